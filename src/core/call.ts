@@ -1,0 +1,94 @@
+import type { Clock } from '../lib/clock.ts'
+import type { Endpoint } from './endpoint.ts'
+import type { ErrorType } from './error.ts'
+import type { ModelEvent } from './event.ts'
+import type { OutputItem } from './item.ts'
+import type { ModelRequest } from './request.ts'
+
+/** Who calls: taken from the key snapshot. */
+export interface Owner {
+  readonly workspaceId: string
+  /** SHA-256 of the key, hex: the public identity of a key. */
+  readonly keyHash: string
+  readonly keyName: string
+  readonly keyLabel: string
+  readonly userId?: string
+}
+
+/** What one upstream attempt came to. */
+export interface AttemptRecord {
+  readonly endpoint: Endpoint
+  /** HTTP status of the upstream; 0 when nothing was received; 200 for a stream that failed later. */
+  status: number
+  readonly startedAt: number
+  /** Milliseconds from sending to the first content event. */
+  firstTokenMs?: number
+  durationMs?: number
+  error?: { readonly type: ErrorType; readonly message: string }
+  upstreamId?: string
+  credentialId?: string
+  isByok?: boolean
+  /** Parameters and notes the encoder dropped. */
+  dropped?: readonly string[]
+}
+
+export interface PipelineStage {
+  readonly type: 'guardrail' | 'plugin' | 'server_tools' | 'response_healing' | 'context_compression'
+  readonly name: string
+  readonly summary?: string
+  readonly data?: { readonly [key: string]: unknown }
+  readonly cost_usd?: number | null
+  readonly guardrail_id?: string
+  readonly guardrail_scope?: string
+}
+
+/** What the gateway decided and did for one call; becomes `gateway_metadata`, the generation record and its spans. */
+export interface CallTrace {
+  strategy: 'direct' | 'auto' | 'free' | 'latest' | 'alias' | 'fallback' | 'pareto' | 'bodybuilder' | 'fusion'
+  /** Candidate endpoints before filtering. */
+  candidates: readonly Endpoint[]
+  /** Why each rejected endpoint was rejected, by endpoint id. */
+  rejected: ReadonlyMap<string, string>
+  readonly attempts: AttemptRecord[]
+  readonly pipeline: PipelineStage[]
+  /** Free values for `gateway_metadata.params`: dropped parameters, preferences not applied, session pin. */
+  readonly params: { [name: string]: unknown }
+  /** The attempt that serves the answer. */
+  served?: AttemptRecord
+}
+
+/**
+ * One request inside the gateway. Layers read it, and write only its `trace`.
+ * `signal` fires when the caller is gone: everything the call waits for must obey it.
+ */
+export interface Call {
+  /** Generation id, `gen-<unix seconds>-<20 base62>`; also the id of the response. */
+  readonly id: string
+  readonly owner: Owner
+  readonly request: ModelRequest
+  /** What the caller named, before aliases, presets and variants. */
+  readonly requestedModel: string
+  readonly stream: boolean
+  readonly signal: AbortSignal
+  readonly clock: Clock
+  readonly random: () => number
+  /** Milliseconds since the epoch. */
+  readonly receivedAt: number
+  readonly sessionId?: string
+  readonly requestId?: string
+  readonly origin: CallOrigin
+  readonly trace: CallTrace
+  /** The items of the answer so far; set by the front door that assembles them. */
+  output: () => readonly OutputItem[]
+}
+
+export interface CallOrigin {
+  readonly apiType: 'responses' | 'chat_completions' | 'messages'
+  readonly userAgent?: string
+  readonly referer?: string
+  readonly title?: string
+}
+
+/** One array per upstream read: the async cost is paid per read, not per token. Failures are thrown as GatewayError. */
+export type Handler = (call: Call) => AsyncIterable<readonly ModelEvent[]>
+export type Layer = (next: Handler) => Handler

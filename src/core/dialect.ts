@@ -1,0 +1,73 @@
+import type { ZodType } from 'zod'
+import type { Parameter } from './endpoint.ts'
+import type { GatewayError } from './error.ts'
+import type { ModelEvent } from './event.ts'
+import type { ModelRequest } from './request.ts'
+
+/** What an encoder must know of the endpoint it writes for. Built per attempt: limits and parameters differ between endpoints. */
+export interface Target<Options = unknown> {
+  readonly provider: string
+  readonly providerName: string
+  readonly upstreamModel: string
+  readonly options: Options
+  readonly supports: ReadonlySet<Parameter>
+  readonly contextLength: number
+  readonly maxOutputTokens?: number
+  /** Whose encrypted reasoning this endpoint can read (core/reasoning-envelope.ts). */
+  readonly scope: string
+  /** Whether the upstream is asked to stream. JSON calls are streamed upstream too where the dialect can, and aggregated. */
+  readonly stream: boolean
+  /** Media the dialect asked for by `mediaUrls`, fetched through the safe egress, by URL. */
+  readonly media?: ReadonlyMap<string, FetchedMedia>
+}
+
+export interface FetchedMedia {
+  readonly mimeType: string
+  /** Base64. */
+  readonly data: string
+}
+
+export interface UpstreamRequest {
+  readonly method: 'POST'
+  /** Appended to the connection's base URL. */
+  readonly path: string
+  readonly headers: { readonly [name: string]: string }
+  readonly body: string
+}
+
+export interface EncodedRequest extends UpstreamRequest {
+  /** What the caller asked for and this endpoint does not get: parameter names and short notes, for the metadata. */
+  readonly dropped: readonly string[]
+}
+
+/**
+ * A pure state machine from upstream frames to model events: no timers, no fetch, no public ids.
+ * A method that finds an upstream error or garbage beyond repair throws a GatewayError; a frame gives either events or an error.
+ */
+export interface Decoder {
+  /** One frame: the `data` of an SSE event and its name, or the payload of an AWS frame and its event type. */
+  push(data: string, event: string | undefined, out: ModelEvent[]): void
+  /** A complete JSON body (a JSON answer, or an upstream that ignored `stream`). */
+  body(text: string, out: ModelEvent[]): void
+  /** The upstream closed. Emits what is open and `response-end`, or throws `provider_unavailable` when the answer is truncated. */
+  end(out: ModelEvent[]): void
+  /** True once the answer is complete: nothing after it matters and the connection may be released. */
+  readonly finished: boolean
+}
+
+/** One upstream wire format. Vendors' differences are declared options, never names. */
+export interface Dialect<Options = unknown> {
+  readonly name: string
+  readonly framing: 'sse' | 'aws-event-stream'
+  /** Declared quirks with their defaults; unknown keys are errors. */
+  readonly options: ZodType<Options>
+  /** What endpoints of this dialect support when the catalog does not say. */
+  readonly supports: readonly Parameter[]
+  /** Names what was dropped or changed in `dropped`. Throws GatewayError `invalid_prompt` for input this endpoint can never take. */
+  encodeRequest(request: ModelRequest, target: Target<Options>): EncodedRequest
+  decoder(request: ModelRequest, target: Target<Options>): Decoder
+  /** An HTTP answer with a status of 400 or more. Never throws; tolerant of any body. */
+  decodeError(status: number, headers: { readonly [name: string]: string | string[] | undefined }, body: string, target: Target<Options>): GatewayError
+  /** Remote URLs whose bytes this dialect must inline; fetched before `encodeRequest`. Default: none. */
+  mediaUrls?(request: ModelRequest, target: Target<Options>): readonly string[]
+}

@@ -1,0 +1,110 @@
+import type { InputItem, OutputItem } from './item.ts'
+import type { ModelRequest } from './request.ts'
+import type { Usage } from './usage.ts'
+import type { PipelineStage } from './call.ts'
+
+/** Money of one call, USD. */
+export interface Cost {
+  readonly total: number
+  readonly input: number
+  readonly output: number
+  /** What caching saved (positive) or cost more (negative) against the plain input price. */
+  readonly cacheDiscount: number
+  /** Server tools, plugins and per-request items, part of `total`. */
+  readonly extras?: { readonly [item: string]: number }
+  /** Where the figure comes from: the upstream's own report, the catalog's prices, or nothing known. */
+  readonly source: 'upstream' | 'catalog' | 'unknown'
+}
+
+export interface GenerationAttempt {
+  readonly provider: string
+  readonly providerName: string
+  readonly model: string
+  readonly upstreamModel: string
+  readonly endpointId: string
+  readonly status: number
+  readonly startedAt: number
+  readonly firstTokenMs?: number
+  readonly durationMs?: number
+  readonly errorType?: string
+  readonly errorMessage?: string
+  readonly upstreamId?: string
+  readonly isByok?: boolean
+}
+
+export type GenerationStatus = 'completed' | 'incomplete' | 'failed' | 'cancelled'
+
+/**
+ * The finished record of one call: success, failure or abort, streamed or not. JSON-serialisable as it is.
+ * Times are milliseconds since the epoch, durations milliseconds, money USD.
+ */
+export interface Generation {
+  readonly id: string
+  readonly workspaceId: string
+  readonly keyHash: string
+  readonly keyName: string
+  readonly userId?: string
+  readonly apiType: 'responses' | 'chat_completions' | 'messages'
+  readonly requestId?: string
+  readonly sessionId?: string
+  /** The caller's `user` field. */
+  readonly externalUser?: string
+  readonly origin?: string
+  readonly referer?: string
+  readonly userAgent?: string
+  readonly requestedModel: string
+  /** Model and endpoint that served; absent when none was reached. */
+  readonly model?: string
+  readonly provider?: string
+  readonly providerName?: string
+  readonly upstreamModel?: string
+  readonly upstreamId?: string
+  readonly endpointId?: string
+  readonly isByok: boolean
+  readonly streamed: boolean
+  readonly status: GenerationStatus
+  readonly finishReason?: string
+  readonly nativeFinishReason?: string
+  readonly errorType?: string
+  readonly errorMessage?: string
+  readonly httpStatus: number
+  readonly startedAt: number
+  readonly endedAt: number
+  /** From the request's arrival to the first content event. */
+  readonly firstTokenMs?: number
+  /** From the request's arrival to sending to the upstream that served. */
+  readonly routerMs?: number
+  readonly durationMs: number
+  readonly usage: Usage
+  readonly cost: Cost
+  readonly unitPrices?: { readonly input?: number; readonly output?: number }
+  readonly strategy: string
+  readonly serviceTier?: string
+  readonly presetId?: string
+  readonly attempts: readonly GenerationAttempt[]
+  readonly pipeline: readonly PipelineStage[]
+  /** The caller's `trace` object, reserved keys included. */
+  readonly trace?: { readonly [key: string]: unknown }
+  readonly metadata?: { readonly [key: string]: string }
+  readonly parameters: { readonly [name: string]: unknown }
+}
+
+/** What was said. Kept apart from the record: it leaves the process only for destinations and for stores that asked for it. */
+export interface GenerationContent {
+  readonly instructions?: string
+  readonly input: readonly InputItem[]
+  readonly output: readonly OutputItem[]
+  readonly tools?: ModelRequest['tools']
+}
+
+export interface FinishedGeneration {
+  readonly generation: Generation
+  readonly content: GenerationContent
+}
+
+/** Where finished generations go. `record` never throws and never waits: the hot path calls it once per call. */
+export interface GenerationSink {
+  record(finished: FinishedGeneration): void
+  /** Resolves when everything recorded so far is durable, or rejects when the store cannot take it within the limit. */
+  flush(): Promise<void>
+}

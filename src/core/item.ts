@@ -1,0 +1,197 @@
+/**
+ * The vocabulary of conversations: input items, output items, content parts, annotations and tools.
+ *
+ * Items keep the wire's own shape (snake_case, as in the Responses contract): an item the gateway does not know is carried
+ * unchanged, a native upstream receives what the caller sent, and nothing is renamed twice on the hot path.
+ */
+
+export type JsonObject = { readonly [key: string]: unknown }
+
+export type ItemStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed'
+
+// ---- content parts the caller sends ----
+
+export interface InputText {
+  readonly type: 'input_text'
+  readonly text: string
+  readonly prompt_cache_breakpoint?: { readonly mode: 'explicit' } | null
+}
+export interface InputImage {
+  readonly type: 'input_image'
+  readonly image_url?: string | null
+  readonly file_id?: string | null
+  readonly detail?: 'auto' | 'high' | 'low' | 'original' | null
+}
+export interface InputFile {
+  readonly type: 'input_file'
+  readonly file_data?: string | null
+  readonly file_id?: string | null
+  readonly file_url?: string | null
+  readonly filename?: string | null
+}
+export interface InputAudio {
+  readonly type: 'input_audio'
+  readonly input_audio: { readonly data: string; readonly format: string }
+}
+export interface InputVideo {
+  readonly type: 'input_video'
+  readonly video_url: string
+}
+
+// ---- content parts a model produces ----
+
+export interface Logprob {
+  readonly token: string
+  readonly logprob: number
+  readonly bytes: readonly number[]
+  readonly top_logprobs: readonly { readonly token: string; readonly logprob: number; readonly bytes: readonly number[] }[]
+}
+export interface UrlCitation {
+  readonly type: 'url_citation'
+  readonly url: string
+  readonly title: string
+  /** Offsets into the text of the content part, in UTF-16 code units. */
+  readonly start_index: number
+  readonly end_index: number
+  readonly content?: string
+}
+export interface FileCitation {
+  readonly type: 'file_citation'
+  readonly file_id: string
+  readonly filename: string
+  readonly index: number
+}
+export interface FilePath {
+  readonly type: 'file_path'
+  readonly file_id: string
+  readonly index: number
+}
+export type Annotation = UrlCitation | FileCitation | FilePath
+
+export interface OutputText {
+  readonly type: 'output_text'
+  readonly text: string
+  readonly annotations?: readonly Annotation[]
+  readonly logprobs?: readonly Logprob[]
+}
+export interface Refusal {
+  readonly type: 'refusal'
+  readonly refusal: string
+}
+
+export type InputPart = InputText | InputImage | InputFile | InputAudio | InputVideo | OutputText | Refusal
+
+// ---- items ----
+
+export type Role = 'user' | 'system' | 'developer' | 'assistant'
+
+/** A message of any role: the easy form (no `type`), the strict input form, and the assistant form with `output_text` parts. */
+export interface MessageItem {
+  readonly type: 'message'
+  readonly role: Role
+  readonly content: string | readonly InputPart[]
+  readonly id?: string | null
+  readonly status?: ItemStatus | null
+  readonly phase?: 'commentary' | 'final_answer' | null
+}
+export interface ReasoningItem {
+  readonly type: 'reasoning'
+  readonly id?: string | null
+  readonly summary?: readonly { readonly type: 'summary_text'; readonly text: string }[] | null
+  readonly content?: readonly { readonly type: 'reasoning_text'; readonly text: string }[] | null
+  /** A vendor's opaque blob, or the gateway's envelope around signature and text (see core/reasoning-envelope.ts). */
+  readonly encrypted_content?: string | null
+  readonly signature?: string | null
+  readonly format?: string | null
+  readonly status?: ItemStatus | null
+}
+export interface FunctionCallItem {
+  readonly type: 'function_call'
+  readonly id?: string | null
+  readonly call_id: string
+  readonly name: string
+  readonly arguments: string
+  readonly namespace?: string | null
+  readonly status?: ItemStatus | null
+}
+export type ToolOutput = string | readonly (InputText | InputImage | InputFile | InputAudio | InputVideo)[]
+export interface FunctionCallOutputItem {
+  readonly type: 'function_call_output'
+  readonly id?: string | null
+  readonly call_id: string
+  readonly output: ToolOutput
+  readonly status?: ItemStatus | null
+}
+export interface CustomToolCallItem {
+  readonly type: 'custom_tool_call'
+  readonly id?: string | null
+  readonly call_id: string
+  readonly name: string
+  readonly input: string
+  readonly namespace?: string | null
+  readonly status?: ItemStatus | null
+}
+export interface CustomToolCallOutputItem {
+  readonly type: 'custom_tool_call_output'
+  readonly id?: string | null
+  readonly call_id: string
+  readonly output: ToolOutput
+}
+
+/** Built-in tool calls (`web_search_call`, `mcp_call`, `gateway:datetime`, ...) and every type not known here: carried as they are. */
+export interface OtherItem {
+  readonly type: string
+  readonly id?: string | null
+  readonly [key: string]: unknown
+}
+
+export type KnownItem = MessageItem | ReasoningItem | FunctionCallItem | FunctionCallOutputItem | CustomToolCallItem | CustomToolCallOutputItem
+export type InputItem = KnownItem | OtherItem
+
+/** An item of an answer. `message` items of an answer always have role `assistant` and part arrays. */
+export type OutputItem = MessageItem | ReasoningItem | FunctionCallItem | CustomToolCallItem | OtherItem
+
+const KNOWN = new Set(['message', 'reasoning', 'function_call', 'function_call_output', 'custom_tool_call', 'custom_tool_call_output'])
+
+/** Narrows to the item types the dialects translate; everything else is carried or dropped by policy. */
+export function isKnownItem(item: InputItem): item is KnownItem {
+  return KNOWN.has(item.type)
+}
+
+// ---- tools ----
+
+export interface FunctionTool {
+  readonly type: 'function'
+  readonly name: string
+  readonly description?: string | null
+  readonly parameters?: JsonObject | null
+  readonly strict?: boolean | null
+  readonly defer_loading?: boolean
+}
+export interface CustomTool {
+  readonly type: 'custom'
+  readonly name: string
+  readonly description?: string
+  readonly format?: { readonly type: 'text' } | { readonly type: 'grammar'; readonly syntax: 'lark' | 'regex'; readonly definition: string }
+}
+export interface OtherTool {
+  readonly type: string
+  readonly [key: string]: unknown
+}
+export type Tool = FunctionTool | CustomTool | OtherTool
+
+export type ToolChoice =
+  | 'auto'
+  | 'none'
+  | 'required'
+  | { readonly type: 'function'; readonly name: string }
+  | { readonly type: 'custom'; readonly name: string }
+  | { readonly type: 'allowed_tools'; readonly mode: 'auto' | 'required'; readonly tools: readonly JsonObject[] }
+  | { readonly type: string; readonly [key: string]: unknown }
+
+export function isFunctionTool(tool: Tool): tool is FunctionTool {
+  return tool.type === 'function'
+}
+export function isCustomTool(tool: Tool): tool is CustomTool {
+  return tool.type === 'custom'
+}

@@ -1,0 +1,52 @@
+/**
+ * What keeps reasoning alive across turns, whichever client carries it.
+ *
+ * Some clients return only `id`, `encrypted_content` and `summary` of a reasoning item. Everything a vendor wants back (its signature,
+ * its opaque blob, the exact text a signature covers) therefore travels inside `encrypted_content`, together with the format and the
+ * credential scope that minted it, so that it never reaches a vendor or an organisation that cannot read it.
+ *
+ * Wire form: `sb1.<base64url of a JSON header>.<vendor blob>`; the blob stays as the vendor wrote it.
+ */
+
+const PREFIX = 'sb1.'
+const MAX_HEADER_CHARS = 4_000_000
+
+export interface ReasoningPayload {
+  /** Public format name of the contract: `anthropic-claude-v1`, `openai-responses-v1`, `google-gemini-v1`, ... */
+  readonly format: string
+  /** Who can read it: `Target.scope` of the endpoint that minted it. */
+  readonly scope: string
+  /** The vendor's opaque blob: encrypted or redacted content. */
+  readonly data?: string
+  readonly signature?: string
+  /** The text a signature covers, byte-exact, where the vendor wants it back. */
+  readonly text?: string
+}
+
+export function sealReasoning(payload: ReasoningPayload): string {
+  const { data, ...header } = payload
+  return `${PREFIX}${Buffer.from(JSON.stringify(header)).toString('base64url')}.${data ?? ''}`
+}
+
+/** Undefined for anything that is not an envelope of ours: another gateway's blob, or a vendor's bare one. */
+export function openReasoning(encrypted: string | null | undefined): ReasoningPayload | undefined {
+  if (!encrypted?.startsWith(PREFIX)) return undefined
+  const dot = encrypted.indexOf('.', PREFIX.length)
+  if (dot < 0 || dot > MAX_HEADER_CHARS) return undefined
+  try {
+    const header: unknown = JSON.parse(Buffer.from(encrypted.slice(PREFIX.length, dot), 'base64url').toString())
+    if (typeof header !== 'object' || header === null) return undefined
+    const { format, scope, signature, text } = header as Record<string, unknown>
+    if (typeof format !== 'string' || typeof scope !== 'string') return undefined
+    const data = encrypted.slice(dot + 1)
+    return {
+      format,
+      scope,
+      ...(data === '' ? {} : { data }),
+      ...(typeof signature === 'string' ? { signature } : {}),
+      ...(typeof text === 'string' ? { text } : {}),
+    }
+  } catch {
+    return undefined
+  }
+}

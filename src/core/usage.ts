@@ -1,0 +1,77 @@
+/** Token counts of one answer in the gateway's normal form, whatever the vendor's own vocabulary. */
+export interface Usage {
+  /** All prompt tokens, cache reads and writes included. */
+  readonly inputTokens: number
+  /** Prompt tokens read from a cache; part of `inputTokens`. */
+  readonly cachedTokens: number
+  /** Prompt tokens written to a cache; part of `inputTokens`. */
+  readonly cacheWriteTokens: number
+  /** The part of `cacheWriteTokens` kept for an hour (priced apart by some vendors). */
+  readonly cacheWrite1hTokens?: number
+  /** Visible and reasoning tokens together. */
+  readonly outputTokens: number
+  readonly reasoningTokens: number
+  readonly totalTokens: number
+  readonly audioInputTokens?: number
+  readonly imageOutputTokens?: number
+  /** Requests to server-side tools the upstream charged, by tool. */
+  readonly serverToolUse?: { readonly [tool: string]: number }
+  /** What the upstream itself says the call cost, USD. Wins over the catalog's prices. */
+  readonly reportedCost?: number
+  /** True when the upstream reported nothing and the counts are an estimate. */
+  readonly estimated?: boolean
+  /** The upstream's own usage object, kept for billing disputes. */
+  readonly raw?: unknown
+}
+
+const count = (value: unknown): number => (typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.trunc(value) : 0)
+
+type UsageParts = { readonly [K in keyof Usage]?: Usage[K] | null | undefined }
+
+/**
+ * Builds the normal form and enforces its invariants: cached + written <= input, reasoning <= output, total = input + output.
+ * Negative, fractional and missing numbers become 0; a part larger than its whole is cut to the whole.
+ */
+export function createUsage(parts: UsageParts): Usage {
+  const inputTokens = count(parts.inputTokens)
+  const outputTokens = count(parts.outputTokens)
+  const cachedTokens = Math.min(count(parts.cachedTokens), inputTokens)
+  const cacheWriteTokens = Math.min(count(parts.cacheWriteTokens), inputTokens - cachedTokens)
+  const usage: { -readonly [K in keyof Usage]: Usage[K] } = {
+    inputTokens,
+    cachedTokens,
+    cacheWriteTokens,
+    outputTokens,
+    reasoningTokens: Math.min(count(parts.reasoningTokens), outputTokens),
+    totalTokens: inputTokens + outputTokens,
+  }
+  if (parts.cacheWrite1hTokens) usage.cacheWrite1hTokens = Math.min(count(parts.cacheWrite1hTokens), cacheWriteTokens)
+  if (parts.audioInputTokens) usage.audioInputTokens = Math.min(count(parts.audioInputTokens), inputTokens)
+  if (parts.imageOutputTokens) usage.imageOutputTokens = count(parts.imageOutputTokens)
+  if (parts.serverToolUse) usage.serverToolUse = parts.serverToolUse
+  if (typeof parts.reportedCost === 'number' && parts.reportedCost >= 0) usage.reportedCost = parts.reportedCost
+  if (parts.estimated) usage.estimated = true
+  if (parts.raw !== undefined && parts.raw !== null) usage.raw = parts.raw
+  return usage
+}
+
+export const ZERO_USAGE: Usage = createUsage({})
+
+/** Sums the usage of several upstream calls of one answer (tool loop, continued streams). */
+export function addUsage(a: Usage, b: Usage): Usage {
+  const tools: Record<string, number> = { ...a.serverToolUse }
+  for (const [tool, n] of Object.entries(b.serverToolUse ?? {})) tools[tool] = (tools[tool] ?? 0) + n
+  return createUsage({
+    inputTokens: a.inputTokens + b.inputTokens,
+    cachedTokens: a.cachedTokens + b.cachedTokens,
+    cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
+    cacheWrite1hTokens: (a.cacheWrite1hTokens ?? 0) + (b.cacheWrite1hTokens ?? 0),
+    outputTokens: a.outputTokens + b.outputTokens,
+    reasoningTokens: a.reasoningTokens + b.reasoningTokens,
+    audioInputTokens: (a.audioInputTokens ?? 0) + (b.audioInputTokens ?? 0),
+    imageOutputTokens: (a.imageOutputTokens ?? 0) + (b.imageOutputTokens ?? 0),
+    serverToolUse: Object.keys(tools).length > 0 ? tools : undefined,
+    reportedCost: a.reportedCost === undefined && b.reportedCost === undefined ? undefined : (a.reportedCost ?? 0) + (b.reportedCost ?? 0),
+    estimated: a.estimated || b.estimated,
+  })
+}

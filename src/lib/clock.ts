@@ -1,0 +1,15 @@
+/** Time as an argument: tests hand in their own. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number
+  /** Milliseconds from an arbitrary start, never going back. */
+  monotonic(): number
+}
+
+export const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() }
+
+/** A clock that stands still until it is moved. */
+export function manualClock(start = 1_700_000_000_000): Clock & { advance(ms: number): void } {
+  let now = start
+  return { now: () => now, monotonic: () => now - start, advance: (ms) => void (now += ms) }
+}

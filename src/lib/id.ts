@@ -1,0 +1,29 @@
+import { randomFillSync } from 'node:crypto'
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+export type IdSource = (length: number) => string
+
+const POOL_SIZE = 4096
+const pool = Buffer.alloc(POOL_SIZE)
+let used = POOL_SIZE
+
+/** Base62 text of the given length from the system's random source, drawn in blocks; unbiased by rejection. */
+export const randomId: IdSource = (length) => {
+  let id = ''
+  while (id.length < length) {
+    if (used === POOL_SIZE) {
+      randomFillSync(pool)
+      used = 0
+    }
+    const byte = pool[used++]! & 63
+    if (byte < 62) id += ALPHABET[byte]
+  }
+  return id
+}
+
+/** Ids that count up: for tests and golden files. */
+export function sequentialIds(): IdSource {
+  let n = 0
+  return (length) => String(++n).padStart(length, '0')
+}
