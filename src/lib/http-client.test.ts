@@ -1,0 +1,121 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createServer as createTcpServer } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createHttpClient, HttpFailure, type Exchange, type HttpClientOptions } from './http-client.ts'
+
+const cleanups: (() => Promise<unknown> | unknown)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+async function serve(listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  cleanups.push(() => (server.closeAllConnections(), server.close()))
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+async function serveRaw(answer: string): Promise<string> {
+  const server = createTcpServer((socket) => socket.once('data', () => socket.write(answer))).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  cleanups.push(() => server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+function send(url: string, options: HttpClientOptions = {}): Exchange {
+  const client = createHttpClient(options)
+  cleanups.push(() => client.close())
+  return client.send({ url, method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}', connectTimeoutMs: 1000 })
+}
+
+async function text(exchange: Exchange): Promise<string> {
+  const chunks: Buffer[] = []
+  for (let read = await exchange.read(); read !== undefined; read = await exchange.read()) chunks.push(...read)
+  return Buffer.concat(chunks).toString()
+}
+
+describe('createHttpClient', () => {
+  it('gives status, headers and the whole body', async () => {
+    const url = await serve((request, response) => request.resume().on('end', () => response.writeHead(201, { 'x-a': 'b' }).end('hello')))
+    const exchange = send(`${url}/v1/x?y=1`)
+    expect(await exchange.head).toMatchObject({ status: 201, headers: { 'x-a': 'b' } })
+    expect(await text(exchange)).toBe('hello')
+  })
+
+  it('gathers the HTTP chunks of one turn into one read', async () => {
+    const body = Array.from({ length: 50 }, () => '1\r\nx\r\n').join('')
+    const url = await serveRaw(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${body}0\r\n\r\n`)
+    const exchange = send(url)
+    await exchange.head
+    const first = await exchange.read()
+    expect(first).toHaveLength(50)
+  })
+
+  it('pauses the socket while the reader is slow and loses nothing', async () => {
+    const size = 4 * 1024 * 1024
+    let written = 0
+    const url = await serve((_request, response) => {
+      const block = Buffer.alloc(64 * 1024, 'x')
+      const pump = (): void => {
+        while (written < size) {
+          written += block.length
+          if (!response.write(block)) return void response.once('drain', pump)
+        }
+        response.end()
+      }
+      pump()
+    })
+    const exchange = send(url, { highWaterBytes: 64 * 1024 })
+    await exchange.head
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    expect(written).toBeLessThan(size)
+    expect((await text(exchange)).length).toBe(size)
+  })
+
+  it('tells a refused connection from one that ended early', async () => {
+    await expect(send('http://127.0.0.1:1').head).rejects.toMatchObject({ kind: 'connect', sent: false })
+    const server = createTcpServer((socket) => socket.once('data', () => socket.destroy())).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    cleanups.push(() => server.close())
+    await expect(send(`http://127.0.0.1:${(server.address() as AddressInfo).port}`).head).rejects.toMatchObject({ kind: 'reset', sent: true })
+  })
+
+  it('reports a body that is cut short as a failure, not as an end', async () => {
+    const url = await serve((_request, response) => {
+      response.writeHead(200, { 'content-length': '100' })
+      response.write('partial')
+      setTimeout(() => response.destroy(), 20)
+    })
+    const exchange = send(url)
+    await exchange.head
+    await expect(text(exchange)).rejects.toBeInstanceOf(HttpFailure)
+  })
+
+  it('cancels before the head and while reading, and the server sees the connection go', async () => {
+    let closed = 0
+    const url = await serve((request, response) => {
+      response.on('close', () => closed++)
+      if (request.url === '/stream') response.write('a')
+    })
+    const silent = send(`${url}/silent`)
+    setTimeout(() => silent.cancel(), 50)
+    await expect(silent.head).rejects.toMatchObject({ kind: 'cancelled' })
+    const stream = send(`${url}/stream`)
+    await stream.head
+    await stream.read()
+    const pending = stream.read()
+    stream.cancel()
+    await expect(pending).rejects.toMatchObject({ kind: 'cancelled' })
+    await expect.poll(() => closed).toBe(2)
+  })
+
+  it('opens compressed answers that nobody asked for', async () => {
+    const url = await serve((_request, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('squeezed')))
+    const exchange = send(url)
+    await exchange.head
+    expect(await text(exchange)).toBe('squeezed')
+  })
+})

@@ -1,0 +1,254 @@
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
+import type { Transform } from 'node:stream'
+import { Pool, type Dispatcher } from 'undici'
+
+export type HttpFailureKind = 'connect-timeout' | 'connect' | 'reset' | 'cancelled' | 'protocol'
+
+/** Why an exchange failed below HTTP. `sent` tells whether the request may have reached the server. */
+export class HttpFailure extends Error {
+  readonly kind: HttpFailureKind
+  readonly sent: boolean
+
+  constructor(kind: HttpFailureKind, message: string, sent: boolean, cause?: unknown) {
+    super(message, { cause })
+    this.name = 'HttpFailure'
+    this.kind = kind
+    this.sent = sent
+  }
+}
+
+export interface HttpRequest {
+  readonly url: string
+  readonly method: string
+  readonly headers: { readonly [name: string]: string }
+  readonly body?: string | Buffer
+  readonly connectTimeoutMs: number
+}
+
+export interface ResponseHead {
+  readonly status: number
+  readonly headers: { readonly [name: string]: string | string[] | undefined }
+}
+
+/** One request and its answer, pulled by the reader: the socket is paused while unread bytes exceed the bound. */
+export interface Exchange {
+  /** Rejects with HttpFailure. */
+  readonly head: Promise<ResponseHead>
+  /** All bytes that arrived since the last read, or waits for some; undefined at the end. Rejects with HttpFailure. One reader at a time. */
+  read(): Promise<readonly Buffer[] | undefined>
+  /** Ends the exchange at once, in any phase; idempotent. A finished exchange returns its connection to the pool instead. */
+  cancel(): void
+}
+
+export interface HttpClient {
+  send(request: HttpRequest): Exchange
+  /** Destroys all connections. */
+  close(): Promise<void>
+}
+
+export interface HttpClientOptions {
+  /** Unread bytes per exchange before the socket is paused. */
+  readonly highWaterBytes?: number
+  readonly keepAliveMs?: number
+  readonly maxConnectionsPerOrigin?: number
+}
+
+const CONNECT_CODES = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL', 'EACCES'])
+
+function toFailure(error: Error, sent: boolean): HttpFailure {
+  if (error instanceof HttpFailure) return error
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT') return new HttpFailure('connect-timeout', 'connecting took too long', false, error)
+  if (CONNECT_CODES.has(code) || code.startsWith('ERR_TLS') || code.startsWith('CERT_') || code.includes('CERT') || code.startsWith('ERR_SSL')) {
+    return new HttpFailure('connect', `could not connect (${code})`, false, error)
+  }
+  if (code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW' || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
+    return new HttpFailure('protocol', `the answer breaks HTTP (${code})`, sent, error)
+  }
+  return new HttpFailure('reset', `the connection ended early${code ? ` (${code})` : ''}`, sent, error)
+}
+
+/**
+ * HTTP/1.1 over undici's dispatcher, one pool per origin: no WHATWG streams, no redirects, no cookies, no timeouts of its own but the
+ * connect limit (the caller owns first-token, idle and total limits).
+ */
+export function createHttpClient(options: HttpClientOptions = {}): HttpClient {
+  const pools = new Map<string, Pool>()
+  const highWater = options.highWaterBytes ?? 256 * 1024
+
+  const poolFor = (origin: string, connectTimeoutMs: number): Pool => {
+    const key = `${origin} ${connectTimeoutMs}`
+    let pool = pools.get(key)
+    if (pool === undefined) {
+      pool = new Pool(origin, {
+        connections: options.maxConnectionsPerOrigin ?? null,
+        pipelining: 1,
+        allowH2: false,
+        headersTimeout: 0,
+        bodyTimeout: 0,
+        keepAliveTimeout: options.keepAliveMs ?? 15_000,
+        connect: { timeout: connectTimeoutMs },
+      })
+      pools.set(key, pool)
+    }
+    return pool
+  }
+
+  return {
+    send(request) {
+      const slash = request.url.indexOf('/', request.url.indexOf('://') + 3)
+      const origin = slash === -1 ? request.url : request.url.slice(0, slash)
+      const exchange = new DispatchedExchange(highWater)
+      try {
+        poolFor(origin, request.connectTimeoutMs).dispatch(
+          {
+            path: slash === -1 ? '/' : request.url.slice(slash),
+            method: request.method as Dispatcher.HttpMethod,
+            headers: request.headers,
+            body: request.body ?? null,
+          },
+          exchange,
+        )
+      } catch (error) {
+        exchange.onResponseError(undefined, error instanceof Error ? error : new Error(String(error)))
+      }
+      return exchange
+    },
+    async close() {
+      const open = [...pools.values()]
+      pools.clear()
+      await Promise.all(open.map((pool) => pool.destroy()))
+    },
+  }
+}
+
+function decompressor(encoding: string | string[] | undefined): Transform | undefined {
+  switch (typeof encoding === 'string' ? encoding.trim().toLowerCase() : '') {
+    case 'gzip':
+    case 'x-gzip':
+      return createGunzip()
+    case 'deflate':
+      return createInflate()
+    case 'br':
+      return createBrotliDecompress()
+    case 'zstd':
+      return createZstdDecompress()
+    default:
+      return undefined
+  }
+}
+
+/** undici's handler and the reader's view in one object: this runs once per upstream read. */
+class DispatchedExchange implements Exchange, Dispatcher.DispatchHandler {
+  readonly head: Promise<ResponseHead>
+  readonly #highWater: number
+  #resolveHead!: (head: ResponseHead) => void
+  #rejectHead!: (error: HttpFailure) => void
+  #controller: Dispatcher.DispatchController | undefined
+  #queue: Buffer[] = []
+  #queuedBytes = 0
+  #waiting: { resolve: () => void; reject: (error: HttpFailure) => void } | undefined
+  #ended = false
+  #failure: HttpFailure | undefined
+  #inflate: Transform | undefined
+
+  constructor(highWater: number) {
+    this.#highWater = highWater
+    this.head = new Promise((resolve, reject) => {
+      this.#resolveHead = resolve
+      this.#rejectHead = reject
+    })
+    // A cancelled exchange whose head nobody awaits must not count as an unhandled rejection.
+    this.head.catch(() => undefined)
+  }
+
+  read(): Promise<readonly Buffer[] | undefined> {
+    if (this.#queue.length > 0) return Promise.resolve(this.#take())
+    if (this.#failure !== undefined) return Promise.reject(this.#failure)
+    if (this.#ended) return Promise.resolve(undefined)
+    // The bytes are taken when the reader resumes, not when the first arrive: one read gathers all HTTP chunks of an event-loop turn.
+    return new Promise<void>((resolve, reject) => {
+      this.#waiting = { resolve, reject }
+    }).then(() => (this.#queue.length > 0 ? this.#take() : undefined))
+  }
+
+  cancel(): void {
+    if (this.#ended || this.#failure !== undefined) return
+    const failure = new HttpFailure('cancelled', 'cancelled', this.#controller !== undefined)
+    this.#fail(failure)
+    this.#queue = []
+    this.#inflate?.destroy()
+    this.#controller?.abort(failure)
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    if (this.#failure !== undefined) controller.abort(this.#failure)
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: ResponseHead['headers']): void {
+    if (status < 200) return
+    const inflate = decompressor(headers['content-encoding'])
+    if (inflate !== undefined) {
+      this.#inflate = inflate
+      inflate.on('data', (chunk: Buffer) => this.#accept(chunk))
+      inflate.on('end', () => this.#finish())
+      inflate.on('error', (error) => {
+        this.#fail(new HttpFailure('protocol', 'the compressed answer is damaged', true, error))
+        controller.abort(error)
+      })
+    }
+    this.#resolveHead({ status, headers })
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#inflate === undefined) this.#accept(chunk)
+    else this.#inflate.write(chunk)
+  }
+
+  onResponseEnd(): void {
+    if (this.#inflate === undefined) this.#finish()
+    else this.#inflate.end()
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
+    this.#fail(toFailure(error, this.#controller !== undefined))
+  }
+
+  #accept(chunk: Buffer): void {
+    if (this.#failure !== undefined) return
+    this.#queue.push(chunk)
+    this.#queuedBytes += chunk.length
+    const waiting = this.#waiting
+    if (waiting !== undefined) {
+      this.#waiting = undefined
+      waiting.resolve()
+    } else if (this.#queuedBytes > this.#highWater) {
+      this.#controller?.pause()
+      this.#inflate?.pause()
+    }
+  }
+
+  #take(): readonly Buffer[] {
+    const chunks = this.#queue
+    this.#queue = []
+    this.#queuedBytes = 0
+    if (this.#controller?.paused) this.#controller.resume()
+    if (this.#inflate?.isPaused()) this.#inflate.resume()
+    return chunks
+  }
+
+  #finish(): void {
+    this.#ended = true
+    this.#waiting?.resolve()
+    this.#waiting = undefined
+  }
+
+  #fail(failure: HttpFailure): void {
+    if (this.#ended || this.#failure !== undefined) return
+    this.#failure = failure
+    this.#rejectHead(failure)
+    this.#waiting?.reject(failure)
+    this.#waiting = undefined
+  }
+}

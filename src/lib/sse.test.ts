@@ -1,0 +1,68 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createSseParser, SseLimitError } from './sse.ts'
+
+function parse(chunks: readonly Buffer[], limit?: number): [string, string | undefined][] {
+  const events: [string, string | undefined][] = []
+  const parser = createSseParser((data, event) => events.push([data, event]), limit)
+  for (const chunk of chunks) parser.push(chunk)
+  parser.end()
+  return events
+}
+
+/** Independent reading of the specification: split lines by a regular expression, fold fields one by one. */
+function reference(text: string): [string, string | undefined][] {
+  const events: [string, string | undefined][] = []
+  let data: string[] = []
+  let name: string | undefined
+  for (const line of [...text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/), '']) {
+    if (line === '') {
+      if (data.length > 0) events.push([data.join('\n'), name])
+      data = []
+      name = undefined
+    } else if (line.startsWith('data:') || line === 'data') data.push(line.slice(5).replace(/^ /, ''))
+    else if (line.startsWith('event:')) name = line.slice(6).replace(/^ /, '')
+  }
+  return events
+}
+
+function cut(bytes: Buffer, points: readonly number[]): Buffer[] {
+  const at = [...new Set(points.map((p) => p % (bytes.length + 1)))].sort((a, b) => a - b)
+  return [...at, bytes.length].map((end, i) => bytes.subarray(i === 0 ? 0 : at[i - 1], end))
+}
+
+describe('createSseParser', () => {
+  it('reads data and event names, and passes over comments, ids and retries', () => {
+    const text = ': hello\n\nid: 7\nretry: 5\nevent: a\ndata: one\n\ndata:two\n\n: ping\ndata: {"x":"é"}\n\n'
+    expect(parse([Buffer.from(text)])).toEqual([['one', 'a'], ['two', undefined], ['{"x":"é"}', undefined]])
+  })
+
+  it('joins several data lines with a newline and takes only one leading space', () => {
+    expect(parse([Buffer.from('data: a\ndata:  b\ndata\ndata: c\n\n')])).toEqual([['a\n b\n\nc', undefined]])
+  })
+
+  it('delivers a last event that lacks its blank line', () => {
+    expect(parse([Buffer.from('data: a\n\ndata: [DONE]')])).toEqual([['a', undefined], ['[DONE]', undefined]])
+  })
+
+  it('gives the same events for any cut of the bytes and any line end', () => {
+    const line = fc.oneof(
+      fc.string({ unit: 'grapheme' }).map((s) => `data: ${s.replace(/[\r\n]/g, '')}`),
+      fc.constantFrom('', '', 'data', 'data:', 'event: e', ': comment', 'id: 1', 'retry: 9', 'event:', 'data: é😀', 'dataset: x'),
+    )
+    const end = fc.constantFrom('\n', '\r\n', '\r')
+    fc.assert(
+      fc.property(fc.array(fc.tuple(line, end), { maxLength: 30 }), fc.array(fc.nat(), { maxLength: 12 }), fc.boolean(), (lines, points, bom) => {
+        const text = (bom ? '\uFEFF' : '') + lines.map(([l, e]) => l + e).join('')
+        const bytes = Buffer.from(text)
+        expect(parse(cut(bytes, points))).toEqual(reference(bytes.toString()))
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('refuses an event that outgrows the limit, in one line or over many', () => {
+    expect(() => parse([Buffer.from(`data: ${'x'.repeat(200)}`)], 100)).toThrow(SseLimitError)
+    expect(() => parse([Buffer.from('data: xxxxxxxxxx\n'.repeat(20))], 100)).toThrow(SseLimitError)
+  })
+})
