@@ -1,0 +1,152 @@
+import { isObject, tryParseJson as parseJson } from './json.ts'
+
+/** What an error body says, whatever its shape. */
+export interface ErrorFacts {
+  /** Empty when the body says nothing readable. */
+  readonly message: string
+  /** Every code, type, status word and reason found, normalised: lower case, words joined by `_`. */
+  readonly codes: ReadonlySet<string>
+  /** The upstream's own code as it wrote it: the most specific one. */
+  readonly code?: string
+  readonly param?: string
+  /** An HTTP status the body itself names. */
+  readonly status?: number
+  /** The parsed JSON, when there is some. */
+  readonly payload?: unknown
+  readonly kind: 'json' | 'html' | 'text' | 'empty'
+}
+
+const MAX_MESSAGE = 4096
+
+export function normalizeCode(code: string): string {
+  // `com.amazon.coral.service#ValidationException:http://...` and `type.googleapis.com/...` name the kind at the end.
+  const bare = code.includes('#') ? code.slice(code.lastIndexOf('#') + 1) : code
+  return bare.split(':')[0]!.trim().toLowerCase().replace(/[^a-z0-9]+/g, '_')
+}
+
+interface Collected {
+  message: string
+  codes: Set<string>
+  code: string | undefined
+  param: string | undefined
+  status: number | undefined
+}
+
+const CODE_FIELDS = ['code', 'type', 'error_type', 'status', '__type', 'reason', 'error_code', 'errorCode', 'kind', 'finish_reason']
+const MESSAGE_FIELDS = ['message', 'Message', 'error_message', 'errorMessage', 'msg', 'detail', 'error_description', 'title', 'description']
+const STATUS_FIELDS = ['status_code', 'statusCode', 'http_code', 'http_status', 'originalStatusCode']
+/** Messages that only wrap another's: the inner one is what matters. */
+const GENERIC = /^(?:provider returned error|upstream (?:request )?(?:error|failed)|error|bad request|internal server error|request failed|unknown error|invalid request)\.?$/i
+
+function noteCode(into: Collected, value: unknown, specific: boolean): void {
+  if (typeof value === 'number') {
+    if (value >= 400 && value < 600) into.status ??= value
+    else if (specific) into.code ??= String(value)
+  } else if (typeof value === 'string' && value !== '' && value.length <= 200) {
+    const code = normalizeCode(value)
+    if (/^[45]\d\d$/.test(code)) into.status ??= Number(code)
+    else if (code !== '' && code !== 'error') {
+      into.codes.add(code)
+      if (specific) into.code ??= value
+    }
+  }
+}
+
+/** Validation lists of Python servers: `[{loc: ['body', 'temperature'], msg, type}]`. */
+function readList(into: Collected, list: readonly unknown[], depth: number): void {
+  for (const entry of list.slice(0, 5)) {
+    if (typeof entry === 'string') {
+      if (into.message === '') into.message = entry
+    } else if (isObject(entry)) {
+      if (Array.isArray(entry['loc']) && into.param === undefined) into.param = entry['loc'].filter((step) => step !== 'body').join('.')
+      readObject(into, entry, depth + 1)
+    }
+  }
+}
+
+function readObject(into: Collected, body: { readonly [key: string]: unknown }, depth: number): void {
+  if (depth > 4) return
+  const inner = body['error'] ?? body['errors'] ?? body['Error']
+  if (isObject(inner)) readObject(into, inner, depth + 1)
+  else if (Array.isArray(inner)) readList(into, inner, depth)
+  else if (typeof inner === 'string' && into.message === '') takeMessage(into, inner, depth)
+  // Terminal events of streams keep the error inside the response they end.
+  if (isObject(body['response'])) readObject(into, body['response'], depth + 1)
+  for (const field of CODE_FIELDS) noteCode(into, body[field], field === 'code' || field === 'error_code' || field === '__type')
+  for (const field of STATUS_FIELDS) noteCode(into, body[field], false)
+  for (const field of MESSAGE_FIELDS) {
+    const value = body[field]
+    if (typeof value === 'string') takeMessage(into, value, depth)
+    else if (Array.isArray(value)) readList(into, value, depth)
+    else if (isObject(value)) readObject(into, value, depth + 1)
+  }
+  if (typeof body['param'] === 'string') into.param ??= body['param']
+  for (const field of ['details', 'innererror', 'metadata', 'inner_error', 'cause']) {
+    const value = body[field]
+    if (Array.isArray(value)) for (const detail of value.slice(0, 8)) isObject(detail) && readObject(into, detail, depth + 1)
+    else if (isObject(value)) readObject(into, value, depth + 1)
+  }
+  // Routers put the original body of the vendor behind theirs, as text.
+  if (typeof body['raw'] === 'string') takeMessage(into, body['raw'], depth)
+  if ('failed_generation' in body) into.codes.add('failed_generation')
+}
+
+/** The first message wins, unless it only announces that there is another; JSON inside a message is opened. */
+function takeMessage(into: Collected, text: string, depth: number): void {
+  const trimmed = text.trim()
+  if (trimmed === '') return
+  const brace = trimmed.indexOf('{')
+  if (brace >= 0 && brace < 200 && trimmed.endsWith('}') && depth < 4) {
+    const nested = parseJson(trimmed.slice(brace))
+    if (isObject(nested)) {
+      const before = into.message
+      if (GENERIC.test(before)) into.message = ''
+      readObject(into, nested, depth + 1)
+      if (into.message !== '') return
+      into.message = before
+    }
+  }
+  if (into.message === '' || GENERIC.test(into.message)) into.message = trimmed
+}
+
+function htmlText(body: string): string {
+  const title = /<title[^>]*>([^<]{1,300})<\/title>/i.exec(body) ?? /<h1[^>]*>([^<]{1,300})<\/h1>/i.exec(body)
+  return (title?.[1] ?? body.slice(0, 2000).replace(/<[^>]*>/g, ' ')).replace(/\s+/g, ' ').trim().slice(0, 300)
+}
+
+/** JSON, also when a server framed it as a server-sent event although it refused the request. */
+function findJson(body: string): unknown {
+  const whole = parseJson(body)
+  if (whole !== undefined) return whole
+  const data = /^data:[ ]?(\{.*\})\s*$/m.exec(body.slice(0, 64_000))
+  return data === null ? undefined : parseJson(data[1]!)
+}
+
+/** Reads an already parsed error. Never throws. */
+export function readErrorPayload(payload: unknown): ErrorFacts {
+  const into: Collected = { message: '', codes: new Set(), code: undefined, param: undefined, status: undefined }
+  if (typeof payload === 'string') takeMessage(into, payload, 0)
+  else if (Array.isArray(payload)) readList(into, payload, 0)
+  else if (isObject(payload)) readObject(into, payload, 0)
+  return {
+    message: into.message.length > MAX_MESSAGE ? into.message.slice(0, MAX_MESSAGE) : into.message,
+    codes: into.codes,
+    ...(into.code === undefined ? {} : { code: into.code }),
+    ...(into.param === undefined ? {} : { param: into.param }),
+    ...(into.status === undefined ? {} : { status: into.status }),
+    payload,
+    kind: 'json',
+  }
+}
+
+/** Reads an error body of any shape: nested, flat, array, `detail`, JSON in text, HTML, plain text, nothing. Never throws. */
+export function readErrorBody(body: string): ErrorFacts {
+  const text = body.trim()
+  const none = new Set<string>()
+  if (text === '') return { message: '', codes: none, kind: 'empty' }
+  const json = findJson(text)
+  if (typeof json === 'object' && json !== null) return readErrorPayload(json)
+  if (typeof json === 'string') return readErrorPayload(json)
+  if (/^\s*<(?:!doctype|html|head|body|\?xml)/i.test(text)) return { message: htmlText(text), codes: none, kind: 'html' }
+  return { message: text.slice(0, MAX_MESSAGE), codes: none, kind: 'text' }
+}

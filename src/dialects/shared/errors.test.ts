@@ -1,0 +1,220 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { GatewayError } from '../../core/error.ts'
+import { classifyUpstreamError, errorFromPayload } from './errors.ts'
+
+const NOW = Date.parse('2026-03-01T12:00:00Z')
+
+function classify(status: number, body: unknown, headers: Record<string, string> = {}): GatewayError {
+  return classifyUpstreamError({ status, headers, body: typeof body === 'string' ? body : JSON.stringify(body), providerName: 'Acme', now: NOW })
+}
+
+describe('body shapes', () => {
+  const cases: readonly [name: string, body: unknown][] = [
+    ['nested', { error: { message: 'boom', type: 'x', code: 'y', param: null } }],
+    ['text with a code beside it', { code: 'invalid-argument', error: 'boom' }],
+    ['flat message', { message: 'boom' }],
+    ['capital message', { Message: 'boom' }],
+    ['detail', { detail: 'boom' }],
+    ['detail list', { detail: [{ loc: ['body', 'temperature'], msg: 'boom', type: 'value_error' }] }],
+    ['detail object', { detail: { error: { message: 'boom' } } }],
+    ['array of errors', [{ error: { code: 400, message: 'boom', status: 'INVALID_ARGUMENT' } }]],
+    ['errors list', { success: false, errors: [{ code: 7003, message: 'boom' }] }],
+    ['object error', { object: 'error', message: 'boom', type: 'BadRequestError', code: 400 }],
+    ['typed event', { type: 'error', error: { type: 'invalid_request_error', message: 'boom' } }],
+    ['JSON inside the message', { error: { message: 'Error code: 400 - {"error":{"message":"boom"}}' } }],
+    ['a router around the vendor', { error: { message: 'Provider returned error', code: 400, metadata: { raw: '{"error":{"message":"boom"}}', provider_name: 'Other' } } }],
+    ['a server-sent event', 'event: error\ndata: {"error":{"message":"boom"}}\n\n'],
+    ['plain text', 'boom'],
+    ['a JSON string', '"boom"'],
+  ]
+  it.each(cases)('reads the message: %s', (_name, body) => {
+    expect(classify(400, body).message).toBe('boom')
+  })
+
+  it('reads the title of an HTML page and takes it for an intermediary, not the API', () => {
+    const error = classify(400, '<!DOCTYPE html><html><head><title>400 Bad gateway route</title></head><body>x</body></html>')
+    expect(error.errorType).toBe('provider_unavailable')
+    expect(error.message).toBe('Acme answered with status 400: 400 Bad gateway route')
+  })
+
+  it('says the status when the body says nothing', () => {
+    expect(classify(500, '').message).toBe('Acme answered with status 500')
+  })
+
+  it('names field, code and status', () => {
+    const { details } = classify(400, { error: { message: 'bad', code: 'invalid_value', param: 'temperature' } })
+    expect(details).toMatchObject({ source: 'provider', providerName: 'Acme', upstreamStatus: 400, providerCode: 'invalid_value', path: 'temperature' })
+  })
+})
+
+describe('classification', () => {
+  type Row = [name: string, status: number, body: unknown, type: string, failover?: string]
+  const rows: readonly Row[] = [
+    ['context by code', 400, { error: { code: 'context_length_exceeded', message: 'x' } }, 'context_length_exceeded', 'next-model'],
+    ['context, N tokens > M', 400, { type: 'error', error: { type: 'invalid_request_error', message: 'prompt is too long: 333 tokens > 200 maximum' } }, 'context_length_exceeded'],
+    ['context, maximum context length', 400, { error: { message: "This model's maximum context length is 10 tokens." } }, 'context_length_exceeded'],
+    ['context, input token count', 400, { error: { code: 400, message: 'The input token count (12) exceeds the maximum number of tokens allowed (10).', status: 'INVALID_ARGUMENT' } }, 'context_length_exceeded'],
+    ['context with status 500 of a local server', 500, { error: { message: 'the request exceeds the available context size. try increasing the context size' } }, 'context_length_exceeded'],
+    ['context with status 413', 413, { error: { message: 'Prompt is too long' } }, 'context_length_exceeded'],
+    ['too many tokens per minute is a rate limit', 429, { error: { message: 'Too many tokens per minute' } }, 'rate_limit_exceeded', 'next'],
+    ['throttling with status 400', 400, { __type: 'com.amazon.coral.service#ThrottlingException', message: 'Too many tokens, please wait before trying again.' }, 'rate_limit_exceeded'],
+    ['quota is payment although 429', 429, { error: { code: 'insufficient_quota', type: 'insufficient_quota', message: 'You exceeded your current quota' } }, 'payment_required', 'next'],
+    ['quota per minute is a rate limit', 429, { error: { code: 429, status: 'RESOURCE_EXHAUSTED', message: 'You exceeded your current quota, please check your plan' } }, 'rate_limit_exceeded'],
+    ['credit balance with status 400', 400, { error: { type: 'invalid_request_error', message: 'Your credit balance is too low to access the API' } }, 'payment_required'],
+    ['balance', 402, { error: { message: 'Insufficient Balance' } }, 'payment_required'],
+    ['wrong key is 400', 400, { code: 'invalid-argument', error: 'Incorrect API key provided.' }, 'authentication', 'next'],
+    ['wrong key is 400 with details', 400, { error: { code: 400, message: 'API key not valid.', status: 'INVALID_ARGUMENT', details: [{ reason: 'API_KEY_INVALID' }] } }, 'authentication'],
+    ['wrong key is 403', 403, { message: 'The security token included in the request is invalid.' }, 'authentication'],
+    ['403', 403, { error: { message: 'Forbidden' } }, 'permission_denied', 'next'],
+    ['moderation', 403, { error: { code: 403, message: 'Your input was flagged by moderation', metadata: { reasons: ['violence'] } } }, 'content_policy_violation', 'next-model'],
+    ['content filter', 400, { error: { code: 'content_filter', message: 'The response was filtered', innererror: { code: 'ResponsibleAIPolicyViolation' } } }, 'content_policy_violation'],
+    ['model missing', 404, { error: { code: 'model_not_found', message: 'The model `x` does not exist' } }, 'not_found', 'next'],
+    ['model missing with status 400', 400, { error: { message: 'Model foo/bar does not exist' } }, 'not_found'],
+    ['timeout', 504, '', 'timeout', 'next'],
+    ['overloaded', 529, { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }, 'provider_overloaded', 'retry'],
+    ['overloaded with status 429', 429, { error: { type: 'engine_overloaded_error', message: 'The engine is currently overloaded' } }, 'provider_overloaded'],
+    ['503', 503, 'Service Unavailable', 'provider_overloaded'],
+    ['500', 500, { error: { message: 'Internal', type: 'server_error' } }, 'provider_unavailable', 'retry'],
+    ['broken generation', 400, { error: { code: 'tool_use_failed', failed_generation: 'x', message: 'Tool call validation failed', type: 'invalid_request_error' } }, 'provider_unavailable', 'retry'],
+    ['payload', 413, '', 'payload_too_large', 'next'],
+    ['unsupported parameter', 400, { error: { code: 'unsupported_parameter', message: "Unsupported parameter: 'temperature'", param: 'temperature' } }, 'invalid_request', 'next'],
+    ['unsupported by text', 400, { error: { message: "'response_format' is not supported by this model" } }, 'invalid_request', 'next'],
+    ['extra field', 422, { detail: [{ loc: ['body', 'stream_options'], msg: 'Extra inputs are not permitted', type: 'extra_forbidden' }] }, 'invalid_request', 'next'],
+    ['422', 422, { error: { message: 'no' } }, 'unprocessable', 'never'],
+    ['400', 400, { error: { message: 'temperature is a string', type: 'invalid_request_error' } }, 'invalid_request', 'never'],
+    ['messages', 400, { error: { message: 'bad block', param: 'messages[3].content' } }, 'invalid_prompt', 'never'],
+    ['max tokens', 400, { error: { message: 'max_tokens: 100000 > 64000, which is the maximum allowed number of output tokens' } }, 'max_tokens_exceeded', 'next-model'],
+    ['image', 400, { error: { code: 'invalid_image_format', message: 'x' } }, 'unsupported_image_format', 'never'],
+    ['image download', 400, { error: { message: 'Cannot fetch content from the provided URL.' } }, 'image_download_failed'],
+    ['redirect', 302, '', 'provider_unavailable', 'next'],
+  ]
+  it.each(rows)('%s', (_name, status, body, type, failover) => {
+    const error = classify(status, body)
+    expect(error.errorType).toBe(type)
+    if (failover !== undefined) expect(error.failover).toBe(failover)
+  })
+
+  it('declares the credential dead for 401, 402, 403 and spent quota, not for a model it may not use', () => {
+    expect(classify(401, '').details.credentialDead).toBe(true)
+    expect(classify(402, '').details.credentialDead).toBe(true)
+    expect(classify(403, { error: 'Forbidden' }).details.credentialDead).toBe(true)
+    expect(classify(429, { error: { code: 'insufficient_quota' } }).details.credentialDead).toBe(true)
+    expect(classify(403, { message: "You don't have access to the model with the specified model ID." }).details.credentialDead).toBeUndefined()
+    expect(classify(429, { error: { message: 'slow down' } }).details.credentialDead).toBeUndefined()
+  })
+
+  it('reads the exception type from the header where the body has none', () => {
+    expect(classify(400, { message: 'x' }, { 'x-amzn-errortype': 'ThrottlingException:http://internal' }).errorType).toBe('rate_limit_exceeded')
+  })
+})
+
+describe('retry hints', () => {
+  const wait = (headers: Record<string, string>, body: unknown = ''): number | undefined => classify(429, body, headers).details.retryAfterMs
+  it.each<[string, Record<string, string>, unknown, number | undefined]>([
+    ['seconds', { 'retry-after': '7' }, '', 7000],
+    ['a date', { 'retry-after': 'Sun, 01 Mar 2026 12:00:30 GMT' }, '', 30_000],
+    ['milliseconds win', { 'retry-after-ms': '250', 'retry-after': '7' }, '', 250],
+    ['durations', { 'x-ratelimit-reset-requests': '6m0s', 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-tokens': '20ms', 'x-ratelimit-remaining-tokens': '5' }, '', 360_000],
+    ['RFC 3339', { 'anthropic-ratelimit-tokens-reset': '2026-03-01T12:01:00Z', 'anthropic-ratelimit-tokens-remaining': '0' }, '', 60_000],
+    ['epoch seconds', { 'x-ratelimit-reset': String(NOW / 1000 + 5) }, '', 5000],
+    ['epoch milliseconds', { 'x-ratelimit-reset': String(NOW + 1500) }, '', 1500],
+    ['google RetryInfo', {}, { error: { code: 429, message: 'x', details: [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '37s' }] } }, 37_000],
+    ['prose in seconds', {}, { error: { message: 'Limit 3, Used 3. Please try again in 11.054s. Visit x' } }, 11_054],
+    ['prose in milliseconds', {}, { error: { message: 'Please try again in 28ms.' } }, 28],
+    ['prose in words', {}, { error: { message: 'Please retry after 35 seconds.' } }, 35_000],
+    ['prose in minutes', {}, { error: { message: 'Please try again in 1m30s' } }, 90_000],
+    ['a header repeated in the body', {}, { error: { message: 'x', metadata: { headers: { 'X-RateLimit-Reset': String(NOW + 9000) } } } }, 9000],
+    ['none', {}, { error: { message: 'try again later' } }, undefined],
+    ['nonsense', { 'retry-after': 'soon' }, '', undefined],
+    ['bounded to a day', { 'retry-after': '99999999' }, '', 86_400_000],
+  ])('%s', (_name, headers, body, expected) => {
+    expect(wait(headers, body)).toBe(expected)
+  })
+})
+
+describe('secrets', () => {
+  it.each([
+    ['a vendor key', 'Incorrect API key provided: sk-proj-abcDEF123456789. See docs', 'abcDEF'],
+    ['a half masked key', 'Incorrect API key provided: sk-abc*****wxyz.', 'wxyz'],
+    ['an unknown key', 'Your api key: ****-key is invalid', '****-key'],
+    ['a key in a URL', 'POST https://x.test/v1/models/m:generate?alt=sse&key=AIzaSyA1234567890abcdef failed', 'AIzaSy'],
+    ['a bearer', 'header Authorization: Bearer abc.def-ghi_123 rejected', 'abc.def'],
+    ['a JSON field', '{"x-api-key":"hunter2hunter2","message":"m"}', 'hunter2'],
+  ])('%s is in neither message nor raw', (_name, text, secret) => {
+    for (const body of [text, JSON.stringify({ error: { message: text } })]) {
+      const error = classify(401, body)
+      expect(error.message).not.toContain(secret)
+      expect(error.details.raw).not.toContain(secret)
+    }
+  })
+
+  it('cuts raw to 4 KB and the message to 1000 characters', () => {
+    const error = classify(500, { error: { message: 'x'.repeat(50_000) } })
+    expect(error.details.raw).toHaveLength(4096)
+    expect(error.message).toHaveLength(1000)
+  })
+})
+
+describe('errorFromPayload', () => {
+  it.each<[string, unknown, string]>([
+    ['an error chunk with a status as code', { id: 'x', error: { code: 502, message: 'Upstream died' }, choices: [] }, 'provider_unavailable'],
+    ['a status_code inside', { error: { message: 'Rate limit', type: 'x', status_code: 429 } }, 'rate_limit_exceeded'],
+    ['an object error', { object: 'error', message: 'boom', code: 500 }, 'provider_unavailable'],
+    ['overload by type', { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }, 'provider_overloaded'],
+    ['a failed terminal event', { type: 'response.failed', response: { error: { code: 'rate_limit_exceeded', message: 'slow' } } }, 'rate_limit_exceeded'],
+    ['token limit', { error: { code: 400, message: 'Token limit reached' } }, 'token_limit_exceeded'],
+    ['nothing known', { error: {} }, 'provider_unavailable'],
+    ['null', null, 'provider_unavailable'],
+    ['text', 'overloaded', 'provider_overloaded'],
+  ])('%s', (_name, payload, type) => {
+    expect(errorFromPayload(payload, { providerName: 'Acme' }).errorType).toBe(type)
+  })
+
+  it('takes an exception name from outside the payload', () => {
+    const error = errorFromPayload({ message: 'x' }, { providerName: 'Acme', code: 'throttlingException' })
+    expect(error.errorType).toBe('rate_limit_exceeded')
+    expect(error.details.providerCode).toBe('throttlingException')
+  })
+})
+
+describe('any input', () => {
+  it('gives a GatewayError and never throws', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 300, max: 599 }), fc.oneof(fc.string(), fc.json()), fc.dictionary(fc.constantFrom('retry-after', 'x-ratelimit-reset', 'x-amzn-errortype'), fc.string()), (status, body, headers) => {
+        const error = classifyUpstreamError({ status, headers, body, providerName: 'Acme', now: NOW })
+        expect(error).toBeInstanceOf(GatewayError)
+        expect(error.message).not.toBe('')
+        expect(error.details.source).toBe('provider')
+      }),
+    )
+  })
+  it('reads any payload', () => {
+    fc.assert(fc.property(fc.anything(), (payload) => void expect(errorFromPayload(payload, { providerName: 'Acme', now: NOW })).toBeInstanceOf(GatewayError)))
+  })
+})
+
+const fixtures = process.env['SIGNALBOX_FIXTURES'] ?? join(import.meta.dirname, '../../../../shared/fixtures')
+const present = existsSync(join(fixtures, 'index.json'))
+if (!present) console.warn(`recordings not found at ${fixtures}: error replay skipped`)
+
+interface Step { readonly status: number; readonly response: string; readonly dialect: string }
+
+describe.skipIf(!present)('recorded error answers', () => {
+  const scenarios = present ? (JSON.parse(readFileSync(join(fixtures, 'index.json'), 'utf8')) as { steps: Step[] }[]) : []
+  const steps = scenarios.flatMap(({ steps }) => steps).filter(({ status }) => status >= 400)
+  const byStatus: Readonly<Record<number, readonly string[]>> = {
+    400: ['authentication', 'context_length_exceeded', 'provider_unavailable', 'invalid_prompt', 'image_download_failed'],
+    401: ['authentication'],
+    403: ['authentication'],
+    404: ['not_found'],
+    429: ['rate_limit_exceeded', 'payment_required'],
+  }
+  it.each(steps.map((step) => [step.response, step] as const))('%s', (path, step) => {
+    const error = classifyUpstreamError({ status: step.status, headers: {}, body: readFileSync(join(fixtures, path), 'utf8'), providerName: 'Acme', now: NOW })
+    expect(byStatus[step.status]).toContain(error.errorType)
+    expect(error.message).not.toMatch(/^Acme|^Provider returned error$/)
+  })
+})

@@ -1,0 +1,95 @@
+import { GatewayError } from '../../core/error.ts'
+import type { ErrorDetails, ErrorType } from '../../core/error.ts'
+import { normalizeCode, readErrorBody, readErrorPayload } from './error-body.ts'
+import type { ErrorFacts } from './error-body.ts'
+import { matchRule } from './error-rules.ts'
+import { retryHint } from './retry-hint.ts'
+import type { UpstreamHeaders } from './retry-hint.ts'
+import { scrubbedExcerpt } from './scrub.ts'
+
+const MAX_RAW_CHARS = 4096
+const MAX_MESSAGE_CHARS = 1000
+
+export interface UpstreamFailure {
+  readonly status: number
+  readonly headers: UpstreamHeaders
+  readonly body: string
+  readonly providerName: string
+  /** Milliseconds since the epoch, for hints that name a point in time. */
+  readonly now?: number
+}
+
+export interface PayloadContext {
+  readonly providerName: string
+  /** Status of the HTTP answer or of the frame; 200 and absent say nothing. */
+  readonly status?: number
+  /** A code that stood outside the payload: an exception type in a frame header. */
+  readonly code?: string
+  readonly now?: number
+}
+
+/**
+ * An HTTP answer of an upstream with status 400 or more (or any other answer that is a refusal), as the gateway's error.
+ * Content decides before status: the same fault carries different statuses at different vendors. Never throws.
+ */
+export function classifyUpstreamError(failure: UpstreamFailure): GatewayError {
+  const read = readErrorBody(failure.body)
+  const exception = header(failure.headers, 'x-amzn-errortype')
+  const facts = exception === undefined ? read : withCode(read, exception)
+  return buildError(facts, failure.status, failure.headers, failure.body, failure.providerName, failure.now ?? Date.now())
+}
+
+/** An error that arrived inside an answer with status 200: an `error` chunk or event, a failed terminal event. Never throws. */
+export function errorFromPayload(payload: unknown, context: PayloadContext): GatewayError {
+  const read = readErrorPayload(payload)
+  const facts = context.code === undefined ? read : withCode(read, context.code)
+  const outer = context.status !== undefined && context.status >= 400 ? context.status : undefined
+  return buildError(facts, outer ?? facts.status ?? 0, {}, stringify(payload), context.providerName, context.now ?? Date.now())
+}
+
+function buildError(facts: ErrorFacts, status: number, headers: UpstreamHeaders, raw: string, providerName: string, now: number): GatewayError {
+  const verdict = matchRule({ status, facts })
+  const code = facts.code ?? [...facts.codes][0]
+  const wait = HINTED.has(verdict.type) ? retryHint(headers, facts.payload, facts.message, now) : undefined
+  const details: ErrorDetails = {
+    source: 'provider',
+    providerName,
+    ...(status > 0 ? { upstreamStatus: status } : {}),
+    ...(code === undefined ? {} : { providerCode: scrubbedExcerpt(code, 200) }),
+    ...(raw === '' ? {} : { raw: scrubbedExcerpt(raw, MAX_RAW_CHARS) }),
+    ...(wait === undefined ? {} : { retryAfterMs: wait }),
+    ...(facts.param === undefined ? {} : { path: facts.param.slice(0, 200) }),
+    ...(verdict.failover === undefined ? {} : { failover: verdict.failover }),
+    ...(verdict.publicCode === undefined ? {} : { publicCode: verdict.publicCode }),
+    ...(verdict.credentialDead ? { credentialDead: true } : {}),
+  }
+  return new GatewayError(verdict.type, messageOf(facts, status, providerName), details)
+}
+
+/** Errors that pass by waiting. */
+const HINTED: ReadonlySet<ErrorType> = new Set(['rate_limit_exceeded', 'provider_overloaded', 'provider_unavailable', 'timeout', 'payment_required'])
+
+function messageOf(facts: ErrorFacts, status: number, providerName: string): string {
+  if (facts.message !== '' && facts.kind !== 'html') return scrubbedExcerpt(facts.message, MAX_MESSAGE_CHARS)
+  const said = facts.kind === 'html' && facts.message !== '' ? `: ${scrubbedExcerpt(facts.message, 300)}` : ''
+  return status > 0 ? `${providerName} answered with status ${status}${said}` : `${providerName} reported an error without saying which`
+}
+
+function withCode(facts: ErrorFacts, code: string): ErrorFacts {
+  const bare = code.split(':')[0]!
+  return { ...facts, code: facts.code ?? bare, codes: new Set([normalizeCode(code), ...facts.codes]) }
+}
+
+function header(headers: UpstreamHeaders, name: string): string | undefined {
+  const value = headers[name]
+  return Array.isArray(value) ? value[0] : value
+}
+
+function stringify(payload: unknown): string {
+  if (typeof payload === 'string') return payload
+  try {
+    return JSON.stringify(payload) ?? ''
+  } catch {
+    return ''
+  }
+}

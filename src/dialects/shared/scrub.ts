@@ -1,0 +1,26 @@
+const REDACTED = '[redacted]'
+
+/** What a key looks like in the wild: the prefixes vendors give their tokens, JWTs, AWS access keys. Stars: some vendors mask half. */
+const TOKEN = /\b(?:sk|pk|rk|gsk|xai|hf|pplx|nvapi|fw|csk|tgp|r8|or1|key|ghp|glpat)[-_][A-Za-z0-9*][A-Za-z0-9_*.-]{6,}|\bAIza[\w-]{16,}|\b(?:AKIA|ASIA)[A-Z0-9]{12,}|\bya29\.[\w.-]{10,}|\beyJ[\w-]{8,}\.[\w.-]{8,}/g
+const AUTH_SCHEME = /\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=*-]{6,}/gi
+const QUERY = /([?&](?:key|api[-_]?key|access_token|auth|token|sig|signature|code|x-amz-(?:signature|credential|security-token))=)[^&\s"'<>\\]+/gi
+/** Quotes may be escaped: bodies are often quoted inside the message of another. */
+const FIELD = /("(?:[\w-]*api[-_]?key|authorization|[\w-]*secret|access_token|refresh_token|password|x-goog-api-key|cookie)\\*"\s*:\s*\\*")(?:[^"\\]|\\[^"\\])*/gi
+/** "Incorrect API key provided: abc-123": what follows, unless it is plainly a word. */
+const NAMED = /(\b(?:api|subscription|access|secret)[ _-]?key(?: provided)?:\s*)(?=[^\s"']*[\d*_-])[^\s"',;]+/gi
+
+/** Removes credentials from text of an upstream: keys in URLs, authorisation values, vendor tokens, JSON fields that hold secrets. */
+export function scrubSecrets(text: string): string {
+  return text
+    .replace(FIELD, `$1${REDACTED}`)
+    .replace(QUERY, `$1${REDACTED}`)
+    .replace(AUTH_SCHEME, `$1 ${REDACTED}`)
+    .replace(TOKEN, REDACTED)
+    .replace(NAMED, `$1${REDACTED}`)
+}
+
+/** Scrubbed, and not longer than `max` characters. Looks at twice that, so that a secret across the cut is still seen whole. */
+export function scrubbedExcerpt(text: string, max: number): string {
+  const scrubbed = scrubSecrets(text.length > max * 2 ? text.slice(0, max * 2) : text)
+  return scrubbed.length > max ? `${scrubbed.slice(0, max - 1)}…` : scrubbed
+}
