@@ -1,5 +1,5 @@
 import type { ZodType } from 'zod'
-import type { Parameter } from './endpoint.ts'
+import type { Parameter } from './capability.ts'
 import type { GatewayError } from './error.ts'
 import type { ModelEvent } from './event.ts'
 import type { ModelRequest } from './request.ts'

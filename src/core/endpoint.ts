@@ -1,11 +1,7 @@
+import type { EndpointPolicies, Modality, Parameter } from './capability.ts'
 import type { Connection } from './provider.ts'
 
-/** Parameter names of the public contract, as used in `supported_parameters`. */
-export type Parameter =
-  | 'temperature' | 'top_p' | 'top_k' | 'min_p' | 'top_a' | 'frequency_penalty' | 'presence_penalty' | 'repetition_penalty' | 'max_tokens'
-  | 'max_completion_tokens' | 'logit_bias' | 'logprobs' | 'top_logprobs' | 'prediction' | 'seed' | 'response_format' | 'structured_outputs'
-  | 'stop' | 'tools' | 'tool_choice' | 'parallel_tool_calls' | 'include_reasoning' | 'reasoning' | 'reasoning_effort' | 'web_search_options'
-  | 'verbosity'
+export type { EndpointPolicies, Modality, Parameter } from './capability.ts'
 
 /** USD per million tokens; `request`, `image` and `webSearch` in USD per unit. Absent means unknown, not free. */
 export interface Pricing {
@@ -21,16 +17,6 @@ export interface Pricing {
   /** Prices that apply from this many input tokens on (the highest threshold reached wins). */
   readonly tiers?: readonly { readonly fromInputTokens: number; readonly input?: number; readonly output?: number; readonly cacheRead?: number; readonly cacheWrite?: number }[]
 }
-
-export interface EndpointPolicies {
-  /** Whether the vendor may keep or train on prompts. */
-  readonly dataCollection: 'allow' | 'deny'
-  readonly zdr: boolean
-  /** False when the vendor's terms forbid training other models on its output. */
-  readonly distillable: boolean
-}
-
-export type Modality = 'text' | 'image' | 'file' | 'audio' | 'video'
 
 /** One way to serve a model: provider, upstream model id, price, limits, capabilities, policies. */
 export interface Endpoint {

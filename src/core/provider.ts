@@ -1,7 +1,7 @@
 import type { ZodType } from 'zod'
 import type { Secret } from '../lib/secret.ts'
 import type { Dialect, UpstreamRequest } from './dialect.ts'
-import type { EndpointPolicies } from './endpoint.ts'
+import type { EndpointPolicies } from './capability.ts'
 
 /** Milliseconds; `firstToken: 'auto'` follows section 3 of the semantics. */
 export interface Timeouts {
