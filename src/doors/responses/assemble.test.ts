@@ -1,0 +1,224 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { GatewayError } from '../../core/error.ts'
+import type { ModelEvent } from '../../core/event.ts'
+import type { ModelRequest } from '../../core/request.ts'
+import { createUsage } from '../../core/usage.ts'
+import { manualClock } from '../../lib/clock.ts'
+import { sequentialIds } from '../../lib/id.ts'
+import { checkWire, parseWire } from '../../testing/check-wire.ts'
+import { Assembler, type AssemblerOptions } from './assemble.ts'
+
+const request: ModelRequest = { model: 'acme/small', input: [], metadata: { team: 'blue' } }
+
+function assembler(stream: boolean, options: Partial<AssemblerOptions> = {}): Assembler {
+  const clock = manualClock()
+  const facts = () => ({ model: 'acme/small' })
+  return new Assembler({ id: 'gen-1700000000-x', request, receivedAt: clock.now(), stream, clock, newId: sequentialIds(), facts, ...options })
+}
+
+const end: ModelEvent = { type: 'response-end', reason: 'stop', usage: createUsage({ inputTokens: 5, outputTokens: 3 }) }
+const message = (key: string): ModelEvent => ({ type: 'item-start', key, item: { type: 'message', role: 'assistant', content: [] } })
+const call = (key: string, callId = `call_${key}`): ModelEvent => ({
+  type: 'item-start', key, item: { type: 'function_call', call_id: callId, name: 'look', arguments: '' },
+})
+const text = (key: string, delta: string): ModelEvent => ({ type: 'text-delta', key, delta })
+const args = (key: string, delta: string): ModelEvent => ({ type: 'arguments-delta', key, delta })
+const close = (key: string, item?: { [field: string]: unknown }): ModelEvent => (item ? { type: 'item-end', key, item } : { type: 'item-end', key })
+
+function stream(events: readonly ModelEvent[], options?: Partial<AssemblerOptions>): string {
+  const subject = assembler(true, options)
+  subject.push(events)
+  subject.finish()
+  return subject.takeWire()
+}
+const json = (events: readonly ModelEvent[]): { output: { [f: string]: unknown }[]; [f: string]: unknown } => {
+  const subject = assembler(false)
+  subject.push(events)
+  subject.finish()
+  return JSON.parse(subject.answer())
+}
+
+describe('Assembler', () => {
+  it('writes a text answer in the canonical order', () => {
+    const body = stream([message('m'), text('m', 'Hel'), { type: 'text-delta', key: 'm', delta: 'lo', plain: true }, close('m'), end])
+    const { events, text: whole } = checkWire(body)
+    expect(events.map((event) => event.type.slice('response.'.length))).toEqual([
+      'created', 'in_progress', 'output_item.added', 'content_part.added', 'output_text.delta', 'output_text.delta', 'output_text.done',
+      'content_part.done', 'output_item.done', 'completed',
+    ])
+    expect(whole).toBe('Hello')
+  })
+
+  it('gives the usage in both vocabularies', () => {
+    expect(json([message('m'), text('m', 'x'), close('m'), end])['usage']).toMatchObject({
+      input_tokens: 5, output_tokens: 3, total_tokens: 8, prompt_tokens: 5, completion_tokens: 3,
+      input_tokens_details: { cached_tokens: 0 }, output_tokens_details: { reasoning_tokens: 0 },
+    })
+  })
+
+  it('holds a second parallel call back until the first has ended', () => {
+    const events = [call('a'), call('b'), args('a', '{"x":'), args('b', '{"y":2}'), args('a', '1}'), close('b'), close('a'), end]
+    const { output } = checkWire(stream(events))
+    expect(output.map((item) => item['arguments'])).toEqual(['{"x":1}', '{"y":2}'])
+  })
+
+  it('turns missing arguments into an empty object and completes what the deltas left out', () => {
+    const { output } = checkWire(stream([call('a'), close('a'), call('b'), args('b', '{"q"'), close('b', { arguments: '{"q":1}' }), end]))
+    expect(output.map((item) => item['arguments'])).toEqual(['{}', '{"q":1}'])
+  })
+
+  it('mints a call id that is missing, repeated or too long', () => {
+    const { output } = checkWire(stream([call('a', 'c'), close('a'), call('b', 'c'), close('b'), call('d', ''), close('d'), call('e', 'x'.repeat(65)), close('e'), end]))
+    const ids = output.map((item) => item['call_id'] as string)
+    expect(ids[0]).toBe('c')
+    expect(new Set(ids).size).toBe(4)
+    expect(ids.every((id) => id !== '' && id.length <= 64)).toBe(true)
+  })
+
+  it('carries reasoning with its signature, and mirrors raw text as a summary when asked', () => {
+    const events: ModelEvent[] = [
+      { type: 'item-start', key: 'r', item: { type: 'reasoning', summary: [] } },
+      { type: 'reasoning-delta', key: 'r', kind: 'text', delta: 'think' },
+      close('r', { signature: 'sig', format: 'anthropic-claude-v1', encrypted_content: 'sb1.x.' }),
+      end,
+    ]
+    expect(checkWire(stream(events)).output[0]).toMatchObject({
+      summary: [], content: [{ type: 'reasoning_text', text: 'think' }], signature: 'sig', format: 'anthropic-claude-v1', encrypted_content: 'sb1.x.',
+    })
+    expect(checkWire(stream(events, { mirrorReasoning: true })).output[0]).toMatchObject({ summary: [{ text: 'think' }], content: [{ text: 'think' }] })
+  })
+
+  it('carries built-in items and unknown item types with their progress events', () => {
+    const events: ModelEvent[] = [
+      { type: 'item-start', key: 'w', item: { type: 'web_search_call', id: 'ws_upstream', status: 'in_progress' } },
+      { type: 'item-event', key: 'w', name: 'web_search_call.searching' },
+      close('w', { status: 'completed', action: { type: 'search', query: 'x' } }),
+      { type: 'item-start', key: 'n', item: { type: 'brand_new_item', payload: { deep: [1] } } },
+      close('n'),
+      end,
+    ]
+    const { output } = checkWire(stream(events))
+    expect(output[0]).toMatchObject({ type: 'web_search_call', status: 'completed', action: { query: 'x' } })
+    expect(output[0]!.id).not.toBe('ws_upstream')
+    expect(output[1]).toMatchObject({ type: 'brand_new_item', payload: { deep: [1] } })
+  })
+
+  it.each([
+    ['length', 'incomplete', { reason: 'max_output_tokens' }],
+    ['content_filter', 'incomplete', { reason: 'content_filter' }],
+    ['tool_calls', 'completed', null],
+    ['refusal', 'completed', null],
+  ] as const)('maps the finish reason %s to %s', (reason, status, details) => {
+    const answer = json([message('m'), text('m', 'x'), close('m'), { type: 'response-end', reason }])
+    expect(answer).toMatchObject({ status, incomplete_details: details })
+  })
+
+  it('calls a refusal without any content a content filter', () => {
+    expect(json([{ type: 'response-end', reason: 'refusal' }])).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'content_filter' } })
+  })
+
+  it('ends a broken answer with response.failed that carries the partial output', () => {
+    const subject = assembler(true)
+    subject.push([message('m'), text('m', 'half'), call('a'), args('a', '{"x'), call('b'), close('b')])
+    subject.fail(new GatewayError('provider_overloaded', 'The provider is overloaded'))
+    const { terminal, output } = checkWire(subject.takeWire())
+    expect(terminal.type).toBe('response.failed')
+    expect(terminal['response']).toMatchObject({ error: { code: 'server_error' }, error_type: 'provider_overloaded', completed_at: null })
+    expect(output.map((item) => [item.type, item['status']])).toEqual([['message', 'incomplete'], ['function_call', 'incomplete'], ['function_call', 'completed']])
+    expect(output[1]!['arguments']).toBe('{"x')
+  })
+
+  it('refuses to finish an answer that has no end, and bounds its length', () => {
+    const subject = assembler(true, { maxChars: 4 })
+    subject.push([message('m'), text('m', 'x')])
+    expect(() => subject.finish()).toThrow(GatewayError)
+    expect(() => subject.push([text('m', 'yyyy')])).toThrow(/longer than/)
+  })
+})
+
+describe('Assembler properties', () => {
+  const delta = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('"', '\\', '\n', '\ud83d', 'é', '{"a":1}'))
+  const item = fc.oneof(
+    fc.array(fc.tuple(fc.constantFrom('text', 'text', 'refusal', 'note'), delta, fc.option(fc.nat(1), { nil: undefined })), { maxLength: 5 })
+      .map((parts) => ({ kind: 'message' as const, parts })),
+    fc.array(fc.tuple(fc.constantFrom('text', 'summary'), delta, fc.option(fc.nat(1), { nil: undefined })), { maxLength: 5 })
+      .map((parts) => ({ kind: 'reasoning' as const, parts })),
+    fc.array(delta, { maxLength: 4 }).map((parts) => ({ kind: 'function_call' as const, parts })),
+    fc.array(delta, { maxLength: 4 }).map((parts) => ({ kind: 'custom_tool_call' as const, parts })),
+    fc.array(fc.constantFrom('searching', 'completed'), { maxLength: 2 }).map((parts) => ({ kind: 'web_search_call' as const, parts })),
+  )
+
+  function eventsOf(spec: { kind: string; parts: readonly unknown[] }, key: string): ModelEvent[] {
+    const body = spec.parts.map((part): ModelEvent => {
+      if (spec.kind === 'message') {
+        const [kind, value, number] = part as [string, string, number | undefined]
+        const place = number === undefined ? {} : { part: number }
+        if (kind === 'refusal') return { type: 'refusal-delta', key, delta: value, ...place }
+        if (kind === 'note') return { type: 'annotation', key, annotation: { type: 'url_citation', url: value, title: '', start_index: 0, end_index: 0 } }
+        return { type: 'text-delta', key, delta: value, plain: /^[a-z]*$/.test(value), ...place }
+      }
+      if (spec.kind === 'reasoning') {
+        const [kind, value, number] = part as ['text' | 'summary', string, number | undefined]
+        return { type: 'reasoning-delta', key, kind, delta: value, ...(number === undefined ? {} : { part: number }) }
+      }
+      if (spec.kind === 'web_search_call') return { type: 'item-event', key, name: `web_search_call.${part as string}` }
+      return { type: 'arguments-delta', key, delta: part as string }
+    })
+    const start = {
+      message: { type: 'message', role: 'assistant', content: [] },
+      reasoning: { type: 'reasoning' },
+      function_call: { type: 'function_call', call_id: key, name: 'f', arguments: '' },
+      custom_tool_call: { type: 'custom_tool_call', call_id: key, name: 'f', input: '' },
+      web_search_call: { type: 'web_search_call', status: 'in_progress' },
+    }[spec.kind] as Extract<ModelEvent, { type: 'item-start' }>['item']
+    return [{ type: 'item-start', key, item: start }, ...body, { type: 'item-end', key }]
+  }
+
+  /** Interleaves the items' own sequences in an order drawn by the test. */
+  function interleave(lists: ModelEvent[][], picks: readonly number[]): ModelEvent[] {
+    const open = lists.map((list) => [...list])
+    const out: ModelEvent[] = []
+    for (let i = 0; open.some((list) => list.length > 0); i++) {
+      const left = open.filter((list) => list.length > 0)
+      out.push(left[(picks[i % Math.max(picks.length, 1)] ?? 0) % left.length]!.shift()!)
+    }
+    return out
+  }
+
+  it('gives balanced, dense, monotone events that add up to the JSON answer, for any events cut anywhere', () => {
+    fc.assert(
+      fc.property(
+        fc.array(item, { maxLength: 5 }), fc.array(fc.nat(), { maxLength: 20 }), fc.nat(), fc.boolean(), fc.boolean(),
+        (specs, picks, cutAt, breaks, mirrorReasoning) => {
+          const events = [...interleave(specs.map((spec, i) => eventsOf(spec, `k${i}`)), picks), end]
+          const kept = breaks ? events.slice(0, cutAt % events.length) : events
+          const streamed = assembler(true, { mirrorReasoning })
+          const collected = assembler(false, { mirrorReasoning })
+          let wire = ''
+          for (const event of kept) {
+            streamed.push([event])
+            wire += streamed.takeWire()
+          }
+          collected.push(kept)
+          for (const subject of [streamed, collected]) {
+            if (breaks) subject.fail(new GatewayError('provider_unavailable', 'gone'))
+            else subject.finish()
+          }
+          const { terminal } = checkWire(wire + streamed.takeWire())
+          expect(terminal['response']).toEqual(JSON.parse(collected.answer()))
+        },
+      ),
+      { numRuns: 400 },
+    )
+  })
+
+  it('never writes after the end', () => {
+    const subject = assembler(true)
+    subject.push([message('m'), text('m', 'x'), close('m'), end])
+    subject.finish()
+    subject.fail(new GatewayError('server', 'late'))
+    expect(parseWire(subject.takeWire()).filter((event) => event.type === 'response.completed')).toHaveLength(1)
+    expect(subject.takeWire()).toBe('')
+  })
+})

@@ -1,0 +1,271 @@
+import { GatewayError } from '../../core/error.ts'
+import type { FinishReason, ModelEvent } from '../../core/event.ts'
+import type { Cost } from '../../core/generation.ts'
+import type { CustomToolCallItem, FunctionCallItem, MessageItem, OtherItem, OutputItem, ReasoningItem } from '../../core/item.ts'
+import type { ModelRequest } from '../../core/request.ts'
+import type { Usage } from '../../core/usage.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { IdSource } from '../../lib/id.ts'
+import { OpenCall } from './open-call.ts'
+import type { ClosingStatus, ItemEvent, ItemPatch, OpenItem } from './open-item.ts'
+import { OpenMessage } from './open-message.ts'
+import { OpenOther } from './open-other.ts'
+import { OpenReasoning } from './open-reasoning.ts'
+import { createResource, type ResourceState, type ResponseStatus } from './resource.ts'
+import { WireWriter } from './wire.ts'
+
+export interface AssemblerOptions {
+  readonly id: string
+  readonly request: ModelRequest
+  /** Milliseconds since the epoch. */
+  readonly receivedAt: number
+  readonly stream: boolean
+  readonly clock: Clock
+  readonly newId: IdSource
+  /** What is known of the served endpoint when the first event is written, and of money when the last one is. */
+  readonly facts: () => { readonly model: string; readonly cost?: Cost; readonly isByok?: boolean }
+  /** Members added to the terminal event's response (`gateway_metadata`). */
+  readonly extra?: () => { readonly [field: string]: unknown } | undefined
+  /** Also show raw reasoning text as a summary, for clients that display only summaries. */
+  readonly mirrorReasoning?: boolean
+  /** Bound on the text of one answer, in characters. */
+  readonly maxChars?: number
+}
+
+interface Slot {
+  readonly item: OutputItem
+  readonly waiting: ItemEvent[]
+  /** Set when the item ended while it waited for its turn. */
+  ended?: { readonly patch: ItemPatch | undefined }
+}
+
+const ID_PREFIXES: { readonly [type: string]: string } = {
+  message: 'msg_', reasoning: 'rs_', function_call: 'fc_', custom_tool_call: 'ctc_', web_search_call: 'ws_', file_search_call: 'fs_',
+  image_generation_call: 'ig_', code_interpreter_call: 'ci_', computer_call: 'cu_', mcp_list_tools: 'mcpl_', mcp_call: 'mcp_',
+  mcp_approval_request: 'mcpr_', local_shell_call: 'lsh_', shell_call: 'sh_', apply_patch_call: 'apc_', compaction: 'cmp_',
+}
+/** Items whose id the caller sends back to whoever minted it. */
+const KEEPS_ID: ReadonlySet<string> = new Set(['mcp_approval_request'])
+const MAX_CALL_ID = 64
+const DEFAULT_MAX_CHARS = 64 * 1024 * 1024
+
+/**
+ * The one state machine between model events and what the caller reads: it mints ids, counts `sequence_number` and `output_index`, keeps
+ * opens and closes balanced and ends every answer. The JSON answer is the same fold, ended in one object.
+ *
+ * States: fresh -> started (created, in_progress written) -> ended (one terminal event written).
+ * Items are written one after the other: the oldest open one streams, later ones wait with their events until it ends.
+ */
+export class Assembler {
+  readonly #options: AssemblerOptions
+  readonly #wire: WireWriter
+  readonly #resource: (state: ResourceState) => string
+  readonly #slots = new Map<string, Slot>()
+  readonly #queue: string[] = []
+  readonly #output: OutputItem[] = []
+  readonly #callIds = new Set<string>()
+  #activeKey: string | undefined
+  #active: OpenItem | undefined
+  #chars = 0
+  #state: 'fresh' | 'started' | 'ended' = 'fresh'
+  #end: { readonly reason: FinishReason; readonly usage?: Usage } | undefined
+  #serviceTier: string | undefined
+  #answer = ''
+
+  constructor(options: AssemblerOptions) {
+    this.#options = options
+    this.#wire = new WireWriter(options.stream)
+    this.#resource = createResource(options.id, Math.floor(options.receivedAt / 1000), options.request)
+  }
+
+  /** Folds the events of one upstream read. Throws GatewayError when the answer outgrows its bound. */
+  push(events: readonly ModelEvent[]): void {
+    if (events.length === 0) return
+    this.#start()
+    for (const event of events) this.#fold(event)
+  }
+
+  /** The model is done: closes what is open and writes the terminal event. */
+  finish(): void {
+    if (this.#end === undefined) throw new GatewayError('provider_unavailable', 'The provider ended its answer without finishing it')
+    this.#start()
+    this.#closeAll('completed')
+    this.#terminate(this.#verdict(this.#end.reason))
+  }
+
+  /** The answer broke after it had begun: partial items are closed as incomplete, the reason is told in-band. */
+  fail(error: GatewayError): void {
+    if (this.#state === 'ended') return
+    this.#start()
+    this.#closeAll('incomplete')
+    this.#terminate({ status: 'failed', error: { code: error.publicCode, message: error.message, errorType: error.errorType } })
+  }
+
+  /** Wire text since the last call; empty for JSON answers. */
+  takeWire(): string {
+    return this.#wire.take()
+  }
+
+  /** The JSON answer; valid once ended. */
+  answer(): string {
+    return this.#answer
+  }
+
+  get ended(): boolean {
+    return this.#state === 'ended'
+  }
+
+  /** The items of the answer so far, the unfinished ones as they stand. */
+  output(): readonly OutputItem[] {
+    return this.#active === undefined ? this.#output : [...this.#output, this.#active.snapshot('incomplete')]
+  }
+
+  #start(): void {
+    if (this.#state !== 'fresh') return
+    this.#state = 'started'
+    if (!this.#wire.enabled) return
+    const response = `"response":${this.#resource({ status: 'in_progress', model: this.#options.facts().model, output: [] })}`
+    this.#wire.event('response.created', response)
+    this.#wire.event('response.in_progress', response)
+  }
+
+  #fold(event: ModelEvent): void {
+    switch (event.type) {
+      case 'response-start':
+        this.#serviceTier = event.serviceTier ?? this.#serviceTier
+        return
+      case 'item-start':
+        return this.#open(event.key, event.item)
+      case 'item-end':
+        return this.#close(event.key, event.item)
+      case 'response-end':
+        this.#end = event.usage === undefined ? { reason: event.reason } : { reason: event.reason, usage: event.usage }
+        this.#serviceTier = event.serviceTier ?? this.#serviceTier
+        return
+      default:
+        return this.#apply(event)
+    }
+  }
+
+  #apply(event: ItemEvent): void {
+    if ('delta' in event) {
+      this.#chars += event.delta.length
+      if (this.#chars > (this.#options.maxChars ?? DEFAULT_MAX_CHARS)) {
+        throw new GatewayError('provider_unavailable', 'The answer is longer than the gateway accepts', { source: 'provider' })
+      }
+    }
+    if (event.key === this.#activeKey) this.#active!.apply(event)
+    else {
+      const slot = this.#slots.get(event.key)
+      if (slot === undefined) throw new Error(`event ${event.type} for the item ${event.key}, which is not open`)
+      slot.waiting.push(event)
+    }
+  }
+
+  #open(key: string, item: OutputItem): void {
+    if (this.#slots.has(key)) throw new Error(`the item ${key} was started twice`)
+    this.#slots.set(key, { item, waiting: [] })
+    if (this.#active === undefined) this.#activate(key)
+    else this.#queue.push(key)
+  }
+
+  #close(key: string, patch: ItemPatch | undefined): void {
+    const slot = this.#slots.get(key)
+    if (slot === undefined) throw new Error(`the item ${key} ended without being open`)
+    if (key !== this.#activeKey) slot.ended = { patch }
+    else {
+      this.#closeActive('completed', patch)
+      this.#promote()
+    }
+  }
+
+  /** Gives the turn to the next waiting item; items that ended while waiting are written whole. */
+  #promote(): void {
+    while (this.#active === undefined) {
+      const key = this.#queue.shift()
+      if (key === undefined) return
+      const slot = this.#activate(key)
+      if (slot.ended !== undefined) this.#closeActive('completed', slot.ended.patch)
+    }
+  }
+
+  #activate(key: string): Slot {
+    const slot = this.#slots.get(key)!
+    this.#active = this.#create(slot.item)
+    this.#activeKey = key
+    this.#active.open()
+    for (const event of slot.waiting) this.#active.apply(event)
+    slot.waiting.length = 0
+    return slot
+  }
+
+  #closeActive(status: ClosingStatus, patch: ItemPatch | undefined): void {
+    this.#output.push(this.#active!.close(status, patch))
+    this.#slots.delete(this.#activeKey!)
+    this.#active = undefined
+    this.#activeKey = undefined
+  }
+
+  #closeAll(status: ClosingStatus): void {
+    while (this.#active !== undefined) {
+      this.#closeActive(status, undefined)
+      const key = this.#queue.shift()
+      if (key === undefined) return
+      const slot = this.#activate(key)
+      if (slot.ended === undefined) continue
+      this.#closeActive('completed', slot.ended.patch)
+      this.#promote()
+    }
+  }
+
+  #create(item: OutputItem): OpenItem {
+    const index = this.#output.length
+    const id = KEEPS_ID.has(item.type) && item.id ? item.id : `${ID_PREFIXES[item.type] ?? 'item_'}${this.#options.newId(24)}`
+    switch (item.type) {
+      case 'message':
+        return new OpenMessage(this.#wire, id, index, item as MessageItem)
+      case 'reasoning':
+        return new OpenReasoning(this.#wire, id, index, item as ReasoningItem, this.#options.mirrorReasoning ?? false)
+      case 'function_call':
+      case 'custom_tool_call': {
+        const call = item as FunctionCallItem | CustomToolCallItem
+        return new OpenCall(this.#wire, id, index, call, this.#callId(call.call_id))
+      }
+      default:
+        return new OpenOther(this.#wire, id, index, item as OtherItem)
+    }
+  }
+
+  /** Upstreams send none, repeat one, or send longer ones than other vendors take back: those are minted anew. */
+  #callId(given: string): string {
+    const callId = given && given.length <= MAX_CALL_ID && !this.#callIds.has(given) ? given : `call_${this.#options.newId(24)}`
+    this.#callIds.add(callId)
+    return callId
+  }
+
+  #verdict(reason: FinishReason): { readonly status: ResponseStatus; readonly incompleteReason?: 'max_output_tokens' | 'content_filter' } {
+    if (reason === 'length') return { status: 'incomplete', incompleteReason: 'max_output_tokens' }
+    if (reason === 'content_filter' || (reason === 'refusal' && this.#output.length === 0)) {
+      return { status: 'incomplete', incompleteReason: 'content_filter' }
+    }
+    return { status: 'completed' }
+  }
+
+  #terminate(verdict: Pick<ResourceState, 'incompleteReason' | 'error'> & { readonly status: ResponseStatus }): void {
+    this.#state = 'ended'
+    const extra = this.#options.extra?.()
+    const resource = this.#resource({
+      ...verdict,
+      ...this.#options.facts(),
+      output: this.#output,
+      ...(verdict.status === 'completed' ? { completedAt: Math.floor(this.#options.clock.now() / 1000) } : {}),
+      ...(this.#serviceTier === undefined ? {} : { serviceTier: this.#serviceTier }),
+      ...(this.#end?.usage === undefined ? {} : { usage: this.#end.usage }),
+      ...(extra === undefined ? {} : { extra }),
+    })
+    if (this.#wire.enabled) {
+      this.#wire.event(`response.${verdict.status}`, `"response":${resource}`)
+      this.#wire.done()
+    } else this.#answer = resource
+  }
+}

@@ -1,0 +1,80 @@
+import type { CustomToolCallItem, FunctionCallItem } from '../../core/item.ts'
+import { placeOf, statusOf, type ClosingStatus, type ItemEvent, type ItemPatch, type OpenItem } from './open-item.ts'
+import { deltaHead, quote, type WireWriter } from './wire.ts'
+
+const ARGUMENTS_DELTA = deltaHead('response.function_call_arguments.delta')
+const INPUT_DELTA = deltaHead('response.custom_tool_call_input.delta')
+const TAIL = '}\n\n'
+
+/** A call of the caller's tool: JSON arguments of a function, or the free text of a custom tool. */
+export class OpenCall implements OpenItem {
+  readonly #wire: WireWriter
+  readonly #id: string
+  readonly #callId: string
+  readonly #outputIndex: number
+  readonly #start: FunctionCallItem | CustomToolCallItem
+  readonly #place: string
+  readonly #deltaMiddle: string
+  #text = ''
+
+  constructor(wire: WireWriter, id: string, outputIndex: number, start: FunctionCallItem | CustomToolCallItem, callId: string) {
+    this.#wire = wire
+    this.#id = id
+    this.#callId = callId
+    this.#outputIndex = outputIndex
+    this.#start = start
+    this.#place = placeOf(id, outputIndex)
+    this.#deltaMiddle = `,${this.#place},"delta":`
+  }
+
+  open(): void {
+    if (!this.#wire.enabled) return
+    const item = this.#item('', 'in_progress')
+    this.#wire.event('response.output_item.added', `"output_index":${this.#outputIndex},"item":${JSON.stringify(item)}`)
+  }
+
+  apply(event: ItemEvent): void {
+    if (event.type !== 'arguments-delta') throw new Error(`a call takes no ${event.type}`)
+    this.#delta(event.delta, event.plain)
+  }
+
+  close(status: ClosingStatus, patch: ItemPatch | undefined): FunctionCallItem | CustomToolCallItem {
+    const missing = this.#missing(status, patch)
+    if (missing !== '') this.#delta(missing, false)
+    const item = this.snapshot(status, patch)
+    if (this.#wire.enabled) {
+      const text = JSON.stringify(this.#text)
+      if (this.#start.type === 'function_call') {
+        this.#wire.event('response.function_call_arguments.done', `${this.#place},"name":${JSON.stringify(this.#start.name)},"arguments":${text}`)
+      } else this.#wire.event('response.custom_tool_call_input.done', `${this.#place},"input":${text}`)
+      this.#wire.event('response.output_item.done', `"output_index":${this.#outputIndex},"item":${JSON.stringify(item)}`)
+    }
+    return item
+  }
+
+  snapshot(status: ClosingStatus, patch?: ItemPatch): FunctionCallItem | CustomToolCallItem {
+    return this.#item(this.#text, statusOf(status, patch))
+  }
+
+  #item(text: string, status: 'in_progress' | ClosingStatus): FunctionCallItem | CustomToolCallItem {
+    const { name, namespace } = this.#start
+    const shared = { id: this.#id, call_id: this.#callId, name, ...(namespace == null ? {} : { namespace }) }
+    return this.#start.type === 'function_call'
+      ? { type: 'function_call', ...shared, arguments: text, status }
+      : { type: 'custom_tool_call', ...shared, input: text, status }
+  }
+
+  /** What the deltas left out: a producer may know the whole text only at the end; no arguments at all are `{}`. */
+  #missing(status: ClosingStatus, patch: ItemPatch | undefined): string {
+    const isFunction = this.#start.type === 'function_call'
+    const whole = patch?.[isFunction ? 'arguments' : 'input']
+    if (typeof whole === 'string' && whole.length > this.#text.length && whole.startsWith(this.#text)) return whole.slice(this.#text.length)
+    return isFunction && this.#text === '' && statusOf(status, patch) === 'completed' ? '{}' : ''
+  }
+
+  #delta(delta: string, plain: boolean | undefined): void {
+    this.#text += delta
+    if (!this.#wire.enabled) return
+    this.#wire.delta(this.#start.type === 'function_call' ? ARGUMENTS_DELTA : INPUT_DELTA, this.#deltaMiddle, quote(delta, plain), TAIL)
+  }
+}

@@ -1,0 +1,54 @@
+import type { OtherItem } from '../../core/item.ts'
+import { placeOf, type ClosingStatus, type ItemEvent, type ItemPatch, type OpenItem } from './open-item.ts'
+import type { WireWriter } from './wire.ts'
+
+const FINAL: ReadonlySet<unknown> = new Set(['completed', 'failed', 'incomplete'])
+/** Item types whose status enum in the contract has no `incomplete`. */
+const FAILS_WHEN_CUT: ReadonlySet<string> = new Set(['web_search_call', 'file_search_call', 'image_generation_call'])
+
+/** A built-in or gateway tool call, or any item type the gateway only carries: whole at start, progress events, whole at the end. */
+export class OpenOther implements OpenItem {
+  readonly #wire: WireWriter
+  readonly #outputIndex: number
+  readonly #place: string
+  readonly #start: OtherItem
+
+  constructor(wire: WireWriter, id: string, outputIndex: number, start: OtherItem) {
+    this.#wire = wire
+    this.#outputIndex = outputIndex
+    this.#place = placeOf(id, outputIndex)
+    this.#start = { ...start, id }
+  }
+
+  open(): void {
+    if (this.#wire.enabled) this.#emit('response.output_item.added', this.#start)
+  }
+
+  apply(event: ItemEvent): void {
+    if (event.type !== 'item-event') throw new Error(`a ${this.#start.type} item takes no ${event.type}`)
+    if (!this.#wire.enabled) return
+    const fields = event.fields === undefined ? '' : JSON.stringify(event.fields).slice(1, -1)
+    this.#wire.event(`response.${event.name}`, fields === '' ? this.#place : `${this.#place},${fields}`)
+  }
+
+  close(status: ClosingStatus, patch: ItemPatch | undefined): OtherItem {
+    const item = this.snapshot(status, patch)
+    if (this.#wire.enabled) this.#emit('response.output_item.done', item)
+    return item
+  }
+
+  snapshot(status: ClosingStatus, patch?: ItemPatch): OtherItem {
+    const item: Record<string, unknown> & OtherItem = { ...this.#start, ...patch, id: this.#start.id, type: this.#start.type }
+    // Only items that carry a status get one; one still in progress ends as the answer does.
+    if (item['status'] !== undefined && !FINAL.has(item['status'])) item['status'] = status === 'completed' ? status : this.#cutStatus()
+    return item
+  }
+
+  #cutStatus(): string {
+    return FAILS_WHEN_CUT.has(this.#start.type) ? 'failed' : 'incomplete'
+  }
+
+  #emit(type: string, item: OtherItem): void {
+    this.#wire.event(type, `"output_index":${this.#outputIndex},"item":${JSON.stringify(item)}`)
+  }
+}

@@ -1,0 +1,115 @@
+import type { Cost } from '../../core/generation.ts'
+import type { OutputItem } from '../../core/item.ts'
+import type { ModelRequest } from '../../core/request.ts'
+import type { Usage } from '../../core/usage.ts'
+
+export type ResponseStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed'
+
+/** The parts of the response resource that change while it is produced. */
+export interface ResourceState {
+  readonly status: ResponseStatus
+  readonly model: string
+  readonly output: readonly OutputItem[]
+  /** Unix seconds. */
+  readonly completedAt?: number
+  readonly serviceTier?: string
+  readonly incompleteReason?: 'max_output_tokens' | 'content_filter'
+  readonly error?: { readonly code: string; readonly message: string; readonly errorType: string }
+  readonly usage?: Usage
+  readonly cost?: Cost
+  readonly isByok?: boolean
+  readonly extra?: { readonly [field: string]: unknown }
+}
+
+/**
+ * What the caller sent, else the defaults that strict clients want to see (stream-requirements.md section 10).
+ * Constant per answer: serialised once and written into every event that carries the resource.
+ */
+function echo(request: ModelRequest): { readonly [field: string]: unknown } {
+  return {
+    background: false,
+    frequency_penalty: request.frequency_penalty ?? 0,
+    instructions: request.instructions ?? null,
+    max_output_tokens: request.max_output_tokens ?? null,
+    max_tool_calls: request.max_tool_calls ?? null,
+    metadata: request.metadata ?? {},
+    parallel_tool_calls: request.parallel_tool_calls ?? true,
+    presence_penalty: request.presence_penalty ?? 0,
+    previous_response_id: null,
+    prompt_cache_key: request.prompt_cache_key ?? null,
+    reasoning: request.reasoning ?? null,
+    safety_identifier: request.safety_identifier ?? null,
+    store: false,
+    temperature: request.temperature ?? 1,
+    text: { ...request.text, format: request.text?.format ?? { type: 'text' } },
+    tool_choice: request.tool_choice ?? 'auto',
+    tools: request.tools ?? [],
+    top_logprobs: request.top_logprobs ?? 0,
+    top_p: request.top_p ?? 1,
+    truncation: request.truncation ?? 'disabled',
+    user: request.user ?? null,
+  }
+}
+
+/** The visible text of an answer: the text parts of all its messages. */
+export function outputText(output: readonly OutputItem[]): string {
+  let text = ''
+  for (const item of output) {
+    if (item.type !== 'message') continue
+    const content = item['content']
+    if (!Array.isArray(content)) continue
+    for (const part of content as readonly { readonly type: string; readonly text?: string }[]) if (part.type === 'output_text') text += part.text ?? ''
+  }
+  return text
+}
+
+/** Usage in both vocabularies, with its cost: the contract's `Usage`. */
+export function presentUsage(usage: Usage, cost: Cost | undefined, isByok: boolean): { readonly [field: string]: unknown } {
+  return {
+    input_tokens: usage.inputTokens,
+    input_tokens_details: {
+      cached_tokens: usage.cachedTokens,
+      ...(usage.cacheWriteTokens > 0 ? { cache_write_tokens: usage.cacheWriteTokens } : {}),
+    },
+    output_tokens: usage.outputTokens,
+    output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+    total_tokens: usage.totalTokens,
+    prompt_tokens: usage.inputTokens,
+    completion_tokens: usage.outputTokens,
+    ...(cost === undefined || cost.source === 'unknown'
+      ? { cost: null }
+      : {
+          cost: cost.total,
+          cost_details: {
+            upstream_inference_cost: isByok ? cost.input + cost.output : null,
+            upstream_inference_input_cost: cost.input,
+            upstream_inference_output_cost: cost.output,
+          },
+        }),
+    is_byok: isByok,
+    ...(usage.serverToolUse === undefined ? {} : { server_tool_use_details: usage.serverToolUse }),
+  }
+}
+
+/** Builds the response resource as JSON text, the same for events and for the JSON answer. */
+export function createResource(id: string, createdAt: number, request: ModelRequest): (state: ResourceState) => string {
+  const head = `{"id":${JSON.stringify(id)},"object":"response","created_at":${createdAt},`
+  let constant: string | undefined
+  return (state) => {
+    constant ??= JSON.stringify(echo(request)).slice(1)
+    const members: Record<string, unknown> = {
+      status: state.status,
+      completed_at: state.completedAt ?? null,
+      error: state.error === undefined ? null : { code: state.error.code, message: state.error.message },
+      incomplete_details: state.incompleteReason === undefined ? null : { reason: state.incompleteReason },
+      model: state.model,
+      output: state.output,
+      output_text: outputText(state.output),
+      service_tier: state.serviceTier ?? 'default',
+      usage: state.usage === undefined ? null : presentUsage(state.usage, state.cost, state.isByok ?? false),
+    }
+    if (state.error !== undefined) members['error_type'] = state.error.errorType
+    if (state.extra !== undefined) Object.assign(members, state.extra)
+    return `${head}${JSON.stringify(members).slice(1, -1)},${constant}`
+  }
+}

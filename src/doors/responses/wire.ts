@@ -1,0 +1,45 @@
+/**
+ * Writes Responses events as server-sent events and owns `sequence_number`. Text collects until `take`, so that all events of one
+ * upstream read leave in one write. A disabled writer (JSON answers) costs nothing.
+ */
+export class WireWriter {
+  readonly enabled: boolean
+  #sequence = 0
+  #text = ''
+
+  constructor(enabled: boolean) {
+    this.enabled = enabled
+  }
+
+  /** `members` are the event's other members as JSON text, without braces and with at least one member. */
+  event(type: string, members: string): void {
+    if (!this.enabled) return
+    this.#text += `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#sequence++},${members}}\n\n`
+  }
+
+  /** The hot path: `head` comes from `deltaHead`, `value` is a JSON string literal, `tail` closes the object and the event. */
+  delta(head: string, middle: string, value: string, tail: string): void {
+    this.#text += head + this.#sequence++ + middle + value + tail
+  }
+
+  done(): void {
+    if (this.enabled) this.#text += 'data: [DONE]\n\n'
+  }
+
+  /** What was written since the last call. */
+  take(): string {
+    const text = this.#text
+    this.#text = ''
+    return text
+  }
+}
+
+/** Everything of a delta event before its sequence number. */
+export function deltaHead(type: string): string {
+  return `event: ${type}\ndata: {"type":"${type}","sequence_number":`
+}
+
+/** A JSON string literal; `plain` text is known to need no escaping. */
+export function quote(text: string, plain: boolean | undefined): string {
+  return plain === true ? `"${text}"` : JSON.stringify(text)
+}
