@@ -1,4 +1,4 @@
-import type { FinishedGeneration, Generation } from './generation.ts'
+import type { Generation, GenerationContent } from './generation.ts'
 
 export type KeyKind = 'inference' | 'management'
 
@@ -13,6 +13,12 @@ export interface Workspace {
   /** Operator-visible switches and defaults of the workspace, by their contract names. */
   readonly settings: { readonly [name: string]: unknown }
 }
+
+/**
+ * Id of the default workspace, the same in every installation: a key from the environment knows where it belongs before the
+ * database has ever been reached.
+ */
+export const DEFAULT_WORKSPACE_ID = '00000000-0000-4000-8000-000000000001'
 
 /** An API key as stored: never the key itself. */
 export interface ApiKey {
@@ -29,46 +35,82 @@ export interface ApiKey {
   readonly expiresAt: number | null
   readonly revokedAt: number | null
   readonly creatorUserId: string | null
+  /**
+   * `environment`: the operator's variable names it, and changing the variable revokes it. `generated`: made at the first start.
+   * Absent: somebody created it.
+   */
+  readonly origin?: 'environment' | 'generated'
   /** Limits and defaults of the key, by their contract names. */
   readonly settings: { readonly [name: string]: unknown }
 }
 
+export type ApiKeyPatch = Partial<Omit<ApiKey, 'hash' | 'createdAt' | 'origin'>> & { readonly origin?: ApiKey['origin'] | null }
+export type WorkspacePatch = Partial<Omit<Workspace, 'id' | 'createdAt' | 'isDefault'>>
+
+/** Every write adds one to the store's `version`, in the same transaction. */
 export interface KeyStore {
+  /** Oldest first. */
   list(filter?: { readonly workspaceId?: string }): Promise<readonly ApiKey[]>
   get(hash: string): Promise<ApiKey | undefined>
-  /** Throws GatewayError `conflict` when the hash exists. */
+  /** Throws GatewayError `conflict` when the hash exists, `not_found` when the workspace does not. */
   insert(key: ApiKey): Promise<void>
-  update(hash: string, patch: Partial<Omit<ApiKey, 'hash' | 'createdAt'>>): Promise<ApiKey | undefined>
+  update(hash: string, patch: ApiKeyPatch): Promise<ApiKey | undefined>
   remove(hash: string): Promise<boolean>
 }
 
+/** Every write adds one to the store's `version`, in the same transaction. */
 export interface WorkspaceStore {
+  /** Oldest first. */
   list(): Promise<readonly Workspace[]>
   get(id: string): Promise<Workspace | undefined>
+  /** Throws GatewayError `conflict` when the id or the slug exists, or a second default workspace is wanted. */
   insert(workspace: Workspace): Promise<void>
-  update(id: string, patch: Partial<Omit<Workspace, 'id' | 'createdAt'>>): Promise<Workspace | undefined>
+  update(id: string, patch: WorkspacePatch): Promise<Workspace | undefined>
+  /** Takes its keys with it; its generations stay until they are pruned. Throws GatewayError `conflict` for the default workspace. */
   remove(id: string): Promise<boolean>
   /** The workspace of keys that name none; created on first use, once, even when several processes start together. */
   default(): Promise<Workspace>
 }
 
+/** A generation as the store takes it: content is written when it is there, so it is handed over only for workspaces that asked to keep it. */
+export interface RecordedGeneration {
+  readonly generation: Generation
+  readonly content?: GenerationContent
+}
+
 export interface GenerationStore {
   /** One transaction. Ids that exist already are left as they are. */
-  insertMany(batch: readonly FinishedGeneration[]): Promise<void>
+  insertMany(batch: readonly RecordedGeneration[]): Promise<void>
   get(id: string, workspaceId?: string): Promise<Generation | undefined>
+  /** What was said, where the workspace asked to keep it. */
+  content(id: string, workspaceId?: string): Promise<GenerationContent | undefined>
+  /** Deletes at most `limit` generations that started before `before` (milliseconds), content included; returns how many. Call until it returns 0. */
+  prune(before: number, limit: number): Promise<number>
+}
+
+/** Single named values the store keeps about itself, such as the proof that the secret key is the right one. */
+export interface FactStore {
+  get(name: string): Promise<string | undefined>
+  /** Writes `value` if the fact is still `expected` (undefined: absent). False when somebody else was faster. */
+  replace(name: string, expected: string | undefined, value: string): Promise<boolean>
 }
 
 /**
  * The database behind one port; SQLite and PostgreSQL pass the same contract suite (testing/store-contract.ts).
  * `version` grows with every change of configuration held in the store, by any process: snapshots poll it.
+ *
+ * Errors are GatewayErrors: `conflict` and `not_found` as documented, `server` for data the database refuses,
+ * `provider_overloaded` (503, with a hint when to retry) when it cannot be reached, is busy, full or read-only.
  */
 export interface Store {
   readonly keys: KeyStore
   readonly workspaces: WorkspaceStore
   readonly generations: GenerationStore
+  readonly facts: FactStore
   version(): Promise<number>
-  /** Names of migrations not yet applied; applies them under a lock. */
+  /** Names of migrations that were applied by this call, under a lock: processes that start together wait for each other. */
   migrate(): Promise<readonly string[]>
+  /** Names of migrations not yet applied. */
   pendingMigrations(): Promise<readonly string[]>
   ping(): Promise<void>
   close(): Promise<void>

@@ -1,0 +1,54 @@
+import type { Secret } from '../lib/secret.ts'
+import type { Owner } from './call.ts'
+import type { ApiKey, KeyKind, Workspace } from './store.ts'
+
+export type AuthenticationFailure = 'missing' | 'unknown' | 'revoked' | 'expired' | 'disabled'
+
+export type Authentication =
+  | { readonly ok: true; readonly key: ApiKey; readonly owner: Owner }
+  | { readonly ok: false; readonly reason: AuthenticationFailure }
+
+/** Who a bearer token belongs to, answered from memory: one hash, one lookup, no database. */
+export interface Authenticator {
+  /**
+   * `bearer` is the token itself, without its scheme; empty when there is none.
+   * Throws GatewayError `provider_overloaded` (503) when a token is unknown but the database, which may know it, cannot be asked:
+   * a database error never becomes a 401.
+   */
+  authenticate(bearer: string): Authentication
+  workspace(id: string): Workspace | undefined
+}
+
+export interface NewKey {
+  readonly name: string
+  readonly kind: KeyKind
+  /** Default: the default workspace. */
+  readonly workspaceId?: string
+  /** Milliseconds since the epoch; null or absent: never. */
+  readonly expiresAt?: number | null
+  readonly creatorUserId?: string | null
+  readonly settings?: ApiKey['settings']
+}
+
+export interface KeyChange {
+  readonly name?: string
+  readonly disabled?: boolean
+  readonly expiresAt?: number | null
+  /** Merged name by name; null removes a setting. */
+  readonly settings?: { readonly [name: string]: unknown }
+}
+
+/** What people do with keys, by command line or management API. `scope` limits everything to one workspace: other keys do not exist. */
+export interface KeyAccounts {
+  /** The key itself is in the answer and nowhere else, ever. Throws `invalid_request` and `not_found` (workspace). */
+  create(key: NewKey): Promise<{ readonly key: ApiKey; readonly secret: Secret }>
+  /** Oldest first; revoked keys only when asked for. */
+  list(filter?: { readonly workspaceId?: string; readonly includeRevoked?: boolean }): Promise<readonly ApiKey[]>
+  get(hash: string, scope?: string): Promise<ApiKey | undefined>
+  /** A key by hash, the start of its hash (8 characters or more), label or name. Throws `not_found`, and `conflict` when several match. */
+  find(reference: string, scope?: string): Promise<ApiKey>
+  /** Throws `not_found`, and `conflict` for a revoked key: what is revoked stays so. */
+  update(hash: string, change: KeyChange, scope?: string): Promise<ApiKey>
+  /** Idempotent. Effective in this process at once, elsewhere within the snapshot's polling interval. Throws `not_found`. */
+  revoke(hash: string, scope?: string): Promise<ApiKey>
+}
