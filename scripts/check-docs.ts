@@ -1,0 +1,69 @@
+/**
+ * What the documents promise: every dependency explained, every decision complete, every relative link alive, ARCHITECTURE.md short.
+ * Prints one line per finding and fails when there is any.
+ */
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+
+const ROOT = join(import.meta.dirname, '..')
+const ARCHITECTURE_MAX_LINES = 200
+const DECISION_HEADINGS = ['## Context', '## Decision', '## Consequences']
+
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
+const findings: string[] = []
+
+interface Manifest {
+  readonly dependencies?: { readonly [name: string]: string }
+  readonly devDependencies?: { readonly [name: string]: string }
+}
+
+function checkDependencies(): void {
+  const page = read('docs/dependencies.md')
+  const documented = new Set([...page.matchAll(/^\| `([^`]+)` \|/gm)].map((match) => match[1]))
+  const installed = new Set<string | undefined>()
+  for (const manifest of ['package.json', 'bench/package.json']) {
+    if (!existsSync(join(ROOT, manifest))) continue
+    const { dependencies, devDependencies } = JSON.parse(read(manifest)) as Manifest
+    for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies })) {
+      installed.add(name)
+      if (!documented.has(name)) findings.push(`docs/dependencies.md: no line for \`${name}\` of ${manifest}`)
+      if (!/^\d/.test(version)) findings.push(`${manifest}: ${name} is "${version}", not an exact version`)
+    }
+  }
+  for (const name of documented) if (!installed.has(name)) findings.push(`docs/dependencies.md: \`${name ?? ''}\` is no dependency any more`)
+}
+
+function checkDecisions(): void {
+  const files = globSync('docs/decisions/[0-9]*.md', { cwd: ROOT }).sort()
+  for (const [i, file] of files.entries()) {
+    const number = String(i).padStart(4, '0')
+    if (!file.startsWith(`docs/decisions/${number}-`)) findings.push(`${file}: expected number ${number}`)
+    const text = read(file)
+    for (const heading of DECISION_HEADINGS) if (!text.includes(`\n${heading}\n`)) findings.push(`${file}: no "${heading}"`)
+    if (!/^Date: (\d{4}-\d{2}-\d{2}|YYYY-MM-DD)$/m.test(text)) findings.push(`${file}: no "Date: YYYY-MM-DD" line`)
+  }
+}
+
+function checkLinks(): void {
+  const pages = globSync(['*.md', 'docs/**/*.md', 'bench/*.md', 'examples/**/*.md'], { cwd: ROOT })
+  for (const page of pages) {
+    const prose = read(page).replace(/```[\s\S]*?```/g, '')
+    for (const [, target = ''] of prose.matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^[a-z]+:/.test(target) || target.startsWith('#')) continue
+      const path = normalize(join(dirname(page), target.split('#')[0] ?? ''))
+      if (!existsSync(join(ROOT, path))) findings.push(`${page}: dead link ${target}`)
+    }
+  }
+}
+
+function checkArchitecture(): void {
+  const lines = read('ARCHITECTURE.md').split('\n').length - 1
+  if (lines > ARCHITECTURE_MAX_LINES) findings.push(`ARCHITECTURE.md: ${lines} lines, at most ${ARCHITECTURE_MAX_LINES}`)
+}
+
+checkDependencies()
+checkDecisions()
+checkLinks()
+checkArchitecture()
+for (const finding of findings) console.log(finding)
+process.exitCode = findings.length > 0 ? 1 : 0

@@ -1,0 +1,109 @@
+/**
+ * Everything that can be said about the sources without running them, behind `npm run check`.
+ *
+ *   node scripts/check.ts                      all parts
+ *   node scripts/check.ts --only lint,format   some of them
+ *
+ * Parts run as processes, as many at a time as there are cores (at most four), the slowest first. One line per part, then all failures.
+ */
+import { spawn } from 'node:child_process'
+import { availableParallelism } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { parseArgs } from 'node:util'
+
+const ROOT = join(import.meta.dirname, '..')
+const PART_LIMIT_MS = 180_000
+const FOLDERS = ['src', 'e2e', 'bench', 'scripts']
+
+interface Part {
+  readonly name: string
+  readonly says: string
+  readonly command: readonly [string, ...string[]]
+}
+
+const PARTS: readonly Part[] = [
+  {
+    name: 'types',
+    says: 'strict TypeScript',
+    command: ['tsc', '--noEmit', '-p', '.', '--incremental', '--tsBuildInfoFile', 'node_modules/.cache/tsc.json', '--pretty', 'false'],
+  },
+  { name: 'dead-code', says: 'unused files, exports and dependencies', command: ['knip', '--no-progress'] },
+  { name: 'lint', says: 'oxlint with type-aware rules', command: ['oxlint', '--quiet'] },
+  { name: 'imports', says: 'the import map', command: ['depcruise', ...FOLDERS, '--output-type', 'err-long'] },
+  { name: 'vendor-names', says: 'a vendor’s name stands only in its own file', command: ['node', 'scripts/check-vendor-names.ts'] },
+  { name: 'format', says: 'oxfmt', command: ['oxfmt', '--check', ...FOLDERS, 'vitest.config.ts'] },
+  { name: 'docs', says: 'dependencies, decisions, links', command: ['node', 'scripts/check-docs.ts'] },
+  { name: 'sizes', says: 'long files', command: ['node', 'scripts/check-sizes.ts'] },
+]
+
+interface Outcome {
+  readonly part: Part
+  readonly ok: boolean
+  readonly ms: number
+  readonly output: string
+}
+
+function run(part: Part): Promise<Outcome> {
+  const started = performance.now()
+  return new Promise((resolve) => {
+    const [command, ...args] = part.command
+    const env = {
+      ...process.env,
+      PATH: `${join(ROOT, 'node_modules/.bin')}${delimiter}${process.env['PATH'] ?? ''}`,
+      NO_COLOR: '1',
+      FORCE_COLOR: undefined,
+    }
+    const child = spawn(command, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'], timeout: PART_LIMIT_MS })
+    let output = ''
+    const collect = (chunk: Buffer): void => void (output += chunk.toString())
+    child.stdout.on('data', collect)
+    child.stderr.on('data', collect)
+    const finish = (ok: boolean): void => resolve({ part, ok, ms: performance.now() - started, output: output.trim() })
+    child.on('error', (error) => {
+      output += `cannot run ${command}: ${error.message}`
+      finish(false)
+    })
+    child.on('close', (code, signal) => {
+      if (signal !== null) output += `\nended by ${signal} (limit ${PART_LIMIT_MS / 1000} s)`
+      finish(code === 0)
+    })
+  })
+}
+
+function report({ part, ok, ms, output }: Outcome): void {
+  // A part that passes may still leave one line worth reading (sizes, counts).
+  const note = ok && output.startsWith('note: ') ? `  ${output.slice(6).split('\n')[0] ?? ''}` : ''
+  console.log(`${ok ? 'ok  ' : 'FAIL'} ${part.name.padEnd(13)} ${(ms / 1000).toFixed(1).padStart(5)} s  ${part.says}${note}`)
+}
+
+async function runAll(parts: readonly Part[], width: number): Promise<readonly Outcome[]> {
+  const waiting = [...parts]
+  const outcomes: Outcome[] = []
+  const worker = async (): Promise<void> => {
+    for (let part = waiting.shift(); part !== undefined; part = waiting.shift()) {
+      const outcome = await run(part)
+      report(outcome)
+      outcomes.push(outcome)
+    }
+  }
+  await Promise.all(Array.from({ length: width }, worker))
+  return outcomes
+}
+
+const { values } = parseArgs({ options: { only: { type: 'string' } } })
+const wanted = values.only?.split(',')
+const unknown = wanted?.filter((name) => !PARTS.some((part) => part.name === name)) ?? []
+if (unknown.length > 0) {
+  console.error(`no such part: ${unknown.join(', ')}; there are ${PARTS.map((part) => part.name).join(', ')}`)
+  process.exit(2)
+}
+
+const started = performance.now()
+const outcomes = await runAll(
+  PARTS.filter((part) => wanted === undefined || wanted.includes(part.name)),
+  Math.min(4, availableParallelism()),
+)
+const failures = outcomes.filter((outcome) => !outcome.ok)
+for (const { part, output } of failures) console.log(`\n== ${part.name} ==\n${output}`)
+console.log(`\n${outcomes.length - failures.length} passed, ${failures.length} failed, ${((performance.now() - started) / 1000).toFixed(1)} s`)
+process.exitCode = failures.length > 0 ? 1 : 0

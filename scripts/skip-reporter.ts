@@ -1,0 +1,63 @@
+import { writeFileSync } from 'node:fs'
+import type { Reporter, TestModule } from 'vitest/node'
+
+export interface RunSummary {
+  readonly passed: number
+  readonly failed: number
+  readonly skipped: number
+  /** Titles of what did not run, shortest first: a skipped suite stands for its tests. */
+  readonly skippedSuites: readonly string[]
+}
+
+/** Counts the tests of a finished run. A file that could not be loaded, or an error outside any test, counts as one failure. */
+export function summarise(modules: readonly TestModule[], unhandledErrors: number): RunSummary {
+  let passed = 0
+  let failed = unhandledErrors
+  let skipped = 0
+  const suites = new Map<string, number>()
+  for (const module of modules) {
+    if (module.errors().length > 0) failed++
+    for (const test of module.children.allTests()) {
+      const { state } = test.result()
+      if (state === 'passed') passed++
+      else if (state === 'failed') failed++
+      else {
+        skipped++
+        const parent = test.parent.type === 'suite' ? test.parent.fullName : test.fullName
+        const title = `${module.relativeModuleId} > ${parent}`
+        suites.set(title, (suites.get(title) ?? 0) + 1)
+      }
+    }
+  }
+  return { passed, failed, skipped, skippedSuites: [...suites].map(([title, count]) => `${title} (${count})`).sort() }
+}
+
+/**
+ * Says loudly, as the last thing of a run, which tests did not run: a green run with a silent skip proves less than it seems to.
+ * `SIGNALBOX_FORBID_SKIPS=1` makes any skip a failure (CI); `SIGNALBOX_TEST_SUMMARY=FILE` leaves the counts as JSON.
+ */
+export function createSkipReporter(
+  env: { readonly [name: string]: string | undefined },
+  print: (text: string) => void = (text) => process.stdout.write(text),
+): Reporter {
+  return {
+    onTestRunEnd(modules, unhandledErrors) {
+      const summary = summarise(modules, unhandledErrors.length)
+      const forbidden = env['SIGNALBOX_FORBID_SKIPS'] === '1'
+      // The default reporter prints its totals in the same hook, before or after this one: the list comes once the turn is over.
+      setImmediate(() => print(describeSkips(summary, forbidden)))
+      if (forbidden && summary.skipped > 0) process.exitCode = 1
+      const file = env['SIGNALBOX_TEST_SUMMARY']
+      if (file !== undefined && file !== '') writeFileSync(file, `${JSON.stringify(summary)}\n`)
+    },
+  }
+}
+
+/** The lines printed for a run's skips; empty when everything ran. */
+export function describeSkips(summary: RunSummary, forbidden: boolean): string {
+  if (summary.skipped === 0) return ''
+  const reason = forbidden
+    ? 'and SIGNALBOX_FORBID_SKIPS forbids that'
+    : 'a service, a browser or the recordings they need are not here (see CONTRIBUTING.md)'
+  return `\nSKIPPED: ${summary.skipped} tests did not run: ${reason}\n${summary.skippedSuites.map((title) => `  - ${title}\n`).join('')}`
+}
