@@ -53,6 +53,8 @@ export interface Decoder {
   end(out: ModelEvent[]): void
   /** True once the answer is complete: nothing after it matters and the connection may be released. */
   readonly finished: boolean
+  /** True once the model has stopped and only trailing facts (usage, an end mark) may follow: a silent upstream is then ended soon. */
+  readonly settled?: boolean
 }
 
 /** One upstream wire format. Vendors' differences are declared options, never names. */

@@ -1,22 +1,9 @@
 import type { EndpointPolicies, Modality, Parameter } from './capability.ts'
+import type { Pricing } from './pricing.ts'
 import type { Connection } from './provider.ts'
 
 export type { EndpointPolicies, Modality, Parameter } from './capability.ts'
-
-/** USD per million tokens; `request`, `image` and `webSearch` in USD per unit. Absent means unknown, not free. */
-export interface Pricing {
-  readonly input?: number
-  readonly output?: number
-  readonly cacheRead?: number
-  readonly cacheWrite?: number
-  readonly cacheWrite1h?: number
-  readonly inputAudio?: number
-  readonly request?: number
-  readonly image?: number
-  readonly webSearch?: number
-  /** Prices that apply from this many input tokens on (the highest threshold reached wins). */
-  readonly tiers?: readonly { readonly fromInputTokens: number; readonly input?: number; readonly output?: number; readonly cacheRead?: number; readonly cacheWrite?: number }[]
-}
+export type { PriceTier, PriceWindow, Pricing } from './pricing.ts'
 
 /** One way to serve a model: provider, upstream model id, price, limits, capabilities, policies. */
 export interface Endpoint {

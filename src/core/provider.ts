@@ -1,7 +1,8 @@
 import type { ZodType } from 'zod'
 import type { Secret } from '../lib/secret.ts'
 import type { Dialect, UpstreamRequest } from './dialect.ts'
-import type { EndpointPolicies } from './capability.ts'
+import type { EndpointPolicies, Modality, Parameter } from './capability.ts'
+import type { Pricing } from './pricing.ts'
 
 /** Milliseconds; `firstToken: 'auto'` follows section 3 of the semantics. */
 export interface Timeouts {
@@ -63,12 +64,49 @@ export interface ProviderSettings {
   readonly extra: { readonly [key: string]: unknown }
 }
 
+/** A model a provider declares itself, because no price data knows it. */
+export interface ProviderModel {
+  /** `author/slug`. */
+  readonly slug: string
+  readonly name: string
+  readonly description?: string
+  readonly upstreamModel: string
+  readonly contextLength: number
+  readonly maxOutputTokens?: number
+  readonly pricing?: Pricing
+  readonly inputModalities?: readonly Modality[]
+  readonly reasonsByDefault?: boolean
+}
+
+/** How a vendor's models enter the catalog. */
+export interface ProviderModels {
+  /** Author of upstream ids that name none and belong to no family the catalog knows. Default: the provider's slug. */
+  readonly author?: string
+  /** Whether ids the catalog has no data on are served as `<provider>/<id>`, at an unknown price. Default true. */
+  readonly open?: boolean
+  /** Ids of the price data that are not served here through chat. */
+  readonly exclude?: RegExp
+  /** The id to send, where the vendor spells it longer than the price data (`accounts/acme/models/x`). */
+  readonly upstreamId?: (id: string) => string
+  /** Parameters of the dialect this vendor rejects or ignores. */
+  readonly unsupported?: readonly Parameter[]
+  /** Models declared here instead of in the price data. */
+  readonly list?: readonly ProviderModel[]
+}
+
 /** One vendor: data on a dialect, plus signing where a vendor needs its own. One file each in providers/. */
 export interface Provider {
   readonly slug: string
   readonly name: string
   /** Environment variables that switch it on: a credential, or a base URL for local servers. */
-  readonly env: { readonly apiKey?: readonly string[]; readonly baseUrl?: readonly string[] }
+  readonly env: {
+    readonly apiKey?: readonly string[]
+    readonly baseUrl?: readonly string[]
+    /** Variables of vendor-specific settings, by setting name. */
+    readonly settings?: { readonly [setting: string]: readonly string[] }
+  }
+  /** True for servers that work without a credential (local ones). */
+  readonly keyless?: boolean
   /** Where it lives when nothing is configured; undefined when the operator must say. */
   readonly baseUrl?: string
   /** Dialect of a model; a vendor with several formats declares which model takes which. */
@@ -82,6 +120,7 @@ export interface Provider {
   readonly headers?: { readonly [name: string]: string }
   /** Id of this vendor in the price data, when it differs from the slug. */
   readonly priceProvider?: string
+  readonly models?: ProviderModels
   readonly homepage?: string
   readonly statusPage?: string
   readonly privacyPolicy?: string

@@ -1,0 +1,69 @@
+import type { z } from 'zod'
+import type { ConfigProblem } from '../core/config-error.ts'
+import { SECRET_KEYS } from './schema.ts'
+
+type Path = readonly PropertyKey[]
+
+export interface Explained {
+  /** The document before substitution, so that a value from the environment is shown as its reference. */
+  readonly raw: unknown
+  /** Where a value came from when it was not the file: variable or flag, by dotted path. */
+  readonly origins: ReadonlyMap<string, string>
+  readonly lineOf: (path: Path) => number | undefined
+}
+
+/** Schema issues as sentences: path, the value that is there (secrets hidden), what would be right. */
+export function explainIssues(issues: readonly z.core.$ZodIssue[], context: Explained): ConfigProblem[] {
+  return issues.flatMap((issue) => {
+    if (issue.code !== 'unrecognized_keys') return [problem(issue.path, `${show(issue.path, context)}; expected ${expectation(issue)}`, context)]
+    return issue.keys.map((key) => problem([...issue.path, key], `unknown key; ${suggestion(key, issue.message)}`, context))
+  })
+}
+
+function problem(path: Path, message: string, context: Explained): ConfigProblem {
+  const origin = context.origins.get(formatPath(path))
+  if (origin !== undefined) return { path: origin, message }
+  const line = context.lineOf(path)
+  return { path: path.length === 0 ? 'document' : formatPath(path), message, ...(line === undefined ? {} : { line }) }
+}
+
+/** `providers[0].timeouts.connect` */
+export function formatPath(path: Path): string {
+  return path.reduce<string>((text, step) => (typeof step === 'number' ? `${text}[${step}]` : text === '' ? String(step) : `${text}.${String(step)}`), '')
+}
+
+function expectation(issue: z.core.$ZodIssue): string {
+  // An enum inside a record key or a union may still carry the library's own wording.
+  return issue.message.replace(/^Invalid (input|option): expected /, '')
+}
+
+function show(path: Path, context: Explained): string {
+  const value = path.reduce<unknown>((node, step) => (typeof node === 'object' && node !== null ? (node as Record<PropertyKey, unknown>)[step] : undefined), context.raw)
+  if (value === undefined) return 'missing'
+  if (typeof value === 'string' && value.includes('${')) return `${JSON.stringify(value)} (from the environment)`
+  if (path.some((step) => typeof step === 'string' && SECRET_KEYS.has(step))) return '[hidden]'
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'object' && value !== null) return 'a mapping'
+  const text = JSON.stringify(value)
+  return text.length > 80 ? `${text.slice(0, 77)}...` : text
+}
+
+function suggestion(key: string, oneOf: string): string {
+  const known = oneOf.replace(/^one of: /, '').split(', ')
+  const near = known.map((name) => ({ name, distance: editDistance(key.toLowerCase(), name) })).toSorted((a, b) => a.distance - b.distance)[0]
+  const close = near !== undefined && near.distance <= Math.max(1, Math.floor(near.name.length / 3))
+  return close ? `did you mean ${near.name}? (known: ${known.join(', ')})` : `expected ${oneOf}`
+}
+
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[b.length] ?? 0
+}

@@ -1,0 +1,31 @@
+import { describe, expect, test } from 'vitest'
+import type { Config } from '../core/config.ts'
+import { Secret } from '../lib/secret.ts'
+import { checkExposure, isLoopback } from './exposure.ts'
+
+const key = new Secret('k')
+
+function exposure(host: string, keys: Config['keys'] = {}): string | undefined {
+  return checkExposure({ server: { host, port: 8787, bodyLimit: 1, shutdownGrace: 1 }, keys })
+}
+
+test.each(['127.0.0.1', '127.8.9.10', '::1', '[::1]', 'localhost', 'LOCALHOST', 'box.localhost', '::ffff:127.0.0.1'])('%s is loopback', (host) => {
+  expect(isLoopback(host)).toBe(true)
+  expect(exposure(host)).toBeUndefined()
+})
+
+describe.each(['0.0.0.0', '::', '192.168.1.5', '10.0.0.1', 'box.example.com', '128.0.0.1', ''])('listening on %j', (host) => {
+  test('without keys is refused, and says what to set', () => {
+    expect(exposure(host)).toBe(
+      `Refusing to listen on ${host}, which other machines can reach: set SIGNALBOX_API_KEY, SIGNALBOX_MANAGEMENT_KEY and SIGNALBOX_SECRET_KEY `
+      + '(32 bytes in base64: openssl rand -base64 32), or listen on 127.0.0.1.',
+    )
+  })
+  test('names only what is missing', () => {
+    expect(exposure(host, { apiKey: key, secretKey: key })).toContain('set SIGNALBOX_MANAGEMENT_KEY, or listen')
+    expect(exposure(host, { apiKey: key, managementKey: key })).toContain('set SIGNALBOX_SECRET_KEY (32')
+  })
+  test('with fixed keys and a secret key is fine', () => {
+    expect(exposure(host, { apiKey: key, managementKey: key, secretKey: key })).toBeUndefined()
+  })
+})

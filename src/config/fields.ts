@@ -1,0 +1,82 @@
+import { z } from 'zod'
+import { parseDuration, parseSize } from '../lib/units.ts'
+
+/** Building blocks of the schema. Every message completes the sentence "expected ...", because problems are printed that way. */
+
+/** A mapping without unknown keys; the message of an unknown key lists the known ones. */
+export function section<Shape extends z.ZodRawShape>(shape: Shape) {
+  const known = Object.keys(shape).join(', ')
+  return z.strictObject(shape, {
+    error: (issue) => (issue.code === 'unrecognized_keys' ? `one of: ${known}` : 'a mapping'),
+  })
+}
+
+/** `5s`, `500ms`, `15m`; a plain number counts seconds. Output: milliseconds. */
+export function duration() {
+  const expected = 'a duration such as 500ms, 5s, 15m or 2h (a plain number counts seconds)'
+  return z
+    .union([z.string(), z.number()], { error: expected })
+    .transform((value, context) => parsed(parseDuration(value), value, expected, context))
+    .meta({ description: 'A duration: 500ms, 5s, 15m, 2h; a plain number counts seconds.' })
+}
+
+/** `32MiB`, `64kB`; a plain number counts bytes. Output: bytes. */
+export function size() {
+  const expected = 'a size such as 512kB or 32MiB (a plain number counts bytes)'
+  return z
+    .union([z.string(), z.number()], { error: expected })
+    .transform((value, context) => parsed(parseSize(value), value, expected, context))
+    .meta({ description: 'A size: 64kB (1000), 32MiB (1024 x 1024); a plain number counts bytes.' })
+}
+
+function parsed(result: number | undefined, input: unknown, expected: string, context: z.RefinementCtx): number {
+  if (result !== undefined) return result
+  context.addIssue({ code: 'custom', message: expected, input })
+  return z.NEVER
+}
+
+/** A whole number; digits in a string count too, since `${PORT}` yields one. */
+export function whole(min: number, max: number = Number.MAX_SAFE_INTEGER) {
+  const expected = max === Number.MAX_SAFE_INTEGER ? `a whole number of ${min} or more` : `a whole number from ${min} to ${max}`
+  return z
+    .union([z.number(), z.string()], { error: expected })
+    .transform((value, context) => {
+      const number = typeof value === 'string' && /^\d+$/.test(value.trim()) ? Number(value) : value
+      const fits = typeof number === 'number' && Number.isSafeInteger(number) && number >= min && number <= max
+      return parsed(fits ? number : undefined, value, expected, context)
+    })
+}
+
+/** Money, USD: zero or more. */
+export function price() {
+  const expected = 'a price in USD, zero or more'
+  return z.number({ error: expected }).min(0, expected)
+}
+
+/** true or false; also as text, since `${FLAG}` yields one. */
+export function flag() {
+  return z.union([z.boolean(), z.enum(['true', 'false'])], { error: 'true or false' }).transform((value) => value === true || value === 'true')
+}
+
+export function text(expected = 'text') {
+  return z.string({ error: expected }).min(1, expected)
+}
+
+export function choice<const Values extends readonly [string, ...string[]]>(values: Values) {
+  return z.enum(values, { error: `one of: ${values.join(', ')}` })
+}
+
+export function list<Item extends z.ZodType>(item: Item, expected = 'a list') {
+  return z.array(item, { error: expected })
+}
+
+export function httpUrl(expected = 'an http or https URL without query, up to and including the version, such as https://api.example.com/v1') {
+  return text(expected)
+    .refine(isBaseUrl, { error: expected })
+    .transform((url) => url.replace(/\/+$/, ''))
+}
+
+function isBaseUrl(value: string): boolean {
+  const url = URL.parse(value)
+  return url !== null && (url.protocol === 'http:' || url.protocol === 'https:') && url.search === '' && url.hash === '' && url.username === ''
+}

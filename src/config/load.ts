@@ -1,0 +1,160 @@
+import { readFile } from 'node:fs/promises'
+import { isAbsolute, join, resolve } from 'node:path'
+import { LineCounter, parseDocument, type Document } from 'yaml'
+import { ConfigError, type ConfigProblem } from '../core/config-error.ts'
+import type { Config, FixedKeys } from '../core/config.ts'
+import { Secret } from '../lib/secret.ts'
+import { explainIssues } from './explain.ts'
+import { configSchema } from './schema.ts'
+import { isMapping, substituteEnv, type Env } from './substitute.ts'
+import { toConfig } from './to-config.ts'
+
+const DEFAULT_FILES = ['signalbox.yaml', 'signalbox.yml', 'signalbox.json']
+
+/** What the command line says; it wins over the environment, which wins over the file. */
+export interface ConfigOverrides {
+  readonly host?: string
+  readonly port?: number | string
+  readonly dataDir?: string
+}
+
+export interface LoadOptions {
+  /** `--config`; default: SIGNALBOX_CONFIG, then `signalbox.yaml`, `.yml` or `.json` in `cwd` when present. */
+  readonly file?: string
+  readonly env?: Env
+  readonly overrides?: ConfigOverrides
+  /** Default: the process's. */
+  readonly cwd?: string
+}
+
+/** Settings the environment and the command line may give, and where they stand in the file. */
+const OVERRIDES = [
+  { path: ['server', 'host'], variable: 'SIGNALBOX_HOST', flag: '--host', option: 'host' },
+  { path: ['server', 'port'], variable: 'SIGNALBOX_PORT', flag: '--port', option: 'port' },
+  { path: ['storage', 'data_dir'], variable: 'SIGNALBOX_DATA_DIR', flag: '--data', option: 'dataDir' },
+  { path: ['storage', 'url'], variable: 'SIGNALBOX_DATABASE_URL' },
+  { path: ['storage', 'redis_url'], variable: 'SIGNALBOX_REDIS_URL' },
+] as const
+
+/**
+ * Reads file, environment and command line into one configuration. Throws ConfigError with every problem found:
+ * its path, its value (secrets hidden) and what would be right.
+ */
+export async function loadConfig(options: LoadOptions = {}): Promise<Config> {
+  const env = options.env ?? process.env
+  const cwd = options.cwd ?? process.cwd()
+  const file = await findConfigFile(options)
+  const source = file === undefined ? EMPTY : await readSource(file)
+  const problems: ConfigProblem[] = []
+  const origins = new Map<string, string>()
+  const raw = applyOverrides(source.tree, env, options.overrides ?? {}, origins)
+  const result = configSchema.safeParse(substituteEnv(raw, env, problems))
+  const keys = readKeys(env, problems)
+  const missing = new Set(problems.map((problem) => problem.path))
+  if (!result.success) {
+    const explained = explainIssues(result.error.issues, { raw, origins, lineOf: source.lineOf })
+    problems.push(...explained.filter((problem) => !missing.has(problem.path)))
+  }
+  if (problems.length > 0 || !result.success) throw new ConfigError(problems, file)
+  const config = toConfig(result.data, keys, file)
+  return { ...config, dataDir: resolve(cwd, config.dataDir) }
+}
+
+/** The file a `loadConfig` with these options reads; undefined when there is none. */
+export async function findConfigFile(options: LoadOptions = {}): Promise<string | undefined> {
+  const env = options.env ?? process.env
+  const cwd = options.cwd ?? process.cwd()
+  const named = options.file ?? nonEmpty(env['SIGNALBOX_CONFIG'])
+  if (named !== undefined) return isAbsolute(named) ? named : join(cwd, named)
+  for (const name of DEFAULT_FILES) {
+    const path = join(cwd, name)
+    if ((await readOrMissing(path)) !== undefined) return path
+  }
+  return undefined
+}
+
+interface Source {
+  readonly tree: unknown
+  readonly lineOf: (path: readonly PropertyKey[]) => number | undefined
+}
+
+const EMPTY: Source = { tree: {}, lineOf: () => undefined }
+
+async function readSource(file: string): Promise<Source> {
+  const content = await readOrMissing(file)
+  if (content === undefined) {
+    throw new ConfigError([{ path: 'file', message: `${JSON.stringify(file)} cannot be read; expected the path of a YAML or JSON file` }], file)
+  }
+  const lines = new LineCounter()
+  // JSON is YAML, so one parser serves both and knows the lines of both.
+  const document = parseDocument(content, { lineCounter: lines, prettyErrors: false })
+  if (document.errors.length > 0) {
+    const problems = document.errors.map((error) => ({ path: 'document', message: error.message, line: lines.linePos(error.pos[0]).line }))
+    throw new ConfigError(problems, file)
+  }
+  return { tree: document.toJS() ?? {}, lineOf: (path) => lineOf(document, lines, path) }
+}
+
+async function readOrMissing(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+/** Line of the value at the path, or of the nearest thing around it that exists. */
+function lineOf(document: Document, lines: LineCounter, path: readonly PropertyKey[]): number | undefined {
+  for (let depth = path.length; depth > 0; depth--) {
+    const node: unknown = document.getIn(path.slice(0, depth), true)
+    const range = isMapping(node) ? node['range'] : undefined
+    if (Array.isArray(range) && typeof range[0] === 'number') return lines.linePos(range[0]).line
+  }
+  return undefined
+}
+
+function applyOverrides(tree: unknown, env: Env, given: ConfigOverrides, origins: Map<string, string>): unknown {
+  if (!isMapping(tree)) return tree
+  let result = tree
+  for (const entry of OVERRIDES) {
+    const option = 'option' in entry ? given[entry.option] : undefined
+    const value = option ?? nonEmpty(env[entry.variable])
+    if (value === undefined) continue
+    const [outer, inner] = entry.path
+    const around = result[outer] ?? {}
+    if (!isMapping(around)) continue
+    origins.set(`${outer}.${inner}`, option !== undefined && 'flag' in entry ? entry.flag : entry.variable)
+    // What the environment names is used: the file's own choice of engine gives way.
+    const implied = inner === 'url' ? { database: 'postgres' } : inner === 'redis_url' ? { shared: 'redis' } : {}
+    result = { ...result, [outer]: { ...around, ...implied, [inner]: value } }
+  }
+  return result
+}
+
+function readKeys(env: Env, problems: ConfigProblem[]): FixedKeys {
+  const apiKey = nonEmpty(env['SIGNALBOX_API_KEY'])
+  const managementKey = nonEmpty(env['SIGNALBOX_MANAGEMENT_KEY'])
+  const secretKey = nonEmpty(env['SIGNALBOX_SECRET_KEY'])
+  for (const [path, value] of [['SIGNALBOX_API_KEY', apiKey], ['SIGNALBOX_MANAGEMENT_KEY', managementKey]] as const) {
+    if (value !== undefined && !/^[\x21-\x7e]+$/.test(value)) problems.push({ path, message: '[hidden]; expected a key of visible ASCII characters without spaces' })
+  }
+  if (apiKey !== undefined && apiKey === managementKey) {
+    problems.push({ path: 'SIGNALBOX_MANAGEMENT_KEY', message: '[hidden]; expected another key than SIGNALBOX_API_KEY, because a key has one kind' })
+  }
+  if (secretKey !== undefined && !isSecretKey(secretKey)) {
+    problems.push({ path: 'SIGNALBOX_SECRET_KEY', message: '[hidden]; expected 32 bytes in base64, such as the output of: openssl rand -base64 32' })
+  }
+  return {
+    ...(apiKey === undefined ? {} : { apiKey: new Secret(apiKey) }),
+    ...(managementKey === undefined ? {} : { managementKey: new Secret(managementKey) }),
+    ...(secretKey === undefined ? {} : { secretKey: new Secret(secretKey) }),
+  }
+}
+
+function isSecretKey(value: string): boolean {
+  return /^[A-Za-z0-9+/_-]{43}=?$/.test(value) && Buffer.from(value, 'base64').length === 32
+}
+
+function nonEmpty(value: string | undefined): string | undefined {
+  return value === undefined || value.trim() === '' ? undefined : value.trim()
+}

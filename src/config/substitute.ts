@@ -1,0 +1,50 @@
+import type { ConfigProblem } from '../core/config-error.ts'
+
+export type Env = { readonly [name: string]: string | undefined }
+
+const REFERENCE = /\$(\$|)\{([^}]*)\}/g
+const NAME = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s
+
+/**
+ * Replaces `${NAME}` and `${NAME:-default}` in every string of a parsed document; `$${` stays a literal `${`.
+ * An unset or empty variable without default is a problem naming it, except inside a provider that is switched off.
+ */
+export function substituteEnv(tree: unknown, env: Env, problems: ConfigProblem[]): unknown {
+  if (!isMapping(tree)) return substitute(tree, env, '', problems)
+  const { providers, ...rest } = tree
+  const result = substitute(rest, env, '', problems)
+  if (!('providers' in tree)) return result
+  if (!Array.isArray(providers)) return { ...(result as object), providers }
+  const replaced = providers.map((entry: unknown, index) => {
+    const off = isMapping(entry) && ['false', false].includes(substitute(entry['enabled'], env, '', []) as string | boolean)
+    return substitute(entry, env, `providers[${index}]`, off ? [] : problems)
+  })
+  return { ...(result as object), providers: replaced }
+}
+
+function substitute(value: unknown, env: Env, path: string, problems: ConfigProblem[]): unknown {
+  if (typeof value === 'string') return substituteText(value, env, path, problems)
+  if (Array.isArray(value)) return value.map((item, index) => substitute(item, env, `${path}[${index}]`, problems))
+  if (!isMapping(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, substitute(item, env, path === '' ? key : `${path}.${key}`, problems)]))
+}
+
+function substituteText(value: string, env: Env, path: string, problems: ConfigProblem[]): string {
+  return value.replace(REFERENCE, (whole, escaped: string, inside: string) => {
+    if (escaped !== '') return whole.slice(1)
+    const [, name, fallback] = NAME.exec(inside) ?? []
+    if (name === undefined) {
+      problems.push({ path, message: `${JSON.stringify(whole)} is no reference; expected \${NAME} or \${NAME:-default}, or $\${ for a literal \${` })
+      return whole
+    }
+    const found = env[name]
+    if (found !== undefined && found !== '') return found
+    if (fallback !== undefined) return fallback
+    problems.push({ path, message: `the environment variable ${name} is not set; set it, or write \${${name}:-default}` })
+    return whole
+  })
+}
+
+export function isMapping(value: unknown): value is { readonly [key: string]: unknown } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,116 @@
+import type { Config, EndpointConfig, FixedKeys, ModelConfig, ProviderConfig } from '../core/config.ts'
+import type { PriceTier, Pricing } from '../core/pricing.ts'
+import { Secret } from '../lib/secret.ts'
+import type { ConfigFile } from './schema.ts'
+
+type FileProvider = ConfigFile['providers'][number]
+type FileModel = ConfigFile['models'][number]
+type FileEndpoint = FileModel['endpoints'][number]
+type FilePricing = NonNullable<FileEndpoint['pricing']>
+
+/** The file's vocabulary (snake_case, strings) as the program's: names as in core, secrets wrapped. */
+export function toConfig(file: ConfigFile, keys: FixedKeys, path: string | undefined): Config {
+  const { storage, network, destinations } = file
+  return {
+    ...(path === undefined ? {} : { file: path }),
+    server: { host: file.server.host, port: file.server.port, bodyLimit: file.server.body_limit, shutdownGrace: file.server.shutdown_grace },
+    dataDir: storage.data_dir,
+    keys,
+    providers: file.providers.map(toProvider),
+    models: file.models.map(toModel),
+    catalog: file.catalog,
+    defaults: file.defaults,
+    routing: file.routing,
+    network: { allowPrivate: network.allow_private },
+    destinations: { serviceName: destinations.service_name, baseUrls: destinations.base_urls },
+    storage: {
+      database: storage.database ?? (storage.url === undefined ? 'sqlite' : 'postgres'),
+      ...(storage.url === undefined ? {} : { url: new Secret(storage.url) }),
+      shared: storage.shared ?? (storage.redis_url === undefined ? 'memory' : 'redis'),
+      ...(storage.redis_url === undefined ? {} : { redisUrl: new Secret(storage.redis_url) }),
+    },
+    logging: file.logging,
+  }
+}
+
+function toProvider(entry: FileProvider): ProviderConfig {
+  const { timeouts } = entry
+  return {
+    slug: entry.slug,
+    ...defined({
+      name: entry.name,
+      dialect: entry.dialect,
+      baseUrl: entry.base_url,
+      organization: entry.organization,
+      open: entry.open_models,
+      apiKeys: entry.api_keys === undefined ? undefined : (entry.api_keys ?? []).map((key) => new Secret(key)),
+    }),
+    options: entry.options,
+    timeouts: defined({ connect: timeouts.connect, firstToken: timeouts.first_token, idle: timeouts.idle, total: timeouts.total }),
+    headers: entry.headers,
+    settings: entry.region === undefined ? entry.settings : { region: entry.region, ...entry.settings },
+    enabled: entry.enabled,
+    policies: toPolicies(entry.policies),
+  }
+}
+
+function toModel(entry: FileModel): ModelConfig {
+  return {
+    slug: entry.slug,
+    ...defined({ name: entry.name, description: entry.description, created: entry.created, contextLength: entry.context_length }),
+    aliases: entry.aliases,
+    endpoints: entry.endpoints.map((endpoint) => toEndpoint(endpoint, entry.slug)),
+  }
+}
+
+function toEndpoint(entry: FileEndpoint, model: string): EndpointConfig {
+  return {
+    provider: entry.provider,
+    upstreamModel: entry.upstream_model ?? model.slice(model.indexOf('/') + 1),
+    ...defined({
+      pricing: entry.pricing === undefined ? undefined : toPricing(entry.pricing),
+      contextLength: entry.context_length,
+      maxOutputTokens: entry.max_output_tokens,
+      supports: entry.supports,
+      quantization: entry.quantization,
+      region: entry.region,
+      tier: entry.tier,
+      variant: entry.variant,
+      reasonsByDefault: entry.reasons_by_default,
+      implicitCaching: entry.implicit_caching,
+    }),
+    unsupported: entry.unsupported,
+    policies: toPolicies(entry),
+    options: entry.options,
+  }
+}
+
+function toPricing(entry: FilePricing): Pricing {
+  return {
+    ...tokenPrices(entry),
+    ...defined({
+      inputAudio: entry.input_audio,
+      request: entry.request,
+      image: entry.image,
+      webSearch: entry.web_search,
+      tiers: entry.tiers?.map((tier): PriceTier => ({ fromInputTokens: tier.from_input_tokens, ...tokenPrices(tier) })),
+    }),
+  }
+}
+
+function tokenPrices(entry: Omit<NonNullable<FilePricing['tiers']>[number], 'from_input_tokens'>) {
+  return defined({
+    input: entry.input, output: entry.output, cacheRead: entry.cache_read, cacheWrite: entry.cache_write, cacheWrite1h: entry.cache_write_1h,
+  })
+}
+
+function toPolicies(entry: FileProvider['policies']) {
+  return defined({ dataCollection: entry.data_collection, zdr: entry.zdr, distillable: entry.distillable })
+}
+
+type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
+
+/** Without the keys whose value is undefined, so that "absent" means one thing everywhere. */
+function defined<T extends object>(value: T): Defined<T> {
+  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as Defined<T>
+}

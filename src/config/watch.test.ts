@@ -1,0 +1,87 @@
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { Config } from '../core/config.ts'
+import type { GatewayError } from '../core/error.ts'
+import { loadConfig, type LoadOptions } from './load.ts'
+import { restartNeeded, watchConfig, type ConfigWatch } from './watch.ts'
+
+let cwd: string
+let file: string
+let options: LoadOptions
+let watch: ConfigWatch | undefined
+
+beforeEach(async () => {
+  cwd = await mkdtemp(join(tmpdir(), 'signalbox-watch-'))
+  file = join(cwd, 'signalbox.yaml')
+  options = { cwd, env: {} }
+  await writeFile(file, 'defaults: { model: a/one }')
+})
+afterEach(async () => {
+  watch?.close()
+  await rm(cwd, { recursive: true })
+})
+
+async function start() {
+  const changes: Config[] = []
+  const problems: GatewayError[] = []
+  watch = await watchConfig(await loadConfig(options), options, {
+    onChange: (next) => void changes.push(next),
+    onProblem: (error) => void problems.push(error),
+  })
+  return { watch, changes, problems }
+}
+
+describe('a watched configuration', () => {
+  test('reloads when its file is replaced', async () => {
+    const { watch, changes } = await start()
+    await writeFile(join(cwd, 'new'), 'defaults: { model: a/two }')
+    await rename(join(cwd, 'new'), file)
+    await vi.waitFor(() => expect(watch.current().defaults.model).toBe('a/two'), { timeout: 5_000 })
+    expect(changes).toHaveLength(1)
+  })
+
+  test('reloads on SIGHUP', async () => {
+    const { watch } = await start()
+    await writeFile(file, 'defaults: { model: a/three }')
+    process.emit('SIGHUP')
+    await vi.waitFor(() => expect(watch.current().defaults.model).toBe('a/three'), { timeout: 5_000 })
+  })
+
+  test('keeps the last good one and says why', async () => {
+    const { watch, changes, problems } = await start()
+    await writeFile(file, 'defaults: { mode: a/four }')
+    expect(await watch.reload()).toBe(false)
+    expect(watch.current().defaults.model).toBe('a/one')
+    expect(changes).toHaveLength(0)
+    expect(problems[0]?.message).toContain('defaults.mode (line 1): unknown key; did you mean model?')
+    await writeFile(file, 'defaults: { model: a/five }')
+    expect(await watch.reload()).toBe(true)
+    expect(watch.current().defaults.model).toBe('a/five')
+  })
+
+  test('keeps the last good one when the new one cannot be put in force', async () => {
+    const refusal = vi.fn()
+    watch = await watchConfig(await loadConfig(options), options, { onChange: () => { throw new Error('no such dialect') }, onProblem: refusal })
+    await writeFile(file, 'defaults: { model: a/six }')
+    expect(await watch.reload()).toBe(false)
+    expect(watch.current().defaults.model).toBe('a/one')
+    expect(refusal).toHaveBeenCalledOnce()
+  })
+
+  test('a closed watch leaves no listener behind', async () => {
+    const before = process.listenerCount('SIGHUP')
+    const { watch } = await start()
+    expect(process.listenerCount('SIGHUP')).toBe(before + 1)
+    watch.close()
+    expect(process.listenerCount('SIGHUP')).toBe(before)
+  })
+})
+
+test('settings that need a restart are named', async () => {
+  const before = await loadConfig(options)
+  const after = await loadConfig({ ...options, overrides: { port: 9, dataDir: 'elsewhere' }, env: { SIGNALBOX_DATABASE_URL: 'postgres://db/x' } })
+  expect(restartNeeded(before, before)).toEqual([])
+  expect(restartNeeded(before, after)).toEqual(['server.port', 'storage.data_dir', 'storage.database', 'storage.url'])
+})

@@ -1,0 +1,71 @@
+import { unwatchFile, watchFile } from 'node:fs'
+import { asGatewayError, type GatewayError } from '../core/error.ts'
+import type { Config } from '../core/config.ts'
+import { findConfigFile, loadConfig, type LoadOptions } from './load.ts'
+
+const POLL_MS = 500
+
+export interface WatchHandlers {
+  /** A new configuration is good. What it throws keeps the old one, like a problem in the file. */
+  readonly onChange: (next: Config, previous: Config, restart: readonly string[]) => void | Promise<void>
+  /** A reload failed; the last good configuration stays in force. */
+  readonly onProblem: (error: GatewayError) => void
+}
+
+export interface ConfigWatch {
+  /** The last good one. */
+  readonly current: () => Config
+  /** Reloads now; resolves to whether the new one is in force. */
+  readonly reload: () => Promise<boolean>
+  readonly close: () => void
+}
+
+/**
+ * Reloads the configuration when its file changes or the process receives SIGHUP. Reloads run one after the other.
+ * The file is polled: editors replace it, containers mount it through links, and a look twice a second finds either everywhere.
+ */
+export async function watchConfig(initial: Config, options: LoadOptions, handlers: WatchHandlers): Promise<ConfigWatch> {
+  let current = initial
+  let running: Promise<boolean> = Promise.resolve(true)
+
+  async function attempt(): Promise<boolean> {
+    try {
+      const next = await loadConfig(options)
+      await handlers.onChange(next, current, restartNeeded(current, next))
+      current = next
+      return true
+    } catch (error) {
+      handlers.onProblem(asGatewayError(error))
+      return false
+    }
+  }
+  const reload = (): Promise<boolean> => (running = running.then(attempt))
+  const trigger = (): void => void reload()
+
+  const file = initial.file ?? (await findConfigFile(options))
+  if (file !== undefined) watchFile(file, { interval: POLL_MS, persistent: false }, trigger)
+  process.on('SIGHUP', trigger)
+  return {
+    current: () => current,
+    reload,
+    close: () => {
+      if (file !== undefined) unwatchFile(file, trigger)
+      process.off('SIGHUP', trigger)
+    },
+  }
+}
+
+/** Settings that differ and take effect only with a new process, by their path in the file. */
+export function restartNeeded(previous: Config, next: Config): readonly string[] {
+  const fixed = (config: Config) => ({
+    'server.host': config.server.host,
+    'server.port': config.server.port,
+    'storage.data_dir': config.dataDir,
+    'storage.database': config.storage.database,
+    'storage.url': config.storage.url?.reveal(),
+    'storage.shared': config.storage.shared,
+    'storage.redis_url': config.storage.redisUrl?.reveal(),
+  })
+  const after = new Map<string, unknown>(Object.entries(fixed(next)))
+  return Object.entries(fixed(previous)).filter(([path, value]) => after.get(path) !== value).map(([path]) => path)
+}

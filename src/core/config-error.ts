@@ -1,0 +1,33 @@
+import { GatewayError } from './error.ts'
+
+/** One thing wrong with the configuration. */
+export interface ConfigProblem {
+  /** `providers[0].timeouts.connect`, `SIGNALBOX_PORT`, `--port`. */
+  readonly path: string
+  /** What is there and what would be right; never a secret. */
+  readonly message: string
+  /** Line of the file, where known. */
+  readonly line?: number
+}
+
+/** Everything wrong with a configuration, at once. Its message is made for the operator's terminal. */
+export class ConfigError extends GatewayError {
+  readonly problems: readonly ConfigProblem[]
+  readonly file: string | undefined
+
+  constructor(problems: readonly ConfigProblem[], file?: string) {
+    super('invalid_request', describe(problems, file), { path: problems[0]?.path })
+    this.name = 'ConfigError'
+    this.problems = problems
+    this.file = file
+  }
+}
+
+function describe(problems: readonly ConfigProblem[], file: string | undefined): string {
+  const lines = problems.map((problem) => {
+    const place = problem.line === undefined ? '' : ` (line ${problem.line})`
+    return `  ${problem.path}${place}: ${problem.message}`
+  })
+  const what = problems.length === 1 ? '1 problem' : `${problems.length} problems`
+  return `${what} in the configuration${file === undefined ? '' : ` (${file})`}:\n${lines.join('\n')}`
+}

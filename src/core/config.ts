@@ -1,0 +1,108 @@
+import type { Secret } from '../lib/secret.ts'
+import type { EndpointPolicies, Modality, Parameter } from './capability.ts'
+import type { JsonObject } from './item.ts'
+import type { Pricing } from './pricing.ts'
+import type { Timeouts } from './provider.ts'
+
+/**
+ * The configuration after parsing: `signalbox.yaml`, environment and command line merged, defaults filled in, units resolved.
+ * Durations are milliseconds, sizes bytes. Immutable: a reload makes a new one.
+ */
+export interface Config {
+  /** The file it came from; absent when there is none. */
+  readonly file?: string
+  readonly server: ServerConfig
+  readonly dataDir: string
+  readonly keys: FixedKeys
+  readonly providers: readonly ProviderConfig[]
+  readonly models: readonly ModelConfig[]
+  readonly catalog: { readonly open: boolean }
+  readonly defaults: { readonly model?: string; readonly plugins: readonly ({ readonly id: string } & JsonObject)[] }
+  readonly routing: { readonly cooldown: boolean; readonly retries: boolean; readonly sticky: boolean }
+  readonly network: { readonly allowPrivate: { readonly destinations: boolean; readonly tools: boolean; readonly media: boolean } }
+  readonly destinations: DestinationsConfig
+  readonly storage: StorageConfig
+  readonly logging: { readonly level: LogLevel; readonly format: 'json' | 'pretty' }
+}
+
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent'
+
+export interface ServerConfig {
+  readonly host: string
+  readonly port: number
+  readonly bodyLimit: number
+  /** How long running streams may finish after a stop signal. */
+  readonly shutdownGrace: number
+}
+
+/** Keys given by the operator through the environment; what is absent is made by the gateway and printed once. */
+export interface FixedKeys {
+  readonly apiKey?: Secret
+  readonly managementKey?: Secret
+  /** Base64 of the 32 bytes that encrypt stored secrets. */
+  readonly secretKey?: Secret
+}
+
+export interface ProviderConfig {
+  readonly slug: string
+  readonly name?: string
+  readonly dialect?: string
+  readonly baseUrl?: string
+  /** Undefined: take the vendor's usual variables. Empty: none wanted. */
+  readonly apiKeys?: readonly Secret[]
+  readonly options: JsonObject
+  readonly timeouts: Partial<Timeouts>
+  readonly headers: { readonly [name: string]: string }
+  readonly organization?: string
+  /** Vendor-specific settings (region, resource, project); checked against the provider's own schema. */
+  readonly settings: JsonObject
+  readonly enabled: boolean
+  readonly policies: Partial<EndpointPolicies>
+  /** Overrides whether ids outside the catalog are served as `<slug>/<id>`. */
+  readonly open?: boolean
+}
+
+export interface ModelConfig {
+  readonly slug: string
+  readonly name?: string
+  readonly description?: string
+  readonly created?: number
+  readonly contextLength?: number
+  readonly aliases: readonly string[]
+  readonly endpoints: readonly EndpointConfig[]
+}
+
+export interface EndpointConfig {
+  /** Slug of a provider, or `slug/variant` for an endpoint of its own tag. */
+  readonly provider: string
+  readonly upstreamModel: string
+  readonly pricing?: Pricing
+  readonly contextLength?: number
+  readonly maxOutputTokens?: number
+  /** Capabilities; undefined: what the dialect declares. */
+  readonly supports?: readonly (Parameter | Modality)[]
+  readonly unsupported: readonly Parameter[]
+  readonly policies: Partial<EndpointPolicies>
+  readonly quantization?: string
+  readonly region?: string
+  readonly tier?: 'default' | 'flex' | 'priority'
+  /** Model variant this endpoint serves: `free` for `author/slug:free`. */
+  readonly variant?: string
+  readonly reasonsByDefault?: boolean
+  readonly implicitCaching?: boolean
+  /** Dialect options of this endpoint, over those of its provider. */
+  readonly options: JsonObject
+}
+
+export interface DestinationsConfig {
+  readonly serviceName: string
+  readonly baseUrls: { readonly [type: string]: string | null }
+}
+
+export interface StorageConfig {
+  readonly database: 'sqlite' | 'postgres'
+  /** Connection string of PostgreSQL. */
+  readonly url?: Secret
+  readonly shared: 'memory' | 'redis'
+  readonly redisUrl?: Secret
+}
