@@ -1,0 +1,132 @@
+import { isUtf8 } from 'node:buffer'
+import { findJsonFault } from './json-syntax.ts'
+
+export interface JsonLimits {
+  /** How many arrays and objects may be open inside one another; 256 unless told. */
+  readonly maxDepth?: number
+}
+
+/** A text that is not acceptable JSON. `reason` never quotes more than one character of the caller's text. */
+export class JsonError extends Error {
+  readonly reason: string
+  /** Bytes from the start for faults of encoding, else UTF-16 code units of the decoded text. */
+  readonly position: number
+
+  constructor(reason: string, position: number) {
+    super(`${reason} (position ${position})`)
+    this.name = 'JsonError'
+    this.reason = reason
+    this.position = position
+  }
+}
+
+const DEFAULT_MAX_DEPTH = 256
+const QUOTE = 34
+const BACKSLASH = 92
+
+/** A key that spells `__proto__`, escapes included. In valid JSON a quote that is not escaped opens or closes a string, so a match is a key. */
+const PROTO_KEY = /"(?:_|\\u005[fF]){2}(?:p|\\u0070)(?:r|\\u0072)(?:o|\\u006[fF])(?:t|\\u0074)(?:o|\\u006[fF])(?:_|\\u005[fF]){2}"[ \t\n\r]*:/
+/** An escaped half of a surrogate pair. Whether its other half stands next to it is left to the strings themselves: parity of backslashes is treacherous. */
+const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/
+
+/**
+ * One JSON document from the bytes of a request body; throws JsonError.
+ *
+ * - A byte order mark is passed over; bytes that are not UTF-8 are refused, with the offset of the first.
+ * - Nesting beyond the limit is refused before anything is built, so that nobody downstream recurses too deep.
+ * - A key `__proto__` is refused: as own data it is harmless until someone assigns it. `constructor` and `prototype` are ordinary keys.
+ * - Halves of surrogate pairs (a client cut a string in the middle of an emoji) become U+FFFD, in keys too.
+ * - Of equal keys the last wins. Numbers are doubles: large integers are rounded, `1e400` is Infinity, which every schema refuses.
+ */
+export function parseJson(bytes: Buffer, limits: JsonLimits = {}): unknown {
+  if (!isUtf8(bytes)) {
+    throw new JsonError('the text is not valid UTF-8', firstInvalidByte(bytes))
+  }
+  const start = bytes.length >= 3 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0
+  const text = bytes.toString('utf8', start)
+  const maxDepth = limits.maxDepth ?? DEFAULT_MAX_DEPTH
+  if (mayBeDeeper(text, maxDepth)) assertDepth(text, maxDepth)
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    const fault = text.trim() === '' ? { reason: 'the text is empty', position: 0 } : findJsonFault(text)
+    throw new JsonError(fault?.reason ?? 'the text is not JSON', fault?.position ?? 0)
+  }
+  const escaped = text.includes('\\u')
+  if (escaped || text.includes('__proto__')) {
+    const match = PROTO_KEY.exec(text)
+    if (match !== null) throw new JsonError('the key "__proto__" is not accepted', match.index)
+  }
+  return escaped && SURROGATE_ESCAPE.test(text) ? replaceLoneSurrogates(value) : value
+}
+
+/** Decoding replaces malformed bytes: the first byte that does not survive the round trip is where the text is broken. */
+function firstInvalidByte(bytes: Buffer): number {
+  const again = Buffer.from(bytes.toString('utf8'), 'utf8')
+  let i = 0
+  while (i < bytes.length && bytes[i] === again[i]) i += 1
+  return i
+}
+
+/**
+ * Whether there are more opening brackets than the limit, those inside strings included: two native searches that stop at the limit.
+ * A document that nests deeper has to close what it opened, so a shorter text needs no search at all.
+ */
+function mayBeDeeper(text: string, max: number): boolean {
+  return text.length > 2 * max && text.split('[', max + 2).length + text.split('{', max + 2).length - 2 > max
+}
+
+/** Exact depth, skipping strings with the native search for their closing quote. */
+function assertDepth(text: string, max: number): void {
+  let depth = 0
+  for (let i = 0; i < text.length; i += 1) {
+    const code = text.charCodeAt(i)
+    if (code === QUOTE) {
+      i = closingQuote(text, i)
+      if (i === -1) return
+    } else if (code === 91 || code === 123) {
+      depth += 1
+      if (depth > max) throw new JsonError(`arrays and objects are nested more than ${max} deep`, i)
+    } else if (code === 93 || code === 125) depth -= 1
+  }
+}
+
+function closingQuote(text: string, open: number): number {
+  let at = text.indexOf('"', open + 1)
+  while (at !== -1) {
+    let slashes = 0
+    while (text.charCodeAt(at - 1 - slashes) === BACKSLASH) slashes += 1
+    if (slashes % 2 === 0) return at
+    at = text.indexOf('"', at + 1)
+  }
+  return -1
+}
+
+type Container = unknown[] | { [key: string]: unknown }
+
+/** Changes the tree in place; it was parsed a moment ago and nobody else holds it. */
+function replaceLoneSurrogates(root: unknown): unknown {
+  if (typeof root === 'string') return root.toWellFormed()
+  const queue: Container[] = []
+  const repaired = (value: unknown): unknown => {
+    if (typeof value === 'string') return value.toWellFormed()
+    if (typeof value === 'object' && value !== null) queue.push(value as Container)
+    return value
+  }
+  repaired(root)
+  for (let node = queue.pop(); node !== undefined; node = queue.pop()) {
+    if (Array.isArray(node)) {
+      for (let i = 0; i < node.length; i += 1) node[i] = repaired(node[i])
+      continue
+    }
+    for (const [key, value] of Object.entries(node)) {
+      if (key.isWellFormed()) node[key] = repaired(value)
+      else {
+        Reflect.deleteProperty(node, key)
+        node[key.toWellFormed()] = repaired(value)
+      }
+    }
+  }
+  return root
+}
