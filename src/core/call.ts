@@ -1,5 +1,6 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Endpoint } from './endpoint.ts'
+import type { Cost, PipelineStage } from './generation.ts'
 import type { ErrorType } from './error.ts'
 import type { ModelEvent } from './event.ts'
 import type { OutputItem } from './item.ts'
@@ -32,16 +33,6 @@ export interface AttemptRecord {
   dropped?: readonly string[]
 }
 
-export interface PipelineStage {
-  readonly type: 'guardrail' | 'plugin' | 'server_tools' | 'response_healing' | 'context_compression'
-  readonly name: string
-  readonly summary?: string
-  readonly data?: { readonly [key: string]: unknown }
-  readonly cost_usd?: number | null
-  readonly guardrail_id?: string
-  readonly guardrail_scope?: string
-}
-
 /** What the gateway decided and did for one call; becomes `gateway_metadata`, the generation record and its spans. */
 export interface CallTrace {
   strategy: 'direct' | 'auto' | 'free' | 'latest' | 'alias' | 'fallback' | 'pareto' | 'bodybuilder' | 'fusion'
@@ -55,6 +46,8 @@ export interface CallTrace {
   readonly params: { [name: string]: unknown }
   /** The attempt that serves the answer. */
   served?: AttemptRecord
+  /** Money of the whole call; known with the last event. */
+  cost?: Cost
 }
 
 /**

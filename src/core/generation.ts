@@ -1,7 +1,17 @@
 import type { InputItem, OutputItem } from './item.ts'
 import type { ModelRequest } from './request.ts'
 import type { Usage } from './usage.ts'
-import type { PipelineStage } from './call.ts'
+
+/** What a layer really did to a call: a stage of `gateway_metadata.pipeline`. */
+export interface PipelineStage {
+  readonly type: 'guardrail' | 'plugin' | 'server_tools' | 'response_healing' | 'context_compression'
+  readonly name: string
+  readonly summary?: string
+  readonly data?: { readonly [key: string]: unknown }
+  readonly cost_usd?: number | null
+  readonly guardrail_id?: string
+  readonly guardrail_scope?: string
+}
 
 /** Money of one call, USD. */
 export interface Cost {
@@ -30,6 +40,18 @@ export interface GenerationAttempt {
   readonly errorMessage?: string
   readonly upstreamId?: string
   readonly isByok?: boolean
+}
+
+/** One execution of a server tool during the call. */
+export interface GenerationStep {
+  readonly kind: 'tool'
+  readonly name: string
+  /** `call_id` or `id` of the output item that stands for it. */
+  readonly itemId: string
+  readonly startedAt: number
+  readonly durationMs: number
+  readonly errorType?: string
+  readonly errorMessage?: string
 }
 
 export type GenerationStatus = 'completed' | 'incomplete' | 'failed' | 'cancelled'
@@ -83,6 +105,8 @@ export interface Generation {
   readonly presetId?: string
   readonly attempts: readonly GenerationAttempt[]
   readonly pipeline: readonly PipelineStage[]
+  /** Server tools the gateway ran, in the order they started. Absent when none, or when their times were not kept. */
+  readonly steps?: readonly GenerationStep[]
   /** The caller's `trace` object, reserved keys included. */
   readonly trace?: { readonly [key: string]: unknown }
   readonly metadata?: { readonly [key: string]: string }

@@ -38,6 +38,8 @@ export interface Exchange {
   read(): Promise<readonly Buffer[] | undefined>
   /** Ends the exchange at once, in any phase; idempotent. A finished exchange returns its connection to the pool instead. */
   cancel(): void
+  /** True when the whole answer has arrived (it may not all be read): the connection is back in the pool. */
+  readonly ended: boolean
 }
 
 export interface HttpClient {
@@ -170,6 +172,10 @@ class DispatchedExchange implements Exchange, Dispatcher.DispatchHandler {
     return new Promise<void>((resolve, reject) => {
       this.#waiting = { resolve, reject }
     }).then(() => (this.#queue.length > 0 ? this.#take() : undefined))
+  }
+
+  get ended(): boolean {
+    return this.#ended
   }
 
   cancel(): void {

@@ -1,0 +1,38 @@
+import { GatewayError } from '../core/error.ts'
+
+export interface RenderedError {
+  readonly status: number
+  readonly headers: { readonly [name: string]: string }
+  readonly body: string
+}
+
+const MAX_MESSAGE = 1_000
+
+/** Kinds of failure whose answer never carries routing metadata: they say nothing of a route, or must say little. */
+const WITHOUT_ROUTE: ReadonlySet<string> = new Set(['server', 'authentication', 'rate_limit_exceeded', 'invalid_request'])
+
+/**
+ * Any failure before the first byte, as the contract's envelope: `{"error":{"code":<HTTP status>,"message","metadata":{...}}}`.
+ * A bug of ours is masked: the caller gets an id to quote, the log gets the cause.
+ */
+export function renderError(error: GatewayError, requestId: string, route?: { readonly [field: string]: unknown }): RenderedError {
+  const { details } = error
+  const masked = error.errorType === 'server'
+  const metadata = {
+    error_type: error.errorType,
+    source: details.source ?? 'gateway',
+    ...(details.path === undefined ? {} : { path: details.path }),
+    ...(details.providerName === undefined ? {} : { provider_name: details.providerName }),
+    ...(details.providerCode === undefined ? {} : { provider_code: details.providerCode }),
+    ...(details.raw === undefined ? {} : { raw: details.raw }),
+    ...(masked ? { request_id: requestId } : details.metadata),
+  }
+  const message = masked ? `Internal error; quote the request id ${requestId}` : error.message.slice(0, MAX_MESSAGE)
+  const headers: Record<string, string> = { 'content-type': 'application/json', ...details.headers }
+  if (details.retryAfterMs !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(details.retryAfterMs / 1000)))
+  return {
+    status: error.status,
+    headers,
+    body: JSON.stringify({ error: { code: error.status, message, metadata }, ...(WITHOUT_ROUTE.has(error.errorType) ? {} : route) }),
+  }
+}

@@ -1,0 +1,56 @@
+import type { IncomingMessage } from 'node:http'
+import type { CallOrigin } from '../core/call.ts'
+
+const REQUEST_ID = /^[\x21-\x7e]{1,128}$/
+const MAX_TEXT = 512
+// Control characters would reach logs and destinations.
+const CONTROL = /[\u0000-\u001f\u007f]/g
+
+function one(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value
+}
+
+/** A header as harmless text: without control characters, cut to a few hundred characters, undefined when empty. */
+export function textHeader(request: IncomingMessage, name: string): string | undefined {
+  const value = one(request.headers[name])?.replace(CONTROL, '').slice(0, MAX_TEXT)
+  return value === '' ? undefined : value
+}
+
+/** The caller's `x-request-id` when it is sane: it goes back in the answer and into the record. */
+export function requestIdOf(request: IncomingMessage): string | undefined {
+  const value = one(request.headers['x-request-id'])
+  return value !== undefined && REQUEST_ID.test(value) ? value : undefined
+}
+
+export function originOf(request: IncomingMessage, apiType: CallOrigin['apiType']): CallOrigin {
+  const userAgent = textHeader(request, 'user-agent')
+  const referer = textHeader(request, 'http-referer') ?? textHeader(request, 'referer')
+  const title = textHeader(request, 'x-title')
+  return {
+    apiType,
+    ...(userAgent === undefined ? {} : { userAgent }),
+    ...(referer === undefined ? {} : { referer }),
+    ...(title === undefined ? {} : { title }),
+  }
+}
+
+/** Headers that ask for the routing metadata, and the field each puts it under; the last three are known from the public service. */
+const METADATA_HEADERS: readonly (readonly [header: string, field: string])[] = [
+  ['x-gateway-experimental-metadata', 'gateway_metadata'],
+  ['x-openrouter-metadata', 'openrouter_metadata'],
+  ['x-openrouter-experimental-metadata', 'openrouter_metadata'],
+]
+
+/** The fields under which the caller wants the metadata; empty when the caller did not opt in. */
+export function metadataFields(request: IncomingMessage): readonly string[] {
+  let fields: string[] | undefined
+  for (const [header, field] of METADATA_HEADERS) {
+    const value = request.headers[header]
+    if (value === undefined || one(value)?.toLowerCase() !== 'enabled') continue
+    fields ??= []
+    if (!fields.includes(field)) fields.push(field)
+  }
+  return fields ?? NONE
+}
+
+const NONE: readonly string[] = []

@@ -1,0 +1,158 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Call, CallOrigin, Handler, Owner } from '../core/call.ts'
+import { asGatewayError, GatewayError } from '../core/error.ts'
+import type { OutputItem } from '../core/item.ts'
+import type { ModelRequest } from '../core/request.ts'
+import { Assembler } from '../doors/responses/assemble.ts'
+import { decodeResponsesRequest } from '../doors/responses/decode-request.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { IdSource } from '../lib/id.ts'
+import { JsonError, parseJson } from '../lib/json.ts'
+import { readBody } from './body.ts'
+import { renderError } from './error-handler.ts'
+import { metadataFields, originOf, requestIdOf, textHeader } from './request-headers.ts'
+import { SseBody, type KeepAlive } from './sse-body.ts'
+
+export interface ResponsesRouteOptions {
+  /** The owner of an inference key; throws GatewayError `authentication` or `permission_denied`. */
+  readonly authenticate: (authorization: string | undefined) => Owner
+  readonly handler: Handler
+  /** `gateway_metadata` of a call, in the contract's shape. */
+  readonly presentMetadata: (call: Call) => { readonly [field: string]: unknown }
+  readonly bodyLimitBytes: number
+  readonly mirrorReasoning: boolean
+  readonly clock: Clock
+  readonly newId: IdSource
+  readonly random: () => number
+  readonly keepAlive: KeepAlive
+  /** Called with failures that are bugs of ours; the caller sees only an id. */
+  readonly onBug: (error: GatewayError, requestId: string) => void
+  /** Calls in flight, so that a shutdown can wait for them. */
+  readonly inFlight: Set<AbortController>
+  /** False while the process drains: new calls are refused. */
+  readonly accepting: () => boolean
+}
+
+const NOTHING: readonly OutputItem[] = []
+
+/** `POST /api/v1/responses`: one call from the first header to the last byte. */
+export function createResponsesRoute(options: ResponsesRouteOptions): (request: IncomingMessage, response: ServerResponse) => void {
+  return (request, response) => void serve(options, request, response)
+}
+
+async function serve(options: ResponsesRouteOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const receivedAt = options.clock.now()
+  const id = `gen-${Math.floor(receivedAt / 1000)}-${options.newId(20)}`
+  const requestId = requestIdOf(request) ?? id
+  const headers = { 'x-generation-id': id, 'x-request-id': requestId }
+  const gone = new AbortController()
+  options.inFlight.add(gone)
+  response.on('close', () => {
+    if (!response.writableFinished) gone.abort()
+  })
+  let call: Call | undefined
+  let assembler: Assembler | undefined
+  let sse: SseBody | undefined
+  try {
+    if (!options.accepting()) throw new GatewayError('provider_overloaded', 'The gateway is shutting down', { headers: { connection: 'close' }, retryAfterMs: 1000 })
+    const owner = options.authenticate(request.headers.authorization)
+    const modelRequest = decodeResponsesRequest(parse(await readBody(request, options.bodyLimitBytes)), sessionOf(request))
+    call = createCall(options, { id, receivedAt, requestId, owner, request: modelRequest, signal: gone.signal, origin: originOf(request, 'responses') })
+    assembler = createAssembler(options, call, metadataFields(request))
+    call.output = () => assembler!.output()
+    if (call.stream) {
+      sse = new SseBody(response, options.keepAlive, {
+        'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache', 'x-accel-buffering': 'no', ...headers,
+      })
+    }
+    for await (const events of options.handler(call)) {
+      assembler.push(events)
+      if (sse === undefined) continue
+      const text = assembler.takeWire()
+      if (text !== '') await sse.write(text)
+    }
+    assembler.finish()
+    if (sse === undefined) sendJson(response, 200, headers, assembler.answer())
+    else sse.end(assembler.takeWire())
+  } catch (thrown) {
+    const error = asGatewayError(thrown)
+    if (error.errorType === 'server' && !gone.signal.aborted) options.onBug(error, requestId)
+    if (response.destroyed || response.writableEnded) return
+    if (sse?.committed === true && assembler !== undefined) {
+      assembler.fail(error)
+      sse.end(assembler.takeWire())
+    } else {
+      const rendered = renderError(error, requestId, call === undefined ? undefined : metadataOf(options, call, metadataFields(request)))
+      sendJson(response, rendered.status, { ...headers, ...rendered.headers }, rendered.body)
+    }
+  } finally {
+    sse?.release()
+    options.inFlight.delete(gone)
+  }
+}
+
+function parse(bytes: Buffer): unknown {
+  try {
+    return parseJson(bytes)
+  } catch (error) {
+    if (error instanceof JsonError) throw new GatewayError('invalid_request', `The body is not valid JSON: ${error.message}`)
+    throw error
+  }
+}
+
+function sessionOf(request: IncomingMessage): { readonly sessionId?: string } {
+  const sessionId = textHeader(request, 'x-session-id')
+  return sessionId === undefined ? {} : { sessionId }
+}
+
+interface CallInput {
+  readonly id: string
+  readonly receivedAt: number
+  readonly requestId: string
+  readonly owner: Owner
+  readonly request: ModelRequest
+  readonly signal: AbortSignal
+  readonly origin: CallOrigin
+}
+
+function createCall(options: ResponsesRouteOptions, input: CallInput): Call {
+  const { request } = input
+  return {
+    ...input,
+    requestedModel: request.model ?? request.models?.[0] ?? '',
+    stream: request.stream === true,
+    clock: options.clock,
+    random: options.random,
+    ...(request.session_id === undefined ? {} : { sessionId: request.session_id }),
+    trace: { strategy: 'direct', candidates: [], rejected: new Map(), attempts: [], pipeline: [], params: {} },
+    output: () => NOTHING,
+  }
+}
+
+function createAssembler(options: ResponsesRouteOptions, call: Call, fields: readonly string[]): Assembler {
+  return new Assembler({
+    id: call.id,
+    request: call.request,
+    receivedAt: call.receivedAt,
+    stream: call.stream,
+    clock: options.clock,
+    newId: options.newId,
+    mirrorReasoning: options.mirrorReasoning,
+    facts: () => ({
+      model: call.trace.served?.endpoint.model ?? call.requestedModel,
+      isByok: call.trace.served?.isByok ?? false,
+      ...(call.trace.cost === undefined ? {} : { cost: call.trace.cost }),
+    }),
+    ...(fields.length === 0 ? {} : { extra: () => metadataOf(options, call, fields) }),
+  })
+}
+
+function metadataOf(options: ResponsesRouteOptions, call: Call, fields: readonly string[]): { readonly [field: string]: unknown } | undefined {
+  if (fields.length === 0) return undefined
+  const metadata = options.presentMetadata(call)
+  return Object.fromEntries(fields.map((field) => [field, metadata]))
+}
+
+function sendJson(response: ServerResponse, status: number, headers: { readonly [name: string]: string }, body: string): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers, 'content-length': Buffer.byteLength(body) }).end(body)
+}

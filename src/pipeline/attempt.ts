@@ -1,0 +1,229 @@
+import type { AttemptRecord, Call } from '../core/call.ts'
+import type { Decoder, EncodedRequest, Target } from '../core/dialect.ts'
+import type { Endpoint } from '../core/endpoint.ts'
+import { asGatewayError, GatewayError, isGatewayError } from '../core/error.ts'
+import { isContentEvent, type ModelEvent } from '../core/event.ts'
+import type { Credential, SignableRequest, Timeouts } from '../core/provider.ts'
+import type { ModelRequest } from '../core/request.ts'
+import type { Clock } from '../lib/clock.ts'
+import { HttpFailure, type Exchange, type HttpClient } from '../lib/http-client.ts'
+import { createSseParser, SseLimitError } from '../lib/sse.ts'
+import { AttemptTimer, type ExpiredLimit } from './attempt-timer.ts'
+import { exchangeInProcess } from './in-process-exchange.ts'
+
+export interface AttemptDependencies {
+  readonly http: HttpClient
+  readonly clock: Clock
+  readonly userAgent: string
+}
+
+export interface AttemptInput {
+  readonly call: Call
+  /** The call's request, or a version of it that an earlier attempt asked for. */
+  readonly request: ModelRequest
+  readonly endpoint: Endpoint
+  readonly credential: Credential | undefined
+  readonly limits: Timeouts & { readonly firstToken: number }
+  /** Filled in as the attempt goes. */
+  readonly record: AttemptRecord
+}
+
+const MAX_ERROR_BODY = 64 * 1024
+const MAX_JSON_BODY = 64 * 1024 * 1024
+/** How long an upstream that has stopped may stay silent before its end is taken for granted (some never send their end mark). */
+const SETTLED_IDLE_MS = 2_000
+/** How long a finished upstream may take to close its answer before the connection is given up. */
+const DRAIN_MS = 1_000
+
+/**
+ * One try at one endpoint: encode, sign, send, cut frames, decode. Yields one array of events per upstream read and ends after
+ * `response-end`; throws GatewayError for everything else, an aborted caller included. Whatever happens, the upstream is released.
+ */
+export async function* runAttempt(deps: AttemptDependencies, input: AttemptInput): AsyncGenerator<readonly ModelEvent[], void> {
+  const { call, endpoint, record } = input
+  const target = createTarget(endpoint)
+  const { dialect } = endpoint.connection
+  const encoded = dialect.encodeRequest(input.request, target)
+  record.dropped = encoded.dropped
+  const decoder = dialect.decoder(input.request, target)
+  const startedAt = deps.clock.monotonic()
+  let exchange: Exchange | undefined
+  const cancel = (): void => exchange?.cancel()
+  const timer = new AttemptTimer(input.limits, cancel)
+  call.signal.addEventListener('abort', cancel)
+  try {
+    exchange = await open(deps, input, encoded)
+    if (call.signal.aborted) cancel()
+    const head = await exchange.head
+    record.status = head.status
+    if (head.status >= 300) throw await readError(exchange, head.status, head.headers, target, endpoint)
+    for await (const events of decode(exchange, String(head.headers['content-type'] ?? ''), decoder, timer)) {
+      if (record.firstTokenMs === undefined && events.some(isContentEvent)) {
+        record.firstTokenMs = deps.clock.monotonic() - startedAt
+        timer.content()
+      }
+      yield events
+    }
+  } catch (error) {
+    const failure = describe(error, input, timer.expired)
+    record.error = { type: failure.errorType, message: failure.message }
+    throw failure
+  } finally {
+    record.durationMs = deps.clock.monotonic() - startedAt
+    timer.stop()
+    call.signal.removeEventListener('abort', cancel)
+    if (exchange !== undefined && !exchange.ended) {
+      if (decoder.finished && !call.signal.aborted) drain(exchange)
+      else exchange.cancel()
+    }
+  }
+}
+
+function createTarget(endpoint: Endpoint): Target {
+  const { connection } = endpoint
+  return {
+    provider: endpoint.provider,
+    providerName: endpoint.providerName,
+    upstreamModel: endpoint.upstreamModel,
+    options: connection.options,
+    supports: endpoint.supports,
+    contextLength: endpoint.contextLength,
+    ...(endpoint.maxOutputTokens === undefined ? {} : { maxOutputTokens: endpoint.maxOutputTokens }),
+    scope: connection.scope,
+    stream: true,
+  }
+}
+
+async function open(deps: AttemptDependencies, input: AttemptInput, encoded: EncodedRequest): Promise<Exchange> {
+  const { connection } = input.endpoint
+  const plain: SignableRequest = {
+    method: encoded.method,
+    path: encoded.path,
+    url: connection.baseUrl + encoded.path,
+    headers: { 'content-type': 'application/json', accept: 'text/event-stream, application/json', 'user-agent': deps.userAgent, ...encoded.headers, ...connection.headers },
+    body: encoded.body,
+  }
+  const { credential } = input
+  let request = plain
+  if (connection.sign !== undefined) request = await connection.sign(plain, credential, input.call.signal)
+  else if (credential !== undefined) request = { ...plain, headers: { ...plain.headers, authorization: `Bearer ${credential.secret.reveal()}` } }
+  if (connection.transport !== undefined) return exchangeInProcess(connection.transport, request)
+  return deps.http.send({ url: request.url, method: request.method, headers: request.headers, body: request.body, connectTimeoutMs: input.limits.connect })
+}
+
+/** Chooses by what the bytes are, not only by what the header says: servers answer JSON to stream requests and the reverse. */
+async function* decode(exchange: Exchange, contentType: string, decoder: Decoder, timer: AttemptTimer): AsyncGenerator<ModelEvent[], void> {
+  const first = await exchange.read()
+  if (first === undefined) throw new GatewayError('provider_unavailable', 'The provider answered with an empty body', { source: 'provider' })
+  if (contentType.includes('event-stream') || looksLikeEvents(first)) yield* decodeEvents(exchange, first, decoder, timer)
+  else {
+    const text = await readText(exchange, first, MAX_JSON_BODY)
+    const events: ModelEvent[] = []
+    decoder.body(text, events)
+    decoder.end(events)
+    yield events
+  }
+}
+
+function looksLikeEvents(chunks: readonly Buffer[]): boolean {
+  const start = chunks[0]!.subarray(0, 64).toString('latin1').trimStart()
+  return start.startsWith('data:') || start.startsWith('event:') || start.startsWith(':')
+}
+
+async function* decodeEvents(exchange: Exchange, first: readonly Buffer[], decoder: Decoder, timer: AttemptTimer): AsyncGenerator<ModelEvent[], void> {
+  let events: ModelEvent[] = []
+  const parser = createSseParser((data, event) => {
+    if (!decoder.finished) decoder.push(data, event, events)
+  })
+  let chunks: readonly Buffer[] | undefined = first
+  try {
+    while (chunks !== undefined) {
+      timer.progress()
+      for (const chunk of chunks) parser.push(chunk)
+      if (events.length > 0) {
+        const batch = events
+        events = []
+        yield batch
+      }
+      if (decoder.finished) break
+      if (decoder.settled === true) timer.limitIdle(SETTLED_IDLE_MS)
+      chunks = await exchange.read()
+    }
+    if (chunks === undefined) parser.end()
+  } catch (error) {
+    // What was decoded before the failure still reaches the caller. A settled model that falls silent has finished.
+    const silent = decoder.settled === true && error instanceof HttpFailure && timer.expired !== 'total'
+    if (!silent) {
+      if (events.length > 0) yield events
+      throw error
+    }
+  }
+  if (!decoder.finished) decoder.end(events)
+  if (events.length > 0) yield events
+}
+
+async function readText(exchange: Exchange, first: readonly Buffer[] | undefined, maxBytes: number): Promise<string> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for (let read = first ?? (await exchange.read()); read !== undefined; read = await exchange.read()) {
+    for (const chunk of read) {
+      size += chunk.length
+      chunks.push(chunk)
+    }
+    if (size > maxBytes) throw new GatewayError('provider_unavailable', `The provider's answer is larger than ${maxBytes} bytes`, { source: 'provider' })
+  }
+  return chunks.length === 1 ? chunks[0]!.toString() : Buffer.concat(chunks).toString()
+}
+
+async function readError(
+  exchange: Exchange, status: number, headers: { readonly [name: string]: string | string[] | undefined }, target: Target, endpoint: Endpoint,
+): Promise<GatewayError> {
+  if (status < 400) {
+    return new GatewayError('provider_unavailable', `The provider answered with a redirect (${status}), which the gateway does not follow`, {
+      source: 'provider', upstreamStatus: status, failover: 'next',
+    })
+  }
+  let body = ''
+  try {
+    body = await readText(exchange, undefined, MAX_ERROR_BODY)
+  } catch {
+    // The status alone must do: the body was cut, too long or too slow.
+  }
+  return endpoint.connection.dialect.decodeError(status, headers, body, target)
+}
+
+const LIMIT_MESSAGES: { readonly [L in ExpiredLimit]: string } = {
+  first_token: 'sent nothing within the first-token limit',
+  idle: 'fell silent in the middle of its answer',
+  total: 'did not finish its answer within the total limit',
+}
+
+function describe(error: unknown, { call, endpoint }: AttemptInput, expired: ExpiredLimit | undefined): GatewayError {
+  const from = { source: 'provider', providerName: endpoint.providerName } as const
+  if (expired !== undefined) {
+    return new GatewayError('timeout', `${endpoint.providerName} ${LIMIT_MESSAGES[expired]}`, { ...from, cause: error, metadata: { limit: expired } })
+  }
+  if (call.signal.aborted) return new GatewayError('server', 'The caller went away', { cause: error })
+  if (isGatewayError(error)) return error.details.source === 'provider' ? error.with(from) : error
+  if (error instanceof HttpFailure) {
+    const failover = error.kind === 'connect-timeout' ? 'next' : 'retry'
+    return new GatewayError('provider_unavailable', `${endpoint.providerName}: ${error.message}`, { ...from, failover, cause: error })
+  }
+  if (error instanceof SseLimitError) return new GatewayError('provider_unavailable', `${endpoint.providerName}: ${error.message}`, { ...from, cause: error })
+  return asGatewayError(error)
+}
+
+/** Reads the last bytes of a finished answer so that its connection can be used again. */
+function drain(exchange: Exchange): void {
+  const giveUp = setTimeout(() => exchange.cancel(), DRAIN_MS)
+  const finish = async (): Promise<void> => {
+    try {
+      while ((await exchange.read()) !== undefined);
+    } catch {
+      // The answer is complete; a connection that breaks now concerns nobody.
+    } finally {
+      clearTimeout(giveUp)
+    }
+  }
+  void finish()
+}

@@ -1,0 +1,194 @@
+import type { Call, Layer } from '../core/call.ts'
+import type { Endpoint, Pricing } from '../core/endpoint.ts'
+import { asGatewayError, type GatewayError } from '../core/error.ts'
+import type { FinishReason, ModelEvent } from '../core/event.ts'
+import { isContentEvent } from '../core/event.ts'
+import type { Cost, FinishedGeneration, Generation, GenerationAttempt, GenerationSink, GenerationStatus } from '../core/generation.ts'
+import { ZERO_USAGE, type Usage } from '../core/usage.ts'
+
+export interface RecordOptions {
+  readonly sink: GenerationSink
+  /** Money of a usage at an endpoint's prices. */
+  readonly costOf: (usage: Usage, pricing: Pricing) => Cost
+  /** What a call that ended without a report has probably used: prompt estimated from the request, output from what was produced. */
+  readonly estimateUsage: (call: Call) => Usage
+  /** Told once per finished call: metrics, the log line, the router's health. */
+  readonly onFinished?: (generation: Generation, call: Call) => void
+}
+
+interface Ending {
+  reason?: FinishReason
+  nativeReason?: string
+  usage?: Usage
+  serviceTier?: string
+  firstTokenMs?: number
+  error?: GatewayError
+  /** The handler ran to its end: neither thrown nor left by the reader. */
+  complete: boolean
+}
+
+const NO_COST: Cost = { total: 0, input: 0, output: 0, cacheDiscount: 0, source: 'catalog' }
+
+/** The outermost layer: one generation record per call, whether it succeeded, failed, or its caller went away. */
+export function recordLayer(options: RecordOptions): Layer {
+  return (next) =>
+    async function* record(call) {
+      const ending: Ending = { complete: false }
+      const startedAt = call.clock.monotonic()
+      try {
+        for await (const events of next(call)) {
+          observe(events, ending, call, startedAt)
+          if (ending.usage !== undefined && call.trace.cost === undefined) call.trace.cost = priced(options, call, ending.usage)
+          yield events
+        }
+        ending.complete = true
+      } catch (error) {
+        ending.error = asGatewayError(error)
+        throw error
+      } finally {
+        const finished = finish(options, call, ending, call.clock.monotonic() - startedAt)
+        options.sink.record(finished)
+        options.onFinished?.(finished.generation, call)
+      }
+    }
+}
+
+function observe(events: readonly ModelEvent[], ending: Ending, call: Call, startedAt: number): void {
+  if (ending.firstTokenMs === undefined && events.some(isContentEvent)) ending.firstTokenMs = call.clock.monotonic() - startedAt
+  const last = events[events.length - 1]
+  if (last?.type !== 'response-end') return
+  ending.reason = last.reason
+  if (last.nativeReason !== undefined) ending.nativeReason = last.nativeReason
+  if (last.usage !== undefined) ending.usage = last.usage
+  if (last.serviceTier !== undefined) ending.serviceTier = last.serviceTier
+}
+
+function priced(options: RecordOptions, call: Call, usage: Usage): Cost {
+  const served = call.trace.served
+  return served === undefined ? NO_COST : options.costOf(usage, served.endpoint.pricing)
+}
+
+function statusOf(call: Call, ending: Ending): GenerationStatus {
+  if (call.signal.aborted) return 'cancelled'
+  if (ending.error !== undefined) return 'failed'
+  if (!ending.complete || ending.reason === undefined) return 'cancelled'
+  return ending.reason === 'length' || ending.reason === 'content_filter' ? 'incomplete' : 'completed'
+}
+
+function finish(options: RecordOptions, call: Call, ending: Ending, durationMs: number): FinishedGeneration {
+  const status = statusOf(call, ending)
+  const output = call.output()
+  // Zero-completion insurance: an answer without content that did not end well costs the caller nothing.
+  const insured = status !== 'completed' && status !== 'incomplete' && ending.firstTokenMs === undefined
+  const usage = ending.usage ?? (insured ? ZERO_USAGE : options.estimateUsage(call))
+  const cost = insured ? NO_COST : (call.trace.cost ?? priced(options, call, usage))
+  const { request } = call
+  return {
+    generation: {
+      ...identity(call),
+      ...servedBy(call),
+      ...ended(call, ending, status),
+      isByok: call.trace.served?.isByok ?? false,
+      startedAt: call.receivedAt,
+      endedAt: call.receivedAt + durationMs,
+      durationMs,
+      ...(ending.firstTokenMs === undefined ? {} : { firstTokenMs: ending.firstTokenMs }),
+      ...(call.trace.served === undefined ? {} : { routerMs: call.trace.served.startedAt - call.receivedAt }),
+      usage,
+      cost,
+      strategy: call.trace.strategy,
+      attempts: call.trace.attempts.map(attemptOf),
+      pipeline: call.trace.pipeline,
+      ...(request.trace === undefined ? {} : { trace: request.trace }),
+      ...(request.metadata == null ? {} : { metadata: request.metadata }),
+      parameters: parametersOf(call),
+    },
+    content: {
+      input: request.input,
+      output,
+      ...(request.instructions == null ? {} : { instructions: request.instructions }),
+      ...(request.tools === undefined ? {} : { tools: request.tools }),
+    },
+  }
+}
+
+function identity(call: Call): Pick<
+  Generation,
+  'id' | 'workspaceId' | 'keyHash' | 'keyName' | 'userId' | 'apiType' | 'requestId' | 'sessionId' | 'externalUser' | 'origin' | 'referer' | 'userAgent' | 'requestedModel' | 'streamed'
+> {
+  const { owner, origin, request } = call
+  return {
+    id: call.id,
+    workspaceId: owner.workspaceId,
+    keyHash: owner.keyHash,
+    keyName: owner.keyName,
+    apiType: origin.apiType,
+    requestedModel: call.requestedModel,
+    streamed: call.stream,
+    ...(owner.userId === undefined ? {} : { userId: owner.userId }),
+    ...(call.requestId === undefined ? {} : { requestId: call.requestId }),
+    ...(call.sessionId === undefined ? {} : { sessionId: call.sessionId }),
+    ...(request.user == null ? {} : { externalUser: request.user }),
+    ...(origin.title === undefined ? {} : { origin: origin.title }),
+    ...(origin.referer === undefined ? {} : { referer: origin.referer }),
+    ...(origin.userAgent === undefined ? {} : { userAgent: origin.userAgent }),
+  }
+}
+
+function servedBy(call: Call): Partial<Generation> {
+  const served = call.trace.served
+  if (served === undefined) return {}
+  const { endpoint } = served
+  const { input, output } = endpoint.pricing
+  return {
+    model: endpoint.model,
+    provider: endpoint.provider,
+    providerName: endpoint.providerName,
+    upstreamModel: endpoint.upstreamModel,
+    endpointId: endpoint.id,
+    ...(served.upstreamId === undefined ? {} : { upstreamId: served.upstreamId }),
+    unitPrices: { ...(input === undefined ? {} : { input }), ...(output === undefined ? {} : { output }) },
+  }
+}
+
+function ended(call: Call, ending: Ending, status: GenerationStatus): Pick<Generation, 'status' | 'httpStatus'> & Partial<Generation> {
+  const { error } = ending
+  return {
+    status,
+    httpStatus: status === 'cancelled' ? 499 : (error?.status ?? 200),
+    ...(ending.reason === undefined ? {} : { finishReason: ending.reason }),
+    ...(ending.nativeReason === undefined ? {} : { nativeFinishReason: ending.nativeReason }),
+    ...(ending.serviceTier === undefined ? {} : { serviceTier: ending.serviceTier }),
+    ...(error === undefined || call.signal.aborted ? {} : { errorType: error.errorType, errorMessage: error.message }),
+  }
+}
+
+function attemptOf(attempt: Call['trace']['attempts'][number]): GenerationAttempt {
+  const endpoint: Endpoint = attempt.endpoint
+  return {
+    provider: endpoint.provider,
+    providerName: endpoint.providerName,
+    model: endpoint.model,
+    upstreamModel: endpoint.upstreamModel,
+    endpointId: endpoint.id,
+    status: attempt.status,
+    startedAt: attempt.startedAt,
+    ...(attempt.firstTokenMs === undefined ? {} : { firstTokenMs: attempt.firstTokenMs }),
+    ...(attempt.durationMs === undefined ? {} : { durationMs: attempt.durationMs }),
+    ...(attempt.error === undefined ? {} : { errorType: attempt.error.type, errorMessage: attempt.error.message }),
+    ...(attempt.upstreamId === undefined ? {} : { upstreamId: attempt.upstreamId }),
+    ...(attempt.isByok === undefined ? {} : { isByok: attempt.isByok }),
+  }
+}
+
+const RECORDED_PARAMETERS = [
+  'temperature', 'top_p', 'top_k', 'max_output_tokens', 'presence_penalty', 'frequency_penalty', 'top_logprobs', 'parallel_tool_calls', 'tool_choice',
+  'reasoning', 'service_tier', 'truncation', 'max_tool_calls',
+] as const
+
+/** The sampling parameters as sent, by their wire names. */
+function parametersOf(call: Call): { readonly [name: string]: unknown } {
+  const parameters: Record<string, unknown> = {}
+  for (const name of RECORDED_PARAMETERS) if (call.request[name] != null) parameters[name] = call.request[name]
+  return parameters
+}
