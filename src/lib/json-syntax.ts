@@ -36,53 +36,77 @@ function skipString(text: string, at: number): number | JsonFault {
   }
 }
 
+interface Cursor {
+  readonly text: string
+  at: number
+  /** Brackets not closed yet, innermost last. */
+  readonly open: (typeof OPEN_ARRAY | typeof OPEN_OBJECT)[]
+  expect: 'value' | 'value-or-close' | 'key' | 'key-or-close' | 'next'
+}
+
+/** After a value: a comma, the bracket that closes, or the end. */
+function readNext(cursor: Cursor): JsonFault | 'done' | undefined {
+  const { text, at, open } = cursor
+  const inside = open.at(-1)
+  if (inside === undefined) return at >= text.length ? 'done' : { position: at, reason: `${show(text, at)} after the end of the document` }
+  const char = text.charAt(at)
+  const closer = inside === OPEN_ARRAY ? ']' : '}'
+  if (char === closer) open.pop()
+  else if (char === ',') cursor.expect = inside === OPEN_ARRAY ? 'value' : 'key'
+  else return { position: at, reason: `${show(text, at)} where "," or "${closer}" belongs` }
+  cursor.at += 1
+  return undefined
+}
+
+function readKey(cursor: Cursor): JsonFault | undefined {
+  const { text } = cursor
+  const char = text.charAt(cursor.at)
+  if (char === '}' && cursor.expect === 'key-or-close') return closeEmpty(cursor)
+  if (char !== '"') return { position: cursor.at, reason: `${show(text, cursor.at)} where a key in double quotes belongs` }
+  const end = skipString(text, cursor.at)
+  if (typeof end !== 'number') return end
+  const colon = match(SPACE, text, end)
+  if (text.charAt(colon) !== ':') return { position: colon, reason: `${show(text, colon)} where ":" belongs` }
+  cursor.at = colon + 1
+  cursor.expect = 'value'
+  return undefined
+}
+
+function readValue(cursor: Cursor): JsonFault | undefined {
+  const { text, at } = cursor
+  const char = text.charAt(at)
+  if (char === ']' && cursor.expect === 'value-or-close') return closeEmpty(cursor)
+  if (char === '{' || char === '[') {
+    cursor.open.push(char === '[' ? OPEN_ARRAY : OPEN_OBJECT)
+    cursor.expect = char === '[' ? 'value-or-close' : 'key-or-close'
+    cursor.at += 1
+    return undefined
+  }
+  const end = char === '"' ? skipString(text, at) : Math.max(match(NUMBER, text, at), match(WORD, text, at))
+  if (typeof end !== 'number') return end
+  if (end === -1) return { position: at, reason: `${show(text, at)} where a value belongs` }
+  cursor.at = end
+  cursor.expect = 'next'
+  return undefined
+}
+
+function closeEmpty(cursor: Cursor): undefined {
+  cursor.open.pop()
+  cursor.expect = 'next'
+  cursor.at += 1
+}
+
 /**
  * Finds the fault in a text `JSON.parse` refused; undefined when there is none. `JSON.parse` quotes the caller's text in its messages
  * and often leaves the position out, hence this second look, which only broken requests pay for. No recursion.
  */
 export function findJsonFault(text: string): JsonFault | undefined {
-  const open: number[] = []
-  let at = match(SPACE, text, 0)
-  let expect: 'value' | 'value-or-close' | 'key' | 'key-or-close' | 'next' = 'value'
+  const cursor: Cursor = { text, at: 0, open: [], expect: 'value' }
   for (;;) {
-    at = match(SPACE, text, at)
-    const char = text.charAt(at)
-    const inside = open.at(-1)
-    if (expect === 'next') {
-      if (inside === undefined) return at >= text.length ? undefined : { position: at, reason: `${show(text, at)} after the end of the document` }
-      const closer = inside === OPEN_ARRAY ? ']' : '}'
-      if (char === closer) open.pop()
-      else if (char === ',') expect = inside === OPEN_ARRAY ? 'value' : 'key'
-      else return { position: at, reason: `${show(text, at)} where "," or "${closer}" belongs` }
-      at += 1
-    } else if (expect === 'key' || expect === 'key-or-close') {
-      if (char === '}' && expect === 'key-or-close') {
-        open.pop()
-        expect = 'next'
-        at += 1
-        continue
-      }
-      if (char !== '"') return { position: at, reason: `${show(text, at)} where a key in double quotes belongs` }
-      const end = skipString(text, at)
-      if (typeof end !== 'number') return end
-      at = match(SPACE, text, end)
-      if (text.charAt(at) !== ':') return { position: at, reason: `${show(text, at)} where ":" belongs` }
-      at += 1
-      expect = 'value'
-    } else if (char === ']' && expect === 'value-or-close') {
-      open.pop()
-      expect = 'next'
-      at += 1
-    } else if (char === '{' || char === '[') {
-      open.push(char === '[' ? OPEN_ARRAY : OPEN_OBJECT)
-      expect = char === '[' ? 'value-or-close' : 'key-or-close'
-      at += 1
-    } else {
-      const end = char === '"' ? skipString(text, at) : Math.max(match(NUMBER, text, at), match(WORD, text, at))
-      if (typeof end !== 'number') return end
-      if (end === -1) return { position: at, reason: `${show(text, at)} where a value belongs` }
-      at = end
-      expect = 'next'
-    }
+    cursor.at = match(SPACE, text, cursor.at)
+    const key = cursor.expect === 'key' || cursor.expect === 'key-or-close'
+    const found = cursor.expect === 'next' ? readNext(cursor) : key ? readKey(cursor) : readValue(cursor)
+    if (found === 'done') return undefined
+    if (found !== undefined) return found
   }
 }
