@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest'
+import { classifyHttp, excerpt, redact } from './outcome.ts'
+
+const answer = (status: number, body = ''): { status: number; headers: Record<string, string>; body: Buffer } => ({
+  status,
+  headers: {},
+  body: Buffer.from(body),
+})
+
+describe('classifyHttp', () => {
+  it.each([
+    [200, 'delivered'],
+    [202, 'delivered'],
+    [204, 'delivered'],
+    [301, 'unauthorized'],
+    [307, 'unauthorized'],
+    [400, 'reject'],
+    [401, 'unauthorized'],
+    [403, 'unauthorized'],
+    [404, 'reject'],
+    [408, 'retry'],
+    [413, 'split'],
+    [422, 'reject'],
+    [425, 'retry'],
+    [429, 'retry'],
+    [500, 'retry'],
+    [503, 'retry'],
+  ])('%i means %s', (status, kind) => expect(classifyHttp(answer(status)).kind).toBe(kind))
+})
+
+describe('excerpt', () => {
+  it('is one short printable line', () => {
+    expect(excerpt(Buffer.from('a\n\tb\u0000c \u0007 d'.repeat(200)))).toHaveLength(300)
+    expect(excerpt(Buffer.from(' a\r\nb '))).toBe('a b')
+  })
+
+  it('blanks what looks like a credential', () => {
+    for (const text of [
+      'Bearer abcdef123456',
+      'api_key=supersecretvalue',
+      '"token": "supersecretvalue"',
+      'used sk-lf-supersecretvalue',
+      'authorization: supersecretvalue',
+    ]) {
+      expect(redact(text)).not.toMatch(/supersecret|abcdef123456/)
+    }
+    expect(redact('the key is missing')).toBe('the key is missing')
+  })
+})

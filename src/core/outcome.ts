@@ -1,0 +1,44 @@
+import type { DeliveryOutcome, OutgoingResponse } from './destination.ts'
+
+/** The start of an answer's body as one printable line, for people; anything that looks like a credential is blanked. */
+export function excerpt(body: Buffer, maxChars = 300): string {
+  const text = body
+    .subarray(0, maxChars * 4)
+    .toString('utf8')
+    // Control characters of a foreign server have no business in our logs.
+    .replace(/[\p{Cc}\s]+/gu, ' ')
+    .trim()
+  return redact(text).slice(0, maxChars)
+}
+
+const CREDENTIAL =
+  /\b(bearer|basic|api-token)\s+[\w.~+/=-]{8,}|\b((?:api|license|access|secret|private)?[-_ ]?(?:key|token|secret|password|authorization|signature)["']?\s*[:=]\s*["']?)[^\s"',;&}]{6,}|\b(sk|pk|glc|glsa|lsv2|phc|phx|xox[a-z]|gh[a-z])[-_][\w-]{8,}/gi
+
+/** Blanks what looks like a credential in a text of foreign origin. */
+export function redact(text: string): string {
+  return text.replace(
+    CREDENTIAL,
+    (_all, scheme?: string, name?: string, prefix?: string) => `${scheme ? `${scheme} ` : (name ?? (prefix ? `${prefix}-` : ''))}[redacted]`,
+  )
+}
+
+const describe = (response: OutgoingResponse): string => {
+  const body = excerpt(response.body)
+  return body === '' ? `HTTP ${response.status}` : `HTTP ${response.status}: ${body}`
+}
+
+/**
+ * What a status means when the platform has no rules of its own. `Retry-After` is read by the engine: it applies to every `retry`.
+ * Redirects are not followed (the body would go to an unchecked place), so they are a matter of configuration.
+ */
+export function classifyHttp(response: OutgoingResponse): DeliveryOutcome {
+  const { status } = response
+  if (status >= 200 && status < 300) return { kind: 'delivered' }
+  if (status >= 300 && status < 400)
+    return { kind: 'unauthorized', message: `HTTP ${status}: redirects are not followed; configure the final address` }
+  if (status === 401 || status === 403 || status === 407) return { kind: 'unauthorized', message: describe(response) }
+  if (status === 413) return { kind: 'split', message: describe(response) }
+  if (status === 429) return { kind: 'retry', message: describe(response), overload: true }
+  if (status === 408 || status === 425 || status >= 500) return { kind: 'retry', message: describe(response) }
+  return { kind: 'reject', message: describe(response) }
+}

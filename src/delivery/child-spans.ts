@@ -1,0 +1,109 @@
+import type { ChildSpan } from '../core/delivery.ts'
+import type { Generation, GenerationAttempt, GenerationContent, GenerationStep } from '../core/generation.ts'
+import type { OutputItem } from '../core/item.ts'
+import { otlpSpanId } from '../lib/derived-id.ts'
+
+/** A run-away tool loop must not make a trace no backend can show. */
+const MAX_TOOL_SPANS = 100
+
+/** Upstream attempts, then tools, each in order of start. Without usage or cost: the generation's own span has them. */
+export function childSpans(generation: Generation, content: GenerationContent | undefined): readonly ChildSpan[] {
+  return [...generation.attempts.map((attempt, i) => attemptSpan(generation, attempt, i + 1)), ...toolSpans(generation, content)]
+}
+
+function attemptSpan(generation: Generation, attempt: GenerationAttempt, number: number): ChildSpan {
+  const id = `${generation.id}:attempt:${number}`
+  return {
+    kind: 'attempt',
+    id,
+    otlpSpanId: otlpSpanId(id),
+    name: `provider attempt ${number}: ${attempt.providerName}`,
+    startedAt: attempt.startedAt,
+    endedAt: attempt.durationMs === undefined ? Math.max(attempt.startedAt, generation.endedAt) : attempt.startedAt + attempt.durationMs,
+    ok: attempt.errorType === undefined,
+    ...(attempt.errorMessage === undefined ? {} : { message: attempt.errorMessage }),
+    attributes: defined({
+      'gateway.attempt.number': number,
+      'gateway.attempt.provider': attempt.provider,
+      'gateway.attempt.model': attempt.model,
+      'gateway.attempt.upstream_model': attempt.upstreamModel,
+      'gateway.attempt.upstream_id': attempt.upstreamId,
+      'gateway.attempt.first_token_ms': attempt.firstTokenMs,
+      'gateway.attempt.is_byok': attempt.isByok,
+      'http.response.status_code': attempt.status > 0 ? attempt.status : undefined,
+      'error.type': attempt.errorType,
+    }),
+  }
+}
+
+/** Items of tools somebody ran during the call: everything that ends in `_call` or carries a namespace, except the caller's own functions. */
+const isServerToolItem = (item: OutputItem): boolean =>
+  item.type !== 'function_call' && item.type !== 'custom_tool_call' && (item.type.endsWith('_call') || item.type.includes(':'))
+
+const fieldText = (item: OutputItem | undefined, names: readonly string[]): string | undefined => {
+  for (const name of names) {
+    const value = (item as { readonly [key: string]: unknown } | undefined)?.[name]
+    if (typeof value === 'string' && value !== '') return value
+    if (typeof value === 'object' && value !== null) return JSON.stringify(value)
+  }
+  return undefined
+}
+
+function toolSpans(generation: Generation, content: GenerationContent | undefined): readonly ChildSpan[] {
+  const items = (content?.output ?? []).filter(isServerToolItem)
+  if (generation.steps !== undefined) {
+    return generation.steps.slice(0, MAX_TOOL_SPANS).map((step) =>
+      toolSpan(
+        generation,
+        step,
+        items.find((item) => itemId(item) === step.itemId || item.id === step.itemId),
+      ),
+    )
+  }
+  // Tools the provider ran itself: their times are not known, so they span the answer and say so.
+  return items.slice(0, MAX_TOOL_SPANS).map((item, i) => {
+    const startedAt = Math.min(generation.endedAt, generation.startedAt + (generation.firstTokenMs ?? 0))
+    const step: GenerationStep = {
+      kind: 'tool',
+      name: toolName(item),
+      itemId: itemId(item) ?? String(i),
+      startedAt,
+      durationMs: generation.endedAt - startedAt,
+    }
+    const span = toolSpan(generation, step, item)
+    return { ...span, attributes: { ...span.attributes, 'gateway.tool.timing': 'unknown' } }
+  })
+}
+
+const itemId = (item: OutputItem): string | undefined => {
+  const callId = (item as { readonly [key: string]: unknown })['call_id']
+  return typeof callId === 'string' ? callId : (item.id ?? undefined)
+}
+
+const toolName = (item: OutputItem): string => {
+  const name = (item as { readonly [key: string]: unknown })['name']
+  return typeof name === 'string' && name !== '' ? name : item.type.replace(/_call$/, '')
+}
+
+function toolSpan(generation: Generation, step: GenerationStep, item: OutputItem | undefined): ChildSpan {
+  const id = `${generation.id}:tool:${step.itemId}`
+  const input = fieldText(item, ['arguments', 'action', 'input', 'queries', 'query'])
+  const output = fieldText(item, ['output', 'result', 'results'])
+  return {
+    kind: 'tool',
+    id,
+    otlpSpanId: otlpSpanId(id),
+    name: `tool: ${step.name}`,
+    startedAt: step.startedAt,
+    endedAt: step.startedAt + step.durationMs,
+    ok: step.errorType === undefined,
+    ...(step.errorMessage === undefined ? {} : { message: step.errorMessage }),
+    attributes: defined({ 'gen_ai.tool.name': step.name, 'gen_ai.tool.call.id': step.itemId, 'error.type': step.errorType }),
+    ...(input === undefined ? {} : { input }),
+    ...(output === undefined ? {} : { output }),
+  }
+}
+
+function defined(values: { readonly [key: string]: string | number | boolean | undefined }): ChildSpan['attributes'] {
+  return Object.fromEntries(Object.entries(values).filter((entry): entry is [string, string | number | boolean] => entry[1] !== undefined))
+}

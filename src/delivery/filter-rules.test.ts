@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest'
+import type { FinishedGeneration } from '../core/generation.ts'
+import type { FilterRules } from '../core/outbox.ts'
+import { fullGeneration, minimalGeneration } from '../testing/sample-generations.ts'
+import { compileFilter, FILTER_OPERATORS, filterRulesSchema, NUMBER_FIELDS, TEXT_FIELDS } from './filter-rules.ts'
+
+const full = fullGeneration()
+const minimal = minimalGeneration()
+
+function matches(field: string, operator: string, value?: string | number, subject: FinishedGeneration = full): boolean {
+  const rules = filterRulesSchema.parse({ groups: [{ rules: [{ field, operator, ...(value === undefined ? {} : { value }) }] }] })
+  return compileFilter(rules)(subject)
+}
+
+/** What each field of the full sample holds: its exact value, a piece of it, its start and end; a value it has not. */
+const TEXT = {
+  model: ['acme/small', 'me/sm', 'acme/', 'small'],
+  provider: ['beta', 'et', 'be', 'ta'],
+  session_id: ['session-9', 'sion', 'sess', '-9'],
+  user_id: ['customer-5', 'tom', 'cust', '-5'],
+  api_key_name: ['production', 'duct', 'prod', 'tion'],
+  finish_reason: ['tool_calls', 'l_c', 'tool', 'calls'],
+} as const
+const NUMBER = { total_cost: 0.0123, total_tokens: 1545, prompt_tokens: 1200, completion_tokens: 345 } as const
+
+describe('every operator on every field', () => {
+  it.each(Object.entries(TEXT))('%s', (field, [exact, piece, start, end]) => {
+    const table: [string, string | undefined, boolean][] = [
+      ['equals', exact, true],
+      ['equals', exact.toUpperCase(), false],
+      ['equals', 'nope', false],
+      ['not_equals', 'nope', true],
+      ['not_equals', exact, false],
+      ['contains', piece, true],
+      ['contains', 'nope', false],
+      ['not_contains', 'nope', true],
+      ['not_contains', piece, false],
+      ['starts_with', start, true],
+      ['starts_with', 'nope', false],
+      ['ends_with', end, true],
+      ['ends_with', 'nope', false],
+      ['regex', `^${exact}$`, true],
+      ['regex', '^nope$', false],
+      ['gt', '1', false],
+      ['lt', '1', false],
+      ['gte', '1', false],
+      ['lte', '1', false],
+      ['exists', undefined, true],
+      ['not_exists', undefined, false],
+    ]
+    expect(new Set(table.map(([operator]) => operator))).toEqual(new Set(FILTER_OPERATORS))
+    for (const [operator, value, expected] of table) expect([operator, value, matches(field, operator, value)]).toEqual([operator, value, expected])
+  })
+
+  it.each(['input', 'output'])('%s is the text of the conversation', (field) => {
+    const table: [string, string | undefined, boolean][] = [
+      ['equals', 'CANARY-7f3a', false],
+      ['not_equals', 'CANARY-7f3a', true],
+      ['contains', 'CANARY-7f3a', true],
+      ['contains', 'nope', false],
+      ['not_contains', 'nope', true],
+      ['not_contains', 'CANARY', false],
+      ['starts_with', field === 'input' ? 'Be brief.' : 'Thinking', true],
+      ['ends_with', '"}', true],
+      ['regex', 'CANARY-\\w{4}', true],
+      ['regex', '(?i)canary', true],
+      ['regex', 'nope', false],
+      ['gt', '1', false],
+      ['lt', '1', false],
+      ['gte', '1', false],
+      ['lte', '1', false],
+      ['exists', undefined, true],
+      ['not_exists', undefined, false],
+    ]
+    for (const [operator, value, expected] of table) expect([operator, value, matches(field, operator, value)]).toEqual([operator, value, expected])
+  })
+
+  it.each(Object.entries(NUMBER))('%s', (field, value) => {
+    const table: [string, string | number | undefined, boolean][] = [
+      ['equals', value, true],
+      ['equals', String(value), true],
+      ['equals', value + 1, false],
+      ['equals', 'nope', false],
+      ['not_equals', value, false],
+      ['not_equals', value + 1, true],
+      ['gt', value - 0.001, true],
+      ['gt', value, false],
+      ['gte', value, true],
+      ['gte', value + 1, false],
+      ['lt', value + 1, true],
+      ['lt', value, false],
+      ['lte', String(value), true],
+      ['lte', value - 0.001, false],
+      ['contains', String(value).slice(-2), true],
+      ['not_contains', 'x', true],
+      ['starts_with', String(value).slice(0, 2), true],
+      ['ends_with', String(value).slice(-1), true],
+      ['regex', '^[0-9.]+$', true],
+      ['exists', undefined, true],
+      ['not_exists', undefined, false],
+    ]
+    expect(new Set(table.map(([operator]) => operator))).toEqual(new Set(FILTER_OPERATORS))
+    for (const [operator, wanted, expected] of table)
+      expect([operator, wanted, matches(field, operator, wanted)]).toEqual([operator, wanted, expected])
+  })
+
+  it('covers the twelve fields of the contract', () => {
+    expect([...Object.keys(TEXT), 'input', 'output', ...Object.keys(NUMBER)]).toEqual([...TEXT_FIELDS, ...NUMBER_FIELDS])
+  })
+})
+
+describe('what is absent', () => {
+  it('exists not, equals nothing, and satisfies every negation', () => {
+    for (const field of ['session_id', 'user_id', 'input', 'total_cost']) {
+      expect(matches(field, 'exists', undefined, minimal)).toBe(false)
+      expect(matches(field, 'not_exists', undefined, minimal)).toBe(true)
+      expect(matches(field, 'not_equals', 'x', minimal)).toBe(true)
+      expect(matches(field, 'not_contains', 'x', minimal)).toBe(true)
+      expect(matches(field, 'equals', 'x', minimal)).toBe(false)
+      expect(matches(field, 'gt', -1, minimal)).toBe(false)
+    }
+  })
+
+  it('a provider answers to its slug and its name', () => {
+    expect(matches('provider', 'equals', 'Beta')).toBe(true)
+    expect(matches('provider', 'not_equals', 'Beta')).toBe(false)
+  })
+})
+
+describe('groups', () => {
+  const yes = { field: 'model', operator: 'equals', value: 'acme/small' }
+  const no = { field: 'model', operator: 'equals', value: 'other' }
+  const run = (rules: FilterRules | null): boolean => compileFilter(rules)(full)
+
+  it('join their rules by their logic, and each other by AND', () => {
+    expect(run({ groups: [{ logic: 'and', rules: [yes, no] }] })).toBe(false)
+    expect(run({ groups: [{ logic: 'or', rules: [yes, no] }] })).toBe(true)
+    expect(run({ groups: [{ rules: [yes, no] }] })).toBe(false)
+    expect(run({ groups: [{ rules: [yes] }, { rules: [no] }] })).toBe(false)
+    expect(run({ groups: [{ rules: [yes] }, { logic: 'or', rules: [no, yes] }] })).toBe(true)
+  })
+
+  it('filter nothing when null, disabled, empty, or without rules', () => {
+    expect(run(null)).toBe(true)
+    expect(run({ enabled: false, groups: [{ rules: [no] }] })).toBe(true)
+    expect(run({ groups: [] })).toBe(true)
+    expect(run({ groups: [{ rules: [] }] })).toBe(true)
+    expect(run({ groups: [{ logic: 'or', rules: [] }] })).toBe(true)
+  })
+})
+
+describe('what is refused when written', () => {
+  it.each([
+    [{ field: 'model', operator: 'equals' }, /needs a value/],
+    [{ field: 'model', operator: 'gt', value: 'abc' }, /needs a number/],
+    [{ field: 'total_cost', operator: 'lt', value: '' }, /needs a number/],
+    [{ field: 'input', operator: 'regex', value: '(' }, /invalid regular expression/],
+    [{ field: 'input', operator: 'regex', value: '(?=look)' }, /invalid regular expression/],
+    [{ field: 'input', operator: 'regex', value: '((a{1,100}){1,10}){1,10}' }, /regular expression/],
+    [{ field: 'input', operator: 'regex', value: 'a'.repeat(1001) }, /at most 1000/],
+    [{ field: 'colour', operator: 'equals', value: 'x' }, /field|option/i],
+    [{ field: 'model', operator: 'like', value: 'x' }, /operator|option/i],
+    [{ field: 'model', operator: 'equals', value: 'x', extra: 1 }, /extra/],
+  ])('%j', (rule, message) => {
+    const result = filterRulesSchema.safeParse({ groups: [{ rules: [rule] }] })
+    expect(result.success).toBe(false)
+    expect(result.error?.message).toMatch(message)
+  })
+
+  it('but a value of exists is ignored', () => {
+    expect(matches('session_id', 'exists', 'anything')).toBe(true)
+  })
+})
+
+describe('hostile patterns', () => {
+  it.each(['(a+)+$', '(a|aa)+b', '(.*)*x(.*)*y', '(?i)[ab]*b[ab]{900}[^ab]', '([a-z]+ ){50}q', '(?:a?){100}a{100}z'])(
+    '%s ends in time on a megabyte',
+    (pattern) => {
+      let text = ''
+      for (let i = 0; i < 1_000_000; i++) text += (i * 7919) % 13 > 6 ? 'a' : 'b'
+      const subject = { generation: full.generation, content: { input: [{ type: 'message', role: 'user', content: text }], output: [] } } as const
+      const filter = compileFilter({ groups: [{ rules: [{ field: 'input', operator: 'regex', value: pattern }] }] })
+      const start = performance.now()
+      filter(subject)
+      expect(performance.now() - start).toBeLessThan(500)
+    },
+  )
+})

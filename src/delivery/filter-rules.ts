@@ -1,0 +1,203 @@
+import { RE2JS } from 're2js'
+import { z } from 'zod'
+import type { Generation, GenerationContent } from '../core/generation.ts'
+import type { FilterRule, FilterRules } from '../core/outbox.ts'
+import { inputText, outputText } from './content-text.ts'
+
+/** Filter rules of a destination: checked when written, compiled once, evaluated for every generation before anything is stripped. */
+
+export const TEXT_FIELDS = ['model', 'provider', 'session_id', 'user_id', 'api_key_name', 'finish_reason', 'input', 'output'] as const
+export const NUMBER_FIELDS = ['total_cost', 'total_tokens', 'prompt_tokens', 'completion_tokens'] as const
+export const FILTER_OPERATORS = [
+  'equals',
+  'not_equals',
+  'contains',
+  'not_contains',
+  'regex',
+  'starts_with',
+  'ends_with',
+  'gt',
+  'lt',
+  'gte',
+  'lte',
+  'exists',
+  'not_exists',
+] as const
+type Field = (typeof TEXT_FIELDS)[number] | (typeof NUMBER_FIELDS)[number]
+type Operator = (typeof FILTER_OPERATORS)[number]
+
+const MAX_GROUPS = 20
+const MAX_RULES = 50
+const MAX_VALUE_CHARS = 4_000
+const MAX_PATTERN_CHARS = 1_000
+/** Instructions of a compiled pattern. Together with the character budget below it bounds the time of one match to about 25 ms (measured). */
+const MAX_PROGRAM = 2_000
+const REGEX_WORK = 3_000_000
+/** Characters of a conversation that rules look at. */
+const MAX_TEXT = 1_000_000
+
+const isNumeric = (operator: Operator): boolean => operator === 'gt' || operator === 'lt' || operator === 'gte' || operator === 'lte'
+const isPresence = (operator: Operator): boolean => operator === 'exists' || operator === 'not_exists'
+
+/** A number or a text that is one; undefined for everything else. */
+function toNumber(value: unknown): number | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined
+  if (typeof value !== 'string' || value.trim() === '') return undefined
+  const number = Number(value)
+  return Number.isFinite(number) ? number : undefined
+}
+
+/** What is wrong with a rule, in a sentence; undefined when nothing is. */
+function ruleProblem(rule: { readonly operator: Operator; readonly value?: string | number | undefined }): string | undefined {
+  if (isPresence(rule.operator)) return undefined
+  if (rule.value === undefined) return `operator ${rule.operator} needs a value`
+  if (isNumeric(rule.operator) && toNumber(rule.value) === undefined) return `operator ${rule.operator} needs a number`
+  if (rule.operator !== 'regex') return undefined
+  if (String(rule.value).length > MAX_PATTERN_CHARS) return `a regular expression may have at most ${MAX_PATTERN_CHARS} characters`
+  try {
+    return compilePattern(String(rule.value)) === undefined ? 'the regular expression is too large' : undefined
+  } catch (error) {
+    return `invalid regular expression: ${error instanceof Error ? error.message.slice(0, 200) : 'cannot be parsed'}`
+  }
+}
+
+function compilePattern(source: string): RE2JS | undefined {
+  const pattern = RE2JS.compile(source)
+  return pattern.programSize() > MAX_PROGRAM ? undefined : pattern
+}
+
+const ruleSchema = z
+  .strictObject({
+    field: z.enum([...TEXT_FIELDS, ...NUMBER_FIELDS]),
+    operator: z.enum(FILTER_OPERATORS),
+    value: z.union([z.string().max(MAX_VALUE_CHARS), z.number()]).optional(),
+  })
+  .superRefine((rule, context) => {
+    const problem = ruleProblem(rule)
+    if (problem !== undefined) context.addIssue({ code: 'custom', path: ['value'], message: problem })
+  })
+
+/** The shape the API accepts: 12 fields, 13 operators; patterns are compiled once here so that a bad one is refused when written. */
+export const filterRulesSchema = z.strictObject({
+  enabled: z.boolean().default(true),
+  groups: z.array(z.strictObject({ logic: z.enum(['and', 'or']).default('and'), rules: z.array(ruleSchema).max(MAX_RULES) })).max(MAX_GROUPS),
+})
+
+export interface FilterSubject {
+  readonly generation: Generation
+  readonly content?: GenerationContent | undefined
+}
+
+export type Filter = (subject: FilterSubject) => boolean
+
+/** One rule made ready: takes the field's values (a provider has two names) and says whether it holds. */
+type Test = (values: readonly (string | number)[]) => boolean
+
+/**
+ * Compiles rules into one function. Rules inside a group join by its `logic`, groups join by AND, a group without rules matches;
+ * null, disabled or no groups mean no filtering. Expects rules that passed `filterRulesSchema`; throws on an invalid pattern.
+ */
+export function compileFilter(rules: FilterRules | null): Filter {
+  if (rules === null || rules.enabled === false || rules.groups.length === 0) return () => true
+  const groups = rules.groups.map((group) => {
+    const tests = group.rules.map(compileRule)
+    if (tests.length === 0) return (): boolean => true
+    return group.logic === 'or'
+      ? (read: Reader): boolean => tests.some((test) => test(read))
+      : (read: Reader): boolean => tests.every((test) => test(read))
+  })
+  return (subject) => {
+    const read = createReader(subject)
+    return groups.every((group) => group(read))
+  }
+}
+
+type Reader = (field: Field) => readonly (string | number)[]
+
+function compileRule(rule: FilterRule): (read: Reader) => boolean {
+  const field = rule.field as Field
+  const test = OPERATORS[rule.operator as Operator]({ field, wanted: String(rule.value), number: toNumber(rule.value) })
+  return (read) => test(read(field))
+}
+
+const NUMBERS: ReadonlySet<string> = new Set(NUMBER_FIELDS)
+
+interface Comparison {
+  readonly field: Field
+  readonly wanted: string
+  /** The value as a number, if it is one. */
+  readonly number: number | undefined
+}
+
+const some =
+  (holds: (actual: string) => boolean): Test =>
+  (values) =>
+    values.some((value) => holds(String(value)))
+
+const not =
+  (test: Test): Test =>
+  (values) =>
+    !test(values)
+
+function compares(number: number | undefined, holds: (actual: number, wanted: number) => boolean): Test {
+  if (number === undefined) return () => false
+  return (values) =>
+    values.some((value) => {
+      const actual = toNumber(value)
+      return actual !== undefined && holds(actual, number)
+    })
+}
+
+const equals = ({ field, wanted, number }: Comparison): Test =>
+  NUMBERS.has(field) && number !== undefined ? compares(number, (a, b) => a === b) : some((actual) => actual === wanted)
+const includes = ({ wanted }: Comparison): Test => some((actual) => actual.includes(wanted))
+const exists: Test = some((actual) => actual !== '')
+
+const OPERATORS: { readonly [O in Operator]: (comparison: Comparison) => Test } = {
+  equals,
+  not_equals: (c) => not(equals(c)),
+  contains: includes,
+  not_contains: (c) => not(includes(c)),
+  starts_with: ({ wanted }) => some((actual) => actual.startsWith(wanted)),
+  ends_with: ({ wanted }) => some((actual) => actual.endsWith(wanted)),
+  regex: ({ wanted }) => regexTest(wanted),
+  gt: ({ number }) => compares(number, (a, b) => a > b),
+  lt: ({ number }) => compares(number, (a, b) => a < b),
+  gte: ({ number }) => compares(number, (a, b) => a >= b),
+  lte: ({ number }) => compares(number, (a, b) => a <= b),
+  exists: () => exists,
+  not_exists: () => not(exists),
+}
+
+/** Linear in the text by construction (RE2); the factor is the size of the program, so the larger it is the less text it sees. */
+function regexTest(source: string): Test {
+  const pattern = RE2JS.compile(source)
+  const chars = Math.floor(REGEX_WORK / Math.max(30, pattern.programSize()))
+  return (values) => values.some((v) => pattern.test(String(v).slice(0, chars)))
+}
+
+type Value = string | number | undefined
+
+/** A provider has two names, its slug and the one shown to people: a rule may speak of either. */
+const FIELD_VALUES: { readonly [F in Exclude<Field, 'input' | 'output'>]: (generation: Generation) => readonly Value[] } = {
+  model: (g) => [g.model ?? g.requestedModel],
+  provider: (g) => [g.provider, g.providerName],
+  session_id: (g) => [g.sessionId],
+  user_id: (g) => [g.externalUser],
+  api_key_name: (g) => [g.keyName],
+  finish_reason: (g) => [g.finishReason],
+  total_cost: (g) => [g.cost.source === 'unknown' ? undefined : g.cost.total],
+  total_tokens: (g) => [g.usage.totalTokens],
+  prompt_tokens: (g) => [g.usage.inputTokens],
+  completion_tokens: (g) => [g.usage.outputTokens],
+}
+
+function createReader({ generation, content }: FilterSubject): Reader {
+  let input: readonly string[] | undefined
+  let output: readonly string[] | undefined
+  return (field) => {
+    if (field === 'input') return (input ??= content ? [inputText(content, MAX_TEXT)] : [])
+    if (field === 'output') return (output ??= content ? [outputText(content, MAX_TEXT)] : [])
+    return FIELD_VALUES[field](generation).filter((value) => value !== undefined)
+  }
+}

@@ -1,0 +1,82 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { isPlaceholder, replaceMedia, replaceMediaInText } from './media.ts'
+
+const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(120, 7)])
+
+describe('replaceMedia', () => {
+  it('puts a placeholder with type and size where an image was', () => {
+    const part = { type: 'input_image', image_url: `data:image/png;base64,${png.toString('base64')}`, detail: 'low' }
+    expect(replaceMedia(part)).toEqual({ type: 'input_image', image_url: '[image/png, 128 bytes]', detail: 'low' })
+  })
+
+  it('knows every field that carries bytes', () => {
+    const data = Buffer.alloc(30, 'a').toString('base64')
+    expect(replaceMedia({ type: 'input_audio', input_audio: { data, format: 'wav' } })).toEqual({
+      type: 'input_audio',
+      input_audio: { data: '[audio/wav, 30 bytes]', format: 'wav' },
+    })
+    expect(replaceMedia({ type: 'input_file', file_data: data, filename: 'a.pdf' })).toEqual({
+      type: 'input_file',
+      file_data: '[application/octet-stream, 30 bytes]',
+      filename: 'a.pdf',
+    })
+    expect(replaceMedia({ type: 'image_generation_call', result: data })).toEqual({ type: 'image_generation_call', result: '[image/png, 30 bytes]' })
+    expect(replaceMedia({ type: 'reasoning', encrypted_content: data })).toEqual({
+      type: 'reasoning',
+      encrypted_content: '[application/octet-stream, 30 bytes]',
+    })
+    expect(replaceMedia({ type: 'mcp_call', output: { content: [{ type: 'image', data, mimeType: 'image/gif' }] } })).toEqual({
+      type: 'mcp_call',
+      output: { content: [{ type: 'image', data: '[image/gif, 30 bytes]', mimeType: 'image/gif' }] },
+    })
+  })
+
+  it('keeps links and file ids', () => {
+    const part = { type: 'input_image', image_url: 'https://example.com/a.png', file_id: 'file-1' }
+    expect(replaceMedia(part)).toBe(part)
+  })
+
+  it('finds media inside a text: arguments of tools, results, several in a row', () => {
+    const url = `data:image/jpeg;base64,${Buffer.alloc(90, 'b').toString('base64')}`
+    expect(replaceMediaInText(`{"a":"${url}","b":"${url}"} end`)).toBe('{"a":"[image/jpeg, 90 bytes]","b":"[image/jpeg, 90 bytes]"} end')
+    expect(replaceMediaInText(`see ${png.toString('base64')} there`)).toBe('see [image/png, 128 bytes] there')
+    expect(replaceMediaInText('data:image/svg+xml,%3Csvg%3E')).toBe('[image/svg+xml, 9 bytes]')
+  })
+
+  it('leaves words alone, however long', () => {
+    for (const text of ['x'.repeat(5000), '-'.repeat(5000), 'data: none', `${'f'.repeat(64)} and more`, 'a data:text thing'])
+      expect(replaceMediaInText(text)).toBe(text)
+  })
+
+  it('leaves no run of the bytes behind, wherever the base64 stands', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 2000, maxLength: 4000 }), fc.string(), fc.string(), (bytes, before, after) => {
+        const encoded = Buffer.from(bytes).toString('base64')
+        fc.pre(/[a-z]/.test(encoded.slice(0, 512)) && /[A-Z]/.test(encoded.slice(0, 512)) && /\d/.test(encoded.slice(0, 512)))
+        const out = JSON.stringify(replaceMedia({ deep: [{ text: `${before}" ${encoded} "${after}` }] }))
+        expect(out).not.toContain(encoded.slice(100, 164))
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('is linear in the length of a hostile text', () => {
+    const hostile = 'data:'.repeat(200_000) + '='.repeat(200_000)
+    const start = performance.now()
+    replaceMediaInText(hostile)
+    expect(performance.now() - start).toBeLessThan(1500)
+  })
+
+  it('does not follow nesting without end', () => {
+    let deep: unknown = 'data:image/png;base64,AAAA'
+    for (let i = 0; i < 3000; i++) deep = { deep }
+    expect(JSON.stringify(replaceMedia(deep))).not.toContain('AAAA')
+  })
+
+  it('changes nothing the second time', () => {
+    const once = replaceMedia({ image_url: `data:image/png;base64,${png.toString('base64')}`, file_data: 'QUJD' })
+    expect(replaceMedia(once)).toBe(once)
+    expect(isPlaceholder(once.image_url)).toBe(true)
+  })
+})

@@ -1,0 +1,65 @@
+import type { Generation, GenerationAttempt, PipelineStage } from '../core/generation.ts'
+
+/**
+ * Privacy mode on the record itself (content is dropped as a whole by record.ts). What may stay is listed, not what must go: a field
+ * added tomorrow is withheld until someone says it holds no words of caller or model.
+ */
+
+/** Parameters whose text is a choice among names, never words of the caller. */
+const NAMED_PARAMETERS: ReadonlySet<string> = new Set(['service_tier', 'truncation', 'route', 'verbosity', 'reasoning_effort'])
+const MAX_NAME = 40
+
+const isPlainValue = (value: unknown): value is number | boolean => typeof value === 'number' || typeof value === 'boolean'
+
+function privateParameters(parameters: Generation['parameters']): Generation['parameters'] {
+  const kept: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(parameters)) {
+    if (isPlainValue(value)) kept[name] = value
+    else if (typeof value === 'string' && NAMED_PARAMETERS.has(name) && value.length <= MAX_NAME) kept[name] = value
+  }
+  const reasoning = parameters['reasoning']
+  if (
+    typeof reasoning === 'object' &&
+    reasoning !== null &&
+    'effort' in reasoning &&
+    typeof reasoning.effort === 'string' &&
+    reasoning.effort.length <= MAX_NAME
+  ) {
+    kept['reasoning'] = { effort: reasoning.effort }
+  }
+  return kept
+}
+
+const privateStage = ({ type, name, cost_usd, guardrail_id, guardrail_scope }: PipelineStage): PipelineStage => ({
+  type,
+  name,
+  ...(cost_usd === undefined ? {} : { cost_usd }),
+  ...(guardrail_id === undefined ? {} : { guardrail_id }),
+  ...(guardrail_scope === undefined ? {} : { guardrail_scope }),
+})
+
+/** What an error may say in privacy mode: upstreams like to quote the prompt in theirs. */
+export function privateErrorMessage(errorType: string, status: number): string {
+  return status > 0 ? `${errorType} (HTTP ${status}); details withheld by privacy mode` : `${errorType}; details withheld by privacy mode`
+}
+
+const privateAttempt = ({ errorMessage, ...attempt }: GenerationAttempt): GenerationAttempt =>
+  errorMessage === undefined ? attempt : { ...attempt, errorMessage: privateErrorMessage(attempt.errorType ?? 'error', attempt.status) }
+
+/**
+ * The record without a word of prompt or answer: error texts, stop sequences, schemas, notes of guardrails and the upstream's raw usage go.
+ * Tokens, costs, timing, model, ids and the caller's own metadata stay.
+ */
+export function toPrivate(generation: Generation): Generation {
+  const { raw: _raw, ...usage } = generation.usage
+  const { errorMessage, ...rest } = generation
+  return {
+    ...rest,
+    ...(errorMessage === undefined ? {} : { errorMessage: privateErrorMessage(generation.errorType ?? 'error', generation.httpStatus) }),
+    usage,
+    parameters: privateParameters(generation.parameters),
+    pipeline: generation.pipeline.map(privateStage),
+    attempts: generation.attempts.map(privateAttempt),
+    ...(generation.steps === undefined ? {} : { steps: generation.steps.map(({ errorMessage: _message, ...step }) => step) }),
+  }
+}

@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest'
+import { CANARY, failedGeneration, fullGeneration, minimalGeneration } from '../testing/sample-generations.ts'
+import { BROADCAST_GROUPS, broadcastFields } from './broadcast.ts'
+import { toDeliveryRecord } from './record.ts'
+
+const none = { cost: false, identity: false, requestContext: false }
+const all = { cost: true, identity: true, requestContext: true }
+const { generation, content } = fullGeneration()
+
+describe('toDeliveryRecord', () => {
+  it("resolves the caller's names and ids", () => {
+    const record = toDeliveryRecord(generation, content, { privacyMode: false, broadcast: none })
+    expect(record.names).toEqual({ trace: 'Checkout', generation: 'Draft reply', wrapper: 'Answer question' })
+    expect(record.ids.trace).toBe('order-123')
+    expect(record.ids.otlp.parentSpanId).toBe('b7ad6b7169203331')
+    expect(record.ids.otlp.wrapperSpanId).toMatch(/^[0-9a-f]{16}$/)
+    expect(record.environment).toBe('Production')
+    expect(record.tags).toEqual(['blue', 'beta'])
+  })
+
+  it('falls back to the generation id and fixed names', () => {
+    const sample = minimalGeneration()
+    const record = toDeliveryRecord(sample.generation, sample.content, { privacyMode: false, broadcast: none })
+    expect(record.names).toEqual({ trace: 'Gateway Request', generation: 'LLM Generation' })
+    expect(record.ids.otlp.traceId.startsWith(record.ids.otlp.generationSpanId)).toBe(true)
+  })
+
+  it('passes custom metadata through with its types, without the reserved keys', () => {
+    const { metadata } = toDeliveryRecord(generation, content, { privacyMode: false, broadcast: none })
+    expect(metadata).toEqual({
+      ticket: 'T-1',
+      environment: 'Production',
+      release: '1.4.0',
+      tags: ['blue', 'beta'],
+      team: 'search',
+      attempt: 2,
+      score: 0.5,
+      flags: { dark: true },
+    })
+  })
+
+  it('makes children of attempts and tool steps, which carry no usage', () => {
+    const { children } = toDeliveryRecord(generation, content, { privacyMode: false, broadcast: none })
+    expect(children.map((c) => [c.kind, c.name, c.ok])).toEqual([
+      ['attempt', 'provider attempt 1: Acme', false],
+      ['attempt', 'provider attempt 2: Beta', true],
+      ['tool', 'tool: datetime', true],
+    ])
+    expect(children[2]).toMatchObject({ input: expect.stringContaining('zone'), output: expect.stringContaining('2026') })
+    expect(new Set(children.map((c) => c.otlpSpanId)).size).toBe(3)
+    expect(JSON.stringify(children)).not.toMatch(/usage|cost|operation/)
+  })
+
+  it('keeps the metadata of a failed generation and says what failed', () => {
+    const sample = failedGeneration()
+    const record = toDeliveryRecord(sample.generation, sample.content, { privacyMode: false, broadcast: none })
+    expect(record.failure).toEqual({ type: 'content_policy_violation', message: `Your prompt "${CANARY}" was flagged` })
+    expect(record.metadata).toEqual({ team: 'search', environment: 'staging' })
+  })
+})
+
+describe('privacy mode', () => {
+  it.each([
+    ['full', fullGeneration()],
+    ['failed', failedGeneration()],
+  ])('leaves no word of prompt or answer anywhere in the record: %s', (_name, sample) => {
+    const record = toDeliveryRecord(sample.generation, sample.content, { privacyMode: true, broadcast: all })
+    expect(JSON.stringify(record)).not.toContain(CANARY)
+    expect(record.content).toBeUndefined()
+  })
+
+  it('keeps tokens, cost, timing, model, ids and custom metadata', () => {
+    const record = toDeliveryRecord(generation, content, { privacyMode: true, broadcast: none })
+    expect(record.generation).toMatchObject({
+      id: generation.id,
+      model: 'acme/small',
+      sessionId: 'session-9',
+      cost: generation.cost,
+      firstTokenMs: 320,
+    })
+    expect(record.generation.usage.inputTokens).toBe(1200)
+    expect(record.generation.parameters).toEqual({ temperature: 0.2, top_p: 0.9, max_output_tokens: 400, reasoning: { effort: 'low' } })
+    expect(record.metadata['team']).toBe('search')
+    expect(record.children).toHaveLength(3)
+  })
+})
+
+describe('broadcast groups', () => {
+  it('are a partition', () => {
+    const names = Object.values(BROADCAST_GROUPS).flatMap((fields) => Object.keys(fields(generation)))
+    expect(new Set(names).size).toBe(names.length)
+  })
+
+  it('add only what was opted in to, and only what is known', () => {
+    expect(broadcastFields(generation, none)).toBeUndefined()
+    expect(broadcastFields(generation, { ...none, cost: true })).toEqual({
+      usage: 0.0123,
+      total_cost: 0.0123,
+      upstream_inference_cost: 0.0123,
+      cache_discount: 0.0009,
+      is_byok: false,
+    })
+    expect(broadcastFields(minimalGeneration().generation, { ...none, cost: true })).toEqual({ is_byok: false })
+    expect(broadcastFields(generation, { ...none, identity: true })).toMatchObject({ external_user: 'customer-5', api_key_name: 'production' })
+    expect(broadcastFields(generation, { ...none, requestContext: true })).toMatchObject({ streamed: true, tokens_prompt: 1200 })
+  })
+})

@@ -1,0 +1,114 @@
+import type { DeliveryFailure, DeliveryIds, DeliveryRecord } from '../core/delivery.ts'
+import type { Generation, GenerationContent } from '../core/generation.ts'
+import type { DestinationRecord } from '../core/outbox.ts'
+import { otlpParentSpanId, otlpSpanId, otlpTraceId } from '../lib/derived-id.ts'
+import { broadcastFields } from './broadcast.ts'
+import { childSpans } from './child-spans.ts'
+import { replaceMedia } from './media.ts'
+import { toPrivate } from './privacy.ts'
+
+const DEFAULT_TRACE_NAME = 'Gateway Request'
+const DEFAULT_GENERATION_NAME = 'LLM Generation'
+
+/** Keys of the caller's `trace` with a meaning of their own; every other key is metadata. */
+const RESERVED = new Set(['trace_id', 'trace_name', 'span_name', 'generation_name', 'parent_span_id'])
+
+const MAX_TAGS = 50
+
+const text = (value: unknown): string | undefined => (typeof value === 'string' && value.trim() !== '' ? value : undefined)
+
+/** What a destination may see of a generation, with its owner's privacy, groups and the caller's names applied. Pure. */
+export function toDeliveryRecord(
+  generation: Generation,
+  content: GenerationContent | undefined,
+  destination: Pick<DestinationRecord, 'privacyMode' | 'broadcast'>,
+): DeliveryRecord {
+  const seen = destination.privacyMode ? toPrivate(generation) : generation
+  const shown = destination.privacyMode || content === undefined ? undefined : replaceMedia(content)
+  const trace = generation.trace ?? {}
+  const ids = toIds(generation)
+  const failure = toFailure(seen)
+  const environment = text(trace['environment'])
+  const release = text(trace['release'])
+  const broadcast = broadcastFields(seen, destination.broadcast)
+  const wrapperName = text(trace['span_name'])
+  return {
+    generation: seen,
+    ...(shown === undefined ? {} : { content: shown }),
+    ids,
+    names: {
+      trace: text(trace['trace_name']) ?? DEFAULT_TRACE_NAME,
+      generation: text(trace['generation_name']) ?? DEFAULT_GENERATION_NAME,
+      ...(wrapperName === undefined ? {} : { wrapper: wrapperName }),
+    },
+    metadata: replaceMedia(customMetadata(generation)),
+    gateway: gatewayFacts(seen),
+    ...(broadcast === undefined ? {} : { broadcast }),
+    ...(environment === undefined ? {} : { environment }),
+    ...(release === undefined ? {} : { release }),
+    tags: toTags(trace['tags']),
+    children: childSpans(seen, shown),
+    ...(failure === undefined ? {} : { failure }),
+    truncated: false,
+  }
+}
+
+function toIds(generation: Generation): DeliveryIds {
+  const trace = generation.trace ?? {}
+  const traceId = text(trace['trace_id']) ?? generation.id
+  const parent = text(trace['parent_span_id'])
+  const wrapper = text(trace['span_name']) === undefined ? undefined : `${generation.id}:span`
+  return {
+    trace: traceId,
+    generation: generation.id,
+    ...(wrapper === undefined ? {} : { wrapper }),
+    ...(parent === undefined ? {} : { parent }),
+    otlp: {
+      traceId: otlpTraceId(traceId),
+      generationSpanId: otlpSpanId(generation.id),
+      ...(wrapper === undefined ? {} : { wrapperSpanId: otlpSpanId(wrapper) }),
+      ...(parent === undefined ? {} : { parentSpanId: otlpParentSpanId(parent) }),
+    },
+  }
+}
+
+function customMetadata(generation: Generation): Record<string, unknown> {
+  const custom: Record<string, unknown> = { ...generation.metadata }
+  for (const [key, value] of Object.entries(generation.trace ?? {})) {
+    if (!RESERVED.has(key) && value !== undefined && value !== null) custom[key] = value
+  }
+  return custom
+}
+
+function toTags(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((tag): tag is string => typeof tag === 'string' && tag !== '').slice(0, MAX_TAGS) : []
+}
+
+function toFailure(generation: Generation): DeliveryFailure | undefined {
+  if (generation.status === 'cancelled') return { type: 'cancelled', message: generation.errorMessage ?? 'The caller closed the connection' }
+  if (generation.status !== 'failed') return undefined
+  return { type: generation.errorType ?? 'server', message: generation.errorMessage ?? `The call failed with HTTP ${generation.httpStatus}` }
+}
+
+/** Facts about the call that are neither the caller's nor opted in to. Unknown ones are left out. */
+function gatewayFacts(generation: Generation): DeliveryRecord['gateway'] {
+  const facts = {
+    source: generation.apiType,
+    status: generation.status,
+    http_status: generation.httpStatus,
+    api_key_name: generation.keyName,
+    entity_id: generation.workspaceId,
+    creator_user_id: generation.userId,
+    requested_model: generation.requestedModel,
+    provider_name: generation.providerName,
+    provider_slug: generation.provider,
+    finish_reason: generation.nativeFinishReason ?? generation.finishReason,
+    input_unit_price: generation.unitPrices?.input,
+    output_unit_price: generation.unitPrices?.output,
+    first_token_ms: generation.firstTokenMs,
+    router_latency_ms: generation.routerMs,
+    strategy: generation.strategy,
+    attempts: generation.attempts.length,
+  }
+  return Object.fromEntries(Object.entries(facts).filter((entry): entry is [string, string | number] => entry[1] !== undefined && entry[1] !== ''))
+}

@@ -1,0 +1,23 @@
+import { createHash } from 'node:crypto'
+import type { Generation } from '../core/generation.ts'
+
+/**
+ * Whether a destination takes part of the traffic this generation belongs to. Deterministic: a session is whole or absent, different
+ * destinations pick different sessions, and raising the rate only adds sessions.
+ */
+export function isSampled(destinationId: string, rate: number, generation: Generation): boolean {
+  if (rate >= 1) return true
+  return sampleValue(destinationId, samplingKey(generation)) < rate
+}
+
+/** What is kept together: the session, else the caller's trace, else the single generation. */
+export function samplingKey(generation: Generation): string {
+  const traceId = generation.trace?.['trace_id']
+  return generation.sessionId ?? (typeof traceId === 'string' && traceId !== '' ? traceId : generation.id)
+}
+
+/** Uniform in 0 (inclusive) .. 1 (exclusive): the top 53 bits of SHA-256 of destination, a zero byte, key. */
+export function sampleValue(destinationId: string, key: string): number {
+  const top = createHash('sha256').update(destinationId).update('\0').update(key).digest().readBigUInt64BE(0) >> 11n
+  return Number(top) / 2 ** 53
+}

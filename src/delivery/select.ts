@@ -1,0 +1,55 @@
+import type { FinishedGeneration, Generation, GenerationContent } from '../core/generation.ts'
+import type { DestinationRecord, NewDelivery, OutboxEntry } from '../core/outbox.ts'
+import { compileFilter } from './filter-rules.ts'
+import { replaceMedia } from './media.ts'
+import { isSampled } from './sampling.ts'
+
+/** A destination made ready to choose: build it once per revision, ask it for every generation. */
+export interface Selector {
+  readonly destination: DestinationRecord
+  /** Key allowlist, then filter rules, then sampling: the cheap checks and the ones on the full event first. */
+  accepts(finished: FinishedGeneration): boolean
+}
+
+/** Throws when the stored filter rules cannot be compiled; such a destination must be shown as broken, not ignored. */
+export function createSelector(destination: DestinationRecord): Selector {
+  const keys = destination.apiKeyHashes === null ? undefined : new Set(destination.apiKeyHashes)
+  const filter = compileFilter(destination.filterRules)
+  const { id, workspaceId, enabled, samplingRate } = destination
+  return {
+    destination,
+    accepts(finished) {
+      const { generation } = finished
+      return (
+        enabled &&
+        generation.workspaceId === workspaceId &&
+        (keys === undefined || keys.has(generation.keyHash)) &&
+        filter(finished) &&
+        isSampled(id, samplingRate, generation)
+      )
+    },
+  }
+}
+
+/**
+ * What goes into the store for a generation: its record, and the deliveries to the destinations that take it. Content is kept only when
+ * one of them may see it, without media.
+ */
+export function toOutboxEntry(finished: FinishedGeneration, selectors: readonly Selector[]): OutboxEntry {
+  const deliveries: NewDelivery[] = []
+  for (const selector of selectors) {
+    if (selector.accepts(finished)) deliveries.push({ destinationId: selector.destination.id, withContent: !selector.destination.privacyMode })
+  }
+  const content = deliveries.some((delivery) => delivery.withContent) ? replaceMedia(finished.content) : undefined
+  return {
+    generation: finished.generation,
+    ...(content === undefined ? {} : { content }),
+    deliveries,
+    bytes: deliveries.length === 0 ? 0 : eventBytes(finished.generation, content),
+  }
+}
+
+/** Size of an event as canonical JSON. */
+export function eventBytes(generation: Generation, content: GenerationContent | undefined): number {
+  return Buffer.byteLength(JSON.stringify(generation)) + (content === undefined ? 0 : Buffer.byteLength(JSON.stringify(content)))
+}

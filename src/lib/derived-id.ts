@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto'
+
+/**
+ * Ids of one generation in the forms platforms want, all derived from text that never changes: a delivery sent twice is recognised,
+ * which is what makes at-least-once sending safe.
+ */
+
+const HEX_32 = /^[0-9a-f]{32}$/
+const HEX_16 = /^[0-9a-f]{16}$/
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+const ZEROS = /^0+$/
+
+const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
+
+/** 32 hex digits. A trace id already in that form, or a UUID, is kept (lower case); anything else is hashed. */
+export function otlpTraceId(id: string): string {
+  const lower = id.trim().toLowerCase()
+  const hex = UUID.test(lower) ? lower.replaceAll('-', '') : lower
+  return HEX_32.test(hex) && !ZEROS.test(hex) ? hex : sha256(id).toString('hex', 0, 16)
+}
+
+/** 16 hex digits for a span of ours. */
+export function otlpSpanId(id: string): string {
+  return sha256(id).toString('hex', 0, 8)
+}
+
+/** 16 hex digits for a span the caller knows: an id already in that form is kept (lower case). */
+export function otlpParentSpanId(id: string): string {
+  const lower = id.trim().toLowerCase()
+  return HEX_16.test(lower) && !ZEROS.test(lower) ? lower : otlpSpanId(id)
+}
+
+const format = (bytes: Buffer): string => {
+  const hex = bytes.toString('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`
+}
+
+const stamp = (bytes: Buffer, version: number): Buffer => {
+  bytes[6] = (bytes[6]! & 0x0f) | (version << 4)
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80
+  return bytes
+}
+
+/** The namespace of our UUIDs: chosen once, at random; changing it would double every record already delivered. */
+const NAMESPACE = Buffer.from('6f0c3b0e5d7a4c0f9b1e2a7d84c6f013', 'hex')
+
+/** A UUID of version 5 (RFC 9562) of an id; a UUID is kept as it is. */
+export function uuidFromId(id: string): string {
+  const lower = id.trim().toLowerCase()
+  if (UUID.test(lower)) return lower
+  return format(stamp(createHash('sha1').update(NAMESPACE).update(id).digest().subarray(0, 16), 5))
+}
+
+/** A UUID of version 7: the event's time (milliseconds), then 80 bits of the id's SHA-256 in place of randomness. */
+export function uuid7FromId(id: string, timeMs: number): string {
+  const bytes = Buffer.alloc(16)
+  bytes.writeUIntBE(Math.max(0, Math.trunc(timeMs)), 0, 6)
+  sha256(id).copy(bytes, 6, 0, 10)
+  return format(stamp(bytes, 7))
+}
+
+/** Unix seconds of an event, for object keys: from the event, so that a retry overwrites its own object. */
+export function unixSeconds(timeMs: number): number {
+  return Math.floor(timeMs / 1000)
+}
+
+/** Unix nanoseconds as a decimal string. Whole milliseconds are exact; fractions are kept to the nanosecond. */
+export function unixNanos(timeMs: number): string {
+  const whole = Math.floor(timeMs)
+  const nanos = Math.round((timeMs - whole) * 1e6)
+  return nanos === 1_000_000 ? `${whole + 1}000000` : `${whole}${String(nanos).padStart(6, '0')}`
+}
