@@ -1,0 +1,99 @@
+import { isObject, tryParseJson } from './json.ts'
+
+/** The input of a free-form tool as the arguments of the function that stands for it. */
+export function wrapCustomInput(input: string): string {
+  return JSON.stringify({ input })
+}
+
+/**
+ * The way back. Models do not always obey: other property names, and plain text instead of JSON, are taken for the input.
+ */
+export function unwrapCustomInput(text: string): string {
+  const value = tryParseJson(text)
+  if (typeof value === 'string') return value
+  if (!isObject(value)) return text
+  if (typeof value['input'] === 'string') return value['input']
+  const texts = Object.values(value)
+  return texts.length === 1 && typeof texts[0] === 'string' ? texts[0] : text
+}
+
+const OPENING = /^\s*\{\s*"input"\s*:\s*"/
+const MAX_OPENING_CHARS = 256
+const ESCAPES: { readonly [letter: string]: string } = { '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
+
+/** Unwraps while the arguments are still arriving, so that a long patch streams. */
+export interface CustomInputStream {
+  /** Takes a piece of the arguments and gives what it reveals of the input. */
+  push(delta: string): string
+  /** What is left, and the whole input. When the text did not have the expected form `rest` may be all of it. */
+  end(): { readonly rest: string; readonly input: string }
+}
+
+export function createCustomInputStream(): CustomInputStream {
+  let raw = ''
+  let position = 0
+  let state: 'opening' | 'inside' | 'closed' | 'buffering' = 'opening'
+  let given = ''
+
+  /** Decodes string characters from `position`; stops before an escape, or a first surrogate, that is not complete yet. */
+  const decode = (): string => {
+    let out = ''
+    while (position < raw.length) {
+      const char = raw[position]!
+      if (char === '"') {
+        state = 'closed'
+        break
+      }
+      if (char !== '\\') {
+        out += char
+        position++
+        continue
+      }
+      const letter = raw[position + 1]
+      if (letter === undefined) break
+      if (letter !== 'u') {
+        out += ESCAPES[letter] ?? letter
+        position += 2
+        continue
+      }
+      if (position + 6 > raw.length) break
+      const code = Number.parseInt(raw.slice(position + 2, position + 6), 16)
+      // A pair of surrogates leaves together: half a character would be broken on its way as UTF-8.
+      if (code >= 0xd800 && code < 0xdc00) {
+        if (position + 12 > raw.length && '\\u'.startsWith(raw.slice(position + 6, position + 8))) break
+        if (raw.startsWith('\\u', position + 6)) {
+          out += String.fromCharCode(code, Number.parseInt(raw.slice(position + 8, position + 12), 16))
+          position += 12
+          continue
+        }
+      }
+      out += String.fromCharCode(code)
+      position += 6
+    }
+    given += out
+    return out
+  }
+
+  return {
+    push(delta) {
+      raw += delta
+      if (state === 'opening') {
+        const opening = OPENING.exec(raw.length > MAX_OPENING_CHARS ? raw.slice(0, MAX_OPENING_CHARS) : raw)
+        if (opening !== null) {
+          position = opening[0].length
+          state = 'inside'
+        } else if (raw.length > MAX_OPENING_CHARS) state = 'buffering'
+      }
+      return state === 'inside' ? decode() : ''
+    },
+    end() {
+      if (given !== '' || state === 'inside' || state === 'closed') {
+        const whole = tryParseJson(raw)
+        const input = isObject(whole) && typeof whole['input'] === 'string' && whole['input'].startsWith(given) ? whole['input'] : given
+        return { rest: input.slice(given.length), input }
+      }
+      const input = unwrapCustomInput(raw)
+      return { rest: input, input }
+    },
+  }
+}

@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto'
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+/** `length` letters and digits that depend on nothing but `text`. */
+export function hashedName(text: string, length: number): string {
+  let out = ''
+  for (let round = 0; out.length < length; round++) {
+    const digest = createHash('sha256').update(`${round}:${text}`).digest()
+    for (const byte of digest) if (out.length < length && (byte & 63) < 62) out += BASE62[byte & 63]
+  }
+  return out
+}
+
+/** What an endpoint accepts as the id of a tool call. Letters and digits must be among the allowed characters. */
+export interface IdRule {
+  readonly pattern: RegExp
+  readonly max: number
+  /** Ids must have exactly this many characters. */
+  readonly length?: number
+}
+
+export type MapId = (publicId: string, occurrence: number) => string
+
+/**
+ * Rewrites public call ids to what the endpoint accepts: the same id in the same request gives the same result, two ids never give one.
+ * `occurrence` tells calls of one conversation apart that share an id (some upstreams repeat theirs across turns).
+ */
+export function createIdMap(rule: IdRule): MapId {
+  const taken = new Map<string, string>()
+  const known = new Map<string, string>()
+  const accepts = (id: string): boolean =>
+    id !== '' && id.length <= rule.max && (rule.length === undefined || id.length === rule.length) && rule.pattern.test(id)
+
+  return (publicId, occurrence) => {
+    const source = occurrence === 0 ? publicId : `${publicId}#${occurrence}`
+    const before = known.get(source)
+    if (before !== undefined) return before
+    let id = occurrence === 0 && accepts(publicId) ? publicId : hashedName(source, rule.length ?? Math.min(rule.max, 24))
+    for (let attempt = 1; taken.has(id) && attempt < 100; attempt++) id = hashedName(`${source}~${attempt}`, rule.length ?? Math.min(rule.max, 24))
+    taken.set(id, source)
+    known.set(source, id)
+    return id
+  }
+}

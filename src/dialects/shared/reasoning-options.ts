@@ -1,0 +1,39 @@
+import type { ReasoningEffort, ReasoningOptions } from '../../core/request.ts'
+
+/** What the caller wants of reasoning: nothing said, on (how much), or off. */
+export type ReasoningWish =
+  | { readonly mode: 'default' }
+  | { readonly mode: 'off' }
+  | { readonly mode: 'on'; readonly effort?: Exclude<ReasoningEffort, 'none'>; readonly maxTokens?: number }
+
+const ORDER: readonly Exclude<ReasoningEffort, 'none'>[] = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max']
+
+/** Share of the output limit an effort stands for, where an endpoint knows only budgets. */
+const SHARE: { readonly [E in Exclude<ReasoningEffort, 'none'>]: number } = { max: 0.95, xhigh: 0.95, high: 0.8, medium: 0.5, low: 0.2, minimal: 0.1 }
+
+export function reasoningWish(options: ReasoningOptions | null | undefined): ReasoningWish {
+  if (options == null) return { mode: 'default' }
+  const { effort, max_tokens: maxTokens, enabled } = options
+  if (effort === 'none' || enabled === false) return { mode: 'off' }
+  if (effort == null && maxTokens == null && enabled == null) return { mode: 'default' }
+  return { mode: 'on', ...(effort == null ? {} : { effort }), ...(maxTokens == null ? {} : { maxTokens }) }
+}
+
+/** The allowed effort closest to the wanted one; of two as close, the smaller. Undefined when nothing is allowed. */
+export function nearestEffort(wanted: Exclude<ReasoningEffort, 'none'>, allowed: readonly string[]): string | undefined {
+  const at = ORDER.indexOf(wanted)
+  const ranked = ORDER.filter((effort) => allowed.includes(effort)).map((effort) => ({ effort, distance: Math.abs(ORDER.indexOf(effort) - at) }))
+  return ranked.sort((a, b) => a.distance - b.distance)[0]?.effort
+}
+
+/** Tokens an effort may spend on reasoning out of `maxOutputTokens`, between 1024 and 128000. */
+export function effortBudget(effort: Exclude<ReasoningEffort, 'none'>, maxOutputTokens: number): number {
+  return Math.max(1024, Math.min(128_000, Math.floor(maxOutputTokens * SHARE[effort])))
+}
+
+/** The effort whose share of the output limit comes closest to a budget, for endpoints that know only efforts. */
+export function budgetEffort(budget: number, maxOutputTokens: number): Exclude<ReasoningEffort, 'none'> {
+  const share = maxOutputTokens > 0 ? budget / maxOutputTokens : 1
+  const known = ['minimal', 'low', 'medium', 'high', 'xhigh'] as const
+  return known.reduce((best, effort) => (Math.abs(SHARE[effort] - share) < Math.abs(SHARE[best] - share) ? effort : best), 'medium')
+}

@@ -1,0 +1,40 @@
+import type { ReasoningItem } from '../../core/item.ts'
+import { openReasoning } from '../../core/reasoning-envelope.ts'
+
+/** A reasoning item of the history, opened: the part of an assistant turn that precedes what it led to. */
+export interface ReasoningPart {
+  readonly type: 'reasoning'
+  /** Raw reasoning text, byte-exact where a signature covers it; empty when the item holds none. */
+  readonly text: string
+  readonly summary: string
+  /** Format of `signature` and `data`; `unknown` for plain text. */
+  readonly format: string
+  readonly signature?: string
+  /** A vendor's opaque blob: encrypted or redacted content. */
+  readonly data?: string
+  /** Who minted it, when it came in the gateway's envelope; absent for the contract's plain fields. */
+  readonly scope?: string
+}
+
+/**
+ * Reads a reasoning item from the gateway's envelope when it has one, else from the contract's plain fields. An `encrypted_content`
+ * that is not an envelope is another party's: nobody here can say who may read it, so it is left out. Undefined when nothing is left.
+ */
+export function readReasoning(item: ReasoningItem): ReasoningPart | undefined {
+  const envelope = openReasoning(item.encrypted_content)
+  const plain = (item.content ?? []).map(({ text }) => text).join('')
+  const summary = (item.summary ?? []).map(({ text }) => text).join('\n\n')
+  const text = envelope?.text ?? plain
+  const signature = envelope === undefined ? item.signature : envelope.signature
+  const data = envelope?.data
+  if (text === '' && summary === '' && signature == null && data === undefined) return undefined
+  return {
+    type: 'reasoning',
+    text,
+    summary,
+    format: envelope?.format ?? item.format ?? 'unknown',
+    ...(signature == null ? {} : { signature }),
+    ...(data === undefined ? {} : { data }),
+    ...(envelope === undefined ? {} : { scope: envelope.scope }),
+  }
+}

@@ -1,0 +1,58 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createThinkSplitter } from './think-tags.ts'
+import type { ThinkTags } from './think-tags.ts'
+
+function split(mode: ThinkTags, pieces: readonly string[]): { text: string; reasoning: string } {
+  const seen = { text: '', reasoning: '' }
+  const splitter = createThinkSplitter(mode)
+  const sink = (kind: 'text' | 'reasoning', text: string): void => {
+    expect(text).not.toBe('')
+    seen[kind] += text
+  }
+  for (const piece of pieces) if (piece !== '') splitter.push(piece, sink)
+  splitter.end(sink)
+  return seen
+}
+
+const cases: readonly [name: string, mode: ThinkTags, content: string, reasoning: string, text: string][] = [
+  ['a block at the start', 'tags', '<think>\nwhy\n</think>\n\nanswer', 'why', 'answer'],
+  ['whitespace before the block', 'tags', '\n<think>why</think>answer', 'why', 'answer'],
+  ['two blocks', 'tags', '<think>a</think>\n<think>b</think>c', 'ab', 'c'],
+  ['an empty block', 'tags', '<think>\n\n</think>\n\nanswer', '', 'answer'],
+  ['the long spelling', 'tags', '<thinking>why</thinking>answer', 'why', 'answer'],
+  ['no block', 'tags', ' answer', '', ' answer'],
+  ['something that looks like one', 'tags', '<thin air>', '', '<thin air>'],
+  ['the tag inside the answer stays', 'tags', 'use <think>x</think> here', '', 'use <think>x</think> here'],
+  ['a block cut off', 'tags', '<think>why', 'why', ''],
+  ['a partial tag at the end', 'tags', '<thi', '', '<thi'],
+  ['a partial closing tag inside', 'tags', '<think>a </thi b</think>c', 'a </thi b', 'c'],
+  ['the template wrote the opening tag', 'open-omitted', 'why\n</think>\n\nanswer', 'why', 'answer'],
+  ['the template did not after all', 'open-omitted', '<think>why</think>answer', 'why', 'answer'],
+  ['off', 'none', '<think>why</think>answer', '', '<think>why</think>answer'],
+  ['only whitespace', 'tags', '\n ', '', '\n '],
+]
+
+describe('splitting think tags', () => {
+  it.each(cases)('%s', (_name, mode, content, reasoning, text) => {
+    expect(split(mode, [content])).toEqual({ reasoning, text })
+    expect(split(mode, [...content])).toEqual({ reasoning, text })
+  })
+
+  it('does not depend on where the stream is cut', () => {
+    const piece = fc.constantFrom('<think>', '</think>', '<', 'th', 'ink>', '/', ' ', '\n', 'a', 'b<', '>', '<thinking>', '</thinking>')
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 12 }), fc.constantFrom<ThinkTags>('none', 'tags', 'open-omitted'), (pieces, mode) => {
+        expect(split(mode, pieces)).toEqual(split(mode, [pieces.join('')]))
+        expect(split(mode, [...pieces.join('')])).toEqual(split(mode, [pieces.join('')]))
+      }),
+    )
+  })
+
+  it('says when text passes unchanged', () => {
+    const splitter = createThinkSplitter('tags')
+    expect(splitter.passing).toBe(false)
+    splitter.push('hi', () => {})
+    expect(splitter.passing).toBe(true)
+  })
+})

@@ -1,0 +1,52 @@
+import { hashedName } from './id-map.ts'
+
+/** What an endpoint accepts as the name of a tool. */
+export interface NameRule {
+  readonly pattern: RegExp
+  readonly max: number
+}
+
+export const COMMON_TOOL_NAMES: NameRule = { pattern: /^[a-zA-Z0-9_-]+$/, max: 64 }
+
+/** A tool as the caller knows it. */
+export interface ToolOrigin {
+  readonly kind: 'function' | 'custom'
+  readonly name: string
+  readonly namespace?: string
+}
+
+/** A reversible map between the caller's tool names and the ones an endpoint accepts; one per request. */
+export interface ToolNames {
+  /** The endpoint's name of a tool; names of past calls to tools no longer offered get one too. */
+  upstream(name: string, namespace?: string | null, kind?: ToolOrigin['kind']): string
+  /** The caller's tool behind an endpoint's name; a name the model made up stands for itself. */
+  origin(upstreamName: string): ToolOrigin
+}
+
+export function createToolNames(rule: NameRule): ToolNames {
+  const byOrigin = new Map<string, string>()
+  const byUpstream = new Map<string, ToolOrigin>()
+
+  const sanitize = (plain: string): string => {
+    const clean = plain.replace(/[^a-zA-Z0-9_-]/g, '_').replace(/^[^a-zA-Z_]+/, '_')
+    const hash = hashedName(plain, 8)
+    return `${clean.slice(0, Math.max(0, rule.max - hash.length - 1))}_${hash}`
+  }
+
+  return {
+    upstream(name, namespace, kind = 'function') {
+      const id = `${namespace ?? ''}\u0000${name}`
+      const before = byOrigin.get(id)
+      if (before !== undefined) return before
+      const plain = namespace == null || namespace === '' ? name : `${namespace}__${name}`
+      let upstream = plain.length <= rule.max && rule.pattern.test(plain) ? plain : sanitize(plain)
+      for (let attempt = 1; byUpstream.has(upstream) && attempt < 100; attempt++) upstream = sanitize(`${plain}~${attempt}`)
+      byOrigin.set(id, upstream)
+      byUpstream.set(upstream, { kind, name, ...(namespace == null || namespace === '' ? {} : { namespace }) })
+      return upstream
+    },
+    origin(upstreamName) {
+      return byUpstream.get(upstreamName) ?? { kind: 'function', name: upstreamName }
+    },
+  }
+}

@@ -1,0 +1,127 @@
+import { isCustomTool, isFunctionTool } from '../../core/item.ts'
+import type { CustomTool, FunctionTool, JsonObject, Tool, ToolChoice } from '../../core/item.ts'
+import { asString, isObject } from './json.ts'
+import { createToolNames } from './tool-names.ts'
+import type { NameRule, ToolNames } from './tool-names.ts'
+
+/** A tool as a plain function, whatever it was: what every dialect but the native one can offer. */
+export interface FlatTool {
+  /** The endpoint's name, already mapped. */
+  readonly name: string
+  readonly description?: string
+  readonly parameters: JsonObject
+  readonly strict?: boolean
+}
+
+/** A tool choice without the contract's spellings. `name` is the endpoint's. */
+export type FlatChoice =
+  | { readonly mode: 'auto' | 'none' | 'required' }
+  | { readonly mode: 'named'; readonly name: string }
+
+export interface FlatTools {
+  readonly tools: readonly FlatTool[]
+  /** Undefined when the caller chose nothing, or there is nothing to choose from. */
+  readonly choice?: FlatChoice
+  readonly names: ToolNames
+  readonly dropped: readonly string[]
+}
+
+interface ToolSource {
+  readonly tools?: readonly Tool[]
+  readonly tool_choice?: ToolChoice
+}
+
+const EMPTY_PARAMETERS: JsonObject = { type: 'object', properties: {} }
+const INPUT_DESCRIPTION = 'The complete input of the tool, as plain text.'
+
+/** The grammar cannot be enforced by an endpoint without free-form tools; the model is told instead. */
+function customDescription(tool: CustomTool): string {
+  const { format } = tool
+  const grammar = format?.type === 'grammar' ? `The input must match this ${format.syntax} grammar:\n${format.definition}` : undefined
+  return [tool.description, grammar].filter((text) => text !== undefined && text !== '').join('\n\n')
+}
+
+function flatFunction(tool: FunctionTool, name: string): FlatTool {
+  return {
+    name,
+    ...(tool.description == null || tool.description === '' ? {} : { description: tool.description }),
+    parameters: tool.parameters ?? EMPTY_PARAMETERS,
+    ...(tool.strict == null ? {} : { strict: tool.strict }),
+  }
+}
+
+/** A free-form tool as a function with one string, `input`. */
+function flatCustom(tool: CustomTool, name: string): FlatTool {
+  const description = customDescription(tool)
+  return {
+    name,
+    ...(description === '' ? {} : { description }),
+    parameters: {
+      type: 'object',
+      properties: { input: { type: 'string', description: INPUT_DESCRIPTION } },
+      required: ['input'],
+      additionalProperties: false,
+    },
+  }
+}
+
+interface Listed {
+  readonly tool: FunctionTool | CustomTool
+  readonly namespace?: string
+}
+
+/** Functions and free-form tools, those of namespaces included; everything else is a vendor's or the gateway's own and is named in `dropped`. */
+function listTools(tools: readonly Tool[], dropped: string[]): Listed[] {
+  const listed: Listed[] = []
+  for (const tool of tools) {
+    if (isFunctionTool(tool) || isCustomTool(tool)) listed.push({ tool })
+    else if (tool.type === 'namespace' && Array.isArray(tool['tools'])) {
+      const namespace = asString(tool['name'])
+      for (const inner of tool['tools'] as readonly Tool[]) {
+        if (!isFunctionTool(inner) && !isCustomTool(inner)) dropped.push(`tools: ${String(inner?.type)}`)
+        else listed.push({ tool: inner, ...(namespace === undefined ? {} : { namespace }) })
+      }
+    } else dropped.push(`tools: ${tool.type}`)
+  }
+  return listed
+}
+
+/**
+ * The caller's tools as functions with names the endpoint accepts, and the choice among them. Namespaces are flattened, free-form tools
+ * wrapped, `allowed_tools` narrows the list. The names of the result lead back to the caller's tools.
+ */
+export function flattenTools(source: ToolSource, rule: NameRule): FlatTools {
+  const dropped: string[] = []
+  const names = createToolNames(rule)
+  const listed = listTools(source.tools ?? [], dropped)
+  // Names that need no change are taken first, so that a rewritten one never displaces them.
+  const asIs = ({ tool, namespace }: Listed): boolean => namespace === undefined && tool.name.length <= rule.max && rule.pattern.test(tool.name)
+  for (const entry of [...listed.filter(asIs), ...listed.filter((entry) => !asIs(entry))]) {
+    names.upstream(entry.tool.name, entry.namespace, entry.tool.type)
+  }
+  const all = listed.map(({ tool, namespace }) => {
+    const name = names.upstream(tool.name, namespace)
+    return isFunctionTool(tool) ? flatFunction(tool, name) : flatCustom(tool, name)
+  })
+  // The same name twice is refused everywhere; the first one stands.
+  const unique = [...new Map(all.toReversed().map((tool) => [tool.name, tool])).values()].toReversed()
+  const { tools, choice } = narrow(unique, source.tool_choice, names, dropped)
+  return { tools, ...(choice === undefined || tools.length === 0 ? {} : { choice }), names, dropped }
+}
+
+function narrow(tools: readonly FlatTool[], choice: ToolChoice | undefined, names: ToolNames, dropped: string[]): { tools: readonly FlatTool[]; choice?: FlatChoice } {
+  if (choice == null) return { tools }
+  if (typeof choice === 'string') return { tools, choice: { mode: choice } }
+  const find = (name: string | undefined): FlatTool | undefined =>
+    tools.find((tool) => tool.name === name || names.origin(tool.name).name === name)
+  if (choice.type === 'allowed_tools' && Array.isArray(choice['tools'])) {
+    const allowed = new Set((choice['tools'] as readonly unknown[]).map((entry) => (isObject(entry) ? find(asString(entry['name']))?.name : undefined)))
+    return { tools: tools.filter((tool) => allowed.has(tool.name)), choice: { mode: choice['mode'] === 'required' ? 'required' : 'auto' } }
+  }
+  if (choice.type === 'function' || choice.type === 'custom') {
+    const named = find(asString(choice['name']))
+    if (named !== undefined) return { tools, choice: { mode: 'named', name: named.name } }
+  }
+  dropped.push('tool_choice')
+  return { tools }
+}

@@ -1,0 +1,133 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { InputItem } from '../../core/item.ts'
+import { sealReasoning } from '../../core/reasoning-envelope.ts'
+import { COMMON_TOOL_NAMES, createToolNames } from './tool-names.ts'
+import { foldTurns, joinTexts } from './turns.ts'
+import type { Conversation, FoldOptions, Turn } from './turns.ts'
+
+const user = (text: string): InputItem => ({ type: 'message', role: 'user', content: text })
+const assistant = (text: string): InputItem => ({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] })
+const system = (text: string): InputItem => ({ type: 'message', role: 'system', content: text })
+const call = (id: string, name = 'f', args = '{"a":1}'): InputItem => ({ type: 'function_call', call_id: id, name, arguments: args })
+const output = (id: string, text = `result ${id}`): InputItem => ({ type: 'function_call_output', call_id: id, output: text })
+const reasoning = (text: string): InputItem => ({ type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text }] })
+
+function fold(input: readonly InputItem[], options: Partial<FoldOptions> = {}, instructions?: string): Conversation {
+  return foldTurns(
+    { input, ...(instructions === undefined ? {} : { instructions }) },
+    { callIds: { pattern: /^[\w-]+$/, max: 40 }, names: createToolNames(COMMON_TOOL_NAMES), laterSystem: 'in-place', alternate: false, keepReasoning: () => true, ...options },
+  )
+}
+
+/** Turns in a notation that fits a line: `A(text call:id) T(id=result)`. */
+function sketch(turns: readonly Turn[]): string {
+  return turns
+    .map((turn) => {
+      if (turn.role === 'tool') return `T(${turn.results.map((result) => `${result.callId}=${joinTexts(result.parts)}`).join(', ')})`
+      if (turn.role === 'user') return `U(${joinTexts(turn.parts)})`
+      if (turn.role === 'assistant') return `A(${turn.parts.map((part) => (part.type === 'call' ? `call:${part.id}` : part.type === 'text' ? part.text : `think:${part.text}`)).join(' ')})`
+      return `S(${joinTexts(turn.parts)})`
+    })
+    .join(' ')
+}
+
+describe('folding', () => {
+  it.each<[string, InputItem[], string]>([
+    ['consecutive items of the assistant are one turn', [user('q'), reasoning('r'), assistant('t'), call('1'), output('1')], 'U(q) A(think:r t call:1) T(1=result 1)'],
+    ['parallel calls, results in the order of the calls', [user('q'), call('1'), call('2'), output('2'), output('1')], 'U(q) A(call:1 call:2) T(1=result 1, 2=result 2)'],
+    ['a result between two calls ends the turn', [user('q'), call('1'), output('1'), call('2'), output('2')], 'U(q) A(call:1) T(1=result 1) A(call:2) T(2=result 2)'],
+    ['a user message between call and result', [user('q'), call('1'), user('hurry'), output('1')], 'U(q) A(call:1) T(1=result 1) U(hurry)'],
+    ['a call without result gets one', [user('q'), call('1'), user('go on')], 'U(q) A(call:1) T(1=No result is available for this call.) U(go on)'],
+    ['a result without call becomes text of the user', [user('q'), output('9')], 'U(q) U(Result of a tool call that is not part of this conversation:\n\nresult 9)'],
+    ['a result before its call finds it', [user('q'), output('1'), call('1')], 'U(q) A(call:1) T(1=result 1)'],
+    ['empty messages vanish', [user('q'), assistant(''), user(''), user('x')], 'U(q) U(x)'],
+    ['a late system message stays where it is', [user('q'), system('s'), user('r')], 'U(q) S(s) U(r)'],
+  ])('%s', (_name, input, expected) => {
+    expect(sketch(fold(input).turns)).toBe(expected)
+  })
+
+  it('collects instructions and leading system messages apart', () => {
+    const { system: leading, turns } = fold([system('a'), { type: 'message', role: 'developer', content: 'b' }, user('q')], {}, 'i')
+    expect(leading.map(({ role, parts }) => `${role}:${parts.map(({ text }) => text).join()}`)).toEqual(['system:i', 'system:a', 'developer:b'])
+    expect(sketch(turns)).toBe('U(q)')
+  })
+
+  it('writes late system messages as marked text of the user where the endpoint takes one only', () => {
+    expect(sketch(fold([user('q'), system('s')], { laterSystem: 'user-text' }).turns)).toBe('U(q) U(<system_message>\ns\n</system_message>)')
+  })
+
+  it('alternates roles and begins with the user where the endpoint wants it', () => {
+    expect(sketch(fold([assistant('a'), assistant('b'), user('c'), user('d')], { alternate: true }).turns)).toBe('U(Continue.) A(a b) U(c\n\nd)')
+  })
+
+  it('gives calls that share an id across turns different ids, and each its own result', () => {
+    const { turns } = fold([user('q'), call('x', 'f'), output('x', 'one'), call('x', 'f'), output('x', 'two')])
+    const results = turns.flatMap((turn) => (turn.role === 'tool' ? turn.results : []))
+    expect(results.map(({ parts }) => joinTexts(parts))).toEqual(['one', 'two'])
+    expect(new Set(results.map(({ callId }) => callId)).size).toBe(2)
+  })
+
+  it('rewrites ids to the rule of the endpoint, call and result alike', () => {
+    const { turns } = fold([user('q'), call('call_much-too-long-for-this'), output('call_much-too-long-for-this')], { callIds: { pattern: /^[a-zA-Z0-9]{9}$/, max: 9, length: 9 } })
+    expect(sketch(turns)).toMatch(/^U\(q\) A\(call:([a-zA-Z0-9]{9})\) T\(\1=result call_much-too-long-for-this\)$/)
+  })
+
+  it('turns free-form calls into function calls and empty arguments into an object', () => {
+    const { turns } = fold([user('q'), { type: 'custom_tool_call', call_id: '1', name: 'patch', input: 'a "b"' }, call('2', 'g', '')])
+    expect(turns[1]).toMatchObject({ parts: [{ name: 'patch', arguments: '{"input":"a \\"b\\""}' }, { name: 'g', arguments: '{}' }] })
+  })
+
+  it('reads reasoning from the envelope, drops what the endpoint cannot read and says so', () => {
+    const sealed: InputItem = { type: 'reasoning', summary: [], encrypted_content: sealReasoning({ format: 'f', scope: 's', text: 'exact', signature: 'sig' }) }
+    const kept = fold([user('q'), sealed, assistant('a')])
+    expect(kept.turns[1]).toMatchObject({ parts: [{ type: 'reasoning', text: 'exact', signature: 'sig', format: 'f', scope: 's' }, { text: 'a' }] })
+    const dropped = fold([user('q'), sealed, assistant('a')], { keepReasoning: (part) => part.scope === 'other' })
+    expect(dropped.droppedReasoning).toBe(true)
+    expect(sketch(dropped.turns)).toBe('U(q) A(a)')
+  })
+
+  it('never forwards an opaque blob of an unknown party', () => {
+    expect(sketch(fold([user('q'), { type: 'reasoning', summary: [], encrypted_content: 'gAAAA' }, assistant('a')]).turns)).toBe('U(q) A(a)')
+  })
+
+  it('names what it leaves out, and refuses references to stored items', () => {
+    expect(fold([user('q'), { type: 'web_search_call', id: 'ws' }]).dropped).toEqual(['input: web_search_call'])
+    expect(() => fold([{ type: 'item_reference', id: 'x' }])).toThrowError(/item_reference/)
+  })
+})
+
+describe('any history', () => {
+  const item = fc.oneof(
+    fc.string({ maxLength: 3 }).map(user),
+    fc.string({ maxLength: 3 }).map(assistant),
+    fc.string({ maxLength: 3 }).map(system),
+    fc.string({ maxLength: 3 }).map(reasoning),
+    fc.constantFrom('a', 'b', 'c', 'ü!').map((id) => call(id)),
+    fc.constantFrom('a', 'b', 'c', 'ü!').map((id) => output(id)),
+  )
+  it('gives every call exactly one result directly behind its turn, unique ids, no empty turn', () => {
+    fc.assert(
+      fc.property(fc.array(item, { maxLength: 20 }), fc.boolean(), (input, alternate) => {
+        const { turns } = fold(input, { alternate })
+        const ids: string[] = []
+        turns.forEach((turn, index) => {
+          if (turn.role === 'assistant') {
+            const calls = turn.parts.flatMap((part) => (part.type === 'call' ? [part.id] : []))
+            ids.push(...calls)
+            const next = turns[index + 1]
+            if (calls.length > 0) expect(next?.role === 'tool' ? next.results.map(({ callId }) => callId) : undefined).toEqual(calls)
+            expect(turn.parts.length).toBeGreaterThan(0)
+          } else if (turn.role === 'tool') expect(turns[index - 1]?.role).toBe('assistant')
+          else expect(turn.parts.length).toBeGreaterThan(0)
+        })
+        expect(new Set(ids).size).toBe(ids.length)
+        expect(ids.length).toBe(input.filter(({ type }) => type === 'function_call').length)
+        if (alternate) {
+          expect(turns[0]?.role).not.toBe('assistant')
+          turns.forEach((turn, index) => index > 0 && turn.role !== 'tool' && turn.role !== 'system' && expect(turn.role).not.toBe(turns[index - 1]!.role))
+        }
+      }),
+    )
+  })
+})

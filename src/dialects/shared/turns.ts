@@ -1,0 +1,297 @@
+import { GatewayError } from '../../core/error.ts'
+import { isKnownItem } from '../../core/item.ts'
+import type {
+  CustomToolCallItem, CustomToolCallOutputItem, FunctionCallItem, FunctionCallOutputItem, InputAudio, InputFile, InputImage, InputPart, InputText,
+  InputVideo, KnownItem, MessageItem,
+} from '../../core/item.ts'
+import type { ModelRequest } from '../../core/request.ts'
+import { wrapCustomInput } from './custom-input.ts'
+import { createIdMap } from './id-map.ts'
+import type { IdRule } from './id-map.ts'
+import { readReasoning } from './reasoning-replay.ts'
+import type { ReasoningPart } from './reasoning-replay.ts'
+import type { ToolNames } from './tool-names.ts'
+
+// ---- the conversation as turns ----
+
+/** What a user, or the result of a tool, may hold. Texts are never empty. */
+export type ContentPart = InputText | InputImage | InputFile | InputAudio | InputVideo
+
+export interface TextPart {
+  readonly type: 'text'
+  readonly text: string
+}
+export interface CallPart {
+  readonly type: 'call'
+  /** Id and name as the endpoint takes them. */
+  readonly id: string
+  readonly name: string
+  /** JSON text as the model wrote it; `{}` for nothing. Broken JSON of a cut answer stays broken. */
+  readonly arguments: string
+}
+export type AssistantPart = TextPart | ReasoningPart | CallPart
+
+export interface ToolResult {
+  /** Id and name of the call it answers, as the endpoint takes them. */
+  readonly callId: string
+  readonly name: string
+  readonly parts: readonly ContentPart[]
+  /** True when the caller gave no result and one had to be made up. */
+  readonly missing: boolean
+}
+
+export interface SystemPart {
+  readonly role: 'system' | 'developer'
+  readonly parts: readonly InputText[]
+}
+export type Turn =
+  | { readonly role: 'user'; readonly parts: readonly ContentPart[] }
+  | { readonly role: 'assistant'; readonly parts: readonly AssistantPart[] }
+  | { readonly role: 'tool'; readonly results: readonly ToolResult[] }
+  | SystemPart
+
+export interface Conversation {
+  /** `instructions` and the system and developer messages before anything else. */
+  readonly system: readonly SystemPart[]
+  /** A tool turn stands directly behind the assistant turn it answers, with one result per call, in the order of the calls. */
+  readonly turns: readonly Turn[]
+  readonly dropped: readonly string[]
+  /** True when reasoning of the history was left out because this endpoint cannot read it. */
+  readonly droppedReasoning: boolean
+}
+
+export interface FoldOptions {
+  readonly callIds: IdRule
+  readonly names: ToolNames
+  /** Later system messages: where they stand, or as user text between markers. */
+  readonly laterSystem: 'in-place' | 'user-text'
+  /** Merge neighbours of one role, and begin with a user turn. */
+  readonly alternate: boolean
+  /** Whether this endpoint can read a piece of reasoning. */
+  readonly keepReasoning: (part: ReasoningPart) => boolean
+}
+
+type CallItem = FunctionCallItem | CustomToolCallItem
+type OutputOfCall = FunctionCallOutputItem | CustomToolCallOutputItem
+
+const isCall = (item: KnownItem): item is CallItem => item.type === 'function_call' || item.type === 'custom_tool_call'
+const isOutput = (item: KnownItem): item is OutputOfCall => item.type === 'function_call_output' || item.type === 'custom_tool_call_output'
+
+const NO_RESULT: readonly ContentPart[] = [{ type: 'input_text', text: 'No result is available for this call.' }]
+const OPENING_TURN: ContentPart = { type: 'input_text', text: 'Continue.' }
+
+/**
+ * Folds the items of a request into alternating turns, whatever order they came in: consecutive items of the assistant become one turn,
+ * results move directly behind their calls, a call without a result gets one, a result without a call becomes text of the user.
+ * Throws `invalid_prompt` for references to stored items, which a stateless gateway cannot resolve.
+ */
+export function foldTurns(request: Pick<ModelRequest, 'instructions' | 'input'>, options: FoldOptions): Conversation {
+  const dropped = new Set<string>()
+  const items: KnownItem[] = []
+  for (const item of request.input) {
+    if (isKnownItem(item)) items.push(item)
+    else if (item.type === 'item_reference') {
+      throw new GatewayError('invalid_prompt', 'item_reference cannot be resolved: nothing is stored, send the item itself', { path: 'input' })
+    } else dropped.add(`input: ${item.type}`)
+  }
+  const builder = new TurnBuilder(options, pairOutputs(items))
+  if (request.instructions) builder.system.push({ role: 'system', parts: [{ type: 'input_text', text: request.instructions }] })
+  for (const item of items) builder.add(item)
+  const turns = options.alternate ? alternate(builder.finish()) : builder.finish()
+  return { system: builder.system, turns, dropped: [...dropped], droppedReasoning: builder.droppedReasoning }
+}
+
+interface Pairing {
+  readonly outputOf: ReadonlyMap<CallItem, OutputOfCall>
+  readonly orphans: ReadonlySet<OutputOfCall>
+}
+
+/** Each output belongs to the last call before it with its id that has none yet; failing that, to the first one after it. */
+function pairOutputs(items: readonly KnownItem[]): Pairing {
+  const outputOf = new Map<CallItem, OutputOfCall>()
+  const orphans = new Set<OutputOfCall>()
+  const open = new Map<string, CallItem[]>()
+  const early: OutputOfCall[] = []
+  for (const item of items) {
+    if (isCall(item)) {
+      const waiting = early.findIndex((output) => output.call_id === item.call_id)
+      if (waiting >= 0) outputOf.set(item, early.splice(waiting, 1)[0]!)
+      else open.set(item.call_id, [...(open.get(item.call_id) ?? []), item])
+    } else if (isOutput(item)) {
+      const call = open.get(item.call_id)?.pop()
+      if (call === undefined) early.push(item)
+      else outputOf.set(call, item)
+    }
+  }
+  for (const output of early) orphans.add(output)
+  return { outputOf, orphans }
+}
+
+interface AssistantDraft {
+  readonly parts: AssistantPart[]
+  readonly calls: { readonly item: CallItem; readonly part: CallPart }[]
+}
+
+class TurnBuilder {
+  readonly system: SystemPart[] = []
+  droppedReasoning = false
+  readonly #options: FoldOptions
+  readonly #pairing: Pairing
+  readonly #mapId: (id: string, occurrence: number) => string
+  readonly #seenIds = new Map<string, number>()
+  readonly #turns: Turn[] = []
+  #assistant: AssistantDraft | undefined
+  #user: ContentPart[] | undefined
+
+  constructor(options: FoldOptions, pairing: Pairing) {
+    this.#options = options
+    this.#pairing = pairing
+    this.#mapId = createIdMap(options.callIds)
+  }
+
+  add(item: KnownItem): void {
+    if (item.type === 'message') return item.role === 'assistant' ? this.#assistantMessage(item) : this.#otherMessage(item)
+    if (item.type === 'reasoning') {
+      const part = readReasoning(item)
+      if (part === undefined) return
+      if (this.#options.keepReasoning(part)) this.#openAssistant().parts.push(part)
+      else this.droppedReasoning = true
+      return
+    }
+    if (isCall(item)) return this.#call(item)
+    if (this.#pairing.orphans.has(item)) return this.#orphan(item)
+    // Its turn was or will be written behind the calls; here it only ends the assistant's turn.
+    this.#closeAssistant()
+  }
+
+  finish(): Turn[] {
+    this.#closeAssistant()
+    this.#closeUser()
+    return this.#turns
+  }
+
+  #openAssistant(): AssistantDraft {
+    this.#closeUser()
+    this.#assistant ??= { parts: [], calls: [] }
+    return this.#assistant
+  }
+
+  #assistantMessage(item: MessageItem): void {
+    const text = textOf(item.content)
+    if (text === '') return
+    this.#openAssistant().parts.push({ type: 'text', text })
+  }
+
+  #otherMessage(item: MessageItem): void {
+    const parts = contentParts(item.content)
+    if (parts.length === 0) return
+    if (item.role === 'user') {
+      this.#closeAssistant()
+      this.#closeUser()
+      this.#user = parts
+      return
+    }
+    const role = item.role === 'developer' ? 'developer' : 'system'
+    const texts = parts.filter((part) => part.type === 'input_text')
+    if (texts.length === 0) return
+    if (this.#turns.length === 0 && this.#assistant === undefined && this.#user === undefined) this.system.push({ role, parts: texts })
+    else if (this.#options.laterSystem === 'user-text') {
+      this.#closeAssistant()
+      this.#closeUser()
+      this.#user = [{ type: 'input_text', text: `<system_message>\n${texts.map(({ text }) => text).join('\n\n')}\n</system_message>` }]
+    } else {
+      this.#closeAssistant()
+      this.#closeUser()
+      this.#turns.push({ role, parts: texts })
+    }
+  }
+
+  #call(item: CallItem): void {
+    const turn = this.#openAssistant()
+    const occurrence = this.#seenIds.get(item.call_id) ?? 0
+    this.#seenIds.set(item.call_id, occurrence + 1)
+    const isFunction = item.type === 'function_call'
+    const part: CallPart = {
+      type: 'call',
+      id: this.#mapId(item.call_id, occurrence),
+      name: this.#options.names.upstream(item.name, item.namespace, isFunction ? 'function' : 'custom'),
+      arguments: isFunction ? (item.arguments.trim() === '' ? '{}' : item.arguments) : wrapCustomInput(item.input),
+    }
+    turn.parts.push(part)
+    turn.calls.push({ item, part })
+  }
+
+  #orphan(item: OutputOfCall): void {
+    const parts = contentParts(item.output)
+    if (parts.length === 0) return
+    this.#closeAssistant()
+    this.#closeUser()
+    this.#user = [{ type: 'input_text', text: 'Result of a tool call that is not part of this conversation:' }, ...parts]
+  }
+
+  #closeAssistant(): void {
+    const turn = this.#assistant
+    this.#assistant = undefined
+    if (turn === undefined || turn.parts.length === 0) return
+    this.#turns.push({ role: 'assistant', parts: turn.parts })
+    if (turn.calls.length === 0) return
+    const results = turn.calls.map(({ item, part }): ToolResult => {
+      const output = this.#pairing.outputOf.get(item)
+      return { callId: part.id, name: part.name, parts: output === undefined ? NO_RESULT : contentParts(output.output), missing: output === undefined }
+    })
+    this.#turns.push({ role: 'tool', results })
+  }
+
+  #closeUser(): void {
+    const parts = this.#user
+    this.#user = undefined
+    if (parts === undefined || parts.length === 0) return
+    this.#turns.push({ role: 'user', parts })
+  }
+}
+
+/** Merges neighbours of one role and makes the conversation begin with the user. */
+function alternate(turns: readonly Turn[]): Turn[] {
+  const merged: Turn[] = []
+  for (const turn of turns) {
+    const last = merged.at(-1)
+    if (last?.role === 'user' && turn.role === 'user') merged[merged.length - 1] = { role: 'user', parts: [...last.parts, ...turn.parts] }
+    else if (last?.role === 'assistant' && turn.role === 'assistant') merged[merged.length - 1] = { role: 'assistant', parts: [...last.parts, ...turn.parts] }
+    else merged.push(turn)
+  }
+  if (merged[0]?.role === 'assistant') merged.unshift({ role: 'user', parts: [OPENING_TURN] })
+  return merged
+}
+
+/** Content of any role as parts the user could have sent; texts the assistant wrote become plain texts, empty ones vanish. */
+export function contentParts(content: string | readonly InputPart[]): ContentPart[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'input_text', text: content }]
+  const parts: ContentPart[] = []
+  for (const part of content) {
+    switch (part.type) {
+      case 'input_text':
+        if (part.text !== '') parts.push(part)
+        break
+      case 'output_text':
+        if (part.text !== '') parts.push({ type: 'input_text', text: part.text })
+        break
+      case 'refusal':
+        if (part.refusal !== '') parts.push({ type: 'input_text', text: part.refusal })
+        break
+      default:
+        parts.push(part)
+    }
+  }
+  return parts
+}
+
+/** The texts of a message in one string; refusals are text too. */
+function textOf(content: string | readonly InputPart[]): string {
+  if (typeof content === 'string') return content
+  return content.map((part) => (part.type === 'refusal' ? part.refusal : 'text' in part ? part.text : '')).join('')
+}
+
+/** The text of parts, joined by blank lines; media are left out. */
+export function joinTexts(parts: readonly ContentPart[]): string {
+  return parts.flatMap((part) => (part.type === 'input_text' ? [part.text] : [])).join('\n\n')
+}
