@@ -1,0 +1,29 @@
+import type { Provider } from '../../core/provider.ts'
+import { DEMO_MODELS } from './script.ts'
+import { createDemoTransport } from './transport.ts'
+
+/** Always on: models whose names script their behaviour, so that the first request streams on a machine without keys. */
+export const demo: Provider = {
+  slug: 'demo',
+  name: 'Demo (simulated)',
+  env: {},
+  keyless: true,
+  // Never dialled: the transport below answers in this process.
+  baseUrl: 'http://demo.invalid/v1',
+  dialect: 'openai-chat',
+  policies: { dataCollection: 'deny', zdr: true, distillable: true },
+  models: {
+    open: false,
+    list: DEMO_MODELS.map((model) => ({
+      slug: `demo/${model.id}`,
+      name: model.name,
+      description: model.description,
+      upstreamModel: model.id,
+      contextLength: 1_000_000,
+      pricing: { input: 0, output: 0 },
+      inputModalities: ['text', 'image', 'file', 'audio'],
+      ...(model.reasons === true ? { reasonsByDefault: true } : {}),
+    })),
+  },
+  connect: () => ({ transport: createDemoTransport() }),
+}

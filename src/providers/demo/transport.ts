@@ -1,0 +1,57 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { InProcessTransport } from '../../core/provider.ts'
+import { createRenderer } from './frames.ts'
+import { readPrompt, type Prompt } from './prompt.ts'
+import { DEMO_MODELS, type Beat, type DemoModel } from './script.ts'
+
+type Answer = Awaited<ReturnType<InProcessTransport>>
+
+const MODELS: ReadonlyMap<string, DemoModel> = new Map(DEMO_MODELS.map((model) => [model.id, model]))
+
+/** An upstream that follows a script: no socket, no network, the same answer to the same request. */
+export function createDemoTransport(): InProcessTransport {
+  let count = 0
+  return async (request, signal) => {
+    signal.throwIfAborted()
+    const prompt = readPrompt(request.body)
+    const model = MODELS.get(prompt.model)
+    if (model === undefined) return errorAnswer(404, `The demo provider has no model ${JSON.stringify(prompt.model)}.`)
+    if (model.play === undefined) return errorAnswer(model.status ?? 500, `(simulated) ${model.name}`)
+    const type = prompt.stream ? 'text/event-stream' : 'application/json'
+    return { status: 200, headers: { 'content-type': type }, body: perform(model.play(prompt), prompt, `demo-${++count}`, signal) }
+  }
+}
+
+async function* perform(beats: readonly Beat[], prompt: Prompt, id: string, signal: AbortSignal): AsyncGenerator<Buffer> {
+  const renderer = createRenderer(prompt, id)
+  for (const beat of beats) {
+    signal.throwIfAborted()
+    if (beat.type === 'cut') throw new Error('the simulated connection was cut')
+    if (beat.type === 'silence') await aborted(signal)
+    if (beat.type === 'wait') {
+      await sleep(beat.ms, undefined, { signal })
+      continue
+    }
+    const bytes = renderer.add(beat)
+    if (bytes === undefined) break
+    if (bytes.length > 0) yield bytes
+  }
+  yield renderer.end()
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    if (signal.aborted) reject(signal.reason)
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+}
+
+function errorAnswer(status: number, message: string): Answer {
+  const body = Buffer.from(JSON.stringify({ error: { message, type: 'simulated_error', code: status } }))
+  const headers = { 'content-type': 'application/json', ...(status === 429 || status === 503 ? { 'retry-after': '1' } : {}) }
+  return { status, headers, body: one(body) }
+}
+
+async function* one(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes
+}
