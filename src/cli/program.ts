@@ -1,0 +1,77 @@
+import { Command, InvalidArgumentError } from 'commander'
+import type { Overrides } from './overrides.ts'
+
+/** What each command does; main wires the real ones in, tests their own. */
+export interface Commands {
+  serve(overrides: Overrides): Promise<void>
+  check(overrides: Overrides): Promise<void>
+  doctor(overrides: Overrides): Promise<void>
+  migrate(overrides: Overrides): Promise<void>
+  send(prompt: string, options: SendOptions): Promise<void>
+  createKey(options: CreateKeyOptions, overrides: Overrides): Promise<void>
+  listKeys(overrides: Overrides): Promise<void>
+  revokeKey(key: string, overrides: Overrides): Promise<void>
+}
+
+export interface SendOptions {
+  readonly url: string
+  readonly key?: string
+  readonly model: string
+  readonly stream: boolean
+}
+
+export interface CreateKeyOptions {
+  readonly name: string
+  readonly management: boolean
+  readonly workspace?: string
+  readonly expires?: string
+}
+
+function port(value: string): number {
+  const number = Number(value)
+  if (!Number.isInteger(number) || number < 0 || number > 65_535) throw new InvalidArgumentError('a whole number from 0 to 65535 is expected')
+  return number
+}
+
+/** The options of every command that reads the configuration. */
+function configured(command: Command): Command {
+  return command
+    .option('--config <file>', 'configuration file (SIGNALBOX_CONFIG; default: ./signalbox.yaml when it exists)')
+    .option('--data <dir>', 'data directory (SIGNALBOX_DATA_DIR; default ./data)')
+}
+
+export function createProgram(commands: Commands, version: string): Command {
+  const program = new Command('signalbox').description('A self-hosted gateway: one Responses API over every model provider.').version(version)
+
+  configured(program.command('serve').description('start the gateway'))
+    .option('--port <number>', 'port to listen on (SIGNALBOX_PORT; default 8787)', port)
+    .option('--host <address>', 'address to listen on (SIGNALBOX_HOST; default 127.0.0.1)')
+    .action((options: Overrides) => commands.serve(options))
+  configured(program.command('check').description('validate the configuration and say what it would serve')).action((options: Overrides) => commands.check(options))
+  configured(program.command('doctor').description('show the resolved configuration, the database and which providers answer')).action((options: Overrides) =>
+    commands.doctor(options),
+  )
+  configured(program.command('migrate').description('bring the database up to date and stop')).action((options: Overrides) => commands.migrate(options))
+  program
+    .command('send')
+    .description('send one prompt to a running gateway and print the answer as it streams')
+    .argument('<prompt>')
+    .option('--url <url>', 'where the gateway listens', process.env['SIGNALBOX_URL'] ?? 'http://127.0.0.1:8787')
+    .option('--key <key>', 'inference key (SIGNALBOX_API_KEY)')
+    .option('--model <model>', 'model to ask', 'demo/echo')
+    .option('--no-stream', 'wait for the whole answer')
+    .action((prompt: string, options: SendOptions) => commands.send(prompt, options))
+
+  const keys = program.command('keys').description('create, list and revoke API keys')
+  configured(keys.command('create').description('create a key and print it once'))
+    .requiredOption('--name <name>', 'what the key is for')
+    .option('--management', 'a management key instead of an inference key', false)
+    .option('--workspace <id>', 'workspace id (default: the default workspace)')
+    .option('--expires <date>', 'ISO 8601 date after which the key is refused')
+    .action((options: CreateKeyOptions & Overrides) => commands.createKey(options, options))
+  configured(keys.command('list').description('list keys; the keys themselves are never stored')).action((options: Overrides) => commands.listKeys(options))
+  configured(keys.command('revoke').description('revoke a key at once').argument('<key>', 'hash, label or name')).action((key: string, options: Overrides) =>
+    commands.revokeKey(key, options),
+  )
+  return program
+}

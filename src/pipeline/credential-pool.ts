@@ -1,0 +1,82 @@
+import { GatewayError } from '../core/error.ts'
+import type { Connection, Credential } from '../core/provider.ts'
+import type { Clock } from '../lib/clock.ts'
+
+interface CredentialState {
+  /** Until when a rate limit keeps it aside, monotonic milliseconds. */
+  limitedUntil: number
+  /** Until when it counts as dead (401, 402, 403, exhausted quota): tried again after a while. */
+  deadUntil: number
+}
+
+const DEAD_MS = 60_000
+const DEFAULT_LIMITED_MS = 10_000
+const MAX_TRACKED = 10_000
+
+/**
+ * Which credential of a provider's pool to use. States: live -> limited (429, until its hint) -> live; live -> dead (rejected by the
+ * vendor) -> live again after a minute, keys get topped up. Live ones rotate; a limited one is used only when nothing else is left; a dead one never.
+ */
+export interface CredentialPools {
+  /** Undefined for a provider without authentication. Throws `provider_unavailable` when every credential was tried or is dead. */
+  pick(connection: Connection, tried: ReadonlySet<string>): Credential | undefined
+  report(connection: Connection, credential: Credential, error: GatewayError): void
+  /** Whether another credential of this provider could still be tried. */
+  hasOther(connection: Connection, tried: ReadonlySet<string>): boolean
+  /** Forgets everything: the operator has changed the configuration. */
+  reset(): void
+}
+
+/** `cooldown: false` keeps no memory between calls; within one call a failed credential is still not tried twice. */
+export function createCredentialPools(clock: Clock, cooldown = true): CredentialPools {
+  const states = new Map<string, CredentialState>()
+  const turns = new Map<string, number>()
+  const keyOf = (connection: Connection, credential: Credential): string => `${connection.provider} ${credential.id}`
+
+  const choose = (connection: Connection, tried: ReadonlySet<string>): Credential | undefined => {
+    const { credentials } = connection
+    const now = clock.monotonic()
+    const turn = turns.get(connection.provider) ?? 0
+    let limited: Credential | undefined
+    for (let i = 0; i < credentials.length; i++) {
+      const credential = credentials[(turn + i) % credentials.length]!
+      if (tried.has(credential.id)) continue
+      const state = states.get(keyOf(connection, credential))
+      if (state === undefined || (state.deadUntil <= now && state.limitedUntil <= now)) {
+        turns.set(connection.provider, (turn + i + 1) % credentials.length)
+        return credential
+      }
+      if (state.deadUntil <= now) limited ??= credential
+    }
+    return limited
+  }
+
+  return {
+    pick(connection, tried) {
+      if (connection.credentials.length === 0) return undefined
+      const credential = connection.credentials.length === 1 && states.size === 0 && tried.size === 0 ? connection.credentials[0] : choose(connection, tried)
+      if (credential !== undefined) return credential
+      throw new GatewayError('provider_unavailable', `No credential of ${connection.providerName} is usable at the moment`, {
+        source: 'provider', providerName: connection.providerName, failover: 'next', metadata: { reason: 'upstream_credentials_exhausted' },
+      })
+    },
+    hasOther(connection, tried) {
+      return connection.credentials.length > tried.size && choose(connection, tried) !== undefined
+    },
+    reset() {
+      states.clear()
+    },
+    report(connection, credential, error) {
+      const dead = error.details.credentialDead === true
+      if (!cooldown) return
+      if (!dead && error.errorType !== 'rate_limit_exceeded') return
+      if (states.size > MAX_TRACKED) states.clear()
+      const key = keyOf(connection, credential)
+      const state = states.get(key) ?? { limitedUntil: 0, deadUntil: 0 }
+      const now = clock.monotonic()
+      if (dead) state.deadUntil = now + DEAD_MS
+      else state.limitedUntil = now + (error.details.retryAfterMs ?? DEFAULT_LIMITED_MS)
+      states.set(key, state)
+    },
+  }
+}

@@ -1,0 +1,39 @@
+import { pino, type DestinationStream } from 'pino'
+import type { Logger } from '../lib/logger.ts'
+
+export interface LoggerOptions {
+  readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent'
+  /** `pretty`: one readable line for a terminal; `json`: one object per line for collectors. */
+  readonly format: 'json' | 'pretty'
+  readonly destination?: DestinationStream
+}
+
+// What a credential looks like, wherever it strayed into a text: bearer tokens, keys in URLs, our own keys and the common vendor forms.
+const CREDENTIAL = /(bearer\s+|[?&](?:api[-_]?)?key=|\b(?:sk|pk|rk|glc|xai|gsk|AIza)[-_])[\w.~+/=-]{8,}/gi
+
+/** Hides credentials in a text that goes to a log. */
+export function scrubLog(text: string): string {
+  return text.replace(CREDENTIAL, '$1[redacted]')
+}
+
+/** The process's logger: pino, with errors reduced to name, message and stack, and credentials hidden in every line. */
+export function createLogger(options: LoggerOptions): Logger {
+  const destination = options.destination ?? pino.destination({ fd: 2, sync: true })
+  const scrubbed: DestinationStream = { write: (line) => destination.write(options.format === 'pretty' ? prettyLine(scrubLog(line)) : scrubLog(line)) }
+  return pino(
+    {
+      level: options.level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { error: pino.stdSerializers.err },
+    },
+    scrubbed,
+  )
+}
+
+function prettyLine(line: string): string {
+  const { level, time, msg, ...fields } = JSON.parse(line) as { level: string; time: string; msg: string; [field: string]: unknown }
+  const rest = Object.entries(fields).map(([name, value]) => ` ${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+  return `${time.slice(11, 23)} ${level.toUpperCase().padEnd(5)} ${msg}${rest.join('')}\n`
+}
