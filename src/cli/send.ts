@@ -1,0 +1,61 @@
+import { createSseParser } from '../lib/sse.ts'
+import type { SendOptions } from './program.ts'
+
+interface Output {
+  write(text: string): unknown
+}
+
+/** `signalbox send`: one prompt to a running gateway over its public API; the answer streams to `out`. Returns the exit code. */
+export async function send(prompt: string, options: SendOptions, out: Output, errors: Output): Promise<number> {
+  const key = options.key ?? process.env['SIGNALBOX_API_KEY']
+  if (key === undefined || key === '') {
+    errors.write('No key: pass --key or set SIGNALBOX_API_KEY (the gateway prints the first key when it starts; `signalbox keys create` makes more).\n')
+    return 1
+  }
+  let response: Response
+  try {
+    response = await fetch(new URL('/api/v1/responses', options.url), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+      body: JSON.stringify({ model: options.model, input: prompt, stream: options.stream }),
+    })
+  } catch {
+    errors.write(`Nothing answers at ${options.url}. Is the gateway running (signalbox serve)?\n`)
+    return 1
+  }
+  if (!response.ok || response.body === null) {
+    errors.write(`${response.status}: ${messageOf(await response.text())}\n`)
+    return 1
+  }
+  if (!options.stream) {
+    const answer = (await response.json()) as { readonly output_text?: string }
+    out.write(`${answer.output_text ?? ''}\n`)
+    return 0
+  }
+  return printStream(response.body, out, errors)
+}
+
+async function printStream(body: AsyncIterable<Uint8Array>, out: Output, errors: Output): Promise<number> {
+  let code = 1
+  const parser = createSseParser((data) => {
+    if (data === '[DONE]') return
+    const event = JSON.parse(data) as { readonly type: string; readonly delta?: string; readonly response?: { readonly error?: { readonly message: string } | null } }
+    if (event.type === 'response.output_text.delta' || event.type === 'response.refusal.delta') out.write(event.delta ?? '')
+    else if (event.type === 'response.completed' || event.type === 'response.incomplete') {
+      out.write(event.type === 'response.incomplete' ? '\n(the answer was cut)\n' : '\n')
+      code = 0
+    } else if (event.type === 'response.failed') errors.write(`\n${event.response?.error?.message ?? 'The answer failed.'}\n`)
+  })
+  for await (const chunk of body) parser.push(Buffer.from(chunk))
+  parser.end()
+  return code
+}
+
+function messageOf(text: string): string {
+  try {
+    const { error } = JSON.parse(text) as { readonly error?: { readonly message?: string } }
+    return error?.message ?? text.slice(0, 300)
+  } catch {
+    return text.slice(0, 300)
+  }
+}

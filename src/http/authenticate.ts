@@ -1,0 +1,36 @@
+import type { AuthenticationFailure, Authenticator } from '../core/account.ts'
+import type { Owner } from '../core/call.ts'
+import { GatewayError } from '../core/error.ts'
+import type { ApiKey, KeyKind } from '../core/store.ts'
+
+const FAILURES: { readonly [F in AuthenticationFailure]: string } = {
+  missing: 'An API key is required: send it as "Authorization: Bearer <key>"',
+  unknown: 'The API key is not valid',
+  revoked: 'The API key has been revoked',
+  expired: 'The API key has expired',
+  disabled: 'The API key is disabled',
+}
+const WRONG_KIND: { readonly [K in KeyKind]: string } = {
+  management: 'Only management keys can perform this operation',
+  inference: 'A management key cannot be used for inference; create an inference key',
+}
+
+/**
+ * Reads `Authorization: Bearer <key>` and answers from memory. `kind` is the kind of key the matched handler asks for (undefined: any).
+ * Throws GatewayError `authentication` (401) or `permission_denied` (403).
+ */
+export function createAuthenticate(
+  authenticator: Authenticator,
+): (authorization: string | undefined, kind: KeyKind | undefined) => { readonly owner: Owner; readonly key: ApiKey } {
+  return (authorization, kind) => {
+    const result = authenticator.authenticate(bearerOf(authorization))
+    if (!result.ok) throw new GatewayError('authentication', FAILURES[result.reason])
+    if (kind !== undefined && result.key.kind !== kind) throw new GatewayError('permission_denied', WRONG_KIND[kind])
+    return result
+  }
+}
+
+function bearerOf(authorization: string | undefined): string {
+  if (authorization === undefined || authorization.length < 8 || authorization.slice(0, 7).toLowerCase() !== 'bearer ') return ''
+  return authorization.slice(7).trim()
+}
