@@ -1,0 +1,41 @@
+import { CompiledQuery, type Transaction } from 'kysely'
+import type { Db, Tables } from './database.ts'
+
+/** Rows of the longest statement. Databases limit bound values per statement (SQLite 32,766, PostgreSQL 65,535). */
+const MAX_ROWS = 128
+const MAX_VALUES = 30_000
+
+/**
+ * Inserts rows of one table many at a time; rows whose key exists already are left as they are.
+ * Building the statement costs as much as running it (13 against 7 microseconds a row on SQLite), so it is built once per
+ * length, for powers of two: any batch is a few of them, and the database too sees only a few shapes.
+ */
+export function createBulkInsert<T extends keyof Tables>(db: Db, table: T, columns: readonly (keyof Tables[T] & string)[]) {
+  const statements = new Map<number, string>()
+  const largest = 2 ** Math.floor(Math.log2(Math.min(MAX_ROWS, MAX_VALUES / columns.length)))
+
+  const statement = (rows: number): string => {
+    const known = statements.get(rows)
+    if (known !== undefined) return known
+    const row = Object.fromEntries(columns.map((column) => [column, '']))
+    // Only the shape matters: the values are bound when it runs.
+    const shape = db.insertInto(table).values(Array.from({ length: rows }, () => row) as never)
+    const { sql } = shape.onConflict((conflict) => conflict.doNothing()).compile()
+    statements.set(rows, sql)
+    return sql
+  }
+
+  return async (trx: Transaction<Tables>, rows: readonly Tables[T][]): Promise<void> => {
+    let done = 0
+    while (done < rows.length) {
+      const length = Math.min(largest, 2 ** Math.floor(Math.log2(rows.length - done)))
+      const values: unknown[] = []
+      for (let i = done; i < done + length; i++) {
+        const row = rows[i]!
+        for (const column of columns) values.push(row[column])
+      }
+      await trx.executeQuery(CompiledQuery.raw(statement(length), values))
+      done += length
+    }
+  }
+}

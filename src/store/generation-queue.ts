@@ -1,0 +1,102 @@
+import type { Generation } from '../core/generation.ts'
+import type { RecordedGeneration } from '../core/store.ts'
+import { estimateBytes } from './estimate-bytes.ts'
+
+/** One record on its way; `settled` once it is written or lost. */
+export interface QueuedGeneration extends RecordedGeneration {
+  readonly bytes: number
+  /** When it was recorded. */
+  readonly at: number
+  settled: boolean
+}
+
+export interface QueueBounds {
+  readonly records: number
+  readonly bytes: number
+}
+
+/** The records nobody has settled yet: those that wait, in order, and those a writer has taken. Bounded by count and estimated bytes. */
+export interface GenerationQueue {
+  readonly waiting: number
+  /** Waiting and taken. */
+  readonly unsettled: number
+  readonly bytes: number
+  /** The oldest that waits. */
+  readonly oldest: QueuedGeneration | undefined
+  push(record: RecordedGeneration, now: number): void
+  /** Takes from the front until a bound is reached; at least one, if any waits. */
+  take(bounds: QueueBounds): readonly QueuedGeneration[]
+  /** Takes the oldest that wait until what is left fits. What a writer holds cannot be taken back, but counts. */
+  takeExcess(bounds: QueueBounds): readonly QueuedGeneration[]
+  settle(entries: readonly QueuedGeneration[]): void
+  /** Everything unsettled, taken or not; the queue is empty afterwards. */
+  drain(): readonly QueuedGeneration[]
+  find(id: string): Generation | undefined
+}
+
+/** Emptied places at the front are given back in blocks: shifting an array of thousands for each record would be quadratic. */
+const COMPACT_AT = 1024
+
+export function createGenerationQueue(): GenerationQueue {
+  const unsettled = new Map<string, QueuedGeneration>()
+  let entries: QueuedGeneration[] = []
+  let head = 0
+  let bytes = 0
+
+  const advance = (to: number): readonly QueuedGeneration[] => {
+    const taken = entries.slice(head, to)
+    head = to
+    if (head >= COMPACT_AT || head === entries.length) {
+      entries = entries.slice(head)
+      head = 0
+    }
+    return taken
+  }
+
+  return {
+    get waiting() {
+      return entries.length - head
+    },
+    get unsettled() {
+      return unsettled.size
+    },
+    get bytes() {
+      return bytes
+    },
+    get oldest() {
+      return entries[head]
+    },
+    push: (record, now) => {
+      const entry: QueuedGeneration = { ...record, bytes: estimateBytes(record), at: now, settled: false }
+      entries.push(entry)
+      unsettled.set(entry.generation.id, entry)
+      bytes += entry.bytes
+    },
+    take: (bounds) => {
+      let end = head
+      for (let size = 0; end < entries.length && end - head < bounds.records && size < bounds.bytes; end++) size += entries[end]!.bytes
+      return advance(end)
+    },
+    takeExcess: (bounds) => {
+      let end = head
+      for (let freed = 0; end < entries.length && (unsettled.size - (end - head) > bounds.records || bytes - freed > bounds.bytes); end++) {
+        freed += entries[end]!.bytes
+      }
+      return end === head ? [] : advance(end)
+    },
+    settle: (settled) => {
+      for (const entry of settled) {
+        if (entry.settled) continue
+        entry.settled = true
+        bytes -= entry.bytes
+        if (unsettled.get(entry.generation.id) === entry) unsettled.delete(entry.generation.id)
+      }
+    },
+    drain: () => {
+      const left = [...unsettled.values()]
+      advance(entries.length)
+      return left
+    },
+    find: (id) => unsettled.get(id)?.generation,
+  }
+}

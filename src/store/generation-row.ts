@@ -1,0 +1,81 @@
+import type { Generation, GenerationContent } from '../core/generation.ts'
+import type { Tables } from './database.ts'
+
+type Row = Tables['generations']
+
+/** In the order they are bound. */
+export const GENERATION_COLUMNS: readonly (keyof Row)[] = [
+  'id', 'workspace_id', 'key_hash', 'session_id', 'created_at', 'requested_model', 'model', 'provider', 'endpoint_id', 'status', 'error_type',
+  'is_byok', 'input_tokens', 'cached_tokens', 'output_tokens', 'reasoning_tokens', 'cost', 'first_token_ms', 'duration_ms', 'record',
+] // prettier-ignore
+
+/** A record is a few kilobytes. Callers may send megabytes of `trace` or parameters: beyond this they are left out. */
+const MAX_RECORD_CHARS = 256 * 1024
+/** Any single text of a stored content longer than this (inlined files, mostly) becomes a placeholder. */
+const MAX_CONTENT_TEXT_CHARS = 256 * 1024
+const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)?[;,]/
+
+export function encodeGeneration(generation: Generation): Row {
+  const { usage } = generation
+  return {
+    id: text(generation.id),
+    workspace_id: text(generation.workspaceId),
+    key_hash: text(generation.keyHash),
+    session_id: optionalText(generation.sessionId),
+    created_at: whole(generation.startedAt),
+    requested_model: text(generation.requestedModel),
+    model: optionalText(generation.model),
+    provider: optionalText(generation.provider),
+    endpoint_id: optionalText(generation.endpointId),
+    status: generation.status,
+    error_type: optionalText(generation.errorType),
+    is_byok: generation.isByok,
+    input_tokens: whole(usage.inputTokens),
+    cached_tokens: whole(usage.cachedTokens),
+    output_tokens: whole(usage.outputTokens),
+    reasoning_tokens: whole(usage.reasoningTokens),
+    cost: Number.isFinite(generation.cost.total) ? generation.cost.total : 0,
+    first_token_ms: generation.firstTokenMs === undefined ? null : whole(generation.firstTokenMs),
+    duration_ms: whole(generation.durationMs),
+    record: encodeRecord(generation),
+  }
+}
+
+function encodeRecord(generation: Generation): string {
+  const record = JSON.stringify(generation)
+  if (record.length <= MAX_RECORD_CHARS) return record
+  const { raw: _raw, ...usage } = generation.usage
+  const omitted = { omitted: `larger than ${MAX_RECORD_CHARS} characters with it` }
+  const smaller: Generation = {
+    ...generation,
+    usage,
+    pipeline: generation.pipeline.map(({ data: _data, ...stage }) => stage),
+    ...(generation.trace ? { trace: omitted } : {}),
+    parameters: omitted,
+  }
+  return JSON.stringify(smaller)
+}
+
+export function decodeGeneration(record: string): Generation {
+  return JSON.parse(record) as Generation
+}
+
+/** Media bytes and oversized texts are replaced by placeholders with type and size. */
+export function encodeContent(content: GenerationContent): string {
+  return JSON.stringify(content, (_key, value: unknown) => {
+    if (typeof value !== 'string') return value
+    const media = DATA_URL.exec(value.slice(0, 200))
+    if (media) return `[omitted: ${media[1] ?? 'data'}, ${value.length} characters]`
+    return value.length > MAX_CONTENT_TEXT_CHARS ? `[omitted: text, ${value.length} characters]` : value
+  })
+}
+
+export function decodeContent(content: string): GenerationContent {
+  return JSON.parse(content) as GenerationContent
+}
+
+/** PostgreSQL cannot hold NUL in text, and a caller may have sent one. */
+const text = (value: string): string => (value.includes('\0') ? value.replaceAll('\0', '') : value)
+const optionalText = (value: string | undefined): string | null => (value === undefined ? null : text(value))
+/** Monotonic clocks give fractions; the columns are whole numbers. */
+const whole = (value: number): number => (Number.isFinite(value) ? Math.round(value) : 0)

@@ -1,0 +1,61 @@
+import { sql, type Transaction } from 'kysely'
+import type { GenerationStore, RecordedGeneration } from '../core/store.ts'
+import { createBulkInsert } from './bulk-insert.ts'
+import type { Database, Db, Tables } from './database.ts'
+import { decodeContent, decodeGeneration, encodeContent, encodeGeneration, GENERATION_COLUMNS } from './generation-row.ts'
+import { guarded } from './store-error.ts'
+import { inTransaction } from './transaction.ts'
+
+/** Pages given back to the disk per pruned batch: bounded, because it holds the write lock. */
+const VACUUM_PAGES = 2_000
+
+export type InsertGenerations = (trx: Transaction<Tables>, batch: readonly RecordedGeneration[]) => Promise<void>
+
+/** The rows of a batch of generations within a transaction of the caller's: whoever writes more about them writes it in the same one. */
+export function createGenerationInsert(db: Db): InsertGenerations {
+  const insertGenerations = createBulkInsert(db, 'generations', GENERATION_COLUMNS)
+  const insertContent = createBulkInsert(db, 'generation_content', ['id', 'content'])
+  return async (trx, batch) => {
+    const generations = batch.map(({ generation }) => encodeGeneration(generation))
+    await insertGenerations(trx, generations)
+    const contents: Tables['generation_content'][] = []
+    batch.forEach(({ content }, i) => {
+      if (content) contents.push({ id: generations[i]!.id, content: encodeContent(content) })
+    })
+    await insertContent(trx, contents)
+  }
+}
+
+export function createGenerationStore({ db, engine }: Database, insert: InsertGenerations): GenerationStore {
+  return {
+    insertMany: (batch) => (batch.length === 0 ? Promise.resolve() : inTransaction(db, (trx) => insert(trx, batch))),
+    get: (id, workspaceId) =>
+      guarded(async () => {
+        let query = db.selectFrom('generations').select('record').where('id', '=', id)
+        if (workspaceId !== undefined) query = query.where('workspace_id', '=', workspaceId)
+        const row = await query.executeTakeFirst()
+        return row && decodeGeneration(row.record)
+      }),
+    content: (id, workspaceId) =>
+      guarded(async () => {
+        let query = db
+          .selectFrom('generation_content')
+          .innerJoin('generations', 'generations.id', 'generation_content.id')
+          .select('generation_content.content')
+          .where('generation_content.id', '=', id)
+        if (workspaceId !== undefined) query = query.where('generations.workspace_id', '=', workspaceId)
+        const row = await query.executeTakeFirst()
+        return row && decodeContent(row.content)
+      }),
+    prune: async (before, limit) => {
+      const pruned = await inTransaction(db, async (trx) => {
+        const oldest = trx.selectFrom('generations').select('id').where('created_at', '<', before).orderBy('created_at').limit(limit)
+        const { numDeletedRows } = await trx.deleteFrom('generations').where('id', 'in', oldest).executeTakeFirst()
+        return Number(numDeletedRows)
+      })
+      // Deleting only marks pages as free; this gives them back to the disk. PostgreSQL's autovacuum needs no such help.
+      if (pruned > 0 && engine === 'sqlite') await guarded(() => sql`pragma incremental_vacuum(${sql.lit(VACUUM_PAGES)})`.execute(db))
+      return pruned
+    },
+  }
+}

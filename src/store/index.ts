@@ -1,0 +1,43 @@
+import { sql } from 'kysely'
+import type { Store } from '../core/store.ts'
+import { systemClock, type Clock } from '../lib/clock.ts'
+import { readVersion } from './config-version.ts'
+import { createFactStore } from './facts.ts'
+import { createGenerationInsert, createGenerationStore } from './generations.ts'
+import { createKeyStore } from './keys.ts'
+import { migrate, pendingMigrations } from './migrate.ts'
+import { MIGRATIONS, type Migration } from './migrations/index.ts'
+import { openDatabase, type DatabaseOptions } from './open-database.ts'
+import { guarded } from './store-error.ts'
+import { createWorkspaceStore } from './workspaces.ts'
+
+export { createGenerationSink } from './write-behind.ts'
+export type { GenerationSinkOptions, GenerationSinkStats, SinkEvent, WriteBehindSink } from './write-behind.ts'
+
+export interface StoreOptions extends DatabaseOptions {
+  readonly clock?: Clock
+  /** Default: all of ours. Tests hand in fewer, or more. */
+  readonly migrations?: readonly Migration[]
+}
+
+/**
+ * The store over SQLite (`path`) or PostgreSQL (`url`). Connects on first use; `migrate` must run once before anything else does.
+ * Throws GatewayError `invalid_request` for options that can never work.
+ */
+export async function createStore(options: StoreOptions): Promise<Store> {
+  const { clock = systemClock, migrations = MIGRATIONS } = options
+  const database = openDatabase(options)
+  const { db, engine } = database
+  let closing: Promise<void> | undefined
+  return {
+    keys: createKeyStore(db),
+    workspaces: createWorkspaceStore(db, clock),
+    generations: createGenerationStore(database, createGenerationInsert(db)),
+    facts: createFactStore(db),
+    version: () => readVersion(db),
+    migrate: () => guarded(() => migrate(database, migrations, clock)),
+    pendingMigrations: () => guarded(() => pendingMigrations(db, engine, migrations)),
+    ping: () => guarded(async () => void (await sql`select 1`.execute(db))),
+    close: () => (closing ??= guarded(() => db.destroy())),
+  }
+}

@@ -1,0 +1,92 @@
+import type { Selectable } from 'kysely'
+import type { ApiKey, ApiKeyPatch, KeyStore } from '../core/store.ts'
+import { changeConfiguration } from './config-version.ts'
+import type { Db, Tables } from './database.ts'
+import { decodeObject, definedOnly } from './row.ts'
+import { guarded } from './store-error.ts'
+
+type Row = Tables['api_keys']
+
+export function createKeyStore(db: Db): KeyStore {
+  return {
+    list: (filter) =>
+      guarded(async () => {
+        let query = db.selectFrom('api_keys').selectAll().orderBy('created_at').orderBy('hash')
+        if (filter?.workspaceId !== undefined) query = query.where('workspace_id', '=', filter.workspaceId)
+        return (await query.execute()).map(decode)
+      }),
+    get: (hash) =>
+      guarded(async () => {
+        const row = await db.selectFrom('api_keys').selectAll().where('hash', '=', hash).executeTakeFirst()
+        return row && decode(row)
+      }),
+    insert: async (key) => {
+      const row: Row = {
+        hash: key.hash,
+        kind: key.kind,
+        workspace_id: key.workspaceId,
+        name: key.name,
+        label: key.label,
+        disabled: key.disabled,
+        created_at: key.createdAt,
+        updated_at: key.updatedAt,
+        expires_at: key.expiresAt,
+        revoked_at: key.revokedAt,
+        creator_user_id: key.creatorUserId,
+        origin: key.origin ?? null,
+        settings: JSON.stringify(key.settings),
+      }
+      await changeConfiguration(db, (trx) => trx.insertInto('api_keys').values(row).execute())
+    },
+    update: (hash, patch) =>
+      changeConfiguration(db, async (trx) => {
+        // The row is written even by an empty patch: one statement, and the answer is what is there.
+        const row = await trx
+          .updateTable('api_keys')
+          .set({ hash, ...encodePatch(patch) })
+          .where('hash', '=', hash)
+          .returningAll()
+          .executeTakeFirst()
+        return row && decode(row)
+      }),
+    remove: (hash) =>
+      changeConfiguration(db, async (trx) => {
+        const { numDeletedRows } = await trx.deleteFrom('api_keys').where('hash', '=', hash).executeTakeFirst()
+        return numDeletedRows > 0n
+      }),
+  }
+}
+
+function encodePatch(patch: ApiKeyPatch): Partial<Row> {
+  return definedOnly({
+    kind: patch.kind,
+    workspace_id: patch.workspaceId,
+    name: patch.name,
+    label: patch.label,
+    disabled: patch.disabled,
+    updated_at: patch.updatedAt,
+    expires_at: patch.expiresAt,
+    revoked_at: patch.revokedAt,
+    creator_user_id: patch.creatorUserId,
+    origin: patch.origin,
+    settings: patch.settings && JSON.stringify(patch.settings),
+  })
+}
+
+function decode(row: Selectable<Row>): ApiKey {
+  return {
+    hash: row.hash,
+    kind: row.kind,
+    workspaceId: row.workspace_id,
+    name: row.name,
+    label: row.label,
+    disabled: Boolean(row.disabled),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    expiresAt: row.expires_at,
+    revokedAt: row.revoked_at,
+    creatorUserId: row.creator_user_id,
+    ...(row.origin === 'environment' || row.origin === 'generated' ? { origin: row.origin } : {}),
+    settings: decodeObject(row.settings),
+  }
+}

@@ -1,0 +1,148 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { sql } from 'kysely'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Secret } from '../lib/secret.ts'
+import { findTestPostgres } from '../testing/postgres.ts'
+import { sampleGeneration, sampleKey } from '../testing/store-contract.ts'
+import { createStore, type StoreOptions } from './index.ts'
+import { MIGRATIONS, type Migration } from './migrations/index.ts'
+
+interface Place {
+  readonly options: StoreOptions
+  readonly dispose: () => Promise<void>
+}
+
+async function sqlitePlace(): Promise<Place> {
+  const folder = await mkdtemp(join(tmpdir(), 'signalbox-migrate-'))
+  return { options: { path: join(folder, 'signalbox.db') }, dispose: () => rm(folder, { recursive: true }) }
+}
+
+const postgres = await findTestPostgres('migrations on PostgreSQL')
+const places: { readonly name: string; readonly open: () => Promise<Place> }[] = [{ name: 'sqlite', open: sqlitePlace }]
+if (postgres.available) {
+  places.push({
+    name: 'postgres',
+    open: async () => {
+      const schema = await postgres.createSchema()
+      return { options: { url: schema.url }, dispose: () => schema.drop() }
+    },
+  })
+}
+
+/** A step a later version might add; slow enough that processes which start together meet in it. */
+const addColour: Migration = {
+  name: '9999-add-colour',
+  up: async (db, { text }) => {
+    await db.schema.alterTable('workspaces').addColumn('colour', text).execute()
+    await sql`update workspaces set colour = 'green'`.execute(db)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  },
+}
+
+describe.each(places)('migrations: $name', ({ open }) => {
+  let place: Place
+  beforeEach(async () => {
+    place = await open()
+  })
+  afterEach(() => place.dispose())
+
+  const withStore = async <T>(options: StoreOptions, use: (store: Awaited<ReturnType<typeof createStore>>) => Promise<T>): Promise<T> => {
+    const store = await createStore(options)
+    try {
+      return await use(store)
+    } finally {
+      await store.close()
+    }
+  }
+
+  it('are all pending on an empty database, which is left empty by asking', async () => {
+    await withStore(place.options, async (store) => {
+      const names = MIGRATIONS.map(({ name }) => name)
+      expect(await store.pendingMigrations()).toEqual(names)
+      expect(await store.pendingMigrations()).toEqual(names)
+      expect(await store.migrate()).toEqual(names)
+    })
+  })
+
+  it.each(MIGRATIONS.map((_, steps) => steps))('go up from the schema after %i steps', async (steps) => {
+    await withStore({ ...place.options, migrations: MIGRATIONS.slice(0, steps) }, (store) => store.migrate())
+    await withStore(place.options, async (store) => {
+      expect(await store.migrate()).toEqual(MIGRATIONS.slice(steps).map(({ name }) => name))
+      await store.workspaces.default()
+      await store.keys.insert(sampleKey('h1'))
+      await store.generations.insertMany([{ generation: sampleGeneration('gen-1') }])
+    })
+  })
+
+  it('keep the data, and the version before goes on working on the newer schema', async () => {
+    await withStore(place.options, async (older) => {
+      await older.migrate()
+      await older.workspaces.default()
+      await withStore({ ...place.options, migrations: [...MIGRATIONS, addColour] }, async (newer) => {
+        expect(await newer.pendingMigrations()).toEqual(['9999-add-colour'])
+        expect(await newer.migrate()).toEqual(['9999-add-colour'])
+        expect(await newer.workspaces.list()).toHaveLength(1)
+      })
+      expect(await older.pendingMigrations()).toEqual([])
+      expect(await older.migrate()).toEqual([])
+      await older.keys.insert(sampleKey('h1'))
+      expect(await older.workspaces.list()).toHaveLength(1)
+    })
+  })
+
+  it('leave nothing behind when one fails', async () => {
+    const failing: Migration = {
+      name: '9999-fails',
+      up: async (db) => {
+        await sql`create table half_done (id integer)`.execute(db)
+        await sql`insert into no_such_table values (1)`.execute(db)
+      },
+    }
+    await withStore({ ...place.options, migrations: [...MIGRATIONS, failing] }, async (store) => {
+      await expect(store.migrate()).rejects.toMatchObject({ name: 'GatewayError' })
+      expect(await store.pendingMigrations()).toEqual(['9999-fails'])
+    })
+    const repaired: Migration = { name: '9999-fails', up: async (db) => void (await sql`create table half_done (id integer)`.execute(db)) }
+    await withStore({ ...place.options, migrations: [...MIGRATIONS, repaired] }, async (store) => {
+      expect(await store.migrate()).toEqual(['9999-fails'])
+    })
+  })
+
+  it('run once when several start together in one process', async () => {
+    const options = { ...place.options, migrations: [...MIGRATIONS, addColour] }
+    const applied = await Promise.all(Array.from({ length: 4 }, () => withStore(options, (store) => store.migrate())))
+    expect(applied.flat().sort()).toEqual(options.migrations.map(({ name }) => name).sort())
+  })
+
+  it('run once when several processes start together', async () => {
+    const script = `
+      import { createStore } from ${JSON.stringify(new URL('./index.ts', import.meta.url).href)}
+      import { Secret } from ${JSON.stringify(new URL('../lib/secret.ts', import.meta.url).href)}
+      const { path, url } = JSON.parse(process.env.PLACE)
+      const store = await createStore(url ? { url: new Secret(url) } : { path })
+      const applied = await store.migrate()
+      await store.workspaces.default()
+      await store.close()
+      process.stdout.write(JSON.stringify(applied))`
+    const PLACE = JSON.stringify({ path: place.options.path, url: place.options.url instanceof Secret ? place.options.url.reveal() : undefined })
+    const runs = Array.from({ length: 3 }, () =>
+      promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], { env: { ...process.env, PLACE }, timeout: 15_000 }),
+    )
+    const applied = (await Promise.all(runs)).flatMap(({ stdout }) => JSON.parse(stdout) as string[])
+    expect(applied).toEqual(MIGRATIONS.map(({ name }) => name))
+    await withStore(place.options, async (store) => {
+      expect(await store.workspaces.list()).toHaveLength(1)
+      expect(await store.version()).toBe(2)
+    })
+  })
+})
+
+describe('the list of migrations', () => {
+  it('is numbered without gaps, in order', () => {
+    expect(MIGRATIONS.map(({ name }) => name.slice(0, 5))).toEqual(MIGRATIONS.map((_, i) => `${String(i + 1).padStart(4, '0')}-`))
+  })
+})

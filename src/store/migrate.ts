@@ -1,0 +1,59 @@
+import { sql, type Transaction } from 'kysely'
+import type { Clock } from '../lib/clock.ts'
+import type { Database, Db, Engine, Tables } from './database.ts'
+import { COLUMN_TYPES } from './migrations/column-types.ts'
+import type { Migration } from './migrations/index.ts'
+
+/** Names of the given migrations this database has not seen. Names it has seen and we do not know belong to a newer version, and are fine. */
+export async function pendingMigrations(db: Db, engine: Engine, migrations: readonly Migration[]): Promise<readonly string[]> {
+  if (!(await hasMigrationsTable(db, engine))) return migrations.map(({ name }) => name)
+  const applied = new Set((await db.selectFrom('migrations').select('name').execute()).map(({ name }) => name))
+  return migrations.map(({ name }) => name).filter((name) => !applied.has(name))
+}
+
+/**
+ * Applies what is pending, each migration in a transaction that holds the one lock all processes ask for: whoever comes second waits,
+ * looks again and finds nothing to do. Returns the names it applied.
+ */
+export async function migrate(database: Database, migrations: readonly Migration[], clock: Clock): Promise<readonly string[]> {
+  // Without this look every start would wait for the lock, though nearly always nothing is pending.
+  if ((await pendingMigrations(database.db, database.engine, migrations)).length === 0) return []
+  const maintenance = database.forMaintenance()
+  const applied: string[] = []
+  try {
+    for (const migration of migrations) {
+      const done = await maintenance.db.transaction().execute((trx) => applyOnce(trx, database.engine, migration, clock))
+      if (done) applied.push(migration.name)
+    }
+    return applied
+  } finally {
+    await maintenance.close()
+  }
+}
+
+async function applyOnce(trx: Transaction<Tables>, engine: Engine, migration: Migration, clock: Clock): Promise<boolean> {
+  // SQLite's transactions begin with the write lock; PostgreSQL needs one that exists before any table does. It is per schema.
+  if (engine === 'postgres') {
+    await sql`select pg_advisory_xact_lock(hashtextextended('signalbox.migrations.' || current_schema(), 0))`.execute(trx)
+  }
+  const { text, integer } = COLUMN_TYPES[engine]
+  await trx.schema
+    .createTable('migrations')
+    .ifNotExists()
+    .addColumn('name', text, (column) => column.primaryKey().notNull())
+    .addColumn('applied_at', integer, (column) => column.notNull())
+    .execute()
+  const known = await trx.selectFrom('migrations').select('name').where('name', '=', migration.name).executeTakeFirst()
+  if (known) return false
+  await migration.up(trx, COLUMN_TYPES[engine])
+  await trx.insertInto('migrations').values({ name: migration.name, applied_at: clock.now() }).execute()
+  return true
+}
+
+async function hasMigrationsTable(db: Db, engine: Engine): Promise<boolean> {
+  const found =
+    engine === 'postgres'
+      ? await sql`select 1 where to_regclass('migrations') is not null`.execute(db)
+      : await sql`select 1 from sqlite_master where type = 'table' and name = 'migrations'`.execute(db)
+  return found.rows.length > 0
+}

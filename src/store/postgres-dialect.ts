@@ -1,0 +1,59 @@
+import { PostgresDialect, type Dialect, type PostgresPool, type PostgresPoolClient } from 'kysely'
+import pg from 'pg'
+import type { Secret } from '../lib/secret.ts'
+
+export interface PostgresDialectOptions {
+  readonly url: Secret
+  readonly maxConnections: number
+  /** Milliseconds to wait for a connection, new or from the pool. */
+  readonly connectLimitMs: number
+  /** Milliseconds one statement may take, on the server and, a little longer, on the wire. */
+  readonly statementLimitMs: number
+}
+
+/** How much longer than the server's own limit we wait for its answer: beyond it the network is gone. */
+const WIRE_GRACE_MS = 2_000
+/** Unused connections are kept this long. */
+const IDLE_MS = 30_000
+/** Milliseconds, tokens and counts are bigint columns, all far below 2^53: plain numbers on our side. */
+const INT8 = 20
+
+/** PostgreSQL behind kysely, through a pool with a bound on everything. */
+export function postgresDialect(options: PostgresDialectOptions): Dialect {
+  return new PostgresDialect({ pool: () => Promise.resolve(createPool(options)) })
+}
+
+function createPool({ url, maxConnections, connectLimitMs, statementLimitMs }: PostgresDialectOptions): PostgresPool {
+  const types = new pg.TypeOverrides()
+  types.setTypeParser(INT8, Number)
+  const pool = new pg.Pool({
+    connectionString: url.reveal(),
+    max: maxConnections,
+    connectionTimeoutMillis: connectLimitMs,
+    idleTimeoutMillis: IDLE_MS,
+    statement_timeout: statementLimitMs,
+    // Also ends the locks of a process that stopped in the middle of a transaction.
+    idle_in_transaction_session_timeout: statementLimitMs + WIRE_GRACE_MS,
+    query_timeout: statementLimitMs + WIRE_GRACE_MS,
+    keepAlive: true,
+    application_name: 'signalbox',
+    types,
+  })
+  // A connection that breaks while unused is dropped by the pool; whoever asks next gets a fresh one, or the error.
+  pool.on('error', () => undefined)
+  return { connect: async () => guardClient(await pool.connect()), end: () => pool.end(), options: pool.options }
+}
+
+/** A connection whose answer never came is still waiting for it: it must not go back to the pool, where the next user would wait behind it. */
+function guardClient(client: pg.PoolClient): PostgresPoolClient {
+  let broken = false
+  const query = async (sql: string, parameters: unknown[]): Promise<unknown> => {
+    try {
+      return await client.query(sql, parameters)
+    } catch (error) {
+      broken ||= !(error instanceof pg.DatabaseError)
+      throw error
+    }
+  }
+  return { query: query as PostgresPoolClient['query'], release: (destroy) => client.release(broken || destroy) }
+}

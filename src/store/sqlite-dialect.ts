@@ -1,0 +1,151 @@
+import { closeSync, openSync } from 'node:fs'
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  CompiledQuery,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type QueryResult,
+} from 'kysely'
+
+export interface SqliteDialectOptions {
+  /** A file, or `:memory:`. */
+  readonly path: string
+  /** `normal` survives a crash of the process, `full` also a loss of power, at a disk flush per commit. */
+  readonly synchronous: 'normal' | 'full'
+  /** How long a write waits, in milliseconds, while another process holds the write lock. */
+  readonly busyLimitMs: number
+}
+
+/** How long SQLite itself may block the thread on a lock before the wait goes on without blocking it. */
+const BLOCKING_WAIT_MS = 20
+const RETRY_MS = 15
+const SQLITE_BUSY = 5
+/** The shapes of statements are few (one per query of ours, a handful per bulk insert); the bound is against surprises. */
+const MAX_STATEMENTS = 128
+
+/** Node's own SQLite behind kysely. One connection: SQLite has one writer anyway, and kysely queues its users. */
+export function sqliteDialect(options: SqliteDialectOptions): Dialect {
+  return {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => createDriver(options),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  }
+}
+
+function createDriver(options: SqliteDialectOptions): Driver {
+  let database: DatabaseSync | undefined
+  let connection: DatabaseConnection | undefined
+  const execute = (current: DatabaseConnection, sql: string) => current.executeQuery(CompiledQuery.raw(sql)).then(() => undefined)
+
+  return {
+    init: async () => {
+      database = await open(options)
+      connection = createConnection(database)
+    },
+    // Kysely hands the one connection to one user at a time, because the adapter says there is only one.
+    acquireConnection: () => (connection ? Promise.resolve(connection) : Promise.reject(new Error('the database is not open'))),
+    // Immediate: a transaction that starts as a reader and then writes fails at once, without waiting, when another process wrote in between.
+    beginTransaction: (current) => whileBusy(options.busyLimitMs, () => execute(current, 'begin immediate')),
+    commitTransaction: (current) => execute(current, 'commit'),
+    // A full disk ends the transaction by itself; a second end would hide that error behind its own.
+    rollbackTransaction: (current) => (database?.isTransaction ? execute(current, 'rollback') : Promise.resolve()),
+    releaseConnection: () => Promise.resolve(),
+    destroy: () => {
+      database?.close()
+      database = undefined
+      connection = undefined
+      return Promise.resolve()
+    },
+  }
+}
+
+async function open({ path, synchronous, busyLimitMs }: SqliteDialectOptions): Promise<DatabaseSync> {
+  // Made by us first, so that content and hashes are the owner's alone; the journal files inherit the mode.
+  if (path !== ':memory:') closeSync(openSync(path, 'a', 0o600))
+  const database = new DatabaseSync(path, { timeout: BLOCKING_WAIT_MS, enableForeignKeyConstraints: true })
+  try {
+    // Switching to WAL needs the file alone for a moment, so processes that start together take turns.
+    await whileBusy(busyLimitMs, () => {
+      // Before the first page is written, or it has no effect: pruned space can be given back later.
+      database.exec('pragma auto_vacuum = incremental')
+      database.exec('pragma journal_mode = wal')
+      return Promise.resolve()
+    })
+    database.exec(`pragma synchronous = ${synchronous === 'full' ? 'full' : 'normal'}`)
+    // After a burst the journal file is cut back to this.
+    database.exec('pragma journal_size_limit = 67108864')
+    return database
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+/** Repeats while another process holds the lock, without blocking this one's event loop. */
+async function whileBusy(limitMs: number, work: () => Promise<void>): Promise<void> {
+  const deadline = performance.now() + limitMs
+  for (;;) {
+    try {
+      await work()
+      return
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > deadline) throw error
+      await sleep(RETRY_MS)
+    }
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return (
+    typeof error === 'object' && error !== null && 'errcode' in error && typeof error.errcode === 'number' && (error.errcode & 0xff) === SQLITE_BUSY
+  )
+}
+
+interface Prepared {
+  readonly statement: StatementSync
+  readonly returnsRows: boolean
+}
+
+function createConnection(database: DatabaseSync): DatabaseConnection {
+  const prepared = new Map<string, Prepared>()
+
+  const prepare = (sql: string): Prepared => {
+    const known = prepared.get(sql)
+    if (known) return known
+    const statement = database.prepare(sql)
+    const fresh = { statement, returnsRows: statement.columns().length > 0 }
+    // Definitions and pragmas run once; only what repeats is worth keeping.
+    if (/^(select|insert|update|delete|begin|commit)\b/.test(sql)) {
+      if (prepared.size >= MAX_STATEMENTS) prepared.clear()
+      prepared.set(sql, fresh)
+    }
+    return fresh
+  }
+
+  // Kysely knows the shape of the rows; here they are only passed on.
+  const run = (query: CompiledQuery): QueryResult<never> => {
+    const { statement, returnsRows } = prepare(query.sql)
+    const parameters = query.parameters.map(toSqlite)
+    if (returnsRows) return { rows: statement.all(...parameters) as unknown as never[] }
+    return { rows: [], numAffectedRows: BigInt(statement.run(...parameters).changes) }
+  }
+
+  return {
+    executeQuery: async (query) => run(query),
+    streamQuery: async function* (query) {
+      yield run(query)
+    },
+  }
+}
+
+/** SQLite has no booleans; the driver would refuse them. */
+function toSqlite(value: unknown): SQLInputValue {
+  if (typeof value === 'boolean') return value ? 1 : 0
+  return value === undefined ? null : (value as SQLInputValue)
+}

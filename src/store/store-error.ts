@@ -1,0 +1,67 @@
+import { GatewayError, isGatewayError, type ErrorType } from '../core/error.ts'
+
+/** What went wrong, whatever the database: a rule of the schema, a value it refuses, or the database itself. */
+type Fault = 'unique' | 'foreign-key' | 'data' | 'unavailable'
+
+const MESSAGES: { readonly [F in Fault]: readonly [ErrorType, string] } = {
+  unique: ['conflict', 'It exists already'],
+  'foreign-key': ['not_found', 'What it belongs to does not exist'],
+  data: ['server', 'The database refused the data'],
+  unavailable: ['provider_overloaded', 'The database cannot be used at the moment; try again'],
+}
+
+/** SQLite's extended result codes: primary code in the low byte, https://www.sqlite.org/rescode.html. */
+const SQLITE_FOREIGN_KEY = 787
+const SQLITE_UNIQUE = new Set([1555, 2067, 2579])
+const SQLITE_DATA = new Set([18 /* too big */, 19 /* constraint */, 20 /* mismatch */, 25 /* range */])
+
+function faultOf(error: object): Fault {
+  const errcode = 'errcode' in error ? error.errcode : undefined
+  if (typeof errcode === 'number') {
+    if (SQLITE_UNIQUE.has(errcode)) return 'unique'
+    if (errcode === SQLITE_FOREIGN_KEY) return 'foreign-key'
+    return SQLITE_DATA.has(errcode & 0xff) ? 'data' : 'unavailable'
+  }
+  const code = 'code' in error ? error.code : undefined
+  if (code === '23505') return 'unique'
+  if (code === '23503') return 'foreign-key'
+  // Classes 22 (data), 23 (constraints), 54 (limits): the row is at fault. Everything else, a missing table included, is the database.
+  if (typeof code === 'string' && /^(22|23|54)...$/.test(code)) return 'data'
+  return code === 'ERR_INVALID_ARG_TYPE' || code === 'ERR_INVALID_ARG_VALUE' ? 'data' : 'unavailable'
+}
+
+/**
+ * Any error of a driver as a GatewayError. Drivers quote whole rows in fields such as `detail`, and rows hold prompts:
+ * only the code and the first line of the message are kept.
+ */
+export function toStoreError(error: unknown): GatewayError {
+  if (isGatewayError(error)) return error
+  // JSON.parse quotes what it could not read.
+  if (error instanceof SyntaxError) return new GatewayError('server', 'A stored value is not valid JSON')
+  const source = typeof error === 'object' && error !== null ? error : {}
+  const code = 'code' in source && typeof source.code === 'string' ? source.code : undefined
+  const cause = new Error(`${code === undefined ? '' : `${code}: `}${firstLine(source)}`)
+  const [errorType, message] = MESSAGES[faultOf(source)]
+  const details = errorType === 'provider_overloaded' ? ({ cause, retryAfterMs: 1_000, failover: 'never' } as const) : { cause }
+  return new GatewayError(errorType, message, details)
+}
+
+function firstLine(error: object): string {
+  // An AggregateError (every address of a host refused) has an empty message: its parts speak.
+  const message = error instanceof AggregateError ? error.errors.map(String).join('; ') : error instanceof Error ? error.message : 'unknown error'
+  return message.split('\n', 1)[0]!.slice(0, 200)
+}
+
+/** True when the same data may well be taken later: the database was at fault, not the data. */
+export function isStoreUnavailable(error: unknown): boolean {
+  return !isGatewayError(error) || error.errorType === 'provider_overloaded'
+}
+
+/** Runs work against the database; what it throws becomes a GatewayError. */
+export async function guarded<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw toStoreError(error)
+  }
+}

@@ -1,0 +1,8 @@
+import type { Transaction } from 'kysely'
+import type { Db, Tables } from './database.ts'
+import { guarded } from './store-error.ts'
+
+/** A write that is no configuration. In a transaction even when it is one statement: SQLite waits for its lock without blocking only there. */
+export function inTransaction<T>(db: Db, work: (trx: Transaction<Tables>) => Promise<T>): Promise<T> {
+  return guarded(() => db.transaction().execute(work))
+}

@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { Secret } from '../lib/secret.ts'
+
+const DEFAULT_URL = 'postgres://root@127.0.0.1:5432/test'
+
+/** A PostgreSQL for tests, or why there is none. */
+export type TestPostgres =
+  | { readonly available: true; readonly createSchema: () => Promise<TestSchema> }
+  | { readonly available: false; readonly why: string }
+
+/** A schema of its own, so that runs side by side do not meet. */
+export interface TestSchema {
+  /** Connections through it see only this schema. */
+  readonly url: Secret
+  readonly drop: () => Promise<void>
+}
+
+/**
+ * The database named by SIGNALBOX_TEST_POSTGRES_URL, else the usual local one when it answers. A named one that does not answer is an
+ * error: somebody wanted it tested. Without any, what the tests leave out is said aloud.
+ */
+export async function findTestPostgres(whatIsSkipped: string): Promise<TestPostgres> {
+  const named = process.env['SIGNALBOX_TEST_POSTGRES_URL']
+  const url = named ?? DEFAULT_URL
+  try {
+    await query(url, 'select 1')
+  } catch (error) {
+    if (named !== undefined) throw new Error('SIGNALBOX_TEST_POSTGRES_URL names a database that does not answer', { cause: error })
+    const why = `no PostgreSQL at ${DEFAULT_URL}; name one in SIGNALBOX_TEST_POSTGRES_URL`
+    console.warn(`\n*** SKIPPED: ${whatIsSkipped}: ${why} ***\n`)
+    return { available: false, why }
+  }
+  return {
+    available: true,
+    createSchema: async () => {
+      const schema = `signalbox_test_${randomBytes(8).toString('hex')}`
+      await query(url, `create schema ${schema}`)
+      const scoped = new URL(url)
+      scoped.searchParams.set('options', `-c search_path=${schema}`)
+      return { url: new Secret(scoped.toString()), drop: () => query(url, `drop schema ${schema} cascade`) }
+    },
+  }
+}
+
+async function query(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000, statement_timeout: 20_000 })
+  await client.connect()
+  try {
+    // Dropping a schema says what went with it; tests have no use for that.
+    client.on('notice', () => undefined)
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}
