@@ -1,0 +1,71 @@
+/**
+ * A circuit breaker for one endpoint. Closed: requests flow. Open: the endpoint waits at the back of every plan until a probe is due.
+ * A probe is one ordinary request; while it runs nobody else probes. Its success closes the circuit, its failure doubles the wait.
+ * Waits end at 20 s, so that a recovered endpoint is back within 30 s even when requests come seconds apart.
+ */
+const CONSECUTIVE = 3
+/** A busy endpoint fails three times in a row by chance: then at least half of the recent requests must have failed too. */
+const FAILED_SHARE = 0.5
+/** Beyond this many in a row no share is needed: a sudden death of a busy endpoint shows in milliseconds. */
+const CONSECUTIVE_CERTAIN = 10
+const FIRST_WAIT_MS = 5_000
+const LONGEST_WAIT_MS = 20_000
+/** A probe that never reports (its caller left) frees the slot after this time. */
+const PROBE_LOST_MS = 30_000
+
+export class Breaker {
+  #failures = 0
+  #wait = 0
+  #probingSince = -Infinity
+  /** When the next probe is due; 0 while closed. */
+  probeAt = 0
+  /** When it last closed after having been open; 0: never. */
+  returnedAt = 0
+
+  get open(): boolean {
+    return this.probeAt > 0
+  }
+
+  probing(now: number): boolean {
+    return now - this.#probingSince < PROBE_LOST_MS
+  }
+
+  /** True when the next request to this endpoint is its probe. */
+  probeDue(now: number): boolean {
+    return this.open && now >= this.probeAt && !this.probing(now)
+  }
+
+  started(now: number): void {
+    if (this.probeDue(now)) this.#probingSince = now
+  }
+
+  succeeded(now: number): void {
+    if (this.open) this.returnedAt = now
+    this.#failures = 0
+    this.#wait = 0
+    this.probeAt = 0
+    this.#probingSince = -Infinity
+  }
+
+  /** `recentShare`: share of failures among the recent requests, this one included. */
+  failed(now: number, recentShare: number): void {
+    this.#failures++
+    if (this.open) {
+      // Late failures of requests sent before it opened say nothing new.
+      if (now >= this.probeAt || this.probing(now)) this.#openFor(now)
+      return
+    }
+    if (this.#failures >= CONSECUTIVE_CERTAIN || (this.#failures >= CONSECUTIVE && recentShare >= FAILED_SHARE)) this.#openFor(now)
+  }
+
+  #openFor(now: number): void {
+    this.#wait = this.#wait === 0 ? FIRST_WAIT_MS : Math.min(this.#wait * 2, LONGEST_WAIT_MS)
+    this.probeAt = now + this.#wait
+    this.#probingSince = -Infinity
+  }
+
+  /** The probe ended without saying anything about the endpoint. */
+  probeVoid(): void {
+    this.#probingSince = -Infinity
+  }
+}

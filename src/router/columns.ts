@@ -1,0 +1,114 @@
+import type { Endpoint, Modality, Model, Parameter, Pricing } from '../core/endpoint.ts'
+import { hash32 } from './hash.ts'
+
+/**
+ * The facts of a model's endpoints as columns of numbers: filters and ranks run over them without touching an object or a set.
+ * Built once per model of a catalog snapshot and dropped with it.
+ */
+export interface Columns {
+  readonly endpoints: readonly Endpoint[]
+  /** One bit per parameter, see `parameterBit`. */
+  readonly supports: Int32Array
+  readonly inputs: Uint8Array
+  readonly outputs: Uint8Array
+  /** Tokens; Infinity when unknown. */
+  readonly context: Float64Array
+  readonly maxOutput: Float64Array
+  /** Balancing price (`balancingPrice`); NaN when unknown. */
+  readonly price: Float64Array
+  /** Bits of `POLICY`. */
+  readonly policies: Uint8Array
+  /** 0 default, 1 flex, 2 priority. */
+  readonly tier: Uint8Array
+  /** Hash of the endpoint's id, for rendezvous hashing. */
+  readonly hash: Uint32Array
+  /** Lower-case names a preference may use for the endpoint. */
+  readonly tags: readonly string[]
+  readonly providers: readonly string[]
+  readonly names: readonly string[]
+}
+
+export const POLICY = { noCollection: 1, zdr: 2, distillable: 4 } as const
+export const TIER = { default: 0, flex: 1, priority: 2 } as const
+
+const PARAMETERS: readonly Parameter[] = [
+  'temperature', 'top_p', 'top_k', 'min_p', 'top_a', 'frequency_penalty', 'presence_penalty', 'repetition_penalty', 'max_tokens',
+  'max_completion_tokens', 'logit_bias', 'logprobs', 'top_logprobs', 'prediction', 'seed', 'response_format', 'structured_outputs',
+  'stop', 'tools', 'tool_choice', 'parallel_tool_calls', 'include_reasoning', 'reasoning', 'reasoning_effort', 'web_search_options',
+  'verbosity',
+]
+const PARAMETER_BITS = new Map<string, number>(PARAMETERS.map((name, i) => [name, 1 << i]))
+export const parameterBit = (name: Parameter): number => PARAMETER_BITS.get(name) ?? 0
+
+const MODALITY_BITS: { readonly [M in Modality]: number } = { text: 1, image: 2, file: 4, audio: 8, video: 16 }
+export const MODALITIES = Object.keys(MODALITY_BITS) as readonly Modality[]
+export const modalityBit = (name: string): number => (Object.hasOwn(MODALITY_BITS, name) ? MODALITY_BITS[name as Modality] : 0)
+
+const cache = new WeakMap<Model, Columns>()
+
+export function columnsOf(model: Model): Columns {
+  let columns = cache.get(model)
+  if (columns === undefined) cache.set(model, (columns = buildColumns(model)))
+  return columns
+}
+
+function buildColumns(model: Model): Columns {
+  const { endpoints } = model
+  const size = endpoints.length
+  const columns: Columns = {
+    endpoints,
+    supports: new Int32Array(size),
+    inputs: new Uint8Array(size),
+    outputs: new Uint8Array(size),
+    context: new Float64Array(size),
+    maxOutput: new Float64Array(size),
+    price: new Float64Array(size),
+    policies: new Uint8Array(size),
+    tier: new Uint8Array(size),
+    hash: new Uint32Array(size),
+    tags: endpoints.map((endpoint) => normalTag(endpoint)),
+    providers: endpoints.map((endpoint) => endpoint.provider.toLowerCase()),
+    names: endpoints.map((endpoint) => endpoint.providerName.toLowerCase()),
+  }
+  endpoints.forEach((endpoint, i) => {
+    for (const name of endpoint.supports) columns.supports[i]! |= parameterBit(name)
+    for (const modality of endpoint.inputModalities) columns.inputs[i]! |= modalityBit(modality)
+    for (const modality of endpoint.outputModalities) columns.outputs[i]! |= modalityBit(modality)
+    columns.context[i] = endpoint.contextLength > 0 ? endpoint.contextLength : Infinity
+    columns.maxOutput[i] = endpoint.maxOutputTokens ?? Infinity
+    columns.price[i] = balancingPrice(endpoint.pricing)
+    const { dataCollection, zdr, distillable } = endpoint.policies
+    columns.policies[i] = (dataCollection === 'deny' ? POLICY.noCollection : 0) | (zdr ? POLICY.zdr : 0) | (distillable ? POLICY.distillable : 0)
+    columns.tier[i] = TIER[endpoint.tier ?? 'default']
+    columns.hash[i] = hash32(endpoint.id)
+  })
+  return columns
+}
+
+/** `openai/fast` and `openai/priority` name the same tier. */
+function normalTag(endpoint: Endpoint): string {
+  const tag = endpoint.tag.toLowerCase()
+  return endpoint.tier === 'priority' ? tag.replace(/\/fast$/, '/priority') : tag
+}
+
+/**
+ * One figure to balance and sort by: USD for a million prompt tokens plus a million completion tokens; a price per request
+ * counts as if requests had 1,000 tokens. NaN when neither token price is known.
+ */
+export function balancingPrice(pricing: Pricing): number {
+  if (pricing.input === undefined && pricing.output === undefined) return NaN
+  return (pricing.input ?? 0) + (pricing.output ?? 0) + (pricing.request ?? 0) * 1000
+}
+
+/** The token prices that apply to a prompt of this many tokens. */
+export function priceAt(pricing: Pricing, inputTokens: number): { readonly input: number | undefined; readonly output: number | undefined } {
+  let { input, output } = pricing
+  let reached = -1
+  for (const tier of pricing.tiers ?? []) {
+    if (inputTokens < tier.fromInputTokens || tier.fromInputTokens <= reached) continue
+    reached = tier.fromInputTokens
+    input = tier.input ?? input
+    output = tier.output ?? output
+  }
+  return { input, output }
+}

@@ -1,0 +1,260 @@
+import type { Endpoint } from '../core/endpoint.ts'
+import { GatewayError } from '../core/error.ts'
+import type { ErrorType } from '../core/error.ts'
+
+/** One try of a planned attempt that failed. */
+export interface Try {
+  /** Position in `plan.attempts`. */
+  readonly index: number
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number
+  readonly error: GatewayError
+}
+
+export interface FailoverAttempt {
+  readonly endpoint: Endpoint
+  readonly isByok?: boolean
+  readonly state?: 'healthy' | 'outage' | 'benched' | 'probe'
+}
+
+export interface FailoverInput {
+  readonly attempts: readonly FailoverAttempt[]
+  /** All tries of the call, oldest first; the last one has just failed. */
+  readonly tries: readonly Try[]
+  readonly now: number
+  readonly random: () => number
+  /** `routing.retries: false` forbids a second try on the same endpoint. Default true. */
+  readonly retries?: boolean
+  /** Live credentials of the failed endpoint not used in this call yet. */
+  readonly spareCredentials?: number
+  /** When the call must have begun to answer, ms since the epoch (`beginDeadline`). */
+  readonly beginBy?: number
+  /** The caller has bytes already: only a caller who opted into continuation (`stream_failure: continue`) gets another endpoint. */
+  readonly committed?: boolean
+  readonly resume?: boolean
+}
+
+export type Step =
+  | { readonly kind: 'retry'; readonly delayMs: number; /** Use another credential. */ readonly rotate: boolean }
+  | { readonly kind: 'next'; readonly index: number; readonly delayMs: number }
+  | { readonly kind: 'fail' }
+
+const FAIL: Step = { kind: 'fail' }
+
+/** Against one provider: at most this many tries in a call, and so many within a stretch of time. */
+const MAX_TRIES = 6
+const BURST = { tries: 4, ms: 3_000 }
+/** After a provider named a pause. */
+const BURST_AFTER_HINT = { tries: 2, ms: 1_500 }
+/** Tries on one endpoint when nobody else can serve and it only says that it is busy. */
+const MAX_TRIES_BUSY = 4
+/** A pause the call itself waits out when nobody else can serve. */
+const SHORT_PAUSE_MS = 10_000
+const BUSY_BACKOFF_MS = 600
+const FAULT_BACKOFF_MS = 120
+/** What must be left of the call for a try to make sense. */
+const LEAST_TRY_MS = 1_000
+
+/** The `failover` of an error, after the rules that hold whatever the table says. */
+type Verdict = 'retry' | 'next' | 'next-model' | 'credential' | 'busy' | 'never'
+
+function judge(error: GatewayError): Verdict {
+  if (isCredentialFailure(error)) return 'credential'
+  if (error.errorType === 'rate_limit_exceeded') return error.details.source === 'gateway' && error.details.upstreamStatus === undefined ? 'never' : 'busy'
+  // 401, 402 and 403 of the gateway itself (a budget reached before a fallback): no endpoint changes that.
+  if (CREDENTIAL_TYPES.has(error.errorType)) return 'never'
+  // A silent endpoint is never asked twice, whatever the error says.
+  if (error.errorType === 'timeout') return 'next'
+  return error.failover
+}
+
+const CREDENTIAL_TYPES: ReadonlySet<ErrorType> = new Set(['authentication', 'payment_required', 'permission_denied'])
+
+/** 401, 402 and 403 of an upstream mean that the credential is of no use, not that the caller did something wrong. */
+export function isCredentialFailure(error: GatewayError): boolean {
+  const { credentialDead, source, upstreamStatus } = error.details
+  if (credentialDead !== undefined) return credentialDead
+  return CREDENTIAL_TYPES.has(error.errorType) && (source === 'provider' || upstreamStatus !== undefined)
+}
+
+/**
+ * What to do after a failed try. Pure.
+ *
+ * 5xx and lost connections: once more on the same endpoint, then the next. Silence and credentials: the next. Busy (429): the next, and
+ * only when nobody else can serve wait for the hint or back off. Context length and content policy: the next model. The caller's own
+ * mistake: nobody.
+ */
+export function nextStep(input: FailoverInput): Step {
+  const { attempts, tries, now } = input
+  const last = tries.at(-1)
+  if (last === undefined) return FAIL
+  const { index, error } = last
+  if (input.committed === true && input.resume !== true) return FAIL
+  if (input.beginBy !== undefined && input.committed !== true && input.beginBy - now < LEAST_TRY_MS) return FAIL
+  const verdict = judge(error)
+  if (verdict === 'never') return FAIL
+
+  const next = nextIndex(input, index)
+  const retries = input.retries !== false && input.committed !== true
+  const here = tries.filter((one) => one.index === index)
+  if (verdict === 'credential' && (input.spareCredentials ?? 0) > 0 && providerTries(input, index).length < MAX_TRIES) {
+    return { kind: 'retry', delayMs: 0, rotate: true }
+  }
+  if (verdict === 'retry' && retries && mayRetryFault(attempts[index], here, error, next !== undefined)) {
+    const delayMs = spaced(input, index, jitter(FAULT_BACKOFF_MS, input.random), error.details.retryAfterMs ?? 0)
+    if (delayMs !== undefined) return { kind: 'retry', delayMs, rotate: false }
+  }
+  if (verdict === 'busy' && (input.spareCredentials ?? 0) > 0 && providerTries(input, index).length < 2) {
+    return { kind: 'retry', delayMs: 0, rotate: true }
+  }
+  if (next !== undefined) {
+    const delayMs = spaced(input, next, 0, 0)
+    if (delayMs !== undefined) return { kind: 'next', index: next, delayMs }
+  }
+  if (verdict === 'busy' && retries && next === undefined && here.length < MAX_TRIES_BUSY) {
+    const hint = error.details.retryAfterMs
+    if (hint !== undefined && hint > SHORT_PAUSE_MS) return FAIL
+    const wait = hint === undefined ? jitter(BUSY_BACKOFF_MS * 2 ** (here.length - 1), input.random) : hint + 0.1 * jitter(hint, input.random)
+    const delayMs = spaced(input, index, wait, 0)
+    if (delayMs !== undefined) return { kind: 'retry', delayMs, rotate: false }
+  }
+  return FAIL
+}
+
+/** One retry after a fault; none for a probe or a benched endpoint, nor when it asked for a pause and others can serve. */
+function mayRetryFault(attempt: FailoverAttempt | undefined, here: readonly Try[], error: GatewayError, others: boolean): boolean {
+  if (here.filter((one) => judge(one.error) === 'retry').length > 1) return false
+  const pause = error.details.retryAfterMs ?? 0
+  if (others && (attempt?.state === 'probe' || attempt?.state === 'benched' || pause > BURST_AFTER_HINT.ms)) return false
+  return pause <= SHORT_PAUSE_MS
+}
+
+/**
+ * The next attempt worth making: not tried yet, not a model that has refused this very prompt, not an endpoint whose server was silent
+ * (with another key it is the same server), and not a provider that has had its tries.
+ */
+function nextIndex(input: FailoverInput, from: number): number | undefined {
+  const { attempts, tries } = input
+  const tried = new Set<number>()
+  const refusedModels = new Set<string>()
+  const silent = new Set<string>()
+  for (const { index, error } of tries) {
+    const endpoint = attempts[index]?.endpoint
+    tried.add(index)
+    if (endpoint === undefined) continue
+    if (judge(error) === 'next-model') refusedModels.add(endpoint.model)
+    if (error.errorType === 'timeout') silent.add(endpoint.id)
+  }
+  for (let step = 1; step < attempts.length; step++) {
+    const index = (from + step) % attempts.length
+    const attempt = attempts[index]
+    if (attempt === undefined || tried.has(index)) continue
+    const { endpoint } = attempt
+    if (refusedModels.has(endpoint.model) || silent.has(endpoint.id)) continue
+    if (providerTries(input, index).length >= MAX_TRIES) continue
+    return index
+  }
+  return undefined
+}
+
+function providerTries(input: FailoverInput, index: number): readonly Try[] {
+  const provider = input.attempts[index]?.endpoint.provider
+  return input.tries.filter((one) => input.attempts[one.index]?.endpoint.provider === provider)
+}
+
+/**
+ * The wait before another try at this provider: at least `wait` and `hint`, and long enough that it never sees more tries in a stretch
+ * of time than allowed. Undefined when the provider has had its tries or the call would end first.
+ */
+function spaced(input: FailoverInput, index: number, wait: number, hint: number): number | undefined {
+  const before = providerTries(input, index)
+  if (before.length >= MAX_TRIES) return undefined
+  let delay = Math.max(wait, hint)
+  const hinted = before.some(({ error }) => judge(error) === 'busy' && error.details.retryAfterMs !== undefined)
+  for (const { tries, ms } of hinted ? [BURST_AFTER_HINT, BURST] : [BURST]) {
+    const oldest = before.at(-tries)
+    if (oldest !== undefined) delay = Math.max(delay, oldest.startedAt + ms - input.now)
+  }
+  delay = Math.ceil(Math.max(0, delay))
+  if (input.beginBy !== undefined && input.now + delay > input.beginBy - LEAST_TRY_MS) return undefined
+  return delay
+}
+
+/** Between half and the whole of a wait, so that callers refused together do not come back together. */
+const jitter = (ms: number, random: () => number): number => ms * (0.5 + random() / 2)
+
+/** How much an error tells the caller; ties go to the earliest, the one of the model asked for. */
+function usefulness(error: GatewayError): number {
+  switch (judge(error)) {
+    case 'never':
+      return 7
+    case 'next-model':
+      return 6
+    case 'credential':
+      return 0
+    case 'busy':
+      return 2
+    default:
+      switch (error.errorType) {
+        case 'provider_overloaded':
+        case 'provider_unavailable':
+          return 5
+        case 'timeout':
+          return 4
+        case 'not_found':
+          return 1
+        default:
+          return 3
+      }
+  }
+}
+
+const MAX_LISTED = 16
+
+/**
+ * The error the caller sees when no attempt served, with the list of attempts in `metadata.attempts`.
+ *
+ * Every live attempt busy: `rate_limit_exceeded` with the shortest pause named. Only dead credentials: `provider_unavailable` with reason
+ * `upstream_credentials_exhausted`, never a 401 that would make callers doubt their own key. Otherwise the most useful error, the
+ * earliest of equals.
+ */
+export function finalError(attempts: readonly FailoverAttempt[], tries: readonly Try[]): GatewayError {
+  const best = tries.reduce<GatewayError | undefined>((found, { error }) => (found === undefined || usefulness(error) > usefulness(found) ? error : found), undefined)
+  if (best === undefined) return new GatewayError('provider_overloaded', 'No endpoint could be tried in time.')
+  const list = tries.slice(0, MAX_LISTED).map(({ index, error }) => ({
+    provider: attempts[index]?.endpoint.providerName ?? '',
+    model: attempts[index]?.endpoint.model ?? '',
+    status: error.details.upstreamStatus ?? 0,
+    error_type: error.errorType,
+  }))
+  const verdict = judge(best)
+  if (verdict === 'credential') return credentialsExhausted(best, attempts, tries, list)
+  const pauses = tries.filter(({ error }) => judge(error) !== 'credential').map(({ error }) => error.details.retryAfterMs)
+  const everyPause = pauses.every((pause) => pause !== undefined)
+  if (verdict === 'busy' || best.errorType === 'provider_overloaded') {
+    const { retryAfterMs: _own, ...details } = best.details
+    const known = pauses.filter((pause) => pause !== undefined)
+    // A pause is promised only when every attempt named one: the shortest is when the first of them is ready again.
+    const retryAfter = everyPause ? known : []
+    return new GatewayError(best.errorType, best.message, {
+      ...details,
+      ...(retryAfter.length > 0 ? { retryAfterMs: Math.min(...retryAfter) } : {}),
+      metadata: { ...details.metadata, attempts: list },
+    })
+  }
+  return best.with({ metadata: { ...best.details.metadata, attempts: list } })
+}
+
+function credentialsExhausted(error: GatewayError, attempts: readonly FailoverAttempt[], tries: readonly Try[], list: readonly object[]): GatewayError {
+  const names = [...new Set(tries.map(({ index }) => attempts[index]?.endpoint.providerName ?? ''))].filter((name) => name !== '').slice(0, 4)
+  const who = names.length === 0 ? 'the provider' : names.join(', ')
+  const { providerName, upstreamStatus, providerCode } = error.details
+  return new GatewayError('provider_unavailable', `The gateway's credentials for ${who} were refused (upstream_credentials_exhausted); the key of this request is fine.`, {
+    source: 'provider',
+    failover: 'never',
+    ...(providerName === undefined ? {} : { providerName }),
+    ...(upstreamStatus === undefined ? {} : { upstreamStatus }),
+    metadata: { reason: 'upstream_credentials_exhausted', ...(providerCode === undefined ? {} : { upstream_code: providerCode }), attempts: list },
+    cause: error,
+  })
+}

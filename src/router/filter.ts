@@ -1,0 +1,206 @@
+import type { Endpoint, Model } from '../core/endpoint.ts'
+import { MODALITIES, modalityBit, POLICY, priceAt, TIER } from './columns.ts'
+import type { Columns } from './columns.ts'
+import type { Demand, Slugs } from './prefer.ts'
+import type { ResolvedModel } from './variants.ts'
+
+/** Why an endpoint may not serve a request. Numbers, so that rejecting costs no allocation; `describeRejection` makes the sentence. */
+export const REJECTION = {
+  none: 0,
+  variant: 1,
+  only: 2,
+  ignore: 3,
+  order: 4,
+  tierNotAsked: 5,
+  flexOnly: 6,
+  dataCollection: 7,
+  zdr: 8,
+  distillable: 9,
+  quantization: 10,
+  promptPrice: 11,
+  completionPrice: 12,
+  requestPrice: 13,
+  imagePrice: 14,
+  audioPrice: 15,
+  parameters: 16,
+  softParameters: 17,
+  inputModality: 18,
+  outputModality: 19,
+  contextLikely: 20,
+  contextCertain: 21,
+  maxOutput: 22,
+  fallbacksOff: 23,
+} as const
+
+export type Rejection = (typeof REJECTION)[keyof typeof REJECTION]
+
+/** One model of the call with what its name asks for. */
+export interface Group {
+  readonly resolved: ResolvedModel
+  readonly model: Model
+  readonly columns: Columns
+  /** Bit per tier (`1 << TIER.flex`) whose endpoints the call admits without naming them. */
+  readonly tiers: number
+}
+
+export function tiersAdmitted(demand: Demand, resolved: ResolvedModel): number {
+  let tiers = 0
+  if (demand.tier === 'flex') tiers |= 1 << TIER.flex
+  if (demand.tier === 'priority') tiers |= 1 << TIER.priority
+  // A variant admits a tier into its sort; an explicit order replaces that sort, and an explicit default tier switches it off.
+  const { admitTier } = resolved.effects
+  if (admitTier !== undefined && demand.order === undefined && demand.tier !== 'default') tiers |= 1 << TIER[admitTier]
+  return tiers
+}
+
+/** A base slug or a provider's name stands for all its endpoints, except tiers the call does not admit; a full tag for one. */
+function names(slugs: Slugs, columns: Columns, i: number, tierAdmitted: boolean): boolean {
+  return slugs.has(columns.tags[i]!) || (tierAdmitted && (slugs.has(columns.providers[i]!) || slugs.has(columns.names[i]!)))
+}
+
+/** Position of an endpoint in `provider.order`; Infinity when it is not listed. */
+export function orderPosition(demand: Demand, group: Group, i: number): number {
+  const { order } = demand
+  if (order === undefined) return Infinity
+  const { columns } = group
+  const byTag = order.get(columns.tags[i]!) ?? Infinity
+  if (columns.tier[i] !== TIER.default && (group.tiers & (1 << columns.tier[i]!)) === 0) return byTag
+  return Math.min(byTag, order.get(columns.providers[i]!) ?? Infinity, order.get(columns.names[i]!) ?? Infinity)
+}
+
+/**
+ * The first reason this endpoint cannot serve the call, or `none`. No allocation.
+ * `relaxContext` lets through endpoints whose window is too short by the estimate but not beyond doubt.
+ */
+export function rejectEndpoint(demand: Demand, group: Group, i: number, relaxContext: boolean): Rejection {
+  const { columns, resolved } = group
+  const endpoint = columns.endpoints[i]!
+  if (endpoint.variant !== resolved.variant && !resolved.anyVariant) return REJECTION.variant
+  const tier = columns.tier[i]!
+  const admitted = tier === TIER.default || (group.tiers & (1 << tier)) !== 0
+  if (!admitted && !namedByTag(demand, columns.tags[i]!)) return REJECTION.tierNotAsked
+  const { only } = demand
+  for (let n = 0; n < only.length; n++) if (!names(only[n]!, columns, i, admitted)) return REJECTION.only
+  // Ignoring a provider means all of it, tiers included: whoever bans a vendor does not want its discount either.
+  if (demand.ignore !== undefined && names(demand.ignore, columns, i, true)) return REJECTION.ignore
+  if (!demand.allowFallbacks && demand.order !== undefined && orderPosition(demand, group, i) === Infinity) return REJECTION.order
+  const missing = demand.policies & ~columns.policies[i]!
+  if (missing !== 0) return missing & POLICY.noCollection ? REJECTION.dataCollection : missing & POLICY.zdr ? REJECTION.zdr : REJECTION.distillable
+  if (demand.quantizations !== undefined && !demand.quantizations.has(endpoint.quantization)) return REJECTION.quantization
+  if (demand.maxPrice !== undefined) {
+    const tooDear = rejectPrice(demand, endpoint)
+    if (tooDear !== REJECTION.none) return tooDear
+  }
+  if ((demand.inputs & ~columns.inputs[i]!) !== 0) return REJECTION.inputModality
+  if ((demand.outputs & ~columns.outputs[i]!) !== 0) return REJECTION.outputModality
+  if (demand.maxOutputTokens > columns.maxOutput[i]!) return REJECTION.maxOutput
+  const context = columns.context[i]!
+  if (demand.leastTokens > context) return REJECTION.contextCertain
+  if (!relaxContext && demand.inputTokens * CERTAINTY + demand.maxOutputTokens > context) return REJECTION.contextLikely
+  if (demand.requireParameters) {
+    const supports = columns.supports[i]!
+    const { requirements } = demand
+    for (let n = 0; n < requirements.length; n++) if ((supports & requirements[n]!.mask) === 0) return REJECTION.parameters
+  }
+  return REJECTION.none
+}
+
+/** An estimate errs by about a third: a window is called too short only when the prompt misses it with this share of the estimate. */
+const CERTAINTY = 0.8
+
+function namedByTag(demand: Demand, tag: string): boolean {
+  if (demand.order?.has(tag)) return true
+  const { only } = demand
+  for (let n = 0; n < only.length; n++) if (only[n]!.has(tag)) return true
+  return false
+}
+
+function rejectPrice(demand: Demand, endpoint: Endpoint): Rejection {
+  const limit = demand.maxPrice!
+  const { pricing } = endpoint
+  const prices = pricing.tiers === undefined ? pricing : priceAt(pricing, demand.inputTokens)
+  // An unknown token price may be any price. A price per request or image that is not listed is not charged.
+  if (limit.prompt !== Infinity && !((prices.input ?? NaN) <= limit.prompt)) return REJECTION.promptPrice
+  if (limit.completion !== Infinity && !((prices.output ?? NaN) <= limit.completion)) return REJECTION.completionPrice
+  if ((pricing.request ?? 0) > limit.request) return REJECTION.requestPrice
+  if ((pricing.image ?? 0) > limit.image) return REJECTION.imagePrice
+  if ((pricing.inputAudio ?? 0) > limit.audio) return REJECTION.audioPrice
+  return REJECTION.none
+}
+
+/** Bits of the soft requirements an endpoint lacks, the most important in the highest bit: the lower the better. */
+export function missingSoft(demand: Demand, supports: number): number {
+  let missing = 0
+  const { soft } = demand
+  for (let n = 0; n < soft.length; n++) missing = (missing << 1) | ((supports & soft[n]!.mask) === 0 ? 1 : 0)
+  return missing
+}
+
+/** What the request uses and this endpoint does not support: the encoder drops it. */
+export function droppedParameters(demand: Demand, supports: number): readonly string[] {
+  let dropped: string[] | undefined
+  for (const needed of demand.requirements) if ((supports & needed.mask) === 0) (dropped ??= []).push(needed.name)
+  return dropped ?? NOTHING
+}
+const NOTHING: readonly string[] = []
+
+const usd = (price: number | undefined): string => (price === undefined ? 'unknown' : `${price} USD`)
+
+/** One clause that names the preference or limit and the endpoint's own value. */
+export function describeRejection(code: Rejection, demand: Demand, group: Group, i: number): string {
+  const { columns, resolved } = group
+  const endpoint = columns.endpoints[i]!
+  const { pricing } = endpoint
+  const prices = priceAt(pricing, demand.inputTokens)
+  switch (code) {
+    case REJECTION.none:
+      return 'usable'
+    case REJECTION.variant:
+      return endpoint.variant === undefined ? `it does not serve the variant ":${resolved.variant}"` : `it serves only the variant ":${endpoint.variant}"`
+    case REJECTION.only:
+      return 'provider.only does not name it'
+    case REJECTION.ignore:
+      return 'provider.ignore names it'
+    case REJECTION.order:
+      return 'provider.order does not name it and provider.allow_fallbacks is false'
+    case REJECTION.tierNotAsked:
+      return `its service tier "${endpoint.tier}" was not asked for`
+    case REJECTION.flexOnly:
+      return 'service_tier is flex and other endpoints of the model serve it'
+    case REJECTION.dataCollection:
+      return 'provider.data_collection is deny and it collects data'
+    case REJECTION.zdr:
+      return 'provider.zdr is set and it retains data'
+    case REJECTION.distillable:
+      return 'provider.enforce_distillable_text is set and its terms forbid distillation'
+    case REJECTION.quantization:
+      return `provider.quantizations does not list its "${endpoint.quantization}"`
+    case REJECTION.promptPrice:
+      return `provider.max_price.prompt is ${usd(demand.maxPrice?.prompt)} and its price is ${usd(prices.input)}`
+    case REJECTION.completionPrice:
+      return `provider.max_price.completion is ${usd(demand.maxPrice?.completion)} and its price is ${usd(prices.output)}`
+    case REJECTION.requestPrice:
+      return `provider.max_price.request is ${usd(demand.maxPrice?.request)} and its price is ${usd(pricing.request)}`
+    case REJECTION.imagePrice:
+      return `provider.max_price.image is ${usd(demand.maxPrice?.image)} and its price is ${usd(pricing.image)}`
+    case REJECTION.audioPrice:
+      return `provider.max_price.audio is ${usd(demand.maxPrice?.audio)} and its price is ${usd(pricing.inputAudio)}`
+    case REJECTION.parameters:
+      return `provider.require_parameters is set and it lacks ${droppedParameters(demand, columns.supports[i]!).join(', ')}`
+    case REJECTION.softParameters:
+      return `it lacks ${demand.soft.filter((needed) => (columns.supports[i]! & needed.mask) === 0).map((needed) => needed.name).join(', ')}, which other endpoints of the model support`
+    case REJECTION.inputModality:
+      return `it does not take ${modalityNames(demand.inputs & ~columns.inputs[i]!)} input`
+    case REJECTION.outputModality:
+      return `it does not produce ${modalityNames(demand.outputs & ~columns.outputs[i]!)} output`
+    case REJECTION.contextLikely:
+    case REJECTION.contextCertain:
+      return `its context of ${endpoint.contextLength} tokens is too short for about ${demand.inputTokens} tokens of input${demand.maxOutputTokens > 0 ? ` and ${demand.maxOutputTokens} of output` : ''}`
+    case REJECTION.maxOutput:
+      return `max_output_tokens is ${demand.maxOutputTokens} and its limit is ${endpoint.maxOutputTokens}`
+    case REJECTION.fallbacksOff:
+      return 'provider.allow_fallbacks is false and another endpoint goes first'
+  }
+}
+
+const modalityNames = (mask: number): string => MODALITIES.filter((name) => (mask & modalityBit(name)) !== 0).join(' and ')

@@ -1,0 +1,78 @@
+import type { Endpoint } from '../core/endpoint.ts'
+import type { Timeouts } from '../core/provider.ts'
+import type { ModelRequest } from '../core/request.ts'
+import type { HealthView } from './health.ts'
+
+/** Limits of one attempt in milliseconds: connect, silence before the first content event, silence after it, everything together. */
+export interface AttemptLimits extends Timeouts {
+  readonly firstToken: number
+}
+
+/** `first_token: auto` while another endpoint could still serve and nothing reasons. */
+export const PATIENCE_WITH_ALTERNATIVE_MS = 12_000
+/** `first_token: auto` otherwise: a model that thinks in silence must not be cut by a guess. */
+export const PATIENCE_MS = 120_000
+/** An endpoint known to be slow is given this many times its own observed p90. */
+const P90_FACTOR = 4
+
+/** How long a call may take until its first content event, failed attempts included. */
+const BEGIN_WITHIN_MS = 90_000
+const BEGIN_WITHIN_REASONING_MS = 300_000
+/** What an attempt may never be cut below, and what it leaves for each of the next two. */
+const LEAST_ATTEMPT_MS = 1_000
+const RESERVED_ATTEMPTS = 2
+
+/** Whether the request asks for reasoning: silence is then no sign of death. */
+export function asksForReasoning(request: ModelRequest): boolean {
+  const { reasoning } = request
+  if (reasoning === null || reasoning === undefined) return false
+  return reasoning.enabled !== false && reasoning.effort !== 'none'
+}
+
+export interface LimitsInput {
+  readonly endpoint: Endpoint
+  readonly request: ModelRequest
+  /** Whether another endpoint could still serve the call (`hasAlternative`). */
+  readonly hasAlternative: boolean
+  readonly health?: HealthView | undefined
+  /** False when the upstream answers in one piece: its first content is then its last. Default true. */
+  readonly streams?: boolean
+}
+
+/** The limits of an attempt, `auto` resolved. A configured `first_token` is taken as it is. */
+export function attemptLimits(input: LimitsInput): AttemptLimits {
+  const { endpoint, request } = input
+  const { connect, firstToken, idle, total } = endpoint.connection.timeouts
+  if (input.streams === false) return { connect, firstToken: total, idle: total, total }
+  if (firstToken !== 'auto') return { connect, firstToken, idle, total }
+  const patient = !input.hasAlternative || endpoint.reasonsByDefault === true || asksForReasoning(request)
+  const p90 = input.health?.get(endpoint.id)?.latency?.p90 ?? 0
+  const auto = Math.max(patient ? PATIENCE_MS : PATIENCE_WITH_ALTERNATIVE_MS, Math.ceil(p90 * P90_FACTOR))
+  return { connect, firstToken: Math.min(auto, total), idle, total }
+}
+
+/** Whether a different endpoint than the one at `index` comes later in the plan. The same server with another key is no alternative. */
+export function hasAlternative(attempts: readonly { readonly endpoint: Endpoint }[], index: number): boolean {
+  const current = attempts[index]?.endpoint
+  for (let i = index + 1; i < attempts.length; i++) if (attempts[i]!.endpoint !== current) return true
+  return false
+}
+
+/** When a call must have begun to answer: milliseconds since the epoch. Never less than what its first attempt is allowed. */
+export function beginDeadline(input: { readonly request: ModelRequest; readonly endpoint: Endpoint; readonly firstLimits: AttemptLimits; readonly startedAt: number }): number {
+  const reasons = input.endpoint.reasonsByDefault === true || asksForReasoning(input.request)
+  const allowance = reasons ? BEGIN_WITHIN_REASONING_MS : BEGIN_WITHIN_MS
+  return input.startedAt + Math.max(allowance, input.firstLimits.firstToken)
+}
+
+/**
+ * Fits an attempt into what is left of the call: its patience shrinks so that the next attempts (two at most) still get a fair share,
+ * and never below a second. Undefined when nothing is left.
+ */
+export function withinDeadline(limits: AttemptLimits, remainingMs: number, attemptsAfter: number): AttemptLimits | undefined {
+  if (remainingMs < LEAST_ATTEMPT_MS) return undefined
+  const sharers = 1 + Math.min(attemptsAfter, RESERVED_ATTEMPTS)
+  const reserve = Math.min((sharers - 1) * PATIENCE_WITH_ALTERNATIVE_MS, (remainingMs * (sharers - 1)) / sharers)
+  const firstToken = Math.floor(Math.max(LEAST_ATTEMPT_MS, Math.min(limits.firstToken, remainingMs - reserve)))
+  return firstToken === limits.firstToken ? limits : { ...limits, connect: Math.min(limits.connect, firstToken), firstToken }
+}

@@ -1,0 +1,347 @@
+import type { CallTrace } from '../core/call.ts'
+import type { Catalog, Endpoint } from '../core/endpoint.ts'
+import { asGatewayError, GatewayError } from '../core/error.ts'
+import type { ModelRequest, ProviderPreferences, SortKey } from '../core/request.ts'
+import { columnsOf, TIER } from './columns.ts'
+import { estimateRequest } from './estimate.ts'
+import type { RequestEstimate } from './estimate.ts'
+import { describeRejection, droppedParameters, missingSoft, rejectEndpoint, REJECTION, tiersAdmitted } from './filter.ts'
+import type { Group, Rejection } from './filter.ts'
+import type { EndpointState, HealthView } from './health.ts'
+import { compileDemand } from './prefer.ts'
+import type { Demand } from './prefer.ts'
+import { rankGroup, sortFor } from './rank.ts'
+import type { Ranked, RankContext, RankSession, OwnKeyUse } from './rank.ts'
+import { resolveModel } from './variants.ts'
+import type { ResolvedModel } from './variants.ts'
+
+/** What key, workspace and config add to a request. */
+export interface RoutingDefaults {
+  /** Used when the request names no model. */
+  readonly model?: string
+  /** Preferences of key and workspace; see `compileDemand` for how they combine with the caller's. */
+  readonly provider?: ProviderPreferences | null
+  /** `routing.cooldown: false` plans as if nothing were known of any endpoint's health. */
+  readonly cooldown?: boolean
+  /** `routing.sticky: false` ignores the session. */
+  readonly sticky?: boolean
+}
+
+export interface PlanInput {
+  readonly request: ModelRequest
+  readonly catalog: Catalog
+  readonly health?: HealthView
+  /** The call's session (`Sticky.open`), or undefined. */
+  readonly session?: RankSession
+  readonly random: () => number
+  /** Milliseconds since the epoch. */
+  readonly now: number
+  readonly defaults?: RoutingDefaults
+  /** How the caller's own keys serve an endpoint, already narrowed to this call's model, key and member. */
+  readonly ownKeys?: (endpoint: Endpoint) => OwnKeyUse | undefined
+  /** Set when another part of the gateway chose the model (auto, pareto, fusion, ...). */
+  readonly strategy?: CallTrace['strategy']
+  /** `estimateRequest(request)`, when it is known already. */
+  readonly estimate?: RequestEstimate
+}
+
+export interface PlannedAttempt {
+  readonly endpoint: Endpoint
+  /** Slug of the model it serves. */
+  readonly model: string
+  /** The model name of the request that led here. */
+  readonly requested: string
+  readonly isByok: boolean
+  /** The name asked for web results (`:online`). */
+  readonly online: boolean
+  readonly pinned: boolean
+  readonly state: EndpointState
+  /** Parameters of the request this endpoint does not support. */
+  readonly dropped: readonly string[]
+  /** Why it stands where it stands, in words. */
+  readonly notes: readonly string[]
+  /** What it was balanced and sorted by: USD for a million prompt plus a million completion tokens. */
+  readonly price: number
+}
+
+/** The ordered attempts of a call, and why every other endpoint is not among them. A value: planning again gives the same. */
+export interface Plan {
+  readonly requested: string
+  readonly strategy: CallTrace['strategy']
+  readonly attempts: readonly PlannedAttempt[]
+  /** All endpoints of the models asked for. */
+  readonly candidates: readonly Endpoint[]
+  /** By endpoint id; the sentences are made when they are first read. */
+  readonly rejected: ReadonlyMap<string, string>
+  /** Values for `gateway_metadata.params`. */
+  readonly params: { readonly [name: string]: unknown }
+  /** The sort in force for the first model; undefined: balanced by price, or by session. */
+  readonly sort: SortKey | undefined
+  readonly estimate: RequestEstimate | undefined
+  /** Why there is nothing to attempt: `invalid_request`, `not_found` or `context_length_exceeded`. */
+  readonly error?: GatewayError
+}
+
+/** More models than any caller means; the rest is ignored. */
+const MAX_MODELS = 64
+
+interface Selection {
+  readonly group: Group
+  readonly ranked: readonly Ranked[]
+  /** What the second pass settled: the soft parameters every usable endpoint of the model lacks, and whether only flex serves. */
+  readonly missing: number
+  readonly flexOnly: boolean
+  readonly topOnly: boolean
+}
+
+/**
+ * Decides which endpoints a call tries and in which order. Pure: clock, random and health are arguments, nothing is sent or stored.
+ * Never throws; `plan.error` says why there are no attempts. Costs some microseconds, and some tens for a model of 1,000 endpoints.
+ */
+export function planRoute(input: PlanInput): Plan {
+  const { request, catalog, defaults } = input
+  const names = modelNames(request, defaults)
+  const requested = names[0]
+  if (requested === undefined) {
+    return failed('', 'direct', [], undefined, new GatewayError('invalid_request', 'No model: set "model" or "models", or configure a default model.', { path: 'model' }))
+  }
+  const resolved: ResolvedModel[] = []
+  const unknown: string[] = []
+  for (const name of names) {
+    const found = resolveModel(name, catalog)
+    if (found === undefined) unknown.push(name)
+    else if (!resolved.some((other) => other.model === found.model && other.variant === found.variant)) resolved.push(found)
+  }
+  const strategy = input.strategy ?? strategyOf(resolved.length > 1 || (resolved.length === 1 && unknown.length > 0), resolved[0])
+  if (resolved.length === 0) return failed(requested, strategy, [], undefined, unknownModel(unknown, catalog))
+
+  const estimate = input.estimate ?? estimateRequest(request)
+  let demand: Demand
+  try {
+    demand = compileDemand(request, estimate, defaults?.provider)
+  } catch (error) {
+    return failed(requested, strategy, candidatesOf(resolved), estimate, asGatewayError(error))
+  }
+  const groups = resolved.map((found): Group => ({ resolved: found, model: found.model, columns: columnsOf(found.model), tiers: tiersAdmitted(demand, found) }))
+  const context: RankContext = {
+    demand,
+    health: defaults?.cooldown === false ? undefined : input.health,
+    session: defaults?.sticky === false ? undefined : input.session,
+    random: input.random,
+    now: input.now,
+    ownKeys: input.ownKeys,
+  }
+  let relaxed = false
+  let selections = groups.map((group) => select(context, group, false))
+  if (selections.every(({ ranked }) => ranked.length === 0)) {
+    // The estimate alone never refuses a request: when nothing else is left, the upstream decides whether the prompt fits.
+    relaxed = true
+    selections = groups.map((group) => select(context, group, true))
+  }
+  const order = arrange(selections, demand)
+  const rejected = lazyMap(() => rejections(selections, demand, relaxed, order))
+  const candidates = candidatesOf(resolved)
+  const base = { requested, strategy, candidates, rejected, sort: sortFor(demand, groups[0]!), estimate }
+  if (order.length === 0) return { ...base, attempts: [], params: {}, error: nothingLeft(requested, selections, demand, relaxed) }
+  const attempts = order.map((ranked) => toAttempt(ranked, demand))
+  return { ...base, attempts, params: paramsOf(attempts, unknown, relaxed) }
+}
+
+function modelNames(request: ModelRequest, defaults: RoutingDefaults | undefined): readonly string[] {
+  const names: string[] = []
+  const add = (name: unknown): void => {
+    if (typeof name === 'string' && name !== '' && !names.includes(name) && names.length < MAX_MODELS) names.push(name)
+  }
+  add(request.model)
+  for (const name of request.models ?? []) add(name)
+  if (names.length === 0) add(defaults?.model)
+  return names
+}
+
+function strategyOf(several: boolean, first: ResolvedModel | undefined): CallTrace['strategy'] {
+  if (several) return 'fallback'
+  if (first === undefined || first.via === 'slug') return 'direct'
+  return first.via
+}
+
+function candidatesOf(resolved: readonly ResolvedModel[]): readonly Endpoint[] {
+  const first = resolved[0]
+  if (first === undefined) return []
+  if (resolved.length === 1) return first.model.endpoints
+  const all = new Set<Endpoint>()
+  for (const { model } of resolved) for (const endpoint of model.endpoints) all.add(endpoint)
+  return [...all]
+}
+
+function failed(requested: string, strategy: CallTrace['strategy'], candidates: readonly Endpoint[], estimate: RequestEstimate | undefined, error: GatewayError): Plan {
+  return { requested, strategy, attempts: [], candidates, rejected: new Map(), params: {}, sort: undefined, estimate, error }
+}
+
+let usable = new Int32Array(64)
+
+/** Filters one model's endpoints, settles what depends on their neighbours, and ranks what is left. */
+function select(context: RankContext, group: Group, relax: boolean): Selection {
+  const { demand } = context
+  const { columns } = group
+  const size = columns.endpoints.length
+  if (usable.length < size) usable = new Int32Array(size * 2)
+  let count = 0
+  let missing = Infinity
+  for (let i = 0; i < size; i++) {
+    if (rejectEndpoint(demand, group, i, relax) !== REJECTION.none) continue
+    usable[count++] = i
+    if (demand.soft.length > 0) missing = Math.min(missing, missingSoft(demand, columns.supports[i]!))
+  }
+  if (count > 0 && demand.soft.length > 0) {
+    let kept = 0
+    for (let n = 0; n < count; n++) if (missingSoft(demand, columns.supports[usable[n]!]!) === missing) usable[kept++] = usable[n]!
+    count = kept
+  }
+  // Flex was asked for its price: a standard endpoint would cost more than the caller agreed to.
+  let flexOnly = false
+  if (demand.tier === 'flex') {
+    for (let n = 0; n < count && !flexOnly; n++) flexOnly = columns.tier[usable[n]!] === TIER.flex
+    if (flexOnly) {
+      let kept = 0
+      for (let n = 0; n < count; n++) if (columns.tier[usable[n]!] === TIER.flex) usable[kept++] = usable[n]!
+      count = kept
+    }
+  }
+  const ranked = rankGroup(context, group, usable, count)
+  const topOnly = !demand.allowFallbacks && demand.order === undefined
+  if (topOnly && ranked.length > 1) ranked.length = 1
+  return { group, ranked, missing: count > 0 ? missing : Infinity, flexOnly, topOnly }
+}
+
+/** Models in the caller's order, benched endpoints of all models last; or all endpoints in one sort. */
+function arrange(selections: readonly Selection[], demand: Demand): readonly Ranked[] {
+  const only = selections.length === 1 ? selections[0] : undefined
+  if (only !== undefined) return only.ranked
+  if (demand.acrossModels) return selections.flatMap(({ ranked }) => ranked).sort((a, b) => a.rank - b.rank || a.key - b.key || a.price - b.price)
+  const front: Ranked[] = []
+  const back: Ranked[] = []
+  for (const { ranked } of selections) for (const place of ranked) (place.state === 'benched' ? back : front).push(place)
+  return [...front, ...back]
+}
+
+const NO_NOTES: readonly string[] = []
+
+function toAttempt(ranked: Ranked, demand: Demand): PlannedAttempt {
+  const { group, index, state } = ranked
+  const endpoint = group.columns.endpoints[index]!
+  let notes: string[] | undefined
+  if (ranked.ownKey) (notes ??= []).push('served with your own key')
+  if (ranked.pinned) (notes ??= []).push('the session is pinned here')
+  if (ranked.slow) (notes ??= []).push('slower than preferred')
+  if (state === 'outage') (notes ??= []).push('failed in the last 30 seconds')
+  if (state === 'benched') (notes ??= []).push('cooling down')
+  if (state === 'probe') (notes ??= []).push('probes whether it has recovered')
+  return {
+    endpoint,
+    model: endpoint.model,
+    requested: group.resolved.name,
+    isByok: ranked.ownKey,
+    online: group.resolved.effects.online === true,
+    pinned: ranked.pinned,
+    state,
+    dropped: droppedParameters(demand, group.columns.supports[index]!),
+    notes: notes ?? NO_NOTES,
+    price: ranked.price,
+  }
+}
+
+function paramsOf(attempts: readonly PlannedAttempt[], unknown: readonly string[], relaxed: boolean): Plan['params'] {
+  const params: Record<string, unknown> = {}
+  const first = attempts[0]
+  if (first !== undefined && first.dropped.length > 0) params['dropped_parameters'] = first.dropped
+  if (first?.pinned === true) params['session_pinned'] = true
+  if (unknown.length > 0) params['unknown_models'] = unknown
+  if (relaxed) params['context_length'] = 'probably too short'
+  return params
+}
+
+function rejections(selections: readonly Selection[], demand: Demand, relaxed: boolean, order: readonly Ranked[]): ReadonlyMap<string, string> {
+  const map = new Map<string, string>()
+  const placed = new Set(order.map(({ group, index }) => group.columns.endpoints[index]!.id))
+  for (const selection of selections) {
+    const { endpoints } = selection.group.columns
+    for (let i = 0; i < endpoints.length; i++) {
+      const { id } = endpoints[i]!
+      if (placed.has(id) || map.has(id)) continue
+      const code = rejectionOf(selection, demand, relaxed, i)
+      if (code !== REJECTION.none) map.set(id, describeRejection(code, demand, selection.group, i))
+    }
+  }
+  return map
+}
+
+function rejectionOf(selection: Selection, demand: Demand, relaxed: boolean, i: number): Rejection {
+  const { group } = selection
+  const code = rejectEndpoint(demand, group, i, relaxed)
+  if (code !== REJECTION.none) return code
+  if (demand.soft.length > 0 && missingSoft(demand, group.columns.supports[i]!) !== selection.missing) return REJECTION.softParameters
+  if (selection.flexOnly && group.columns.tier[i] !== TIER.flex) return REJECTION.flexOnly
+  return selection.topOnly ? REJECTION.fallbacksOff : REJECTION.none
+}
+
+const LISTED = 6
+const MAX_MESSAGE = 900
+
+/** 404 that lists who serves the models and what excluded each; 400 when the prompt is beyond doubt too long for all that remain. */
+function nothingLeft(requested: string, selections: readonly Selection[], demand: Demand, relaxed: boolean): GatewayError {
+  let longest = 0
+  let tooLong = true
+  let total = 0
+  const lines: string[] = []
+  for (const selection of selections) {
+    const { group } = selection
+    const { endpoints, context } = group.columns
+    total += endpoints.length
+    for (let i = 0; i < endpoints.length; i++) {
+      const code = rejectionOf(selection, demand, relaxed, i)
+      if (code === REJECTION.contextCertain) longest = Math.max(longest, context[i]!)
+      else if (code !== REJECTION.variant && code !== REJECTION.tierNotAsked) tooLong = false
+      if (lines.length === LISTED) continue
+      const { tag, model } = endpoints[i]!
+      lines.push(`${tag}${selections.length > 1 ? ` (${model})` : ''}: ${describeRejection(code, demand, group, i)}`)
+    }
+  }
+  if (tooLong && longest > 0) {
+    return new GatewayError('context_length_exceeded', `The input is about ${demand.inputTokens} tokens long; the longest context that could serve "${requested}" is ${longest} tokens.`)
+  }
+  const more = total - lines.length
+  const served = lines.length === 0 ? 'No endpoint serves it.' : `${lines.join('; ')}${more > 0 ? `; and ${more} more` : ''}.`
+  return new GatewayError('not_found', `No endpoint can serve "${requested}" as requested. ${served}`.slice(0, MAX_MESSAGE))
+}
+
+function unknownModel(names: readonly string[], catalog: Catalog): GatewayError {
+  const known: string[] = []
+  const wanted = (names[0] ?? '').toLowerCase().replace(/^~/, '')
+  const author = wanted.slice(0, wanted.indexOf('/') + 1)
+  const tail = wanted.slice(author.length).split(':')[0] ?? ''
+  for (const { slug } of catalog.models()) {
+    if (known.length === 3) break
+    if (tail.length >= 3 && slug.toLowerCase().includes(tail)) known.push(slug)
+  }
+  const list = names.slice(0, 3).map((name) => JSON.stringify(name.slice(0, 120)))
+  const hint = known.length > 0 ? ` Did you mean ${known.join(', ')}?` : ' GET /api/v1/models lists what is served.'
+  return new GatewayError('not_found', `No endpoint serves the model ${list.join(' or ')}.${hint}`, { path: 'model' })
+}
+
+/** A map whose entries are made when it is first read. */
+function lazyMap(build: () => ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  let built: ReadonlyMap<string, string> | undefined
+  const map = (): ReadonlyMap<string, string> => (built ??= build())
+  return {
+    get size() {
+      return map().size
+    },
+    get: (key) => map().get(key),
+    has: (key) => map().has(key),
+    forEach: (callback, self) => map().forEach(callback, self),
+    entries: () => map().entries(),
+    keys: () => map().keys(),
+    values: () => map().values(),
+    [Symbol.iterator]: () => map()[Symbol.iterator](),
+  }
+}

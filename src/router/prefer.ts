@@ -1,0 +1,217 @@
+import type { Parameter } from '../core/endpoint.ts'
+import { GatewayError } from '../core/error.ts'
+import type { ModelRequest, Percentiles, ProviderPreferences, SortKey } from '../core/request.ts'
+import { modalityBit, parameterBit, POLICY } from './columns.ts'
+import type { RequestEstimate } from './estimate.ts'
+
+/** A parameter the request uses; an endpoint serves it when it supports any of these. */
+export interface Requirement {
+  readonly name: Parameter
+  readonly mask: number
+}
+
+/** Provider slugs of a preference, lower-case; both spellings of the priority tier. */
+export type Slugs = ReadonlySet<string>
+
+export interface MaxPrice {
+  readonly prompt: number
+  readonly completion: number
+  readonly request: number
+  readonly image: number
+  readonly audio: number
+}
+
+/** The request and its preferences, compiled once per plan: what the filter compares endpoints with. */
+export interface Demand {
+  /** Each list must name the endpoint: the caller's, and the workspace's or key's as a ceiling. */
+  readonly only: readonly Slugs[]
+  readonly ignore: Slugs | undefined
+  /** Position by slug; undefined without `order`. */
+  readonly order: ReadonlyMap<string, number> | undefined
+  readonly orderLength: number
+  readonly allowFallbacks: boolean
+  readonly requireParameters: boolean
+  readonly policies: number
+  readonly quantizations: ReadonlySet<string> | undefined
+  readonly maxPrice: MaxPrice | undefined
+  readonly sort: SortKey | undefined
+  /** Sort set by workspace or key: a variant's sort goes before it. */
+  readonly defaultSort: SortKey | undefined
+  readonly acrossModels: boolean
+  readonly maxLatencyMs: Percentiles | undefined
+  readonly minThroughput: Percentiles | undefined
+  readonly tier: 'default' | 'flex' | 'priority' | undefined
+  readonly requirements: readonly Requirement[]
+  /** Parameters that choose between the endpoints of a model: tools, structured output, verbosity. Most important first. */
+  readonly soft: readonly Requirement[]
+  readonly inputs: number
+  readonly outputs: number
+  readonly inputTokens: number
+  readonly leastTokens: number
+  readonly maxOutputTokens: number
+}
+
+const requirement = (name: Parameter, ...others: Parameter[]): Requirement => ({
+  name,
+  mask: others.reduce((mask, other) => mask | parameterBit(other), parameterBit(name)),
+})
+
+/** Plain fields of a request that are parameters of the same or another name. */
+const FIELDS: readonly (readonly [field: string, requirement: Requirement])[] = [
+  ['temperature', requirement('temperature')],
+  ['top_p', requirement('top_p')],
+  ['top_k', requirement('top_k')],
+  ['min_p', requirement('min_p')],
+  ['top_a', requirement('top_a')],
+  ['presence_penalty', requirement('presence_penalty')],
+  ['frequency_penalty', requirement('frequency_penalty')],
+  ['repetition_penalty', requirement('repetition_penalty')],
+  ['max_output_tokens', requirement('max_tokens', 'max_completion_tokens')],
+  ['top_logprobs', requirement('top_logprobs', 'logprobs')],
+  ['logit_bias', requirement('logit_bias')],
+  ['seed', requirement('seed')],
+  ['stop', requirement('stop')],
+  ['prediction', requirement('prediction')],
+  ['web_search_options', requirement('web_search_options')],
+  ['reasoning', requirement('reasoning', 'reasoning_effort', 'include_reasoning')],
+]
+const TOOLS = requirement('tools')
+const TOOL_CHOICE = requirement('tool_choice')
+const PARALLEL_TOOL_CALLS = requirement('parallel_tool_calls')
+const JSON_OBJECT = requirement('response_format', 'structured_outputs')
+const JSON_SCHEMA = requirement('structured_outputs')
+const VERBOSITY = requirement('verbosity')
+
+function findRequirements(request: ModelRequest): { readonly all: readonly Requirement[]; readonly soft: readonly Requirement[] } {
+  const all: Requirement[] = []
+  const soft: Requirement[] = []
+  for (const [field, needed] of FIELDS) if (request[field] !== undefined && request[field] !== null) all.push(needed)
+  if (request.tools !== undefined && request.tools.length > 0) {
+    soft.push(TOOLS)
+    if (request.tool_choice !== undefined && request.tool_choice !== 'auto') all.push(TOOL_CHOICE)
+    if (request.parallel_tool_calls === true) all.push(PARALLEL_TOOL_CALLS)
+  }
+  const format = request.text?.format?.type
+  if (format === 'json_schema') soft.push(JSON_SCHEMA)
+  if (format === 'json_object') soft.push(JSON_OBJECT)
+  if (request.text?.verbosity !== undefined && request.text.verbosity !== null) soft.push(VERBOSITY)
+  all.push(...soft)
+  return { all, soft }
+}
+
+/** Lower-case; `openai/fast` and `openai/priority` are the same endpoint, so both are kept. */
+function addSlug(slug: string, add: (slug: string) => void): void {
+  const lower = slug.trim().toLowerCase()
+  if (lower === '') return
+  add(lower)
+  if (lower.endsWith('/fast')) add(`${lower.slice(0, -5)}/priority`)
+}
+
+function slugs(list: readonly string[] | null | undefined): Slugs | undefined {
+  if (list === null || list === undefined || list.length === 0) return undefined
+  const set = new Set<string>()
+  for (const slug of list) addSlug(slug, (name) => set.add(name))
+  return set
+}
+
+function orderOf(list: readonly string[] | null | undefined): ReadonlyMap<string, number> | undefined {
+  if (list === null || list === undefined || list.length === 0) return undefined
+  const order = new Map<string, number>()
+  list.forEach((slug, i) => addSlug(slug, (name) => order.has(name) || order.set(name, i)))
+  return order
+}
+
+function maxPriceOf(...limits: readonly ProviderPreferences['max_price'][]): MaxPrice | undefined {
+  let found = false
+  const result = { prompt: Infinity, completion: Infinity, request: Infinity, image: Infinity, audio: Infinity }
+  for (const limit of limits) {
+    for (const kind of ['prompt', 'completion', 'request', 'image', 'audio'] as const) {
+      const value = limit?.[kind]
+      if (value === undefined || value === null) continue
+      const price = typeof value === 'string' && value.trim() === '' ? NaN : Number(value)
+      if (Number.isNaN(price) || price < 0) {
+        throw new GatewayError('invalid_request', `provider.max_price.${kind} must be a price in USD, not ${JSON.stringify(value)}.`, { path: `provider.max_price.${kind}` })
+      }
+      found = true
+      result[kind] = Math.min(result[kind], price)
+    }
+  }
+  return found ? result : undefined
+}
+
+/** A bare number means the median. Undefined when nothing is asked. */
+function percentiles(value: number | Percentiles | null | undefined, scale: number): Percentiles | undefined {
+  if (value === null || value === undefined) return undefined
+  if (typeof value === 'number') return { p50: value * scale }
+  const { p50, p75, p90, p99 } = value
+  if (p50 == null && p75 == null && p90 == null && p99 == null) return undefined
+  const scaled = (cutoff: number | null | undefined): number | null => (cutoff == null ? null : cutoff * scale)
+  return { p50: scaled(p50), p75: scaled(p75), p90: scaled(p90), p99: scaled(p99) }
+}
+
+function sortOf(sort: ProviderPreferences['sort']): { readonly by: SortKey | undefined; readonly acrossModels: boolean } {
+  if (sort === null || sort === undefined) return { by: undefined, acrossModels: false }
+  if (typeof sort === 'string') return { by: sort, acrossModels: false }
+  const acrossModels = sort.partition === 'none'
+  // Sorting across models needs a measure; the one the gateway balances by is the price.
+  return { by: sort.by ?? (acrossModels ? 'price' : undefined), acrossModels }
+}
+
+function tierOf(request: ModelRequest): Demand['tier'] {
+  switch (request.service_tier) {
+    case 'flex':
+      return 'flex'
+    case 'priority':
+    case 'fast':
+      return 'priority'
+    case 'default':
+      return 'default'
+    default:
+      return undefined
+  }
+}
+
+/**
+ * Merges the caller's preferences with those of key and workspace and compiles them. Restrictions add up (`only` narrows, `ignore`
+ * grows, `deny` and `zdr` stay, the lower price counts); everything else of the caller replaces the default.
+ * Throws `invalid_request` for a price that is no number.
+ */
+export function compileDemand(request: ModelRequest, estimate: RequestEstimate, defaults: ProviderPreferences | null | undefined): Demand {
+  const own = request.provider ?? {}
+  const base = defaults ?? {}
+  const only = [slugs(own.only), slugs(base.only)].filter((set) => set !== undefined)
+  const order = orderOf(own.order ?? base.order)
+  const quantizations = own.quantizations ?? base.quantizations
+  const sort = sortOf(own.sort)
+  const defaultSort = sortOf(base.sort)
+  const { all, soft } = findRequirements(request)
+  let outputs = 0
+  for (const modality of request.modalities ?? []) outputs |= modalityBit(modality)
+  return {
+    only,
+    ignore: slugs([...(own.ignore ?? []), ...(base.ignore ?? [])]),
+    order,
+    orderLength: order === undefined ? 0 : (own.order ?? base.order ?? []).length,
+    allowFallbacks: own.allow_fallbacks ?? base.allow_fallbacks ?? true,
+    requireParameters: own.require_parameters ?? base.require_parameters ?? false,
+    policies:
+      (own.data_collection === 'deny' || base.data_collection === 'deny' ? POLICY.noCollection : 0) |
+      (own.zdr === true || base.zdr === true ? POLICY.zdr : 0) |
+      (own.enforce_distillable_text === true || base.enforce_distillable_text === true ? POLICY.distillable : 0),
+    quantizations: quantizations && quantizations.length > 0 ? new Set(quantizations.map((name) => name.toLowerCase())) : undefined,
+    maxPrice: maxPriceOf(own.max_price, base.max_price),
+    sort: sort.by,
+    defaultSort: defaultSort.by,
+    acrossModels: own.sort == null ? defaultSort.acrossModels : sort.acrossModels,
+    maxLatencyMs: percentiles(own.preferred_max_latency ?? base.preferred_max_latency, 1000),
+    minThroughput: percentiles(own.preferred_min_throughput ?? base.preferred_min_throughput, 1),
+    tier: tierOf(request),
+    requirements: all,
+    soft,
+    inputs: estimate.inputs,
+    outputs,
+    inputTokens: estimate.inputTokens,
+    leastTokens: estimate.leastTokens,
+    maxOutputTokens: request.max_output_tokens ?? 0,
+  }
+}

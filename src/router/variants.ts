@@ -1,0 +1,109 @@
+import type { Catalog, Model } from '../core/endpoint.ts'
+import type { SortKey } from '../core/request.ts'
+
+/** What the suffixes of a model name ask for. */
+export interface VariantEffects {
+  readonly sort?: SortKey
+  /** Service tier whose endpoints may compete in the sort. */
+  readonly admitTier?: 'flex' | 'priority'
+  /** `:online`: the web plugin runs for this call. */
+  readonly online?: boolean
+}
+
+export interface ModelName {
+  /** The name without its variant suffixes. */
+  readonly base: string
+  /** A suffix that stands for endpoints of its own (`free`, `thinking`, `extended`). */
+  readonly variant?: string
+  readonly effects: VariantEffects
+  /** `~author/family-latest`. */
+  readonly latest: boolean
+}
+
+const ROUTING_VARIANTS: { readonly [suffix: string]: VariantEffects } = {
+  nitro: { sort: 'throughput', admitTier: 'priority' },
+  floor: { sort: 'price', admitTier: 'flex' },
+  exacto: { sort: 'exacto' },
+  online: { online: true },
+}
+const CATALOG_VARIANTS = new Set(['free', 'thinking', 'extended'])
+const NO_EFFECTS: VariantEffects = {}
+
+/**
+ * Splits `author/slug:variant:...`. Suffixes may be combined; of several that sort the last one counts.
+ * A suffix that is no variant belongs to the name (`llama3:8b`).
+ */
+export function parseModelName(name: string): ModelName {
+  let base = name
+  let variant: string | undefined
+  let effects = NO_EFFECTS
+  for (;;) {
+    const colon = base.lastIndexOf(':')
+    if (colon <= 0) break
+    const suffix = base.slice(colon + 1)
+    const routing = Object.hasOwn(ROUTING_VARIANTS, suffix) ? ROUTING_VARIANTS[suffix] : undefined
+    if (routing !== undefined) effects = { ...routing, ...effects }
+    else if (variant === undefined && CATALOG_VARIANTS.has(suffix)) variant = suffix
+    else break
+    base = base.slice(0, colon)
+  }
+  return { base, effects, latest: base.startsWith('~'), ...(variant === undefined ? {} : { variant }) }
+}
+
+export interface ResolvedModel {
+  /** As the caller wrote it. */
+  readonly name: string
+  readonly model: Model
+  /** Only endpoints of this variant; undefined: endpoints without variant. `any`: the model is itself a variant. */
+  readonly variant: string | undefined
+  readonly anyVariant: boolean
+  readonly effects: VariantEffects
+  readonly via: 'slug' | 'alias' | 'latest'
+}
+
+/** Finds the model behind a name: exact slug, variant, alias or `~author/family-latest`. Undefined when the catalog has none. */
+export function resolveModel(name: string, catalog: Catalog): ResolvedModel | undefined {
+  const exact = catalog.find(name)
+  if (exact !== undefined && exact.slug === name) {
+    return { name, model: exact, variant: undefined, anyVariant: name.includes(':'), effects: NO_EFFECTS, via: 'slug' }
+  }
+  const parsed = parseModelName(name)
+  const target = parsed.variant === undefined ? parsed.base : `${parsed.base}:${parsed.variant}`
+  const model = catalog.find(target) ?? (parsed.variant === undefined ? undefined : catalog.find(parsed.base)) ?? (parsed.latest ? latestOf(parsed.base, catalog) : undefined)
+  if (model === undefined) return undefined
+  const via = parsed.latest ? 'latest' : model.slug === target || model.slug === parsed.base ? 'slug' : 'alias'
+  const anyVariant = parsed.variant === undefined ? model.slug.includes(':') : model.slug.endsWith(`:${parsed.variant}`)
+  return { name, model, variant: parsed.variant, anyVariant, effects: parsed.effects, via }
+}
+
+const families = new WeakMap<Catalog, ReadonlyMap<string, Model>>()
+
+/** The newest model of a family: models whose slugs differ only in version, date and release words. */
+function latestOf(name: string, catalog: Catalog): Model | undefined {
+  const match = /^~([^/]+\/.+)-latest$/.exec(name)
+  if (match === null) return undefined
+  let newest = families.get(catalog)
+  if (newest === undefined) {
+    const map = new Map<string, Model>()
+    for (const model of catalog.models()) {
+      if (model.slug.includes(':') || model.slug.startsWith('~')) continue
+      const family = familyOf(model.slug)
+      const known = map.get(family)
+      if (known === undefined || model.created > known.created || (model.created === known.created && model.slug > known.slug)) map.set(family, model)
+    }
+    families.set(catalog, (newest = map))
+  }
+  return newest.get(familyOf(match[1] ?? ''))
+}
+
+const RELEASE_WORDS = new Set(['preview', 'exp', 'experimental', 'beta', 'latest', 'it'])
+
+/** `anthropic/claude-opus-4.8` -> `anthropic/claude-opus`; `google/gemini-3-flash-preview` -> `google/gemini-flash`. */
+export function familyOf(slug: string): string {
+  const slash = slug.indexOf('/')
+  const words = slug.slice(slash + 1).split('-')
+  const kept = words
+    .filter((word, i) => i === 0 || !(RELEASE_WORDS.has(word) || /^[a-z]?\d/.test(word)))
+    .map((word, i) => (i === 0 ? word.replace(/[\d.]+$/, '') || word : word))
+  return `${slug.slice(0, slash + 1)}${kept.join('-')}`
+}
