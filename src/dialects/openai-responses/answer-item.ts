@@ -1,0 +1,78 @@
+import type { JsonObject } from '../../core/item.ts'
+import type { CustomInputStream } from '../shared/custom-input.ts'
+import type { FinalPart } from './content-parts.ts'
+
+export type ItemKind = 'message' | 'reasoning' | 'call' | 'other'
+
+export function kindOfItem(type: string): ItemKind {
+  if (type === 'message') return 'message'
+  if (type === 'reasoning') return 'reasoning'
+  return type === 'function_call' || type === 'custom_tool_call' ? 'call' : 'other'
+}
+
+/** Text that was streamed for one content or summary part. */
+export interface StreamedPart {
+  readonly kind: FinalPart['kind']
+  /** The upstream's `content_index` or `summary_index`. */
+  readonly index: number
+  /** Our own number, dense in the order of first content; -1 before that. Some upstreams start at 1 or leave gaps. */
+  number: number
+  text: string
+  /** Annotations the upstream announced one by one, passed on or not: what the finished part lists beyond them is new. */
+  annotations: number
+  hasLogprobs: boolean
+}
+
+/** One output item while it arrives. */
+export class AnswerItem {
+  readonly key: string
+  readonly type: string
+  readonly kind: ItemKind
+  /** The item as it was announced; an empty object when its first delta came unannounced. */
+  announced: JsonObject
+  /** False while a call's name or id is still unknown: its arguments wait. */
+  started = false
+  closed = false
+  readonly parts: StreamedPart[] = []
+  /** Arguments or custom input received so far. */
+  text = ''
+  /** Of a call to a function that stands for a custom tool: turns its arguments back into the tool's input. */
+  wrapped: CustomInputStream | undefined
+  #lastPart: StreamedPart | undefined
+  #numbers = [0, 0]
+
+  constructor(key: string, type: string, announced: JsonObject) {
+    this.key = key
+    this.type = type
+    this.kind = kindOfItem(type)
+    this.announced = announced
+  }
+
+  part(kind: StreamedPart['kind'], index: number): StreamedPart {
+    const last = this.#lastPart
+    if (last !== undefined && last.index === index && last.kind === kind) return last
+    const known = this.parts.find((part) => part.index === index && part.kind === kind)
+    if (known !== undefined) return (this.#lastPart = known)
+    const part: StreamedPart = { kind, index, number: -1, text: '', annotations: 0, hasLogprobs: false }
+    this.parts.push(part)
+    return (this.#lastPart = part)
+  }
+
+  /** Our number of a part that is about to receive content. Text and refusal share one row of numbers, summaries have their own. */
+  numberOf(part: StreamedPart): number {
+    if (part.number === -1) part.number = this.#numbers[part.kind === 'summary' ? 1 : 0]!++
+    return part.number
+  }
+
+  /**
+   * The streamed part a finished part completes. Finished parts are a dense list; where the upstream's indexes lie outside of it (numbering
+   * that starts at 1, or runs over the whole answer) the order decides.
+   */
+  match(kind: StreamedPart['kind'], position: number, length: number): StreamedPart {
+    const row = this.parts.filter((part) => (part.kind === 'summary') === (kind === 'summary')).sort((a, b) => a.index - b.index)
+    if (row.every((part) => part.index < length)) return this.part(kind, position)
+    const byOrder = row[position]
+    if (byOrder?.kind === kind) return byOrder
+    return this.part(kind, (row.at(-1)?.index ?? -1) + 1 + position)
+  }
+}

@@ -1,0 +1,23 @@
+import type { Dialect } from '../../core/dialect.ts'
+import { decodeResponsesError } from './error.ts'
+import { responsesOptions } from './options.ts'
+import type { ResponsesOptions } from './options.ts'
+import { encodeResponsesRequest, responsesMediaUrls } from './request.ts'
+import { createResponsesDecoder } from './stream.ts'
+
+export type { ResponsesOptions } from './options.ts'
+
+/** The Responses format as its inventor serves it and others copy it: the gateway's own vocabulary, one hop further. */
+export const openaiResponses: Dialect<ResponsesOptions> = {
+  name: 'openai-responses',
+  framing: 'sse',
+  options: responsesOptions,
+  supports: [
+    'temperature', 'top_p', 'max_tokens', 'max_completion_tokens', 'top_logprobs', 'logprobs', 'tools', 'tool_choice', 'parallel_tool_calls',
+    'response_format', 'structured_outputs', 'reasoning', 'reasoning_effort', 'include_reasoning', 'verbosity',
+  ],
+  encodeRequest: encodeResponsesRequest,
+  decoder: createResponsesDecoder,
+  decodeError: (status, headers, body, target) => decodeResponsesError(status, headers, body, target.providerName),
+  mediaUrls: responsesMediaUrls,
+}

@@ -1,0 +1,87 @@
+import type { Target } from '../../core/dialect.ts'
+import type { JsonObject, ReasoningItem } from '../../core/item.ts'
+import { openReasoning } from '../../core/reasoning-envelope.ts'
+import type { ReasoningPayload } from '../../core/reasoning-envelope.ts'
+import type { ModelRequest } from '../../core/request.ts'
+import { budgetEffort, nearestEffort, reasoningWish } from '../shared/reasoning-options.ts'
+import type { ResponsesOptions } from './options.ts'
+
+type ReasoningTarget = Pick<Target<ResponsesOptions>, 'options' | 'scope'>
+
+/** An envelope this endpoint minted: same organisation, and a format it reads. */
+function openOwn(encrypted: string | null | undefined, { options, scope }: ReasoningTarget): ReasoningPayload | undefined {
+  const payload = openReasoning(encrypted)
+  if (payload === undefined || payload.scope !== scope) return undefined
+  return options.replayFormats === 'any' || payload.format === options.reasoningFormat ? payload : undefined
+}
+
+/** The vendor's blob inside an `encrypted_content` of ours; undefined when this endpoint cannot read it. */
+export function openOwnContent(encrypted: string, target: ReasoningTarget): string | undefined {
+  return openOwn(encrypted, target)?.data
+}
+
+/**
+ * A reasoning item of the history as this endpoint takes it back: without id, with its encrypted content unwrapped. Undefined when the
+ * endpoint cannot read it and takes no raw text either.
+ */
+export function encodeReasoningItem(item: ReasoningItem, target: ReasoningTarget, position: number): JsonObject | undefined {
+  const { options } = target
+  const payload = openOwn(item.encrypted_content, target)
+  const id = options.reasoningIds ? { id: `rs_${position}` } : {}
+  const summary = (item.summary ?? []).map(({ text }) => ({ type: 'summary_text', text }))
+  if (payload !== undefined && (payload.data !== undefined || payload.signature !== undefined)) {
+    const { data, signature, text, format } = payload
+    const routed = options.replayFormats === 'any' ? { format, ...(signature === undefined ? {} : { signature, content: textContent(item, text) }) } : {}
+    return { type: 'reasoning', ...id, summary, ...(data === undefined ? {} : { encrypted_content: data }), ...routed }
+  }
+  const content = textContent(item, undefined)
+  if (!options.reasoningText || (content.length === 0 && summary.length === 0)) return undefined
+  return { type: 'reasoning', ...id, summary, ...(content.length === 0 ? {} : { content }) }
+}
+
+function textContent(item: ReasoningItem, exact: string | undefined): readonly JsonObject[] {
+  if (exact !== undefined) return [{ type: 'reasoning_text', text: exact }]
+  return (item.content ?? []).filter(({ text }) => text !== '').map(({ text }) => ({ type: 'reasoning_text', text }))
+}
+
+/** Output limit an effort is measured against when nobody names one. */
+const ASSUMED_OUTPUT_TOKENS = 32_000
+
+/** `reasoning` of the request in the endpoint's terms; undefined when nothing of it is left. Changes are named in `dropped`. */
+export function encodeReasoningOptions(request: ModelRequest, target: Target<ResponsesOptions>, dropped: Set<string>): JsonObject | undefined {
+  const { options } = target
+  if (request.reasoning == null) return undefined
+  const { effort: _, max_tokens: maxTokens, enabled, summary, ...rest } = request.reasoning
+  const encoded: Record<string, unknown> = { ...rest }
+  if (options.reasoningBudget && maxTokens != null) encoded['max_tokens'] = maxTokens
+  if (options.reasoningBudget && enabled != null) encoded['enabled'] = enabled
+  const effort = wantedEffort(request, target)
+  if (effort !== undefined) {
+    const nearest = nearestAllowed(effort, options.reasoningEfforts)
+    if (nearest !== undefined) encoded['effort'] = nearest
+    if (nearest !== effort) dropped.add(nearest === undefined ? 'reasoning.effort' : `reasoning.effort: ${effort} became ${nearest}`)
+  }
+  if (summary != null) {
+    if (options.reasoningSummary) encoded['summary'] = summary
+    else dropped.add('reasoning.summary')
+  }
+  for (const key of Object.keys(encoded)) if (encoded[key] == null) delete encoded[key]
+  return Object.keys(encoded).length === 0 ? undefined : encoded
+}
+
+/** The effort the request stands for; budgets and the bare switch become one where the endpoint does not understand them. */
+function wantedEffort(request: ModelRequest, target: Target<ResponsesOptions>): string | undefined {
+  const wish = reasoningWish(request.reasoning)
+  if (request.reasoning?.effort != null) return request.reasoning.effort
+  if (target.options.reasoningBudget) return undefined
+  if (wish.mode === 'off') return 'none'
+  if (wish.mode === 'default') return undefined
+  if (wish.maxTokens !== undefined) return budgetEffort(wish.maxTokens, request.max_output_tokens ?? target.maxOutputTokens ?? ASSUMED_OUTPUT_TOKENS)
+  return 'medium'
+}
+
+function nearestAllowed(effort: string, allowed: readonly string[]): string | undefined {
+  if (allowed.includes(effort)) return effort
+  // Where reasoning cannot be switched off, the least of it comes closest.
+  return nearestEffort(effort === 'none' ? 'minimal' : (effort as Parameters<typeof nearestEffort>[0]), allowed)
+}

@@ -1,0 +1,204 @@
+import type { EncodedRequest, Target } from '../../core/dialect.ts'
+import type { Parameter } from '../../core/endpoint.ts'
+import { GATEWAY_FIELDS } from '../../core/request.ts'
+import type { ModelRequest } from '../../core/request.ts'
+import { reasoningWish } from '../shared/reasoning-options.ts'
+import { encodeInput } from './input.ts'
+import { remoteUrls } from './message-parts.ts'
+import type { ResponsesOptions } from './options.ts'
+import { encodeReasoningOptions } from './reasoning.ts'
+import { encodeTools } from './tools.ts'
+
+type ResponsesTarget = Target<ResponsesOptions>
+type Body = { [field: string]: unknown }
+
+const ENCRYPTED = 'reasoning.encrypted_content'
+const LOGPROBS = 'message.output_text.logprobs'
+
+/** Fields with their own rules below. */
+const HANDLED: ReadonlySet<string> = new Set([
+  'input', 'tools', 'tool_choice', 'parallel_tool_calls', 'include', 'reasoning', 'text', 'max_output_tokens', 'service_tier',
+])
+
+/** State on the upstream's side, which this gateway never uses. */
+const STATEFUL: ReadonlySet<string> = new Set(['background', 'conversation'])
+
+/** Sampling and other parameters, and what an endpoint must support to get them (one of). */
+const GATED: ReadonlyMap<string, readonly Parameter[]> = new Map<string, readonly Parameter[]>([
+  ['temperature', ['temperature']],
+  ['top_p', ['top_p']],
+  ['top_k', ['top_k']],
+  ['min_p', ['min_p']],
+  ['top_a', ['top_a']],
+  ['frequency_penalty', ['frequency_penalty']],
+  ['presence_penalty', ['presence_penalty']],
+  ['repetition_penalty', ['repetition_penalty']],
+  ['logit_bias', ['logit_bias']],
+  ['logprobs', ['logprobs']],
+  ['top_logprobs', ['top_logprobs', 'logprobs']],
+  ['seed', ['seed']],
+  ['stop', ['stop']],
+  ['prediction', ['prediction']],
+  ['web_search_options', ['web_search_options']],
+])
+
+/** Fields of OpenAI's own API and the option that says whether a server of the format takes them. */
+const OPTIONAL: ReadonlyMap<string, 'promptCacheKey' | 'promptCacheOptions' | 'metadata' | 'safetyIdentifier'> = new Map([
+  ['prompt_cache_key', 'promptCacheKey'],
+  ['prompt_cache_options', 'promptCacheOptions'],
+  ['metadata', 'metadata'],
+  ['safety_identifier', 'safetyIdentifier'],
+  ['user', 'safetyIdentifier'],
+] as const)
+
+/** Known fields that need no rule: everything else is an unknown field of the caller. */
+const PLAIN: ReadonlySet<string> = new Set(['instructions', 'truncation'])
+
+/**
+ * The request as this endpoint takes it: the caller's own fields nearly as they came, with the upstream's model, nothing stored, and
+ * everything the endpoint refuses left out and named in `dropped`.
+ */
+export function encodeResponsesRequest(request: ModelRequest, target: ResponsesTarget): EncodedRequest {
+  const { options } = target
+  const dropped = new Set<string>()
+  const body: Body = { model: target.upstreamModel }
+  for (const [field, value] of Object.entries(request)) {
+    if (value == null || GATEWAY_FIELDS.has(field) || HANDLED.has(field)) continue
+    if (isTaken(field, value, request, target, dropped)) body[field] = value
+  }
+  const { tools, choice, names } = encodeTools(request, options, target.supports, dropped)
+  body['input'] = encodeInput(request.input, target, names, dropped)
+  if (tools !== undefined) {
+    body['tools'] = tools
+    if (choice !== undefined) body['tool_choice'] = choice
+    addParallelCalls(body, request, target, dropped)
+  }
+  addOutputLimit(body, request, target, dropped)
+  addReasoning(body, request, target, dropped)
+  addText(body, request, target, dropped)
+  addInclude(body, request, target, dropped)
+  addServiceTier(body, request, target, dropped)
+  Object.assign(body, options.extraBody)
+  body['stream'] = target.stream
+  if (target.stream && options.suppressObfuscation) body['stream_options'] = { include_obfuscation: false }
+  if (options.store) body['store'] = false
+  return {
+    method: 'POST',
+    path: options.path,
+    headers: { 'content-type': 'application/json', accept: target.stream ? 'text/event-stream' : 'application/json' },
+    body: JSON.stringify(body),
+    dropped: [...dropped],
+  }
+}
+
+/** URLs the gateway must fetch because the endpoint cannot. */
+export function responsesMediaUrls(request: ModelRequest, target: ResponsesTarget): readonly string[] {
+  if (!target.options.inlineMedia) return []
+  const urls = new Set<string>()
+  for (const item of request.input) {
+    const parts = 'content' in item && Array.isArray(item.content) ? item.content : 'output' in item && Array.isArray(item.output) ? item.output : []
+    for (const part of parts) if (target.options.inputParts.includes(part.type)) for (const url of remoteUrls(part)) urls.add(url)
+  }
+  return [...urls]
+}
+
+function isTaken(field: string, value: unknown, request: ModelRequest, { options, supports }: ResponsesTarget, dropped: Set<string>): boolean {
+  if (PLAIN.has(field)) return true
+  const gate = GATED.get(field)
+  const option = OPTIONAL.get(field)
+  let taken: boolean
+  if (gate !== undefined) taken = gate.some((parameter) => supports.has(parameter)) && !isRefused(field, request, options)
+  else if (option !== undefined) taken = options[option]
+  else if (STATEFUL.has(field)) {
+    if (value === false) return false
+    taken = false
+  } else taken = options.unknownFields === 'forward'
+  if (!taken) dropped.add(field)
+  return taken
+}
+
+function isRefused(field: string, request: ModelRequest, options: ResponsesOptions): boolean {
+  if (field === 'presence_penalty' || field === 'frequency_penalty') return !options.penalties
+  if (field !== 'temperature' && field !== 'top_p') return false
+  if (options.samplingParameters === 'drop-when-reasoning') return reasoningWish(request.reasoning).mode === 'on'
+  return options.samplingParameters === 'drop'
+}
+
+function addParallelCalls(body: Body, request: ModelRequest, { supports }: ResponsesTarget, dropped: Set<string>): void {
+  const parallel = request.parallel_tool_calls
+  if (parallel == null) return
+  if (supports.has('parallel_tool_calls')) body['parallel_tool_calls'] = parallel
+  else if (!parallel) dropped.add('parallel_tool_calls')
+}
+
+function addOutputLimit(body: Body, request: ModelRequest, { options, supports }: ResponsesTarget, dropped: Set<string>): void {
+  const limit = request.max_output_tokens
+  if (limit == null) return
+  if (!supports.has('max_tokens') && !supports.has('max_completion_tokens')) {
+    dropped.add('max_output_tokens')
+    return
+  }
+  body['max_output_tokens'] = Math.max(limit, options.minOutputTokens)
+  if (limit < options.minOutputTokens) dropped.add(`max_output_tokens: ${limit} became ${options.minOutputTokens}`)
+}
+
+const reasons = (supports: ReadonlySet<Parameter>): boolean =>
+  supports.has('reasoning') || supports.has('reasoning_effort') || supports.has('include_reasoning')
+
+function addReasoning(body: Body, request: ModelRequest, target: ResponsesTarget, dropped: Set<string>): void {
+  if (request.reasoning == null) return
+  if (!reasons(target.supports)) {
+    // Not reasoning is what such an endpoint does anyway.
+    if (reasoningWish(request.reasoning).mode === 'on') dropped.add('reasoning')
+    return
+  }
+  const reasoning = encodeReasoningOptions(request, target, dropped)
+  if (reasoning !== undefined) body['reasoning'] = reasoning
+}
+
+function addText(body: Body, request: ModelRequest, { options, supports }: ResponsesTarget, dropped: Set<string>): void {
+  if (request.text == null) return
+  const { format, verbosity, ...rest } = request.text
+  const text: Body = { ...rest }
+  if (format != null) {
+    const parameter = format.type === 'json_schema' ? 'structured_outputs' : 'response_format'
+    if (format.type === 'text' || supports.has(parameter) || (parameter === 'response_format' && supports.has('structured_outputs'))) {
+      text['format'] = Object.fromEntries(Object.entries(format).filter(([, value]) => value !== null))
+    } else dropped.add(parameter)
+  }
+  if (verbosity != null) {
+    if (!supports.has('verbosity')) dropped.add('verbosity')
+    else {
+      const known: readonly string[] = options.verbosities
+      const allowed = known.includes(verbosity) ? verbosity : known.at(-1)
+      if (allowed !== undefined) text['verbosity'] = allowed
+      if (allowed !== verbosity) dropped.add(allowed === undefined ? 'verbosity' : `verbosity: ${verbosity} became ${allowed}`)
+    }
+  }
+  if (Object.keys(text).length > 0) body['text'] = text
+}
+
+function addInclude(body: Body, request: ModelRequest, { options, supports }: ResponsesTarget, dropped: Set<string>): void {
+  const asked = new Set(request.include ?? [])
+  const include = new Set(asked)
+  if (!supports.has('logprobs') && !supports.has('top_logprobs') && include.delete(LOGPROBS)) dropped.add('logprobs')
+  if (!options.encryptedReasoning || !reasons(supports)) {
+    if (include.delete(ENCRYPTED)) dropped.add(`include: ${ENCRYPTED}`)
+  } else if (wantsEncrypted(body, request, options)) include.add(ENCRYPTED)
+  if (include.size > 0) body['include'] = [...include]
+}
+
+function wantsEncrypted(body: Body, request: ModelRequest, { includeReasoning }: ResponsesOptions): boolean {
+  const wish = reasoningWish(request.reasoning).mode
+  if (includeReasoning === 'asked' || wish === 'off') return false
+  const replays = (body['input'] as readonly { readonly type?: unknown }[]).some((item) => item.type === 'reasoning')
+  return includeReasoning === 'always' || wish === 'on' || replays
+}
+
+function addServiceTier(body: Body, request: ModelRequest, { options }: ResponsesTarget, dropped: Set<string>): void {
+  const tier = request.service_tier
+  if (tier == null) return
+  // `fast` is the contract's own word for it.
+  if (options.serviceTier) body['service_tier'] = tier === 'fast' ? 'priority' : tier
+  else if (tier !== 'auto' && tier !== 'default') dropped.add('service_tier')
+}

@@ -1,0 +1,279 @@
+import type { Decoder, Target } from '../../core/dialect.ts'
+import type { FinishReason, ModelEvent } from '../../core/event.ts'
+import type { JsonObject } from '../../core/item.ts'
+import type { ModelRequest } from '../../core/request.ts'
+import { createSseParser } from '../../lib/sse.ts'
+import { asString, isObject, tryParseJson } from '../shared/json.ts'
+import { Answer } from './answer.ts'
+import { readLogprobs, readPart } from './content-parts.ts'
+import { brokenAnswer, streamError } from './error.ts'
+import type { ResponsesOptions } from './options.ts'
+import { DELTA_KINDS, DeltaScanner } from './scan-delta.ts'
+import { toolNames } from './tools.ts'
+import { readUsage } from './usage.ts'
+
+/** Frames that are not JSON, or not of this format, before the stream is given up. */
+const MAX_MALFORMED = 16
+/** Different unknown event types that are counted. */
+const MAX_IGNORED_TYPES = 64
+
+export interface ResponsesDecoder extends Decoder {
+  /** Upstream event types that have no place in the public stream, and how often they came. */
+  readonly ignored: ReadonlyMap<string, number>
+}
+
+/** Progress of built-in tools the public stream knows: everything after `response.`, with the members that are passed on. */
+const PROGRESS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
+  ...['web_search_call.in_progress', 'web_search_call.searching', 'web_search_call.completed'].map((name) => [name, []] as const),
+  ...['image_generation_call.in_progress', 'image_generation_call.generating', 'image_generation_call.completed'].map((name) => [name, []] as const),
+  ['image_generation_call.partial_image', ['partial_image_b64', 'partial_image_index']],
+  ...['code_interpreter_call.in_progress', 'code_interpreter_call.interpreting', 'code_interpreter_call.completed'].map((name) => [name, []] as const),
+  ['code_interpreter_call_code.delta', ['delta']],
+  ['code_interpreter_call_code.done', ['code']],
+  ['apply_patch_call_operation_diff.delta', ['delta']],
+  ['apply_patch_call_operation_diff.done', ['diff']],
+])
+
+const PREFIX = 'response.'
+
+/** Decoder of one answer: stream events and whole JSON bodies run through the same state. */
+export function createResponsesDecoder(request: ModelRequest, target: Target<ResponsesOptions>): ResponsesDecoder {
+  return new StreamDecoder(request, target)
+}
+
+class StreamDecoder implements ResponsesDecoder {
+  readonly #provider: string
+  readonly #answer: Answer
+  readonly #scanner = new DeltaScanner()
+  readonly #ignored = new Map<string, number>()
+  #started = false
+  #finished = false
+  #malformed = 0
+  #frames = 0
+  #serviceTier: string | undefined
+
+  constructor(request: ModelRequest, target: Target<ResponsesOptions>) {
+    this.#provider = target.providerName
+    this.#answer = new Answer({
+      providerName: target.providerName,
+      reasoningFormat: target.options.reasoningFormat,
+      scope: target.scope,
+      toolNames: toolNames(request, target.options),
+    })
+  }
+
+  get finished(): boolean {
+    return this.#finished
+  }
+  get ignored(): ReadonlyMap<string, number> {
+    return this.#ignored
+  }
+
+  push(data: string, event: string | undefined, out: ModelEvent[]): void {
+    if (this.#finished) return
+    this.#frames++
+    // Deltas are nearly all frames; servers that name their events spare the rest the scan.
+    if ((event === undefined || event.endsWith('delta') || event === 'message') && this.#scanner.scan(data)) {
+      if (!this.#started) this.#start({}, out)
+      const { kind, outputIndex, part, delta } = this.#scanner
+      this.#answer.delta(kind, outputIndex, part, delta, true, out)
+      return
+    }
+    if (data === '' || data === '[DONE]') return
+    const frame = tryParseJson(data)
+    const type = isObject(frame) ? (asString(frame['type']) ?? event) : undefined
+    if (!isObject(frame) || (type === undefined && frame['error'] == null)) return this.#skipMalformed()
+    this.#dispatch(type ?? 'error', frame, out)
+  }
+
+  body(text: string, out: ModelEvent[]): void {
+    const start = text.trimStart()
+    // An upstream that streams although it was asked for JSON.
+    if (/^(?:data|event|id|retry)?:/.test(start)) {
+      const parser = createSseParser((data, event) => this.push(data, event, out))
+      parser.push(Buffer.from(text))
+      parser.end()
+      return this.end(out)
+    }
+    const parsed = tryParseJson(start)
+    if (!isObject(parsed)) {
+      if (Array.isArray(parsed) && isObject(parsed[0]) && parsed[0]['error'] != null) throw this.#fail(streamError(parsed, this.#provider))
+      throw this.#fail(brokenAnswer(this.#provider, start === '' ? 'answered with an empty body' : 'answered with a body that is not JSON'))
+    }
+    const hasAnswer = Array.isArray(parsed['output'])
+    if (parsed['error'] != null && parsed['error'] !== '') throw this.#fail(streamError(parsed, this.#provider))
+    const status = parsed['status']
+    if (!hasAnswer || status === 'queued' || status === 'in_progress') {
+      if (status === 'failed' || status === 'cancelled') throw this.#fail(this.#failure(parsed))
+      throw this.#fail(brokenAnswer(this.#provider, hasAnswer ? `answered before it was done (${status})` : 'answered with JSON that is no response'))
+    }
+    this.#end(parsed, out)
+  }
+
+  end(_out: ModelEvent[]): void {
+    if (this.#finished) return
+    throw this.#fail(brokenAnswer(this.#provider, this.#frames === 0 ? 'closed the stream without sending anything' : 'closed the stream before the answer was complete'))
+  }
+
+  #dispatch(type: string, frame: JsonObject, out: ModelEvent[]): void {
+    switch (type) {
+      case 'response.completed':
+      case 'response.done':
+      case 'response.incomplete':
+        return this.#end(isObject(frame['response']) ? frame['response'] : frame, out, type)
+      case 'response.failed':
+      case 'response.cancelled':
+        throw this.#fail(this.#failure(isObject(frame['response']) ? frame['response'] : frame))
+      case 'error':
+      case 'response.error':
+        throw this.#fail(streamError(frame, this.#provider))
+      case 'response.created':
+      case 'response.in_progress':
+      case 'response.queued':
+        return this.#start(isObject(frame['response']) ? frame['response'] : {}, out)
+      default:
+    }
+    // Errors of routers and proxies, in the form of Chat Completions, may come under any name or none.
+    if (!type.startsWith(PREFIX)) {
+      if (frame['error'] != null) throw this.#fail(streamError(frame, this.#provider))
+      return this.#ignore(type)
+    }
+    this.#start({}, out)
+    this.#content(type, frame, out)
+  }
+
+  #content(type: string, frame: JsonObject, out: ModelEvent[]): void {
+    const answer = this.#answer
+    const item = frame['item']
+    if (type === 'response.output_item.added') return isObject(item) ? answer.announce(frame, item, out) : this.#skipMalformed()
+    if (type === 'response.output_item.done') return isObject(item) ? answer.done(frame, item, out) : this.#skipMalformed()
+    const index = answer.indexOf(frame)
+    const part = partIndex(frame)
+    const kind = DELTA_KINDS.get(type)
+    if (kind !== undefined) {
+      const { delta } = frame
+      if (typeof delta !== 'string') return this.#skipMalformed()
+      return answer.delta(kind, index, part, delta, false, out, kind === 'text' ? readLogprobs(frame['logprobs']) : undefined)
+    }
+    const text = asString(frame['text']) ?? asString(frame['refusal'])
+    switch (type) {
+      case 'response.refusal.delta':
+        return answer.delta('refusal', index, part, asString(frame['delta']) ?? '', false, out)
+      case 'response.reasoning.delta':
+        return answer.delta('reasoning', index, part, asString(frame['delta']) ?? '', false, out)
+      case 'response.output_text.done':
+        return answer.completePart(index, part, { kind: 'text', text: text ?? '', annotations: [], logprobs: readLogprobs(frame['logprobs']) ?? [] }, out)
+      case 'response.refusal.done':
+        return answer.completePart(index, part, { kind: 'refusal', text: text ?? '', annotations: [], logprobs: [] }, out)
+      case 'response.reasoning_summary_text.done':
+        return answer.completePart(index, part, { kind: 'summary', text: text ?? '', annotations: [], logprobs: [] }, out)
+      case 'response.reasoning_text.done':
+      case 'response.reasoning.done':
+        return answer.completePart(index, part, { kind: 'reasoning', text: text ?? '', annotations: [], logprobs: [] }, out)
+      case 'response.content_part.done':
+      case 'response.reasoning_part.done':
+      case 'response.reasoning_summary_part.done': {
+        const final = readPart(frame['part'])
+        return final === undefined ? undefined : answer.completePart(index, part, final, out)
+      }
+      case 'response.content_part.added':
+      case 'response.reasoning_part.added':
+      case 'response.reasoning_summary_part.added':
+        return
+      case 'response.output_text.annotation.added':
+        return answer.annotation(index, part, frame['annotation'], out)
+      case 'response.function_call_arguments.done':
+        return answer.completeArguments('arguments', index, asString(frame['arguments']) ?? '', out)
+      case 'response.custom_tool_call_input.done':
+        return answer.completeArguments('input', index, asString(frame['input']) ?? '', out)
+      default:
+        this.#progress(type, index, frame, out)
+    }
+  }
+
+  #progress(type: string, index: number, frame: JsonObject, out: ModelEvent[]): void {
+    const name = type.slice(PREFIX.length)
+    const members = PROGRESS.get(name)
+    if (members === undefined) return this.#ignore(type)
+    const fields = Object.fromEntries(members.filter((member) => frame[member] !== undefined).map((member) => [member, frame[member]]))
+    if (!this.#answer.progress(index, name, members.length === 0 ? undefined : fields, out)) this.#ignore(type)
+  }
+
+  #start(response: JsonObject, out: ModelEvent[]): void {
+    const tier = asString(response['service_tier'])
+    if (tier !== undefined) this.#serviceTier = tier
+    if (this.#started) return
+    this.#started = true
+    const upstreamId = asString(response['id'])
+    const model = asString(response['model'])
+    if (upstreamId !== undefined) this.#answer.seed = upstreamId
+    out.push({
+      type: 'response-start',
+      ...(upstreamId === undefined ? {} : { upstreamId }),
+      ...(model === undefined ? {} : { model }),
+      ...(tier === undefined ? {} : { serviceTier: tier }),
+    })
+  }
+
+  #end(response: JsonObject, out: ModelEvent[], event?: string): void {
+    const status = response['status']
+    const wasCut = status === 'incomplete' || event === 'response.incomplete'
+    if (status === 'failed' || status === 'cancelled' || isObject(response['error'])) throw this.#fail(this.#failure(response))
+    const mark = out.length
+    this.#start(response, out)
+    const output = response['output']
+    this.#answer.settle(Array.isArray(output) ? output : [], wasCut, out)
+    const details = response['incomplete_details']
+    const nativeReason = (isObject(details) ? asString(details['reason']) : undefined) ?? asString(status)
+    if (!wasCut && !this.#answer.hasContent) {
+      out.length = mark
+      throw this.#fail(brokenAnswer(this.#provider, 'answered without any content'))
+    }
+    this.#finished = true
+    const usage = readUsage(response['usage'], this.#answer.searches)
+    const serviceTier = this.#serviceTier
+    out.push({
+      type: 'response-end',
+      reason: wasCut ? cutReason(nativeReason) : this.#stopReason(),
+      ...(nativeReason === undefined ? {} : { nativeReason }),
+      ...(usage === undefined ? {} : { usage }),
+      ...(serviceTier === undefined ? {} : { serviceTier }),
+    })
+  }
+
+  #stopReason(): FinishReason {
+    const { hasCalls, hasRefusal, hasText } = this.#answer
+    if (hasCalls) return 'tool_calls'
+    return hasRefusal && !hasText ? 'refusal' : 'stop'
+  }
+
+  /** The error of a failed answer; its other members (the prompt among them) are none of the error's business. */
+  #failure(response: JsonObject): Error {
+    const { error, error_type: errorType, status } = response
+    if (error == null) return brokenAnswer(this.#provider, status === 'cancelled' ? 'cancelled the answer' : 'failed without saying why')
+    return streamError({ error, ...(errorType === undefined ? {} : { error_type: errorType }) }, this.#provider)
+  }
+
+  #fail<E extends Error>(error: E): E {
+    this.#finished = true
+    return error
+  }
+
+  #ignore(type: string): void {
+    const known = this.#ignored.get(type)
+    if (known !== undefined || this.#ignored.size < MAX_IGNORED_TYPES) this.#ignored.set(type, (known ?? 0) + 1)
+  }
+
+  #skipMalformed(): void {
+    if (++this.#malformed > MAX_MALFORMED) throw this.#fail(brokenAnswer(this.#provider, `sent more than ${MAX_MALFORMED} frames that are not of this format`))
+  }
+}
+
+function partIndex(frame: JsonObject): number {
+  const index = frame['content_index'] ?? frame['summary_index']
+  return typeof index === 'number' && Number.isInteger(index) && index >= 0 ? index : 0
+}
+
+function cutReason(native: string | undefined): FinishReason {
+  return native !== undefined && /content_?filter|safety|moderation/i.test(native) ? 'content_filter' : 'length'
+}

@@ -1,0 +1,180 @@
+import type { Parameter } from '../../core/endpoint.ts'
+import { isCustomTool, isFunctionTool } from '../../core/item.ts'
+import type { CustomTool, FunctionTool, JsonObject, Tool, ToolChoice } from '../../core/item.ts'
+import type { ModelRequest } from '../../core/request.ts'
+import { asString, isObject } from '../shared/json.ts'
+import { COMMON_TOOL_NAMES, createToolNames } from '../shared/tool-names.ts'
+import type { ToolNames } from '../shared/tool-names.ts'
+import { flattenTools } from '../shared/tools.ts'
+import type { ResponsesOptions } from './options.ts'
+
+export interface EncodedTools {
+  readonly tools?: readonly JsonObject[]
+  readonly choice?: unknown
+  readonly names: ToolNames
+}
+
+const EMPTY_PARAMETERS: JsonObject = { type: 'object', properties: {} }
+
+/** Tools the gateway runs itself, in both accepted spellings: no upstream knows them. */
+const isGatewayTool = (type: string): boolean => /^(?:gateway|openrouter):/.test(type)
+
+/** Whether the endpoint takes this tool type of its own (or the items such a tool leaves behind). */
+export function acceptsBuiltin(type: string, builtin: ResponsesOptions['builtinTools']): boolean {
+  if (isGatewayTool(type)) return false
+  if (typeof builtin === 'boolean') return builtin
+  const base = type.replace(/_(?:call|call_output|output|list_tools|approval_request|approval_response)$/, '')
+  return builtin.some((name) => name === base || name === type || name.startsWith(`${base}_`) || base.startsWith(`${name}_`))
+}
+
+/** What a tool of the request becomes at this endpoint. */
+type Listed =
+  | { readonly kind: 'function' | 'custom'; readonly tool: FunctionTool | CustomTool; readonly namespace?: string }
+  | { readonly kind: 'verbatim'; readonly tool: Tool }
+
+function listTools(request: ModelRequest, options: ResponsesOptions, dropped: Set<string>): Listed[] {
+  const listed: Listed[] = []
+  for (const tool of request.tools ?? []) {
+    if (isFunctionTool(tool)) listed.push({ kind: 'function', tool })
+    else if (isCustomTool(tool)) listed.push({ kind: 'custom', tool })
+    else if (tool.type === 'namespace' && !options.namespaceTools && Array.isArray(tool['tools'])) {
+      const namespace = asString(tool['name'])
+      for (const inner of tool['tools'] as readonly Tool[]) {
+        if (!isFunctionTool(inner) && !isCustomTool(inner)) dropped.add(`tools: ${String(inner?.type)}`)
+        else listed.push({ kind: isCustomTool(inner) ? 'custom' : 'function', tool: inner, ...(namespace === undefined ? {} : { namespace }) })
+      }
+    } else if (tool.type === 'namespace' ? options.namespaceTools : acceptsBuiltin(tool.type, options.builtinTools)) listed.push({ kind: 'verbatim', tool })
+    else dropped.add(`tools: ${tool.type}`)
+  }
+  return listed
+}
+
+/** Names already fit for the endpoint are taken first, so that a rewritten one never displaces them. */
+function nameTools(listed: readonly Listed[], options: ResponsesOptions): ToolNames {
+  const rule = { pattern: COMMON_TOOL_NAMES.pattern, max: options.maxToolNameLength }
+  const names = createToolNames(rule)
+  const fits = (entry: Listed): boolean =>
+    entry.kind !== 'verbatim' && entry.namespace === undefined && entry.tool.name.length <= rule.max && rule.pattern.test(entry.tool.name)
+  for (const entry of [...listed.filter(fits), ...listed.filter((entry) => !fits(entry))]) {
+    if (entry.kind !== 'verbatim') names.upstream(entry.tool.name, entry.namespace, entry.kind)
+  }
+  return names
+}
+
+const NO_NAMES: ToolNames = { upstream: (name) => name, origin: (name) => ({ kind: 'function', name }) }
+
+/** The way back from the endpoint's tool names to the caller's tools: the same names `encodeTools` gives out. */
+export function toolNames(request: ModelRequest, options: ResponsesOptions): ToolNames {
+  return request.tools === undefined || request.tools.length === 0 ? NO_NAMES : nameTools(listTools(request, options, new Set()), options)
+}
+
+function encodeFunction(tool: FunctionTool, name: string, options: ResponsesOptions): JsonObject {
+  // The Anthropic family's cache marks have their own meaning elsewhere; here they are unknown fields.
+  const { strict, defer_loading, cache_control: _, ...rest } = tool as FunctionTool & { readonly cache_control?: unknown }
+  const keepStrict = strict !== undefined && (options.strict === 'forward' || (options.strict === 'only-true' && strict === true))
+  const keepDeferred = defer_loading !== undefined && acceptsBuiltin('tool_search', options.builtinTools)
+  return {
+    ...rest,
+    name,
+    parameters: tool.parameters ?? EMPTY_PARAMETERS,
+    ...(keepStrict ? { strict } : {}),
+    ...(keepDeferred ? { defer_loading } : {}),
+  }
+}
+
+/** A free-form tool as a function. Not strict: the only string it takes is checked by nobody but us. */
+function encodeWrapped(tool: CustomTool, name: string, options: ResponsesOptions): JsonObject {
+  const flat = flattenTools({ tools: [tool] }, { pattern: /^[\s\S]*$/, max: Infinity }).tools[0]
+  return { type: 'function', ...flat, name, ...(options.strict === 'forward' ? { strict: false } : {}) }
+}
+
+function encodeTool(entry: Listed, names: ToolNames, options: ResponsesOptions): JsonObject {
+  if (entry.kind === 'verbatim') return { ...entry.tool }
+  const name = names.upstream(entry.tool.name, entry.namespace)
+  if (!isCustomTool(entry.tool)) return encodeFunction(entry.tool as FunctionTool, name, options)
+  return options.customTools ? { ...entry.tool, name } : encodeWrapped(entry.tool, name, options)
+}
+
+/** The endpoint's tools and the choice among them. Notes go to `dropped`. */
+export function encodeTools(request: ModelRequest, options: ResponsesOptions, supports: ReadonlySet<Parameter>, dropped: Set<string>): EncodedTools {
+  if (request.tools === undefined || request.tools.length === 0) return { names: NO_NAMES }
+  if (!supports.has('tools')) {
+    dropped.add('tools')
+    return { names: nameTools(listTools(request, options, new Set()), options) }
+  }
+  const listed = listTools(request, options, dropped)
+  const names = nameTools(listed, options)
+  const seen = new Set<string>()
+  // The same function twice is refused; the first one stands.
+  const tools = listed.map((entry) => encodeTool(entry, names, options)).filter((tool) => {
+    const name = asString(tool['name'])
+    if (name === undefined || (tool['type'] !== 'function' && tool['type'] !== 'custom')) return true
+    return seen.has(name) ? false : seen.add(name)
+  })
+  if (tools.length === 0) return { names }
+  return { ...choose(tools, request.tool_choice, { options, supports, names, dropped }), names }
+}
+
+interface ChoiceContext {
+  readonly options: ResponsesOptions
+  readonly supports: ReadonlySet<Parameter>
+  readonly names: ToolNames
+  readonly dropped: Set<string>
+}
+
+function choose(tools: readonly JsonObject[], choice: ToolChoice | undefined, context: ChoiceContext): { tools?: readonly JsonObject[]; choice?: unknown } {
+  const { options, supports, dropped } = context
+  if (choice == null) return { tools }
+  if (!supports.has('tool_choice') && choice !== 'auto') {
+    // Without a choice, offering no tools is how "none" is obeyed.
+    if (choice === 'none') return {}
+    dropped.add('tool_choice')
+    return { tools: isAllowed(choice) ? narrow(tools, choice, context) : tools }
+  }
+  if (typeof choice === 'string') return supports.has('tool_choice') ? { tools, choice } : { tools }
+  if (isAllowed(choice)) {
+    if (!options.allowedTools) return { tools: narrow(tools, choice, context), choice: choice.mode === 'required' ? 'required' : 'auto' }
+    const allowed = choice.tools.map((entry) => find(tools, entry, context)).filter((tool) => tool !== undefined)
+    return { tools, choice: { ...choice, tools: allowed.map((tool) => reference(tool)) } }
+  }
+  const found = find(tools, choice as JsonObject, context)
+  if (found === undefined) {
+    dropped.add('tool_choice')
+    return { tools }
+  }
+  return { tools, choice: found['type'] === 'function' || found['type'] === 'custom' ? reference(found) : choice }
+}
+
+type AllowedTools = Extract<ToolChoice, { readonly tools: readonly JsonObject[] }>
+
+function isAllowed(choice: ToolChoice): choice is AllowedTools {
+  return typeof choice === 'object' && choice.type === 'allowed_tools' && Array.isArray(choice['tools'])
+}
+
+function narrow(tools: readonly JsonObject[], choice: AllowedTools, context: ChoiceContext): readonly JsonObject[] {
+  const allowed = new Set(choice.tools.map((entry) => find(tools, entry, context)))
+  return tools.filter((tool) => allowed.has(tool))
+}
+
+/** The encoded tool a choice speaks of, by the caller's name of it or by type. */
+function find(tools: readonly JsonObject[], wanted: unknown, { names }: ChoiceContext): JsonObject | undefined {
+  if (!isObject(wanted)) return undefined
+  const name = asString(wanted['name'])
+  if (name !== undefined && (wanted['type'] === 'function' || wanted['type'] === 'custom')) {
+    const named = tools.filter((tool) => tool['type'] === 'function' || tool['type'] === 'custom')
+    const inNamespace = tools.find((tool) => tool['type'] === 'namespace' && listsTool(tool, name))
+    return named.find((tool) => tool['name'] === name) ?? named.find((tool) => names.origin(String(tool['name'])).name === name) ?? (inNamespace && { type: wanted['type'], name })
+  }
+  const label = asString(wanted['server_label'])
+  return tools.find((tool) => tool['type'] === wanted['type'] && (label === undefined || tool['server_label'] === label))
+}
+
+function listsTool(namespace: JsonObject, name: string): boolean {
+  const inner = namespace['tools']
+  return Array.isArray(inner) && inner.some((tool) => isObject(tool) && tool['name'] === name)
+}
+
+function reference(tool: JsonObject): JsonObject {
+  const { type, name, server_label } = tool
+  return { type, ...(name === undefined ? {} : { name }), ...(server_label === undefined ? {} : { server_label }) }
+}

@@ -1,0 +1,67 @@
+import { createUsage } from '../../core/usage.ts'
+import type { Usage } from '../../core/usage.ts'
+import { isObject } from '../shared/json.ts'
+
+/** Ticks of `cost_in_usd_ticks` per US dollar. */
+const TICKS_PER_USD = 1e10
+
+type Numbers = { readonly [name: string]: unknown }
+
+const objectOf = (value: unknown): Numbers => (isObject(value) ? value : {})
+
+function firstNumber(source: Numbers, ...names: readonly string[]): number | undefined {
+  for (const name of names) {
+    const value = source[name]
+    if (typeof value === 'number' && Number.isFinite(value)) return value
+  }
+  return undefined
+}
+
+/**
+ * Token counts as any Responses server spells them. Input includes cache reads and writes, output includes reasoning: true for every
+ * server of this dialect that was recorded. `searches` are the web searches the decoder saw, used when the upstream does not count them.
+ */
+export function readUsage(value: unknown, searches = 0): Usage | undefined {
+  if (!isObject(value)) return undefined
+  const input = firstNumber(value, 'input_tokens', 'prompt_tokens')
+  const output = firstNumber(value, 'output_tokens', 'completion_tokens')
+  if (input === undefined && output === undefined) return undefined
+  const inputDetails = { ...objectOf(value['prompt_tokens_details']), ...objectOf(value['input_tokens_details']) }
+  const outputDetails = { ...objectOf(value['completion_tokens_details']), ...objectOf(value['output_tokens_details']) }
+  return createUsage({
+    inputTokens: input,
+    cachedTokens: firstNumber(inputDetails, 'cached_tokens') ?? firstNumber(value, 'cached_tokens', 'cache_read_input_tokens'),
+    cacheWriteTokens:
+      firstNumber(inputDetails, 'cache_write_tokens', 'cache_creation_tokens') ?? firstNumber(value, 'cache_write_tokens', 'cache_creation_input_tokens'),
+    outputTokens: output,
+    reasoningTokens: firstNumber(outputDetails, 'reasoning_tokens') ?? firstNumber(value, 'reasoning_tokens'),
+    audioInputTokens: firstNumber(inputDetails, 'audio_tokens'),
+    imageOutputTokens: firstNumber(outputDetails, 'image_tokens'),
+    serverToolUse: serverToolUse(value, searches),
+    reportedCost: reportedCost(value),
+    raw: value,
+  })
+}
+
+/** What the upstream says the call costs us, USD. */
+function reportedCost(usage: Numbers): number | undefined {
+  const ticks = firstNumber(usage, 'cost_in_usd_ticks')
+  if (ticks !== undefined) return ticks / TICKS_PER_USD
+  const cost = firstNumber(usage, 'cost')
+  if (cost === undefined) return undefined
+  // A router that used our own key of the vendor charges only its fee; the vendor's bill comes on top.
+  const upstream = usage['is_byok'] === true ? firstNumber(objectOf(usage['cost_details']), 'upstream_inference_cost') : undefined
+  return cost + (upstream ?? 0)
+}
+
+/** Requests to the upstream's own tools, by tool: `web_search_calls: 2` and `web_search_requests: 2` both count as `web_search`. */
+function serverToolUse(usage: Numbers, searches: number): { readonly [tool: string]: number } | undefined {
+  const tools: Record<string, number> = {}
+  const details = { ...objectOf(usage['server_side_tool_usage_details']), ...objectOf(usage['server_tool_use_details']), ...objectOf(usage['server_tool_use']) }
+  for (const [name, count] of Object.entries(details)) {
+    const tool = /^(.+)_(?:calls|requests)$/.exec(name)?.[1]
+    if (tool !== undefined && tool !== 'tool' && typeof count === 'number' && count > 0) tools[tool] = count
+  }
+  if (searches > 0 && tools['web_search'] === undefined) tools['web_search'] = searches
+  return Object.keys(tools).length > 0 ? tools : undefined
+}
