@@ -47,15 +47,13 @@ export function createGenerationStore({ db, engine }: Database, insert: InsertGe
         const row = await query.executeTakeFirst()
         return row && decodeContent(row.content)
       }),
-    prune: async (before, limit) => {
-      const pruned = await inTransaction(db, async (trx) => {
+    prune: (before, limit) =>
+      inTransaction(db, async (trx) => {
         const oldest = trx.selectFrom('generations').select('id').where('created_at', '<', before).orderBy('created_at').limit(limit)
         const { numDeletedRows } = await trx.deleteFrom('generations').where('id', 'in', oldest).executeTakeFirst()
+        // Deleting only marks pages as free; this gives them back to the disk. PostgreSQL's autovacuum needs no such help.
+        if (numDeletedRows > 0n && engine === 'sqlite') await sql`pragma incremental_vacuum(${sql.lit(VACUUM_PAGES)})`.execute(trx)
         return Number(numDeletedRows)
-      })
-      // Deleting only marks pages as free; this gives them back to the disk. PostgreSQL's autovacuum needs no such help.
-      if (pruned > 0 && engine === 'sqlite') await guarded(() => sql`pragma incremental_vacuum(${sql.lit(VACUUM_PAGES)})`.execute(db))
-      return pruned
-    },
+      }),
   }
 }

@@ -39,8 +39,10 @@ function createPool({ url, maxConnections, connectLimitMs, statementLimitMs }: P
     application_name: 'signalbox',
     types,
   })
-  // A connection that breaks while unused is dropped by the pool; whoever asks next gets a fresh one, or the error.
+  // A connection that breaks is dropped; whoever uses it, or asks next, gets the error or a fresh one. Without a listener for as long as
+  // the client lives (in use, between uses, while it is being closed) the event would end the process.
   pool.on('error', () => undefined)
+  pool.on('connect', (client) => client.on('error', () => undefined))
   return { connect: async () => guardClient(await pool.connect()), end: () => pool.end(), options: pool.options }
 }
 

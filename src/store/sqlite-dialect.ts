@@ -119,7 +119,8 @@ function createConnection(database: DatabaseSync): DatabaseConnection {
     const known = prepared.get(sql)
     if (known) return known
     const statement = database.prepare(sql)
-    const fresh = { statement, returnsRows: statement.columns().length > 0 }
+    // Some pragmas work one step per row and declare no columns: all of them are read to the end.
+    const fresh = { statement, returnsRows: statement.columns().length > 0 || sql.startsWith('pragma') }
     // Definitions and pragmas run once; only what repeats is worth keeping.
     if (/^(select|insert|update|delete|begin|commit)\b/.test(sql)) {
       if (prepared.size >= MAX_STATEMENTS) prepared.clear()

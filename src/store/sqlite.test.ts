@@ -1,0 +1,167 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { DatabaseSync } from 'node:sqlite'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { inspect, promisify } from 'node:util'
+import { sql } from 'kysely'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Secret } from '../lib/secret.ts'
+import { sampleContent, sampleGeneration, sampleKey } from '../testing/store-contract.ts'
+import { createGenerationInsert, createGenerationStore } from './generations.ts'
+import { createStore, type StoreOptions } from './index.ts'
+import { openDatabase } from './open-database.ts'
+
+describe('the SQLite file', () => {
+  let folder: string
+  let path: string
+  const open: Awaited<ReturnType<typeof createStore>>[] = []
+  const openStore = async (options: StoreOptions = {}) => {
+    const store = await createStore({ path, ...options })
+    open.push(store)
+    return store
+  }
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'signalbox-sqlite-'))
+    path = join(folder, 'signalbox.db')
+  })
+  afterEach(async () => {
+    for (const store of open.splice(0)) await store.close()
+    await rm(folder, { recursive: true })
+  })
+  const pragma = (name: string) => {
+    const database = new DatabaseSync(path)
+    const value = Object.values(database.prepare(`pragma ${name}`).get() ?? {})[0]
+    database.close()
+    return value
+  }
+
+  it('is readable by its owner only, journal included, and in WAL mode', async () => {
+    const store = await openStore()
+    await store.migrate()
+    await store.workspaces.default()
+    for (const suffix of ['', '-wal', '-shm']) expect((await stat(path + suffix)).mode & 0o777).toBe(0o600)
+    expect(pragma('journal_mode')).toBe('wal')
+    expect(pragma('auto_vacuum')).toBe(2)
+  })
+
+  it('is not touched before the first use', async () => {
+    await openStore()
+    await expect(stat(path)).rejects.toMatchObject({ code: 'ENOENT' })
+  })
+
+  it('waits for another writer without blocking the event loop', async () => {
+    const store = await openStore()
+    await store.migrate()
+    await store.workspaces.default()
+    const other = new DatabaseSync(path)
+    other.exec('begin immediate')
+    let ticks = 0
+    const ticking = setInterval(() => ticks++, 5)
+    const inserted = store.keys.insert(sampleKey('h1'))
+    await sleep(300)
+    other.exec('commit')
+    other.close()
+    await inserted
+    clearInterval(ticking)
+    expect(await store.keys.get('h1')).toBeDefined()
+    // Blocked all the time, there would be none; the waits between short blocking tries leave a good dozen.
+    expect(ticks).toBeGreaterThan(5)
+  })
+
+  it('gives up waiting after the limit, with an error that says to try again, and recovers', async () => {
+    const store = await openStore({ busyLimitMs: 80 })
+    await store.migrate()
+    await store.workspaces.default()
+    const other = new DatabaseSync(path)
+    other.exec('begin immediate')
+    await expect(store.keys.insert(sampleKey('h1'))).rejects.toMatchObject({ errorType: 'provider_overloaded', status: 503 })
+    // Readers never wait.
+    expect(await store.keys.list()).toEqual([])
+    other.exec('rollback')
+    other.close()
+    await store.keys.insert(sampleKey('h1'))
+    expect(await store.keys.list()).toHaveLength(1)
+  })
+
+  it('says when the folder is missing or the file is not a database, and stays usable once that is repaired', async () => {
+    const missing = await openStore({ path: join(folder, 'nowhere', 'signalbox.db') })
+    await expect(missing.ping()).rejects.toMatchObject({ errorType: 'provider_overloaded' })
+    await writeFile(path, 'this is no database, not at all, whatever its name says'.repeat(100))
+    const store = await openStore()
+    await expect(store.migrate()).rejects.toMatchObject({ errorType: 'provider_overloaded' })
+    await truncate(path, 0)
+    expect(await store.migrate()).not.toEqual([])
+  })
+
+  describe('that cannot be written', () => {
+    /** A store's generations on a connection whose limits the test can set. */
+    const openLimited = async () => {
+      await (await openStore()).migrate()
+      const database = openDatabase({ path })
+      return {
+        generations: createGenerationStore(database, createGenerationInsert(database.db)),
+        set: (text: string) => sql.raw(`pragma ${text}`).execute(database.db),
+        close: () => database.db.destroy(),
+      }
+    }
+    const batch = Array.from({ length: 200 }, (_, i) => ({ generation: sampleGeneration(`gen-${i}`), content: sampleContent }))
+
+    it.each([
+      // The closest a test gets to a full disk: the file may not grow, and SQLite ends the transaction by itself.
+      { fault: 'full', set: () => `max_page_count = ${Number(pragma('page_count'))}`, undo: 'max_page_count = 1000000' },
+      { fault: 'read-only', set: () => 'query_only = 1', undo: 'query_only = 0' },
+    ])('because it is $fault says to try again, keeps nothing of the batch, and goes on when it can', async ({ set, undo }) => {
+      const limited = await openLimited()
+      await limited.set(set())
+      await expect(limited.generations.insertMany(batch)).rejects.toMatchObject({ errorType: 'provider_overloaded' })
+      expect(await limited.generations.get('gen-0')).toBeUndefined()
+      await limited.set(undo)
+      await limited.generations.insertMany(batch)
+      expect(await limited.generations.get('gen-199')).toBeDefined()
+      await limited.close()
+    })
+  })
+
+  it('gives the space of pruned records back to the disk', async () => {
+    const store = await openStore()
+    await store.migrate()
+    const filler = 'x'.repeat(20_000)
+    for (let i = 0; i < 10; i++) {
+      await store.generations.insertMany(
+        Array.from({ length: 50 }, (_, j) => ({ generation: sampleGeneration(`gen-${i}-${j}`, { metadata: { filler } }) })),
+      )
+    }
+    const before = Number(pragma('page_count'))
+    while ((await store.generations.prune(Number.MAX_SAFE_INTEGER, 200)) > 0) continue
+    expect(Number(pragma('page_count'))).toBeLessThan(before / 4)
+  })
+
+  it('keeps everything that was written when the process dies without closing', async () => {
+    const script = `
+      import { createStore } from ${JSON.stringify(new URL('./index.ts', import.meta.url).href)}
+      const store = await createStore({ path: process.env.DB })
+      await store.migrate()
+      await store.facts.replace('written', undefined, 'yes')
+      process.kill(process.pid, 'SIGKILL')`
+    const run = promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], { env: { ...process.env, DB: path } })
+    await expect(run).rejects.toMatchObject({ signal: 'SIGKILL' })
+    const store = await openStore()
+    expect(await store.facts.get('written')).toBe('yes')
+  })
+})
+
+describe('the options of a store', () => {
+  it('need exactly one of path and URL', async () => {
+    await expect(createStore({})).rejects.toMatchObject({ errorType: 'invalid_request' })
+    const both = createStore({ path: 'a', url: new Secret('postgres://localhost/a') })
+    await expect(both).rejects.toMatchObject({ errorType: 'invalid_request' })
+  })
+
+  it('never quote the URL they refuse', async () => {
+    const refused = await createStore({ url: new Secret('mysql://user:hunter2@host/db') }).catch((error: unknown) => error)
+    expect(inspect(refused, { depth: 10 })).not.toContain('hunter2')
+    expect(String(refused)).toContain('postgres://user:password@host')
+  })
+})
