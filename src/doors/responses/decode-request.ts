@@ -1,0 +1,110 @@
+import { GatewayError } from '../../core/error.ts'
+import type { InputItem } from '../../core/item.ts'
+import type { ModelRequest } from '../../core/request.ts'
+import { findImpossibleChoice } from './forced-tool.ts'
+import { MAX_LABEL, responsesRequest } from './schema.ts'
+import { findFault, quote } from './schema-combinators.ts'
+import { PLUGINS } from './schema-routing.ts'
+import { describeIssue, formatPath, toSentence } from './validation-message.ts'
+
+export interface ResponsesHeaders {
+  /** `x-session-id`; the body's `session_id` wins. */
+  readonly sessionId?: string
+}
+
+export interface DecodeOptions {
+  /** Ids of plugins the operator added beside the contract's. */
+  readonly plugins?: ReadonlySet<string>
+}
+
+const CONTRACT_PLUGINS: ReadonlySet<string> = new Set(PLUGINS.map(([id]) => id))
+
+/**
+ * The parsed body of POST /api/v1/responses as a ModelRequest. Nothing is cloned: fields and items are the body's own, and the body is
+ * left as it was; only the top level and messages without a `type` are new objects.
+ *
+ * - `input` becomes a list: a string is one user message; messages get `type: 'message'`, and an empty list for content that is null.
+ * - `model` is the first choice and `models` what follows it, without repetitions; absent when there is nothing to follow.
+ * - Known fields that are null are left out; unknown fields are carried as they are.
+ *
+ * Throws GatewayError: `invalid_request` for what the schema refuses, `invalid_prompt` for no input or a role nobody knows,
+ * `unprocessable` for a forced tool that is not offered. Each names one path (`details.path`) and one reason, under 1 KB.
+ */
+export function decodeResponsesRequest(body: unknown, headers: ResponsesHeaders = {}, options: DecodeOptions = {}): ModelRequest {
+  checkShape(body)
+  const request: { [field: string]: unknown } = dropNulls(body as { readonly [field: string]: unknown })
+  checkPlugins(request['plugins'] as ModelRequest['plugins'], options.plugins)
+  const input = decodeInput(request['input'])
+  if (input.length === 0 && !request['instructions'] && request['prompt'] === undefined) {
+    throw refuse('invalid_prompt', 'input', 'is empty: send a string or at least one item, or "instructions"')
+  }
+  request['input'] = input
+  orderModels(request)
+  setSession(request, headers.sessionId)
+  const decoded = request as ModelRequest
+  const impossible = findImpossibleChoice(decoded)
+  if (impossible !== undefined) throw refuse('unprocessable', impossible.path, impossible.reason)
+  return decoded
+}
+
+function refuse(type: 'invalid_request' | 'invalid_prompt' | 'unprocessable', path: string, reason: string): GatewayError {
+  return new GatewayError(type, toSentence(path, reason), { path })
+}
+
+function checkShape(body: unknown): void {
+  const fault = findFault(responsesRequest, body, describeIssue)
+  if (fault === undefined) return
+  const badRole = fault.path[0] === 'input' && fault.path.at(-1) === 'role'
+  throw refuse(badRole ? 'invalid_prompt' : 'invalid_request', formatPath(fault.path), fault.message)
+}
+
+const KNOWN_FIELDS: ReadonlySet<string> = new Set(Object.keys(responsesRequest.shape))
+
+/** A copy of the top level. Deleting from a copy would slow every later read of it, hence two ways. */
+function dropNulls(body: { readonly [field: string]: unknown }): { [field: string]: unknown } {
+  const isEmpty = ([field, value]: readonly [string, unknown]): boolean => value === null && KNOWN_FIELDS.has(field)
+  const entries = Object.entries(body)
+  return entries.some(isEmpty) ? Object.fromEntries(entries.filter((entry) => !isEmpty(entry))) : { ...body }
+}
+
+function checkPlugins(plugins: ModelRequest['plugins'], added: ReadonlySet<string> | undefined): void {
+  if (plugins === undefined) return
+  for (const [index, { id }] of plugins.entries()) {
+    if (CONTRACT_PLUGINS.has(id) || added?.has(id) === true) continue
+    const known = [...CONTRACT_PLUGINS, ...(added ?? [])].slice(0, 32)
+    throw refuse('invalid_request', `plugins[${index}].id`, `is ${quote(id)}, which is not a known plugin; known are ${known.join(', ')}`)
+  }
+}
+
+function decodeInput(input: unknown): readonly InputItem[] {
+  if (input === undefined || input === '') return []
+  if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }]
+  return (input as readonly InputItem[]).map(decodeItem)
+}
+
+/** The schema has let a missing type pass only beside a role. */
+function decodeItem(item: InputItem): InputItem {
+  const { type, content } = item as { readonly type?: string | null; readonly content?: unknown }
+  if (type != null && type !== 'message') return item
+  if (type === 'message' && content != null) return item
+  return { ...item, type: 'message', content: content ?? [] }
+}
+
+function orderModels(request: { [field: string]: unknown }): void {
+  const { model, models } = request as Pick<ModelRequest, 'model' | 'models'>
+  if (models === undefined) return
+  const [first, ...rest] = new Set(model === undefined ? models : [model, ...models])
+  if (first === undefined) delete request['model']
+  else request['model'] = first
+  if (rest.length === 0) delete request['models']
+  else request['models'] = rest
+}
+
+function setSession(request: { [field: string]: unknown }, header: string | undefined): void {
+  if (request['session_id'] === '') delete request['session_id']
+  if (request['session_id'] !== undefined || header === undefined || header === '') return
+  if (header.length > MAX_LABEL) {
+    throw refuse('invalid_request', 'x-session-id', `must have at most ${MAX_LABEL} characters, not ${header.length}`)
+  }
+  request['session_id'] = header
+}

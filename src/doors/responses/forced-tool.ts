@@ -1,0 +1,62 @@
+import type { InputItem, JsonObject, Tool } from '../../core/item.ts'
+import type { ModelRequest } from '../../core/request.ts'
+import { quote } from './schema-combinators.ts'
+import { canonicalType } from './schema-names.ts'
+
+/** A tool choice nothing in the request can satisfy. `reason` completes the sentence "<path> ...". */
+export interface ImpossibleChoice {
+  readonly path: string
+  readonly reason: string
+}
+
+/** Spellings of one tool: the choice may be written in one of them and the tool in another. */
+const FAMILIES: readonly RegExp[] = [/^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?$/, /^computer(?:_use)?(?:_preview)?$/]
+
+/**
+ * Whether `tool_choice` forces a tool the request does not offer. Tools may also come from namespaces and from `additional_tools` items.
+ * `auto` and `none` force nothing.
+ */
+export function findImpossibleChoice(request: Pick<ModelRequest, 'tools' | 'tool_choice' | 'input'>): ImpossibleChoice | undefined {
+  const choice = request.tool_choice
+  if (choice === undefined || choice === 'auto' || choice === 'none') return undefined
+  const offered = offeredTools(request.tools, request.input)
+  if (choice === 'required') {
+    return offered.length > 0 ? undefined : { path: 'tool_choice', reason: 'is "required" but the request offers no tools' }
+  }
+  if (choice.type === 'allowed_tools') {
+    const { mode, tools } = choice as { readonly mode: string; readonly tools: readonly JsonObject[] }
+    if (mode !== 'required' || tools.some((wanted) => offered.some((tool) => matches(tool, wanted)))) return undefined
+    return { path: 'tool_choice.tools', reason: 'requires one of these tools but none of them is in "tools"' }
+  }
+  if (offered.some((tool) => matches(tool, choice))) return undefined
+  const { name, server_label: server } = choice as JsonObject
+  if (typeof name === 'string' && choice.type !== 'mcp') {
+    return { path: 'tool_choice.name', reason: `forces the tool ${quote(name)}, which is not in "tools"` }
+  }
+  if (typeof server === 'string') return { path: 'tool_choice.server_label', reason: `forces the server ${quote(server)}, which is not in "tools"` }
+  return { path: 'tool_choice.type', reason: `forces the tool ${quote(choice.type)}, which is not in "tools"` }
+}
+
+function offeredTools(tools: readonly Tool[] | undefined, input: readonly InputItem[]): readonly Tool[] {
+  const offered: Tool[] = []
+  const add = (more: readonly Tool[]): void => {
+    for (const tool of more) {
+      offered.push(tool)
+      if (tool.type === 'namespace') add((tool as unknown as { readonly tools: readonly Tool[] }).tools)
+    }
+  }
+  add(tools ?? [])
+  for (const item of input) if (item.type === 'additional_tools') add((item as unknown as { readonly tools: readonly Tool[] }).tools)
+  return offered
+}
+
+function matches(tool: Tool, wanted: JsonObject): boolean {
+  if (typeof wanted['type'] !== 'string' || !sameType(tool.type, wanted['type'])) return false
+  const { name, server_label: server } = tool as JsonObject
+  if (tool.type === 'mcp') return wanted['server_label'] === undefined || wanted['server_label'] === server
+  return wanted['name'] === undefined || wanted['name'] === null || wanted['name'] === name
+}
+
+function sameType(a: string, b: string): boolean {
+  return a === b || canonicalType(a) === canonicalType(b) || FAMILIES.some((family) => family.test(a) && family.test(b))
+}

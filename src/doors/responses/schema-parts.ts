@@ -1,0 +1,83 @@
+import { z } from 'zod'
+import { type Branch, byKind, byType, fields, list, maybe, tagged } from './schema-combinators.ts'
+import { count, text } from './schema-shared.ts'
+
+/** Content parts of messages, tool results and reasoning, with their annotations. */
+
+const cacheBreakpoint = maybe(fields({ mode: z.literal('explicit') }))
+const imageUrl = z.string({
+  error: (issue) => (typeof issue.input === 'object' ? 'must be the URL itself (a string), not an object around it' : undefined),
+})
+
+const inputText = tagged('input_text', { text: z.string(), prompt_cache_breakpoint: cacheBreakpoint })
+
+const inputImage = tagged('input_image', {
+  image_url: maybe(imageUrl),
+  file_id: text,
+  detail: maybe(z.enum(['auto', 'low', 'high', 'original'])),
+  prompt_cache_breakpoint: cacheBreakpoint,
+})
+
+const inputFile = tagged('input_file', {
+  file_data: text,
+  file_id: text,
+  file_url: text,
+  filename: text,
+  prompt_cache_breakpoint: cacheBreakpoint,
+})
+
+const inputAudio = tagged('input_audio', { input_audio: fields({ data: z.string(), format: z.enum(['mp3', 'wav']) }) })
+const inputVideo = tagged('input_video', { video_url: z.string() })
+
+const annotation = byType(
+  [
+    tagged('url_citation', { url: z.string(), title: text, start_index: count, end_index: count, content: text }),
+    tagged('file_citation', { file_id: z.string(), filename: text, index: count }),
+    tagged('file_path', { file_id: z.string(), index: count }),
+  ],
+  // Vendors add kinds of citations (pages, containers); they come back with the history they were sent in.
+  { noun: 'annotation', others: fields({ type: z.string() }) },
+)
+
+const tokenLogprob = { token: z.string(), logprob: z.number(), bytes: maybe(list(z.int())) }
+const logprob = fields({ ...tokenLogprob, top_logprobs: maybe(list(fields(tokenLogprob))) })
+
+const outputText = tagged('output_text', { text: z.string(), annotations: maybe(list(annotation)), logprobs: maybe(list(logprob)) })
+const refusal = tagged('refusal', { refusal: z.string() })
+const encryptedContent = tagged('encrypted_content', { encrypted_content: z.string() })
+
+const INPUT_PARTS: readonly Branch[] = [inputText, inputImage, inputFile, inputAudio, inputVideo]
+
+/** Part names of other APIs, and what they are called here. */
+const FOREIGN_PARTS = new Map([
+  ['text', '"input_text"'],
+  ['image', '"input_image"'],
+  ['image_url', '"input_image"'],
+  ['file', '"input_file"'],
+  ['document', '"input_file"'],
+  ['audio', '"input_audio"'],
+  ['video_url', '"input_video"'],
+  ['tool_use', 'a "function_call" item of its own'],
+  ['tool_result', 'a "function_call_output" item of its own'],
+])
+
+function hint(type: string): string | undefined {
+  const ours = FOREIGN_PARTS.get(type)
+  return ours === undefined ? undefined : `is "${type}", a name of another API; here it is ${ours}`
+}
+
+const noun = 'content part'
+
+/** Any role may carry any part: histories are rebuilt by many clients, and each dialect knows what it can say. */
+export const messageContent = byKind({ string: z.string(), array: list(byType([...INPUT_PARTS, outputText, refusal], { noun, hint })) })
+
+export const toolOutput = byKind({ string: z.string(), array: list(byType([...INPUT_PARTS, encryptedContent], { noun, hint })) })
+
+/** What the agents of one answer say to one another. */
+export const agentContent = list(byType([inputText, inputImage, encryptedContent], { noun, others: fields({ type: z.string() }) }))
+
+/** Values of a stored prompt template. */
+export const promptVariable = byKind({ string: z.string(), object: byType([inputText, inputImage, inputFile], { noun, hint }) })
+
+/** For the reference: every content part by its type. */
+export const CONTENT_PARTS: readonly Branch[] = [...INPUT_PARTS, outputText, refusal, encryptedContent]

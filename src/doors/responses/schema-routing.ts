@@ -1,0 +1,106 @@
+import { z } from 'zod'
+import { type Branch, byKind, byType, fields, list, maybe, strictFields, tagged } from './schema-combinators.ts'
+import { flag, texts, userLocation } from './schema-shared.ts'
+
+/** Provider preferences and plugins: what steers the gateway itself. */
+
+const sortKey = z.enum(['price', 'throughput', 'latency', 'exacto'])
+const limit = maybe(z.number().min(0))
+const percentiles = byKind({ number: z.number().min(0), object: fields({ p50: limit, p75: limit, p90: limit, p99: limit }) })
+const price = maybe(
+  byKind({
+    string: z.string().regex(/^\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/, { error: 'must be a price in USD, zero or more, for example "0.5"' }),
+    number: z.number().min(0),
+  }),
+)
+
+/** Unknown keys are refused: a preference that is silently ignored sends data where it must not go. */
+export const providerPreferences = strictFields({
+  order: texts,
+  only: texts,
+  ignore: texts,
+  allow_fallbacks: flag,
+  require_parameters: flag,
+  data_collection: maybe(z.enum(['allow', 'deny'])),
+  zdr: flag,
+  enforce_distillable_text: flag,
+  quantizations: maybe(list(z.enum(['int4', 'int8', 'fp4', 'mxfp4', 'nvfp4', 'fp6', 'fp8', 'mxfp8', 'fp16', 'bf16', 'fp32', 'unknown']))),
+  max_price: maybe(fields({ prompt: price, completion: price, request: price, image: price, audio: price })),
+  sort: maybe(byKind({ string: sortKey, object: fields({ by: maybe(sortKey), partition: maybe(z.enum(['model', 'none'])) }) })),
+  preferred_max_latency: maybe(percentiles),
+  preferred_min_throughput: maybe(percentiles),
+})
+
+// ---- plugins: as in the contract, without null, because each plugin reads its settings with a schema of its own ----
+
+const enabled = z.boolean().optional()
+const text = z.string().optional()
+const domains = list(z.string()).optional()
+const positive = z.int().min(1).optional()
+const models = list(z.string().max(1024)).max(1024).optional()
+
+const autoRouter = {
+  enabled,
+  allowed_models: models,
+  excluded_models: models,
+  cost_quality_tradeoff: z.int().min(0).max(10).optional(),
+  cost_tier: z.enum(['low', 'medium', 'high', 'xhigh', 'max']).optional(),
+}
+
+export const PLUGINS: readonly Branch[] = [
+  tagged('auto-router', { ...autoRouter, pin_model: z.boolean().optional() }, 'id'),
+  tagged('auto-beta-router', autoRouter, 'id'),
+  tagged('moderation', {}, 'id'),
+  tagged(
+    'web',
+    {
+      enabled,
+      engine: z.enum(['native', 'exa', 'firecrawl', 'parallel', 'perplexity']).optional(),
+      include_domains: domains,
+      exclude_domains: domains,
+      max_results: positive,
+      max_uses: positive,
+      mode: z.enum(['instant', 'fast', 'auto', 'deep-lite', 'deep', 'deep-reasoning', 'turbo', 'basic', 'advanced']).optional(),
+      search_prompt: text,
+      user_location: userLocation,
+    },
+    'id',
+  ),
+  tagged('web-fetch', { allowed_domains: domains, blocked_domains: domains, max_content_tokens: positive, max_uses: positive }, 'id'),
+  tagged(
+    'file-parser',
+    { enabled, pdf: fields({ engine: z.enum(['pdf-text', 'native', 'mistral-ocr', 'cloudflare-ai']).optional() }).optional() },
+    'id',
+  ),
+  tagged('response-healing', { enabled }, 'id'),
+  tagged('context-compression', { enabled, engine: z.literal('middle-out').optional() }, 'id'),
+  tagged(
+    'pareto-router',
+    {
+      enabled,
+      max_price: z.number().min(0).optional(),
+      min_coding_score: z.number().min(0).max(1).optional(),
+      price_source: z.enum(['prompt', 'weighted_avg']).optional(),
+    },
+    'id',
+  ),
+  tagged(
+    'fusion',
+    {
+      enabled,
+      model: text,
+      analysis_models: list(z.string()).min(1).max(8).optional(),
+      max_tool_calls: z.int().min(1).max(16).optional(),
+      preset: z.enum(['general-high', 'general-budget', 'general-fast']).optional(),
+      tools: list(fields({ type: z.string(), parameters: fields({}).optional() }))
+        .max(8)
+        .optional(),
+    },
+    'id',
+  ),
+]
+
+/** An operator's own plugin has settings this door does not know; whether its id exists is decided in decode-request. */
+const otherPlugin = fields({ id: z.string().min(1) })
+
+export const plugins = list(byType(PLUGINS, { noun: 'plugin', tag: 'id', others: otherPlugin }))

@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import { byType, fields, list, maybe, tagged } from './schema-combinators.ts'
+
+/** Fragments that several parts of the request have in common. */
+
+export const text = maybe(z.string())
+export const texts = maybe(list(z.string()))
+export const flag = maybe(z.boolean())
+/** A size or a number of times: zero or more, no fractions. */
+export const count = maybe(z.int().min(0))
+/** Limits of which zero makes no sense. */
+export const positive = maybe(z.int().min(1))
+/** A JSON object nobody here looks into: a JSON Schema, a vendor's own settings. */
+export const anyObject = fields({})
+export const itemStatus = maybe(z.enum(['in_progress', 'completed', 'incomplete', 'failed']))
+export const temperature = maybe(z.number().min(0).max(2))
+
+export const cacheControl = fields({ type: z.literal('ephemeral'), ttl: maybe(z.enum(['5m', '1h'])) })
+
+export const patchOperation = byType(
+  [
+    tagged('create_file', { path: z.string(), diff: z.string() }),
+    tagged('update_file', { path: z.string(), diff: z.string() }),
+    tagged('delete_file', { path: z.string() }),
+  ],
+  { noun: 'patch operation' },
+)
+
+export const shellAction = fields({ commands: list(z.string()), max_output_length: maybe(z.int()), timeout_ms: maybe(z.int()) })
+
+export const shellOutput = list(
+  fields({
+    stdout: z.string(),
+    stderr: z.string(),
+    outcome: byType([tagged('exit', { exit_code: z.int() }), tagged('timeout', {})], { noun: 'outcome' }),
+  }),
+)
+
+export const effort = z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])
+
+export const searchEngines = ['auto', 'native', 'exa', 'firecrawl', 'parallel', 'perplexity'] as const
+export const searchMode = maybe(z.enum(['instant', 'fast', 'auto', 'deep-lite', 'deep', 'deep-reasoning', 'turbo', 'basic', 'advanced']))
+export const userLocation = maybe(fields({ type: maybe(z.literal('approximate')), city: text, country: text, region: text, timezone: text }))

@@ -1,0 +1,82 @@
+import type { z } from 'zod'
+import { nameKind, quote } from './schema-combinators.ts'
+
+/**
+ * Faults in plain words: one path, one reason, one sentence. Schemas of this folder stop at the first fault, and their unions pick one
+ * branch, so there is never a choice of issues to explain; what is left is to say it well.
+ */
+
+const MAX_VALUES = 16
+const MAX_SENTENCE = 900
+
+const EXPECTED: { readonly [type: string]: string } = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  object: 'an object',
+  record: 'an object',
+  array: 'an array',
+}
+
+/** Completes the sentence "<path> ...". Given to zod as its error map; messages written in the schemas themselves win over it. */
+export function describeIssue(issue: z.core.$ZodRawIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return describeType(EXPECTED[issue.expected] ?? issue.expected, issue.input)
+    case 'invalid_value':
+      return describeValue(issue.values, issue.input)
+    case 'too_big':
+      return `must ${bound('at most', issue.maximum, issue.origin)}${instead(issue.input)}`
+    case 'too_small':
+      return isEmptyText(issue.input) ? 'must not be empty' : `must ${bound('at least', issue.minimum, issue.origin)}${instead(issue.input)}`
+    default:
+      return issue.message ?? 'is not valid'
+  }
+}
+
+function describeType(wanted: string, input: unknown): string {
+  if (input === undefined) return `is required and must be ${wanted}`
+  return `must be ${wanted}, not ${typeof input === 'number' ? String(input) : nameKind(input)}`
+}
+
+function describeValue(values: readonly unknown[], input: unknown): string {
+  const shown = values.slice(0, MAX_VALUES).map((value) => JSON.stringify(value))
+  const wanted = shown.length === 1 ? shown.join() : `one of ${shown.join(', ')}`
+  if (input === undefined) return `is required and must be ${wanted}`
+  return `must be ${wanted}, not ${typeof input === 'string' ? quote(input) : nameKind(input)}`
+}
+
+function bound(word: 'at most' | 'at least', limit: number | bigint, origin: string): string {
+  if (origin === 'string') return `have ${word} ${limit} characters`
+  if (origin === 'array') return `have ${word} ${limit} ${limit === 1 ? 'entry' : 'entries'}`
+  return `be ${word} ${limit}`
+}
+
+function instead(input: unknown): string {
+  if (typeof input === 'number') return `, not ${input}`
+  if (typeof input === 'string' || Array.isArray(input)) return `, not ${input.length}`
+  return ''
+}
+
+function isEmptyText(input: unknown): boolean {
+  return input === ''
+}
+
+/** `input[2].content[0].image_url`; keys that are no plain names stand in brackets and quotes, cut when they are long. */
+export function formatPath(path: readonly PropertyKey[]): string {
+  let text = ''
+  for (const part of path) {
+    if (typeof part === 'number') text += `[${part}]`
+    else if (/^[A-Za-z_][\w-]{0,63}$/.test(String(part))) text += text === '' ? String(part) : `.${String(part)}`
+    else text += `[${quote(String(part))}]`
+  }
+  return text === '' ? 'body' : text
+}
+
+/** "input[0].role must be ...": one sentence, under a kilobyte whatever the caller sent. */
+export function toSentence(path: string, reason: string): string {
+  const subject = path === 'body' ? 'The request body' : path
+  const sentence = `${subject} ${reason}`
+  return `${sentence.length > MAX_SENTENCE ? `${sentence.slice(0, MAX_SENTENCE).toWellFormed()}...` : sentence}.`
+}
