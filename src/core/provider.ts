@@ -109,11 +109,15 @@ export interface Provider {
   readonly keyless?: boolean
   /** Where it lives when nothing is configured; undefined when the operator must say. */
   readonly baseUrl?: string
+  /** Path of a base URL that the environment gives without one. Default: the path of `baseUrl`. */
+  readonly basePath?: string
   /** Dialect of a model; a vendor with several formats declares which model takes which. */
   readonly dialect: string
   readonly dialectFor?: (upstreamModel: string) => string | undefined
-  /** Dialect options (quirks) of this vendor. */
+  /** Options (quirks) of this vendor, for `dialect`. */
   readonly options?: { readonly [option: string]: unknown }
+  /** Options for the other dialects that `dialectFor` may name. */
+  readonly dialectOptions?: { readonly [dialect: string]: { readonly [option: string]: unknown } }
   /** Extra settings of this vendor beyond the common ones; unknown keys are errors. */
   readonly settings?: ZodType
   readonly policies?: Partial<EndpointPolicies>

@@ -1,0 +1,36 @@
+import { z } from 'zod'
+import type { Provider } from '../core/provider.ts'
+import { signWithHeader } from './shared/sign.ts'
+
+const settings = z.strictObject({
+  /** The `<resource>` of `https://<resource>.openai.azure.com`. */
+  resource: z.string().regex(/^[a-zA-Z0-9-]+$/).optional(),
+})
+
+/** Models are named by deployment: whatever names the operator chose, so none is listed and `azure/<deployment>` reaches any. */
+export const azure: Provider = {
+  slug: 'azure',
+  name: 'Azure',
+  env: {
+    apiKey: ['AZURE_OPENAI_API_KEY', 'AZURE_API_KEY'],
+    baseUrl: ['AZURE_OPENAI_ENDPOINT'],
+    settings: { resource: ['AZURE_RESOURCE_NAME'] },
+  },
+  basePath: '/openai/v1',
+  dialect: 'openai-chat',
+  options: { reasoning_style: 'effort', forward: ['user'] },
+  // Deployments of OpenAI's own models take the Responses format; those of other vendors were only ever seen to take chat.
+  dialectFor: (model) => (/^(gpt-(?!oss)|o\d|codex|computer-use)/.test(model) ? 'openai-responses' : undefined),
+  dialectOptions: {
+    'openai-responses': { samplingParameters: 'drop-when-reasoning', minOutputTokens: 16, reasoningFormat: 'azure-openai-responses-v1' },
+  },
+  settings,
+  models: { exclude: /^/ },
+  homepage: 'https://azure.microsoft.com/en-us/products/ai-foundry',
+  statusPage: 'https://azure.status.microsoft',
+  privacyPolicy: 'https://www.microsoft.com/privacy/privacystatement',
+  connect: ({ extra }) => {
+    const { resource } = settings.parse(extra)
+    return { sign: signWithHeader('api-key'), ...(resource === undefined ? {} : { baseUrl: `https://${resource}.openai.azure.com/openai/v1` }) }
+  },
+}

@@ -1,0 +1,13 @@
+import type { Provider } from '../core/provider.ts'
+
+export const baseten: Provider = {
+  slug: 'baseten',
+  name: 'BaseTen',
+  env: { apiKey: ['BASETEN_API_KEY'] },
+  baseUrl: 'https://inference.baseten.co/v1',
+  dialect: 'openai-chat',
+  options: { reasoning_style: 'effort' },
+  homepage: 'https://www.baseten.co',
+  statusPage: 'https://status.baseten.co',
+  privacyPolicy: 'https://www.baseten.co/privacy-policy/',
+}

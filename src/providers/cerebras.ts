@@ -1,0 +1,12 @@
+import type { Provider } from '../core/provider.ts'
+
+export const cerebras: Provider = {
+  slug: 'cerebras',
+  name: 'Cerebras',
+  env: { apiKey: ['CEREBRAS_API_KEY'] },
+  baseUrl: 'https://api.cerebras.ai/v1',
+  dialect: 'openai-chat',
+  options: { max_tokens_field: 'max_completion_tokens', reasoning_style: 'effort', forward: ['user'], audio: 'none' },
+  homepage: 'https://www.cerebras.ai',
+  privacyPolicy: 'https://www.cerebras.ai/privacy-policy',
+}

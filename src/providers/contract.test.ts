@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'vitest'
+import { z, type ZodType } from 'zod'
+import type { Provider, ProviderSettings } from '../core/provider.ts'
+import { openAiChatOptions } from '../dialects/openai-chat/options.ts'
+import { responsesOptions } from '../dialects/openai-responses/options.ts'
+import { Secret } from '../lib/secret.ts'
+import { PROVIDERS } from './index.ts'
+
+/** Options of dialects that exist; providers of the others declare none yet. */
+const OPTIONS: ReadonlyMap<string, ZodType> = new Map<string, ZodType>([['openai-chat', openAiChatOptions], ['openai-responses', responsesOptions]])
+const DIALECTS = new Set([...OPTIONS.keys(), 'anthropic-messages', 'gemini', 'bedrock-converse', 'cohere-v2'])
+
+const slugs = PROVIDERS.map((provider) => provider.slug)
+const variablesOf = ({ env }: Provider): readonly string[] => [
+  ...(env.apiKey ?? []), ...(env.baseUrl ?? []), ...Object.values(env.settings ?? {}).flat(),
+]
+
+/** Plausible values of vendor-specific settings, by name. */
+const SETTINGS: { readonly [name: string]: string } = {
+  account_id: 'abc123', host: 'https://dbc-1.cloud.databricks.com/', account: 'org-acct', resource: 'my-resource', project: 'my-project', region: 'eu-west-1',
+}
+
+function settingsFor(provider: Provider): ProviderSettings {
+  const extra = Object.fromEntries(Object.keys(provider.env.settings ?? {}).map((name) => [name, SETTINGS[name]]))
+  return { apiKeys: [new Secret('sk-test')], options: {}, extra }
+}
+
+describe('the list of providers', () => {
+  test('covers the vendors people use', () => {
+    expect(slugs.length).toBeGreaterThanOrEqual(100)
+    expect(slugs).toEqual(expect.arrayContaining([
+      'openai', 'azure', 'openrouter', 'groq', 'deepseek', 'mistral', 'together', 'fireworks', 'xai', 'cerebras', 'perplexity', 'moonshotai', 'alibaba', 'zai',
+      'nvidia', 'huggingface', 'github-models', 'ollama', 'lmstudio', 'vllm', 'llamacpp', 'demo', 'anthropic', 'google-ai-studio', 'google-vertex',
+      'amazon-bedrock', 'cohere',
+    ]))
+  })
+  test('names every slug once, in order', () => {
+    expect(new Set(slugs).size).toBe(slugs.length)
+    expect(slugs).toEqual(slugs.toSorted())
+  })
+  test('gives no variable of credentials or addresses to two providers', () => {
+    const owners = PROVIDERS.flatMap(({ env }) => [...(env.apiKey ?? []), ...(env.baseUrl ?? [])])
+    expect(owners.filter((name, index) => owners.indexOf(name) !== index)).toEqual([])
+  })
+})
+
+describe.each(PROVIDERS.map((provider) => [provider.slug, provider] as const))('%s', (slug, provider) => {
+  test('has a usable slug, name and dialect', () => {
+    expect(slug).toMatch(/^[a-z0-9][a-z0-9-]*$/)
+    expect(provider.name.length).toBeGreaterThan(1)
+    expect(DIALECTS).toContain(provider.dialect)
+  })
+
+  test('reads variables that look like variables', () => {
+    for (const name of variablesOf(provider)) expect(name).toMatch(/^[A-Z0-9][A-Z0-9_]*$/)
+  })
+
+  test('reaches its vendor over https, unless it is local', () => {
+    const connected = provider.connect?.(settingsFor(provider)) ?? {}
+    const baseUrl = connected.baseUrl ?? provider.baseUrl
+    expect(baseUrl).toBeDefined()
+    const url = new URL(baseUrl ?? '')
+    expect(baseUrl).not.toMatch(/\/$|[?#]/)
+    if (provider.keyless === true) expect(url.hostname).toMatch(/^127\.0\.0\.1$|\.invalid$/)
+    else expect(url.protocol).toBe('https:')
+  })
+
+  test('declares options its dialects know', () => {
+    const declared = { [provider.dialect]: provider.options ?? {}, ...provider.dialectOptions }
+    for (const [dialect, options] of Object.entries(declared)) {
+      const schema = OPTIONS.get(dialect)
+      if (schema === undefined) expect(options).toEqual({})
+      else expect(z.prettifyError(schema.safeParse(options).error ?? new z.ZodError([]))).toBe('')
+    }
+  })
+
+  test('signs without touching what it was given', async () => {
+    const sign = provider.connect?.(settingsFor(provider)).sign
+    if (sign === undefined) return
+    const request = Object.freeze({ method: 'POST' as const, url: 'https://x/y', path: '/y', headers: Object.freeze({ a: 'b' }), body: '{}' })
+    const signed = await sign(request, { id: '0', secret: new Secret('sk-test') }, new AbortController().signal)
+    expect(Object.values(signed.headers)).toContain('sk-test')
+    expect(signed.headers['a']).toBe('b')
+    expect(await sign(request, undefined, new AbortController().signal)).toEqual(request)
+  })
+
+  test('links to pages on the web', () => {
+    for (const link of [provider.homepage, provider.statusPage, provider.privacyPolicy, provider.termsOfService]) {
+      if (link !== undefined) expect(new URL(link).protocol).toBe('https:')
+    }
+  })
+
+  test('names only dialects it has options for', () => {
+    const other = ['gpt-5', 'gpt-4o-search-preview', 'DeepSeek-V3', 'o3'].map((model) => provider.dialectFor?.(model)).filter((name) => name !== undefined)
+    for (const name of other) expect(Object.keys(provider.dialectOptions ?? {})).toContain(name)
+  })
+})
+
+describe('settings', () => {
+  test.each([
+    ['azure', { resource: 'acme' }, 'https://acme.openai.azure.com/openai/v1'],
+    ['cloudflare', { account_id: 'a1' }, 'https://api.cloudflare.com/client/v4/accounts/a1/ai/v1'],
+    ['databricks', { host: 'https://dbc.cloud.databricks.com/' }, 'https://dbc.cloud.databricks.com/serving-endpoints'],
+    ['snowflake-cortex', { account: 'org-acct' }, 'https://org-acct.snowflakecomputing.com/api/v2/cortex/v1'],
+    ['google-vertex', { project: 'p', region: 'europe-west4' }, 'https://europe-west4-aiplatform.googleapis.com/v1/projects/p/locations/europe-west4/publishers/google'],
+    ['google-vertex', { project: 'p' }, 'https://aiplatform.googleapis.com/v1/projects/p/locations/global/publishers/google'],
+    ['amazon-bedrock', { region: 'us-east-1' }, 'https://bedrock-runtime.us-east-1.amazonaws.com'],
+  ])('%s with %j lives at %s', (slug, extra, expected) => {
+    const provider = PROVIDERS.find((candidate) => candidate.slug === slug)
+    expect(provider?.connect?.({ apiKeys: [], options: {}, extra }).baseUrl).toBe(expected)
+  })
+
+  test('an organisation has a reasoning scope of its own', () => {
+    const openai = PROVIDERS.find((provider) => provider.slug === 'openai')
+    expect(openai?.connect?.({ apiKeys: [], options: {}, extra: {}, organization: 'org-1' })).toEqual({
+      headers: { 'openai-organization': 'org-1' }, scope: 'openai/org-1',
+    })
+  })
+
+  test.each([['cloudflare', { account_id: '../evil' }], ['snowflake-cortex', { account: 'evil.com/x' }], ['amazon-bedrock', { region: 'x.evil.com' }], ['azure', { resource: 'a.evil.com' }]])(
+    '%s refuses %j, which would lead the credential elsewhere',
+    (slug, extra) => {
+      const provider = PROVIDERS.find((candidate) => candidate.slug === slug)
+      expect(() => provider?.connect?.({ apiKeys: [], options: {}, extra })).toThrow()
+    },
+  )
+})

@@ -1,0 +1,25 @@
+import type { Provider } from '../core/provider.ts'
+
+export const deepseek: Provider = {
+  slug: 'deepseek',
+  name: 'DeepSeek',
+  env: { apiKey: ['DEEPSEEK_API_KEY'] },
+  baseUrl: 'https://api.deepseek.com/v1',
+  dialect: 'openai-chat',
+  options: {
+    system_role: 'system',
+    json_schema: 'json-object',
+    reasoning_style: 'thinking-type',
+    reasoning_efforts: ['high', 'max'],
+    // A turn with tool calls that comes back without its reasoning is refused.
+    reasoning_replay: 'reasoning_content',
+    reasoning_replay_required: true,
+    think_tags: 'none',
+    image_url: 'none',
+    audio: 'none',
+    finish_reasons: { insufficient_system_resource: 'overloaded' },
+  },
+  homepage: 'https://www.deepseek.com',
+  statusPage: 'https://status.deepseek.com',
+  privacyPolicy: 'https://cdn.deepseek.com/policies/en-US/deepseek-privacy-policy.html',
+}

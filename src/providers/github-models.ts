@@ -1,0 +1,14 @@
+import type { Provider } from '../core/provider.ts'
+
+/** GITHUB_TOKEN is not read: continuous integration sets it everywhere, and it would switch this provider on unasked. */
+export const githubModels: Provider = {
+  slug: 'github-models',
+  name: 'GitHub Models',
+  env: { apiKey: ['GITHUB_API_KEY'] },
+  baseUrl: 'https://models.github.ai/inference',
+  dialect: 'openai-chat',
+  options: { reasoning_style: 'effort' },
+  homepage: 'https://docs.github.com/en/github-models',
+  statusPage: 'https://www.githubstatus.com',
+  privacyPolicy: 'https://docs.github.com/en/site-policy/privacy-policies/github-general-privacy-statement',
+}

@@ -1,0 +1,14 @@
+import type { Provider } from '../core/provider.ts'
+
+export const groq: Provider = {
+  slug: 'groq',
+  name: 'Groq',
+  env: { apiKey: ['GROQ_API_KEY'] },
+  baseUrl: 'https://api.groq.com/openai/v1',
+  dialect: 'openai-chat',
+  options: { system_role: 'system', max_tokens_field: 'max_completion_tokens', reasoning_style: 'effort', forward: ['user', 'service_tier'], audio: 'none' },
+  homepage: 'https://groq.com',
+  statusPage: 'https://groqstatus.com',
+  privacyPolicy: 'https://groq.com/privacy-policy/',
+  termsOfService: 'https://groq.com/terms-of-use/',
+}

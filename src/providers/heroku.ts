@@ -1,0 +1,13 @@
+import type { Provider } from '../core/provider.ts'
+
+/** Managed Inference. The add-on names its variable INFERENCE_KEY, too common a word to switch a provider on: name it in the configuration. */
+export const heroku: Provider = {
+  slug: 'heroku',
+  name: 'Heroku',
+  env: {},
+  baseUrl: 'https://us.inference.heroku.com/v1',
+  dialect: 'openai-chat',
+  homepage: 'https://www.heroku.com/ai/',
+  statusPage: 'https://status.heroku.com',
+  privacyPolicy: 'https://www.salesforce.com/company/legal/privacy/',
+}

@@ -1,0 +1,15 @@
+import type { Provider } from '../core/provider.ts'
+
+/** Inference Providers: ids may carry the provider to use, `org/model:provider`. */
+export const huggingface: Provider = {
+  slug: 'huggingface',
+  name: 'Hugging Face',
+  env: { apiKey: ['HF_TOKEN', 'HUGGINGFACE_API_KEY'] },
+  baseUrl: 'https://router.huggingface.co/v1',
+  dialect: 'openai-chat',
+  options: { reasoning_style: 'effort' },
+  homepage: 'https://huggingface.co/docs/inference-providers',
+  statusPage: 'https://status.huggingface.co',
+  privacyPolicy: 'https://huggingface.co/privacy',
+  termsOfService: 'https://huggingface.co/terms-of-service',
+}

@@ -1,0 +1,13 @@
+import type { Provider } from '../core/provider.ts'
+
+export const llamacpp: Provider = {
+  slug: 'llamacpp',
+  name: 'llama.cpp',
+  env: { apiKey: ['LLAMACPP_API_KEY'], baseUrl: ['LLAMACPP_BASE_URL', 'LLAMA_CPP_BASE_URL'] },
+  baseUrl: 'http://127.0.0.1:8080/v1',
+  dialect: 'openai-chat',
+  options: { reasoning_style: 'template-kwargs', inline_images: true },
+  keyless: true,
+  policies: { dataCollection: 'deny', zdr: true },
+  homepage: 'https://github.com/ggml-org/llama.cpp',
+}

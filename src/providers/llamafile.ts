@@ -1,0 +1,13 @@
+import type { Provider } from '../core/provider.ts'
+
+export const llamafile: Provider = {
+  slug: 'llamafile',
+  name: 'llamafile',
+  env: { baseUrl: ['LLAMAFILE_BASE_URL', 'LLAMAFILE_API_BASE'] },
+  baseUrl: 'http://127.0.0.1:8080/v1',
+  dialect: 'openai-chat',
+  options: { inline_images: true },
+  keyless: true,
+  policies: { dataCollection: 'deny', zdr: true },
+  homepage: 'https://github.com/Mozilla-Ocho/llamafile',
+}

@@ -1,0 +1,13 @@
+import type { Provider } from '../core/provider.ts'
+
+export const lmstudio: Provider = {
+  slug: 'lmstudio',
+  name: 'LM Studio',
+  env: { apiKey: ['LMSTUDIO_API_KEY', 'LM_STUDIO_API_KEY'], baseUrl: ['LMSTUDIO_BASE_URL', 'LM_STUDIO_API_BASE'] },
+  baseUrl: 'http://127.0.0.1:1234/v1',
+  dialect: 'openai-chat',
+  options: { reasoning_style: 'effort', inline_images: true, audio: 'none' },
+  keyless: true,
+  policies: { dataCollection: 'deny', zdr: true },
+  homepage: 'https://lmstudio.ai',
+}

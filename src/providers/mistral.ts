@@ -1,0 +1,32 @@
+import type { Provider } from '../core/provider.ts'
+
+export const mistral: Provider = {
+  slug: 'mistral',
+  name: 'Mistral',
+  env: { apiKey: ['MISTRAL_API_KEY'] },
+  baseUrl: 'https://api.mistral.ai/v1',
+  dialect: 'openai-chat',
+  options: {
+    system_role: 'system',
+    field_names: { seed: 'random_seed' },
+    max_temperature: 1.5,
+    forward: ['prompt_cache_key'],
+    stream_usage: false,
+    tool_ids: { pattern: '^[a-zA-Z0-9]+$', max: 9, length: 9 },
+    required_word: 'any',
+    tool_result_name: true,
+    reasoning_style: 'effort',
+    reasoning_efforts: ['none', 'high'],
+    reasoning_replay: 'thinking-part',
+    think_tags: 'none',
+    file: 'document_url',
+    file_urls: true,
+    usage: { input_from_total: true },
+    finish_reasons: { model_length: 'length' },
+  },
+  models: { author: 'mistralai', exclude: /:free$|ocr|embed/ },
+  homepage: 'https://mistral.ai',
+  statusPage: 'https://status.mistral.ai',
+  privacyPolicy: 'https://mistral.ai/terms#privacy-policy',
+  termsOfService: 'https://mistral.ai/terms',
+}

@@ -1,0 +1,11 @@
+import type { Provider } from '../core/provider.ts'
+
+export const nanoGpt: Provider = {
+  slug: 'nano-gpt',
+  name: 'NanoGPT',
+  env: { apiKey: ['NANO_GPT_API_KEY', 'NANOGPT_API_KEY'] },
+  baseUrl: 'https://nano-gpt.com/api/v1',
+  dialect: 'openai-chat',
+  options: { reasoning_style: 'effort' },
+  homepage: 'https://nano-gpt.com',
+}

@@ -1,0 +1,33 @@
+import type { Provider } from '../core/provider.ts'
+
+/** OPENAI_BASE_URL is not read: clients of this very gateway set it, and the gateway would call itself. */
+export const openai: Provider = {
+  slug: 'openai',
+  name: 'OpenAI',
+  env: { apiKey: ['OPENAI_API_KEY'] },
+  baseUrl: 'https://api.openai.com/v1',
+  dialect: 'openai-responses',
+  options: { samplingParameters: 'drop-when-reasoning', minOutputTokens: 16, suppressObfuscation: true },
+  // These are served through chat completions only.
+  dialectFor: (model) => (/search-preview|audio-preview|^gpt-audio/.test(model) ? 'openai-chat' : undefined),
+  dialectOptions: {
+    'openai-chat': {
+      system_role: 'developer',
+      empty_content: 'null',
+      max_tokens_field: 'max_completion_tokens',
+      forward: ['user', 'metadata', 'safety_identifier', 'prompt_cache_key', 'service_tier'],
+      strict_tools: true,
+      json_schema: 'native',
+      reasoning_style: 'effort',
+      think_tags: 'none',
+      file: 'file',
+    },
+  },
+  models: { exclude: /^(ada|babbage|curie|davinci|text-|ft:|chatgpt-image|gpt-image)|instruct|realtime|-image|-tts|transcribe|moderation|:extended|\.ft-|gpt-oss|^gpt-3\.5-0301$/ },
+  homepage: 'https://openai.com',
+  statusPage: 'https://status.openai.com',
+  privacyPolicy: 'https://openai.com/policies/privacy-policy/',
+  termsOfService: 'https://openai.com/policies/services-agreement/',
+  connect: ({ organization }) =>
+    organization === undefined ? {} : { headers: { 'openai-organization': organization }, scope: `openai/${organization}` },
+}

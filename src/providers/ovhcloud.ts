@@ -1,0 +1,11 @@
+import type { Provider } from '../core/provider.ts'
+
+export const ovhcloud: Provider = {
+  slug: 'ovhcloud',
+  name: 'OVHcloud',
+  env: { apiKey: ['OVHCLOUD_API_KEY', 'OVH_AI_ENDPOINTS_ACCESS_TOKEN'] },
+  baseUrl: 'https://oai.endpoints.kepler.ai.cloud.ovh.net/v1',
+  dialect: 'openai-chat',
+  options: { reasoning_style: 'effort' },
+  homepage: 'https://www.ovhcloud.com/en/public-cloud/ai-endpoints/',
+}

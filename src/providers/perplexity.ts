@@ -1,0 +1,14 @@
+import type { Provider } from '../core/provider.ts'
+
+export const perplexity: Provider = {
+  slug: 'perplexity',
+  name: 'Perplexity',
+  env: { apiKey: ['PERPLEXITY_API_KEY'] },
+  baseUrl: 'https://api.perplexity.ai',
+  dialect: 'openai-chat',
+  options: { alternating_roles: true, stream_usage: false, reasoning_style: 'effort', audio: 'none' },
+  models: { exclude: /^llama|^r1/, unsupported: ['tools', 'tool_choice', 'parallel_tool_calls'] },
+  homepage: 'https://www.perplexity.ai',
+  statusPage: 'https://status.perplexity.com',
+  privacyPolicy: 'https://www.perplexity.ai/hub/legal/privacy-policy',
+}

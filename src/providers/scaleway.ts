@@ -1,0 +1,13 @@
+import type { Provider } from '../core/provider.ts'
+
+export const scaleway: Provider = {
+  slug: 'scaleway',
+  name: 'Scaleway',
+  env: { apiKey: ['SCALEWAY_API_KEY', 'SCW_SECRET_KEY'] },
+  baseUrl: 'https://api.scaleway.ai/v1',
+  dialect: 'openai-chat',
+  options: { reasoning_style: 'effort' },
+  homepage: 'https://www.scaleway.com/en/generative-apis/',
+  statusPage: 'https://status.scaleway.com',
+  privacyPolicy: 'https://www.scaleway.com/en/privacy-policy/',
+}

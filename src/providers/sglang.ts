@@ -1,0 +1,13 @@
+import type { Provider } from '../core/provider.ts'
+
+export const sglang: Provider = {
+  slug: 'sglang',
+  name: 'SGLang',
+  env: { apiKey: ['SGLANG_API_KEY'], baseUrl: ['SGLANG_BASE_URL'] },
+  baseUrl: 'http://127.0.0.1:30000/v1',
+  dialect: 'openai-chat',
+  options: { reasoning_style: 'template-kwargs', inline_images: true },
+  keyless: true,
+  policies: { dataCollection: 'deny', zdr: true },
+  homepage: 'https://docs.sglang.ai',
+}

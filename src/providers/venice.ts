@@ -1,0 +1,12 @@
+import type { Provider } from '../core/provider.ts'
+
+export const venice: Provider = {
+  slug: 'venice',
+  name: 'Venice',
+  env: { apiKey: ['VENICE_API_KEY', 'VENICE_AI_API_KEY'] },
+  baseUrl: 'https://api.venice.ai/api/v1',
+  dialect: 'openai-chat',
+  options: { reasoning_style: 'effort' },
+  homepage: 'https://venice.ai',
+  privacyPolicy: 'https://venice.ai/legal/privacy-policy',
+}

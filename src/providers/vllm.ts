@@ -1,0 +1,13 @@
+import type { Provider } from '../core/provider.ts'
+
+export const vllm: Provider = {
+  slug: 'vllm',
+  name: 'vLLM',
+  env: { apiKey: ['VLLM_API_KEY', 'HOSTED_VLLM_API_KEY'], baseUrl: ['VLLM_BASE_URL', 'HOSTED_VLLM_API_BASE'] },
+  baseUrl: 'http://127.0.0.1:8000/v1',
+  dialect: 'openai-chat',
+  options: { reasoning_style: 'template-kwargs', inline_images: true },
+  keyless: true,
+  policies: { dataCollection: 'deny', zdr: true },
+  homepage: 'https://docs.vllm.ai',
+}
