@@ -1,0 +1,59 @@
+import { END_MARK } from '../mock/script.ts'
+import { NeedleCounter } from './needle-counter.ts'
+
+/** The wire format a target speaks to its callers. */
+export type CallerFormat = 'chat' | 'responses'
+
+/** What begins the text of a streamed piece; the same byte sequence never occurs elsewhere in an answer. */
+const DELTA_START: { readonly [F in CallerFormat]: string } = {
+  chat: '"delta":{"content":"',
+  responses: '"type":"response.output_text.delta"',
+}
+const STREAM_END = 'data: [DONE]\n\n'
+const TAIL_LENGTH = STREAM_END.length
+
+/**
+ * Judges every answer of a load run cheaply: status, end mark, terminator and number of pieces. That the text is right to the letter is
+ * established once per target before the run (verify.ts).
+ */
+export class AnswerCheck {
+  readonly #stream: boolean
+  readonly #pieces: NeedleCounter
+  readonly #marks = new NeedleCounter(END_MARK)
+  #status = 0
+  #tail: Buffer = Buffer.alloc(0)
+
+  constructor(format: CallerFormat, stream: boolean) {
+    this.#stream = stream
+    this.#pieces = new NeedleCounter(DELTA_START[format])
+  }
+
+  /** Pieces of text seen so far in the current answer. */
+  get pieces(): number {
+    return this.#pieces.count
+  }
+
+  start(status: number): void {
+    this.#status = status
+    this.#pieces.reset()
+    this.#marks.reset()
+    this.#tail = this.#tail.subarray(0, 0)
+  }
+
+  body(chunk: Buffer): void {
+    this.#marks.push(chunk)
+    if (this.#stream) this.#pieces.push(chunk)
+    this.#tail = chunk.length >= TAIL_LENGTH ? chunk.subarray(-TAIL_LENGTH) : Buffer.concat([this.#tail, chunk]).subarray(-TAIL_LENGTH)
+  }
+
+  /** Why the finished answer is no good; undefined when it is. `expectedPieces` 0 leaves the number open. */
+  verdict(expectedPieces: number): string | undefined {
+    if (this.#status !== 200) return `status ${this.#status}`
+    if (this.#marks.count === 0) return 'the end of the text is missing'
+    const tail = this.#tail.toString('latin1')
+    if (!this.#stream) return tail.trimEnd().endsWith('}') ? undefined : 'the JSON does not end'
+    if (tail !== STREAM_END) return 'the stream does not end'
+    if (expectedPieces > 0 && this.#pieces.count !== expectedPieces) return `${this.#pieces.count} pieces of ${expectedPieces}`
+    return undefined
+  }
+}

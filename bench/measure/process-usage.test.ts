@@ -1,0 +1,22 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { describe, expect, it } from 'vitest'
+import { cpuSeconds, processTree, residentKb } from './process-usage.ts'
+
+describe.skipIf(process.platform !== 'linux')('process usage', () => {
+  it('sees the time a process burns and the memory it holds', () => {
+    const before = cpuSeconds([process.pid])
+    const until = performance.now() + 120
+    while (performance.now() < until);
+    expect(cpuSeconds([process.pid]) - before).toBeGreaterThanOrEqual(0.05)
+    expect(residentKb([process.pid])).toBeGreaterThan(10_000)
+  })
+
+  it('finds what a process started, and counts nothing for one that is gone', async () => {
+    const child = spawn('sleep', ['30'])
+    expect(processTree(process.pid)).toContain(child.pid)
+    child.kill()
+    await once(child, 'exit')
+    expect(cpuSeconds([child.pid!]) + residentKb([child.pid!])).toBe(0)
+  })
+})

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest'
+import { added, figure, judge, ratio, renderTable, type Samples } from './report.ts'
+
+const samples: Samples = {
+  direct: { latency: [{ p50: 0.1 }, { p50: 0.2 }, { p50: 0.3 }] },
+  'bare-node': { json: [{ perCpuSecond: 100 }, { perCpuSecond: 200 }, { perCpuSecond: 400 }], latency: [{ p50: 0.2 }] },
+  signalbox: {
+    json: [{ perCpuSecond: 50 }, { perCpuSecond: 80 }, { perCpuSecond: 100 }],
+    latency: [{ p50: 0.4 }, { p50: 0.6 }, { p50: 1 }],
+    ready: [{ ms: 1200 }],
+  },
+}
+
+describe('bench report', () => {
+  it('takes medians over rounds, and ratios and differences within a round', () => {
+    expect(figure(samples, 'signalbox', 'json', 'perCpuSecond')).toBe(80)
+    expect(ratio(samples, 'signalbox', 'bare-node', 'json', 'perCpuSecond')).toBe(0.4)
+    expect(added(samples, 'signalbox', 'latency', 'p50')).toBeCloseTo(0.4)
+  })
+
+  it('judges bars, and leaves those without figures open', () => {
+    const met = new Map(judge(samples).map((bar) => [bar.name, bar.met]))
+    expect(met.get('JSON work, of bare Node')).toBe(true)
+    expect(met.get('added latency, p50')).toBe(true)
+    expect(met.get('ready')).toBe(false)
+    expect(met.get('JSON work, of Portkey')).toBeUndefined()
+  })
+
+  it('prints one row per target and a dash for what was not measured', () => {
+    const lines = renderTable(samples, { direct: 'nothing' }).split('\n')
+    expect(lines).toHaveLength(5)
+    expect(new Set(lines.map((line) => line.length)).size).toBe(1)
+    expect(lines[2]).toMatch(/^\| nothing +\| +- \|/)
+    expect(lines[4]).toContain('0.40')
+  })
+})

@@ -1,0 +1,187 @@
+/**
+ * The same mock upstream through nothing, nginx, a bare Node pass-through, Signalbox and Portkey, interleaved in one run on pinned cores:
+ * gateways on core 0, load and upstream on core 1. Figures are work per second of the gateway's own processor time.
+ *
+ *   npm run bench                                     about seven minutes
+ *   npm run bench -- --quick                          a smoke of under a minute, no figures to rely on
+ *   npm run bench -- --only json,sse --targets bare-node,signalbox --rounds 3
+ *   npm run bench -- --strict                         fails when a bar is missed
+ *
+ * Everything stays on the loopback; every wait has a limit; whatever was started is ended.
+ */
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { availableParallelism, cpus, release, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { judge, renderBars, renderTable, type Samples } from './report.ts'
+import { NEEDS, RUN, SCENARIOS, type Contender, type Effort, type Sample, type Scenario, repetitions, sceneKey, warmUp } from './scenarios.ts'
+import { TARGETS } from './targets/index.ts'
+import { freePort, spawnPinned, stopChild, waitUntilReady, type BenchContext, type Target } from './targets/target.ts'
+import { verify } from './verify.ts'
+
+const FULL: Effort = {
+  rounds: 5,
+  loadMs: 3_000,
+  warmUpMs: 2_000,
+  jsonConnections: 32,
+  sseConnections: 64,
+  requestsPerSecond: 100,
+  streamsPerSecond: 50,
+  openStreams: 1_000,
+  starts: 5,
+}
+const QUICK: Effort = { ...FULL, rounds: 1, loadMs: 800, warmUpMs: 300, openStreams: 100, starts: 1 }
+const WHOLE_LIMIT_MS = 20 * 60_000
+
+const { values: options } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    strict: { type: 'boolean', default: false },
+    only: { type: 'string', default: SCENARIOS.join(',') },
+    targets: { type: 'string', default: TARGETS.map(({ name }) => name).join(',') },
+    rounds: { type: 'string' },
+    out: { type: 'string', default: join(import.meta.dirname, 'results/latest.json') },
+  },
+})
+
+function choose<Name extends string>(what: string, text: string, known: readonly Name[]): readonly Name[] {
+  const names = text.split(',')
+  const strange = names.filter((name) => !known.some((item) => item === name))
+  if (strange.length > 0) throw new Error(`no such ${what}: ${strange.join(', ')}; there are ${known.join(', ')}`)
+  return known.filter((name) => names.includes(name))
+}
+
+/** Puts this process on its core, all threads; undefined gives up pinning where there is one core or no taskset. */
+function pinSelf(): { readonly gateways: number; readonly load: number } | undefined {
+  if (availableParallelism() < 2) return undefined
+  return spawnSync('taskset', ['-a', '-c', '-p', '1', String(process.pid)]).status === 0 ? { gateways: 0, load: 1 } : undefined
+}
+
+const notes: string[] = []
+function note(text: string): void {
+  notes.push(text)
+  console.log(`! ${text}`)
+}
+
+async function enter(target: Target, context: BenchContext): Promise<Contender | undefined> {
+  const missing = await target.unavailable(context)
+  if (missing !== undefined) {
+    note(`${target.name} SKIPPED: ${missing}`)
+    return undefined
+  }
+  try {
+    const running = await target.start(context)
+    const pieces = new Map<string, number>()
+    for (const { scene, stream } of new Map(
+      scenarios
+        .map((name) => NEEDS[name])
+        .filter((need) => need !== undefined)
+        .map((need) => [sceneKey(need.scene, need.stream), need]),
+    ).values()) {
+      const verified = await verify(target, running, context, scene, stream)
+      if (verified.problem === undefined) pieces.set(sceneKey(scene, stream), verified.pieces)
+      else note(`${target.name} is left out of ${sceneKey(scene, stream)}: ${verified.problem}`)
+    }
+    return { target, running, pieces }
+  } catch (error) {
+    note(`${target.name} SKIPPED: ${error instanceof Error ? error.message : String(error)}`)
+    return undefined
+  }
+}
+
+/** One round of one scenario through every target that can play it, each round beginning with another target. */
+async function runRound(
+  scenario: Scenario,
+  round: number,
+  contenders: readonly Contender[],
+  context: BenchContext,
+  samples: { [target: string]: { [S in Scenario]?: Sample[] } },
+): Promise<void> {
+  const need = NEEDS[scenario]
+  const turn = contenders.map((_, i) => contenders[(i + round) % contenders.length]!)
+  for (const contender of turn) {
+    const { name } = contender.target
+    if (need !== undefined && !contender.pieces.has(sceneKey(need.scene, need.stream))) continue
+    const list = ((samples[name] ??= {})[scenario] ??= [])
+    try {
+      list[round] = await RUN[scenario](contender, context, effort)
+    } catch (error) {
+      list[round] = {}
+      note(`${name} ${scenario}, round ${round + 1}: ${error instanceof Error ? error.message : String(error)}`)
+    }
+    await sleep(50)
+  }
+}
+
+async function measure(contenders: readonly Contender[], context: BenchContext): Promise<Samples> {
+  const samples: { [target: string]: { [S in Scenario]?: Sample[] } } = Object.fromEntries(contenders.map(({ target }) => [target.name, {}]))
+  for (const contender of contenders) await warmUp(contender, context, effort)
+  const longest = Math.max(...scenarios.map((scenario) => repetitions(scenario, effort)))
+  for (let round = 0; round < longest; round++) {
+    for (const scenario of scenarios) {
+      if (round < repetitions(scenario, effort)) await runRound(scenario, round, contenders, context, samples)
+    }
+    console.log(`round ${round + 1} of ${longest}: ${((performance.now() - started) / 1000).toFixed(0)} s`)
+  }
+  return samples
+}
+
+const started = performance.now()
+const scenarios = choose('scenario', options.only, SCENARIOS)
+const targets = choose(
+  'target',
+  options.targets,
+  TARGETS.map(({ name }) => name),
+)
+const base = options.quick ? QUICK : FULL
+const effort: Effort = { ...base, rounds: Math.min(50, Math.max(1, Number(options.rounds ?? base.rounds) || 1)) }
+
+const limit = setTimeout(() => {
+  console.error(`not done within ${WHOLE_LIMIT_MS / 60_000} minutes: given up`)
+  process.exit(1)
+}, WHOLE_LIMIT_MS)
+limit.unref()
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
+
+const cores = pinSelf()
+if (cores === undefined) note('not pinned: taskset or a second core is missing, figures are not comparable')
+const root = join(import.meta.dirname, '..')
+const temp = mkdtempSync(join(tmpdir(), 'signalbox-bench-'))
+process.on('exit', () => rmSync(temp, { recursive: true, force: true }))
+
+const upstreamPort = await freePort()
+const upstream = spawnPinned(cores?.load, process.execPath, [join(root, 'bench/mock/upstream.ts'), String(upstreamPort)])
+await waitUntilReady(upstream, upstreamPort, '/')
+const context: BenchContext = { root, temp, upstreamPort, core: cores?.gateways }
+
+const contenders: Contender[] = []
+for (const target of TARGETS.filter(({ name }) => targets.includes(name))) {
+  const contender = await enter(target, context)
+  if (contender !== undefined) contenders.push(contender)
+}
+const samples = await measure(contenders, context)
+await Promise.all(contenders.map(({ running }) => running.stop()))
+await stopChild(upstream)
+
+const bars = judge(samples)
+console.log(`\n${renderTable(samples, Object.fromEntries(contenders.map(({ target }) => [target.name, target.title])))}\n`)
+console.log(renderBars(bars))
+if (options.quick) console.log('\nA quick run shows that everything works; its figures are noise.')
+if (notes.length > 0) console.log(`\n${notes.map((text) => `! ${text}`).join('\n')}`)
+
+const machine = {
+  cpu: cpus()[0]?.model ?? 'unknown',
+  cores: availableParallelism(),
+  kernel: release(),
+  node: process.version,
+  pinned: cores !== undefined,
+}
+mkdirSync(join(options.out, '..'), { recursive: true })
+writeFileSync(
+  options.out,
+  `${JSON.stringify({ at: new Date().toISOString(), machine, effort, quick: options.quick, bars, notes, samples }, null, 2)}\n`,
+)
+console.log(`\n${((performance.now() - started) / 1000).toFixed(0)} s; raw figures in ${options.out}`)
+process.exitCode = contenders.length < 2 || (options.strict && bars.some(({ met }) => met !== true)) ? 1 : 0

@@ -1,0 +1,157 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { holdStreams, runClosedLoop, runOpenLoop, type LoadResult } from './load/load.ts'
+import { percentile } from './measure/statistics.ts'
+import { cpuSeconds, processTree, residentKb } from './measure/process-usage.ts'
+import { BURST_EVENTS, type Scene } from './mock/script.ts'
+import { createShot } from './requests.ts'
+import type { BenchContext, RunningTarget, Target } from './targets/target.ts'
+
+export const SCENARIOS = ['json', 'sse', 'sse-block', 'latency', 'first-token', 'memory', 'ready'] as const
+export type Scenario = (typeof SCENARIOS)[number]
+
+/** How hard and how long; `--quick` shrinks it. */
+export interface Effort {
+  readonly rounds: number
+  readonly loadMs: number
+  readonly warmUpMs: number
+  readonly jsonConnections: number
+  readonly sseConnections: number
+  readonly requestsPerSecond: number
+  readonly streamsPerSecond: number
+  readonly openStreams: number
+  readonly starts: number
+}
+
+/** Figures of one run of one scenario; NaN where a target has none. */
+export type Sample = { readonly [figure: string]: number }
+
+/** A target at work, with what was learnt of it. */
+export interface Contender {
+  readonly target: Target
+  readonly running: RunningTarget
+  /** Pieces per answer by scene, from verification; a scene that failed is not here. */
+  readonly pieces: ReadonlyMap<string, number>
+}
+
+export const sceneKey = (scene: Scene, stream: boolean): string => `${scene}:${stream ? 'stream' : 'json'}`
+
+/** What a scenario asks of a target: without a verified answer to it there is nothing to measure. */
+export const NEEDS: { readonly [S in Scenario]: { readonly scene: Scene; readonly stream: boolean } | undefined } = {
+  json: { scene: 'json', stream: false },
+  sse: { scene: 'burst', stream: true },
+  'sse-block': { scene: 'block', stream: true },
+  latency: { scene: 'json', stream: false },
+  'first-token': { scene: 'paced', stream: true },
+  memory: { scene: 'paced', stream: true },
+  ready: undefined,
+}
+
+const SETTLE_MS = 1_500
+const FIRST_STREAMS = 20
+const HOLD_LIMIT_MS = 30_000
+
+function shotOf(contender: Contender, context: BenchContext, scene: Scene, stream: boolean): ReturnType<typeof createShot> {
+  return createShot(contender.target, contender.running, context, scene, stream, contender.pieces.get(sceneKey(scene, stream)) ?? 0)
+}
+
+function insistComplete(result: LoadResult): void {
+  if (result.completed === 0 || result.failed > result.completed / 100) {
+    throw new Error(`${result.failed} of ${result.failed + result.completed} answers are incomplete: ${JSON.stringify(result.problems)}`)
+  }
+}
+
+/** Runs the load and takes the processor time the target's processes spent on it. */
+async function withCpu(contender: Contender, load: () => Promise<LoadResult>): Promise<{ result: LoadResult; cpu: number }> {
+  const pids = contender.running.pid === undefined ? [] : processTree(contender.running.pid)
+  const before = cpuSeconds(pids)
+  const result = await load()
+  const cpu = pids.length === 0 ? Number.NaN : cpuSeconds(pids) - before
+  insistComplete(result)
+  return { result, cpu }
+}
+
+async function json(contender: Contender, context: BenchContext, effort: Effort): Promise<Sample> {
+  const shot = shotOf(contender, context, 'json', false)
+  const { result, cpu } = await withCpu(contender, () => runClosedLoop(shot, effort.jsonConnections, effort.loadMs))
+  return {
+    perCpuSecond: result.completed / cpu,
+    perSecond: result.completed / result.seconds,
+    cpuShare: cpu / result.seconds,
+    failed: result.failed,
+    p99: percentile(result.latencies, 0.99),
+  }
+}
+
+async function events(scene: 'burst' | 'block', contender: Contender, context: BenchContext, effort: Effort): Promise<Sample> {
+  const shot = shotOf(contender, context, scene, true)
+  const { result, cpu } = await withCpu(contender, () => runClosedLoop(shot, effort.sseConnections, effort.loadMs))
+  // Upstream events, whatever number of wire events a gateway makes of them: the same work for every target.
+  const count = result.completed * BURST_EVENTS
+  return { perCpuSecond: count / cpu, perSecond: count / result.seconds, cpuShare: cpu / result.seconds, failed: result.failed }
+}
+
+async function latency(contender: Contender, context: BenchContext, effort: Effort): Promise<Sample> {
+  const result = await runOpenLoop(shotOf(contender, context, 'json', false), effort.requestsPerSecond, effort.loadMs)
+  insistComplete(result)
+  return { p50: percentile(result.latencies, 0.5), p99: percentile(result.latencies, 0.99), late: result.late, failed: result.failed }
+}
+
+async function firstToken(contender: Contender, context: BenchContext, effort: Effort): Promise<Sample> {
+  const result = await runOpenLoop(shotOf(contender, context, 'paced', true), effort.streamsPerSecond, effort.loadMs, 64)
+  insistComplete(result)
+  return { p50: percentile(result.firstPieces, 0.5), p99: percentile(result.firstPieces, 0.99), late: result.late, failed: result.failed }
+}
+
+/**
+ * Memory per open stream, on a process of its own. A few streams come before, so that lazily loaded code does not count; only a few, as the
+ * garbage of a load run would leave the room the held streams then fill unseen.
+ */
+async function memory(contender: Contender, context: BenchContext, effort: Effort): Promise<Sample> {
+  const running = await contender.target.start(context)
+  try {
+    if (running.pid === undefined) return {}
+    const shot = shotOf({ ...contender, running }, context, 'idle', true)
+    const first = await holdStreams(shot, FIRST_STREAMS, HOLD_LIMIT_MS)
+    first.close()
+    await sleep(SETTLE_MS)
+    const before = residentKb(processTree(running.pid))
+    const held = await holdStreams(shot, effort.openStreams, HOLD_LIMIT_MS)
+    await sleep(SETTLE_MS)
+    const during = residentKb(processTree(running.pid))
+    held.close()
+    return { kbPerStream: (during - before) / effort.openStreams, idleMb: before / 1024 }
+  } finally {
+    await running.stop()
+  }
+}
+
+/** Start to the first good answer, on fresh processes. */
+async function ready(contender: Contender, context: BenchContext): Promise<Sample> {
+  const running = await contender.target.start(context)
+  await running.stop()
+  return { ms: running.readyMs }
+}
+
+export const RUN: { readonly [S in Scenario]: (contender: Contender, context: BenchContext, effort: Effort) => Promise<Sample> } = {
+  json,
+  sse: (contender, context, effort) => events('burst', contender, context, effort),
+  'sse-block': (contender, context, effort) => events('block', contender, context, effort),
+  latency,
+  'first-token': firstToken,
+  memory,
+  ready,
+}
+
+/** Scenarios that start processes of their own are run this many times, the others once per round. */
+export function repetitions(scenario: Scenario, effort: Effort): number {
+  if (scenario === 'ready') return effort.starts
+  return scenario === 'memory' ? Math.min(effort.rounds, 3) : effort.rounds
+}
+
+/** Gets compilers and caches warm before anything counts. */
+export async function warmUp(contender: Contender, context: BenchContext, effort: Effort): Promise<void> {
+  for (const { scene, stream } of [NEEDS.json, NEEDS.sse].filter((need) => need !== undefined)) {
+    if (!contender.pieces.has(sceneKey(scene, stream))) continue
+    await runClosedLoop(shotOf(contender, context, scene, stream), 16, effort.warmUpMs)
+  }
+}
