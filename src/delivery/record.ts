@@ -23,7 +23,7 @@ export function toDeliveryRecord(
   content: GenerationContent | undefined,
   destination: Pick<DestinationRecord, 'privacyMode' | 'broadcast'>,
 ): DeliveryRecord {
-  const seen = destination.privacyMode ? toPrivate(generation) : generation
+  const seen = replaceMedia(destination.privacyMode ? toPrivate(generation) : generation)
   const shown = destination.privacyMode || content === undefined ? undefined : replaceMedia(content)
   const trace = generation.trace ?? {}
   const ids = toIds(generation)

@@ -1,0 +1,50 @@
+import { mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { OutgoingRequest, OutgoingResponse } from '../core/destination.ts'
+import { testDestination } from '../testing/destination-contract.ts'
+import { file } from './file.ts'
+
+testDestination(file, {
+  config: { path: 'team/generations.ndjson', rotateBytes: 2_000_000 },
+  required: [],
+  defaults: { path: 'generations.ndjson', rotateBytes: 100_000_000 },
+  invalid: [{ path: '../x' }, { path: '/etc/passwd' }, { path: 'a/../../b' }, { path: 'a//b' }, { path: '.ssh/x' }, { path: 'a\0b' }, { path: '' }],
+})
+
+describe('the file', () => {
+  let directory = ''
+  beforeEach(async () => void (directory = await mkdtemp(join(tmpdir(), 'signalbox-file-'))))
+  afterEach(() => rm(directory, { recursive: true }))
+
+  const send = async (request: Partial<OutgoingRequest>, at: string | undefined = directory): Promise<OutgoingResponse | undefined> =>
+    file.transport?.(
+      { method: 'POST', url: 'file:///a/b.ndjson', headers: {}, ...request },
+      { destinationId: 'd', serviceName: 's', serviceVersion: '1', now: 0, attempt: 0, ...(at === '' ? {} : { directory: at }) },
+      new AbortController().signal,
+    )
+
+  it('grows by every batch and is private to its owner', async () => {
+    await send({ body: 'one\n' })
+    await send({ body: 'two\n' })
+    expect(await readFile(join(directory, 'a/b.ndjson'), 'utf8')).toBe('one\ntwo\n')
+    expect((await stat(join(directory, 'a/b.ndjson'))).mode & 0o077).toBe(0)
+  })
+
+  it('is renamed when it is full', async () => {
+    await send({ body: 'one\n', headers: { 'x-rotate-bytes': '3' } })
+    await send({ body: 'two\n', headers: { 'x-rotate-bytes': '3' } })
+    expect(await readFile(join(directory, 'a/b.ndjson.1'), 'utf8')).toBe('one\n')
+    expect(await readFile(join(directory, 'a/b.ndjson'), 'utf8')).toBe('two\n')
+  })
+
+  it("stays below the operator's directory, which must be named", async () => {
+    expect((await send({}, ''))?.status).toBe(403)
+    const outside = await mkdtemp(join(tmpdir(), 'signalbox-outside-'))
+    await writeFile(join(outside, 'keep'), '')
+    await symlink(outside, join(directory, 'a'))
+    expect((await send({ body: 'x' }))?.status).toBe(403)
+    await rm(outside, { recursive: true })
+  })
+})

@@ -1,0 +1,98 @@
+import { appendFile, mkdir, realpath, rename, stat } from 'node:fs/promises'
+import { dirname, join, sep } from 'node:path'
+import { z } from 'zod'
+import type { DeliveryRecord } from '../core/delivery.ts'
+import type { Destination, DestinationContext, OutgoingRequest, OutgoingResponse } from '../core/destination.ts'
+import { toChatAnswer, toChatMessages } from './shared/chat-shape.ts'
+import { hasCost, hasUsage } from './shared/gen-ai-attributes.ts'
+import { destinationSettings, HEADER_SECRETS } from './shared/settings.ts'
+
+const settings = destinationSettings({
+  path: z
+    .string()
+    .max(200)
+    .regex(/^[A-Za-z0-9_-][A-Za-z0-9._-]*(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$/, 'a relative path of letters, digits, dot, dash and underscore')
+    .default('generations.ndjson')
+    .describe("File below the operator's directory, one JSON object per line."),
+  rotateBytes: z
+    .number()
+    .int()
+    .min(1_000_000)
+    .max(10_000_000_000)
+    .default(100_000_000)
+    .describe('Size at which the file is renamed to `<path>.1` and a new one begun.'),
+})
+type FileSettings = z.output<typeof settings>
+
+const ROTATE_HEADER = 'x-rotate-bytes'
+
+/** Lines in a file, for people who just want to look. Needs a directory of the operator's. */
+export const file: Destination<FileSettings> = {
+  type: 'file',
+  name: 'File',
+  settings,
+  secrets: [HEADER_SECRETS],
+  limits: { records: 500, bytes: 8_000_000, concurrency: 1 },
+  encode: (batch, options) => [appendRequest(options, batch.map((record) => `${JSON.stringify(toLine(record))}\n`).join(''))],
+  probe: (options) => [{ name: 'open the file', request: appendRequest(options, '') }],
+  transport: append,
+}
+
+function appendRequest({ path, rotateBytes }: FileSettings, body: string): OutgoingRequest {
+  return { method: 'POST', url: `file:///${path}`, headers: { [ROTATE_HEADER]: String(rotateBytes) }, body }
+}
+
+async function append(request: OutgoingRequest, context: DestinationContext): Promise<OutgoingResponse> {
+  if (context.directory === undefined) return answer(403, 'files are switched off: the operator has not named a directory for them')
+  const path = join(context.directory, new URL(request.url).pathname)
+  await mkdir(dirname(path), { recursive: true })
+  // A link below the directory may lead anywhere; the schema cannot see it.
+  const root = await realpath(context.directory)
+  const folder = await realpath(dirname(path))
+  if (folder !== root && !folder.startsWith(root + sep)) return answer(403, 'the path leaves the directory for files')
+  const size = await stat(path).then(
+    (info) => info.size,
+    () => 0,
+  )
+  if (size > 0 && size >= Number(request.headers[ROTATE_HEADER])) await rename(path, `${path}.1`)
+  await appendFile(path, request.body ?? '', { mode: 0o600 })
+  return answer(200, '')
+}
+
+const answer = (status: number, text: string): OutgoingResponse => ({ status, headers: {}, body: Buffer.from(text) })
+
+function toLine(record: DeliveryRecord): Readonly<Record<string, unknown>> {
+  const { generation, content, names, ids } = record
+  return {
+    id: generation.id,
+    time: new Date(generation.startedAt).toISOString(),
+    status: generation.status,
+    trace: { id: ids.trace, name: names.trace, span: names.wrapper, parent: ids.parent },
+    name: names.generation,
+    requested_model: generation.requestedModel,
+    model: generation.model,
+    provider: generation.provider,
+    user: generation.externalUser,
+    session: generation.sessionId,
+    api_key_name: generation.keyName,
+    duration_ms: generation.durationMs,
+    first_token_ms: generation.firstTokenMs,
+    finish_reason: generation.finishReason,
+    usage: hasUsage(record) ? { ...generation.usage, raw: undefined } : undefined,
+    cost: hasCost(record) ? generation.cost : undefined,
+    parameters: generation.parameters,
+    metadata: record.metadata,
+    generation: record.broadcast,
+    error: record.failure,
+    input: content === undefined ? undefined : toChatMessages(content),
+    output: content === undefined ? undefined : toChatAnswer(content),
+    steps: record.children.map(({ kind, name, startedAt, endedAt, ok, message }) => ({
+      kind,
+      name,
+      start_ms: startedAt - generation.startedAt,
+      duration_ms: endedAt - startedAt,
+      ok,
+      message,
+    })),
+  }
+}

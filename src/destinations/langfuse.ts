@@ -1,0 +1,148 @@
+import type { z } from 'zod'
+import type { ChildSpan, DeliveryRecord } from '../core/delivery.ts'
+import type { Destination } from '../core/destination.ts'
+import { createAttributes, type AttributeSet } from './shared/attributes.ts'
+import { toChatAnswer } from './shared/chat-shape.ts'
+import { hasCost, hasUsage, modelSlug, promptObject } from './shared/gen-ai-attributes.ts'
+import { otlpProbe, otlpRequest, type OtlpTarget } from './shared/otlp.ts'
+import { classifyOtlp } from './shared/otlp-classify.ts'
+import type { OtlpOptions } from './shared/otlp-spans.ts'
+import { basicAuth, destinationSettings, HEADER_SECRETS, httpUrl, joinUrl, requiredText } from './shared/settings.ts'
+
+const settings = destinationSettings({
+  secretKey: requiredText('Secret key of the project.'),
+  publicKey: requiredText('Public key of the project.'),
+  baseUrl: httpUrl('Address of the Langfuse server.').default('https://us.cloud.langfuse.com'),
+})
+type LangfuseSettings = z.output<typeof settings>
+
+/** One value may not exceed 9.5 MB with everything beside it. */
+const MAX_VALUE_CHARS = 4_000_000
+
+const target = ({ secretKey, publicKey, baseUrl, headers }: LangfuseSettings): OtlpTarget => ({
+  url: joinUrl(baseUrl, '/api/public/otel/v1/traces'),
+  headers,
+  // Version 4 takes the direct write path; anything higher is refused.
+  authentication: { authorization: basicAuth(publicKey, secretKey), 'x-langfuse-ingestion-version': '4' },
+  encoding: 'json',
+})
+
+const spans: OtlpOptions = {
+  maxChars: MAX_VALUE_CHARS,
+  generation: generationAttributes,
+  wrapper: wrapperAttributes,
+  child: childAttributes,
+  resource: (record, set) => setEnvironment(set, record),
+}
+
+/** Langfuse by its own attributes: the generic ones would count cached tokens twice, and it reads neither cost nor trace name from them. */
+export const langfuse: Destination<LangfuseSettings> = {
+  type: 'langfuse',
+  name: 'Langfuse',
+  settings,
+  secrets: ['secretKey', HEADER_SECRETS],
+  limits: { records: 100, bytes: 4_000_000, valueChars: MAX_VALUE_CHARS },
+  encode: (batch, options, context) => [otlpRequest(batch, context, target(options), spans)],
+  classify: classifyOtlp,
+  probe: (options, context) => otlpProbe(context, target(options)),
+}
+
+function generationAttributes(record: DeliveryRecord): AttributeSet {
+  const { generation, failure, content } = record
+  const set = createAttributes(MAX_VALUE_CHARS)
+  setTrace(set, record)
+  set
+    .string('langfuse.observation.type', 'generation')
+    .string('langfuse.observation.model.name', modelSlug(record))
+    .json('langfuse.observation.model.parameters', modelParameters(record))
+    .json('langfuse.observation.usage_details', usageDetails(record))
+    .json('langfuse.observation.cost_details', costDetails(record))
+    .string('langfuse.observation.level', failure === undefined ? 'DEFAULT' : 'ERROR')
+    .string('langfuse.observation.status_message', failure?.message)
+  if (generation.firstTokenMs !== undefined) {
+    set.string('langfuse.observation.completion_start_time', new Date(generation.startedAt + generation.firstTokenMs).toISOString())
+  }
+  if (content !== undefined) set.json('langfuse.observation.input', promptObject(record)).json('langfuse.observation.output', toChatAnswer(content))
+  if (record.names.wrapper === undefined) setTraceContent(set, record)
+  for (const [key, value] of Object.entries(record.gateway)) set.any(`langfuse.observation.metadata.gateway.${key}`, value)
+  for (const [key, value] of Object.entries(record.broadcast ?? {})) set.any(`langfuse.observation.metadata.gateway_generation.${key}`, value)
+  if (generation.finishReason !== undefined) set.string('langfuse.observation.metadata.finish_reason', generation.finishReason)
+  return set
+}
+
+function wrapperAttributes(record: DeliveryRecord): AttributeSet {
+  const set = createAttributes(MAX_VALUE_CHARS)
+  setTrace(set, record)
+  set.string('langfuse.observation.type', 'span').string('langfuse.observation.level', record.failure === undefined ? 'DEFAULT' : 'ERROR')
+  setTraceContent(set, record)
+  return set
+}
+
+function childAttributes(child: ChildSpan, set: AttributeSet, record: DeliveryRecord): void {
+  set
+    .string('langfuse.observation.type', child.kind === 'tool' ? 'tool' : 'span')
+    // An attempt that failed before another one served is worth a look, not an alarm.
+    .string('langfuse.observation.level', child.ok ? 'DEFAULT' : record.failure === undefined ? 'WARNING' : 'ERROR')
+    .string('langfuse.observation.status_message', child.message)
+    .string('langfuse.observation.input', child.input)
+    .string('langfuse.observation.output', child.output)
+  setEnvironment(set, record)
+}
+
+/** What belongs to the trace must stand on every span that should update it. */
+function setTrace(set: AttributeSet, record: DeliveryRecord): void {
+  set
+    .string('langfuse.trace.name', record.names.trace)
+    .strings('langfuse.trace.tags', record.tags)
+    .string('user.id', record.generation.externalUser)
+    .string('session.id', record.generation.sessionId)
+  setEnvironment(set, record)
+  for (const [key, value] of Object.entries(record.metadata)) {
+    if (key !== 'tags' && key !== 'environment' && key !== 'release') set.any(`langfuse.trace.metadata.${key}`, value)
+  }
+}
+
+/** Input and output of the trace come from its root; a generation under a span of the caller's is not the root. */
+function setTraceContent(set: AttributeSet, record: DeliveryRecord): void {
+  if (record.content === undefined || record.ids.parent !== undefined) return
+  set.json('langfuse.trace.input', promptObject(record)).json('langfuse.trace.output', toChatAnswer(record.content))
+}
+
+function setEnvironment(set: AttributeSet, record: DeliveryRecord): void {
+  set.string('langfuse.environment', toEnvironment(record.environment)).string('langfuse.release', record.release)
+}
+
+/** Lower case, at most 40 of `a-z 0-9 - _`, not beginning with the platform's own name. */
+function toEnvironment(environment: string | undefined): string | undefined {
+  if (environment === undefined) return undefined
+  const name = environment
+    .toLowerCase()
+    .replace(/[^a-z0-9_-]/g, '-')
+    .replace(/^(langfuse)+/, '')
+    .slice(0, 40)
+  return name === '' ? 'default' : name
+}
+
+function modelParameters(record: DeliveryRecord): Readonly<Record<string, unknown>> | undefined {
+  const { tools: _tools, ...parameters } = record.generation.parameters
+  return Object.keys(parameters).length === 0 ? undefined : parameters
+}
+
+/** The classes are disjoint: the platform adds them up. */
+function usageDetails(record: DeliveryRecord): Readonly<Record<string, number>> | undefined {
+  if (!hasUsage(record)) return undefined
+  const { usage } = record.generation
+  return {
+    input: usage.inputTokens - usage.cachedTokens - usage.cacheWriteTokens,
+    input_cached_tokens: usage.cachedTokens,
+    input_cache_creation: usage.cacheWriteTokens,
+    output: usage.outputTokens - usage.reasoningTokens,
+    output_reasoning_tokens: usage.reasoningTokens,
+    total: usage.totalTokens,
+  }
+}
+
+function costDetails(record: DeliveryRecord): Readonly<Record<string, number>> | undefined {
+  const { input, output, total } = record.generation.cost
+  return hasCost(record) ? { input, output, total } : undefined
+}

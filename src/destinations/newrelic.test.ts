@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest'
+import { toDeliveryRecord } from '../delivery/record.ts'
+import { decodeOtlpRequest } from '../testing/decode-otlp.ts'
+import { testDestination } from '../testing/destination-contract.ts'
+import { minimalGeneration } from '../testing/sample-generations.ts'
+import { newrelic } from './newrelic.ts'
+
+testDestination(newrelic, {
+  config: { licenseKey: 'nr-secret-license-1', region: 'eu' },
+  required: ['licenseKey'],
+  defaults: { region: 'us' },
+  invalid: [{ region: 'mars' }],
+})
+
+const context = { destinationId: 'd', serviceName: 's', serviceVersion: '1', now: 0, attempt: 0 }
+
+describe('New Relic', () => {
+  it('is found by region, or where the operator says', () => {
+    const url = (region: string, baseUrl?: string): string | undefined =>
+      newrelic.probe(newrelic.settings.parse({ licenseKey: 'k', region }), { ...context, ...(baseUrl === undefined ? {} : { baseUrl }) })[0]?.request
+        .url
+    expect(url('us')).toBe('https://otlp.nr-data.net/v1/traces')
+    expect(url('eu')).toBe('https://otlp.eu01.nr-data.net/v1/traces')
+    expect(url('eu', 'http://127.0.0.1:9/')).toBe('http://127.0.0.1:9/v1/traces')
+  })
+
+  it('gets values of at most 4095 characters, flagged when cut', async () => {
+    const { generation } = minimalGeneration()
+    const content = { input: [{ type: 'message', role: 'user', content: 'word '.repeat(2000) }], output: [] } as const
+    const record = toDeliveryRecord(generation, content, { privacyMode: false, broadcast: { cost: false, identity: false, requestContext: false } })
+    const [request] = await newrelic.encode([record], newrelic.settings.parse({ licenseKey: 'k' }), context)
+    const decoded = JSON.stringify(decodeOtlpRequest(request?.body as Buffer))
+    expect(decoded).toContain('"gen_ai.prompt.truncated"')
+    const values = [...decoded.matchAll(/"stringValue":("(?:[^"\\]|\\.)*")/g)].map((match) => (JSON.parse(match[1] ?? '""') as string).length)
+    expect(Math.max(...values)).toBe(4095)
+  })
+})

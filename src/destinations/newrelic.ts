@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import type { Destination, DestinationContext } from '../core/destination.ts'
+import { otlpProbe, otlpRequest, type OtlpTarget } from './shared/otlp.ts'
+import { classifyOtlp } from './shared/otlp-classify.ts'
+import { destinationSettings, HEADER_SECRETS, joinUrl, requiredText } from './shared/settings.ts'
+
+const REGIONS = { us: 'https://otlp.nr-data.net', eu: 'https://otlp.eu01.nr-data.net' } as const
+/** Longer values are cut by the platform or raise an integration error there. */
+const MAX_VALUE_CHARS = 4_095
+
+const settings = destinationSettings({
+  licenseKey: requiredText('Ingest license key.'),
+  region: z.enum(['us', 'eu']).default('us').describe('Data centre of the account.'),
+})
+type NewrelicSettings = z.output<typeof settings>
+
+const target = ({ licenseKey, region, headers }: NewrelicSettings, context: DestinationContext): OtlpTarget => ({
+  url: joinUrl(context.baseUrl ?? REGIONS[region], '/v1/traces'),
+  headers,
+  authentication: { 'api-key': licenseKey },
+  encoding: 'protobuf',
+})
+
+/** New Relic's OTLP endpoint. A request may have one million bytes; validation happens after the answer. */
+export const newrelic: Destination<NewrelicSettings> = {
+  type: 'newrelic',
+  name: 'New Relic',
+  settings,
+  secrets: ['licenseKey', HEADER_SECRETS],
+  limits: { records: 100, bytes: 900_000, valueChars: MAX_VALUE_CHARS },
+  encode: (batch, options, context) => [otlpRequest(batch, context, target(options, context), { maxChars: MAX_VALUE_CHARS })],
+  classify: classifyOtlp,
+  probe: (options, context) => otlpProbe(context, target(options, context)),
+}

@@ -1,0 +1,167 @@
+import { describe, expect, it } from 'vitest'
+import type { InputItem } from '../../core/item.ts'
+import { messageText, toChatAnswer, toChatMessages, toChatTools } from './chat-shape.ts'
+import { toOtelInput, toOtelOutput } from './otel-messages.ts'
+
+const messages = (...input: InputItem[]): unknown => toChatMessages({ input, output: [] })
+
+describe('toChatMessages', () => {
+  it('puts instructions first and keeps roles', () => {
+    expect(
+      toChatMessages({
+        instructions: 'Be kind.',
+        input: [
+          { type: 'message', role: 'developer', content: 'Short.' },
+          { type: 'message', role: 'user', content: 'Hi' },
+        ],
+        output: [],
+      }),
+    ).toEqual([
+      { role: 'system', content: 'Be kind.' },
+      { role: 'developer', content: 'Short.' },
+      { role: 'user', content: 'Hi' },
+    ])
+  })
+
+  it('gathers reasoning, text and parallel calls of one turn in one message', () => {
+    expect(
+      messages(
+        { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hmm' }] },
+        { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Looking.' }] },
+        { type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' },
+        { type: 'custom_tool_call', call_id: 'b', name: 'g', input: 'raw' },
+        { type: 'function_call_output', call_id: 'a', output: 'one' },
+        { type: 'custom_tool_call_output', call_id: 'b', output: [{ type: 'input_text', text: 'two' }] },
+        { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Done.' }] },
+      ),
+    ).toEqual([
+      {
+        role: 'assistant',
+        content: 'Looking.',
+        reasoning: 'Hmm',
+        tool_calls: [
+          { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } },
+          { id: 'b', type: 'function', function: { name: 'g', arguments: 'raw' } },
+        ],
+      },
+      { role: 'tool', content: 'one', tool_call_id: 'a' },
+      { role: 'tool', content: 'two', tool_call_id: 'b' },
+      { role: 'assistant', content: 'Done.' },
+    ])
+  })
+
+  it('shows built-in tools of earlier turns as a call and its result', () => {
+    expect(
+      messages(
+        { type: 'web_search_call', id: 'ws', action: { query: 'q' } },
+        { type: 'mcp_call', id: 'm', name: 'read', arguments: '{}', output: 'text' },
+      ),
+    ).toEqual([
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [
+          { id: 'ws', type: 'function', function: { name: 'web_search_call', arguments: '{"query":"q"}' } },
+          { id: 'm', type: 'function', function: { name: 'read', arguments: '{}' } },
+        ],
+      },
+      { role: 'tool', content: 'text', tool_call_id: 'm' },
+    ])
+  })
+
+  it('turns every kind of part into text, link or file', () => {
+    expect(
+      messages({
+        type: 'message',
+        role: 'user',
+        content: [
+          { type: 'input_image', image_url: 'https://e.com/a.png' },
+          { type: 'input_image', file_id: 'f1' },
+          { type: 'input_file', file_data: '[application/pdf, 9 bytes]', filename: 'a.pdf' },
+          { type: 'input_file', file_url: 'https://e.com/b.pdf' },
+          { type: 'input_audio', input_audio: { data: '[audio/wav, 3 bytes]', format: 'wav' } },
+          { type: 'input_video', video_url: 'https://e.com/v.mp4' },
+        ],
+      }),
+    ).toEqual([
+      {
+        role: 'user',
+        content: [
+          { type: 'image_url', image_url: { url: 'https://e.com/a.png' } },
+          { type: 'text', text: '[image f1]' },
+          { type: 'text', text: 'a.pdf [application/pdf, 9 bytes]' },
+          { type: 'file', file: { file_url: 'https://e.com/b.pdf' } },
+          { type: 'text', text: '[audio/wav, 3 bytes]' },
+          { type: 'text', text: 'https://e.com/v.mp4' },
+        ],
+      },
+    ])
+  })
+})
+
+describe('toChatAnswer', () => {
+  it('is one message, whatever was said in between', () => {
+    const answer = toChatAnswer({
+      input: [],
+      output: [
+        { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'First.' }] },
+        { type: 'gateway:datetime', id: 'd', output: 'now' },
+        { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Second.' }] },
+        { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' },
+      ],
+    })
+    expect(answer).toEqual({
+      role: 'assistant',
+      content: 'First.\nSecond.',
+      tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }],
+    })
+  })
+
+  it('is empty when nothing was said, and keeps a refusal apart', () => {
+    expect(toChatAnswer({ input: [], output: [] })).toEqual({ role: 'assistant', content: null })
+    expect(toChatAnswer({ input: [], output: [{ type: 'message', role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }] }] })).toEqual({
+      role: 'assistant',
+      content: null,
+      refusal: 'No.',
+    })
+  })
+})
+
+describe('the other shapes', () => {
+  it('name tools that are no functions by their type', () => {
+    expect(toChatTools([{ type: 'gateway:web_search' }, { type: 'function', name: 'f', parameters: { type: 'object' } }])).toEqual([
+      { type: 'function', function: { name: 'gateway:web_search' } },
+      { type: 'function', function: { name: 'f', parameters: { type: 'object' } } },
+    ])
+  })
+
+  it('write messages as the OpenTelemetry conventions do', () => {
+    const content = {
+      instructions: 'Be kind.',
+      input: [
+        { type: 'message', role: 'user', content: 'Hi' },
+        { type: 'function_call_output', call_id: 'c', output: 'r' },
+      ],
+      output: [{ type: 'function_call', call_id: 'd', name: 'f', arguments: '{"a":1}' }],
+    } as const
+    expect(toOtelInput(content)).toEqual({
+      instructions: [{ type: 'text', content: 'Be kind.' }],
+      messages: [
+        { role: 'user', parts: [{ type: 'text', content: 'Hi' }] },
+        { role: 'tool', parts: [{ type: 'tool_call_response', id: 'c', result: 'r' }] },
+      ],
+    })
+    expect(toOtelOutput(content, 'tool_calls')).toEqual([
+      { role: 'assistant', parts: [{ type: 'tool_call', id: 'd', name: 'f', arguments: { a: 1 } }], finish_reason: 'tool_calls' },
+    ])
+    expect(
+      messageText({
+        role: 'user',
+        content: [
+          { type: 'text', text: 'a' },
+          { type: 'image_url', image_url: { url: 'u' } },
+        ],
+      }),
+    ).toBe('a\nu')
+  })
+})

@@ -1,0 +1,217 @@
+import type { GenerationContent } from '../../core/generation.ts'
+import {
+  isFunctionTool,
+  isKnownItem,
+  type InputItem,
+  type InputPart,
+  type KnownItem,
+  type OutputItem,
+  type Tool,
+  type ToolOutput,
+} from '../../core/item.ts'
+
+/**
+ * Conversations in the shape of chat completions: what nearly every platform renders. Items of the Responses contract become messages,
+ * calls of one turn gather in one assistant message, media are placeholders already.
+ */
+
+export interface ChatToolCall {
+  readonly id: string
+  readonly type: 'function'
+  readonly function: { readonly name: string; readonly arguments: string }
+}
+export type ChatPart =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'image_url'; readonly image_url: { readonly url: string } }
+  | { readonly type: 'file'; readonly file: { readonly filename?: string; readonly file_url?: string; readonly file_id?: string } }
+export interface ChatMessage {
+  readonly role: 'system' | 'developer' | 'user' | 'assistant' | 'tool'
+  readonly content: string | readonly ChatPart[] | null
+  readonly reasoning?: string
+  readonly refusal?: string
+  readonly tool_calls?: readonly ChatToolCall[]
+  readonly tool_call_id?: string
+}
+export interface ChatTool {
+  readonly type: 'function'
+  readonly function: { readonly name: string; readonly description?: string; readonly parameters?: unknown }
+}
+
+type Draft = { -readonly [K in keyof ChatMessage]: ChatMessage[K] }
+
+/** The messages the model was given, instructions first. */
+export function toChatMessages(content: GenerationContent): readonly ChatMessage[] {
+  const messages: Draft[] = content.instructions ? [{ role: 'system', content: content.instructions }] : []
+  addItems(messages, content.input)
+  return messages
+}
+
+/** The answer as one assistant message. Tools the gateway or the provider ran are steps, not calls to the caller: they are left to child spans. */
+export function toChatAnswer(content: GenerationContent): ChatMessage {
+  const messages: Draft[] = []
+  addItems(
+    messages,
+    content.output.filter((item) => isKnownItem(item)),
+  )
+  const assistant = messages.filter((message) => message.role === 'assistant')
+  if (assistant.length === 1) return assistant[0]!
+  const texts = assistant.map(messageText).filter((text) => text !== '')
+  const reasoning = assistant.map((message) => message.reasoning ?? '').filter((text) => text !== '')
+  const refusal = assistant.map((message) => message.refusal ?? '').join('')
+  const calls = assistant.flatMap((message) => message.tool_calls ?? [])
+  return {
+    role: 'assistant',
+    content: texts.length === 0 ? null : texts.join('\n'),
+    ...(reasoning.length === 0 ? {} : { reasoning: reasoning.join('\n') }),
+    ...(refusal === '' ? {} : { refusal }),
+    ...(calls.length === 0 ? {} : { tool_calls: calls }),
+  }
+}
+
+export interface ChatChoice {
+  readonly index: number
+  readonly message: ChatMessage
+  readonly finish_reason: string | null
+}
+
+/** The answer as the one choice of a chat completion. */
+export function toChatChoices(content: GenerationContent, finishReason: string | undefined): readonly ChatChoice[] {
+  return [{ index: 0, message: toChatAnswer(content), finish_reason: finishReason ?? null }]
+}
+
+/** Tools the model was offered; those that are not functions are named by their type. */
+export function toChatTools(tools: readonly Tool[] | undefined): readonly ChatTool[] {
+  return (tools ?? []).map((tool) => {
+    if (!isFunctionTool(tool))
+      return { type: 'function', function: { name: 'name' in tool && typeof tool.name === 'string' ? tool.name : tool.type } }
+    const { name, description, parameters } = tool
+    return { type: 'function', function: { name, ...(description ? { description } : {}), ...(parameters ? { parameters } : {}) } }
+  })
+}
+
+/** All words of a message as one text, for platforms that take nothing else. */
+export function messageText(message: ChatMessage): string {
+  if (typeof message.content === 'string') return message.content
+  return (message.content ?? []).map(partText).join('\n')
+}
+
+function partText(part: ChatPart): string {
+  if (part.type === 'text') return part.text
+  if (part.type === 'image_url') return part.image_url.url
+  return part.file.filename ?? part.file.file_url ?? part.file.file_id ?? '[file]'
+}
+
+// ---- items to messages ----
+
+/** The assistant message a call or a piece of reasoning belongs to: the last one, unless another role spoke since. */
+function openAssistant(messages: Draft[]): Draft {
+  const last = messages.at(-1)
+  if (last?.role === 'assistant') return last
+  const message: Draft = { role: 'assistant', content: null }
+  messages.push(message)
+  return message
+}
+
+function addItems(messages: Draft[], items: readonly (InputItem | OutputItem)[]): void {
+  for (const item of items) {
+    if (isKnownItem(item)) addKnown(messages, item)
+    else addOther(messages, item)
+  }
+}
+
+function addKnown(messages: Draft[], item: KnownItem): void {
+  switch (item.type) {
+    case 'message':
+      return addMessage(messages, item.role, item.content)
+    case 'reasoning': {
+      const text = [...(item.summary ?? []), ...(item.content ?? [])].map((part) => part.text).join('\n')
+      if (text === '') return
+      const open = openAssistant(messages)
+      open.reasoning = open.reasoning === undefined ? text : `${open.reasoning}\n${text}`
+      return
+    }
+    case 'function_call':
+      return addCall(messages, item.call_id, item.name, item.arguments)
+    case 'custom_tool_call':
+      return addCall(messages, item.call_id, item.name, item.input)
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+      messages.push({ role: 'tool', content: toolText(item.output), tool_call_id: item.call_id })
+  }
+}
+
+function addMessage(messages: Draft[], role: ChatMessage['role'], content: string | readonly InputPart[]): void {
+  const refusal = typeof content === 'string' ? '' : content.map((part) => (part.type === 'refusal' ? part.refusal : '')).join('')
+  const shaped = toContent(content)
+  if (role !== 'assistant') {
+    messages.push({ role, content: shaped ?? '' })
+    return
+  }
+  const last = messages.at(-1)
+  // Reasoning came first and opened the turn: this message is its continuation.
+  const open = last?.role === 'assistant' && last.content === null && last.tool_calls === undefined ? last : undefined
+  const message: Draft = open ?? { role, content: null }
+  message.content = shaped
+  if (refusal !== '') message.refusal = refusal
+  if (open === undefined) messages.push(message)
+}
+
+function addCall(messages: Draft[], id: string, name: string, args: string): void {
+  const open = openAssistant(messages)
+  open.tool_calls = [...(open.tool_calls ?? []), { id, type: 'function', function: { name, arguments: args } }]
+}
+
+/** Built-in tool calls of earlier turns: a call and, where the item holds one, its result. */
+function addOther(messages: Draft[], item: InputItem): void {
+  const fields = item as { readonly [key: string]: unknown }
+  if (!item.type.endsWith('_call') && !item.type.includes(':')) return
+  const id = typeof fields['call_id'] === 'string' ? fields['call_id'] : (item.id ?? item.type)
+  const args = fields['arguments'] ?? fields['action'] ?? fields['input'] ?? {}
+  addCall(messages, id, typeof fields['name'] === 'string' ? fields['name'] : item.type, typeof args === 'string' ? args : JSON.stringify(args))
+  const output = fields['output'] ?? fields['result']
+  if (output !== undefined && output !== null)
+    messages.push({ role: 'tool', content: typeof output === 'string' ? output : JSON.stringify(output), tool_call_id: id })
+}
+
+function toolText(output: ToolOutput): string {
+  return typeof output === 'string' ? output : output.map((part) => partText(toPart(part))).join('\n')
+}
+
+function toContent(content: string | readonly InputPart[]): ChatMessage['content'] {
+  if (typeof content === 'string') return content
+  const parts = content.filter((part) => part.type !== 'refusal').map(toPart)
+  if (parts.length === 0) return null
+  const only = parts.length === 1 ? parts[0] : undefined
+  return only?.type === 'text' ? only.text : parts
+}
+
+/** A link stays a link; what was bytes is a placeholder by now and shows as text. */
+function toPart(part: InputPart): ChatPart {
+  switch (part.type) {
+    case 'input_text':
+    case 'output_text':
+      return { type: 'text', text: part.text }
+    case 'refusal':
+      return { type: 'text', text: part.refusal }
+    case 'input_image': {
+      const url = part.image_url ?? ''
+      return /^https?:\/\//i.test(url) ? { type: 'image_url', image_url: { url } } : { type: 'text', text: url || `[image ${part.file_id ?? ''}]` }
+    }
+    case 'input_file':
+      if (part.file_data && !part.file_url) return { type: 'text', text: part.filename ? `${part.filename} ${part.file_data}` : part.file_data }
+      return {
+        type: 'file',
+        file: {
+          ...(part.filename ? { filename: part.filename } : {}),
+          ...(part.file_url ? { file_url: part.file_url } : {}),
+          ...(part.file_id ? { file_id: part.file_id } : {}),
+        },
+      }
+    case 'input_audio':
+      return { type: 'text', text: part.input_audio.data }
+    case 'input_video':
+      return { type: 'text', text: part.video_url }
+    default:
+      return { type: 'text', text: `[${(part as { readonly type: string }).type}]` }
+  }
+}

@@ -1,0 +1,55 @@
+import type { GenerationContent } from '../../core/generation.ts'
+import { messageText, toChatAnswer, toChatMessages, type ChatMessage } from './chat-shape.ts'
+
+/** Messages as the OpenTelemetry GenAI conventions write them: a role and typed parts. */
+interface OtelMessage {
+  readonly role: string
+  readonly parts: readonly { readonly [field: string]: unknown }[]
+  readonly finish_reason?: string
+}
+
+/** System and developer messages stand apart, as `gen_ai.system_instructions`. */
+export function toOtelInput(content: GenerationContent): {
+  readonly messages: readonly OtelMessage[]
+  readonly instructions: readonly { readonly type: 'text'; readonly content: string }[]
+} {
+  const messages: OtelMessage[] = []
+  const instructions: { type: 'text'; content: string }[] = []
+  for (const message of toChatMessages(content)) {
+    if (message.role === 'system' || message.role === 'developer') instructions.push({ type: 'text', content: messageText(message) })
+    else messages.push({ role: message.role, parts: toParts(message) })
+  }
+  return { messages, instructions }
+}
+
+export function toOtelOutput(content: GenerationContent, finishReason: string | undefined): readonly OtelMessage[] {
+  const answer = toChatAnswer(content)
+  return [{ role: 'assistant', parts: toParts(answer), ...(finishReason === undefined ? {} : { finish_reason: finishReason }) }]
+}
+
+function toParts(message: ChatMessage): OtelMessage['parts'] {
+  if (message.role === 'tool') return [{ type: 'tool_call_response', id: message.tool_call_id, result: messageText(message) }]
+  const parts: { [field: string]: unknown }[] = []
+  if (message.reasoning !== undefined) parts.push({ type: 'reasoning', content: message.reasoning })
+  if (typeof message.content === 'string') parts.push({ type: 'text', content: message.content })
+  else {
+    for (const part of message.content ?? []) {
+      if (part.type === 'text') parts.push({ type: 'text', content: part.text })
+      else if (part.type === 'image_url') parts.push({ type: 'uri', modality: 'image', uri: part.image_url.url })
+      else parts.push({ type: 'file', ...part.file })
+    }
+  }
+  if (message.refusal !== undefined) parts.push({ type: 'refusal', content: message.refusal })
+  for (const call of message.tool_calls ?? [])
+    parts.push({ type: 'tool_call', id: call.id, name: call.function.name, arguments: parseArguments(call.function.arguments) })
+  return parts
+}
+
+/** Arguments as the object they are; a text that is no JSON stays a text. */
+function parseArguments(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

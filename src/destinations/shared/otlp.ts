@@ -1,0 +1,45 @@
+import type { DeliveryRecord } from '../../core/delivery.ts'
+import type { DestinationContext, OutgoingRequest, ProbeStep } from '../../core/destination.ts'
+import { otlpJson } from './otlp-json.ts'
+import { otlpProtobuf } from './otlp-protobuf.ts'
+import { connectionTestGroup, toOtlpGroups, type OtlpGroup, type OtlpOptions } from './otlp-spans.ts'
+import { mergeHeaders, type Headers } from './settings.ts'
+
+/** How a platform takes OTLP over HTTP. */
+export interface OtlpTarget {
+  readonly url: string
+  readonly method?: 'POST' | 'PUT'
+  /** The owner's own headers; the platform's win. */
+  readonly headers?: Headers | undefined
+  readonly authentication?: Headers
+  /** JSON is what the contract promises; protobuf is smaller and what some platforms prefer. */
+  readonly encoding: 'json' | 'protobuf'
+  /** Default true; off for receivers that may not know `content-encoding`. */
+  readonly gzip?: boolean
+}
+
+/** One request with the spans of a batch. */
+export function otlpRequest(
+  batch: readonly DeliveryRecord[],
+  context: DestinationContext,
+  target: OtlpTarget,
+  options?: OtlpOptions,
+): OutgoingRequest {
+  return toRequest(toOtlpGroups(batch, context, options), target)
+}
+
+/** A connection test of one empty span. */
+export function otlpProbe(context: DestinationContext, target: OtlpTarget): readonly ProbeStep[] {
+  return [{ name: 'send a test span', request: toRequest([connectionTestGroup(context)], target) }]
+}
+
+function toRequest(groups: readonly OtlpGroup[], target: OtlpTarget): OutgoingRequest {
+  const json = target.encoding === 'json'
+  return {
+    method: target.method ?? 'POST',
+    url: target.url,
+    headers: mergeHeaders(target.headers, { 'content-type': json ? 'application/json' : 'application/x-protobuf', ...target.authentication }),
+    body: json ? otlpJson(groups) : otlpProtobuf(groups),
+    ...(target.gzip === false ? {} : { compress: 'gzip' as const }),
+  }
+}

@@ -1,0 +1,76 @@
+import { z } from 'zod'
+
+/** Pieces of settings every type shares. Vendors' own rules stay in their files. */
+
+export type Headers = { readonly [name: string]: string }
+
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}$/
+// Printable ASCII and Latin-1, tabs inside: no line break can be smuggled in.
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
+/** Set by the sender alone: they frame the message or name the peer. */
+const FORBIDDEN = new Set([
+  'host',
+  'content-length',
+  'transfer-encoding',
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'upgrade',
+  'expect',
+  'content-encoding',
+])
+
+const headers = z
+  .record(z.string(), z.string().max(8_192))
+  .superRefine((map, context) => {
+    if (Object.keys(map).length > 50) context.addIssue({ code: 'custom', message: 'at most 50 headers' })
+    for (const [name, value] of Object.entries(map)) {
+      if (!HEADER_NAME.test(name)) context.addIssue({ code: 'custom', path: [name], message: 'not a header name' })
+      else if (FORBIDDEN.has(name.toLowerCase())) context.addIssue({ code: 'custom', path: [name], message: 'this header is set by the gateway' })
+      if (!HEADER_VALUE.test(value))
+        context.addIssue({ code: 'custom', path: [name], message: 'a header value may not contain line breaks or control characters' })
+    }
+  })
+  .describe('More headers for every request. Their values are never readable again.')
+
+/** The settings of a type: its own fields and `headers`, nothing else. */
+export function destinationSettings<Shape extends z.ZodRawShape>(shape: Shape) {
+  return z.strictObject({ ...shape, headers: headers.optional() })
+}
+
+/** Secret of every type: the values of `headers`. */
+export const HEADER_SECRETS = 'headers.*'
+
+/** A required text. */
+export const requiredText = (describe: string): z.ZodString => z.string().min(1).describe(describe)
+
+/** An absolute http(s) address without credentials or fragment. Whether it may be reached is decided when it is (lib/egress.ts). */
+export const httpUrl = (describe: string): z.ZodString =>
+  z.string().min(1).max(2_048).refine(isHttpUrl, 'must be an http or https address without credentials').describe(describe)
+
+function isHttpUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const url = new URL(text)
+  return (
+    (url.protocol === 'https:' || url.protocol === 'http:') && url.username === '' && url.password === '' && url.hash === '' && url.hostname !== ''
+  )
+}
+
+/** A base address and a path, whatever slashes they bring. A query of the base stays behind the path. */
+export function joinUrl(base: string, path: string): string {
+  const url = new URL(base)
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}/${path.replace(/^\/+/, '')}`
+  return url.href
+}
+
+/** The owner's headers under the type's own: names compare without case, and the type wins. */
+export function mergeHeaders(custom: Headers | undefined, own: Headers): Headers {
+  const taken = new Set(Object.keys(own).map((name) => name.toLowerCase()))
+  const kept = Object.entries(custom ?? {}).filter(([name]) => !taken.has(name.toLowerCase()))
+  return Object.fromEntries([...kept.map(([name, value]): [string, string] => [name.toLowerCase(), value]), ...Object.entries(own)])
+}
+
+/** `Basic` credentials. */
+export const basicAuth = (user: string, password: string): string => `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
