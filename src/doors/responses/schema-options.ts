@@ -37,7 +37,10 @@ function checkMetadataKeys(keys: readonly string[]): Misfit | undefined {
   return bracketed === undefined ? undefined : { reason: `must have keys without square brackets; rename ${quote(bracketed)}` }
 }
 
-export const metadata = dictionary(z.string().max(MAX_METADATA_VALUE), checkMetadataKeys)
+export const metadata = dictionary(z.string().max(MAX_METADATA_VALUE), checkMetadataKeys).meta({
+  maxProperties: MAX_METADATA_PAIRS,
+  propertyNames: { type: 'string', maxLength: MAX_METADATA_KEY, pattern: '^[^\\[\\]]*$' },
+})
 
 /** The five names destinations know; everything else is passed through to them as custom metadata. */
 export const trace = fields({ trace_id: text, trace_name: text, span_name: text, generation_name: text, parent_span_id: text })

@@ -6,7 +6,7 @@ import { anyObject, count, flag, positive, searchEngines, searchMode, text, text
 
 /** Tools and the choice among them. Tools of types not listed here go to upstreams that may know them. */
 
-const otherTool = fields({ type: z.string().min(1) })
+export const otherTool = fields({ type: z.string().min(1) })
 
 const toolName = z.string({
   error: (issue) => (issue.input === undefined ? 'is required beside "type" (not inside a "function" object, as in another API)' : undefined),

@@ -23,26 +23,24 @@ export const MAX_LABEL = 256
 const penalty = maybe(z.number().min(-2).max(2))
 const label = maybe(z.string().max(MAX_LABEL))
 
-const stateless = {
-  store: maybe(z.literal(false, { error: 'must be false: nothing is stored, so every request carries its whole conversation' })),
-  previous_response_id: maybe(z.never({ error: 'must be null: nothing is stored, send the earlier items of the conversation in "input" instead' })),
-}
+const store = z.literal(false, { error: 'must be false: nothing is stored, so every request carries its whole conversation' })
+const previousResponseId = z.null({ error: 'must be null: nothing is stored, send the earlier items of the conversation in "input" instead' })
 
 /**
  * The body of POST /api/v1/responses. A check, not a parser: it changes and copies nothing, and fields it does not list are carried.
  * Rules of tolerance: null is as good as absent; tools and items of unknown types are carried; unknown values of known enums are refused.
  */
 export const responsesRequest = fields({
-  model: maybe(z.string().min(1)),
-  models: maybe(list(z.string().min(1))),
-  input: maybe(byKind({ string: z.string(), array: list(inputItem) })),
+  model: maybe(z.string().min(1)).describe('author/slug, with an optional :variant. The default of the key or the gateway when absent.'),
+  models: maybe(list(z.string().min(1))).describe('What to try after "model", in order.'),
+  input: maybe(byKind({ string: z.string(), array: list(inputItem) })).describe('One user message, or the items of the conversation.'),
   instructions: text,
   tools: maybe(tools),
   tool_choice: maybe(toolChoice),
   parallel_tool_calls: flag,
   max_output_tokens: positive,
-  max_tool_calls: count,
-  stop_server_tools_when: maybe(stopServerToolsWhen),
+  max_tool_calls: count.describe('How often server tools may run in this answer.'),
+  stop_server_tools_when: maybe(stopServerToolsWhen).describe('Any one of these ends the loop of server tools; replaces max_tool_calls.'),
   temperature,
   top_p: maybe(z.number().min(0).max(1)),
   top_k: count,
@@ -56,20 +54,21 @@ export const responsesRequest = fields({
   background: flag,
   truncation: maybe(z.enum(['auto', 'disabled'])),
   service_tier: maybe(z.enum(['auto', 'default', 'fast', 'flex', 'priority', 'scale'])),
-  ...stateless,
-  user: label,
-  session_id: label,
+  store: maybe(store),
+  previous_response_id: previousResponseId.optional(),
+  user: label.describe("The caller's own name for its user; destinations see it."),
+  session_id: label.describe('Groups requests of one conversation: routing keeps them together. Wins over the header x-session-id.'),
   safety_identifier: text,
   metadata: maybe(metadata),
-  trace: maybe(trace),
+  trace: maybe(trace).describe('Names and ids for destinations; other keys become custom metadata.'),
   prompt: maybe(prompt),
   prompt_cache_key: text,
   prompt_cache_options: maybe(promptCacheOptions),
-  cache_control: maybe(cacheControl),
+  cache_control: maybe(cacheControl).describe('Caches the prompt up to its last cacheable block, where the model family has such breakpoints.'),
   modalities: maybe(list(z.enum(['text', 'image']))),
   image_config: maybe(imageConfig),
-  provider: maybe(providerPreferences),
+  provider: maybe(providerPreferences).describe('Which endpoints may serve the request, and in which order.'),
   plugins: maybe(plugins),
   debug: maybe(debug),
-  route: z.unknown().optional(),
+  route: z.unknown().optional().describe('Ignored.'),
 })
