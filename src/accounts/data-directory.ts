@@ -1,0 +1,95 @@
+import { chmod, link, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { GatewayError } from '../core/error.ts'
+import { randomId } from '../lib/id.ts'
+import { Secret } from '../lib/secret.ts'
+import { generateSecretKey, parseSecretKey } from './encryption.ts'
+
+export interface DataDirectory {
+  readonly path: string
+  /** The embedded database. */
+  readonly databaseFile: string
+  /** Keys as hashes, for a start without the database. */
+  readonly lastKnownGoodFile: string
+  readonly secretKey: Buffer
+  /** Where the secret key comes from; `created` at the first start without one. */
+  readonly secretKeySource: 'environment' | 'file' | 'created'
+}
+
+export interface DataDirectoryOptions {
+  readonly path: string
+  /** SIGNALBOX_SECRET_KEY, base64: then no key file is read or made. */
+  readonly secretKey?: Secret
+}
+
+const SECRET_KEY_FILE = 'secret.key'
+const OWNER_ONLY = 0o600
+const OTHERS = 0o077
+
+/**
+ * Opens the data directory, making it (0700) and the secret key file (0600) where they are missing. Several processes may do so at once.
+ * Throws GatewayError `invalid_request` with what to set or repair.
+ */
+export async function openDataDirectory({ path, secretKey }: DataDirectoryOptions): Promise<DataDirectory> {
+  const absolute = resolve(path)
+  try {
+    await mkdir(absolute, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw unusable(absolute, 'cannot be made', error)
+  }
+  const files = { path: absolute, databaseFile: join(absolute, 'signalbox.db'), lastKnownGoodFile: join(absolute, 'last-known-good.json') }
+  if (secretKey) return { ...files, secretKey: parseSecretKey(secretKey, 'SIGNALBOX_SECRET_KEY'), secretKeySource: 'environment' }
+
+  const file = join(absolute, SECRET_KEY_FILE)
+  const existing = await readSecretKey(file)
+  if (existing) return { ...files, secretKey: existing, secretKeySource: 'file' }
+  const created = await createSecretKey(file)
+  return { ...files, secretKey: created.key, secretKeySource: created.won ? 'created' : 'file' }
+}
+
+async function readSecretKey(file: string): Promise<Buffer | undefined> {
+  try {
+    const { mode } = await stat(file)
+    if ((mode & OTHERS) !== 0) await chmod(file, OWNER_ONLY)
+    return parseSecretKey(new Secret(await readFile(file, 'utf8')), file)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined
+    if (error instanceof GatewayError) throw error
+    throw unusable(file, 'cannot be read, or not be kept from other users (mode 0600)', error)
+  }
+}
+
+/** Written whole under another name and then linked: nobody ever reads half a key, and of several processes one wins. */
+async function createSecretKey(file: string): Promise<{ readonly key: Buffer; readonly won: boolean }> {
+  const draft = `${file}.${randomId(8)}`
+  try {
+    await writeFile(draft, `${generateSecretKey().reveal()}\n`, { mode: OWNER_ONLY, flag: 'wx' })
+    const won = await link(draft, file).then(
+      () => true,
+      (error: unknown) => {
+        if (codeOf(error) === 'EEXIST') return false
+        throw error
+      },
+    )
+    const key = await readSecretKey(file)
+    if (!key) throw new GatewayError('invalid_request', `${file} disappeared while it was made`)
+    return { key, won }
+  } catch (error) {
+    if (error instanceof GatewayError) throw error
+    throw unusable(file, 'cannot be written', error)
+  } finally {
+    await rm(draft, { force: true })
+  }
+}
+
+const codeOf = (error: unknown): string | undefined =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+
+function unusable(path: string, what: string, cause: unknown): GatewayError {
+  const reason = codeOf(cause)
+  return new GatewayError(
+    'invalid_request',
+    `${path} ${what}${reason === undefined ? '' : ` (${reason})`}; choose another data directory with --data or SIGNALBOX_DATA_DIR`,
+    { cause },
+  )
+}

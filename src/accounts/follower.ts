@@ -1,0 +1,101 @@
+import type { Clock } from '../lib/clock.ts'
+
+export interface FollowerOptions {
+  /** Brings the copy up to date; rejects when the original cannot be asked. Never runs twice at a time. */
+  readonly synchronize: () => Promise<void>
+  readonly clock: Clock
+  /** Between two looks, and the same while they fail. Milliseconds. */
+  readonly pollMs: number
+  readonly failedPollMs: number
+  /** Once per outage. */
+  readonly onLost: (error: unknown) => void
+  readonly onBack: (outageMs: number) => void
+}
+
+/** Keeps a copy in step with its original by looking again and again. */
+export interface Follower {
+  /** Looks now, and from then on regularly. Rejects when the first look fails; the later ones come all the same. */
+  start(): Promise<void>
+  /** Looks now. A look that runs already may have begun too early, so another follows it; who asks meanwhile shares that one. */
+  refresh(): Promise<void>
+  readonly failing: boolean
+  /** Milliseconds since the last look that succeeded; undefined when none has. */
+  readonly contactAgeMs: number | undefined
+  close(): Promise<void>
+}
+
+export function createFollower({ synchronize, clock, pollMs, failedPollMs, onLost, onBack }: FollowerOptions): Follower {
+  let lastContact: number | undefined
+  let failingSince: number | undefined
+  let running: Promise<void> | undefined
+  let queued: Promise<void> | undefined
+  let timer: NodeJS.Timeout | undefined
+  let closed = false
+
+  async function look(): Promise<void> {
+    try {
+      await synchronize()
+    } catch (error) {
+      if (failingSince === undefined) {
+        failingSince = clock.monotonic()
+        onLost(error)
+      }
+      throw error
+    }
+    lastContact = clock.monotonic()
+    if (failingSince === undefined) return
+    const outageMs = lastContact - failingSince
+    failingSince = undefined
+    onBack(outageMs)
+  }
+
+  function refresh(): Promise<void> {
+    if (!running) {
+      running = look().finally(() => (running = undefined))
+      return running
+    }
+    queued ??= running
+      .catch(() => undefined)
+      .then(() => {
+        queued = undefined
+        return refresh()
+      })
+    return queued
+  }
+
+  function schedule(): void {
+    if (closed) return
+    const waitMs = failingSince === undefined ? pollMs : failedPollMs
+    timer = setTimeout(() => void poll(), waitMs)
+    // The copy serves the process; it is no reason to keep it alive.
+    timer.unref()
+  }
+
+  async function poll(): Promise<void> {
+    await refresh().catch(() => undefined)
+    schedule()
+  }
+
+  return {
+    start: async () => {
+      try {
+        await refresh()
+      } finally {
+        clearTimeout(timer)
+        schedule()
+      }
+    },
+    refresh,
+    get failing() {
+      return failingSince !== undefined
+    },
+    get contactAgeMs() {
+      return lastContact === undefined ? undefined : clock.monotonic() - lastContact
+    },
+    close: async () => {
+      closed = true
+      clearTimeout(timer)
+      await running?.catch(() => undefined)
+    },
+  }
+}

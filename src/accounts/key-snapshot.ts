@@ -1,0 +1,211 @@
+import type { Authentication, Authenticator } from '../core/account.ts'
+import { GatewayError } from '../core/error.ts'
+import type { ApiKey, Store, Workspace } from '../core/store.ts'
+import type { Clock } from '../lib/clock.ts'
+import { hashKey } from './api-key.ts'
+import { createFollower } from './follower.ts'
+import type { KnownAccounts, LastKnownGood } from './last-known-good.ts'
+
+export type SnapshotEvent =
+  /** The database does not answer; what is in memory stays in force. Said once per outage. */
+  | { readonly type: 'database-lost'; readonly error: unknown }
+  | { readonly type: 'database-back'; readonly outageMs: number }
+  | { readonly type: 'file-not-written'; readonly error: unknown }
+
+export interface KeySnapshotOptions {
+  readonly store: Pick<Store, 'version'> & { readonly keys: Pick<Store['keys'], 'list'>; readonly workspaces: Pick<Store['workspaces'], 'list'> }
+  readonly clock: Clock
+  /** Keys named by the operator's environment: they serve even before the database was ever reached. */
+  readonly environmentKeys?: readonly ApiKey[]
+  readonly lastKnownGood?: LastKnownGood
+  readonly onEvent?: (event: SnapshotEvent) => void
+  readonly timing?: Partial<SnapshotTiming>
+}
+
+export interface SnapshotTiming {
+  /** Between looks at the store's version. */
+  readonly pollMs: number
+  /** The same while it fails. */
+  readonly failedPollMs: number
+  /** For one look: small, so that a lost answer and the next look still fit into the five seconds a revocation may take. */
+  readonly versionLimitMs: number
+  /** For reading all keys. */
+  readonly loadLimitMs: number
+  /** Without contact for this long, a key that is not known here may exist all the same. */
+  readonly staleMs: number
+}
+
+const DEFAULT_TIMING: SnapshotTiming = { pollMs: 2_000, failedPollMs: 1_000, versionLimitMs: 1_000, loadLimitMs: 10_000, staleMs: 5_000 }
+
+export interface SnapshotStats {
+  /** Where the content comes from: nowhere yet, the last-known-good file, the database. */
+  readonly source: 'none' | 'file' | 'database'
+  readonly version: number | undefined
+  readonly keys: number
+  readonly workspaces: number
+  /** Milliseconds since the database was last heard; undefined when it never was. */
+  readonly contactAgeMs: number | undefined
+  readonly failing: boolean
+}
+
+export interface KeySnapshot extends Authenticator {
+  /** Takes over the last-known-good file and the environment's keys, for a start without the database. False when that gave no keys. */
+  restore(): Promise<boolean>
+  /** Reads the database and from then on follows its version. Rejects when it cannot be read, and follows it all the same. */
+  start(): Promise<void>
+  /** Reads what changed, now. Rejects when the database cannot be asked; what is in memory stays. */
+  refresh(): Promise<void>
+  /** A change made by this process: in force when this returns. */
+  apply(key: ApiKey): void
+  stats(): SnapshotStats
+  close(): Promise<void>
+}
+
+/** Longer than any key; a longer token is not worth hashing. */
+const MAX_TOKEN_CHARS = 1_024
+const MISSING: Authentication = { ok: false, reason: 'missing' }
+const UNKNOWN: Authentication = { ok: false, reason: 'unknown' }
+const REVOKED: Authentication = { ok: false, reason: 'revoked' }
+const DISABLED: Authentication = { ok: false, reason: 'disabled' }
+const EXPIRED: Authentication = { ok: false, reason: 'expired' }
+
+type Accepted = Extract<Authentication, { ok: true }>
+
+/** Keys and workspaces in memory, as the hot path reads them. They follow the database, and outlive it. */
+export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
+  const { store, clock, environmentKeys = [], lastKnownGood, onEvent = () => undefined } = options
+  const timing: SnapshotTiming = { ...DEFAULT_TIMING, ...options.timing }
+
+  let keys = new Map<string, Accepted>()
+  let workspaces = new Map<string, Workspace>()
+  let source: SnapshotStats['source'] = 'none'
+  let version: number | undefined
+  /** Counts changes of this process, so that a list that was read before one is not put over it. */
+  let localChanges = 0
+  let saving: Promise<void> = Promise.resolve()
+
+  const follower = createFollower({
+    synchronize,
+    clock,
+    pollMs: timing.pollMs,
+    failedPollMs: timing.failedPollMs,
+    onLost: (error) => onEvent({ type: 'database-lost', error }),
+    onBack: (outageMs) => onEvent({ type: 'database-back', outageMs }),
+  })
+
+  function install(known: KnownAccounts, from: 'file' | 'database'): void {
+    keys = new Map(known.keys.map((key) => [key.hash, accept(key)]))
+    workspaces = new Map(known.workspaces.map((workspace) => [workspace.id, workspace]))
+    version = known.version
+    source = from
+  }
+
+  async function synchronize(): Promise<void> {
+    for (;;) {
+      const changesBefore = localChanges
+      // The version is read first: whatever changes during the read is read again at the next look.
+      const current = await within(timing.versionLimitMs, store.version())
+      if (current === version && source === 'database') return
+      const lists = Promise.all([store.keys.list(), store.workspaces.list()])
+      const [keyList, workspaceList] = await within(timing.loadLimitMs, lists)
+      if (changesBefore !== localChanges) continue
+      const known: KnownAccounts = { version: current, keys: keyList, workspaces: workspaceList }
+      install(known, 'database')
+      save(known)
+      return
+    }
+  }
+
+  function save(known: KnownAccounts): void {
+    if (!lastKnownGood) return
+    saving = saving.then(() => lastKnownGood.write(known)).catch((error: unknown) => onEvent({ type: 'file-not-written', error }))
+  }
+
+  /** An unknown key is only known to be wrong while the database is heard. */
+  function mayBeKnownElsewhere(): boolean {
+    return source !== 'database' || (follower.failing && (follower.contactAgeMs ?? Infinity) > timing.staleMs)
+  }
+
+  function authenticate(bearer: string): Authentication {
+    if (bearer === '') return MISSING
+    const accepted = bearer.length > MAX_TOKEN_CHARS ? undefined : keys.get(hashKey(bearer))
+    if (!accepted) {
+      if (mayBeKnownElsewhere()) throw uncheckable(timing.pollMs)
+      return UNKNOWN
+    }
+    const { key } = accepted
+    if (key.revokedAt !== null) return REVOKED
+    if (key.disabled) return DISABLED
+    return key.expiresAt !== null && key.expiresAt <= clock.now() ? EXPIRED : accepted
+  }
+
+  async function restore(): Promise<boolean> {
+    const known = await lastKnownGood?.read()
+    // The database was reached meanwhile: it knows better.
+    if (source === 'database') return true
+    // Keys of an earlier environment end with it, though the database could not be told yet.
+    const named = new Set(environmentKeys.map(({ hash }) => hash))
+    if (known) install({ ...known, keys: known.keys.filter((key) => key.origin !== 'environment' || named.has(key.hash)) }, 'file')
+    for (const key of environmentKeys) {
+      const stored = keys.get(key.hash)?.key
+      // A revocation by a person outlives the variable; one by an earlier change of the variable does not.
+      if (!stored || stored.origin === 'environment') keys.set(key.hash, accept(key))
+    }
+    return keys.size > 0
+  }
+
+  return {
+    authenticate,
+    workspace: (id) => workspaces.get(id),
+    restore,
+    start: follower.start,
+    refresh: follower.refresh,
+    apply: (key) => {
+      localChanges++
+      keys.set(key.hash, accept(key))
+      // For the rest of what changed, and the file; if it fails, the next look comes.
+      void follower.refresh().catch(() => undefined)
+    },
+    stats: () => ({
+      source,
+      version,
+      keys: keys.size,
+      workspaces: workspaces.size,
+      contactAgeMs: follower.contactAgeMs,
+      failing: follower.failing,
+    }),
+    close: async () => {
+      await follower.close()
+      await saving
+    },
+  }
+}
+
+const uncheckable = (retryAfterMs: number) =>
+  new GatewayError('provider_overloaded', 'The API key cannot be checked at the moment; try again', { retryAfterMs, failover: 'never' })
+
+function accept(key: ApiKey): Accepted {
+  const { creatorUserId } = key
+  return {
+    ok: true,
+    key,
+    owner: {
+      workspaceId: key.workspaceId,
+      keyHash: key.hash,
+      keyName: key.name,
+      keyLabel: key.label,
+      ...(creatorUserId === null ? {} : { userId: creatorUserId }),
+    },
+  }
+}
+
+/** The store has limits of its own, made for its work; these are ours. */
+async function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
+  const limit = Promise.withResolvers<never>()
+  const timer = setTimeout(() => limit.reject(new GatewayError('provider_overloaded', `The database did not answer within ${limitMs} ms`)), limitMs)
+  try {
+    return await Promise.race([work, limit.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,138 @@
+import type { KeyAccounts, KeyChange, NewKey } from '../core/account.ts'
+import { GatewayError } from '../core/error.ts'
+import { DEFAULT_WORKSPACE_ID, type ApiKey, type Store } from '../core/store.ts'
+import type { Clock } from '../lib/clock.ts'
+import { randomId, type IdSource } from '../lib/id.ts'
+import { generateKey, hashKey, labelOf } from './api-key.ts'
+
+export interface KeyAccountsOptions {
+  readonly store: Pick<Store, 'keys' | 'workspaces'>
+  readonly clock: Clock
+  readonly ids?: IdSource
+  /** Told of every change at once: the snapshot of this process. */
+  readonly onChange?: (key: ApiKey) => void
+}
+
+const MAX_NAME_CHARS = 256
+/** Shorter starts of a hash are more likely a mistake than a reference. */
+const MIN_HASH_CHARS = 8
+
+/** What people do with keys. Nothing here is on the hot path. */
+export function createKeyAccounts({ store, clock, ids = randomId, onChange = () => undefined }: KeyAccountsOptions): KeyAccounts {
+  const get = async (hash: string, scope?: string): Promise<ApiKey | undefined> => {
+    const key = await store.keys.get(hash)
+    return key && (scope === undefined || key.workspaceId === scope) ? key : undefined
+  }
+  const need = async (hash: string, scope?: string): Promise<ApiKey> => {
+    const key = await get(hash, scope)
+    if (!key) throw notFound()
+    return key
+  }
+  const write = async (hash: string, patch: Parameters<Store['keys']['update']>[1]): Promise<ApiKey> => {
+    const key = await store.keys.update(hash, { ...patch, updatedAt: clock.now() })
+    if (!key) throw notFound()
+    onChange(key)
+    return key
+  }
+
+  return {
+    create: async (wanted) => {
+      checkName(wanted.name)
+      checkExpiry(wanted.expiresAt, clock.now())
+      const workspaceId = await workspaceFor(store, wanted)
+      const secret = generateKey(wanted.kind, ids)
+      const now = clock.now()
+      const key: ApiKey = {
+        hash: hashKey(secret.reveal()),
+        kind: wanted.kind,
+        workspaceId,
+        name: wanted.name,
+        label: labelOf(secret),
+        disabled: false,
+        createdAt: now,
+        updatedAt: now,
+        expiresAt: wanted.expiresAt ?? null,
+        revokedAt: null,
+        creatorUserId: wanted.creatorUserId ?? null,
+        settings: wanted.settings ?? {},
+      }
+      await store.keys.insert(key)
+      onChange(key)
+      return { key, secret }
+    },
+
+    list: async (filter) => {
+      const keys = await store.keys.list(filter?.workspaceId === undefined ? undefined : { workspaceId: filter.workspaceId })
+      return filter?.includeRevoked ? keys : keys.filter((key) => key.revokedAt === null)
+    },
+
+    get,
+
+    find: async (reference, scope) => {
+      const keys = await store.keys.list(scope === undefined ? undefined : { workspaceId: scope })
+      return pick(keys, reference)
+    },
+
+    update: async (hash, change, scope) => {
+      const key = await need(hash, scope)
+      if (key.revokedAt !== null) throw new GatewayError('conflict', 'The key is revoked; what is revoked cannot be changed')
+      if (change.name !== undefined) checkName(change.name)
+      checkExpiry(change.expiresAt, clock.now())
+      const { settings, ...rest } = change
+      return write(hash, settings ? { ...rest, settings: mergeSettings(key, settings) } : rest)
+    },
+
+    revoke: async (hash, scope) => {
+      const key = await need(hash, scope)
+      // A person's word outlives the variable that named the key: the next start must not bring it back.
+      if (key.revokedAt === null || key.origin === 'environment') return write(hash, { revokedAt: key.revokedAt ?? clock.now(), origin: null })
+      return key
+    },
+  }
+}
+
+const notFound = () => new GatewayError('not_found', 'There is no such key')
+
+async function workspaceFor(store: Pick<Store, 'workspaces'>, { workspaceId }: NewKey): Promise<string> {
+  if (workspaceId === undefined || workspaceId === DEFAULT_WORKSPACE_ID) return (await store.workspaces.default()).id
+  if (!(await store.workspaces.get(workspaceId))) throw new GatewayError('not_found', 'There is no such workspace')
+  return workspaceId
+}
+
+function checkName(name: string): void {
+  // Control characters would play with the terminals and logs that list keys.
+  // oxlint-disable-next-line no-control-regex
+  if (name.trim() === '' || name.length > MAX_NAME_CHARS || /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/.test(name)) {
+    throw new GatewayError('invalid_request', `name must be 1 to ${MAX_NAME_CHARS} characters without control characters`, { path: 'name' })
+  }
+}
+
+function checkExpiry(expiresAt: number | null | undefined, now: number): void {
+  if (expiresAt == null) return
+  if (!Number.isSafeInteger(expiresAt) || expiresAt <= now) {
+    throw new GatewayError('invalid_request', 'expires_at must be a time in the future', { path: 'expires_at' })
+  }
+}
+
+function mergeSettings(key: ApiKey, change: NonNullable<KeyChange['settings']>): ApiKey['settings'] {
+  return Object.fromEntries(Object.entries({ ...key.settings, ...change }).filter(([, value]) => value !== null))
+}
+
+/** The surest reading wins: the key itself or its hash, then the start of a hash, then label and name. */
+function pick(keys: readonly ApiKey[], reference: string): ApiKey {
+  const own = hashKey(reference)
+  const readings: readonly ((key: ApiKey) => boolean)[] = [
+    (key) => key.hash === reference || key.hash === own,
+    (key) => reference.length >= MIN_HASH_CHARS && key.hash.startsWith(reference),
+    (key) => key.label === reference || key.name === reference,
+  ]
+  for (const reading of readings) {
+    const matches = keys.filter(reading)
+    // Of several with one name, those that still work are meant.
+    const usable = matches.filter((key) => key.revokedAt === null)
+    const [first, second] = usable.length > 0 ? usable : matches
+    if (first && second) throw new GatewayError('conflict', 'Several keys match; name one by its hash')
+    if (first) return first
+  }
+  throw notFound()
+}

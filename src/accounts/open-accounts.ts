@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Encryption, KeyAccounts } from '../core/account.ts'
+import type { FixedKeys } from '../core/config.ts'
+import { asGatewayError, type GatewayError } from '../core/error.ts'
+import type { Store } from '../core/store.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { IdSource } from '../lib/id.ts'
+import { bootstrapKeys, environmentKeys, type BootstrapResult } from './bootstrap.ts'
+import { verifySecretKey } from './encryption.ts'
+import { createKeySnapshot, type KeySnapshot, type SnapshotEvent } from './key-snapshot.ts'
+import { createKeyAccounts } from './keys.ts'
+import { createLastKnownGood } from './last-known-good.ts'
+
+export type AccountsEvent =
+  | SnapshotEvent
+  /** The database was not there at the start: keys come from the environment and the last-known-good file until it is. */
+  | { readonly type: 'started-without-database'; readonly error: GatewayError; readonly keys: number }
+  /** The database was prepared: `generated` keys are to be printed, `warnings` to be logged. Once, at the start or when the database came. */
+  | ({ readonly type: 'ready' } & BootstrapResult)
+  /** The database came, and starting with it would have been refused (a wrong secret key, most likely). The process should end. */
+  | { readonly type: 'refused'; readonly error: GatewayError }
+
+export interface AccountsOptions {
+  readonly store: Store
+  readonly encryption: Encryption
+  readonly fixedKeys: Pick<FixedKeys, 'apiKey' | 'managementKey'>
+  readonly clock: Clock
+  readonly ids?: IdSource
+  /** Where to keep the last-known-good keys; absent: nowhere. */
+  readonly lastKnownGoodFile?: string
+  readonly onEvent?: (event: AccountsEvent) => void
+  /** Between two tries to reach a database that was away at the start. */
+  readonly retryMs?: number
+}
+
+export interface Accounts {
+  readonly snapshot: KeySnapshot
+  readonly keys: KeyAccounts
+  close(): Promise<void>
+}
+
+/**
+ * Prepares the database (migrations, secret key, default workspace, first keys) and the snapshot the hot path reads. A database that is away
+ * does not stop the start: what is known without it serves, and the preparation follows as soon as it answers. Rejects with what the
+ * operator must repair: a wrong secret key, malformed keys.
+ */
+export async function openAccounts(options: AccountsOptions): Promise<Accounts> {
+  const { store, encryption, fixedKeys, clock, ids, lastKnownGoodFile, onEvent = () => undefined, retryMs = 1_000 } = options
+  const snapshot = createKeySnapshot({
+    store,
+    clock,
+    environmentKeys: environmentKeys(fixedKeys, clock),
+    ...(lastKnownGoodFile === undefined ? {} : { lastKnownGood: createLastKnownGood(lastKnownGoodFile) }),
+    onEvent,
+  })
+  const keys = createKeyAccounts({ store, clock, ...(ids ? { ids } : {}), onChange: snapshot.apply })
+  const closing = new AbortController()
+
+  /** Undefined when done; the error when the database is away. Rejects when starting must be refused. */
+  async function prepare(): Promise<GatewayError | undefined> {
+    try {
+      await store.migrate()
+      await verifySecretKey(encryption, store.facts)
+      const result = await bootstrapKeys({ store, fixedKeys, clock, ...(ids ? { ids } : {}) })
+      onEvent({ type: 'ready', ...result })
+    } catch (error) {
+      const failure = asGatewayError(error)
+      if (failure.errorType !== 'provider_overloaded') throw failure
+      return failure
+    }
+    // From here on the snapshot follows by itself, whether or not this first look succeeds.
+    await snapshot.start().catch(() => undefined)
+    return undefined
+  }
+
+  async function keepPreparing(): Promise<void> {
+    while (!closing.signal.aborted) {
+      await sleep(retryMs, undefined, { signal: closing.signal, ref: false }).catch(() => undefined)
+      if (closing.signal.aborted) return
+      if ((await prepare()) === undefined) return
+    }
+  }
+
+  const away = await prepare()
+  let preparing: Promise<void> = Promise.resolve()
+  if (away) {
+    await snapshot.restore()
+    onEvent({ type: 'started-without-database', error: away, keys: snapshot.stats().keys })
+    preparing = keepPreparing().catch((error: unknown) => onEvent({ type: 'refused', error: asGatewayError(error) }))
+  }
+  return {
+    snapshot,
+    keys,
+    close: async () => {
+      closing.abort()
+      await preparing
+      await snapshot.close()
+    },
+  }
+}
