@@ -1,0 +1,5 @@
+import type { Dialect } from '../core/dialect.ts'
+import { openAiChat } from './openai-chat/index.ts'
+
+/** Every upstream format, by name. */
+export const dialects: ReadonlyMap<string, Dialect> = new Map<string, Dialect>([openAiChat].map((dialect) => [dialect.name, dialect]))

@@ -1,0 +1,34 @@
+import type { Parameter } from '../../../core/capability.ts'
+import type { Target } from '../../../core/dialect.ts'
+import { openAiChatOptions } from '../options.ts'
+import type { OpenAiChatOptions } from '../options.ts'
+
+export interface TargetOverrides {
+  /** Options as configuration would write them. */
+  readonly options?: Parameters<typeof openAiChatOptions.parse>[0]
+  readonly supports?: readonly Parameter[]
+  readonly scope?: string
+  readonly stream?: boolean
+  readonly maxOutputTokens?: number
+  readonly media?: Target['media']
+}
+
+const SUPPORTS: readonly Parameter[] = [
+  'temperature', 'top_p', 'frequency_penalty', 'presence_penalty', 'seed', 'stop', 'max_tokens', 'tools', 'tool_choice', 'response_format', 'structured_outputs',
+]
+
+/** An endpoint of a server nothing is known of, but for what a test declares. */
+export function chatTarget({ options = {}, supports = SUPPORTS, scope = 'acme', stream = true, maxOutputTokens, media }: TargetOverrides = {}): Target<OpenAiChatOptions> {
+  return {
+    provider: 'acme',
+    providerName: 'Acme',
+    upstreamModel: 'small-1',
+    options: openAiChatOptions.parse(options),
+    supports: new Set(supports),
+    contextLength: 128_000,
+    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+    scope,
+    stream,
+    ...(media === undefined ? {} : { media }),
+  }
+}

@@ -1,0 +1,136 @@
+import { GatewayError } from '../../core/error.ts'
+import type { Target } from '../../core/dialect.ts'
+import type { InputFile, InputImage, JsonObject } from '../../core/item.ts'
+import type { ModelRequest } from '../../core/request.ts'
+import type { ContentPart } from '../shared/turns.ts'
+import type { OpenAiChatOptions } from './options.ts'
+
+type ChatTarget = Target<OpenAiChatOptions>
+
+export const isImage = (part: ContentPart): part is InputImage => part.type === 'input_image'
+
+const isRemote = (url: string): boolean => /^https?:/i.test(url)
+
+/** Another endpoint may take what this one cannot. */
+function unsupported(what: string, target: ChatTarget): never {
+  throw new GatewayError('invalid_prompt', `${target.providerName} takes no ${what}`, { failover: 'next', path: 'input', providerName: target.providerName })
+}
+
+/** One content part of a user message; texts, media, files. Throws `invalid_prompt` for media this endpoint cannot take. */
+export function encodePart(part: ContentPart, target: ChatTarget): JsonObject[] {
+  const { options } = target
+  switch (part.type) {
+    case 'input_text': {
+      const breakpoint = options.cache_breakpoints && part.prompt_cache_breakpoint != null
+      return [{ type: 'text', text: part.text, ...(breakpoint ? { cache_control: { type: 'ephemeral' } } : {}) }]
+    }
+    case 'input_image':
+      return [encodeImage(part, target)]
+    case 'input_audio':
+      return options.audio === 'none' ? unsupported('audio', target) : [{ type: 'input_audio', input_audio: part.input_audio }]
+    case 'input_video':
+      return options.video === 'none' ? unsupported('video', target) : [{ type: 'video_url', video_url: { url: part.video_url } }]
+    case 'input_file':
+      return [encodeFile(part, target)]
+  }
+}
+
+/** Whether this endpoint takes the part at all: results of tools degrade to a note where the user's own media would be refused. */
+export function canEncode(part: ContentPart, options: OpenAiChatOptions): boolean {
+  switch (part.type) {
+    case 'input_text':
+      return true
+    case 'input_image':
+      return options.image_url !== 'none' && Boolean(part.image_url)
+    case 'input_audio':
+      return options.audio !== 'none'
+    case 'input_video':
+      return options.video !== 'none'
+    case 'input_file': {
+      const url = fileUrl(part)
+      if (options.file === 'none') return url !== undefined && textOfDataUrl(url) !== undefined
+      return url !== undefined || (options.file === 'file' && part.file_id != null)
+    }
+  }
+}
+
+function encodeImage(part: InputImage, target: ChatTarget): JsonObject {
+  const { options } = target
+  if (options.image_url === 'none') return unsupported('images', target)
+  if (!part.image_url) return unsupported('images by file id', target)
+  const url = options.inline_images && isRemote(part.image_url) ? inlined(part.image_url, target) : part.image_url
+  if (options.image_url === 'string') return { type: 'image_url', image_url: url }
+  const detail = options.image_detail && part.detail != null && part.detail !== 'original' ? { detail: part.detail } : {}
+  return { type: 'image_url', image_url: { url, ...detail } }
+}
+
+function encodeFile(part: InputFile, target: ChatTarget): JsonObject {
+  const { options } = target
+  const url = fileUrl(part)
+  if (options.file === 'document_url') {
+    if (url === undefined) return unsupported('files by id', target)
+    return { type: 'document_url', document_url: url, ...(part.filename == null ? {} : { document_name: part.filename }) }
+  }
+  const data = url === undefined || (isRemote(url) && options.file_urls) ? url : isRemote(url) ? inlined(url, target) : url
+  if (options.file === 'file') {
+    if (part.file_id != null && data === undefined) return { type: 'file', file: { file_id: part.file_id } }
+    if (data === undefined) return unsupported('files without data', target)
+    return { type: 'file', file: { filename: part.filename ?? nameOf(url), file_data: data } }
+  }
+  const text = data === undefined ? undefined : textOfDataUrl(data)
+  if (text === undefined) return unsupported('files', target)
+  return { type: 'text', text: `<file name="${(part.filename ?? nameOf(url)).replaceAll('"', "'")}">\n${text}\n</file>` }
+}
+
+/** `file_data` may be bare base64; a data URL says what it is. */
+function fileUrl(part: InputFile): string | undefined {
+  if (part.file_data) return /^(?:data|https?):/i.test(part.file_data) ? part.file_data : `data:${typeOfName(part.filename)};base64,${part.file_data}`
+  return part.file_url ?? undefined
+}
+
+function typeOfName(name: string | null | undefined): string {
+  if (name == null || /\.pdf$/i.test(name)) return 'application/pdf'
+  return /\.(?:txt|md|csv|json|xml|html?|ya?ml|log|[cm]?[jt]sx?|py|rb|go|rs|java|c|h|cpp|sh|sql|toml|ini)$/i.test(name) ? 'text/plain' : 'application/octet-stream'
+}
+
+function nameOf(url: string | undefined): string {
+  if (url === undefined || !isRemote(url)) return 'file'
+  return url.split(/[?#]/)[0]!.split('/').pop() || 'file'
+}
+
+/** The text of a data URL that holds text; undefined for binary content. */
+function textOfDataUrl(url: string): string | undefined {
+  const match = /^data:([^;,]*)((?:;[^;,]*)*),/i.exec(url)
+  if (match === null || !/^(?:text\/|application\/(?:json|xml|x-yaml|yaml|javascript|toml|sql))/i.test(match[1]!)) return undefined
+  const body = url.slice(match[0].length)
+  if (/;base64/i.test(match[2]!)) return Buffer.from(body, 'base64').toString()
+  try {
+    return decodeURIComponent(body)
+  } catch {
+    return body
+  }
+}
+
+function inlined(url: string, target: ChatTarget): string {
+  const media = target.media?.get(url)
+  if (media === undefined) throw new GatewayError('image_download_failed', `Could not fetch ${url.slice(0, 200)}`, { path: 'input' })
+  return `data:${media.mimeType};base64,${media.data}`
+}
+
+/** Remote URLs that must be fetched before encoding, because this endpoint wants the bytes. */
+export function mediaToInline(request: ModelRequest, target: ChatTarget): string[] {
+  const { options } = target
+  const urls = new Set<string>()
+  const visit = (parts: unknown): void => {
+    if (!Array.isArray(parts)) return
+    for (const part of parts as readonly ContentPart[]) {
+      if (part.type === 'input_image' && options.inline_images && options.image_url !== 'none' && part.image_url && isRemote(part.image_url)) urls.add(part.image_url)
+      if (part.type === 'input_file' && options.file !== 'document_url' && !(options.file === 'file' && options.file_urls)) {
+        const url = fileUrl(part)
+        if (url !== undefined && isRemote(url)) urls.add(url)
+      }
+    }
+  }
+  for (const item of request.input) visit('content' in item ? item['content'] : 'output' in item ? item['output'] : undefined)
+  return [...urls]
+}

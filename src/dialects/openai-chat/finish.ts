@@ -1,0 +1,21 @@
+import type { FinishReason } from '../../core/event.ts'
+
+/** A finish reason in the gateway's words, or the failure it stands for. */
+export type Finish = FinishReason | 'error' | 'overloaded'
+
+const COMMON: { readonly [native: string]: Finish } = {
+  stop: 'stop', eos: 'stop', eos_token: 'stop', end_turn: 'stop', stop_sequence: 'stop', complete: 'stop', completed: 'stop', end: 'stop', done: 'stop',
+  tool_calls: 'tool_calls', tool_call: 'tool_calls', tool_use: 'tool_calls', function_call: 'tool_calls', tool_calls_required: 'tool_calls',
+  length: 'length', max_tokens: 'length', max_output_tokens: 'length', max_completion_tokens: 'length', model_length: 'length', token_limit: 'length',
+  model_context_window_exceeded: 'length', context_length_exceeded: 'length',
+  content_filter: 'content_filter', content_filtered: 'content_filter', safety: 'content_filter', sensitive: 'content_filter', recitation: 'content_filter',
+  blocklist: 'content_filter', prohibited_content: 'content_filter', guardrail_intervened: 'content_filter', moderation: 'content_filter',
+  refusal: 'refusal',
+  error: 'error', abort: 'error', aborted: 'error', cancelled: 'error', network_error: 'error', timeout: 'error', malformed_function_call: 'error',
+  insufficient_system_resource: 'overloaded', overloaded: 'overloaded',
+}
+
+/** Undefined for a word nobody declared. */
+export function mapFinish(native: string, declared: { readonly [native: string]: Finish }): Finish | undefined {
+  return declared[native] ?? (Object.hasOwn(COMMON, native.toLowerCase()) ? COMMON[native.toLowerCase()] : undefined)
+}

@@ -1,0 +1,46 @@
+import { asString, isObject } from '../shared/json.ts'
+
+export type Json = { readonly [field: string]: unknown }
+
+/** Only the first choice exists for us; servers may leave the list empty, or the index out. */
+export function firstChoice(choices: unknown): Json | undefined {
+  if (!Array.isArray(choices)) return undefined
+  const first = choices.find((choice): choice is Json => isObject(choice) && (choice['index'] ?? 0) === 0)
+  return first ?? (isObject(choices[0]) ? choices[0] : undefined)
+}
+
+/** What the model wrote: a delta, a whole message, or the text of the older completions form. */
+export function deltaOf(choice: Json): Json | undefined {
+  if (isObject(choice['delta'])) return choice['delta']
+  if (isObject(choice['message'])) return choice['message']
+  return typeof choice['text'] === 'string' ? { content: choice['text'] } : undefined
+}
+
+const isErrorValue = (error: unknown): boolean => (isObject(error) && Object.keys(error).length > 0) || (typeof error === 'string' && error !== '')
+
+/** An error inside an answer of status 200, in any of its spellings: beside choices, inside one, or instead of them. Else undefined. */
+export function errorOf(frame: Json): unknown {
+  if (isErrorValue(frame['error'])) return frame
+  const { choices } = frame
+  if (Array.isArray(choices)) {
+    const failed: unknown = choices.find((choice) => isObject(choice) && isErrorValue(choice['error']))
+    return failed
+  }
+  const named = frame['object'] === 'error' || frame['type'] === 'error'
+  const bare = (typeof frame['message'] === 'string' || typeof frame['detail'] === 'string') && frame['usage'] === undefined
+  return named || bare ? frame : undefined
+}
+
+/** The non-empty string at the end of a path of fields. */
+export function follow(value: unknown, path: readonly string[]): string | undefined {
+  if (path.length === 0) return undefined
+  let at = value
+  for (const key of path) at = isObject(at) ? at[key] : undefined
+  return asString(at) || undefined
+}
+
+/** Data URL or address of a picture part. */
+export function imageUrl(image: unknown): string | undefined {
+  if (!isObject(image)) return undefined
+  return isObject(image['image_url']) ? asString(image['image_url']['url']) : asString(image['image_url'])
+}

@@ -1,0 +1,21 @@
+import type { Dialect } from '../../core/dialect.ts'
+import { classifyUpstreamError } from '../shared/errors.ts'
+import { mediaToInline } from './content.ts'
+import { openAiChatOptions } from './options.ts'
+import type { OpenAiChatOptions } from './options.ts'
+import { encodeRequest } from './request.ts'
+import { ChatDecoder } from './stream.ts'
+
+/** Chat completions, as OpenAI shaped them and most servers speak them. What differs between servers is declared in options.ts. */
+export const openAiChat: Dialect<OpenAiChatOptions> = {
+  name: 'openai-chat',
+  framing: 'sse',
+  options: openAiChatOptions,
+  supports: [
+    'temperature', 'top_p', 'frequency_penalty', 'presence_penalty', 'seed', 'stop', 'max_tokens', 'tools', 'tool_choice', 'response_format', 'structured_outputs',
+  ],
+  encodeRequest,
+  decoder: (request, target) => new ChatDecoder(request, target),
+  decodeError: (status, headers, body, target) => classifyUpstreamError({ status, headers, body, providerName: target.providerName }),
+  mediaUrls: mediaToInline,
+}

@@ -1,0 +1,160 @@
+import type { InputText, JsonObject } from '../../core/item.ts'
+import type { Target } from '../../core/dialect.ts'
+import { joinTexts } from '../shared/turns.ts'
+import type { AssistantPart, CallPart, ContentPart, Conversation, ToolResult, Turn } from '../shared/turns.ts'
+import type { ReasoningPart } from '../shared/reasoning-replay.ts'
+import { tryParseJson } from '../shared/json.ts'
+import { canEncode, encodePart, isImage } from './content.ts'
+import type { OpenAiChatOptions } from './options.ts'
+
+export type ChatMessage = { readonly role: string; readonly [field: string]: unknown }
+
+type ChatTarget = Target<OpenAiChatOptions>
+
+/** The conversation as chat messages. `extraSystem` is text the encoder adds (a schema, the word JSON). */
+export function encodeMessages(conversation: Conversation, target: ChatTarget, extraSystem: readonly string[]): ChatMessage[] {
+  const { options } = target
+  const messages = systemMessages(conversation, options, extraSystem)
+  let previous: Turn | undefined
+  for (const turn of conversation.turns) {
+    if (turn.role === 'user' && previous?.role === 'tool' && messages.at(-1)?.role === 'tool' && options.user_after_tool_filler !== null) {
+      messages.push({ role: 'assistant', content: options.user_after_tool_filler })
+    }
+    if (turn.role === 'user') messages.push({ role: 'user', content: encodeContent(turn.parts, target) })
+    else if (turn.role === 'assistant') messages.push(assistantMessage(turn.parts, options, target.scope))
+    else if (turn.role === 'tool') toolMessages(turn.results, target, messages)
+    else messages.push({ role: systemRole(turn.role, options), content: encodeContent(turn.parts, target) })
+    previous = turn
+  }
+  return messages
+}
+
+function systemRole(role: 'system' | 'developer', options: OpenAiChatOptions): string {
+  return options.system_role === 'developer' ? 'developer' : role === 'developer' ? 'system' : role
+}
+
+function systemMessages(conversation: Conversation, options: OpenAiChatOptions, extra: readonly string[]): ChatMessage[] {
+  const parts = conversation.system.map((part) => part.parts)
+  if (options.system_role === 'first-only' || options.cache_breakpoints === false) {
+    const texts = parts.map((list) => joinTexts(list))
+    if (options.system_role === 'first-only') {
+      const text = [...texts, ...extra].join('\n\n')
+      return text === '' ? [] : [{ role: 'system', content: text }]
+    }
+    return [...texts, ...extra].map((content) => ({ role: systemRole('system', options), content }))
+  }
+  const messages = parts.map((list): ChatMessage => ({ role: systemRole('system', options), content: textContent(list, options) }))
+  return [...messages, ...extra.map((content) => ({ role: systemRole('system', options), content }))]
+}
+
+/** One string where the parts are only text: many servers take nothing else. Breakpoints need parts. */
+function textContent(parts: readonly InputText[], options: OpenAiChatOptions): string | JsonObject[] {
+  if (!options.cache_breakpoints || parts.every((part) => part.prompt_cache_breakpoint == null)) return joinTexts(parts)
+  return parts.map((part) => ({ type: 'text', text: part.text, ...(part.prompt_cache_breakpoint == null ? {} : { cache_control: { type: 'ephemeral' } }) }))
+}
+
+function encodeContent(parts: readonly ContentPart[], target: ChatTarget): string | JsonObject[] {
+  const texts = parts.filter((part) => part.type === 'input_text')
+  if (texts.length === parts.length) return textContent(texts, target.options)
+  return parts.flatMap((part) => encodePart(part, target))
+}
+
+// ---- assistant ----
+
+function assistantMessage(parts: readonly AssistantPart[], options: OpenAiChatOptions, scope: string): ChatMessage {
+  const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n')
+  const calls = parts.filter((part) => part.type === 'call')
+  const reasoning = parts.filter((part) => part.type === 'reasoning')
+  const content = text !== '' ? { content: text } : options.empty_content === 'omit' && calls.length > 0 ? {} : { content: options.empty_content === 'null' ? null : '' }
+  return {
+    role: 'assistant',
+    ...content,
+    ...replayFields(reasoning, calls.length > 0, text, options, scope),
+    ...(calls.length === 0 ? {} : { tool_calls: toolCalls(calls, parts, options, scope) }),
+  }
+}
+
+function toolCalls(calls: readonly CallPart[], parts: readonly AssistantPart[], options: OpenAiChatOptions, scope: string): JsonObject[] {
+  const path = options.tool_signature_path
+  return calls.map((call) => {
+    const encoded = { id: call.id, type: 'function', function: { name: call.name, arguments: call.arguments } }
+    const signature = path.length === 0 ? undefined : signatureBefore(call, calls, parts, scope)
+    return signature === undefined ? encoded : { ...encoded, ...nest(path, signature) }
+  })
+}
+
+/** A signature belongs to the call that follows it; one that arrived after all calls belongs to the first. */
+function signatureBefore(call: CallPart, calls: readonly CallPart[], parts: readonly AssistantPart[], scope: string): string | undefined {
+  const usable = (part: AssistantPart | undefined): string | undefined =>
+    part?.type === 'reasoning' && (part.scope === undefined || part.scope === scope) ? part.signature : undefined
+  const at = parts.indexOf(call)
+  for (let index = at - 1; index >= 0 && parts[index]!.type !== 'call'; index--) {
+    const signature = usable(parts[index])
+    if (signature !== undefined) return signature
+  }
+  if (call !== calls[0]) return undefined
+  const lastCall = parts.indexOf(calls[calls.length - 1]!)
+  return parts.slice(lastCall + 1).map(usable).find((signature) => signature !== undefined)
+}
+
+function nest(path: readonly string[], value: string): JsonObject {
+  return path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as JsonObject
+}
+
+/** Reasoning of an earlier turn, in the field this server wants it back in. */
+function replayFields(parts: readonly ReasoningPart[], hasCalls: boolean, text: string, options: OpenAiChatOptions, scope: string): JsonObject {
+  const { reasoning_replay: field } = options
+  if (field === 'none' || (!hasCalls && options.reasoning_replay_turns === 'tool-calls')) return {}
+  const plain = parts.map((part) => part.text || part.summary).filter((part) => part !== '').join('\n\n')
+  const required = options.reasoning_replay_required && hasCalls
+  if (field === 'reasoning_content' || field === 'reasoning') return plain !== '' || required ? { [field]: plain } : {}
+  if (field === 'thinking-part') {
+    if (plain === '') return {}
+    const thinking = { type: 'thinking', thinking: [{ type: 'text', text: plain }], closed: true }
+    return { content: text === '' ? [thinking] : [thinking, { type: 'text', text }] }
+  }
+  const details = parts.flatMap((part) => replayDetails(part, scope))
+  return details.length > 0 ? { reasoning_details: details } : {}
+}
+
+/** The list as the server wrote it when the envelope has it; else rebuilt from the contract's plain fields. */
+function replayDetails(part: ReasoningPart, scope: string): unknown[] {
+  if (part.data !== undefined && part.scope === scope) {
+    const details = tryParseJson(part.data)
+    if (Array.isArray(details)) return details
+  }
+  if (part.text !== '') return [{ type: 'reasoning.text', text: part.text, ...(part.signature === undefined ? {} : { signature: part.signature }), format: part.format }]
+  return part.summary === '' ? [] : [{ type: 'reasoning.summary', summary: part.summary, format: part.format }]
+}
+
+// ---- tool results ----
+
+/** What the model is told of attachments that are not where it expects them. */
+function note(count: number, where: string | undefined): string {
+  if (count === 0) return ''
+  const what = `${count} ${count === 1 ? 'attachment' : 'attachments'}`
+  return where === undefined ? `[${what} left out: this model cannot read them]` : `[${what} ${where}]`
+}
+
+function toolMessages(results: readonly ToolResult[], target: ChatTarget, messages: ChatMessage[]): void {
+  const { options } = target
+  const later: ContentPart[] = []
+  for (const result of results) {
+    const media = result.parts.filter((part) => part.type !== 'input_text')
+    const usable = media.filter((part) => canEncode(part, options))
+    const images = options.tool_result_images ? usable.filter(isImage) : []
+    const inPlace = images.length > 0
+    const others = inPlace ? usable.filter((part) => !isImage(part)) : usable
+    const text = [joinTexts(result.parts), note(others.length, 'in the next user message'), note(media.length - usable.length, undefined)].filter((part) => part !== '').join('\n\n')
+    if (others.length > 0) later.push({ type: 'input_text', text: `Attachments of the result of ${result.name} (call ${result.callId}):` }, ...others)
+    messages.push({
+      role: 'tool',
+      tool_call_id: result.callId,
+      ...(options.tool_result_name ? { name: result.name } : {}),
+      content: inPlace ? [...(text === '' ? [] : [{ type: 'text', text }]), ...images.flatMap((part) => encodePart(part, target))] : text,
+    })
+  }
+  if (later.length === 0) return
+  if (options.user_after_tool_filler !== null) messages.push({ role: 'assistant', content: options.user_after_tool_filler })
+  messages.push({ role: 'user', content: encodeContent(later, target) })
+}

@@ -1,0 +1,84 @@
+import { sealReasoning } from '../../core/reasoning-envelope.ts'
+import type { AnswerWriter, ReasoningFields } from '../shared/answer-writer.ts'
+import { asString, isObject } from '../shared/json.ts'
+import type { OpenAiChatOptions } from './options.ts'
+
+type Detail = { [field: string]: unknown }
+
+/**
+ * What a reasoning item needs to be sent back one day, gathered while it streams: its text where the server wants text, the list of
+ * details as the server wrote it (pieces of one block joined) where it wants those.
+ */
+export class ReasoningCollector {
+  readonly #options: OpenAiChatOptions
+  readonly #scope: string
+  /** Text is kept only for servers that want it back. */
+  readonly #keepsText: boolean
+  #text = ''
+  #details: Detail[] = []
+
+  constructor(options: OpenAiChatOptions, scope: string) {
+    this.#options = options
+    this.#scope = scope
+    this.#keepsText = options.reasoning_replay !== 'none' && options.reasoning_replay !== 'reasoning_details'
+  }
+
+  text(delta: string): void {
+    if (this.#keepsText) this.#text += delta
+  }
+
+  /** One list of `reasoning_details`: texts and summaries are written, signatures and blobs kept for the end of the item. */
+  details(list: readonly unknown[], writer: AnswerWriter): void {
+    for (const entry of list) {
+      if (!isObject(entry)) continue
+      if (!this.#joins(entry)) writer.closeReasoning()
+      this.#keep(entry)
+      const index = typeof entry['index'] === 'number' ? entry['index'] : undefined
+      if (typeof entry['text'] === 'string') writer.reasoning('text', entry['text'])
+      if (typeof entry['summary'] === 'string') writer.reasoning('summary', entry['summary'], index)
+      if (typeof entry['signature'] === 'string' || typeof entry['data'] === 'string') writer.openReasoning()
+    }
+  }
+
+  /** The fields of the item that ends now; starts over for the next one. */
+  end(): ReasoningFields | undefined {
+    const text = this.#text
+    const details = this.#details
+    this.#text = ''
+    this.#details = []
+    if (details.length > 0) return this.#detailFields(details)
+    const format = this.#options.reasoning_format
+    return text === '' ? { format } : { format, encrypted_content: sealReasoning({ format, scope: this.#scope, text }) }
+  }
+
+  #detailFields(details: readonly Detail[]): ReasoningFields {
+    const format = details.map((detail) => asString(detail['format'])).find((each) => each !== undefined) ?? this.#options.reasoning_format
+    const signature = details.map((detail) => asString(detail['signature'])).find((each) => each !== undefined)
+    const sealed = this.#options.reasoning_replay === 'reasoning_details' || details.some((detail) => typeof detail['data'] === 'string')
+    return {
+      format,
+      ...(signature === undefined ? {} : { signature }),
+      ...(sealed ? { encrypted_content: sealReasoning({ format, scope: this.#scope, data: JSON.stringify(details) }) } : {}),
+    }
+  }
+
+  /** Text after an opaque blob, or a second blob, belongs to another item: one item carries one. */
+  #joins(entry: { readonly [field: string]: unknown }): boolean {
+    const last = this.#details.at(-1)
+    if (last === undefined || typeof last['data'] !== 'string') return true
+    return entry['type'] === last['type'] && entry['index'] === last['index'] && (entry['id'] ?? last['id']) === last['id']
+  }
+
+  #keep(entry: { readonly [field: string]: unknown }): void {
+    const last = this.#details.at(-1)
+    if (last === undefined || last['type'] !== entry['type'] || last['index'] !== entry['index']) {
+      this.#details.push({ ...entry })
+      return
+    }
+    for (const [field, value] of Object.entries(entry)) {
+      const joined = (field === 'text' || field === 'summary' || field === 'data') && typeof last[field] === 'string' && typeof value === 'string'
+      if (joined) last[field] += value as string
+      else if (value !== null && value !== undefined) last[field] = value
+    }
+  }
+}

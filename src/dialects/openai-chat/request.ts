@@ -1,0 +1,225 @@
+import type { EncodedRequest, Target } from '../../core/dialect.ts'
+import type { Parameter } from '../../core/capability.ts'
+import type { JsonObject } from '../../core/item.ts'
+import { GATEWAY_FIELDS } from '../../core/request.ts'
+import type { ModelRequest } from '../../core/request.ts'
+import { isObject } from '../shared/json.ts'
+import type { ReasoningPart } from '../shared/reasoning-replay.ts'
+import { flattenTools } from '../shared/tools.ts'
+import type { FlatChoice, FlatTool, FlatTools } from '../shared/tools.ts'
+import { foldTurns } from '../shared/turns.ts'
+import { encodeMessages } from './messages.ts'
+import type { ChatMessage } from './messages.ts'
+import type { OpenAiChatOptions } from './options.ts'
+import { encodeReasoning } from './reasoning.ts'
+import { planFormat } from './response-format.ts'
+import type { FormatPlan } from './response-format.ts'
+
+type ChatTarget = Target<OpenAiChatOptions>
+type Body = { [field: string]: unknown }
+
+/** The request as this endpoint takes it. `dropped` names what it does not get. Throws `invalid_prompt` for media it cannot take. */
+export function encodeRequest(request: ModelRequest, target: ChatTarget): EncodedRequest {
+  const { options } = target
+  const dropped: string[] = []
+  const tools = target.supports.has('tools') ? toolsOf(request, options) : toolsOf({}, options)
+  if (request.tools?.length && !target.supports.has('tools')) dropped.push('tools')
+  dropped.push(...tools.dropped)
+
+  const conversation = foldTurns(request, {
+    callIds: { pattern: new RegExp(options.tool_ids.pattern), max: options.tool_ids.max, ...(options.tool_ids.length === undefined ? {} : { length: options.tool_ids.length }) },
+    names: tools.names,
+    laterSystem: options.system_role === 'first-only' ? 'user-text' : 'in-place',
+    alternate: options.alternating_roles,
+    keepReasoning: (part) => readable(part, target),
+  })
+  dropped.push(...conversation.dropped)
+  if (conversation.droppedReasoning && options.reasoning_replay !== 'none') dropped.push('input: reasoning of another provider')
+
+  const format = planFormat(request, target)
+  if (format.note !== undefined) dropped.push(format.note)
+
+  const messages = encodeMessages(conversation, target, format.instruction === undefined ? [] : [format.instruction])
+  const body: Body = {
+    model: target.upstreamModel,
+    messages: cacheLastBlock(messages, request, options),
+    ...encodeTools(tools, format, request, target, dropped),
+    ...(format.responseFormat === undefined ? {} : { response_format: format.responseFormat }),
+    ...encodeParameters(request, target, dropped),
+    ...encodeReasoning(request, target, dropped),
+    ...encodeAccount(request, options, dropped),
+    ...encodeExtras(request, options, dropped),
+    stream: target.stream,
+    ...(target.stream && options.stream_usage ? { stream_options: { include_usage: true } } : {}),
+  }
+  return {
+    method: 'POST',
+    path: options.path,
+    headers: { 'content-type': 'application/json', accept: target.stream ? 'text/event-stream' : 'application/json' },
+    body: JSON.stringify(finishBody(body, options)),
+    dropped: [...new Set(dropped)],
+  }
+}
+
+/** The caller's tools under the names of this endpoint; the decoder asks again to find the way back. */
+export function toolsOf(request: Pick<ModelRequest, 'tools' | 'tool_choice'>, options: OpenAiChatOptions): FlatTools {
+  return flattenTools(request, { pattern: new RegExp(options.tool_names.pattern), max: options.tool_names.max })
+}
+
+/** Text anybody can read is replayed anywhere; signed or opaque reasoning only where it was minted. */
+function readable(part: ReasoningPart, target: ChatTarget): boolean {
+  const { options } = target
+  const signed = part.signature !== undefined || part.data !== undefined
+  if (part.scope !== undefined && part.scope !== target.scope && signed) return false
+  if (options.tool_signature_path.length > 0 && part.signature !== undefined) return part.format === options.reasoning_format
+  if (options.reasoning_replay === 'none') return false
+  // Without an envelope nobody vouches for the party: details go back to a router, which knows formats; elsewhere only plain text.
+  return options.reasoning_replay === 'reasoning_details' || !signed || part.scope === target.scope
+}
+
+function encodeTools(flat: FlatTools, format: FormatPlan, request: ModelRequest, target: ChatTarget, dropped: string[]): Body {
+  const { options, supports } = target
+  let tools: readonly FlatTool[] = flat.tools
+  let choice: FlatChoice | undefined = flat.choice
+  if (format.answerTool !== undefined) {
+    tools = [...tools, format.answerTool]
+    choice = tools.length === 1 ? { mode: 'named', name: format.answerTool.name } : { mode: 'required' }
+  }
+  if (choice?.mode === 'none' && !options.none_tool_choice) tools = []
+  if (choice?.mode === 'named' && !options.named_tool_choice) {
+    const { name } = choice
+    tools = tools.filter((tool) => tool.name === name)
+    choice = { mode: 'required' }
+  }
+  if (tools.length === 0) return {}
+  const body: Body = { tools: tools.map((tool) => encodeTool(tool, options)) }
+  if (choice !== undefined) {
+    if (supports.has('tool_choice')) body['tool_choice'] = encodeChoice(choice, options)
+    else if (choice.mode !== 'auto') dropped.push('tool_choice')
+  }
+  if (request.parallel_tool_calls != null || format.answerTool !== undefined) {
+    const parallel = format.answerTool === undefined && request.parallel_tool_calls === true
+    if (supports.has('parallel_tool_calls')) body['parallel_tool_calls'] = parallel
+    else if (request.parallel_tool_calls === false) dropped.push('parallel_tool_calls')
+  }
+  return body
+}
+
+function encodeTool(tool: FlatTool, options: OpenAiChatOptions): JsonObject {
+  return {
+    type: 'function',
+    function: {
+      name: tool.name,
+      ...(tool.description === undefined ? {} : { description: tool.description }),
+      parameters: tool.parameters,
+      ...(options.strict_tools && tool.strict !== undefined ? { strict: tool.strict } : {}),
+    },
+  }
+}
+
+function encodeChoice(choice: FlatChoice, options: OpenAiChatOptions): unknown {
+  if (choice.mode === 'named') return { type: 'function', function: { name: choice.name } }
+  return choice.mode === 'required' ? options.required_word : choice.mode
+}
+
+/** Request fields that are chat fields of the same name, and what an endpoint must support to get them. */
+const PLAIN_FIELDS: readonly (readonly [field: string, parameter: Parameter])[] = [
+  ['temperature', 'temperature'], ['top_p', 'top_p'], ['top_k', 'top_k'], ['min_p', 'min_p'], ['top_a', 'top_a'],
+  ['presence_penalty', 'presence_penalty'], ['frequency_penalty', 'frequency_penalty'], ['repetition_penalty', 'repetition_penalty'],
+  ['seed', 'seed'], ['stop', 'stop'], ['logit_bias', 'logit_bias'], ['prediction', 'prediction'], ['web_search_options', 'web_search_options'],
+]
+const SAMPLING: ReadonlySet<string> = new Set(['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'top_logprobs', 'logit_bias'])
+
+function encodeParameters(request: ModelRequest, target: ChatTarget, dropped: string[]): Body {
+  const { options, supports } = target
+  const body: Body = {}
+  const allowed = (field: string, parameter: Parameter): boolean => {
+    if (supports.has(parameter) && (options.sampling_with_reasoning || !SAMPLING.has(field))) return true
+    dropped.push(field)
+    return false
+  }
+  for (const [field, parameter] of PLAIN_FIELDS) {
+    const value = request[field]
+    if (value == null || !allowed(field, parameter)) continue
+    body[field] = field === 'temperature' && options.max_temperature !== undefined ? Math.min(value as number, options.max_temperature) : value
+  }
+  const limit = request.max_output_tokens
+  if (limit != null) {
+    if (supports.has('max_tokens') || supports.has('max_completion_tokens')) body[options.max_tokens_field] = Math.min(limit, target.maxOutputTokens ?? limit)
+    else dropped.push('max_output_tokens')
+  }
+  const wantsLogprobs = request.include?.includes('message.output_text.logprobs') === true
+  if ((request.top_logprobs != null && request.top_logprobs > 0) || wantsLogprobs) {
+    if (allowed('top_logprobs', 'logprobs')) {
+      body['logprobs'] = true
+      if (request.top_logprobs != null && supports.has('top_logprobs')) body['top_logprobs'] = request.top_logprobs
+    }
+  }
+  const verbosity = request.text?.verbosity
+  if (verbosity != null) {
+    if (supports.has('verbosity')) body['verbosity'] = verbosity
+    else dropped.push('text.verbosity')
+  }
+  return body
+}
+
+const ACCOUNT_FIELDS = ['user', 'metadata', 'safety_identifier', 'prompt_cache_key', 'prompt_cache_options', 'service_tier'] as const
+
+function encodeAccount(request: ModelRequest, options: OpenAiChatOptions, dropped: string[]): Body {
+  const body: Body = {}
+  for (const field of ACCOUNT_FIELDS) {
+    const value = request[field]
+    if (value == null || (isObject(value) && Object.keys(value).length === 0)) continue
+    if (options.forward.includes(field)) body[field] = value
+    // A cache key that goes nowhere still does its work: it keeps the session at one endpoint.
+    else if (field !== 'prompt_cache_key' && !(field === 'service_tier' && (value === 'auto' || value === 'default'))) dropped.push(field)
+  }
+  return body
+}
+
+/** Fields that are handled above, or say nothing a chat server could act on. */
+const HANDLED: ReadonlySet<string> = new Set([
+  ...GATEWAY_FIELDS, ...ACCOUNT_FIELDS, ...PLAIN_FIELDS.map(([field]) => field), 'input', 'instructions', 'tools', 'tool_choice', 'parallel_tool_calls',
+  'max_output_tokens', 'top_logprobs', 'include', 'reasoning', 'text', 'client_metadata',
+])
+
+/** Unknown fields reach a server only when it is declared to know them: many refuse a request for one they do not. */
+function encodeExtras(request: ModelRequest, options: OpenAiChatOptions, dropped: string[]): Body {
+  const body: Body = {}
+  for (const [field, value] of Object.entries(request)) {
+    if (HANDLED.has(field) || value == null) continue
+    if (options.pass_through.includes(field)) body[field] = value
+    else if (!(field === 'truncation' && value === 'disabled') && !(field === 'background' && value === false)) dropped.push(field)
+  }
+  return body
+}
+
+/** The caller's one cache directive marks the last text that can carry it. */
+function cacheLastBlock(messages: ChatMessage[], request: ModelRequest, options: OpenAiChatOptions): ChatMessage[] {
+  const directive = request.cache_control
+  if (directive == null || !options.cache_breakpoints) return messages
+  const at = messages.findLastIndex(({ content }) => (typeof content === 'string' ? content !== '' : Array.isArray(content) && content.some(isText)))
+  const message = messages[at]
+  if (message === undefined) return messages
+  const parts: unknown[] = typeof message['content'] === 'string' ? [{ type: 'text', text: message['content'] }] : [...(message['content'] as unknown[])]
+  const last = parts.findLastIndex(isText)
+  parts[last] = { ...(parts[last] as JsonObject), cache_control: directive }
+  return messages.with(at, { ...message, content: parts })
+}
+
+const isText = (part: unknown): boolean => isObject(part) && part['type'] === 'text'
+
+/** Constant fields of the server and its own names for fields, last: they may correct anything above. */
+function finishBody(body: Body, options: OpenAiChatOptions): Body {
+  const whole: Body = { ...body }
+  for (const [field, value] of Object.entries(options.extra_body)) {
+    const present = whole[field]
+    whole[field] = isObject(present) && isObject(value) ? { ...present, ...value } : value
+  }
+  const renames = Object.entries(options.field_names).filter(([field]) => field in whole)
+  for (const [field, name] of renames) {
+    whole[name] = whole[field]
+    delete whole[field]
+  }
+  return whole
+}

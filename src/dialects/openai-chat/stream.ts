@@ -1,0 +1,327 @@
+import type { Decoder, Target } from '../../core/dialect.ts'
+import { GatewayError } from '../../core/error.ts'
+import type { ErrorType } from '../../core/error.ts'
+import type { FinishReason, ModelEvent } from '../../core/event.ts'
+import { sealReasoning } from '../../core/reasoning-envelope.ts'
+import type { ModelRequest } from '../../core/request.ts'
+import { AnswerWriter } from '../shared/answer-writer.ts'
+import { errorFromPayload } from '../shared/errors.ts'
+import { scrubbedExcerpt } from '../shared/scrub.ts'
+import { asString, isObject, tryParseJson } from '../shared/json.ts'
+import { createThinkSplitter } from '../shared/think-tags.ts'
+import type { ThinkSink, ThinkSplitter } from '../shared/think-tags.ts'
+import { createSourceList, decodeAnnotation, decodeLogprobs } from './annotations.ts'
+import { DeltaTemplate } from './fast-path.ts'
+import type { LearnedField } from './fast-path.ts'
+import { mapFinish } from './finish.ts'
+import type { Finish } from './finish.ts'
+import { deltaOf, errorOf, firstChoice, follow, imageUrl } from './frame.ts'
+import type { Json } from './frame.ts'
+import type { OpenAiChatOptions } from './options.ts'
+import { ReasoningCollector } from './reasoning-collector.ts'
+import { toolsOf } from './request.ts'
+import { answerToolName } from './response-format.ts'
+import { ToolCallDecoder } from './tool-calls.ts'
+import { decodeUsage } from './usage.ts'
+
+/** Frames that are no JSON are skipped; more of them than this are no answer. */
+const MAX_MALFORMED = 16
+
+/** Decodes chunks and whole bodies of chat servers; see `Decoder`. One instance per answer. */
+export class ChatDecoder implements Decoder {
+  finished = false
+  readonly #target: Target<OpenAiChatOptions>
+  readonly #writer: AnswerWriter
+  readonly #reasoning: ReasoningCollector
+  readonly #splitter: ThinkSplitter
+  readonly #tools: ToolCallDecoder
+  readonly #template = new DeltaTemplate()
+  readonly #sources = createSourceList()
+  readonly #learns: boolean
+  #malformed = 0
+  #frames = 0
+  #native: string | undefined
+  #usage: Json | undefined
+  #serviceTier: string | undefined
+  #pendingAnnotations: unknown[] = []
+  /** Logprobs of the delta in hand, given to its first text. */
+  #logprobs: ReturnType<typeof decodeLogprobs>
+  /** Set by every frame that did more than write text. */
+  #busy = false
+
+  constructor(request: ModelRequest, target: Target<OpenAiChatOptions>, fastPath = true) {
+    this.#target = target
+    this.#learns = fastPath
+    this.#reasoning = new ReasoningCollector(target.options, target.scope)
+    this.#writer = new AnswerWriter({ names: () => toolsOf(request, target.options).names, endReasoning: () => this.#reasoning.end() })
+    this.#splitter = createThinkSplitter(target.options.think_tags)
+    const path = target.options.tool_signature_path
+    const answerTool = answerToolName(request, target)
+    this.#tools = new ToolCallDecoder(this.#writer, {
+      providerName: target.providerName,
+      ...(answerTool === undefined ? {} : { answerTool }),
+      ...(path.length === 0 ? {} : { signatureOf: (call: Json) => follow(call, path), onSignature: (signature: string) => this.#signature(signature) }),
+    })
+  }
+
+  push(data: string, event: string | undefined, out: ModelEvent[]): void {
+    if (this.finished) return
+    const writer = this.#writer
+    writer.out = out
+    const { kind } = this.#template
+    if (kind === 'text' ? writer.messageKey !== undefined && this.#splitter.passing : kind === 'reasoning' && writer.reasoningKey !== undefined) {
+      const text = event === 'error' ? undefined : this.#template.match(data)
+      if (text !== undefined) {
+        if (kind === 'text') return writer.plainText(writer.messageKey!, text)
+        this.#reasoning.text(text)
+        return writer.plainReasoning(writer.reasoningKey!, text)
+      }
+    }
+    this.#frame(data, event, out)
+  }
+
+  body(text: string, out: ModelEvent[]): void {
+    if (this.finished) return
+    this.#writer.out = out
+    const value = tryParseJson(text)
+    const frame: unknown = Array.isArray(value) ? value[0] : value
+    if (!isObject(frame)) throw this.#unavailable(text.trim() === '' ? 'an empty answer' : 'an answer that is not JSON', text)
+    this.#throwError(frame)
+    if (!Array.isArray(frame['choices'])) throw this.#unavailable('an answer without choices', text)
+    this.#chunk(frame, true)
+    this.#complete(true)
+  }
+
+  end(out: ModelEvent[]): void {
+    if (this.finished) return
+    this.#writer.out = out
+    if (this.#native === undefined && !(this.#target.options.close_ends_answer && this.#hasAny())) {
+      throw this.#unavailable(this.#frames === 0 ? 'no answer: the connection closed without one' : 'an answer that broke off before its end')
+    }
+    this.#complete(false)
+  }
+
+  #frame(data: string, event: string | undefined, out: ModelEvent[]): void {
+    if (data.startsWith('[DONE]')) {
+      if (this.#frames === 0) throw this.#unavailable('no answer: the stream was empty')
+      return this.#complete(true)
+    }
+    if (data.trim() === '' || event === 'ping') return
+    const value = tryParseJson(data)
+    if (event === 'error') throw errorFromPayload(value ?? data, { providerName: this.#target.providerName })
+    const frame: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value
+    if (!isObject(frame)) {
+      if (++this.#malformed > MAX_MALFORMED) throw this.#unavailable('frames that are not JSON', data)
+      return
+    }
+    this.#throwError(frame)
+    this.#frames++
+    const before = out.length
+    this.#busy = false
+    this.#chunk(frame, false)
+    if (this.#learns && !this.#busy && out.length === before + 1) this.#learn(data, frame, out[before]!)
+  }
+
+  #throwError(frame: Json): void {
+    const error = errorOf(frame)
+    if (error !== undefined) throw errorFromPayload(error, { providerName: this.#target.providerName })
+  }
+
+  #chunk(frame: Json, whole: boolean): void {
+    if (!this.#writer.started) this.#start(frame)
+    if (typeof frame['service_tier'] === 'string' && frame['service_tier'] !== '' && frame['service_tier'] !== this.#serviceTier) {
+      this.#serviceTier = frame['service_tier']
+      this.#busy = true
+    }
+    const choice = firstChoice(frame['choices'])
+    this.#noteUsage(frame['usage'] ?? (isObject(frame['x_groq']) ? frame['x_groq']['usage'] : undefined) ?? choice?.['usage'])
+    if (frame['citations'] !== undefined || frame['search_results'] !== undefined) {
+      this.#sources.add(frame['citations'], frame['search_results'])
+      this.#busy = true
+    }
+    if (choice === undefined) return
+    const delta = deltaOf(choice)
+    if (delta !== undefined) this.#delta(delta, choice, whole)
+    const native = choice['finish_reason']
+    if (typeof native === 'string' && native !== '') {
+      this.#busy = true
+      this.#native ??= native
+    }
+  }
+
+  #start(frame: Json): void {
+    const id = asString(frame['id'])
+    const model = asString(frame['model'])
+    const tier = asString(frame['service_tier'])
+    this.#writer.start({ ...(id ? { upstreamId: id } : {}), ...(model ? { model } : {}), ...(tier ? { serviceTier: tier } : {}) })
+  }
+
+  #noteUsage(usage: unknown): void {
+    if (!isObject(usage)) return
+    this.#usage = usage
+    this.#busy = true
+  }
+
+  // ---- one delta, or a whole message ----
+
+  #delta(delta: Json, choice: Json, whole: boolean): void {
+    this.#reason(delta)
+    const logprobs = decodeLogprobs(choice['logprobs'])
+    if (logprobs !== undefined) this.#busy = true
+    this.#logprobs = logprobs
+    this.#content(delta['content'])
+    if (typeof delta['refusal'] === 'string') this.#writer.refusal(delta['refusal'])
+    this.#images(delta['images'])
+    this.#annotations(delta['annotations'])
+    const hasCalls = (Array.isArray(delta['tool_calls']) && delta['tool_calls'].length > 0) || isObject(delta['function_call'])
+    if (!hasCalls && this.#target.options.tool_signature_path.length === 0) return
+    const signature = follow(delta, this.#target.options.tool_signature_path)
+    if (signature !== undefined) this.#signature(signature)
+    if (!hasCalls) return
+    this.#busy = true
+    this.#splitter.end(this.#sink)
+    this.#tools.push(delta['tool_calls'], whole)
+    // The form before tools had a list: one call, without id.
+    if (isObject(delta['function_call'])) this.#tools.push([{ index: 0, function: delta['function_call'] }], whole)
+  }
+
+  /** One spelling only: servers that send several repeat the same text in each. */
+  #reason(delta: Json): void {
+    const details = delta['reasoning_details']
+    if (Array.isArray(details) && details.length > 0) {
+      this.#busy = true
+      this.#reasoning.details(details, this.#writer)
+      if (details.some((entry) => isObject(entry) && (entry['text'] || entry['summary']))) return
+    }
+    const text = asString(delta['reasoning_content']) || asString(delta['reasoning'])
+    if (text) this.#sink('reasoning', text)
+  }
+
+  #content(content: unknown): void {
+    if (typeof content === 'string') {
+      if (content !== '') this.#splitter.push(content, this.#sink)
+      return
+    }
+    if (!Array.isArray(content)) return
+    this.#busy = true
+    for (const part of content) {
+      if (!isObject(part)) continue
+      if (part['type'] === 'thinking') this.#thinking(part['thinking'])
+      else if (part['type'] === 'refusal') this.#writer.refusal(asString(part['refusal']) ?? '')
+      else if (part['type'] === 'image_url') this.#images([part])
+      else if (typeof part['text'] === 'string' && part['text'] !== '') this.#splitter.push(part['text'], this.#sink)
+    }
+  }
+
+  #thinking(thinking: unknown): void {
+    if (typeof thinking === 'string') return this.#sink('reasoning', thinking)
+    if (!Array.isArray(thinking)) return
+    for (const part of thinking) if (isObject(part) && typeof part['text'] === 'string') this.#sink('reasoning', part['text'])
+  }
+
+  readonly #sink: ThinkSink = (kind, text) => {
+    if (kind === 'text') {
+      this.#writer.text(text, this.#logprobs)
+      this.#logprobs = undefined
+    } else {
+      this.#writer.reasoning('text', text)
+      this.#reasoning.text(text)
+    }
+  }
+
+  /** Pictures beside the text, as data URLs. */
+  #images(images: unknown): void {
+    if (!Array.isArray(images)) return
+    for (const image of images) {
+      const url = imageUrl(image)
+      if (url === undefined) continue
+      this.#busy = true
+      const comma = url.startsWith('data:') ? url.indexOf(',') : -1
+      this.#writer.wholeItem({ type: 'image_generation_call', status: 'completed', result: comma < 0 ? url : url.slice(comma + 1) })
+    }
+  }
+
+  /** Citations may come before the text they cite: they wait for it. */
+  #annotations(annotations: unknown): void {
+    if (Array.isArray(annotations) && annotations.length > 0) this.#pendingAnnotations.push(...(annotations as unknown[]))
+    if (this.#pendingAnnotations.length === 0) return
+    this.#busy = true
+    if (this.#writer.messageKey === undefined) return
+    for (const entry of this.#pendingAnnotations) {
+      const annotation = decodeAnnotation(entry, this.#writer.textLength)
+      if (annotation !== undefined) this.#writer.annotation(annotation)
+    }
+    this.#pendingAnnotations = []
+  }
+
+  /** A signature that must come back with the call travels as a reasoning item before it. */
+  #signature(signature: string): void {
+    const format = this.#target.options.reasoning_format
+    this.#busy = true
+    this.#splitter.end(this.#sink)
+    this.#writer.opaqueReasoning({ format, signature, encrypted_content: sealReasoning({ format, scope: this.#target.scope, signature }) })
+  }
+
+  #learn(data: string, frame: Json, event: ModelEvent): void {
+    if ((event.type !== 'text-delta' && event.type !== 'reasoning-delta') || event.plain !== true) return
+    const delta = firstChoice(frame['choices'])?.['delta']
+    if (!isObject(delta)) return
+    const field: LearnedField['field'] | undefined =
+      event.type === 'text-delta' ? 'content' : asString(delta['reasoning_content']) ? 'reasoning_content' : asString(delta['reasoning']) ? 'reasoning' : undefined
+    if (field === undefined || delta[field] !== event.delta) return
+    // Text must pass the splitter unchanged; content beside reasoning may be held back without an event.
+    if (event.type === 'text-delta' ? !this.#splitter.passing : Boolean(delta['content'])) return
+    this.#template.learn(data, { field, kind: event.type === 'text-delta' ? 'text' : 'reasoning' }, event.delta)
+  }
+
+  // ---- the end ----
+
+  #hasAny(): boolean {
+    return this.#writer.hasContent || this.#tools.any
+  }
+
+  /** `ended`: the server itself said that this is all. */
+  #complete(ended: boolean): void {
+    const writer = this.#writer
+    const finish = this.#native === undefined ? (ended ? 'stop' : undefined) : mapFinish(this.#native, this.#target.options.finish_reasons)
+    this.#failOn(finish)
+    this.#logprobs = undefined
+    this.#splitter.end(this.#sink)
+    this.#tools.finish()
+    writer.flushHeldSpace()
+    this.#annotations(undefined)
+    for (const annotation of this.#sources.annotations(writer.textLength)) writer.annotation(annotation)
+    const reason = this.#reasonOf(finish)
+    if (!writer.hasContent && reason !== 'length' && reason !== 'content_filter' && reason !== 'refusal' && !this.#target.options.allow_empty_answer) {
+      throw this.#unavailable('an empty answer')
+    }
+    const usage = this.#usage === undefined ? undefined : decodeUsage(this.#usage, this.#target.options.usage)
+    this.finished = true
+    writer.end(reason, {
+      ...(this.#native === undefined ? {} : { nativeReason: this.#native }),
+      ...(usage === undefined ? {} : { usage }),
+      ...(this.#serviceTier === undefined ? {} : { serviceTier: this.#serviceTier }),
+    })
+  }
+
+  #failOn(finish: Finish | undefined): void {
+    if (finish === 'error') throw this.#unavailable(`an answer that ended with "${this.#native}"`)
+    if (finish === 'overloaded') throw this.#unavailable('an answer it could not finish for lack of resources', undefined, 'provider_overloaded')
+  }
+
+  /** Decoded calls decide, not the word; a word nobody declared is taken for a normal stop. */
+  #reasonOf(finish: Finish | undefined): FinishReason {
+    if (finish === 'length' || finish === 'content_filter' || finish === 'refusal') return finish
+    return this.#writer.hasCalls ? 'tool_calls' : 'stop'
+  }
+
+  #unavailable(what: string, raw?: string, type: ErrorType = 'provider_unavailable'): GatewayError {
+    const { providerName } = this.#target
+    return new GatewayError(type, `${providerName} sent ${what}`, {
+      source: 'provider',
+      providerName,
+      ...(this.#native === undefined ? {} : { providerCode: this.#native }),
+      ...(raw === undefined ? {} : { raw: scrubbedExcerpt(raw, 4096) }),
+    })
+  }
+}

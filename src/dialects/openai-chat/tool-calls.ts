@@ -1,0 +1,126 @@
+import { GatewayError } from '../../core/error.ts'
+import { isCompleteJson } from '../shared/answer-writer.ts'
+import type { AnswerWriter, OpenCall } from '../shared/answer-writer.ts'
+import { isObject } from '../shared/json.ts'
+
+export interface ToolCallOptions {
+  readonly providerName: string
+  /** Calls of this tool are the answer itself; their arguments become text. */
+  readonly answerTool?: string
+  /** Finds an opaque signature on a call. */
+  readonly signatureOf?: (call: { readonly [field: string]: unknown }) => string | undefined
+  /** Receives it, before the call is opened where it came in time. */
+  readonly onSignature?: (signature: string) => void
+}
+
+interface Call {
+  id: string
+  name: string
+  /** Arguments that came before the call could be opened. */
+  waiting: string
+  open: OpenCall | undefined
+  isAnswer: boolean
+}
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+/** Arguments are text; some servers send the object itself, some null. */
+function argumentsText(value: unknown): string {
+  if (typeof value === 'string') return value
+  return value === null || value === undefined ? '' : JSON.stringify(value)
+}
+
+/**
+ * Puts pieces of tool calls together. Calls are told apart by `index`; servers that leave it out, or always say 0, are caught by a new
+ * id, a new name, or arguments that follow complete ones. Repeated ids and names are ignored.
+ */
+export class ToolCallDecoder {
+  readonly #writer: AnswerWriter
+  readonly #options: ToolCallOptions
+  readonly #byKey = new Map<string, Call>()
+  readonly #all: Call[] = []
+  #lastKey: string | undefined
+  #fresh = 0
+
+  constructor(writer: AnswerWriter, options: ToolCallOptions) {
+    this.#writer = writer
+    this.#options = options
+  }
+
+  get any(): boolean {
+    return this.#all.length > 0
+  }
+
+  /** The `tool_calls` of one delta, or of a whole message (every entry is then a call of its own). */
+  push(entries: unknown, whole: boolean): void {
+    if (!Array.isArray(entries)) return
+    entries.forEach((entry, position) => isObject(entry) && this.#entry(entry, position, whole))
+  }
+
+  /** Opens what could not be opened yet; a call without a name cannot be made sense of. */
+  finish(): void {
+    for (const call of this.#all) {
+      if (call.name === '') {
+        throw new GatewayError('provider_unavailable', `${this.#options.providerName} sent a tool call without a name`, { source: 'provider', providerName: this.#options.providerName })
+      }
+      this.#open(call)
+    }
+  }
+
+  #entry(entry: { readonly [field: string]: unknown }, position: number, whole: boolean): void {
+    const fn = isObject(entry['function']) ? entry['function'] : {}
+    const id = text(entry['id'])
+    const name = text(fn['name'])
+    const args = argumentsText(fn['arguments'])
+    const index = typeof entry['index'] === 'number' ? entry['index'] : undefined
+    const signature = this.#options.signatureOf?.(entry)
+    // A piece that says nothing must not open a phantom call.
+    if (id === '' && name === '' && args === '' && signature === undefined) return
+
+    let key = index !== undefined ? `#${index}` : id !== '' ? `id:${id}` : (this.#lastKey ?? `new:${this.#fresh++}`)
+    let call = this.#byKey.get(key)
+    if (call === undefined || whole || this.#startsAnother(call, id, name, args, index, position)) {
+      if (call !== undefined && index === undefined) key = `new:${this.#fresh++}`
+      call = { id: '', name: '', waiting: '', open: undefined, isAnswer: false }
+      this.#byKey.set(key, call)
+      this.#all.push(call)
+    }
+    this.#lastKey = key
+    if (call.id === '') call.id = id
+    if (call.name === '') call.name = name
+    if (signature !== undefined) this.#options.onSignature?.(signature)
+    this.#arguments(call, args)
+  }
+
+  #startsAnother(call: Call, id: string, name: string, args: string, index: number | undefined, position: number): boolean {
+    // An id that changes from piece to piece without a name is one call of a careless server.
+    if (id !== '' && call.id !== '') return id !== call.id && name !== ''
+    if (name === '' || call.name === '') return false
+    if (name !== call.name) return true
+    if (index === undefined && position > 0) return true
+    return (index === undefined || args !== '') && isCompleteJson(call.open?.arguments ?? call.waiting)
+  }
+
+  #arguments(call: Call, args: string): void {
+    if (call.isAnswer) {
+      this.#writer.text(args)
+      return
+    }
+    if (call.open !== undefined) return this.#writer.arguments(call.open, args)
+    call.waiting += args
+    // Without an id yet it may still come, until there is something to show.
+    if (call.name !== '' && (call.id !== '' || call.waiting !== '')) this.#open(call)
+  }
+
+  #open(call: Call): void {
+    if (call.open !== undefined || call.isAnswer) return
+    if (call.name === this.#options.answerTool) {
+      call.isAnswer = true
+      this.#writer.text(call.waiting)
+      return
+    }
+    call.open = this.#writer.openCall(call.id, call.name)
+    this.#writer.arguments(call.open, call.waiting)
+    call.waiting = ''
+  }
+}

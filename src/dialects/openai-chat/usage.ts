@@ -1,0 +1,63 @@
+import { createUsage } from '../../core/usage.ts'
+import type { Usage } from '../../core/usage.ts'
+import { isObject } from '../shared/json.ts'
+import type { OpenAiChatOptions } from './options.ts'
+
+/** 1e10 ticks are one dollar, where costs come in ticks. */
+const TICKS_PER_USD = 1e10
+
+const number = (...values: readonly unknown[]): number | undefined => values.find((value): value is number => typeof value === 'number' && Number.isFinite(value))
+
+/** What a usage object of any server of this format says, in the gateway's normal form. */
+export function decodeUsage(raw: { readonly [field: string]: unknown }, conventions: OpenAiChatOptions['usage']): Usage {
+  const object = (field: string): { readonly [field: string]: unknown } => (isObject(raw[field]) ? raw[field] : {})
+  const promptDetails = { ...object('input_tokens_details'), ...object('prompt_tokens_details') }
+  const outputDetails = { ...object('output_tokens_details'), ...object('completion_tokens_details') }
+
+  let input = number(raw['prompt_tokens'], raw['input_tokens']) ?? 0
+  let output = number(raw['completion_tokens'], raw['output_tokens']) ?? 0
+  const total = number(raw['total_tokens'])
+  const reasoning = number(outputDetails['reasoning_tokens'], raw['reasoning_tokens']) ?? 0
+
+  if (total !== undefined && conventions.input_from_total && total > output) input = total - output
+  if (total !== undefined && conventions.output_from_total && total > input) output = total - input
+  // Where the total is the sum of three, reasoning stands beside the output, not in it: arithmetic says so without a declaration.
+  else if (reasoning > 0 && (total === undefined ? conventions.output_excludes_reasoning : total === input + output + reasoning)) output += reasoning
+
+  return createUsage({
+    inputTokens: input,
+    outputTokens: output,
+    cachedTokens: number(promptDetails['cached_tokens'], raw['cached_tokens'], raw['prompt_cache_hit_tokens'], raw['num_cached_tokens'], raw['cache_read_input_tokens']),
+    cacheWriteTokens: number(promptDetails['cache_write_tokens'], promptDetails['cache_creation_tokens'], raw['cache_creation_input_tokens']),
+    reasoningTokens: reasoning,
+    audioInputTokens: number(promptDetails['audio_tokens']),
+    imageOutputTokens: number(outputDetails['image_tokens']),
+    serverToolUse: serverTools(raw),
+    reportedCost: reportedCost(raw),
+    raw,
+  })
+}
+
+/** Costs a server reports itself: its own charge, and what it passed on to the caller's account at the vendor. */
+function reportedCost(raw: { readonly [field: string]: unknown }): number | undefined {
+  const { cost } = raw
+  if (isObject(cost)) return number(cost['total_cost'])
+  if (typeof cost === 'number') {
+    const upstream = raw['is_byok'] === true && isObject(raw['cost_details']) ? number(raw['cost_details']['upstream_inference_cost']) : undefined
+    return cost + (upstream ?? 0)
+  }
+  // Zero ticks is what servers send that do not meter this account.
+  const ticks = number(raw['cost_in_usd_ticks'])
+  return ticks === undefined || ticks <= 0 ? undefined : ticks / TICKS_PER_USD
+}
+
+function serverTools(raw: { readonly [field: string]: unknown }): Usage['serverToolUse'] | undefined {
+  const counts: Record<string, number> = {}
+  for (const source of [raw['server_tool_use'], raw['server_tool_use_details']]) {
+    const searches = isObject(source) ? number(source['web_search_requests']) : undefined
+    if (searches !== undefined && searches > 0) counts['web_search'] = searches
+  }
+  const queries = number(raw['num_search_queries'])
+  if (queries !== undefined && queries > 0) counts['web_search'] ??= queries
+  return Object.keys(counts).length > 0 ? counts : undefined
+}

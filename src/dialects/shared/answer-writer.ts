@@ -1,0 +1,261 @@
+import type { FinishReason, ModelEvent } from '../../core/event.ts'
+import type { Annotation, Logprob, OutputItem } from '../../core/item.ts'
+import type { Usage } from '../../core/usage.ts'
+import { createCustomInputStream } from './custom-input.ts'
+import type { CustomInputStream } from './custom-input.ts'
+import { tryParseJson } from './json.ts'
+import { isPlainText } from './plain-text.ts'
+import type { ToolNames } from './tool-names.ts'
+
+/** Fields of a finished reasoning item that are known only at its end. */
+export type ReasoningFields = { readonly encrypted_content?: string; readonly signature?: string; readonly format?: string }
+
+/** A tool call while it is being written. */
+export interface OpenCall {
+  readonly key: string
+  /** Arguments so far, as the upstream wrote them. */
+  arguments: string
+  readonly custom: CustomInputStream | undefined
+  closed: boolean
+}
+
+export interface AnswerWriterOptions {
+  /** The way back from the endpoint's tool names; asked for at the first call. */
+  readonly names: () => ToolNames
+  /** Called when a reasoning item ends, for the fields that keep it alive across turns. */
+  readonly endReasoning?: () => ReasoningFields | undefined
+}
+
+/** Whether text is one whole JSON value, so that nothing can follow. */
+export function isCompleteJson(text: string): boolean {
+  return text !== '' && tryParseJson(text) !== undefined
+}
+
+/**
+ * Writes model events and keeps their rules: an item is opened by its first content, text closes reasoning and reasoning closes text,
+ * calls may stay open beside each other, everything is closed once, by `end` at the latest.
+ */
+export class AnswerWriter {
+  /** Where events go; set at the start of every push. */
+  out: ModelEvent[] = []
+  /** Key of the message, or the reasoning, that is open. */
+  messageKey: string | undefined
+  reasoningKey: string | undefined
+  /** UTF-16 code units of text in the open message. */
+  textLength = 0
+  hasContent = false
+  hasCalls = false
+  readonly #options: AnswerWriterOptions
+  readonly #calls: OpenCall[] = []
+  #names: ToolNames | undefined
+  #count = 0
+  #started = false
+  #refused = false
+  /** Whitespace before any text: part of the answer only when text follows. */
+  #heldSpace = ''
+  #heldLogprobs: Logprob[] = []
+
+  constructor(options: AnswerWriterOptions) {
+    this.#options = options
+  }
+
+  get started(): boolean {
+    return this.#started
+  }
+
+  start(fields: { readonly upstreamId?: string; readonly model?: string; readonly serviceTier?: string }): void {
+    if (this.#started) return
+    this.#started = true
+    this.out.push({ type: 'response-start', ...fields })
+  }
+
+  text(delta: string, logprobs?: readonly Logprob[]): void {
+    if (delta === '') return
+    if (this.messageKey === undefined) {
+      if (delta.trim() === '') {
+        this.#heldSpace += delta
+        if (logprobs !== undefined) this.#heldLogprobs.push(...logprobs)
+        return
+      }
+      this.#openMessage()
+      delta = this.#heldSpace + delta
+      if (this.#heldLogprobs.length > 0) logprobs = [...this.#heldLogprobs, ...(logprobs ?? [])]
+      this.#heldSpace = ''
+      this.#heldLogprobs = []
+    }
+    this.#emitText(delta, logprobs)
+  }
+
+  /** Text into the open message, known to be plain. */
+  plainText(key: string, delta: string): void {
+    this.textLength += delta.length
+    this.out.push({ type: 'text-delta', key, delta, plain: true })
+  }
+
+  refusal(delta: string): void {
+    if (delta === '') return
+    this.#openMessage()
+    this.#refused = true
+    this.out.push({ type: 'refusal-delta', key: this.messageKey!, delta })
+  }
+
+  /** True when the answer holds a refusal. */
+  get refused(): boolean {
+    return this.#refused
+  }
+
+  /** False when no message is open that it could belong to. */
+  annotation(annotation: Annotation): boolean {
+    if (this.messageKey === undefined) return false
+    this.out.push({ type: 'annotation', key: this.messageKey, annotation })
+    return true
+  }
+
+  reasoning(kind: 'text' | 'summary', delta: string, part?: number): void {
+    if (delta === '') return
+    this.#openReasoning()
+    const plain = isPlainText(delta)
+    this.out.push({ type: 'reasoning-delta', key: this.reasoningKey!, kind, delta, ...(part === undefined ? {} : { part }), ...(plain ? { plain } : {}) })
+  }
+
+  /** Reasoning text into the open item, known to be plain. */
+  plainReasoning(key: string, delta: string): void {
+    this.out.push({ type: 'reasoning-delta', key, kind: 'text', delta, plain: true })
+  }
+
+  /** Opens an empty reasoning item when none is open: for a blob or a signature that comes without text. */
+  openReasoning(): void {
+    this.#openReasoning()
+  }
+
+  /** A reasoning item that is nothing but its fields. */
+  opaqueReasoning(fields: ReasoningFields): void {
+    this.closeReasoning()
+    const key = this.#nextKey('r')
+    this.hasContent = true
+    this.out.push({ type: 'item-start', key, item: { type: 'reasoning', summary: [] } }, { type: 'item-end', key, item: fields })
+  }
+
+  closeReasoning(status?: 'incomplete'): void {
+    if (this.reasoningKey === undefined) return
+    const fields = { ...this.#options.endReasoning?.(), ...(status === undefined ? {} : { status }) }
+    this.out.push({ type: 'item-end', key: this.reasoningKey, ...(Object.keys(fields).length === 0 ? {} : { item: fields }) })
+    this.reasoningKey = undefined
+  }
+
+  closeMessage(status?: 'incomplete'): void {
+    if (this.messageKey === undefined) return
+    this.out.push({ type: 'item-end', key: this.messageKey, ...(status === undefined ? {} : { item: { status } }) })
+    this.messageKey = undefined
+    this.textLength = 0
+  }
+
+  /** Opens a call; `name` is the endpoint's. Calls before it that are complete end here. */
+  openCall(callId: string, name: string): OpenCall {
+    this.closeReasoning()
+    this.closeMessage()
+    this.closeCompleteCalls()
+    this.#heldSpace = ''
+    this.#heldLogprobs = []
+    this.#names ??= this.#options.names()
+    const origin = this.#names.origin(name)
+    const call: OpenCall = { key: this.#nextKey('c'), arguments: '', custom: origin.kind === 'custom' ? createCustomInputStream() : undefined, closed: false }
+    const shared = { call_id: callId, name: origin.name, ...(origin.namespace === undefined ? {} : { namespace: origin.namespace }) }
+    const item: OutputItem = call.custom === undefined ? { type: 'function_call', ...shared, arguments: '' } : { type: 'custom_tool_call', ...shared, input: '' }
+    this.#calls.push(call)
+    this.hasContent = true
+    this.hasCalls = true
+    this.out.push({ type: 'item-start', key: call.key, item })
+    return call
+  }
+
+  /** More of a call's arguments. What comes after they were complete is noise and ignored. */
+  arguments(call: OpenCall, delta: string): void {
+    if (delta === '' || call.closed) return
+    call.arguments += delta
+    const shown = call.custom === undefined ? delta : call.custom.push(delta)
+    if (shown === '') return
+    const plain = isPlainText(shown)
+    this.out.push({ type: 'arguments-delta', key: call.key, delta: shown, ...(plain ? { plain } : {}) })
+  }
+
+  /** `cut`: the answer was cut off; arguments that are not whole then make the call incomplete. */
+  closeCall(call: OpenCall, cut = false): void {
+    if (call.closed) return
+    call.closed = true
+    const incomplete = cut && !isCompleteJson(call.arguments) ? { status: 'incomplete' } : {}
+    if (call.custom === undefined) {
+      const empty = call.arguments.trim() === '' && !cut ? { arguments: '{}' } : {}
+      const fields = { ...empty, ...incomplete }
+      this.out.push({ type: 'item-end', key: call.key, ...(Object.keys(fields).length === 0 ? {} : { item: fields }) })
+      return
+    }
+    const { rest, input } = call.custom.end()
+    if (rest !== '') this.out.push({ type: 'arguments-delta', key: call.key, delta: rest })
+    this.out.push({ type: 'item-end', key: call.key, item: { input, ...incomplete } })
+  }
+
+  closeCompleteCalls(): void {
+    for (const call of this.#calls) if (!call.closed && isCompleteJson(call.arguments)) this.closeCall(call)
+  }
+
+  /** An item that arrives whole: an image, a built-in tool's call. */
+  wholeItem(item: OutputItem): void {
+    this.closeReasoning()
+    this.closeMessage()
+    const key = this.#nextKey('i')
+    this.hasContent = true
+    this.out.push({ type: 'item-start', key, item }, { type: 'item-end', key })
+  }
+
+  /** Whitespace nothing followed is the answer when there is no other. */
+  flushHeldSpace(): void {
+    if (this.#heldSpace === '' || this.hasCalls || this.messageKey !== undefined) return
+    this.#openMessage()
+    this.#emitText(this.#heldSpace, this.#heldLogprobs.length > 0 ? this.#heldLogprobs : undefined)
+    this.#heldSpace = ''
+  }
+
+  /** Closes what is open and ends the answer. */
+  end(reason: FinishReason, fields: { readonly nativeReason?: string; readonly usage?: Usage; readonly serviceTier?: string } = {}): void {
+    const cut = reason === 'length' || reason === 'content_filter'
+    this.closeReasoning(cut ? 'incomplete' : undefined)
+    this.closeMessage(cut ? 'incomplete' : undefined)
+    for (const call of this.#calls) this.closeCall(call, cut)
+    this.out.push({ type: 'response-end', reason, ...fields })
+  }
+
+  #emitText(delta: string, logprobs: readonly Logprob[] | undefined): void {
+    this.textLength += delta.length
+    const plain = isPlainText(delta)
+    this.out.push({
+      type: 'text-delta',
+      key: this.messageKey!,
+      delta,
+      ...(logprobs === undefined || logprobs.length === 0 ? {} : { logprobs }),
+      ...(plain ? { plain } : {}),
+    })
+  }
+
+  #openMessage(): void {
+    if (this.messageKey !== undefined) return
+    this.closeReasoning()
+    this.closeCompleteCalls()
+    this.messageKey = this.#nextKey('m')
+    this.hasContent = true
+    this.out.push({ type: 'item-start', key: this.messageKey, item: { type: 'message', role: 'assistant', content: [] } })
+  }
+
+  #openReasoning(): void {
+    if (this.reasoningKey !== undefined) return
+    this.closeMessage()
+    this.closeCompleteCalls()
+    this.reasoningKey = this.#nextKey('r')
+    this.hasContent = true
+    this.out.push({ type: 'item-start', key: this.reasoningKey, item: { type: 'reasoning', summary: [] } })
+  }
+
+  #nextKey(prefix: string): string {
+    return `${prefix}${this.#count++}`
+  }
+}
