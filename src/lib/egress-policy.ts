@@ -1,0 +1,94 @@
+import { isIP } from 'node:net'
+import { classifyAddress } from './address-class.ts'
+
+/** What may be asked for, as far as the text of a request tells; addresses behind names are checked when they are resolved. */
+
+export type EgressFailure = 'refused' | 'dns' | 'connect' | 'timeout' | 'aborted' | 'network'
+
+/** No answer. `refused`: the request was never made because policy forbids it; the others are worth another try. Messages name the host as it was given, never what it resolved to, and no secrets. */
+export class EgressError extends Error {
+  readonly kind: EgressFailure
+
+  constructor(kind: EgressFailure, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.name = 'EgressError'
+    this.kind = kind
+  }
+}
+
+export interface EgressPolicy {
+  /** Loopback, private, unique-local and carrier-grade NAT ranges may be reached. Metadata and link-local never. */
+  readonly allowPrivate: boolean
+  /** Unencrypted HTTP to public addresses. To private ones it is always fine. */
+  readonly allowHttp: boolean
+  /** Ports besides 80, 443 and the unprivileged ones. */
+  readonly extraPorts: readonly number[]
+}
+
+/** Line protocols of other services on unprivileged ports: an HTTP request there may be read as commands. */
+const REFUSED_PORTS = new Set([
+  1719, 1720, 1723, 2049, 3306, 3659, 4045, 4190, 5060, 5061, 5432, 6000, 6379, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080, 11211, 27017,
+])
+
+/** The parsed address of a request. Throws EgressError `refused`. */
+export function checkUrl(text: string, policy: EgressPolicy): URL {
+  if (!URL.canParse(text)) throw new EgressError('refused', 'the address is not a URL')
+  const url = new URL(text)
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') throw new EgressError('refused', `scheme ${url.protocol.slice(0, 20)} is not allowed`)
+  if (url.username !== '' || url.password !== '') throw new EgressError('refused', 'the address carries credentials')
+  checkPort(url, policy)
+  // URL has already turned decimal, octal and hexadecimal hosts into dotted ones.
+  const host = hostOf(url)
+  if (host === '') throw new EgressError('refused', 'the address has no host')
+  if (isIP(host) !== 0) checkAddress(host, url.protocol, policy, host)
+  return url
+}
+
+/** The host without brackets and without the final dot of absolute names. */
+export function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
+}
+
+function checkPort(url: URL, policy: EgressPolicy): void {
+  const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port)
+  const usual = port === 80 || port === 443 || (port >= 1024 && !REFUSED_PORTS.has(port))
+  if (!usual && !policy.extraPorts.includes(port)) throw new EgressError('refused', `port ${port} is not allowed`)
+}
+
+/** Throws EgressError `refused` unless this address of `host` may be connected to. */
+export function checkAddress(address: string, protocol: string, policy: EgressPolicy, host: string): void {
+  const kind = classifyAddress(address)
+  if (kind === 'forbidden') throw new EgressError('refused', `${host} leads to an address that is never allowed`)
+  if (kind === 'private' && !policy.allowPrivate)
+    throw new EgressError('refused', `${host} leads to a private address; the operator has not allowed those`)
+  if (kind === 'public' && protocol === 'http:' && !policy.allowHttp) throw new EgressError('refused', `${host} is public: only https is allowed`)
+}
+
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
+const REFUSED_HEADERS = new Set([
+  'host',
+  'content-length',
+  'transfer-encoding',
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'upgrade',
+  'expect',
+])
+
+/** Headers with lower-case names. Throws EgressError `refused` for those the client sets itself and for anything that could split a message. */
+export function checkHeaders(headers: { readonly [name: string]: string }): Record<string, string> {
+  const checked: Record<string, string> = {}
+  for (const [name, value] of Object.entries(headers)) {
+    const lower = name.toLowerCase()
+    if (!HEADER_NAME.test(name) || REFUSED_HEADERS.has(lower))
+      throw new EgressError('refused', `header ${JSON.stringify(name.slice(0, 60))} is not allowed`)
+    if (!HEADER_VALUE.test(value)) throw new EgressError('refused', `the value of header ${lower} contains control characters`)
+    checked[lower] = value
+  }
+  return checked
+}

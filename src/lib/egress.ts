@@ -1,0 +1,212 @@
+import { lookup as dnsLookup } from 'node:dns/promises'
+import type { LookupFunction } from 'node:net'
+import { callbackify } from 'node:util'
+import { Agent, buildConnector } from 'undici'
+import { checkAddress, checkHeaders, checkUrl, EgressError, hostOf, type EgressPolicy } from './egress-policy.ts'
+
+export { EgressError, type EgressFailure } from './egress-policy.ts'
+
+export interface ResolvedAddress {
+  readonly address: string
+  readonly family: 4 | 6
+}
+/** All addresses of a host name. */
+export type Resolver = (host: string) => Promise<readonly ResolvedAddress[]>
+
+export interface EgressOptions {
+  /** Whether private ranges may be reached. Metadata and link-local addresses never. */
+  readonly allowPrivate: boolean
+  /** Unencrypted HTTP to public addresses; default false. To private ones it is always allowed. */
+  readonly allowHttp?: boolean
+  readonly extraPorts?: readonly number[]
+  readonly resolver?: Resolver
+  /** Milliseconds for name resolution, TCP and TLS together; default 5,000. */
+  readonly connectTimeoutMs?: number
+  /** Certificate authorities besides the system's, PEM. */
+  readonly ca?: string
+  readonly userAgent?: string
+  readonly connectionsPerOrigin?: number
+}
+
+export interface EgressRequest {
+  readonly method: string
+  readonly url: string
+  readonly headers?: { readonly [name: string]: string }
+  readonly body?: string | Buffer
+  /** Milliseconds from start to the last byte of the answer; default 30,000. */
+  readonly timeoutMs?: number
+  /** Bytes kept of the answer, the rest is not read; default 4 MiB. */
+  readonly maxResponseBytes?: number
+  readonly signal?: AbortSignal
+}
+
+export interface EgressResponse {
+  readonly status: number
+  /** Names in lower case; repeated ones joined by a comma. */
+  readonly headers: { readonly [name: string]: string }
+  readonly body: Buffer
+  /** The answer was longer than `maxResponseBytes`. */
+  readonly truncated: boolean
+}
+
+export interface Egress {
+  /**
+   * Sends one request and reads its answer, whatever the status. Redirects are answers like any other: they are never followed.
+   * Rejects with EgressError when there is no answer.
+   */
+  request(request: EgressRequest): Promise<EgressResponse>
+  /** Ends all connections at once. */
+  close(): Promise<void>
+}
+
+const systemResolver: Resolver = async (host) =>
+  (await dnsLookup(host, { all: true, verbatim: true })).map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }))
+
+/**
+ * The only way out for addresses that users choose. A name is resolved once per connection, every address it has is checked, and the
+ * connection goes to one of the checked ones: what is checked is what is used, so a name that changes its mind gains nothing.
+ */
+export function createEgress(options: EgressOptions): Egress {
+  const policy: EgressPolicy = { allowPrivate: options.allowPrivate, allowHttp: options.allowHttp ?? false, extraPorts: options.extraPorts ?? [] }
+  const agent = new Agent({
+    connect: checkedConnector(options, policy),
+    connections: options.connectionsPerOrigin ?? 16,
+    pipelining: 1,
+    keepAliveTimeout: 10_000,
+    // The limit of the whole exchange is the caller's; these would cut slow answers earlier.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  })
+  const userAgent = options.userAgent ?? 'signalbox'
+
+  return {
+    async request({ method, url: text, headers = {}, body, timeoutMs = 30_000, maxResponseBytes = 4 * 1024 * 1024, signal }) {
+      const url = checkUrl(text, policy)
+      const limit = AbortSignal.timeout(timeoutMs)
+      const cancel = signal === undefined ? limit : AbortSignal.any([signal, limit])
+      try {
+        const response = await agent.request({
+          origin: url.origin,
+          path: `${url.pathname}${url.search}`,
+          method,
+          headers: { 'user-agent': userAgent, ...checkHeaders(headers) },
+          ...(body === undefined ? {} : { body }),
+          signal: cancel,
+        })
+        const { bytes, truncated } = await readBody(response.body, maxResponseBytes)
+        return { status: response.statusCode, headers: flatten(response.headers), body: bytes, truncated }
+      } catch (error) {
+        throw toEgressError(error, hostOf(url), limit, signal)
+      }
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+function checkedConnector(options: EgressOptions, policy: EgressPolicy): buildConnector.connector {
+  const resolver = options.resolver ?? systemResolver
+  const timeout = options.connectTimeoutMs ?? 5_000
+  const build = (protocol: string): buildConnector.connector =>
+    buildConnector({
+      timeout,
+      allowH2: false,
+      autoSelectFamily: true,
+      ...(options.ca === undefined ? {} : { ca: options.ca }),
+      lookup: checkedLookup(resolver, protocol, policy, timeout),
+    })
+  const connectors = { secure: build('https:'), plain: build('http:') }
+  return (target, callback) => {
+    const connect = target.protocol === 'https:' ? connectors.secure : connectors.plain
+    connect(target, (...result) => {
+      const socket = result[1]
+      // The last word: whatever way led here, the peer itself must be allowed.
+      const peer = socket?.remoteAddress
+      if (socket && peer !== undefined) {
+        try {
+          checkAddress(peer.replace(/^::ffff:(?=\d+\.)/, ''), target.protocol, policy, target.hostname)
+        } catch (error) {
+          socket.destroy()
+          callback(error as Error, null)
+          return
+        }
+      }
+      callback(...result)
+    })
+  }
+}
+
+/** `lookup` of a socket: one resolution, all of it checked, all of it handed on. */
+function checkedLookup(resolver: Resolver, protocol: string, policy: EgressPolicy, timeoutMs: number): LookupFunction {
+  const resolve = async (host: string): Promise<readonly ResolvedAddress[]> => {
+    const addresses = await withLimit(resolver(host), timeoutMs, host)
+    if (addresses.length === 0) throw new EgressError('dns', `${host} has no address`)
+    for (const { address } of addresses) checkAddress(address, protocol, policy, host)
+    return addresses
+  }
+  const lookup = callbackify(resolve)
+  return (hostname, lookupOptions, callback) => {
+    lookup(hostname, (error, addresses) => {
+      if (error) return callback(error instanceof EgressError ? error : new EgressError('dns', `${hostname} could not be resolved`, error), [])
+      const { family, all } = lookupOptions
+      const wanted = addresses.filter((each) => !family || family === each.family || family === `IPv${each.family}`)
+      const usable = wanted.length > 0 ? wanted : addresses
+      if (all) return callback(null, [...usable])
+      return callback(null, usable[0]!.address, usable[0]!.family)
+    })
+  }
+}
+
+async function withLimit<T>(work: Promise<T>, timeoutMs: number, host: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const limit = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new EgressError('dns', `${host} was not resolved in time`)), timeoutMs)
+  })
+  try {
+    return await Promise.race([work, limit])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function readBody(body: AsyncIterable<Buffer>, limit: number): Promise<{ readonly bytes: Buffer; readonly truncated: boolean }> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of body) {
+    if (size + chunk.length > limit) {
+      chunks.push(chunk.subarray(0, limit - size))
+      // Leaving the loop destroys the rest of the answer with its connection.
+      return { bytes: Buffer.concat(chunks), truncated: true }
+    }
+    chunks.push(chunk)
+    size += chunk.length
+  }
+  return { bytes: Buffer.concat(chunks, size), truncated: false }
+}
+
+function flatten(headers: { readonly [name: string]: string | string[] | undefined }): Record<string, string> {
+  const flat: Record<string, string> = {}
+  for (const [name, value] of Object.entries(headers)) if (value !== undefined) flat[name] = Array.isArray(value) ? value.join(', ') : value
+  return flat
+}
+
+const CONNECT_CODES = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL', 'EACCES', 'UND_ERR_CONNECT_TIMEOUT'])
+
+function toEgressError(error: unknown, host: string, limit: AbortSignal, signal: AbortSignal | undefined): EgressError {
+  const found = findEgressError(error)
+  if (found !== undefined) return found
+  if (signal?.aborted) return new EgressError('aborted', 'the request was given up', error)
+  if (limit.aborted) return new EgressError('timeout', `${host} did not answer in time`, error)
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (CONNECT_CODES.has(code)) return new EgressError('connect', `${host} cannot be reached (${code})`, error)
+  if (code.startsWith('ERR_TLS') || code.includes('CERT') || code.includes('SELF_SIGNED'))
+    return new EgressError('connect', `no trusted TLS connection to ${host} (${code})`, error)
+  return new EgressError('network', `the connection to ${host} broke${code === '' ? '' : ` (${code})`}`, error)
+}
+
+/** Our own error, which sockets wrap: as a cause, or among those of several tried addresses. */
+function findEgressError(error: unknown, depth = 0): EgressError | undefined {
+  if (error instanceof EgressError) return error
+  if (depth > 3 || !(error instanceof Error)) return undefined
+  const inner: unknown[] = error instanceof AggregateError ? error.errors : [error.cause]
+  return inner.map((each) => findEgressError(each, depth + 1)).find((each) => each !== undefined)
+}
