@@ -19,8 +19,8 @@ export class Breaker {
   #probingSince = -Infinity
   /** When the next probe is due; 0 while closed. */
   probeAt = 0
-  /** When it last closed after having been open; 0: never. */
-  returnedAt = 0
+  /** The last failure that opened it or kept it open; 0: never. */
+  lastOutageAt = 0
 
   get open(): boolean {
     return this.probeAt > 0
@@ -39,8 +39,7 @@ export class Breaker {
     if (this.probeDue(now)) this.#probingSince = now
   }
 
-  succeeded(now: number): void {
-    if (this.open) this.returnedAt = now
+  succeeded(): void {
     this.#failures = 0
     this.#wait = 0
     this.probeAt = 0
@@ -61,6 +60,7 @@ export class Breaker {
   #openFor(now: number): void {
     this.#wait = this.#wait === 0 ? FIRST_WAIT_MS : Math.min(this.#wait * 2, LONGEST_WAIT_MS)
     this.probeAt = now + this.#wait
+    this.lastOutageAt = now
     this.#probingSince = -Infinity
   }
 

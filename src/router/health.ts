@@ -15,8 +15,8 @@ export interface EndpointHealth {
   readonly state: EndpointState
   /** Milliseconds since the epoch; 0 when it is not benched. */
   readonly benchedUntil: number
-  /** When it last came back from an open circuit; 0: never. */
-  readonly returnedAt: number
+  /** The last failure that opened its circuit or kept it open; 0: never. */
+  readonly lastOutageAt: number
   /** Time to first token of the last five minutes, ms. Absent: nothing measured. */
   readonly latency?: Quantiles | undefined
   /** Tokens per second of the last five minutes. */
@@ -101,8 +101,8 @@ const LONGEST_COOLDOWN_MS = 10 * MINUTE
 const OUTAGE_SHARE = 0.1
 const OUTAGE_WINDOW_MS = 30_000
 /**
- * After an outage a session may live elsewhere, in a process that saw it move: new sessions are not hashed to the endpoint for a pin's
- * life, or processes that do not talk would disagree.
+ * After an outage a session may live elsewhere, in a process that saw it move: for a pin's life no session is hashed to the endpoint, or
+ * processes that do not talk would disagree about it. Calls without a session come back at once.
  */
 export const RETURN_QUIET_MS = 10 * MINUTE
 const QUALITY_SAMPLES = 20
@@ -145,15 +145,16 @@ class EndpointRecord implements EndpointHealth {
   }
   get state(): EndpointState {
     const { breaker, last30s } = this
-    if (this.cooldownUntil > this.now || (breaker.open && this.benchedUntil > 0)) return 'benched'
-    if (breaker.open) return 'probe'
+    if (this.cooldownUntil > this.now) return 'benched'
+    // An open circuit nobody has tried for long is old news: it counts as closed, and one failed probe opens it again.
+    if (breaker.open && this.now - breaker.lastOutageAt < RETURN_QUIET_MS) return this.benchedUntil > 0 ? 'benched' : 'probe'
     if (last30s.bad === 0) return 'healthy'
     last30s.advance(this.now)
     const { good, bad } = last30s
     return bad > 0 && bad >= OUTAGE_SHARE * (good + bad) ? 'outage' : 'healthy'
   }
-  get returnedAt(): number {
-    return this.breaker.returnedAt
+  get lastOutageAt(): number {
+    return this.breaker.lastOutageAt
   }
   get latency(): Quantiles | undefined {
     this.latency5m.advance(this.now)
@@ -229,9 +230,8 @@ export function createHealth(options: HealthOptions): Health {
       if (record.breaker.open) {
         record.last30s.clear()
         openBreakers--
-        quietFrom = Math.max(quietFrom, now + RETURN_QUIET_MS)
       }
-      record.breaker.succeeded(now)
+      record.breaker.succeeded()
       record.outcome(true, now)
       if (now >= record.cooldownUntil) record.rateLimits = 0
       if (sample.badToolCall !== undefined) record.toolCalls30m.add(!sample.badToolCall, now)
@@ -268,7 +268,7 @@ export function createHealth(options: HealthOptions): Health {
       const wasOpenUntil = record.breaker.probeAt
       record.breaker.failed(now, 1 - share)
       if (wasOpenUntil === 0 && record.breaker.open) openBreakers++
-      quietFrom = Math.max(quietFrom, now + OUTAGE_WINDOW_MS)
+      quietFrom = Math.max(quietFrom, now + (record.breaker.open ? RETURN_QUIET_MS : OUTAGE_WINDOW_MS))
       if (hint > 0) pause(id, record, now + hint)
       if (record.breaker.probeAt > wasOpenUntil) channel?.announce({ endpointId: id, until: record.breaker.probeAt })
     },

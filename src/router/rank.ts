@@ -109,7 +109,7 @@ export function rankGroup(context: RankContext, group: Group, usable: Int32Array
     const pinned = pinnedId === endpoint.id
     const slow = paced && record !== undefined && tooSlow(demand, record)
     // An explicit order or sort is obeyed as it is; the balance prefers endpoints that did not just fail.
-    const shaky = !manual && sort === undefined && (state === 1 || (hashing && record !== undefined && record.returnedAt > 0 && now - record.returnedAt < RETURN_QUIET_MS)) ? 1 : 0
+    const shaky = !manual && sort === undefined && (state === 1 || (hashing && record !== undefined && record.lastOutageAt > 0 && now - record.lastOutageAt < RETURN_QUIET_MS)) ? 1 : 0
     const rank = (((position * 2 + offTier) * 2 + (pinned || pinnedId === undefined ? 0 : 1)) * 2 + (slow ? 1 : 0)) * 2 + shaky
     if (sort !== undefined) keys[size] = sortKey(sort, record, cost)
     else if (hashing) keys[size] = -Math.log(unitHash(seed, columns.hash[i]!)) * weightless(cost)

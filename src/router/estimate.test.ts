@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest'
+import type { ModelRequest } from '../core/request.ts'
+import { modalityBit } from './columns.ts'
+import { estimateRequest, textTokens } from './estimate.ts'
+
+const of = (request: Partial<ModelRequest>): ReturnType<typeof estimateRequest> => estimateRequest({ input: [], ...request })
+
+describe('textTokens', () => {
+  it('counts a token per four characters of English and fewer characters of other scripts', () => {
+    expect(textTokens('abcd')).toBe(1)
+    expect(textTokens('')).toBe(0)
+    expect(textTokens('Добрый день')).toBeGreaterThan(3)
+    expect(textTokens('今天天气很好')).toBeCloseTo(4.5)
+  })
+  it('samples long text: a megabyte costs no more than a page', () => {
+    const text = 'The quick brown fox. '.repeat(50_000)
+    const start = performance.now()
+    for (let n = 0; n < 1_000; n++) textTokens(text)
+    expect(performance.now() - start).toBeLessThan(200)
+    expect(textTokens(text)).toBeCloseTo(text.length / 4, -3)
+  })
+})
+
+describe('estimateRequest', () => {
+  it('adds instructions, items, tools and schemas', () => {
+    const message = of({ input: [{ type: 'message', role: 'user', content: 'x'.repeat(400) }] }).inputTokens
+    expect(message).toBe(104)
+    expect(of({ instructions: 'x'.repeat(400) }).inputTokens).toBe(104)
+    expect(of({ input: [{ type: 'function_call', call_id: 'c', name: 'f', arguments: 'x'.repeat(400) }] }).inputTokens).toBeGreaterThanOrEqual(104)
+    expect(of({ tools: [{ type: 'function', name: 'f', description: 'x'.repeat(400), parameters: { type: 'object' } }] }).inputTokens).toBeGreaterThan(100)
+    expect(of({ text: { format: { type: 'json_schema', name: 'n', schema: { properties: { long: { description: 'x'.repeat(400) } } } } } }).inputTokens).toBeGreaterThan(100)
+  })
+  it('never reads media: the cost does not depend on its bytes', () => {
+    const data = 'A'.repeat(4_000_000)
+    const image = of({ input: [{ type: 'message', role: 'user', content: [{ type: 'input_image', image_url: `data:image/png;base64,${data}` }] }] })
+    expect(image.inputTokens).toBeLessThan(1_000)
+    expect(image.leastTokens).toBeLessThan(10)
+    expect(image.inputs).toBe(modalityBit('image'))
+    const file = of({ input: [{ type: 'message', role: 'user', content: [{ type: 'input_file', file_data: data }] }] })
+    expect(file.inputTokens).toBeLessThanOrEqual(50_010)
+    const unknown = of({ input: [{ type: 'strange', blob: `data:application/pdf;base64,${data}` }] })
+    expect(unknown.inputTokens).toBeLessThan(50)
+  })
+  it('collects the media kinds of messages and tool outputs', () => {
+    const { inputs } = of({
+      input: [
+        { type: 'function_call_output', call_id: 'c', output: [{ type: 'input_image', image_url: 'x' }] },
+        { type: 'message', role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }, { type: 'input_video', video_url: 'x' }] },
+      ],
+    })
+    expect(inputs).toBe(modalityBit('image') | modalityBit('audio') | modalityBit('video'))
+  })
+  it('survives values of any shape within its budget', () => {
+    let deep: unknown = 'end'
+    for (let n = 0; n < 10_000; n++) deep = [deep]
+    expect(of({ input: [{ type: 'odd', deep }, { type: 'message', role: 'user', content: null as never }, { type: 'message', role: 'user', content: [null as never] }] }).inputTokens).toBeGreaterThan(0)
+    const wide = Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`k${i}`, i]))
+    const start = performance.now()
+    of({ tools: [{ type: 'function', name: 'f', parameters: wide }] })
+    expect(performance.now() - start).toBeLessThan(100)
+  })
+})

@@ -1,0 +1,187 @@
+import { describe, expect, it } from 'vitest'
+import { GatewayError } from '../core/error.ts'
+import type { ErrorDetails, ErrorType } from '../core/error.ts'
+import { testEndpoint } from '../testing/endpoints.ts'
+import { finalError, isCredentialFailure, nextStep } from './failover.ts'
+import type { FailoverAttempt, FailoverInput, Step, Try } from './failover.ts'
+
+const START = 1_700_000_000_000
+const one = { endpoint: testEndpoint({ tag: 'one' }) }
+const two = { endpoint: testEndpoint({ tag: 'two' }) }
+const otherModel = { endpoint: testEndpoint({ tag: 'three', model: 'beta/large' }) }
+
+const error = (type: ErrorType, details: ErrorDetails = {}): GatewayError => new GatewayError(type, `${type} happened`, { source: 'provider', ...details })
+const busy = (retryAfterMs?: number): GatewayError => error('rate_limit_exceeded', { upstreamStatus: 429, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) })
+const tryOf = (index: number, failure: GatewayError, startedAt = START): Try => ({ index, startedAt, error: failure })
+const step = (attempts: readonly FailoverAttempt[], tries: readonly Try[], more: Partial<FailoverInput> = {}): Step => nextStep({ attempts, tries, now: START + 10, random: () => 0.5, ...more })
+
+/** Plays a call against servers scripted per attempt: a failure and how long it takes, or undefined for an answer. */
+function play(attempts: readonly FailoverAttempt[], script: (index: number, time: number, nth: number) => { readonly error: GatewayError; readonly ms?: number } | undefined, more: Partial<FailoverInput> = {}) {
+  const tries: Try[] = []
+  const sent: { readonly index: number; readonly at: number }[] = []
+  let now = START
+  let index = 0
+  for (;;) {
+    const startedAt = now
+    const outcome = script(index, now - START, sent.filter((s) => s.index === index).length)
+    sent.push({ index, at: now - START })
+    if (outcome === undefined) return { served: index, sent, tries, elapsed: now - START }
+    now += outcome.ms ?? 5
+    tries.push({ index, startedAt, error: outcome.error })
+    const next = nextStep({ attempts, tries, now, random: () => 0.5, ...more })
+    if (next.kind === 'fail') return { served: undefined, sent, tries, elapsed: now - START, error: finalError(attempts, tries) }
+    now += next.delayMs
+    if (next.kind === 'next') index = next.index
+    if (sent.length > 50) throw new Error('endless')
+  }
+}
+const mostWithin = (sent: readonly { readonly at: number }[], ms: number): number => Math.max(...sent.map(({ at }) => sent.filter((other) => other.at >= at && other.at < at + ms).length))
+
+describe('a failed try', () => {
+  it.each<[string, Step['kind'], Step]>([
+    ['5xx: once more on the same endpoint', 'retry', step([one, two], [tryOf(0, error('provider_unavailable', { upstreamStatus: 500 }))])],
+    ['5xx twice: the next', 'next', step([one, two], [tryOf(0, error('provider_unavailable')), tryOf(0, error('provider_unavailable'))])],
+    ['overloaded: once more', 'retry', step([one, two], [tryOf(0, error('provider_overloaded'))])],
+    ['overloaded with a long pause: the next', 'next', step([one, two], [tryOf(0, error('provider_overloaded', { retryAfterMs: 5_000 }))])],
+    ['5xx without retries: the next', 'next', step([one, two], [tryOf(0, error('provider_unavailable'))], { retries: false })],
+    ['5xx of a probe: the next', 'next', step([{ ...one, state: 'probe' }, two], [tryOf(0, error('provider_unavailable'))])],
+    ['silence: the next', 'next', step([one, two], [tryOf(0, error('timeout'))])],
+    ['silence alone: the end', 'fail', step([one], [tryOf(0, error('timeout'))])],
+    ['silence whatever its failover says', 'fail', step([one], [tryOf(0, error('timeout', { failover: 'retry' }))])],
+    ['silence: not the same server with another key', 'fail', step([{ ...one, isByok: true }, one], [tryOf(0, error('timeout'))])],
+    ['busy: the next', 'next', step([one, two], [tryOf(0, busy(2_000))])],
+    ['busy alone, short pause: waits', 'retry', step([one], [tryOf(0, busy(2_000))])],
+    ['busy alone, long pause: the end', 'fail', step([one], [tryOf(0, busy(60_000))])],
+    ['busy alone without retries: the end', 'fail', step([one], [tryOf(0, busy(2_000))], { retries: false })],
+    ['busy beyond the deadline: the end', 'fail', step([one], [tryOf(0, busy(5_000))], { beginBy: START + 4_000 })],
+    ['context length: not on the same model', 'fail', step([one, two], [tryOf(0, error('context_length_exceeded'))])],
+    ['content policy: not on the same model', 'fail', step([one, two], [tryOf(0, error('content_policy_violation'))])],
+    ['dead credential: another credential', 'retry', step([one, two], [tryOf(0, error('authentication', { upstreamStatus: 401 }))], { spareCredentials: 1 })],
+    ['dead credential, the last: the next', 'next', step([one, two], [tryOf(0, error('payment_required', { upstreamStatus: 402 }))])],
+    ['the caller’s mistake: the end', 'fail', step([one, two], [tryOf(0, error('invalid_request'))])],
+    ['what one endpoint cannot take: the next', 'next', step([one, two], [tryOf(0, error('invalid_request', { failover: 'next' }))])],
+    ['a budget of the gateway: the end', 'fail', step([one, two], [tryOf(0, new GatewayError('payment_required', 'budget'))])],
+    ['a limit of the gateway: the end', 'fail', step([one, two], [tryOf(0, new GatewayError('rate_limit_exceeded', 'limit', { source: 'gateway' }))])],
+    ['our bug: the end', 'fail', step([one, two], [tryOf(0, new GatewayError('server', 'bug'))])],
+    ['after the commit point: the end', 'fail', step([one, two], [tryOf(0, error('provider_unavailable'))], { committed: true })],
+    ['after the commit point with continuation: the next, no retry', 'next', step([one, two], [tryOf(0, error('provider_unavailable'))], { committed: true, resume: true })],
+    ['no time left: the end', 'fail', step([one, two], [tryOf(0, error('provider_unavailable'))], { beginBy: START + 500 })],
+  ])('%s', (_name, kind, actual) => expect(actual.kind).toBe(kind))
+
+  it('skips the whole model that refused the prompt', () => {
+    expect(step([one, two, otherModel], [tryOf(0, error('context_length_exceeded'))])).toEqual({ kind: 'next', index: 2, delayMs: 0 })
+    expect(step([one, otherModel, two], [tryOf(0, error('content_policy_violation')), tryOf(1, error('timeout'))]).kind).toBe('fail')
+  })
+  it('rotates credentials at once and remembers that it did', () => {
+    expect(step([one], [tryOf(0, error('authentication', { upstreamStatus: 401 }))], { spareCredentials: 2 })).toEqual({ kind: 'retry', delayMs: 0, rotate: true })
+  })
+  it('never returns an attempt that was tried', () => {
+    expect(step([one, two], [tryOf(0, error('timeout')), tryOf(1, error('timeout'))]).kind).toBe('fail')
+  })
+})
+
+describe('the fault table', () => {
+  const both = [one, otherModel]
+
+  it('429 with Retry-After, then healthy: fails over, or comes back no sooner than told', () => {
+    expect(play(both, (index) => (index === 0 ? { error: busy(2_000) } : undefined)).served).toBe(1)
+    const alone = play([one], (_index, time) => (time < 2_000 ? { error: busy(2_000) } : undefined))
+    expect(alone.served).toBe(0)
+    expect(alone.sent[1]?.at).toBeGreaterThanOrEqual(1_800)
+    expect(mostWithin(alone.sent, 1_500)).toBeLessThanOrEqual(2)
+  })
+  it('429 always, no hint: backs off, at most 4 tries in 3 s and 6 in all, fails over', () => {
+    const alone = play([one], () => ({ error: busy() }))
+    expect(alone.served).toBeUndefined()
+    expect(alone.sent.length).toBeGreaterThan(1)
+    expect(alone.sent.length).toBeLessThanOrEqual(6)
+    expect(mostWithin(alone.sent, 3_000)).toBeLessThanOrEqual(4)
+    expect(alone.error?.errorType).toBe('rate_limit_exceeded')
+    const over = play(both, (index) => (index === 0 ? { error: busy() } : undefined))
+    expect([over.served, over.sent.length]).toEqual([1, 2])
+  })
+  it('holds those bounds per provider even when it serves many endpoints of the model', () => {
+    const many = Array.from({ length: 10 }, (_, i) => ({ endpoint: testEndpoint({ tag: `same/${i}` }) }))
+    for (const failure of [busy(), busy(1_000), error('provider_unavailable'), error('authentication', { upstreamStatus: 401 })]) {
+      const { sent } = play(many, () => ({ error: failure }))
+      expect(sent.length).toBeLessThanOrEqual(6)
+      expect(mostWithin(sent, 3_000)).toBeLessThanOrEqual(4)
+      if (failure.details.retryAfterMs !== undefined) expect(mostWithin(sent, 1_500)).toBeLessThanOrEqual(2)
+    }
+  })
+  it('500 once, then healthy: one retry on the same endpoint', () => {
+    const result = play(both, (_index, _time, nth) => (nth === 0 ? { error: error('provider_unavailable', { upstreamStatus: 500 }) } : undefined))
+    expect([result.served, result.sent.length]).toEqual([0, 2])
+  })
+  it('503 always: at most 6 tries, fails over, the original error if nowhere to go', () => {
+    const failure = error('provider_overloaded', { upstreamStatus: 503 })
+    expect(play(both, (index) => (index === 0 ? { error: failure } : undefined))).toMatchObject({ served: 1, tries: { length: 2 } })
+    const alone = play([one], () => ({ error: failure }))
+    expect(alone.sent.length).toBeLessThanOrEqual(6)
+    expect(alone.error?.message).toBe('provider_overloaded happened')
+    expect(alone.error?.status).toBe(503)
+  })
+  it('reset before headers, once: retried', () => {
+    expect(play([one], (_index, _time, nth) => (nth === 0 ? { error: error('provider_unavailable') } : undefined)).served).toBe(0)
+  })
+  it('never answered: one timeout, then the next; the silent route is not retried', () => {
+    const result = play(both, (index) => (index === 0 ? { error: error('timeout'), ms: 12_000 } : undefined))
+    expect(result.sent.map(({ index }) => index)).toEqual([0, 1])
+    expect(result.elapsed).toBeLessThan(15_000)
+    const dead = play(both, () => ({ error: error('timeout'), ms: 12_000 }))
+    expect(dead.sent.length).toBe(2)
+    expect(dead.error?.status).toBe(408)
+  })
+  it('context length: exactly one try on that model, then the next', () => {
+    const result = play([one, two, otherModel], (index) => (index === 2 ? undefined : { error: error('context_length_exceeded') }))
+    expect(result.sent.map(({ index }) => index)).toEqual([0, 2])
+  })
+  it('content policy: exactly one try; the reason reaches the caller', () => {
+    const result = play([one, two], () => ({ error: error('content_policy_violation', { raw: 'flagged for x' }) }))
+    expect(result.sent.length).toBe(1)
+    expect(result.error?.errorType).toBe('content_policy_violation')
+    expect(result.error?.details.raw).toBe('flagged for x')
+  })
+})
+
+describe('the error that is shown', () => {
+  it('is rate_limit_exceeded with the shortest pause when every attempt was busy and said how long', () => {
+    const shown = finalError([one, two], [tryOf(0, busy(30_000)), tryOf(1, busy(20_000))])
+    expect([shown.status, shown.details.retryAfterMs]).toEqual([429, 20_000])
+    expect(finalError([one, two], [tryOf(0, busy(30_000)), tryOf(1, busy())]).details.retryAfterMs).toBeUndefined()
+  })
+  it('is 502 upstream_credentials_exhausted when only credentials failed, never 401', () => {
+    for (const type of ['authentication', 'payment_required', 'permission_denied'] as const) {
+      const shown = finalError([one, two], [tryOf(0, error(type, { upstreamStatus: 401, providerCode: 'invalid_api_key' })), tryOf(1, error(type))])
+      expect(shown.status).toBe(502)
+      expect(shown.message).toContain('upstream_credentials_exhausted')
+      expect(shown.details.metadata?.['reason']).toBe('upstream_credentials_exhausted')
+    }
+    expect(finalError([one, two], [tryOf(0, error('authentication', { upstreamStatus: 401 })), tryOf(1, busy(1_000))]).status).toBe(429)
+  })
+  it.each<[string, ErrorType[], ErrorType]>([
+    ['what the caller can fix before what it cannot', ['provider_unavailable', 'context_length_exceeded'], 'context_length_exceeded'],
+    ['the request’s own fault before all', ['content_policy_violation', 'invalid_request'], 'invalid_request'],
+    ['a failure before a timeout', ['timeout', 'provider_unavailable'], 'provider_unavailable'],
+    ['the earliest of equals', ['provider_unavailable', 'provider_overloaded'], 'provider_unavailable'],
+    ['not 429 when something else failed', ['rate_limit_exceeded', 'provider_overloaded'], 'provider_overloaded'],
+    ['timeouts as timeout', ['timeout', 'timeout'], 'timeout'],
+    ['anything before a model unknown upstream', ['not_found', 'timeout'], 'timeout'],
+  ])('prefers %s', (_name, types, expected) => {
+    expect(finalError([one, two], types.map((type, i) => tryOf(i, error(type)))).errorType).toBe(expected)
+  })
+  it('lists the attempts and says 503 when there were none', () => {
+    const shown = finalError([one, two], [tryOf(0, error('provider_unavailable', { upstreamStatus: 500 })), tryOf(1, error('timeout'))])
+    expect(shown.details.metadata?.['attempts']).toEqual([
+      { provider: 'one', model: 'acme/small', status: 500, error_type: 'provider_unavailable' },
+      { provider: 'two', model: 'acme/small', status: 0, error_type: 'timeout' },
+    ])
+    expect(finalError([], []).status).toBe(503)
+  })
+  it('tells upstream credentials from the caller’s own limits', () => {
+    expect(isCredentialFailure(error('permission_denied', { upstreamStatus: 403 }))).toBe(true)
+    expect(isCredentialFailure(error('permission_denied', { upstreamStatus: 403, credentialDead: false }))).toBe(false)
+    expect(isCredentialFailure(error('provider_unavailable', { credentialDead: true }))).toBe(true)
+    expect(isCredentialFailure(new GatewayError('permission_denied', 'guardrail'))).toBe(false)
+  })
+})

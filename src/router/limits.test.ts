@@ -1,0 +1,65 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { ModelRequest } from '../core/request.ts'
+import { testEndpoint } from '../testing/endpoints.ts'
+import type { HealthView } from './health.ts'
+import { attemptLimits, beginDeadline, hasAlternative, withinDeadline } from './limits.ts'
+
+const request: ModelRequest = { input: [] }
+const withP90 = (p90: number): HealthView => ({ get: () => ({ state: 'healthy', benchedUntil: 0, lastOutageAt: 0, latency: { p50: p90, p75: p90, p90, p99: p90 } }) })
+
+describe('attemptLimits', () => {
+  const auto = testEndpoint()
+  const thinker = testEndpoint({ reasonsByDefault: true })
+  it.each([
+    ['12 s when another endpoint could serve', auto, request, true, undefined, 12_000],
+    ['120 s when nobody else can', auto, request, false, undefined, 120_000],
+    ['120 s when the request reasons', auto, { ...request, reasoning: { effort: 'low' as const } }, true, undefined, 120_000],
+    ['12 s when the request says not to reason', auto, { ...request, reasoning: { effort: 'none' as const } }, true, undefined, 12_000],
+    ['12 s when reasoning is disabled', auto, { ...request, reasoning: { enabled: false } }, true, undefined, 12_000],
+    ['120 s when the model reasons by itself', thinker, request, true, undefined, 120_000],
+    ['four times a slow endpoint’s p90', auto, request, true, withP90(10_000), 40_000],
+    ['no less than 12 s for a fast one', auto, request, true, withP90(100), 12_000],
+    ['as configured when it is a number', testEndpoint({ timeouts: { firstToken: 3_000 } }), request, false, withP90(10_000), 3_000],
+    ['never beyond the total', testEndpoint({ timeouts: { total: 60_000 } }), request, false, undefined, 60_000],
+  ] as const)('first token: %s', (_name, endpoint, asked, alternative, health, expected) => {
+    expect(attemptLimits({ endpoint, request: asked, hasAlternative: alternative, health }).firstToken).toBe(expected)
+  })
+  it('gives an upstream that answers in one piece its total time', () => {
+    expect(attemptLimits({ endpoint: auto, request, hasAlternative: true, streams: false })).toEqual({ connect: 5_000, firstToken: 900_000, idle: 900_000, total: 900_000 })
+  })
+  it('calls another endpoint an alternative, and the same server with another key none', () => {
+    const other = testEndpoint({ tag: 'other' })
+    expect(hasAlternative([{ endpoint: auto }, { endpoint: other }], 0)).toBe(true)
+    expect(hasAlternative([{ endpoint: auto }, { endpoint: auto }], 0)).toBe(false)
+    expect(hasAlternative([{ endpoint: auto }, { endpoint: other }], 1)).toBe(false)
+  })
+})
+
+describe('the deadline of a call', () => {
+  const limits = attemptLimits({ endpoint: testEndpoint(), request, hasAlternative: true })
+  it('ends before 100 s for plain requests, and never before the first attempt may', () => {
+    expect(beginDeadline({ request, endpoint: testEndpoint(), firstLimits: limits, startedAt: 0 })).toBe(90_000)
+    expect(beginDeadline({ request, endpoint: testEndpoint(), firstLimits: { ...limits, firstToken: 120_000 }, startedAt: 0 })).toBe(120_000)
+    expect(beginDeadline({ request, endpoint: testEndpoint({ reasonsByDefault: true }), firstLimits: limits, startedAt: 0 })).toBe(300_000)
+  })
+  it('leaves time for the attempts that follow', () => {
+    expect(withinDeadline(limits, 90_000, 3)).toBe(limits)
+    expect(withinDeadline({ ...limits, firstToken: 120_000 }, 90_000, 5)?.firstToken).toBe(66_000)
+    expect(withinDeadline(limits, 9_000, 1)?.firstToken).toBe(4_500)
+    expect(withinDeadline(limits, 9_000, 0)?.firstToken).toBe(9_000)
+    expect(withinDeadline(limits, 500, 0)).toBeUndefined()
+  })
+  it('is never overrun by three attempts that use all their patience', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 3_000, max: 300_000 }), fc.integer({ min: 1_000, max: 120_000 }), (budget, patience) => {
+        let left = budget
+        for (let after = 2; after >= 0; after--) {
+          const fitted = withinDeadline({ ...limits, firstToken: patience }, left, after)
+          if (fitted !== undefined) left -= fitted.firstToken
+        }
+        expect(left).toBeGreaterThanOrEqual(0)
+      }),
+    )
+  })
+})

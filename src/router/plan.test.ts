@@ -1,0 +1,368 @@
+import { describe, expect, it } from 'vitest'
+import type { Endpoint } from '../core/endpoint.ts'
+import type { ModelRequest, ProviderPreferences } from '../core/request.ts'
+import { testCatalog, testEndpoint } from '../testing/endpoints.ts'
+import type { EndpointHealth, HealthView } from './health.ts'
+import { planRoute } from './plan.ts'
+import type { Plan, PlanInput } from './plan.ts'
+
+const NOW = 1_700_000_000_000
+const HELLO: ModelRequest = { model: 'acme/small', input: [{ type: 'message', role: 'user', content: 'hello' }] }
+
+function healthOf(states: { readonly [tag: string]: Partial<EndpointHealth> }, endpoints: readonly Endpoint[]): HealthView {
+  const byId = new Map<string, EndpointHealth>()
+  for (const endpoint of endpoints) {
+    const given = states[endpoint.tag]
+    if (given !== undefined) byId.set(endpoint.id, { state: 'healthy', benchedUntil: 0, lastOutageAt: 0, ...given })
+  }
+  return { get: (id) => byId.get(id) }
+}
+
+function plan(endpoints: readonly Endpoint[], request: Partial<ModelRequest> = {}, more: Partial<PlanInput> = {}): Plan {
+  return planRoute({ request: { ...HELLO, ...request }, catalog: testCatalog(endpoints), random: () => 0, now: NOW, ...more })
+}
+const tags = (result: Plan): readonly string[] => result.attempts.map(({ endpoint }) => endpoint.tag)
+const reason = (result: Plan, tag: string): string | undefined => result.rejected.get(result.candidates.find((endpoint) => endpoint.tag === tag)?.id ?? '')
+const flat = (value: number): EndpointHealth['latency'] => ({ p50: value, p75: value, p90: value, p99: value })
+
+const cheap = testEndpoint({ tag: 'cheap', pricing: { input: 1, output: 1 } })
+const middle = testEndpoint({ tag: 'middle', pricing: { input: 2, output: 2 } })
+const dear = testEndpoint({ tag: 'dear', pricing: { input: 3, output: 3 } })
+const three = [dear, cheap, middle]
+
+describe('provider preferences', () => {
+  const turbo = testEndpoint({ tag: 'infra/turbo', pricing: { input: 2, output: 2 }, quantization: 'fp8' })
+  const plain = testEndpoint({ tag: 'infra', pricing: { input: 3, output: 3 }, quantization: 'bf16', providerName: 'Infra Cloud' })
+  const other = testEndpoint({ tag: 'other', policies: { dataCollection: 'allow', zdr: false, distillable: false }, supports: ['tools'], pricing: { input: 1, output: 1 }, maxOutputTokens: 1_000 })
+  const unpriced = testEndpoint({ tag: 'unpriced', pricing: {} })
+  const all = [turbo, plain, other, unpriced]
+
+  const table: readonly (readonly [name: string, provider: ProviderPreferences, expected: readonly string[], rejected?: readonly [tag: string, reason: string]])[] = [
+    ['a base slug in only matches all variants', { only: ['infra'] }, ['infra/turbo', 'infra'], ['other', 'provider.only does not name it']],
+    ['a variant slug matches one endpoint', { only: ['infra/turbo'] }, ['infra/turbo'], ['infra', 'provider.only does not name it']],
+    ['a display name works as a slug', { only: ['Infra Cloud'] }, ['infra']],
+    ['ignore excludes all variants', { ignore: ['infra'] }, ['other', 'unpriced'], ['infra/turbo', 'provider.ignore names it']],
+    ['ignore of a variant leaves the rest', { ignore: ['infra/turbo'], only: ['infra'] }, ['infra']],
+    ['order goes first, the rest follows from cheap to dear', { order: ['unpriced', 'infra'] }, ['unpriced', 'infra/turbo', 'infra', 'other']],
+    ['order of a variant before its base', { order: ['infra/turbo', 'other', 'infra'] }, ['infra/turbo', 'other', 'infra', 'unpriced']],
+    ['order without fallbacks tries the listed only', { order: ['other', 'infra/turbo'], allow_fallbacks: false }, ['other', 'infra/turbo'], ['infra', 'provider.order does not name it and provider.allow_fallbacks is false']],
+    ['unlisted slugs in order are skipped', { order: ['nobody', 'other'], allow_fallbacks: false }, ['other']],
+    ['no fallbacks without order tries the first only', { allow_fallbacks: false, sort: 'price' }, ['other'], ['infra', 'provider.allow_fallbacks is false and another endpoint goes first']],
+    ['data_collection deny excludes collectors', { data_collection: 'deny', sort: 'price' }, ['infra/turbo', 'infra', 'unpriced'], ['other', 'provider.data_collection is deny and it collects data']],
+    ['data_collection allow excludes nobody', { data_collection: 'allow', sort: 'price' }, ['other', 'infra/turbo', 'infra', 'unpriced']],
+    ['zdr', { zdr: true, sort: 'price' }, ['infra/turbo', 'infra', 'unpriced'], ['other', 'provider.zdr is set and it retains data']],
+    ['enforce_distillable_text', { enforce_distillable_text: true, sort: 'price' }, ['infra/turbo', 'infra', 'unpriced'], ['other', 'provider.enforce_distillable_text is set and its terms forbid distillation']],
+    ['quantizations', { quantizations: ['fp8', 'fp16'] }, ['infra/turbo'], ['infra', 'provider.quantizations does not list its "bf16"']],
+    ['quantizations unknown', { quantizations: ['unknown'], sort: 'price' }, ['other', 'unpriced']],
+    ['max_price excludes the dearer and the unknown', { max_price: { prompt: '2', completion: 2 }, sort: 'price' }, ['other', 'infra/turbo'], ['unpriced', 'provider.max_price.prompt is 2 USD and its price is unknown']],
+    ['max_price names the price', { max_price: { prompt: 2.5 }, sort: 'price' }, ['other', 'infra/turbo'], ['infra', 'provider.max_price.prompt is 2.5 USD and its price is 3 USD']],
+    ['require_parameters', { require_parameters: true, sort: 'price' }, ['infra/turbo', 'infra', 'unpriced'], ['other', 'provider.require_parameters is set and it lacks temperature']],
+    ['sort by price puts unknown prices with the dearest', { sort: 'price' }, ['other', 'infra/turbo', 'infra', 'unpriced']],
+  ]
+  for (const [name, provider, expected, rejected] of table) {
+    it(name, () => {
+      const result = plan(all, { provider, temperature: 1 })
+      expect(tags(result)).toEqual(expected)
+      expect(result.error).toBeUndefined()
+      if (rejected !== undefined) expect(reason(result, rejected[0])).toBe(rejected[1])
+    })
+  }
+
+  it('excludes by price per request and per image only where such a price exists', () => {
+    const perRequest = testEndpoint({ tag: 'per-request', pricing: { input: 1, output: 1, request: 0.02, image: 0.5 } })
+    expect(tags(plan([perRequest, cheap], { provider: { max_price: { request: '0.01' } } }))).toEqual(['cheap'])
+    expect(tags(plan([perRequest, cheap], { provider: { max_price: { image: 0.1 } } }))).toEqual(['cheap'])
+    expect(tags(plan([perRequest, cheap], { provider: { max_price: { request: 0.02 } } })).length).toBe(2)
+  })
+  it('prices a long prompt by the tier it reaches', () => {
+    const tiered = testEndpoint({ tag: 'tiered', pricing: { input: 1, output: 1, tiers: [{ fromInputTokens: 1_000, input: 5 }] } })
+    const long: ModelRequest['input'] = [{ type: 'message', role: 'user', content: 'word '.repeat(5_000) }]
+    expect(tags(plan([tiered], { provider: { max_price: { prompt: 2 } } }))).toEqual(['tiered'])
+    expect(plan([tiered], { input: long, provider: { max_price: { prompt: 2 } } }).error?.errorType).toBe('not_found')
+  })
+  it('refuses a price that is no number instead of relaxing it', () => {
+    const result = plan(all, { provider: { max_price: { prompt: 'cheap' } } })
+    expect(result.error?.errorType).toBe('invalid_request')
+    expect(result.error?.details.path).toBe('provider.max_price.prompt')
+  })
+  it('adds the restrictions of workspace and key to the caller’s, and lets the caller replace the rest', () => {
+    const defaults = { provider: { only: ['infra'], ignore: ['infra/turbo'], zdr: true, sort: 'price' as const } }
+    expect(tags(plan(all, {}, { defaults }))).toEqual(['infra'])
+    expect(plan(all, { provider: { only: ['other'], zdr: false } }, { defaults }).error?.errorType).toBe('not_found')
+    expect(tags(plan(three, { provider: { order: ['dear'] } }, { defaults: { provider: { sort: 'price' } } }))).toEqual(['dear', 'cheap', 'middle'])
+  })
+})
+
+describe('models', () => {
+  const b = testEndpoint({ model: 'beta/large', tag: 'beta', pricing: { input: 0.5, output: 0.5 } })
+  it('goes through model, then models, once each', () => {
+    const result = plan([cheap, dear, b], { models: ['acme/small', 'beta/large', 'beta/large:nitro'] })
+    expect(result.attempts.map(({ model }) => model)).toEqual(['acme/small', 'acme/small', 'beta/large'])
+    expect(result.strategy).toBe('fallback')
+    expect(result.requested).toBe('acme/small')
+  })
+  it('takes the first of models when model is missing', () => {
+    const result = plan([cheap, b], { model: undefined, models: ['beta/large', 'acme/small'] } as never)
+    expect(result.requested).toBe('beta/large')
+    expect(tags(result)).toEqual(['beta', 'cheap'])
+  })
+  it('falls back to the default model, and is invalid without one', () => {
+    expect(tags(plan([cheap, b], { model: '' }, { defaults: { model: 'beta/large' } }))).toEqual(['beta'])
+    const none = plan([cheap], { model: '' })
+    expect(none.error?.errorType).toBe('invalid_request')
+    expect(none.attempts).toEqual([])
+  })
+  it('serves the known models when some are unknown, and says so', () => {
+    const result = plan([b], { models: ['beta/large'] })
+    expect(tags(result)).toEqual(['beta'])
+    expect(result.params).toEqual({ unknown_models: ['acme/small'] })
+  })
+  it('answers 404 with a hint for a model nobody serves', () => {
+    const result = plan([cheap], { model: 'other/small' })
+    expect(result.error?.status).toBe(404)
+    expect(result.error?.message).toContain('"other/small"')
+    expect(result.error?.message).toContain('acme/small')
+  })
+  it('lists who serves the model and which preference excluded whom', () => {
+    const { error } = plan(three, { provider: { only: ['cheap'], max_price: { prompt: 0.5 } } })
+    expect(error?.errorType).toBe('not_found')
+    expect(error?.message).toContain('dear: provider.only does not name it')
+    expect(error?.message).toContain('cheap: provider.max_price.prompt is 0.5 USD and its price is 1 USD')
+    const many = Array.from({ length: 300 }, (_, i) => testEndpoint({ tag: `provider-${i}` }))
+    expect(plan(many, { provider: { only: ['x'] } }).error?.message.length).toBeLessThan(1_000)
+  })
+  it('sorts across models with partition none, and groups by model otherwise', () => {
+    const models = ['acme/small', 'beta/large']
+    expect(tags(plan([dear, b], { models, provider: { sort: { by: 'price', partition: 'none' } } }))).toEqual(['beta', 'dear'])
+    expect(tags(plan([dear, b], { models, provider: { sort: { by: 'price', partition: 'model' } } }))).toEqual(['dear', 'beta'])
+    expect(tags(plan([dear, b], { models, provider: { sort: { partition: 'none' } } }))).toEqual(['beta', 'dear'])
+  })
+})
+
+describe('variants and tiers', () => {
+  const standard = testEndpoint({ tag: 'vendor', pricing: { input: 4, output: 4 } })
+  const flex = testEndpoint({ tag: 'vendor/flex', tier: 'flex', pricing: { input: 2, output: 2 } })
+  const fast = testEndpoint({ tag: 'vendor/fast', tier: 'priority', pricing: { input: 8, output: 8 } })
+  const rival = testEndpoint({ tag: 'rival', pricing: { input: 3, output: 3 } })
+  const all = [standard, flex, fast, rival]
+  const health = healthOf({ vendor: { throughput: flat(50) }, 'vendor/fast': { throughput: flat(200) }, rival: { throughput: flat(100) } }, all)
+
+  const table: readonly (readonly [name: string, request: Partial<ModelRequest>, expected: readonly string[]])[] = [
+    ['tiers need asking', { provider: { sort: 'price' } }, ['rival', 'vendor']],
+    ['a base slug does not match tiers', { provider: { only: ['vendor'] } }, ['vendor']],
+    ['a tier slug asks for the tier', { provider: { only: ['vendor/flex'] } }, ['vendor/flex']],
+    ['fast and priority are one tier', { provider: { only: ['vendor/priority'] } }, ['vendor/fast']],
+    ['a tier slug in order admits that endpoint', { provider: { order: ['vendor/priority'], sort: 'price' } }, ['vendor/fast', 'rival', 'vendor']],
+    ['flex serves from flex only', { service_tier: 'flex' }, ['vendor/flex']],
+    ['flex with a base slug in only', { service_tier: 'flex', provider: { only: ['vendor'] } }, ['vendor/flex']],
+    ['flex without flex endpoints routes as usual', { service_tier: 'flex', provider: { only: ['rival'] } }, ['rival']],
+    ['priority first, then the others by throughput', { service_tier: 'priority' }, ['vendor/fast', 'rival', 'vendor']],
+    ['fast is priority', { service_tier: 'fast' }, ['vendor/fast', 'rival', 'vendor']],
+    ['auto and default admit no tier', { service_tier: 'default', provider: { sort: 'price' } }, ['rival', 'vendor']],
+    [':nitro sorts by throughput with priority', { model: 'acme/small:nitro' }, ['vendor/fast', 'rival', 'vendor']],
+    [':floor sorts by price with flex', { model: 'acme/small:floor' }, ['vendor/flex', 'rival', 'vendor']],
+    ['a default tier keeps the sort of :floor and drops its tier', { model: 'acme/small:floor', service_tier: 'default' }, ['rival', 'vendor']],
+    ['order switches the tier of a variant off', { model: 'acme/small:nitro', provider: { order: ['vendor'] } }, ['vendor', 'rival']],
+    ['an explicit sort wins over the variant', { model: 'acme/small:nitro', provider: { sort: 'price' } }, ['rival', 'vendor', 'vendor/fast']],
+    ['the last of several sorting suffixes counts', { model: 'acme/small:nitro:floor' }, ['vendor/flex', 'rival', 'vendor']],
+    ['ignoring a provider includes its tiers', { service_tier: 'priority', provider: { ignore: ['vendor'] } }, ['rival']],
+  ]
+  it.each(table)('%s', (_name, request, expected) => {
+    expect(tags(plan(all, request, { health }))).toEqual(expected)
+  })
+
+  it('marks :online', () => {
+    expect(plan(all, { model: 'acme/small:online' }).attempts[0]?.online).toBe(true)
+    expect(plan(all).attempts[0]?.online).toBe(false)
+  })
+  it('serves :free from free endpoints only, and free endpoints only for :free', () => {
+    const free = testEndpoint({ tag: 'gift', variant: 'free', pricing: { input: 0, output: 0 } })
+    expect(tags(plan([standard, free], { model: 'acme/small:free' }))).toEqual(['gift'])
+    expect(tags(plan([standard, free]))).toEqual(['vendor'])
+    expect(tags(plan([standard, free], { model: 'acme/small:free:nitro' }))).toEqual(['gift'])
+    expect(plan([standard], { model: 'acme/small:thinking' }).error?.message).toContain('does not serve the variant ":thinking"')
+  })
+  it('serves a model that is a variant by its own slug', () => {
+    const free = testEndpoint({ model: 'acme/small:free', tag: 'gift', variant: 'free' })
+    expect(tags(plan([standard, free], { model: 'acme/small:free' }))).toEqual(['gift'])
+  })
+  it('names the strategy', () => {
+    const catalog = testCatalog([standard, testEndpoint({ model: 'acme/medium-2', tag: 'vendor' })], { 'acme/small': { aliases: ['small'] }, 'acme/medium-2': { created: 5 } })
+    const strategy = (model: string): string => planRoute({ request: { ...HELLO, model }, catalog, random: Math.random, now: NOW }).strategy
+    expect(strategy('acme/small')).toBe('direct')
+    expect(strategy('acme/small:nitro')).toBe('direct')
+    expect(strategy('small')).toBe('alias')
+    expect(strategy('~acme/medium-latest')).toBe('latest')
+  })
+})
+
+describe('the default order', () => {
+  it('draws one endpoint by the inverse square of its price; the others follow from cheap to dear', () => {
+    expect(tags(plan(three, {}, { random: () => 0 }))).toEqual(['dear', 'cheap', 'middle'])
+    // Weights 1/36, 1/4, 1/16 in the order given: the shares end at 0.08, 0.82 and 1.
+    expect(tags(plan(three, {}, { random: () => 0.5 }))).toEqual(['cheap', 'middle', 'dear'])
+    expect(tags(plan(three, {}, { random: () => 0.99 }))).toEqual(['middle', 'cheap', 'dear'])
+  })
+  it('puts endpoints that failed in the last 30 s behind the others, and cooling ones last', () => {
+    const health = healthOf({ cheap: { state: 'outage' }, middle: { state: 'benched', benchedUntil: NOW + 1 } }, three)
+    expect(tags(plan(three, {}, { health }))).toEqual(['dear', 'cheap', 'middle'])
+    expect(tags(plan(three, { provider: { order: ['middle', 'cheap'] } }, { health }))).toEqual(['cheap', 'dear', 'middle'])
+  })
+  it('keeps a benched endpoint when nothing else is left', () => {
+    const health = healthOf({ cheap: { state: 'benched', benchedUntil: NOW + 9_000 } }, [cheap])
+    expect(plan([cheap], {}, { health }).attempts.map(({ state, notes }) => [state, notes])).toEqual([['benched', ['cooling down']]])
+  })
+  it('puts benched endpoints behind the next model', () => {
+    const b = testEndpoint({ model: 'beta/large', tag: 'beta' })
+    const health = healthOf({ cheap: { state: 'benched', benchedUntil: NOW + 1 } }, [cheap, b])
+    expect(tags(plan([cheap, b], { models: ['acme/small', 'beta/large'] }, { health }))).toEqual(['beta', 'cheap'])
+  })
+  it('plans as if nothing were known when cooldowns are switched off', () => {
+    const health = healthOf({ cheap: { state: 'benched', benchedUntil: NOW + 1 } }, [cheap, dear])
+    expect(tags(plan([cheap, dear], { provider: { sort: 'price' } }, { health, defaults: { cooldown: false } }))).toEqual(['cheap', 'dear'])
+  })
+  it('gives an endpoint whose probe is due its ordinary place', () => {
+    const health = healthOf({ cheap: { state: 'probe' } }, three)
+    const first = plan(three, {}, { health, random: () => 0.5 }).attempts[0]
+    expect([first?.endpoint.tag, first?.state]).toEqual(['cheap', 'probe'])
+  })
+})
+
+describe('measured speed', () => {
+  const health = healthOf({ cheap: { latency: flat(3_000), throughput: flat(20) }, middle: { latency: flat(500), throughput: flat(80) } }, three)
+  const table: readonly (readonly [name: string, provider: ProviderPreferences, expected: readonly string[]])[] = [
+    ['sort latency; the unmeasured last', { sort: 'latency' }, ['middle', 'cheap', 'dear']],
+    ['sort throughput', { sort: { by: 'throughput' } }, ['middle', 'cheap', 'dear']],
+    ['preferred_max_latency as a number is the median in seconds', { sort: 'price', preferred_max_latency: 1 }, ['middle', 'dear', 'cheap']],
+    ['a threshold met by all changes nothing', { sort: 'price', preferred_max_latency: 3 }, ['cheap', 'middle', 'dear']],
+    ['preferred_min_throughput by percentile', { sort: 'price', preferred_min_throughput: { p90: 50 } }, ['middle', 'dear', 'cheap']],
+    ['all cutoffs must hold', { sort: 'price', preferred_max_latency: { p50: 4, p99: 2.9 } }, ['middle', 'dear', 'cheap']],
+    ['null cutoffs do not count', { sort: 'price', preferred_max_latency: { p50: null }, preferred_min_throughput: null }, ['cheap', 'middle', 'dear']],
+    ['the slow stay, at the back', { preferred_max_latency: 0.001, sort: 'price' }, ['dear', 'cheap', 'middle']],
+  ]
+  it.each(table)('%s', (_name, provider, expected) => {
+    expect(tags(plan(three, { provider }, { health }))).toEqual(expected)
+  })
+  it('sorts exacto by quality: proven, little known, poor', () => {
+    const quality = healthOf({ cheap: { quality: 0.5 }, middle: { quality: 0.99 } }, three)
+    expect(tags(plan(three, { model: 'acme/small:exacto' }, { health: quality }))).toEqual(['middle', 'dear', 'cheap'])
+    expect(tags(plan(three, { provider: { sort: 'exacto' } }, { health: quality }))).toEqual(['middle', 'dear', 'cheap'])
+  })
+})
+
+describe('what the request needs', () => {
+  const full = testEndpoint({ tag: 'full', pricing: { input: 9, output: 9 } })
+  const noTools = testEndpoint({ tag: 'no-tools', supports: ['temperature', 'structured_outputs'] })
+  const bare = testEndpoint({ tag: 'bare', supports: [] })
+  const tools: ModelRequest['tools'] = [{ type: 'function', name: 'f' }]
+
+  it('prefers endpoints that support tools, structured output and verbosity', () => {
+    const result = plan([bare, noTools, full], { tools })
+    expect(tags(result)).toEqual(['full'])
+    expect(reason(result, 'bare')).toBe('it lacks tools, which other endpoints of the model support')
+    const schema = { format: { type: 'json_schema' as const, name: 'x', schema: {} } }
+    expect(tags(plan([bare, noTools], { text: schema }))).toEqual(['no-tools'])
+    expect(tags(plan([bare, full], { text: { verbosity: 'low' } }))).toEqual(['full'])
+  })
+  it('drops the parameter and says so when none of the model’s endpoints supports it', () => {
+    const result = plan([bare], { tools, text: { verbosity: 'low' } })
+    expect(tags(result)).toEqual(['bare'])
+    expect(result.params).toEqual({ dropped_parameters: ['tools', 'verbosity'] })
+  })
+  it('lets tools decide when no endpoint has everything', () => {
+    const onlyTools = testEndpoint({ tag: 'only-tools', supports: ['tools'] })
+    expect(tags(plan([noTools, onlyTools], { tools, text: { format: { type: 'json_schema', name: 'x', schema: {} } } }))).toEqual(['only-tools'])
+  })
+  it('lists unsupported parameters per attempt', () => {
+    const result = plan([bare], { temperature: 1, seed: 7, max_output_tokens: 5, top_k: null })
+    expect(result.attempts[0]?.dropped).toEqual(['temperature', 'max_tokens', 'seed'])
+  })
+  it('excludes endpoints that do not take the input’s media', () => {
+    const blind = testEndpoint({ tag: 'blind', inputModalities: ['text'] })
+    const part = (type: string, fields: object): ModelRequest['input'] => [{ type: 'message', role: 'user', content: [{ type, ...fields } as never] }]
+    for (const [input, name] of [
+      [part('input_image', { image_url: 'data:image/png;base64,AAAA' }), 'image'],
+      [part('input_file', { file_url: 'https://x/y.pdf' }), 'file'],
+      [part('input_audio', { input_audio: { data: 'AAAA', format: 'wav' } }), 'audio'],
+      [part('input_video', { video_url: 'https://x/y.mp4' }), 'video'],
+    ] as const) {
+      const result = plan([blind, full], { input })
+      expect(tags(result)).toEqual(['full'])
+      expect(reason(result, 'blind')).toBe(`it does not take ${name} input`)
+    }
+    const inTool: ModelRequest['input'] = [{ type: 'function_call_output', call_id: 'c', output: [{ type: 'input_image', image_url: 'x' }] }]
+    expect(tags(plan([blind, full], { input: inTool }))).toEqual(['full'])
+    expect(plan([full], { modalities: ['image', 'text'] }).error?.message).toContain('does not produce image output')
+  })
+  it('excludes endpoints whose output limit is lower', () => {
+    const short = testEndpoint({ tag: 'short', maxOutputTokens: 100 })
+    const result = plan([short, full], { max_output_tokens: 101 })
+    expect(tags(result)).toEqual(['full'])
+    expect(reason(result, 'short')).toBe('max_output_tokens is 101 and its limit is 100')
+    expect(tags(plan([short], { max_output_tokens: 100 }))).toEqual(['short'])
+    expect(plan([short], { max_output_tokens: 101 }).error?.errorType).toBe('not_found')
+  })
+  it('excludes windows that are too short by the estimate while others fit', () => {
+    const input: ModelRequest['input'] = [{ type: 'message', role: 'user', content: 'four words make text '.repeat(2_000) }] // about 10,000 tokens
+    const small = testEndpoint({ tag: 'small', contextLength: 6_000, pricing: { input: 0.1, output: 0.1 } })
+    expect(tags(plan([small, full], { input }))).toEqual(['full'])
+    // By the estimate alone nobody is refused: the only endpoint left is asked.
+    const alone = plan([small], { input })
+    expect(tags(alone)).toEqual(['small'])
+    expect(alone.params).toEqual({ context_length: 'probably too short' })
+    const tiny = plan([testEndpoint({ tag: 'tiny', contextLength: 1_000 })], { input })
+    expect(tiny.error?.errorType).toBe('context_length_exceeded')
+    expect(tiny.error?.message).toContain('1000 tokens')
+  })
+})
+
+describe('own keys', () => {
+  it('tries own keys first, then the same endpoint with the gateway’s credentials', () => {
+    const result = plan(three, { provider: { sort: 'price' } }, { ownKeys: ({ tag }) => (tag === 'dear' ? 'first' : undefined) })
+    expect(result.attempts.map(({ endpoint, isByok }) => [endpoint.tag, isByok])).toEqual([['dear', true], ['cheap', false], ['middle', false], ['dear', false]])
+  })
+  it('overrides provider.order, as documented', () => {
+    const result = plan(three, { provider: { order: ['cheap', 'dear'] } }, { ownKeys: ({ tag }) => (tag === 'dear' ? 'first' : undefined) })
+    expect(result.attempts.map(({ endpoint, isByok }) => [endpoint.tag, isByok])).toEqual([['dear', true], ['cheap', false], ['dear', false], ['middle', false]])
+  })
+  it('keeps shared capacity out, or the own key last', () => {
+    expect(plan([cheap], {}, { ownKeys: () => 'only' }).attempts.map(({ isByok }) => isByok)).toEqual([true])
+    expect(plan([cheap], {}, { ownKeys: () => 'last' }).attempts.map(({ isByok }) => isByok)).toEqual([false, true])
+  })
+  it('does not plan shared capacity where the gateway has no credential', () => {
+    expect(plan([testEndpoint({ tag: 'x', credentials: 0 })], {}, { ownKeys: () => 'first' }).attempts.map(({ isByok }) => isByok)).toEqual([true])
+  })
+  it('puts own keys before other models with partition none', () => {
+    const b = testEndpoint({ model: 'beta/large', tag: 'beta', pricing: { input: 50, output: 50 } })
+    const result = plan([cheap, b], { models: ['acme/small', 'beta/large'], provider: { sort: { by: 'price', partition: 'none' } } }, { ownKeys: ({ tag }) => (tag === 'beta' ? 'first' : undefined) })
+    expect(tags(result)[0]).toBe('beta')
+  })
+})
+
+describe('sessions', () => {
+  const session = (pinned: string | undefined, explicit = false): NonNullable<PlanInput['session']> => ({ explicit, seed: 42, pinned: () => pinned })
+  it('puts the pinned endpoint first', () => {
+    const result = plan(three, {}, { session: session(dear.id), random: () => 0.5 })
+    expect(tags(result)).toEqual(['dear', 'cheap', 'middle'])
+    expect(result.attempts[0]?.pinned).toBe(true)
+    expect(result.params).toEqual({ session_pinned: true })
+  })
+  it('keeps the pin through an outage and gives it up for a bench', () => {
+    expect(tags(plan(three, {}, { session: session(dear.id), health: healthOf({ dear: { state: 'outage' } }, three) }))[0]).toBe('dear')
+    expect(tags(plan(three, {}, { session: session(dear.id), health: healthOf({ dear: { state: 'benched', benchedUntil: NOW + 1 } }, three) })).at(-1)).toBe('dear')
+  })
+  it('obeys a manual order before the pin', () => {
+    expect(tags(plan(three, { provider: { order: ['middle'] } }, { session: session(dear.id) }))[0]).toBe('middle')
+  })
+  it('never brings back a rejected endpoint', () => {
+    expect(tags(plan(three, { provider: { ignore: ['dear'] } }, { session: session(dear.id) }))).not.toContain('dear')
+  })
+  it('can be switched off', () => {
+    expect(tags(plan(three, {}, { session: session(dear.id), random: () => 0.5, defaults: { sticky: false } }))[0]).toBe('cheap')
+  })
+  it('draws without a session key until a pin exists', () => {
+    expect(tags(plan(three, {}, { session: session(undefined), random: () => 0.99 }))[0]).toBe('middle')
+    const explicit = [0, 0.5, 0.99].map((r) => tags(plan(three, {}, { session: session(undefined, true), random: () => r })).join())
+    expect(new Set(explicit).size).toBe(1)
+  })
+})

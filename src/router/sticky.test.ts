@@ -1,0 +1,233 @@
+import { describe, expect, it } from 'vitest'
+import type { ModelRequest } from '../core/request.ts'
+import { GatewayError } from '../core/error.ts'
+import { manualClock } from '../lib/clock.ts'
+import { testCatalog, testEndpoint } from '../testing/endpoints.ts'
+import { createHealth } from './health.ts'
+import { hash64, sampleText, unitHash } from './hash.ts'
+import { planRoute } from './plan.ts'
+import { createSticky, pinTtl } from './sticky.ts'
+import type { PinStore } from './sticky.ts'
+
+const clock = manualClock()
+const chat = (...messages: readonly (readonly [role: 'system' | 'user' | 'assistant' | 'developer', text: string])[]): ModelRequest => ({
+  input: messages.map(([role, content]) => ({ type: 'message' as const, role, content })),
+})
+const MINUTE = 60_000
+
+describe('the session key', () => {
+  const sticky = createSticky({ clock })
+  const id = (request: ModelRequest, sessionId?: string, workspace = 'w'): string | undefined => sticky.open(workspace, request, sessionId)?.id
+
+  it('is session_id, else the header, else prompt_cache_key', () => {
+    const full: ModelRequest = { ...chat(['user', 'hi']), session_id: 's', prompt_cache_key: 'p' }
+    const { session_id: _session, ...keyed } = full
+    expect(id(full)).toBe(id({ input: [], session_id: 's' }))
+    expect(id(full, 'header')).toBe(id(full))
+    expect(id(keyed, 's')).toBe(id(full))
+    expect(id(keyed)).toBe(id({ input: [], prompt_cache_key: 'p' }))
+    expect(sticky.open('w', full)?.explicit).toBe(true)
+  })
+  it('is else the first system or developer message and the first other one', () => {
+    const opening = id(chat(['system', 'be brief'], ['user', 'hi']))
+    expect(id(chat(['system', 'be brief'], ['user', 'hi'], ['assistant', 'yes?'], ['user', 'more']))).toBe(opening)
+    expect(id(chat(['developer', 'be brief'], ['user', 'hi']))).toBe(opening)
+    expect(id({ ...chat(['user', 'hi']), instructions: 'be brief' })).toBe(opening)
+    expect(id(chat(['system', 'be long'], ['user', 'hi']))).not.toBe(opening)
+    expect(id(chat(['system', 'be brief'], ['user', 'ho']))).not.toBe(opening)
+    expect(sticky.open('w', chat(['user', 'hi']))?.explicit).toBe(false)
+    expect(sticky.open('w', chat(['system', 'alone']))).toBeUndefined()
+  })
+  it('belongs to a workspace, and a made-up key never meets an explicit one', () => {
+    expect(id({ input: [], session_id: 's' }, undefined, 'w1')).not.toBe(id({ input: [], session_id: 's' }, undefined, 'w2'))
+    expect(id({ input: [], session_id: '\u0000hi' })).not.toBe(id(chat(['user', 'hi'])))
+  })
+  it('tells media apart without reading it', () => {
+    const image = (url: string): ModelRequest => ({ input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'what?' }, { type: 'input_image', image_url: url }] }] })
+    expect(id(image(`data:${'A'.repeat(100_000)}x`))).not.toBe(id(image(`data:${'A'.repeat(100_000)}y`)))
+    const start = performance.now()
+    for (let n = 0; n < 1_000; n++) id(image(`data:${n}${'A'.repeat(1_000_000)}`.slice(0, 900_000)))
+    expect(performance.now() - start).toBeLessThan(500)
+  })
+})
+
+describe('hashing', () => {
+  it('samples long text by head, tail and length', () => {
+    const long = 'x'.repeat(10_000)
+    expect(sampleText(long).length).toBeLessThan(700)
+    expect(sampleText(long)).not.toBe(sampleText(`${long}x`))
+    expect(sampleText('short')).toBe('short')
+  })
+  it('spreads evenly and does not collide on near keys', () => {
+    const seen = new Set<string>()
+    const buckets = new Array<number>(16).fill(0)
+    for (let n = 0; n < 20_000; n++) {
+      const { high, low } = hash64(`session-${n}`)
+      seen.add(`${high}.${low}`)
+      const unit = unitHash(low, 77)
+      expect(unit > 0 && unit < 1).toBe(true)
+      buckets[Math.floor(unit * 16)]!++
+    }
+    expect(seen.size).toBe(20_000)
+    for (const count of buckets) expect(Math.abs(count - 1_250)).toBeLessThan(150)
+  })
+})
+
+describe('pins', () => {
+  const setup = (options: { readonly maxEntries?: number; readonly store?: PinStore } = {}) => {
+    const time = manualClock()
+    return { time, sticky: createSticky({ clock: time, ...options }) }
+  }
+  const served = (endpointId: string, cachedTokens = 0): { readonly model: string; readonly endpointId: string; readonly cachedTokens: number } => ({ model: 'm', endpointId, cachedTokens })
+  const keyed: ModelRequest = { input: [], session_id: 's' }
+
+  it('an explicit key pins from the first success', () => {
+    const { sticky } = setup()
+    const session = sticky.open('w', keyed)!
+    expect(session.pinned('m')).toBeUndefined()
+    sticky.succeeded(session, served('a'))
+    expect(session.pinned('m')).toBe('a')
+    expect(session.pinned('other')).toBeUndefined()
+  })
+  it('without a key the first cache read pins', () => {
+    const { sticky } = setup()
+    const session = sticky.open('w', chat(['user', 'hi']))!
+    sticky.succeeded(session, served('a'))
+    expect(session.pinned('m')).toBeUndefined()
+    sticky.succeeded(session, served('a', 1_000))
+    expect(session.pinned('m')).toBe('a')
+    sticky.succeeded(session, served('b'))
+    expect(session.pinned('m')).toBe('b')
+  })
+  it('moves only when another endpoint succeeds, and not for a manual order', () => {
+    const { sticky } = setup()
+    const session = sticky.open('w', keyed)!
+    sticky.succeeded(session, served('a'))
+    sticky.succeeded(session, served('b'), true)
+    expect(session.pinned('m')).toBe('a')
+    sticky.succeeded(session, served('b'))
+    expect(session.pinned('m')).toBe('b')
+  })
+  it('ends ten minutes after its last use', () => {
+    const { time, sticky } = setup()
+    const session = sticky.open('w', keyed)!
+    sticky.succeeded(session, served('a'))
+    time.advance(9 * MINUTE)
+    sticky.succeeded(session, served('a'))
+    time.advance(9 * MINUTE)
+    expect(session.pinned('m')).toBe('a')
+    time.advance(MINUTE)
+    expect(session.pinned('m')).toBeUndefined()
+    expect(sticky.size).toBe(0)
+  })
+  it('lives as long as the cache the request declares', () => {
+    expect(pinTtl({ input: [] })).toBe(10 * MINUTE)
+    expect(pinTtl({ input: [], cache_control: { type: 'ephemeral', ttl: '5m' } })).toBe(10 * MINUTE)
+    expect(pinTtl({ input: [], cache_control: { type: 'ephemeral', ttl: '1h' } })).toBe(60 * MINUTE)
+    expect(pinTtl({ input: [], prompt_cache_options: { mode: 'explicit', ttl: '30m' } })).toBe(30 * MINUTE)
+    expect(pinTtl({ input: [], prompt_cache_retention: '24h' })).toBe(24 * 60 * MINUTE)
+    expect(pinTtl({ input: [], prompt_cache_retention: '999999d' })).toBe(24 * 60 * MINUTE)
+    expect(pinTtl({ input: [], prompt_cache_retention: 'in_memory' })).toBe(10 * MINUTE)
+  })
+  it('keeps a bounded table, the oldest out first', () => {
+    const { sticky } = setup({ maxEntries: 3 })
+    const sessions = [0, 1, 2, 3].map((n) => sticky.open('w', { input: [], session_id: `s${n}` })!)
+    for (const session of sessions) sticky.succeeded(session, served('a'))
+    expect(sticky.size).toBe(3)
+    expect(sessions.map((session) => session.pinned('m'))).toEqual([undefined, 'a', 'a', 'a'])
+  })
+  it('shares pins through a store, and does without a store that is slow or broken', async () => {
+    const shared = new Map<string, string>()
+    const store: PinStore = { get: async (key) => shared.get(key), set: (key, id) => void shared.set(key, id) }
+    const [here, there] = [setup({ store }).sticky, setup({ store }).sticky]
+    here.succeeded(here.open('w', keyed)!, served('a'))
+    const session = there.open('w', keyed)!
+    await there.load(session, ['m'])
+    expect(session.pinned('m')).toBe('a')
+
+    const hanging = createSticky({ clock, limitMs: 5, store: { get: () => new Promise(() => undefined), set: () => undefined } })
+    await hanging.load(hanging.open('w', keyed)!, ['m'])
+    const broken = createSticky({ clock, store: { get: () => Promise.reject(new Error('lost')), set: () => undefined } })
+    await broken.load(broken.open('w', keyed)!, ['m'])
+    expect(broken.open('w', keyed)?.pinned('m')).toBeUndefined()
+  })
+})
+
+describe('several processes without shared state', () => {
+  const prices = [1, 1.5, 2, 2.5, 3]
+  const endpoints = prices.map((price, i) => testEndpoint({ tag: `p${i}`, pricing: { input: price, output: price } }))
+  const catalog = testCatalog(endpoints)
+  const down = new GatewayError('provider_unavailable', 'down', { source: 'provider' })
+  const requestOf = (session: number): ModelRequest => ({ model: 'acme/small', input: [], session_id: `session-${session}` })
+
+  const cluster = () => {
+    const time = manualClock()
+    const processes = Array.from({ length: 4 }, (_, n) => ({ sticky: createSticky({ clock: time }), health: createHealth({ clock: time }), random: () => (n + 1) * 0.2 }))
+    /** One request of a session through one process; the first endpoint that is alive serves. Gives its tag. */
+    const route = (session: number, process: number, dead?: string): string => {
+      const { sticky, health, random } = processes[process]!
+      const request = requestOf(session)
+      const opened = sticky.open('w', request)!
+      const plan = planRoute({ request, catalog, health: health.view(), session: opened, random, now: time.now() })
+      for (const { endpoint } of plan.attempts) {
+        health.started(endpoint.id)
+        if (endpoint.tag === dead) {
+          health.failure(endpoint.id, down)
+          continue
+        }
+        health.success(endpoint.id, {})
+        sticky.succeeded(opened, { model: 'acme/small', endpointId: endpoint.id, cachedTokens: 0 })
+        return endpoint.tag
+      }
+      return 'none'
+    }
+    /** A request of each session through each process: per session the tags that served it. */
+    const round = (dead?: string): readonly (readonly string[])[] => Array.from({ length: 1_000 }, (_, session) => processes.map((_process, n) => route(session, n, dead)))
+    return { time, processes, route, round }
+  }
+
+  it('agree on every session; a death moves only its own sessions; a return pulls none back until pins end', () => {
+    const { time, round } = cluster()
+    const before = round()
+    for (const tags of before) expect(new Set(tags).size).toBe(1)
+    const home = before.map(([tag]) => tag)
+    const count = (tag: string): number => home.filter((one) => one === tag).length
+    // Weighted: the cheapest holds about 1 / (1 + .44 + .25 + .16 + .11) = 51 %.
+    expect(count('p0')).toBeGreaterThan(450)
+    expect(count('p0')).toBeLessThan(570)
+    expect(count('p4')).toBeGreaterThan(20)
+
+    const during = round('p0')
+    during.forEach((tags, n) => {
+      expect(new Set(tags).size).toBe(1)
+      if (home[n] === 'p0') expect(tags[0]).not.toBe('p0')
+      else expect(tags[0]).toBe(home[n])
+    })
+
+    time.advance(MINUTE)
+    round().forEach((tags, n) => expect(tags).toEqual(during[n]))
+
+    // Once the pins have ended everyone is at home again.
+    time.advance(11 * MINUTE)
+    round().forEach((tags, n) => expect(tags).toEqual(before[n]))
+  })
+  it('agree after an outage even on sessions that some of them have not seen since', () => {
+    const { time, processes, route } = cluster()
+    for (const { health } of processes) for (let n = 0; n < 3; n++) health.failure(endpoints[0]!.id, down)
+    const moved = Array.from({ length: 200 }, (_, session) => route(session, session % 4, 'p0'))
+    time.advance(2 * MINUTE)
+    moved.forEach((tag, session) => {
+      for (let process = 0; process < 4; process++) expect(route(session, process)).toBe(tag)
+    })
+  })
+  it('lets calls without a session return at once', () => {
+    const { time, processes } = cluster()
+    const { health } = processes[0]!
+    for (let n = 0; n < 3; n++) health.failure(endpoints[0]!.id, down)
+    time.advance(5_000)
+    health.started(endpoints[0]!.id)
+    health.success(endpoints[0]!.id, {})
+    const plan = planRoute({ request: { model: 'acme/small', input: [] }, catalog, health: health.view(), random: () => 0, now: time.now() })
+    expect(plan.attempts[0]?.endpoint.tag).toBe('p0')
+  })
+})
