@@ -46,6 +46,15 @@ describe('findVendorNames', () => {
     expect(findVendorNames(root)).toEqual([])
   })
 
+  it('lets a vendor’s declaration point at another’s price list and author', () => {
+    const root = tree({
+      ...acme,
+      'src/providers/acme-eu.ts': `export const eu = { slug: 'acme-eu', priceProvider: 'acme', models: { author: 'acme' } }\n`,
+      'src/router/price.ts': `export const data = { priceProvider: 'acme' }\n`,
+    })
+    expect(findVendorNames(root).map(({ file }) => file)).toEqual(['src/router/price.ts'])
+  })
+
   it('knows tools by their wire spelling only: their bare names are ordinary words', () => {
     const root = tree({
       'src/tools/files.ts': 'export const files = 1\n',

@@ -22,6 +22,9 @@ const ROOMS: readonly VendorRoom[] = [
   { folder: 'tools', literals: (slug) => [`gateway:${slug}`] },
 ]
 
+/** Destinations named after no vendor: ordinary words with meanings of their own elsewhere. */
+const WORDS = new Set(['file', 'webhook'])
+
 /** Files where names are data, not decisions. */
 const DATA = [/^src\/catalog\/(?:data|builtin)\b/, /\.test\.ts$/, /^src\/testing\//, /\/__fixtures__\//]
 
@@ -29,6 +32,9 @@ const DATA = [/^src\/catalog\/(?:data|builtin)\b/, /\.test\.ts$/, /^src\/testing
 const ALLOWED: readonly { readonly file: RegExp; readonly literal: RegExp; readonly why: string }[] = [
   { file: /^src\/doors\//, literal: /^(?:perplexity|parallel|exa|firecrawl|native)$/, why: 'search engines the request schema lets a caller choose' },
 ]
+
+/** Properties of a vendor's declaration that point at another by name: its price list, the author of its models. */
+const DECLARED_PROPERTIES = new Set(['priceProvider', 'author'])
 
 export interface Finding {
   readonly file: string
@@ -45,7 +51,7 @@ function vendorLiterals(root: string): ReadonlyMap<string, readonly string[]> {
     if (!existsSync(base)) continue
     for (const entry of globSync('{*.ts,*/index.ts}', { cwd: base })) {
       const slug = entry.endsWith('/index.ts') ? entry.slice(0, -'/index.ts'.length) : basename(entry, '.ts')
-      if (slug === 'index' || slug === 'shared' || slug.endsWith('.test')) continue
+      if (slug === 'index' || slug === 'shared' || slug.endsWith('.test') || WORDS.has(slug)) continue
       for (const literal of literals(slug)) owners.set(literal, [...(owners.get(literal) ?? []), `src/${folder}/${slug}`])
     }
   }
@@ -54,9 +60,11 @@ function vendorLiterals(root: string): ReadonlyMap<string, readonly string[]> {
 
 function literalsOf(file: string, text: string): readonly { readonly text: string; readonly line: number }[] {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, false)
+  const isVendorFile = file.startsWith('src/providers/')
   const found: { text: string; line: number }[] = []
   const visit = (node: ts.Node): void => {
     if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return
+    if (isVendorFile && ts.isPropertyAssignment(node) && DECLARED_PROPERTIES.has(node.name.getText(source))) return
     if (ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node)) {
       found.push({ text: node.text, line: source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1 })
     }
