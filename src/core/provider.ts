@@ -86,8 +86,6 @@ export interface ProviderModels {
   readonly open?: boolean
   /** Ids of the price data that are not served here through chat. */
   readonly exclude?: RegExp
-  /** The id to send, where the vendor spells it longer than the price data (`accounts/acme/models/x`). */
-  readonly upstreamId?: (id: string) => string
   /** Parameters of the dialect this vendor rejects or ignores. */
   readonly unsupported?: readonly Parameter[]
   /** Models declared here instead of in the price data. */

@@ -7,7 +7,6 @@ export const fireworks: Provider = {
   baseUrl: 'https://api.fireworks.ai/inference/v1',
   dialect: 'openai-chat',
   options: { reasoning_style: 'effort', reasoning_replay: 'reasoning_content', forward: ['user', 'prompt_cache_key'] },
-  models: { upstreamId: (id) => `accounts/fireworks/models/${id}` },
   homepage: 'https://fireworks.ai',
   statusPage: 'https://status.fireworks.ai',
   privacyPolicy: 'https://fireworks.ai/privacy-policy',

@@ -1,0 +1,165 @@
+import { ConfigError, type ConfigProblem } from '../core/config-error.ts'
+import type { Config, ModelConfig } from '../core/config.ts'
+import type { Dialect } from '../core/dialect.ts'
+import type { Catalog, Model } from '../core/endpoint.ts'
+import type { Provider } from '../core/provider.ts'
+import { canonicalName, splitVariant } from './canonical-slug.ts'
+import { connectProvider, isOnByEnv, type ConnectedProvider, type Env, type Report } from './connect.ts'
+import { endpointForOpenId, endpointFromConfig, endpointFromDeclaration, endpointFromPrices, priceVendorOf } from './endpoints.ts'
+import { createLookup } from './lookup.ts'
+import { ModelDraft } from './model-draft.ts'
+import { EMPTY_PRICE_BOOK, loadPriceBook, type PriceBook } from './price-book.ts'
+
+/** The slice of the configuration a catalog is made of. */
+export type CatalogConfig = Pick<Config, 'providers' | 'models' | 'catalog' | 'defaults'> & { readonly file?: string }
+
+/** A provider that is on, as the public list shows it. */
+export interface CatalogProvider {
+  readonly slug: string
+  readonly name: string
+  readonly homepage?: string
+  readonly privacyPolicy?: string
+  readonly termsOfService?: string
+  readonly statusPage?: string
+}
+
+export interface BuiltCatalog extends Catalog {
+  readonly providers: readonly CatalogProvider[]
+  /** What was left out and why, for the start-up log: providers half configured by the environment. */
+  readonly notes: readonly string[]
+}
+
+export interface BuildOptions {
+  /** Milliseconds; decides which dated price applies. */
+  readonly now?: number
+}
+
+/**
+ * Builds the immutable view of all models: built-in providers that configuration or environment switch on, with models and prices from
+ * the maintained price data, overridden and extended by the configuration's own models. Only providers that are on cost time.
+ * Throws ConfigError with everything that does not fit together.
+ */
+export async function buildCatalog(
+  config: CatalogConfig, providers: readonly Provider[], dialects: ReadonlyMap<string, Dialect>, env: Env, options: BuildOptions = {},
+): Promise<BuiltCatalog> {
+  const problems: ConfigProblem[] = []
+  const notes: string[] = []
+  const connected = connectAll(config, providers, dialects, env, problems, notes)
+  const book = needsPrices(config, connected) ? await loadPriceBook(options.now ?? Date.now()) : EMPTY_PRICE_BOOK
+  const draft = new ModelDraft(book)
+  for (const entry of connected.values()) addBuiltIn(draft, entry, book, (path, message) => problems.push({ path: `${entry.slug}.${path}`, message }))
+  addConfigured(draft, config, providers, connected, book, problems)
+  const models = draft.finish()
+  checkAliases(models, config.models, problems)
+  const catalog = createLookup({ models, openModel: (name) => openModel(name, config, connected, book) })
+  if (config.defaults.model !== undefined && problems.length === 0 && catalog.find(config.defaults.model) === undefined) {
+    problems.push({ path: 'defaults.model', message: `${JSON.stringify(config.defaults.model)}; expected a model that a configured provider serves` })
+  }
+  if (problems.length > 0) throw new ConfigError(problems, config.file)
+  return Object.freeze({ ...catalog, providers: [...connected.values()].map(toPublic).toSorted((a, b) => (a.slug < b.slug ? -1 : 1)), notes })
+}
+
+function connectAll(
+  config: CatalogConfig, providers: readonly Provider[], dialects: ReadonlyMap<string, Dialect>, env: Env, problems: ConfigProblem[], notes: string[],
+): ReadonlyMap<string, ConnectedProvider> {
+  const known = new Map(providers.map((provider) => [provider.slug, provider]))
+  const connected = new Map<string, ConnectedProvider>()
+  for (const [index, entry] of config.providers.entries()) {
+    if (!entry.enabled) continue
+    const result = connectProvider({ provider: known.get(entry.slug), config: entry, dialects, env }, (path, message) =>
+      problems.push({ path: `providers[${index}].${path}`, message }))
+    if (result !== undefined) connected.set(entry.slug, result)
+  }
+  const mentioned = new Set(config.providers.map((entry) => entry.slug))
+  for (const provider of providers) {
+    if (mentioned.has(provider.slug) || !isOnByEnv(provider, env)) continue
+    const result = connectProvider({ provider, config: undefined, dialects, env }, (path, message) =>
+      notes.push(`${provider.slug} stays off although its variable is set: ${path}: ${message}`))
+    if (result !== undefined) connected.set(provider.slug, result)
+  }
+  return connected
+}
+
+/** The price data is large; a start that needs none of it (only self-declared models, all priced) does not load it. */
+function needsPrices(config: CatalogConfig, connected: ReadonlyMap<string, ConnectedProvider>): boolean {
+  if ([...connected.values()].some(({ provider }) => provider !== undefined && provider.keyless !== true)) return true
+  return config.models.some((model) => model.endpoints.some((entry) => entry.pricing === undefined || (entry.contextLength ?? model.contextLength) === undefined))
+}
+
+function addBuiltIn(draft: ModelDraft, connected: ConnectedProvider, book: PriceBook, report: Report): void {
+  const { provider } = connected
+  for (const declared of provider?.models?.list ?? []) {
+    const endpoint = endpointFromDeclaration(connected, declared, report)
+    if (endpoint !== undefined) draft.add(endpoint, { name: declared.name, description: declared.description })
+  }
+  if (provider === undefined) return
+  const author = provider.models?.author ?? provider.slug
+  for (const priced of book.models(priceVendorOf(connected))) {
+    if (provider.models?.exclude?.test(priced.id) === true) continue
+    const { slug, variant } = canonicalName(priced.id, author, book.naming)
+    const endpoint = endpointFromPrices(connected, priced, slug, variant, book, report)
+    if (endpoint !== undefined) draft.add(endpoint, { name: priced.name, description: priced.description, created: priced.created })
+  }
+}
+
+function addConfigured(
+  draft: ModelDraft, config: CatalogConfig, providers: readonly Provider[], connected: ReadonlyMap<string, ConnectedProvider>, book: PriceBook, problems: ConfigProblem[],
+): void {
+  const off = new Set(config.providers.filter((entry) => !entry.enabled).map((entry) => entry.slug))
+  const failed = new Set(config.providers.map((entry) => entry.slug))
+  for (const [index, model] of config.models.entries()) {
+    draft.describe(model)
+    for (const [position, entry] of model.endpoints.entries()) {
+      const path = `models[${index}].endpoints[${position}]`
+      const [slug = ''] = entry.provider.split('/')
+      const target = connected.get(slug)
+      if (target === undefined) {
+        // A provider that is switched off takes its endpoints along; one whose entry is wrong was reported there.
+        if (!off.has(slug) && !failed.has(slug)) problems.push({ path: `${path}.provider`, message: unknownProvider(slug, providers) })
+        continue
+      }
+      const endpoint = endpointFromConfig(target, model, entry, book, (option, message) => problems.push({ path: `${path}.${option}`, message }))
+      if (endpoint !== undefined) draft.override(endpoint)
+    }
+  }
+}
+
+function unknownProvider(slug: string, providers: readonly Provider[]): string {
+  const builtIn = providers.find((provider) => provider.slug === slug)
+  const name = JSON.stringify(slug)
+  if (builtIn === undefined) return `${name}; expected the slug of an entry under providers, or of a built-in provider`
+  const variables = builtIn.keyless === true ? builtIn.env.baseUrl : builtIn.env.apiKey
+  return `${name} is not switched on; expected ${variables?.[0] ?? 'a variable'} in the environment, or an entry for it under providers`
+}
+
+function checkAliases(models: readonly Model[], configured: readonly ModelConfig[], problems: ConfigProblem[]): void {
+  const taken = new Map(models.map((model) => [model.slug, model.slug]))
+  for (const [index, { slug, aliases }] of configured.entries()) {
+    for (const [position, alias] of aliases.entries()) {
+      const owner = taken.get(alias)
+      if (owner !== undefined && owner !== slug) {
+        problems.push({ path: `models[${index}].aliases[${position}]`, message: `${JSON.stringify(alias)}; expected a name no other model has (${owner} has it)` })
+      }
+      taken.set(alias, slug)
+    }
+  }
+}
+
+/** `provider/any-id` of a provider that is open: always when it says so, else when the configuration lists no model of it. */
+function openModel(name: string, config: CatalogConfig, connected: ReadonlyMap<string, ConnectedProvider>, book: PriceBook): Model | undefined {
+  const slash = name.indexOf('/')
+  const target = slash <= 0 ? undefined : connected.get(name.slice(0, slash))
+  const upstreamModel = name.slice(slash + 1)
+  if (target === undefined || upstreamModel === '' || upstreamModel.length > 256 || !config.catalog.open) return undefined
+  const listed = (): boolean => config.models.some((model) => model.endpoints.some((entry) => entry.provider.split('/')[0] === target.slug))
+  if (!(target.open ?? !listed())) return undefined
+  const { base } = splitVariant(upstreamModel)
+  const { slug } = canonicalName(base, target.provider?.models?.author ?? target.slug, book.naming)
+  const endpoint = endpointForOpenId(target, name, upstreamModel, slug, book)
+  return endpoint === undefined ? undefined : { slug: name, name: book.about(slug)?.name ?? upstreamModel, created: 0, contextLength: endpoint.contextLength, endpoints: [endpoint] }
+}
+
+function toPublic({ slug, name, provider }: ConnectedProvider): CatalogProvider {
+  const pick = <K extends 'homepage' | 'privacyPolicy' | 'termsOfService' | 'statusPage'>(key: K) => (provider?.[key] === undefined ? {} : { [key]: provider[key] })
+  return { slug, name, ...pick('homepage'), ...pick('privacyPolicy'), ...pick('termsOfService'), ...pick('statusPage') }
+}

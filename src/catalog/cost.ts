@@ -1,0 +1,84 @@
+import type { Cost } from '../core/generation.ts'
+import type { Pricing } from '../core/pricing.ts'
+import type { Usage } from '../core/usage.ts'
+
+const PER_TOKEN = 1_000_000
+
+interface Rates {
+  readonly input?: number
+  readonly output?: number
+  readonly cacheRead?: number
+  readonly cacheWrite?: number
+  readonly cacheWrite1h?: number
+}
+
+/** Prices in force for a prompt of this size at this time (milliseconds): the highest tier reached, else the window, else the base. */
+export function ratesFor(pricing: Pricing, inputTokens: number, at?: number): Rates {
+  const second = at === undefined ? undefined : Math.floor(at / 1_000) % 86_400
+  const window = second === undefined ? undefined : pricing.windows?.find(({ from, to }) => (from <= to ? second >= from && second < to : second >= from || second < to))
+  const tier = pricing.tiers?.reduce<(typeof pricing.tiers)[number] | undefined>(
+    (best, candidate) => (candidate.fromInputTokens <= inputTokens && candidate.fromInputTokens >= (best?.fromInputTokens ?? 0) ? candidate : best),
+    undefined,
+  )
+  return window === undefined && tier === undefined ? pricing : { ...pricing, ...window, ...tier }
+}
+
+/**
+ * What one answer cost, USD: (input - cached - written) at the input price, cache reads and writes at theirs, output at the output price,
+ * plus prices per request and per web search, plus `extras` (server tools and plugins the gateway itself paid for).
+ *
+ * A cost the upstream reports wins; prices then only split it. A missing cache price is the input price. `source` is `unknown` when
+ * tokens were used whose price nobody knows: the figures are then a lower bound, not a price of zero.
+ *
+ * @param at when the call was made, milliseconds; needed only for prices that depend on the hour
+ */
+export function computeCost(usage: Usage, pricing: Pricing, extras: { readonly [item: string]: number } = {}, at?: number): Cost {
+  const rates = ratesFor(pricing, usage.inputTokens, at)
+  const written1h = usage.cacheWrite1hTokens ?? 0
+  const written5m = usage.cacheWriteTokens - written1h
+  const plain = usage.inputTokens - usage.cachedTokens - usage.cacheWriteTokens
+  const audio = pricing.inputAudio === undefined ? 0 : Math.min(usage.audioInputTokens ?? 0, plain)
+  const price = rates.input ?? 0
+  const writePrice = rates.cacheWrite ?? price
+
+  const cached = usage.cachedTokens * (rates.cacheRead ?? price)
+  const written = written5m * writePrice + written1h * (rates.cacheWrite1h ?? writePrice)
+  const input = ((plain - audio) * price + audio * (pricing.inputAudio ?? 0) + cached + written) / PER_TOKEN
+  const output = (usage.outputTokens * (rates.output ?? 0)) / PER_TOKEN
+  const discount = ((usage.cachedTokens + usage.cacheWriteTokens) * price - cached - written) / PER_TOKEN
+  const cacheDiscount = discount === 0 ? 0 : discount
+
+  const units = usage.reportedCost === undefined ? unitItems(usage, pricing) : {}
+  const items = { ...units, ...extras }
+  const extra = Object.values(items).reduce((sum, value) => sum + value, 0)
+  const listed = Object.keys(items).length === 0 ? {} : { extras: items }
+  if (usage.reportedCost !== undefined) {
+    const share = splitReported(usage, input, output)
+    return { total: usage.reportedCost + extra, input: usage.reportedCost * share, output: usage.reportedCost * (1 - share), cacheDiscount, ...listed, source: 'upstream' }
+  }
+  return { total: input + output + extra, input, output, cacheDiscount, ...listed, source: isKnown(usage, rates, pricing) ? 'catalog' : 'unknown' }
+}
+
+function unitItems(usage: Usage, pricing: Pricing): { readonly [item: string]: number } {
+  const searches = usage.serverToolUse?.['web_search'] ?? 0
+  return {
+    ...(pricing.request ? { request: pricing.request } : {}),
+    ...(pricing.webSearch && searches > 0 ? { web_search: pricing.webSearch * searches } : {}),
+  }
+}
+
+/** The input's share of a reported total: as the catalog's prices would have it, else by tokens. */
+function splitReported(usage: Usage, input: number, output: number): number {
+  if (input + output > 0) return input / (input + output)
+  return usage.totalTokens > 0 ? usage.inputTokens / usage.totalTokens : 1
+}
+
+/** Every kind of token that was used has a price, or a price of some kind exists when none was used. */
+function isKnown(usage: Usage, rates: Rates, pricing: Pricing): boolean {
+  const inputKnown = rates.input !== undefined || (usage.inputTokens === usage.cachedTokens && rates.cacheRead !== undefined)
+  const outputKnown = rates.output !== undefined
+  const perRequest = pricing.request !== undefined && rates.input === undefined && rates.output === undefined
+  if (perRequest) return true
+  if (usage.totalTokens === 0) return inputKnown || outputKnown
+  return (inputKnown || usage.inputTokens === 0) && (outputKnown || usage.outputTokens === 0)
+}

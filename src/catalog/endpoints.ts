@@ -1,0 +1,208 @@
+import type { EndpointPolicies, Modality, Parameter } from '../core/capability.ts'
+import type { EndpointConfig, ModelConfig } from '../core/config.ts'
+import type { Endpoint } from '../core/endpoint.ts'
+import type { Pricing } from '../core/pricing.ts'
+import type { Connection, ProviderModel } from '../core/provider.ts'
+import type { ConnectedProvider, Report } from './connect.ts'
+import { traitsOf } from './data/model-traits.ts'
+import type { PriceBook, PricedModel } from './price-book.ts'
+
+/**
+ * What stands in for a context length nobody knows: large, because a guess must not exclude an endpoint, and one less than a number
+ * vendors use, so that it can be told from a known one.
+ */
+export const UNKNOWN_CONTEXT_LENGTH = 1_048_575
+
+/** Capabilities an operator lists by one word, and the parameters that come with them. */
+const CAPABILITIES: { readonly [name: string]: readonly Parameter[] } = {
+  tools: ['tools', 'tool_choice', 'parallel_tool_calls'],
+  structured_outputs: ['structured_outputs', 'response_format'],
+  reasoning: ['reasoning', 'include_reasoning', 'reasoning_effort'],
+  logprobs: ['logprobs', 'top_logprobs'],
+  verbosity: ['verbosity'],
+  prediction: ['prediction'],
+  web_search_options: ['web_search_options'],
+}
+const LISTED = new Set(Object.values(CAPABILITIES).flat())
+const MODALITIES: ReadonlySet<string> = new Set<Modality>(['text', 'image', 'file', 'audio', 'video'])
+
+interface Parts {
+  readonly model: string
+  readonly variant?: string
+  readonly tag: string
+  readonly upstreamModel: string
+  readonly connected: ConnectedProvider
+  readonly connection: Connection
+  readonly contextLength: number | undefined
+  readonly maxOutputTokens?: number
+  readonly pricing: Pricing
+  readonly supports: ReadonlySet<Parameter>
+  readonly inputs: readonly Modality[]
+  readonly outputs: readonly Modality[]
+  readonly policies?: Partial<EndpointPolicies>
+  readonly quantization?: string
+  readonly region?: string
+  readonly tier?: Endpoint['tier']
+  readonly reasonsByDefault: boolean
+  readonly implicitCaching: boolean
+}
+
+function createEndpoint(parts: Parts): Endpoint {
+  const { connected, model, variant, tag, upstreamModel } = parts
+  return {
+    id: `${model}${variant === undefined ? '' : `:${variant}`}@${tag}#${upstreamModel}`,
+    model,
+    ...(variant === undefined ? {} : { variant }),
+    provider: connected.slug,
+    tag,
+    providerName: connected.name,
+    upstreamModel,
+    contextLength: parts.contextLength ?? UNKNOWN_CONTEXT_LENGTH,
+    ...(parts.maxOutputTokens === undefined ? {} : { maxOutputTokens: parts.maxOutputTokens }),
+    pricing: parts.pricing,
+    supports: parts.supports,
+    inputModalities: new Set(parts.inputs),
+    outputModalities: new Set(parts.outputs),
+    policies: { ...connected.policies, ...parts.policies },
+    quantization: parts.quantization ?? 'unknown',
+    ...(parts.region === undefined ? {} : { region: parts.region }),
+    ...(parts.tier === undefined ? {} : { tier: parts.tier }),
+    ...(parts.reasonsByDefault ? { reasonsByDefault: true } : {}),
+    ...(parts.implicitCaching ? { implicitCaching: true } : {}),
+    connection: parts.connection,
+  }
+}
+
+const supportSets = new WeakMap<Connection['dialect'], Map<string, ReadonlySet<Parameter>>>()
+
+/** The dialect's parameters less what vendor and model refuse. Endpoints share equal sets: a large vendor has hundreds. */
+function supportsWithout(connection: Connection, unsupported: readonly Parameter[]): ReadonlySet<Parameter> {
+  const sets = supportSets.get(connection.dialect) ?? new Map<string, ReadonlySet<Parameter>>()
+  supportSets.set(connection.dialect, sets)
+  const key = unsupported.join(' ')
+  const known = sets.get(key) ?? new Set(connection.dialect.supports.filter((parameter) => !unsupported.includes(parameter)))
+  sets.set(key, known)
+  return known
+}
+
+/** An endpoint of a built-in vendor for a model of the price data. */
+export function endpointFromPrices(connected: ConnectedProvider, priced: PricedModel, slug: string, variant: string | undefined, book: PriceBook, report: Report): Endpoint | undefined {
+  const upstreamModel = priced.upstreamId ?? priced.id
+  const connection = connected.connectionFor(upstreamModel, {}, report)
+  if (connection === undefined) return undefined
+  const traits = traitsOf(slug)
+  return createEndpoint({
+    model: slug,
+    ...(variant === undefined ? {} : { variant }),
+    tag: connected.slug,
+    upstreamModel,
+    connected,
+    connection,
+    contextLength: priced.contextLength ?? book.about(slug)?.contextLength,
+    pricing: priced.pricing,
+    supports: supportsWithout(connection, [...(connected.provider?.models?.unsupported ?? []), ...traits.unsupported]),
+    inputs: traits.inputs,
+    outputs: traits.outputs,
+    reasonsByDefault: traits.reasonsByDefault,
+    implicitCaching: traits.implicitCaching,
+  })
+}
+
+/** An endpoint for a model its provider declares itself. */
+export function endpointFromDeclaration(connected: ConnectedProvider, declared: ProviderModel, report: Report): Endpoint | undefined {
+  const connection = connected.connectionFor(declared.upstreamModel, {}, report)
+  if (connection === undefined) return undefined
+  return createEndpoint({
+    model: declared.slug,
+    tag: connected.slug,
+    upstreamModel: declared.upstreamModel,
+    connected,
+    connection,
+    contextLength: declared.contextLength,
+    ...(declared.maxOutputTokens === undefined ? {} : { maxOutputTokens: declared.maxOutputTokens }),
+    pricing: declared.pricing ?? {},
+    supports: supportsWithout(connection, connected.provider?.models?.unsupported ?? []),
+    inputs: declared.inputModalities ?? ['text'],
+    outputs: ['text'],
+    reasonsByDefault: declared.reasonsByDefault === true,
+    implicitCaching: false,
+  })
+}
+
+/** An endpoint the operator wrote down: what is not said there comes from the dialect, the vendor and what is known of the model. */
+export function endpointFromConfig(connected: ConnectedProvider, model: ModelConfig, entry: EndpointConfig, book: PriceBook, report: Report): Endpoint | undefined {
+  const connection = connected.connectionFor(entry.upstreamModel, entry.options, report)
+  if (connection === undefined) return undefined
+  const traits = traitsOf(model.slug)
+  const known = book.find(priceVendorOf(connected), entry.upstreamModel)
+  const refused = [...(connected.provider?.models?.unsupported ?? []), ...traits.unsupported, ...entry.unsupported]
+  const base = supportsWithout(connection, refused)
+  const inputs = entry.supports?.filter((name): name is Modality => MODALITIES.has(name))
+  const reasons = entry.supports === undefined || entry.supports.includes('reasoning')
+  return createEndpoint({
+    model: model.slug,
+    ...(entry.variant === undefined ? {} : { variant: entry.variant }),
+    tag: tagOf(entry),
+    upstreamModel: entry.upstreamModel,
+    connected,
+    connection,
+    contextLength: entry.contextLength ?? model.contextLength ?? known?.contextLength ?? book.about(model.slug)?.contextLength,
+    ...(entry.maxOutputTokens === undefined ? {} : { maxOutputTokens: entry.maxOutputTokens }),
+    // A price of the operator stands alone: mixed with listed tiers it would mean neither.
+    pricing: entry.pricing ?? known?.pricing ?? {},
+    supports: entry.supports === undefined ? base : listedSupports(base, entry),
+    inputs: inputs === undefined ? traits.inputs : ['text', ...inputs.filter((name) => name !== 'text')],
+    outputs: traits.outputs,
+    policies: entry.policies,
+    ...(entry.quantization === undefined ? {} : { quantization: entry.quantization }),
+    ...(entry.region === undefined ? {} : { region: entry.region }),
+    ...(entry.tier === undefined ? {} : { tier: entry.tier }),
+    reasonsByDefault: entry.reasonsByDefault ?? (reasons && traits.reasonsByDefault),
+    implicitCaching: entry.implicitCaching ?? traits.implicitCaching,
+  })
+}
+
+/**
+ * `supports` lists capabilities (tools, structured_outputs, reasoning, ...): those not listed go, those listed come whole.
+ * Plain sampling parameters stay as the dialect has them, so that a list of capabilities takes no temperature away.
+ */
+function listedSupports(base: ReadonlySet<Parameter>, entry: EndpointConfig): ReadonlySet<Parameter> {
+  const names = (entry.supports ?? []).filter((name): name is Parameter => !MODALITIES.has(name))
+  const listed = names.flatMap((name) => [name, ...(CAPABILITIES[name] ?? [])])
+  const kept = [...base].filter((parameter) => !LISTED.has(parameter))
+  return new Set([...kept, ...listed].filter((parameter) => !entry.unsupported.includes(parameter)))
+}
+
+/** `acme/turbo` as written; else the provider with its tier or region. */
+function tagOf(entry: EndpointConfig): string {
+  if (entry.provider.includes('/')) return entry.provider
+  if (entry.tier === 'flex' || entry.tier === 'priority') return `${entry.provider}/${entry.tier}`
+  return entry.region === undefined ? entry.provider : `${entry.provider}/${entry.region}`
+}
+
+/** An endpoint for an id the catalog does not list: priced where the data recognises the id, else at an unknown price. */
+export function endpointForOpenId(connected: ConnectedProvider, name: string, upstreamModel: string, slug: string, book: PriceBook): Endpoint | undefined {
+  const connection = connected.connectionFor(upstreamModel, {}, () => undefined)
+  if (connection === undefined) return undefined
+  const traits = traitsOf(slug)
+  const known = book.find(priceVendorOf(connected), upstreamModel)
+  return createEndpoint({
+    model: name,
+    tag: connected.slug,
+    upstreamModel,
+    connected,
+    connection,
+    contextLength: known?.contextLength ?? book.about(slug)?.contextLength,
+    pricing: known?.pricing ?? {},
+    supports: supportsWithout(connection, [...(connected.provider?.models?.unsupported ?? []), ...traits.unsupported]),
+    inputs: traits.inputs,
+    outputs: traits.outputs,
+    reasonsByDefault: traits.reasonsByDefault,
+    implicitCaching: traits.implicitCaching,
+  })
+}
+
+/** Id of the vendor in the price data. */
+export function priceVendorOf(connected: ConnectedProvider): string {
+  return connected.provider?.priceProvider ?? connected.slug
+}

@@ -1,0 +1,72 @@
+import type { Catalog, Model } from '../core/endpoint.ts'
+import { ROUTING_VARIANTS } from './data/model-names.ts'
+
+const MAX_OPEN_MODELS = 1_000
+
+export interface LookupInput {
+  readonly models: readonly Model[]
+  /** Makes the model behind a name the catalog does not list (`provider/any-id`); undefined when no provider takes it. */
+  readonly openModel: (name: string) => Model | undefined
+}
+
+/**
+ * Finds models by slug, `:variant` name, alias, `~author/family-latest` and, last, by what open providers take.
+ * A suffix that only steers routing (`:nitro`) finds the model without it. The same name gives the same object.
+ */
+export function createLookup({ models, openModel }: LookupInput): Catalog {
+  const bySlug = new Map(models.map((model) => [model.slug, model]))
+  const byAlias = new Map(models.flatMap((model) => (model.aliases ?? []).map((alias): [string, Model] => [alias, model])))
+  const opened = new Map<string, Model>()
+
+  function find(name: string): Model | undefined {
+    const listed = bySlug.get(name) ?? byAlias.get(name) ?? opened.get(name)
+    if (listed !== undefined) return listed
+    const colon = name.lastIndexOf(':')
+    if (colon > 0 && ROUTING_VARIANTS.has(name.slice(colon + 1))) return find(name.slice(0, colon))
+    if (name.startsWith('~')) return newestOf(name, models)
+    const model = openModel(name)
+    if (model !== undefined) {
+      // Names come from callers: what they invent must not grow without bound.
+      if (opened.size >= MAX_OPEN_MODELS) opened.delete(opened.keys().next().value ?? '')
+      opened.set(name, model)
+    }
+    return model
+  }
+  return Object.freeze({ find, models: () => models })
+}
+
+/** The model of the highest version among those whose slugs differ from the family's only in version, date and release words. */
+export function newestOf(name: string, models: readonly Model[]): Model | undefined {
+  const family = /^~(.+)-latest$/.exec(name)?.[1]
+  if (family === undefined) return undefined
+  const members = models.filter((model) => !model.slug.includes(':') && familyOf(model.slug) === family)
+  return members.toSorted((a, b) => compareVersions(versionOf(b.slug), versionOf(a.slug)) || a.slug.length - b.slug.length || b.created - a.created)[0]
+}
+
+const RELEASE_WORD = /^(preview|exp|experimental|beta|latest|it)$/
+const VERSION_WORD = /^[a-z]?\d/
+
+/** `anthropic/claude-opus-4.8` and `anthropic/claude-opus-5` belong to `anthropic/claude-opus`. */
+function familyOf(slug: string): string {
+  const slash = slug.indexOf('/') + 1
+  const words = undated(slug.slice(slash)).split('-').filter((word, index) => index === 0 || !(RELEASE_WORD.test(word) || VERSION_WORD.test(word)))
+  return slug.slice(0, slash) + words.join('-')
+}
+
+/** Version numbers of a slug; dates and sizes (`20250929`, `70b`) are none. */
+function versionOf(slug: string): readonly number[] {
+  const words = undated(slug.slice(slug.indexOf('/') + 1)).split('-').filter((word) => /^[a-z]?\d{1,2}(\.\d+)*o?$/.test(word))
+  return words.flatMap((word) => word.replace(/^[a-z]|o$/g, '').split('.').map(Number))
+}
+
+function undated(name: string): string {
+  return name.replace(/-(\d{4}-\d\d-\d\d|\d\d-\d{4}|\d\d-\d\d|\d{4,8})(?=-|$)/g, '')
+}
+
+function compareVersions(a: readonly number[], b: readonly number[]): number {
+  for (let i = 0; i < Math.max(a.length, b.length); i++) {
+    const difference = (a[i] ?? -1) - (b[i] ?? -1)
+    if (difference !== 0) return difference
+  }
+  return 0
+}

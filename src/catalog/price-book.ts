@@ -1,0 +1,176 @@
+import type { MatchLogic, ModelInfo, ModelPrice, Provider as PricedVendor } from '@pydantic/genai-prices'
+import type { PriceTier, PriceWindow, Pricing } from '../core/pricing.ts'
+import { createNamingIndex, splitVariant, type NamingIndex } from './canonical-slug.ts'
+import { NAMING_VENDOR } from './data/model-names.ts'
+
+/** A model as the price data knows it at one vendor. */
+export interface PricedModel {
+  /** The data's name for it, mostly the vendor's id. */
+  readonly id: string
+  /** What to ask the vendor for. Undefined when the data knows only how answers are named. */
+  readonly upstreamId: string | undefined
+  readonly name?: string
+  readonly description?: string
+  readonly contextLength?: number
+  /** Unix seconds, where an id carries a date; 0 when none does. */
+  readonly created: number
+  readonly pricing: Pricing
+}
+
+/** The price data, read lazily vendor by vendor. */
+export interface PriceBook {
+  readonly naming: NamingIndex
+  readonly knows: (vendor: string) => boolean
+  /** Chat models of a vendor; empty for a vendor the data does not know. */
+  readonly models: (vendor: string) => readonly PricedModel[]
+  /** Any id of a vendor, dated and aliased ones included. */
+  readonly find: (vendor: string, id: string) => PricedModel | undefined
+  /** What is known of a catalog slug whoever serves it: name, description, context. */
+  readonly about: (slug: string) => PricedModel | undefined
+}
+
+/** A book without entries, for catalogs that need no prices: loading the data costs more than the rest of a start. */
+export const EMPTY_PRICE_BOOK: PriceBook = {
+  naming: createNamingIndex([]), knows: () => false, models: () => [], find: () => undefined, about: () => undefined,
+}
+
+/**
+ * Loads the maintained price data that comes with the gateway. `now` (milliseconds) decides which dated price applies;
+ * prices by the hour become windows of the pricing.
+ */
+export async function loadPriceBook(now: number): Promise<PriceBook> {
+  const data = await import('@pydantic/genai-prices')
+  const vendors = new Map(((await data.waitForUpdate()) ?? []).map((vendor) => [vendor.id, vendor]))
+  const converted = new WeakMap<ModelInfo, PricedModel>()
+  const convert = (model: ModelInfo): PricedModel => {
+    const known = converted.get(model)
+    if (known !== undefined) return known
+    const fresh = toPricedModel(model, now)
+    converted.set(model, fresh)
+    return fresh
+  }
+  const named = namesOf(vendors.get(NAMING_VENDOR))
+  return {
+    naming: createNamingIndex([...named.keys()]),
+    knows: (vendor) => vendors.has(vendor),
+    models: (vendor) => (vendors.get(vendor)?.models ?? []).filter((model) => model.deprecated !== true).map(convert).filter(isChat),
+    find(vendor, id) {
+      const found = vendors.has(vendor) ? data.calcPrice({}, id, { providerId: vendor, timestamp: new Date(now) }) : null
+      return found === null ? undefined : convert(found.model)
+    },
+    about(slug) {
+      const model = named.get(slug)
+      return model === undefined ? undefined : convert(model)
+    },
+  }
+}
+
+function namesOf(vendor: PricedVendor | undefined): ReadonlyMap<string, ModelInfo> {
+  const plain = (vendor?.models ?? []).filter((model) => model.id.includes('/') && !model.id.startsWith('~'))
+  return new Map(plain.flatMap((model): [string, ModelInfo][] => (splitVariant(model.id).variant === undefined && !model.id.includes(':') ? [[model.id.toLowerCase(), model]] : [])))
+}
+
+const NOT_CHAT = /embed|whisper|transcri|moderation|realtime|rerank|(^|[-_/])(tts|ocr)([-_]|$)/i
+
+function isChat(model: PricedModel): boolean {
+  return model.upstreamId !== undefined && model.pricing.input !== undefined && model.pricing.output !== undefined && !NOT_CHAT.test(model.id)
+}
+
+function toPricedModel(model: ModelInfo, now: number): PricedModel {
+  const free = splitVariant(model.id).variant === 'free'
+  return {
+    id: model.id,
+    upstreamId: matches(model.match, model.id) ? model.id : exactIds(model.match).toSorted((a, b) => Number(b.endsWith('latest')) - Number(a.endsWith('latest')))[0],
+    ...(model.name === undefined ? {} : { name: model.name }),
+    ...(model.description === undefined ? {} : { description: model.description }),
+    ...(model.context_window === undefined ? {} : { contextLength: model.context_window }),
+    created: dateOf(model),
+    pricing: { ...(free ? { input: 0, output: 0 } : {}), ...toPricing(model.prices, now) },
+  }
+}
+
+/** Whether the data would recognise this very id. */
+function matches(logic: MatchLogic, id: string): boolean {
+  if ('or' in logic) return logic.or.some((part) => matches(part, id))
+  if ('and' in logic) return logic.and.every((part) => matches(part, id))
+  const lower = id.toLowerCase()
+  if ('equals' in logic) return lower === logic.equals.toLowerCase()
+  if ('starts_with' in logic) return lower.startsWith(logic.starts_with.toLowerCase())
+  if ('ends_with' in logic) return lower.endsWith(logic.ends_with.toLowerCase())
+  if ('contains' in logic) return lower.includes(logic.contains.toLowerCase())
+  return new RegExp(logic.regex).test(id)
+}
+
+function exactIds(logic: MatchLogic): readonly string[] {
+  return 'or' in logic ? logic.or.flatMap(exactIds) : 'equals' in logic ? [logic.equals] : []
+}
+
+/** The earliest date any spelling of the id carries. */
+function dateOf(model: ModelInfo): number {
+  const dates = [...JSON.stringify([model.id, model.match]).matchAll(/(20[12]\d)-?([01]\d)-?([0-3]\d)(?!\d)/g)]
+    .map(([, year, month, day]) => Date.UTC(Number(year), Number(month) - 1, Number(day)) / 1_000)
+    .filter((seconds) => seconds > 0)
+  return dates.length === 0 ? 0 : Math.min(...dates)
+}
+
+/** The data lists conditional prices oldest first; the last one whose condition holds applies. */
+function toPricing(prices: ModelInfo['prices'], now: number): Pricing {
+  if (!Array.isArray(prices)) return flatten(prices)
+  const windows: PriceWindow[] = []
+  for (const { constraint, prices: entry } of prices.toReversed()) {
+    if (constraint === undefined || ('start_date' in constraint && now >= Date.parse(constraint.start_date))) {
+      return windows.length === 0 ? flatten(entry) : { ...flatten(entry), windows }
+    }
+    if ('start_time' in constraint) windows.push({ from: secondOfDay(constraint.start_time), to: secondOfDay(constraint.end_time), ...flatten(entry) })
+  }
+  return flatten(prices[0]?.prices ?? {})
+}
+
+/** `16:30:00Z` or `00:30:00+08:00` as seconds since midnight UTC. */
+function secondOfDay(time: string): number {
+  return (Date.parse(`1970-01-02T${time}`) / 1_000) % 86_400
+}
+
+const TOKEN_PRICES = {
+  input: 'input_mtok', output: 'output_mtok', cacheRead: 'cache_read_mtok', cacheWrite: 'cache_write_mtok', cacheWrite1h: 'cache_write_1h_mtok',
+} as const
+
+function flatten(prices: ModelPrice): Pricing {
+  const result: { -readonly [K in keyof Pricing]: Pricing[K] } = {}
+  for (const [key, source] of Object.entries(TOKEN_PRICES)) setPrice(result, key, baseOf(prices[source]))
+  setPrice(result, 'inputAudio', baseOf(prices['input_audio_mtok']))
+  setPrice(result, 'request', perUnit(prices['requests_kcount']))
+  setPrice(result, 'webSearch', perUnit(prices['web_searches_kcount']))
+  const tiers = tiersOf(prices)
+  if (tiers.length > 0) result.tiers = tiers
+  return result
+}
+
+type Price = ModelPrice[string]
+
+const baseOf = (price: Price): number | undefined => (typeof price === 'object' ? price.base : price)
+const perUnit = (price: Price): number | undefined => {
+  const base = baseOf(price)
+  return base === undefined ? undefined : base / 1_000
+}
+
+function setPrice(target: object, key: string, value: number | undefined): void {
+  if (value !== undefined) Object.assign(target, { [key]: value })
+}
+
+/** Each tier names every price in force from its threshold on, since the highest tier reached stands alone. */
+function tiersOf(prices: ModelPrice): readonly PriceTier[] {
+  const starts = new Set(Object.values(TOKEN_PRICES).flatMap((source) => tiersIn(prices[source]).map((tier) => tier.start)))
+  return [...starts].toSorted((a, b) => a - b).map((start): PriceTier => {
+    const tier = { fromInputTokens: start + 1 }
+    for (const [key, source] of Object.entries(TOKEN_PRICES)) {
+      const reached = tiersIn(prices[source]).filter((candidate) => candidate.start <= start).toSorted((a, b) => b.start - a.start)[0]
+      setPrice(tier, key, reached?.price ?? baseOf(prices[source]))
+    }
+    return tier
+  })
+}
+
+function tiersIn(price: Price): readonly { readonly start: number; readonly price: number }[] {
+  return typeof price === 'object' ? price.tiers : []
+}
