@@ -8,7 +8,7 @@ import { createResponsesDecoder } from './stream.ts'
 export type { ResponsesOptions } from './options.ts'
 
 /** The Responses format as its inventor serves it and others copy it: the gateway's own vocabulary, one hop further. */
-export const openaiResponses: Dialect<ResponsesOptions> = {
+export const openAiResponses: Dialect<ResponsesOptions> = {
   name: 'openai-responses',
   framing: 'sse',
   options: responsesOptions,
