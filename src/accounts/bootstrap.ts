@@ -11,13 +11,14 @@ export interface BootstrapOptions {
   readonly fixedKeys: Pick<FixedKeys, 'apiKey' | 'managementKey'>
   readonly clock: Clock
   readonly ids?: IdSource
+  /** Told of a generated key as soon as it is in force, so that a database that fails a moment later cannot swallow it. */
+  readonly onGenerated: (generated: GeneratedKey) => void
 }
 
-export interface BootstrapResult {
-  /** Made by this call: print them, they are shown once and never again. */
-  readonly generated: readonly { readonly key: ApiKey; readonly secret: Secret }[]
-  /** Sentences the operator should read. */
-  readonly warnings: readonly string[]
+/** A key made at the first start, and the only place where it can be read. */
+export interface GeneratedKey {
+  readonly key: ApiKey
+  readonly secret: Secret
 }
 
 const VARIABLES: { readonly [K in KeyKind]: string } = { inference: 'SIGNALBOX_API_KEY', management: 'SIGNALBOX_MANAGEMENT_KEY' }
@@ -67,20 +68,20 @@ function newKey(kind: KeyKind, secret: Secret, name: string, origin: NonNullable
 /**
  * Brings the store's first keys in line with the environment: the keys it names exist, those it named earlier are revoked, and where it
  * names none one is made, once in the life of the database. Idempotent, and safe when several processes start together.
+ * Returns warnings: sentences the operator should read.
  */
-export async function bootstrapKeys({ store, fixedKeys, clock, ids = randomId }: BootstrapOptions): Promise<BootstrapResult> {
+export async function bootstrapKeys({ store, fixedKeys, clock, ids = randomId, onGenerated }: BootstrapOptions): Promise<readonly string[]> {
   const wanted = environmentKeys(fixedKeys, clock)
   await store.workspaces.default()
-  const generated: { readonly key: ApiKey; readonly secret: Secret }[] = []
   const warnings: string[] = []
   for (const kind of ['inference', 'management'] as const) {
     const named = wanted.find((key) => key.kind === kind)
     if (named) warnings.push(...(await ensureNamed(store, named, clock)))
     await revokeEarlier(store, kind, named?.hash, clock)
     const made = named ? undefined : await generateOnce(store, kind, clock, ids)
-    if (made) generated.push(made)
+    if (made) onGenerated(made)
   }
-  return { generated, warnings }
+  return warnings
 }
 
 async function ensureNamed(store: BootstrapOptions['store'], named: ApiKey, clock: Clock): Promise<readonly string[]> {

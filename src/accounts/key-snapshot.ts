@@ -158,8 +158,8 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
     authenticate,
     workspace: (id) => workspaces.get(id),
     restore,
-    start: follower.start,
-    refresh: follower.refresh,
+    start: () => follower.start(),
+    refresh: () => follower.refresh(),
     apply: (key) => {
       localChanges++
       keys.set(key.hash, accept(key))

@@ -5,7 +5,7 @@ import { asGatewayError, type GatewayError } from '../core/error.ts'
 import type { Store } from '../core/store.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
-import { bootstrapKeys, environmentKeys, type BootstrapResult } from './bootstrap.ts'
+import { bootstrapKeys, environmentKeys, type GeneratedKey } from './bootstrap.ts'
 import { verifySecretKey } from './encryption.ts'
 import { createKeySnapshot, type KeySnapshot, type SnapshotEvent } from './key-snapshot.ts'
 import { createKeyAccounts } from './keys.ts'
@@ -15,8 +15,10 @@ export type AccountsEvent =
   | SnapshotEvent
   /** The database was not there at the start: keys come from the environment and the last-known-good file until it is. */
   | { readonly type: 'started-without-database'; readonly error: GatewayError; readonly keys: number }
-  /** The database was prepared: `generated` keys are to be printed, `warnings` to be logged. Once, at the start or when the database came. */
-  | ({ readonly type: 'ready' } & BootstrapResult)
+  /** A first key was made: print it, it is shown once and never again. */
+  | ({ readonly type: 'key-generated' } & GeneratedKey)
+  /** The database was prepared; `warnings` are sentences the operator should read. Once, at the start or when the database came. */
+  | { readonly type: 'ready'; readonly warnings: readonly string[] }
   /** The database came, and starting with it would have been refused (a wrong secret key, most likely). The process should end. */
   | { readonly type: 'refused'; readonly error: GatewayError }
 
@@ -53,7 +55,7 @@ export async function openAccounts(options: AccountsOptions): Promise<Accounts> 
     ...(lastKnownGoodFile === undefined ? {} : { lastKnownGood: createLastKnownGood(lastKnownGoodFile) }),
     onEvent,
   })
-  const keys = createKeyAccounts({ store, clock, ...(ids ? { ids } : {}), onChange: snapshot.apply })
+  const keys = createKeyAccounts({ store, clock, ...(ids ? { ids } : {}), onChange: (key) => snapshot.apply(key) })
   const closing = new AbortController()
 
   /** Undefined when done; the error when the database is away. Rejects when starting must be refused. */
@@ -61,8 +63,9 @@ export async function openAccounts(options: AccountsOptions): Promise<Accounts> 
     try {
       await store.migrate()
       await verifySecretKey(encryption, store.facts)
-      const result = await bootstrapKeys({ store, fixedKeys, clock, ...(ids ? { ids } : {}) })
-      onEvent({ type: 'ready', ...result })
+      const onGenerated = (generated: GeneratedKey) => onEvent({ type: 'key-generated', ...generated })
+      const warnings = await bootstrapKeys({ store, fixedKeys, clock, onGenerated, ...(ids ? { ids } : {}) })
+      onEvent({ type: 'ready', warnings })
     } catch (error) {
       const failure = asGatewayError(error)
       if (failure.errorType !== 'provider_overloaded') throw failure

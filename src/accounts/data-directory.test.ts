@@ -1,0 +1,72 @@
+import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Secret } from '../lib/secret.ts'
+import { openDataDirectory } from './data-directory.ts'
+import { generateSecretKey } from './encryption.ts'
+
+describe('the data directory', () => {
+  let parent: string
+  let path: string
+  beforeEach(async () => {
+    parent = await mkdtemp(join(tmpdir(), 'signalbox-data-'))
+    path = join(parent, 'deep', 'data')
+  })
+  afterEach(() => rm(parent, { recursive: true }))
+  const modeOf = async (file: string) => (await stat(file)).mode & 0o777
+
+  it('is made for its owner alone, with a secret key for its owner alone', async () => {
+    const first = await openDataDirectory({ path })
+    expect(await modeOf(path)).toBe(0o700)
+    expect(await modeOf(join(path, 'secret.key'))).toBe(0o600)
+    expect(first).toMatchObject({ path, databaseFile: join(path, 'signalbox.db'), secretKeySource: 'created' })
+    expect(first.secretKey).toHaveLength(32)
+    const second = await openDataDirectory({ path })
+    expect(second.secretKeySource).toBe('file')
+    expect(second.secretKey).toEqual(first.secretKey)
+  })
+
+  it('gives all processes that start together the same key, and leaves no drafts', async () => {
+    const all = await Promise.all(Array.from({ length: 8 }, () => openDataDirectory({ path })))
+    expect(new Set(all.map(({ secretKey }) => secretKey.toString('hex'))).size).toBe(1)
+    expect(all.filter(({ secretKeySource }) => secretKeySource === 'created')).toHaveLength(1)
+    expect(await readdir(path)).toEqual(['secret.key'])
+  })
+
+  it('takes the key of the environment and then makes no file', async () => {
+    const secretKey = generateSecretKey()
+    const opened = await openDataDirectory({ path, secretKey })
+    expect(opened.secretKeySource).toBe('environment')
+    expect(opened.secretKey.toString('base64')).toBe(secretKey.reveal())
+    expect(await readdir(path)).toEqual([])
+  })
+
+  it('takes the key from other users when the file was open to them', async () => {
+    await openDataDirectory({ path })
+    await chmod(join(path, 'secret.key'), 0o644)
+    await openDataDirectory({ path })
+    expect(await modeOf(join(path, 'secret.key'))).toBe(0o600)
+  })
+
+  it('refuses a malformed key, naming where it stands and not what it is', async () => {
+    const malformed = openDataDirectory({ path, secretKey: new Secret('canary-key') })
+    await expect(malformed).rejects.toMatchObject({
+      errorType: 'invalid_request',
+      message: expect.stringMatching(/^SIGNALBOX_SECRET_KEY must be 32 bytes/),
+    })
+    await writeFile(join(path, 'secret.key'), 'canary-key')
+    const error: unknown = await openDataDirectory({ path }).catch((reason: unknown) => reason)
+    expect(String(error)).toContain(join(path, 'secret.key'))
+    expect(String(error)).not.toContain('canary-key')
+    expect(await readFile(join(path, 'secret.key'), 'utf8')).toBe('canary-key')
+  })
+
+  it('says which setting to change when it cannot be made', async () => {
+    await writeFile(join(parent, 'file'), '')
+    await expect(openDataDirectory({ path: join(parent, 'file', 'data') })).rejects.toMatchObject({
+      errorType: 'invalid_request',
+      message: expect.stringContaining('--data or SIGNALBOX_DATA_DIR'),
+    })
+  })
+})

@@ -1,0 +1,303 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { ApiKey, Store } from '../core/store.ts'
+import { systemClock } from '../lib/clock.ts'
+import { Secret } from '../lib/secret.ts'
+import { createStore } from '../store/index.ts'
+import { sampleKey } from '../testing/store-contract.ts'
+import { hashKey } from './api-key.ts'
+import { environmentKeys } from './bootstrap.ts'
+import { createKeySnapshot, type KeySnapshot, type KeySnapshotOptions, type SnapshotEvent } from './key-snapshot.ts'
+import { createLastKnownGood } from './last-known-good.ts'
+
+const SECRET = 'sk-sb-v1-the-key-itself'
+const keyOf = (overrides: Partial<ApiKey> = {}) => sampleKey(hashKey(SECRET), { name: 'laptop', creatorUserId: 'user-1', ...overrides })
+const UNAVAILABLE = expect.objectContaining({ errorType: 'provider_overloaded', status: 503 })
+
+/** A store in front of a real one, whose database can go away, hang and come back. */
+function breakable(store: Store) {
+  let fault: 'none' | 'fails' | 'hangs' = 'none'
+  let calls = 0
+  const through = <T>(work: () => Promise<T>): Promise<T> => {
+    calls++
+    if (fault === 'hangs') return new Promise(() => undefined)
+    return fault === 'fails' ? Promise.reject(new Error('connection refused')) : work()
+  }
+  return {
+    set: (next: typeof fault) => void (fault = next),
+    calls: () => calls,
+    version: () => through(() => store.version()),
+    keys: { list: () => through(() => store.keys.list()) },
+    workspaces: { list: () => through(() => store.workspaces.list()) },
+  }
+}
+
+describe('the key snapshot', () => {
+  let store: Store
+  let database: ReturnType<typeof breakable>
+  let folder: string
+  let events: SnapshotEvent[]
+  const open: KeySnapshot[] = []
+  const createSnapshot = (options: Partial<KeySnapshotOptions> = {}) => {
+    const snapshot = createKeySnapshot({ store: database, clock: systemClock, onEvent: (event) => void events.push(event), ...options })
+    open.push(snapshot)
+    return snapshot
+  }
+  const attempt = (snapshot: KeySnapshot, bearer = SECRET) => {
+    try {
+      const result = snapshot.authenticate(bearer)
+      return result.ok ? 'ok' : result.reason
+    } catch (error) {
+      return error
+    }
+  }
+  beforeEach(async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] })
+    store = await createStore({ path: ':memory:' })
+    await store.migrate()
+    await store.workspaces.default()
+    database = breakable(store)
+    folder = await mkdtemp(join(tmpdir(), 'signalbox-snapshot-'))
+    events = []
+  })
+  afterEach(async () => {
+    for (const snapshot of open.splice(0)) await snapshot.close()
+    vi.useRealTimers()
+    await store.close()
+    await rm(folder, { recursive: true })
+  })
+
+  it('knows the owner of a key', async () => {
+    await store.keys.insert(keyOf())
+    const snapshot = createSnapshot()
+    await snapshot.start()
+    expect(snapshot.authenticate(SECRET)).toEqual({
+      ok: true,
+      key: keyOf(),
+      owner: { workspaceId: keyOf().workspaceId, keyHash: hashKey(SECRET), keyName: 'laptop', keyLabel: keyOf().label, userId: 'user-1' },
+    })
+    expect(snapshot.workspace(keyOf().workspaceId)).toMatchObject({ slug: 'default' })
+    expect(snapshot.stats()).toMatchObject({ source: 'database', keys: 1, workspaces: 1, failing: false, contactAgeMs: 0 })
+  })
+
+  it.each([
+    ['missing', {}, ''],
+    ['unknown', {}, 'sk-sb-v1-another'],
+    ['unknown', {}, hashKey(SECRET)],
+    ['unknown', {}, `${SECRET} `],
+    ['unknown', {}, 'x'.repeat(100_000)],
+    ['revoked', { revokedAt: 1, disabled: true }, SECRET],
+    ['disabled', { disabled: true }, SECRET],
+    ['expired', { expiresAt: 1 }, SECRET],
+  ] as const)('says %s when the key is %j', async (reason, overrides, bearer) => {
+    await store.keys.insert(keyOf(overrides))
+    const snapshot = createSnapshot()
+    await snapshot.start()
+    expect(attempt(snapshot, bearer)).toBe(reason)
+  })
+
+  it('lets a key expire to the millisecond, without asking anybody', async () => {
+    await store.keys.insert(keyOf({ expiresAt: Date.now() + 1_000 }))
+    const snapshot = createSnapshot()
+    await snapshot.start()
+    vi.setSystemTime(Date.now() + 999)
+    expect(attempt(snapshot)).toBe('ok')
+    vi.setSystemTime(Date.now() + 1)
+    expect(attempt(snapshot)).toBe('expired')
+  })
+
+  it('asks the database nothing when it authenticates', async () => {
+    const snapshot = createSnapshot()
+    await snapshot.start()
+    const before = database.calls()
+    for (let i = 0; i < 1_000; i++) attempt(snapshot, `key-${i}`)
+    expect(database.calls()).toBe(before)
+  })
+
+  describe('follows', () => {
+    it('a change of another process within two seconds, reading only the version in between', async () => {
+      await store.keys.insert(keyOf())
+      const snapshot = createSnapshot()
+      await snapshot.start()
+      const before = database.calls()
+      await vi.advanceTimersByTimeAsync(10_000)
+      expect(database.calls() - before).toBe(5)
+      await store.keys.update(hashKey(SECRET), { revokedAt: Date.now() })
+      await vi.advanceTimersByTimeAsync(2_000)
+      expect(attempt(snapshot)).toBe('revoked')
+    })
+
+    it('a revocation within five seconds even when a look gets lost on the way', async () => {
+      await store.keys.insert(keyOf())
+      const snapshot = createSnapshot()
+      await snapshot.start()
+      await store.keys.update(hashKey(SECRET), { revokedAt: Date.now() })
+      database.set('hangs')
+      await vi.advanceTimersByTimeAsync(2_500)
+      database.set('none')
+      await vi.advanceTimersByTimeAsync(2_490)
+      expect(attempt(snapshot)).toBe('revoked')
+    })
+
+    it('a change of this process at once', async () => {
+      await store.keys.insert(keyOf())
+      const snapshot = createSnapshot()
+      await snapshot.start()
+      snapshot.apply(keyOf({ revokedAt: Date.now() }))
+      expect(attempt(snapshot)).toBe('revoked')
+    })
+
+    it('a change of this process even while an older list is on its way', async () => {
+      await store.keys.insert(keyOf())
+      let release: () => void = () => undefined
+      const held = new Promise<void>((resolve) => (release = resolve))
+      let lists = 0
+      const slow = {
+        ...database,
+        keys: {
+          list: async () => {
+            const list = await store.keys.list()
+            if (++lists === 1) await held
+            return list
+          },
+        },
+      }
+      const snapshot = createSnapshot({ store: slow })
+      const started = snapshot.start()
+      await vi.advanceTimersByTimeAsync(10)
+      const revoked = await store.keys.update(hashKey(SECRET), { revokedAt: Date.now() })
+      if (revoked) snapshot.apply(revoked)
+      release()
+      await started
+      expect(attempt(snapshot)).toBe('revoked')
+      expect(lists).toBeGreaterThan(1)
+    })
+  })
+
+  describe('when the database goes away', () => {
+    it('keeps known keys in force, says so once, and recovers by itself', async () => {
+      await store.keys.insert(keyOf())
+      const snapshot = createSnapshot()
+      await snapshot.start()
+      database.set('fails')
+      await vi.advanceTimersByTimeAsync(60_000)
+      expect(attempt(snapshot)).toBe('ok')
+      expect(snapshot.stats()).toMatchObject({ failing: true, contactAgeMs: 60_000 })
+      await store.keys.update(hashKey(SECRET), { disabled: true })
+      database.set('none')
+      await vi.advanceTimersByTimeAsync(1_000)
+      expect(attempt(snapshot)).toBe('disabled')
+      expect(events.map(({ type }) => type)).toEqual(['database-lost', 'database-back'])
+    })
+
+    it.each(['fails', 'hangs'] as const)('and %s, never calls a key wrong that it cannot ask about', async (fault) => {
+      const snapshot = createSnapshot()
+      await snapshot.start()
+      expect(attempt(snapshot)).toBe('unknown')
+      database.set(fault)
+      await vi.advanceTimersByTimeAsync(20_000)
+      expect(attempt(snapshot)).toEqual(UNAVAILABLE)
+      expect(attempt(snapshot, '')).toBe('missing')
+      database.set('none')
+      await vi.advanceTimersByTimeAsync(3_000)
+      expect(attempt(snapshot)).toBe('unknown')
+    })
+
+    it('rejects a refresh, and the next one works', async () => {
+      const snapshot = createSnapshot()
+      await snapshot.start()
+      database.set('fails')
+      await expect(snapshot.refresh()).rejects.toThrow('connection refused')
+      database.set('none')
+      await expect(snapshot.refresh()).resolves.toBeUndefined()
+    })
+  })
+
+  describe('without the database at the start', () => {
+    const file = () => join(folder, 'last-known-good.json')
+
+    it('knows nothing, says so, and calls no key wrong', async () => {
+      database.set('fails')
+      const snapshot = createSnapshot({ lastKnownGood: createLastKnownGood(file()) })
+      await expect(snapshot.start()).rejects.toThrow('connection refused')
+      expect(await snapshot.restore()).toBe(false)
+      expect(attempt(snapshot)).toEqual(UNAVAILABLE)
+      await store.keys.insert(keyOf())
+      database.set('none')
+      await vi.advanceTimersByTimeAsync(1_000)
+      expect(attempt(snapshot)).toBe('ok')
+    })
+
+    it('serves from the file of the last run, which holds no key and is its owner’s alone', async () => {
+      await store.keys.insert(keyOf())
+      const first = createSnapshot({ lastKnownGood: createLastKnownGood(file()) })
+      await first.start()
+      await first.close()
+      expect((await stat(file())).mode & 0o777).toBe(0o600)
+      expect(await readFile(file(), 'utf8')).not.toContain(SECRET)
+
+      database.set('fails')
+      const second = createSnapshot({ lastKnownGood: createLastKnownGood(file()) })
+      expect(await second.restore()).toBe(true)
+      expect(attempt(second)).toBe('ok')
+      expect(attempt(second, 'sk-sb-v1-made-since')).toEqual(UNAVAILABLE)
+      expect(second.stats().source).toBe('file')
+    })
+
+    it.each(['', '{', '[]', '{"format":2}', '{"format":1,"version":1,"keys":[1],"workspaces":[]}'])(
+      'does without a file that reads %j',
+      async (text) => {
+        await writeFile(file(), text)
+        const snapshot = createSnapshot({ lastKnownGood: createLastKnownGood(file()) })
+        expect(await snapshot.restore()).toBe(false)
+      },
+    )
+
+    it('serves the keys of the environment, and no longer those of an earlier one', async () => {
+      const earlier = keyOf({ hash: hashKey('earlier'), origin: 'environment' })
+      await createLastKnownGood(file()).write({ version: 7, keys: [earlier, keyOf()], workspaces: [] })
+      database.set('fails')
+      const snapshot = createSnapshot({
+        environmentKeys: environmentKeys({ apiKey: new Secret('env-key'), managementKey: new Secret('env-management-key') }, systemClock),
+        lastKnownGood: createLastKnownGood(file()),
+      })
+      await snapshot.restore()
+      expect(snapshot.authenticate('env-key')).toMatchObject({ ok: true, key: { kind: 'inference' } })
+      expect(snapshot.authenticate('env-management-key')).toMatchObject({ ok: true, key: { kind: 'management' } })
+      expect(attempt(snapshot)).toBe('ok')
+      expect(attempt(snapshot, 'earlier')).toEqual(UNAVAILABLE)
+    })
+
+    it('keeps a person’s revocation of a key the environment names', async () => {
+      const revoked = keyOf({ hash: hashKey('env-key'), revokedAt: 5 })
+      await createLastKnownGood(file()).write({ version: 7, keys: [revoked], workspaces: [] })
+      const snapshot = createSnapshot({
+        environmentKeys: environmentKeys({ apiKey: new Secret('env-key') }, systemClock),
+        lastKnownGood: createLastKnownGood(file()),
+      })
+      await snapshot.restore()
+      expect(attempt(snapshot, 'env-key')).toBe('revoked')
+    })
+
+    it('says when the file cannot be written, and serves all the same', async () => {
+      await store.keys.insert(keyOf())
+      const snapshot = createSnapshot({ lastKnownGood: createLastKnownGood(join(folder, 'nowhere', 'file.json')) })
+      await snapshot.start()
+      await snapshot.close()
+      expect(events).toEqual([{ type: 'file-not-written', error: expect.anything() }])
+      expect(attempt(snapshot)).toBe('ok')
+    })
+  })
+
+  it('looks no more after it is closed', async () => {
+    const snapshot = createSnapshot()
+    await snapshot.start()
+    await snapshot.close()
+    const before = database.calls()
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(database.calls()).toBe(before)
+    expect(vi.getTimerCount()).toBe(0)
+  })
+})

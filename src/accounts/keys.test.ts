@@ -1,0 +1,133 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { KeyAccounts } from '../core/account.ts'
+import { DEFAULT_WORKSPACE_ID, type ApiKey, type Store } from '../core/store.ts'
+import { manualClock } from '../lib/clock.ts'
+import { createStore } from '../store/index.ts'
+import { sampleKey, sampleWorkspace } from '../testing/store-contract.ts'
+import { hashKey } from './api-key.ts'
+import { createKeyAccounts } from './keys.ts'
+
+describe('key accounts', () => {
+  const clock = manualClock()
+  let store: Store
+  let accounts: KeyAccounts
+  let changes: ApiKey[]
+  beforeEach(async () => {
+    store = await createStore({ path: ':memory:', clock })
+    await store.migrate()
+    changes = []
+    accounts = createKeyAccounts({ store, clock, onChange: (key) => void changes.push(key) })
+  })
+  afterEach(() => store.close())
+
+  it('create a key that is shown once and stored as a hash, in the default workspace', async () => {
+    const { key, secret } = await accounts.create({ name: 'laptop', kind: 'inference', expiresAt: clock.now() + 5, settings: { limit: 3 } })
+    expect(key).toMatchObject({
+      hash: hashKey(secret.reveal()),
+      workspaceId: DEFAULT_WORKSPACE_ID,
+      name: 'laptop',
+      revokedAt: null,
+      settings: { limit: 3 },
+    })
+    expect(await store.keys.list()).toEqual([key])
+    expect(JSON.stringify(await store.keys.list())).not.toContain(secret.reveal())
+    expect(changes).toEqual([key])
+  })
+
+  it.each([
+    [{ name: '' }, 'name'],
+    [{ name: '  ' }, 'name'],
+    [{ name: 'x'.repeat(257) }, 'name'],
+    [{ name: 'red \u001b[31m' }, 'name'],
+    [{ expiresAt: 1 }, 'expires_at'],
+    [{ expiresAt: NaN }, 'expires_at'],
+    [{ expiresAt: clock.now() }, 'expires_at'],
+  ])('refuse %j, naming the field', async (wrong, path) => {
+    await expect(accounts.create({ name: 'ok', kind: 'inference', ...wrong })).rejects.toMatchObject({
+      errorType: 'invalid_request',
+      details: { path },
+    })
+    expect(await store.keys.list()).toEqual([])
+  })
+
+  it('refuse a workspace that is not there', async () => {
+    await expect(accounts.create({ name: 'k', kind: 'inference', workspaceId: 'nowhere' })).rejects.toMatchObject({ errorType: 'not_found' })
+  })
+
+  it('list what still works, or everything', async () => {
+    const { key: first } = await accounts.create({ name: 'a', kind: 'inference' })
+    const { key: second } = await accounts.create({ name: 'b', kind: 'management' })
+    await accounts.revoke(first.hash)
+    expect((await accounts.list()).map(({ hash }) => hash)).toEqual([second.hash])
+    expect(await accounts.list({ includeRevoked: true })).toHaveLength(2)
+    expect(await accounts.list({ workspaceId: 'another' })).toEqual([])
+  })
+
+  it('change what is named: settings merge, null removes one', async () => {
+    const { key } = await accounts.create({ name: 'a', kind: 'inference', settings: { limit: 1, limit_reset: 'daily' } })
+    clock.advance(10)
+    const changed = await accounts.update(key.hash, { name: 'b', disabled: true, settings: { limit: null, include_byok_in_limit: true } })
+    expect(changed).toEqual({
+      ...key,
+      name: 'b',
+      disabled: true,
+      updatedAt: clock.now(),
+      settings: { limit_reset: 'daily', include_byok_in_limit: true },
+    })
+    expect(changes.at(-1)).toEqual(changed)
+    await expect(accounts.update(key.hash, { name: '' })).rejects.toMatchObject({ errorType: 'invalid_request' })
+    await expect(accounts.update('missing', { name: 'x' })).rejects.toMatchObject({ errorType: 'not_found' })
+  })
+
+  it('revoke for good', async () => {
+    const { key } = await accounts.create({ name: 'a', kind: 'inference' })
+    const revoked = await accounts.revoke(key.hash)
+    expect(revoked.revokedAt).toBe(clock.now())
+    clock.advance(10)
+    expect(await accounts.revoke(key.hash)).toEqual(revoked)
+    await expect(accounts.update(key.hash, { disabled: false })).rejects.toMatchObject({ errorType: 'conflict' })
+    await expect(accounts.revoke('missing')).rejects.toMatchObject({ errorType: 'not_found' })
+  })
+
+  it('show one workspace nothing of another', async () => {
+    await store.workspaces.insert(sampleWorkspace('w1'))
+    const { key } = await accounts.create({ name: 'a', kind: 'inference' })
+    expect(await accounts.get(key.hash, 'w1')).toBeUndefined()
+    expect(await accounts.get(key.hash, DEFAULT_WORKSPACE_ID)).toEqual(key)
+    for (const attempt of [accounts.update(key.hash, { name: 'x' }, 'w1'), accounts.revoke(key.hash, 'w1'), accounts.find(key.hash, 'w1')]) {
+      await expect(attempt).rejects.toMatchObject({ errorType: 'not_found' })
+    }
+  })
+
+  describe('find a key', () => {
+    beforeEach(async () => {
+      await store.workspaces.default()
+      await store.keys.insert(sampleKey(`aaaaaaaa1${'0'.repeat(55)}`, { name: 'one', label: 'label-1' }))
+      await store.keys.insert(sampleKey(`aaaaaaaa2${'0'.repeat(55)}`, { name: 'two', label: 'label-2' }))
+      await store.keys.insert(sampleKey(`bbbbbbbb1${'0'.repeat(55)}`, { name: 'two', label: 'label-3', revokedAt: 1 }))
+    })
+
+    it.each([
+      [`aaaaaaaa1${'0'.repeat(55)}`, 'one'],
+      ['aaaaaaaa2', 'two'],
+      ['label-1', 'one'],
+      ['one', 'one'],
+    ])('by %s', async (reference, name) => {
+      expect(await accounts.find(reference)).toMatchObject({ name })
+    })
+
+    it('by the key itself', async () => {
+      const { key, secret } = await accounts.create({ name: 'a', kind: 'inference' })
+      expect((await accounts.find(secret.reveal())).hash).toBe(key.hash)
+    })
+
+    it('that works rather than a revoked one of the same name', async () => {
+      expect((await accounts.find('two')).label).toBe('label-2')
+    })
+
+    it('only when it is clear which', async () => {
+      await expect(accounts.find('aaaaaaaa')).rejects.toMatchObject({ errorType: 'conflict' })
+      for (const reference of ['aaaaaaa', '', 'three', '%']) await expect(accounts.find(reference)).rejects.toMatchObject({ errorType: 'not_found' })
+    })
+  })
+})
