@@ -185,6 +185,12 @@ export function nameKind(value: unknown): string {
   return KIND_NAMES[kindOf(value)]
 }
 
+/** What is wrong with a value of another kind than the wanted one. */
+export function describeKind(value: unknown, wanted: string): string {
+  if (value === undefined) return `is required and must be ${wanted}`
+  return `must be ${wanted}, not ${typeof value === 'number' ? String(value) : nameKind(value)}`
+}
+
 /** A union of different JSON kinds: `byKind({ string: z.string(), array: list(part) })`. */
 export function byKind(branches: { readonly [K in Kind]?: Schema }): z.ZodUnion {
   const kinds = Object.keys(branches) as Kind[]
@@ -193,7 +199,7 @@ export function byKind(branches: { readonly [K in Kind]?: Schema }): z.ZodUnion 
     const kind = kindOf(value)
     const branch = kind === 'null' || kind === 'undefined' ? undefined : branches[kind]
     if (branch !== undefined) return branch
-    return { reason: kind === 'undefined' ? `is required and must be ${wanted}` : `must be ${wanted}, not ${nameKind(value)}` }
+    return { reason: describeKind(value, wanted) }
   })
 }
 
@@ -223,7 +229,7 @@ export function byType(entries: readonly Branch[], options: ByTypeOptions): z.Zo
   const { noun, tag = 'type', others, alias, hint } = options
   const branches = new Map(entries)
   return pickOne(others === undefined ? [...branches.values()] : [...branches.values(), others], (value) => {
-    if (kindOf(value) !== 'object') return { reason: `must be a ${noun} object, not ${nameKind(value)}` }
+    if (kindOf(value) !== 'object') return { reason: describeKind(value, `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun} object`) }
     const type = (value as { readonly [key: string]: unknown })[tag]
     if (typeof type !== 'string') {
       return { at: [tag], reason: type === undefined ? `is required: it says which ${noun} this is` : `must be a string, not ${nameKind(type)}` }

@@ -7,7 +7,7 @@ import { itemStatus, patchOperation, shellAction, shellOutput, text, texts } fro
 
 const common = { id: text, status: itemStatus }
 const called = { ...common, call_id: text, arguments: text }
-const sources = maybe(list(fields({ url: z.string(), title: text })))
+const sources = maybe(list(fields({ type: maybe(z.literal('url')), url: z.string(), title: text })))
 
 const analysis = fields({
   consensus: texts,

@@ -1,5 +1,19 @@
 import { z } from 'zod'
-import { type Branch, byKind, byType, dictionary, fields, kindOf, list, maybe, nameKind, pickOne, type Schema, tagged } from './schema-combinators.ts'
+import {
+  type Branch,
+  byKind,
+  byType,
+  describeKind,
+  dictionary,
+  fields,
+  kindOf,
+  list,
+  maybe,
+  nameKind,
+  pickOne,
+  type Schema,
+  tagged,
+} from './schema-combinators.ts'
 import { GATEWAY_ITEMS } from './schema-gateway-items.ts'
 import { canonicalType } from './schema-names.ts'
 import { agentContent, messageContent, toolOutput } from './schema-parts.ts'
@@ -85,7 +99,7 @@ const WORKSHOP: readonly Branch[] = [
 
 const searchAction = byType(
   [
-    tagged('search', { query: text, queries: texts, sources: maybe(list(fields({ type: text, url: text }))) }),
+    tagged('search', { query: text, queries: texts, sources: maybe(list(fields({ type: maybe(z.literal('url')), url: text }))) }),
     tagged('open_page', { url: text }),
     tagged('find_in_page', { url: text, pattern: text }),
   ],
@@ -95,7 +109,17 @@ const codeOutput = byType(
   [
     tagged('logs', { logs: z.string() }),
     tagged('image', { url: z.string() }),
-    tagged('file', { id: text, filename: text, download_url: text, media_type: text, sha256: text, status: text, size_bytes: maybe(z.int()) }),
+    tagged('file', {
+      id: text,
+      filename: text,
+      download_url: text,
+      media_type: text,
+      sha256: text,
+      status: text,
+      size_bytes: maybe(z.int()),
+      error_code: text,
+      expires_at: text,
+    }),
   ],
   { noun: 'code output', others: fields({ type: z.string() }) },
 )
@@ -172,7 +196,7 @@ const REFERENCE = 'is a reference to a stored item, and nothing is stored here: 
 
 /** Two forms have no `type`: messages, told by their role, and references, told by having nothing but an id. */
 export const inputItem = pickOne([...BRANCHES.values(), otherItem], (value) => {
-  if (kindOf(value) !== 'object') return { reason: `must be an item object, not ${nameKind(value)}` }
+  if (kindOf(value) !== 'object') return { reason: describeKind(value, 'an item object') }
   const { type, role, id } = value as { readonly [key: string]: unknown }
   if (type === undefined || type === null) {
     if (role !== undefined) return message

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { nameKind, quote } from './schema-combinators.ts'
+import { describeKind, nameKind, quote } from './schema-combinators.ts'
 
 /**
  * Faults in plain words: one path, one reason, one sentence. Schemas of this folder stop at the first fault, and their unions pick one
@@ -23,7 +23,7 @@ const EXPECTED: { readonly [type: string]: string } = {
 export function describeIssue(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
-      return describeType(EXPECTED[issue.expected] ?? issue.expected, issue.input)
+      return describeKind(issue.input, EXPECTED[issue.expected] ?? issue.expected)
     case 'invalid_value':
       return describeValue(issue.values, issue.input)
     case 'too_big':
@@ -33,11 +33,6 @@ export function describeIssue(issue: z.core.$ZodRawIssue): string {
     default:
       return issue.message ?? 'is not valid'
   }
-}
-
-function describeType(wanted: string, input: unknown): string {
-  if (input === undefined) return `is required and must be ${wanted}`
-  return `must be ${wanted}, not ${typeof input === 'number' ? String(input) : nameKind(input)}`
 }
 
 function describeValue(values: readonly unknown[], input: unknown): string {
