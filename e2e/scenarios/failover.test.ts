@@ -1,0 +1,170 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { checkWire } from '../../src/testing/check-wire.ts'
+import { chatEvents, chatJson, chatText, reset, silence, startFakeUpstream, status, stream, type FakeUpstream, type Reply } from '../../src/testing/fake-upstream.ts'
+import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
+
+/** Failover before the commit point and honesty after it, over real sockets: a primary that misbehaves and a backup that serves. */
+let primary: FakeUpstream
+let backup: FakeUpstream
+let gateway: TestGateway
+
+beforeEach(async () => {
+  primary = await startFakeUpstream()
+  backup = await startFakeUpstream(stream(chatText('from the backup')))
+  const timeouts = { connect: '1s', first_token: '400ms', idle: '400ms', total: '5s' }
+  const config = chatConfig([primary.url, backup.url]) as { providers: object[] }
+  gateway = await startGateway({ ...config, providers: config.providers.map((provider) => ({ ...provider, timeouts })), routing: { sticky: false } })
+})
+afterEach(async () => {
+  await gateway.close()
+  await primary.close()
+  await backup.close()
+})
+
+const ask = (streamed: boolean) =>
+  gateway.respond(
+    { model: 'acme/small', input: 'hi', stream: streamed, provider: { order: ['acme', 'backup1'] } },
+    { headers: { 'x-gateway-experimental-metadata': 'enabled' } },
+  )
+const overloaded = { error: { message: 'busy', type: 'server_error' } }
+
+const invisible: readonly (readonly [string, readonly Reply[]])[] = [
+  ['503', [status(503, overloaded)]],
+  ['429 with a long hint', [status(429, { error: { message: 'slow down' } }, { 'retry-after': '60' })]],
+  ['a rejected credential', [status(401, { error: { message: 'bad key' } })]],
+  ['a reset before headers', [reset()]],
+  ['silence', [silence()]],
+  ['headers and then silence', [stream([], { then: 'hang' })]],
+  ['a role chunk and then silence', [stream([chatEvents.role()], { then: 'hang' })]],
+  ['an error inside the stream before any content', [stream([{ error: { message: 'overloaded', code: 503 } }])]],
+  ['an empty answer that calls itself finished', [stream([chatEvents.role(), chatEvents.finish(), chatEvents.usage(), chatEvents.done()])]],
+  ['a web page', [status(200, '<html>hello</html>', { 'content-type': 'text/html' })]],
+  ['an empty body', [status(200, '')]],
+  ['a JSON error with status 200', [status(200, overloaded)]],
+  ['a redirect', [status(302, '', { location: 'http://169.254.169.254/' })]],
+]
+
+describe.each([true, false])('failover before the first content (stream: %s)', (streamed) => {
+  it.each(invisible)('serves from the next endpoint after %s', async (_name, replies) => {
+    primary.script(...replies)
+    const response = await ask(streamed)
+    expect(response.status).toBe(200)
+    const body = await response.text()
+    const answer = streamed ? (checkWire(body).terminal['response'] as Record<string, unknown>) : (JSON.parse(body) as Record<string, unknown>)
+    expect(answer['output_text']).toBe('from the backup')
+    expect(answer['gateway_metadata']).toMatchObject({ attempts: expect.arrayContaining([expect.objectContaining({ provider: 'Acme 1', status: 200 })]) })
+    expect(backup.requests).toHaveLength(1)
+    expect(backup.requests[0]!.headers.authorization).toBe('Bearer upstream-key-1')
+  })
+})
+
+describe('retry discipline', () => {
+  it('repeats a 500 once on the same endpoint', async () => {
+    primary.script(status(500, overloaded), stream(chatText('second try')))
+    expect(((await (await ask(false)).json()) as { output_text: string }).output_text).toBe('second try')
+    expect(primary.requests).toHaveLength(2)
+    expect(backup.requests).toHaveLength(0)
+  })
+
+  it('asks a silent endpoint only once', async () => {
+    primary.script(silence())
+    await (await ask(false)).json()
+    expect(primary.requests).toHaveLength(1)
+  })
+
+  it('gives the caller its own mistake back at once', async () => {
+    primary.script(status(400, { error: { message: "Invalid value for 'temperature'", type: 'invalid_request_error', param: 'temperature' } }))
+    const response = await ask(true)
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({ error: { code: 400, metadata: { error_type: 'invalid_request', source: 'provider', provider_name: 'Acme 0' } } })
+  })
+
+  it('never blames the caller for a credential of the gateway', async () => {
+    primary.script(status(401, { error: { message: 'Incorrect API key provided: sk-secret123456789' } }))
+    backup.script(status(403, { error: { message: 'no' } }))
+    const response = await ask(false)
+    expect(response.status).toBe(502)
+    const text = await response.text()
+    expect(text).toContain('upstream_credentials_exhausted')
+    expect(text).not.toContain('sk-secret123456789')
+  })
+
+  it('answers 429 with the shortest pause when everybody is busy', async () => {
+    primary.script(status(429, overloaded, { 'retry-after': '40' }))
+    backup.script(status(429, overloaded, { 'retry-after': '20' }))
+    const response = await ask(true)
+    expect(response.status).toBe(429)
+    expect(response.headers.get('retry-after')).toBe('20')
+  })
+
+  it('stays on one endpoint when fallbacks are switched off', async () => {
+    primary.script(status(503, overloaded))
+    const response = await gateway.respond({ model: 'acme/small', input: 'hi', provider: { order: ['acme'], allow_fallbacks: false } })
+    expect(response.status).toBe(503)
+    expect(backup.requests).toHaveLength(0)
+  })
+})
+
+describe('after the commit point', () => {
+  it.each([
+    ['a reset', { then: 'reset' }, 'provider_unavailable'],
+    ['silence', { then: 'hang' }, 'timeout'],
+    ['a bare end', { then: 'end' }, 'provider_unavailable'],
+  ] as const)('tells of %s in-band, with the partial text and a record', async (_name, options, errorType) => {
+    primary.script(stream([chatEvents.role(), chatEvents.text('half an '), chatEvents.text('answer')], options))
+    const response = await ask(true)
+    const { terminal, output } = checkWire(await response.text())
+    expect(terminal.type).toBe('response.failed')
+    expect(terminal['response']).toMatchObject({ error_type: errorType, output_text: 'half an answer' })
+    expect(output[0]!['status']).toBe('incomplete')
+    expect(backup.requests).toHaveLength(0)
+    const record = await gateway.api('GET', `/api/v1/generation?id=${response.headers.get('x-generation-id')}`)
+    expect(await record.json()).toMatchObject({ data: { finish_reason: 'error', streamed: true, provider_name: 'Acme 0' } })
+  })
+
+  it('gives an HTTP error to a JSON caller', async () => {
+    primary.script(stream([chatEvents.text('half')], { then: 'reset' }))
+    expect((await ask(false)).status).toBe(502)
+  })
+
+  it('ends a stream cut after every single event with an error or a terminal event', async () => {
+    const events = [chatEvents.role(), chatEvents.reasoning('hm'), chatEvents.text('a'), chatEvents.text('b'), chatEvents.call(0, 'c1', 'f', '{"x"'), chatEvents.args(0, ':1}'), chatEvents.finish('tool_calls'), chatEvents.usage()]
+    backup.script(status(503, overloaded))
+    for (let kept = 0; kept < events.length; kept++) {
+      primary.script(stream(events.slice(0, kept), { then: 'reset' }))
+      const response = await ask(true)
+      const text = await response.text()
+      if (response.status === 200) expect(['response.failed', 'response.completed']).toContain(checkWire(text).terminal.type)
+      else expect(JSON.parse(text)).toMatchObject({ error: { code: response.status } })
+      if (kept < events.length - 1 && response.status === 200) expect(checkWire(text).terminal.type).toBe('response.failed')
+      const id = response.headers.get('x-generation-id')
+      expect((await gateway.api('GET', `/api/v1/generation?id=${id}`)).status).toBe(200)
+    }
+  })
+
+  it('finishes at once when only the end mark is missing', async () => {
+    primary.script(stream([...chatText('whole').slice(0, -1)], { then: 'hang' }))
+    const started = performance.now()
+    expect(checkWire(await (await ask(true)).text()).terminal.type).toBe('response.completed')
+    expect(performance.now() - started).toBeLessThan(4_000)
+  })
+
+  it('skips one frame that is not JSON', async () => {
+    primary.script(stream([chatEvents.text('a'), 'data: {"id": broken\n\n', chatEvents.text('b'), chatEvents.finish(), chatEvents.usage(), chatEvents.done()]))
+    expect(checkWire(await (await ask(true)).text()).text).toBe('ab')
+  })
+})
+
+describe('upstreams that do not do as they are told', () => {
+  it('takes a JSON answer to a stream request', async () => {
+    primary.script(status(200, chatJson('whole')))
+    const { text, terminal } = checkWire(await (await ask(true)).text())
+    expect(text).toBe('whole')
+    expect((terminal['response'] as { usage: object }).usage).toMatchObject({ input_tokens: 11, output_tokens: 7 })
+  })
+
+  it('takes events under a wrong content type', async () => {
+    primary.script(stream(chatText('still ', 'fine'), { contentType: 'application/octet-stream' }))
+    expect(checkWire(await (await ask(true)).text()).text).toBe('still fine')
+  })
+})

@@ -1,0 +1,167 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { createContentPolicy } from './accounts/content-logging.ts'
+import { boot, type Boot } from './boot.ts'
+import { buildCatalog, type BuiltCatalog } from './catalog/build.ts'
+import { computeCost } from './catalog/cost.ts'
+import type { Config } from './core/config.ts'
+import type { GatewayError } from './core/error.ts'
+import type { KeyAccounts } from './core/account.ts'
+import type { Call } from './core/call.ts'
+import { createUsage } from './core/usage.ts'
+import { dialects } from './dialects/index.ts'
+import { withoutReasoning } from './dialects/shared/without-reasoning.ts'
+import { createAuthenticate } from './http/authenticate.ts'
+import { lazyHandler } from './http/management/app.ts'
+import { createResponsesRoute } from './http/responses-route.ts'
+import { createGatewayServer } from './http/server.ts'
+import { KeepAlive } from './http/sse-body.ts'
+import { systemClock } from './lib/clock.ts'
+import { createHttpClient } from './lib/http-client.ts'
+import { randomId } from './lib/id.ts'
+import type { Logger } from './lib/logger.ts'
+import { outputText } from './doors/responses/resource.ts'
+import { createCredentialPools } from './pipeline/credential-pool.ts'
+import { createPipeline } from './pipeline/create-pipeline.ts'
+import { PROVIDERS } from './providers/index.ts'
+import { estimateRequest, textTokens } from './router/estimate.ts'
+import { createHealth } from './router/health.ts'
+import { gatewayMetadata } from './router/metadata.ts'
+import { createSticky } from './router/sticky.ts'
+import { createGenerationSink, type WriteBehindSink } from './store/index.ts'
+import { createMetrics } from './telemetry/metrics.ts'
+import { VERSION } from './version.ts'
+
+export interface AppOptions {
+  readonly config: Config
+  readonly env: { readonly [name: string]: string | undefined }
+  readonly logger: Logger
+}
+
+export interface App {
+  /** Opens the socket; the URL tells the port that was chosen. */
+  listen(): Promise<{ readonly url: string }>
+  /** Takes a new configuration over; throws and keeps the old one when it cannot serve. */
+  reload(config: Config): Promise<void>
+  readonly boot: Boot
+  readonly accounts: KeyAccounts
+  readonly catalog: () => BuiltCatalog
+  readonly sink: WriteBehindSink
+  readonly calls: ReadonlySet<unknown>
+  /** Ordered and idempotent: stop accepting, finish streams within the grace period, flush records, close stores. */
+  close(): Promise<void>
+}
+
+/** The composition root: the only place that knows every room. */
+export async function createApp({ config: initial, env, logger }: AppOptions): Promise<App> {
+  let config = initial
+  let catalog = await buildCatalog(config, PROVIDERS, dialects, env)
+  for (const note of catalog.notes) logger.warn({}, note)
+  const state = await boot(config, logger, (error) => {
+    logger.error({ error }, 'the database belongs to another secret key: stopping')
+    process.exitCode = 1
+    void close()
+  })
+  const metrics = createMetrics()
+  const http = createHttpClient()
+  const health = createHealth({ clock: systemClock })
+  const pools = createCredentialPools(systemClock, config.routing.cooldown)
+  const keepAlive = new KeepAlive()
+  const authenticate = createAuthenticate(state.accounts.snapshot)
+  const sink = createGenerationSink({
+    store: state.store,
+    clock: systemClock,
+    keepsContent: createContentPolicy((id) => state.accounts.snapshot.workspace(id)),
+    onEvent: (event) => logger[event.type === 'recovered' ? 'info' : 'warn']({ ...event }, 'generation records'),
+  })
+  const onBug = (error: GatewayError, requestId: string): void => logger.error({ error: error.cause ?? error, request_id: requestId }, 'internal error')
+  const handler = createPipeline({
+    http, clock: systemClock, userAgent: `signalbox/${VERSION}`, health, pools, withoutReasoning,
+    sticky: createSticky({ clock: systemClock }),
+    catalog: () => catalog,
+    defaults: () => ({ ...config.defaults, cooldown: config.routing.cooldown, sticky: config.routing.sticky }),
+    retries: () => config.routing.retries,
+    sink,
+    costOf: computeCost,
+    estimateUsage,
+    onFinished: (generation) => {
+      metrics.finished(generation)
+      const { id, model, provider, status, httpStatus, durationMs, errorType, errorMessage } = generation
+      const fields = { id, model, provider, status, http_status: httpStatus, ms: Math.round(durationMs), error_type: errorType, error: errorMessage }
+      if (status === 'failed') logger.warn(fields, 'call failed')
+      else logger.debug(fields, 'call')
+    },
+  })
+  const inFlight = new Set<AbortController>()
+  let accepting = true
+  const responses = createResponsesRoute({
+    authenticate: (authorization) => authenticate(authorization, 'inference').owner,
+    handler,
+    presentMetadata: (call) => ({ ...gatewayMetadata(call.trace, { requested: call.requestedModel }) }),
+    bodyLimitBytes: config.server.bodyLimit,
+    mirrorReasoning: false,
+    clock: systemClock, newId: randomId, random: Math.random,
+    keepAlive, onBug, inFlight,
+    accepting: () => accepting,
+  })
+  const management = lazyHandler(async () => {
+    const { buildManagement } = await import('./management.ts')
+    return buildManagement({
+      authenticate, onBug, metrics, sink, store: state.store, accounts: state.accounts.keys, health,
+      newRequestId: () => `req-${randomId(20)}`,
+      catalog: () => catalog,
+      notReady: () => (accepting ? undefined : 'shutting down'),
+    })
+  })
+  metrics.gauge('gateway_calls_in_flight', 'Calls being served.', () => inFlight.size)
+  metrics.gauge('gateway_records_waiting', 'Generation records not yet written.', () => sink.stats().waiting)
+  const server = createGatewayServer({ routes: new Map([['POST /api/v1/responses', responses]]), fallback: management })
+
+  let closing: Promise<void> | undefined
+  const close = async (): Promise<void> => {
+    accepting = false
+    server.close()
+    server.closeIdleConnections()
+    await drained(inFlight, config.server.shutdownGrace)
+    for (const call of inFlight) call.abort()
+    await drained(inFlight, 1_000)
+    server.closeAllConnections()
+    await sink.close()
+    await http.close()
+    health.close()
+    await state.close()
+  }
+
+  return {
+    boot: state, accounts: state.accounts.keys, sink,
+    calls: inFlight,
+    catalog: () => catalog,
+    async listen() {
+      server.listen(config.server.port, config.server.host)
+      await once(server, 'listening')
+      const { port, family, address } = server.address() as AddressInfo
+      return { url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}` }
+    },
+    async reload(next) {
+      catalog = await buildCatalog(next, PROVIDERS, dialects, env)
+      config = next
+      pools.reset()
+    },
+    close: () => (closing ??= close()),
+  }
+}
+
+async function drained(calls: ReadonlySet<unknown>, limitMs: number): Promise<void> {
+  const until = performance.now() + limitMs
+  while (calls.size > 0 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 20))
+}
+
+/** Usage of a call whose upstream reported none: from the prompt, and from what was produced until it ended. */
+function estimateUsage(call: Call): ReturnType<typeof createUsage> {
+  if (call.trace.served === undefined) return createUsage({})
+  return createUsage({
+    inputTokens: estimateRequest(call.request).inputTokens,
+    outputTokens: Math.ceil(textTokens(outputText(call.output()))),
+    estimated: true,
+  })
+}

@@ -1,0 +1,78 @@
+import { openDataDirectory, type DataDirectory } from './accounts/data-directory.ts'
+import { createEncryption } from './accounts/encryption.ts'
+import type { GeneratedKey } from './accounts/bootstrap.ts'
+import { openAccounts, type Accounts, type AccountsEvent } from './accounts/open-accounts.ts'
+import type { Encryption } from './core/account.ts'
+import type { Config } from './core/config.ts'
+import type { Store } from './core/store.ts'
+import { systemClock } from './lib/clock.ts'
+import type { Logger } from './lib/logger.ts'
+import { createStore } from './store/index.ts'
+
+/** The state of a running gateway: database, secrets and accounts. */
+export interface Boot {
+  readonly store: Store
+  readonly encryption: Encryption
+  readonly accounts: Accounts
+  /** Keys made by this start: shown once. */
+  readonly generated: readonly GeneratedKey[]
+  close(): Promise<void>
+}
+
+/** The store of a configuration, without touching it. */
+export async function openStore(config: Config): Promise<{ readonly store: Store; readonly directory: DataDirectory }> {
+  const { secretKey } = config.keys
+  const directory = await openDataDirectory({ path: config.dataDir, ...(secretKey === undefined ? {} : { secretKey }) })
+  const store = await createStore(config.storage.url === undefined ? { path: directory.databaseFile } : { url: config.storage.url })
+  return { store, directory }
+}
+
+/**
+ * Opens data directory, database, secret key and accounts. A database that is away does not stop the start.
+ * `refused` is called when it comes back and turns out to belong to another secret key: the process should end.
+ * Throws GatewayError with a sentence for the operator.
+ */
+export async function boot(config: Config, logger: Logger, refused: (error: Error) => void): Promise<Boot> {
+  const { store, directory } = await openStore(config)
+  const encryption = createEncryption({ current: directory.secretKey })
+  const generated: GeneratedKey[] = []
+  try {
+    const accounts = await openAccounts({
+      store, encryption,
+      fixedKeys: config.keys,
+      clock: systemClock,
+      lastKnownGoodFile: directory.lastKnownGoodFile,
+      onEvent: (event) => {
+        if (event.type === 'key-generated') generated.push(event)
+        else if (event.type === 'refused') refused(event.error)
+        else log(logger, event)
+      },
+    })
+    return {
+      store, encryption, accounts, generated,
+      async close() {
+        await accounts.close()
+        await store.close()
+      },
+    }
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+function log(logger: Logger, event: Exclude<AccountsEvent, { readonly type: 'key-generated' | 'refused' }>): void {
+  switch (event.type) {
+    case 'ready':
+      for (const warning of event.warnings) logger.warn({}, warning)
+      return
+    case 'started-without-database':
+      return logger.warn({ error: event.error, keys: event.keys }, 'the database is unreachable: serving with the keys known without it')
+    case 'database-lost':
+      return logger.warn({ error: event.error }, 'the database does not answer: the last known keys stay in force')
+    case 'database-back':
+      return logger.info({ outage_ms: event.outageMs }, 'the database answers again')
+    case 'file-not-written':
+      return logger.warn({ error: event.error }, 'the last-known-good file could not be written')
+  }
+}

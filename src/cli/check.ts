@@ -1,0 +1,88 @@
+import { openStore } from '../boot.ts'
+import { buildCatalog, type BuiltCatalog } from '../catalog/build.ts'
+import { checkExposure } from '../config/exposure.ts'
+import { loadConfig } from '../config/load.ts'
+import type { Config } from '../core/config.ts'
+import type { Connection } from '../core/provider.ts'
+import { dialects } from '../dialects/index.ts'
+import { createHttpClient } from '../lib/http-client.ts'
+import { PROVIDERS } from '../providers/index.ts'
+import { VERSION } from '../version.ts'
+import type { Overrides } from './overrides.ts'
+import { loadOptions } from './serve.ts'
+
+const line = (text: string): void => void process.stdout.write(`${text}\n`)
+
+async function resolved(overrides: Overrides): Promise<{ readonly config: Config; readonly catalog: BuiltCatalog }> {
+  const config = await loadConfig(loadOptions(overrides))
+  return { config, catalog: await buildCatalog(config, PROVIDERS, dialects, process.env) }
+}
+
+/** `signalbox check`: the configuration is valid, and this is what it serves. Throws ConfigError with every problem. */
+export async function check(overrides: Overrides): Promise<void> {
+  const { config, catalog } = await resolved(overrides)
+  const refusal = checkExposure(config)
+  line(`configuration: ${config.file ?? 'none, defaults and environment'}`)
+  if (refusal !== undefined) line(`exposure: ${refusal}`)
+  for (const note of catalog.notes) line(`note: ${note}`)
+  line(`providers: ${catalog.providers.map(({ slug }) => slug).join(', ')}`)
+  line(`models: ${catalog.models().length}`)
+  for (const model of config.models) {
+    const endpoints = catalog.find(model.slug)?.endpoints ?? []
+    line(`  ${model.slug}: ${endpoints.length === 0 ? 'no endpoint' : endpoints.map(({ tag, upstreamModel }) => `${tag} (${upstreamModel})`).join(', ')}`)
+  }
+  if (refusal !== undefined) process.exitCode = 1
+}
+
+const PROBE_MS = 5_000
+
+/** `signalbox doctor`: check, and then whether the database and each provider's address answer. Sends no prompt and no credential. */
+export async function doctor(overrides: Overrides): Promise<void> {
+  const { config, catalog } = await resolved(overrides)
+  line(`signalbox ${VERSION}, node ${process.version}`)
+  await check(overrides)
+  const { store, directory } = await openStore(config)
+  try {
+    await store.ping()
+    const pending = await store.pendingMigrations()
+    line(`database: ${config.storage.database} answers, ${pending.length === 0 ? 'up to date' : `migrations pending: ${pending.join(', ')}`}`)
+  } catch (error) {
+    line(`database: ${config.storage.database} does not answer: ${(error as Error).message}`)
+    process.exitCode = 1
+  } finally {
+    await store.close()
+  }
+  line(`data directory: ${directory.path} (secret key from ${directory.secretKeySource})`)
+  const connections = new Map<string, Connection>()
+  for (const model of catalog.models()) for (const { connection } of model.endpoints) connections.set(connection.provider, connection)
+  const http = createHttpClient()
+  for (const connection of connections.values()) line(`provider ${connection.provider}: ${await probe(http, connection)}`)
+  await http.close()
+}
+
+async function probe(http: ReturnType<typeof createHttpClient>, connection: Connection): Promise<string> {
+  if (connection.transport !== undefined) return 'built in'
+  const exchange = http.send({ url: connection.baseUrl, method: 'GET', headers: {}, connectTimeoutMs: connection.timeouts.connect })
+  const timer = setTimeout(() => exchange.cancel(), PROBE_MS)
+  try {
+    const { status } = await exchange.head
+    return `${connection.baseUrl} reachable (HTTP ${status} without credentials), ${connection.credentials.length} credential(s)`
+  } catch (error) {
+    process.exitCode = 1
+    return `${connection.baseUrl} not reachable: ${(error as Error).message}`
+  } finally {
+    clearTimeout(timer)
+    exchange.cancel()
+  }
+}
+
+/** `signalbox migrate`: brings the database up to date. */
+export async function migrate(overrides: Overrides): Promise<void> {
+  const { store } = await openStore(await loadConfig(loadOptions(overrides)))
+  try {
+    const applied = await store.migrate()
+    line(applied.length === 0 ? 'The database is up to date.' : `Applied ${applied.join(', ')}.`)
+  } finally {
+    await store.close()
+  }
+}

@@ -1,0 +1,54 @@
+import { createKeyAccounts } from '../accounts/keys.ts'
+import { openStore } from '../boot.ts'
+import { loadConfig } from '../config/load.ts'
+import type { KeyAccounts } from '../core/account.ts'
+import { GatewayError } from '../core/error.ts'
+import { systemClock } from '../lib/clock.ts'
+import type { Overrides } from './overrides.ts'
+import type { CreateKeyOptions } from './program.ts'
+import { loadOptions } from './serve.ts'
+
+/** Works on the database directly, beside a running gateway: it sees the change within seconds. */
+async function withAccounts(overrides: Overrides, use: (accounts: KeyAccounts) => Promise<void>): Promise<void> {
+  const { store } = await openStore(await loadConfig(loadOptions(overrides)))
+  try {
+    await store.migrate()
+    await store.workspaces.default()
+    await use(createKeyAccounts({ store, clock: systemClock }))
+  } finally {
+    await store.close()
+  }
+}
+
+export async function createKey(options: CreateKeyOptions, overrides: Overrides): Promise<void> {
+  const expiresAt = options.expires === undefined ? null : Date.parse(options.expires)
+  if (Number.isNaN(expiresAt)) throw new GatewayError('invalid_request', `--expires ${options.expires ?? ''}: an ISO 8601 date is expected, such as 2030-01-31`)
+  await withAccounts(overrides, async (accounts) => {
+    const { key, secret } = await accounts.create({
+      name: options.name,
+      kind: options.management ? 'management' : 'inference',
+      expiresAt,
+      ...(options.workspace === undefined ? {} : { workspaceId: options.workspace }),
+    })
+    process.stdout.write(`${secret.reveal()}\n`)
+    process.stderr.write(`Shown this once. ${key.kind} key "${key.name}", hash ${key.hash}\n`)
+  })
+}
+
+export async function listKeys(overrides: Overrides): Promise<void> {
+  await withAccounts(overrides, async (accounts) => {
+    const rows = (await accounts.list({ includeRevoked: true })).map((key) => [
+      key.label, key.kind, key.revokedAt === null ? (key.disabled ? 'disabled' : 'active') : 'revoked', new Date(key.createdAt).toISOString().slice(0, 16), key.hash.slice(0, 12), key.name,
+    ])
+    const head = ['LABEL', 'KIND', 'STATE', 'CREATED', 'HASH', 'NAME']
+    const widths = head.map((title, i) => Math.max(title.length, ...rows.map((row) => row[i]!.length)))
+    for (const row of [head, ...rows]) process.stdout.write(`${row.map((cell, i) => cell.padEnd(widths[i]!)).join('  ').trimEnd()}\n`)
+  })
+}
+
+export async function revokeKey(reference: string, overrides: Overrides): Promise<void> {
+  await withAccounts(overrides, async (accounts) => {
+    const key = await accounts.revoke((await accounts.find(reference)).hash)
+    process.stdout.write(`Revoked ${key.kind} key "${key.name}" (${key.label}). A running gateway refuses it within 5 seconds.\n`)
+  })
+}

@@ -1,0 +1,28 @@
+import { isGatewayError } from '../core/error.ts'
+import { VERSION } from '../version.ts'
+import { createProgram, type Commands } from './program.ts'
+
+/** Commands load what they need when they run: `serve` must not pay for the others. */
+const COMMANDS: Commands = {
+  serve: async (overrides) => (await import('./serve.ts')).serve(overrides),
+  check: async (overrides) => (await import('./check.ts')).check(overrides),
+  doctor: async (overrides) => (await import('./check.ts')).doctor(overrides),
+  migrate: async (overrides) => (await import('./check.ts')).migrate(overrides),
+  createKey: async (options, overrides) => (await import('./keys.ts')).createKey(options, overrides),
+  listKeys: async (overrides) => (await import('./keys.ts')).listKeys(overrides),
+  revokeKey: async (key, overrides) => (await import('./keys.ts')).revokeKey(key, overrides),
+  send: async (prompt, options) => {
+    const { send } = await import('./send.ts')
+    process.exitCode = await send(prompt, options, process.stdout, process.stderr)
+  },
+}
+
+/** Runs a command line; a failure the operator can mend is one sentence, anything else shows its stack. */
+export async function run(argv: readonly string[]): Promise<void> {
+  try {
+    await createProgram(COMMANDS, VERSION).parseAsync([...argv])
+  } catch (error) {
+    process.stderr.write(`${isGatewayError(error) && error.errorType !== 'server' ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+    process.exitCode = 1
+  }
+}

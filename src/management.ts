@@ -1,0 +1,66 @@
+import type { FastifyInstance } from 'fastify'
+import type { KeyAccounts } from './core/account.ts'
+import { countModels, listModels } from './catalog/list-models.ts'
+import { presentEndpoints, presentProviders, type EndpointStats } from './catalog/present.ts'
+import type { BuiltCatalog } from './catalog/build.ts'
+import type { Health } from './router/health.ts'
+import type { Quantiles } from './router/sketch.ts'
+import type { Store } from './core/store.ts'
+import { responsesOpenApi } from './doors/responses/openapi.ts'
+import { createManagementApp, type ManagementOptions } from './http/management/app.ts'
+import { catalogRoutes } from './http/management/catalog-routes.ts'
+import { generationRoutes } from './http/management/generation-routes.ts'
+import { healthRoutes } from './http/management/health-routes.ts'
+import type { WriteBehindSink } from './store/index.ts'
+import type { Metrics } from './telemetry/metrics.ts'
+import { VERSION } from './version.ts'
+
+export interface ManagementDependencies extends Omit<ManagementOptions, 'bodyLimitBytes'> {
+  readonly store: Store
+  readonly accounts: KeyAccounts
+  readonly sink: WriteBehindSink
+  readonly metrics: Metrics
+  readonly catalog: () => BuiltCatalog
+  readonly health: Health
+  readonly notReady: () => string | undefined
+}
+
+const BODY_LIMIT = 1024 * 1024
+
+/** Wires the management API. Loaded with its first request, so that the socket opens before the framework is read. */
+export async function buildManagement(deps: ManagementDependencies): Promise<FastifyInstance> {
+  const app = createManagementApp({ ...deps, bodyLimitBytes: BODY_LIMIT }, [
+    healthRoutes({ notReady: deps.notReady, metrics: deps.metrics, openApi }),
+    catalogRoutes({
+      models: (search) => listModels(deps.catalog(), search),
+      count: (search) => countModels(deps.catalog(), search),
+      providers: () => ({ data: presentProviders(deps.catalog()) }),
+      endpoints: (slug) => {
+        const model = deps.catalog().find(slug)
+        return model === undefined ? undefined : { data: presentEndpoints(model, (endpoint) => statsOf(deps.health, endpoint.id)) }
+      },
+    }),
+    generationRoutes({
+      find: async (id, workspaceId) => deps.sink.pending(id, workspaceId) ?? (await deps.store.generations.get(id, workspaceId)),
+    }),
+  ])
+  await app.ready()
+  return app
+}
+
+function statsOf(health: Health, endpointId: string): EndpointStats {
+  const { latencyLast30m, throughputLast30m, uptimeLast5m, uptimeLast30m, uptimeLast1d } = health.stats(endpointId)
+  return {
+    ...(latencyLast30m === null ? {} : { latency: inMilliseconds(latencyLast30m) }),
+    ...(throughputLast30m === null ? {} : { throughput: throughputLast30m }),
+    ...(uptimeLast5m === null ? {} : { uptime5m: uptimeLast5m }),
+    ...(uptimeLast30m === null ? {} : { uptime30m: uptimeLast30m }),
+    ...(uptimeLast1d === null ? {} : { uptime1d: uptimeLast1d }),
+  }
+}
+
+const inMilliseconds = ({ p50, p75, p90, p99 }: Quantiles): Quantiles => ({ p50: p50 * 1000, p75: p75 * 1000, p90: p90 * 1000, p99: p99 * 1000 })
+
+function openApi(): { readonly [key: string]: unknown } {
+  return { openapi: '3.1.0', info: { title: 'Signalbox', version: VERSION }, servers: [{ url: '/api/v1' }], ...responsesOpenApi() }
+}

@@ -1,0 +1,200 @@
+import type { AttemptRecord, Call, Handler } from '../core/call.ts'
+import type { Catalog, Endpoint } from '../core/endpoint.ts'
+import { asGatewayError, GatewayError } from '../core/error.ts'
+import { isContentEvent, type ModelEvent } from '../core/event.ts'
+import type { Credential } from '../core/provider.ts'
+import type { ModelRequest } from '../core/request.ts'
+import { sleep } from '../lib/sleep.ts'
+import { finalError, nextStep, type Try } from '../router/failover.ts'
+import type { Health } from '../router/health.ts'
+import { attemptLimits, beginDeadline, hasAlternative, withinDeadline, type AttemptLimits } from '../router/limits.ts'
+import { planRoute, type Plan, type PlannedAttempt, type RoutingDefaults } from '../router/plan.ts'
+import type { Sticky, StickySession } from '../router/sticky.ts'
+import { runAttempt, type AttemptDependencies } from './attempt.ts'
+import type { CredentialPools } from './credential-pool.ts'
+
+export interface FallbackOptions extends AttemptDependencies {
+  /** The current snapshot; replaced as a whole on reload. */
+  readonly catalog: () => Catalog
+  readonly defaults: () => RoutingDefaults
+  readonly retries: () => boolean
+  readonly health: Health
+  readonly sticky: Sticky
+  readonly pools: CredentialPools
+  /** The request without the reasoning items a provider refused to read. */
+  readonly withoutReasoning: (request: ModelRequest) => ModelRequest
+}
+
+/** More start events than any model sends before its first word: an upstream that goes on like this is broken. */
+const MAX_HELD_EVENTS = 4_096
+
+/** What one call accumulates while it is being tried. */
+interface Route {
+  readonly plan: Plan
+  readonly session: StickySession | undefined
+  readonly tries: Try[]
+  /** Credentials used so far, by provider. */
+  readonly used: Map<string, Set<string>>
+  request: ModelRequest
+  strippedReasoning: boolean
+  beginBy: number | undefined
+}
+
+/**
+ * Plans the call and tries its endpoints in order. Until the first content event nothing is passed on, so that a failure is invisible and
+ * the next endpoint can serve; after it a failure is the caller's to see.
+ */
+export function createFallback(options: FallbackOptions): Handler {
+  return async function* fallback(call) {
+    const route = await plan(options, call)
+    let index = 0
+    for (;;) {
+      const attempt = route.plan.attempts[index]!
+      const outcome = { committed: false, startedAt: call.clock.now(), credential: undefined as Credential | undefined }
+      try {
+        yield* tryAttempt(options, call, route, index, attempt, outcome)
+        return
+      } catch (thrown) {
+        const error = asGatewayError(thrown)
+        if (call.signal.aborted) {
+          options.health.abandoned(attempt.endpoint.id)
+          throw error
+        }
+        settleFailure(options, attempt.endpoint, outcome.credential, error)
+        if (outcome.committed) throw error
+        route.tries.push({ index, startedAt: outcome.startedAt, error })
+        index = await nextAttempt(options, call, route, index, error)
+      }
+    }
+  }
+}
+
+async function plan(options: FallbackOptions, call: Call): Promise<Route> {
+  const { request } = call
+  const defaults = options.defaults()
+  const catalog = options.catalog()
+  const session = defaults.sticky === false ? undefined : options.sticky.open(call.owner.workspaceId, request, call.sessionId)
+  if (session !== undefined) {
+    const names = request.models === undefined ? [call.requestedModel] : [call.requestedModel, ...request.models]
+    await options.sticky.load(session, names)
+  }
+  const planned = planRoute({
+    request, catalog, health: options.health.view(), random: call.random, now: call.clock.now(), defaults, ...(session === undefined ? {} : { session }),
+  })
+  call.trace.strategy = planned.strategy
+  call.trace.candidates = planned.candidates
+  call.trace.rejected = planned.rejected
+  Object.assign(call.trace.params, planned.params)
+  if (planned.error !== undefined) throw planned.error
+  return { plan: planned, session, tries: [], used: new Map(), request, strippedReasoning: false, beginBy: undefined }
+}
+
+async function* tryAttempt(
+  options: FallbackOptions, call: Call, route: Route, index: number, attempt: PlannedAttempt,
+  outcome: { committed: boolean; credential: Credential | undefined },
+): AsyncGenerator<readonly ModelEvent[], void> {
+  const { endpoint } = attempt
+  const limits = limitsOf(options, call, route, index)
+  const record: AttemptRecord = { endpoint, status: 0, startedAt: call.clock.now(), ...(attempt.isByok ? { isByok: true } : {}) }
+  call.trace.attempts.push(record)
+  const credential = pickCredential(options, route, endpoint)
+  outcome.credential = credential
+  if (credential !== undefined) record.credentialId = credential.id
+  options.health.started(endpoint.id)
+  let held: (readonly ModelEvent[])[] = []
+  let heldEvents = 0
+  let last: ModelEvent | undefined
+  for await (const events of runAttempt(options, { call, request: route.request, endpoint, credential, limits, record })) {
+    last = events[events.length - 1]
+    const first = events[0]
+    if (first?.type === 'response-start' && first.upstreamId !== undefined) record.upstreamId = first.upstreamId
+    if (outcome.committed) yield events
+    else {
+      held.push(events)
+      heldEvents += events.length
+      if (heldEvents > MAX_HELD_EVENTS) throw new GatewayError('provider_unavailable', `${endpoint.providerName} sends events without content`, { source: 'provider' })
+      if (!events.some(commits)) continue
+      outcome.committed = true
+      call.trace.served = record
+      const batch = held.length === 1 ? events : held.flat()
+      held = []
+      yield batch
+    }
+  }
+  settleSuccess(options, call, route, record, last)
+}
+
+/** Content commits an answer; so does an end without content, which the decoder has found to be a legal answer. */
+const commits = (event: ModelEvent): boolean => event.type === 'response-end' || isContentEvent(event)
+
+function limitsOf(options: FallbackOptions, call: Call, route: Route, index: number): AttemptLimits {
+  const { attempts } = route.plan
+  const { endpoint } = attempts[index]!
+  const own = attemptLimits({ endpoint, request: route.request, hasAlternative: hasAlternative(attempts, index), health: options.health.view() })
+  if (route.beginBy === undefined) {
+    route.beginBy = beginDeadline({ request: route.request, endpoint, firstLimits: own, startedAt: call.clock.now() })
+    return own
+  }
+  const fitted = withinDeadline(own, route.beginBy - call.clock.now(), attempts.length - 1 - index)
+  if (fitted === undefined) throw new GatewayError('timeout', 'No endpoint answered within the time of the call')
+  return fitted
+}
+
+function pickCredential(options: FallbackOptions, route: Route, endpoint: Endpoint): Credential | undefined {
+  const { connection } = endpoint
+  let used = route.used.get(connection.provider)
+  if (used === undefined) {
+    used = new Set()
+    route.used.set(connection.provider, used)
+  }
+  // A retry of the same endpoint may use the same credential again: only dead ones were put aside.
+  const credential = options.pools.pick(connection, used)
+  return credential
+}
+
+function settleSuccess(options: FallbackOptions, call: Call, route: Route, record: AttemptRecord, last: ModelEvent | undefined): void {
+  const { endpoint } = record
+  const usage = last?.type === 'response-end' ? last.usage : undefined
+  options.health.success(endpoint.id, {
+    ...(record.firstTokenMs === undefined ? {} : { firstTokenMs: record.firstTokenMs }),
+    ...(record.durationMs === undefined ? {} : { durationMs: record.durationMs }),
+    ...(usage === undefined ? {} : { tokens: usage.outputTokens }),
+  })
+  if (route.session === undefined) return
+  const manual = (call.request.provider?.order?.length ?? 0) > 0
+  options.sticky.succeeded(route.session, { model: endpoint.model, endpointId: endpoint.id, cachedTokens: usage?.cachedTokens ?? 0 }, manual)
+}
+
+function settleFailure(options: FallbackOptions, endpoint: Endpoint, credential: Credential | undefined, error: GatewayError): void {
+  options.health.failure(endpoint.id, error)
+  if (credential !== undefined) options.pools.report(endpoint.connection, credential, error)
+}
+
+/** Waits as the discipline asks and names the attempt to make next; throws the error the caller sees when there is none. */
+async function nextAttempt(options: FallbackOptions, call: Call, route: Route, index: number, error: GatewayError): Promise<number> {
+  const { attempts } = route.plan
+  const { connection } = attempts[index]!.endpoint
+  if (error.details.metadata?.['strip_reasoning'] === true && !route.strippedReasoning) {
+    route.strippedReasoning = true
+    route.request = options.withoutReasoning(route.request)
+    call.trace.params['reasoning_dropped'] = 'the provider could not read the encrypted reasoning of an earlier turn'
+    return index
+  }
+  const used = route.used.get(connection.provider)
+  const lastCredential = call.trace.attempts.at(-1)?.credentialId
+  if (lastCredential !== undefined && (error.details.credentialDead === true || error.errorType === 'rate_limit_exceeded')) used?.add(lastCredential)
+  const step = nextStep({
+    attempts,
+    tries: route.tries,
+    now: call.clock.now(),
+    random: call.random,
+    retries: options.retries(),
+    spareCredentials: used !== undefined && options.pools.hasOther(connection, used) ? 1 : 0,
+    ...(route.beginBy === undefined ? {} : { beginBy: route.beginBy }),
+  })
+  if (step.kind === 'fail') throw finalError(attempts, route.tries)
+  // Waiting out a rate limit on the only credential means using it again.
+  if (step.kind === 'retry' && !step.rotate && error.errorType === 'rate_limit_exceeded' && lastCredential !== undefined) used?.delete(lastCredential)
+  if (step.delayMs > 0) await sleep(step.delayMs, call.signal)
+  return step.kind === 'next' ? step.index : index
+}

@@ -1,0 +1,71 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createApp, type App } from '../app.ts'
+import { loadConfig } from '../config/load.ts'
+import { silentLogger } from '../lib/logger.ts'
+
+export interface TestGateway {
+  readonly url: string
+  readonly key: string
+  readonly managementKey: string
+  readonly app: App
+  /** `POST /api/v1/responses`, answered as it comes. */
+  respond(body: unknown, options?: { readonly headers?: { readonly [name: string]: string }; readonly signal?: AbortSignal; readonly key?: string }): Promise<Response>
+  /** Any other call, with the management key unless told. */
+  api(method: string, path: string, body?: unknown, key?: string): Promise<Response>
+  close(): Promise<void>
+}
+
+export const TEST_KEY = `sk-sb-v1-${'a1'.repeat(24)}`
+export const TEST_MANAGEMENT_KEY = `sk-sb-mgmt-v1-${'b2'.repeat(24)}`
+
+/** The whole gateway in this process, on a free port, with a data directory of its own. `config` is the file's tree. */
+export async function startGateway(config: { readonly [key: string]: unknown } = {}, env: { readonly [name: string]: string } = {}): Promise<TestGateway> {
+  const directory = await mkdtemp(join(tmpdir(), 'signalbox-'))
+  const environment = { SIGNALBOX_API_KEY: TEST_KEY, SIGNALBOX_MANAGEMENT_KEY: TEST_MANAGEMENT_KEY, SIGNALBOX_PORT: '0', SIGNALBOX_DATA_DIR: directory, ...env }
+  const file = join(directory, 'signalbox.json')
+  await writeFile(file, JSON.stringify(config))
+  const app = await createApp({ config: await loadConfig({ file, env: environment, cwd: directory }), env: environment, logger: silentLogger })
+  const { url } = await app.listen()
+  return {
+    url,
+    key: TEST_KEY,
+    managementKey: TEST_MANAGEMENT_KEY,
+    app,
+    respond: (body, options = {}) =>
+      fetch(`${url}/api/v1/responses`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${options.key ?? TEST_KEY}`, ...options.headers },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+        ...(options.signal === undefined ? {} : { signal: options.signal }),
+      }),
+    api: (method, path, body, key = TEST_MANAGEMENT_KEY) =>
+      fetch(`${url}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${key}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      }),
+    async close() {
+      await app.close()
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+/** A config tree with one chat provider per upstream URL, all serving `acme/small`; each extra entry overrides. */
+export function chatConfig(urls: readonly string[], extra: { readonly [key: string]: unknown } = {}): { readonly [key: string]: unknown } {
+  const slugs = urls.map((_, n) => (n === 0 ? 'acme' : `backup${n}`))
+  return {
+    providers: urls.map((base_url, n) => ({ slug: slugs[n], name: `Acme ${n}`, dialect: 'openai-chat', base_url, api_keys: [`upstream-key-${n}`] })),
+    models: [
+      {
+        slug: 'acme/small', context_length: 128_000,
+        endpoints: slugs.map((provider, n) => ({
+          provider, upstream_model: 'small-1', pricing: { input: 1 + n * 100, output: 2 + n * 100, cache_read: 0.1, cache_write: 1.25 }, max_output_tokens: 8192,
+        })),
+      },
+    ],
+    ...extra,
+  }
+}
