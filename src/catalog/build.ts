@@ -40,7 +40,11 @@ export interface BuildOptions {
  * Throws ConfigError with everything that does not fit together.
  */
 export async function buildCatalog(
-  config: CatalogConfig, providers: readonly Provider[], dialects: ReadonlyMap<string, Dialect>, env: Env, options: BuildOptions = {},
+  config: CatalogConfig,
+  providers: readonly Provider[],
+  dialects: ReadonlyMap<string, Dialect>,
+  env: Env,
+  options: BuildOptions = {},
 ): Promise<BuiltCatalog> {
   const problems: ConfigProblem[] = []
   const notes: string[] = []
@@ -60,21 +64,28 @@ export async function buildCatalog(
 }
 
 function connectAll(
-  config: CatalogConfig, providers: readonly Provider[], dialects: ReadonlyMap<string, Dialect>, env: Env, problems: ConfigProblem[], notes: string[],
+  config: CatalogConfig,
+  providers: readonly Provider[],
+  dialects: ReadonlyMap<string, Dialect>,
+  env: Env,
+  problems: ConfigProblem[],
+  notes: string[],
 ): ReadonlyMap<string, ConnectedProvider> {
   const known = new Map(providers.map((provider) => [provider.slug, provider]))
   const connected = new Map<string, ConnectedProvider>()
   for (const [index, entry] of config.providers.entries()) {
     if (!entry.enabled) continue
     const result = connectProvider({ provider: known.get(entry.slug), config: entry, dialects, env }, (path, message) =>
-      problems.push({ path: `providers[${index}].${path}`, message }))
+      problems.push({ path: `providers[${index}].${path}`, message }),
+    )
     if (result !== undefined) connected.set(entry.slug, result)
   }
   const mentioned = new Set(config.providers.map((entry) => entry.slug))
   for (const provider of providers) {
     if (mentioned.has(provider.slug) || !isOnByEnv(provider, env)) continue
     const result = connectProvider({ provider, config: undefined, dialects, env }, (path, message) =>
-      notes.push(`${provider.slug} stays off although its variable is set: ${path}: ${message}`))
+      notes.push(`${provider.slug} stays off although its variable is set: ${path}: ${message}`),
+    )
     if (result !== undefined) connected.set(provider.slug, result)
   }
   return connected
@@ -83,7 +94,9 @@ function connectAll(
 /** The price data is large; a start that needs none of it (only self-declared models, all priced) does not load it. */
 function needsPrices(config: CatalogConfig, connected: ReadonlyMap<string, ConnectedProvider>): boolean {
   if ([...connected.values()].some(({ provider }) => provider !== undefined && provider.keyless !== true)) return true
-  return config.models.some((model) => model.endpoints.some((entry) => entry.pricing === undefined || (entry.contextLength ?? model.contextLength) === undefined))
+  return config.models.some((model) =>
+    model.endpoints.some((entry) => entry.pricing === undefined || (entry.contextLength ?? model.contextLength) === undefined),
+  )
 }
 
 function addBuiltIn(draft: ModelDraft, connected: ConnectedProvider, book: PriceBook, report: Report): void {
@@ -103,7 +116,12 @@ function addBuiltIn(draft: ModelDraft, connected: ConnectedProvider, book: Price
 }
 
 function addConfigured(
-  draft: ModelDraft, config: CatalogConfig, providers: readonly Provider[], connected: ReadonlyMap<string, ConnectedProvider>, book: PriceBook, problems: ConfigProblem[],
+  draft: ModelDraft,
+  config: CatalogConfig,
+  providers: readonly Provider[],
+  connected: ReadonlyMap<string, ConnectedProvider>,
+  book: PriceBook,
+  problems: ConfigProblem[],
 ): void {
   const off = new Set(config.providers.filter((entry) => !entry.enabled).map((entry) => entry.slug))
   const failed = new Set(config.providers.map((entry) => entry.slug))
@@ -138,7 +156,10 @@ function checkAliases(models: readonly Model[], configured: readonly ModelConfig
     for (const [position, alias] of aliases.entries()) {
       const owner = taken.get(alias)
       if (owner !== undefined && owner !== slug) {
-        problems.push({ path: `models[${index}].aliases[${position}]`, message: `${JSON.stringify(alias)}; expected a name no other model has (${owner} has it)` })
+        problems.push({
+          path: `models[${index}].aliases[${position}]`,
+          message: `${JSON.stringify(alias)}; expected a name no other model has (${owner} has it)`,
+        })
       }
       taken.set(alias, slug)
     }
@@ -156,10 +177,13 @@ function openModel(name: string, config: CatalogConfig, connected: ReadonlyMap<s
   const { base } = splitVariant(upstreamModel)
   const { slug } = canonicalName(base, target.provider?.models?.author ?? target.slug, book.naming)
   const endpoint = endpointForOpenId(target, name, upstreamModel, slug, book)
-  return endpoint === undefined ? undefined : { slug: name, name: book.about(slug)?.name ?? upstreamModel, created: 0, contextLength: endpoint.contextLength, endpoints: [endpoint] }
+  return endpoint === undefined
+    ? undefined
+    : { slug: name, name: book.about(slug)?.name ?? upstreamModel, created: 0, contextLength: endpoint.contextLength, endpoints: [endpoint] }
 }
 
 function toPublic({ slug, name, provider }: ConnectedProvider): CatalogProvider {
-  const pick = <K extends 'homepage' | 'privacyPolicy' | 'termsOfService' | 'statusPage'>(key: K) => (provider?.[key] === undefined ? {} : { [key]: provider[key] })
+  const pick = <K extends 'homepage' | 'privacyPolicy' | 'termsOfService' | 'statusPage'>(key: K) =>
+    provider?.[key] === undefined ? {} : { [key]: provider[key] }
   return { slug, name, ...pick('homepage'), ...pick('privacyPolicy'), ...pick('termsOfService'), ...pick('statusPage') }
 }

@@ -111,5 +111,11 @@ export function fingerprint(name: string, author?: string): string {
 
 /** A name may begin with its maker: `meta-llama-3.1-8b`, `zai-glm-4.7`. */
 function isAuthorWord(word: string, author: string | undefined): boolean {
-  return AUTHORS.get(word) !== undefined && (author === undefined || AUTHORS.get(word) === author) && word !== 'claude' && word !== 'deepseek' && word !== 'mistral'
+  return (
+    AUTHORS.get(word) !== undefined &&
+    (author === undefined || AUTHORS.get(word) === author) &&
+    word !== 'claude' &&
+    word !== 'deepseek' &&
+    word !== 'mistral'
+  )
 }

@@ -86,7 +86,8 @@ export function connectProvider(input: ConnectInput, report: Report): ConnectedP
     if (!parsed.success) {
       for (const issue of parsed.error.issues) {
         const keys = issue.code === 'unrecognized_keys' ? issue.keys : [issue.path.join('.')]
-        for (const option of keys) tell(`options.${option}`, issue.code === 'unrecognized_keys' ? `unknown option of the dialect ${dialect.name}` : issue.message)
+        for (const option of keys)
+          tell(`options.${option}`, issue.code === 'unrecognized_keys' ? `unknown option of the dialect ${dialect.name}` : issue.message)
       }
       return undefined
     }
@@ -95,6 +96,8 @@ export function connectProvider(input: ConnectInput, report: Report): ConnectedP
     return connection
   }
 
+  // Wrong options are found at the start, although no model may use them.
+  if (connectionFor('', {}, report) === undefined) return undefined
   return {
     slug,
     name,

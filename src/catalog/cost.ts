@@ -15,7 +15,10 @@ interface Rates {
 /** Prices in force for a prompt of this size at this time (milliseconds): the highest tier reached, else the window, else the base. */
 export function ratesFor(pricing: Pricing, inputTokens: number, at?: number): Rates {
   const second = at === undefined ? undefined : Math.floor(at / 1_000) % 86_400
-  const window = second === undefined ? undefined : pricing.windows?.find(({ from, to }) => (from <= to ? second >= from && second < to : second >= from || second < to))
+  const window =
+    second === undefined
+      ? undefined
+      : pricing.windows?.find(({ from, to }) => (from <= to ? second >= from && second < to : second >= from || second < to))
   const tier = pricing.tiers?.reduce<(typeof pricing.tiers)[number] | undefined>(
     (best, candidate) => (candidate.fromInputTokens <= inputTokens && candidate.fromInputTokens >= (best?.fromInputTokens ?? 0) ? candidate : best),
     undefined,
@@ -53,8 +56,15 @@ export function computeCost(usage: Usage, pricing: Pricing, extras: { readonly [
   const extra = Object.values(items).reduce((sum, value) => sum + value, 0)
   const listed = Object.keys(items).length === 0 ? {} : { extras: items }
   if (usage.reportedCost !== undefined) {
-    const share = splitReported(usage, input, output)
-    return { total: usage.reportedCost + extra, input: usage.reportedCost * share, output: usage.reportedCost * (1 - share), cacheDiscount, ...listed, source: 'upstream' }
+    const reportedInput = usage.reportedCost * inputShare(usage, input, output)
+    return {
+      total: usage.reportedCost + extra,
+      input: reportedInput,
+      output: usage.reportedCost - reportedInput,
+      cacheDiscount,
+      ...listed,
+      source: 'upstream',
+    }
   }
   return { total: input + output + extra, input, output, cacheDiscount, ...listed, source: isKnown(usage, rates, pricing) ? 'catalog' : 'unknown' }
 }
@@ -68,7 +78,7 @@ function unitItems(usage: Usage, pricing: Pricing): { readonly [item: string]: n
 }
 
 /** The input's share of a reported total: as the catalog's prices would have it, else by tokens. */
-function splitReported(usage: Usage, input: number, output: number): number {
+function inputShare(usage: Usage, input: number, output: number): number {
   if (input + output > 0) return input / (input + output)
   return usage.totalTokens > 0 ? usage.inputTokens / usage.totalTokens : 1
 }

@@ -86,7 +86,14 @@ function supportsWithout(connection: Connection, unsupported: readonly Parameter
 }
 
 /** An endpoint of a built-in vendor for a model of the price data. */
-export function endpointFromPrices(connected: ConnectedProvider, priced: PricedModel, slug: string, variant: string | undefined, book: PriceBook, report: Report): Endpoint | undefined {
+export function endpointFromPrices(
+  connected: ConnectedProvider,
+  priced: PricedModel,
+  slug: string,
+  variant: string | undefined,
+  book: PriceBook,
+  report: Report,
+): Endpoint | undefined {
   const upstreamModel = priced.upstreamId ?? priced.id
   const connection = connected.connectionFor(upstreamModel, {}, report)
   if (connection === undefined) return undefined
@@ -130,7 +137,13 @@ export function endpointFromDeclaration(connected: ConnectedProvider, declared: 
 }
 
 /** An endpoint the operator wrote down: what is not said there comes from the dialect, the vendor and what is known of the model. */
-export function endpointFromConfig(connected: ConnectedProvider, model: ModelConfig, entry: EndpointConfig, book: PriceBook, report: Report): Endpoint | undefined {
+export function endpointFromConfig(
+  connected: ConnectedProvider,
+  model: ModelConfig,
+  entry: EndpointConfig,
+  book: PriceBook,
+  report: Report,
+): Endpoint | undefined {
   const connection = connected.connectionFor(entry.upstreamModel, entry.options, report)
   if (connection === undefined) return undefined
   const traits = traitsOf(model.slug)
@@ -181,7 +194,13 @@ function tagOf(entry: EndpointConfig): string {
 }
 
 /** An endpoint for an id the catalog does not list: priced where the data recognises the id, else at an unknown price. */
-export function endpointForOpenId(connected: ConnectedProvider, name: string, upstreamModel: string, slug: string, book: PriceBook): Endpoint | undefined {
+export function endpointForOpenId(
+  connected: ConnectedProvider,
+  name: string,
+  upstreamModel: string,
+  slug: string,
+  book: PriceBook,
+): Endpoint | undefined {
   const connection = connected.connectionFor(upstreamModel, {}, () => undefined)
   if (connection === undefined) return undefined
   const traits = traitsOf(slug)

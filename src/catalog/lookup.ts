@@ -40,7 +40,9 @@ export function newestOf(name: string, models: readonly Model[]): Model | undefi
   const family = /^~(.+)-latest$/.exec(name)?.[1]
   if (family === undefined) return undefined
   const members = models.filter((model) => !model.slug.includes(':') && familyOf(model.slug) === family)
-  return members.toSorted((a, b) => compareVersions(versionOf(b.slug), versionOf(a.slug)) || a.slug.length - b.slug.length || b.created - a.created)[0]
+  return members.toSorted(
+    (a, b) => compareVersions(versionOf(b.slug), versionOf(a.slug)) || a.slug.length - b.slug.length || b.created - a.created,
+  )[0]
 }
 
 const RELEASE_WORD = /^(preview|exp|experimental|beta|latest|it)$/
@@ -49,14 +51,23 @@ const VERSION_WORD = /^[a-z]?\d/
 /** `anthropic/claude-opus-4.8` and `anthropic/claude-opus-5` belong to `anthropic/claude-opus`. */
 function familyOf(slug: string): string {
   const slash = slug.indexOf('/') + 1
-  const words = undated(slug.slice(slash)).split('-').filter((word, index) => index === 0 || !(RELEASE_WORD.test(word) || VERSION_WORD.test(word)))
+  const words = undated(slug.slice(slash))
+    .split('-')
+    .filter((word, index) => index === 0 || !(RELEASE_WORD.test(word) || VERSION_WORD.test(word)))
   return slug.slice(0, slash) + words.join('-')
 }
 
 /** Version numbers of a slug; dates and sizes (`20250929`, `70b`) are none. */
 function versionOf(slug: string): readonly number[] {
-  const words = undated(slug.slice(slug.indexOf('/') + 1)).split('-').filter((word) => /^[a-z]?\d{1,2}(\.\d+)*o?$/.test(word))
-  return words.flatMap((word) => word.replace(/^[a-z]|o$/g, '').split('.').map(Number))
+  const words = undated(slug.slice(slug.indexOf('/') + 1))
+    .split('-')
+    .filter((word) => /^[a-z]?\d{1,2}(\.\d+)*o?$/.test(word))
+  return words.flatMap((word) =>
+    word
+      .replace(/^[a-z]|o$/g, '')
+      .split('.')
+      .map(Number),
+  )
 }
 
 function undated(name: string): string {

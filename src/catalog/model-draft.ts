@@ -49,15 +49,19 @@ export class ModelDraft {
       const contextLength = config?.contextLength ?? (contexts.length === 0 ? UNKNOWN_CONTEXT_LENGTH : Math.max(...contexts))
       const about = this.#book.about(splitVariant(slug).base)
       const description = config?.description ?? about?.description ?? facts.description
-      return [Object.freeze({
-        slug,
-        name: config?.name ?? about?.name ?? facts.name ?? slug.slice(slug.indexOf('/') + 1),
-        ...(description === undefined ? {} : { description }),
-        created: config?.created ?? (facts.created || (about?.created ?? 0)),
-        contextLength,
-        ...(config === undefined || config.aliases.length === 0 ? {} : { aliases: config.aliases }),
-        endpoints: Object.freeze(endpoints.map((endpoint) => (endpoint.contextLength === UNKNOWN_CONTEXT_LENGTH ? { ...endpoint, contextLength } : endpoint))),
-      })]
+      return [
+        Object.freeze({
+          slug,
+          name: config?.name ?? about?.name ?? facts.name ?? slug.slice(slug.indexOf('/') + 1),
+          ...(description === undefined ? {} : { description }),
+          created: config?.created ?? (facts.created || (about?.created ?? 0)),
+          contextLength,
+          ...(config === undefined || config.aliases.length === 0 ? {} : { aliases: config.aliases }),
+          endpoints: Object.freeze(
+            endpoints.map((endpoint) => (endpoint.contextLength === UNKNOWN_CONTEXT_LENGTH ? { ...endpoint, contextLength } : endpoint)),
+          ),
+        }),
+      ]
     })
     return Object.freeze(models.toSorted((a, b) => (a.slug < b.slug ? -1 : 1)))
   }

@@ -31,7 +31,11 @@ export interface PriceBook {
 
 /** A book without entries, for catalogs that need no prices: loading the data costs more than the rest of a start. */
 export const EMPTY_PRICE_BOOK: PriceBook = {
-  naming: createNamingIndex([]), knows: () => false, models: () => [], find: () => undefined, about: () => undefined,
+  naming: createNamingIndex([]),
+  knows: () => false,
+  models: () => [],
+  find: () => undefined,
+  about: () => undefined,
 }
 
 /**
@@ -53,7 +57,11 @@ export async function loadPriceBook(now: number): Promise<PriceBook> {
   return {
     naming: createNamingIndex([...named.keys()]),
     knows: (vendor) => vendors.has(vendor),
-    models: (vendor) => (vendors.get(vendor)?.models ?? []).filter((model) => model.deprecated !== true).map(convert).filter(isChat),
+    models: (vendor) =>
+      (vendors.get(vendor)?.models ?? [])
+        .filter((model) => model.deprecated !== true)
+        .map(convert)
+        .filter(isChat),
     find(vendor, id) {
       const found = vendors.has(vendor) ? data.calcPrice({}, id, { providerId: vendor, timestamp: new Date(now) }) : null
       return found === null ? undefined : convert(found.model)
@@ -67,7 +75,11 @@ export async function loadPriceBook(now: number): Promise<PriceBook> {
 
 function namesOf(vendor: PricedVendor | undefined): ReadonlyMap<string, ModelInfo> {
   const plain = (vendor?.models ?? []).filter((model) => model.id.includes('/') && !model.id.startsWith('~'))
-  return new Map(plain.flatMap((model): [string, ModelInfo][] => (splitVariant(model.id).variant === undefined && !model.id.includes(':') ? [[model.id.toLowerCase(), model]] : [])))
+  return new Map(
+    plain.flatMap((model): [string, ModelInfo][] =>
+      splitVariant(model.id).variant === undefined && !model.id.includes(':') ? [[model.id.toLowerCase(), model]] : [],
+    ),
+  )
 }
 
 const NOT_CHAT = /embed|whisper|transcri|moderation|realtime|rerank|(^|[-_/])(tts|ocr)([-_]|$)/i
@@ -80,7 +92,9 @@ function toPricedModel(model: ModelInfo, now: number): PricedModel {
   const free = splitVariant(model.id).variant === 'free'
   return {
     id: model.id,
-    upstreamId: matches(model.match, model.id) ? model.id : exactIds(model.match).toSorted((a, b) => Number(b.endsWith('latest')) - Number(a.endsWith('latest')))[0],
+    upstreamId: matches(model.match, model.id)
+      ? model.id
+      : exactIds(model.match).toSorted((a, b) => Number(b.endsWith('latest')) - Number(a.endsWith('latest')))[0],
     ...(model.name === undefined ? {} : { name: model.name }),
     ...(model.description === undefined ? {} : { description: model.description }),
     ...(model.context_window === undefined ? {} : { contextLength: model.context_window }),
@@ -121,7 +135,8 @@ function toPricing(prices: ModelInfo['prices'], now: number): Pricing {
     if (constraint === undefined || ('start_date' in constraint && now >= Date.parse(constraint.start_date))) {
       return windows.length === 0 ? flatten(entry) : { ...flatten(entry), windows }
     }
-    if ('start_time' in constraint) windows.push({ from: secondOfDay(constraint.start_time), to: secondOfDay(constraint.end_time), ...flatten(entry) })
+    if ('start_time' in constraint)
+      windows.push({ from: secondOfDay(constraint.start_time), to: secondOfDay(constraint.end_time), ...flatten(entry) })
   }
   return flatten(prices[0]?.prices ?? {})
 }
@@ -132,7 +147,11 @@ function secondOfDay(time: string): number {
 }
 
 const TOKEN_PRICES = {
-  input: 'input_mtok', output: 'output_mtok', cacheRead: 'cache_read_mtok', cacheWrite: 'cache_write_mtok', cacheWrite1h: 'cache_write_1h_mtok',
+  input: 'input_mtok',
+  output: 'output_mtok',
+  cacheRead: 'cache_read_mtok',
+  cacheWrite: 'cache_write_mtok',
+  cacheWrite1h: 'cache_write_1h_mtok',
 } as const
 
 function flatten(prices: ModelPrice): Pricing {
@@ -161,14 +180,18 @@ function setPrice(target: object, key: string, value: number | undefined): void 
 /** Each tier names every price in force from its threshold on, since the highest tier reached stands alone. */
 function tiersOf(prices: ModelPrice): readonly PriceTier[] {
   const starts = new Set(Object.values(TOKEN_PRICES).flatMap((source) => tiersIn(prices[source]).map((tier) => tier.start)))
-  return [...starts].toSorted((a, b) => a - b).map((start): PriceTier => {
-    const tier = { fromInputTokens: start + 1 }
-    for (const [key, source] of Object.entries(TOKEN_PRICES)) {
-      const reached = tiersIn(prices[source]).filter((candidate) => candidate.start <= start).toSorted((a, b) => b.start - a.start)[0]
-      setPrice(tier, key, reached?.price ?? baseOf(prices[source]))
-    }
-    return tier
-  })
+  return [...starts]
+    .toSorted((a, b) => a - b)
+    .map((start): PriceTier => {
+      const tier = { fromInputTokens: start + 1 }
+      for (const [key, source] of Object.entries(TOKEN_PRICES)) {
+        const reached = tiersIn(prices[source])
+          .filter((candidate) => candidate.start <= start)
+          .toSorted((a, b) => b.start - a.start)[0]
+        setPrice(tier, key, reached?.price ?? baseOf(prices[source]))
+      }
+      return tier
+    })
 }
 
 function tiersIn(price: Price): readonly { readonly start: number; readonly price: number }[] {

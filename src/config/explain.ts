@@ -29,7 +29,10 @@ function problem(path: Path, message: string, context: Explained): ConfigProblem
 
 /** `providers[0].timeouts.connect` */
 export function formatPath(path: Path): string {
-  return path.reduce<string>((text, step) => (typeof step === 'number' ? `${text}[${step}]` : text === '' ? String(step) : `${text}.${String(step)}`), '')
+  return path.reduce<string>(
+    (text, step) => (typeof step === 'number' ? `${text}[${step}]` : text === '' ? String(step) : `${text}.${String(step)}`),
+    '',
+  )
 }
 
 function expectation(issue: z.core.$ZodIssue): string {
@@ -38,7 +41,10 @@ function expectation(issue: z.core.$ZodIssue): string {
 }
 
 function show(path: Path, context: Explained): string {
-  const value = path.reduce<unknown>((node, step) => (typeof node === 'object' && node !== null ? (node as Record<PropertyKey, unknown>)[step] : undefined), context.raw)
+  const value = path.reduce<unknown>(
+    (node, step) => (typeof node === 'object' && node !== null ? (node as Record<PropertyKey, unknown>)[step] : undefined),
+    context.raw,
+  )
   if (value === undefined) return 'missing'
   if (typeof value === 'string' && value.includes('${')) return `${JSON.stringify(value)} (from the environment)`
   if (path.some((step) => typeof step === 'string' && SECRET_KEYS.has(step))) return '[hidden]'

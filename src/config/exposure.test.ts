@@ -17,8 +17,8 @@ test.each(['127.0.0.1', '127.8.9.10', '::1', '[::1]', 'localhost', 'LOCALHOST', 
 describe.each(['0.0.0.0', '::', '192.168.1.5', '10.0.0.1', 'box.example.com', '128.0.0.1', ''])('listening on %j', (host) => {
   test('without keys is refused, and says what to set', () => {
     expect(exposure(host)).toBe(
-      `Refusing to listen on ${host}, which other machines can reach: set SIGNALBOX_API_KEY, SIGNALBOX_MANAGEMENT_KEY and SIGNALBOX_SECRET_KEY `
-      + '(32 bytes in base64: openssl rand -base64 32), or listen on 127.0.0.1.',
+      `Refusing to listen on ${host}, which other machines can reach: set SIGNALBOX_API_KEY, SIGNALBOX_MANAGEMENT_KEY and SIGNALBOX_SECRET_KEY ` +
+        '(32 bytes in base64: openssl rand -base64 32), or listen on 127.0.0.1.',
     )
   })
   test('names only what is missing', () => {

@@ -38,13 +38,11 @@ function parsed(result: number | undefined, input: unknown, expected: string, co
 /** A whole number; digits in a string count too, since `${PORT}` yields one. */
 export function whole(min: number, max: number = Number.MAX_SAFE_INTEGER) {
   const expected = max === Number.MAX_SAFE_INTEGER ? `a whole number of ${min} or more` : `a whole number from ${min} to ${max}`
-  return z
-    .union([z.number(), z.string()], { error: expected })
-    .transform((value, context) => {
-      const number = typeof value === 'string' && /^\d+$/.test(value.trim()) ? Number(value) : value
-      const fits = typeof number === 'number' && Number.isSafeInteger(number) && number >= min && number <= max
-      return parsed(fits ? number : undefined, value, expected, context)
-    })
+  return z.union([z.number(), z.string()], { error: expected }).transform((value, context) => {
+    const number = typeof value === 'string' && /^\d+$/.test(value.trim()) ? Number(value) : value
+    const fits = typeof number === 'number' && Number.isSafeInteger(number) && number >= min && number <= max
+    return parsed(fits ? number : undefined, value, expected, context)
+  })
 }
 
 /** Money, USD: zero or more. */

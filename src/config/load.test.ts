@@ -17,7 +17,10 @@ async function load(content: string | undefined, options: Omit<LoadOptions, 'cwd
 }
 
 async function problemsOf(content: string | undefined, options: Omit<LoadOptions, 'cwd'> = {}): Promise<readonly string[]> {
-  const error: unknown = await load(content, options).then(() => undefined, (reason: unknown) => reason)
+  const error: unknown = await load(content, options).then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
   expect(error).toBeInstanceOf(ConfigError)
   return (error as ConfigError).problems.map((problem) => `${problem.path}: ${problem.message}`)
 }
@@ -74,16 +77,28 @@ describe('the operator contract', () => {
     expect(config.file).toBe(join(cwd, 'signalbox.yaml'))
     expect(config.server.shutdownGrace).toBe(10_000)
     expect(config.providers[0]).toMatchObject({
-      slug: 'acme', name: 'Acme', dialect: 'openai-chat', baseUrl: 'http://127.0.0.1:9101/v1', enabled: true,
+      slug: 'acme',
+      name: 'Acme',
+      dialect: 'openai-chat',
+      baseUrl: 'http://127.0.0.1:9101/v1',
+      enabled: true,
       timeouts: { connect: 5_000, firstToken: 'auto', idle: 60_000, total: 900_000 },
     })
     expect(config.providers[0]?.apiKeys?.map((key) => key.reveal())).toEqual(['sk-acme'])
     expect(config.models[0]).toMatchObject({
-      slug: 'acme/small', contextLength: 128_000, aliases: [],
-      endpoints: [{
-        provider: 'acme', upstreamModel: 'small-1', pricing: { input: 1, output: 2, cacheRead: 0.1, cacheWrite: 1.25 }, maxOutputTokens: 8192,
-        supports: ['tools', 'structured_outputs', 'reasoning', 'image'], policies: { dataCollection: 'deny' },
-      }],
+      slug: 'acme/small',
+      contextLength: 128_000,
+      aliases: [],
+      endpoints: [
+        {
+          provider: 'acme',
+          upstreamModel: 'small-1',
+          pricing: { input: 1, output: 2, cacheRead: 0.1, cacheWrite: 1.25 },
+          maxOutputTokens: 8192,
+          supports: ['tools', 'structured_outputs', 'reasoning', 'image'],
+          policies: { dataCollection: 'deny' },
+        },
+      ],
     })
   })
 
@@ -98,7 +113,8 @@ describe('the operator contract', () => {
     const env = { SIGNALBOX_PORT: '2', SIGNALBOX_HOST: '127.0.0.3' }
     expect(await load(file, { env })).toMatchObject({ server: { host: '127.0.0.3', port: 2 }, dataDir: join(cwd, 'from-file') })
     expect(await load(file, { env: { ...env, SIGNALBOX_DATA_DIR: '/srv/box' }, overrides: { port: 3 } })).toMatchObject({
-      server: { host: '127.0.0.3', port: 3 }, dataDir: '/srv/box',
+      server: { host: '127.0.0.3', port: 3 },
+      dataDir: '/srv/box',
     })
   })
 
@@ -113,8 +129,11 @@ describe('the operator contract', () => {
   test('keys, database and Redis come from the environment', async () => {
     const config = await load('storage: { database: sqlite }', {
       env: {
-        SIGNALBOX_API_KEY: 'sk-one', SIGNALBOX_MANAGEMENT_KEY: 'sk-two', SIGNALBOX_SECRET_KEY: SECRET_KEY,
-        SIGNALBOX_DATABASE_URL: 'postgres://box:pw@db/signalbox', SIGNALBOX_REDIS_URL: 'redis://cache:6379',
+        SIGNALBOX_API_KEY: 'sk-one',
+        SIGNALBOX_MANAGEMENT_KEY: 'sk-two',
+        SIGNALBOX_SECRET_KEY: SECRET_KEY,
+        SIGNALBOX_DATABASE_URL: 'postgres://box:pw@db/signalbox',
+        SIGNALBOX_REDIS_URL: 'redis://cache:6379',
       },
     })
     expect(config.keys.apiKey?.reveal()).toBe('sk-one')
@@ -136,7 +155,9 @@ describe('substitution', () => {
   ])('%s', async (content, env, read, expected) => expect(read(await load(content, { env }))).toBe(expected))
 
   test('a missing variable is named, with its path', async () => {
-    expect(await problemsOf(FULL)).toEqual(['providers[0].api_keys[0]: the environment variable ACME_KEY is not set; set it, or write ${ACME_KEY:-default}'])
+    expect(await problemsOf(FULL)).toEqual([
+      'providers[0].api_keys[0]: the environment variable ACME_KEY is not set; set it, or write ${ACME_KEY:-default}',
+    ])
   })
 
   test('a provider that is switched off needs no variables', async () => {
@@ -153,24 +174,60 @@ describe('wrong values', () => {
     ['server: { shutdown_grace: -1 }', 'server.shutdown_grace: -1; expected a duration such as 500ms, 5s, 15m or 2h (a plain number counts seconds)'],
     ['server: 8787', 'server: 8787; expected a mapping'],
     ['- 1', 'document: a list; expected a mapping'],
-    ['sever: {}', 'sever: unknown key; did you mean server? (known: $schema, server, providers, models, catalog, defaults, routing, network, destinations, storage, logging)'],
+    [
+      'sever: {}',
+      'sever: unknown key; did you mean server? (known: $schema, server, providers, models, catalog, defaults, routing, network, destinations, storage, logging)',
+    ],
     ['routing: { stickiness: true }', 'routing.stickiness: unknown key; expected one of: cooldown, retries, sticky'],
     ['routing: { retries: sometimes }', 'routing.retries: "sometimes"; expected true or false'],
     ['providers: { slug: acme }', 'providers: a mapping; expected a list'],
     ['providers: [{ name: Acme }]', 'providers[0].slug: missing; expected text'],
-    ['providers: [{ slug: Acme Inc }]', 'providers[0].slug: "Acme Inc"; expected lower-case letters, digits, dots, dashes and underscores, such as acme'],
-    ['providers: [{ slug: a, base_url: "ftp://x/v1" }]', 'providers[0].base_url: "ftp://x/v1"; expected an http or https URL without query, up to and including the version, such as https://api.example.com/v1'],
-    ['providers: [{ slug: a, timeouts: { connect: 5 parsecs } }]', 'providers[0].timeouts.connect: "5 parsecs"; expected a duration such as 500ms, 5s, 15m or 2h (a plain number counts seconds)'],
-    ['providers: [{ slug: a, timeouts: { first_token: soon } }]', 'providers[0].timeouts.first_token: "soon"; expected auto, or a duration such as 12s'],
+    [
+      'providers: [{ slug: Acme Inc }]',
+      'providers[0].slug: "Acme Inc"; expected lower-case letters, digits, dots, dashes and underscores, such as acme',
+    ],
+    [
+      'providers: [{ slug: a, base_url: "ftp://x/v1" }]',
+      'providers[0].base_url: "ftp://x/v1"; expected an http or https URL without query, up to and including the version, such as https://api.example.com/v1',
+    ],
+    [
+      'providers: [{ slug: a, timeouts: { connect: 5 parsecs } }]',
+      'providers[0].timeouts.connect: "5 parsecs"; expected a duration such as 500ms, 5s, 15m or 2h (a plain number counts seconds)',
+    ],
+    [
+      'providers: [{ slug: a, timeouts: { first_token: soon } }]',
+      'providers[0].timeouts.first_token: "soon"; expected auto, or a duration such as 12s',
+    ],
     ['providers: [{ slug: a, api_keys: sk-oops }]', 'providers[0].api_keys: [hidden]; expected a list of keys, or null for none'],
     ['providers: [{ slug: a }, { slug: a }]', 'providers[1].slug: "a"; expected another slug, because entry 0 has this one already'],
-    ['models: [{ slug: small }]', 'models[0].slug: "small"; expected author/slug, such as acme/small (a variant such as :free goes into the endpoint)'],
-    ['models: [{ slug: a/b, endpoints: [{ provider: a, pricing: { input: -1 } }] }]', 'models[0].endpoints[0].pricing.input: -1; expected a price in USD, zero or more'],
-    ['models: [{ slug: a/b, endpoints: [{ provider: a, pricing: { output: "2" } }] }]', 'models[0].endpoints[0].pricing.output: "2"; expected a price in USD, zero or more'],
-    ['models: [{ slug: a/b, endpoints: [{ provider: a, data_collection: maybe }] }]', 'models[0].endpoints[0].data_collection: "maybe"; expected one of: allow, deny'],
-    ['models: [{ slug: a/b, endpoints: [{ provider: a, tier: gold }] }]', 'models[0].endpoints[0].tier: "gold"; expected one of: default, flex, priority'],
-    ['storage: { database: postgres }', 'storage.url: missing; expected a connection string such as postgres://user:password@host:5432/signalbox, because database is postgres'],
-    ['storage: { url: "mysql://root:hunter2@db" }', 'storage.url: [hidden]; expected a connection string such as postgres://user:password@host:5432/signalbox'],
+    [
+      'models: [{ slug: small }]',
+      'models[0].slug: "small"; expected author/slug, such as acme/small (a variant such as :free goes into the endpoint)',
+    ],
+    [
+      'models: [{ slug: a/b, endpoints: [{ provider: a, pricing: { input: -1 } }] }]',
+      'models[0].endpoints[0].pricing.input: -1; expected a price in USD, zero or more',
+    ],
+    [
+      'models: [{ slug: a/b, endpoints: [{ provider: a, pricing: { output: "2" } }] }]',
+      'models[0].endpoints[0].pricing.output: "2"; expected a price in USD, zero or more',
+    ],
+    [
+      'models: [{ slug: a/b, endpoints: [{ provider: a, data_collection: maybe }] }]',
+      'models[0].endpoints[0].data_collection: "maybe"; expected one of: allow, deny',
+    ],
+    [
+      'models: [{ slug: a/b, endpoints: [{ provider: a, tier: gold }] }]',
+      'models[0].endpoints[0].tier: "gold"; expected one of: default, flex, priority',
+    ],
+    [
+      'storage: { database: postgres }',
+      'storage.url: missing; expected a connection string such as postgres://user:password@host:5432/signalbox, because database is postgres',
+    ],
+    [
+      'storage: { url: "mysql://root:hunter2@db" }',
+      'storage.url: [hidden]; expected a connection string such as postgres://user:password@host:5432/signalbox',
+    ],
     ['storage: { shared: redis }', 'storage.redis_url: missing; expected a URL such as redis://host:6379/0, because shared is redis'],
     ['defaults: { plugins: [web] }', 'defaults.plugins[0]: "web"; expected a mapping with an id, such as {id: web}'],
     ['logging: { level: loud }', 'logging.level: "loud"; expected one of: trace, debug, info, warn, error, silent'],
@@ -178,10 +235,19 @@ describe('wrong values', () => {
 
   test.each([
     [{ SIGNALBOX_PORT: 'abc' }, 'SIGNALBOX_PORT: "abc"; expected a whole number from 0 to 65535'],
-    [{ SIGNALBOX_DATABASE_URL: 'sqlite:pw' }, 'SIGNALBOX_DATABASE_URL: [hidden]; expected a connection string such as postgres://user:password@host:5432/signalbox'],
-    [{ SIGNALBOX_SECRET_KEY: 'short' }, 'SIGNALBOX_SECRET_KEY: [hidden]; expected 32 bytes in base64, such as the output of: openssl rand -base64 32'],
+    [
+      { SIGNALBOX_DATABASE_URL: 'sqlite:pw' },
+      'SIGNALBOX_DATABASE_URL: [hidden]; expected a connection string such as postgres://user:password@host:5432/signalbox',
+    ],
+    [
+      { SIGNALBOX_SECRET_KEY: 'short' },
+      'SIGNALBOX_SECRET_KEY: [hidden]; expected 32 bytes in base64, such as the output of: openssl rand -base64 32',
+    ],
     [{ SIGNALBOX_API_KEY: 'a b' }, 'SIGNALBOX_API_KEY: [hidden]; expected a key of visible ASCII characters without spaces'],
-    [{ SIGNALBOX_API_KEY: 'k', SIGNALBOX_MANAGEMENT_KEY: 'k' }, 'SIGNALBOX_MANAGEMENT_KEY: [hidden]; expected another key than SIGNALBOX_API_KEY, because a key has one kind'],
+    [
+      { SIGNALBOX_API_KEY: 'k', SIGNALBOX_MANAGEMENT_KEY: 'k' },
+      'SIGNALBOX_MANAGEMENT_KEY: [hidden]; expected another key than SIGNALBOX_API_KEY, because a key has one kind',
+    ],
   ])('%j', async (env, expected) => expect(await problemsOf(undefined, { env })).toEqual([expected]))
 
   test('a flag is named by its flag', async () => {
@@ -198,7 +264,11 @@ describe('wrong values', () => {
 
   test('all problems are reported at once, with their lines', async () => {
     const error: unknown = await load('server:\n  port: x\n  hots: y\nlogging:\n  level: loud\n').catch((reason: unknown) => reason)
-    expect((error as ConfigError).problems.map(({ path, line }) => [path, line])).toEqual([['server.port', 2], ['server.hots', 3], ['logging.level', 5]])
+    expect((error as ConfigError).problems.map(({ path, line }) => [path, line])).toEqual([
+      ['server.port', 2],
+      ['server.hots', 3],
+      ['logging.level', 5],
+    ])
     expect(String(error)).toContain('3 problems in the configuration')
   })
 

@@ -135,8 +135,12 @@ function readKeys(env: Env, problems: ConfigProblem[]): FixedKeys {
   const apiKey = nonEmpty(env['SIGNALBOX_API_KEY'])
   const managementKey = nonEmpty(env['SIGNALBOX_MANAGEMENT_KEY'])
   const secretKey = nonEmpty(env['SIGNALBOX_SECRET_KEY'])
-  for (const [path, value] of [['SIGNALBOX_API_KEY', apiKey], ['SIGNALBOX_MANAGEMENT_KEY', managementKey]] as const) {
-    if (value !== undefined && !/^[\x21-\x7e]+$/.test(value)) problems.push({ path, message: '[hidden]; expected a key of visible ASCII characters without spaces' })
+  for (const [path, value] of [
+    ['SIGNALBOX_API_KEY', apiKey],
+    ['SIGNALBOX_MANAGEMENT_KEY', managementKey],
+  ] as const) {
+    if (value !== undefined && !/^[\x21-\x7e]+$/.test(value))
+      problems.push({ path, message: '[hidden]; expected a key of visible ASCII characters without spaces' })
   }
   if (apiKey !== undefined && apiKey === managementKey) {
     problems.push({ path: 'SIGNALBOX_MANAGEMENT_KEY', message: '[hidden]; expected another key than SIGNALBOX_API_KEY, because a key has one kind' })

@@ -5,9 +5,32 @@ import { choice, duration, flag, httpUrl, list, price, section, size, text, whol
 /** The one schema of `signalbox.yaml`: validation, defaults, JSON Schema and the reference page come from it. */
 
 const PARAMETERS = [
-  'temperature', 'top_p', 'top_k', 'min_p', 'top_a', 'frequency_penalty', 'presence_penalty', 'repetition_penalty', 'max_tokens',
-  'max_completion_tokens', 'logit_bias', 'logprobs', 'top_logprobs', 'prediction', 'seed', 'response_format', 'structured_outputs', 'stop', 'tools',
-  'tool_choice', 'parallel_tool_calls', 'include_reasoning', 'reasoning', 'reasoning_effort', 'web_search_options', 'verbosity',
+  'temperature',
+  'top_p',
+  'top_k',
+  'min_p',
+  'top_a',
+  'frequency_penalty',
+  'presence_penalty',
+  'repetition_penalty',
+  'max_tokens',
+  'max_completion_tokens',
+  'logit_bias',
+  'logprobs',
+  'top_logprobs',
+  'prediction',
+  'seed',
+  'response_format',
+  'structured_outputs',
+  'stop',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'include_reasoning',
+  'reasoning',
+  'reasoning_effort',
+  'web_search_options',
+  'verbosity',
 ] as const satisfies readonly Parameter[]
 const MODALITIES = ['text', 'image', 'file', 'audio', 'video'] as const satisfies readonly Modality[]
 const QUANTIZATIONS = ['int4', 'int8', 'fp4', 'mxfp4', 'nvfp4', 'fp6', 'fp8', 'mxfp8', 'fp16', 'bf16', 'fp32', 'unknown'] as const
@@ -41,7 +64,12 @@ const provider = section({
   base_url: httpUrl().optional(),
   api_keys: list(text('a key; write null instead of the list when the server needs none'), 'a list of keys, or null for none').nullable().optional(),
   options: free().default({}),
-  timeouts: section({ connect: duration().optional(), first_token: firstToken.optional(), idle: duration().optional(), total: duration().optional() }).default({}),
+  timeouts: section({
+    connect: duration().optional(),
+    first_token: firstToken.optional(),
+    idle: duration().optional(),
+    total: duration().optional(),
+  }).default({}),
   headers: z.record(z.string(), text(), { error: 'a mapping of header names to text' }).default({}),
   organization: text().optional(),
   region: text().optional(),
@@ -80,7 +108,9 @@ const endpoint = section({
   quantization: choice(QUANTIZATIONS).optional(),
   region: text().optional(),
   tier: choice(['default', 'flex', 'priority']).optional(),
-  variant: text().regex(/^[a-z0-9-]+$/, 'a variant such as free, without the colon').optional(),
+  variant: text()
+    .regex(/^[a-z0-9-]+$/, 'a variant such as free, without the colon')
+    .optional(),
   reasons_by_default: flag().optional(),
   implicit_caching: flag().optional(),
   options: free().default({}),
@@ -98,16 +128,24 @@ const model = section({
 
 const storage = section({
   database: choice(['sqlite', 'postgres']).optional(),
-  url: text().regex(/^postgres(ql)?:\/\//, 'a connection string such as postgres://user:password@host:5432/signalbox').optional(),
+  url: text()
+    .regex(/^postgres(ql)?:\/\//, 'a connection string such as postgres://user:password@host:5432/signalbox')
+    .optional(),
   shared: choice(['memory', 'redis']).optional(),
-  redis_url: text().regex(/^(rediss?|valkeys?):\/\//, 'a URL such as redis://host:6379/0').optional(),
+  redis_url: text()
+    .regex(/^(rediss?|valkeys?):\/\//, 'a URL such as redis://host:6379/0')
+    .optional(),
   data_dir: text('a directory').default('./data'),
 })
   .refine((value) => value.database !== 'postgres' || value.url !== undefined, {
-    path: ['url'], error: 'a connection string such as postgres://user:password@host:5432/signalbox, because database is postgres',
+    path: ['url'],
+    error: 'a connection string such as postgres://user:password@host:5432/signalbox, because database is postgres',
   })
   .refine((value) => value.database !== 'sqlite' || value.url === undefined, { path: ['database'], error: 'postgres, because url is set' })
-  .refine((value) => value.shared !== 'redis' || value.redis_url !== undefined, { path: ['redis_url'], error: 'a URL such as redis://host:6379/0, because shared is redis' })
+  .refine((value) => value.shared !== 'redis' || value.redis_url !== undefined, {
+    path: ['redis_url'],
+    error: 'a URL such as redis://host:6379/0, because shared is redis',
+  })
 
 export const configSchema = section({
   $schema: z.string().optional(),
@@ -125,7 +163,9 @@ export const configSchema = section({
   }).prefault({}),
   destinations: section({
     service_name: text().default('signalbox'),
-    base_urls: z.record(z.string(), httpUrl('an http or https URL, or null').nullable(), { error: 'a mapping of destination types to URLs' }).default({}),
+    base_urls: z
+      .record(z.string(), httpUrl('an http or https URL, or null').nullable(), { error: 'a mapping of destination types to URLs' })
+      .default({}),
   }).prefault({}),
   storage: storage.prefault({}),
   logging: section({
@@ -144,7 +184,8 @@ function uniqueSlugs(items: readonly { readonly slug: string }[], context: z.Ref
   for (const [index, { slug }] of items.entries()) {
     const first = seen.get(slug)
     if (first === undefined) seen.set(slug, index)
-    else context.addIssue({ code: 'custom', path: [index, 'slug'], message: `another slug, because entry ${first} has this one already`, input: slug })
+    else
+      context.addIssue({ code: 'custom', path: [index, 'slug'], message: `another slug, because entry ${first} has this one already`, input: slug })
   }
 }
 

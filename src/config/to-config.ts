@@ -100,7 +100,11 @@ function toPricing(entry: FilePricing): Pricing {
 
 function tokenPrices(entry: Omit<NonNullable<FilePricing['tiers']>[number], 'from_input_tokens'>) {
   return defined({
-    input: entry.input, output: entry.output, cacheRead: entry.cache_read, cacheWrite: entry.cache_write, cacheWrite1h: entry.cache_write_1h,
+    input: entry.input,
+    output: entry.output,
+    cacheRead: entry.cache_read,
+    cacheWrite: entry.cache_write,
+    cacheWrite1h: entry.cache_write_1h,
   })
 }
 

@@ -63,7 +63,12 @@ describe('a watched configuration', () => {
 
   test('keeps the last good one when the new one cannot be put in force', async () => {
     const refusal = vi.fn()
-    watch = await watchConfig(await loadConfig(options), options, { onChange: () => { throw new Error('no such dialect') }, onProblem: refusal })
+    watch = await watchConfig(await loadConfig(options), options, {
+      onChange: () => {
+        throw new Error('no such dialect')
+      },
+      onProblem: refusal,
+    })
     await writeFile(file, 'defaults: { model: a/six }')
     expect(await watch.reload()).toBe(false)
     expect(watch.current().defaults.model).toBe('a/one')

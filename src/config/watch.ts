@@ -67,5 +67,7 @@ export function restartNeeded(previous: Config, next: Config): readonly string[]
     'storage.redis_url': config.storage.redisUrl?.reveal(),
   })
   const after = new Map<string, unknown>(Object.entries(fixed(next)))
-  return Object.entries(fixed(previous)).filter(([path, value]) => after.get(path) !== value).map(([path]) => path)
+  return Object.entries(fixed(previous))
+    .filter(([path, value]) => after.get(path) !== value)
+    .map(([path]) => path)
 }

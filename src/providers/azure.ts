@@ -4,7 +4,10 @@ import { signWithHeader } from './shared/sign.ts'
 
 const settings = z.strictObject({
   /** The `<resource>` of `https://<resource>.openai.azure.com`. */
-  resource: z.string().regex(/^[a-zA-Z0-9-]+$/).optional(),
+  resource: z
+    .string()
+    .regex(/^[a-zA-Z0-9-]+$/)
+    .optional(),
 })
 
 /** Models are named by deployment: whatever names the operator chose, so none is listed and `azure/<deployment>` reaches any. */

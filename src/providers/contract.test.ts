@@ -7,17 +7,27 @@ import { Secret } from '../lib/secret.ts'
 import { PROVIDERS } from './index.ts'
 
 /** Options of dialects that exist; providers of the others declare none yet. */
-const OPTIONS: ReadonlyMap<string, ZodType> = new Map<string, ZodType>([['openai-chat', openAiChatOptions], ['openai-responses', responsesOptions]])
+const OPTIONS: ReadonlyMap<string, ZodType> = new Map<string, ZodType>([
+  ['openai-chat', openAiChatOptions],
+  ['openai-responses', responsesOptions],
+])
 const DIALECTS = new Set([...OPTIONS.keys(), 'anthropic-messages', 'gemini', 'bedrock-converse', 'cohere-v2'])
 
 const slugs = PROVIDERS.map((provider) => provider.slug)
 const variablesOf = ({ env }: Provider): readonly string[] => [
-  ...(env.apiKey ?? []), ...(env.baseUrl ?? []), ...Object.values(env.settings ?? {}).flat(),
+  ...(env.apiKey ?? []),
+  ...(env.baseUrl ?? []),
+  ...Object.values(env.settings ?? {}).flat(),
 ]
 
 /** Plausible values of vendor-specific settings, by name. */
 const SETTINGS: { readonly [name: string]: string } = {
-  account_id: 'abc123', host: 'https://dbc-1.cloud.databricks.com/', account: 'org-acct', resource: 'my-resource', project: 'my-project', region: 'eu-west-1',
+  account_id: 'abc123',
+  host: 'https://dbc-1.cloud.databricks.com/',
+  account: 'org-acct',
+  resource: 'my-resource',
+  project: 'my-project',
+  region: 'eu-west-1',
 }
 
 function settingsFor(provider: Provider): ProviderSettings {
@@ -28,11 +38,37 @@ function settingsFor(provider: Provider): ProviderSettings {
 describe('the list of providers', () => {
   test('covers the vendors people use', () => {
     expect(slugs.length).toBeGreaterThanOrEqual(100)
-    expect(slugs).toEqual(expect.arrayContaining([
-      'openai', 'azure', 'openrouter', 'groq', 'deepseek', 'mistral', 'together', 'fireworks', 'xai', 'cerebras', 'perplexity', 'moonshotai', 'alibaba', 'zai',
-      'nvidia', 'huggingface', 'github-models', 'ollama', 'lmstudio', 'vllm', 'llamacpp', 'demo', 'anthropic', 'google-ai-studio', 'google-vertex',
-      'amazon-bedrock', 'cohere',
-    ]))
+    expect(slugs).toEqual(
+      expect.arrayContaining([
+        'openai',
+        'azure',
+        'openrouter',
+        'groq',
+        'deepseek',
+        'mistral',
+        'together',
+        'fireworks',
+        'xai',
+        'cerebras',
+        'perplexity',
+        'moonshotai',
+        'alibaba',
+        'zai',
+        'nvidia',
+        'huggingface',
+        'github-models',
+        'ollama',
+        'lmstudio',
+        'vllm',
+        'llamacpp',
+        'demo',
+        'anthropic',
+        'google-ai-studio',
+        'google-vertex',
+        'amazon-bedrock',
+        'cohere',
+      ]),
+    )
   })
   test('names every slug once, in order', () => {
     expect(new Set(slugs).size).toBe(slugs.length)
@@ -91,7 +127,9 @@ describe.each(PROVIDERS.map((provider) => [provider.slug, provider] as const))('
   })
 
   test('names only dialects it has options for', () => {
-    const other = ['gpt-5', 'gpt-4o-search-preview', 'DeepSeek-V3', 'o3'].map((model) => provider.dialectFor?.(model)).filter((name) => name !== undefined)
+    const other = ['gpt-5', 'gpt-4o-search-preview', 'DeepSeek-V3', 'o3']
+      .map((model) => provider.dialectFor?.(model))
+      .filter((name) => name !== undefined)
     for (const name of other) expect(Object.keys(provider.dialectOptions ?? {})).toContain(name)
   })
 })
@@ -102,7 +140,11 @@ describe('settings', () => {
     ['cloudflare', { account_id: 'a1' }, 'https://api.cloudflare.com/client/v4/accounts/a1/ai/v1'],
     ['databricks', { host: 'https://dbc.cloud.databricks.com/' }, 'https://dbc.cloud.databricks.com/serving-endpoints'],
     ['snowflake-cortex', { account: 'org-acct' }, 'https://org-acct.snowflakecomputing.com/api/v2/cortex/v1'],
-    ['google-vertex', { project: 'p', region: 'europe-west4' }, 'https://europe-west4-aiplatform.googleapis.com/v1/projects/p/locations/europe-west4/publishers/google'],
+    [
+      'google-vertex',
+      { project: 'p', region: 'europe-west4' },
+      'https://europe-west4-aiplatform.googleapis.com/v1/projects/p/locations/europe-west4/publishers/google',
+    ],
     ['google-vertex', { project: 'p' }, 'https://aiplatform.googleapis.com/v1/projects/p/locations/global/publishers/google'],
     ['amazon-bedrock', { region: 'us-east-1' }, 'https://bedrock-runtime.us-east-1.amazonaws.com'],
   ])('%s with %j lives at %s', (slug, extra, expected) => {
@@ -113,15 +155,18 @@ describe('settings', () => {
   test('an organisation has a reasoning scope of its own', () => {
     const openai = PROVIDERS.find((provider) => provider.slug === 'openai')
     expect(openai?.connect?.({ apiKeys: [], options: {}, extra: {}, organization: 'org-1' })).toEqual({
-      headers: { 'openai-organization': 'org-1' }, scope: 'openai/org-1',
+      headers: { 'openai-organization': 'org-1' },
+      scope: 'openai/org-1',
     })
   })
 
-  test.each([['cloudflare', { account_id: '../evil' }], ['snowflake-cortex', { account: 'evil.com/x' }], ['amazon-bedrock', { region: 'x.evil.com' }], ['azure', { resource: 'a.evil.com' }]])(
-    '%s refuses %j, which would lead the credential elsewhere',
-    (slug, extra) => {
-      const provider = PROVIDERS.find((candidate) => candidate.slug === slug)
-      expect(() => provider?.connect?.({ apiKeys: [], options: {}, extra })).toThrow()
-    },
-  )
+  test.each([
+    ['cloudflare', { account_id: '../evil' }],
+    ['snowflake-cortex', { account: 'evil.com/x' }],
+    ['amazon-bedrock', { region: 'x.evil.com' }],
+    ['azure', { resource: 'a.evil.com' }],
+  ])('%s refuses %j, which would lead the credential elsewhere', (slug, extra) => {
+    const provider = PROVIDERS.find((candidate) => candidate.slug === slug)
+    expect(() => provider?.connect?.({ apiKeys: [], options: {}, extra })).toThrow()
+  })
 })

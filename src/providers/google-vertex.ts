@@ -4,7 +4,10 @@ import type { Provider } from '../core/provider.ts'
 const settings = z.strictObject({
   project: z.string().regex(/^[a-z0-9:.-]+$/),
   /** `global`, or a region such as europe-west4. */
-  region: z.string().regex(/^[a-z0-9-]+$/).default('global'),
+  region: z
+    .string()
+    .regex(/^[a-z0-9-]+$/)
+    .default('global'),
 })
 
 /** Credentials are OAuth access tokens, sent as bearer tokens. */

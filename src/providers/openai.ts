@@ -23,7 +23,10 @@ export const openai: Provider = {
       file: 'file',
     },
   },
-  models: { exclude: /^(ada|babbage|curie|davinci|text-|ft:|chatgpt-image|gpt-image)|instruct|realtime|-image|-tts|transcribe|moderation|:extended|\.ft-|gpt-oss|^gpt-3\.5-0301$/ },
+  models: {
+    exclude:
+      /^(ada|babbage|curie|davinci|text-|ft:|chatgpt-image|gpt-image)|instruct|realtime|-image|-tts|transcribe|moderation|:extended|\.ft-|gpt-oss|^gpt-3\.5-0301$/,
+  },
   homepage: 'https://openai.com',
   statusPage: 'https://status.openai.com',
   privacyPolicy: 'https://openai.com/policies/privacy-policy/',

@@ -8,7 +8,10 @@ type Body = { readonly [key: string]: unknown }
 
 const WEATHER = {
   type: 'function',
-  function: { name: 'get_weather', parameters: { type: 'object', properties: { city: { type: 'string' }, days: { type: 'integer', minimum: 2 } }, required: ['city', 'days'] } },
+  function: {
+    name: 'get_weather',
+    parameters: { type: 'object', properties: { city: { type: 'string' }, days: { type: 'integer', minimum: 2 } }, required: ['city', 'days'] },
+  },
 }
 
 function request(body: Body): SignableRequest {
@@ -25,7 +28,11 @@ async function send(body: Body, signal = new AbortController().signal) {
 
 async function stream(body: Body) {
   const { reads } = await send({ ...body, stream: true })
-  const data = reads.join('').split('\n\n').filter(Boolean).map((line) => line.slice('data: '.length))
+  const data = reads
+    .join('')
+    .split('\n\n')
+    .filter(Boolean)
+    .map((line) => line.slice('data: '.length))
   expect(data.at(-1)).toBe('[DONE]')
   const chunks = data.slice(0, -1).map((line) => JSON.parse(line) as Chunk)
   const deltas = chunks.flatMap((chunk) => chunk.choices)
@@ -40,7 +47,11 @@ async function stream(body: Body) {
 }
 interface Chunk {
   readonly choices: readonly {
-    readonly delta: { readonly content?: string; readonly reasoning_content?: string; readonly tool_calls?: readonly { readonly function: { readonly name: string; readonly arguments: string } }[] }
+    readonly delta: {
+      readonly content?: string
+      readonly reasoning_content?: string
+      readonly tool_calls?: readonly { readonly function: { readonly name: string; readonly arguments: string } }[]
+    }
     readonly finish_reason: string | null
   }[]
   readonly usage?: Body
@@ -52,9 +63,19 @@ describe('the demo provider', () => {
       expect(model.name).toContain('(simulated)')
       expect(model.description).toMatch(/^Simulated: /)
     }
-    expect(demo.models?.list?.map((model) => model.slug)).toEqual(expect.arrayContaining([
-      'demo/echo', 'demo/slow', 'demo/error-429', 'demo/error-500', 'demo/cut', 'demo/tool', 'demo/reason', 'demo/silent', 'demo/json',
-    ]))
+    expect(demo.models?.list?.map((model) => model.slug)).toEqual(
+      expect.arrayContaining([
+        'demo/echo',
+        'demo/slow',
+        'demo/error-429',
+        'demo/error-500',
+        'demo/cut',
+        'demo/tool',
+        'demo/reason',
+        'demo/silent',
+        'demo/json',
+      ]),
+    )
   })
 
   test('gives the same answer to the same request', async () => {
@@ -73,8 +94,15 @@ describe('demo/echo', () => {
 
   test('reads the last user message, also from parts', async () => {
     const messages = [
-      { role: 'user', content: 'first' }, { role: 'assistant', content: 'x' },
-      { role: 'user', content: [{ type: 'text', text: 'second' }, { type: 'image_url', image_url: { url: 'x' } }] },
+      { role: 'user', content: 'first' },
+      { role: 'assistant', content: 'x' },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'second' },
+          { type: 'image_url', image_url: { url: 'x' } },
+        ],
+      },
     ]
     expect((await stream({ model: 'echo', messages })).text).toBe('second')
   })
@@ -127,7 +155,11 @@ describe('scripted behaviour', () => {
       { role: 'assistant', tool_calls: first.calls },
       { role: 'tool', tool_call_id: 'x', content: 'sunny' },
     ]
-    expect(await stream({ model: 'tool', messages, tools: [WEATHER] })).toMatchObject({ text: '(simulated) The tool answered: sunny', finish: ['stop'], calls: [] })
+    expect(await stream({ model: 'tool', messages, tools: [WEATHER] })).toMatchObject({
+      text: '(simulated) The tool answered: sunny',
+      finish: ['stop'],
+      calls: [],
+    })
   })
 
   test('demo/tool calls the tool it is told to, or none', async () => {
@@ -146,7 +178,14 @@ describe('scripted behaviour', () => {
   })
 
   test('demo/json fits the schema it is given', async () => {
-    const schema = { type: 'object', properties: { colour: { enum: ['red', 'blue'] }, when: { type: 'string', format: 'date' }, sizes: { type: 'array', items: { type: 'number' } } } }
+    const schema = {
+      type: 'object',
+      properties: {
+        colour: { enum: ['red', 'blue'] },
+        when: { type: 'string', format: 'date' },
+        sizes: { type: 'array', items: { type: 'number' } },
+      },
+    }
     const answer = await stream(ask('json', 'x', { response_format: { type: 'json_schema', json_schema: { name: 's', schema } } }))
     expect(JSON.parse(answer.text)).toEqual({ colour: 'red', when: '2025-01-01', sizes: [1] })
     expect(JSON.parse((await stream(ask('json', 'x'))).text)).toEqual({ echo: 'x' })
@@ -165,7 +204,17 @@ describe('abort', () => {
 
   test('demo/slow waits before the first word and between words', async () => {
     const slow = DEMO_MODELS.find((model) => model.id === 'slow')
-    const beats = slow?.play?.({ model: 'slow', stream: true, lastUserText: 'a b', toolResults: [], tool: undefined, schema: undefined, reasons: true, maxTokens: Infinity, promptTokens: 1 })
+    const beats = slow?.play?.({
+      model: 'slow',
+      stream: true,
+      lastUserText: 'a b',
+      toolResults: [],
+      tool: undefined,
+      schema: undefined,
+      reasons: true,
+      maxTokens: Infinity,
+      promptTokens: 1,
+    })
     expect(beats?.map((beat) => beat.type)).toEqual(['wait', 'text', 'wait', 'text', 'wait'])
   })
 })

@@ -77,7 +77,12 @@ function wholeBody(prompt: Prompt, id: string, tally: Tally, reason: string): ob
     ...(tally.calls.length === 0 ? {} : { tool_calls: tally.calls }),
   }
   return {
-    id, object: 'chat.completion', created: CREATED, model: prompt.model, choices: [{ index: 0, message, finish_reason: reason }], usage: usageOf(prompt, tally),
+    id,
+    object: 'chat.completion',
+    created: CREATED,
+    model: prompt.model,
+    choices: [{ index: 0, message, finish_reason: reason }],
+    usage: usageOf(prompt, tally),
   }
 }
 

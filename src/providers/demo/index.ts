@@ -11,7 +11,13 @@ export const demo: Provider = {
   // Never dialled: the transport below answers in this process.
   baseUrl: 'http://demo.invalid/v1',
   dialect: 'openai-chat',
-  options: { system_role: 'system', json_schema: 'native', reasoning_style: 'effort', reasoning_efforts: ['none', 'low', 'medium', 'high'], think_tags: 'none' },
+  options: {
+    system_role: 'system',
+    json_schema: 'native',
+    reasoning_style: 'effort',
+    reasoning_efforts: ['none', 'low', 'medium', 'high'],
+    think_tags: 'none',
+  },
   policies: { dataCollection: 'deny', zdr: true, distillable: true },
   models: {
     open: false,

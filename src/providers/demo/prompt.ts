@@ -30,7 +30,10 @@ export function readPrompt(body: string): Prompt {
     model: String(request['model']),
     stream: request['stream'] === true,
     lastUserText: lastUser < 0 ? '' : textOf(messages[lastUser]?.['content']),
-    toolResults: messages.slice(lastUser + 1).filter((message) => message['role'] === 'tool').map((message) => textOf(message['content'])),
+    toolResults: messages
+      .slice(lastUser + 1)
+      .filter((message) => message['role'] === 'tool')
+      .map((message) => textOf(message['content'])),
     tool: chooseTool(entries(request['tools']).map(fields), request['tool_choice']),
     schema: fields(format['json_schema'])['schema'],
     reasons: request['reasoning_effort'] !== 'none',
@@ -41,7 +44,10 @@ export function readPrompt(body: string): Prompt {
 
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content
-  return entries(content).map((part) => fields(part)['text']).filter((text) => typeof text === 'string').join('\n')
+  return entries(content)
+    .map((part) => fields(part)['text'])
+    .filter((text) => typeof text === 'string')
+    .join('\n')
 }
 
 function chooseTool(tools: readonly Fields[], choice: unknown): Prompt['tool'] {

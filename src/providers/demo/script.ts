@@ -46,9 +46,13 @@ export const DEMO_MODELS: readonly DemoModel[] = [
     reasons: true,
   },
   model('json', 'JSON writer', 'Answers with a JSON document that fits the requested schema, or echoes the text as JSON.', (prompt) =>
-    speak(JSON.stringify(prompt.schema === undefined ? { echo: prompt.lastUserText } : exampleValue(prompt.schema)))),
+    speak(JSON.stringify(prompt.schema === undefined ? { echo: prompt.lastUserText } : exampleValue(prompt.schema))),
+  ),
   ...ERROR_STATUSES.map((status): DemoModel => ({
-    id: `error-${status}`, name: `Error ${status} (simulated)`, description: `Simulated: answers every request with HTTP ${status}.`, status,
+    id: `error-${status}`,
+    name: `Error ${status} (simulated)`,
+    description: `Simulated: answers every request with HTTP ${status}.`,
+    status,
   })),
 ]
 

@@ -1,0 +1,374 @@
+import { describe, expect, test } from 'vitest'
+import type { ConfigError } from '../core/config-error.ts'
+import type { ModelConfig, ProviderConfig } from '../core/config.ts'
+import type { Dialect } from '../core/dialect.ts'
+import { DEFAULT_TIMEOUTS } from '../core/provider.ts'
+import { openAiChat } from '../dialects/openai-chat/index.ts'
+import { openAiResponses } from '../dialects/openai-responses/index.ts'
+import { Secret } from '../lib/secret.ts'
+import { PROVIDERS } from '../providers/index.ts'
+import { buildCatalog, type CatalogConfig } from './build.ts'
+import { UNKNOWN_CONTEXT_LENGTH } from './endpoints.ts'
+
+const DIALECTS = new Map<string, Dialect>([
+  [openAiChat.name, openAiChat],
+  [openAiResponses.name, openAiResponses],
+])
+const NOW = Date.parse('2026-06-01T00:00:00Z')
+
+type Env = { readonly [name: string]: string }
+
+interface Given {
+  readonly providers?: readonly (Partial<ProviderConfig> & { readonly slug: string })[]
+  readonly models?: readonly (Omit<Partial<ModelConfig>, 'endpoints'> & {
+    readonly slug: string
+    readonly endpoints?: readonly Partial<ModelConfig['endpoints'][number]>[]
+  })[]
+  readonly open?: boolean
+  readonly model?: string
+}
+
+function configOf({ providers = [], models = [], open = true, model }: Given): CatalogConfig {
+  return {
+    providers: providers.map((entry) => ({ options: {}, timeouts: {}, headers: {}, settings: {}, enabled: true, policies: {}, ...entry })),
+    models: models.map((entry) => ({
+      aliases: [],
+      ...entry,
+      endpoints: (entry.endpoints ?? []).map((endpoint) => ({
+        provider: 'acme',
+        upstreamModel: 'm',
+        unsupported: [],
+        policies: {},
+        options: {},
+        ...endpoint,
+      })),
+    })),
+    catalog: { open },
+    defaults: { plugins: [], ...(model === undefined ? {} : { model }) },
+  }
+}
+const build = (given: Given = {}, env: Env = {}) => buildCatalog(configOf(given), PROVIDERS, DIALECTS, env, { now: NOW })
+
+async function problemsOf(given: Given, env: Env = {}): Promise<readonly string[]> {
+  const error: unknown = await build(given, env).then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  return (error as ConfigError).problems.map(({ path, message }) => `${path}: ${message}`)
+}
+
+const ACME = {
+  slug: 'acme',
+  name: 'Acme',
+  dialect: 'openai-chat',
+  baseUrl: 'http://127.0.0.1:9101/v1',
+  apiKeys: [new Secret('k1'), new Secret('k2')],
+}
+
+describe('without configuration', () => {
+  test('only the demo provider is on', async () => {
+    const catalog = await build()
+    expect(catalog.providers.map((provider) => provider.slug)).toEqual(['demo'])
+    expect(catalog.models().every((model) => model.slug.startsWith('demo/'))).toBe(true)
+    const echo = catalog.find('demo/echo')?.endpoints[0]
+    expect(echo?.connection.transport).toBeTypeOf('function')
+    expect(echo?.pricing).toEqual({ input: 0, output: 0 })
+    expect(catalog.find('demo/nope')).toBeUndefined()
+    expect(catalog.find('openai/gpt-5')).toBeUndefined()
+  })
+})
+
+describe('built-in providers', () => {
+  test('switch on by their variable, with models and prices', async () => {
+    const catalog = await build({}, { OPENAI_API_KEY: 'sk-1' })
+    const endpoint = catalog.find('openai/gpt-5')?.endpoints[0]
+    expect(endpoint).toMatchObject({
+      id: 'openai/gpt-5@openai#gpt-5',
+      provider: 'openai',
+      tag: 'openai',
+      upstreamModel: 'gpt-5',
+      contextLength: 400_000,
+      reasonsByDefault: true,
+      pricing: { input: 1.25, output: 10, cacheRead: 0.125 },
+    })
+    expect(endpoint?.connection).toMatchObject({ baseUrl: 'https://api.openai.com/v1', timeouts: DEFAULT_TIMEOUTS })
+    expect(endpoint?.connection.dialect.name).toBe('openai-responses')
+    expect(endpoint?.connection.credentials.map((credential) => credential.secret.reveal())).toEqual(['sk-1'])
+    expect(endpoint?.supports.has('temperature')).toBe(false)
+    expect(catalog.find('openai/gpt-4o')?.endpoints[0]?.supports.has('temperature')).toBe(true)
+  })
+
+  test('speak another dialect where a model needs it', async () => {
+    const catalog = await build({}, { OPENAI_API_KEY: 'k' })
+    expect(catalog.find('openai/gpt-4o-search-preview')?.endpoints[0]?.connection.dialect.name).toBe('openai-chat')
+  })
+
+  test('list no embeddings, transcribers or retired completion models', async () => {
+    const catalog = await build({}, { OPENAI_API_KEY: 'k' })
+    expect(catalog.models().filter((model) => /embed|whisper|davinci|moderation|realtime|tts/.test(model.slug))).toEqual([])
+  })
+
+  test('meet in one model', async () => {
+    const catalog = await build({}, { GROQ_API_KEY: 'k', TOGETHER_API_KEY: 'k', OPENROUTER_API_KEY: 'k' })
+    expect(catalog.find('meta-llama/llama-3.3-70b-instruct')?.endpoints.map((endpoint) => [endpoint.tag, endpoint.upstreamModel])).toEqual(
+      expect.arrayContaining([
+        ['groq', 'llama-3.3-70b-versatile'],
+        ['together', 'meta-llama/Llama-3.3-70B-Instruct-Turbo'],
+        ['openrouter', 'meta-llama/llama-3.3-70b-instruct'],
+      ]),
+    )
+  })
+
+  test('ask for the id the vendor wants', async () => {
+    const catalog = await build({}, { FIREWORKS_API_KEY: 'k' })
+    expect(catalog.find('openai/gpt-oss-120b')?.endpoints[0]?.upstreamModel).toBe('accounts/fireworks/models/gpt-oss-120b')
+  })
+
+  test('that are local switch on by their address, completed where it is short', async () => {
+    const catalog = await build({}, { OLLAMA_HOST: '0.0.0.0:11434', VLLM_BASE_URL: 'http://gpu:8000/v1/' })
+    expect(catalog.find('ollama/llama3.2:3b')?.endpoints[0]?.connection).toMatchObject({ baseUrl: 'http://127.0.0.1:11434/v1', credentials: [] })
+    expect(catalog.find('vllm/org/model')?.endpoints[0]?.connection.baseUrl).toBe('http://gpu:8000/v1')
+  })
+
+  test('half configured by the environment stay off, with a note', async () => {
+    const catalog = await build({}, { CLOUDFLARE_API_TOKEN: 'k', ANTHROPIC_API_KEY: 'k' })
+    expect(catalog.providers.map((provider) => provider.slug)).toEqual(['demo'])
+    expect(catalog.notes).toEqual([
+      'anthropic stays off although its variable is set: dialect: "anthropic-messages" is not available in this version; expected one of: openai-chat, openai-responses',
+      'cloudflare stays off although its variable is set: settings.account_id: missing; expected account_id here or CLOUDFLARE_ACCOUNT_ID in the environment',
+    ])
+    expect(
+      (await build({}, { CLOUDFLARE_API_TOKEN: 'k', CLOUDFLARE_ACCOUNT_ID: 'a1' })).find('cloudflare/@cf/meta/x')?.endpoints[0]?.connection.baseUrl,
+    ).toContain('/accounts/a1/ai/v1')
+  })
+
+  test('need only a base URL to point elsewhere', async () => {
+    const catalog = await build({
+      providers: [
+        { slug: 'openai', baseUrl: 'http://127.0.0.1:1/v1', apiKeys: [new Secret('x')], timeouts: { connect: 1 }, headers: { 'x-a': 'b' } },
+      ],
+    })
+    expect(catalog.find('openai/gpt-5')?.endpoints[0]?.connection).toMatchObject({
+      baseUrl: 'http://127.0.0.1:1/v1',
+      headers: { 'x-a': 'b' },
+      timeouts: { connect: 1, idle: 60_000 },
+      scope: 'openai@http://127.0.0.1:1',
+    })
+  })
+
+  test('that are switched off stay off', async () => {
+    const catalog = await build({ providers: [{ slug: 'openai', enabled: false }] }, { OPENAI_API_KEY: 'k' })
+    expect(catalog.find('openai/gpt-5')).toBeUndefined()
+  })
+})
+
+describe('configured models', () => {
+  const small = {
+    slug: 'acme/small',
+    contextLength: 128_000,
+    aliases: ['small'],
+    endpoints: [{ upstreamModel: 'small-1', pricing: { input: 1, output: 2 }, maxOutputTokens: 8192 }],
+  }
+
+  test('of a custom provider need no file', async () => {
+    const catalog = await build({ providers: [ACME], models: [small] })
+    const model = catalog.find('acme/small')
+    expect(model).toMatchObject({ slug: 'acme/small', name: 'small', contextLength: 128_000 })
+    expect(model?.endpoints[0]).toMatchObject({
+      id: 'acme/small@acme#small-1',
+      providerName: 'Acme',
+      contextLength: 128_000,
+      maxOutputTokens: 8192,
+      pricing: { input: 1, output: 2 },
+      policies: { dataCollection: 'allow', zdr: false, distillable: false },
+      quantization: 'unknown',
+    })
+    expect(model?.endpoints[0]?.connection.credentials.map((credential) => credential.id)).toEqual(['acme#0', 'acme#1'])
+    expect(catalog.find('small')).toBe(model)
+    expect(catalog.find('acme/small:nitro')).toBe(model)
+  })
+
+  test('list capabilities without losing sampling parameters', async () => {
+    const catalog = await build({
+      providers: [ACME],
+      models: [{ slug: 'acme/small', endpoints: [{ supports: ['tools', 'image'], unsupported: ['top_p'] }] }],
+    })
+    const endpoint = catalog.find('acme/small')?.endpoints[0]
+    expect([...(endpoint?.supports ?? [])]).toEqual(
+      expect.arrayContaining(['tools', 'tool_choice', 'parallel_tool_calls', 'temperature', 'max_tokens']),
+    )
+    for (const name of ['structured_outputs', 'response_format', 'reasoning', 'top_p'] as const) expect(endpoint?.supports.has(name)).toBe(false)
+    expect([...(endpoint?.inputModalities ?? [])]).toEqual(['text', 'image'])
+    expect(endpoint?.contextLength).toBe(UNKNOWN_CONTEXT_LENGTH)
+  })
+
+  test('keep what the dialect declares when they list nothing', async () => {
+    const catalog = await build({ providers: [ACME], models: [{ slug: 'acme/small', endpoints: [{}] }] })
+    expect([...(catalog.find('acme/small')?.endpoints[0]?.supports ?? [])]).toEqual(openAiChat.supports)
+  })
+
+  test('replace what the data says about the same tag and add the rest', async () => {
+    const endpoints = [
+      { provider: 'openai', upstreamModel: 'gpt-5', pricing: { input: 9, output: 9 } },
+      { provider: 'acme', upstreamModel: 'g' },
+      { provider: 'openai', upstreamModel: 'gpt-5', tier: 'flex' as const },
+    ]
+    const catalog = await build(
+      { providers: [ACME], models: [{ slug: 'openai/gpt-5', endpoints }] },
+      { OPENAI_API_KEY: 'k', OPENROUTER_API_KEY: 'k' },
+    )
+    const model = catalog.find('openai/gpt-5')
+    expect(model?.endpoints.map((endpoint) => endpoint.tag)).toEqual(['openai', 'acme', 'openai/flex', 'openrouter'])
+    expect(model?.endpoints[0]?.pricing).toEqual({ input: 9, output: 9 })
+    expect(model?.endpoints[2]).toMatchObject({ tier: 'flex', pricing: { input: 1.25 } })
+  })
+
+  test('have tags by name, tier and region', async () => {
+    const endpoints = [{ provider: 'acme/turbo' }, { tier: 'priority' as const }, { region: 'eu' }]
+    const catalog = await build({ providers: [ACME], models: [{ slug: 'acme/small', endpoints }] })
+    expect(catalog.find('acme/small')?.endpoints.map((endpoint) => endpoint.tag)).toEqual(['acme/turbo', 'acme/priority', 'acme/eu'])
+  })
+
+  test('have variants of their own', async () => {
+    const catalog = await build({
+      providers: [ACME],
+      models: [{ slug: 'acme/small', endpoints: [{}, { upstreamModel: 'free-1', variant: 'free' }] }],
+    })
+    expect(catalog.find('acme/small')?.endpoints.map((endpoint) => endpoint.upstreamModel)).toEqual(['m'])
+    expect(catalog.find('acme/small:free')?.endpoints.map((endpoint) => [endpoint.upstreamModel, endpoint.variant, endpoint.model])).toEqual([
+      ['free-1', 'free', 'acme/small'],
+    ])
+    expect(catalog.find('acme/small:thinking')).toBeUndefined()
+  })
+
+  test('take options over those of their provider', async () => {
+    const catalog = await build({
+      providers: [{ ...ACME, options: { max_tokens_field: 'max_completion_tokens' } }],
+      models: [{ slug: 'acme/a', endpoints: [{ options: { strict_tools: true } }] }],
+    })
+    expect(catalog.find('acme/a')?.endpoints[0]?.connection.options).toMatchObject({ max_tokens_field: 'max_completion_tokens', strict_tools: true })
+  })
+
+  test('lose the endpoints of a provider that is switched off', async () => {
+    const catalog = await build({ providers: [{ ...ACME, enabled: false }], models: [small] })
+    expect(catalog.find('acme/small')).toBeUndefined()
+  })
+})
+
+describe('names the catalog does not list', () => {
+  test('are served by an open provider, at the price of the data or at an unknown one', async () => {
+    const catalog = await build({}, { OPENAI_API_KEY: 'k' })
+    expect(catalog.find('openai/gpt-5-2025-08-07')?.endpoints[0]).toMatchObject({
+      upstreamModel: 'gpt-5-2025-08-07',
+      pricing: { input: 1.25 },
+      contextLength: 400_000,
+    })
+    expect(catalog.find('openai/not-yet-known')?.endpoints[0]?.pricing).toEqual({})
+    expect(catalog.find('openai/not-yet-known')).toBe(catalog.find('openai/not-yet-known'))
+    expect(catalog.models().some((model) => model.slug === 'openai/not-yet-known')).toBe(false)
+  })
+
+  test('reach a custom provider only while the configuration lists none of its models', async () => {
+    expect((await build({ providers: [ACME] })).find('acme/any')?.endpoints[0]?.upstreamModel).toBe('any')
+    const models = [{ slug: 'acme/small', endpoints: [{}] }]
+    expect((await build({ providers: [ACME], models })).find('acme/any')).toBeUndefined()
+    expect((await build({ providers: [{ ...ACME, open: true }], models })).find('acme/any')).toBeDefined()
+  })
+
+  test.each([
+    [{ open: false }, 'openai/x'],
+    [{ providers: [{ slug: 'openai', open: false }] }, 'openai/x'],
+    [{}, 'nobody/x'],
+    [{}, 'openai/'],
+    [{}, 'x'],
+    [{}, `openai/${'x'.repeat(300)}`],
+  ] as const)('are refused: %j %s', async (given, name) => expect((await build(given, { OPENAI_API_KEY: 'k' })).find(name)).toBeUndefined())
+})
+
+describe('floating names', () => {
+  test.each([
+    ['~anthropic/claude-sonnet-latest', /^anthropic\/claude-sonnet-[5-9]/],
+    ['~openai/gpt-mini-latest', /^openai\/gpt-5\.\d-mini$/],
+    ['~moonshotai/kimi-latest', /^moonshotai\/kimi-k[3-9]/],
+  ])('%s is the newest of its family', async (name, expected) =>
+    expect((await build({}, { OPENROUTER_API_KEY: 'k' })).find(name)?.slug).toMatch(expected),
+  )
+  test('go by version, not by spelling', async () => {
+    const models = ['acme/big-2.9', 'acme/big-2.10', 'acme/big-2', 'acme/big-mini-3', 'acme/big-2.10-2025-01-01'].map((slug) => ({
+      slug,
+      endpoints: [{}],
+    }))
+    const catalog = await build({ providers: [ACME], models })
+    expect(catalog.find('~acme/big-latest')?.slug).toBe('acme/big-2.10')
+    expect(catalog.find('~acme/huge-latest')).toBeUndefined()
+  })
+})
+
+describe('what does not fit together', () => {
+  test.each<[Given, string]>([
+    [
+      { providers: [{ slug: 'acme' }] },
+      'providers[0].dialect: missing; expected one of: openai-chat, openai-responses (only built-in providers need none)',
+    ],
+    [
+      { providers: [{ slug: 'acme', dialect: 'telegraph' }] },
+      'providers[0].dialect: "telegraph" is not available in this version; expected one of: openai-chat, openai-responses',
+    ],
+    [
+      { providers: [{ slug: 'anthropic' }] },
+      'providers[0].dialect: "anthropic-messages" is not available in this version; expected one of: openai-chat, openai-responses',
+    ],
+    [
+      { providers: [{ slug: 'acme', dialect: 'openai-chat' }] },
+      'providers[0].base_url: missing; expected an http or https URL up to and including the version, such as https://api.example.com/v1',
+    ],
+    [
+      { providers: [{ slug: 'openai' }] },
+      'providers[0].api_keys: missing; expected OPENAI_API_KEY in the environment, or a list of keys (null when the server needs none)',
+    ],
+    [{ providers: [{ ...ACME, settings: { resource: 'x' } }] }, 'providers[0].settings.resource: unknown setting: this provider has none of its own'],
+    [{ providers: [{ slug: 'azure', apiKeys: [], settings: { resurce: 'x' } }] }, 'providers[0].settings.resurce: unknown setting of this provider'],
+    [
+      { models: [{ slug: 'acme/a', endpoints: [{ provider: 'acm' }] }] },
+      'models[0].endpoints[0].provider: "acm"; expected the slug of an entry under providers, or of a built-in provider',
+    ],
+    [
+      { models: [{ slug: 'openai/a', endpoints: [{ provider: 'openai' }] }] },
+      'models[0].endpoints[0].provider: "openai" is not switched on; expected OPENAI_API_KEY in the environment, or an entry for it under providers',
+    ],
+    [
+      { providers: [ACME], models: [{ slug: 'acme/a', endpoints: [{ options: { strict: true } }] }] },
+      'models[0].endpoints[0].options.strict: unknown option of the dialect openai-chat',
+    ],
+    [
+      {
+        providers: [ACME],
+        models: [
+          { slug: 'acme/a', endpoints: [{}] },
+          { slug: 'acme/b', aliases: ['acme/a'], endpoints: [{}] },
+        ],
+      },
+      'models[1].aliases[0]: "acme/a"; expected a name no other model has (acme/a has it)',
+    ],
+    [{ model: 'acme/nope' }, 'defaults.model: "acme/nope"; expected a model that a configured provider serves'],
+  ])('%j', async (given, problem) => expect(await problemsOf(given)).toEqual([problem]))
+
+  test('an unknown option of a provider is found although no model uses it', async () => {
+    expect(await problemsOf({ providers: [{ ...ACME, options: { bogus: 1 } }] })).toEqual([
+      'providers[0].options.bogus: unknown option of the dialect openai-chat',
+    ])
+  })
+})
+
+test('secrets do not show in a catalog', async () => {
+  const catalog = await build({ providers: [ACME] }, { OPENAI_API_KEY: 'sk-visible' })
+  expect(JSON.stringify([catalog.models(), catalog.find('acme/x')])).not.toMatch(/sk-visible|"k1"/)
+})
+
+test('prices follow the date', async () => {
+  const early = await buildCatalog(configOf({}), PROVIDERS, DIALECTS, { DEEPSEEK_API_KEY: 'k' }, { now: Date.parse('2026-08-01') })
+  const late = await buildCatalog(configOf({}), PROVIDERS, DIALECTS, { DEEPSEEK_API_KEY: 'k' }, { now: Date.parse('2026-09-01') })
+  const price = (catalog: typeof early) => catalog.find('deepseek/deepseek-v4-flash')?.endpoints[0]?.pricing
+  expect(price(early)?.input).toBeLessThan(price(late)?.input ?? 0)
+  expect(price(late)?.windows?.length).toBeGreaterThan(0)
+})

@@ -1,0 +1,157 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Pricing } from '../core/pricing.ts'
+import { createUsage, ZERO_USAGE } from '../core/usage.ts'
+import { computeCost } from './cost.ts'
+
+const PRICES: Pricing = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75, cacheWrite1h: 6 }
+const million = (parts: Parameters<typeof createUsage>[0]) => createUsage(parts)
+
+describe('the cost of an answer', () => {
+  test('input and output at their prices', () => {
+    expect(computeCost(million({ inputTokens: 1_000_000, outputTokens: 100_000 }), PRICES)).toEqual({
+      total: 4.5,
+      input: 3,
+      output: 1.5,
+      cacheDiscount: 0,
+      source: 'catalog',
+    })
+  })
+
+  test('cache reads and both kinds of writes have prices of their own', () => {
+    const usage = million({ inputTokens: 1_000_000, cachedTokens: 400_000, cacheWriteTokens: 500_000, cacheWrite1hTokens: 100_000 })
+    const cost = computeCost(usage, PRICES)
+    expect(cost.input).toBeCloseTo(0.1 * 3 + 0.4 * 0.3 + 0.4 * 3.75 + 0.1 * 6, 12)
+    expect(cost.cacheDiscount).toBeCloseTo(0.9 * 3 - (0.4 * 0.3 + 0.4 * 3.75 + 0.1 * 6), 12)
+  })
+
+  test('a missing cache price is the input price, a missing hour price the price of writes', () => {
+    const usage = million({ inputTokens: 1_000_000, cachedTokens: 300_000, cacheWriteTokens: 300_000, cacheWrite1hTokens: 300_000 })
+    expect(computeCost(usage, { input: 2, output: 1 })).toMatchObject({ input: 2, cacheDiscount: 0 })
+    expect(computeCost(usage, { input: 2, output: 1, cacheWrite: 4 }).input).toBeCloseTo(0.7 * 2 + 0.3 * 4, 12)
+  })
+
+  test('audio input has its price where one is known', () => {
+    const usage = million({ inputTokens: 1_000_000, audioInputTokens: 250_000 })
+    expect(computeCost(usage, { input: 2, output: 1, inputAudio: 10 }).input).toBeCloseTo(0.75 * 2 + 0.25 * 10, 12)
+    expect(computeCost(usage, { input: 2, output: 1 }).input).toBe(2)
+  })
+
+  test.each([
+    [199_999, 0.199999 * 3],
+    [200_000, 0.2 * 3],
+    [200_001, 0.200001 * 6],
+    [500_001, 0.500001 * 9],
+  ])('the highest tier reached counts: %d tokens', (inputTokens, expected) => {
+    const tiers = [
+      { fromInputTokens: 500_001, input: 9 },
+      { fromInputTokens: 200_001, input: 6 },
+    ]
+    expect(computeCost(million({ inputTokens }), { ...PRICES, tiers }).input).toBeCloseTo(expected, 12)
+  })
+
+  test.each([
+    ['2026-01-01T02:00:00Z', 2],
+    ['2026-01-01T04:00:00Z', 1],
+    ['2026-01-01T23:30:00Z', 4],
+    ['2026-01-02T00:10:00Z', 4],
+  ])('the hour counts where prices name one: %s', (at, input) => {
+    const windows = [
+      { from: 3_600, to: 14_400, input: 2, output: 2 },
+      { from: 84_600, to: 1_800, input: 4, output: 4 },
+    ]
+    expect(computeCost(million({ inputTokens: 1_000_000 }), { input: 1, output: 1, windows }, {}, Date.parse(at)).input).toBe(input)
+  })
+
+  test('requests, searches and extras are items of the total', () => {
+    const usage = million({ inputTokens: 1_000_000, serverToolUse: { web_search: 3 } })
+    expect(computeCost(usage, { ...PRICES, request: 0.5, webSearch: 0.01 }, { 'gateway:web_search': 0.2 })).toMatchObject({
+      total: 3 + 0.5 + 0.03 + 0.2,
+      extras: { request: 0.5, web_search: 0.03, 'gateway:web_search': 0.2 },
+    })
+  })
+
+  test('what the upstream reports wins, split as the prices would', () => {
+    const usage = million({ inputTokens: 1_000_000, outputTokens: 200_000, reportedCost: 12 })
+    expect(computeCost(usage, { ...PRICES, request: 1 })).toMatchObject({ total: 12, input: 6, output: 6, source: 'upstream' })
+    expect(computeCost(usage, {}, { plugin: 1 })).toMatchObject({ total: 13, input: 10, output: 2, extras: { plugin: 1 }, source: 'upstream' })
+    expect(computeCost(million({ inputTokens: 5, reportedCost: 0 }), PRICES)).toMatchObject({ total: 0, source: 'upstream' })
+  })
+})
+
+describe('what is not known is said to be unknown', () => {
+  const used = million({ inputTokens: 10, outputTokens: 5 })
+  test.each<[string, Pricing, 'catalog' | 'unknown']>([
+    ['no prices', {}, 'unknown'],
+    ['no output price', { input: 1 }, 'unknown'],
+    ['no input price', { output: 1 }, 'unknown'],
+    ['free of charge', { input: 0, output: 0 }, 'catalog'],
+    ['a price per request only', { request: 0.01 }, 'catalog'],
+  ])('%s', (_name, pricing, source) => expect(computeCost(used, pricing).source).toBe(source))
+
+  test('an answer without tokens costs nothing, knowingly, where any price is known', () => {
+    expect(computeCost(ZERO_USAGE, PRICES)).toMatchObject({ total: 0, source: 'catalog' })
+    expect(computeCost(ZERO_USAGE, {}).source).toBe('unknown')
+  })
+  test('output need not have a price when there is none', () => {
+    expect(computeCost(million({ inputTokens: 10 }), { input: 1 }).source).toBe('catalog')
+  })
+})
+
+describe('for any usage and any prices', () => {
+  const price = fc.double({ min: 0, max: 200, noNaN: true })
+  const tokens = fc.integer({ min: 0, max: 2_000_000 })
+  const usages = fc
+    .record({
+      inputTokens: tokens,
+      cachedTokens: tokens,
+      cacheWriteTokens: tokens,
+      cacheWrite1hTokens: tokens,
+      outputTokens: tokens,
+      audioInputTokens: tokens,
+    })
+    .map((parts) => createUsage(parts))
+  const pricings = fc.record(
+    { input: price, output: price, cacheRead: price, cacheWrite: price, cacheWrite1h: price, inputAudio: price, request: price },
+    { requiredKeys: [] },
+  )
+
+  test('the total is the sum of its parts and never negative', () => {
+    fc.assert(
+      fc.property(usages, pricings, fc.dictionary(fc.string(), price, { maxKeys: 3 }), (usage, pricing, extras) => {
+        const cost = computeCost(usage, pricing as Pricing, extras)
+        const items = Object.values(cost.extras ?? {}).reduce((sum, item) => sum + item, 0)
+        expect(cost.total).toBeCloseTo(cost.input + cost.output + items, 6)
+        expect(Math.min(cost.total, cost.input, cost.output)).toBeGreaterThanOrEqual(0)
+      }),
+    )
+  })
+
+  test('input without caching equals input with it plus the discount', () => {
+    fc.assert(
+      fc.property(usages, fc.record({ input: price, output: price, cacheRead: price, cacheWrite: price, cacheWrite1h: price }), (usage, pricing) => {
+        const cost = computeCost(usage, pricing)
+        expect(cost.input + cost.cacheDiscount).toBeCloseTo((usage.inputTokens * pricing.input) / 1e6, 6)
+      }),
+    )
+  })
+
+  test('more output never costs less', () => {
+    fc.assert(
+      fc.property(usages, pricings, tokens, (usage, pricing, more) => {
+        const larger = createUsage({ ...usage, outputTokens: usage.outputTokens + more })
+        expect(computeCost(larger, pricing as Pricing).total).toBeGreaterThanOrEqual(computeCost(usage, pricing as Pricing).total)
+      }),
+    )
+  })
+
+  test('a reported cost is the total, to the cent', () => {
+    fc.assert(
+      fc.property(usages, pricings, price, (usage, pricing, reportedCost) => {
+        const cost = computeCost(createUsage({ ...usage, reportedCost }), pricing as Pricing)
+        expect(cost.total).toBe(reportedCost)
+        expect(cost.input + cost.output).toBeCloseTo(reportedCost, 9)
+      }),
+    )
+  })
+})

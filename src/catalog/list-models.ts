@@ -1,0 +1,144 @@
+import { z } from 'zod'
+import { GatewayError } from '../core/error.ts'
+import type { BuiltCatalog } from './build.ts'
+import { presentModels } from './present.ts'
+import type { PublicModel } from './public-shapes.ts'
+
+/** Sort orders that need figures a gateway of one's own does not have (popularity, public benchmarks) keep the catalog's order. */
+const SORTS = [
+  'most-popular',
+  'newest',
+  'top-weekly',
+  'pricing-low-to-high',
+  'pricing-high-to-low',
+  'context-high-to-low',
+  'throughput-high-to-low',
+  'latency-low-to-high',
+  'intelligence-high-to-low',
+  'coding-high-to-low',
+  'agentic-high-to-low',
+  'design-arena-elo-high-to-low',
+] as const
+
+const names = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== ''),
+)
+const amount = z.coerce.number().min(0)
+
+/** Query of `GET /models`. Parameters nothing is known about (categories, benchmarks, ages) are accepted and leave the list as it is. */
+const modelsQuery = z.looseObject({
+  offset: z.coerce.number().int().min(0).default(0),
+  limit: z.coerce.number().int().min(1).max(1_000).default(500),
+  supported_parameters: names.optional(),
+  input_modalities: names.optional(),
+  output_modalities: names.optional(),
+  model_authors: names.optional(),
+  providers: names.optional(),
+  q: z.string().optional(),
+  context: z.coerce.number().int().min(1).optional(),
+  min_price: amount.optional(),
+  max_price: amount.optional(),
+  min_output_price: amount.optional(),
+  max_output_price: amount.optional(),
+  zdr: z.literal('true').optional(),
+  distillable: z.enum(['true', 'false']).optional(),
+  sort: z.enum(SORTS).optional(),
+})
+type ModelsQuery = z.output<typeof modelsQuery>
+
+export interface ModelsPage {
+  readonly data: readonly PublicModel[]
+  readonly total_count: number
+  readonly links: { readonly next: string | null }
+}
+
+/**
+ * One page of models that match the query string. Prices in the query are USD per million tokens.
+ * Throws GatewayError `invalid_request` naming the first parameter that is wrong.
+ */
+export function listModels(catalog: BuiltCatalog, search: URLSearchParams): ModelsPage {
+  const query = parseQuery(search)
+  const found = sortModels(
+    presentModels(catalog).filter((model) => matches(model, catalog, query)),
+    query,
+  )
+  const end = query.offset + query.limit
+  const next = new URLSearchParams(search)
+  next.set('offset', String(end))
+  return {
+    data: found.slice(query.offset, end),
+    total_count: found.length,
+    links: { next: end < found.length ? `/api/v1/models?${next.toString()}` : null },
+  }
+}
+
+/** How many models `GET /models/count` counts. */
+export function countModels(catalog: BuiltCatalog, search: URLSearchParams): { readonly data: { readonly count: number } } {
+  const query = parseQuery(search)
+  return { data: { count: presentModels(catalog).filter((model) => matches(model, catalog, query)).length } }
+}
+
+function parseQuery(search: URLSearchParams): ModelsQuery {
+  const parsed = modelsQuery.safeParse(Object.fromEntries([...search].filter(([, value]) => value !== '')))
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  const path = issue?.path.join('.') ?? 'query'
+  throw new GatewayError('invalid_request', `${path}: ${issue?.message ?? 'not understood'}`, { path })
+}
+
+function matches(model: PublicModel, catalog: BuiltCatalog, query: ModelsQuery): boolean {
+  const holds = (wanted: readonly string[] | undefined, has: readonly string[]): boolean =>
+    wanted === undefined || wanted.includes('all') || wanted.every((name) => has.includes(name))
+  const within = (price: string, min: number | undefined, max: number | undefined): boolean => {
+    if (min === undefined && max === undefined) return true
+    const perMillion = Number(price) * 1e6
+    return perMillion >= 0 && perMillion >= (min ?? 0) && perMillion <= (max ?? Infinity)
+  }
+  const { architecture, pricing } = model
+  const text = query.q?.toLowerCase()
+  return (
+    holds(query.supported_parameters, model.supported_parameters) &&
+    holds(query.input_modalities, architecture.input_modalities) &&
+    holds(query.output_modalities, architecture.output_modalities) &&
+    (query.model_authors === undefined || query.model_authors.includes(model.id.replace(/^~|\/.*$/g, ''))) &&
+    (text === undefined || model.id.toLowerCase().includes(text) || model.name.toLowerCase().includes(text)) &&
+    (query.context === undefined || (model.context_length ?? Infinity) >= query.context) &&
+    within(pricing.prompt, query.min_price, query.max_price) &&
+    within(pricing.completion, query.min_output_price, query.max_output_price) &&
+    matchesEndpoints(model, catalog, query)
+  )
+}
+
+function matchesEndpoints(model: PublicModel, catalog: BuiltCatalog, query: ModelsQuery): boolean {
+  if (query.providers === undefined && query.zdr === undefined && query.distillable === undefined) return true
+  return (catalog.find(model.id)?.endpoints ?? []).some(
+    (endpoint) =>
+      (query.providers === undefined || query.providers.includes(endpoint.provider) || query.providers.includes(endpoint.tag)) &&
+      (query.zdr === undefined || endpoint.policies.zdr) &&
+      (query.distillable === undefined || endpoint.policies.distillable === (query.distillable === 'true')),
+  )
+}
+
+function sortModels(models: readonly PublicModel[], { sort }: ModelsQuery): readonly PublicModel[] {
+  const price = (model: PublicModel): number => Number(model.pricing.prompt) + Number(model.pricing.completion)
+  // Unknown prices go last in both directions.
+  const ranked =
+    (direction: 1 | -1) =>
+    (a: PublicModel, b: PublicModel): number =>
+      price(a) < 0 || price(b) < 0 ? Number(price(a) < 0) - Number(price(b) < 0) : direction * (price(a) - price(b))
+  switch (sort) {
+    case 'newest':
+      return models.toSorted((a, b) => b.created - a.created)
+    case 'pricing-low-to-high':
+      return models.toSorted(ranked(1))
+    case 'pricing-high-to-low':
+      return models.toSorted(ranked(-1))
+    case 'context-high-to-low':
+      return models.toSorted((a, b) => (b.context_length ?? 0) - (a.context_length ?? 0))
+    default:
+      return models
+  }
+}

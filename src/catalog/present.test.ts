@@ -1,0 +1,156 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { openAiChat } from '../dialects/openai-chat/index.ts'
+import { openAiResponses } from '../dialects/openai-responses/index.ts'
+import type { Dialect } from '../core/dialect.ts'
+import { PROVIDERS } from '../providers/index.ts'
+import { buildCatalog, type BuiltCatalog } from './build.ts'
+import { countModels, listModels } from './list-models.ts'
+import { presentEndpoints, presentPricing, presentProviders } from './present.ts'
+
+const DIALECTS = new Map<string, Dialect>([
+  [openAiChat.name, openAiChat],
+  [openAiResponses.name, openAiResponses],
+])
+
+let catalog: BuiltCatalog
+beforeAll(async () => {
+  const config = { providers: [], models: [], catalog: { open: true }, defaults: { plugins: [] } }
+  catalog = await buildCatalog(
+    config,
+    PROVIDERS,
+    DIALECTS,
+    { OPENAI_API_KEY: 'k', OPENROUTER_API_KEY: 'k', GROQ_API_KEY: 'k' },
+    { now: Date.parse('2026-06-01') },
+  )
+})
+const list = (query = '') => listModels(catalog, new URLSearchParams(query))
+const ids = (query: string) => list(query).data.map((model) => model.id)
+
+describe('prices', () => {
+  test('are decimal strings per token', () => {
+    expect(presentPricing({ input: 1.25, output: 10, cacheRead: 0.125, request: 0.01 })).toEqual({
+      prompt: '0.00000125',
+      completion: '0.00001',
+      input_cache_read: '0.000000125',
+      request: '0.01',
+    })
+  })
+  test('that are unknown are -1, never 0', () => {
+    expect(presentPricing({})).toEqual({ prompt: '-1', completion: '-1' })
+    expect(presentPricing({ input: 0, output: 0 })).toEqual({ prompt: '0', completion: '0' })
+  })
+  test('by tier and hour become overrides', () => {
+    const pricing = { input: 1, output: 2, tiers: [{ fromInputTokens: 200_001, input: 2 }], windows: [{ from: 0, to: 3_600, output: 4 }] }
+    expect(presentPricing(pricing).overrides).toEqual([
+      { prompt: '0.000002', min_prompt_tokens: 200_001 },
+      { completion: '0.000004', utc_start: 0, utc_end: 3_600 },
+    ])
+  })
+})
+
+describe('the list of models', () => {
+  test('shows a model as the contract has it', () => {
+    expect(list('q=openai/gpt-5&limit=1000').data.find((model) => model.id === 'openai/gpt-5')).toMatchObject({
+      canonical_slug: 'openai/gpt-5',
+      context_length: 400_000,
+      pricing: { prompt: '0.00000125', completion: '0.00001' },
+      architecture: { tokenizer: 'GPT', modality: 'text+image+file->text' },
+      per_request_limits: null,
+      default_parameters: null,
+      supported_voices: null,
+    })
+  })
+
+  test('pages, and says where the next page is', () => {
+    const first = list('limit=2&q=gpt')
+    expect(first.data).toHaveLength(2)
+    expect(first.links.next).toBe('/api/v1/models?limit=2&q=gpt&offset=2')
+    const second = listModels(catalog, new URLSearchParams(first.links.next?.split('?')[1]))
+    expect(second.data[0]?.id).not.toBe(first.data[0]?.id)
+    expect(list('limit=1000').links.next).toBeNull()
+    expect(list('limit=1000').total_count).toBe(countModels(catalog, new URLSearchParams()).data.count)
+  })
+
+  test('names what a floating name stands for', () => {
+    const latest = list('q=claude-sonnet-latest').data[0]
+    expect(latest?.id).toBe('~anthropic/claude-sonnet-latest')
+    expect(catalog.find(latest?.alias_target?.slug ?? '')).toBeDefined()
+  })
+
+  test.each([
+    ['model_authors=openai', (id: string) => id.replace('~', '').startsWith('openai/')],
+    ['q=LLAMA', (id: string) => /llama/i.test(`${id} ${catalog.find(id)?.name}`)],
+    ['providers=groq', (id: string) => catalog.find(id)?.endpoints.some((endpoint) => endpoint.provider === 'groq') === true],
+    ['input_modalities=audio', (id: string) => catalog.find(id)?.endpoints.some((endpoint) => endpoint.inputModalities.has('audio')) === true],
+    ['max_price=0', (id: string) => catalog.find(id)?.endpoints.some((endpoint) => endpoint.pricing.input === 0) === true],
+    ['context=1000000', (id: string) => (catalog.find(id)?.contextLength ?? 0) >= 1_000_000],
+  ])('filters by %s', (query, holds) => {
+    const found = ids(`${query}&limit=1000`)
+    expect(found.length).toBeGreaterThan(0)
+    expect(found.length).toBeLessThan(list('limit=1000').total_count)
+    expect(found.filter((id) => !holds(id))).toEqual([])
+  })
+
+  test('sorts by price with unknown prices last', () => {
+    const prices = list('sort=pricing-low-to-high&limit=1000').data.map(({ pricing }) => Number(pricing.prompt) + Number(pricing.completion))
+    const known = prices.filter((price) => price >= 0)
+    expect(known).toEqual(known.toSorted((a, b) => a - b))
+    expect(prices.slice(0, known.length)).toEqual(known)
+  })
+
+  test.each([
+    ['limit=0', 'limit'],
+    ['limit=1001', 'limit'],
+    ['offset=-1', 'offset'],
+    ['sort=sideways', 'sort'],
+    ['min_price=cheap', 'min_price'],
+  ])('%s is refused by name', (query, path) => {
+    expect(() => list(query)).toThrow(
+      expect.objectContaining({ errorType: 'invalid_request', message: expect.stringContaining(`${path}: `) as string }),
+    )
+  })
+})
+
+test('endpoints of a model, with and without measurements', () => {
+  const model = catalog.find('openai/gpt-5')
+  if (model === undefined) throw new Error('the data lists gpt-5')
+  const latency = { p50: 1, p75: 2, p90: 3, p99: 4 }
+  const shown = presentEndpoints(model, (endpoint) => (endpoint.tag === 'openai' ? { latency, uptime5m: 99.5, degraded: true } : undefined))
+  expect(shown.endpoints.map(({ tag, status, latency_last_30m, uptime_last_5m }) => ({ tag, status, latency_last_30m, uptime_last_5m }))).toEqual([
+    { tag: 'openai', status: -1, latency_last_30m: latency, uptime_last_5m: 99.5 },
+    { tag: 'openrouter', status: 0, latency_last_30m: null, uptime_last_5m: null },
+  ])
+})
+
+test('providers', () => {
+  expect(presentProviders(catalog).find((provider) => provider.slug === 'openai')).toMatchObject({
+    name: 'OpenAI',
+    privacy_policy_url: expect.stringMatching(/^https:/) as string,
+    status_page_url: 'https://status.openai.com',
+  })
+})
+
+const CONTRACT = join(process.env['SIGNALBOX_FIXTURES'] ?? join(import.meta.dirname, '../../../shared/fixtures'), '../contract/openapi.json')
+
+describe.skipIf(!existsSync(CONTRACT))("against the contract's schemas", () => {
+  type Schemas = { readonly components: { readonly schemas: object } }
+  const document = existsSync(CONTRACT) ? (JSON.parse(readFileSync(CONTRACT, 'utf8')) as Schemas) : { components: { schemas: {} } }
+  const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true })
+  ajv.addSchema({ $id: 'contract', components: document.components })
+  const errorsOf = (schema: string, value: unknown): readonly string[] => {
+    const validate = ajv.compile({ $ref: `contract#/components/schemas/${schema}` })
+    validate(JSON.parse(JSON.stringify(value)))
+    return (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message}`)
+  }
+
+  test('models', () => expect(errorsOf('ModelsListResponse', list('limit=1000'))).toEqual([]))
+  test('count', () => expect(errorsOf('ModelsCountResponse', countModels(catalog, new URLSearchParams()))).toEqual([]))
+  test('endpoints of every model', () => {
+    // The contract's list of provider names is the public service's own; OpenRouter and the demo are none of its providers.
+    const errors = catalog.models().flatMap((model) => errorsOf('ListEndpointsResponse', presentEndpoints(model)))
+    expect(errors.filter((error) => !/provider_name must be equal/.test(error))).toEqual([])
+  })
+})

@@ -1,0 +1,186 @@
+import type { Modality, Parameter } from '../core/capability.ts'
+import type { Endpoint, Model } from '../core/endpoint.ts'
+import type { Pricing } from '../core/pricing.ts'
+import type { BuiltCatalog } from './build.ts'
+import { perToken, perUnit } from './decimal.ts'
+import { LATEST_FAMILIES } from './data/model-names.ts'
+import { UNKNOWN_CONTEXT_LENGTH } from './endpoints.ts'
+import type { Percentiles, PublicEndpoint, PublicEndpoints, PublicModel, PublicPricing, PublicProvider } from './public-shapes.ts'
+
+/** The price the contract writes where none is known. Never "0", which would mean free. */
+const UNKNOWN_PRICE = '-1'
+
+/** What the router has measured of an endpoint; absent values are null in the answer. */
+export interface EndpointStats {
+  /** Milliseconds to the first token. */
+  readonly latency?: Percentiles
+  /** Tokens per second. */
+  readonly throughput?: Percentiles
+  /** 0..100, over the last five minutes, half hour and day. */
+  readonly uptime5m?: number
+  readonly uptime30m?: number
+  readonly uptime1d?: number
+  /** True while the endpoint is in cooldown after an outage. */
+  readonly degraded?: boolean
+}
+
+/** Every model as `GET /models` lists it, floating `~family-latest` names included. */
+export function presentModels(catalog: BuiltCatalog): readonly PublicModel[] {
+  const floating = LATEST_FAMILIES.flatMap((family): PublicModel[] => {
+    const id = `~${family}-latest`
+    const target = catalog.find(id)
+    if (target === undefined) return []
+    return [{ ...presentModel(target), id, canonical_slug: id, name: `${family} (latest)`, alias_target: { slug: target.slug, name: target.name } }]
+  })
+  return [...catalog.models().map(presentModel), ...floating]
+}
+
+function presentModel(model: Model): PublicModel {
+  const first = model.endpoints[0]
+  const thinks = model.endpoints.every((endpoint) => endpoint.reasonsByDefault === true)
+  const reasons = model.endpoints.some((endpoint) => endpoint.supports.has('reasoning'))
+  return {
+    id: model.slug,
+    canonical_slug: model.slug,
+    name: model.name,
+    ...(model.description === undefined ? {} : { description: model.description }),
+    created: model.created,
+    context_length: knownContext(model.contextLength),
+    architecture: architectureOf(model),
+    pricing: presentPricing(cheapestOf(model.endpoints)?.pricing ?? {}),
+    top_provider: {
+      context_length: first === undefined ? null : knownContext(first.contextLength),
+      max_completion_tokens: first?.maxOutputTokens ?? null,
+      is_moderated: false,
+    },
+    per_request_limits: null,
+    supported_parameters: unionOf(model.endpoints, (endpoint) => endpoint.supports),
+    default_parameters: null,
+    supported_voices: null,
+    ...(reasons ? { reasoning: { mandatory: false, default_enabled: thinks } } : {}),
+    links: { details: `/api/v1/models/${model.slug}/endpoints` },
+  }
+}
+
+/** One model with all its endpoints, as `GET /models/{author}/{slug}/endpoints` shows it. */
+export function presentEndpoints(model: Model, stats: (endpoint: Endpoint) => EndpointStats | undefined = () => undefined): PublicEndpoints {
+  return {
+    id: model.slug,
+    name: model.name,
+    created: model.created,
+    description: model.description ?? '',
+    architecture: { ...architectureOf(model), instruct_type: null },
+    endpoints: model.endpoints.map((endpoint) => presentEndpoint(model, endpoint, stats(endpoint) ?? {})),
+  }
+}
+
+function presentEndpoint(model: Model, endpoint: Endpoint, stats: EndpointStats): PublicEndpoint {
+  return {
+    name: `${endpoint.providerName} | ${model.slug}`,
+    model_id: model.slug,
+    model_name: model.name,
+    context_length: endpoint.contextLength,
+    pricing: presentPricing(endpoint.pricing),
+    provider_name: endpoint.providerName,
+    tag: endpoint.tag,
+    quantization: endpoint.quantization,
+    max_completion_tokens: endpoint.maxOutputTokens ?? null,
+    max_prompt_tokens: null,
+    supported_parameters: [...endpoint.supports],
+    status: stats.degraded === true ? -1 : 0,
+    uptime_last_5m: stats.uptime5m ?? null,
+    uptime_last_30m: stats.uptime30m ?? null,
+    uptime_last_1d: stats.uptime1d ?? null,
+    supports_implicit_caching: endpoint.implicitCaching === true,
+    latency_last_30m: stats.latency ?? null,
+    throughput_last_30m: stats.throughput ?? null,
+  }
+}
+
+/** The providers that are on, as `GET /providers` lists them. */
+export function presentProviders(catalog: BuiltCatalog): readonly PublicProvider[] {
+  return catalog.providers.map((provider) => ({
+    name: provider.name,
+    slug: provider.slug,
+    privacy_policy_url: provider.privacyPolicy ?? null,
+    terms_of_service_url: provider.termsOfService ?? null,
+    status_page_url: provider.statusPage ?? null,
+    headquarters: null,
+    datacenters: null,
+  }))
+}
+
+/** Decimal strings in USD per token or unit. */
+export function presentPricing(pricing: Pricing): PublicPricing {
+  const overrides = [
+    ...(pricing.tiers ?? []).map((tier) => ({ ...tokenPrices(tier), min_prompt_tokens: tier.fromInputTokens })),
+    ...(pricing.windows ?? []).map((window) => ({ ...tokenPrices(window), utc_start: window.from, utc_end: window.to })),
+  ]
+  return {
+    ...tokenPrices(pricing),
+    prompt: pricing.input === undefined ? UNKNOWN_PRICE : perToken(pricing.input),
+    completion: pricing.output === undefined ? UNKNOWN_PRICE : perToken(pricing.output),
+    ...(pricing.inputAudio === undefined ? {} : { audio: perToken(pricing.inputAudio) }),
+    ...(pricing.request === undefined ? {} : { request: perUnit(pricing.request) }),
+    ...(pricing.image === undefined ? {} : { image: perUnit(pricing.image) }),
+    ...(pricing.webSearch === undefined ? {} : { web_search: perUnit(pricing.webSearch) }),
+    ...(overrides.length === 0 ? {} : { overrides }),
+  }
+}
+
+type TokenPrices = Pick<Pricing, 'input' | 'output' | 'cacheRead' | 'cacheWrite' | 'cacheWrite1h'>
+
+function tokenPrices(prices: TokenPrices) {
+  return {
+    ...(prices.input === undefined ? {} : { prompt: perToken(prices.input) }),
+    ...(prices.output === undefined ? {} : { completion: perToken(prices.output) }),
+    ...(prices.cacheRead === undefined ? {} : { input_cache_read: perToken(prices.cacheRead) }),
+    ...(prices.cacheWrite === undefined ? {} : { input_cache_write: perToken(prices.cacheWrite) }),
+    ...(prices.cacheWrite1h === undefined ? {} : { input_cache_write_1h: perToken(prices.cacheWrite1h) }),
+  }
+}
+
+/** What a model costs is what its cheapest priced endpoint costs; flex and priority tiers have their own endpoints and do not count. */
+function cheapestOf(endpoints: readonly Endpoint[]): Endpoint | undefined {
+  const sum = ({ pricing }: Endpoint): number =>
+    pricing.input === undefined || pricing.output === undefined ? Infinity : pricing.input + pricing.output
+  const regular = endpoints.filter((endpoint) => endpoint.tier === undefined || endpoint.tier === 'default')
+  return (regular.length > 0 ? regular : endpoints).toSorted((a, b) => sum(a) - sum(b))[0]
+}
+
+function architectureOf(model: Model) {
+  const inputs = unionOf(model.endpoints, (endpoint) => endpoint.inputModalities)
+  const outputs = unionOf(model.endpoints, (endpoint) => endpoint.outputModalities)
+  return {
+    input_modalities: inputs,
+    output_modalities: outputs,
+    modality: `${inputs.join('+')}->${outputs.join('+')}`,
+    tokenizer: TOKENIZERS.find(([pattern]) => pattern.test(model.slug))?.[1] ?? ('Other' as const),
+  }
+}
+
+const TOKENIZERS = [
+  [/\/(gpt|o\d|chatgpt|codex)/, 'GPT'],
+  [/\/claude/, 'Claude'],
+  [/\/gemini/, 'Gemini'],
+  [/\/gemma/, 'Gemma'],
+  [/\/grok/, 'Grok'],
+  [/\/command/, 'Cohere'],
+  [/\/nova/, 'Nova'],
+  [/\/qwen-?3/, 'Qwen3'],
+  [/\/(qwen|qwq)/, 'Qwen'],
+  [/\/yi-/, 'Yi'],
+  [/\/deepseek/, 'DeepSeek'],
+  [/\/\w*(mistral|mixtral|stral)/, 'Mistral'],
+  [/\/llama-?2/, 'Llama2'],
+  [/\/llama-?3/, 'Llama3'],
+  [/\/llama-?4/, 'Llama4'],
+] as const
+
+function unionOf<T extends Parameter | Modality>(endpoints: readonly Endpoint[], select: (endpoint: Endpoint) => ReadonlySet<T>): readonly T[] {
+  return [...new Set(endpoints.flatMap((endpoint) => [...select(endpoint)]))]
+}
+
+function knownContext(length: number): number | null {
+  return length === UNKNOWN_CONTEXT_LENGTH ? null : length
+}
