@@ -10,7 +10,9 @@ import { testCatalog, testEndpoint } from '../../src/testing/endpoints.ts'
 const request: ModelRequest = {
   model: 'acme/small',
   input: [{ type: 'message', role: 'user', content: 'Say something about the sea. '.repeat(60) }],
-  tools: [{ type: 'function', name: 'lookup', description: 'Looks a word up', parameters: { type: 'object', properties: { word: { type: 'string' } } } }],
+  tools: [
+    { type: 'function', name: 'lookup', description: 'Looks a word up', parameters: { type: 'object', properties: { word: { type: 'string' } } } },
+  ],
   temperature: 0.5,
   max_output_tokens: 500,
 }
@@ -19,7 +21,9 @@ const preferences: { readonly [name: string]: Partial<ModelRequest> } = {
   default: {},
   'all rejected (zdr)': { provider: { zdr: true } },
   'half rejected (max_price)': { provider: { max_price: { prompt: 5, completion: 5 } } },
-  'only + ignore + require_parameters': { provider: { only: Array.from({ length: 500 }, (_, i) => `p${i}`), ignore: ['p1', 'p2'], require_parameters: true } },
+  'only + ignore + require_parameters': {
+    provider: { only: Array.from({ length: 500 }, (_, i) => `p${i}`), ignore: ['p1', 'p2'], require_parameters: true },
+  },
   'sort throughput': { provider: { sort: 'throughput', preferred_max_latency: { p90: 3 } } },
   order: { provider: { order: ['p900', 'p3', 'p500'] } },
   session: { session_id: 'session-1' },
@@ -39,7 +43,9 @@ function measure(name: string, input: PlanInput, rounds: number): void {
   const bytes = gc === undefined ? NaN : (process.memoryUsage().heapUsed - before) / rounds
   times.sort()
   const at = (share: number): string => times[Math.floor(share * (rounds - 1))]!.toFixed(1).padStart(8)
-  process.stdout.write(`${name.padEnd(48)} p50 ${at(0.5)} us   p99 ${at(0.99)} us${Number.isNaN(bytes) ? '' : `   ${Math.max(0, Math.round(bytes))} B/plan`}\n`)
+  process.stdout.write(
+    `${name.padEnd(48)} p50 ${at(0.5)} us   p99 ${at(0.99)} us${Number.isNaN(bytes) ? '' : `   ${Math.max(0, Math.round(bytes))} B/plan`}\n`,
+  )
 }
 
 const sticky = createSticky({ clock: systemClock })
@@ -53,7 +59,11 @@ for (const size of [1, 20, 1_000]) {
   for (const [name, extra] of Object.entries(preferences)) {
     const full: ModelRequest = { ...request, ...extra }
     const session = sticky.open('workspace', full)
-    measure(`${size} endpoints, ${name}`, { request: full, catalog, health: health.view(), random: Math.random, now: Date.now(), ...(session === undefined ? {} : { session }) }, 2_000)
+    measure(
+      `${size} endpoints, ${name}`,
+      { request: full, catalog, health: health.view(), random: Math.random, now: Date.now(), ...(session === undefined ? {} : { session }) },
+      2_000,
+    )
   }
 }
 {
@@ -64,5 +74,7 @@ for (const size of [1, 20, 1_000]) {
   const keyed: ModelRequest = { ...request, session_id: 'session-1' }
   const again = process.hrtime.bigint()
   for (let n = 0; n < rounds; n++) sticky.open('workspace', keyed)
-  process.stdout.write(`session from opening messages ${opening.toFixed(2)} us, from session_id ${(Number(process.hrtime.bigint() - again) / 1000 / rounds).toFixed(2)} us\n`)
+  process.stdout.write(
+    `session from opening messages ${opening.toFixed(2)} us, from session_id ${(Number(process.hrtime.bigint() - again) / 1000 / rounds).toFixed(2)} us\n`,
+  )
 }

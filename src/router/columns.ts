@@ -32,9 +32,31 @@ export const POLICY = { noCollection: 1, zdr: 2, distillable: 4 } as const
 export const TIER = { default: 0, flex: 1, priority: 2 } as const
 
 const PARAMETERS: readonly Parameter[] = [
-  'temperature', 'top_p', 'top_k', 'min_p', 'top_a', 'frequency_penalty', 'presence_penalty', 'repetition_penalty', 'max_tokens',
-  'max_completion_tokens', 'logit_bias', 'logprobs', 'top_logprobs', 'prediction', 'seed', 'response_format', 'structured_outputs',
-  'stop', 'tools', 'tool_choice', 'parallel_tool_calls', 'include_reasoning', 'reasoning', 'reasoning_effort', 'web_search_options',
+  'temperature',
+  'top_p',
+  'top_k',
+  'min_p',
+  'top_a',
+  'frequency_penalty',
+  'presence_penalty',
+  'repetition_penalty',
+  'max_tokens',
+  'max_completion_tokens',
+  'logit_bias',
+  'logprobs',
+  'top_logprobs',
+  'prediction',
+  'seed',
+  'response_format',
+  'structured_outputs',
+  'stop',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'include_reasoning',
+  'reasoning',
+  'reasoning_effort',
+  'web_search_options',
   'verbosity',
 ]
 const PARAMETER_BITS = new Map<string, number>(PARAMETERS.map((name, i) => [name, 1 << i]))
@@ -100,9 +122,18 @@ export function balancingPrice(pricing: Pricing): number {
   return (pricing.input ?? 0) + (pricing.output ?? 0) + (pricing.request ?? 0) * 1000
 }
 
-/** The token prices that apply to a prompt of this many tokens. */
-export function priceAt(pricing: Pricing, inputTokens: number): { readonly input: number | undefined; readonly output: number | undefined } {
-  let { input, output } = pricing
+const DAY_SECONDS = 86_400
+
+/** The token prices in force for a prompt of this many tokens at this time (ms): the highest tier reached, else the window, else the base. */
+export function priceAt(
+  pricing: Pricing,
+  inputTokens: number,
+  now: number,
+): { readonly input: number | undefined; readonly output: number | undefined } {
+  const second = Math.floor(now / 1_000) % DAY_SECONDS
+  const window = pricing.windows?.find(({ from, to }) => (from <= to ? second >= from && second < to : second >= from || second < to))
+  let input = window?.input ?? pricing.input
+  let output = window?.output ?? pricing.output
   let reached = -1
   for (const tier of pricing.tiers ?? []) {
     if (inputTokens < tier.fromInputTokens || tier.fromInputTokens <= reached) continue

@@ -27,8 +27,12 @@ describe('estimateRequest', () => {
     expect(message).toBe(104)
     expect(of({ instructions: 'x'.repeat(400) }).inputTokens).toBe(104)
     expect(of({ input: [{ type: 'function_call', call_id: 'c', name: 'f', arguments: 'x'.repeat(400) }] }).inputTokens).toBeGreaterThanOrEqual(104)
-    expect(of({ tools: [{ type: 'function', name: 'f', description: 'x'.repeat(400), parameters: { type: 'object' } }] }).inputTokens).toBeGreaterThan(100)
-    expect(of({ text: { format: { type: 'json_schema', name: 'n', schema: { properties: { long: { description: 'x'.repeat(400) } } } } } }).inputTokens).toBeGreaterThan(100)
+    expect(
+      of({ tools: [{ type: 'function', name: 'f', description: 'x'.repeat(400), parameters: { type: 'object' } }] }).inputTokens,
+    ).toBeGreaterThan(100)
+    expect(
+      of({ text: { format: { type: 'json_schema', name: 'n', schema: { properties: { long: { description: 'x'.repeat(400) } } } } } }).inputTokens,
+    ).toBeGreaterThan(100)
   })
   it('never reads media: the cost does not depend on its bytes', () => {
     const data = 'A'.repeat(4_000_000)
@@ -45,7 +49,14 @@ describe('estimateRequest', () => {
     const { inputs } = of({
       input: [
         { type: 'function_call_output', call_id: 'c', output: [{ type: 'input_image', image_url: 'x' }] },
-        { type: 'message', role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }, { type: 'input_video', video_url: 'x' }] },
+        {
+          type: 'message',
+          role: 'user',
+          content: [
+            { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } },
+            { type: 'input_video', video_url: 'x' },
+          ],
+        },
       ],
     })
     expect(inputs).toBe(modalityBit('image') | modalityBit('audio') | modalityBit('video'))
@@ -53,7 +64,15 @@ describe('estimateRequest', () => {
   it('survives values of any shape within its budget', () => {
     let deep: unknown = 'end'
     for (let n = 0; n < 10_000; n++) deep = [deep]
-    expect(of({ input: [{ type: 'odd', deep }, { type: 'message', role: 'user', content: null as never }, { type: 'message', role: 'user', content: [null as never] }] }).inputTokens).toBeGreaterThan(0)
+    expect(
+      of({
+        input: [
+          { type: 'odd', deep },
+          { type: 'message', role: 'user', content: null as never },
+          { type: 'message', role: 'user', content: [null as never] },
+        ],
+      }).inputTokens,
+    ).toBeGreaterThan(0)
     const wide = Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`k${i}`, i]))
     const start = performance.now()
     of({ tools: [{ type: 'function', name: 'f', parameters: wide }] })

@@ -93,7 +93,8 @@ function addText(value: unknown, tally: Tally): void {
 
 function addContent(content: unknown, tally: Tally): void {
   if (typeof content === 'string') tally.text += textTokens(content)
-  else if (Array.isArray(content)) for (const part of content) if (typeof part === 'object' && part !== null) addPart(part as Record<string, unknown>, tally)
+  else if (Array.isArray(content))
+    for (const part of content) if (typeof part === 'object' && part !== null) addPart(part as Record<string, unknown>, tally)
 }
 
 function addPart(part: { readonly [key: string]: unknown }, tally: Tally): void {

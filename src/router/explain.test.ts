@@ -11,7 +11,11 @@ const cheap = testEndpoint({ tag: 'cheap', providerName: 'Cheap', pricing: { inp
 const dear = testEndpoint({ tag: 'dear', providerName: 'Dear', pricing: { input: 2, output: 2 } })
 const collector = testEndpoint({ tag: 'collector', providerName: 'Collector', policies: { dataCollection: 'allow' } })
 const catalog = testCatalog([cheap, dear, collector])
-const request: ModelRequest = { model: 'acme/small', input: [{ type: 'message', role: 'user', content: 'hi' }], provider: { data_collection: 'deny' } }
+const request: ModelRequest = {
+  model: 'acme/small',
+  input: [{ type: 'message', role: 'user', content: 'hi' }],
+  provider: { data_collection: 'deny' },
+}
 const planOf = (more: Partial<ModelRequest> = {}) => planRoute({ request: { ...request, ...more }, catalog, random: () => 0, now: 0 })
 
 describe('explainPlan', () => {
@@ -34,11 +38,22 @@ describe('explainPlan', () => {
       score: { price: 2, share: 0.8, latency_p50_ms: null, throughput_p50: null },
     })
     expect(explained.attempts[1]?.limits_ms.first_token).toBe(120_000)
-    expect(explained.rejected).toEqual([{ endpoint: collector.id, model: 'acme/small', provider: 'Collector', tag: 'collector', reason: 'provider.data_collection is deny and it collects data' }])
+    expect(explained.rejected).toEqual([
+      {
+        endpoint: collector.id,
+        model: 'acme/small',
+        provider: 'Collector',
+        tag: 'collector',
+        reason: 'provider.data_collection is deny and it collects data',
+      },
+    ])
     expect(JSON.parse(JSON.stringify(explained))).toEqual(explained)
   })
   it('explains fixed orders and refusals', () => {
-    expect(explainPlan(planOf({ provider: { sort: 'price' } }), { ...request, provider: { sort: 'price' } })).toMatchObject({ order: 'price', attempts: [{ score: { share: null } }, {}, {}] })
+    expect(explainPlan(planOf({ provider: { sort: 'price' } }), { ...request, provider: { sort: 'price' } })).toMatchObject({
+      order: 'price',
+      attempts: [{ score: { share: null } }, {}, {}],
+    })
     const refused = explainPlan(planOf({ provider: { only: ['nobody'] } }), request)
     expect(refused.attempts).toEqual([])
     expect(refused.rejected.length).toBe(3)
@@ -60,7 +75,10 @@ const contract = z.strictObject({
   summary: z.string(),
   attempt: z.int(),
   is_byok: z.boolean(),
-  endpoints: z.strictObject({ total: z.int(), available: z.array(z.strictObject({ provider: z.string(), model: z.string(), selected: z.boolean() })) }),
+  endpoints: z.strictObject({
+    total: z.int(),
+    available: z.array(z.strictObject({ provider: z.string(), model: z.string(), selected: z.boolean() })),
+  }),
   attempts: z.array(z.strictObject({ provider: z.string(), model: z.string(), status: z.int() })).optional(),
   params: z.record(z.string(), z.unknown()).optional(),
   pipeline: z.array(z.looseObject({ type: z.string(), name: z.string() })).optional(),
@@ -71,11 +89,19 @@ describe('gatewayMetadata', () => {
     const plan = planOf()
     return { strategy: plan.strategy, candidates: plan.candidates, rejected: plan.rejected, attempts: [], pipeline: [], params: {}, ...more }
   }
-  const attempt = (endpoint: typeof cheap, status: number, more: Partial<AttemptRecord> = {}): AttemptRecord => ({ endpoint, status, startedAt: 0, ...more })
+  const attempt = (endpoint: typeof cheap, status: number, more: Partial<AttemptRecord> = {}): AttemptRecord => ({
+    endpoint,
+    status,
+    startedAt: 0,
+    ...more,
+  })
 
   it('tells who served after whom', () => {
     const attempts = [attempt(cheap, 503), attempt(dear, 200, { isByok: true, dropped: ['seed'] })]
-    const metadata = gatewayMetadata(traceOf({ attempts, ...(attempts[1] === undefined ? {} : { served: attempts[1] }), params: { session_pinned: true } }), { requested: 'small', region: 'eu' })
+    const metadata = gatewayMetadata(
+      traceOf({ attempts, ...(attempts[1] === undefined ? {} : { served: attempts[1] }), params: { session_pinned: true } }),
+      { requested: 'small', region: 'eu' },
+    )
     expect(contract.parse(metadata)).toEqual({
       requested: 'small',
       strategy: 'direct',
@@ -83,8 +109,17 @@ describe('gatewayMetadata', () => {
       summary: 'available=2, rejected=1, selected=Dear, failed=1',
       attempt: 2,
       is_byok: true,
-      endpoints: { total: 3, available: [{ provider: 'Cheap', model: 'acme/small', selected: false }, { provider: 'Dear', model: 'acme/small', selected: true }] },
-      attempts: [{ provider: 'Cheap', model: 'acme/small', status: 503 }, { provider: 'Dear', model: 'acme/small', status: 200 }],
+      endpoints: {
+        total: 3,
+        available: [
+          { provider: 'Cheap', model: 'acme/small', selected: false },
+          { provider: 'Dear', model: 'acme/small', selected: true },
+        ],
+      },
+      attempts: [
+        { provider: 'Cheap', model: 'acme/small', status: 503 },
+        { provider: 'Dear', model: 'acme/small', status: 200 },
+      ],
       params: { session_pinned: true, dropped_parameters: ['seed'] },
     })
   })
@@ -96,7 +131,9 @@ describe('gatewayMetadata', () => {
     expect('attempts' in metadata || 'params' in metadata || 'pipeline' in metadata).toBe(false)
   })
   it('marks nobody on failure and keeps stages', () => {
-    const metadata = gatewayMetadata(traceOf({ attempts: [attempt(cheap, 0)], pipeline: [{ type: 'guardrail', name: 'moderation' }] }), { requested: 'acme/small' })
+    const metadata = gatewayMetadata(traceOf({ attempts: [attempt(cheap, 0)], pipeline: [{ type: 'guardrail', name: 'moderation' }] }), {
+      requested: 'acme/small',
+    })
     expect(contract.parse(metadata)).toMatchObject({ attempt: 1, pipeline: [{ type: 'guardrail', name: 'moderation' }] })
     expect(metadata.endpoints.available.some(({ selected }) => selected)).toBe(false)
   })

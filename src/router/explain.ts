@@ -3,7 +3,7 @@ import type { ModelRequest } from '../core/request.ts'
 import type { HealthView } from './health.ts'
 import { attemptLimits, hasAlternative } from './limits.ts'
 import type { Plan, PlannedAttempt } from './plan.ts'
-import { balanceWeight } from './rank.ts'
+import { balanceWeight } from './places.ts'
 
 export interface ExplainedEndpoint {
   readonly endpoint: string
@@ -45,7 +45,12 @@ export interface RouteExplanation {
   readonly error: { readonly code: number; readonly error_type: string; readonly message: string } | null
 }
 
-const identify = (endpoint: Endpoint): ExplainedEndpoint => ({ endpoint: endpoint.id, model: endpoint.model, provider: endpoint.providerName, tag: endpoint.tag })
+const identify = (endpoint: Endpoint): ExplainedEndpoint => ({
+  endpoint: endpoint.id,
+  model: endpoint.model,
+  provider: endpoint.providerName,
+  tag: endpoint.tag,
+})
 
 /** The plan as JSON: every attempt with its limits and figures, and every other endpoint with the reason it is not among them. */
 export function explainPlan(plan: Plan, request: ModelRequest, health?: HealthView): RouteExplanation {
@@ -93,7 +98,8 @@ function explainAttempt(plan: Plan, attempt: PlannedAttempt, i: number, request:
 
 function shareOf(plan: Plan, attempt: PlannedAttempt, request: ModelRequest): number | null {
   if (plan.sort !== undefined || request.provider?.order?.length) return null
-  const alike = (other: PlannedAttempt): boolean => other.model === attempt.model && other.isByok === attempt.isByok && other.state === attempt.state && other.pinned === attempt.pinned
+  const alike = (other: PlannedAttempt): boolean =>
+    other.model === attempt.model && other.isByok === attempt.isByok && other.state === attempt.state && other.pinned === attempt.pinned
   let total = 0
   for (const other of plan.attempts) if (alike(other)) total += balanceWeight(other.price)
   return balanceWeight(attempt.price) / total

@@ -10,13 +10,20 @@ const one = { endpoint: testEndpoint({ tag: 'one' }) }
 const two = { endpoint: testEndpoint({ tag: 'two' }) }
 const otherModel = { endpoint: testEndpoint({ tag: 'three', model: 'beta/large' }) }
 
-const error = (type: ErrorType, details: ErrorDetails = {}): GatewayError => new GatewayError(type, `${type} happened`, { source: 'provider', ...details })
-const busy = (retryAfterMs?: number): GatewayError => error('rate_limit_exceeded', { upstreamStatus: 429, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) })
+const error = (type: ErrorType, details: ErrorDetails = {}): GatewayError =>
+  new GatewayError(type, `${type} happened`, { source: 'provider', ...details })
+const busy = (retryAfterMs?: number): GatewayError =>
+  error('rate_limit_exceeded', { upstreamStatus: 429, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) })
 const tryOf = (index: number, failure: GatewayError, startedAt = START): Try => ({ index, startedAt, error: failure })
-const step = (attempts: readonly FailoverAttempt[], tries: readonly Try[], more: Partial<FailoverInput> = {}): Step => nextStep({ attempts, tries, now: START + 10, random: () => 0.5, ...more })
+const step = (attempts: readonly FailoverAttempt[], tries: readonly Try[], more: Partial<FailoverInput> = {}): Step =>
+  nextStep({ attempts, tries, now: START + 10, random: () => 0.5, ...more })
 
 /** Plays a call against servers scripted per attempt: a failure and how long it takes, or undefined for an answer. */
-function play(attempts: readonly FailoverAttempt[], script: (index: number, time: number, nth: number) => { readonly error: GatewayError; readonly ms?: number } | undefined, more: Partial<FailoverInput> = {}) {
+function play(
+  attempts: readonly FailoverAttempt[],
+  script: (index: number, time: number, nth: number) => { readonly error: GatewayError; readonly ms?: number } | undefined,
+  more: Partial<FailoverInput> = {},
+) {
   const tries: Try[] = []
   const sent: { readonly index: number; readonly at: number }[] = []
   let now = START
@@ -35,7 +42,8 @@ function play(attempts: readonly FailoverAttempt[], script: (index: number, time
     if (sent.length > 50) throw new Error('endless')
   }
 }
-const mostWithin = (sent: readonly { readonly at: number }[], ms: number): number => Math.max(...sent.map(({ at }) => sent.filter((other) => other.at >= at && other.at < at + ms).length))
+const mostWithin = (sent: readonly { readonly at: number }[], ms: number): number =>
+  Math.max(...sent.map(({ at }) => sent.filter((other) => other.at >= at && other.at < at + ms).length))
 
 describe('a failed try', () => {
   it.each<[string, Step['kind'], Step]>([
@@ -56,15 +64,27 @@ describe('a failed try', () => {
     ['busy beyond the deadline: the end', 'fail', step([one], [tryOf(0, busy(5_000))], { beginBy: START + 4_000 })],
     ['context length: not on the same model', 'fail', step([one, two], [tryOf(0, error('context_length_exceeded'))])],
     ['content policy: not on the same model', 'fail', step([one, two], [tryOf(0, error('content_policy_violation'))])],
-    ['dead credential: another credential', 'retry', step([one, two], [tryOf(0, error('authentication', { upstreamStatus: 401 }))], { spareCredentials: 1 })],
+    [
+      'dead credential: another credential',
+      'retry',
+      step([one, two], [tryOf(0, error('authentication', { upstreamStatus: 401 }))], { spareCredentials: 1 }),
+    ],
     ['dead credential, the last: the next', 'next', step([one, two], [tryOf(0, error('payment_required', { upstreamStatus: 402 }))])],
     ['the caller’s mistake: the end', 'fail', step([one, two], [tryOf(0, error('invalid_request'))])],
     ['what one endpoint cannot take: the next', 'next', step([one, two], [tryOf(0, error('invalid_request', { failover: 'next' }))])],
     ['a budget of the gateway: the end', 'fail', step([one, two], [tryOf(0, new GatewayError('payment_required', 'budget'))])],
-    ['a limit of the gateway: the end', 'fail', step([one, two], [tryOf(0, new GatewayError('rate_limit_exceeded', 'limit', { source: 'gateway' }))])],
+    [
+      'a limit of the gateway: the end',
+      'fail',
+      step([one, two], [tryOf(0, new GatewayError('rate_limit_exceeded', 'limit', { source: 'gateway' }))]),
+    ],
     ['our bug: the end', 'fail', step([one, two], [tryOf(0, new GatewayError('server', 'bug'))])],
     ['after the commit point: the end', 'fail', step([one, two], [tryOf(0, error('provider_unavailable'))], { committed: true })],
-    ['after the commit point with continuation: the next, no retry', 'next', step([one, two], [tryOf(0, error('provider_unavailable'))], { committed: true, resume: true })],
+    [
+      'after the commit point with continuation: the next, no retry',
+      'next',
+      step([one, two], [tryOf(0, error('provider_unavailable'))], { committed: true, resume: true }),
+    ],
     ['no time left: the end', 'fail', step([one, two], [tryOf(0, error('provider_unavailable'))], { beginBy: START + 500 })],
   ])('%s', (_name, kind, actual) => expect(actual.kind).toBe(kind))
 
@@ -73,7 +93,11 @@ describe('a failed try', () => {
     expect(step([one, otherModel, two], [tryOf(0, error('content_policy_violation')), tryOf(1, error('timeout'))]).kind).toBe('fail')
   })
   it('rotates credentials at once and remembers that it did', () => {
-    expect(step([one], [tryOf(0, error('authentication', { upstreamStatus: 401 }))], { spareCredentials: 2 })).toEqual({ kind: 'retry', delayMs: 0, rotate: true })
+    expect(step([one], [tryOf(0, error('authentication', { upstreamStatus: 401 }))], { spareCredentials: 2 })).toEqual({
+      kind: 'retry',
+      delayMs: 0,
+      rotate: true,
+    })
   })
   it('never returns an attempt that was tried', () => {
     expect(step([one, two], [tryOf(0, error('timeout')), tryOf(1, error('timeout'))]).kind).toBe('fail')
@@ -168,7 +192,12 @@ describe('the error that is shown', () => {
     ['timeouts as timeout', ['timeout', 'timeout'], 'timeout'],
     ['anything before a model unknown upstream', ['not_found', 'timeout'], 'timeout'],
   ])('prefers %s', (_name, types, expected) => {
-    expect(finalError([one, two], types.map((type, i) => tryOf(i, error(type)))).errorType).toBe(expected)
+    expect(
+      finalError(
+        [one, two],
+        types.map((type, i) => tryOf(i, error(type))),
+      ).errorType,
+    ).toBe(expected)
   })
   it('lists the attempts and says 503 when there were none', () => {
     const shown = finalError([one, two], [tryOf(0, error('provider_unavailable', { upstreamStatus: 500 })), tryOf(1, error('timeout'))])

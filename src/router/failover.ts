@@ -60,7 +60,8 @@ type Verdict = 'retry' | 'next' | 'next-model' | 'credential' | 'busy' | 'never'
 
 function judge(error: GatewayError): Verdict {
   if (isCredentialFailure(error)) return 'credential'
-  if (error.errorType === 'rate_limit_exceeded') return error.details.source === 'gateway' && error.details.upstreamStatus === undefined ? 'never' : 'busy'
+  if (error.errorType === 'rate_limit_exceeded')
+    return error.details.source === 'gateway' && error.details.upstreamStatus === undefined ? 'never' : 'busy'
   // 401, 402 and 403 of the gateway itself (a budget reached before a fallback): no endpoint changes that.
   if (CREDENTIAL_TYPES.has(error.errorType)) return 'never'
   // A silent endpoint is never asked twice, whatever the error says.
@@ -85,47 +86,62 @@ export function isCredentialFailure(error: GatewayError): boolean {
  * mistake: nobody.
  */
 export function nextStep(input: FailoverInput): Step {
-  const { attempts, tries, now } = input
-  const last = tries.at(-1)
+  const last = input.tries.at(-1)
   if (last === undefined) return FAIL
-  const { index, error } = last
-  if (input.committed === true && input.resume !== true) return FAIL
-  if (input.beginBy !== undefined && input.committed !== true && input.beginBy - now < LEAST_TRY_MS) return FAIL
-  const verdict = judge(error)
+  const committed = input.committed === true
+  if (committed && input.resume !== true) return FAIL
+  if (!committed && input.beginBy !== undefined && input.beginBy - input.now < LEAST_TRY_MS) return FAIL
+  const verdict = judge(last.error)
   if (verdict === 'never') return FAIL
+  const next = nextIndex(input, last.index)
+  return (
+    rotate(input, last, verdict) ??
+    retryFault(input, last, verdict, next !== undefined) ??
+    moveOn(input, next) ??
+    waitForBusy(input, last, verdict, next !== undefined) ??
+    FAIL
+  )
+}
 
-  const next = nextIndex(input, index)
-  const retries = input.retries !== false && input.committed !== true
-  const here = tries.filter((one) => one.index === index)
-  if (verdict === 'credential' && (input.spareCredentials ?? 0) > 0 && providerTries(input, index).length < MAX_TRIES) {
-    return { kind: 'retry', delayMs: 0, rotate: true }
-  }
-  if (verdict === 'retry' && retries && mayRetryFault(attempts[index], here, error, next !== undefined)) {
-    const delayMs = spaced(input, index, jitter(FAULT_BACKOFF_MS, input.random), error.details.retryAfterMs ?? 0)
-    if (delayMs !== undefined) return { kind: 'retry', delayMs, rotate: false }
-  }
-  if (verdict === 'busy' && (input.spareCredentials ?? 0) > 0 && providerTries(input, index).length < 2) {
-    return { kind: 'retry', delayMs: 0, rotate: true }
-  }
-  if (next !== undefined) {
-    const delayMs = spaced(input, next, 0, 0)
-    if (delayMs !== undefined) return { kind: 'next', index: next, delayMs }
-  }
-  if (verdict === 'busy' && retries && next === undefined && here.length < MAX_TRIES_BUSY) {
-    const hint = error.details.retryAfterMs
-    if (hint !== undefined && hint > SHORT_PAUSE_MS) return FAIL
-    const wait = hint === undefined ? jitter(BUSY_BACKOFF_MS * 2 ** (here.length - 1), input.random) : hint + 0.1 * jitter(hint, input.random)
-    const delayMs = spaced(input, index, wait, 0)
-    if (delayMs !== undefined) return { kind: 'retry', delayMs, rotate: false }
-  }
-  return FAIL
+const mayRetry = (input: FailoverInput): boolean => input.retries !== false && input.committed !== true
+
+/** A refused credential, or one that is limited, does not condemn its endpoint while there are others. */
+function rotate(input: FailoverInput, last: Try, verdict: Verdict): Step | undefined {
+  if ((input.spareCredentials ?? 0) === 0) return undefined
+  const tries = providerTries(input, last.index).length
+  const allowed = verdict === 'credential' ? tries < MAX_TRIES : verdict === 'busy' && tries < BURST_AFTER_HINT.tries
+  return allowed ? { kind: 'retry', delayMs: 0, rotate: true } : undefined
+}
+
+function retryFault(input: FailoverInput, last: Try, verdict: Verdict, others: boolean): Step | undefined {
+  if (verdict !== 'retry' || !mayRetry(input) || !worthRetrying(input, last, others)) return undefined
+  const delayMs = spaced(input, last.index, jitter(FAULT_BACKOFF_MS, input.random), last.error.details.retryAfterMs ?? 0)
+  return delayMs === undefined ? undefined : { kind: 'retry', delayMs, rotate: false }
+}
+
+function moveOn(input: FailoverInput, next: number | undefined): Step | undefined {
+  const delayMs = next === undefined ? undefined : spaced(input, next, 0, 0)
+  return next === undefined || delayMs === undefined ? undefined : { kind: 'next', index: next, delayMs }
+}
+
+/** Nobody else can serve: wait out a short pause, or back off. */
+function waitForBusy(input: FailoverInput, last: Try, verdict: Verdict, others: boolean): Step | undefined {
+  if (verdict !== 'busy' || others || !mayRetry(input)) return undefined
+  const tries = input.tries.filter(({ index }) => index === last.index).length
+  const hint = last.error.details.retryAfterMs
+  if (tries >= MAX_TRIES_BUSY || (hint ?? 0) > SHORT_PAUSE_MS) return undefined
+  const wait = hint === undefined ? jitter(BUSY_BACKOFF_MS * 2 ** (tries - 1), input.random) : hint + 0.1 * jitter(hint, input.random)
+  const delayMs = spaced(input, last.index, wait, 0)
+  return delayMs === undefined ? undefined : { kind: 'retry', delayMs, rotate: false }
 }
 
 /** One retry after a fault; none for a probe or a benched endpoint, nor when it asked for a pause and others can serve. */
-function mayRetryFault(attempt: FailoverAttempt | undefined, here: readonly Try[], error: GatewayError, others: boolean): boolean {
-  if (here.filter((one) => judge(one.error) === 'retry').length > 1) return false
-  const pause = error.details.retryAfterMs ?? 0
-  if (others && (attempt?.state === 'probe' || attempt?.state === 'benched' || pause > BURST_AFTER_HINT.ms)) return false
+function worthRetrying(input: FailoverInput, last: Try, others: boolean): boolean {
+  const faults = input.tries.filter(({ index, error }) => index === last.index && judge(error) === 'retry')
+  if (faults.length > 1) return false
+  const state = input.attempts[last.index]?.state
+  const pause = last.error.details.retryAfterMs ?? 0
+  if (others && (state === 'probe' || state === 'benched' || pause > BURST_AFTER_HINT.ms)) return false
   return pause <= SHORT_PAUSE_MS
 }
 
@@ -219,7 +235,10 @@ const MAX_LISTED = 16
  * earliest of equals.
  */
 export function finalError(attempts: readonly FailoverAttempt[], tries: readonly Try[]): GatewayError {
-  const best = tries.reduce<GatewayError | undefined>((found, { error }) => (found === undefined || usefulness(error) > usefulness(found) ? error : found), undefined)
+  const best = tries.reduce<GatewayError | undefined>(
+    (found, { error }) => (found === undefined || usefulness(error) > usefulness(found) ? error : found),
+    undefined,
+  )
   if (best === undefined) return new GatewayError('provider_overloaded', 'No endpoint could be tried in time.')
   const list = tries.slice(0, MAX_LISTED).map(({ index, error }) => ({
     provider: attempts[index]?.endpoint.providerName ?? '',
@@ -245,16 +264,25 @@ export function finalError(attempts: readonly FailoverAttempt[], tries: readonly
   return best.with({ metadata: { ...best.details.metadata, attempts: list } })
 }
 
-function credentialsExhausted(error: GatewayError, attempts: readonly FailoverAttempt[], tries: readonly Try[], list: readonly object[]): GatewayError {
+function credentialsExhausted(
+  error: GatewayError,
+  attempts: readonly FailoverAttempt[],
+  tries: readonly Try[],
+  list: readonly object[],
+): GatewayError {
   const names = [...new Set(tries.map(({ index }) => attempts[index]?.endpoint.providerName ?? ''))].filter((name) => name !== '').slice(0, 4)
   const who = names.length === 0 ? 'the provider' : names.join(', ')
   const { providerName, upstreamStatus, providerCode } = error.details
-  return new GatewayError('provider_unavailable', `The gateway's credentials for ${who} were refused (upstream_credentials_exhausted); the key of this request is fine.`, {
-    source: 'provider',
-    failover: 'never',
-    ...(providerName === undefined ? {} : { providerName }),
-    ...(upstreamStatus === undefined ? {} : { upstreamStatus }),
-    metadata: { reason: 'upstream_credentials_exhausted', ...(providerCode === undefined ? {} : { upstream_code: providerCode }), attempts: list },
-    cause: error,
-  })
+  return new GatewayError(
+    'provider_unavailable',
+    `The gateway's credentials for ${who} were refused (upstream_credentials_exhausted); the key of this request is fine.`,
+    {
+      source: 'provider',
+      failover: 'never',
+      ...(providerName === undefined ? {} : { providerName }),
+      ...(upstreamStatus === undefined ? {} : { upstreamStatus }),
+      metadata: { reason: 'upstream_credentials_exhausted', ...(providerCode === undefined ? {} : { upstream_code: providerCode }), attempts: list },
+      cause: error,
+    },
+  )
 }

@@ -73,9 +73,23 @@ export function orderPosition(demand: Demand, group: Group, i: number): number {
  * `relaxContext` lets through endpoints whose window is too short by the estimate but not beyond doubt.
  */
 export function rejectEndpoint(demand: Demand, group: Group, i: number, relaxContext: boolean): Rejection {
+  const unnamed = rejectName(demand, group, i)
+  if (unnamed !== REJECTION.none) return unnamed
+  const endpoint = group.columns.endpoints[i]!
+  const missing = demand.policies & ~group.columns.policies[i]!
+  if (missing !== 0) return missing & POLICY.noCollection ? REJECTION.dataCollection : missing & POLICY.zdr ? REJECTION.zdr : REJECTION.distillable
+  if (demand.quantizations !== undefined && !demand.quantizations.has(endpoint.quantization)) return REJECTION.quantization
+  if (demand.maxPrice !== undefined) {
+    const tooDear = rejectPrice(demand, endpoint)
+    if (tooDear !== REJECTION.none) return tooDear
+  }
+  return rejectFit(demand, group.columns, i, relaxContext)
+}
+
+/** Variant, tier, `only`, `ignore`, and `order` without fallbacks. */
+function rejectName(demand: Demand, group: Group, i: number): Rejection {
   const { columns, resolved } = group
-  const endpoint = columns.endpoints[i]!
-  if (endpoint.variant !== resolved.variant && !resolved.anyVariant) return REJECTION.variant
+  if (!resolved.anyVariant && columns.endpoints[i]!.variant !== resolved.variant) return REJECTION.variant
   const tier = columns.tier[i]!
   const admitted = tier === TIER.default || (group.tiers & (1 << tier)) !== 0
   if (!admitted && !namedByTag(demand, columns.tags[i]!)) return REJECTION.tierNotAsked
@@ -84,24 +98,21 @@ export function rejectEndpoint(demand: Demand, group: Group, i: number, relaxCon
   // Ignoring a provider means all of it, tiers included: whoever bans a vendor does not want its discount either.
   if (demand.ignore !== undefined && names(demand.ignore, columns, i, true)) return REJECTION.ignore
   if (!demand.allowFallbacks && demand.order !== undefined && orderPosition(demand, group, i) === Infinity) return REJECTION.order
-  const missing = demand.policies & ~columns.policies[i]!
-  if (missing !== 0) return missing & POLICY.noCollection ? REJECTION.dataCollection : missing & POLICY.zdr ? REJECTION.zdr : REJECTION.distillable
-  if (demand.quantizations !== undefined && !demand.quantizations.has(endpoint.quantization)) return REJECTION.quantization
-  if (demand.maxPrice !== undefined) {
-    const tooDear = rejectPrice(demand, endpoint)
-    if (tooDear !== REJECTION.none) return tooDear
-  }
+  return REJECTION.none
+}
+
+/** Modalities, output limit, context and, when required, parameters. */
+function rejectFit(demand: Demand, columns: Columns, i: number, relaxContext: boolean): Rejection {
   if ((demand.inputs & ~columns.inputs[i]!) !== 0) return REJECTION.inputModality
   if ((demand.outputs & ~columns.outputs[i]!) !== 0) return REJECTION.outputModality
   if (demand.maxOutputTokens > columns.maxOutput[i]!) return REJECTION.maxOutput
   const context = columns.context[i]!
   if (demand.leastTokens > context) return REJECTION.contextCertain
   if (!relaxContext && demand.inputTokens * CERTAINTY + demand.maxOutputTokens > context) return REJECTION.contextLikely
-  if (demand.requireParameters) {
-    const supports = columns.supports[i]!
-    const { requirements } = demand
-    for (let n = 0; n < requirements.length; n++) if ((supports & requirements[n]!.mask) === 0) return REJECTION.parameters
-  }
+  if (!demand.requireParameters) return REJECTION.none
+  const supports = columns.supports[i]!
+  const { requirements } = demand
+  for (let n = 0; n < requirements.length; n++) if ((supports & requirements[n]!.mask) === 0) return REJECTION.parameters
   return REJECTION.none
 }
 
@@ -118,7 +129,7 @@ function namedByTag(demand: Demand, tag: string): boolean {
 function rejectPrice(demand: Demand, endpoint: Endpoint): Rejection {
   const limit = demand.maxPrice!
   const { pricing } = endpoint
-  const prices = pricing.tiers === undefined ? pricing : priceAt(pricing, demand.inputTokens)
+  const prices = pricing.tiers === undefined && pricing.windows === undefined ? pricing : priceAt(pricing, demand.inputTokens, demand.now)
   // An unknown token price may be any price. A price per request or image that is not listed is not charged.
   if (limit.prompt !== Infinity && !((prices.input ?? NaN) <= limit.prompt)) return REJECTION.promptPrice
   if (limit.completion !== Infinity && !((prices.output ?? NaN) <= limit.completion)) return REJECTION.completionPrice
@@ -151,12 +162,14 @@ export function describeRejection(code: Rejection, demand: Demand, group: Group,
   const { columns, resolved } = group
   const endpoint = columns.endpoints[i]!
   const { pricing } = endpoint
-  const prices = priceAt(pricing, demand.inputTokens)
+  const prices = priceAt(pricing, demand.inputTokens, demand.now)
   switch (code) {
     case REJECTION.none:
       return 'usable'
     case REJECTION.variant:
-      return endpoint.variant === undefined ? `it does not serve the variant ":${resolved.variant}"` : `it serves only the variant ":${endpoint.variant}"`
+      return endpoint.variant === undefined
+        ? `it does not serve the variant ":${resolved.variant}"`
+        : `it serves only the variant ":${endpoint.variant}"`
     case REJECTION.only:
       return 'provider.only does not name it'
     case REJECTION.ignore:
@@ -188,7 +201,10 @@ export function describeRejection(code: Rejection, demand: Demand, group: Group,
     case REJECTION.parameters:
       return `provider.require_parameters is set and it lacks ${droppedParameters(demand, columns.supports[i]!).join(', ')}`
     case REJECTION.softParameters:
-      return `it lacks ${demand.soft.filter((needed) => (columns.supports[i]! & needed.mask) === 0).map((needed) => needed.name).join(', ')}, which other endpoints of the model support`
+      return `it lacks ${demand.soft
+        .filter((needed) => (columns.supports[i]! & needed.mask) === 0)
+        .map((needed) => needed.name)
+        .join(', ')}, which other endpoints of the model support`
     case REJECTION.inputModality:
       return `it does not take ${modalityNames(demand.inputs & ~columns.inputs[i]!)} input`
     case REJECTION.outputModality:

@@ -6,9 +6,18 @@ import type { Cooldown, CooldownChannel, Health } from './health.ts'
 import { OutcomeRing, QuantileRing, SKETCH_ERROR } from './sketch.ts'
 
 const down = new GatewayError('provider_unavailable', 'down', { source: 'provider' })
-const busy = (retryAfterMs?: number): GatewayError => new GatewayError('rate_limit_exceeded', 'busy', { source: 'provider', upstreamStatus: 429, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) })
+const busy = (retryAfterMs?: number): GatewayError =>
+  new GatewayError('rate_limit_exceeded', 'busy', {
+    source: 'provider',
+    upstreamStatus: 429,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  })
 
-function setup(options: { readonly maxEndpoints?: number; readonly channel?: CooldownChannel } = {}): { readonly clock: ReturnType<typeof manualClock>; readonly health: Health; readonly state: () => string | undefined } {
+function setup(options: { readonly maxEndpoints?: number; readonly channel?: CooldownChannel } = {}): {
+  readonly clock: ReturnType<typeof manualClock>
+  readonly health: Health
+  readonly state: () => string | undefined
+} {
   const clock = manualClock()
   const health = createHealth({ clock, ...options })
   return { clock, health, state: () => health.view().get('e')?.state }
@@ -24,7 +33,12 @@ describe('the sketch', () => {
       const ring = new QuantileRing({ lowest: 1, slots: 10, slotMs: 30_000, highIsGood })
       for (const value of values) ring.add(value, 1_000)
       const measured = ring.quantiles()
-      for (const [name, share] of [['p50', 0.5], ['p75', 0.75], ['p90', 0.9], ['p99', 0.99]] as const) {
+      for (const [name, share] of [
+        ['p50', 0.5],
+        ['p75', 0.75],
+        ['p90', 0.9],
+        ['p99', 0.99],
+      ] as const) {
         const rank = Math.ceil(share * sorted.length)
         const exact = sorted[highIsGood ? sorted.length - rank : rank - 1] ?? NaN
         expect(Math.abs((measured?.[name] ?? NaN) / exact - 1)).toBeLessThanOrEqual(SKETCH_ERROR + 1e-9)

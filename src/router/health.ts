@@ -1,29 +1,10 @@
 import type { GatewayError } from '../core/error.ts'
 import type { Clock } from '../lib/clock.ts'
-import { Breaker } from './breaker.ts'
-import { OutcomeRing, QuantileRing } from './sketch.ts'
-import type { Quantiles } from './sketch.ts'
+import { EndpointRecord, judgeFailure, NO_STATS, OUTAGE_WINDOW_MS, RETURN_QUIET_MS } from './endpoint-record.ts'
+import type { EndpointHealth, EndpointStats, Sample } from './endpoint-record.ts'
 
-/**
- * `healthy`; `outage`: it failed noticeably in the last 30 s; `benched`: it asked for a pause or its circuit is open;
- * `probe`: its circuit is open and the next request finds out.
- */
-export type EndpointState = 'healthy' | 'outage' | 'benched' | 'probe'
-
-/** What is known of one endpoint at the moment of the view. */
-export interface EndpointHealth {
-  readonly state: EndpointState
-  /** Milliseconds since the epoch; 0 when it is not benched. */
-  readonly benchedUntil: number
-  /** The last failure that opened its circuit or kept it open; 0: never. */
-  readonly lastOutageAt: number
-  /** Time to first token of the last five minutes, ms. Absent: nothing measured. */
-  readonly latency?: Quantiles | undefined
-  /** Tokens per second of the last five minutes. */
-  readonly throughput?: Quantiles | undefined
-  /** Share of requests of the last 30 minutes that succeeded with well-formed tool calls; absent below 20 requests. */
-  readonly quality?: number | undefined
-}
+export { RETURN_QUIET_MS } from './endpoint-record.ts'
+export type { EndpointHealth, EndpointState, EndpointStats, Sample } from './endpoint-record.ts'
 
 export interface HealthView {
   /** Undefined when nothing is known of the endpoint. The answer is valid until the next call for the same endpoint. */
@@ -33,29 +14,6 @@ export interface HealthView {
 }
 
 export const UNKNOWN_HEALTH: HealthView = { get: () => undefined }
-
-/** Figures for the endpoints API. Uptime in percent; null without traffic. */
-export interface EndpointStats {
-  readonly uptimeLast5m: number | null
-  readonly uptimeLast30m: number | null
-  readonly uptimeLast1d: number | null
-  /** Seconds to the first token. */
-  readonly latencyLast30m: Quantiles | null
-  /** Tokens per second. */
-  readonly throughputLast30m: Quantiles | null
-}
-
-/** What a served request tells of its endpoint. */
-export interface Sample {
-  /** From sending to the first content event. */
-  readonly firstTokenMs?: number
-  /** Output tokens, reasoning included. */
-  readonly tokens?: number
-  /** From sending to the end. */
-  readonly durationMs?: number
-  /** True when a tool call of the answer named no tool of the request or carried arguments that are not JSON. */
-  readonly badToolCall?: boolean
-}
 
 export interface Cooldown {
   readonly endpointId: string
@@ -93,86 +51,6 @@ export interface HealthOptions {
   readonly channel?: CooldownChannel
 }
 
-const MINUTE = 60_000
-const RATE_LIMIT_FIRST_MS = 1_000
-const RATE_LIMIT_LONGEST_MS = 60_000
-/** A vendor may name an absurd pause; after this it is asked again. */
-const LONGEST_COOLDOWN_MS = 10 * MINUTE
-const OUTAGE_SHARE = 0.1
-const OUTAGE_WINDOW_MS = 30_000
-/**
- * After an outage a session may live elsewhere, in a process that saw it move: for a pin's life no session is hashed to the endpoint, or
- * processes that do not talk would disagree about it. Calls without a session come back at once.
- */
-export const RETURN_QUIET_MS = 10 * MINUTE
-const QUALITY_SAMPLES = 20
-/** Throughput of fewer tokens than this is noise. */
-const MIN_TOKENS = 8
-
-class EndpointRecord implements EndpointHealth {
-  readonly breaker = new Breaker()
-  readonly last30s = new OutcomeRing(6, 5_000)
-  readonly last5m = new OutcomeRing(10, 30_000)
-  readonly last30m = new OutcomeRing(10, 3 * MINUTE)
-  readonly last1d = new OutcomeRing(48, 30 * MINUTE)
-  readonly toolCalls30m = new OutcomeRing(10, 3 * MINUTE)
-  readonly latency5m = new QuantileRing({ lowest: 1, slots: 10, slotMs: 30_000, highIsGood: false })
-  readonly latency30m = new QuantileRing({ lowest: 1, slots: 10, slotMs: 3 * MINUTE, highIsGood: false })
-  readonly throughput5m = new QuantileRing({ lowest: 0.1, slots: 10, slotMs: 30_000, highIsGood: true })
-  readonly throughput30m = new QuantileRing({ lowest: 0.1, slots: 10, slotMs: 3 * MINUTE, highIsGood: true })
-  cooldownUntil = 0
-  rateLimits = 0
-  /** The moment the getters below speak of. */
-  now = 0
-
-  at(now: number): this {
-    this.now = now
-    return this
-  }
-
-  outcome(good: boolean, now: number): void {
-    this.last30s.add(good, now)
-    this.last5m.add(good, now)
-    this.last30m.add(good, now)
-    this.last1d.add(good, now)
-  }
-
-  get benchedUntil(): number {
-    const until = Math.max(this.cooldownUntil, this.breaker.probeAt)
-    if (until > this.now) return until
-    // A probe is under way: everyone else waits for its verdict.
-    return this.breaker.open && this.breaker.probing(this.now) ? this.now + 1 : 0
-  }
-  get state(): EndpointState {
-    const { breaker, last30s } = this
-    if (this.cooldownUntil > this.now) return 'benched'
-    // An open circuit nobody has tried for long is old news: it counts as closed, and one failed probe opens it again.
-    if (breaker.open && this.now - breaker.lastOutageAt < RETURN_QUIET_MS) return this.benchedUntil > 0 ? 'benched' : 'probe'
-    if (last30s.bad === 0) return 'healthy'
-    last30s.advance(this.now)
-    const { good, bad } = last30s
-    return bad > 0 && bad >= OUTAGE_SHARE * (good + bad) ? 'outage' : 'healthy'
-  }
-  get lastOutageAt(): number {
-    return this.breaker.lastOutageAt
-  }
-  get latency(): Quantiles | undefined {
-    this.latency5m.advance(this.now)
-    return this.latency5m.quantiles()
-  }
-  get throughput(): Quantiles | undefined {
-    this.throughput5m.advance(this.now)
-    return this.throughput5m.quantiles()
-  }
-  get quality(): number | undefined {
-    this.last30m.advance(this.now)
-    this.toolCalls30m.advance(this.now)
-    const { good, bad } = this.last30m
-    if (good + bad < QUALITY_SAMPLES) return undefined
-    return (good / (good + bad)) * (this.toolCalls30m.share() ?? 1)
-  }
-}
-
 /** Keeps the health of endpoints, in memory and in bounds. Only cooldowns are shared between processes. */
 export function createHealth(options: HealthOptions): Health {
   const { clock, channel } = options
@@ -182,95 +60,55 @@ export function createHealth(options: HealthOptions): Health {
   /** Any trouble noted so far has passed by then, open circuits apart. */
   let quietFrom = 0
 
-  const forget = (id: string): void => {
-    if (records.get(id)?.breaker.open) openBreakers--
-    records.delete(id)
+  const forgetOldest = (): void => {
+    const oldest = records.keys().next()
+    if (oldest.done) return
+    if (records.get(oldest.value)?.breaker.open) openBreakers--
+    records.delete(oldest.value)
   }
-
   /** Also moves the endpoint to the young end of the map. */
   const touch = (id: string): EndpointRecord => {
-    let record = records.get(id)
-    if (record === undefined) {
-      record = new EndpointRecord()
-      if (records.size >= maxEndpoints) {
-        const oldest = records.keys().next()
-        if (!oldest.done) forget(oldest.value)
-      }
-    } else {
-      records.delete(id)
-    }
+    const known = records.get(id)
+    if (known !== undefined) records.delete(id)
+    else if (records.size >= maxEndpoints) forgetOldest()
+    const record = known ?? new EndpointRecord()
     records.set(id, record)
     return record.at(clock.now())
   }
-
-  const pause = (id: string, record: EndpointRecord, until: number): void => {
-    if (until <= record.cooldownUntil) return
-    record.cooldownUntil = until
-    quietFrom = Math.max(quietFrom, until)
-    channel?.announce({ endpointId: id, until })
+  /** Runs a change and takes note of the trouble it means; what benches the endpoint for longer is announced. */
+  const change = (id: string, apply: (record: EndpointRecord) => void, announce: boolean): void => {
+    const record = touch(id)
+    const wasOpen = record.breaker.open
+    const before = record.benchedUntil
+    apply(record)
+    const { breaker, now, benchedUntil, cooldownUntil } = record
+    openBreakers += Number(breaker.open) - Number(wasOpen)
+    quietFrom = Math.max(quietFrom, cooldownUntil, now + (breaker.open ? RETURN_QUIET_MS : OUTAGE_WINDOW_MS))
+    if (announce && benchedUntil > Math.max(before, now)) channel?.announce({ endpointId: id, until: benchedUntil })
   }
 
   const stop = channel?.listen(({ endpointId, until }) => {
     const now = clock.now()
-    if (!(until > now)) return
-    const record = touch(endpointId)
-    record.cooldownUntil = Math.max(record.cooldownUntil, Math.min(until, now + LONGEST_COOLDOWN_MS))
-    quietFrom = Math.max(quietFrom, record.cooldownUntil)
+    if (until > now) change(endpointId, (record) => record.pause(until - now), false)
   })
 
   return {
     started(id) {
-      const record = records.get(id)
-      record?.breaker.started(clock.now())
+      records.get(id)?.breaker.started(clock.now())
     },
     success(id, sample) {
       const record = touch(id)
-      const { now } = record
-      // What came before the recovery says nothing of the recovered endpoint.
-      if (record.breaker.open) {
-        record.last30s.clear()
-        openBreakers--
-      }
-      record.breaker.succeeded()
-      record.outcome(true, now)
-      if (now >= record.cooldownUntil) record.rateLimits = 0
-      if (sample.badToolCall !== undefined) record.toolCalls30m.add(!sample.badToolCall, now)
-      const { firstTokenMs, durationMs, tokens } = sample
-      if (firstTokenMs !== undefined) {
-        record.latency5m.add(firstTokenMs, now)
-        record.latency30m.add(firstTokenMs, now)
-      }
-      if (tokens === undefined || durationMs === undefined || tokens < MIN_TOKENS) return
-      const perSecond = throughput(tokens, durationMs, firstTokenMs)
-      record.throughput5m.add(perSecond, now)
-      record.throughput30m.add(perSecond, now)
+      if (record.breaker.open) openBreakers--
+      record.succeed(sample)
     },
     failure(id, error) {
-      const verdict = judge(error)
+      const verdict = judgeFailure(error)
       if (verdict === 'none') {
         records.get(id)?.breaker.probeVoid()
         return
       }
-      const record = touch(id)
-      const { now } = record
-      const hint = Math.min(error.details.retryAfterMs ?? 0, LONGEST_COOLDOWN_MS)
-      if (verdict === 'busy') {
-        record.breaker.probeVoid()
-        // Requests already under way fail together: one refusal, one step of the backoff.
-        if (now >= record.cooldownUntil) record.rateLimits++
-        const backoff = Math.min(RATE_LIMIT_FIRST_MS * 2 ** Math.min(record.rateLimits - 1, 16), RATE_LIMIT_LONGEST_MS)
-        pause(id, record, now + Math.max(hint, Math.round(backoff)))
-        return
-      }
-      record.outcome(false, now)
-      record.last30s.advance(now)
-      const share = record.last30s.share() ?? 1
-      const wasOpenUntil = record.breaker.probeAt
-      record.breaker.failed(now, 1 - share)
-      if (wasOpenUntil === 0 && record.breaker.open) openBreakers++
-      quietFrom = Math.max(quietFrom, now + (record.breaker.open ? RETURN_QUIET_MS : OUTAGE_WINDOW_MS))
-      if (hint > 0) pause(id, record, now + hint)
-      if (record.breaker.probeAt > wasOpenUntil) channel?.announce({ endpointId: id, until: record.breaker.probeAt })
+      const hint = error.details.retryAfterMs ?? 0
+      change(id, (record) => (verdict === 'busy' ? record.refuse(hint) : record.fail(hint)), true)
     },
     abandoned(id) {
       records.get(id)?.breaker.probeVoid()
@@ -280,18 +118,7 @@ export function createHealth(options: HealthOptions): Health {
       return { get: (id) => records.get(id)?.at(now), quiet: openBreakers === 0 && now >= quietFrom }
     },
     stats(id) {
-      const now = clock.now()
-      const record = records.get(id)
-      if (record === undefined) return NO_STATS
-      for (const ring of [record.last5m, record.last30m, record.last1d, record.latency30m, record.throughput30m]) ring.advance(now)
-      const latency = record.latency30m.quantiles()
-      return {
-        uptimeLast5m: percent(record.last5m),
-        uptimeLast30m: percent(record.last30m),
-        uptimeLast1d: percent(record.last1d),
-        latencyLast30m: latency === undefined ? null : { p50: latency.p50 / 1000, p75: latency.p75 / 1000, p90: latency.p90 / 1000, p99: latency.p99 / 1000 },
-        throughputLast30m: record.throughput30m.quantiles() ?? null,
-      }
+      return records.get(id)?.at(clock.now()).stats() ?? NO_STATS
     },
     benched() {
       const now = clock.now()
@@ -305,36 +132,5 @@ export function createHealth(options: HealthOptions): Health {
     close() {
       stop?.()
     },
-  }
-}
-
-const NO_STATS: EndpointStats = { uptimeLast5m: null, uptimeLast30m: null, uptimeLast1d: null, latencyLast30m: null, throughputLast30m: null }
-
-function percent(ring: OutcomeRing): number | null {
-  const share = ring.share()
-  return share === undefined ? null : share * 100
-}
-
-/** Tokens per second while tokens flowed; an answer that arrived in one piece is measured over its whole time. */
-function throughput(tokens: number, durationMs: number, firstTokenMs: number | undefined): number {
-  const flowing = durationMs - (firstTokenMs ?? 0)
-  return (tokens * 1000) / Math.max(1, flowing >= durationMs * 0.1 ? flowing : durationMs)
-}
-
-/** What an error says of the endpoint: nothing, that it is busy, or that it fails. */
-function judge(error: GatewayError): 'none' | 'busy' | 'outage' {
-  if (error.details.credentialDead === true) return 'none'
-  switch (error.errorType) {
-    case 'rate_limit_exceeded':
-      return error.details.source === 'gateway' ? 'none' : 'busy'
-    case 'provider_unavailable':
-    case 'provider_overloaded':
-    case 'timeout':
-      return 'outage'
-    case 'not_found':
-      // The vendor no longer knows the model: it fails for everyone.
-      return error.details.upstreamStatus === undefined ? 'none' : 'outage'
-    default:
-      return 'none'
   }
 }

@@ -6,7 +6,9 @@ import type { HealthView } from './health.ts'
 import { attemptLimits, beginDeadline, hasAlternative, withinDeadline } from './limits.ts'
 
 const request: ModelRequest = { input: [] }
-const withP90 = (p90: number): HealthView => ({ get: () => ({ state: 'healthy', benchedUntil: 0, lastOutageAt: 0, latency: { p50: p90, p75: p90, p90, p99: p90 } }) })
+const withP90 = (p90: number): HealthView => ({
+  get: () => ({ state: 'healthy', benchedUntil: 0, lastOutageAt: 0, latency: { p50: p90, p75: p90, p90, p99: p90 } }),
+})
 
 describe('attemptLimits', () => {
   const auto = testEndpoint()
@@ -26,7 +28,12 @@ describe('attemptLimits', () => {
     expect(attemptLimits({ endpoint, request: asked, hasAlternative: alternative, health }).firstToken).toBe(expected)
   })
   it('gives an upstream that answers in one piece its total time', () => {
-    expect(attemptLimits({ endpoint: auto, request, hasAlternative: true, streams: false })).toEqual({ connect: 5_000, firstToken: 900_000, idle: 900_000, total: 900_000 })
+    expect(attemptLimits({ endpoint: auto, request, hasAlternative: true, streams: false })).toEqual({
+      connect: 5_000,
+      firstToken: 900_000,
+      idle: 900_000,
+      total: 900_000,
+    })
   })
   it('calls another endpoint an alternative, and the same server with another key none', () => {
     const other = testEndpoint({ tag: 'other' })

@@ -59,7 +59,12 @@ export function hasAlternative(attempts: readonly { readonly endpoint: Endpoint 
 }
 
 /** When a call must have begun to answer: milliseconds since the epoch. Never less than what its first attempt is allowed. */
-export function beginDeadline(input: { readonly request: ModelRequest; readonly endpoint: Endpoint; readonly firstLimits: AttemptLimits; readonly startedAt: number }): number {
+export function beginDeadline(input: {
+  readonly request: ModelRequest
+  readonly endpoint: Endpoint
+  readonly firstLimits: AttemptLimits
+  readonly startedAt: number
+}): number {
   const reasons = input.endpoint.reasonsByDefault === true || asksForReasoning(input.request)
   const allowance = reasons ? BEGIN_WITHIN_REASONING_MS : BEGIN_WITHIN_MS
   return input.startedAt + Math.max(allowance, input.firstLimits.firstToken)

@@ -43,7 +43,9 @@ export function gatewayMetadata(trace: CallTrace, options: MetadataOptions): Gat
     attempt: served === undefined ? attempts.length : attempts.indexOf(served) + 1,
     is_byok: served?.isByok ?? false,
     endpoints: { total: candidates.length, available: list(available, served?.endpoint) },
-    ...(attempts.length > 0 ? { attempts: attempts.map(({ endpoint, status }) => ({ provider: endpoint.providerName, model: endpoint.model, status })) } : {}),
+    ...(attempts.length > 0
+      ? { attempts: attempts.map(({ endpoint, status }) => ({ provider: endpoint.providerName, model: endpoint.model, status })) }
+      : {}),
     ...(params === undefined ? {} : { params }),
     ...(trace.pipeline.length > 0 ? { pipeline: trace.pipeline } : {}),
   }

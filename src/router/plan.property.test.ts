@@ -6,7 +6,7 @@ import { testCatalog, testEndpoint } from '../testing/endpoints.ts'
 import type { EndpointHealth, HealthView } from './health.ts'
 import { planRoute } from './plan.ts'
 import type { Plan, PlanInput } from './plan.ts'
-import { balanceWeight } from './rank.ts'
+import { balanceWeight } from './places.ts'
 
 const NOW = 1_700_000_000_000
 const TAGS = ['a', 'a/turbo', 'a/flex', 'b', 'b/fast', 'c', 'd', 'd/eu']
@@ -79,14 +79,22 @@ interface Case {
   readonly pin: string | undefined
 }
 const caseOf: fc.Arbitrary<Case> = fc
-  .record({ endpoints: endpointsOf, request: requestOf, health: healthOf.map(viewOf), seed: fc.double({ min: 0, max: 0.999, noNaN: true }), pinned: fc.nat(11), hasPin: fc.boolean() })
+  .record({
+    endpoints: endpointsOf,
+    request: requestOf,
+    health: healthOf.map(viewOf),
+    seed: fc.double({ min: 0, max: 0.999, noNaN: true }),
+    pinned: fc.nat(11),
+    hasPin: fc.boolean(),
+  })
   .map(({ pinned, hasPin, ...rest }) => ({ ...rest, pin: hasPin ? rest.endpoints[pinned % rest.endpoints.length]?.id : undefined }))
 
 function inputOf({ endpoints, request, health, seed, pin }: Case): PlanInput {
   return { request, catalog: testCatalog(endpoints), health, random: () => seed, now: NOW, session: { explicit: false, seed: 1, pinned: () => pin } }
 }
 const ids = (plan: Plan): readonly string[] => plan.attempts.map(({ endpoint }) => endpoint.id)
-const matches = (slugs: readonly string[], { tag, provider }: Endpoint): boolean => slugs.includes(tag) || slugs.includes(provider) || (tag === 'b/fast' && slugs.includes('b/priority'))
+const matches = (slugs: readonly string[], { tag, provider }: Endpoint): boolean =>
+  slugs.includes(tag) || slugs.includes(provider) || (tag === 'b/fast' && slugs.includes('b/priority'))
 
 describe('any plan', () => {
   it('attempts nothing it rejected, nothing twice, and accounts for every candidate', () => {
@@ -117,8 +125,13 @@ describe('any plan', () => {
         const { request } = one
         const wants = request.provider ?? {}
         for (const { endpoint, requested } of planRoute(inputOf(one)).attempts) {
-          const asked = request.service_tier === endpoint.tier || (endpoint.tier === 'flex' && requested.endsWith(':floor')) || (endpoint.tier === 'priority' && requested.endsWith(':nitro'))
-          const named = [...(wants.only ?? []), ...(wants.order ?? [])].some((slug) => slug === endpoint.tag || (slug === 'b/priority' && endpoint.tag === 'b/fast'))
+          const asked =
+            request.service_tier === endpoint.tier ||
+            (endpoint.tier === 'flex' && requested.endsWith(':floor')) ||
+            (endpoint.tier === 'priority' && requested.endsWith(':nitro'))
+          const named = [...(wants.only ?? []), ...(wants.order ?? [])].some(
+            (slug) => slug === endpoint.tag || (slug === 'b/priority' && endpoint.tag === 'b/fast'),
+          )
           expect(endpoint.tier === undefined || asked || named).toBe(true)
           if (wants.only) expect(matches(wants.only, endpoint)).toBe(true)
           if (wants.ignore) expect(matches(wants.ignore, endpoint)).toBe(false)
@@ -140,7 +153,14 @@ describe('any plan', () => {
       fc.property(caseOf, (one) => {
         const { allow_fallbacks: _all, sort: _sort, preferred_max_latency: _slow, ...hard } = one.request.provider ?? {}
         const set = (more: ProviderPreferences, health?: HealthView): readonly string[] =>
-          [...ids(planRoute({ ...inputOf({ ...one, request: { ...one.request, provider: { ...hard, ...more } } }), ...(health === undefined ? {} : { health }) }))].sort()
+          [
+            ...ids(
+              planRoute({
+                ...inputOf({ ...one, request: { ...one.request, provider: { ...hard, ...more } } }),
+                ...(health === undefined ? {} : { health }),
+              }),
+            ),
+          ].sort()
         const plain = set({}, { get: () => undefined })
         expect(set({})).toEqual(plain)
         expect(set({ sort: 'latency' })).toEqual(plain)
@@ -152,7 +172,9 @@ describe('any plan', () => {
   it('tries no benched endpoint while one that is not is left', () => {
     fc.assert(
       fc.property(caseOf, (one) => {
-        const benched = planRoute(inputOf({ ...one, request: { ...one.request, provider: { ...one.request.provider, allow_fallbacks: true } } })).attempts.map(({ state }) => state === 'benched')
+        const benched = planRoute(
+          inputOf({ ...one, request: { ...one.request, provider: { ...one.request.provider, allow_fallbacks: true } } }),
+        ).attempts.map(({ state }) => state === 'benched')
         expect(benched.slice(benched.indexOf(true)).every((value) => value) || !benched.includes(true)).toBe(true)
       }),
     )

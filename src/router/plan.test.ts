@@ -22,7 +22,8 @@ function plan(endpoints: readonly Endpoint[], request: Partial<ModelRequest> = {
   return planRoute({ request: { ...HELLO, ...request }, catalog: testCatalog(endpoints), random: () => 0, now: NOW, ...more })
 }
 const tags = (result: Plan): readonly string[] => result.attempts.map(({ endpoint }) => endpoint.tag)
-const reason = (result: Plan, tag: string): string | undefined => result.rejected.get(result.candidates.find((endpoint) => endpoint.tag === tag)?.id ?? '')
+const reason = (result: Plan, tag: string): string | undefined =>
+  result.rejected.get(result.candidates.find((endpoint) => endpoint.tag === tag)?.id ?? '')
 const flat = (value: number): EndpointHealth['latency'] => ({ p50: value, p75: value, p90: value, p99: value })
 
 const cheap = testEndpoint({ tag: 'cheap', pricing: { input: 1, output: 1 } })
@@ -33,11 +34,22 @@ const three = [dear, cheap, middle]
 describe('provider preferences', () => {
   const turbo = testEndpoint({ tag: 'infra/turbo', pricing: { input: 2, output: 2 }, quantization: 'fp8' })
   const plain = testEndpoint({ tag: 'infra', pricing: { input: 3, output: 3 }, quantization: 'bf16', providerName: 'Infra Cloud' })
-  const other = testEndpoint({ tag: 'other', policies: { dataCollection: 'allow', zdr: false, distillable: false }, supports: ['tools'], pricing: { input: 1, output: 1 }, maxOutputTokens: 1_000 })
+  const other = testEndpoint({
+    tag: 'other',
+    policies: { dataCollection: 'allow', zdr: false, distillable: false },
+    supports: ['tools'],
+    pricing: { input: 1, output: 1 },
+    maxOutputTokens: 1_000,
+  })
   const unpriced = testEndpoint({ tag: 'unpriced', pricing: {} })
   const all = [turbo, plain, other, unpriced]
 
-  const table: readonly (readonly [name: string, provider: ProviderPreferences, expected: readonly string[], rejected?: readonly [tag: string, reason: string]])[] = [
+  const table: readonly (readonly [
+    name: string,
+    provider: ProviderPreferences,
+    expected: readonly string[],
+    rejected?: readonly [tag: string, reason: string],
+  ])[] = [
     ['a base slug in only matches all variants', { only: ['infra'] }, ['infra/turbo', 'infra'], ['other', 'provider.only does not name it']],
     ['a variant slug matches one endpoint', { only: ['infra/turbo'] }, ['infra/turbo'], ['infra', 'provider.only does not name it']],
     ['a display name works as a slug', { only: ['Infra Cloud'] }, ['infra']],
@@ -45,18 +57,53 @@ describe('provider preferences', () => {
     ['ignore of a variant leaves the rest', { ignore: ['infra/turbo'], only: ['infra'] }, ['infra']],
     ['order goes first, the rest follows from cheap to dear', { order: ['unpriced', 'infra'] }, ['unpriced', 'infra/turbo', 'infra', 'other']],
     ['order of a variant before its base', { order: ['infra/turbo', 'other', 'infra'] }, ['infra/turbo', 'other', 'infra', 'unpriced']],
-    ['order without fallbacks tries the listed only', { order: ['other', 'infra/turbo'], allow_fallbacks: false }, ['other', 'infra/turbo'], ['infra', 'provider.order does not name it and provider.allow_fallbacks is false']],
+    [
+      'order without fallbacks tries the listed only',
+      { order: ['other', 'infra/turbo'], allow_fallbacks: false },
+      ['other', 'infra/turbo'],
+      ['infra', 'provider.order does not name it and provider.allow_fallbacks is false'],
+    ],
     ['unlisted slugs in order are skipped', { order: ['nobody', 'other'], allow_fallbacks: false }, ['other']],
-    ['no fallbacks without order tries the first only', { allow_fallbacks: false, sort: 'price' }, ['other'], ['infra', 'provider.allow_fallbacks is false and another endpoint goes first']],
-    ['data_collection deny excludes collectors', { data_collection: 'deny', sort: 'price' }, ['infra/turbo', 'infra', 'unpriced'], ['other', 'provider.data_collection is deny and it collects data']],
+    [
+      'no fallbacks without order tries the first only',
+      { allow_fallbacks: false, sort: 'price' },
+      ['other'],
+      ['infra', 'provider.allow_fallbacks is false and another endpoint goes first'],
+    ],
+    [
+      'data_collection deny excludes collectors',
+      { data_collection: 'deny', sort: 'price' },
+      ['infra/turbo', 'infra', 'unpriced'],
+      ['other', 'provider.data_collection is deny and it collects data'],
+    ],
     ['data_collection allow excludes nobody', { data_collection: 'allow', sort: 'price' }, ['other', 'infra/turbo', 'infra', 'unpriced']],
     ['zdr', { zdr: true, sort: 'price' }, ['infra/turbo', 'infra', 'unpriced'], ['other', 'provider.zdr is set and it retains data']],
-    ['enforce_distillable_text', { enforce_distillable_text: true, sort: 'price' }, ['infra/turbo', 'infra', 'unpriced'], ['other', 'provider.enforce_distillable_text is set and its terms forbid distillation']],
+    [
+      'enforce_distillable_text',
+      { enforce_distillable_text: true, sort: 'price' },
+      ['infra/turbo', 'infra', 'unpriced'],
+      ['other', 'provider.enforce_distillable_text is set and its terms forbid distillation'],
+    ],
     ['quantizations', { quantizations: ['fp8', 'fp16'] }, ['infra/turbo'], ['infra', 'provider.quantizations does not list its "bf16"']],
     ['quantizations unknown', { quantizations: ['unknown'], sort: 'price' }, ['other', 'unpriced']],
-    ['max_price excludes the dearer and the unknown', { max_price: { prompt: '2', completion: 2 }, sort: 'price' }, ['other', 'infra/turbo'], ['unpriced', 'provider.max_price.prompt is 2 USD and its price is unknown']],
-    ['max_price names the price', { max_price: { prompt: 2.5 }, sort: 'price' }, ['other', 'infra/turbo'], ['infra', 'provider.max_price.prompt is 2.5 USD and its price is 3 USD']],
-    ['require_parameters', { require_parameters: true, sort: 'price' }, ['infra/turbo', 'infra', 'unpriced'], ['other', 'provider.require_parameters is set and it lacks temperature']],
+    [
+      'max_price excludes the dearer and the unknown',
+      { max_price: { prompt: '2', completion: 2 }, sort: 'price' },
+      ['other', 'infra/turbo'],
+      ['unpriced', 'provider.max_price.prompt is 2 USD and its price is unknown'],
+    ],
+    [
+      'max_price names the price',
+      { max_price: { prompt: 2.5 }, sort: 'price' },
+      ['other', 'infra/turbo'],
+      ['infra', 'provider.max_price.prompt is 2.5 USD and its price is 3 USD'],
+    ],
+    [
+      'require_parameters',
+      { require_parameters: true, sort: 'price' },
+      ['infra/turbo', 'infra', 'unpriced'],
+      ['other', 'provider.require_parameters is set and it lacks temperature'],
+    ],
     ['sort by price puts unknown prices with the dearest', { sort: 'price' }, ['other', 'infra/turbo', 'infra', 'unpriced']],
   ]
   for (const [name, provider, expected, rejected] of table) {
@@ -80,6 +127,12 @@ describe('provider preferences', () => {
     expect(tags(plan([tiered], { provider: { max_price: { prompt: 2 } } }))).toEqual(['tiered'])
     expect(plan([tiered], { input: long, provider: { max_price: { prompt: 2 } } }).error?.errorType).toBe('not_found')
   })
+  it('prices a call by the hour where prices change with it', () => {
+    const night = testEndpoint({ tag: 'night', pricing: { input: 4, output: 4, windows: [{ from: 82_800, to: 3_600, input: 1, output: 1 }] } })
+    const at = (hour: number): number =>
+      plan([night], { provider: { max_price: { prompt: 2 } } }, { now: Date.UTC(2026, 0, 1, hour) }).attempts.length
+    expect([at(23), at(0), at(1), at(12)]).toEqual([1, 1, 0, 0])
+  })
   it('refuses a price that is no number instead of relaxing it', () => {
     const result = plan(all, { provider: { max_price: { prompt: 'cheap' } } })
     expect(result.error?.errorType).toBe('invalid_request')
@@ -102,7 +155,7 @@ describe('models', () => {
     expect(result.requested).toBe('acme/small')
   })
   it('takes the first of models when model is missing', () => {
-    const result = plan([cheap, b], { model: undefined, models: ['beta/large', 'acme/small'] } as never)
+    const result = plan([cheap, b], { model: '', models: ['beta/large', 'acme/small'] })
     expect(result.requested).toBe('beta/large')
     expect(tags(result)).toEqual(['beta', 'cheap'])
   })
@@ -187,7 +240,10 @@ describe('variants and tiers', () => {
     expect(tags(plan([standard, free], { model: 'acme/small:free' }))).toEqual(['gift'])
   })
   it('names the strategy', () => {
-    const catalog = testCatalog([standard, testEndpoint({ model: 'acme/medium-2', tag: 'vendor' })], { 'acme/small': { aliases: ['small'] }, 'acme/medium-2': { created: 5 } })
+    const catalog = testCatalog([standard, testEndpoint({ model: 'acme/medium-2', tag: 'vendor' })], {
+      'acme/small': { aliases: ['small'] },
+      'acme/medium-2': { aliases: ['~acme/medium-latest'] },
+    })
     const strategy = (model: string): string => planRoute({ request: { ...HELLO, model }, catalog, random: Math.random, now: NOW }).strategy
     expect(strategy('acme/small')).toBe('direct')
     expect(strategy('acme/small:nitro')).toBe('direct')
@@ -207,6 +263,13 @@ describe('the default order', () => {
     const health = healthOf({ cheap: { state: 'outage' }, middle: { state: 'benched', benchedUntil: NOW + 1 } }, three)
     expect(tags(plan(three, {}, { health }))).toEqual(['dear', 'cheap', 'middle'])
     expect(tags(plan(three, { provider: { order: ['middle', 'cheap'] } }, { health }))).toEqual(['cheap', 'dear', 'middle'])
+  })
+  it('does not let outages reorder an explicit order or sort', () => {
+    const health = healthOf({ cheap: { state: 'outage' } }, three)
+    expect(tags(plan(three, { provider: { order: ['cheap'] } }, { health }))[0]).toBe('cheap')
+    expect(tags(plan(three, { provider: { sort: 'price' } }, { health }))[0]).toBe('cheap')
+    const turbo = testEndpoint({ tag: 'cheap/turbo', pricing: { input: 9, output: 9 } })
+    expect(tags(plan([turbo, cheap], { provider: { order: ['cheap'] } }, { health }))).toEqual(['cheap', 'cheap/turbo'])
   })
   it('keeps a benched endpoint when nothing else is left', () => {
     const health = healthOf({ cheap: { state: 'benched', benchedUntil: NOW + 9_000 } }, [cheap])
@@ -237,7 +300,11 @@ describe('measured speed', () => {
     ['a threshold met by all changes nothing', { sort: 'price', preferred_max_latency: 3 }, ['cheap', 'middle', 'dear']],
     ['preferred_min_throughput by percentile', { sort: 'price', preferred_min_throughput: { p90: 50 } }, ['middle', 'dear', 'cheap']],
     ['all cutoffs must hold', { sort: 'price', preferred_max_latency: { p50: 4, p99: 2.9 } }, ['middle', 'dear', 'cheap']],
-    ['null cutoffs do not count', { sort: 'price', preferred_max_latency: { p50: null }, preferred_min_throughput: null }, ['cheap', 'middle', 'dear']],
+    [
+      'null cutoffs do not count',
+      { sort: 'price', preferred_max_latency: { p50: null }, preferred_min_throughput: null },
+      ['cheap', 'middle', 'dear'],
+    ],
     ['the slow stay, at the back', { preferred_max_latency: 0.001, sort: 'price' }, ['dear', 'cheap', 'middle']],
   ]
   it.each(table)('%s', (_name, provider, expected) => {
@@ -319,11 +386,21 @@ describe('what the request needs', () => {
 describe('own keys', () => {
   it('tries own keys first, then the same endpoint with the gateway’s credentials', () => {
     const result = plan(three, { provider: { sort: 'price' } }, { ownKeys: ({ tag }) => (tag === 'dear' ? 'first' : undefined) })
-    expect(result.attempts.map(({ endpoint, isByok }) => [endpoint.tag, isByok])).toEqual([['dear', true], ['cheap', false], ['middle', false], ['dear', false]])
+    expect(result.attempts.map(({ endpoint, isByok }) => [endpoint.tag, isByok])).toEqual([
+      ['dear', true],
+      ['cheap', false],
+      ['middle', false],
+      ['dear', false],
+    ])
   })
   it('overrides provider.order, as documented', () => {
     const result = plan(three, { provider: { order: ['cheap', 'dear'] } }, { ownKeys: ({ tag }) => (tag === 'dear' ? 'first' : undefined) })
-    expect(result.attempts.map(({ endpoint, isByok }) => [endpoint.tag, isByok])).toEqual([['dear', true], ['cheap', false], ['dear', false], ['middle', false]])
+    expect(result.attempts.map(({ endpoint, isByok }) => [endpoint.tag, isByok])).toEqual([
+      ['dear', true],
+      ['cheap', false],
+      ['dear', false],
+      ['middle', false],
+    ])
   })
   it('keeps shared capacity out, or the own key last', () => {
     expect(plan([cheap], {}, { ownKeys: () => 'only' }).attempts.map(({ isByok }) => isByok)).toEqual([true])
@@ -334,7 +411,11 @@ describe('own keys', () => {
   })
   it('puts own keys before other models with partition none', () => {
     const b = testEndpoint({ model: 'beta/large', tag: 'beta', pricing: { input: 50, output: 50 } })
-    const result = plan([cheap, b], { models: ['acme/small', 'beta/large'], provider: { sort: { by: 'price', partition: 'none' } } }, { ownKeys: ({ tag }) => (tag === 'beta' ? 'first' : undefined) })
+    const result = plan(
+      [cheap, b],
+      { models: ['acme/small', 'beta/large'], provider: { sort: { by: 'price', partition: 'none' } } },
+      { ownKeys: ({ tag }) => (tag === 'beta' ? 'first' : undefined) },
+    )
     expect(tags(result)[0]).toBe('beta')
   })
 })
@@ -349,7 +430,9 @@ describe('sessions', () => {
   })
   it('keeps the pin through an outage and gives it up for a bench', () => {
     expect(tags(plan(three, {}, { session: session(dear.id), health: healthOf({ dear: { state: 'outage' } }, three) }))[0]).toBe('dear')
-    expect(tags(plan(three, {}, { session: session(dear.id), health: healthOf({ dear: { state: 'benched', benchedUntil: NOW + 1 } }, three) })).at(-1)).toBe('dear')
+    expect(
+      tags(plan(three, {}, { session: session(dear.id), health: healthOf({ dear: { state: 'benched', benchedUntil: NOW + 1 } }, three) })).at(-1),
+    ).toBe('dear')
   })
   it('obeys a manual order before the pin', () => {
     expect(tags(plan(three, { provider: { order: ['middle'] } }, { session: session(dear.id) }))[0]).toBe('middle')

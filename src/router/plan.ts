@@ -2,16 +2,20 @@ import type { CallTrace } from '../core/call.ts'
 import type { Catalog, Endpoint } from '../core/endpoint.ts'
 import { asGatewayError, GatewayError } from '../core/error.ts'
 import type { ModelRequest, ProviderPreferences, SortKey } from '../core/request.ts'
-import { columnsOf, TIER } from './columns.ts'
+import { columnsOf } from './columns.ts'
 import { estimateRequest } from './estimate.ts'
 import type { RequestEstimate } from './estimate.ts'
-import { describeRejection, droppedParameters, missingSoft, rejectEndpoint, REJECTION, tiersAdmitted } from './filter.ts'
-import type { Group, Rejection } from './filter.ts'
+import { droppedParameters, tiersAdmitted } from './filter.ts'
+import type { Group } from './filter.ts'
 import type { EndpointState, HealthView } from './health.ts'
+import type { Ranked } from './places.ts'
 import { compileDemand } from './prefer.ts'
 import type { Demand } from './prefer.ts'
-import { rankGroup, sortFor } from './rank.ts'
-import type { Ranked, RankContext, RankSession, OwnKeyUse } from './rank.ts'
+import { sortFor } from './rank.ts'
+import type { OwnKeyUse, RankContext, RankSession } from './rank.ts'
+import { nothingLeft, rejections, unknownModel } from './refuse.ts'
+import { select } from './select.ts'
+import type { Selection } from './select.ts'
 import { resolveModel } from './variants.ts'
 import type { ResolvedModel } from './variants.ts'
 
@@ -85,15 +89,6 @@ export interface Plan {
 /** More models than any caller means; the rest is ignored. */
 const MAX_MODELS = 64
 
-interface Selection {
-  readonly group: Group
-  readonly ranked: readonly Ranked[]
-  /** What the second pass settled: the soft parameters every usable endpoint of the model lacks, and whether only flex serves. */
-  readonly missing: number
-  readonly flexOnly: boolean
-  readonly topOnly: boolean
-}
-
 /**
  * Decides which endpoints a call tries and in which order. Pure: clock, random and health are arguments, nothing is sent or stored.
  * Never throws; `plan.error` says why there are no attempts. Costs some microseconds, and some tens for a model of 1,000 endpoints.
@@ -103,7 +98,13 @@ export function planRoute(input: PlanInput): Plan {
   const names = modelNames(request, defaults)
   const requested = names[0]
   if (requested === undefined) {
-    return failed('', 'direct', [], undefined, new GatewayError('invalid_request', 'No model: set "model" or "models", or configure a default model.', { path: 'model' }))
+    return failed(
+      '',
+      'direct',
+      [],
+      undefined,
+      new GatewayError('invalid_request', 'No model: set "model" or "models", or configure a default model.', { path: 'model' }),
+    )
   }
   const resolved: ResolvedModel[] = []
   const unknown: string[] = []
@@ -118,11 +119,16 @@ export function planRoute(input: PlanInput): Plan {
   const estimate = input.estimate ?? estimateRequest(request)
   let demand: Demand
   try {
-    demand = compileDemand(request, estimate, defaults?.provider)
+    demand = compileDemand(request, estimate, defaults?.provider, input.now)
   } catch (error) {
     return failed(requested, strategy, candidatesOf(resolved), estimate, asGatewayError(error))
   }
-  const groups = resolved.map((found): Group => ({ resolved: found, model: found.model, columns: columnsOf(found.model), tiers: tiersAdmitted(demand, found) }))
+  const groups = resolved.map((found): Group => ({
+    resolved: found,
+    model: found.model,
+    columns: columnsOf(found.model),
+    tiers: tiersAdmitted(demand, found),
+  }))
   const context: RankContext = {
     demand,
     health: defaults?.cooldown === false ? undefined : input.health,
@@ -139,10 +145,10 @@ export function planRoute(input: PlanInput): Plan {
     selections = groups.map((group) => select(context, group, true))
   }
   const order = arrange(selections, demand)
-  const rejected = lazyMap(() => rejections(selections, demand, relaxed, order))
+  const rejected = lazyMap(() => rejections(selections, demand, order))
   const candidates = candidatesOf(resolved)
   const base = { requested, strategy, candidates, rejected, sort: sortFor(demand, groups[0]!), estimate }
-  if (order.length === 0) return { ...base, attempts: [], params: {}, error: nothingLeft(requested, selections, demand, relaxed) }
+  if (order.length === 0) return { ...base, attempts: [], params: {}, error: nothingLeft(requested, selections, demand) }
   const attempts = order.map((ranked) => toAttempt(ranked, demand))
   return { ...base, attempts, params: paramsOf(attempts, unknown, relaxed) }
 }
@@ -173,44 +179,14 @@ function candidatesOf(resolved: readonly ResolvedModel[]): readonly Endpoint[] {
   return [...all]
 }
 
-function failed(requested: string, strategy: CallTrace['strategy'], candidates: readonly Endpoint[], estimate: RequestEstimate | undefined, error: GatewayError): Plan {
+function failed(
+  requested: string,
+  strategy: CallTrace['strategy'],
+  candidates: readonly Endpoint[],
+  estimate: RequestEstimate | undefined,
+  error: GatewayError,
+): Plan {
   return { requested, strategy, attempts: [], candidates, rejected: new Map(), params: {}, sort: undefined, estimate, error }
-}
-
-let usable = new Int32Array(64)
-
-/** Filters one model's endpoints, settles what depends on their neighbours, and ranks what is left. */
-function select(context: RankContext, group: Group, relax: boolean): Selection {
-  const { demand } = context
-  const { columns } = group
-  const size = columns.endpoints.length
-  if (usable.length < size) usable = new Int32Array(size * 2)
-  let count = 0
-  let missing = Infinity
-  for (let i = 0; i < size; i++) {
-    if (rejectEndpoint(demand, group, i, relax) !== REJECTION.none) continue
-    usable[count++] = i
-    if (demand.soft.length > 0) missing = Math.min(missing, missingSoft(demand, columns.supports[i]!))
-  }
-  if (count > 0 && demand.soft.length > 0) {
-    let kept = 0
-    for (let n = 0; n < count; n++) if (missingSoft(demand, columns.supports[usable[n]!]!) === missing) usable[kept++] = usable[n]!
-    count = kept
-  }
-  // Flex was asked for its price: a standard endpoint would cost more than the caller agreed to.
-  let flexOnly = false
-  if (demand.tier === 'flex') {
-    for (let n = 0; n < count && !flexOnly; n++) flexOnly = columns.tier[usable[n]!] === TIER.flex
-    if (flexOnly) {
-      let kept = 0
-      for (let n = 0; n < count; n++) if (columns.tier[usable[n]!] === TIER.flex) usable[kept++] = usable[n]!
-      count = kept
-    }
-  }
-  const ranked = rankGroup(context, group, usable, count)
-  const topOnly = !demand.allowFallbacks && demand.order === undefined
-  if (topOnly && ranked.length > 1) ranked.length = 1
-  return { group, ranked, missing: count > 0 ? missing : Infinity, flexOnly, topOnly }
 }
 
 /** Models in the caller's order, benched endpoints of all models last; or all endpoints in one sort. */
@@ -258,74 +234,6 @@ function paramsOf(attempts: readonly PlannedAttempt[], unknown: readonly string[
   if (unknown.length > 0) params['unknown_models'] = unknown
   if (relaxed) params['context_length'] = 'probably too short'
   return params
-}
-
-function rejections(selections: readonly Selection[], demand: Demand, relaxed: boolean, order: readonly Ranked[]): ReadonlyMap<string, string> {
-  const map = new Map<string, string>()
-  const placed = new Set(order.map(({ group, index }) => group.columns.endpoints[index]!.id))
-  for (const selection of selections) {
-    const { endpoints } = selection.group.columns
-    for (let i = 0; i < endpoints.length; i++) {
-      const { id } = endpoints[i]!
-      if (placed.has(id) || map.has(id)) continue
-      const code = rejectionOf(selection, demand, relaxed, i)
-      if (code !== REJECTION.none) map.set(id, describeRejection(code, demand, selection.group, i))
-    }
-  }
-  return map
-}
-
-function rejectionOf(selection: Selection, demand: Demand, relaxed: boolean, i: number): Rejection {
-  const { group } = selection
-  const code = rejectEndpoint(demand, group, i, relaxed)
-  if (code !== REJECTION.none) return code
-  if (demand.soft.length > 0 && missingSoft(demand, group.columns.supports[i]!) !== selection.missing) return REJECTION.softParameters
-  if (selection.flexOnly && group.columns.tier[i] !== TIER.flex) return REJECTION.flexOnly
-  return selection.topOnly ? REJECTION.fallbacksOff : REJECTION.none
-}
-
-const LISTED = 6
-const MAX_MESSAGE = 900
-
-/** 404 that lists who serves the models and what excluded each; 400 when the prompt is beyond doubt too long for all that remain. */
-function nothingLeft(requested: string, selections: readonly Selection[], demand: Demand, relaxed: boolean): GatewayError {
-  let longest = 0
-  let tooLong = true
-  let total = 0
-  const lines: string[] = []
-  for (const selection of selections) {
-    const { group } = selection
-    const { endpoints, context } = group.columns
-    total += endpoints.length
-    for (let i = 0; i < endpoints.length; i++) {
-      const code = rejectionOf(selection, demand, relaxed, i)
-      if (code === REJECTION.contextCertain) longest = Math.max(longest, context[i]!)
-      else if (code !== REJECTION.variant && code !== REJECTION.tierNotAsked) tooLong = false
-      if (lines.length === LISTED) continue
-      const { tag, model } = endpoints[i]!
-      lines.push(`${tag}${selections.length > 1 ? ` (${model})` : ''}: ${describeRejection(code, demand, group, i)}`)
-    }
-  }
-  if (tooLong && longest > 0) {
-    return new GatewayError('context_length_exceeded', `The input is about ${demand.inputTokens} tokens long; the longest context that could serve "${requested}" is ${longest} tokens.`)
-  }
-  const more = total - lines.length
-  const served = lines.length === 0 ? 'No endpoint serves it.' : `${lines.join('; ')}${more > 0 ? `; and ${more} more` : ''}.`
-  return new GatewayError('not_found', `No endpoint can serve "${requested}" as requested. ${served}`.slice(0, MAX_MESSAGE))
-}
-
-function unknownModel(names: readonly string[], catalog: Catalog): GatewayError {
-  const known: string[] = []
-  const wanted = (names[0] ?? '').toLowerCase().replace(/^~/, '')
-  const author = wanted.slice(0, wanted.indexOf('/') + 1)
-  const tail = wanted.slice(author.length).split(':')[0] ?? ''
-  for (const { slug } of catalog.models()) {
-    if (known.length === 3) break
-    if (tail.length >= 3 && slug.toLowerCase().includes(tail)) known.push(slug)
-  }
-  const list = names.slice(0, 3).map((name) => JSON.stringify(name.slice(0, 120)))
-  const hint = known.length > 0 ? ` Did you mean ${known.join(', ')}?` : ' GET /api/v1/models lists what is served.'
-  return new GatewayError('not_found', `No endpoint serves the model ${list.join(' or ')}.${hint}`, { path: 'model' })
 }
 
 /** A map whose entries are made when it is first read. */

@@ -49,6 +49,8 @@ export interface Demand {
   readonly inputTokens: number
   readonly leastTokens: number
   readonly maxOutputTokens: number
+  /** Milliseconds since the epoch: prices may depend on the hour. */
+  readonly now: number
 }
 
 const requirement = (name: Parameter, ...others: Parameter[]): Requirement => ({
@@ -130,7 +132,9 @@ function maxPriceOf(...limits: readonly ProviderPreferences['max_price'][]): Max
       if (value === undefined || value === null) continue
       const price = typeof value === 'string' && value.trim() === '' ? NaN : Number(value)
       if (Number.isNaN(price) || price < 0) {
-        throw new GatewayError('invalid_request', `provider.max_price.${kind} must be a price in USD, not ${JSON.stringify(value)}.`, { path: `provider.max_price.${kind}` })
+        throw new GatewayError('invalid_request', `provider.max_price.${kind} must be a price in USD, not ${JSON.stringify(value)}.`, {
+          path: `provider.max_price.${kind}`,
+        })
       }
       found = true
       result[kind] = Math.min(result[kind], price)
@@ -171,47 +175,64 @@ function tierOf(request: ModelRequest): Demand['tier'] {
   }
 }
 
+function policiesOf(own: ProviderPreferences, base: ProviderPreferences): number {
+  return (
+    (own.data_collection === 'deny' || base.data_collection === 'deny' ? POLICY.noCollection : 0) |
+    (own.zdr === true || base.zdr === true ? POLICY.zdr : 0) |
+    (own.enforce_distillable_text === true || base.enforce_distillable_text === true ? POLICY.distillable : 0)
+  )
+}
+
+/** The caller's value of a preference, else the default's. */
+function pick<K extends keyof ProviderPreferences>(
+  own: ProviderPreferences,
+  base: ProviderPreferences,
+  name: K,
+): NonNullable<ProviderPreferences[K]> | undefined {
+  return own[name] ?? base[name] ?? undefined
+}
+
 /**
  * Merges the caller's preferences with those of key and workspace and compiles them. Restrictions add up (`only` narrows, `ignore`
  * grows, `deny` and `zdr` stay, the lower price counts); everything else of the caller replaces the default.
  * Throws `invalid_request` for a price that is no number.
  */
-export function compileDemand(request: ModelRequest, estimate: RequestEstimate, defaults: ProviderPreferences | null | undefined): Demand {
+export function compileDemand(
+  request: ModelRequest,
+  estimate: RequestEstimate,
+  defaults: ProviderPreferences | null | undefined,
+  now: number,
+): Demand {
   const own = request.provider ?? {}
   const base = defaults ?? {}
-  const only = [slugs(own.only), slugs(base.only)].filter((set) => set !== undefined)
-  const order = orderOf(own.order ?? base.order)
-  const quantizations = own.quantizations ?? base.quantizations
+  const order = pick(own, base, 'order')
+  const quantizations = pick(own, base, 'quantizations') ?? []
   const sort = sortOf(own.sort)
   const defaultSort = sortOf(base.sort)
   const { all, soft } = findRequirements(request)
-  let outputs = 0
-  for (const modality of request.modalities ?? []) outputs |= modalityBit(modality)
   return {
-    only,
+    only: [slugs(own.only), slugs(base.only)].filter((set) => set !== undefined),
     ignore: slugs([...(own.ignore ?? []), ...(base.ignore ?? [])]),
-    order,
-    orderLength: order === undefined ? 0 : (own.order ?? base.order ?? []).length,
-    allowFallbacks: own.allow_fallbacks ?? base.allow_fallbacks ?? true,
-    requireParameters: own.require_parameters ?? base.require_parameters ?? false,
-    policies:
-      (own.data_collection === 'deny' || base.data_collection === 'deny' ? POLICY.noCollection : 0) |
-      (own.zdr === true || base.zdr === true ? POLICY.zdr : 0) |
-      (own.enforce_distillable_text === true || base.enforce_distillable_text === true ? POLICY.distillable : 0),
-    quantizations: quantizations && quantizations.length > 0 ? new Set(quantizations.map((name) => name.toLowerCase())) : undefined,
+    order: orderOf(order),
+    orderLength: order?.length ?? 0,
+    allowFallbacks: pick(own, base, 'allow_fallbacks') ?? true,
+    requireParameters: pick(own, base, 'require_parameters') ?? false,
+    policies: policiesOf(own, base),
+    quantizations: quantizations.length > 0 ? new Set(quantizations.map((name) => name.toLowerCase())) : undefined,
     maxPrice: maxPriceOf(own.max_price, base.max_price),
     sort: sort.by,
     defaultSort: defaultSort.by,
     acrossModels: own.sort == null ? defaultSort.acrossModels : sort.acrossModels,
-    maxLatencyMs: percentiles(own.preferred_max_latency ?? base.preferred_max_latency, 1000),
-    minThroughput: percentiles(own.preferred_min_throughput ?? base.preferred_min_throughput, 1),
+    maxLatencyMs: percentiles(pick(own, base, 'preferred_max_latency'), 1000),
+    minThroughput: percentiles(pick(own, base, 'preferred_min_throughput'), 1),
     tier: tierOf(request),
     requirements: all,
     soft,
     inputs: estimate.inputs,
-    outputs,
+    outputs: (request.modalities ?? []).reduce((mask, modality) => mask | modalityBit(modality), 0),
     inputTokens: estimate.inputTokens,
     leastTokens: estimate.leastTokens,
     maxOutputTokens: request.max_output_tokens ?? 0,
+    now,
   }
 }

@@ -3,8 +3,10 @@ import { TIER } from './columns.ts'
 import { orderPosition } from './filter.ts'
 import type { Group } from './filter.ts'
 import { RETURN_QUIET_MS, UNKNOWN_HEALTH } from './health.ts'
-import type { EndpointHealth, EndpointState, HealthView } from './health.ts'
+import type { EndpointHealth, HealthView } from './health.ts'
 import { unitHash } from './hash.ts'
+import { balanceWeight, BENCHED, FLAG, OUTAGE, places, stateCode } from './places.ts'
+import type { Ranked } from './places.ts'
 import type { Demand } from './prefer.ts'
 import type { Quantiles } from './sketch.ts'
 
@@ -20,19 +22,6 @@ export interface RankSession {
   readonly pinned: (model: string) => string | undefined
 }
 
-/** One place in the order: an endpoint, with the gateway's credentials or the caller's own. */
-export interface Ranked {
-  readonly group: Group
-  readonly index: number
-  readonly ownKey: boolean
-  readonly pinned: boolean
-  readonly state: EndpointState
-  readonly slow: boolean
-  readonly rank: number
-  readonly key: number
-  readonly price: number
-}
-
 export interface RankContext {
   readonly demand: Demand
   readonly health: HealthView | undefined
@@ -42,33 +31,7 @@ export interface RankContext {
   readonly ownKeys: ((endpoint: Group['columns']['endpoints'][number]) => OwnKeyUse | undefined) | undefined
 }
 
-/** Places kept per model: more than a call may ever try (6 on one provider) and few enough to make long lists cheap. */
-export const PLACES_PER_MODEL = 16
-
-/** Prices below this weigh alike: a free endpoint must not divide by zero. USD per million. */
-const LEAST_PRICE = 0.01
 const FAR = 1e12
-
-// Scratch reused between plans: ranking is synchronous and calls nothing that plans.
-let ranks = new Float64Array(64)
-let keys = new Float64Array(64)
-let prices = new Float64Array(64)
-let places = new Int32Array(64)
-let flags = new Uint8Array(64)
-const FLAG = { ownKey: 1, pinned: 2, slow: 4 } as const
-const STATES: readonly EndpointState[] = ['healthy', 'outage', 'benched', 'probe']
-let states = new Uint8Array(64)
-
-function reserve(size: number): void {
-  if (size <= ranks.length) return
-  const capacity = size * 2
-  ranks = new Float64Array(capacity)
-  keys = new Float64Array(capacity)
-  prices = new Float64Array(capacity)
-  places = new Int32Array(capacity)
-  flags = new Uint8Array(capacity)
-  states = new Uint8Array(capacity)
-}
 
 /**
  * Puts the usable endpoints of one model in order and keeps the first places.
@@ -78,71 +41,100 @@ function reserve(size: number): void {
  * by the inverse square of its price, the others from cheap to dear.
  */
 export function rankGroup(context: RankContext, group: Group, usable: Int32Array, count: number): Ranked[] {
-  const { demand, session, now, ownKeys } = context
-  const { columns } = group
+  const rules = rulesFor(context, group, dearest(group.columns.price, usable, count))
+  places.reset(count * 2)
+  for (let n = 0; n < count; n++) placeEndpoint(rules, usable[n]!)
+  if (rules.balanced) places.draw(context.random)
+  return places.first(group)
+}
+
+/** What holds for all endpoints of one model. */
+interface Rules {
+  readonly context: RankContext
+  readonly group: Group
+  readonly health: HealthView
+  readonly sort: SortKey | undefined
+  /** `provider.order` is given: obeyed as it is, no session, no balance. */
+  readonly manual: boolean
+  readonly pinnedId: string | undefined
+  /** The session named itself: rendezvous hashing orders the endpoints, the same way in every process. */
+  readonly hashing: boolean
+  readonly balanced: boolean
+  readonly seed: number
+  /** Positions in `provider.order`, the place of all unlisted included. */
+  readonly positions: number
+  /** Speed thresholds are given. */
+  readonly paced: boolean
+  /** Nothing is wrong anywhere and no measurement is asked for: health need not be looked at. */
+  readonly blind: boolean
+  readonly unknownPrice: number
+}
+
+function rulesFor(context: RankContext, group: Group, unknownPrice: number): Rules {
+  const { demand } = context
   const health = context.health ?? UNKNOWN_HEALTH
   const sort = sortFor(demand, group)
   const manual = demand.order !== undefined
-  const sticky = manual ? undefined : session
-  const pinnedId = sticky?.pinned(group.model.slug)
-  const hashing = sticky?.explicit === true && sort === undefined
-  const orders = demand.orderLength + 1
-  const span = orders * 16
-  const seed = session?.seed ?? 0
-  reserve(count * 2)
+  const session = manual ? undefined : context.session
+  const hashing = session?.explicit === true && sort === undefined
   const paced = demand.maxLatencyMs !== undefined || demand.minThroughput !== undefined
-  // Without trouble anywhere only sorts and thresholds by measured speed need to look.
-  const blind = health.quiet === true && !paced && (sort === undefined || sort === 'price')
-  const unknownPrice = dearest(columns.price, usable, count)
-
-  let size = 0
-  for (let n = 0; n < count; n++) {
-    const i = usable[n]!
-    const endpoint = columns.endpoints[i]!
-    const record = blind ? undefined : health.get(endpoint.id)
-    const price = columns.price[i]!
-    const cost = Number.isNaN(price) ? unknownPrice : price
-    const state = record === undefined ? 0 : STATES.indexOf(record.state)
-    const benched = state === 2 ? 1 : 0
-    const position = manual ? Math.min(orderPosition(demand, group, i), orders - 1) : 0
-    const offTier = demand.tier === 'priority' && columns.tier[i] !== TIER.priority ? 1 : 0
-    const pinned = pinnedId === endpoint.id
-    const slow = paced && record !== undefined && tooSlow(demand, record)
-    // An explicit order or sort is obeyed as it is; the balance prefers endpoints that did not just fail.
-    const shaky = !manual && sort === undefined && (state === 1 || (hashing && record !== undefined && record.lastOutageAt > 0 && now - record.lastOutageAt < RETURN_QUIET_MS)) ? 1 : 0
-    const rank = (((position * 2 + offTier) * 2 + (pinned || pinnedId === undefined ? 0 : 1)) * 2 + (slow ? 1 : 0)) * 2 + shaky
-    if (sort !== undefined) keys[size] = sortKey(sort, record, cost)
-    else if (hashing) keys[size] = -Math.log(unitHash(seed, columns.hash[i]!)) * weightless(cost)
-    else keys[size] = cost
-    prices[size] = cost
-    const flag = (pinned ? FLAG.pinned : 0) | (slow ? FLAG.slow : 0)
-    const use = ownKeys === undefined ? undefined : ownKeys(endpoint)
-    if (use === undefined) size = place(size, rank + (benched * 3 + 1) * span, i, flag, state)
-    else size = placeOwnKey(size, use, endpoint.connection.credentials.length > 0, rank, benched, span, i, flag, state)
+  return {
+    context,
+    group,
+    health,
+    sort,
+    manual,
+    pinnedId: session?.pinned(group.model.slug),
+    hashing,
+    balanced: !manual && sort === undefined && !hashing,
+    seed: session?.seed ?? 0,
+    positions: demand.orderLength + 1,
+    paced,
+    blind: health.quiet === true && !paced && (sort === undefined || sort === 'price'),
+    unknownPrice,
   }
-  if (!manual && sort === undefined && !hashing) drawByPrice(size, context.random)
-  return firstPlaces(size, group)
 }
 
-/** Notes a place; its key and price stand at `size` already. Whole numbers only: no boxed doubles per endpoint. */
-function place(size: number, rank: number, index: number, flag: number, state: number): number {
-  ranks[size] = rank
-  places[size] = index
-  flags[size] = flag
-  states[size] = state
-  return size + 1
+function placeEndpoint(rules: Rules, i: number): void {
+  const { context, group, sort } = rules
+  const { columns } = group
+  const endpoint = columns.endpoints[i]!
+  const known = rules.blind ? undefined : rules.health.get(endpoint.id)
+  const state = known === undefined ? 0 : stateCode(known.state)
+  const price = columns.price[i]!
+  const cost = Number.isNaN(price) ? rules.unknownPrice : price
+  const pinned = rules.pinnedId === endpoint.id
+  const slow = rules.paced && known !== undefined && tooSlow(context.demand, known)
+  const flags = (pinned ? FLAG.pinned : 0) | (slow ? FLAG.slow : 0)
+  if (sort !== undefined) places.weigh(sortKey(sort, known, cost), cost)
+  else if (rules.hashing) places.weigh(-Math.log(unitHash(rules.seed, columns.hash[i]!)) / balanceWeight(cost), cost)
+  else places.weigh(cost, cost)
+
+  const rank = rankWithin(rules, i, known, state, flags)
+  const span = rules.positions * 16
+  const benched = state === BENCHED ? 3 : 0
+  const use = context.ownKeys === undefined ? undefined : context.ownKeys(endpoint)
+  // An endpoint the caller has a key for takes two places: with that key, and with the gateway's credentials, if there are any.
+  if (use !== undefined) places.add((benched + (use === 'last' ? 2 : 0)) * span + rank, i, flags | FLAG.ownKey, state)
+  if (use === undefined || (use !== 'only' && endpoint.connection.credentials.length > 0)) places.add((benched + 1) * span + rank, i, flags, state)
 }
 
-/** An endpoint the caller has a key for takes two places: one with that key, one with the gateway's credentials, if there are any. */
-function placeOwnKey(size: number, use: OwnKeyUse, shared: boolean, rank: number, benched: number, span: number, index: number, flag: number, state: number): number {
-  const own = use === 'last' ? 2 : 0
-  let end = place(size, rank + (benched * 3 + own) * span, index, flag | FLAG.ownKey, state)
-  if (use !== 'only' && shared) {
-    keys[end] = keys[size]!
-    prices[end] = prices[size]!
-    end = place(end, rank + (benched * 3 + 1) * span, index, flag, state)
-  }
-  return end
+/** The digits of the rank below bench and own key, the most significant first: order, tier, pin, speed, outage. */
+function rankWithin(rules: Rules, i: number, known: EndpointHealth | undefined, state: number, flags: number): number {
+  const { context, group, manual, pinnedId } = rules
+  const { demand } = context
+  const position = manual ? Math.min(orderPosition(demand, group, i), rules.positions - 1) : 0
+  const offTier = demand.tier === 'priority' && group.columns.tier[i] !== TIER.priority ? 1 : 0
+  const unpinned = pinnedId === undefined || (flags & FLAG.pinned) !== 0 ? 0 : 1
+  const slow = (flags & FLAG.slow) !== 0 ? 1 : 0
+  // An explicit order or sort is obeyed as it is; the balance prefers endpoints that did not just fail.
+  const obeyed = manual || rules.sort !== undefined
+  const shaky = !obeyed && (state === OUTAGE || (rules.hashing && freshlyBack(known, context.now))) ? 1 : 0
+  return (((position * 2 + offTier) * 2 + unpinned) * 2 + slow) * 2 + shaky
+}
+
+function freshlyBack(known: EndpointHealth | undefined, now: number): boolean {
+  return known !== undefined && known.lastOutageAt > 0 && now - known.lastOutageAt < RETURN_QUIET_MS
 }
 
 /** The sort in force: the caller's, the variant's, the tier's own, the workspace's. Undefined: balance. */
@@ -157,14 +149,6 @@ export function sortFor(demand: Demand, group: Group): SortKey | undefined {
 function hasTier(group: Group, tier: number): boolean {
   return group.columns.tier.includes(tier)
 }
-
-function weightless(price: number): number {
-  const least = price < LEAST_PRICE ? LEAST_PRICE : price
-  return least * least
-}
-
-/** The weight of an endpoint in the balance. */
-export const balanceWeight = (price: number): number => 1 / weightless(price)
 
 /** An endpoint of unknown price counts as the dearest of its model. */
 function dearest(price: Float64Array, usable: Int32Array, count: number): number {
@@ -211,67 +195,4 @@ function exceeds(measured: Quantiles | undefined, cutoffs: Percentiles | undefin
     (cutoffs.p90 != null && (measured.p90 - cutoffs.p90) * sign > 0) ||
     (cutoffs.p99 != null && (measured.p99 - cutoffs.p99) * sign > 0)
   )
-}
-
-/** Draws one of the places of the best rank by the inverse square of its price and puts it first. */
-function drawByPrice(size: number, random: () => number): void {
-  let best = Infinity
-  for (let n = 0; n < size; n++) if (ranks[n]! < best) best = ranks[n]!
-  let total = 0
-  let candidates = 0
-  for (let n = 0; n < size; n++) {
-    if (ranks[n] !== best) continue
-    total += balanceWeight(prices[n]!)
-    candidates++
-  }
-  if (candidates < 2) return
-  let left = random() * total
-  let drawn = -1
-  for (let n = 0; n < size; n++) {
-    if (ranks[n] !== best) continue
-    drawn = n
-    left -= balanceWeight(prices[n]!)
-    if (left < 0) break
-  }
-  if (drawn >= 0) keys[drawn] = -1
-}
-
-const chosen = new Int32Array(PLACES_PER_MODEL)
-
-/** Insertion into a short sorted list: linear in the endpoints, no sort of all of them. */
-function firstPlaces(size: number, group: Group): Ranked[] {
-  let kept = 0
-  for (let n = 0; n < size; n++) {
-    if (kept === PLACES_PER_MODEL && !before(n, chosen[kept - 1]!)) continue
-    let at = kept < PLACES_PER_MODEL ? kept++ : kept - 1
-    while (at > 0 && before(n, chosen[at - 1]!)) {
-      chosen[at] = chosen[at - 1]!
-      at--
-    }
-    chosen[at] = n
-  }
-  const result: Ranked[] = []
-  for (let at = 0; at < kept; at++) {
-    const n = chosen[at]!
-    const flag = flags[n]!
-    result.push({
-      group,
-      index: places[n]!,
-      ownKey: (flag & FLAG.ownKey) !== 0,
-      pinned: (flag & FLAG.pinned) !== 0,
-      slow: (flag & FLAG.slow) !== 0,
-      state: STATES[states[n]!]!,
-      rank: ranks[n]!,
-      key: keys[n]!,
-      price: prices[n]!,
-    })
-  }
-  return result
-}
-
-function before(a: number, b: number): boolean {
-  if (ranks[a] !== ranks[b]) return ranks[a]! < ranks[b]!
-  if (keys[a] !== keys[b]) return keys[a]! < keys[b]!
-  if (prices[a] !== prices[b]) return prices[a]! < prices[b]!
-  return a < b
 }

@@ -80,8 +80,7 @@ export class QuantileRing {
   quantiles(): Quantiles | undefined {
     if (this.#stale) {
       this.#stale = false
-      this.#quantiles =
-        this.#total === 0 ? undefined : { p50: this.#at(0.5), p75: this.#at(0.75), p90: this.#at(0.9), p99: this.#at(0.99) }
+      this.#quantiles = this.#total === 0 ? undefined : { p50: this.#at(0.5), p75: this.#at(0.75), p90: this.#at(0.9), p99: this.#at(0.99) }
     }
     return this.#quantiles
   }

@@ -43,7 +43,18 @@ describe('the session key', () => {
     expect(id({ input: [], session_id: '\u0000hi' })).not.toBe(id(chat(['user', 'hi'])))
   })
   it('tells media apart without reading it', () => {
-    const image = (url: string): ModelRequest => ({ input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'what?' }, { type: 'input_image', image_url: url }] }] })
+    const image = (url: string): ModelRequest => ({
+      input: [
+        {
+          type: 'message',
+          role: 'user',
+          content: [
+            { type: 'input_text', text: 'what?' },
+            { type: 'input_image', image_url: url },
+          ],
+        },
+      ],
+    })
     expect(id(image(`data:${'A'.repeat(100_000)}x`))).not.toBe(id(image(`data:${'A'.repeat(100_000)}y`)))
     const start = performance.now()
     for (let n = 0; n < 1_000; n++) id(image(`data:${n}${'A'.repeat(1_000_000)}`.slice(0, 900_000)))
@@ -60,7 +71,7 @@ describe('hashing', () => {
   })
   it('spreads evenly and does not collide on near keys', () => {
     const seen = new Set<string>()
-    const buckets = new Array<number>(16).fill(0)
+    const buckets = Array.from({ length: 16 }, () => 0)
     for (let n = 0; n < 20_000; n++) {
       const { high, low } = hash64(`session-${n}`)
       seen.add(`${high}.${low}`)
@@ -78,7 +89,11 @@ describe('pins', () => {
     const time = manualClock()
     return { time, sticky: createSticky({ clock: time, ...options }) }
   }
-  const served = (endpointId: string, cachedTokens = 0): { readonly model: string; readonly endpointId: string; readonly cachedTokens: number } => ({ model: 'm', endpointId, cachedTokens })
+  const served = (endpointId: string, cachedTokens = 0): { readonly model: string; readonly endpointId: string; readonly cachedTokens: number } => ({
+    model: 'm',
+    endpointId,
+    cachedTokens,
+  })
   const keyed: ModelRequest = { input: [], session_id: 's' }
 
   it('an explicit key pins from the first success', () => {
@@ -162,7 +177,11 @@ describe('several processes without shared state', () => {
 
   const cluster = () => {
     const time = manualClock()
-    const processes = Array.from({ length: 4 }, (_, n) => ({ sticky: createSticky({ clock: time }), health: createHealth({ clock: time }), random: () => (n + 1) * 0.2 }))
+    const processes = Array.from({ length: 4 }, (_, n) => ({
+      sticky: createSticky({ clock: time }),
+      health: createHealth({ clock: time }),
+      random: () => (n + 1) * 0.2,
+    }))
     /** One request of a session through one process; the first endpoint that is alive serves. Gives its tag. */
     const route = (session: number, process: number, dead?: string): string => {
       const { sticky, health, random } = processes[process]!
@@ -182,7 +201,8 @@ describe('several processes without shared state', () => {
       return 'none'
     }
     /** A request of each session through each process: per session the tags that served it. */
-    const round = (dead?: string): readonly (readonly string[])[] => Array.from({ length: 1_000 }, (_, session) => processes.map((_process, n) => route(session, n, dead)))
+    const round = (dead?: string): readonly (readonly string[])[] =>
+      Array.from({ length: 1_000 }, (_, session) => processes.map((_process, n) => route(session, n, dead)))
     return { time, processes, route, round }
   }
 

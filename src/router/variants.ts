@@ -61,7 +61,7 @@ export interface ResolvedModel {
   readonly via: 'slug' | 'alias' | 'latest'
 }
 
-/** Finds the model behind a name: exact slug, variant, alias or `~author/family-latest`. Undefined when the catalog has none. */
+/** Finds the model behind a name: exact slug, variant, alias or `~author/family-latest` (the catalog knows which is the newest). */
 export function resolveModel(name: string, catalog: Catalog): ResolvedModel | undefined {
   const exact = catalog.find(name)
   if (exact !== undefined && exact.slug === name) {
@@ -69,41 +69,9 @@ export function resolveModel(name: string, catalog: Catalog): ResolvedModel | un
   }
   const parsed = parseModelName(name)
   const target = parsed.variant === undefined ? parsed.base : `${parsed.base}:${parsed.variant}`
-  const model = catalog.find(target) ?? (parsed.variant === undefined ? undefined : catalog.find(parsed.base)) ?? (parsed.latest ? latestOf(parsed.base, catalog) : undefined)
+  const model = catalog.find(target) ?? (parsed.variant === undefined ? undefined : catalog.find(parsed.base))
   if (model === undefined) return undefined
   const via = parsed.latest ? 'latest' : model.slug === target || model.slug === parsed.base ? 'slug' : 'alias'
   const anyVariant = parsed.variant === undefined ? model.slug.includes(':') : model.slug.endsWith(`:${parsed.variant}`)
   return { name, model, variant: parsed.variant, anyVariant, effects: parsed.effects, via }
-}
-
-const families = new WeakMap<Catalog, ReadonlyMap<string, Model>>()
-
-/** The newest model of a family: models whose slugs differ only in version, date and release words. */
-function latestOf(name: string, catalog: Catalog): Model | undefined {
-  const match = /^~([^/]+\/.+)-latest$/.exec(name)
-  if (match === null) return undefined
-  let newest = families.get(catalog)
-  if (newest === undefined) {
-    const map = new Map<string, Model>()
-    for (const model of catalog.models()) {
-      if (model.slug.includes(':') || model.slug.startsWith('~')) continue
-      const family = familyOf(model.slug)
-      const known = map.get(family)
-      if (known === undefined || model.created > known.created || (model.created === known.created && model.slug > known.slug)) map.set(family, model)
-    }
-    families.set(catalog, (newest = map))
-  }
-  return newest.get(familyOf(match[1] ?? ''))
-}
-
-const RELEASE_WORDS = new Set(['preview', 'exp', 'experimental', 'beta', 'latest', 'it'])
-
-/** `anthropic/claude-opus-4.8` -> `anthropic/claude-opus`; `google/gemini-3-flash-preview` -> `google/gemini-flash`. */
-export function familyOf(slug: string): string {
-  const slash = slug.indexOf('/')
-  const words = slug.slice(slash + 1).split('-')
-  const kept = words
-    .filter((word, i) => i === 0 || !(RELEASE_WORDS.has(word) || /^[a-z]?\d/.test(word)))
-    .map((word, i) => (i === 0 ? word.replace(/[\d.]+$/, '') || word : word))
-  return `${slug.slice(0, slash + 1)}${kept.join('-')}`
 }

@@ -5,7 +5,20 @@ import { DEFAULT_TIMEOUTS } from '../core/provider.ts'
 import type { Connection, Timeouts } from '../core/provider.ts'
 import { Secret } from '../lib/secret.ts'
 
-const ALL: readonly Parameter[] = ['temperature', 'top_p', 'max_tokens', 'tools', 'tool_choice', 'parallel_tool_calls', 'response_format', 'structured_outputs', 'reasoning', 'verbosity', 'seed', 'stop']
+const ALL: readonly Parameter[] = [
+  'temperature',
+  'top_p',
+  'max_tokens',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'response_format',
+  'structured_outputs',
+  'reasoning',
+  'verbosity',
+  'seed',
+  'stop',
+]
 
 /** A connection that goes nowhere: routing looks at it and never uses it. */
 export function testConnection(provider: string, options: { readonly timeouts?: Partial<Timeouts>; readonly credentials?: number } = {}): Connection {
@@ -16,7 +29,15 @@ export function testConnection(provider: string, options: { readonly timeouts?: 
     provider,
     providerName: provider,
     baseUrl: `http://${provider}.test/v1`,
-    dialect: { name: 'test', framing: 'sse', options: z.unknown(), supports: ALL, encodeRequest: unreachable, decoder: unreachable, decodeError: unreachable },
+    dialect: {
+      name: 'test',
+      framing: 'sse',
+      options: z.unknown(),
+      supports: ALL,
+      encodeRequest: unreachable,
+      decoder: unreachable,
+      decodeError: unreachable,
+    },
     options: {},
     credentials: Array.from({ length: options.credentials ?? 1 }, (_, n) => ({ id: String(n), secret: new Secret(`key-${n}`) })),
     scope: provider,
@@ -64,7 +85,14 @@ export function testCatalog(endpoints: readonly Endpoint[], models: { readonly [
   const bySlug = new Map<string, Model>()
   for (const slug of new Set([...endpoints.map(({ model }) => model), ...Object.keys(models)])) {
     const own = endpoints.filter(({ model }) => model === slug)
-    bySlug.set(slug, { slug, name: slug, created: 0, contextLength: Math.max(0, ...own.map(({ contextLength }) => contextLength)), endpoints: own, ...models[slug] })
+    bySlug.set(slug, {
+      slug,
+      name: slug,
+      created: 0,
+      contextLength: Math.max(0, ...own.map(({ contextLength }) => contextLength)),
+      endpoints: own,
+      ...models[slug],
+    })
   }
   const names = new Map<string, Model>(bySlug)
   for (const model of bySlug.values()) for (const alias of model.aliases ?? []) names.set(alias, model)

@@ -1,0 +1,142 @@
+import type { Group } from './filter.ts'
+import type { EndpointState } from './health.ts'
+
+/** One place in the order: an endpoint, with the gateway's credentials or the caller's own. */
+export interface Ranked {
+  readonly group: Group
+  readonly index: number
+  readonly ownKey: boolean
+  readonly pinned: boolean
+  readonly state: EndpointState
+  readonly slow: boolean
+  readonly rank: number
+  readonly key: number
+  readonly price: number
+}
+
+/** Places kept per model: more than a call may ever try (6 on one provider) and few enough to make long lists cheap. */
+export const PLACES_PER_MODEL = 16
+
+/** Prices below this weigh alike: a free endpoint must not divide by zero. USD per million. */
+const LEAST_PRICE = 0.01
+export const FLAG = { ownKey: 1, pinned: 2, slow: 4 } as const
+
+const STATES: readonly EndpointState[] = ['healthy', 'outage', 'benched', 'probe']
+export const OUTAGE = STATES.indexOf('outage')
+export const BENCHED = STATES.indexOf('benched')
+export const stateCode = (state: EndpointState): number => (state === 'healthy' ? 0 : STATES.indexOf(state))
+
+/** The weight of an endpoint in the balance: the inverse square of its price. */
+export function balanceWeight(price: number): number {
+  const least = price < LEAST_PRICE ? LEAST_PRICE : price
+  return 1 / (least * least)
+}
+
+/** The places of one model while it is ranked, as columns of numbers. */
+class Places {
+  #size = 0
+  #ranks = new Float64Array(64)
+  #keys = new Float64Array(64)
+  #prices = new Float64Array(64)
+  #indexes = new Int32Array(64)
+  #flags = new Uint8Array(64)
+  #states = new Uint8Array(64)
+  #key = 0
+  #price = 0
+  readonly #chosen = new Int32Array(PLACES_PER_MODEL)
+
+  /** Forgets the last model and makes room. */
+  reset(capacity: number): void {
+    this.#size = 0
+    if (capacity <= this.#ranks.length) return
+    this.#ranks = new Float64Array(capacity * 2)
+    this.#keys = new Float64Array(capacity * 2)
+    this.#prices = new Float64Array(capacity * 2)
+    this.#indexes = new Int32Array(capacity * 2)
+    this.#flags = new Uint8Array(capacity * 2)
+    this.#states = new Uint8Array(capacity * 2)
+  }
+
+  /** Sort key and price of the places added next; apart from `add`, which then takes whole numbers only and boxes nothing. */
+  weigh(key: number, price: number): void {
+    this.#key = key
+    this.#price = price
+  }
+
+  add(rank: number, index: number, flags: number, state: number): void {
+    const at = this.#size++
+    this.#ranks[at] = rank
+    this.#keys[at] = this.#key
+    this.#prices[at] = this.#price
+    this.#indexes[at] = index
+    this.#flags[at] = flags
+    this.#states[at] = state
+  }
+
+  /** Draws one of the places of the best rank by the inverse square of its price and puts it first. */
+  draw(random: () => number): void {
+    const ranks = this.#ranks
+    const prices = this.#prices
+    let best = Infinity
+    for (let n = 0; n < this.#size; n++) if (ranks[n]! < best) best = ranks[n]!
+    let total = 0
+    let candidates = 0
+    for (let n = 0; n < this.#size; n++) {
+      if (ranks[n] !== best) continue
+      total += balanceWeight(prices[n]!)
+      candidates++
+    }
+    if (candidates < 2) return
+    let left = random() * total
+    let drawn = -1
+    for (let n = 0; n < this.#size && left >= 0; n++) {
+      if (ranks[n] !== best) continue
+      drawn = n
+      left -= balanceWeight(prices[n]!)
+    }
+    if (drawn >= 0) this.#keys[drawn] = -1
+  }
+
+  /** The first places in order: insertion into a short list, linear in the endpoints. */
+  first(group: Group): Ranked[] {
+    const chosen = this.#chosen
+    let kept = 0
+    for (let n = 0; n < this.#size; n++) {
+      if (kept === PLACES_PER_MODEL && !this.#before(n, chosen[kept - 1]!)) continue
+      let at = kept < PLACES_PER_MODEL ? kept++ : kept - 1
+      while (at > 0 && this.#before(n, chosen[at - 1]!)) {
+        chosen[at] = chosen[at - 1]!
+        at--
+      }
+      chosen[at] = n
+    }
+    const result: Ranked[] = []
+    for (let at = 0; at < kept; at++) result.push(this.#ranked(group, chosen[at]!))
+    return result
+  }
+
+  #before(a: number, b: number): boolean {
+    if (this.#ranks[a] !== this.#ranks[b]) return this.#ranks[a]! < this.#ranks[b]!
+    if (this.#keys[a] !== this.#keys[b]) return this.#keys[a]! < this.#keys[b]!
+    if (this.#prices[a] !== this.#prices[b]) return this.#prices[a]! < this.#prices[b]!
+    return a < b
+  }
+
+  #ranked(group: Group, n: number): Ranked {
+    const flags = this.#flags[n]!
+    return {
+      group,
+      index: this.#indexes[n]!,
+      ownKey: (flags & FLAG.ownKey) !== 0,
+      pinned: (flags & FLAG.pinned) !== 0,
+      slow: (flags & FLAG.slow) !== 0,
+      state: STATES[this.#states[n]!]!,
+      rank: this.#ranks[n]!,
+      key: this.#keys[n]!,
+      price: this.#prices[n]!,
+    }
+  }
+}
+
+/** One table reused by all plans: ranking is synchronous and calls nothing that plans. */
+export const places = new Places()
