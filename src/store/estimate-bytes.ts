@@ -1,26 +1,45 @@
-/** Values looked at before the rest is extrapolated: the hot path pays a constant, not the size of a prompt. */
-const MAX_VISITS = 400
+import type { RecordedGeneration } from '../core/store.ts'
 
-/**
- * Roughly how many bytes a JSON value occupies, in constant time: strings count by length, long lists and deep trees by the
- * average of what was seen. Good enough to bound a queue, not to bill by.
- */
-export function estimateBytes(value: unknown): number {
-  const budget = { visits: MAX_VISITS }
-  return Math.ceil(measure(value, budget))
+/** Values looked at before the rest is guessed: a request of ordinary size is counted whole, a monstrous one costs half a millisecond. */
+const MAX_VISITS = 20_000
+const VALUE_BYTES = 16
+const UNSEEN_BYTES = 64
+/** The fixed fields of a record: about forty, short by nature. Walking them would cost more than all the rest of recording. */
+const RECORD_BYTES = 2_000
+const ATTEMPT_BYTES = 500
+
+/** Roughly how many bytes a record occupies in memory. Good enough to bound a queue, not to bill by. */
+export function estimateRecordBytes({ generation, content }: RecordedGeneration): number {
+  const { attempts, pipeline, trace, metadata, parameters, usage } = generation
+  // Only what callers and upstreams fill can be large.
+  const open = estimateBytes(trace) + estimateBytes(metadata) + estimateBytes(parameters) + estimateBytes(pipeline) + estimateBytes(usage.raw)
+  return RECORD_BYTES + attempts.length * ATTEMPT_BYTES + open + (content ? estimateBytes(content) : 0)
 }
 
-function measure(value: unknown, budget: { visits: number }): number {
-  budget.visits--
-  if (typeof value === 'string') return 16 + value.length
-  if (typeof value !== 'object' || value === null) return 8
-  const values = Array.isArray(value) ? (value as readonly unknown[]) : Object.values(value)
-  let seen = 0
+/**
+ * The same for any JSON value: texts count by their length without being read. Averages of what was seen would be cheaper and are a trap:
+ * a nested value of a few kilobytes can make them astronomic, and one caller's record would push everybody else's out of the queue.
+ */
+export function estimateBytes(value: unknown): number {
+  if (value === undefined) return 0
   let bytes = 0
-  for (const child of values) {
-    if (budget.visits <= 0) break
-    bytes += measure(child, budget)
-    seen++
+  let visits = 0
+  // A stack of our own: callers choose how deep a value is.
+  const stack: unknown[] = [value]
+  while (stack.length > 0) {
+    if (++visits > MAX_VISITS) return bytes + stack.length * UNSEEN_BYTES
+    const current = stack.pop()
+    bytes += VALUE_BYTES
+    if (typeof current === 'string') {
+      bytes += current.length
+    } else if (Array.isArray(current)) {
+      for (const child of current as readonly unknown[]) stack.push(child)
+    } else if (typeof current === 'object' && current !== null) {
+      for (const [key, child] of Object.entries(current)) {
+        bytes += key.length
+        stack.push(child)
+      }
+    }
   }
-  return 32 + values.length * 8 + (seen === 0 ? values.length * 64 : (bytes / seen) * values.length)
+  return bytes
 }

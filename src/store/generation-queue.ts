@@ -1,6 +1,6 @@
 import type { Generation } from '../core/generation.ts'
 import type { RecordedGeneration } from '../core/store.ts'
-import { estimateBytes } from './estimate-bytes.ts'
+import { estimateRecordBytes } from './estimate-bytes.ts'
 
 /** One record on its way; `settled` once it is written or lost. */
 export interface QueuedGeneration extends RecordedGeneration {
@@ -67,7 +67,7 @@ export function createGenerationQueue(): GenerationQueue {
       return entries[head]
     },
     push: (record, now) => {
-      const entry: QueuedGeneration = { ...record, bytes: estimateBytes(record), at: now, settled: false }
+      const entry: QueuedGeneration = { ...record, bytes: estimateRecordBytes(record), at: now, settled: false }
       entries.push(entry)
       unsettled.set(entry.generation.id, entry)
       bytes += entry.bytes

@@ -1,3 +1,4 @@
+import { GatewayError } from '../core/error.ts'
 import type { Generation, GenerationContent } from '../core/generation.ts'
 import type { Tables } from './database.ts'
 
@@ -42,27 +43,37 @@ export function encodeGeneration(generation: Generation): Row {
 }
 
 function encodeRecord(generation: Generation): string {
-  const record = JSON.stringify(generation)
-  if (record.length <= MAX_RECORD_CHARS) return record
+  const record = stringify(generation)
+  if (record !== undefined && record.length <= MAX_RECORD_CHARS) return record
   const { raw: _raw, ...usage } = generation.usage
-  const omitted = { omitted: `larger than ${MAX_RECORD_CHARS} characters with it` }
-  const smaller: Generation = {
+  const omitted = { omitted: `larger than ${MAX_RECORD_CHARS} characters with it, or nested too deeply` }
+  const smaller = stringify({
     ...generation,
     usage,
     pipeline: generation.pipeline.map(({ data: _data, ...stage }) => stage),
     ...(generation.trace ? { trace: omitted } : {}),
     parameters: omitted,
+  } satisfies Generation)
+  if (smaller === undefined) throw new GatewayError('server', 'A generation record cannot be written as JSON')
+  return smaller
+}
+
+/** Undefined for what JSON cannot hold: callers nest values deeper than it can be written, though it could be read. */
+function stringify(value: unknown, replacer?: (key: string, value: unknown) => unknown): string | undefined {
+  try {
+    return JSON.stringify(value, replacer)
+  } catch {
+    return undefined
   }
-  return JSON.stringify(smaller)
 }
 
 export function decodeGeneration(record: string): Generation {
   return JSON.parse(record) as Generation
 }
 
-/** Media bytes and oversized texts are replaced by placeholders with type and size. */
-export function encodeContent(content: GenerationContent): string {
-  return JSON.stringify(content, (_key, value: unknown) => {
+/** Media bytes and oversized texts are replaced by placeholders with type and size. Undefined when it cannot be written at all. */
+export function encodeContent(content: GenerationContent): string | undefined {
+  return stringify(content, (_key, value) => {
     if (typeof value !== 'string') return value
     const media = DATA_URL.exec(value.slice(0, 200))
     if (media) return `[omitted: ${media[1] ?? 'data'}, ${value.length} characters]`

@@ -20,7 +20,8 @@ export function createGenerationInsert(db: Db): InsertGenerations {
     await insertGenerations(trx, generations)
     const contents: Tables['generation_content'][] = []
     batch.forEach(({ content }, i) => {
-      if (content) contents.push({ id: generations[i]!.id, content: encodeContent(content) })
+      const encoded = content && encodeContent(content)
+      if (encoded !== undefined) contents.push({ id: generations[i]!.id, content: encoded })
     })
     await insertContent(trx, contents)
   }

@@ -387,6 +387,23 @@ function describeStore<T extends Omit<StoreUnderTest, 'openAnother'>>(
         expect(content).toContain('[omitted: text, 3000000 characters]')
       })
 
+      it('takes a record whose caller nested values deeper than JSON can be written', async () => {
+        const deep = Array.from({ length: 50_000 }).reduce<object>((inner) => ({ inner }), {})
+        const content: GenerationContent = { input: [{ type: 'function_call_output', deep }], output: [] }
+        await store.generations.insertMany([
+          { generation: sampleGeneration('gen-1', { trace: { deep } }), content },
+          { generation: sampleGeneration('gen-2', { parameters: { deep } }), content: sampleContent },
+        ])
+        expect(await store.generations.get('gen-1')).toMatchObject({ status: 'completed', trace: { omitted: expect.any(String) } })
+        expect(await store.generations.content('gen-1')).toBeUndefined()
+        expect(await store.generations.content('gen-2')).toEqual(sampleContent)
+      })
+
+      it('refuses what no record can be, as a fault of the data', async () => {
+        const impossible = sampleGeneration('gen-1', { httpStatus: 1n as unknown as number })
+        await expect(store.generations.insertMany([{ generation: impossible }])).rejects.toMatchObject({ errorType: 'server' })
+      })
+
       it('prunes the oldest in batches, content included', async () => {
         const batch = Array.from({ length: 10 }, (_, i) => ({
           generation: sampleGeneration(`gen-${i}`, { startedAt: NOW + i }),
