@@ -74,7 +74,9 @@ export function readAnnotation(value: unknown): Annotation | undefined {
   return undefined
 }
 
-function readTokens(value: unknown): { readonly token: string; readonly logprob: number; readonly bytes: readonly number[]; readonly source: { readonly [key: string]: unknown } }[] {
+function readTokens(
+  value: unknown,
+): { readonly token: string; readonly logprob: number; readonly bytes: readonly number[]; readonly source: { readonly [key: string]: unknown } }[] {
   const tokens = []
   for (const source of listOf(value)) {
     if (!isObject(source) || typeof source['token'] !== 'string' || typeof source['logprob'] !== 'number') continue

@@ -9,8 +9,13 @@ const decodeError = (status: number, body: unknown, headers = {}): ReturnType<ty
 
 describe('decodeError', () => {
   it('classifies by content and names the provider', () => {
-    expect(decodeError(400, { error: { message: 'Your input exceeds the context window of this model.', code: 'context_length_exceeded' } })).toMatchObject({ errorType: 'context_length_exceeded', details: { providerName: 'Acme', source: 'provider' } })
-    expect(decodeError(429, { error: { message: 'Rate limit reached', code: 'rate_limit_exceeded' } }, { 'retry-after': '7' })).toMatchObject({ errorType: 'rate_limit_exceeded', details: { retryAfterMs: 7000 } })
+    expect(
+      decodeError(400, { error: { message: 'Your input exceeds the context window of this model.', code: 'context_length_exceeded' } }),
+    ).toMatchObject({ errorType: 'context_length_exceeded', details: { providerName: 'Acme', source: 'provider' } })
+    expect(decodeError(429, { error: { message: 'Rate limit reached', code: 'rate_limit_exceeded' } }, { 'retry-after': '7' })).toMatchObject({
+      errorType: 'rate_limit_exceeded',
+      details: { retryAfterMs: 7000 },
+    })
   })
 
   it.each([
@@ -21,7 +26,9 @@ describe('decodeError', () => {
   })
 
   it('asks for nothing of the kind otherwise', () => {
-    expect(decodeError(400, { error: { message: 'Unsupported value', code: 'unsupported_value' } }).details.metadata?.['strip_reasoning']).toBeUndefined()
+    expect(
+      decodeError(400, { error: { message: 'Unsupported value', code: 'unsupported_value' } }).details.metadata?.['strip_reasoning'],
+    ).toBeUndefined()
   })
 })
 

@@ -11,14 +11,20 @@ import type { TargetParts } from './__fixtures__/harness.ts'
 import { openAiResponses } from './index.ts'
 
 const folder = join(import.meta.dirname, '__fixtures__')
-const named = (kind: string, ending: string): string[] => readdirSync(join(folder, kind)).filter((name) => name.endsWith(ending) && !name.includes('.golden.'))
+const named = (kind: string, ending: string): string[] =>
+  readdirSync(join(folder, kind)).filter((name) => name.endsWith(ending) && !name.includes('.golden.'))
 const json = (value: unknown): string => `${JSON.stringify(value, undefined, 1)}\n`
 
 describe('golden encodings', () => {
   it.each(named('requests', '.json'))('%s', async (name) => {
-    const { target: parts, request } = JSON.parse(readFileSync(join(folder, 'requests', name), 'utf8')) as { readonly target: TargetParts; readonly request: ModelRequest }
+    const { target: parts, request } = JSON.parse(readFileSync(join(folder, 'requests', name), 'utf8')) as {
+      readonly target: TargetParts
+      readonly request: ModelRequest
+    }
     const { body, ...encoded } = openAiResponses.encodeRequest(request, target(parts))
-    await expect(json({ ...encoded, body: JSON.parse(body) as unknown })).toMatchFileSnapshot(join(folder, 'requests', name.replace(/\.json$/, '.golden.json')))
+    await expect(json({ ...encoded, body: JSON.parse(body) as unknown })).toMatchFileSnapshot(
+      join(folder, 'requests', name.replace(/\.json$/, '.golden.json')),
+    )
   })
 })
 

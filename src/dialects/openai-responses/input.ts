@@ -36,7 +36,12 @@ const NO_RESULT = 'No result is available for this call.'
  * The input items as the endpoint takes them. Ids the gateway minted are gone, calls and outputs are in pairs, reasoning stands only
  * before what it led to. Throws `invalid_prompt` for references to stored items.
  */
-export function encodeInput(input: readonly InputItem[], target: Target<ResponsesOptions>, names: ToolNames, dropped: Set<string>): readonly JsonObject[] {
+export function encodeInput(
+  input: readonly InputItem[],
+  target: Target<ResponsesOptions>,
+  names: ToolNames,
+  dropped: Set<string>,
+): readonly JsonObject[] {
   const { options, media } = target
   const context: InputContext = { options, target, names, dropped, converted: new Set(), ...(media === undefined ? {} : { media }) }
   const entries = input.map((item, position) => encodeItem(item, position, context))
@@ -81,7 +86,12 @@ function encodeKnown(item: KnownItem, position: number, context: InputContext): 
   }
 }
 
-function nameOf(name: string, namespace: string | null | undefined, names: ToolNames, options: ResponsesOptions): { readonly name: string; readonly namespace?: string } {
+function nameOf(
+  name: string,
+  namespace: string | null | undefined,
+  names: ToolNames,
+  options: ResponsesOptions,
+): { readonly name: string; readonly namespace?: string } {
   if (namespace == null || namespace === '') return { name: names.upstream(name) }
   return options.namespaceTools ? { name, namespace } : { name: names.upstream(name, namespace) }
 }
@@ -136,7 +146,11 @@ function convertCallerRun(item: OtherItem, { converted }: InputContext): Entry |
   }
   if (!item.type.endsWith('_output') || !converted.has(callId)) return undefined
   const output = item['output']
-  return { role: 'output', bySpeaker: false, item: { type: 'function_call_output', call_id: callId, output: typeof output === 'string' ? output : JSON.stringify(output ?? {}) } }
+  return {
+    role: 'output',
+    bySpeaker: false,
+    item: { type: 'function_call_output', call_id: callId, output: typeof output === 'string' ? output : JSON.stringify(output ?? {}) },
+  }
 }
 
 /**
@@ -181,7 +195,11 @@ function missingOutput({ item }: Entry): Entry {
 function orphanMessage(item: JsonObject): JsonObject {
   const output = item['output']
   const parts = typeof output === 'string' ? [{ type: 'input_text', text: output }] : (output as readonly JsonObject[])
-  return { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Result of a tool call that is not part of this conversation:' }, ...parts] }
+  return {
+    type: 'message',
+    role: 'user',
+    content: [{ type: 'input_text', text: 'Result of a tool call that is not part of this conversation:' }, ...parts],
+  }
 }
 
 /**

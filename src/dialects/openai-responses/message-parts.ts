@@ -84,6 +84,10 @@ export function encodeMessage(item: MessageItem, context: PartContext): JsonObje
   const role = item.role === 'developer' && !options.developerRole ? 'system' : item.role
   const phase = options.phase && item.phase != null ? { phase: item.phase } : {}
   if (typeof item.content === 'string') return { type: 'message', role, content: item.content, ...phase }
+  if (role === 'assistant' && !options.assistantParts) {
+    const text = item.content.map((part) => (part.type === 'refusal' ? part.refusal : 'text' in part ? part.text : '')).join('')
+    return text === '' ? undefined : { type: 'message', role, content: text, ...phase }
+  }
   const content =
     role === 'assistant'
       ? item.content.map((part) => encodeAssistantPart(part, context)).filter((part) => part !== undefined)

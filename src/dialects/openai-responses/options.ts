@@ -5,8 +5,15 @@ const INPUT_PARTS = ['input_text', 'input_image', 'input_file', 'input_audio', '
 
 /** Format names of the public contract for encrypted reasoning. */
 const REASONING_FORMATS = [
-  'openai-responses-v1', 'azure-openai-responses-v1', 'bedrock-openai-responses-v1', 'bedrock-xai-responses-v1', 'xai-responses-v1', 'meta-responses-v1',
-  'anthropic-claude-v1', 'google-gemini-v1', 'unknown',
+  'openai-responses-v1',
+  'azure-openai-responses-v1',
+  'bedrock-openai-responses-v1',
+  'bedrock-xai-responses-v1',
+  'xai-responses-v1',
+  'meta-responses-v1',
+  'anthropic-claude-v1',
+  'google-gemini-v1',
+  'unknown',
 ] as const
 
 /**
@@ -83,6 +90,8 @@ export const responsesOptions = z.strictObject({
   // -- messages --
   /** Content parts the endpoint takes; others are replaced by a sentence. */
   inputParts: z.array(z.enum(INPUT_PARTS)).default(['input_text', 'input_image', 'input_file', 'input_audio']),
+  /** Whether messages of the assistant may hold parts; without it their texts are sent as one string. */
+  assistantParts: z.boolean().default(true),
   /** `phase` of assistant messages. */
   phase: z.boolean().default(true),
   /** Role `developer`; without it such messages have role `system`. */

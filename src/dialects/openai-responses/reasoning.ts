@@ -31,7 +31,8 @@ export function encodeReasoningItem(item: ReasoningItem, target: ReasoningTarget
   const summary = (item.summary ?? []).map(({ text }) => ({ type: 'summary_text', text }))
   if (payload !== undefined && (payload.data !== undefined || payload.signature !== undefined)) {
     const { data, signature, text, format } = payload
-    const routed = options.replayFormats === 'any' ? { format, ...(signature === undefined ? {} : { signature, content: textContent(item, text) }) } : {}
+    const routed =
+      options.replayFormats === 'any' ? { format, ...(signature === undefined ? {} : { signature, content: textContent(item, text) }) } : {}
     return { type: 'reasoning', ...id, summary, ...(data === undefined ? {} : { encrypted_content: data }), ...routed }
   }
   const content = textContent(item, undefined)

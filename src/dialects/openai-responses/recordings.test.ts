@@ -53,23 +53,22 @@ function reframe(provider: string, lines: readonly string[]): string[] {
   return answers.map((frames) => frames.join('') + (provider === 'openrouter' ? 'data: [DONE]\n\n' : ''))
 }
 
+function read(provider: string, scenario: string, file: string): Recording[] {
+  const text = readFileSync(join(folder, provider, scenario, file), 'utf8')
+  const name = `${provider}/${scenario}/${file}`
+  if (file.endsWith('.json')) return [{ name, kind: 'json', text }]
+  if (file.endsWith('.sse')) return [{ name, kind: 'sse', text }]
+  const lines = text.split('\n').filter((line) => line !== '')
+  return reframe(provider, lines).map((answer, index) => ({ name: `${name} #${index}`, kind: 'sse', text: answer }))
+}
+
 function recordings(): Recording[] {
-  const found: Recording[] = []
-  for (const provider of readdirSync(folder)) {
-    for (const scenario of readdirSync(join(folder, provider))) {
-      for (const file of readdirSync(join(folder, provider, scenario)).filter((name) => name.includes('.response.'))) {
-        const text = readFileSync(join(folder, provider, scenario, file), 'utf8')
-        const name = `${provider}/${scenario}/${file}`
-        if (file.endsWith('.json')) found.push({ name, kind: 'json', text })
-        else if (file.endsWith('.sse')) found.push({ name, kind: 'sse', text })
-        else {
-          const answers = reframe(provider, text.split('\n').filter((line) => line !== ''))
-          for (const [index, answer] of answers.entries()) found.push({ name: `${name} #${index}`, kind: 'sse', text: answer })
-        }
-      }
-    }
-  }
-  return found
+  const scenarios = readdirSync(folder).flatMap((provider) => readdirSync(join(folder, provider)).map((scenario) => [provider, scenario] as const))
+  return scenarios.flatMap(([provider, scenario]) =>
+    readdirSync(join(folder, provider, scenario))
+      .filter((file) => file.includes('.response.'))
+      .flatMap((file) => read(provider, scenario, file)),
+  )
 }
 
 interface Naive {
@@ -82,7 +81,10 @@ interface Naive {
 
 /** The recording read without any of our code: deltas added up by their index, everything else from the closing event. */
 function naiveStream(text: string): Naive {
-  const frames = text.split(/\r?\n/).filter((line) => line.startsWith('data: {')).map((line) => JSON.parse(line.slice(6)) as NaiveFrame)
+  const frames = text
+    .split(/\r?\n/)
+    .filter((line) => line.startsWith('data: {'))
+    .map((line) => JSON.parse(line.slice(6)) as NaiveFrame)
   const said = new Map<string, string>()
   const add = (key: string, delta: string): unknown => said.set(key, (said.get(key) ?? '') + delta)
   for (const { type, output_index, content_index, summary_index, delta, arguments: whole } of frames) {
@@ -90,7 +92,8 @@ function naiveStream(text: string): Naive {
     if (type === 'response.function_call_arguments.delta' || type === 'response.custom_tool_call_input.delta') add(`arguments ${output_index}`, delta)
     // One server streams no arguments at all.
     if (type === 'response.function_call_arguments.done' && !said.has(`arguments ${output_index}`)) said.set(`arguments ${output_index}`, whole)
-    if (type === 'response.reasoning_text.delta' || type === 'response.reasoning_summary_text.delta') add(`reasoning ${output_index} ${content_index ?? summary_index}`, delta)
+    if (type === 'response.reasoning_text.delta' || type === 'response.reasoning_summary_text.delta')
+      add(`reasoning ${output_index} ${content_index ?? summary_index}`, delta)
   }
   const of = (prefix: string): string[] => [...said].filter(([key]) => key.startsWith(prefix)).map(([, value]) => value)
   const types = frames.filter(({ type }) => type === 'response.output_item.added').map(({ item }) => item.type)
@@ -101,9 +104,15 @@ function naiveBody(text: string): Naive {
   const { output, usage } = JSON.parse(text) as NaiveResponse
   const texts = (list: NaiveItem['content']): string => (list ?? []).map((part) => part.text ?? '').join('')
   return {
-    text: output.filter(({ type }) => type === 'message').map(({ content }) => texts(content)).join(''),
+    text: output
+      .filter(({ type }) => type === 'message')
+      .map(({ content }) => texts(content))
+      .join(''),
     arguments: output.filter(({ type }) => type === 'function_call' || type === 'custom_tool_call').map((item) => item.arguments ?? item.input ?? ''),
-    reasoning: output.filter(({ type }) => type === 'reasoning').map(({ summary, content }) => texts(summary) + texts(content)).join(''),
+    reasoning: output
+      .filter(({ type }) => type === 'reasoning')
+      .map(({ summary, content }) => texts(summary) + texts(content))
+      .join(''),
     types: output.map(({ type }) => type),
     usage,
   }
@@ -144,7 +153,11 @@ describe.skipIf(!isThere)(`recordings of Responses servers (${isThere ? folder :
     const bytes = Buffer.from(text)
     const first = fold(decodeSse(bytes, bytes.length).events)
     expect(said(first)).toEqual(naive)
-    expect(first.end.usage).toMatchObject({ inputTokens: naive.usage?.input_tokens, outputTokens: naive.usage?.output_tokens, totalTokens: naive.usage?.total_tokens })
+    expect(first.end.usage).toMatchObject({
+      inputTokens: naive.usage?.input_tokens,
+      outputTokens: naive.usage?.output_tokens,
+      totalTokens: naive.usage?.total_tokens,
+    })
     for (const size of [1, 7, 1000]) expect(fold(decodeSse(bytes, size).events)).toEqual(first)
   })
 
@@ -156,7 +169,9 @@ describe.skipIf(!isThere)(`recordings of Responses servers (${isThere ? folder :
     expect(said(body)).toEqual(said(streamed))
     expect(body.end).toEqual(streamed.end)
     expect(body.items.map(({ annotations }) => annotations)).toEqual(streamed.items.map(({ annotations }) => annotations))
-    expect(body.items.map(({ start }) => [start['call_id'], start['name']])).toEqual(streamed.items.map(({ start }) => [start['call_id'], start['name']]))
+    expect(body.items.map(({ start }) => [start['call_id'], start['name']])).toEqual(
+      streamed.items.map(({ start }) => [start['call_id'], start['name']]),
+    )
   })
 
   it.each(good.filter(({ kind }) => kind === 'json'))('$name says what its items say', ({ text }) => {

@@ -18,20 +18,53 @@ const user = (text: string): InputItem => ({ type: 'message', role: 'user', cont
 const call = (call_id: string, name = 'f'): InputItem => ({ type: 'function_call', id: 'fc_1', call_id, name, arguments: '{}', status: 'completed' })
 const output = (call_id: string, text = 'ok'): InputItem => ({ type: 'function_call_output', id: 'fco_1', call_id, output: text })
 const sealed = (more: object = {}): string => sealReasoning({ format: 'openai-responses-v1', scope: 'acme/main', data: 'blob', ...more })
-const reasoning = (encrypted_content: string | null = sealed(), more: object = {}): InputItem => ({ type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'S' }], encrypted_content, ...more })
+const reasoning = (encrypted_content: string | null = sealed(), more: object = {}): InputItem => ({
+  type: 'reasoning',
+  id: 'rs_1',
+  summary: [{ type: 'summary_text', text: 'S' }],
+  encrypted_content,
+  ...more,
+})
 const f = { type: 'function', name: 'f', parameters: { type: 'object', properties: {} } } as const
-const without = (...names: readonly string[]): TargetParts => ({ supports: new Set(openAiResponses.supports.filter((name) => !names.includes(name))) })
+const without = (...names: readonly string[]): TargetParts => ({
+  supports: new Set(openAiResponses.supports.filter((name) => !names.includes(name))),
+})
 
 describe('the envelope of a request', () => {
   it('names the upstream model, stores nothing, and streams as told', () => {
     const encoded = openAiResponses.encodeRequest({ model: 'acme/small', input: [user('Hi')], stream: false, store: true }, target())
-    expect(encoded).toMatchObject({ method: 'POST', path: '/responses', headers: { 'content-type': 'application/json', accept: 'text/event-stream' }, dropped: [] })
-    expect(JSON.parse(encoded.body)).toEqual({ model: 'small-1', input: [{ type: 'message', role: 'user', content: 'Hi' }], stream: true, store: false })
+    expect(encoded).toMatchObject({
+      method: 'POST',
+      path: '/responses',
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+      dropped: [],
+    })
+    expect(JSON.parse(encoded.body)).toEqual({
+      model: 'small-1',
+      input: [{ type: 'message', role: 'user', content: 'Hi' }],
+      stream: true,
+      store: false,
+    })
     expect(encode({}, { stream: false }).body['stream']).toBe(false)
   })
 
   it('keeps the fields of the gateway to itself', () => {
-    const request = { models: ['a'], provider: { order: ['x'] }, plugins: [{ id: 'web' }], session_id: 's', trace: { trace_id: 't' }, route: 'x', preset: 'p', transforms: [], cache_control: { type: 'ephemeral' as const }, debug: {}, stop_server_tools_when: [], max_tool_calls: 3, previous_response_id: null, stream_options: {} }
+    const request = {
+      models: ['a'],
+      provider: { order: ['x'] },
+      plugins: [{ id: 'web' }],
+      session_id: 's',
+      trace: { trace_id: 't' },
+      route: 'x',
+      preset: 'p',
+      transforms: [],
+      cache_control: { type: 'ephemeral' as const },
+      debug: {},
+      stop_server_tools_when: [],
+      max_tool_calls: 3,
+      previous_response_id: null,
+      stream_options: {},
+    }
     expect(Object.keys(encode(request).body).toSorted()).toEqual(['input', 'model', 'store', 'stream'])
   })
 
@@ -52,7 +85,11 @@ describe('the envelope of a request', () => {
   })
 
   it('merges what the operator adds, but never gives up statelessness', () => {
-    expect(encode({ truncation: 'auto' }, { options: { extraBody: { truncation: 'disabled', store: true, x: 1 } } }).body).toMatchObject({ truncation: 'disabled', x: 1, store: false })
+    expect(encode({ truncation: 'auto' }, { options: { extraBody: { truncation: 'disabled', store: true, x: 1 } } }).body).toMatchObject({
+      truncation: 'disabled',
+      x: 1,
+      store: false,
+    })
   })
 
   it('asks for unpadded streams where told to', () => {
@@ -62,13 +99,28 @@ describe('the envelope of a request', () => {
 })
 
 describe('parameters', () => {
-  const all = { temperature: 0.5, top_p: 0.9, top_logprobs: 2, max_output_tokens: 100, seed: 1, stop: ['x'], presence_penalty: 0, frequency_penalty: 0, top_k: 3 }
+  const all = {
+    temperature: 0.5,
+    top_p: 0.9,
+    top_logprobs: 2,
+    max_output_tokens: 100,
+    seed: 1,
+    stop: ['x'],
+    presence_penalty: 0,
+    frequency_penalty: 0,
+    top_k: 3,
+  }
 
   it('sends what the endpoint supports and names the rest', () => {
     const { body, dropped } = encode(all)
     expect(body).toMatchObject({ temperature: 0.5, top_p: 0.9, top_logprobs: 2, max_output_tokens: 100 })
     expect([...dropped].toSorted()).toEqual(['frequency_penalty', 'presence_penalty', 'seed', 'stop', 'top_k'])
-    expect(encode(all, { supports: new Set(['seed', 'stop', 'top_k', 'presence_penalty', 'frequency_penalty']) }).dropped.toSorted()).toEqual(['max_output_tokens', 'temperature', 'top_logprobs', 'top_p'])
+    expect(encode(all, { supports: new Set(['seed', 'stop', 'top_k', 'presence_penalty', 'frequency_penalty']) }).dropped.toSorted()).toEqual([
+      'max_output_tokens',
+      'temperature',
+      'top_logprobs',
+      'top_p',
+    ])
   })
 
   it('knows endpoints that refuse sampling', () => {
@@ -76,17 +128,31 @@ describe('parameters', () => {
     expect(encode({ temperature: 1, reasoning: { effort: 'low' } }, parts).dropped).toEqual(['temperature'])
     expect(encode({ temperature: 1, reasoning: { effort: 'none' } }, parts).dropped).toEqual([])
     expect(encode({ temperature: 1 }, { options: { samplingParameters: 'drop' } }).dropped).toEqual(['temperature'])
-    expect(encode({ presence_penalty: 0 }, { supports: new Set(['presence_penalty']), options: { penalties: false } }).dropped).toEqual(['presence_penalty'])
+    expect(encode({ presence_penalty: 0 }, { supports: new Set(['presence_penalty']), options: { penalties: false } }).dropped).toEqual([
+      'presence_penalty',
+    ])
   })
 
   it('raises an output limit that is too small for the endpoint', () => {
-    expect(encode({ max_output_tokens: 5 }, { options: { minOutputTokens: 16 } })).toMatchObject({ body: { max_output_tokens: 16 }, dropped: ['max_output_tokens: 5 became 16'] })
+    expect(encode({ max_output_tokens: 5 }, { options: { minOutputTokens: 16 } })).toMatchObject({
+      body: { max_output_tokens: 16 },
+      dropped: ['max_output_tokens: 5 became 16'],
+    })
   })
 
   it('keeps the fields of the full format from servers that lack them', () => {
-    const request = { metadata: { a: 'b' }, prompt_cache_key: 'k', prompt_cache_options: { mode: 'explicit' as const }, safety_identifier: 's', user: 'u', service_tier: 'flex' as const }
+    const request = {
+      metadata: { a: 'b' },
+      prompt_cache_key: 'k',
+      prompt_cache_options: { mode: 'explicit' as const },
+      safety_identifier: 's',
+      user: 'u',
+      service_tier: 'flex' as const,
+    }
     expect(encode(request)).toMatchObject({ body: request, dropped: [] })
-    const none = encode(request, { options: { metadata: false, promptCacheKey: false, promptCacheOptions: false, safetyIdentifier: false, serviceTier: false } })
+    const none = encode(request, {
+      options: { metadata: false, promptCacheKey: false, promptCacheOptions: false, safetyIdentifier: false, serviceTier: false },
+    })
     expect(Object.keys(none.body).toSorted()).toEqual(['input', 'model', 'store', 'stream'])
     expect([...none.dropped].toSorted()).toEqual(Object.keys(request).toSorted())
     expect(encode({ service_tier: 'fast' }).body['service_tier']).toBe('priority')
@@ -94,9 +160,16 @@ describe('parameters', () => {
 
   it('sends formats and verbosity where they are supported', () => {
     const schema = { type: 'json_schema' as const, name: 'n', schema: {}, strict: null }
-    expect(encode({ text: { format: schema, verbosity: 'low' } }).body['text']).toEqual({ format: { type: 'json_schema', name: 'n', schema: {} }, verbosity: 'low' })
-    expect(encode({ text: { format: schema, verbosity: 'low' } }, without('structured_outputs', 'verbosity'))).toMatchObject({ dropped: ['structured_outputs', 'verbosity'] })
-    expect(encode({ text: { format: { type: 'json_object' } } }, without('structured_outputs', 'response_format')).dropped).toEqual(['response_format'])
+    expect(encode({ text: { format: schema, verbosity: 'low' } }).body['text']).toEqual({
+      format: { type: 'json_schema', name: 'n', schema: {} },
+      verbosity: 'low',
+    })
+    expect(encode({ text: { format: schema, verbosity: 'low' } }, without('structured_outputs', 'verbosity'))).toMatchObject({
+      dropped: ['structured_outputs', 'verbosity'],
+    })
+    expect(encode({ text: { format: { type: 'json_object' } } }, without('structured_outputs', 'response_format')).dropped).toEqual([
+      'response_format',
+    ])
     expect(encode({ text: { verbosity: 'max' } })).toMatchObject({ body: { text: { verbosity: 'high' } }, dropped: ['verbosity: max became high'] })
   })
 })
@@ -104,7 +177,10 @@ describe('parameters', () => {
 describe('reasoning options', () => {
   it('translates efforts to what the endpoint knows', () => {
     const parts = { options: { reasoningEfforts: ['low' as const, 'medium' as const, 'high' as const] } }
-    expect(encode({ reasoning: { effort: 'xhigh' } }, parts)).toMatchObject({ body: { reasoning: { effort: 'high' } }, dropped: ['reasoning.effort: xhigh became high'] })
+    expect(encode({ reasoning: { effort: 'xhigh' } }, parts)).toMatchObject({
+      body: { reasoning: { effort: 'high' } },
+      dropped: ['reasoning.effort: xhigh became high'],
+    })
     expect(encode({ reasoning: { effort: 'none' } }, parts)).toMatchObject({ body: { reasoning: { effort: 'low' } } })
     expect(encode({ reasoning: { effort: 'high' } }, { options: { reasoningEfforts: [] } }).body).not.toHaveProperty('reasoning')
   })
@@ -118,7 +194,10 @@ describe('reasoning options', () => {
   })
 
   it('leaves out summaries where they are refused, and everything where the endpoint does not reason', () => {
-    expect(encode({ reasoning: { effort: 'low', summary: 'auto' } }, { options: { reasoningSummary: false } })).toMatchObject({ body: { reasoning: { effort: 'low' } }, dropped: ['reasoning.summary'] })
+    expect(encode({ reasoning: { effort: 'low', summary: 'auto' } }, { options: { reasoningSummary: false } })).toMatchObject({
+      body: { reasoning: { effort: 'low' } },
+      dropped: ['reasoning.summary'],
+    })
     const none = without('reasoning', 'reasoning_effort', 'include_reasoning')
     expect(encode({ reasoning: { effort: 'low' } }, none)).toMatchObject({ dropped: ['reasoning'] })
     expect(encode({ reasoning: { effort: 'none' } }, none).dropped).toEqual([])
@@ -134,7 +213,9 @@ describe('reasoning options', () => {
     expect(include({}, { options: { includeReasoning: 'always' } })).toEqual(encrypted)
     expect(include({ reasoning: { effort: 'low' } }, { options: { includeReasoning: 'asked' } })).toBeUndefined()
     expect(include({ include: ['file_search_call.results', ...encrypted] })).toEqual(['file_search_call.results', ...encrypted])
-    expect(encode({ include: encrypted }, { options: { encryptedReasoning: false } })).toMatchObject({ dropped: ['include: reasoning.encrypted_content'] })
+    expect(encode({ include: encrypted }, { options: { encryptedReasoning: false } })).toMatchObject({
+      dropped: ['include: reasoning.encrypted_content'],
+    })
     expect(include({ include: encrypted }, without('reasoning', 'reasoning_effort', 'include_reasoning'))).toBeUndefined()
   })
 })
@@ -143,8 +224,15 @@ describe('reasoning of earlier turns', () => {
   const said: InputItem = { type: 'message', role: 'assistant', content: 'x' }
 
   it('goes back to the endpoint that minted it, without id and envelope', () => {
-    expect(encode({ input: [reasoning(), said] })).toMatchObject({ body: { input: [{ type: 'reasoning', summary: [{ type: 'summary_text', text: 'S' }], encrypted_content: 'blob' }, { type: 'message' }] }, dropped: [] })
-    expect(encode({ input: [reasoning(sealed(), { summary: null }), said] }).body.input[0]).toEqual({ type: 'reasoning', summary: [], encrypted_content: 'blob' })
+    expect(encode({ input: [reasoning(), said] })).toMatchObject({
+      body: { input: [{ type: 'reasoning', summary: [{ type: 'summary_text', text: 'S' }], encrypted_content: 'blob' }, { type: 'message' }] },
+      dropped: [],
+    })
+    expect(encode({ input: [reasoning(sealed(), { summary: null }), said] }).body.input[0]).toEqual({
+      type: 'reasoning',
+      summary: [],
+      encrypted_content: 'blob',
+    })
   })
 
   it.each([
@@ -160,26 +248,38 @@ describe('reasoning of earlier turns', () => {
   it('goes back to a router in any format, with signature and text', () => {
     const encrypted = sealReasoning({ format: 'anthropic-claude-v1', scope: 'acme/main', signature: 'sig', text: 'because' })
     expect(encode({ input: [reasoning(encrypted), said] }, { options: { replayFormats: 'any' } }).body.input[0]).toEqual({
-      type: 'reasoning', summary: [{ type: 'summary_text', text: 'S' }], format: 'anthropic-claude-v1', signature: 'sig', content: [{ type: 'reasoning_text', text: 'because' }],
+      type: 'reasoning',
+      summary: [{ type: 'summary_text', text: 'S' }],
+      format: 'anthropic-claude-v1',
+      signature: 'sig',
+      content: [{ type: 'reasoning_text', text: 'because' }],
     })
   })
 
   it('goes back as text where the endpoint takes text', () => {
     const item = reasoning(null, { content: [{ type: 'reasoning_text', text: 'raw' }] })
     expect(encode({ input: [item, said] }, { options: { reasoningText: true, reasoningIds: true } }).body.input[0]).toEqual({
-      type: 'reasoning', id: 'rs_0', summary: [{ type: 'summary_text', text: 'S' }], content: [{ type: 'reasoning_text', text: 'raw' }],
+      type: 'reasoning',
+      id: 'rs_0',
+      summary: [{ type: 'summary_text', text: 'S' }],
+      content: [{ type: 'reasoning_text', text: 'raw' }],
     })
     expect(encode({ input: [item, said] }).dropped).toEqual(['reasoning of another endpoint'])
   })
 
   it('is never left without the item it led to', () => {
-    const types = (input: readonly InputItem[]): unknown[] => encode({ input }, { options: { builtinTools: false } }).body.input.map((item) => item['type'])
+    const types = (input: readonly InputItem[]): unknown[] =>
+      encode({ input }, { options: { builtinTools: false } }).body.input.map((item) => item['type'])
     expect(types([reasoning()])).toEqual([])
     expect(types([reasoning(), user('Hi')])).toEqual(['message'])
     expect(types([reasoning(), { type: 'gateway:web_search', status: 'completed' }, said])).toEqual(['message'])
     expect(types([reasoning(), { type: 'message', role: 'assistant', content: [] }, said])).toEqual(['message'])
     expect(types([reasoning(), reasoning(), call('c'), output('c')])).toEqual(['reasoning', 'reasoning', 'function_call', 'function_call_output'])
-    expect(types([reasoning(sealed({ scope: 'other' })), reasoning(), call('c'), output('c')])).toEqual(['reasoning', 'function_call', 'function_call_output'])
+    expect(types([reasoning(sealed({ scope: 'other' })), reasoning(), call('c'), output('c')])).toEqual([
+      'reasoning',
+      'function_call',
+      'function_call_output',
+    ])
     expect(encode({ input: [reasoning()] }).dropped).toEqual(['reasoning without the item it led to'])
   })
 
@@ -193,21 +293,68 @@ describe('reasoning of earlier turns', () => {
 describe('messages', () => {
   it('loses ids and status, and gives every role its own kind of text', () => {
     const input: InputItem[] = [
-      { type: 'message', role: 'user', id: 'msg_1', status: 'completed', content: [{ type: 'output_text', text: 'a' }, { type: 'input_text', text: 'b', prompt_cache_breakpoint: { mode: 'explicit' } }] },
-      { type: 'message', role: 'assistant', id: 'msg_2', phase: 'commentary', content: [{ type: 'input_text', text: 'c' }, { type: 'refusal', refusal: 'd' }, { type: 'output_text', text: 'e', logprobs: [] }] },
+      {
+        type: 'message',
+        role: 'user',
+        id: 'msg_1',
+        status: 'completed',
+        content: [
+          { type: 'output_text', text: 'a' },
+          { type: 'input_text', text: 'b', prompt_cache_breakpoint: { mode: 'explicit' } },
+        ],
+      },
+      {
+        type: 'message',
+        role: 'assistant',
+        id: 'msg_2',
+        phase: 'commentary',
+        content: [
+          { type: 'input_text', text: 'c' },
+          { type: 'refusal', refusal: 'd' },
+          { type: 'output_text', text: 'e', logprobs: [] },
+        ],
+      },
     ]
     expect(encode({ input }).body.input).toEqual([
-      { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'a' }, { type: 'input_text', text: 'b', prompt_cache_breakpoint: { mode: 'explicit' } }] },
-      { type: 'message', role: 'assistant', phase: 'commentary', content: [{ type: 'output_text', text: 'c', annotations: [] }, { type: 'refusal', refusal: 'd' }, { type: 'output_text', text: 'e', annotations: [] }] },
+      {
+        type: 'message',
+        role: 'user',
+        content: [
+          { type: 'input_text', text: 'a' },
+          { type: 'input_text', text: 'b', prompt_cache_breakpoint: { mode: 'explicit' } },
+        ],
+      },
+      {
+        type: 'message',
+        role: 'assistant',
+        phase: 'commentary',
+        content: [
+          { type: 'output_text', text: 'c', annotations: [] },
+          { type: 'refusal', refusal: 'd' },
+          { type: 'output_text', text: 'e', annotations: [] },
+        ],
+      },
     ])
+    expect(encode({ input }, { options: { assistantParts: false } }).body.input[1]).toEqual({
+      type: 'message',
+      role: 'assistant',
+      phase: 'commentary',
+      content: 'cde',
+    })
     const poor = encode({ input }, { options: { promptCacheOptions: false, phase: false } }).body.input
     expect(JSON.stringify(poor)).not.toMatch(/breakpoint|phase/)
   })
 
   it('replaces media the endpoint does not take by a sentence', () => {
-    const content = [{ type: 'input_video' as const, video_url: 'https://v.test/a.mp4' }, { type: 'input_image' as const, image_url: 'data:image/png;base64,AA', detail: null }]
+    const content = [
+      { type: 'input_video' as const, video_url: 'https://v.test/a.mp4' },
+      { type: 'input_image' as const, image_url: 'data:image/png;base64,AA', detail: null },
+    ]
     const { body, dropped } = encode({ input: [{ type: 'message', role: 'user', content }] })
-    expect(body.input[0]?.['content']).toEqual([{ type: 'input_text', text: '[video left out: this endpoint does not take it]' }, { type: 'input_image', image_url: 'data:image/png;base64,AA' }])
+    expect(body.input[0]?.['content']).toEqual([
+      { type: 'input_text', text: '[video left out: this endpoint does not take it]' },
+      { type: 'input_image', image_url: 'data:image/png;base64,AA' },
+    ])
     expect(dropped).toEqual(['input: input_video'])
   })
 
@@ -219,10 +366,22 @@ describe('messages', () => {
   it('sends the bytes of remote media to servers that cannot fetch', () => {
     const url = 'https://i.test/a.png'
     const doc = 'https://i.test/b/report.pdf'
-    const input: InputItem[] = [{ type: 'message', role: 'user', content: [{ type: 'input_image', image_url: url }, { type: 'input_file', file_url: doc }] }]
+    const input: InputItem[] = [
+      {
+        type: 'message',
+        role: 'user',
+        content: [
+          { type: 'input_image', image_url: url },
+          { type: 'input_file', file_url: doc },
+        ],
+      },
+    ]
     expect(openAiResponses.mediaUrls?.({ input }, target())).toEqual([])
     expect(openAiResponses.mediaUrls?.({ input }, target({ options: { inlineMedia: true } }))).toEqual([url, doc])
-    const media = new Map([[url, { mimeType: 'image/png', data: 'AA' }], [doc, { mimeType: 'application/pdf', data: 'BB' }]])
+    const media = new Map([
+      [url, { mimeType: 'image/png', data: 'AA' }],
+      [doc, { mimeType: 'application/pdf', data: 'BB' }],
+    ])
     expect(encode({ input }, { options: { inlineMedia: true }, media }).body.input[0]?.['content']).toEqual([
       { type: 'input_image', image_url: 'data:image/png;base64,AA' },
       { type: 'input_file', file_data: 'data:application/pdf;base64,BB', filename: 'report.pdf' },
@@ -231,7 +390,8 @@ describe('messages', () => {
 })
 
 describe('calls and their outputs', () => {
-  const items = (input: readonly InputItem[], parts?: TargetParts): readonly { readonly [field: string]: unknown }[] => encode({ input }, parts).body.input
+  const items = (input: readonly InputItem[], parts?: TargetParts): readonly { readonly [field: string]: unknown }[] =>
+    encode({ input }, parts).body.input
 
   it('lose the ids the gateway minted', () => {
     expect(items([call('c'), output('c')])).toEqual([
@@ -260,26 +420,45 @@ describe('calls and their outputs', () => {
   })
 
   it('always come in pairs', () => {
-    expect(items([call('a'), user('never mind')])).toMatchObject([{ type: 'function_call' }, { type: 'function_call_output', call_id: 'a' }, { type: 'message' }])
+    expect(items([call('a'), user('never mind')])).toMatchObject([
+      { type: 'function_call' },
+      { type: 'function_call_output', call_id: 'a' },
+      { type: 'message' },
+    ])
     const orphan = encode({ input: [output('gone', 'result')] })
     expect(orphan.body.input[0]).toMatchObject({ type: 'message', role: 'user', content: [{}, { type: 'input_text', text: 'result' }] })
     expect(orphan.dropped).toEqual(['input: output without its call became text'])
   })
 
   it('stand together where the endpoint insists', () => {
-    const input = [call('a'), { type: 'message', role: 'assistant', content: 'thinking' } as const, call('b'), output('b'), user('go on'), output('a')]
+    const input = [
+      call('a'),
+      { type: 'message', role: 'assistant', content: 'thinking' } as const,
+      call('b'),
+      output('b'),
+      user('go on'),
+      output('a'),
+    ]
     const order = (parts?: TargetParts): unknown[] => items(input, parts).map((item) => item['call_id'] ?? item['content'])
     expect(order()).toEqual(['a', 'thinking', 'b', 'b', 'go on', 'a'])
     expect(order({ options: { toolOutputs: 'adjacent' } })).toEqual(['a', 'a', 'thinking', 'b', 'b', 'go on'])
     const parallel = [call('a'), call('b'), output('b'), output('a')]
     expect(items(parallel, { options: { toolOutputs: 'adjacent' } }).map((item) => [item['type'], item['call_id']])).toEqual([
-      ['function_call', 'a'], ['function_call', 'b'], ['function_call_output', 'a'], ['function_call_output', 'b'],
+      ['function_call', 'a'],
+      ['function_call', 'b'],
+      ['function_call_output', 'a'],
+      ['function_call_output', 'b'],
     ])
   })
 
   it('move media out of results where they cannot stay', () => {
     const image = { type: 'input_image', image_url: 'data:image/png;base64,AA' } as const
-    const input: InputItem[] = [call('a'), call('b'), { type: 'function_call_output', call_id: 'a', output: [{ type: 'input_text', text: 'see' }, image] }, output('b')]
+    const input: InputItem[] = [
+      call('a'),
+      call('b'),
+      { type: 'function_call_output', call_id: 'a', output: [{ type: 'input_text', text: 'see' }, image] },
+      output('b'),
+    ]
     expect(items(input)[2]?.['output']).toEqual([{ type: 'input_text', text: 'see' }, image])
     expect(items(input, { options: { toolOutputParts: false } }).slice(2)).toEqual([
       { type: 'function_call_output', call_id: 'a', output: 'see\n\n[the media of this result follow in the next message]' },
@@ -289,8 +468,14 @@ describe('calls and their outputs', () => {
   })
 
   it('of free-form tools become functions where there are none', () => {
-    const input: InputItem[] = [{ type: 'custom_tool_call', call_id: 'c', name: 'sql', input: 'SELECT "a"' }, { type: 'custom_tool_call_output', call_id: 'c', output: '1' }]
-    expect(items(input)).toEqual([{ type: 'custom_tool_call', call_id: 'c', name: 'sql', input: 'SELECT "a"' }, { type: 'custom_tool_call_output', call_id: 'c', output: '1' }])
+    const input: InputItem[] = [
+      { type: 'custom_tool_call', call_id: 'c', name: 'sql', input: 'SELECT "a"' },
+      { type: 'custom_tool_call_output', call_id: 'c', output: '1' },
+    ]
+    expect(items(input)).toEqual([
+      { type: 'custom_tool_call', call_id: 'c', name: 'sql', input: 'SELECT "a"' },
+      { type: 'custom_tool_call_output', call_id: 'c', output: '1' },
+    ])
     expect(items(input, { options: { customTools: false } })).toEqual([
       { type: 'function_call', call_id: 'c', name: 'sql', arguments: '{"input":"SELECT \\"a\\""}' },
       { type: 'function_call_output', call_id: 'c', output: '1' },
@@ -311,12 +496,19 @@ describe('calls and their outputs', () => {
     ])
     expect(poor.dropped).toContain('input: web_search_call')
     expect(poor.dropped).toContain('input: gateway:web_search')
-    expect(items(input, { options: { builtinTools: ['web_search_preview'] } }).at(-1)).toEqual({ type: 'web_search_call', status: 'completed', action: { type: 'search' } })
+    expect(items(input, { options: { builtinTools: ['web_search_preview'] } }).at(-1)).toEqual({
+      type: 'web_search_call',
+      status: 'completed',
+      action: { type: 'search' },
+    })
     expect(items(input).map((item) => item['type'])).toEqual(['shell_call', 'shell_call_output', 'web_search_call'])
   })
 
   it('cannot refer to stored items', () => {
-    expect(failure(() => encode({ input: [{ type: 'item_reference', id: 'msg_1' }] }))).toMatchObject({ errorType: 'invalid_prompt', failover: 'never' })
+    expect(failure(() => encode({ input: [{ type: 'item_reference', id: 'msg_1' }] }))).toMatchObject({
+      errorType: 'invalid_prompt',
+      failover: 'never',
+    })
   })
 
   it('end up in pairs with fitting ids for any history', () => {
@@ -330,32 +522,46 @@ describe('calls and their outputs', () => {
       id.map((call_id): InputItem => ({ type: 'custom_tool_call', call_id, name: 'sql', input: '' })),
     )
     fc.assert(
-      fc.property(fc.array(item, { maxLength: 14 }), fc.constantFrom('as-sent' as const, 'adjacent' as const), fc.boolean(), (input, toolOutputs, customTools) => {
-        const encoded = items(input, { options: { toolOutputs, customTools } })
-        const calls = encoded.filter((entry) => String(entry['type']).endsWith('_call')).map((entry) => entry['call_id'])
-        const outputs = encoded.filter((entry) => String(entry['type']).endsWith('_output')).map((entry) => entry['call_id'])
-        expect(new Set(calls).size).toBe(calls.length)
-        expect(outputs.toSorted()).toEqual(calls.toSorted())
-        expect(calls.every((callId) => String(callId).length <= 64)).toBe(true)
-        for (const [index, entry] of encoded.entries()) {
-          if (String(entry['type']).endsWith('_output')) expect(encoded.slice(0, index).some((before) => before['call_id'] === entry['call_id'])).toBe(true)
-          if (entry['type'] !== 'reasoning') continue
-          const next = encoded.slice(index).find((after) => after['type'] !== 'reasoning')
-          expect(next?.['role'] === 'assistant' || String(next?.['type']).endsWith('_call')).toBe(true)
-        }
-      }),
+      fc.property(
+        fc.array(item, { maxLength: 14 }),
+        fc.constantFrom('as-sent' as const, 'adjacent' as const),
+        fc.boolean(),
+        (input, toolOutputs, customTools) => {
+          const encoded = items(input, { options: { toolOutputs, customTools } })
+          const calls = encoded.filter((entry) => String(entry['type']).endsWith('_call')).map((entry) => entry['call_id'])
+          const outputs = encoded.filter((entry) => String(entry['type']).endsWith('_output')).map((entry) => entry['call_id'])
+          expect(new Set(calls).size).toBe(calls.length)
+          expect(outputs.toSorted()).toEqual(calls.toSorted())
+          expect(calls.every((callId) => String(callId).length <= 64)).toBe(true)
+          for (const [index, entry] of encoded.entries()) {
+            if (String(entry['type']).endsWith('_output'))
+              expect(encoded.slice(0, index).some((before) => before['call_id'] === entry['call_id'])).toBe(true)
+            if (entry['type'] !== 'reasoning') continue
+            const next = encoded.slice(index).find((after) => after['type'] !== 'reasoning')
+            expect(next?.['role'] === 'assistant' || String(next?.['type']).endsWith('_call')).toBe(true)
+          }
+        },
+      ),
       { numRuns: 500 },
     )
   })
 })
 
 describe('tools', () => {
-  const custom = { type: 'custom', name: 'sql', description: 'runs SQL', format: { type: 'grammar', syntax: 'lark', definition: 'start: "x"' } } as const
+  const custom = {
+    type: 'custom',
+    name: 'sql',
+    description: 'runs SQL',
+    format: { type: 'grammar', syntax: 'lark', definition: 'start: "x"' },
+  } as const
   const namespace = { type: 'namespace', name: 'mail', description: 'd', tools: [{ type: 'function', name: 'send', parameters: {} }] }
 
   it('go out as they came where the endpoint knows them', () => {
     const tools = [{ ...f, strict: null }, custom, namespace, { type: 'web_search' }]
-    expect(encode({ tools, tool_choice: 'auto', parallel_tool_calls: false })).toMatchObject({ body: { tools, tool_choice: 'auto', parallel_tool_calls: false }, dropped: [] })
+    expect(encode({ tools, tool_choice: 'auto', parallel_tool_calls: false })).toMatchObject({
+      body: { tools, tool_choice: 'auto', parallel_tool_calls: false },
+      dropped: [],
+    })
   })
 
   it('of the gateway never go out', () => {
@@ -381,7 +587,11 @@ describe('tools', () => {
 
   it('carry strict as the endpoint wants it', () => {
     const strict = (value: boolean | undefined, mode: 'forward' | 'only-true' | 'drop'): unknown =>
-      (encode({ tools: [{ ...f, ...(value === undefined ? {} : { strict: value }) }] }, { options: { strict: mode } }).body['tools'] as { strict?: boolean }[])[0]?.strict
+      (
+        encode({ tools: [{ ...f, ...(value === undefined ? {} : { strict: value }) }] }, { options: { strict: mode } }).body['tools'] as {
+          strict?: boolean
+        }[]
+      )[0]?.strict
     expect([strict(true, 'forward'), strict(false, 'forward'), strict(undefined, 'forward')]).toEqual([true, false, undefined])
     expect([strict(true, 'only-true'), strict(false, 'only-true')]).toEqual([true, undefined])
     expect(strict(true, 'drop')).toBeUndefined()
@@ -395,7 +605,10 @@ describe('tools', () => {
 
   it('are chosen by the name the endpoint knows', () => {
     const choice = (tool_choice: ModelRequest['tool_choice'], options: TargetParts['options'] = {}): unknown =>
-      encode({ tools: [f, { ...f, name: 'a.b' }, custom, { type: 'web_search' }], ...(tool_choice === undefined ? {} : { tool_choice }) }, { options }).body['tool_choice']
+      encode(
+        { tools: [f, { ...f, name: 'a.b' }, custom, { type: 'web_search' }], ...(tool_choice === undefined ? {} : { tool_choice }) },
+        { options },
+      ).body['tool_choice']
     expect(choice({ type: 'function', name: 'f' })).toEqual({ type: 'function', name: 'f' })
     expect(choice({ type: 'function', name: 'a.b' })).toMatchObject({ type: 'function', name: expect.stringMatching(/^a_b_/) })
     expect(choice({ type: 'custom', name: 'sql' })).toEqual({ type: 'custom', name: 'sql' })
@@ -406,8 +619,14 @@ describe('tools', () => {
   })
 
   it('are narrowed to the allowed ones, by the endpoint or by us', () => {
-    const request = { tools: [f, { ...f, name: 'g' }], tool_choice: { type: 'allowed_tools' as const, mode: 'required' as const, tools: [{ type: 'function', name: 'g' }] } }
-    expect(encode(request).body).toMatchObject({ tools: [{ name: 'f' }, { name: 'g' }], tool_choice: { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'g' }] } })
+    const request = {
+      tools: [f, { ...f, name: 'g' }],
+      tool_choice: { type: 'allowed_tools' as const, mode: 'required' as const, tools: [{ type: 'function', name: 'g' }] },
+    }
+    expect(encode(request).body).toMatchObject({
+      tools: [{ name: 'f' }, { name: 'g' }],
+      tool_choice: { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'g' }] },
+    })
     expect(encode(request, { options: { allowedTools: false } }).body).toMatchObject({ tools: [{ name: 'g' }], tool_choice: 'required' })
   })
 

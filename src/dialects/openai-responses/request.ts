@@ -1,5 +1,6 @@
 import type { EncodedRequest, Target } from '../../core/dialect.ts'
 import type { Parameter } from '../../core/endpoint.ts'
+import { isKnownItem } from '../../core/item.ts'
 import { GATEWAY_FIELDS } from '../../core/request.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { reasoningWish } from '../shared/reasoning-options.ts'
@@ -17,7 +18,15 @@ const LOGPROBS = 'message.output_text.logprobs'
 
 /** Fields with their own rules below. */
 const HANDLED: ReadonlySet<string> = new Set([
-  'input', 'tools', 'tool_choice', 'parallel_tool_calls', 'include', 'reasoning', 'text', 'max_output_tokens', 'service_tier',
+  'input',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'include',
+  'reasoning',
+  'text',
+  'max_output_tokens',
+  'service_tier',
 ])
 
 /** State on the upstream's side, which this gateway never uses. */
@@ -96,8 +105,11 @@ export function responsesMediaUrls(request: ModelRequest, target: ResponsesTarge
   if (!target.options.inlineMedia) return []
   const urls = new Set<string>()
   for (const item of request.input) {
-    const parts = 'content' in item && Array.isArray(item.content) ? item.content : 'output' in item && Array.isArray(item.output) ? item.output : []
-    for (const part of parts) if (target.options.inputParts.includes(part.type)) for (const url of remoteUrls(part)) urls.add(url)
+    if (!isKnownItem(item)) continue
+    const parts = item.type === 'message' ? item.content : 'output' in item ? item.output : ''
+    if (typeof parts === 'string') continue
+    const taken: readonly string[] = target.options.inputParts
+    for (const part of parts) if (taken.includes(part.type)) for (const url of remoteUrls(part)) urls.add(url)
   }
   return [...urls]
 }

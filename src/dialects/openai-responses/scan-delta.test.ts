@@ -3,7 +3,15 @@ import { describe, expect, it } from 'vitest'
 import { DELTA_KINDS, DeltaScanner } from './scan-delta.ts'
 
 const frame = (members: object): string => JSON.stringify(members)
-const TEXT = { type: 'response.output_text.delta', sequence_number: 4, item_id: 'msg_1', output_index: 1, content_index: 0, delta: ' hello', logprobs: [] }
+const TEXT = {
+  type: 'response.output_text.delta',
+  sequence_number: 4,
+  item_id: 'msg_1',
+  output_index: 1,
+  content_index: 0,
+  delta: ' hello',
+  logprobs: [],
+}
 
 function scan(data: string): object | undefined {
   const scanner = new DeltaScanner()
@@ -26,7 +34,10 @@ describe('DeltaScanner', () => {
   it.each([
     ['text', TEXT],
     ['padding', { ...TEXT, obfuscation: 'xYz' }],
-    ['sorted members', { content_index: 0, delta: 'a', item_id: 'm', logprobs: [], output_index: 1, sequence_number: 9, type: 'response.output_text.delta' }],
+    [
+      'sorted members',
+      { content_index: 0, delta: 'a', item_id: 'm', logprobs: [], output_index: 1, sequence_number: 9, type: 'response.output_text.delta' },
+    ],
     ['a summary', { type: 'response.reasoning_summary_text.delta', output_index: 0, summary_index: 3, delta: 'x' }],
     ['raw reasoning', { type: 'response.reasoning_text.delta', output_index: 0, content_index: 2, delta: 'x' }],
     ['arguments', { type: 'response.function_call_arguments.delta', output_index: 2, delta: '{}' }],
@@ -71,8 +82,22 @@ describe('DeltaScanner', () => {
     expect(scan(data)).toBeUndefined()
   })
 
-  const word = fc.string({ unit: fc.constantFrom('a', 'Z', ' ', '{', '}', '[', ']', ':', ',', 'é', '你', '😀', '"', '\\', '\n', '/', 'delta', '"delta":"', '\u007f'), maxLength: 8 })
-  const value = fc.oneof(word, fc.nat(), fc.integer(), fc.double(), fc.boolean(), fc.constant(null), fc.constant([]), fc.constant({}), fc.constant([{ token: 'a' }]), fc.constant({ delta: 'x', output_index: 7 }))
+  const word = fc.string({
+    unit: fc.constantFrom('a', 'Z', ' ', '{', '}', '[', ']', ':', ',', 'é', '你', '😀', '"', '\\', '\n', '/', 'delta', '"delta":"', '\u007f'),
+    maxLength: 8,
+  })
+  const value = fc.oneof(
+    word,
+    fc.nat(),
+    fc.integer(),
+    fc.double(),
+    fc.boolean(),
+    fc.constant(null),
+    fc.constant([]),
+    fc.constant({}),
+    fc.constant([{ token: 'a' }]),
+    fc.constant({ delta: 'x', output_index: 7 }),
+  )
   const members = fc
     .record(
       {
@@ -99,7 +124,9 @@ describe('DeltaScanner', () => {
         const scanner = new DeltaScanner()
         // Every frame twice: the second time by its remembered shape.
         for (const entries of frames.flatMap((entries) => [entries, entries])) {
-          const data = spaced ? `{${entries.map(([k, v]) => `${JSON.stringify(k)}: ${JSON.stringify(v)}`).join(', ')}}` : JSON.stringify(Object.fromEntries(entries))
+          const data = spaced
+            ? `{${entries.map(([k, v]) => `${JSON.stringify(k)}: ${JSON.stringify(v)}`).join(', ')}}`
+            : JSON.stringify(Object.fromEntries(entries))
           if (!scanner.scan(data)) continue
           scanned++
           const { kind, outputIndex, part, delta } = scanner
@@ -121,15 +148,20 @@ describe('DeltaScanner', () => {
 
   it('reads every plain frame of one item by its shape, whatever changes in it', () => {
     fc.assert(
-      fc.property(fc.array(fc.tuple(fc.nat(), fc.string({ unit: fc.constantFrom('a', 'b', '{', ':', ',', '你') }), fc.string({ unit: fc.constantFrom('x', '7') }))), (rows) => {
-        const scanner = new DeltaScanner()
-        for (const [sequence, delta, id] of rows) {
-          const data = frame({ ...TEXT, sequence_number: sequence, item_id: id, delta, obfuscation: id })
-          if (sequence > 999_999_999) continue
-          expect(scanner.scan(data)).toBe(true)
-          expect(scanner.delta).toBe(delta)
-        }
-      }),
+      fc.property(
+        fc.array(
+          fc.tuple(fc.nat(), fc.string({ unit: fc.constantFrom('a', 'b', '{', ':', ',', '你') }), fc.string({ unit: fc.constantFrom('x', '7') })),
+        ),
+        (rows) => {
+          const scanner = new DeltaScanner()
+          for (const [sequence, delta, id] of rows) {
+            const data = frame({ ...TEXT, sequence_number: sequence, item_id: id, delta, obfuscation: id })
+            if (sequence > 999_999_999) continue
+            expect(scanner.scan(data)).toBe(true)
+            expect(scanner.delta).toBe(delta)
+          }
+        },
+      ),
     )
   })
 })

@@ -105,8 +105,15 @@ export class DeltaScanner {
   /** Needs no JSON escaping. */
   delta = ''
 
+  /** The shape: changing values with the text before each, and the text after the last. Empty: none is known. */
   readonly #values: ChangingValue[] = []
   #tail = ''
+
+  // While a frame is parsed: which members were seen, and where the text before the next changing value starts.
+  #seen = 0
+  #fixed = 0
+  #contentIndex = 0
+  #summaryIndex = 0
 
   /** True when `data` is a plain delta frame of a known kind; false when unsure. */
   scan(data: string): boolean {
@@ -136,71 +143,81 @@ export class DeltaScanner {
 
   #parse(data: string): boolean {
     const last = data.length - 1
+    this.#values.length = 0
     if (data.charCodeAt(0) !== OPEN_BRACE || data.charCodeAt(last) !== CLOSE_BRACE) return false
-    const values = this.#values
-    values.length = 0
-    let seen = 0
-    let kind: DeltaKind | undefined
-    let delta = ''
-    let outputIndex = 0
-    let contentIndex = 0
-    let summaryIndex = 0
-    /** Where the text before the next changing value starts. */
-    let fixed = 0
-    let at = 1
-    const changes = (from: number, to: number, isNumber: boolean, isDelta: boolean): void => {
-      values.push({ before: data.slice(fixed, from), isNumber, isDelta })
-      fixed = to
-    }
-    for (;;) {
-      if (data.charCodeAt(at) !== QUOTE) return this.#forget()
-      const nameEnd = data.indexOf('"', at + 1)
-      if (nameEnd === -1 || data.charCodeAt(nameEnd + 1) !== COLON) return this.#forget()
-      const member = memberOf(data, at + 1, nameEnd)
-      // Of a member that comes twice the last counts; it is strange enough for the real parser.
-      if ((seen & member) !== 0) return this.#forget()
-      seen |= member
-      at = nameEnd + 2
-      let code = data.charCodeAt(at)
-      if (code === SPACE) code = data.charCodeAt(++at)
-      if (code === QUOTE) {
-        const end = data.indexOf('"', at + 1)
-        if (end === -1 || member > DELTA) return this.#forget()
-        if (member === TYPE) {
-          kind = DELTA_KINDS.get(data.slice(at + 1, end))
-          if (kind === undefined) return this.#forget()
-        } else {
-          if (member === DELTA) delta = data.slice(at + 1, end)
-          changes(at + 1, end, false, member === DELTA)
-        }
-        at = end + 1
-      } else if (code >= ZERO && code <= NINE) {
-        const end = skipDigits(data, at)
-        if (end === -1) return this.#forget()
-        if (member === OTHER) changes(at, end, true, false)
-        else if (member === OUTPUT_INDEX) outputIndex = Number(data.slice(at, end))
-        else if (member === CONTENT_INDEX) contentIndex = Number(data.slice(at, end))
-        else if (member === SUMMARY_INDEX) summaryIndex = Number(data.slice(at, end))
-        else return this.#forget()
-        at = end
-      } else {
-        if (member !== OTHER) return this.#forget()
-        at = skipLiteral(data, at)
-        if (at === -1) return this.#forget()
-      }
-      if (at === last) break
+    this.#seen = 0
+    this.#fixed = 0
+    this.#contentIndex = 0
+    this.#summaryIndex = 0
+    let at = this.#member(data, 1)
+    while (at !== -1 && at !== last) {
       if (data.charCodeAt(at) !== COMMA) return this.#forget()
       at++
       if (data.charCodeAt(at) === SPACE) at++
+      at = this.#member(data, at)
     }
-    if ((seen & NEEDED) !== NEEDED || kind === undefined || hasControl(delta)) return this.#forget()
-    if (values.length > MAX_VALUES) values.length = 0
-    this.#tail = data.slice(fixed)
-    this.kind = kind
-    this.outputIndex = outputIndex
-    this.part = kind === 'summary' ? summaryIndex : contentIndex
-    this.delta = delta
+    if (at === -1 || (this.#seen & NEEDED) !== NEEDED || hasControl(this.delta)) return this.#forget()
+    this.part = this.kind === 'summary' ? this.#summaryIndex : this.#contentIndex
+    this.#tail = data.slice(this.#fixed)
+    if (this.#values.length > MAX_VALUES) this.#values.length = 0
     return true
+  }
+
+  /** Reads one member and gives its end; -1 when it is not of the plain kind. */
+  #member(data: string, at: number): number {
+    if (data.charCodeAt(at) !== QUOTE) return -1
+    const nameEnd = data.indexOf('"', at + 1)
+    if (nameEnd === -1 || data.charCodeAt(nameEnd + 1) !== COLON) return -1
+    const member = memberOf(data, at + 1, nameEnd)
+    // Of a member that comes twice the last counts; it is strange enough for the real parser.
+    if ((this.#seen & member) !== 0) return -1
+    this.#seen |= member
+    let from = nameEnd + 2
+    let code = data.charCodeAt(from)
+    if (code === SPACE) code = data.charCodeAt(++from)
+    if (code === QUOTE) return this.#string(data, from + 1, member)
+    if (code >= ZERO && code <= NINE) return this.#number(data, from, member)
+    return member === OTHER ? skipLiteral(data, from) : -1
+  }
+
+  #string(data: string, from: number, member: number): number {
+    const end = data.indexOf('"', from)
+    if (end === -1 || member > DELTA) return -1
+    if (member === TYPE) {
+      const kind = DELTA_KINDS.get(data.slice(from, end))
+      if (kind === undefined) return -1
+      this.kind = kind
+      return end + 1
+    }
+    if (member === DELTA) this.delta = data.slice(from, end)
+    this.#changes(data, from, end, member)
+    return end + 1
+  }
+
+  #number(data: string, from: number, member: number): number {
+    const end = skipDigits(data, from)
+    if (end === -1) return -1
+    switch (member) {
+      case OUTPUT_INDEX:
+        this.outputIndex = Number(data.slice(from, end))
+        return end
+      case CONTENT_INDEX:
+        this.#contentIndex = Number(data.slice(from, end))
+        return end
+      case SUMMARY_INDEX:
+        this.#summaryIndex = Number(data.slice(from, end))
+        return end
+      case OTHER:
+        this.#changes(data, from, end, member)
+        return end
+      default:
+        return -1
+    }
+  }
+
+  #changes(data: string, from: number, to: number, member: number): void {
+    this.#values.push({ before: data.slice(this.#fixed, from), isNumber: data.charCodeAt(from - 1) !== QUOTE, isDelta: member === DELTA })
+    this.#fixed = to
   }
 
   #forget(): false {

@@ -12,22 +12,45 @@ const completed = (output: readonly object[] = [], more: object = {}): object =>
 })
 const added = (output_index: number, item: object): object => ({ type: 'response.output_item.added', output_index, item })
 const done = (output_index: number, item: object): object => ({ type: 'response.output_item.done', output_index, item })
-const text = (delta: string, output_index = 0, content_index = 0): object => ({ type: 'response.output_text.delta', output_index, content_index, delta })
+const text = (delta: string, output_index = 0, content_index = 0): object => ({
+  type: 'response.output_text.delta',
+  output_index,
+  content_index,
+  delta,
+})
 const message = (value: string, more: object = {}): object => ({
-  type: 'message', id: 'msg_up', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: value, annotations: [] }], ...more,
+  type: 'message',
+  id: 'msg_up',
+  role: 'assistant',
+  status: 'completed',
+  content: [{ type: 'output_text', text: value, annotations: [] }],
+  ...more,
 })
 const call = (more: object = {}): object => ({ type: 'function_call', id: 'fc_up', call_id: 'call_1', name: 'f', arguments: '', ...more })
 
 describe('messages', () => {
   it('passes text on with the part it belongs to, and says who answered', () => {
-    const { events, decoder } = decode([created, added(0, message('')), text('Hel'), text('lo'), done(0, message('Hello')), completed([message('Hello')])])
+    const { events, decoder } = decode([
+      created,
+      added(0, message('')),
+      text('Hel'),
+      text('lo'),
+      done(0, message('Hello')),
+      completed([message('Hello')]),
+    ])
     expect(events).toEqual([
       { type: 'response-start', upstreamId: 'resp_1', model: 'small-1', serviceTier: 'auto' },
       { type: 'item-start', key: '0', item: { type: 'message', role: 'assistant', content: [], status: 'in_progress' } },
       { type: 'text-delta', key: '0', delta: 'Hel', part: 0, plain: true },
       { type: 'text-delta', key: '0', delta: 'lo', part: 0, plain: true },
       { type: 'item-end', key: '0', item: { status: 'completed' } },
-      { type: 'response-end', reason: 'stop', nativeReason: 'completed', usage: expect.objectContaining({ inputTokens: 10, outputTokens: 4 }), serviceTier: 'default' },
+      {
+        type: 'response-end',
+        reason: 'stop',
+        nativeReason: 'completed',
+        usage: expect.objectContaining({ inputTokens: 10, outputTokens: 4 }),
+        serviceTier: 'default',
+      },
     ])
     expect(decoder.finished).toBe(true)
   })
@@ -50,13 +73,35 @@ describe('messages', () => {
   })
 
   it('numbers parts densely, whatever the upstream counts from', () => {
-    const { events } = decode([text('a', 1, 1), text('b', 1, 4), done(1, message('', { content: [{ type: 'output_text', text: 'a' }, { type: 'output_text', text: 'bc' }] })), completed()])
-    expect(events.filter((event) => event.type === 'text-delta').map(({ delta, part }) => [delta, part])).toEqual([['a', 0], ['b', 1], ['c', 1]])
+    const { events } = decode([
+      text('a', 1, 1),
+      text('b', 1, 4),
+      done(
+        1,
+        message('', {
+          content: [
+            { type: 'output_text', text: 'a' },
+            { type: 'output_text', text: 'bc' },
+          ],
+        }),
+      ),
+      completed(),
+    ])
+    expect(events.filter((event) => event.type === 'text-delta').map(({ delta, part }) => [delta, part])).toEqual([
+      ['a', 0],
+      ['b', 1],
+      ['c', 1],
+    ])
   })
 
   it('keeps refusals apart from text, and their reason', () => {
     const refusal = { type: 'message', role: 'assistant', content: [{ type: 'refusal', refusal: 'I cannot.' }] }
-    const { events } = decode([added(0, message('')), { type: 'response.refusal.delta', output_index: 0, content_index: 0, delta: 'I can' }, done(0, refusal), completed()])
+    const { events } = decode([
+      added(0, message('')),
+      { type: 'response.refusal.delta', output_index: 0, content_index: 0, delta: 'I can' },
+      done(0, refusal),
+      completed(),
+    ])
     const folded = fold(events)
     expect(folded.items[0]?.refusal).toBe('I cannot.')
     expect(folded.end.reason).toBe('refusal')
@@ -71,7 +116,9 @@ describe('messages', () => {
     const logprobs = [{ token: 'Hi', logprob: -0.5, top_logprobs: [{ token: 'Hey', logprob: -1, bytes: [72] }] }]
     const wanted = [{ token: 'Hi', logprob: -0.5, bytes: [], top_logprobs: [{ token: 'Hey', logprob: -1, bytes: [72] }] }]
     expect(fold(decode([{ ...text('Hi'), logprobs }, completed()]).events).items[0]?.logprobs).toEqual(wanted)
-    expect(fold(decodeBody({ output: [message('', { content: [{ type: 'output_text', text: 'Hi', logprobs }] })] }).events).items[0]?.logprobs).toEqual(wanted)
+    expect(
+      fold(decodeBody({ output: [message('', { content: [{ type: 'output_text', text: 'Hi', logprobs }] })] }).events).items[0]?.logprobs,
+    ).toEqual(wanted)
   })
 
   it('passes only annotations of known kinds, once', () => {
@@ -86,13 +133,21 @@ describe('messages', () => {
       { type: 'url_citation', url: 'https://b.test', title: 'https://b.test', start_index: 0, end_index: 0 },
       file,
     ]
-    expect(fold(decode([added(0, message('')), text('Hi'), event(cited), event(unknown), done(0, final), completed([final])]).events).items[0]?.annotations).toEqual(wanted)
+    expect(
+      fold(decode([added(0, message('')), text('Hi'), event(cited), event(unknown), done(0, final), completed([final])]).events).items[0]
+        ?.annotations,
+    ).toEqual(wanted)
   })
 })
 
 describe('calls', () => {
   it('announces a call and streams its arguments', () => {
-    const { events } = decode([added(0, call()), { type: 'response.function_call_arguments.delta', output_index: 0, delta: '{"a":1}' }, done(0, call({ arguments: '{"a":1}' })), completed()])
+    const { events } = decode([
+      added(0, call()),
+      { type: 'response.function_call_arguments.delta', output_index: 0, delta: '{"a":1}' },
+      done(0, call({ arguments: '{"a":1}' })),
+      completed(),
+    ])
     expect(events.slice(1, -1)).toEqual([
       { type: 'item-start', key: '0', item: { type: 'function_call', call_id: 'call_1', name: 'f', arguments: '', status: 'in_progress' } },
       { type: 'arguments-delta', key: '0', delta: '{"a":1}' },
@@ -102,19 +157,43 @@ describe('calls', () => {
   })
 
   it.each([
-    ['only in the done event', [added(0, call()), { type: 'response.function_call_arguments.done', output_index: 0, arguments: '{"a":1}' }, done(0, call())]],
+    [
+      'only in the done event',
+      [added(0, call()), { type: 'response.function_call_arguments.done', output_index: 0, arguments: '{"a":1}' }, done(0, call())],
+    ],
     ['only in the finished item', [added(0, call()), done(0, call({ arguments: '{"a":1}' }))]],
     ['only in the announced item', [added(0, call({ arguments: '{"a":1}' }))]],
-    ['partly as deltas', [added(0, call()), { type: 'response.function_call_arguments.delta', output_index: 0, delta: '{"a"' }, done(0, call({ arguments: '{"a":1}' }))]],
-    ['announced and streamed', [added(0, call({ arguments: '{"a":1}' })), { type: 'response.function_call_arguments.delta', output_index: 0, delta: '{"a":1}' }, done(0, call({ arguments: '{"a":1}' }))]],
-    ['before the call is announced', [{ type: 'response.function_call_arguments.delta', output_index: 0, delta: '{"a":1}' }, added(0, call()), done(0, call({ arguments: '{"a":1}' }))]],
+    [
+      'partly as deltas',
+      [added(0, call()), { type: 'response.function_call_arguments.delta', output_index: 0, delta: '{"a"' }, done(0, call({ arguments: '{"a":1}' }))],
+    ],
+    [
+      'announced and streamed',
+      [
+        added(0, call({ arguments: '{"a":1}' })),
+        { type: 'response.function_call_arguments.delta', output_index: 0, delta: '{"a":1}' },
+        done(0, call({ arguments: '{"a":1}' })),
+      ],
+    ],
+    [
+      'before the call is announced',
+      [
+        { type: 'response.function_call_arguments.delta', output_index: 0, delta: '{"a":1}' },
+        added(0, call()),
+        done(0, call({ arguments: '{"a":1}' })),
+      ],
+    ],
     ['parsed', [done(0, call({ arguments: { a: 1 } }))]],
   ])('takes arguments that come %s', (_, frames) => {
     expect(fold(decode([created, ...frames, completed()]).events).items[0]?.arguments).toBe('{"a":1}')
   })
 
   it('waits for the name of a call', () => {
-    const { events } = decode([{ type: 'response.function_call_arguments.delta', output_index: 3, delta: '{}' }, done(3, call({ arguments: '{}' })), completed()])
+    const { events } = decode([
+      { type: 'response.function_call_arguments.delta', output_index: 3, delta: '{}' },
+      done(3, call({ arguments: '{}' })),
+      completed(),
+    ])
     expect(events[1]).toMatchObject({ type: 'item-start', item: { name: 'f', call_id: 'call_1' } })
   })
 
@@ -124,7 +203,8 @@ describe('calls', () => {
   })
 
   it('gives calls an id where the upstream sends none, twice the same, or one too long', () => {
-    const ids = (frames: readonly object[]): unknown[] => fold(decode([created, ...frames, completed()]).events).items.map((item) => item.start['call_id'])
+    const ids = (frames: readonly object[]): unknown[] =>
+      fold(decode([created, ...frames, completed()]).events).items.map((item) => item.start['call_id'])
     const [none, again] = [ids([done(0, call({ call_id: '' }))]), ids([done(0, call({ call_id: '' }))])]
     expect(none[0]).toMatch(/^call_[0-9A-Za-z]{24}$/)
     expect(none).toEqual(again)
@@ -136,13 +216,30 @@ describe('calls', () => {
 
   it('keeps interleaved calls apart', () => {
     const args = (output_index: number, delta: string): object => ({ type: 'response.function_call_arguments.delta', output_index, delta })
-    const folded = fold(decode([added(0, call()), added(1, call({ call_id: 'call_2', name: 'g' })), args(0, '{"a"'), args(1, '{"b"'), args(0, ':1}'), args(1, ':2}'), completed()]).events)
+    const folded = fold(
+      decode([
+        added(0, call()),
+        added(1, call({ call_id: 'call_2', name: 'g' })),
+        args(0, '{"a"'),
+        args(1, '{"b"'),
+        args(0, ':1}'),
+        args(1, ':2}'),
+        completed(),
+      ]).events,
+    )
     expect(folded.items.map((item) => item.arguments)).toEqual(['{"a":1}', '{"b":2}'])
   })
 
   it('streams free-form input', () => {
     const custom = { type: 'custom_tool_call', id: 'ctc', call_id: 'call_1', name: 'sql', input: '' }
-    const folded = fold(decode([added(0, custom), { type: 'response.custom_tool_call_input.delta', output_index: 0, delta: 'SELECT' }, done(0, { ...custom, input: 'SELECT 1' }), completed()]).events)
+    const folded = fold(
+      decode([
+        added(0, custom),
+        { type: 'response.custom_tool_call_input.delta', output_index: 0, delta: 'SELECT' },
+        done(0, { ...custom, input: 'SELECT 1' }),
+        completed(),
+      ]).events,
+    )
     expect(folded.items[0]).toMatchObject({ type: 'custom_tool_call', arguments: 'SELECT 1', start: { name: 'sql', input: '' } })
   })
 
@@ -153,14 +250,22 @@ describe('calls', () => {
     ['not json at all', 'not json at all'],
   ])('turns a call of a function that stands for a free-form tool back: %s', (args, input) => {
     const { events } = decode(
-      [added(0, call({ name: 'patch' })), ...[...args].map((delta) => ({ type: 'response.function_call_arguments.delta', output_index: 0, delta })), done(0, call({ name: 'patch', arguments: args })), completed()],
+      [
+        added(0, call({ name: 'patch' })),
+        ...[...args].map((delta) => ({ type: 'response.function_call_arguments.delta', output_index: 0, delta })),
+        done(0, call({ name: 'patch', arguments: args })),
+        completed(),
+      ],
       { options: { customTools: false }, request: customTool },
     )
     expect(fold(events).items[0]).toMatchObject({ type: 'custom_tool_call', arguments: input, start: { type: 'custom_tool_call', name: 'patch' } })
   })
 
   it('turns flattened names back into name and namespace', () => {
-    const request = { input: [], tools: [{ type: 'namespace', name: 'mail', description: '', tools: [{ type: 'function', name: 'send', parameters: {} }] }] }
+    const request = {
+      input: [],
+      tools: [{ type: 'namespace', name: 'mail', description: '', tools: [{ type: 'function', name: 'send', parameters: {} }] }],
+    }
     const { events } = decode([done(0, call({ name: 'mail__send' })), completed()], { options: { namespaceTools: false }, request })
     expect(fold(events).items[0]?.start).toMatchObject({ name: 'send', namespace: 'mail' })
   })
@@ -176,41 +281,76 @@ describe('reasoning', () => {
       { type: 'response.reasoning_summary_text.delta', output_index: 0, summary_index: 0, delta: 'S' },
       { type: 'response.reasoning_summary_text.delta', output_index: 0, summary_index: 1, delta: 'T' },
       { type: 'response.reasoning_text.delta', output_index: 0, content_index: 0, delta: 'raw' },
-      done(0, reasoning({ summary: [{ type: 'summary_text', text: 'S!' }, { type: 'summary_text', text: 'T' }], content: [{ type: 'reasoning_text', text: 'raw' }] })),
+      done(
+        0,
+        reasoning({
+          summary: [
+            { type: 'summary_text', text: 'S!' },
+            { type: 'summary_text', text: 'T' },
+          ],
+          content: [{ type: 'reasoning_text', text: 'raw' }],
+        }),
+      ),
       completed(),
     ])
     expect(events.filter((event) => event.type === 'reasoning-delta').map(({ kind, delta, part }) => [kind, delta, part])).toEqual([
-      ['summary', 'S', 0], ['summary', 'T', 1], ['text', 'raw', 0], ['summary', '!', 0],
+      ['summary', 'S', 0],
+      ['summary', 'T', 1],
+      ['text', 'raw', 0],
+      ['summary', '!', 0],
     ])
   })
 
   it('takes the part events of other servers', () => {
     const part = { type: 'reasoning_text', text: 'thought' }
     const at = { output_index: 0, content_index: 0 }
-    const { events, decoder } = decode([added(0, reasoning()), { type: 'response.reasoning_part.added', ...at, part: { ...part, text: '' } }, { type: 'response.reasoning_part.done', ...at, part }, completed()])
+    const { events, decoder } = decode([
+      added(0, reasoning()),
+      { type: 'response.reasoning_part.added', ...at, part: { ...part, text: '' } },
+      { type: 'response.reasoning_part.done', ...at, part },
+      completed(),
+    ])
     expect(fold(events).items[0]?.reasoning).toBe('thought')
     expect(decoder.ignored.size).toBe(0)
   })
 
   it('seals encrypted content with format and scope, and takes it only from the finished item', () => {
-    const { events } = decode([added(0, reasoning({ encrypted_content: 'early' })), done(0, reasoning({ encrypted_content: 'blob' })), completed()], { options: { reasoningFormat: 'xai-responses-v1' } })
+    const { events } = decode([added(0, reasoning({ encrypted_content: 'early' })), done(0, reasoning({ encrypted_content: 'blob' })), completed()], {
+      options: { reasoningFormat: 'xai-responses-v1' },
+    })
     const { end, start } = fold(events).items[0]!
     expect(openReasoning(String(end?.['encrypted_content']))).toEqual({ format: 'xai-responses-v1', scope: 'acme/main', data: 'blob' })
     expect(end?.['format']).toBe('xai-responses-v1')
     expect(start['encrypted_content']).toBeUndefined()
   })
 
+  it('does not hand out the blob of reasoning that was never finished', () => {
+    const { events } = decode([added(0, reasoning({ encrypted_content: 'early' })), text('Hi', 1), completed()])
+    expect(fold(events).items[0]?.end).toEqual({ status: 'completed' })
+  })
+
   it('keeps the format and signature a router reports, with the text the signature covers', () => {
-    const { events } = decodeBody({ output: [reasoning({ content: [{ type: 'reasoning_text', text: 'because' }], signature: 'sig', format: 'anthropic-claude-v1' }), message('x')] })
+    const { events } = decodeBody({
+      output: [reasoning({ content: [{ type: 'reasoning_text', text: 'because' }], signature: 'sig', format: 'anthropic-claude-v1' }), message('x')],
+    })
     const end = fold(events).items[0]?.end
     expect(end).toMatchObject({ signature: 'sig', format: 'anthropic-claude-v1' })
-    expect(openReasoning(String(end?.['encrypted_content']))).toEqual({ format: 'anthropic-claude-v1', scope: 'acme/main', signature: 'sig', text: 'because' })
+    expect(openReasoning(String(end?.['encrypted_content']))).toEqual({
+      format: 'anthropic-claude-v1',
+      scope: 'acme/main',
+      signature: 'sig',
+      text: 'because',
+    })
   })
 })
 
 describe('built-in tools and unknown items', () => {
   it('carries items without the upstream id, and completes them', () => {
-    const { events } = decode([added(0, { type: 'mcp_call', id: 'mcp_up', status: 'in_progress', name: 'x' }), done(0, { type: 'mcp_call', id: 'mcp_up', status: 'completed', name: 'x', output: '1' }), completed()])
+    const { events } = decode([
+      added(0, { type: 'mcp_call', id: 'mcp_up', status: 'in_progress', name: 'x' }),
+      done(0, { type: 'mcp_call', id: 'mcp_up', status: 'completed', name: 'x', output: '1' }),
+      completed(),
+    ])
     expect(events.slice(1, -1)).toEqual([
       { type: 'item-start', key: '0', item: { type: 'mcp_call', status: 'in_progress', name: 'x' } },
       { type: 'item-end', key: '0', item: { type: 'mcp_call', status: 'completed', name: 'x', output: '1' } },
@@ -232,7 +372,10 @@ describe('built-in tools and unknown items', () => {
       { type: 'item-event', key: '0', name: 'code_interpreter_call.in_progress' },
       { type: 'item-event', key: '0', name: 'code_interpreter_call_code.delta', fields: { delta: 'print' } },
     ])
-    expect([...decoder.ignored]).toEqual([['response.code_interpreter_call.thinking', 2], ['keepalive', 1]])
+    expect([...decoder.ignored]).toEqual([
+      ['response.code_interpreter_call.thinking', 2],
+      ['keepalive', 1],
+    ])
   })
 
   it('seals what other items carry encrypted', () => {
@@ -249,7 +392,12 @@ describe('built-in tools and unknown items', () => {
 
 describe('indexes and ids', () => {
   it('never passes an upstream item id on', () => {
-    const items = [message('a'), call(), { type: 'reasoning', id: 'rs_up', summary: [] }, { type: 'web_search_call', id: 'ws_up', status: 'completed' }]
+    const items = [
+      message('a'),
+      call(),
+      { type: 'reasoning', id: 'rs_up', summary: [] },
+      { type: 'web_search_call', id: 'ws_up', status: 'completed' },
+    ]
     const { events } = decode([created, ...items.flatMap((item, index) => [added(index, item), done(index, item)]), completed(items)])
     expect(JSON.stringify(events)).not.toMatch(/_up/)
     expect(fold(events).items).toHaveLength(4)
@@ -269,12 +417,18 @@ describe('indexes and ids', () => {
 
   it('keeps items apart that all claim the same index', () => {
     const frames = [
-      added(0, { type: 'reasoning', summary: [] }), { type: 'response.reasoning_text.delta', output_index: 0, delta: 'hm' },
-      added(0, message('')), text('Hi'), added(0, call()), { type: 'response.function_call_arguments.delta', output_index: 0, delta: '{}' },
+      added(0, { type: 'reasoning', summary: [] }),
+      { type: 'response.reasoning_text.delta', output_index: 0, delta: 'hm' },
+      added(0, message('')),
+      text('Hi'),
+      added(0, call()),
+      { type: 'response.function_call_arguments.delta', output_index: 0, delta: '{}' },
       completed([{ type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'hm' }] }, message('Hi'), call({ arguments: '{}' })]),
     ]
     expect(fold(decode(frames).events).items.map(({ type, text: said, reasoning, arguments: args }) => [type, said + reasoning + args])).toEqual([
-      ['reasoning', 'hm'], ['message', 'Hi'], ['function_call', '{}'],
+      ['reasoning', 'hm'],
+      ['message', 'Hi'],
+      ['function_call', '{}'],
     ])
   })
 
@@ -285,7 +439,10 @@ describe('indexes and ids', () => {
 
   it('matches the closing list by kind where its positions are not the indexes', () => {
     const { events } = decode([added(4, call()), done(4, call({ arguments: '{}' })), completed([message('Hi'), call({ arguments: '{}' })])])
-    expect(fold(events).items.map(({ type, text: said }) => [type, said])).toEqual([['function_call', ''], ['message', 'Hi']])
+    expect(fold(events).items.map(({ type, text: said }) => [type, said])).toEqual([
+      ['function_call', ''],
+      ['message', 'Hi'],
+    ])
   })
 
   it('takes nothing back when the closing list is empty', () => {
@@ -298,7 +455,10 @@ describe('ends', () => {
     ['max_output_tokens', 'length'],
     ['content_filter', 'content_filter'],
   ])('ends an incomplete answer (%s) and marks its open item', (reason, wanted) => {
-    const { events } = decode([text('Hel'), { type: 'response.incomplete', response: { status: 'incomplete', incomplete_details: { reason }, output: [], usage } }])
+    const { events } = decode([
+      text('Hel'),
+      { type: 'response.incomplete', response: { status: 'incomplete', incomplete_details: { reason }, output: [], usage } },
+    ])
     expect(fold(events)).toMatchObject({ end: { reason: wanted, nativeReason: reason }, items: [{ text: 'Hel', end: { status: 'incomplete' } }] })
   })
 
@@ -308,7 +468,9 @@ describe('ends', () => {
   })
 
   it('accepts an incomplete answer without content: the limit was spent on thinking', () => {
-    expect(fold(decodeBody({ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' }, output: [], usage }).events).end.reason).toBe('length')
+    expect(fold(decodeBody({ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' }, output: [], usage }).events).end.reason).toBe(
+      'length',
+    )
   })
 
   it.each([
@@ -342,22 +504,39 @@ describe('errors inside a stream', () => {
     ['without a type', { error: { code: 'insufficient_quota', message: 'quota' } }],
     ['in a completed answer', completed([], { status: 'failed', error: { code: 'insufficient_quota', message: 'quota' } })],
   ])('throws an error that comes %s', (_, frame) => {
-    expect(failure(() => decode([created, frame]))).toMatchObject({ errorType: 'payment_required', details: { credentialDead: true, providerName: 'Acme' } })
+    expect(failure(() => decode([created, frame]))).toMatchObject({
+      errorType: 'payment_required',
+      details: { credentialDead: true, providerName: 'Acme' },
+    })
   })
 
   it('lets the first error count', () => {
-    const error = failure(() => decode([{ type: 'error', code: 'rate_limit_exceeded', message: 'slow down' }, { type: 'response.failed', response: { error: { code: 'server_error', message: 'x' } } }]))
+    const error = failure(() =>
+      decode([
+        { type: 'error', code: 'rate_limit_exceeded', message: 'slow down' },
+        { type: 'response.failed', response: { error: { code: 'server_error', message: 'x' } } },
+      ]),
+    )
     expect(error).toMatchObject({ errorType: 'rate_limit_exceeded' })
   })
 
   it('does not quote the request in the error of a failed answer', () => {
-    const error = failure(() => decode([{ type: 'response.failed', response: { instructions: 'SECRET PROMPT', error: { code: 'server_error', message: 'boom' } } }]))
+    const error = failure(() =>
+      decode([{ type: 'response.failed', response: { instructions: 'SECRET PROMPT', error: { code: 'server_error', message: 'boom' } } }]),
+    )
     expect(error).toBeInstanceOf(GatewayError)
     expect(JSON.stringify((error as GatewayError).details)).not.toContain('SECRET')
   })
 
   it('asks for a retry without reasoning when it cannot be read', () => {
-    const error = failure(() => decode([{ type: 'response.failed', response: { error: { code: 'invalid_encrypted_content', message: 'The encrypted content could not be verified.' } } }]))
+    const error = failure(() =>
+      decode([
+        {
+          type: 'response.failed',
+          response: { error: { code: 'invalid_encrypted_content', message: 'The encrypted content could not be verified.' } },
+        },
+      ]),
+    )
     expect(error).toMatchObject({ failover: 'retry', details: { metadata: { strip_reasoning: true } } })
   })
 
@@ -375,7 +554,11 @@ describe('bodies', () => {
       { ...message('Hello'), phase: 'final_answer' },
       call({ arguments: '{"a":1}', status: 'completed' }),
     ]
-    const stream = decode([created, ...output.flatMap((item, index) => [added(index, { ...item, content: [], summary: [], arguments: '' }), done(index, item)]), completed(output)])
+    const stream = decode([
+      created,
+      ...output.flatMap((item, index) => [added(index, { ...item, content: [], summary: [], arguments: '' }), done(index, item)]),
+      completed(output),
+    ])
     const { response } = completed(output) as { readonly response: object }
     const body = fold(decodeBody(response).events)
     const streamed = fold(stream.events)
@@ -396,8 +579,14 @@ describe('bodies', () => {
     expect(failure(() => decodeBody(body))).toMatchObject({ errorType })
   })
 
+  it('refuses a streamed body with an endless event', () => {
+    expect(failure(() => decodeBody(`data: ${'x'.repeat(17 * 1024 * 1024)}`))).toMatchObject({ errorType: 'provider_unavailable' })
+  })
+
   it('reads a stream that came instead of a body', () => {
-    const sse = [created, text('Hi'), completed()].map((frame) => `event: ${(frame as { type: string }).type}\ndata: ${JSON.stringify(frame)}\n\n`).join('')
+    const sse = [created, text('Hi'), completed()]
+      .map((frame) => `event: ${(frame as { type: string }).type}\ndata: ${JSON.stringify(frame)}\n\n`)
+      .join('')
     expect(fold(decodeBody(sse).events).items[0]?.text).toBe('Hi')
   })
 })
@@ -420,13 +609,20 @@ describe('any stream', () => {
         const finals = items.map(({ type, pieces }, index) => {
           const whole = pieces.join('')
           if (type === 'message') return message(whole)
-          return type === 'reasoning' ? { type, summary: [], content: [{ type: 'reasoning_text', text: whole }] } : call({ call_id: `call_${index}`, arguments: whole })
+          return type === 'reasoning'
+            ? { type, summary: [], content: [{ type: 'reasoning_text', text: whole }] }
+            : call({ call_id: `call_${index}`, arguments: whole })
         })
         for (const [index, { type, pieces }] of items.entries()) {
           frames.push(added(index, { ...finals[index], content: [], arguments: '' }))
           const name = { message: 'output_text', reasoning: 'reasoning_text', function_call: 'function_call_arguments' }[type]
           const streamed = pieces.slice(0, Math.max(0, pieces.length - missing))
-          for (const delta of streamed) frames.push(sorted ? { content_index: 0, delta, output_index: index, type: `response.${name}.delta` } : { type: `response.${name}.delta`, output_index: index, content_index: 0, delta, logprobs: [] })
+          for (const delta of streamed)
+            frames.push(
+              sorted
+                ? { content_index: 0, delta, output_index: index, type: `response.${name}.delta` }
+                : { type: `response.${name}.delta`, output_index: index, content_index: 0, delta, logprobs: [] },
+            )
           if (index % 2 === 0) frames.push(done(index, finals[index]!))
         }
         frames.push(completed(finals))
@@ -441,10 +637,58 @@ describe('any stream', () => {
   })
 
   it('ends in an answer or a GatewayError, never in anything else', () => {
-    const field = fc.oneof(fc.constant(undefined), fc.string({ maxLength: 3 }), fc.nat(3), fc.constant(null), fc.constant([]), fc.constant({}), fc.constant([{ type: 'output_text', text: 'a' }, null, 'x']))
-    const type = fc.constantFrom('response.created', 'response.output_item.added', 'response.output_item.done', 'response.output_text.delta', 'response.output_text.done', 'response.function_call_arguments.delta', 'response.function_call_arguments.done', 'response.content_part.done', 'response.output_text.annotation.added', 'response.reasoning_text.delta', 'response.refusal.done', 'response.web_search_call.completed', 'response.completed', 'response.incomplete', 'error', 'what')
-    const item = fc.oneof(field, fc.record({ type: fc.constantFrom('message', 'reasoning', 'function_call', 'custom_tool_call', 'web_search_call', 'new_thing'), call_id: field, name: field, arguments: field, content: field, summary: field, encrypted_content: field }))
-    const frame = fc.record({ type, output_index: field, content_index: field, item_id: field, delta: field, text: field, arguments: field, part: field, annotation: field, item, response: fc.oneof(field, fc.record({ output: fc.oneof(field, fc.array(item, { maxLength: 3 })), usage: field, status: field, error: field })) })
+    const field = fc.oneof(
+      fc.constant(undefined),
+      fc.string({ maxLength: 3 }),
+      fc.nat(3),
+      fc.constant(null),
+      fc.constant([]),
+      fc.constant({}),
+      fc.constant([{ type: 'output_text', text: 'a' }, null, 'x']),
+    )
+    const type = fc.constantFrom(
+      'response.created',
+      'response.output_item.added',
+      'response.output_item.done',
+      'response.output_text.delta',
+      'response.output_text.done',
+      'response.function_call_arguments.delta',
+      'response.function_call_arguments.done',
+      'response.content_part.done',
+      'response.output_text.annotation.added',
+      'response.reasoning_text.delta',
+      'response.refusal.done',
+      'response.web_search_call.completed',
+      'response.completed',
+      'response.incomplete',
+      'error',
+      'what',
+    )
+    const item = fc.oneof(
+      field,
+      fc.record({
+        type: fc.constantFrom('message', 'reasoning', 'function_call', 'custom_tool_call', 'web_search_call', 'new_thing'),
+        call_id: field,
+        name: field,
+        arguments: field,
+        content: field,
+        summary: field,
+        encrypted_content: field,
+      }),
+    )
+    const frame = fc.record({
+      type,
+      output_index: field,
+      content_index: field,
+      item_id: field,
+      delta: field,
+      text: field,
+      arguments: field,
+      part: field,
+      annotation: field,
+      item,
+      response: fc.oneof(field, fc.record({ output: fc.oneof(field, fc.array(item, { maxLength: 3 })), usage: field, status: field, error: field })),
+    })
     fc.assert(
       fc.property(fc.array(frame, { maxLength: 12 }), (frames) => {
         try {

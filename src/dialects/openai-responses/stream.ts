@@ -2,7 +2,7 @@ import type { Decoder, Target } from '../../core/dialect.ts'
 import type { FinishReason, ModelEvent } from '../../core/event.ts'
 import type { JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
-import { createSseParser } from '../../lib/sse.ts'
+import { createSseParser, SseLimitError } from '../../lib/sse.ts'
 import { asString, isObject, tryParseJson } from '../shared/json.ts'
 import { Answer } from './answer.ts'
 import { readLogprobs, readPart } from './content-parts.ts'
@@ -27,7 +27,9 @@ const PROGRESS: ReadonlyMap<string, readonly string[]> = new Map<string, readonl
   ...['web_search_call.in_progress', 'web_search_call.searching', 'web_search_call.completed'].map((name) => [name, []] as const),
   ...['image_generation_call.in_progress', 'image_generation_call.generating', 'image_generation_call.completed'].map((name) => [name, []] as const),
   ['image_generation_call.partial_image', ['partial_image_b64', 'partial_image_index']],
-  ...['code_interpreter_call.in_progress', 'code_interpreter_call.interpreting', 'code_interpreter_call.completed'].map((name) => [name, []] as const),
+  ...['code_interpreter_call.in_progress', 'code_interpreter_call.interpreting', 'code_interpreter_call.completed'].map(
+    (name) => [name, []] as const,
+  ),
   ['code_interpreter_call_code.delta', ['delta']],
   ['code_interpreter_call_code.done', ['code']],
   ['apply_patch_call_operation_diff.delta', ['delta']],
@@ -76,7 +78,7 @@ class StreamDecoder implements ResponsesDecoder {
     if ((event === undefined || event.endsWith('delta') || event === 'message') && this.#scanner.scan(data)) {
       if (!this.#started) this.#start({}, out)
       const { kind, outputIndex, part, delta } = this.#scanner
-      this.#answer.delta(kind, outputIndex, part, delta, true, out)
+      this.#answer.delta(kind, outputIndex, part, delta, 'plain', out)
       return
     }
     if (data === '' || data === '[DONE]') return
@@ -90,10 +92,7 @@ class StreamDecoder implements ResponsesDecoder {
     const start = text.trimStart()
     // An upstream that streams although it was asked for JSON.
     if (/^(?:data|event|id|retry)?:/.test(start)) {
-      const parser = createSseParser((data, event) => this.push(data, event, out))
-      parser.push(Buffer.from(text))
-      parser.end()
-      return this.end(out)
+      return this.#streamedBody(text, out)
     }
     const parsed = tryParseJson(start)
     if (!isObject(parsed)) {
@@ -105,14 +104,33 @@ class StreamDecoder implements ResponsesDecoder {
     const status = parsed['status']
     if (!hasAnswer || status === 'queued' || status === 'in_progress') {
       if (status === 'failed' || status === 'cancelled') throw this.#fail(this.#failure(parsed))
-      throw this.#fail(brokenAnswer(this.#provider, hasAnswer ? `answered before it was done (${status})` : 'answered with JSON that is no response'))
+      throw this.#fail(
+        brokenAnswer(this.#provider, hasAnswer ? `answered before it was done (${String(status)})` : 'answered with JSON that is no response'),
+      )
     }
     this.#end(parsed, out)
   }
 
   end(_out: ModelEvent[]): void {
     if (this.#finished) return
-    throw this.#fail(brokenAnswer(this.#provider, this.#frames === 0 ? 'closed the stream without sending anything' : 'closed the stream before the answer was complete'))
+    throw this.#fail(
+      brokenAnswer(
+        this.#provider,
+        this.#frames === 0 ? 'closed the stream without sending anything' : 'closed the stream before the answer was complete',
+      ),
+    )
+  }
+
+  #streamedBody(text: string, out: ModelEvent[]): void {
+    const parser = createSseParser((data, event) => this.push(data, event, out))
+    try {
+      parser.push(Buffer.from(text))
+      parser.end()
+    } catch (error) {
+      if (error instanceof SseLimitError) throw this.#fail(brokenAnswer(this.#provider, 'sent an event that is too long'))
+      throw error
+    }
+    this.end(out)
   }
 
   #dispatch(type: string, frame: JsonObject, out: ModelEvent[]): void {
@@ -153,16 +171,21 @@ class StreamDecoder implements ResponsesDecoder {
     if (kind !== undefined) {
       const { delta } = frame
       if (typeof delta !== 'string') return this.#skipMalformed()
-      return answer.delta(kind, index, part, delta, false, out, kind === 'text' ? readLogprobs(frame['logprobs']) : undefined)
+      return answer.delta(kind, index, part, delta, kind === 'text' ? readLogprobs(frame['logprobs']) : undefined, out)
     }
     const text = asString(frame['text']) ?? asString(frame['refusal'])
     switch (type) {
       case 'response.refusal.delta':
-        return answer.delta('refusal', index, part, asString(frame['delta']) ?? '', false, out)
+        return answer.delta('refusal', index, part, asString(frame['delta']) ?? '', undefined, out)
       case 'response.reasoning.delta':
-        return answer.delta('reasoning', index, part, asString(frame['delta']) ?? '', false, out)
+        return answer.delta('reasoning', index, part, asString(frame['delta']) ?? '', undefined, out)
       case 'response.output_text.done':
-        return answer.completePart(index, part, { kind: 'text', text: text ?? '', annotations: [], logprobs: readLogprobs(frame['logprobs']) ?? [] }, out)
+        return answer.completePart(
+          index,
+          part,
+          { kind: 'text', text: text ?? '', annotations: [], logprobs: readLogprobs(frame['logprobs']) ?? [] },
+          out,
+        )
       case 'response.refusal.done':
         return answer.completePart(index, part, { kind: 'refusal', text: text ?? '', annotations: [], logprobs: [] }, out)
       case 'response.reasoning_summary_text.done':
@@ -206,7 +229,7 @@ class StreamDecoder implements ResponsesDecoder {
     this.#started = true
     const upstreamId = asString(response['id'])
     const model = asString(response['model'])
-    if (upstreamId !== undefined) this.#answer.seed = upstreamId
+    if (upstreamId !== undefined) this.#answer.said.seed = upstreamId
     out.push({
       type: 'response-start',
       ...(upstreamId === undefined ? {} : { upstreamId }),
@@ -225,12 +248,12 @@ class StreamDecoder implements ResponsesDecoder {
     this.#answer.settle(Array.isArray(output) ? output : [], wasCut, out)
     const details = response['incomplete_details']
     const nativeReason = (isObject(details) ? asString(details['reason']) : undefined) ?? asString(status)
-    if (!wasCut && !this.#answer.hasContent) {
+    if (!wasCut && !this.#answer.said.hasContent) {
       out.length = mark
       throw this.#fail(brokenAnswer(this.#provider, 'answered without any content'))
     }
     this.#finished = true
-    const usage = readUsage(response['usage'], this.#answer.searches)
+    const usage = readUsage(response['usage'], this.#answer.said.searches)
     const serviceTier = this.#serviceTier
     out.push({
       type: 'response-end',
@@ -242,7 +265,7 @@ class StreamDecoder implements ResponsesDecoder {
   }
 
   #stopReason(): FinishReason {
-    const { hasCalls, hasRefusal, hasText } = this.#answer
+    const { hasCalls, hasRefusal, hasText } = this.#answer.said
     if (hasCalls) return 'tool_calls'
     return hasRefusal && !hasText ? 'refusal' : 'stop'
   }
@@ -265,7 +288,8 @@ class StreamDecoder implements ResponsesDecoder {
   }
 
   #skipMalformed(): void {
-    if (++this.#malformed > MAX_MALFORMED) throw this.#fail(brokenAnswer(this.#provider, `sent more than ${MAX_MALFORMED} frames that are not of this format`))
+    if (++this.#malformed > MAX_MALFORMED)
+      throw this.#fail(brokenAnswer(this.#provider, `sent more than ${MAX_MALFORMED} frames that are not of this format`))
   }
 }
 

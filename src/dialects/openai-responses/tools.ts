@@ -40,10 +40,11 @@ function listTools(request: ModelRequest, options: ResponsesOptions, dropped: Se
     else if (tool.type === 'namespace' && !options.namespaceTools && Array.isArray(tool['tools'])) {
       const namespace = asString(tool['name'])
       for (const inner of tool['tools'] as readonly Tool[]) {
-        if (!isFunctionTool(inner) && !isCustomTool(inner)) dropped.add(`tools: ${String(inner?.type)}`)
+        if (!isFunctionTool(inner) && !isCustomTool(inner)) dropped.add(`tools: ${inner.type}`)
         else listed.push({ kind: isCustomTool(inner) ? 'custom' : 'function', tool: inner, ...(namespace === undefined ? {} : { namespace }) })
       }
-    } else if (tool.type === 'namespace' ? options.namespaceTools : acceptsBuiltin(tool.type, options.builtinTools)) listed.push({ kind: 'verbatim', tool })
+    } else if (tool.type === 'namespace' ? options.namespaceTools : acceptsBuiltin(tool.type, options.builtinTools))
+      listed.push({ kind: 'verbatim', tool })
     else dropped.add(`tools: ${tool.type}`)
   }
   return listed
@@ -53,9 +54,9 @@ function listTools(request: ModelRequest, options: ResponsesOptions, dropped: Se
 function nameTools(listed: readonly Listed[], options: ResponsesOptions): ToolNames {
   const rule = { pattern: COMMON_TOOL_NAMES.pattern, max: options.maxToolNameLength }
   const names = createToolNames(rule)
-  const fits = (entry: Listed): boolean =>
-    entry.kind !== 'verbatim' && entry.namespace === undefined && entry.tool.name.length <= rule.max && rule.pattern.test(entry.tool.name)
-  for (const entry of [...listed.filter(fits), ...listed.filter((entry) => !fits(entry))]) {
+  const fits = (listing: Listed): boolean =>
+    listing.kind !== 'verbatim' && listing.namespace === undefined && listing.tool.name.length <= rule.max && rule.pattern.test(listing.tool.name)
+  for (const entry of [...listed.filter(fits), ...listed.filter((listing) => !fits(listing))]) {
     if (entry.kind !== 'verbatim') names.upstream(entry.tool.name, entry.namespace, entry.kind)
   }
   return names
@@ -91,7 +92,7 @@ function encodeWrapped(tool: CustomTool, name: string, options: ResponsesOptions
 function encodeTool(entry: Listed, names: ToolNames, options: ResponsesOptions): JsonObject {
   if (entry.kind === 'verbatim') return { ...entry.tool }
   const name = names.upstream(entry.tool.name, entry.namespace)
-  if (!isCustomTool(entry.tool)) return encodeFunction(entry.tool as FunctionTool, name, options)
+  if (!isCustomTool(entry.tool)) return encodeFunction(entry.tool, name, options)
   return options.customTools ? { ...entry.tool, name } : encodeWrapped(entry.tool, name, options)
 }
 
@@ -106,11 +107,13 @@ export function encodeTools(request: ModelRequest, options: ResponsesOptions, su
   const names = nameTools(listed, options)
   const seen = new Set<string>()
   // The same function twice is refused; the first one stands.
-  const tools = listed.map((entry) => encodeTool(entry, names, options)).filter((tool) => {
-    const name = asString(tool['name'])
-    if (name === undefined || (tool['type'] !== 'function' && tool['type'] !== 'custom')) return true
-    return seen.has(name) ? false : seen.add(name)
-  })
+  const tools = listed
+    .map((entry) => encodeTool(entry, names, options))
+    .filter((tool) => {
+      const name = asString(tool['name'])
+      if (name === undefined || (tool['type'] !== 'function' && tool['type'] !== 'custom')) return true
+      return seen.has(name) ? false : seen.add(name)
+    })
   if (tools.length === 0) return { names }
   return { ...choose(tools, request.tool_choice, { options, supports, names, dropped }), names }
 }
@@ -122,7 +125,11 @@ interface ChoiceContext {
   readonly dropped: Set<string>
 }
 
-function choose(tools: readonly JsonObject[], choice: ToolChoice | undefined, context: ChoiceContext): { tools?: readonly JsonObject[]; choice?: unknown } {
+function choose(
+  tools: readonly JsonObject[],
+  choice: ToolChoice | undefined,
+  context: ChoiceContext,
+): { tools?: readonly JsonObject[]; choice?: unknown } {
   const { options, supports, dropped } = context
   if (choice == null) return { tools }
   if (!supports.has('tool_choice') && choice !== 'auto') {
@@ -137,7 +144,7 @@ function choose(tools: readonly JsonObject[], choice: ToolChoice | undefined, co
     const allowed = choice.tools.map((entry) => find(tools, entry, context)).filter((tool) => tool !== undefined)
     return { tools, choice: { ...choice, tools: allowed.map((tool) => reference(tool)) } }
   }
-  const found = find(tools, choice as JsonObject, context)
+  const found = find(tools, choice, context)
   if (found === undefined) {
     dropped.add('tool_choice')
     return { tools }
@@ -163,7 +170,11 @@ function find(tools: readonly JsonObject[], wanted: unknown, { names }: ChoiceCo
   if (name !== undefined && (wanted['type'] === 'function' || wanted['type'] === 'custom')) {
     const named = tools.filter((tool) => tool['type'] === 'function' || tool['type'] === 'custom')
     const inNamespace = tools.find((tool) => tool['type'] === 'namespace' && listsTool(tool, name))
-    return named.find((tool) => tool['name'] === name) ?? named.find((tool) => names.origin(String(tool['name'])).name === name) ?? (inNamespace && { type: wanted['type'], name })
+    return (
+      named.find((tool) => tool['name'] === name) ??
+      named.find((tool) => names.origin(String(tool['name'])).name === name) ??
+      (inNamespace && { type: wanted['type'], name })
+    )
   }
   const label = asString(wanted['server_label'])
   return tools.find((tool) => tool['type'] === wanted['type'] && (label === undefined || tool['server_label'] === label))

@@ -3,16 +3,39 @@ import { readUsage } from './usage.ts'
 
 describe('readUsage', () => {
   it('reads the usual spelling', () => {
-    const raw = { input_tokens: 100, input_tokens_details: { cached_tokens: 40, cache_write_tokens: 10 }, output_tokens: 50, output_tokens_details: { reasoning_tokens: 20 }, total_tokens: 150 }
-    expect(readUsage(raw)).toEqual({ inputTokens: 100, cachedTokens: 40, cacheWriteTokens: 10, outputTokens: 50, reasoningTokens: 20, totalTokens: 150, raw })
+    const raw = {
+      input_tokens: 100,
+      input_tokens_details: { cached_tokens: 40, cache_write_tokens: 10 },
+      output_tokens: 50,
+      output_tokens_details: { reasoning_tokens: 20 },
+      total_tokens: 150,
+    }
+    expect(readUsage(raw)).toEqual({
+      inputTokens: 100,
+      cachedTokens: 40,
+      cacheWriteTokens: 10,
+      outputTokens: 50,
+      reasoningTokens: 20,
+      totalTokens: 150,
+      raw,
+    })
   })
 
   it('reads the spelling of Chat Completions', () => {
-    expect(readUsage({ prompt_tokens: 9, completion_tokens: 3, prompt_tokens_details: { cached_tokens: 4 }, completion_tokens_details: { reasoning_tokens: 1 } })).toMatchObject({ inputTokens: 9, cachedTokens: 4, outputTokens: 3, reasoningTokens: 1 })
+    expect(
+      readUsage({
+        prompt_tokens: 9,
+        completion_tokens: 3,
+        prompt_tokens_details: { cached_tokens: 4 },
+        completion_tokens_details: { reasoning_tokens: 1 },
+      }),
+    ).toMatchObject({ inputTokens: 9, cachedTokens: 4, outputTokens: 3, reasoningTokens: 1 })
   })
 
   it('takes null details for absent ones', () => {
-    expect(readUsage({ input_tokens: 9, output_tokens: 3, input_tokens_details: null, output_tokens_details: { reasoning_tokens: null } })).toMatchObject({ cachedTokens: 0, reasoningTokens: 0, totalTokens: 12 })
+    expect(
+      readUsage({ input_tokens: 9, output_tokens: 3, input_tokens_details: null, output_tokens_details: { reasoning_tokens: null } }),
+    ).toMatchObject({ cachedTokens: 0, reasoningTokens: 0, totalTokens: 12 })
   })
 
   it.each([
@@ -26,8 +49,12 @@ describe('readUsage', () => {
 
   it('counts the requests of server-side tools', () => {
     const base = { input_tokens: 1, output_tokens: 1 }
-    expect(readUsage({ ...base, server_side_tool_usage_details: { web_search_calls: 2, x_search_calls: 0 } })?.serverToolUse).toEqual({ web_search: 2 })
-    expect(readUsage({ ...base, server_tool_use_details: { web_search_requests: 3, tool_calls_executed: 3 } }, 1)?.serverToolUse).toEqual({ web_search: 3 })
+    expect(readUsage({ ...base, server_side_tool_usage_details: { web_search_calls: 2, x_search_calls: 0 } })?.serverToolUse).toEqual({
+      web_search: 2,
+    })
+    expect(readUsage({ ...base, server_tool_use_details: { web_search_requests: 3, tool_calls_executed: 3 } }, 1)?.serverToolUse).toEqual({
+      web_search: 3,
+    })
     expect(readUsage(base, 2)?.serverToolUse).toEqual({ web_search: 2 })
   })
 

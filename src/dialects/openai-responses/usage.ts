@@ -32,7 +32,8 @@ export function readUsage(value: unknown, searches = 0): Usage | undefined {
     inputTokens: input,
     cachedTokens: firstNumber(inputDetails, 'cached_tokens') ?? firstNumber(value, 'cached_tokens', 'cache_read_input_tokens'),
     cacheWriteTokens:
-      firstNumber(inputDetails, 'cache_write_tokens', 'cache_creation_tokens') ?? firstNumber(value, 'cache_write_tokens', 'cache_creation_input_tokens'),
+      firstNumber(inputDetails, 'cache_write_tokens', 'cache_creation_tokens') ??
+      firstNumber(value, 'cache_write_tokens', 'cache_creation_input_tokens'),
     outputTokens: output,
     reasoningTokens: firstNumber(outputDetails, 'reasoning_tokens') ?? firstNumber(value, 'reasoning_tokens'),
     audioInputTokens: firstNumber(inputDetails, 'audio_tokens'),
@@ -57,7 +58,11 @@ function reportedCost(usage: Numbers): number | undefined {
 /** Requests to the upstream's own tools, by tool: `web_search_calls: 2` and `web_search_requests: 2` both count as `web_search`. */
 function serverToolUse(usage: Numbers, searches: number): { readonly [tool: string]: number } | undefined {
   const tools: Record<string, number> = {}
-  const details = { ...objectOf(usage['server_side_tool_usage_details']), ...objectOf(usage['server_tool_use_details']), ...objectOf(usage['server_tool_use']) }
+  const details = {
+    ...objectOf(usage['server_side_tool_usage_details']),
+    ...objectOf(usage['server_tool_use_details']),
+    ...objectOf(usage['server_tool_use']),
+  }
   for (const [name, count] of Object.entries(details)) {
     const tool = /^(.+)_(?:calls|requests)$/.exec(name)?.[1]
     if (tool !== undefined && tool !== 'tool' && typeof count === 'number' && count > 0) tools[tool] = count

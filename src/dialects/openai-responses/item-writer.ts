@@ -1,0 +1,267 @@
+import type { GatewayError } from '../../core/error.ts'
+import type { ModelEvent } from '../../core/event.ts'
+import type { JsonObject, Logprob, OutputItem } from '../../core/item.ts'
+import { sealReasoning } from '../../core/reasoning-envelope.ts'
+import { createCustomInputStream } from '../shared/custom-input.ts'
+import { hashedName } from '../shared/id-map.ts'
+import { asString, isObject } from '../shared/json.ts'
+import type { ToolNames } from '../shared/tool-names.ts'
+import type { AnswerItem, StreamedPart } from './answer-item.ts'
+import { readAnnotation, readMessageParts, readReasoningParts } from './content-parts.ts'
+import type { FinalPart } from './content-parts.ts'
+import { brokenAnswer } from './error.ts'
+
+/** The shortest limit any vendor of this dialect sets: a conversation may move there. */
+const MAX_CALL_ID = 64
+/** Characters of text, reasoning and arguments one answer may have. */
+const MAX_CHARS = 64 * 1024 * 1024
+
+/** Built-in tools whose calls wait for the caller, like functions. */
+const CALLER_RUN: ReadonlySet<string> = new Set(['local_shell_call', 'apply_patch_call', 'computer_call'])
+
+export interface AnswerContext {
+  readonly providerName: string
+  /** Format name and scope that mark encrypted reasoning of this endpoint. */
+  readonly reasoningFormat: string
+  readonly scope: string
+  readonly toolNames: ToolNames
+}
+
+/** What else is known of a text delta: its log probabilities, or that it needs no JSON escaping. */
+export type DeltaDetail = 'plain' | readonly Logprob[] | undefined
+
+/** Turns what is known of an item into events: its start, its deltas, what the deltas left out, its end. */
+export class ItemWriter {
+  /** True once anything was said that commits an answer. */
+  hasContent = false
+  hasCalls = false
+  hasText = false
+  hasRefusal = false
+  /** Web searches the upstream ran. */
+  searches = 0
+  /** The upstream's id of the answer: call ids it left out are derived from it. */
+  seed = ''
+
+  readonly #context: AnswerContext
+  readonly #callIds = new Set<string>()
+  #chars = 0
+
+  constructor(context: AnswerContext) {
+    this.#context = context
+  }
+
+  /** Announces an item. A call waits until its name and id are known; `last` says that no more will be. */
+  start(item: AnswerItem, source: JsonObject, out: ModelEvent[], last = false): void {
+    if (item.kind === 'call') return this.#startCall(item, source, out, last)
+    item.started = true
+    out.push({ type: 'item-start', key: item.key, item: this.#opening(item, source) })
+    if (item.kind === 'other') {
+      this.hasContent = true
+      if (CALLER_RUN.has(item.type)) this.hasCalls = true
+    }
+  }
+
+  /** Ends an item. `final` is the upstream's finished form of it, when there is one. */
+  finish(item: AnswerItem, final: JsonObject | undefined, out: ModelEvent[], cut = false): void {
+    const source = final ?? item.announced
+    item.closed = true
+    if (!item.started) this.start(item, source, out, true)
+    const status = source['status'] === 'incomplete' || (cut && source['status'] !== 'completed') ? 'incomplete' : 'completed'
+    switch (item.kind) {
+      case 'message':
+        this.#completeParts(item, readMessageParts(source['content']), out)
+        out.push({ type: 'item-end', key: item.key, item: { status } })
+        return
+      case 'reasoning':
+        this.#completeParts(item, readReasoningParts(source['summary'], 'summary'), out)
+        this.#completeParts(item, readReasoningParts(source['content'], 'reasoning'), out)
+        out.push({ type: 'item-end', key: item.key, item: { status, ...(final === undefined ? {} : this.#sealed(item, final)) } })
+        return
+      case 'call':
+        this.appendMissing(item, argumentsOf(source), out)
+        if (item.wrapped !== undefined) this.#emitArguments(item, item.wrapped.end().rest, false, out)
+        out.push({ type: 'item-end', key: item.key, item: { status } })
+        return
+      case 'other': {
+        const action = source['action']
+        if (item.type === 'web_search_call' && (!isObject(action) || action['type'] === undefined || action['type'] === 'search')) this.searches++
+        out.push(final === undefined ? { type: 'item-end', key: item.key } : { type: 'item-end', key: item.key, item: this.#carried(final) })
+      }
+    }
+  }
+
+  /** Passes an annotation on when it is of a kind the contract knows. */
+  annotate(item: AnswerItem, part: StreamedPart, value: unknown, out: ModelEvent[]): void {
+    const annotation = readAnnotation(value)
+    if (annotation !== undefined) out.push({ type: 'annotation', key: item.key, annotation, part: item.numberOf(part) })
+  }
+
+  /** `plain` deltas need no JSON escaping. */
+  appendArguments(item: AnswerItem, delta: string, plain: boolean, out: ModelEvent[]): void {
+    this.#count(delta.length)
+    item.text += delta
+    if (item.started) this.#passArguments(item, delta, plain, out)
+  }
+
+  /** What `whole` has beyond the arguments that came so far. Text that says something else is passed over: what was streamed stands. */
+  appendMissing(item: AnswerItem, whole: string, out: ModelEvent[]): void {
+    if (whole.length > item.text.length && whole.startsWith(item.text)) this.appendArguments(item, whole.slice(item.text.length), false, out)
+  }
+
+  appendText(item: AnswerItem, part: StreamedPart, delta: string, detail: DeltaDetail, out: ModelEvent[]): void {
+    this.#count(delta.length)
+    this.hasContent = true
+    part.text += delta
+    const key = item.key
+    const number = item.numberOf(part)
+    const plain = detail === 'plain'
+    switch (part.kind) {
+      case 'text':
+        this.hasText = true
+        if (plain) out.push({ type: 'text-delta', key, delta, part: number, plain })
+        else
+          out.push(
+            detail === undefined
+              ? { type: 'text-delta', key, delta, part: number }
+              : { type: 'text-delta', key, delta, part: number, logprobs: detail },
+          )
+        return
+      case 'refusal':
+        this.hasRefusal = true
+        out.push({ type: 'refusal-delta', key, delta, part: number })
+        return
+      default: {
+        const kind = part.kind === 'summary' ? 'summary' : 'text'
+        out.push(
+          plain ? { type: 'reasoning-delta', key, kind, delta, part: number, plain } : { type: 'reasoning-delta', key, kind, delta, part: number },
+        )
+      }
+    }
+  }
+
+  /** The same for a content part, and its annotations that were not announced one by one. */
+  completePart(item: AnswerItem, part: StreamedPart, final: FinalPart, out: ModelEvent[]): void {
+    if (final.text.length > part.text.length && final.text.startsWith(part.text)) {
+      const logprobs = part.text === '' && final.logprobs.length > 0 ? final.logprobs : undefined
+      this.appendText(item, part, final.text.slice(part.text.length), logprobs, out)
+    }
+    for (let i = part.annotations; i < final.annotations.length; i++) {
+      part.annotations++
+      this.annotate(item, part, final.annotations[i], out)
+    }
+  }
+
+  #completeParts(item: AnswerItem, finals: readonly (FinalPart | undefined)[], out: ModelEvent[]): void {
+    for (const [position, final] of finals.entries()) {
+      if (final === undefined || (final.text === '' && final.annotations.length === 0)) continue
+      this.completePart(item, item.match(final.kind, position, finals.length), final, out)
+    }
+  }
+
+  #passArguments(item: AnswerItem, delta: string, plain: boolean, out: ModelEvent[]): void {
+    if (item.wrapped === undefined) this.#emitArguments(item, delta, plain, out)
+    else this.#emitArguments(item, item.wrapped.push(delta), false, out)
+  }
+
+  #emitArguments(item: AnswerItem, delta: string, plain: boolean, out: ModelEvent[]): void {
+    if (delta === '') return
+    out.push(plain ? { type: 'arguments-delta', key: item.key, delta, plain } : { type: 'arguments-delta', key: item.key, delta })
+  }
+
+  /**
+   * What a later turn needs to replay the reasoning, sealed with the format and scope that can read it. Only of finished items: some vendors
+   * announce reasoning with a blob that is not the final one.
+   */
+  #sealed(item: AnswerItem, source: JsonObject): { readonly [field: string]: unknown } {
+    const data = asString(source['encrypted_content']) || undefined
+    const signature = asString(source['signature']) || undefined
+    if (data === undefined && signature === undefined) return {}
+    this.hasContent = true
+    const format = asString(source['format']) ?? this.#context.reasoningFormat
+    const text =
+      signature === undefined
+        ? ''
+        : item.parts
+            .filter((part) => part.kind === 'reasoning')
+            .map((part) => part.text)
+            .join('')
+    const encrypted_content = sealReasoning({
+      format,
+      scope: this.#context.scope,
+      ...(data === undefined ? {} : { data }),
+      ...(signature === undefined ? {} : { signature }),
+      ...(text === '' ? {} : { text }),
+    })
+    return { encrypted_content, format, ...(signature === undefined ? {} : { signature }) }
+  }
+
+  /** An item of a built-in tool, or of a kind not known here: as it is, without the upstream's id, opaque content sealed. */
+  #carried(source: JsonObject): JsonObject {
+    const { id: _, item_id: __, output_index: ___, ...item } = source
+    const encrypted = item['encrypted_content']
+    if (typeof encrypted !== 'string' || encrypted === '') return item
+    return { ...item, encrypted_content: sealReasoning({ format: this.#context.reasoningFormat, scope: this.#context.scope, data: encrypted }) }
+  }
+
+  #opening(item: AnswerItem, source: JsonObject): OutputItem {
+    if (item.kind === 'other') return { ...this.#carried(source), type: item.type }
+    if (item.kind === 'reasoning') return { type: 'reasoning', summary: [], status: 'in_progress' }
+    const phase = source['phase']
+    const known = phase === 'commentary' || phase === 'final_answer' ? { phase } : {}
+    return { type: 'message', role: 'assistant', content: [], status: 'in_progress', ...known }
+  }
+
+  /** A call starts when its name and id are known; at the latest when it is done. */
+  #startCall(item: AnswerItem, source: JsonObject, out: ModelEvent[], last: boolean): void {
+    const name = asString(source['name']) || asString(item.announced['name'])
+    const callId = asString(source['call_id']) || asString(item.announced['call_id'])
+    if (!name) {
+      if (last) throw this.#garbage('a tool call without a name')
+      return
+    }
+    if (!callId && !last) return
+    item.started = true
+    const origin = this.#context.toolNames.origin(name)
+    const namespace = asString(source['namespace']) ?? origin.namespace
+    const shared = {
+      call_id: this.#callId(callId, item.key),
+      name: origin.name,
+      ...(namespace === undefined ? {} : { namespace }),
+      status: 'in_progress',
+    } as const
+    if (item.type === 'function_call' && origin.kind === 'custom') item.wrapped = createCustomInputStream()
+    const isCustom = item.wrapped !== undefined || item.type === 'custom_tool_call'
+    out.push({
+      type: 'item-start',
+      key: item.key,
+      item: isCustom ? { type: 'custom_tool_call', ...shared, input: '' } : { type: 'function_call', ...shared, arguments: '' },
+    })
+    this.hasContent = true
+    this.hasCalls = true
+    if (item.text !== '') this.#passArguments(item, item.text, false, out)
+  }
+
+  /** Unique within the answer and short enough to be sent back to any vendor. */
+  #callId(upstream: string | undefined, key: string): string {
+    let id = upstream && upstream.length > MAX_CALL_ID ? `call_${hashedName(upstream, 24)}` : upstream
+    if (!id || this.#callIds.has(id)) id = `call_${hashedName(`${this.seed}\n${key}\n${upstream ?? ''}`, 24)}`
+    this.#callIds.add(id)
+    return id
+  }
+
+  #count(chars: number): void {
+    this.#chars += chars
+    if (this.#chars > MAX_CHARS) throw this.#garbage(`an answer of more than ${MAX_CHARS} characters`)
+  }
+
+  #garbage(what: string): GatewayError {
+    return brokenAnswer(this.#context.providerName, `sent ${what}`)
+  }
+}
+
+/** Arguments as text; a few servers send them parsed. */
+function argumentsOf(source: JsonObject): string {
+  const value = source['arguments'] ?? source['input']
+  if (typeof value === 'string') return value
+  return isObject(value) ? JSON.stringify(value) : ''
+}
