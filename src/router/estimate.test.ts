@@ -5,6 +5,17 @@ import { estimateRequest, textTokens } from './estimate.ts'
 
 const of = (request: Partial<ModelRequest>): ReturnType<typeof estimateRequest> => estimateRequest({ input: [], ...request })
 
+/** Fastest of several rounds, so that a busy machine does not decide. */
+function fastest(work: () => unknown): number {
+  let best = Infinity
+  for (let round = 0; round < 7; round++) {
+    const start = performance.now()
+    for (let n = 0; n < 200; n++) work()
+    best = Math.min(best, performance.now() - start)
+  }
+  return best
+}
+
 describe('textTokens', () => {
   it('counts a token per four characters of English and fewer characters of other scripts', () => {
     expect(textTokens('abcd')).toBe(1)
@@ -14,9 +25,8 @@ describe('textTokens', () => {
   })
   it('samples long text: a megabyte costs no more than a page', () => {
     const text = 'The quick brown fox. '.repeat(50_000)
-    const start = performance.now()
-    for (let n = 0; n < 1_000; n++) textTokens(text)
-    expect(performance.now() - start).toBeLessThan(200)
+    const page = text.slice(0, 1_000)
+    expect(fastest(() => textTokens(text))).toBeLessThan(50 * fastest(() => textTokens(page)))
     expect(textTokens(text)).toBeCloseTo(text.length / 4, -3)
   })
 })
@@ -74,8 +84,7 @@ describe('estimateRequest', () => {
       }).inputTokens,
     ).toBeGreaterThan(0)
     const wide = Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`k${i}`, i]))
-    const start = performance.now()
-    of({ tools: [{ type: 'function', name: 'f', parameters: wide }] })
-    expect(performance.now() - start).toBeLessThan(100)
+    // 100,000 values, of which 4,000 are visited at two to four tokens each.
+    expect(of({ tools: [{ type: 'function', name: 'f', parameters: wide }] }).inputTokens).toBeLessThan(20_000)
   })
 })

@@ -130,9 +130,13 @@ function walk(value: unknown, tally: Tally, depth: number): void {
   if (typeof value === 'string') {
     if (!value.startsWith('data:')) tally.text += textTokens(value) + 1
   } else if (Array.isArray(value)) {
-    for (const entry of value) walk(entry, tally, depth + 1)
+    for (const entry of value) {
+      if (tally.budget < 0) return
+      walk(entry, tally, depth + 1)
+    }
   } else if (typeof value === 'object' && value !== null) {
     for (const key in value) {
+      if (tally.budget < 0) return
       tally.text += key.length / 4 + 1
       walk((value as Record<string, unknown>)[key], tally, depth + 1)
     }

@@ -15,6 +15,17 @@ const chat = (...messages: readonly (readonly [role: 'system' | 'user' | 'assist
 })
 const MINUTE = 60_000
 
+/** Fastest of several rounds, so that a busy machine does not decide. */
+function fastest(work: () => unknown): number {
+  let best = Infinity
+  for (let round = 0; round < 7; round++) {
+    const start = performance.now()
+    for (let n = 0; n < 200; n++) work()
+    best = Math.min(best, performance.now() - start)
+  }
+  return best
+}
+
 describe('the session key', () => {
   const sticky = createSticky({ clock })
   const id = (request: ModelRequest, sessionId?: string, workspace = 'w'): string | undefined => sticky.open(workspace, request, sessionId)?.id
@@ -56,9 +67,8 @@ describe('the session key', () => {
       ],
     })
     expect(id(image(`data:${'A'.repeat(100_000)}x`))).not.toBe(id(image(`data:${'A'.repeat(100_000)}y`)))
-    const start = performance.now()
-    for (let n = 0; n < 1_000; n++) id(image(`data:${n}${'A'.repeat(1_000_000)}`.slice(0, 900_000)))
-    expect(performance.now() - start).toBeLessThan(500)
+    const [small, large] = [image(`data:${'A'.repeat(1_000)}`), image(`data:${'A'.repeat(4_000_000)}`)]
+    expect(fastest(() => id(large))).toBeLessThan(50 * fastest(() => id(small)))
   })
 })
 
