@@ -9,7 +9,8 @@ import { Secret } from '../lib/secret.ts'
 import { findTestPostgres } from '../testing/postgres.ts'
 import { sampleGeneration, sampleKey } from '../testing/store-contract.ts'
 import { createStore, type StoreOptions } from './index.ts'
-import { MIGRATIONS, type Migration } from './migrations/index.ts'
+import { MIGRATIONS } from './migrations/index.ts'
+import type { Migration } from './migrations/migration.ts'
 
 interface Place {
   readonly options: StoreOptions

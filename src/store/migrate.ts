@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely'
 import type { Clock } from '../lib/clock.ts'
 import type { Database, Db, Engine, Tables } from './database.ts'
 import { COLUMN_TYPES } from './migrations/column-types.ts'
-import type { Migration } from './migrations/index.ts'
+import type { Migration } from './migrations/migration.ts'
 
 /** Names of the given migrations this database has not seen. Names it has seen and we do not know belong to a newer version, and are fine. */
 export async function pendingMigrations(db: Db, engine: Engine, migrations: readonly Migration[]): Promise<readonly string[]> {
