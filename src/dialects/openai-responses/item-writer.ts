@@ -16,6 +16,9 @@ const MAX_CALL_ID = 64
 /** Characters of text, reasoning and arguments one answer may have. */
 const MAX_CHARS = 64 * 1024 * 1024
 
+/** Items whose id the caller sends back: an approval names its request by it. */
+const KEEPS_ID: ReadonlySet<string> = new Set(['mcp_approval_request'])
+
 /** Built-in tools whose calls wait for the caller, like functions. */
 const CALLER_RUN: ReadonlySet<string> = new Set(['local_shell_call', 'apply_patch_call', 'computer_call'])
 
@@ -197,7 +200,8 @@ export class ItemWriter {
 
   /** An item of a built-in tool, or of a kind not known here: as it is, without the upstream's id, opaque content sealed. */
   #carried(source: JsonObject): JsonObject {
-    const { id: _, item_id: __, output_index: ___, ...item } = source
+    const { id, item_id: _, output_index: __, ...rest } = source
+    const item: JsonObject = KEEPS_ID.has(String(source['type'])) ? { id, ...rest } : rest
     const encrypted = item['encrypted_content']
     if (typeof encrypted !== 'string' || encrypted === '') return item
     return { ...item, encrypted_content: sealReasoning({ format: this.#context.reasoningFormat, scope: this.#context.scope, data: encrypted }) }

@@ -378,6 +378,11 @@ describe('built-in tools and unknown items', () => {
     ])
   })
 
+  it('keeps the one id a caller has to send back', () => {
+    const { events } = decodeBody({ output: [{ type: 'mcp_approval_request', id: 'mcpr_1', name: 'x' }] })
+    expect(fold(events).items[0]?.start).toEqual({ type: 'mcp_approval_request', id: 'mcpr_1', name: 'x' })
+  })
+
   it('seals what other items carry encrypted', () => {
     const { events } = decodeBody({ output: [{ type: 'compaction', id: 'cmp', encrypted_content: 'blob' }] })
     expect(openReasoning(String(fold(events).items[0]?.start['encrypted_content']))).toMatchObject({ data: 'blob', scope: 'acme/main' })
