@@ -32,6 +32,12 @@ const PARTS: readonly Part[] = [
   { name: 'imports', says: 'the import map', command: ['depcruise', ...FOLDERS, '--output-type', 'err-long'] },
   { name: 'vendor-names', says: 'a vendor’s name stands only in its own file', command: ['node', 'scripts/check-vendor-names.ts'] },
   { name: 'format', says: 'oxfmt', command: ['oxfmt', '--check', ...FOLDERS, 'vitest.config.ts'] },
+  // A lockfile written where a registry lacks other platforms' optional packages installs for its author and for nobody else.
+  {
+    name: 'lockfile',
+    says: 'npm ci would accept it',
+    command: ['npm', 'ci', '--dry-run', '--ignore-scripts', '--offline', '--no-audit', '--no-fund'],
+  },
   { name: 'docs', says: 'dependencies, decisions, links', command: ['node', 'scripts/check-docs.ts'] },
   { name: 'sizes', says: 'long files', command: ['node', 'scripts/check-sizes.ts'] },
 ]
