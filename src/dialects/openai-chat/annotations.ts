@@ -1,10 +1,11 @@
 import type { Annotation, Logprob } from '../../core/item.ts'
+import type { AnswerWriter } from '../shared/answer-writer.ts'
 import { asString, isObject } from '../shared/json.ts'
 
 const index = (value: unknown, fallback: number): number => (typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : fallback)
 
 /** A citation, nested under its type or flat; undefined for kinds the contract does not know. `at` is where it stands when it has no offsets. */
-export function decodeAnnotation(value: unknown, at: number): Annotation | undefined {
+function decodeAnnotation(value: unknown, at: number): Annotation | undefined {
   if (!isObject(value)) return undefined
   const type = asString(value['type'])
   const inner = type !== undefined && isObject(value[type]) ? value[type] : value
@@ -30,31 +31,43 @@ export function decodeAnnotation(value: unknown, at: number): Annotation | undef
   return undefined
 }
 
-/** Sources an answer names beside its text (`citations`, `search_results`): collected while it streams, cited once at its end. */
-export interface SourceList {
-  /** Takes whatever a frame says; repeated lists change nothing. */
-  add(citations: unknown, results: unknown): void
-  /** One citation per source, at the end of a text of this length. */
-  annotations(textLength: number): Annotation[]
-}
+/**
+ * The citations of one answer: annotations inside deltas, which may come before the text they cite and then wait for it, and sources
+ * named beside the text (`citations`, `search_results`), which are cited once, at its end. Both methods say whether they took anything.
+ */
+export class CitationCollector {
+  readonly #titles = new Map<string, string | undefined>()
+  #waiting: unknown[] = []
 
-export function createSourceList(): SourceList {
-  const titles = new Map<string, string | undefined>()
-  let lastCitations: unknown
-  const note = (entry: unknown): void => {
+  annotations(list: unknown, writer: AnswerWriter): boolean {
+    if (Array.isArray(list) && list.length > 0) this.#waiting.push(...(list as unknown[]))
+    if (this.#waiting.length === 0) return false
+    if (writer.messageKey === undefined) return true
+    for (const entry of this.#waiting) {
+      const annotation = decodeAnnotation(entry, writer.textLength)
+      if (annotation !== undefined) writer.annotation(annotation)
+    }
+    this.#waiting = []
+    return true
+  }
+
+  /** Lists that repeat in every frame change nothing. */
+  sources(citations: unknown, results: unknown): boolean {
+    if (citations === undefined && results === undefined) return false
+    for (const list of [citations, results]) if (Array.isArray(list)) for (const entry of list) this.#source(entry)
+    return true
+  }
+
+  finish(writer: AnswerWriter): void {
+    this.annotations(undefined, writer)
+    const at = writer.textLength
+    for (const [url, title] of this.#titles) writer.annotation({ type: 'url_citation', url, title: title ?? url, start_index: at, end_index: at })
+  }
+
+  #source(entry: unknown): void {
     const url = typeof entry === 'string' ? entry : isObject(entry) ? asString(entry['url']) : undefined
     if (url === undefined || url === '') return
-    titles.set(url, (isObject(entry) ? asString(entry['title']) : undefined) ?? titles.get(url))
-  }
-  return {
-    add(citations, results) {
-      if (Array.isArray(citations) && citations !== lastCitations) for (const entry of citations) note(entry)
-      if (Array.isArray(results)) for (const entry of results) note(entry)
-      lastCitations = citations
-    },
-    annotations(textLength) {
-      return [...titles].map(([url, title]) => ({ type: 'url_citation', url, title: title ?? url, start_index: textLength, end_index: textLength }))
-    },
+    this.#titles.set(url, (isObject(entry) ? asString(entry['title']) : undefined) ?? this.#titles.get(url))
   }
 }
 
@@ -70,7 +83,8 @@ export function decodeLogprobs(value: unknown): Logprob[] | undefined {
   const logprobs = value['content'].flatMap((entry: unknown): Logprob[] => {
     const top = decodeTop(entry)
     if (top === undefined) return []
-    const alternatives = isObject(entry) && Array.isArray(entry['top_logprobs']) ? entry['top_logprobs'].map(decodeTop).filter((each) => each !== undefined) : []
+    const alternatives =
+      isObject(entry) && Array.isArray(entry['top_logprobs']) ? entry['top_logprobs'].map(decodeTop).filter((each) => each !== undefined) : []
     return [{ ...top, top_logprobs: alternatives }]
   })
   return logprobs.length > 0 ? logprobs : undefined

@@ -2,7 +2,7 @@ import { GatewayError } from '../../core/error.ts'
 import type { Target } from '../../core/dialect.ts'
 import type { InputFile, InputImage, JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
-import type { ContentPart } from '../shared/turns.ts'
+import type { ContentPart } from '../shared/content-parts.ts'
 import type { OpenAiChatOptions } from './options.ts'
 
 type ChatTarget = Target<OpenAiChatOptions>
@@ -13,7 +13,11 @@ const isRemote = (url: string): boolean => /^https?:/i.test(url)
 
 /** Another endpoint may take what this one cannot. */
 function unsupported(what: string, target: ChatTarget): never {
-  throw new GatewayError('invalid_prompt', `${target.providerName} takes no ${what}`, { failover: 'next', path: 'input', providerName: target.providerName })
+  throw new GatewayError('invalid_prompt', `${target.providerName} takes no ${what}`, {
+    failover: 'next',
+    path: 'input',
+    providerName: target.providerName,
+  })
 }
 
 /** One content part of a user message; texts, media, files. Throws `invalid_prompt` for media this endpoint cannot take. */
@@ -90,7 +94,9 @@ function fileUrl(part: InputFile): string | undefined {
 
 function typeOfName(name: string | null | undefined): string {
   if (name == null || /\.pdf$/i.test(name)) return 'application/pdf'
-  return /\.(?:txt|md|csv|json|xml|html?|ya?ml|log|[cm]?[jt]sx?|py|rb|go|rs|java|c|h|cpp|sh|sql|toml|ini)$/i.test(name) ? 'text/plain' : 'application/octet-stream'
+  return /\.(?:txt|md|csv|json|xml|html?|ya?ml|log|[cm]?[jt]sx?|py|rb|go|rs|java|c|h|cpp|sh|sql|toml|ini)$/i.test(name)
+    ? 'text/plain'
+    : 'application/octet-stream'
 }
 
 function nameOf(url: string | undefined): string {
@@ -124,7 +130,8 @@ export function mediaToInline(request: ModelRequest, target: ChatTarget): string
   const visit = (parts: unknown): void => {
     if (!Array.isArray(parts)) return
     for (const part of parts as readonly ContentPart[]) {
-      if (part.type === 'input_image' && options.inline_images && options.image_url !== 'none' && part.image_url && isRemote(part.image_url)) urls.add(part.image_url)
+      if (part.type === 'input_image' && options.inline_images && options.image_url !== 'none' && part.image_url && isRemote(part.image_url))
+        urls.add(part.image_url)
       if (part.type === 'input_file' && options.file !== 'document_url' && !(options.file === 'file' && options.file_urls)) {
         const url = fileUrl(part)
         if (url !== undefined && isRemote(url)) urls.add(url)

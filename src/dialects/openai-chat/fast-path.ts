@@ -1,7 +1,8 @@
+import type { ModelEvent } from '../../core/event.ts'
 import { asString, isObject, tryParseJson } from '../shared/json.ts'
+import { isPlainText } from '../shared/plain-text.ts'
 
-/** The fields of a delta that can be learned, and what they hold. */
-export type LearnedField = { readonly field: 'content' | 'reasoning_content' | 'reasoning'; readonly kind: 'text' | 'reasoning' }
+type LearnedField = 'content' | 'reasoning_content' | 'reasoning'
 
 const PROBE = '\u2042probe\u2042'
 const MAX_CANDIDATES = 3
@@ -24,53 +25,68 @@ export class DeltaTemplate {
   #vain = 0
   #used = true
 
-  get kind(): LearnedField['kind'] | undefined {
-    return this.#learned?.kind
+  get kind(): 'text' | 'reasoning' | undefined {
+    return this.#learned === undefined ? undefined : this.#learned === 'content' ? 'text' : 'reasoning'
   }
 
   /** The plain text of the delta, or undefined when the frame has to be parsed. */
   match(data: string): string | undefined {
     const start = this.#prefix.length
-    if (start === 0 || !data.startsWith(this.#prefix)) return undefined
-    let end = start
-    // Up to the closing quote; anything that needs unescaping, or is half of a pair, sends the frame to the parser.
-    for (; ; end++) {
-      const code = data.charCodeAt(end)
-      if (code === 34) break
-      if (!(code >= 32) || code === 92 || (code >= 0xd800 && code <= 0xdfff)) return undefined
-    }
-    if (end === start || !data.startsWith(this.#suffix, end)) return undefined
+    // Comparing a slice costs a quarter of `startsWith`, which goes character by character (200 characters on Node 24: 25 against 95 ns).
+    if (start === 0 || data.slice(0, start) !== this.#prefix) return undefined
+    const end = data.indexOf('"', start)
     const rest = end + this.#suffix.length
+    if (end <= start || data.slice(end, rest) !== this.#suffix) return undefined
     if (this.#ending === '' ? rest !== data.length : !this.#endsWithPadding(data, rest)) return undefined
+    const text = data.slice(start, end)
+    if (!isPlainText(text)) return undefined
     this.#used = true
     this.#vain = 0
-    return data.slice(start, end)
+    return text
   }
 
   /** Takes a frame that did nothing but write `text` from `field`. */
-  learn(data: string, learned: LearnedField, text: string): void {
+  learn(data: string, field: LearnedField, text: string): void {
     if (this.#vain >= MAX_VAIN_LESSONS) return
     if (!this.#used) this.#vain++
-    const at = locate(data, learned.field, text)
+    const at = locate(data, field, text)
     if (at === undefined) return
-    this.#prefix = data.slice(0, at)
-    const suffix = data.slice(at + text.length)
-    const padding = PADDING.exec(suffix)
-    this.#suffix = padding?.[1] ?? suffix
+    const prefix = flat(data.slice(0, at))
+    const whole = data.slice(at + text.length)
+    const padding = PADDING.exec(whole)
+    const suffix = flat(padding?.[1] ?? whole)
+    if (prefix === undefined || suffix === undefined) return
+    this.#prefix = prefix
+    this.#suffix = suffix
     this.#ending = padding?.[2] ?? ''
-    this.#learned = learned
+    this.#learned = field
     this.#used = false
   }
 
   #endsWithPadding(data: string, from: number): boolean {
     const to = data.length - this.#ending.length
-    if (to < from || !data.endsWith(this.#ending)) return false
-    for (let at = from; at < to; at++) {
-      const code = data.charCodeAt(at)
-      if (!(code >= 32) || code === 34 || code === 92) return false
-    }
-    return true
+    return to >= from && data.slice(to) === this.#ending && isPlainText(data.slice(from, to))
   }
+}
+
+/** The field the one event of a frame came from, when nothing else in the delta could have had an effect. */
+export function learnableField(
+  delta: { readonly [field: string]: unknown },
+  event: ModelEvent,
+): { readonly field: LearnedField; readonly text: string } | undefined {
+  if ((event.type !== 'text-delta' && event.type !== 'reasoning-delta') || event.plain !== true) return undefined
+  const text = event.delta
+  if (event.type === 'text-delta') return delta['content'] === text ? { field: 'content', text } : undefined
+  // Reasoning may have come out of tags in the content, and content beside it may be held back without an event.
+  if (delta['content']) return undefined
+  const field = asString(delta['reasoning_content']) ? 'reasoning_content' : 'reasoning'
+  return delta[field] === text ? { field, text } : undefined
+}
+
+/** A copy that does not lean on a larger string: slices of slices compare slowly, and would keep whole reads in memory. */
+function flat(text: string): string | undefined {
+  const copy = Buffer.from(text).toString()
+  return copy === text ? copy : undefined
 }
 
 /** Where the delta's text stands in the frame: the place where another text changes the delta, and changes it to exactly that. */

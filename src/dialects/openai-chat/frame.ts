@@ -44,3 +44,9 @@ export function imageUrl(image: unknown): string | undefined {
   if (!isObject(image)) return undefined
   return isObject(image['image_url']) ? asString(image['image_url']['url']) : asString(image['image_url'])
 }
+
+/** The form before tools had a list: one call, without id. Some servers send it empty with every message. */
+export function legacyCall(delta: Json): Json | undefined {
+  const call = delta['function_call']
+  return isObject(call) && (call['name'] || call['arguments']) ? call : undefined
+}

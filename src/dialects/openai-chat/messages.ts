@@ -1,7 +1,8 @@
 import type { InputText, JsonObject } from '../../core/item.ts'
 import type { Target } from '../../core/dialect.ts'
-import { joinTexts } from '../shared/turns.ts'
-import type { AssistantPart, CallPart, ContentPart, Conversation, ToolResult, Turn } from '../shared/turns.ts'
+import { joinTexts } from '../shared/content-parts.ts'
+import type { ContentPart } from '../shared/content-parts.ts'
+import type { AssistantPart, CallPart, Conversation, ToolResult } from '../shared/turns.ts'
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
 import { tryParseJson } from '../shared/json.ts'
 import { canEncode, encodePart, isImage } from './content.ts'
@@ -15,17 +16,25 @@ type ChatTarget = Target<OpenAiChatOptions>
 export function encodeMessages(conversation: Conversation, target: ChatTarget, extraSystem: readonly string[]): ChatMessage[] {
   const { options } = target
   const messages = systemMessages(conversation, options, extraSystem)
-  let previous: Turn | undefined
-  for (const turn of conversation.turns) {
-    if (turn.role === 'user' && previous?.role === 'tool' && messages.at(-1)?.role === 'tool' && options.user_after_tool_filler !== null) {
+  const filler = (): void => {
+    if (options.user_after_tool_filler !== null && messages.at(-1)?.role === 'tool')
       messages.push({ role: 'assistant', content: options.user_after_tool_filler })
-    }
-    if (turn.role === 'user') messages.push({ role: 'user', content: encodeContent(turn.parts, target) })
-    else if (turn.role === 'assistant') messages.push(assistantMessage(turn.parts, options, target.scope))
-    else if (turn.role === 'tool') toolMessages(turn.results, target, messages)
-    else messages.push({ role: systemRole(turn.role, options), content: encodeContent(turn.parts, target) })
-    previous = turn
   }
+  const user = (parts: readonly ContentPart[]): void => {
+    filler()
+    messages.push({ role: 'user', content: encodeContent(parts, target) })
+  }
+  /** Media of tool results, waiting for the next message of the user. */
+  let attachments: ContentPart[] = []
+  for (const turn of conversation.turns) {
+    if (turn.role === 'user') user([...attachments, ...turn.parts])
+    else if (attachments.length > 0) user(attachments)
+    attachments = []
+    if (turn.role === 'assistant') messages.push(assistantMessage(turn.parts, options, target.scope))
+    else if (turn.role === 'tool') attachments = toolMessages(turn.results, target, messages)
+    else if (turn.role !== 'user') messages.push({ role: systemRole(turn.role, options), content: encodeContent(turn.parts, target) })
+  }
+  if (attachments.length > 0) user(attachments)
   return messages
 }
 
@@ -35,7 +44,7 @@ function systemRole(role: 'system' | 'developer', options: OpenAiChatOptions): s
 
 function systemMessages(conversation: Conversation, options: OpenAiChatOptions, extra: readonly string[]): ChatMessage[] {
   const parts = conversation.system.map((part) => part.parts)
-  if (options.system_role === 'first-only' || options.cache_breakpoints === false) {
+  if (options.system_role === 'first-only' || !options.cache_breakpoints) {
     const texts = parts.map((list) => joinTexts(list))
     if (options.system_role === 'first-only') {
       const text = [...texts, ...extra].join('\n\n')
@@ -50,7 +59,11 @@ function systemMessages(conversation: Conversation, options: OpenAiChatOptions, 
 /** One string where the parts are only text: many servers take nothing else. Breakpoints need parts. */
 function textContent(parts: readonly InputText[], options: OpenAiChatOptions): string | JsonObject[] {
   if (!options.cache_breakpoints || parts.every((part) => part.prompt_cache_breakpoint == null)) return joinTexts(parts)
-  return parts.map((part) => ({ type: 'text', text: part.text, ...(part.prompt_cache_breakpoint == null ? {} : { cache_control: { type: 'ephemeral' } }) }))
+  return parts.map((part) => ({
+    type: 'text',
+    text: part.text,
+    ...(part.prompt_cache_breakpoint == null ? {} : { cache_control: { type: 'ephemeral' } }),
+  }))
 }
 
 function encodeContent(parts: readonly ContentPart[], target: ChatTarget): string | JsonObject[] {
@@ -65,7 +78,12 @@ function assistantMessage(parts: readonly AssistantPart[], options: OpenAiChatOp
   const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n')
   const calls = parts.filter((part) => part.type === 'call')
   const reasoning = parts.filter((part) => part.type === 'reasoning')
-  const content = text !== '' ? { content: text } : options.empty_content === 'omit' && calls.length > 0 ? {} : { content: options.empty_content === 'null' ? null : '' }
+  const content =
+    text !== ''
+      ? { content: text }
+      : options.empty_content === 'omit' && calls.length > 0
+        ? {}
+        : { content: options.empty_content === 'null' ? null : '' }
   return {
     role: 'assistant',
     ...content,
@@ -94,7 +112,10 @@ function signatureBefore(call: CallPart, calls: readonly CallPart[], parts: read
   }
   if (call !== calls[0]) return undefined
   const lastCall = parts.indexOf(calls[calls.length - 1]!)
-  return parts.slice(lastCall + 1).map(usable).find((signature) => signature !== undefined)
+  return parts
+    .slice(lastCall + 1)
+    .map(usable)
+    .find((signature) => signature !== undefined)
 }
 
 function nest(path: readonly string[], value: string): JsonObject {
@@ -105,7 +126,10 @@ function nest(path: readonly string[], value: string): JsonObject {
 function replayFields(parts: readonly ReasoningPart[], hasCalls: boolean, text: string, options: OpenAiChatOptions, scope: string): JsonObject {
   const { reasoning_replay: field } = options
   if (field === 'none' || (!hasCalls && options.reasoning_replay_turns === 'tool-calls')) return {}
-  const plain = parts.map((part) => part.text || part.summary).filter((part) => part !== '').join('\n\n')
+  const plain = parts
+    .map((part) => part.text || part.summary)
+    .filter((part) => part !== '')
+    .join('\n\n')
   const required = options.reasoning_replay_required && hasCalls
   if (field === 'reasoning_content' || field === 'reasoning') return plain !== '' || required ? { [field]: plain } : {}
   if (field === 'thinking-part') {
@@ -123,7 +147,8 @@ function replayDetails(part: ReasoningPart, scope: string): unknown[] {
     const details = tryParseJson(part.data)
     if (Array.isArray(details)) return details
   }
-  if (part.text !== '') return [{ type: 'reasoning.text', text: part.text, ...(part.signature === undefined ? {} : { signature: part.signature }), format: part.format }]
+  if (part.text !== '')
+    return [{ type: 'reasoning.text', text: part.text, ...(part.signature === undefined ? {} : { signature: part.signature }), format: part.format }]
   return part.summary === '' ? [] : [{ type: 'reasoning.summary', summary: part.summary, format: part.format }]
 }
 
@@ -136,7 +161,8 @@ function note(count: number, where: string | undefined): string {
   return where === undefined ? `[${what} left out: this model cannot read them]` : `[${what} ${where}]`
 }
 
-function toolMessages(results: readonly ToolResult[], target: ChatTarget, messages: ChatMessage[]): void {
+/** Writes one message per result and gives back the media that cannot stand in them. */
+function toolMessages(results: readonly ToolResult[], target: ChatTarget, messages: ChatMessage[]): ContentPart[] {
   const { options } = target
   const later: ContentPart[] = []
   for (const result of results) {
@@ -145,7 +171,9 @@ function toolMessages(results: readonly ToolResult[], target: ChatTarget, messag
     const images = options.tool_result_images ? usable.filter(isImage) : []
     const inPlace = images.length > 0
     const others = inPlace ? usable.filter((part) => !isImage(part)) : usable
-    const text = [joinTexts(result.parts), note(others.length, 'in the next user message'), note(media.length - usable.length, undefined)].filter((part) => part !== '').join('\n\n')
+    const text = [joinTexts(result.parts), note(others.length, 'in the next user message'), note(media.length - usable.length, undefined)]
+      .filter((part) => part !== '')
+      .join('\n\n')
     if (others.length > 0) later.push({ type: 'input_text', text: `Attachments of the result of ${result.name} (call ${result.callId}):` }, ...others)
     messages.push({
       role: 'tool',
@@ -154,7 +182,5 @@ function toolMessages(results: readonly ToolResult[], target: ChatTarget, messag
       content: inPlace ? [...(text === '' ? [] : [{ type: 'text', text }]), ...images.flatMap((part) => encodePart(part, target))] : text,
     })
   }
-  if (later.length === 0) return
-  if (options.user_after_tool_filler !== null) messages.push({ role: 'assistant', content: options.user_after_tool_filler })
-  messages.push({ role: 'user', content: encodeContent(later, target) })
+  return later
 }

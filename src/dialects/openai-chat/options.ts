@@ -3,8 +3,7 @@ import { z } from 'zod'
 /** Regular expressions of options are compiled once, here, so that a bad one is a configuration error. */
 const pattern = z.string().refine((source) => {
   try {
-    new RegExp(source)
-    return true
+    return new RegExp(source).source !== ''
   } catch {
     return false
   }
@@ -18,25 +17,44 @@ export const openAiChatOptions = z.strictObject({
   path: z.string().startsWith('/').default('/chat/completions').describe('Appended to the base URL.'),
 
   // ---- roles and turns ----
-  system_role: z.enum(['system', 'developer', 'first-only']).default('first-only')
+  system_role: z
+    .enum(['system', 'developer', 'first-only'])
+    .default('first-only')
     .describe('`first-only`: one system message at the start, later ones become marked user text (strict chat templates).'),
   alternating_roles: z.boolean().default(false).describe('Merge neighbours of one role and begin with a user message.'),
-  user_after_tool_filler: z.string().nullable().default(null).describe('Assistant text put between a tool message and a user message where the server forbids that order.'),
+  user_after_tool_filler: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe('Assistant text put between a tool message and a user message where the server forbids that order.'),
   empty_content: z.enum(['empty', 'null', 'omit']).default('empty').describe('Content of an assistant message that has only tool calls.'),
 
   // ---- parameters ----
   max_tokens_field: z.enum(['max_tokens', 'max_completion_tokens']).default('max_tokens'),
   max_temperature: z.number().positive().optional().describe('Higher temperatures are lowered to this.'),
-  sampling_with_reasoning: z.boolean().default(true).describe('False: temperature, top_p, penalties and logprobs are refused (reasoning models), and left out.'),
-  field_names: z.record(z.string(), z.string()).default({}).describe('Body fields this server calls differently, for example {"seed": "random_seed"}.'),
-  forward: z.array(z.enum(['user', 'metadata', 'safety_identifier', 'prompt_cache_key', 'prompt_cache_options', 'service_tier'])).default([])
+  sampling_with_reasoning: z
+    .boolean()
+    .default(true)
+    .describe('False: temperature, top_p, penalties and logprobs are refused (reasoning models), and left out.'),
+  field_names: z
+    .record(z.string(), z.string())
+    .default({})
+    .describe('Body fields this server calls differently, for example {"seed": "random_seed"}.'),
+  forward: z
+    .array(z.enum(['user', 'metadata', 'safety_identifier', 'prompt_cache_key', 'prompt_cache_options', 'service_tier']))
+    .default([])
     .describe('Fields about the caller and the account that this server knows.'),
   pass_through: z.array(z.string()).default([]).describe('Unknown fields of the request that may reach this server.'),
   extra_body: z.record(z.string(), z.unknown()).default({}).describe('Constant body fields; objects are merged one level deep.'),
-  stream_usage: z.boolean().default(true).describe('Ask for usage in streams with `stream_options`; false where the field is refused or usage comes anyway.'),
+  stream_usage: z
+    .boolean()
+    .default(true)
+    .describe('Ask for usage in streams with `stream_options`; false where the field is refused or usage comes anyway.'),
 
   // ---- tools ----
-  tool_ids: z.strictObject({ pattern: pattern.default('^[a-zA-Z0-9_-]+$'), max: z.int().positive().default(40), length: z.int().positive().optional() }).prefault({}),
+  tool_ids: z
+    .strictObject({ pattern: pattern.default('^[a-zA-Z0-9_-]+$'), max: z.int().positive().default(40), length: z.int().positive().optional() })
+    .prefault({}),
   tool_names: z.strictObject({ pattern: pattern.default('^[a-zA-Z0-9_-]+$'), max: z.int().positive().default(64) }).prefault({}),
   strict_tools: z.boolean().default(false).describe('Send `strict` of function tools.'),
   named_tool_choice: z.boolean().default(true).describe('False: forcing one tool is done by offering only that tool.'),
@@ -44,22 +62,39 @@ export const openAiChatOptions = z.strictObject({
   required_word: z.enum(['required', 'any']).default('required'),
   tool_result_name: z.boolean().default(false).describe('Tool messages carry the name of the tool.'),
   tool_result_images: z.boolean().default(false).describe('Tool messages may hold images; else they follow in a user message.'),
-  tool_signature_path: z.array(z.string()).default([]).describe('Where a tool call carries an opaque signature that must be sent back, for example ["extra_content", "vendor", "thought_signature"].'),
+  tool_signature_path: z
+    .array(z.string())
+    .default([])
+    .describe('Where a tool call carries an opaque signature that must be sent back, for example ["extra_content", "vendor", "thought_signature"].'),
 
   // ---- structured output ----
-  json_schema: z.enum(['auto', 'native', 'json-object', 'tool', 'prompt']).default('auto')
-    .describe('How a JSON schema is asked for. `auto`: natively when the endpoint supports structured outputs, else as a JSON object with the schema in the prompt, else by the prompt alone. `tool`: by a forced tool.'),
+  json_schema: z
+    .enum(['auto', 'native', 'json-object', 'tool', 'prompt'])
+    .default('auto')
+    .describe(
+      'How a JSON schema is asked for. `auto`: natively when the endpoint supports structured outputs, else as a JSON object with the schema in the prompt, else by the prompt alone. `tool`: by a forced tool.',
+    ),
 
   // ---- reasoning ----
   reasoning_style: z.enum(['none', 'effort', 'reasoning-object', 'thinking-type', 'enable-thinking', 'template-kwargs', 'think']).default('none'),
-  reasoning_efforts: z.array(z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])).optional()
+  reasoning_efforts: z
+    .array(z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']))
+    .optional()
     .describe('Efforts this server knows (default for `effort`: low, medium, high). With `thinking-type`: efforts sent beside the switch.'),
-  reasoning_replay: z.enum(['none', 'reasoning_content', 'reasoning', 'reasoning_details', 'thinking-part']).default('none')
+  reasoning_replay: z
+    .enum(['none', 'reasoning_content', 'reasoning', 'reasoning_details', 'thinking-part'])
+    .default('none')
     .describe('The field in which reasoning of earlier turns is sent back.'),
   reasoning_replay_turns: z.enum(['tool-calls', 'all']).default('tool-calls'),
-  reasoning_replay_required: z.boolean().default(false).describe('Turns with tool calls are refused without the field: an empty one is sent when the reasoning is lost.'),
+  reasoning_replay_required: z
+    .boolean()
+    .default(false)
+    .describe('Turns with tool calls are refused without the field: an empty one is sent when the reasoning is lost.'),
   reasoning_format: z.string().default('unknown').describe('Public format name of reasoning that this server signs.'),
-  think_tags: z.enum(['none', 'tags', 'open-omitted']).default('tags').describe('Reasoning between tags at the start of the text; `open-omitted`: the template writes the opening tag itself.'),
+  think_tags: z
+    .enum(['none', 'tags', 'open-omitted'])
+    .default('tags')
+    .describe('Reasoning between tags at the start of the text; `open-omitted`: the template writes the opening tag itself.'),
 
   // ---- media ----
   image_url: z.enum(['object', 'string', 'none']).default('object'),
@@ -72,12 +107,16 @@ export const openAiChatOptions = z.strictObject({
   cache_breakpoints: z.boolean().default(false).describe('Prompt cache breakpoints are sent as `cache_control` of text parts.'),
 
   // ---- answers ----
-  usage: z.strictObject({
-    output_excludes_reasoning: z.boolean().default(false).describe('Output tokens do not count reasoning tokens.'),
-    input_from_total: z.boolean().default(false).describe('Input is total minus output (media counted only in the total).'),
-    output_from_total: z.boolean().default(false).describe('Output is total minus input (hidden thoughts counted only in the total).'),
-  }).prefault({}),
-  finish_reasons: z.record(z.string(), z.enum(['stop', 'tool_calls', 'length', 'content_filter', 'refusal', 'error', 'overloaded'])).default({})
+  usage: z
+    .strictObject({
+      output_excludes_reasoning: z.boolean().default(false).describe('Output tokens do not count reasoning tokens.'),
+      input_from_total: z.boolean().default(false).describe('Input is total minus output (media counted only in the total).'),
+      output_from_total: z.boolean().default(false).describe('Output is total minus input (hidden thoughts counted only in the total).'),
+    })
+    .prefault({}),
+  finish_reasons: z
+    .record(z.string(), z.enum(['stop', 'tool_calls', 'length', 'content_filter', 'refusal', 'error', 'overloaded']))
+    .default({})
     .describe('Finish reasons of this server beyond the common ones.'),
   close_ends_answer: z.boolean().default(false).describe('A plain close without finish reason is the end of an answer, not a broken one.'),
   allow_empty_answer: z.boolean().default(false),

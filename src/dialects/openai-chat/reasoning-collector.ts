@@ -77,7 +77,7 @@ export class ReasoningCollector {
     }
     for (const [field, value] of Object.entries(entry)) {
       const joined = (field === 'text' || field === 'summary' || field === 'data') && typeof last[field] === 'string' && typeof value === 'string'
-      if (joined) last[field] += value as string
+      if (joined) last[field] += value
       else if (value !== null && value !== undefined) last[field] = value
     }
   }

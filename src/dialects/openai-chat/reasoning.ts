@@ -15,55 +15,61 @@ const ASSUMED_OUTPUT_TOKENS = 32_000
 /** The body fields that ask for reasoning in this server's way; names what could not be said in `dropped`. */
 export function encodeReasoning(request: ModelRequest, target: ChatTarget, dropped: string[]): JsonObject {
   const wish = reasoningWish(request.reasoning)
-  const { reasoning_style: style } = target.options
+  const { reasoning_style: style, reasoning_efforts: efforts } = target.options
   if (wish.mode === 'default') return {}
-  if (style === 'none') {
-    // Nothing to switch off where nothing can be switched.
-    if (wish.mode === 'on') dropped.push('reasoning')
-    return {}
-  }
   const limit = request.max_output_tokens ?? target.maxOutputTokens ?? ASSUMED_OUTPUT_TOKENS
   switch (style) {
+    case 'none':
+      // Nothing to switch off where nothing can be switched.
+      if (wish.mode === 'on') dropped.push('reasoning')
+      return {}
     case 'effort':
-      return effortField(wish, target.options.reasoning_efforts ?? COMMON_EFFORTS, limit, dropped)
+      return effortField(wish, efforts ?? COMMON_EFFORTS, limit, dropped)
     case 'reasoning-object':
-      if (wish.mode === 'off') return { reasoning: { enabled: false } }
-      if (wish.maxTokens !== undefined) return { reasoning: { max_tokens: wish.maxTokens } }
-      return { reasoning: wish.effort === undefined ? { enabled: true } : { effort: wish.effort } }
-    case 'thinking-type': {
-      const efforts = target.options.reasoning_efforts
-      return {
-        thinking: { type: wish.mode === 'on' ? 'enabled' : 'disabled' },
-        ...(efforts === undefined || wish.mode === 'off' ? {} : effortField(wish, efforts, limit, dropped)),
-      }
-    }
-    case 'enable-thinking': {
-      const budget = wish.mode === 'off' ? undefined : (wish.maxTokens ?? (wish.effort === undefined ? undefined : effortBudget(wish.effort, limit)))
-      return { enable_thinking: wish.mode === 'on', ...(budget === undefined ? {} : { thinking_budget: budget }) }
-    }
+      return { reasoning: reasoningObject(wish) }
+    case 'thinking-type':
+      if (wish.mode === 'off') return { thinking: { type: 'disabled' } }
+      return { thinking: { type: 'enabled' }, ...effortField(wish, efforts ?? [], limit, dropped) }
+    case 'enable-thinking':
+      return enableThinking(wish, limit)
     case 'template-kwargs':
       return { chat_template_kwargs: { enable_thinking: wish.mode === 'on' } }
-    case 'think': {
-      const effort = wish.mode === 'on' ? effortOf(wish, limit) : undefined
-      const known = effort === undefined ? undefined : nearestEffort(effort, target.options.reasoning_efforts ?? [])
-      return { think: wish.mode === 'off' ? false : (known ?? true) }
-    }
+    case 'think':
+      return { think: thinkLevel(wish, efforts ?? [], limit) }
   }
 }
 
-function effortOf(wish: Extract<ReasoningWish, { mode: 'on' }>, limit: number): Effort | undefined {
+type Decided = Exclude<ReasoningWish, { mode: 'default' }>
+
+function reasoningObject(wish: Decided): JsonObject {
+  if (wish.mode === 'off') return { enabled: false }
+  if (wish.maxTokens !== undefined) return { max_tokens: wish.maxTokens }
+  return wish.effort === undefined ? { enabled: true } : { effort: wish.effort }
+}
+
+function enableThinking(wish: Decided, limit: number): JsonObject {
+  if (wish.mode === 'off') return { enable_thinking: false }
+  const budget = wish.maxTokens ?? (wish.effort === undefined ? undefined : effortBudget(wish.effort, limit))
+  return { enable_thinking: true, ...(budget === undefined ? {} : { thinking_budget: budget }) }
+}
+
+/** A level where the server has levels, else a switch. */
+function thinkLevel(wish: Decided, efforts: readonly string[], limit: number): string | boolean {
+  if (wish.mode === 'off') return false
+  const effort = effortOf(wish, limit)
+  return (effort === undefined ? undefined : nearestEffort(effort, efforts)) ?? true
+}
+
+function effortOf(wish: Extract<Decided, { mode: 'on' }>, limit: number): Effort | undefined {
   return wish.effort ?? (wish.maxTokens === undefined ? undefined : budgetEffort(wish.maxTokens, limit))
 }
 
-function effortField(wish: ReasoningWish, efforts: readonly string[], limit: number, dropped: string[]): JsonObject {
+function effortField(wish: Decided, efforts: readonly string[], limit: number, dropped: string[]): JsonObject {
   if (wish.mode === 'off') {
     if (efforts.includes('none')) return { reasoning_effort: 'none' }
     // The least is the closest to nothing this server can do.
     dropped.push('reasoning: none')
-    const least = nearestEffort('minimal', efforts)
-    return least === undefined ? {} : { reasoning_effort: least }
   }
-  const wanted = wish.mode === 'on' ? (effortOf(wish, limit) ?? 'medium') : undefined
-  const effort = wanted === undefined ? undefined : nearestEffort(wanted, efforts)
+  const effort = nearestEffort(wish.mode === 'off' ? 'minimal' : (effortOf(wish, limit) ?? 'medium'), efforts)
   return effort === undefined ? {} : { reasoning_effort: effort }
 }

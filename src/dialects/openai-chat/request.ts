@@ -27,7 +27,11 @@ export function encodeRequest(request: ModelRequest, target: ChatTarget): Encode
   dropped.push(...tools.dropped)
 
   const conversation = foldTurns(request, {
-    callIds: { pattern: new RegExp(options.tool_ids.pattern), max: options.tool_ids.max, ...(options.tool_ids.length === undefined ? {} : { length: options.tool_ids.length }) },
+    callIds: {
+      pattern: new RegExp(options.tool_ids.pattern),
+      max: options.tool_ids.max,
+      ...(options.tool_ids.length === undefined ? {} : { length: options.tool_ids.length }),
+    },
     names: tools.names,
     laterSystem: options.system_role === 'first-only' ? 'user-text' : 'in-place',
     alternate: options.alternating_roles,
@@ -124,9 +128,19 @@ function encodeChoice(choice: FlatChoice, options: OpenAiChatOptions): unknown {
 
 /** Request fields that are chat fields of the same name, and what an endpoint must support to get them. */
 const PLAIN_FIELDS: readonly (readonly [field: string, parameter: Parameter])[] = [
-  ['temperature', 'temperature'], ['top_p', 'top_p'], ['top_k', 'top_k'], ['min_p', 'min_p'], ['top_a', 'top_a'],
-  ['presence_penalty', 'presence_penalty'], ['frequency_penalty', 'frequency_penalty'], ['repetition_penalty', 'repetition_penalty'],
-  ['seed', 'seed'], ['stop', 'stop'], ['logit_bias', 'logit_bias'], ['prediction', 'prediction'], ['web_search_options', 'web_search_options'],
+  ['temperature', 'temperature'],
+  ['top_p', 'top_p'],
+  ['top_k', 'top_k'],
+  ['min_p', 'min_p'],
+  ['top_a', 'top_a'],
+  ['presence_penalty', 'presence_penalty'],
+  ['frequency_penalty', 'frequency_penalty'],
+  ['repetition_penalty', 'repetition_penalty'],
+  ['seed', 'seed'],
+  ['stop', 'stop'],
+  ['logit_bias', 'logit_bias'],
+  ['prediction', 'prediction'],
+  ['web_search_options', 'web_search_options'],
 ]
 const SAMPLING: ReadonlySet<string> = new Set(['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'top_logprobs', 'logit_bias'])
 
@@ -141,11 +155,12 @@ function encodeParameters(request: ModelRequest, target: ChatTarget, dropped: st
   for (const [field, parameter] of PLAIN_FIELDS) {
     const value = request[field]
     if (value == null || !allowed(field, parameter)) continue
-    body[field] = field === 'temperature' && options.max_temperature !== undefined ? Math.min(value as number, options.max_temperature) : value
+    body[field] = field === 'temperature' && typeof value === 'number' ? lowered('temperature', value, options.max_temperature, dropped) : value
   }
   const limit = request.max_output_tokens
   if (limit != null) {
-    if (supports.has('max_tokens') || supports.has('max_completion_tokens')) body[options.max_tokens_field] = Math.min(limit, target.maxOutputTokens ?? limit)
+    if (supports.has('max_tokens') || supports.has('max_completion_tokens'))
+      body[options.max_tokens_field] = lowered('max_output_tokens', limit, target.maxOutputTokens, dropped)
     else dropped.push('max_output_tokens')
   }
   const wantsLogprobs = request.include?.includes('message.output_text.logprobs') === true
@@ -161,6 +176,12 @@ function encodeParameters(request: ModelRequest, target: ChatTarget, dropped: st
     else dropped.push('text.verbosity')
   }
   return body
+}
+
+function lowered(field: string, value: number, limit: number | undefined, dropped: string[]): number {
+  if (limit === undefined || value <= limit) return value
+  dropped.push(`${field}: lowered to ${limit}`)
+  return limit
 }
 
 const ACCOUNT_FIELDS = ['user', 'metadata', 'safety_identifier', 'prompt_cache_key', 'prompt_cache_options', 'service_tier'] as const
@@ -179,8 +200,20 @@ function encodeAccount(request: ModelRequest, options: OpenAiChatOptions, droppe
 
 /** Fields that are handled above, or say nothing a chat server could act on. */
 const HANDLED: ReadonlySet<string> = new Set([
-  ...GATEWAY_FIELDS, ...ACCOUNT_FIELDS, ...PLAIN_FIELDS.map(([field]) => field), 'input', 'instructions', 'tools', 'tool_choice', 'parallel_tool_calls',
-  'max_output_tokens', 'top_logprobs', 'include', 'reasoning', 'text', 'client_metadata',
+  ...GATEWAY_FIELDS,
+  ...ACCOUNT_FIELDS,
+  ...PLAIN_FIELDS.map(([field]) => field),
+  'input',
+  'instructions',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'max_output_tokens',
+  'top_logprobs',
+  'include',
+  'reasoning',
+  'text',
+  'client_metadata',
 ])
 
 /** Unknown fields reach a server only when it is declared to know them: many refuse a request for one they do not. */
@@ -201,7 +234,8 @@ function cacheLastBlock(messages: ChatMessage[], request: ModelRequest, options:
   const at = messages.findLastIndex(({ content }) => (typeof content === 'string' ? content !== '' : Array.isArray(content) && content.some(isText)))
   const message = messages[at]
   if (message === undefined) return messages
-  const parts: unknown[] = typeof message['content'] === 'string' ? [{ type: 'text', text: message['content'] }] : [...(message['content'] as unknown[])]
+  const parts: unknown[] =
+    typeof message['content'] === 'string' ? [{ type: 'text', text: message['content'] }] : [...(message['content'] as unknown[])]
   const last = parts.findLastIndex(isText)
   parts[last] = { ...(parts[last] as JsonObject), cache_control: directive }
   return messages.with(at, { ...message, content: parts })

@@ -27,7 +27,8 @@ export function planFormat(request: ModelRequest, target: ChatTarget): FormatPla
   if (format == null || format.type === 'text') return {}
   const { supports } = target
   if (format.type === 'json_object') {
-    if (supports.has('response_format') || supports.has('structured_outputs')) return { responseFormat: { type: 'json_object' }, ...jsonWord(request) }
+    if (supports.has('response_format') || supports.has('structured_outputs'))
+      return { responseFormat: { type: 'json_object' }, ...jsonWord(request) }
     return { instruction: 'Answer with one JSON object and nothing else.', note: 'text.format: asked for in the prompt' }
   }
   switch (schemaMode(target)) {

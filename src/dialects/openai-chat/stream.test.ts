@@ -38,7 +38,11 @@ function decodeBody(message: unknown, settings: Settings = {}, fields: Record<st
   checkEventBalance(out)
   return out
 }
-const delta = (fields: unknown, finish_reason: string | null = null): unknown => ({ id: 'x', model: 'm', choices: [{ index: 0, delta: fields, finish_reason }] })
+const delta = (fields: unknown, finish_reason: string | null = null): unknown => ({
+  id: 'x',
+  model: 'm',
+  choices: [{ index: 0, delta: fields, finish_reason }],
+})
 const text = (content: unknown): unknown => delta({ content })
 const tools = (...calls: unknown[]): unknown => delta({ tool_calls: calls })
 const end = (reason: string | null = 'stop'): unknown => delta({}, reason)
@@ -47,9 +51,11 @@ const call = (index: number | undefined, id: string | undefined, name: string | 
   ...(id === undefined ? {} : { id }),
   function: { ...(name === undefined ? {} : { name }), ...(args === undefined ? {} : { arguments: args }) },
 })
-const calls = (events: readonly ModelEvent[]): string[] => foldEvents(events).calls.map(({ callId, name, text: args }) => `${callId}:${name}(${args})`)
+const calls = (events: readonly ModelEvent[]): string[] =>
+  foldEvents(events).calls.map(({ callId, name, text: args }) => `${callId}:${name}(${args})`)
 const types = (events: readonly ModelEvent[]): string => events.map((event) => ('key' in event ? `${event.type}:${event.key}` : event.type)).join(' ')
-const last = (events: readonly ModelEvent[]): Extract<ModelEvent, { type: 'response-end' }> => events.at(-1) as Extract<ModelEvent, { type: 'response-end' }>
+const last = (events: readonly ModelEvent[]): Extract<ModelEvent, { type: 'response-end' }> =>
+  events.at(-1) as Extract<ModelEvent, { type: 'response-end' }>
 function failure(run: () => unknown): GatewayError {
   try {
     run()
@@ -81,11 +87,29 @@ describe('text', () => {
     expect(foldEvents(out).text).toBe('a')
   })
   it('reads content parts and the older text form', () => {
-    expect(foldEvents(decode([text([{ type: 'text', text: 'a' }, { type: 'reference', reference_ids: [1] }, { type: 'text', text: 'b' }]), end()])).text).toBe('ab')
+    expect(
+      foldEvents(
+        decode([
+          text([
+            { type: 'text', text: 'a' },
+            { type: 'reference', reference_ids: [1] },
+            { type: 'text', text: 'b' },
+          ]),
+          end(),
+        ]),
+      ).text,
+    ).toBe('ab')
     expect(foldEvents(decode([{ choices: [{ index: 0, text: 'c', finish_reason: 'stop' }] }])).text).toBe('c')
   })
   it('reads delta, not the message repeated beside it', () => {
-    expect(foldEvents(decode([{ choices: [{ index: 0, delta: { content: 'a' }, message: { content: 'a' } }] }, { choices: [{ index: 0, delta: { content: 'b' }, message: { content: 'ab' }, finish_reason: 'stop' }] }])).text).toBe('ab')
+    expect(
+      foldEvents(
+        decode([
+          { choices: [{ index: 0, delta: { content: 'a' }, message: { content: 'a' } }] },
+          { choices: [{ index: 0, delta: { content: 'b' }, message: { content: 'ab' }, finish_reason: 'stop' }] },
+        ]),
+      ).text,
+    ).toBe('ab')
   })
   it('drops whitespace before a tool call, keeps it before text', () => {
     expect(types(decode([text('\n\n'), tools(call(0, 'c', 'f', '{}')), end('tool_calls')]))).not.toContain('m0')
@@ -93,7 +117,17 @@ describe('text', () => {
     expect(foldEvents(decode([text(' '), end()])).text).toBe(' ')
   })
   it('ignores chunks without choices and other choices', () => {
-    const events = decode([{ id: '', model: '', choices: [], prompt_filter_results: [] }, text('a'), { choices: [{ index: 0, delta: { content: 'b' } }, { index: 1, delta: { content: 'z' } }] }, end()])
+    const events = decode([
+      { id: '', model: '', choices: [], prompt_filter_results: [] },
+      text('a'),
+      {
+        choices: [
+          { index: 0, delta: { content: 'b' } },
+          { index: 1, delta: { content: 'z' } },
+        ],
+      },
+      end(),
+    ])
     expect(foldEvents(events).text).toBe('ab')
   })
   it('streams a refusal as such', () => {
@@ -104,7 +138,10 @@ describe('text', () => {
   it('carries log probabilities', () => {
     const logprobs = { content: [{ token: 'a', logprob: -0.1, bytes: null, top_logprobs: [{ token: 'b', logprob: -2, bytes: [98] }] }] }
     const events = decode([{ choices: [{ index: 0, delta: { content: 'a' }, logprobs }] }, end()])
-    expect(events[2]).toMatchObject({ type: 'text-delta', logprobs: [{ token: 'a', logprob: -0.1, bytes: [], top_logprobs: [{ token: 'b', logprob: -2, bytes: [98] }] }] })
+    expect(events[2]).toMatchObject({
+      type: 'text-delta',
+      logprobs: [{ token: 'a', logprob: -0.1, bytes: [], top_logprobs: [{ token: 'b', logprob: -2, bytes: [98] }] }],
+    })
   })
   it('turns pictures into image items', () => {
     const events = decode([text('see'), delta({ images: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }] }), end()])
@@ -124,10 +161,18 @@ describe('reasoning', () => {
   ])('%s', (_name, frames) => {
     const events = decode([...frames, text('answer'), end()])
     expect(foldEvents(events)).toMatchObject({ reasoning: 'why', text: 'answer' })
-    expect(types(events)).toMatch(/^response-start item-start:r0 (reasoning-delta:r0 )+item-end:r0 item-start:m1 (text-delta:m1 )+item-end:m1 response-end$/)
+    expect(types(events)).toMatch(
+      /^response-start item-start:r0 (reasoning-delta:r0 )+item-end:r0 item-start:m1 (text-delta:m1 )+item-end:m1 response-end$/,
+    )
   })
   it('opens a new item at every switch', () => {
-    const events = decode([delta({ reasoning_content: 'a' }), text('b'), delta({ reasoning_content: 'c' }), tools(call(0, 'x', 'f', '{}')), end('tool_calls')])
+    const events = decode([
+      delta({ reasoning_content: 'a' }),
+      text('b'),
+      delta({ reasoning_content: 'c' }),
+      tools(call(0, 'x', 'f', '{}')),
+      end('tool_calls'),
+    ])
     expect(types(events)).toBe(
       'response-start item-start:r0 reasoning-delta:r0 item-end:r0 item-start:m1 text-delta:m1 item-end:m1 item-start:r2 reasoning-delta:r2 item-end:r2 item-start:c3 arguments-delta:c3 item-end:c3 response-end',
     )
@@ -136,20 +181,32 @@ describe('reasoning', () => {
     expect(foldEvents(decode([text('<think>a</think>b'), end()], { options: { think_tags: 'none' } })).text).toBe('<think>a</think>b')
   })
   it('seals text for servers that want it back', () => {
-    const events = decode([delta({ reasoning_content: 'because' }), tools(call(0, 'x', 'f', '{}')), end()], { options: { reasoning_replay: 'reasoning_content' }, scope: 'acme' })
+    const events = decode([delta({ reasoning_content: 'because' }), tools(call(0, 'x', 'f', '{}')), end()], {
+      options: { reasoning_replay: 'reasoning_content' },
+      scope: 'acme',
+    })
     const sealed = events.find((event) => event.type === 'item-end')?.item?.['encrypted_content']
     expect(openReasoning(sealed as string)).toEqual({ format: 'unknown', scope: 'acme', text: 'because' })
   })
   it('keeps details with their signature, pieces joined, as the server wrote them', () => {
     const detail = (fields: object): unknown => delta({ reasoning_details: [{ type: 'reasoning.text', index: 0, format: 'f-v1', ...fields }] })
-    const events = decode([detail({ text: 'be' }), detail({ text: 'cause' }), detail({ signature: 'sig' }), text('a'), end()], { options: { reasoning_replay: 'reasoning_details' } })
+    const events = decode([detail({ text: 'be' }), detail({ text: 'cause' }), detail({ signature: 'sig' }), text('a'), end()], {
+      options: { reasoning_replay: 'reasoning_details' },
+    })
     const ended = events.find((event) => event.type === 'item-end')?.item
     expect(ended).toMatchObject({ signature: 'sig', format: 'f-v1' })
-    expect(JSON.parse(openReasoning(ended?.['encrypted_content'] as string)!.data!)).toEqual([{ type: 'reasoning.text', index: 0, format: 'f-v1', text: 'because', signature: 'sig' }])
+    expect(JSON.parse(openReasoning(ended?.['encrypted_content'] as string)!.data!)).toEqual([
+      { type: 'reasoning.text', index: 0, format: 'f-v1', text: 'because', signature: 'sig' },
+    ])
     expect(foldEvents(events).reasoning).toBe('because')
   })
   it('shows summaries as summaries, and an opaque blob without text as an item', () => {
-    const events = decode([delta({ reasoning_details: [{ type: 'reasoning.summary', summary: 's', index: 0 }] }), delta({ reasoning_details: [{ type: 'reasoning.encrypted', data: 'blob', index: 1 }] }), text('a'), end()])
+    const events = decode([
+      delta({ reasoning_details: [{ type: 'reasoning.summary', summary: 's', index: 0 }] }),
+      delta({ reasoning_details: [{ type: 'reasoning.encrypted', data: 'blob', index: 1 }] }),
+      text('a'),
+      end(),
+    ])
     expect(events[2]).toMatchObject({ type: 'reasoning-delta', kind: 'summary', delta: 's' })
     const alone = decode([delta({ reasoning_details: [{ type: 'reasoning.encrypted', data: 'blob' }] }), text('a'), end()])
     expect(types(alone)).toMatch(/^response-start item-start:r0 item-end:r0 item-start:m1/)
@@ -159,21 +216,46 @@ describe('reasoning', () => {
     const signed = { ...(call(0, 'c', 'f', '{}') as object), extra: { signature: 'sig' } }
     const events = decode([tools(signed), end()], { options: { tool_signature_path: ['extra', 'signature'], reasoning_format: 'f-v1' }, scope: 's' })
     expect(types(events)).toBe('response-start item-start:r0 item-end:r0 item-start:c1 arguments-delta:c1 item-end:c1 response-end')
-    expect(openReasoning(events[2]!.type === 'item-end' ? (events[2]!.item?.['encrypted_content'] as string) : '')).toEqual({ format: 'f-v1', scope: 's', signature: 'sig' })
+    expect(openReasoning(events.flatMap((event) => (event.type === 'item-end' ? [event.item?.['encrypted_content']] : []))[0] as string)).toEqual({
+      format: 'f-v1',
+      scope: 's',
+      signature: 'sig',
+    })
   })
 })
 
 describe('tool calls', () => {
   it.each<[string, unknown[], string[]]>([
-    ['one call in pieces', [tools(call(0, 'a', 'f', '')), tools(call(0, undefined, undefined, '{"x"')), tools(call(0, undefined, undefined, ':1}'))], ['a:f({"x":1})']],
+    [
+      'one call in pieces',
+      [tools(call(0, 'a', 'f', '')), tools(call(0, undefined, undefined, '{"x"')), tools(call(0, undefined, undefined, ':1}'))],
+      ['a:f({"x":1})'],
+    ],
     ['complete in the first chunk', [tools(call(0, 'a', 'f', '{}'))], ['a:f({})']],
     ['two in one chunk', [tools(call(0, 'a', 'f', '{}'), call(1, 'b', 'g', '{"y":2}'))], ['a:f({})', 'b:g({"y":2})']],
-    ['interleaved deltas', [tools(call(0, 'a', 'f', '{')), tools(call(1, 'b', 'g', '{')), tools(call(0, undefined, undefined, '"x":1}')), tools(call(1, undefined, undefined, '}'))], ['a:f({"x":1})', 'b:g({})']],
+    [
+      'interleaved deltas',
+      [
+        tools(call(0, 'a', 'f', '{')),
+        tools(call(1, 'b', 'g', '{')),
+        tools(call(0, undefined, undefined, '"x":1}')),
+        tools(call(1, undefined, undefined, '}')),
+      ],
+      ['a:f({"x":1})', 'b:g({})'],
+    ],
     ['the first index is 1', [tools(call(1, 'a', 'f', '')), tools(call(1, undefined, undefined, '{}'))], ['a:f({})']],
-    ['index missing, ids present', [tools(call(undefined, 'a', 'f', '{')), tools(call(undefined, undefined, undefined, '}')), tools(call(undefined, 'b', 'g', '{}'))], ['a:f({})', 'b:g({})']],
+    [
+      'index missing, ids present',
+      [tools(call(undefined, 'a', 'f', '{')), tools(call(undefined, undefined, undefined, '}')), tools(call(undefined, 'b', 'g', '{}'))],
+      ['a:f({})', 'b:g({})'],
+    ],
     ['index always 0, new ids', [tools(call(0, 'a', 'f', '{}')), tools(call(0, 'b', 'f', '{}'))], ['a:f({})', 'b:f({})']],
     ['index always 0, no ids, new names', [tools(call(0, undefined, 'f', '{}')), tools(call(0, undefined, 'g', '{}'))], [':f({})', ':g({})']],
-    ['index always 0, no ids, same name', [tools(call(0, undefined, 'f', '{"x":1}')), tools(call(0, undefined, 'f', '{"x":2}'))], [':f({"x":1})', ':f({"x":2})']],
+    [
+      'index always 0, no ids, same name',
+      [tools(call(0, undefined, 'f', '{"x":1}')), tools(call(0, undefined, 'f', '{"x":2}'))],
+      [':f({"x":1})', ':f({"x":2})'],
+    ],
     ['neither index nor ids', [tools(call(undefined, '', 'f', '{}'), call(undefined, '', 'f', '{}'))], [':f({})', ':f({})']],
     ['repeated id and name', [tools(call(0, 'a', 'f', '{"x"')), tools(call(0, 'a', 'f', ':1')), tools(call(0, 'a', 'f', '}'))], ['a:f({"x":1})']],
     ['an id that changes in every piece', [tools(call(0, 'a', 'f', '{"x"')), tools(call(0, 'b', undefined, ':1}'))], ['a:f({"x":1})']],
@@ -184,7 +266,11 @@ describe('tool calls', () => {
     ['null arguments', [tools(call(0, 'a', 'f', null))], ['a:f({})']],
     ['no arguments at all', [tools(call(0, 'a', 'f', undefined))], ['a:f({})']],
     ['an empty piece is no call', [tools(call(0, 'a', 'f', '{}')), tools({ index: 1 })], ['a:f({})']],
-    ['the form before tools had a list', [delta({ function_call: { name: 'f', arguments: '{"x"' } }), delta({ function_call: { arguments: ':1}' } })], [':f({"x":1})']],
+    [
+      'the form before tools had a list',
+      [delta({ function_call: { name: 'f', arguments: '{"x"' } }), delta({ function_call: { arguments: ':1}' } })],
+      [':f({"x":1})'],
+    ],
   ])('%s', (_name, frames, expected) => {
     const events = decode([...frames, end('tool_calls')])
     expect(calls(events)).toEqual(expected)
@@ -204,7 +290,9 @@ describe('tool calls', () => {
   })
   it('ends a complete call when the next begins, so that both stream', () => {
     const events = decode([tools(call(0, 'a', 'f', '{}')), tools(call(1, 'b', 'g', '{}')), end()])
-    expect(types(events)).toBe('response-start item-start:c0 arguments-delta:c0 item-end:c0 item-start:c1 arguments-delta:c1 item-end:c1 response-end')
+    expect(types(events)).toBe(
+      'response-start item-start:c0 arguments-delta:c0 item-end:c0 item-start:c1 arguments-delta:c1 item-end:c1 response-end',
+    )
   })
   it('puts text after a call into a new message', () => {
     const events = decode([text('a'), tools(call(0, 'x', 'f', '{}')), text('b'), end()])
@@ -224,12 +312,16 @@ describe('tool calls', () => {
   it('turns calls of free-form tools back, streaming their input', () => {
     const name = toolsOf({ tools: [patch] }, chatTarget().options).tools[0]!.name
     expect(name).toMatch(/^apply_patch_\w{8}$/)
-    const events = decode([tools(call(0, 'a', name, '{"input":"*** Be')), tools(call(0, undefined, undefined, 'gin\\n"}')), end()], { tools: [patch] })
+    const events = decode([tools(call(0, 'a', name, '{"input":"*** Be')), tools(call(0, undefined, undefined, 'gin\\n"}')), end()], {
+      tools: [patch],
+    })
     expect(foldEvents(events).calls).toEqual([{ type: 'custom_tool_call', callId: 'a', name: 'apply.patch', text: '*** Begin\n' }])
     expect(events.filter((event) => event.type === 'arguments-delta')).toHaveLength(2)
   })
   it('leads names back to namespaces', () => {
-    const events = decode([tools(call(0, 'a', 'git__log', '{}')), end()], { tools: [{ type: 'namespace', name: 'git', tools: [{ type: 'function', name: 'log' }] }] })
+    const events = decode([tools(call(0, 'a', 'git__log', '{}')), end()], {
+      tools: [{ type: 'namespace', name: 'git', tools: [{ type: 'function', name: 'log' }] }],
+    })
     expect(events[1]).toMatchObject({ item: { type: 'function_call', name: 'log', namespace: 'git' } })
   })
   it('makes the arguments of the answer tool the text', () => {
@@ -244,15 +336,27 @@ describe('tool calls', () => {
 
 describe('annotations', () => {
   it('flattens nested citations and keeps their offsets', () => {
-    const events = decode([text('abc'), delta({ annotations: [{ type: 'url_citation', url_citation: { url: 'http://u', title: 't', start_index: 1, end_index: 2, content: 'c' } }] }), end()])
-    expect(events[3]).toEqual({ type: 'annotation', key: 'm0', annotation: { type: 'url_citation', url: 'http://u', title: 't', start_index: 1, end_index: 2, content: 'c' } })
+    const events = decode([
+      text('abc'),
+      delta({ annotations: [{ type: 'url_citation', url_citation: { url: 'http://u', title: 't', start_index: 1, end_index: 2, content: 'c' } }] }),
+      end(),
+    ])
+    expect(events[3]).toEqual({
+      type: 'annotation',
+      key: 'm0',
+      annotation: { type: 'url_citation', url: 'http://u', title: 't', start_index: 1, end_index: 2, content: 'c' },
+    })
   })
   it('holds citations that come before the text', () => {
     const events = decode([delta({ annotations: [{ type: 'url_citation', url: 'http://u' }] }), text('abc'), end()])
     expect(types(events)).toBe('response-start item-start:m0 text-delta:m0 annotation:m0 item-end:m0 response-end')
   })
   it('cites sources listed beside the text once, at its end', () => {
-    const frame = (content: string, finish: string | null): unknown => ({ citations: ['http://a', 'http://b'], search_results: [{ url: 'http://b', title: 'B' }], choices: [{ index: 0, delta: { content }, finish_reason: finish }] })
+    const frame = (content: string, finish: string | null): unknown => ({
+      citations: ['http://a', 'http://b'],
+      search_results: [{ url: 'http://b', title: 'B' }],
+      choices: [{ index: 0, delta: { content }, finish_reason: finish }],
+    })
     const events = decode([frame('ab', null), frame('c', 'stop')], { done: false })
     expect(events.filter((event) => event.type === 'annotation').map((event) => event.annotation)).toEqual([
       { type: 'url_citation', url: 'http://a', title: 'http://a', start_index: 3, end_index: 3 },
@@ -271,23 +375,49 @@ describe('usage', () => {
   it.each<[string, unknown[]]>([
     ['in a chunk of its own', [text('a'), end(), { choices: [], usage }]],
     ['in the last content chunk', [text('a'), { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage }]],
-    ['in every chunk, cumulative', [{ choices: [{ index: 0, delta: { content: 'a' } }], usage: { prompt_tokens: 10, completion_tokens: 1 } }, { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage }]],
+    [
+      'in every chunk, cumulative',
+      [
+        { choices: [{ index: 0, delta: { content: 'a' } }], usage: { prompt_tokens: 10, completion_tokens: 1 } },
+        { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage },
+      ],
+    ],
     ['in a field of the vendor', [text('a'), { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], x_groq: { usage } }]],
     ['inside the choice', [text('a'), { choices: [{ index: 0, delta: {}, finish_reason: 'stop', usage }] }]],
   ])('%s', (_name, frames) => {
     expect(of(decode(frames))).toEqual(plain)
   })
   it.each<[string, object, object, TargetOverrides]>([
-    ['cache reads in details', { ...usage, prompt_tokens_details: { cached_tokens: 4, cache_write_tokens: 3 } }, { ...plain, cachedTokens: 4, cacheWriteTokens: 3 }, {}],
+    [
+      'cache reads in details',
+      { ...usage, prompt_tokens_details: { cached_tokens: 4, cache_write_tokens: 3 } },
+      { ...plain, cachedTokens: 4, cacheWriteTokens: 3 },
+      {},
+    ],
     ['cache reads on top', { ...usage, cached_tokens: 4 }, { ...plain, cachedTokens: 4 }, {}],
     ['cache hits', { ...usage, prompt_cache_hit_tokens: 4 }, { ...plain, cachedTokens: 4 }, {}],
     ['reasoning inside output', { ...usage, completion_tokens_details: { reasoning_tokens: 2 } }, { ...plain, reasoningTokens: 2 }, {}],
-    ['reasoning beside output, by the total', { prompt_tokens: 10, completion_tokens: 5, total_tokens: 35, completion_tokens_details: { reasoning_tokens: 20 } }, { ...plain, outputTokens: 25, reasoningTokens: 20, totalTokens: 35 }, {}],
-    ['reasoning beside output, declared', { prompt_tokens: 10, completion_tokens: 5, completion_tokens_details: { reasoning_tokens: 20 } }, { ...plain, outputTokens: 25, reasoningTokens: 20, totalTokens: 35 }, { options: { usage: { output_excludes_reasoning: true } } }],
+    [
+      'reasoning beside output, by the total',
+      { prompt_tokens: 10, completion_tokens: 5, total_tokens: 35, completion_tokens_details: { reasoning_tokens: 20 } },
+      { ...plain, outputTokens: 25, reasoningTokens: 20, totalTokens: 35 },
+      {},
+    ],
+    [
+      'reasoning beside output, declared',
+      { prompt_tokens: 10, completion_tokens: 5, completion_tokens_details: { reasoning_tokens: 20 } },
+      { ...plain, outputTokens: 25, reasoningTokens: 20, totalTokens: 35 },
+      { options: { usage: { output_excludes_reasoning: true } } },
+    ],
     ['input from total', { prompt_tokens: 2, completion_tokens: 5, total_tokens: 15 }, plain, { options: { usage: { input_from_total: true } } }],
     ['output from total', { prompt_tokens: 10, completion_tokens: 1, total_tokens: 15 }, plain, { options: { usage: { output_from_total: true } } }],
     ['cost', { ...usage, cost: 0.5 }, { ...plain, reportedCost: 0.5 }, {}],
-    ['cost on the caller\'s own key', { ...usage, cost: 0.05, is_byok: true, cost_details: { upstream_inference_cost: 0.5 } }, { ...plain, reportedCost: 0.55 }, {}],
+    [
+      "cost on the caller's own key",
+      { ...usage, cost: 0.05, is_byok: true, cost_details: { upstream_inference_cost: 0.5 } },
+      { ...plain, reportedCost: 0.55 },
+      {},
+    ],
     ['cost in ticks', { ...usage, cost_in_usd_ticks: 5_000_000_000 }, { ...plain, reportedCost: 0.5 }, {}],
     ['an unmetered account', { ...usage, cost_in_usd_ticks: 0 }, plain, {}],
     ['searches', { ...usage, server_tool_use: { web_search_requests: 2 } }, { ...plain, serverToolUse: { web_search: 2 } }, {}],
@@ -301,12 +431,23 @@ describe('usage', () => {
 
 describe('the end', () => {
   it.each([
-    ['stop', 'stop'], ['eos', 'stop'], ['tool_calls', 'stop'], ['length', 'length'], ['model_length', 'length'], ['max_tokens', 'length'],
-    ['content_filter', 'content_filter'], ['sensitive', 'content_filter'], ['refusal', 'refusal'], ['some_new_word', 'stop'],
+    ['stop', 'stop'],
+    ['eos', 'stop'],
+    ['tool_calls', 'stop'],
+    ['length', 'length'],
+    ['model_length', 'length'],
+    ['max_tokens', 'length'],
+    ['content_filter', 'content_filter'],
+    ['sensitive', 'content_filter'],
+    ['refusal', 'refusal'],
+    ['some_new_word', 'stop'],
   ])('finish reason %s of a text is %s', (native, reason) => {
     expect(last(decode([text('a'), end(native)]))).toMatchObject({ reason, nativeReason: native })
   })
-  it.each([['error', 'provider_unavailable'], ['insufficient_system_resource', 'provider_overloaded']])('finish reason %s is a failure', (native, type) => {
+  it.each([
+    ['error', 'provider_unavailable'],
+    ['insufficient_system_resource', 'provider_overloaded'],
+  ])('finish reason %s is a failure', (native, type) => {
     expect(failure(() => decode([text('a'), end(native)])).errorType).toBe(type)
   })
   it('takes declared finish reasons', () => {
@@ -327,7 +468,10 @@ describe('the end', () => {
     expect(last(decode([text('a'), end()], { done: false })).reason).toBe('stop')
   })
   it('calls a close without a reason broken off, unless declared', () => {
-    expect(failure(() => decode([text('a')], { done: false }))).toMatchObject({ errorType: 'provider_unavailable', details: { source: 'provider', providerName: 'Acme' } })
+    expect(failure(() => decode([text('a')], { done: false }))).toMatchObject({
+      errorType: 'provider_unavailable',
+      details: { source: 'provider', providerName: 'Acme' },
+    })
     expect(last(decode([text('a')], { done: false, options: { close_ends_answer: true } })).reason).toBe('stop')
   })
   it.each<[string, unknown[], boolean]>([
@@ -372,13 +516,26 @@ describe('failures inside an answer', () => {
     expect(failure(() => decoderFor({}).push('overloaded', 'error', [])).errorType).toBe('provider_overloaded')
   })
   it('null and empty errors are none', () => {
-    expect(foldEvents(decode([{ error: null, choices: [{ index: 0, delta: { content: 'a' } }] }, { error: {}, ...(end() as object) }])).text).toBe('a')
+    expect(
+      foldEvents(
+        decode([
+          { error: null, choices: [{ index: 0, delta: { content: 'a' } }] },
+          { error: {}, ...(end() as object) },
+        ]),
+      ).text,
+    ).toBe('a')
   })
   it('skips frames that are no JSON, up to a limit', () => {
     expect(foldEvents(decode([text('a'), ...Array<string>(16).fill('{"broken'), text('b'), end()])).text).toBe('ab')
     expect(failure(() => decode([text('a'), ...Array<string>(17).fill('{"broken')])).errorType).toBe('provider_unavailable')
   })
-  it.each([['HTML', '<html>'], ['nothing', ''], ['no choices', '{"id":"x"}'], ['no content', '{"choices":[{"message":{"content":""},"finish_reason":"stop"}]}'], ['empty choices', '{"choices":[]}']])('a body of %s', (_name, body) => {
+  it.each([
+    ['HTML', '<html>'],
+    ['nothing', ''],
+    ['no choices', '{"id":"x"}'],
+    ['no content', '{"choices":[{"message":{"content":""},"finish_reason":"stop"}]}'],
+    ['empty choices', '{"choices":[]}'],
+  ])('a body of %s', (_name, body) => {
     expect(failure(() => decoderFor({}).body(body, [])).errorType).toBe('provider_unavailable')
   })
 })

@@ -10,12 +10,11 @@ import { scrubbedExcerpt } from '../shared/scrub.ts'
 import { asString, isObject, tryParseJson } from '../shared/json.ts'
 import { createThinkSplitter } from '../shared/think-tags.ts'
 import type { ThinkSink, ThinkSplitter } from '../shared/think-tags.ts'
-import { createSourceList, decodeAnnotation, decodeLogprobs } from './annotations.ts'
-import { DeltaTemplate } from './fast-path.ts'
-import type { LearnedField } from './fast-path.ts'
+import { CitationCollector, decodeLogprobs } from './annotations.ts'
+import { DeltaTemplate, learnableField } from './fast-path.ts'
 import { mapFinish } from './finish.ts'
 import type { Finish } from './finish.ts'
-import { deltaOf, errorOf, firstChoice, follow, imageUrl } from './frame.ts'
+import { deltaOf, errorOf, firstChoice, follow, imageUrl, legacyCall } from './frame.ts'
 import type { Json } from './frame.ts'
 import type { OpenAiChatOptions } from './options.ts'
 import { ReasoningCollector } from './reasoning-collector.ts'
@@ -36,14 +35,13 @@ export class ChatDecoder implements Decoder {
   readonly #splitter: ThinkSplitter
   readonly #tools: ToolCallDecoder
   readonly #template = new DeltaTemplate()
-  readonly #sources = createSourceList()
+  readonly #citations = new CitationCollector()
   readonly #learns: boolean
   #malformed = 0
   #frames = 0
   #native: string | undefined
   #usage: Json | undefined
   #serviceTier: string | undefined
-  #pendingAnnotations: unknown[] = []
   /** Logprobs of the delta in hand, given to its first text. */
   #logprobs: ReturnType<typeof decodeLogprobs>
   /** Set by every frame that did more than write text. */
@@ -60,8 +58,15 @@ export class ChatDecoder implements Decoder {
     this.#tools = new ToolCallDecoder(this.#writer, {
       providerName: target.providerName,
       ...(answerTool === undefined ? {} : { answerTool }),
-      ...(path.length === 0 ? {} : { signatureOf: (call: Json) => follow(call, path), onSignature: (signature: string) => this.#signature(signature) }),
+      ...(path.length === 0
+        ? {}
+        : { signatureOf: (call: Json) => follow(call, path), onSignature: (signature: string) => this.#signature(signature) }),
     })
+  }
+
+  /** A finish reason was seen: only usage and the end mark may follow, and some servers send neither. */
+  get settled(): boolean {
+    return this.#native !== undefined
   }
 
   push(data: string, event: string | undefined, out: ModelEvent[]): void {
@@ -135,10 +140,7 @@ export class ChatDecoder implements Decoder {
     }
     const choice = firstChoice(frame['choices'])
     this.#noteUsage(frame['usage'] ?? (isObject(frame['x_groq']) ? frame['x_groq']['usage'] : undefined) ?? choice?.['usage'])
-    if (frame['citations'] !== undefined || frame['search_results'] !== undefined) {
-      this.#sources.add(frame['citations'], frame['search_results'])
-      this.#busy = true
-    }
+    if (this.#citations.sources(frame['citations'], frame['search_results'])) this.#busy = true
     if (choice === undefined) return
     const delta = deltaOf(choice)
     if (delta !== undefined) this.#delta(delta, choice, whole)
@@ -172,8 +174,9 @@ export class ChatDecoder implements Decoder {
     this.#content(delta['content'])
     if (typeof delta['refusal'] === 'string') this.#writer.refusal(delta['refusal'])
     this.#images(delta['images'])
-    this.#annotations(delta['annotations'])
-    const hasCalls = (Array.isArray(delta['tool_calls']) && delta['tool_calls'].length > 0) || isObject(delta['function_call'])
+    if (this.#citations.annotations(delta['annotations'], this.#writer)) this.#busy = true
+    const legacy = legacyCall(delta)
+    const hasCalls = legacy !== undefined || (Array.isArray(delta['tool_calls']) && delta['tool_calls'].length > 0)
     if (!hasCalls && this.#target.options.tool_signature_path.length === 0) return
     const signature = follow(delta, this.#target.options.tool_signature_path)
     if (signature !== undefined) this.#signature(signature)
@@ -181,8 +184,7 @@ export class ChatDecoder implements Decoder {
     this.#busy = true
     this.#splitter.end(this.#sink)
     this.#tools.push(delta['tool_calls'], whole)
-    // The form before tools had a list: one call, without id.
-    if (isObject(delta['function_call'])) this.#tools.push([{ index: 0, function: delta['function_call'] }], whole)
+    if (legacy !== undefined) this.#tools.push([{ index: 0, function: legacy }], whole)
   }
 
   /** One spelling only: servers that send several repeat the same text in each. */
@@ -241,19 +243,6 @@ export class ChatDecoder implements Decoder {
     }
   }
 
-  /** Citations may come before the text they cite: they wait for it. */
-  #annotations(annotations: unknown): void {
-    if (Array.isArray(annotations) && annotations.length > 0) this.#pendingAnnotations.push(...(annotations as unknown[]))
-    if (this.#pendingAnnotations.length === 0) return
-    this.#busy = true
-    if (this.#writer.messageKey === undefined) return
-    for (const entry of this.#pendingAnnotations) {
-      const annotation = decodeAnnotation(entry, this.#writer.textLength)
-      if (annotation !== undefined) this.#writer.annotation(annotation)
-    }
-    this.#pendingAnnotations = []
-  }
-
   /** A signature that must come back with the call travels as a reasoning item before it. */
   #signature(signature: string): void {
     const format = this.#target.options.reasoning_format
@@ -263,15 +252,10 @@ export class ChatDecoder implements Decoder {
   }
 
   #learn(data: string, frame: Json, event: ModelEvent): void {
-    if ((event.type !== 'text-delta' && event.type !== 'reasoning-delta') || event.plain !== true) return
     const delta = firstChoice(frame['choices'])?.['delta']
-    if (!isObject(delta)) return
-    const field: LearnedField['field'] | undefined =
-      event.type === 'text-delta' ? 'content' : asString(delta['reasoning_content']) ? 'reasoning_content' : asString(delta['reasoning']) ? 'reasoning' : undefined
-    if (field === undefined || delta[field] !== event.delta) return
-    // Text must pass the splitter unchanged; content beside reasoning may be held back without an event.
-    if (event.type === 'text-delta' ? !this.#splitter.passing : Boolean(delta['content'])) return
-    this.#template.learn(data, { field, kind: event.type === 'text-delta' ? 'text' : 'reasoning' }, event.delta)
+    if (!isObject(delta) || (event.type === 'text-delta' && !this.#splitter.passing)) return
+    const learned = learnableField(delta, event)
+    if (learned !== undefined) this.#template.learn(data, learned.field, learned.text)
   }
 
   // ---- the end ----
@@ -289,10 +273,15 @@ export class ChatDecoder implements Decoder {
     this.#splitter.end(this.#sink)
     this.#tools.finish()
     writer.flushHeldSpace()
-    this.#annotations(undefined)
-    for (const annotation of this.#sources.annotations(writer.textLength)) writer.annotation(annotation)
+    this.#citations.finish(writer)
     const reason = this.#reasonOf(finish)
-    if (!writer.hasContent && reason !== 'length' && reason !== 'content_filter' && reason !== 'refusal' && !this.#target.options.allow_empty_answer) {
+    if (
+      !writer.hasContent &&
+      reason !== 'length' &&
+      reason !== 'content_filter' &&
+      reason !== 'refusal' &&
+      !this.#target.options.allow_empty_answer
+    ) {
       throw this.#unavailable('an empty answer')
     }
     const usage = this.#usage === undefined ? undefined : decodeUsage(this.#usage, this.#target.options.usage)

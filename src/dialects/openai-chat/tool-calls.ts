@@ -61,7 +61,10 @@ export class ToolCallDecoder {
   finish(): void {
     for (const call of this.#all) {
       if (call.name === '') {
-        throw new GatewayError('provider_unavailable', `${this.#options.providerName} sent a tool call without a name`, { source: 'provider', providerName: this.#options.providerName })
+        throw new GatewayError('provider_unavailable', `${this.#options.providerName} sent a tool call without a name`, {
+          source: 'provider',
+          providerName: this.#options.providerName,
+        })
       }
       this.#open(call)
     }

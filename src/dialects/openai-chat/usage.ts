@@ -6,7 +6,8 @@ import type { OpenAiChatOptions } from './options.ts'
 /** 1e10 ticks are one dollar, where costs come in ticks. */
 const TICKS_PER_USD = 1e10
 
-const number = (...values: readonly unknown[]): number | undefined => values.find((value): value is number => typeof value === 'number' && Number.isFinite(value))
+const number = (...values: readonly unknown[]): number | undefined =>
+  values.find((value): value is number => typeof value === 'number' && Number.isFinite(value))
 
 /** What a usage object of any server of this format says, in the gateway's normal form. */
 export function decodeUsage(raw: { readonly [field: string]: unknown }, conventions: OpenAiChatOptions['usage']): Usage {
@@ -27,7 +28,13 @@ export function decodeUsage(raw: { readonly [field: string]: unknown }, conventi
   return createUsage({
     inputTokens: input,
     outputTokens: output,
-    cachedTokens: number(promptDetails['cached_tokens'], raw['cached_tokens'], raw['prompt_cache_hit_tokens'], raw['num_cached_tokens'], raw['cache_read_input_tokens']),
+    cachedTokens: number(
+      promptDetails['cached_tokens'],
+      raw['cached_tokens'],
+      raw['prompt_cache_hit_tokens'],
+      raw['num_cached_tokens'],
+      raw['cache_read_input_tokens'],
+    ),
     cacheWriteTokens: number(promptDetails['cache_write_tokens'], promptDetails['cache_creation_tokens'], raw['cache_creation_input_tokens']),
     reasoningTokens: reasoning,
     audioInputTokens: number(promptDetails['audio_tokens']),

@@ -115,7 +115,14 @@ export class AnswerWriter {
     if (delta === '') return
     this.#openReasoning()
     const plain = isPlainText(delta)
-    this.out.push({ type: 'reasoning-delta', key: this.reasoningKey!, kind, delta, ...(part === undefined ? {} : { part }), ...(plain ? { plain } : {}) })
+    this.out.push({
+      type: 'reasoning-delta',
+      key: this.reasoningKey!,
+      kind,
+      delta,
+      ...(part === undefined ? {} : { part }),
+      ...(plain ? { plain } : {}),
+    })
   }
 
   /** Reasoning text into the open item, known to be plain. */
@@ -159,9 +166,15 @@ export class AnswerWriter {
     this.#heldLogprobs = []
     this.#names ??= this.#options.names()
     const origin = this.#names.origin(name)
-    const call: OpenCall = { key: this.#nextKey('c'), arguments: '', custom: origin.kind === 'custom' ? createCustomInputStream() : undefined, closed: false }
+    const call: OpenCall = {
+      key: this.#nextKey('c'),
+      arguments: '',
+      custom: origin.kind === 'custom' ? createCustomInputStream() : undefined,
+      closed: false,
+    }
     const shared = { call_id: callId, name: origin.name, ...(origin.namespace === undefined ? {} : { namespace: origin.namespace }) }
-    const item: OutputItem = call.custom === undefined ? { type: 'function_call', ...shared, arguments: '' } : { type: 'custom_tool_call', ...shared, input: '' }
+    const item: OutputItem =
+      call.custom === undefined ? { type: 'function_call', ...shared, arguments: '' } : { type: 'custom_tool_call', ...shared, input: '' }
     this.#calls.push(call)
     this.hasContent = true
     this.hasCalls = true

@@ -21,7 +21,11 @@ const MAX_MESSAGE = 4096
 export function normalizeCode(code: string): string {
   // `com.amazon.coral.service#ValidationException:http://...` and `type.googleapis.com/...` name the kind at the end.
   const bare = code.includes('#') ? code.slice(code.lastIndexOf('#') + 1) : code
-  return bare.split(':')[0]!.trim().toLowerCase().replace(/[^a-z0-9]+/g, '_')
+  return bare
+    .split(':')[0]!
+    .trim()
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '_')
 }
 
 interface Collected {
@@ -34,9 +38,12 @@ interface Collected {
 
 const CODE_FIELDS = ['code', 'type', 'error_type', 'status', '__type', 'reason', 'error_code', 'errorCode', 'kind', 'finish_reason']
 const MESSAGE_FIELDS = ['message', 'Message', 'error_message', 'errorMessage', 'msg', 'detail', 'error_description', 'title', 'description']
+const SPECIFIC_CODES: ReadonlySet<string> = new Set(['code', 'error_code', '__type'])
+const DETAIL_FIELDS = ['details', 'innererror', 'metadata', 'inner_error', 'cause']
 const STATUS_FIELDS = ['status_code', 'statusCode', 'http_code', 'http_status', 'originalStatusCode']
 /** Messages that only wrap another's: the inner one is what matters. */
-const GENERIC = /^(?:provider returned error|upstream (?:request )?(?:error|failed)|error|bad request|internal server error|request failed|unknown error|invalid request)\.?$/i
+const GENERIC =
+  /^(?:provider returned error|upstream (?:request )?(?:error|failed)|error|bad request|internal server error|request failed|unknown error|invalid request)\.?$/i
 
 function noteCode(into: Collected, value: unknown, specific: boolean): void {
   if (typeof value === 'number') {
@@ -66,29 +73,31 @@ function readList(into: Collected, list: readonly unknown[], depth: number): voi
 
 function readObject(into: Collected, body: { readonly [key: string]: unknown }, depth: number): void {
   if (depth > 4) return
-  const inner = body['error'] ?? body['errors'] ?? body['Error']
-  if (isObject(inner)) readObject(into, inner, depth + 1)
-  else if (Array.isArray(inner)) readList(into, inner, depth)
-  else if (typeof inner === 'string' && into.message === '') takeMessage(into, inner, depth)
-  // Terminal events of streams keep the error inside the response they end.
-  if (isObject(body['response'])) readObject(into, body['response'], depth + 1)
-  for (const field of CODE_FIELDS) noteCode(into, body[field], field === 'code' || field === 'error_code' || field === '__type')
+  readInner(into, body, depth)
+  for (const field of CODE_FIELDS) noteCode(into, body[field], SPECIFIC_CODES.has(field))
   for (const field of STATUS_FIELDS) noteCode(into, body[field], false)
-  for (const field of MESSAGE_FIELDS) {
-    const value = body[field]
-    if (typeof value === 'string') takeMessage(into, value, depth)
-    else if (Array.isArray(value)) readList(into, value, depth)
-    else if (isObject(value)) readObject(into, value, depth + 1)
-  }
+  for (const field of MESSAGE_FIELDS) readValue(into, body[field], depth)
   if (typeof body['param'] === 'string') into.param ??= body['param']
-  for (const field of ['details', 'innererror', 'metadata', 'inner_error', 'cause']) {
+  for (const field of DETAIL_FIELDS) {
     const value = body[field]
-    if (Array.isArray(value)) for (const detail of value.slice(0, 8)) isObject(detail) && readObject(into, detail, depth + 1)
-    else if (isObject(value)) readObject(into, value, depth + 1)
+    for (const detail of Array.isArray(value) ? value.slice(0, 8) : [value]) if (isObject(detail)) readObject(into, detail, depth + 1)
   }
   // Routers put the original body of the vendor behind theirs, as text.
   if (typeof body['raw'] === 'string') takeMessage(into, body['raw'], depth)
   if ('failed_generation' in body) into.codes.add('failed_generation')
+}
+
+/** The error proper inside an envelope, and the response a terminal event of a stream ends with. */
+function readInner(into: Collected, body: { readonly [key: string]: unknown }, depth: number): void {
+  const inner = body['error'] ?? body['errors'] ?? body['Error']
+  if (typeof inner !== 'string' || into.message === '') readValue(into, inner, depth)
+  if (isObject(body['response'])) readObject(into, body['response'], depth + 1)
+}
+
+function readValue(into: Collected, value: unknown, depth: number): void {
+  if (typeof value === 'string') takeMessage(into, value, depth)
+  else if (Array.isArray(value)) readList(into, value, depth)
+  else if (isObject(value)) readObject(into, value, depth + 1)
 }
 
 /** The first message wins, unless it only announces that there is another; JSON inside a message is opened. */

@@ -23,11 +23,16 @@ interface Rule extends Verdict {
 }
 
 const isThrottle = ({ status, facts }: ErrorCase): boolean =>
-  status === 429 || hasCode(facts, /throttl|rate_?limit|too_many_requests/) || /per (?:minute|min|day|hour|second)|rate.?limit|please wait/i.test(facts.message)
+  status === 429 ||
+  hasCode(facts, /throttl|rate_?limit|too_many_requests/) ||
+  /per (?:minute|min|day|hour|second)|rate.?limit|please wait/i.test(facts.message)
 const notThrottle = (error: ErrorCase): boolean => !isThrottle(error)
 const clientSide = ({ status }: ErrorCase): boolean => status < 500
 const badRequest = ({ status }: ErrorCase): boolean => status === 400 || status === 422 || status === 0 || status === 501
-const aboutModel = ({ facts }: ErrorCase): boolean => /access to (?:the |this )?model|model.{0,60}(?:not (?:available|enabled|allowed|permitted)|access)|not (?:available|supported) in your (?:region|country)|country_region/i.test(`${facts.message} ${[...facts.codes].join(' ')}`)
+const aboutModel = ({ facts }: ErrorCase): boolean =>
+  /access to (?:the |this )?model|model.{0,60}(?:not (?:available|enabled|allowed|permitted)|access)|not (?:available|supported) in your (?:region|country)|country_region/i.test(
+    `${facts.message} ${[...facts.codes].join(' ')}`,
+  )
 
 function hasCode(facts: ErrorFacts, pattern: RegExp): boolean {
   for (const code of facts.codes) if (pattern.test(code)) return true
@@ -51,49 +56,163 @@ const UNSUPPORTED_TEXT =
 
 /** Order matters: what a body says comes before what its status says, and the narrow before the broad. */
 const RULES: readonly Rule[] = [
-  { type: 'context_length_exceeded', codes: /^(?:context_(?:length|window)_exceeded|model_context_window_exceeded|exceed_context_size_error|too_many_(?:prompt_|input_)?tokens|string_too_many_tokens|max_context_length_exceeded|input_too_long|prompt_too_long|context_overflow)$/, text: CONTEXT_TEXT, when: notThrottle },
-  { type: 'payment_required', codes: /^(?:insufficient_(?:quota|balance|credits?|funds|user_quota)|billing_(?:error|hard_limit_reached|not_active)|exceeded_current_quota_error|payment_required|arrearage|credits?_exhausted|usage_not_included|account_deactivated|out_of_credits?)$/, statuses: [402], credentialDead: true },
+  {
+    type: 'context_length_exceeded',
+    codes:
+      /^(?:context_(?:length|window)_exceeded|model_context_window_exceeded|exceed_context_size_error|too_many_(?:prompt_|input_)?tokens|string_too_many_tokens|max_context_length_exceeded|input_too_long|prompt_too_long|context_overflow)$/,
+    text: CONTEXT_TEXT,
+    when: notThrottle,
+  },
+  {
+    type: 'payment_required',
+    codes:
+      /^(?:insufficient_(?:quota|balance|credits?|funds|user_quota)|billing_(?:error|hard_limit_reached|not_active)|exceeded_current_quota_error|payment_required|arrearage|credits?_exhausted|usage_not_included|account_deactivated|out_of_credits?)$/,
+    statuses: [402],
+    credentialDead: true,
+  },
   { type: 'payment_required', text: PAYMENT_TEXT, when: clientSide, credentialDead: true },
-  { type: 'payment_required', text: /exceeded your current quota/i, when: ({ facts }) => !hasCode(facts, /resource_exhausted|rate_limit/), credentialDead: true },
-  { type: 'authentication', codes: /^(?:invalid_api_key|incorrect_api_key|api_key_(?:invalid|expired|missing)|(?:invalid_)?authentication(?:_error|_failed)?|unauthenticated|unauthorized|authenticationerror|unrecognizedclientexception|invalidsignatureexception|expiredtokenexception|missingauthenticationtokenexception|invalidclienttokenid|token_expired|invalid_token|access_token_(?:expired|invalid|type_unsupported)|no_api_key)$/, statuses: [401], credentialDead: true },
+  {
+    type: 'payment_required',
+    text: /exceeded your current quota/i,
+    when: ({ facts }) => !hasCode(facts, /resource_exhausted|rate_limit/),
+    credentialDead: true,
+  },
+  {
+    type: 'authentication',
+    codes:
+      /^(?:invalid_api_key|incorrect_api_key|api_key_(?:invalid|expired|missing)|(?:invalid_)?authentication(?:_error|_failed)?|unauthenticated|unauthorized|authenticationerror|unrecognizedclientexception|invalidsignatureexception|expiredtokenexception|missingauthenticationtokenexception|invalidclienttokenid|token_expired|invalid_token|access_token_(?:expired|invalid|type_unsupported)|no_api_key)$/,
+    statuses: [401],
+    credentialDead: true,
+  },
   { type: 'authentication', text: AUTH_TEXT, when: clientSide, credentialDead: true },
   { type: 'content_policy_violation', codes: /image_content_policy_violation|image_safety/, publicCode: 'image_content_policy_violation' },
-  { type: 'content_policy_violation', codes: /^(?:content_policy(?:_violation)?|content_filter(?:ed)?|content_filtering_policy|contentfilter|moderation(?:_blocked|_error)?|data_inspection_?failed|datainspectionfailed|responsibleaipolicyviolation|cyber_policy(?:_violation)?|bio_policy|prohibited_content|safety|content_blocked|sensitive_content|blocklist|guardrail_intervened|content_moderation|policy_violation|error_toxic)$/ },
+  {
+    type: 'content_policy_violation',
+    codes:
+      /^(?:content_policy(?:_violation)?|content_filter(?:ed)?|content_filtering_policy|contentfilter|moderation(?:_blocked|_error)?|data_inspection_?failed|datainspectionfailed|responsibleaipolicyviolation|cyber_policy(?:_violation)?|bio_policy|prohibited_content|safety|content_blocked|sensitive_content|blocklist|guardrail_intervened|content_moderation|policy_violation|error_toxic)$/,
+  },
   { type: 'content_policy_violation', text: POLICY_TEXT, when: (error) => clientSide(error) && notThrottle(error) },
   // The server checked what its own model wrote and found it broken: another try may do better, and the caller did nothing wrong.
-  { type: 'provider_unavailable', codes: /^(?:tool_use_failed|json_validate_failed|output_parse_failed|failed_generation|modelerrorexception|malformed_(?:tool_use|model_output|function_call|response))$/ },
-  { type: 'provider_overloaded', codes: /overload|^(?:slow_down|insufficient_system_resource|capacity_exceeded|model_?not_?ready(?:exception)?|service_?unavailable(?:exception|_error)?|unavailable|no_capacity|model_cold|model_loading)$/ },
-  { type: 'provider_overloaded', text: /overloaded|(?:at|over|exceed\w*|insufficient|out of) (?:the )?(?:max(?:imum)? )?capacity|no (?:available |healthy )?(?:capacity|workers?|instances?)|currently (?:loading|unavailable|experiencing)|server (?:is )?(?:too )?busy|model is (?:still )?loading/i, when: ({ status }) => status === 0 || status === 429 || status === 498 || status >= 500 },
-  { type: 'rate_limit_exceeded', codes: /^(?:rate_?limit(?:_exceeded|_error|_reached|ed|reached|exceeded)?|too_many_requests(?:_error|exception)?|throttl\w*|toomanyrequests(?:exception)?|resource_exhausted|servicequotaexceeded(?:exception)?|requests|tokens|quota_exceeded|tpm_exceeded|rpm_exceeded)$/, statuses: [429] },
+  {
+    type: 'provider_unavailable',
+    codes:
+      /^(?:tool_use_failed|json_validate_failed|output_parse_failed|failed_generation|modelerrorexception|malformed_(?:tool_use|model_output|function_call|response))$/,
+  },
+  {
+    type: 'provider_overloaded',
+    codes:
+      /overload|^(?:slow_down|insufficient_system_resource|capacity_exceeded|model_?not_?ready(?:exception)?|service_?unavailable(?:exception|_error)?|unavailable|no_capacity|model_cold|model_loading)$/,
+  },
+  {
+    type: 'provider_overloaded',
+    text: /overloaded|(?:at|over|exceed\w*|insufficient|out of) (?:the )?(?:max(?:imum)? )?capacity|no (?:available |healthy )?(?:capacity|workers?|instances?)|currently (?:loading|unavailable|experiencing)|server (?:is )?(?:too )?busy|model is (?:still )?loading/i,
+    when: ({ status }) => status === 0 || status === 429 || status === 498 || status >= 500,
+  },
+  {
+    type: 'rate_limit_exceeded',
+    codes:
+      /^(?:rate_?limit(?:_exceeded|_error|_reached|ed|reached|exceeded)?|too_many_requests(?:_error|exception)?|throttl\w*|toomanyrequests(?:exception)?|resource_exhausted|servicequotaexceeded(?:exception)?|requests|tokens|quota_exceeded|tpm_exceeded|rpm_exceeded)$/,
+    statuses: [429],
+  },
   { type: 'rate_limit_exceeded', text: /rate.?limit(?:ed| (?:reached|exceeded|hit))|too many requests/i, when: clientSide },
-  { type: 'image_download_failed', codes: /^(?:failed_to_download_image|image_download_failed|invalid_image_url)$/, text: /(?:failed|unable|could not|cannot|error|timeout)\b.{0,30}(?:download|fetch|retriev)\w*.{0,60}(?:image|url|file|content|media)/i, when: badRequest },
-  { type: 'image_too_large', codes: /^image_(?:file_)?too_large$/, text: /image.{0,60}(?:too large|exceeds? .{0,20}(?:mb|maximum|limit|size)|dimensions? exceed)/i, when: clientSide },
+  {
+    type: 'image_download_failed',
+    codes: /^(?:failed_to_download_image|image_download_failed|invalid_image_url)$/,
+    text: /(?:failed|unable|could not|cannot|error|timeout)\b.{0,30}(?:download|fetch|retriev)\w*.{0,60}(?:image|url|file|content|media)/i,
+    when: badRequest,
+  },
+  {
+    type: 'image_too_large',
+    codes: /^image_(?:file_)?too_large$/,
+    text: /image.{0,60}(?:too large|exceeds? .{0,20}(?:mb|maximum|limit|size)|dimensions? exceed)/i,
+    when: clientSide,
+  },
   { type: 'image_too_small', codes: /^image_too_small$/, text: /image.{0,40}too small/i, when: clientSide },
   { type: 'image_not_found', codes: /^image_(?:file_)?not_found$/ },
-  { type: 'unsupported_image_format', codes: /^(?:unsupported_image_(?:media_type|format)|invalid_image_format)$/, text: /unsupported image|image (?:format|type|media type).{0,40}(?:not|un)\s?supported/i, when: clientSide },
-  { type: 'invalid_image', codes: /^(?:invalid_(?:base64_)?image|image_parse_error|empty_image_file|invalid_image_mode)$/, text: /could not process image|invalid (?:base64 )?image|(?:decode|parse|identify) (?:the )?image/i, when: clientSide },
-  { type: 'max_tokens_exceeded', codes: /^max_tokens_exceeded$/, text: /max(?:imum)?[_ ]?(?:completion_|output_|new_|completion |output )?_?tokens\b.{0,80}(?:too (?:large|high|many|big)|exceed|greater than|at most|less than or equal|cannot be more|must be (?:less|at most|no more|below|<)|out of range| > )/i, when: badRequest },
-  { type: 'token_limit_exceeded', codes: /^token_limit_exceeded$/, text: /token limit (?:was )?(?:reached|exceeded)/i, when: (error) => clientSide(error) && notThrottle(error) },
+  {
+    type: 'unsupported_image_format',
+    codes: /^(?:unsupported_image_(?:media_type|format)|invalid_image_format)$/,
+    text: /unsupported image|image (?:format|type|media type).{0,40}(?:not|un)\s?supported/i,
+    when: clientSide,
+  },
+  {
+    type: 'invalid_image',
+    codes: /^(?:invalid_(?:base64_)?image|image_parse_error|empty_image_file|invalid_image_mode)$/,
+    text: /could not process image|invalid (?:base64 )?image|(?:decode|parse|identify) (?:the )?image/i,
+    when: clientSide,
+  },
+  {
+    type: 'max_tokens_exceeded',
+    codes: /^max_tokens_exceeded$/,
+    text: /max(?:imum)?[_ ]?(?:completion_|output_|new_|completion |output )?_?tokens\b.{0,80}(?:too (?:large|high|many|big)|exceed|greater than|at most|less than or equal|cannot be more|must be (?:less|at most|no more|below|<)|out of range| > )/i,
+    when: badRequest,
+  },
+  {
+    type: 'token_limit_exceeded',
+    codes: /^token_limit_exceeded$/,
+    text: /token limit (?:was )?(?:reached|exceeded)/i,
+    when: (error) => clientSide(error) && notThrottle(error),
+  },
   { type: 'string_too_long', codes: /^(?:string_above_max_length|string_too_long|array_above_max_length)$/, when: clientSide },
-  { type: 'not_found', codes: /^(?:model_not_found|model_not_exist|invalid_model|not_found(?:_error)?|resourcenotfound(?:exception)?|deploymentnotfound|unknown_model|model_not_available|model_decommissioned|model_terms_required)$/, statuses: [404, 405, 410] },
-  { type: 'not_found', text: /(?:model|deployment)\b.{0,120}(?:does ?n[o']t exist|not exist|not found|is not (?:a )?valid|has been (?:deprecated|decommissioned|removed|shut down))|(?:invalid|unknown|no such) model\b|not a valid model/i, when: badRequest },
-  { type: 'permission_denied', codes: /^(?:permission_(?:denied|error)|forbidden|access_?denied(?:exception)?|unsupported_country_region_territory)$/, statuses: [403], when: (error) => aboutModel(error) || error.facts.kind === 'html' },
-  { type: 'permission_denied', codes: /^(?:permission_(?:denied|error)|forbidden|access_?denied(?:exception)?)$/, statuses: [403], credentialDead: true },
-  { type: 'timeout', codes: /^(?:timeout(?:_error)?|request_timeout|deadline_exceeded|modeltimeoutexception|gateway_timeout|error_timeout)$/, statuses: [408, 504, 522, 524] },
+  {
+    type: 'not_found',
+    codes:
+      /^(?:model_not_found|model_not_exist|invalid_model|not_found(?:_error)?|resourcenotfound(?:exception)?|deploymentnotfound|unknown_model|model_not_available|model_decommissioned|model_terms_required)$/,
+    statuses: [404, 405, 410],
+  },
+  {
+    type: 'not_found',
+    text: /(?:model|deployment)\b.{0,120}(?:does ?n[o']t exist|not exist|not found|is not (?:a )?valid|has been (?:deprecated|decommissioned|removed|shut down))|(?:invalid|unknown|no such) model\b|not a valid model/i,
+    when: badRequest,
+  },
+  {
+    type: 'permission_denied',
+    codes: /^(?:permission_(?:denied|error)|forbidden|access_?denied(?:exception)?|unsupported_country_region_territory)$/,
+    statuses: [403],
+    when: (error) => aboutModel(error) || error.facts.kind === 'html',
+  },
+  {
+    type: 'permission_denied',
+    codes: /^(?:permission_(?:denied|error)|forbidden|access_?denied(?:exception)?)$/,
+    statuses: [403],
+    credentialDead: true,
+  },
+  {
+    type: 'timeout',
+    codes: /^(?:timeout(?:_error)?|request_timeout|deadline_exceeded|modeltimeoutexception|gateway_timeout|error_timeout)$/,
+    statuses: [408, 504, 522, 524],
+  },
   { type: 'payload_too_large', codes: /^(?:request_too_large|payload_too_large|request_entity_too_large)$/, statuses: [413] },
   { type: 'provider_overloaded', statuses: [503, 529] },
   // A blob another organisation or a rotated key made: other endpoints get the history without it.
   { type: 'invalid_request', codes: /^(?:invalid_encrypted_content|thinking_signature_invalid)$/, failover: 'next' },
   // This endpoint lacks something another may have.
-  { type: 'invalid_request', codes: /^(?:unsupported_(?:parameter|value|feature|content_type|role)|unknown_parameter|extra_forbidden|unsupported|not_supported|unimplemented|not_implemented)$/, text: UNSUPPORTED_TEXT, when: badRequest, failover: 'next' },
-  { type: 'invalid_prompt', codes: /^invalid_prompt$/, text: /no tool (?:output|call) found|tool_call_ids? (?:did|do) not have|tool_(?:use|result).{0,80}(?:without|must|missing)|messages? with role '?tool|roles? must alternate|must be non-?empty|unexpected role/i, when: badRequest },
+  {
+    type: 'invalid_request',
+    codes:
+      /^(?:unsupported_(?:parameter|value|feature|content_type|role)|unknown_parameter|extra_forbidden|unsupported|not_supported|unimplemented|not_implemented)$/,
+    text: UNSUPPORTED_TEXT,
+    when: badRequest,
+    failover: 'next',
+  },
+  {
+    type: 'invalid_prompt',
+    codes: /^invalid_prompt$/,
+    text: /no tool (?:output|call) found|tool_call_ids? (?:did|do) not have|tool_(?:use|result).{0,80}(?:without|must|missing)|messages? with role '?tool|roles? must alternate|must be non-?empty|unexpected role/i,
+    when: badRequest,
+  },
   { type: 'invalid_prompt', statuses: [400], when: ({ facts }) => /^(?:messages|input|contents|prompt)\b/.test(facts.param ?? '') },
   // Nothing of the API answered: a proxy did, or the server could not even say what it disliked.
   { type: 'provider_unavailable', statuses: [400, 422], when: ({ facts }) => facts.kind === 'html', failover: 'next' },
   { type: 'invalid_request', statuses: [400], when: ({ facts }) => facts.kind === 'empty', failover: 'next' },
   { type: 'unprocessable', statuses: [422] },
   { type: 'conflict', statuses: [409], failover: 'next' },
-  { type: 'invalid_request', statuses: [400], codes: /^(?:invalid_request(?:_error)?|invalid_argument|validationexception|bad_request|invalid_parameter_?(?:error)?|invalid_value)$/, when: clientSide },
+  {
+    type: 'invalid_request',
+    statuses: [400],
+    codes: /^(?:invalid_request(?:_error)?|invalid_argument|validationexception|bad_request|invalid_parameter_?(?:error)?|invalid_value)$/,
+    when: clientSide,
+  },
   { type: 'provider_unavailable', statuses: [501], failover: 'next' },
 ]
 

@@ -5,6 +5,9 @@ import { describe, expect, it } from 'vitest'
 import { GatewayError } from '../../core/error.ts'
 import { classifyUpstreamError, errorFromPayload } from './errors.ts'
 
+// The same cases in every run: a failure must not depend on luck.
+fc.configureGlobal({ seed: 20260301 })
+
 const NOW = Date.parse('2026-03-01T12:00:00Z')
 
 function classify(status: number, body: unknown, headers: Record<string, string> = {}): GatewayError {
@@ -25,7 +28,10 @@ describe('body shapes', () => {
     ['object error', { object: 'error', message: 'boom', type: 'BadRequestError', code: 400 }],
     ['typed event', { type: 'error', error: { type: 'invalid_request_error', message: 'boom' } }],
     ['JSON inside the message', { error: { message: 'Error code: 400 - {"error":{"message":"boom"}}' } }],
-    ['a router around the vendor', { error: { message: 'Provider returned error', code: 400, metadata: { raw: '{"error":{"message":"boom"}}', provider_name: 'Other' } } }],
+    [
+      'a router around the vendor',
+      { error: { message: 'Provider returned error', code: 400, metadata: { raw: '{"error":{"message":"boom"}}', provider_name: 'Other' } } },
+    ],
     ['a server-sent event', 'event: error\ndata: {"error":{"message":"boom"}}\n\n'],
     ['plain text', 'boom'],
     ['a JSON string', '"boom"'],
@@ -46,7 +52,13 @@ describe('body shapes', () => {
 
   it('names field, code and status', () => {
     const { details } = classify(400, { error: { message: 'bad', code: 'invalid_value', param: 'temperature' } })
-    expect(details).toMatchObject({ source: 'provider', providerName: 'Acme', upstreamStatus: 400, providerCode: 'invalid_value', path: 'temperature' })
+    expect(details).toMatchObject({
+      source: 'provider',
+      providerName: 'Acme',
+      upstreamStatus: 400,
+      providerCode: 'invalid_value',
+      path: 'temperature',
+    })
   })
 })
 
@@ -54,39 +66,120 @@ describe('classification', () => {
   type Row = [name: string, status: number, body: unknown, type: string, failover?: string]
   const rows: readonly Row[] = [
     ['context by code', 400, { error: { code: 'context_length_exceeded', message: 'x' } }, 'context_length_exceeded', 'next-model'],
-    ['context, N tokens > M', 400, { type: 'error', error: { type: 'invalid_request_error', message: 'prompt is too long: 333 tokens > 200 maximum' } }, 'context_length_exceeded'],
+    [
+      'context, N tokens > M',
+      400,
+      { type: 'error', error: { type: 'invalid_request_error', message: 'prompt is too long: 333 tokens > 200 maximum' } },
+      'context_length_exceeded',
+    ],
     ['context, maximum context length', 400, { error: { message: "This model's maximum context length is 10 tokens." } }, 'context_length_exceeded'],
-    ['context, input token count', 400, { error: { code: 400, message: 'The input token count (12) exceeds the maximum number of tokens allowed (10).', status: 'INVALID_ARGUMENT' } }, 'context_length_exceeded'],
-    ['context with status 500 of a local server', 500, { error: { message: 'the request exceeds the available context size. try increasing the context size' } }, 'context_length_exceeded'],
+    [
+      'context, input token count',
+      400,
+      { error: { code: 400, message: 'The input token count (12) exceeds the maximum number of tokens allowed (10).', status: 'INVALID_ARGUMENT' } },
+      'context_length_exceeded',
+    ],
+    [
+      'context with status 500 of a local server',
+      500,
+      { error: { message: 'the request exceeds the available context size. try increasing the context size' } },
+      'context_length_exceeded',
+    ],
     ['context with status 413', 413, { error: { message: 'Prompt is too long' } }, 'context_length_exceeded'],
     ['too many tokens per minute is a rate limit', 429, { error: { message: 'Too many tokens per minute' } }, 'rate_limit_exceeded', 'next'],
-    ['throttling with status 400', 400, { __type: 'com.amazon.coral.service#ThrottlingException', message: 'Too many tokens, please wait before trying again.' }, 'rate_limit_exceeded'],
-    ['quota is payment although 429', 429, { error: { code: 'insufficient_quota', type: 'insufficient_quota', message: 'You exceeded your current quota' } }, 'payment_required', 'next'],
-    ['quota per minute is a rate limit', 429, { error: { code: 429, status: 'RESOURCE_EXHAUSTED', message: 'You exceeded your current quota, please check your plan' } }, 'rate_limit_exceeded'],
-    ['credit balance with status 400', 400, { error: { type: 'invalid_request_error', message: 'Your credit balance is too low to access the API' } }, 'payment_required'],
+    [
+      'throttling with status 400',
+      400,
+      { __type: 'com.amazon.coral.service#ThrottlingException', message: 'Too many tokens, please wait before trying again.' },
+      'rate_limit_exceeded',
+    ],
+    [
+      'quota is payment although 429',
+      429,
+      { error: { code: 'insufficient_quota', type: 'insufficient_quota', message: 'You exceeded your current quota' } },
+      'payment_required',
+      'next',
+    ],
+    [
+      'quota per minute is a rate limit',
+      429,
+      { error: { code: 429, status: 'RESOURCE_EXHAUSTED', message: 'You exceeded your current quota, please check your plan' } },
+      'rate_limit_exceeded',
+    ],
+    [
+      'credit balance with status 400',
+      400,
+      { error: { type: 'invalid_request_error', message: 'Your credit balance is too low to access the API' } },
+      'payment_required',
+    ],
     ['balance', 402, { error: { message: 'Insufficient Balance' } }, 'payment_required'],
     ['wrong key is 400', 400, { code: 'invalid-argument', error: 'Incorrect API key provided.' }, 'authentication', 'next'],
-    ['wrong key is 400 with details', 400, { error: { code: 400, message: 'API key not valid.', status: 'INVALID_ARGUMENT', details: [{ reason: 'API_KEY_INVALID' }] } }, 'authentication'],
+    [
+      'wrong key is 400 with details',
+      400,
+      { error: { code: 400, message: 'API key not valid.', status: 'INVALID_ARGUMENT', details: [{ reason: 'API_KEY_INVALID' }] } },
+      'authentication',
+    ],
     ['wrong key is 403', 403, { message: 'The security token included in the request is invalid.' }, 'authentication'],
     ['403', 403, { error: { message: 'Forbidden' } }, 'permission_denied', 'next'],
-    ['moderation', 403, { error: { code: 403, message: 'Your input was flagged by moderation', metadata: { reasons: ['violence'] } } }, 'content_policy_violation', 'next-model'],
-    ['content filter', 400, { error: { code: 'content_filter', message: 'The response was filtered', innererror: { code: 'ResponsibleAIPolicyViolation' } } }, 'content_policy_violation'],
+    [
+      'moderation',
+      403,
+      { error: { code: 403, message: 'Your input was flagged by moderation', metadata: { reasons: ['violence'] } } },
+      'content_policy_violation',
+      'next-model',
+    ],
+    [
+      'content filter',
+      400,
+      { error: { code: 'content_filter', message: 'The response was filtered', innererror: { code: 'ResponsibleAIPolicyViolation' } } },
+      'content_policy_violation',
+    ],
     ['model missing', 404, { error: { code: 'model_not_found', message: 'The model `x` does not exist' } }, 'not_found', 'next'],
     ['model missing with status 400', 400, { error: { message: 'Model foo/bar does not exist' } }, 'not_found'],
     ['timeout', 504, '', 'timeout', 'next'],
     ['overloaded', 529, { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }, 'provider_overloaded', 'retry'],
-    ['overloaded with status 429', 429, { error: { type: 'engine_overloaded_error', message: 'The engine is currently overloaded' } }, 'provider_overloaded'],
+    [
+      'overloaded with status 429',
+      429,
+      { error: { type: 'engine_overloaded_error', message: 'The engine is currently overloaded' } },
+      'provider_overloaded',
+    ],
     ['503', 503, 'Service Unavailable', 'provider_overloaded'],
     ['500', 500, { error: { message: 'Internal', type: 'server_error' } }, 'provider_unavailable', 'retry'],
-    ['broken generation', 400, { error: { code: 'tool_use_failed', failed_generation: 'x', message: 'Tool call validation failed', type: 'invalid_request_error' } }, 'provider_unavailable', 'retry'],
+    [
+      'broken generation',
+      400,
+      { error: { code: 'tool_use_failed', failed_generation: 'x', message: 'Tool call validation failed', type: 'invalid_request_error' } },
+      'provider_unavailable',
+      'retry',
+    ],
     ['payload', 413, '', 'payload_too_large', 'next'],
-    ['unsupported parameter', 400, { error: { code: 'unsupported_parameter', message: "Unsupported parameter: 'temperature'", param: 'temperature' } }, 'invalid_request', 'next'],
+    [
+      'unsupported parameter',
+      400,
+      { error: { code: 'unsupported_parameter', message: "Unsupported parameter: 'temperature'", param: 'temperature' } },
+      'invalid_request',
+      'next',
+    ],
     ['unsupported by text', 400, { error: { message: "'response_format' is not supported by this model" } }, 'invalid_request', 'next'],
-    ['extra field', 422, { detail: [{ loc: ['body', 'stream_options'], msg: 'Extra inputs are not permitted', type: 'extra_forbidden' }] }, 'invalid_request', 'next'],
+    [
+      'extra field',
+      422,
+      { detail: [{ loc: ['body', 'stream_options'], msg: 'Extra inputs are not permitted', type: 'extra_forbidden' }] },
+      'invalid_request',
+      'next',
+    ],
     ['422', 422, { error: { message: 'no' } }, 'unprocessable', 'never'],
     ['400', 400, { error: { message: 'temperature is a string', type: 'invalid_request_error' } }, 'invalid_request', 'never'],
     ['messages', 400, { error: { message: 'bad block', param: 'messages[3].content' } }, 'invalid_prompt', 'never'],
-    ['max tokens', 400, { error: { message: 'max_tokens: 100000 > 64000, which is the maximum allowed number of output tokens' } }, 'max_tokens_exceeded', 'next-model'],
+    [
+      'max tokens',
+      400,
+      { error: { message: 'max_tokens: 100000 > 64000, which is the maximum allowed number of output tokens' } },
+      'max_tokens_exceeded',
+      'next-model',
+    ],
     ['image', 400, { error: { code: 'invalid_image_format', message: 'x' } }, 'unsupported_image_format', 'never'],
     ['image download', 400, { error: { message: 'Cannot fetch content from the provided URL.' } }, 'image_download_failed'],
     ['redirect', 302, '', 'provider_unavailable', 'next'],
@@ -117,11 +210,26 @@ describe('retry hints', () => {
     ['seconds', { 'retry-after': '7' }, '', 7000],
     ['a date', { 'retry-after': 'Sun, 01 Mar 2026 12:00:30 GMT' }, '', 30_000],
     ['milliseconds win', { 'retry-after-ms': '250', 'retry-after': '7' }, '', 250],
-    ['durations', { 'x-ratelimit-reset-requests': '6m0s', 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-tokens': '20ms', 'x-ratelimit-remaining-tokens': '5' }, '', 360_000],
+    [
+      'durations',
+      {
+        'x-ratelimit-reset-requests': '6m0s',
+        'x-ratelimit-remaining-requests': '0',
+        'x-ratelimit-reset-tokens': '20ms',
+        'x-ratelimit-remaining-tokens': '5',
+      },
+      '',
+      360_000,
+    ],
     ['RFC 3339', { 'anthropic-ratelimit-tokens-reset': '2026-03-01T12:01:00Z', 'anthropic-ratelimit-tokens-remaining': '0' }, '', 60_000],
     ['epoch seconds', { 'x-ratelimit-reset': String(NOW / 1000 + 5) }, '', 5000],
     ['epoch milliseconds', { 'x-ratelimit-reset': String(NOW + 1500) }, '', 1500],
-    ['google RetryInfo', {}, { error: { code: 429, message: 'x', details: [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '37s' }] } }, 37_000],
+    [
+      'google RetryInfo',
+      {},
+      { error: { code: 429, message: 'x', details: [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '37s' }] } },
+      37_000,
+    ],
     ['prose in seconds', {}, { error: { message: 'Limit 3, Used 3. Please try again in 11.054s. Visit x' } }, 11_054],
     ['prose in milliseconds', {}, { error: { message: 'Please try again in 28ms.' } }, 28],
     ['prose in words', {}, { error: { message: 'Please retry after 35 seconds.' } }, 35_000],
@@ -164,7 +272,11 @@ describe('errorFromPayload', () => {
     ['a status_code inside', { error: { message: 'Rate limit', type: 'x', status_code: 429 } }, 'rate_limit_exceeded'],
     ['an object error', { object: 'error', message: 'boom', code: 500 }, 'provider_unavailable'],
     ['overload by type', { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }, 'provider_overloaded'],
-    ['a failed terminal event', { type: 'response.failed', response: { error: { code: 'rate_limit_exceeded', message: 'slow' } } }, 'rate_limit_exceeded'],
+    [
+      'a failed terminal event',
+      { type: 'response.failed', response: { error: { code: 'rate_limit_exceeded', message: 'slow' } } },
+      'rate_limit_exceeded',
+    ],
     ['token limit', { error: { code: 400, message: 'Token limit reached' } }, 'token_limit_exceeded'],
     ['nothing known', { error: {} }, 'provider_unavailable'],
     ['null', null, 'provider_unavailable'],
@@ -183,16 +295,25 @@ describe('errorFromPayload', () => {
 describe('any input', () => {
   it('gives a GatewayError and never throws', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 300, max: 599 }), fc.oneof(fc.string(), fc.json()), fc.dictionary(fc.constantFrom('retry-after', 'x-ratelimit-reset', 'x-amzn-errortype'), fc.string()), (status, body, headers) => {
-        const error = classifyUpstreamError({ status, headers, body, providerName: 'Acme', now: NOW })
-        expect(error).toBeInstanceOf(GatewayError)
-        expect(error.message).not.toBe('')
-        expect(error.details.source).toBe('provider')
-      }),
+      fc.property(
+        fc.integer({ min: 300, max: 599 }),
+        fc.oneof(fc.string(), fc.json()),
+        fc.dictionary(fc.constantFrom('retry-after', 'x-ratelimit-reset', 'x-amzn-errortype'), fc.string()),
+        (status, body, headers) => {
+          const error = classifyUpstreamError({ status, headers, body, providerName: 'Acme', now: NOW })
+          expect(error).toBeInstanceOf(GatewayError)
+          expect(error.message).not.toBe('')
+          expect(error.details.source).toBe('provider')
+        },
+      ),
     )
   })
   it('reads any payload', () => {
-    fc.assert(fc.property(fc.anything(), (payload) => void expect(errorFromPayload(payload, { providerName: 'Acme', now: NOW })).toBeInstanceOf(GatewayError)))
+    fc.assert(
+      fc.property(fc.anything(), (payload) => {
+        expect(errorFromPayload(payload, { providerName: 'Acme', now: NOW })).toBeInstanceOf(GatewayError)
+      }),
+    )
   })
 })
 
@@ -200,7 +321,11 @@ const fixtures = process.env['SIGNALBOX_FIXTURES'] ?? join(import.meta.dirname, 
 const present = existsSync(join(fixtures, 'index.json'))
 if (!present) console.warn(`recordings not found at ${fixtures}: error replay skipped`)
 
-interface Step { readonly status: number; readonly response: string; readonly dialect: string }
+interface Step {
+  readonly status: number
+  readonly response: string
+  readonly dialect: string
+}
 
 describe.skipIf(!present)('recorded error answers', () => {
   const scenarios = present ? (JSON.parse(readFileSync(join(fixtures, 'index.json'), 'utf8')) as { steps: Step[] }[]) : []
@@ -213,7 +338,13 @@ describe.skipIf(!present)('recorded error answers', () => {
     429: ['rate_limit_exceeded', 'payment_required'],
   }
   it.each(steps.map((step) => [step.response, step] as const))('%s', (path, step) => {
-    const error = classifyUpstreamError({ status: step.status, headers: {}, body: readFileSync(join(fixtures, path), 'utf8'), providerName: 'Acme', now: NOW })
+    const error = classifyUpstreamError({
+      status: step.status,
+      headers: {},
+      body: readFileSync(join(fixtures, path), 'utf8'),
+      providerName: 'Acme',
+      now: NOW,
+    })
     expect(byStatus[step.status]).toContain(error.errorType)
     expect(error.message).not.toMatch(/^Acme|^Provider returned error$/)
   })

@@ -8,7 +8,8 @@ const EPOCH_MS = 1e11
 
 const UNIT_MS: { readonly [unit: string]: number } = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const DURATION = /(\d+(?:\.\d+)?)\s*(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?|d|days?)(?![a-z])/gi
-const WAIT_PHRASE = /(?:try again|retry(?:ing)?|available again|resets?|wait)(?: (?:in|after|for|at least))*\s+((?:about )?\d[\d.]*\s*(?:ms|[smhd]\b|milli|sec|min|hour|day|m\d|h\d)[\w. ]{0,40})/i
+const WAIT_PHRASE =
+  /(?:try again|retry(?:ing)?|available again|resets?|wait)(?: (?:in|after|for|at least))*\s+((?:about )?\d[\d.]*\s*(?:ms|[smhd]\b|milli|sec|min|hour|day|m\d|h\d)[\w. ]{0,40})/i
 
 const bounded = (ms: number): number | undefined => (Number.isFinite(ms) && ms >= 0 ? Math.min(Math.ceil(ms), MAX_HINT_MS) : undefined)
 
@@ -76,7 +77,13 @@ function payloadHint(value: unknown, now: number, depth = 0): number | undefined
   for (const [key, child] of Object.entries(value)) {
     const name = key.toLowerCase()
     if (typeof child === 'string' || typeof child === 'number') {
-      if (name === 'retrydelay' || name === 'retry_after' || name === 'retry-after' || name === 'x-ratelimit-reset' || name === 'retry_after_seconds') {
+      if (
+        name === 'retrydelay' ||
+        name === 'retry_after' ||
+        name === 'retry-after' ||
+        name === 'x-ratelimit-reset' ||
+        name === 'retry_after_seconds'
+      ) {
         const hint = parseInstantOrDuration(String(child), now)
         if (hint !== undefined) return hint
       }

@@ -1,11 +1,13 @@
 const REDACTED = '[redacted]'
 
 /** What a key looks like in the wild: the prefixes vendors give their tokens, JWTs, AWS access keys. Stars: some vendors mask half. */
-const TOKEN = /\b(?:sk|pk|rk|gsk|xai|hf|pplx|nvapi|fw|csk|tgp|r8|or1|key|ghp|glpat)[-_][A-Za-z0-9*][A-Za-z0-9_*.-]{6,}|\bAIza[\w-]{16,}|\b(?:AKIA|ASIA)[A-Z0-9]{12,}|\bya29\.[\w.-]{10,}|\beyJ[\w-]{8,}\.[\w.-]{8,}/g
+const TOKEN =
+  /\b(?:sk|pk|rk|gsk|xai|hf|pplx|nvapi|fw|csk|tgp|r8|or1|key|ghp|glpat)[-_][A-Za-z0-9*][A-Za-z0-9_*.-]{6,}|\bAIza[\w-]{16,}|\b(?:AKIA|ASIA)[A-Z0-9]{12,}|\bya29\.[\w.-]{10,}|\beyJ[\w-]{8,}\.[\w.-]{8,}/g
 const AUTH_SCHEME = /\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=*-]{6,}/gi
 const QUERY = /([?&](?:key|api[-_]?key|access_token|auth|token|sig|signature|code|x-amz-(?:signature|credential|security-token))=)[^&\s"'<>\\]+/gi
 /** Quotes may be escaped: bodies are often quoted inside the message of another. */
-const FIELD = /("(?:[\w-]*api[-_]?key|authorization|[\w-]*secret|access_token|refresh_token|password|x-goog-api-key|cookie)\\*"\s*:\s*\\*")(?:[^"\\]|\\[^"\\])*/gi
+const FIELD =
+  /("(?:[\w-]*api[-_]?key|authorization|[\w-]*secret|access_token|refresh_token|password|x-goog-api-key|cookie)\\*"\s*:\s*\\*")(?:[^"\\]|\\[^"\\])*/gi
 /** "Incorrect API key provided: abc-123": what follows, unless it is plainly a word. */
 const NAMED = /(\b(?:api|subscription|access|secret)[ _-]?key(?: provided)?:\s*)(?=[^\s"']*[\d*_-])[^\s"',;]+/gi
 

@@ -53,6 +53,13 @@ export function createThinkSplitter(mode: ThinkTags): ThinkSplitter {
     return false
   }
 
+  /** What follows a tag that closed in the same piece is text once the answer has begun. */
+  const flush = (sink: ThinkSink): boolean => {
+    if (held !== '') sink('text', held)
+    held = ''
+    return false
+  }
+
   const emitReasoning = (text: string, sink: ThinkSink): void => {
     const clean = reasoned ? text : text.trimStart()
     if (clean === '') return
@@ -93,7 +100,8 @@ export function createThinkSplitter(mode: ThinkTags): ThinkSplitter {
     push(text, sink) {
       if (state === 'text') return sink('text', text)
       held += text
-      while (held !== '' && (state === 'before' ? before(sink) : state === 'inside' ? inside(sink) : false));
+      let again = true
+      while (again) again = state === 'before' ? before(sink) : state === 'inside' ? inside(sink) : flush(sink)
     },
     end(sink) {
       if (held !== '') {

@@ -14,9 +14,7 @@ export interface FlatTool {
 }
 
 /** A tool choice without the contract's spellings. `name` is the endpoint's. */
-export type FlatChoice =
-  | { readonly mode: 'auto' | 'none' | 'required' }
-  | { readonly mode: 'named'; readonly name: string }
+export type FlatChoice = { readonly mode: 'auto' | 'none' | 'required' } | { readonly mode: 'named'; readonly name: string }
 
 export interface FlatTools {
   readonly tools: readonly FlatTool[]
@@ -78,7 +76,7 @@ function listTools(tools: readonly Tool[], dropped: string[]): Listed[] {
     else if (tool.type === 'namespace' && Array.isArray(tool['tools'])) {
       const namespace = asString(tool['name'])
       for (const inner of tool['tools'] as readonly Tool[]) {
-        if (!isFunctionTool(inner) && !isCustomTool(inner)) dropped.push(`tools: ${String(inner?.type)}`)
+        if (!isFunctionTool(inner) && !isCustomTool(inner)) dropped.push(`tools: ${(inner as Tool).type}`)
         else listed.push({ tool: inner, ...(namespace === undefined ? {} : { namespace }) })
       }
     } else dropped.push(`tools: ${tool.type}`)
@@ -96,7 +94,7 @@ export function flattenTools(source: ToolSource, rule: NameRule): FlatTools {
   const listed = listTools(source.tools ?? [], dropped)
   // Names that need no change are taken first, so that a rewritten one never displaces them.
   const asIs = ({ tool, namespace }: Listed): boolean => namespace === undefined && tool.name.length <= rule.max && rule.pattern.test(tool.name)
-  for (const entry of [...listed.filter(asIs), ...listed.filter((entry) => !asIs(entry))]) {
+  for (const entry of [...listed.filter(asIs), ...listed.filter((each) => !asIs(each))]) {
     names.upstream(entry.tool.name, entry.namespace, entry.tool.type)
   }
   const all = listed.map(({ tool, namespace }) => {
@@ -109,13 +107,19 @@ export function flattenTools(source: ToolSource, rule: NameRule): FlatTools {
   return { tools, ...(choice === undefined || tools.length === 0 ? {} : { choice }), names, dropped }
 }
 
-function narrow(tools: readonly FlatTool[], choice: ToolChoice | undefined, names: ToolNames, dropped: string[]): { tools: readonly FlatTool[]; choice?: FlatChoice } {
+function narrow(
+  tools: readonly FlatTool[],
+  choice: ToolChoice | undefined,
+  names: ToolNames,
+  dropped: string[],
+): { tools: readonly FlatTool[]; choice?: FlatChoice } {
   if (choice == null) return { tools }
   if (typeof choice === 'string') return { tools, choice: { mode: choice } }
-  const find = (name: string | undefined): FlatTool | undefined =>
-    tools.find((tool) => tool.name === name || names.origin(tool.name).name === name)
+  const find = (name: string | undefined): FlatTool | undefined => tools.find((tool) => tool.name === name || names.origin(tool.name).name === name)
   if (choice.type === 'allowed_tools' && Array.isArray(choice['tools'])) {
-    const allowed = new Set((choice['tools'] as readonly unknown[]).map((entry) => (isObject(entry) ? find(asString(entry['name']))?.name : undefined)))
+    const allowed = new Set(
+      (choice['tools'] as readonly unknown[]).map((entry) => (isObject(entry) ? find(asString(entry['name']))?.name : undefined)),
+    )
     return { tools: tools.filter((tool) => allowed.has(tool.name)), choice: { mode: choice['mode'] === 'required' ? 'required' : 'auto' } }
   }
   if (choice.type === 'function' || choice.type === 'custom') {

@@ -3,8 +3,12 @@ import { describe, expect, it } from 'vitest'
 import type { InputItem } from '../../core/item.ts'
 import { sealReasoning } from '../../core/reasoning-envelope.ts'
 import { COMMON_TOOL_NAMES, createToolNames } from './tool-names.ts'
-import { foldTurns, joinTexts } from './turns.ts'
+import { joinTexts } from './content-parts.ts'
+import { foldTurns } from './turns.ts'
 import type { Conversation, FoldOptions, Turn } from './turns.ts'
+
+// The same cases in every run: a failure must not depend on luck.
+fc.configureGlobal({ seed: 20260301 })
 
 const user = (text: string): InputItem => ({ type: 'message', role: 'user', content: text })
 const assistant = (text: string): InputItem => ({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] })
@@ -16,7 +20,14 @@ const reasoning = (text: string): InputItem => ({ type: 'reasoning', summary: []
 function fold(input: readonly InputItem[], options: Partial<FoldOptions> = {}, instructions?: string): Conversation {
   return foldTurns(
     { input, ...(instructions === undefined ? {} : { instructions }) },
-    { callIds: { pattern: /^[\w-]+$/, max: 40 }, names: createToolNames(COMMON_TOOL_NAMES), laterSystem: 'in-place', alternate: false, keepReasoning: () => true, ...options },
+    {
+      callIds: { pattern: /^[\w-]+$/, max: 40 },
+      names: createToolNames(COMMON_TOOL_NAMES),
+      laterSystem: 'in-place',
+      alternate: false,
+      keepReasoning: () => true,
+      ...options,
+    },
   )
 }
 
@@ -26,7 +37,8 @@ function sketch(turns: readonly Turn[]): string {
     .map((turn) => {
       if (turn.role === 'tool') return `T(${turn.results.map((result) => `${result.callId}=${joinTexts(result.parts)}`).join(', ')})`
       if (turn.role === 'user') return `U(${joinTexts(turn.parts)})`
-      if (turn.role === 'assistant') return `A(${turn.parts.map((part) => (part.type === 'call' ? `call:${part.id}` : part.type === 'text' ? part.text : `think:${part.text}`)).join(' ')})`
+      if (turn.role === 'assistant')
+        return `A(${turn.parts.map((part) => (part.type === 'call' ? `call:${part.id}` : part.type === 'text' ? part.text : `think:${part.text}`)).join(' ')})`
       return `S(${joinTexts(turn.parts)})`
     })
     .join(' ')
@@ -34,12 +46,28 @@ function sketch(turns: readonly Turn[]): string {
 
 describe('folding', () => {
   it.each<[string, InputItem[], string]>([
-    ['consecutive items of the assistant are one turn', [user('q'), reasoning('r'), assistant('t'), call('1'), output('1')], 'U(q) A(think:r t call:1) T(1=result 1)'],
-    ['parallel calls, results in the order of the calls', [user('q'), call('1'), call('2'), output('2'), output('1')], 'U(q) A(call:1 call:2) T(1=result 1, 2=result 2)'],
-    ['a result between two calls ends the turn', [user('q'), call('1'), output('1'), call('2'), output('2')], 'U(q) A(call:1) T(1=result 1) A(call:2) T(2=result 2)'],
+    [
+      'consecutive items of the assistant are one turn',
+      [user('q'), reasoning('r'), assistant('t'), call('1'), output('1')],
+      'U(q) A(think:r t call:1) T(1=result 1)',
+    ],
+    [
+      'parallel calls, results in the order of the calls',
+      [user('q'), call('1'), call('2'), output('2'), output('1')],
+      'U(q) A(call:1 call:2) T(1=result 1, 2=result 2)',
+    ],
+    [
+      'a result between two calls ends the turn',
+      [user('q'), call('1'), output('1'), call('2'), output('2')],
+      'U(q) A(call:1) T(1=result 1) A(call:2) T(2=result 2)',
+    ],
     ['a user message between call and result', [user('q'), call('1'), user('hurry'), output('1')], 'U(q) A(call:1) T(1=result 1) U(hurry)'],
     ['a call without result gets one', [user('q'), call('1'), user('go on')], 'U(q) A(call:1) T(1=No result is available for this call.) U(go on)'],
-    ['a result without call becomes text of the user', [user('q'), output('9')], 'U(q) U(Result of a tool call that is not part of this conversation:\n\nresult 9)'],
+    [
+      'a result without call becomes text of the user',
+      [user('q'), output('9')],
+      'U(q) U(Result of a tool call that is not part of this conversation:\n\nresult 9)',
+    ],
     ['a result before its call finds it', [user('q'), output('1'), call('1')], 'U(q) A(call:1) T(1=result 1)'],
     ['empty messages vanish', [user('q'), assistant(''), user(''), user('x')], 'U(q) U(x)'],
     ['a late system message stays where it is', [user('q'), system('s'), user('r')], 'U(q) S(s) U(r)'],
@@ -69,17 +97,28 @@ describe('folding', () => {
   })
 
   it('rewrites ids to the rule of the endpoint, call and result alike', () => {
-    const { turns } = fold([user('q'), call('call_much-too-long-for-this'), output('call_much-too-long-for-this')], { callIds: { pattern: /^[a-zA-Z0-9]{9}$/, max: 9, length: 9 } })
+    const { turns } = fold([user('q'), call('call_much-too-long-for-this'), output('call_much-too-long-for-this')], {
+      callIds: { pattern: /^[a-zA-Z0-9]{9}$/, max: 9, length: 9 },
+    })
     expect(sketch(turns)).toMatch(/^U\(q\) A\(call:([a-zA-Z0-9]{9})\) T\(\1=result call_much-too-long-for-this\)$/)
   })
 
   it('turns free-form calls into function calls and empty arguments into an object', () => {
     const { turns } = fold([user('q'), { type: 'custom_tool_call', call_id: '1', name: 'patch', input: 'a "b"' }, call('2', 'g', '')])
-    expect(turns[1]).toMatchObject({ parts: [{ name: 'patch', arguments: '{"input":"a \\"b\\""}' }, { name: 'g', arguments: '{}' }] })
+    expect(turns[1]).toMatchObject({
+      parts: [
+        { name: 'patch', arguments: '{"input":"a \\"b\\""}' },
+        { name: 'g', arguments: '{}' },
+      ],
+    })
   })
 
   it('reads reasoning from the envelope, drops what the endpoint cannot read and says so', () => {
-    const sealed: InputItem = { type: 'reasoning', summary: [], encrypted_content: sealReasoning({ format: 'f', scope: 's', text: 'exact', signature: 'sig' }) }
+    const sealed: InputItem = {
+      type: 'reasoning',
+      summary: [],
+      encrypted_content: sealReasoning({ format: 'f', scope: 's', text: 'exact', signature: 'sig' }),
+    }
     const kept = fold([user('q'), sealed, assistant('a')])
     expect(kept.turns[1]).toMatchObject({ parts: [{ type: 'reasoning', text: 'exact', signature: 'sig', format: 'f', scope: 's' }, { text: 'a' }] })
     const dropped = fold([user('q'), sealed, assistant('a')], { keepReasoning: (part) => part.scope === 'other' })
@@ -125,7 +164,9 @@ describe('any history', () => {
         expect(ids.length).toBe(input.filter(({ type }) => type === 'function_call').length)
         if (alternate) {
           expect(turns[0]?.role).not.toBe('assistant')
-          turns.forEach((turn, index) => index > 0 && turn.role !== 'tool' && turn.role !== 'system' && expect(turn.role).not.toBe(turns[index - 1]!.role))
+          turns.forEach(
+            (turn, index) => index > 0 && turn.role !== 'tool' && turn.role !== 'system' && expect(turn.role).not.toBe(turns[index - 1]!.role),
+          )
         }
       }),
     )

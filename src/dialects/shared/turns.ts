@@ -1,10 +1,17 @@
 import { GatewayError } from '../../core/error.ts'
 import { isKnownItem } from '../../core/item.ts'
 import type {
-  CustomToolCallItem, CustomToolCallOutputItem, FunctionCallItem, FunctionCallOutputItem, InputAudio, InputFile, InputImage, InputPart, InputText,
-  InputVideo, KnownItem, MessageItem,
+  CustomToolCallItem,
+  CustomToolCallOutputItem,
+  FunctionCallItem,
+  FunctionCallOutputItem,
+  InputText,
+  KnownItem,
+  MessageItem,
 } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
+import { contentParts, textOf } from './content-parts.ts'
+import type { ContentPart } from './content-parts.ts'
 import { wrapCustomInput } from './custom-input.ts'
 import { createIdMap } from './id-map.ts'
 import type { IdRule } from './id-map.ts'
@@ -13,9 +20,6 @@ import type { ReasoningPart } from './reasoning-replay.ts'
 import type { ToolNames } from './tool-names.ts'
 
 // ---- the conversation as turns ----
-
-/** What a user, or the result of a tool, may hold. Texts are never empty. */
-export type ContentPart = InputText | InputImage | InputFile | InputAudio | InputVideo
 
 export interface TextPart {
   readonly type: 'text'
@@ -237,7 +241,12 @@ class TurnBuilder {
     if (turn.calls.length === 0) return
     const results = turn.calls.map(({ item, part }): ToolResult => {
       const output = this.#pairing.outputOf.get(item)
-      return { callId: part.id, name: part.name, parts: output === undefined ? NO_RESULT : contentParts(output.output), missing: output === undefined }
+      return {
+        callId: part.id,
+        name: part.name,
+        parts: output === undefined ? NO_RESULT : contentParts(output.output),
+        missing: output === undefined,
+      }
     })
     this.#turns.push({ role: 'tool', results })
   }
@@ -256,42 +265,10 @@ function alternate(turns: readonly Turn[]): Turn[] {
   for (const turn of turns) {
     const last = merged.at(-1)
     if (last?.role === 'user' && turn.role === 'user') merged[merged.length - 1] = { role: 'user', parts: [...last.parts, ...turn.parts] }
-    else if (last?.role === 'assistant' && turn.role === 'assistant') merged[merged.length - 1] = { role: 'assistant', parts: [...last.parts, ...turn.parts] }
+    else if (last?.role === 'assistant' && turn.role === 'assistant')
+      merged[merged.length - 1] = { role: 'assistant', parts: [...last.parts, ...turn.parts] }
     else merged.push(turn)
   }
   if (merged[0]?.role === 'assistant') merged.unshift({ role: 'user', parts: [OPENING_TURN] })
   return merged
-}
-
-/** Content of any role as parts the user could have sent; texts the assistant wrote become plain texts, empty ones vanish. */
-export function contentParts(content: string | readonly InputPart[]): ContentPart[] {
-  if (typeof content === 'string') return content === '' ? [] : [{ type: 'input_text', text: content }]
-  const parts: ContentPart[] = []
-  for (const part of content) {
-    switch (part.type) {
-      case 'input_text':
-        if (part.text !== '') parts.push(part)
-        break
-      case 'output_text':
-        if (part.text !== '') parts.push({ type: 'input_text', text: part.text })
-        break
-      case 'refusal':
-        if (part.refusal !== '') parts.push({ type: 'input_text', text: part.refusal })
-        break
-      default:
-        parts.push(part)
-    }
-  }
-  return parts
-}
-
-/** The texts of a message in one string; refusals are text too. */
-function textOf(content: string | readonly InputPart[]): string {
-  if (typeof content === 'string') return content
-  return content.map((part) => (part.type === 'refusal' ? part.refusal : 'text' in part ? part.text : '')).join('')
-}
-
-/** The text of parts, joined by blank lines; media are left out. */
-export function joinTexts(parts: readonly ContentPart[]): string {
-  return parts.flatMap((part) => (part.type === 'input_text' ? [part.text] : [])).join('\n\n')
 }

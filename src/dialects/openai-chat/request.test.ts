@@ -1,0 +1,172 @@
+import { describe, expect, it } from 'vitest'
+import type { InputItem } from '../../core/item.ts'
+import type { ModelRequest, ReasoningOptions } from '../../core/request.ts'
+import { REQUESTS } from './__fixtures__/requests.ts'
+import { chatTarget } from './__fixtures__/target.ts'
+import type { TargetOverrides } from './__fixtures__/target.ts'
+import { openAiChat } from './index.ts'
+
+const user = (content: unknown): InputItem => ({ type: 'message', role: 'user', content })
+
+function encode(request: Partial<ModelRequest>, overrides: TargetOverrides = {}): { body: Record<string, unknown>; dropped: readonly string[] } {
+  const encoded = openAiChat.encodeRequest({ input: [user('q')], ...request }, chatTarget(overrides))
+  return { body: JSON.parse(encoded.body), dropped: encoded.dropped }
+}
+
+describe('encoding, by golden file', () => {
+  it.each(Object.entries(REQUESTS))('%s', async (name, [request, overrides]) => {
+    const { path, headers, body, dropped } = openAiChat.encodeRequest(request, chatTarget(overrides))
+    expect(path).toBe('/chat/completions')
+    expect(headers['content-type']).toBe('application/json')
+    await expect(`${JSON.stringify({ body: JSON.parse(body), dropped }, undefined, 2)}\n`).toMatchFileSnapshot(`__fixtures__/requests/${name}.json`)
+  })
+})
+
+describe('what is never sent', () => {
+  it('nulls, empty lists, fields of the gateway, a choice without tools', () => {
+    const { body } = encode({
+      temperature: null,
+      tools: [],
+      tool_choice: 'auto',
+      provider: { order: ['a'] },
+      plugins: [{ id: 'web' }],
+      store: false,
+      session_id: 's',
+      model: 'a/b',
+      parallel_tool_calls: true,
+    })
+    expect(body).toEqual({ model: 'small-1', messages: [{ role: 'user', content: 'q' }], stream: true, stream_options: { include_usage: true } })
+  })
+  it('stream options for a whole answer, or where usage comes anyway', () => {
+    expect(encode({}, { stream: false }).body).toMatchObject({ stream: false })
+    expect(encode({}, { stream: false }).body).not.toHaveProperty('stream_options')
+    expect(encode({}, { options: { stream_usage: false } }).body).not.toHaveProperty('stream_options')
+  })
+  it('tools to an endpoint without them, which it names', () => {
+    const { body, dropped } = encode({ tools: [{ type: 'function', name: 'f' }], tool_choice: 'required' }, { supports: [] })
+    expect(body).not.toHaveProperty('tools')
+    expect(dropped).toContain('tools')
+  })
+  it('sampling to reasoning models that refuse it', () => {
+    const { body, dropped } = encode({ temperature: 1, top_p: 1 }, { options: { sampling_with_reasoning: false } })
+    expect(body).not.toHaveProperty('temperature')
+    expect(dropped).toEqual(['temperature', 'top_p'])
+  })
+})
+
+describe('tool choice', () => {
+  const tools = [
+    { type: 'function', name: 'a' },
+    { type: 'function', name: 'b' },
+  ]
+  it.each<[string, ModelRequest['tool_choice'], TargetOverrides, unknown, number]>([
+    ['none', 'none', {}, 'none', 2],
+    ['none where the word is unknown', 'none', { options: { none_tool_choice: false } }, undefined, 0],
+    ['required', 'required', {}, 'required', 2],
+    ['required under another word', 'required', { options: { required_word: 'any' } }, 'any', 2],
+    ['one tool', { type: 'function', name: 'b' }, {}, { type: 'function', function: { name: 'b' } }, 2],
+    ['one tool where none can be named', { type: 'function', name: 'b' }, { options: { named_tool_choice: false } }, 'required', 1],
+  ])('%s', (_name, tool_choice, overrides, choice, count) => {
+    const { body } = encode({ tools, ...(tool_choice === undefined ? {} : { tool_choice }) }, overrides)
+    expect(body['tool_choice']).toEqual(choice)
+    expect((body['tools'] as unknown[] | undefined)?.length ?? 0).toBe(count)
+  })
+})
+
+describe('reasoning', () => {
+  it.each<[string, ReasoningOptions, TargetOverrides['options'], object]>([
+    ['effort', { effort: 'high' }, { reasoning_style: 'effort' }, { reasoning_effort: 'high' }],
+    ['the nearest effort', { effort: 'xhigh' }, { reasoning_style: 'effort' }, { reasoning_effort: 'high' }],
+    ['an effort for a budget', { max_tokens: 500 }, { reasoning_style: 'effort' }, { reasoning_effort: 'low' }],
+    ['off', { effort: 'none' }, { reasoning_style: 'effort', reasoning_efforts: ['none', 'low'] }, { reasoning_effort: 'none' }],
+    ['off where it cannot be', { enabled: false }, { reasoning_style: 'effort' }, { reasoning_effort: 'low' }],
+    ['an object', { effort: 'low' }, { reasoning_style: 'reasoning-object' }, { reasoning: { effort: 'low' } }],
+    ['an object, off', { enabled: false }, { reasoning_style: 'reasoning-object' }, { reasoning: { enabled: false } }],
+    ['a switch', { enabled: true }, { reasoning_style: 'thinking-type' }, { thinking: { type: 'enabled' } }],
+    ['a switch, off', { effort: 'none' }, { reasoning_style: 'thinking-type', reasoning_efforts: ['high'] }, { thinking: { type: 'disabled' } }],
+    [
+      'a switch with efforts',
+      { effort: 'max' },
+      { reasoning_style: 'thinking-type', reasoning_efforts: ['high', 'max'] },
+      { thinking: { type: 'enabled' }, reasoning_effort: 'max' },
+    ],
+    ['a flag with a budget', { effort: 'medium' }, { reasoning_style: 'enable-thinking' }, { enable_thinking: true, thinking_budget: 5000 }],
+    ['a flag, off', { enabled: false }, { reasoning_style: 'enable-thinking' }, { enable_thinking: false }],
+    ['a template argument', { enabled: false }, { reasoning_style: 'template-kwargs' }, { chat_template_kwargs: { enable_thinking: false } }],
+    ['think', { effort: 'high' }, { reasoning_style: 'think' }, { think: true }],
+    ['think with levels', { effort: 'high' }, { reasoning_style: 'think', reasoning_efforts: ['low', 'high'] }, { think: 'high' }],
+    ['nothing said', { summary: 'auto' }, { reasoning_style: 'effort' }, {}],
+  ])('%s', (_name, reasoning, options, expected) => {
+    const { body } = encode({ reasoning, max_output_tokens: 10_000 }, options === undefined ? {} : { options })
+    const { model: _m, messages: _me, stream: _s, stream_options: _so, max_tokens: _mt, ...rest } = body
+    expect(rest).toEqual(expected)
+  })
+  it('is named when the server has no way to say it', () => {
+    expect(encode({ reasoning: { effort: 'low' } }).dropped).toEqual(['reasoning'])
+    expect(encode({ reasoning: { effort: 'none' } }).dropped).toEqual([])
+  })
+})
+
+describe('structured output', () => {
+  it('puts the word JSON into the prompt where the server insists on it', () => {
+    const format = { text: { format: { type: 'json_object' } } } as const
+    expect(encode(format).body['messages']).toEqual([
+      { role: 'system', content: 'Answer with one JSON object.' },
+      { role: 'user', content: 'q' },
+    ])
+    expect(encode({ ...format, instructions: 'Reply in json' }).body['messages']).toHaveLength(2)
+  })
+  it('says when the format is only asked for', () => {
+    expect(encode({ text: { format: { type: 'json_object' } } }, { supports: [] }).dropped).toEqual(['text.format: asked for in the prompt'])
+  })
+})
+
+describe('media', () => {
+  it.each<[string, unknown, TargetOverrides]>([
+    ['images', { type: 'input_image', image_url: 'data:image/png;base64,AA' }, { options: { image_url: 'none' } }],
+    ['images by id', { type: 'input_image', file_id: 'f' }, {}],
+    ['audio', { type: 'input_audio', input_audio: { data: 'A', format: 'wav' } }, { options: { audio: 'none' } }],
+    ['video', { type: 'input_video', video_url: 'https://x' }, {}],
+    ['binary files', { type: 'input_file', file_data: 'data:application/pdf;base64,AA' }, {}],
+  ])('%s that the endpoint cannot take lead to another endpoint', (_name, part, overrides) => {
+    expect(() => encode({ input: [user([part])] }, overrides)).toThrowError(
+      expect.objectContaining({ errorType: 'invalid_prompt', details: expect.objectContaining({ failover: 'next' }) }),
+    )
+  })
+  it('degrade to a note in results of tools', () => {
+    const input: InputItem[] = [
+      user('q'),
+      { type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'a', output: [{ type: 'input_image', image_url: 'data:,x' }] },
+    ]
+    expect(encode({ input }, { options: { image_url: 'none' } }).body['messages']).toContainEqual({
+      role: 'tool',
+      tool_call_id: 'a',
+      content: '[1 attachment left out: this model cannot read them]',
+    })
+  })
+  it('are fetched first where the endpoint wants bytes', () => {
+    const request = {
+      input: [
+        user([
+          { type: 'input_image', image_url: 'https://x/a.png' },
+          { type: 'input_image', image_url: 'data:image/png;base64,AA' },
+          { type: 'input_file', file_url: 'https://x/b.pdf' },
+        ]),
+      ],
+    }
+    expect(openAiChat.mediaUrls?.(request, chatTarget({ options: { inline_images: true, file: 'file' } }))).toEqual([
+      'https://x/a.png',
+      'https://x/b.pdf',
+    ])
+    expect(openAiChat.mediaUrls?.(request, chatTarget({ options: { file: 'document_url' } }))).toEqual([])
+  })
+})
+
+describe('options', () => {
+  it('have defaults for all, refuse unknown ones and bad patterns', () => {
+    expect(openAiChat.options.safeParse({}).success).toBe(true)
+    expect(openAiChat.options.safeParse({ nonsense: 1 }).success).toBe(false)
+    expect(openAiChat.options.safeParse({ tool_ids: { pattern: '(' } }).success).toBe(false)
+  })
+})

@@ -1,0 +1,37 @@
+import type { InputAudio, InputFile, InputImage, InputPart, InputText, InputVideo } from '../../core/item.ts'
+
+/** What a user, or the result of a tool, may hold. Texts are never empty. */
+export type ContentPart = InputText | InputImage | InputFile | InputAudio | InputVideo
+
+/** Content of any role as parts the user could have sent; texts the assistant wrote become plain texts, empty ones vanish. */
+export function contentParts(content: string | readonly InputPart[]): ContentPart[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'input_text', text: content }]
+  const parts: ContentPart[] = []
+  for (const part of content) {
+    switch (part.type) {
+      case 'input_text':
+        if (part.text !== '') parts.push(part)
+        break
+      case 'output_text':
+        if (part.text !== '') parts.push({ type: 'input_text', text: part.text })
+        break
+      case 'refusal':
+        if (part.refusal !== '') parts.push({ type: 'input_text', text: part.refusal })
+        break
+      default:
+        parts.push(part)
+    }
+  }
+  return parts
+}
+
+/** The texts of a message in one string; refusals are text too. */
+export function textOf(content: string | readonly InputPart[]): string {
+  if (typeof content === 'string') return content
+  return content.map((part) => (part.type === 'refusal' ? part.refusal : 'text' in part ? part.text : '')).join('')
+}
+
+/** The text of parts, joined by blank lines; media are left out. */
+export function joinTexts(parts: readonly ContentPart[]): string {
+  return parts.flatMap((part) => (part.type === 'input_text' ? [part.text] : [])).join('\n\n')
+}
