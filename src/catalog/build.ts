@@ -4,11 +4,12 @@ import type { Dialect } from '../core/dialect.ts'
 import type { Catalog, Model } from '../core/endpoint.ts'
 import type { Provider } from '../core/provider.ts'
 import { canonicalName, splitVariant } from './canonical-slug.ts'
-import { connectProvider, isOnByEnv, type ConnectedProvider, type Env, type Report } from './connect.ts'
+import { connectProvider, type ConnectedProvider } from './connect.ts'
 import { endpointForOpenId, endpointFromConfig, endpointFromDeclaration, endpointFromPrices, priceVendorOf } from './endpoints.ts'
 import { createLookup } from './lookup.ts'
 import { ModelDraft } from './model-draft.ts'
 import { EMPTY_PRICE_BOOK, loadPriceBook, type PriceBook } from './price-book.ts'
+import { isOnByEnv, type Env, type Report } from './provider-settings.ts'
 
 /** The slice of the configuration a catalog is made of. */
 export type CatalogConfig = Pick<Config, 'providers' | 'models' | 'catalog' | 'defaults'> & { readonly file?: string }
@@ -75,7 +76,7 @@ function connectAll(
   const connected = new Map<string, ConnectedProvider>()
   for (const [index, entry] of config.providers.entries()) {
     if (!entry.enabled) continue
-    const result = connectProvider({ provider: known.get(entry.slug), config: entry, dialects, env }, (path, message) =>
+    const result = connectProvider({ provider: known.get(entry.slug), config: entry, env }, dialects, (path, message) =>
       problems.push({ path: `providers[${index}].${path}`, message }),
     )
     if (result !== undefined) connected.set(entry.slug, result)
@@ -83,7 +84,7 @@ function connectAll(
   const mentioned = new Set(config.providers.map((entry) => entry.slug))
   for (const provider of providers) {
     if (mentioned.has(provider.slug) || !isOnByEnv(provider, env)) continue
-    const result = connectProvider({ provider, config: undefined, dialects, env }, (path, message) =>
+    const result = connectProvider({ provider, config: undefined, env }, dialects, (path, message) =>
       notes.push(`${provider.slug} stays off although its variable is set: ${path}: ${message}`),
     )
     if (result !== undefined) connected.set(provider.slug, result)

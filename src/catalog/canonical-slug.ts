@@ -1,4 +1,4 @@
-import { AUTHORS, CATALOG_VARIANTS, FAMILIES, SAME_MODEL, SERVING_WORDS } from './data/model-names.ts'
+import { AUTHORS, CATALOG_VARIANTS, FAMILIES, NAMED_AFTER_MAKER, SAME_MODEL, SERVING_WORDS } from './data/model-names.ts'
 
 export interface CanonicalName {
   /** `author/slug`, without variant. */
@@ -111,11 +111,6 @@ export function fingerprint(name: string, author?: string): string {
 
 /** A name may begin with its maker: `meta-llama-3.1-8b`, `zai-glm-4.7`. */
 function isAuthorWord(word: string, author: string | undefined): boolean {
-  return (
-    AUTHORS.get(word) !== undefined &&
-    (author === undefined || AUTHORS.get(word) === author) &&
-    word !== 'claude' &&
-    word !== 'deepseek' &&
-    word !== 'mistral'
-  )
+  const maker = NAMED_AFTER_MAKER.has(word) ? undefined : AUTHORS.get(word)
+  return maker !== undefined && (author === undefined || maker === author)
 }

@@ -119,7 +119,7 @@ describe('for any usage and any prices', () => {
   test('the total is the sum of its parts and never negative', () => {
     fc.assert(
       fc.property(usages, pricings, fc.dictionary(fc.string(), price, { maxKeys: 3 }), (usage, pricing, extras) => {
-        const cost = computeCost(usage, pricing as Pricing, extras)
+        const cost = computeCost(usage, pricing, extras)
         const items = Object.values(cost.extras ?? {}).reduce((sum, item) => sum + item, 0)
         expect(cost.total).toBeCloseTo(cost.input + cost.output + items, 6)
         expect(Math.min(cost.total, cost.input, cost.output)).toBeGreaterThanOrEqual(0)
@@ -140,7 +140,7 @@ describe('for any usage and any prices', () => {
     fc.assert(
       fc.property(usages, pricings, tokens, (usage, pricing, more) => {
         const larger = createUsage({ ...usage, outputTokens: usage.outputTokens + more })
-        expect(computeCost(larger, pricing as Pricing).total).toBeGreaterThanOrEqual(computeCost(usage, pricing as Pricing).total)
+        expect(computeCost(larger, pricing).total).toBeGreaterThanOrEqual(computeCost(usage, pricing).total)
       }),
     )
   })
@@ -148,7 +148,7 @@ describe('for any usage and any prices', () => {
   test('a reported cost is the total, to the cent', () => {
     fc.assert(
       fc.property(usages, pricings, price, (usage, pricing, reportedCost) => {
-        const cost = computeCost(createUsage({ ...usage, reportedCost }), pricing as Pricing)
+        const cost = computeCost(createUsage({ ...usage, reportedCost }), pricing)
         expect(cost.total).toBe(reportedCost)
         expect(cost.input + cost.output).toBeCloseTo(reportedCost, 9)
       }),

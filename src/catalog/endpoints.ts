@@ -3,9 +3,11 @@ import type { EndpointConfig, ModelConfig } from '../core/config.ts'
 import type { Endpoint } from '../core/endpoint.ts'
 import type { Pricing } from '../core/pricing.ts'
 import type { Connection, ProviderModel } from '../core/provider.ts'
-import type { ConnectedProvider, Report } from './connect.ts'
-import { traitsOf } from './data/model-traits.ts'
+import { defined } from '../lib/defined.ts'
+import type { ConnectedProvider } from './connect.ts'
+import { traitsOf, type ModelTraits } from './data/model-traits.ts'
 import type { PriceBook, PricedModel } from './price-book.ts'
+import type { Report } from './provider-settings.ts'
 
 /**
  * What stands in for a context length nobody knows: large, because a guess must not exclude an endpoint, and one less than a number
@@ -28,45 +30,42 @@ const MODALITIES: ReadonlySet<string> = new Set<Modality>(['text', 'image', 'fil
 
 interface Parts {
   readonly model: string
-  readonly variant?: string
+  readonly variant?: string | undefined
   readonly tag: string
   readonly upstreamModel: string
   readonly connected: ConnectedProvider
   readonly connection: Connection
   readonly contextLength: number | undefined
-  readonly maxOutputTokens?: number
+  readonly maxOutputTokens?: number | undefined
   readonly pricing: Pricing
   readonly supports: ReadonlySet<Parameter>
   readonly inputs: readonly Modality[]
   readonly outputs: readonly Modality[]
   readonly policies?: Partial<EndpointPolicies>
-  readonly quantization?: string
-  readonly region?: string
-  readonly tier?: Endpoint['tier']
+  readonly quantization?: string | undefined
+  readonly region?: string | undefined
+  readonly tier?: Endpoint['tier'] | undefined
   readonly reasonsByDefault: boolean
   readonly implicitCaching: boolean
 }
 
 function createEndpoint(parts: Parts): Endpoint {
-  const { connected, model, variant, tag, upstreamModel } = parts
+  const { connected, model, variant, tag, upstreamModel, region, tier, maxOutputTokens } = parts
   return {
-    id: `${model}${variant === undefined ? '' : `:${variant}`}@${tag}#${upstreamModel}`,
+    id: `${variant === undefined ? model : `${model}:${variant}`}@${tag}#${upstreamModel}`,
     model,
-    ...(variant === undefined ? {} : { variant }),
     provider: connected.slug,
     tag,
     providerName: connected.name,
     upstreamModel,
     contextLength: parts.contextLength ?? UNKNOWN_CONTEXT_LENGTH,
-    ...(parts.maxOutputTokens === undefined ? {} : { maxOutputTokens: parts.maxOutputTokens }),
     pricing: parts.pricing,
     supports: parts.supports,
     inputModalities: new Set(parts.inputs),
     outputModalities: new Set(parts.outputs),
     policies: { ...connected.policies, ...parts.policies },
     quantization: parts.quantization ?? 'unknown',
-    ...(parts.region === undefined ? {} : { region: parts.region }),
-    ...(parts.tier === undefined ? {} : { tier: parts.tier }),
+    ...defined({ variant, maxOutputTokens, region, tier }),
     ...(parts.reasonsByDefault ? { reasonsByDefault: true } : {}),
     ...(parts.implicitCaching ? { implicitCaching: true } : {}),
     connection: parts.connection,
@@ -100,14 +99,14 @@ export function endpointFromPrices(
   const traits = traitsOf(slug)
   return createEndpoint({
     model: slug,
-    ...(variant === undefined ? {} : { variant }),
+    variant,
     tag: connected.slug,
     upstreamModel,
     connected,
     connection,
     contextLength: priced.contextLength ?? book.about(slug)?.contextLength,
     pricing: priced.pricing,
-    supports: supportsWithout(connection, [...(connected.provider?.models?.unsupported ?? []), ...traits.unsupported]),
+    supports: supportsWithout(connection, [...refusedBy(connected), ...traits.unsupported]),
     inputs: traits.inputs,
     outputs: traits.outputs,
     reasonsByDefault: traits.reasonsByDefault,
@@ -126,9 +125,9 @@ export function endpointFromDeclaration(connected: ConnectedProvider, declared: 
     connected,
     connection,
     contextLength: declared.contextLength,
-    ...(declared.maxOutputTokens === undefined ? {} : { maxOutputTokens: declared.maxOutputTokens }),
+    maxOutputTokens: declared.maxOutputTokens,
     pricing: declared.pricing ?? {},
-    supports: supportsWithout(connection, connected.provider?.models?.unsupported ?? []),
+    supports: supportsWithout(connection, refusedBy(connected)),
     inputs: declared.inputModalities ?? ['text'],
     outputs: ['text'],
     reasonsByDefault: declared.reasonsByDefault === true,
@@ -148,31 +147,48 @@ export function endpointFromConfig(
   if (connection === undefined) return undefined
   const traits = traitsOf(model.slug)
   const known = book.find(priceVendorOf(connected), entry.upstreamModel)
-  const refused = [...(connected.provider?.models?.unsupported ?? []), ...traits.unsupported, ...entry.unsupported]
-  const base = supportsWithout(connection, refused)
-  const inputs = entry.supports?.filter((name): name is Modality => MODALITIES.has(name))
-  const reasons = entry.supports === undefined || entry.supports.includes('reasoning')
+  const knownContext = known?.contextLength ?? book.about(model.slug)?.contextLength
+  const base = supportsWithout(connection, [...refusedBy(connected), ...traits.unsupported, ...entry.unsupported])
+  const { variant, maxOutputTokens, policies, quantization, region, tier } = entry
   return createEndpoint({
     model: model.slug,
-    ...(entry.variant === undefined ? {} : { variant: entry.variant }),
     tag: tagOf(entry),
     upstreamModel: entry.upstreamModel,
     connected,
     connection,
-    contextLength: entry.contextLength ?? model.contextLength ?? known?.contextLength ?? book.about(model.slug)?.contextLength,
-    ...(entry.maxOutputTokens === undefined ? {} : { maxOutputTokens: entry.maxOutputTokens }),
+    contextLength: entry.contextLength ?? model.contextLength ?? knownContext,
     // A price of the operator stands alone: mixed with listed tiers it would mean neither.
     pricing: entry.pricing ?? known?.pricing ?? {},
-    supports: entry.supports === undefined ? base : listedSupports(base, entry),
-    inputs: inputs === undefined ? traits.inputs : ['text', ...inputs.filter((name) => name !== 'text')],
     outputs: traits.outputs,
-    policies: entry.policies,
-    ...(entry.quantization === undefined ? {} : { quantization: entry.quantization }),
-    ...(entry.region === undefined ? {} : { region: entry.region }),
-    ...(entry.tier === undefined ? {} : { tier: entry.tier }),
-    reasonsByDefault: entry.reasonsByDefault ?? (reasons && traits.reasonsByDefault),
     implicitCaching: entry.implicitCaching ?? traits.implicitCaching,
+    ...capabilitiesOf(entry, base, traits),
+    variant,
+    maxOutputTokens,
+    policies,
+    quantization,
+    region,
+    tier,
   })
+}
+
+function capabilitiesOf(
+  entry: EndpointConfig,
+  base: ReadonlySet<Parameter>,
+  traits: ModelTraits,
+): Pick<Parts, 'supports' | 'inputs' | 'reasonsByDefault'> {
+  const { supports, reasonsByDefault } = entry
+  if (supports === undefined) return { supports: base, inputs: traits.inputs, reasonsByDefault: reasonsByDefault ?? traits.reasonsByDefault }
+  const inputs = supports.filter((name): name is Modality => MODALITIES.has(name))
+  return {
+    supports: listedSupports(base, entry),
+    inputs: ['text', ...inputs],
+    reasonsByDefault: reasonsByDefault ?? (supports.includes('reasoning') && traits.reasonsByDefault),
+  }
+}
+
+/** Parameters the vendor refuses whatever the model. */
+function refusedBy(connected: ConnectedProvider): readonly Parameter[] {
+  return connected.provider?.models?.unsupported ?? []
 }
 
 /**
@@ -213,7 +229,7 @@ export function endpointForOpenId(
     connection,
     contextLength: known?.contextLength ?? book.about(slug)?.contextLength,
     pricing: known?.pricing ?? {},
-    supports: supportsWithout(connection, [...(connected.provider?.models?.unsupported ?? []), ...traits.unsupported]),
+    supports: supportsWithout(connection, [...refusedBy(connected), ...traits.unsupported]),
     inputs: traits.inputs,
     outputs: traits.outputs,
     reasonsByDefault: traits.reasonsByDefault,

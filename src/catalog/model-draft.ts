@@ -1,5 +1,6 @@
 import type { ModelConfig } from '../core/config.ts'
 import type { Endpoint, Model } from '../core/endpoint.ts'
+import { defined } from '../lib/defined.ts'
 import { splitVariant } from './canonical-slug.ts'
 import { UNKNOWN_CONTEXT_LENGTH } from './endpoints.ts'
 import type { PriceBook } from './price-book.ts'
@@ -10,11 +11,17 @@ interface Facts {
   readonly created?: number | undefined
 }
 
+interface Draft {
+  endpoints: Endpoint[]
+  facts: Facts
+  config?: ModelConfig
+}
+
 /** Models while they are collected: endpoints by slug and variant, facts from whoever knew them first. */
 export class ModelDraft {
   readonly #book: PriceBook
   readonly #configured = new Set<Endpoint>()
-  readonly #models = new Map<string, { endpoints: Endpoint[]; facts: Facts; config?: ModelConfig }>()
+  readonly #models = new Map<string, Draft>()
 
   constructor(book: PriceBook) {
     this.#book = book
@@ -42,37 +49,34 @@ export class ModelDraft {
   }
 
   finish(): readonly Model[] {
-    const models = [...this.#models].flatMap(([slug, { endpoints, facts, config }]): Model[] => {
-      if (endpoints.length === 0) return []
-      const contexts = endpoints.map((endpoint) => endpoint.contextLength).filter((length) => length !== UNKNOWN_CONTEXT_LENGTH)
-      // Where one vendor tells the window of a model, the others are taken to serve the same.
-      const contextLength = config?.contextLength ?? (contexts.length === 0 ? UNKNOWN_CONTEXT_LENGTH : Math.max(...contexts))
-      const about = this.#book.about(splitVariant(slug).base)
-      const description = config?.description ?? about?.description ?? facts.description
-      return [
-        Object.freeze({
-          slug,
-          name: config?.name ?? about?.name ?? facts.name ?? slug.slice(slug.indexOf('/') + 1),
-          ...(description === undefined ? {} : { description }),
-          created: config?.created ?? (facts.created || (about?.created ?? 0)),
-          contextLength,
-          ...(config === undefined || config.aliases.length === 0 ? {} : { aliases: config.aliases }),
-          endpoints: Object.freeze(
-            endpoints.map((endpoint) => (endpoint.contextLength === UNKNOWN_CONTEXT_LENGTH ? { ...endpoint, contextLength } : endpoint)),
-          ),
-        }),
-      ]
-    })
+    const models = [...this.#models].filter(([, draft]) => draft.endpoints.length > 0).map(([slug, draft]) => this.#model(slug, draft))
     return Object.freeze(models.toSorted((a, b) => (a.slug < b.slug ? -1 : 1)))
   }
 
-  #of(slug: string) {
+  #model(slug: string, { endpoints, facts, config }: Draft): Model {
+    const about = this.#book.about(splitVariant(slug).base)
+    // Where one vendor tells the window of a model, the others are taken to serve the same.
+    const contexts = endpoints.map((endpoint) => endpoint.contextLength).filter((length) => length !== UNKNOWN_CONTEXT_LENGTH)
+    const contextLength = config?.contextLength ?? Math.max(...(contexts.length === 0 ? [UNKNOWN_CONTEXT_LENGTH] : contexts))
+    const informed = endpoints.map((endpoint) => (endpoint.contextLength === UNKNOWN_CONTEXT_LENGTH ? { ...endpoint, contextLength } : endpoint))
+    return Object.freeze({
+      slug,
+      name: firstOf(config?.name, about?.name, facts.name) ?? slug.slice(slug.indexOf('/') + 1),
+      created: config?.created ?? (facts.created || (about?.created ?? 0)),
+      contextLength,
+      ...defined({ description: firstOf(config?.description, about?.description, facts.description), aliases: config?.aliases }),
+      endpoints: Object.freeze(informed),
+    })
+  }
+
+  #of(slug: string): Draft {
     const known = this.#models.get(slug)
     if (known !== undefined) return known
-    const fresh: { endpoints: Endpoint[]; facts: Facts; config?: ModelConfig } = { endpoints: [], facts: {} }
+    const fresh: Draft = { endpoints: [], facts: {} }
     this.#models.set(slug, fresh)
     return fresh
   }
 }
 
 const keyOf = (endpoint: Endpoint): string => (endpoint.variant === undefined ? endpoint.model : `${endpoint.model}:${endpoint.variant}`)
+const firstOf = (...values: readonly (string | undefined)[]): string | undefined => values.find((value) => value !== undefined)

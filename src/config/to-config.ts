@@ -1,5 +1,6 @@
 import type { Config, EndpointConfig, FixedKeys, ModelConfig, ProviderConfig } from '../core/config.ts'
 import type { PriceTier, Pricing } from '../core/pricing.ts'
+import { defined } from '../lib/defined.ts'
 import { Secret } from '../lib/secret.ts'
 import type { ConfigFile } from './schema.ts'
 
@@ -110,11 +111,4 @@ function tokenPrices(entry: Omit<NonNullable<FilePricing['tiers']>[number], 'fro
 
 function toPolicies(entry: FileProvider['policies']) {
   return defined({ dataCollection: entry.data_collection, zdr: entry.zdr, distillable: entry.distillable })
-}
-
-type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
-
-/** Without the keys whose value is undefined, so that "absent" means one thing everywhere. */
-function defined<T extends object>(value: T): Defined<T> {
-  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as Defined<T>
 }

@@ -10,7 +10,8 @@ export function exampleValue(schema: unknown, depth = 0): unknown {
   if (given !== undefined) return given
   const choice = first(node['anyOf']) ?? first(node['oneOf']) ?? first(node['allOf'])
   if (choice !== undefined) return exampleValue(choice, depth + 1)
-  const type = Array.isArray(node['type']) ? node['type'].find((name) => name !== 'null') : node['type']
+  const types: readonly unknown[] = [node['type']].flat()
+  const type = types.find((name) => name !== 'null') ?? types[0]
   switch (type) {
     case 'string':
       return exampleText(node)

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { InProcessTransport } from '../../core/provider.ts'
 import { createRenderer } from './frames.ts'
@@ -39,11 +40,10 @@ async function* perform(beats: readonly Beat[], prompt: Prompt, id: string, sign
   yield renderer.end()
 }
 
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    if (signal.aborted) reject(signal.reason)
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-  })
+/** Rejects when the signal fires. */
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort')
+  signal.throwIfAborted()
 }
 
 function errorAnswer(status: number, message: string): Answer {

@@ -1,0 +1,91 @@
+import type { ProviderConfig } from '../core/config.ts'
+import type { Provider, ProviderSettings } from '../core/provider.ts'
+import { defined } from '../lib/defined.ts'
+import { Secret } from '../lib/secret.ts'
+
+export type Env = { readonly [name: string]: string | undefined }
+
+/** Takes one thing that is wrong, by its path inside the entry (`base_url`, `options.x`). */
+export type Report = (path: string, message: string) => void
+
+/** What is known of one provider: its declaration, its entry in the configuration, the environment. At least one of the first two. */
+export interface ProviderSources {
+  readonly provider: Provider | undefined
+  readonly config: ProviderConfig | undefined
+  readonly env: Env
+}
+
+/** Whether the environment alone switches a built-in provider on. */
+export function isOnByEnv(provider: Provider, env: Env): boolean {
+  if (provider.connect !== undefined && provider.keyless === true && Object.keys(provider.env).length === 0) return true
+  return firstSet(provider.keyless === true ? provider.env.baseUrl : provider.env.apiKey, env) !== undefined
+}
+
+/** The credentials, or undefined when some are needed and none is given. */
+export function resolveKeys({ provider, config, env }: ProviderSources, report: Report): readonly Secret[] | undefined {
+  if (config?.apiKeys !== undefined) return config.apiKeys
+  const variables = provider?.env.apiKey ?? []
+  const found = firstSet(variables, env)
+  if (found !== undefined) return [new Secret(found)]
+  if (provider === undefined || provider.keyless === true) return []
+  const hint = variables.length === 0 ? 'a list of keys' : `${variables[0]} in the environment, or a list of keys`
+  report('api_keys', `missing; expected ${hint} (null when the server needs none)`)
+  return undefined
+}
+
+export interface ResolvedSettings {
+  readonly settings: ProviderSettings
+  /** False when the vendor's own settings are absent and an explicit base URL makes up for them. */
+  readonly connectable: boolean
+}
+
+/** The settings for `Provider.connect`, vendor-specific ones checked. Undefined when they are wrong, which was reported. */
+export function resolveSettings(sources: ProviderSources, apiKeys: readonly Secret[], report: Report): ResolvedSettings | undefined {
+  const { provider, config, env } = sources
+  const fromEnv = Object.entries(provider?.env.settings ?? {}).map(([setting, variables]) => [setting, firstSet(variables, env)])
+  const extra = { ...defined(Object.fromEntries(fromEnv) as Record<string, string | undefined>), ...config?.settings }
+  const given = defined({ baseUrl: config?.baseUrl, organization: config?.organization })
+  const settings: ProviderSettings = { ...given, apiKeys, options: config?.options ?? {}, extra }
+  if (provider?.settings === undefined) return refuseSettings(config, report) ? undefined : { settings, connectable: true }
+  const parsed = provider.settings.safeParse(extra)
+  if (parsed.success) return { settings, connectable: true }
+  if (config?.baseUrl !== undefined && Object.keys(extra).length === 0) return { settings, connectable: false }
+  for (const issue of parsed.error.issues) {
+    if (issue.code === 'unrecognized_keys') for (const key of issue.keys) report(`settings.${key}`, 'unknown setting of this provider')
+    else reportSetting(issue.path.join('.'), extra, provider, report)
+  }
+  return undefined
+}
+
+/** `region` may be set for any provider: it then only describes where it is. */
+function refuseSettings(config: ProviderConfig | undefined, report: Report): boolean {
+  const unknown = Object.keys(config?.settings ?? {}).filter((key) => key !== 'region')
+  for (const key of unknown) report(`settings.${key}`, 'unknown setting: this provider has none of its own')
+  return unknown.length > 0
+}
+
+function reportSetting(name: string, extra: { readonly [key: string]: unknown }, provider: Provider, report: Report): void {
+  const what = extra[name] === undefined ? 'missing' : 'of the wrong form'
+  const variable = provider.env.settings?.[name]?.[0]
+  report(`settings.${name}`, variable === undefined ? what : `${what}; expected ${name} here or ${variable} in the environment`)
+}
+
+/** `localhost:11434` and `http://host` are completed: scheme and the path of the vendor's own base URL. */
+export function envBaseUrl(provider: Provider | undefined, env: Env): string | undefined {
+  const value = firstSet(provider?.env.baseUrl, env)
+  if (value === undefined) return undefined
+  // Servers are told to listen on 0.0.0.0 by the same variable; nobody can connect to that.
+  const url = URL.parse(/^https?:\/\//.test(value) ? value : `http://${value}`)
+  if (url === null) return undefined
+  if (url.hostname === '0.0.0.0') url.hostname = '127.0.0.1'
+  const path = url.pathname.replace(/\/+$/, '')
+  return `${url.origin}${path === '' ? (provider?.basePath ?? URL.parse(provider?.baseUrl ?? '')?.pathname ?? '') : path}`
+}
+
+function firstSet(variables: readonly string[] | undefined, env: Env): string | undefined {
+  for (const name of variables ?? []) {
+    const value = env[name]?.trim()
+    if (value !== undefined && value !== '') return value
+  }
+  return undefined
+}
