@@ -1,0 +1,226 @@
+import type { DeliveryRecord } from '../core/delivery.ts'
+import { DESTINATION_DEFAULTS, type DestinationContext } from '../core/destination.ts'
+import type { LeasedDelivery, Settlement } from '../core/outbox.ts'
+import { DELIVERY_BACKOFF, retryAt } from './backoff.ts'
+import type { Lane, ReadyDestination } from './lane.ts'
+import { toDeliveryRecord } from './record.ts'
+import { sendBatch, type BatchReport, type BatchVerdict } from './send-batch.ts'
+import type { DeliveryWorkerOptions } from './worker-options.ts'
+
+const REPORT_EVERY_MS = 5_000
+
+/** What happens to one leased batch: records are built, sent, judged and settled. The scheduler (worker.ts) decides when and how many. */
+export class BatchProcessor {
+  readonly #options: DeliveryWorkerOptions
+  readonly #leaseMs: number
+  readonly #signal: AbortSignal
+
+  constructor(options: DeliveryWorkerOptions, leaseMs: number, signal: AbortSignal) {
+    this.#options = options
+    this.#leaseMs = leaseMs
+    this.#signal = signal
+  }
+
+  /** Rejects when the outbox fails; the leases then end by themselves and the batch is sent again. */
+  async process(lane: Lane, ready: ReadyDestination, leased: readonly LeasedDelivery[]): Promise<void> {
+    const started = this.#options.clock.now()
+    const { settlements, records, deliveries } = this.#build(ready, leased, started)
+    const report = deliveries.length === 0 ? undefined : await this.#send(lane, ready, records, deliveries)
+    const now = this.#options.clock.now()
+    if (report !== undefined) {
+      const eventBytes = deliveries.reduce((sum, each) => sum + each.bytes, 0)
+      lane.expansion.observe(eventBytes, report.encodedBytes)
+      const { random, backoff = DELIVERY_BACKOFF } = this.#options
+      // One wait for the whole batch: retries scattered by jitter would come back as many small requests.
+      const tries = Math.max(...deliveries.map((each) => each.attempts))
+      const at = retryAt(now, tries, report.verdict.afterMs, backoff, random)
+      this.#judge(lane, report.verdict, now, at)
+      settlements.push(...toSettlements(deliveries, report, at))
+    }
+    const delivered = settlements.filter((each) => each.state === 'delivered').length
+    const rejected = report?.rejected ?? 0
+    await this.#options.outbox.settle(this.#options.owner, settlements, { delivered: delivered - rejected, rejected })
+    this.#tell(lane, ready, report, settlements, now - started)
+    await this.#reportHealth(lane, now)
+  }
+
+  /** Records to send; what is too old or cannot be built is settled at once. */
+  #build(
+    ready: ReadyDestination,
+    leased: readonly LeasedDelivery[],
+    now: number,
+  ): { readonly settlements: Settlement[]; readonly records: DeliveryRecord[]; readonly deliveries: LeasedDelivery[] } {
+    const settlements: Settlement[] = []
+    const records: DeliveryRecord[] = []
+    const deliveries: LeasedDelivery[] = []
+    const maxAge = ready.type.limits.maxAgeMs ?? DESTINATION_DEFAULTS.maxAgeMs
+    for (const delivery of leased) {
+      if (now - delivery.generation.endedAt > maxAge) {
+        settlements.push({
+          id: delivery.id,
+          state: 'dead',
+          reason: 'expired',
+          status: 0,
+          error: `older than ${Math.round(maxAge / 3_600_000)} hours`,
+        })
+        continue
+      }
+      try {
+        records.push(toDeliveryRecord(delivery.generation, delivery.content, ready.record))
+        deliveries.push(delivery)
+      } catch (error) {
+        settlements.push({
+          id: delivery.id,
+          state: 'dead',
+          reason: 'encode-failed',
+          status: 0,
+          error: error instanceof Error ? error.message : String(error),
+        })
+      }
+    }
+    return { settlements, records, deliveries }
+  }
+
+  async #send(lane: Lane, ready: ReadyDestination, records: readonly DeliveryRecord[], deliveries: readonly LeasedDelivery[]): Promise<BatchReport> {
+    const { type, settings, record } = ready
+    const { service, baseUrls, directory, clock, transport } = this.#options
+    const baseUrl = baseUrls?.[type.type]
+    const base: DestinationContext = {
+      destinationId: record.id,
+      serviceName: service.name,
+      serviceVersion: service.version,
+      ...(baseUrl === undefined || baseUrl === null ? {} : { baseUrl }),
+      ...(directory === undefined ? {} : { directory }),
+      now: clock.now(),
+      attempt: Math.max(...deliveries.map((each) => each.attempts)),
+    }
+    const signal = this.#signal
+    const timeoutMs = type.limits.timeoutMs ?? DESTINATION_DEFAULTS.timeoutMs
+    let prepared: unknown
+    if (type.prepare !== undefined) {
+      ready.prepared ??= type.prepare(settings, base, (request) => transport(request, request.timeoutMs ?? timeoutMs, signal))
+      try {
+        prepared = await ready.prepared
+      } catch (error) {
+        // Asked again with the next batch.
+        ready.prepared = undefined
+        const message = error instanceof Error ? error.message : 'the destination could not be prepared'
+        return {
+          results: records.map(() => ({ kind: 'retry', status: 0, error: message })),
+          verdict: { kind: 'failed', status: 0, message },
+          rejected: 0,
+          encodedBytes: 0,
+        }
+      }
+    }
+    const context = prepared === undefined ? base : { ...base, prepared }
+    return sendBatch({
+      type,
+      settings,
+      context,
+      records,
+      transport,
+      signal,
+      now: () => clock.now(),
+      beforeRequest: this.#leaseKeeper(lane, deliveries),
+    })
+  }
+
+  /** Renews the lease of a batch that takes long (halving, polling), so that no other process sends it too. */
+  #leaseKeeper(lane: Lane, deliveries: readonly LeasedDelivery[]): () => Promise<void> {
+    const { outbox, owner, clock } = this.#options
+    const leaseMs = this.#leaseMs
+    let until = clock.now() + leaseMs
+    return async () => {
+      const now = clock.now()
+      if (until - now > leaseMs / 2) return
+      until = now + leaseMs
+      try {
+        await outbox.extend(
+          owner,
+          deliveries.map((each) => each.id),
+          until,
+        )
+      } catch (error) {
+        // A store that fails for a moment is no fault of the destination: at worst the batch is sent twice.
+        this.#options.onEvent?.({ kind: 'problem', destinationId: lane.id, message: error instanceof Error ? error.message : String(error) })
+      }
+    }
+  }
+
+  #judge(lane: Lane, verdict: BatchVerdict, now: number, at: number): void {
+    const { breaker } = lane
+    if (verdict.kind === 'aborted') return
+    lane.lastStatus = verdict.status
+    if (verdict.kind === 'ok') {
+      breaker.succeeded()
+      lane.lastSuccessAt = now
+      return
+    }
+    lane.lastErrorAt = now
+    lane.lastError = verdict.message
+    if (verdict.kind === 'unauthorized') breaker.unauthorized(now)
+    if (verdict.kind === 'failed') breaker.failed(now)
+    // Busy, or named a time: what else is queued waits as well.
+    if (verdict.kind === 'overload' || verdict.afterMs !== undefined) breaker.hold(at)
+  }
+
+  #tell(lane: Lane, ready: ReadyDestination, report: BatchReport | undefined, settlements: readonly Settlement[], durationMs: number): void {
+    const count = (state: Settlement['state']): number => settlements.filter((each) => each.state === state).length
+    const verdict = report?.verdict ?? { kind: 'ok' as const, status: 0 }
+    this.#options.onEvent?.({
+      kind: 'batch',
+      destinationId: lane.id,
+      type: ready.type.type,
+      counts: { delivered: count('delivered'), retry: count('retry'), dead: count('dead'), released: count('released') },
+      rejected: report?.rejected ?? 0,
+      status: verdict.status,
+      verdict: verdict.kind,
+      ...(verdict.message === undefined ? {} : { message: verdict.message }),
+      durationMs,
+    })
+  }
+
+  /** Tells the store how it goes: at once when the state changes, else now and then. */
+  async #reportHealth(lane: Lane, now: number): Promise<void> {
+    const state = lane.breaker.state(now)
+    const until = lane.breaker.waitsUntil(now)
+    const summary = `${state} ${lane.lastError ?? ''}`
+    if (summary === lane.lastReported && now - lane.lastReportAt < REPORT_EVERY_MS) return
+    lane.lastReported = summary
+    lane.lastReportAt = now
+    await this.#options.outbox.report(lane.id, {
+      breaker: state,
+      ...(until === undefined ? {} : { until }),
+      ...(lane.lastSuccessAt === undefined ? {} : { lastSuccessAt: lane.lastSuccessAt }),
+      ...(lane.lastErrorAt === undefined ? {} : { lastErrorAt: lane.lastErrorAt }),
+      lastStatus: lane.lastStatus,
+      ...(lane.lastError === undefined ? {} : { lastError: lane.lastError }),
+    })
+  }
+}
+
+/** The fates of a batch as the outbox keeps them; what goes back waits until `at`. */
+function toSettlements(deliveries: readonly LeasedDelivery[], report: BatchReport, at: number): readonly Settlement[] {
+  const busy = report.verdict.kind === 'failed' || report.verdict.kind === 'overload'
+  return deliveries.map((delivery, position): Settlement => {
+    const result = report.results[position] ?? { kind: 'released' }
+    const { id } = delivery
+    switch (result.kind) {
+      case 'delivered':
+        return { id, state: 'delivered' }
+      case 'dead':
+        return { id, state: 'dead', reason: result.reason, status: result.status, error: result.error }
+      case 'released':
+        return busy ? { id, state: 'released', at } : { id, state: 'released' }
+      case 'retry': {
+        const { status, error, maxAttempts = Number.POSITIVE_INFINITY } = result
+        return delivery.attempts + 1 >= maxAttempts
+          ? { id, state: 'dead', reason: 'gave-up', status, error }
+          : { id, state: 'retry', at, status, error }
+      }
+      default:
+        return result satisfies never
+    }
+  })
+}

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest'
+import { toDeliveryRecord } from './record.ts'
+import { batchDueAt, createExpansion, independentGroups } from './batching.ts'
+import { shrinkRecord } from './shrink.ts'
+import { fullGeneration } from '../testing/sample-generations.ts'
+
+const limits = { records: 10, bytes: 1000, lingerMs: 500 }
+const work = { destinationId: 'd', records: 1, bytes: 10, oldestAt: 100, retried: false }
+
+describe('a batch goes', () => {
+  it.each([
+    ['when its oldest record has waited', {}, 600],
+    ['when it is full by count', { records: 10 }, 0],
+    ['when it is full by bytes', { bytes: 1000 }, 0],
+    ['when it is a retry', { retried: true }, 0],
+  ])('%s', (_name, changes, at) => expect(batchDueAt({ ...work, ...changes }, limits)).toBe(at))
+})
+
+describe('requests of one batch', () => {
+  const groups = (...records: (number[] | undefined)[]): unknown =>
+    independentGroups(records.map((r, i) => (r === undefined ? { name: i } : { name: i, records: r }))).map((g) =>
+      g.map((r) => (r as unknown as { name: number }).name),
+    )
+  it('go side by side when they share no record, in order when they do', () => {
+    expect(groups([0], [1], [2])).toEqual([[0], [1], [2]])
+    expect(groups(undefined, undefined)).toEqual([[0, 1]])
+    expect(groups([0, 1], [2], [1], [3])).toEqual([[0, 2], [1], [3]])
+    expect(groups([0], [1], [0, 1])).toEqual([[0, 1, 2]])
+  })
+})
+
+describe('createExpansion', () => {
+  it('learns how much larger requests are than events', () => {
+    const expansion = createExpansion()
+    expect(expansion.leaseBytes(1000)).toBe(1000)
+    for (let i = 0; i < 50; i++) expansion.observe(100, 400)
+    expect(expansion.leaseBytes(1000)).toBeGreaterThan(240)
+    expect(expansion.leaseBytes(1000)).toBeLessThan(260)
+    expansion.observe(0, 0)
+    expect(expansion.leaseBytes(1000)).toBeLessThan(260)
+  })
+})
+
+describe('shrinkRecord', () => {
+  const { generation, content } = fullGeneration()
+  const long = { ...content, instructions: 'x y '.repeat(20_000) }
+  const record = toDeliveryRecord(generation, long, { privacyMode: false, broadcast: { cost: false, identity: false, requestContext: false } })
+
+  it('cuts texts further with every step, then drops the content, then gives up', () => {
+    const sizes = [1, 2, 3].map((step) => JSON.stringify(shrinkRecord(record, step)).length)
+    expect(sizes[0]!).toBeLessThan(JSON.stringify(record).length)
+    expect(sizes[1]!).toBeLessThan(sizes[0]!)
+    expect(sizes[2]!).toBeLessThan(sizes[1]!)
+    expect(shrinkRecord(record, 1)).toMatchObject({
+      truncated: true,
+      content: { instructions: expect.stringMatching(/\[truncated from 80000 characters\]$/) },
+    })
+    expect(shrinkRecord(record, 3)?.content).toBeUndefined()
+    expect(shrinkRecord(record, 4)).toBeUndefined()
+  })
+})

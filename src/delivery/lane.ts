@@ -1,0 +1,74 @@
+import type { Destination } from '../core/destination.ts'
+import type { DestinationRecord } from '../core/outbox.ts'
+import { createBreaker, type Breaker, type BreakerOptions } from './breaker.ts'
+import { createExpansion, type Expansion } from './batching.ts'
+
+/** Everything the worker keeps for one destination; nothing in it is shared, so a dead destination holds up only itself. */
+export interface Lane {
+  readonly id: string
+  readonly breaker: Breaker
+  readonly expansion: Expansion
+  inFlight: number
+  /** When a batch last started: the scheduler serves those who waited longest first. */
+  lastStartAt: number
+  lastTrimAt: number
+  lastReportAt: number
+  lastReported: string
+  lastSuccessAt: number | undefined
+  lastErrorAt: number | undefined
+  lastStatus: number
+  lastError: string | undefined
+  /** Configuration as parsed; rebuilt when the destination's revision changes. */
+  ready: ReadyDestination | undefined
+  /** The revision whose configuration cannot be used: said once, not with every look. */
+  brokenRevision: number | undefined
+}
+
+export interface ReadyDestination {
+  readonly record: DestinationRecord
+  readonly type: Destination
+  readonly settings: unknown
+  /** What `prepare` returned, once it has. */
+  prepared: Promise<unknown> | undefined
+}
+
+export function createLane(id: string, options: BreakerOptions): Lane {
+  return {
+    id,
+    breaker: createBreaker(options),
+    expansion: createExpansion(),
+    inFlight: 0,
+    lastStartAt: 0,
+    lastTrimAt: 0,
+    lastReportAt: 0,
+    lastReported: '',
+    lastSuccessAt: undefined,
+    lastErrorAt: undefined,
+    lastStatus: 0,
+    lastError: undefined,
+    ready: undefined,
+    brokenRevision: undefined,
+  }
+}
+
+/**
+ * Brings a lane up to the destination's current configuration. A change ends every pause: its owner has done something about it.
+ * Returns why a new configuration cannot be used, in a sentence and once, or undefined.
+ */
+export function refreshLane(lane: Lane, record: DestinationRecord, types: ReadonlyMap<string, Destination>): string | undefined {
+  const { revision } = record
+  if (lane.ready?.record.revision === revision || lane.brokenRevision === revision) return undefined
+  const changed = lane.ready !== undefined
+  lane.ready = undefined
+  lane.brokenRevision = undefined
+  const type = types.get(record.type)
+  const settings = type?.settings.safeParse(record.config)
+  if (type === undefined || !settings?.success) {
+    lane.brokenRevision = revision
+    if (type === undefined) return `destination type ${record.type} is not known`
+    return `the stored settings are not valid any more: ${settings?.error?.issues.map((issue) => issue.path.join('.')).join(', ')}`
+  }
+  if (changed) lane.breaker.reset()
+  lane.ready = { record, type, settings: settings.data, prepared: undefined }
+  return undefined
+}

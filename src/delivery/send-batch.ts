@@ -1,0 +1,286 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { DeliveryRecord } from '../core/delivery.ts'
+import {
+  DESTINATION_DEFAULTS,
+  type DeliveryOutcome,
+  type Destination,
+  type DestinationContext,
+  type OutgoingRequest,
+  type OutgoingResponse,
+} from '../core/destination.ts'
+import { classifyHttp, redact } from '../core/outcome.ts'
+import type { DeadReason } from '../core/outbox.ts'
+import { parseRetryAfter } from '../lib/backoff.ts'
+import { EgressError } from '../lib/egress.ts'
+import { independentGroups } from './batching.ts'
+import { shrinkRecord } from './shrink.ts'
+import type { Transport } from './transport.ts'
+
+/** What became of one record. */
+export type RecordResult =
+  | { readonly kind: 'delivered' }
+  | { readonly kind: 'retry'; readonly status: number; readonly error: string; readonly maxAttempts?: number }
+  | { readonly kind: 'released' }
+  | { readonly kind: 'dead'; readonly reason: DeadReason; readonly status: number; readonly error: string }
+
+/** What the batch says about its destination. */
+export interface BatchVerdict {
+  readonly kind: 'ok' | 'failed' | 'overload' | 'unauthorized' | 'aborted'
+  readonly status: number
+  readonly message?: string
+  /** The platform's own hint when to come back. */
+  readonly afterMs?: number
+}
+
+export interface BatchReport {
+  /** By position in the batch. */
+  readonly results: readonly RecordResult[]
+  readonly verdict: BatchVerdict
+  /** Refused inside accepted requests, without saying which. */
+  readonly rejected: number
+  /** Size of the first encoding of the whole batch. */
+  readonly encodedBytes: number
+}
+
+export interface SendJob {
+  readonly type: Destination
+  readonly settings: unknown
+  readonly context: DestinationContext
+  readonly records: readonly DeliveryRecord[]
+  readonly transport: Transport
+  readonly signal: AbortSignal
+  /** Called before every request: renews the lease when it runs out. */
+  readonly beforeRequest: () => Promise<void>
+  readonly now: () => number
+}
+
+const MAX_FOLLOW_UPS = 120
+const PARALLEL_REQUESTS = 8
+
+/**
+ * Sends a batch until each of its records has a fate: split when too large, halved to find the culprit when refused, shortened when a
+ * single record is too large, given back when the destination cannot take anything. Never rejects.
+ */
+export async function sendBatch(job: SendJob): Promise<BatchReport> {
+  const run = new BatchRun(job)
+  await run.deliver(job.records.map((record, index) => ({ record, index, step: 0 })))
+  return run.report()
+}
+
+/** A record on its way: its place in the batch and how often it was shortened. */
+interface Piece {
+  readonly record: DeliveryRecord
+  readonly index: number
+  readonly step: number
+}
+
+class BatchRun {
+  readonly #job: SendJob
+  readonly #results: RecordResult[]
+  /** Set when the destination cannot take anything for now: nothing more is sent. */
+  #halt: BatchVerdict | undefined
+  #last: BatchVerdict = { kind: 'ok', status: 0 }
+  #rejected = 0
+  #encodedBytes = 0
+
+  constructor(job: SendJob) {
+    this.#job = job
+    this.#results = job.records.map(() => ({ kind: 'released' }))
+  }
+
+  report(): BatchReport {
+    return { results: this.#results, verdict: this.#halt ?? this.#last, rejected: this.#rejected, encodedBytes: this.#encodedBytes }
+  }
+
+  #settle(pieces: readonly Piece[], result: RecordResult): void {
+    for (const piece of pieces) this.#results[piece.index] = result
+  }
+
+  async deliver(pieces: readonly Piece[]): Promise<void> {
+    if (pieces.length === 0) return
+    if (this.#halt) return this.#settle(pieces, { kind: 'released' })
+    const { type, settings, context } = this.#job
+    let requests: readonly OutgoingRequest[]
+    try {
+      requests = await type.encode(
+        pieces.map((piece) => piece.record),
+        settings,
+        context,
+      )
+    } catch (error) {
+      return this.#refuse(pieces, 'encode-failed', 0, describe(error))
+    }
+    this.#encodedBytes ||= requests.reduce((sum, { body }) => sum + (body === undefined ? 0 : Buffer.byteLength(body)), 0)
+    const carried = new Set(requests.flatMap((request) => request.records ?? pieces.map((_piece, position) => position)))
+    const forgotten = pieces.filter((_piece, position) => !carried.has(position))
+    if (forgotten.length > 0)
+      this.#settle(forgotten, { kind: 'dead', reason: 'encode-failed', status: 0, error: 'the encoder made no request for it' })
+    const groups = [...independentGroups(requests)]
+    const next = async (): Promise<void> => {
+      for (let group = groups.shift(); group !== undefined; group = groups.shift()) await this.#sendGroup(group, pieces)
+    }
+    await Promise.all(Array.from({ length: Math.min(PARALLEL_REQUESTS, groups.length) }, next))
+  }
+
+  /** Requests in order. Records that met their fate leave; requests that carried them are made anew for those that remain. */
+  async #sendGroup(group: readonly OutgoingRequest[], pieces: readonly Piece[]): Promise<void> {
+    const all = pieces.map((_piece, position) => position)
+    const open = new Set(group.flatMap((request) => request.records ?? all))
+    for (const request of group) {
+      const carried = request.records ?? all
+      if (carried.every((position) => open.has(position))) {
+        const done = await this.#sendRequest(
+          request,
+          carried.map((position) => pieces[position]!),
+        )
+        for (const position of done) open.delete(carried[position]!)
+      } else {
+        const left = carried.filter((position) => open.delete(position))
+        await this.deliver(left.map((position) => pieces[position]!))
+      }
+    }
+    this.#settle(
+      [...open].map((position) => pieces[position]!),
+      { kind: 'delivered' },
+    )
+  }
+
+  /** Positions whose fate is settled; the others were accepted by this request. */
+  async #sendRequest(request: OutgoingRequest, pieces: readonly Piece[]): Promise<readonly number[]> {
+    const everyone = pieces.map((_piece, position) => position)
+    if (this.#halt) {
+      this.#settle(pieces, { kind: 'released' })
+      return everyone
+    }
+    const limit = this.#job.type.limits.bytes
+    if (request.body !== undefined && Buffer.byteLength(request.body) > limit) {
+      await this.#tooLarge(pieces, 0, `the request is larger than ${limit} bytes`)
+      return everyone
+    }
+    const { outcome, status } = await this.#exchange(request)
+    return this.#apply(outcome, status, pieces)
+  }
+
+  async #apply(outcome: DeliveryOutcome | Aborted, status: number, pieces: readonly Piece[]): Promise<readonly number[]> {
+    const everyone = pieces.map((_piece, position) => position)
+    switch (outcome.kind) {
+      case 'delivered':
+        this.#last = { kind: 'ok', status, ...(outcome.message === undefined ? {} : { message: outcome.message }) }
+        return []
+      case 'partial': {
+        this.#last = { kind: 'ok', status, message: outcome.message }
+        this.#rejected += Math.min(outcome.rejectedCount ?? 0, pieces.length)
+        const settled: number[] = []
+        for (const { index, message } of outcome.rejected ?? []) {
+          const piece = pieces[index]
+          if (piece === undefined) continue
+          this.#settle([piece], { kind: 'dead', reason: 'rejected', status, error: redact(message).slice(0, 500) })
+          settled.push(index)
+        }
+        for (const index of outcome.retry ?? []) {
+          const piece = pieces[index]
+          if (piece === undefined) continue
+          this.#settle([piece], { kind: 'retry', status, error: outcome.message })
+          settled.push(index)
+        }
+        return settled
+      }
+      case 'retry':
+        this.#stop(
+          { kind: 'retry', status, error: outcome.message, ...(outcome.maxAttempts === undefined ? {} : { maxAttempts: outcome.maxAttempts }) },
+          {
+            kind: outcome.overload ? 'overload' : 'failed',
+            status,
+            message: outcome.message,
+            ...(outcome.afterMs === undefined ? {} : { afterMs: outcome.afterMs }),
+          },
+          pieces,
+        )
+        return everyone
+      case 'unauthorized':
+        this.#stop({ kind: 'released' }, { kind: 'unauthorized', status, message: outcome.message }, pieces)
+        return everyone
+      case 'aborted':
+        this.#stop({ kind: 'released' }, { kind: 'aborted', status: 0, message: outcome.message }, pieces)
+        return everyone
+      case 'split':
+        await this.#tooLarge(pieces, status, outcome.message)
+        return everyone
+      case 'reject':
+        await this.#refuse(pieces, 'rejected', status, outcome.message)
+        return everyone
+      default:
+        return outcome satisfies never
+    }
+  }
+
+  #stop(result: RecordResult, verdict: BatchVerdict, pieces: readonly Piece[]): void {
+    // What waits behind a failure is given back untried: it keeps its count of tries.
+    this.#halt ??= verdict
+    this.#settle(pieces, result)
+  }
+
+  async #tooLarge(pieces: readonly Piece[], status: number, error: string): Promise<void> {
+    if (pieces.length > 1) return this.#halves(pieces)
+    const [piece] = pieces
+    if (piece === undefined) return
+    const record = shrinkRecord(piece.record, piece.step + 1)
+    if (record === undefined) return this.#settle(pieces, { kind: 'dead', reason: 'too-large', status, error })
+    return this.deliver([{ ...piece, record, step: piece.step + 1 }])
+  }
+
+  async #refuse(pieces: readonly Piece[], reason: DeadReason, status: number, error: string): Promise<void> {
+    if (pieces.length > 1) return this.#halves(pieces)
+    if (status > 0) this.#last = { kind: 'ok', status, message: error }
+    this.#settle(pieces, { kind: 'dead', reason, status, error })
+  }
+
+  async #halves(pieces: readonly Piece[]): Promise<void> {
+    const middle = Math.ceil(pieces.length / 2)
+    await this.deliver(pieces.slice(0, middle))
+    await this.deliver(pieces.slice(middle))
+  }
+
+  /** What the final answer means, or that there was none. */
+  async #exchange(request: OutgoingRequest): Promise<{ readonly outcome: DeliveryOutcome | Aborted; readonly status: number }> {
+    const { type, settings, context, now, signal } = this.#job
+    try {
+      let response = await this.#send(request)
+      for (let step = 0; type.followUp !== undefined; step++) {
+        const next = type.followUp(response, step, settings, context)
+        if (next === undefined) break
+        if (step >= MAX_FOLLOW_UPS) return { outcome: { kind: 'retry', message: 'the platform did not finish in time' }, status: response.status }
+        await delay(next.afterMs, undefined, { signal })
+        response = await this.#send(next.request)
+      }
+      const outcome = type.classify?.(response, request) ?? classifyHttp(response)
+      if (outcome.kind !== 'retry') return { outcome, status: response.status }
+      const afterMs = outcome.afterMs ?? parseRetryAfter(response.headers['retry-after'], now())
+      return { outcome: { ...outcome, ...(afterMs === undefined ? {} : { afterMs }) }, status: response.status }
+    } catch (error) {
+      return { outcome: unanswered(error, signal), status: 0 }
+    }
+  }
+
+  async #send(request: OutgoingRequest): Promise<OutgoingResponse> {
+    const { type, context, transport, signal, beforeRequest } = this.#job
+    await beforeRequest()
+    if (type.transport !== undefined) return type.transport(request, context, signal)
+    return transport(request, request.timeoutMs ?? type.limits.timeoutMs ?? DESTINATION_DEFAULTS.timeoutMs, signal)
+  }
+}
+
+interface Aborted {
+  readonly kind: 'aborted'
+  readonly message: string
+}
+
+/** No answer: given up by us, forbidden by policy (a matter of configuration, nothing is lost), or worth another try. */
+function unanswered(error: unknown, signal: AbortSignal): DeliveryOutcome | Aborted {
+  const message = describe(error)
+  if (signal.aborted) return { kind: 'aborted', message }
+  if (error instanceof EgressError && error.kind === 'refused') return { kind: 'unauthorized', message }
+  return { kind: 'retry', message }
+}
+
+const describe = (error: unknown): string => redact(error instanceof Error ? error.message : String(error)).slice(0, 500)

@@ -1,0 +1,185 @@
+import { DESTINATION_DEFAULTS } from '../core/destination.ts'
+import type { DueWork, LeasedDelivery } from '../core/outbox.ts'
+import { BatchProcessor } from './batch-processor.ts'
+import { batchDueAt } from './batching.ts'
+import { BREAKER_DEFAULTS } from './breaker.ts'
+import { createLane, refreshLane, type Lane, type ReadyDestination } from './lane.ts'
+import type { DeliveryWorkerOptions, Tuning } from './worker-options.ts'
+
+export type { DeliveryEvent, DeliveryWorkerOptions } from './worker-options.ts'
+
+const TUNING: Tuning = {
+  concurrency: 16,
+  memoryBytes: 64_000_000,
+  leaseMs: 120_000,
+  pollMs: 1_000,
+  queueRecords: 1_000_000,
+  queueBytes: 1_000_000_000,
+  trimEveryMs: 10_000,
+}
+/** Records of one destination counted per look; more make no difference to what happens next. */
+const DUE_CAP = 2_000
+
+export interface DeliveryWorker {
+  start(): void
+  /** Something changed: new deliveries, a changed destination. Cheap; call it as often as you like. */
+  wake(): void
+  /** Stops leasing, waits for what is on its way until the deadline, gives the rest back. */
+  stop(deadlineMs?: number): Promise<void>
+}
+
+/**
+ * The engine between outbox and destinations: leases what is due, batches it, has it encoded and sent, settles each record's fate. One lane
+ * per destination with its own concurrency and breaker; the scheduler serves those who waited longest. Keeps no state that a crash could lose.
+ */
+export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWorker {
+  return new Engine(options)
+}
+
+class Engine implements DeliveryWorker {
+  readonly #options: DeliveryWorkerOptions
+  readonly #tuning: Tuning
+  readonly #lanes = new Map<string, Lane>()
+  readonly #inFlight = new Set<Promise<void>>()
+  readonly #abort = new AbortController()
+  #bytesInFlight = 0
+  #timer: NodeJS.Timeout | undefined
+  #looking: Promise<void> | undefined
+  #lookAgain = false
+  #running = false
+  readonly #processor: BatchProcessor
+
+  constructor(options: DeliveryWorkerOptions) {
+    this.#options = options
+    this.#tuning = { ...TUNING, ...options.tuning }
+    this.#processor = new BatchProcessor(options, this.#tuning.leaseMs, this.#abort.signal)
+  }
+
+  start(): void {
+    this.#running = true
+    this.wake()
+  }
+
+  wake(): void {
+    if (!this.#running) return
+    if (this.#looking !== undefined) {
+      this.#lookAgain = true
+      return
+    }
+    clearTimeout(this.#timer)
+    this.#looking = this.#look().finally(() => {
+      this.#looking = undefined
+      if (this.#lookAgain) {
+        this.#lookAgain = false
+        this.wake()
+      }
+    })
+  }
+
+  async stop(deadlineMs = 10_000): Promise<void> {
+    this.#running = false
+    clearTimeout(this.#timer)
+    const giveUp = setTimeout(() => this.#abort.abort(), deadlineMs)
+    await this.#looking
+    await Promise.all(this.#inFlight)
+    clearTimeout(giveUp)
+    await this.#guard(undefined, () => this.#options.outbox.releaseAll(this.#options.owner))
+  }
+
+  /** Runs work of which a failure is reported and goes no further. */
+  async #guard(destinationId: string | undefined, work: () => Promise<unknown>): Promise<boolean> {
+    try {
+      await work()
+      return true
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error)
+      this.#options.onEvent?.({ kind: 'problem', ...(destinationId === undefined ? {} : { destinationId }), message })
+      return false
+    }
+  }
+
+  /** One look at the queue: starts every batch that is due and may go, and sets the alarm for the next. */
+  async #look(): Promise<void> {
+    const now = this.#options.clock.now()
+    let next = now + this.#tuning.pollMs
+    await this.#guard(undefined, async () => {
+      const { work, nextAt } = await this.#options.outbox.due(now, DUE_CAP)
+      if (nextAt !== undefined) next = Math.min(next, nextAt)
+      const waiting = work.map((each) => ({ work: each, lane: this.#lane(each.destinationId) }))
+      for (const { work: each, lane } of waiting.sort((a, b) => a.lane.lastStartAt - b.lane.lastStartAt)) {
+        const at = await this.#serve(lane, each, now)
+        if (at !== undefined) next = Math.min(next, at)
+      }
+    })
+    if (this.#running) this.#timer = setTimeout(() => this.wake(), Math.max(1, next - this.#options.clock.now()))
+  }
+
+  #lane(id: string): Lane {
+    let lane = this.#lanes.get(id)
+    if (lane === undefined) this.#lanes.set(id, (lane = createLane(id, this.#options.breaker ?? BREAKER_DEFAULTS)))
+    return lane
+  }
+
+  /** Starts what one destination may send now. Returns when to look again for its sake; undefined when only an event can change anything. */
+  async #serve(lane: Lane, work: DueWork, now: number): Promise<number | undefined> {
+    const record = this.#options.destination(lane.id)
+    if (record === undefined) return undefined
+    await this.#trim(lane, now)
+    if (!record.enabled || record.paused) return undefined
+    const problem = refreshLane(lane, record, this.#options.types)
+    if (problem !== undefined) this.#options.onEvent?.({ kind: 'problem', destinationId: lane.id, message: problem })
+    const ready = lane.ready
+    if (ready === undefined) return undefined
+    const { limits } = ready.type
+    let left = work
+    while (this.#running) {
+      const dueAt = batchDueAt(left, limits)
+      if (dueAt > now) return dueAt
+      const allowed = lane.breaker.allows(now)
+      if (allowed === 'none') return lane.breaker.waitsUntil(now)
+      const room = allowed === 'trial' ? 1 : (limits.concurrency ?? DESTINATION_DEFAULTS.concurrency)
+      // The end of a batch wakes the worker: no alarm is needed while it is full.
+      if (lane.inFlight >= room || this.#inFlight.size >= this.#tuning.concurrency || this.#bytesInFlight >= this.#tuning.memoryBytes)
+        return undefined
+      const leased = await this.#lease(lane, ready, now)
+      if (leased.length === 0) return undefined
+      this.#launch(lane, ready, leased)
+      left = { ...left, records: left.records - leased.length, bytes: Math.max(0, left.bytes - leased.reduce((sum, each) => sum + each.bytes, 0)) }
+      if (left.records <= 0) return undefined
+    }
+    return undefined
+  }
+
+  async #lease(lane: Lane, { type }: ReadyDestination, now: number): Promise<readonly LeasedDelivery[]> {
+    return this.#options.outbox.lease(lane.id, {
+      owner: this.#options.owner,
+      records: type.limits.records,
+      bytes: lane.expansion.leaseBytes(type.limits.bytes),
+      now,
+      leaseMs: this.#tuning.leaseMs,
+    })
+  }
+
+  #launch(lane: Lane, ready: ReadyDestination, leased: readonly LeasedDelivery[]): void {
+    const bytes = leased.reduce((sum, each) => sum + each.bytes, 0)
+    lane.inFlight++
+    lane.lastStartAt = this.#options.clock.now()
+    this.#bytesInFlight += bytes
+    const batch = this.#guard(lane.id, () => this.#processor.process(lane, ready, leased)).then(() => {
+      lane.inFlight--
+      this.#bytesInFlight -= bytes
+      this.#inFlight.delete(batch)
+      this.wake()
+    })
+    this.#inFlight.add(batch)
+  }
+
+  async #trim(lane: Lane, now: number): Promise<void> {
+    if (now - lane.lastTrimAt < this.#tuning.trimEveryMs) return
+    lane.lastTrimAt = now
+    await this.#guard(lane.id, async () => {
+      const { bodies, deliveries } = await this.#options.outbox.trim(lane.id, { records: this.#tuning.queueRecords, bytes: this.#tuning.queueBytes })
+      if (bodies > 0 || deliveries > 0) this.#options.onEvent?.({ kind: 'trimmed', destinationId: lane.id, bodies, deliveries })
+    })
+  }
+}
