@@ -62,7 +62,7 @@ export interface ModelsPage {
 export function listModels(catalog: BuiltCatalog, search: URLSearchParams): ModelsPage {
   const query = parseQuery(search)
   const found = sortModels(
-    presentModels(catalog).filter((model) => matches(model, catalog, query)),
+    presented(catalog).filter((model) => matches(model, catalog, query)),
     query,
   )
   const end = query.offset + query.limit
@@ -78,7 +78,16 @@ export function listModels(catalog: BuiltCatalog, search: URLSearchParams): Mode
 /** How many models `GET /models/count` counts. */
 export function countModels(catalog: BuiltCatalog, search: URLSearchParams): { readonly data: { readonly count: number } } {
   const query = parseQuery(search)
-  return { data: { count: presentModels(catalog).filter((model) => matches(model, catalog, query)).length } }
+  return { data: { count: presented(catalog).filter((model) => matches(model, catalog, query)).length } }
+}
+
+const presentations = new WeakMap<BuiltCatalog, readonly PublicModel[]>()
+
+/** Catalogs never change: each is put into the public shape once. */
+function presented(catalog: BuiltCatalog): readonly PublicModel[] {
+  const models = presentations.get(catalog) ?? presentModels(catalog)
+  presentations.set(catalog, models)
+  return models
 }
 
 function parseQuery(search: URLSearchParams): ModelsQuery {
