@@ -3,7 +3,7 @@ import type { Pricing } from './pricing.ts'
 import type { Connection } from './provider.ts'
 
 export type { EndpointPolicies, Modality, Parameter } from './capability.ts'
-export type { PriceTier, PriceWindow, Pricing } from './pricing.ts'
+export type { Pricing } from './pricing.ts'
 
 /** One way to serve a model: provider, upstream model id, price, limits, capabilities, policies. */
 export interface Endpoint {

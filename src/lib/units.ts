@@ -2,8 +2,16 @@
 
 const DURATION_UNITS: { readonly [unit: string]: number } = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const SIZE_UNITS: { readonly [unit: string]: number } = {
-  b: 1, k: 1_000, kb: 1_000, m: 1_000_000, mb: 1_000_000, g: 1_000_000_000, gb: 1_000_000_000,
-  kib: 1_024, mib: 1_048_576, gib: 1_073_741_824,
+  b: 1,
+  k: 1_000,
+  kb: 1_000,
+  m: 1_000_000,
+  mb: 1_000_000,
+  g: 1_000_000_000,
+  gb: 1_000_000_000,
+  kib: 1_024,
+  mib: 1_048_576,
+  gib: 1_073_741_824,
 }
 const QUANTITY = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i
 
