@@ -39,7 +39,7 @@ export class BatchProcessor {
     }
     const delivered = settlements.filter((each) => each.state === 'delivered').length
     const rejected = report?.rejected ?? 0
-    await this.#options.outbox.settle(this.#options.owner, settlements, { delivered: delivered - rejected, rejected })
+    await this.#options.outbox.settle(this.#options.owner, settlements, { delivered: Math.max(0, delivered - rejected), rejected })
     this.#tell(lane, ready, report, settlements, now - started)
     await this.#reportHealth(lane, now)
   }

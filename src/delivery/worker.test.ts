@@ -326,11 +326,14 @@ describe('fates', () => {
 
   it('settles single records of an accepted batch when the platform names them', async () => {
     let calls = 0
-    start({}, {
-      ...plain,
-      classify: () =>
-        calls++ === 0 ? { kind: 'partial', message: 'some', rejected: [{ index: 1, message: 'no' }], retry: [3] } : { kind: 'delivered' },
-    })
+    start(
+      {},
+      {
+        ...plain,
+        classify: () =>
+          calls++ === 0 ? { kind: 'partial', message: 'some', rejected: [{ index: 1, message: 'no' }], retry: [3] } : { kind: 'delivered' },
+      },
+    )
     await enter(5)
     await until(drained())
     expect(receiver.requests.map(idsOf)).toEqual([['gen-0', 'gen-1', 'gen-2', 'gen-3', 'gen-4'], ['gen-3']])

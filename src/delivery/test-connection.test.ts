@@ -1,0 +1,77 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { systemClock } from '../lib/clock.ts'
+import { createEgress, type Egress } from '../lib/egress.ts'
+import type { Destination } from '../core/destination.ts'
+import { z } from 'zod'
+import { answer, ok, startFakeDestination, type FakeDestination } from '../testing/fake-destination.ts'
+import { testConnection, type ConnectionTest } from './test-connection.ts'
+import { createTransport } from './transport.ts'
+
+let receiver: FakeDestination
+let egress: Egress
+beforeEach(async () => {
+  receiver = await startFakeDestination()
+  egress = createEgress({ allowPrivate: true })
+})
+afterEach(() => Promise.all([egress.close(), receiver.close()]))
+
+const run = async (url = receiver.url): Promise<ConnectionTest> => {
+  const type: Destination = {
+    type: 'plain',
+    name: 'Plain',
+    settings: z.unknown(),
+    secrets: [],
+    limits: { records: 1, bytes: 10_000, timeoutMs: 200 },
+    encode: () => [],
+    probe: () => [
+      { name: 'sign in', request: { method: 'GET', url: `${url}/me`, headers: {} } },
+      {
+        name: 'find the table',
+        request: { method: 'GET', url: `${url}/table`, headers: {} },
+        check: ({ body }) => (body.toString().includes('traces') ? undefined : 'the table has no columns'),
+      },
+    ],
+  }
+  return testConnection(
+    type,
+    {},
+    { destinationId: 'd', serviceName: 's', serviceVersion: '1', now: 0, attempt: 0 },
+    createTransport(egress),
+    systemClock,
+    new AbortController().signal,
+  )
+}
+
+describe('testConnection', () => {
+  it('runs every step and says how long each took', async () => {
+    receiver.react = (request) => (request.path === '/table' ? answer(200, {}, 'traces') : ok)
+    expect(await run()).toMatchObject({
+      ok: true,
+      steps: [
+        { name: 'sign in', ok: true, status: 200 },
+        { name: 'find the table', ok: true },
+      ],
+    })
+  })
+
+  it('ends at the first step that fails, with the reason and without secrets', async () => {
+    receiver.react = () => answer(401, {}, 'token=verysecretvalue is wrong')
+    const test = await run()
+    expect(test).toMatchObject({ ok: false, steps: [{ name: 'sign in', status: 401, message: expect.stringContaining('is wrong') }] })
+    expect(JSON.stringify(test)).not.toContain('verysecret')
+    expect(receiver.requests).toHaveLength(1)
+  })
+
+  it("asks a step's own check", async () => {
+    expect(await run()).toMatchObject({ ok: false, steps: [{ ok: true }, { ok: false, message: 'the table has no columns' }] })
+  })
+
+  it('says why nothing was reached', async () => {
+    receiver.react = () => ({ kind: 'hang' })
+    expect(await run()).toMatchObject({ ok: false, steps: [{ status: 0, message: expect.stringContaining('in time') }] })
+    expect(await run('http://169.254.169.254')).toMatchObject({
+      ok: false,
+      steps: [{ status: 0, message: expect.stringContaining('never allowed') }],
+    })
+  })
+})

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest'
+import type { DeliveryRecord } from '../../core/delivery.ts'
+import { toDeliveryRecord } from '../../delivery/record.ts'
+import { CANARY, fullGeneration } from '../../testing/sample-generations.ts'
+import { openInferenceAttributes, openInferenceChild, openInferenceWrapper } from './open-inference.ts'
+import { createAttributes, type AttributeSet } from './attributes.ts'
+
+const { generation, content } = fullGeneration()
+const record = (privacyMode: boolean): DeliveryRecord =>
+  toDeliveryRecord(generation, content, { privacyMode, broadcast: { cost: true, identity: false, requestContext: false } })
+const flat = (set: AttributeSet): Record<string, unknown> => Object.fromEntries(set.list().map(({ key, value }) => [key, value]))
+
+describe('OpenInference', () => {
+  it('describes a model call with flattened messages', () => {
+    expect(flat(openInferenceAttributes(record(false)))).toMatchObject({
+      'openinference.span.kind': 'LLM',
+      'llm.provider': 'beta',
+      'llm.system': 'acme',
+      'llm.token_count.prompt': 1200,
+      'llm.token_count.completion_details.reasoning': 200,
+      'llm.cost.total': 0.0123,
+      'llm.input_messages.0.message.role': 'system',
+      'llm.input_messages.1.message.contents.0.message_content.type': 'text',
+      'llm.input_messages.1.message.contents.2.message_content.image.image.url': 'https://example.com/cat.png',
+      'llm.input_messages.2.message.tool_calls.0.tool_call.function.name': 'look',
+      'llm.input_messages.3.message.tool_call_id': 'call_1',
+      'llm.output_messages.0.message.content': `A cat. ${CANARY}`,
+      'llm.output_messages.0.message.tool_calls.0.tool_call.id': 'call_2',
+      'metadata.team': 'search',
+      'metadata.attempt': 2,
+      'tag.tags': ['blue', 'beta'],
+    })
+  })
+
+  it('says nothing of prompt or answer in privacy mode', () => {
+    const set = openInferenceAttributes(record(true))
+    expect(JSON.stringify(set.list())).not.toContain(CANARY)
+    expect(set.list().some(({ key }) => /messages|\.value|tools/.test(key))).toBe(false)
+  })
+
+  it('names the kinds of the other spans', () => {
+    expect(flat(openInferenceWrapper(record(false)))).toMatchObject({ 'openinference.span.kind': 'CHAIN', 'session.id': 'session-9' })
+    const tool = record(false).children.find((child) => child.kind === 'tool')
+    const set = createAttributes()
+    if (tool) openInferenceChild(tool, set)
+    expect(flat(set)).toMatchObject({ 'openinference.span.kind': 'TOOL', 'tool.name': 'datetime', 'input.value': expect.stringContaining('zone') })
+  })
+})

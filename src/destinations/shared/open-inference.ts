@@ -1,0 +1,86 @@
+import type { ChildSpan, DeliveryRecord } from '../../core/delivery.ts'
+import { createAttributes, type AttributeSet } from './attributes.ts'
+import { messageText, toChatAnswer, toChatMessages, toChatTools, type ChatMessage } from './chat-shape.ts'
+import { completionObject, hasCost, hasUsage, modelAuthor, modelSlug, promptObject, type GenAiOptions } from './gen-ai-attributes.ts'
+
+/** Spans in the OpenInference vocabulary. Lists are flattened into indexed keys: its readers do not look into nested values. */
+export function openInferenceAttributes(record: DeliveryRecord, { maxChars }: GenAiOptions = {}): AttributeSet {
+  const { generation, content, failure } = record
+  const set = createAttributes(maxChars)
+  set
+    .string('openinference.span.kind', 'LLM')
+    .string('llm.model_name', modelSlug(record))
+    .string('llm.request.model_name', generation.requestedModel)
+    .string('llm.response.model_name', generation.model)
+    .string('llm.provider', generation.provider)
+    .string('llm.system', modelAuthor(record))
+    .string('llm.finish_reason', generation.finishReason)
+    .string('error.type', failure?.type)
+  if (Object.keys(generation.parameters).length > 0) set.json('llm.invocation_parameters', generation.parameters)
+  setUsage(set, record)
+  if (content !== undefined) {
+    setMessages(set, 'llm.input_messages', toChatMessages(content))
+    setMessages(set, 'llm.output_messages', [toChatAnswer(content)])
+    for (const [i, tool] of toChatTools(content.tools).entries()) set.json(`llm.tools.${i}.tool.json_schema`, tool)
+    set.json('input.value', promptObject(record)).string('input.mime_type', 'application/json')
+    set.json('output.value', completionObject(record)).string('output.mime_type', 'application/json')
+  }
+  setContext(set, record)
+  return set
+}
+
+/** The span around a generation. */
+export function openInferenceWrapper(record: DeliveryRecord, { maxChars }: GenAiOptions = {}): AttributeSet {
+  const set = createAttributes(maxChars).string('openinference.span.kind', 'CHAIN')
+  setContext(set, record)
+  return set
+}
+
+/** Attempts and tools. */
+export function openInferenceChild(child: ChildSpan, set: AttributeSet): void {
+  set.string('openinference.span.kind', child.kind === 'tool' ? 'TOOL' : 'CHAIN')
+  if (child.kind !== 'tool') return
+  set.string('tool.name', child.attributes['gen_ai.tool.name']?.toString()).string('input.value', child.input).string('output.value', child.output)
+}
+
+function setUsage(set: AttributeSet, record: DeliveryRecord): void {
+  if (!hasUsage(record)) return
+  const { usage, cost } = record.generation
+  set
+    .int('llm.token_count.prompt', usage.inputTokens)
+    .int('llm.token_count.completion', usage.outputTokens)
+    .int('llm.token_count.total', usage.totalTokens)
+    .int('llm.token_count.prompt_details.cache_read', usage.cachedTokens)
+    .int('llm.token_count.prompt_details.cache_write', usage.cacheWriteTokens)
+    .int('llm.token_count.prompt_details.audio', usage.audioInputTokens)
+    .int('llm.token_count.completion_details.reasoning', usage.reasoningTokens)
+  if (hasCost(record)) set.double('llm.cost.prompt', cost.input).double('llm.cost.completion', cost.output).double('llm.cost.total', cost.total)
+}
+
+function setMessages(set: AttributeSet, prefix: string, messages: readonly ChatMessage[]): void {
+  for (const [i, message] of messages.entries()) {
+    const key = `${prefix}.${i}.message`
+    set.string(`${key}.role`, message.role).string(`${key}.tool_call_id`, message.tool_call_id)
+    if (typeof message.content === 'string') set.string(`${key}.content`, message.content)
+    for (const [j, part] of (typeof message.content === 'string' ? [] : (message.content ?? [])).entries()) {
+      const partKey = `${key}.contents.${j}.message_content`
+      if (part.type === 'image_url') set.string(`${partKey}.type`, 'image').string(`${partKey}.image.image.url`, part.image_url.url)
+      else set.string(`${partKey}.type`, 'text').string(`${partKey}.text`, messageText({ role: message.role, content: [part] }))
+    }
+    for (const [j, call] of (message.tool_calls ?? []).entries()) {
+      const callKey = `${key}.tool_calls.${j}.tool_call`
+      set
+        .string(`${callKey}.id`, call.id)
+        .string(`${callKey}.function.name`, call.function.name)
+        .string(`${callKey}.function.arguments`, call.function.arguments)
+    }
+  }
+}
+
+/** User, session, tags and metadata: the caller's keys both as one JSON text and one by one. */
+function setContext(set: AttributeSet, record: DeliveryRecord): void {
+  const { generation, metadata, gateway, broadcast, tags } = record
+  set.string('session.id', generation.sessionId).string('user.id', generation.externalUser).strings('tag.tags', tags)
+  set.json('metadata', { ...metadata, gateway, ...(broadcast === undefined ? {} : { gateway_generation: broadcast }) })
+  for (const [key, value] of Object.entries(metadata)) if (key !== 'tags') set.any(`metadata.${key}`, value)
+}
