@@ -12,8 +12,9 @@ import { createUsage } from './core/usage.ts'
 import { dialects } from './dialects/index.ts'
 import { withoutReasoning } from './dialects/shared/without-reasoning.ts'
 import { createAuthenticate } from './http/authenticate.ts'
-import { lazyHandler } from './http/management/app.ts'
+import { lazyHandler } from './http/management/lazy-handler.ts'
 import { createResponsesRoute } from './http/responses-route.ts'
+import { healthRoute, readyRoute } from './http/health-routes.ts'
 import { createGatewayServer } from './http/server.ts'
 import { KeepAlive } from './http/sse-body.ts'
 import { systemClock } from './lib/clock.ts'
@@ -110,12 +111,17 @@ export async function createApp({ config: initial, env, logger }: AppOptions): P
       authenticate, onBug, metrics, sink, store: state.store, accounts: state.accounts.keys, health,
       newRequestId: () => `req-${randomId(20)}`,
       catalog: () => catalog,
-      notReady: () => (accepting ? undefined : 'shutting down'),
     })
   })
   metrics.gauge('gateway_calls_in_flight', 'Calls being served.', () => inFlight.size)
   metrics.gauge('gateway_records_waiting', 'Generation records not yet written.', () => sink.stats().waiting)
-  const server = createGatewayServer({ routes: new Map([['POST /api/v1/responses', responses]]), fallback: management })
+  const server = createGatewayServer({ routes: new Map([
+      ['POST /api/v1/responses', responses],
+      ['GET /healthz', healthRoute],
+      ['GET /readyz', readyRoute(() => (accepting ? undefined : 'shutting down'))],
+    ]),
+    fallback: management,
+  })
 
   let closing: Promise<void> | undefined
   const close = async (): Promise<void> => {

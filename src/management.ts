@@ -10,7 +10,7 @@ import { responsesOpenApi } from './doors/responses/openapi.ts'
 import { createManagementApp, type ManagementOptions } from './http/management/app.ts'
 import { catalogRoutes } from './http/management/catalog-routes.ts'
 import { generationRoutes } from './http/management/generation-routes.ts'
-import { healthRoutes } from './http/management/health-routes.ts'
+import { operationsRoutes } from './http/management/operations-routes.ts'
 import type { WriteBehindSink } from './store/index.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 import { VERSION } from './version.ts'
@@ -22,7 +22,6 @@ export interface ManagementDependencies extends Omit<ManagementOptions, 'bodyLim
   readonly metrics: Metrics
   readonly catalog: () => BuiltCatalog
   readonly health: Health
-  readonly notReady: () => string | undefined
 }
 
 const BODY_LIMIT = 1024 * 1024
@@ -30,7 +29,7 @@ const BODY_LIMIT = 1024 * 1024
 /** Wires the management API. Loaded with its first request, so that the socket opens before the framework is read. */
 export async function buildManagement(deps: ManagementDependencies): Promise<FastifyInstance> {
   const app = createManagementApp({ ...deps, bodyLimitBytes: BODY_LIMIT }, [
-    healthRoutes({ notReady: deps.notReady, metrics: deps.metrics, openApi }),
+    operationsRoutes({ metrics: deps.metrics, openApi }),
     catalogRoutes({
       models: (search) => listModels(deps.catalog(), search),
       count: (search) => countModels(deps.catalog(), search),

@@ -75,8 +75,7 @@ async function plan(options: FallbackOptions, call: Call): Promise<Route> {
   const catalog = options.catalog()
   const session = defaults.sticky === false ? undefined : options.sticky.open(call.owner.workspaceId, request, call.sessionId)
   if (session !== undefined) {
-    const names = request.models === undefined ? [call.requestedModel] : [call.requestedModel, ...request.models]
-    await options.sticky.load(session, names)
+    await loadPins(options, catalog, session, call)
   }
   const planned = planRoute({
     request, catalog, health: options.health.view(), random: call.random, now: call.clock.now(), defaults, ...(session === undefined ? {} : { session }),
@@ -87,6 +86,13 @@ async function plan(options: FallbackOptions, call: Call): Promise<Route> {
   Object.assign(call.trace.params, planned.params)
   if (planned.error !== undefined) throw planned.error
   return { plan: planned, session, tries: [], used: new Map(), request, strippedReasoning: false, beginBy: undefined }
+}
+
+/** Only a shared pin store makes this wait. */
+async function loadPins(options: FallbackOptions, catalog: Catalog, session: StickySession, call: Call): Promise<void> {
+  if (!options.sticky.shared) return
+  const models = [call.requestedModel, ...(call.request.models ?? [])].flatMap((name) => catalog.find(name)?.slug ?? [])
+  await options.sticky.load(session, models)
 }
 
 async function* tryAttempt(
@@ -161,7 +167,7 @@ function settleSuccess(options: FallbackOptions, call: Call, route: Route, recor
     ...(usage === undefined ? {} : { tokens: usage.outputTokens }),
   })
   if (route.session === undefined) return
-  const manual = (call.request.provider?.order?.length ?? 0) > 0
+  const manual = call.request.provider?.order != null
   options.sticky.succeeded(route.session, { model: endpoint.model, endpointId: endpoint.id, cachedTokens: usage?.cachedTokens ?? 0 }, manual)
 }
 

@@ -33,6 +33,8 @@ export interface Sticky {
   /** A call of the session was served. Sets, refreshes or moves its pin; `manual` calls (`provider.order`) leave it alone. */
   succeeded(session: StickySession, served: Served, manual?: boolean): void
   readonly size: number
+  /** Whether pins are shared with other processes: only then `load` does anything. */
+  readonly shared: boolean
 }
 
 export interface StickyOptions {
@@ -127,6 +129,7 @@ export function createSticky(options: StickyOptions): Sticky {
     get size() {
       return pins.size
     },
+    shared: store !== undefined,
   }
 }
 

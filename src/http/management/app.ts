@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import type { ApiKey, KeyKind } from '../../core/store.ts'
 import type { Owner } from '../../core/call.ts'
@@ -81,19 +81,4 @@ function toGatewayError(thrown: unknown): GatewayError {
   if (statusCode === 413) return new GatewayError('payload_too_large', 'The body is too large')
   if (statusCode === 400) return new GatewayError('invalid_request', `The request is not valid: ${message ?? ''}`)
   return asGatewayError(thrown)
-}
-
-/** Hands a request to fastify once it is built: until then requests wait, so that the socket can open first. */
-export function lazyHandler(build: () => Promise<FastifyInstance>): (request: IncomingMessage, response: ServerResponse) => void {
-  let app: FastifyInstance | undefined
-  return (request, response) => {
-    if (app !== undefined) return app.routing(request, response)
-    build().then(
-      (built) => {
-        app = built
-        app.routing(request, response)
-      },
-      () => response.writeHead(500).end(),
-    )
-  }
 }
