@@ -9,7 +9,7 @@
 import { spawn } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { parseArgs, stripVTControlCharacters } from 'node:util'
 
 const ROOT = join(import.meta.dirname, '..')
 const PART_LIMIT_MS = 180_000
@@ -64,7 +64,7 @@ function run(part: Part): Promise<Outcome> {
     const collect = (chunk: Buffer): void => void (output += chunk.toString())
     child.stdout.on('data', collect)
     child.stderr.on('data', collect)
-    const finish = (ok: boolean): void => resolve({ part, ok, ms: performance.now() - started, output: output.trim() })
+    const finish = (ok: boolean): void => resolve({ part, ok, ms: performance.now() - started, output: stripVTControlCharacters(output).trim() })
     child.on('error', (error) => {
       output += `cannot run ${command}: ${error.message}`
       finish(false)
