@@ -31,6 +31,6 @@ export const portkey: Target = {
   },
   async start(context) {
     const port = await freePort()
-    return startProgram(context, port, '/', process.execPath, [program(context.root), `--port=${port}`, '--headless'])
+    return startProgram(context, port, '/', context.peerNode, [program(context.root), `--port=${port}`, '--headless'])
   },
 }

@@ -13,6 +13,8 @@ export interface BenchContext {
   readonly upstreamPort: number
   /** Core for gateways; undefined where pinning is not possible. */
   readonly core: number | undefined
+  /** The Node that runs peers: by default the one that runs everything else. */
+  readonly peerNode: string
 }
 
 export interface RunningTarget {
