@@ -42,6 +42,7 @@ const { values: options } = parseArgs({
     only: { type: 'string', default: SCENARIOS.join(',') },
     targets: { type: 'string', default: TARGETS.map(({ name }) => name).join(',') },
     rounds: { type: 'string' },
+    'peer-node': { type: 'string', default: process.execPath },
     out: { type: 'string', default: join(import.meta.dirname, 'results/latest.json') },
   },
 })
@@ -156,7 +157,7 @@ process.on('exit', () => rmSync(temp, { recursive: true, force: true }))
 const upstreamPort = await freePort()
 const upstream = spawnPinned(cores?.load, process.execPath, [join(root, 'bench/mock/upstream.ts'), String(upstreamPort)])
 await waitUntilReady(upstream, upstreamPort, '/')
-const context: BenchContext = { root, temp, upstreamPort, core: cores?.gateways }
+const context: BenchContext = { root, temp, upstreamPort, core: cores?.gateways, peerNode: options['peer-node'] }
 
 const contenders: Contender[] = []
 for (const target of TARGETS.filter(({ name }) => targets.includes(name))) {
@@ -173,11 +174,13 @@ console.log(renderBars(bars))
 if (options.quick) console.log('\nA quick run shows that everything works; its figures are noise.')
 if (notes.length > 0) console.log(`\n${notes.map((text) => `! ${text}`).join('\n')}`)
 
+const peerNode = spawnSync(options['peer-node'], ['--version'], { encoding: 'utf8' }).stdout.trim()
 const machine = {
   cpu: cpus()[0]?.model ?? 'unknown',
-  cores: availableParallelism(),
+  cores: cpus().length,
   kernel: release(),
   node: process.version,
+  peerNode,
   pinned: cores !== undefined,
 }
 mkdirSync(join(options.out, '..'), { recursive: true })

@@ -35,9 +35,12 @@ function checkDependencies(): void {
 
 function checkDecisions(): void {
   const files = globSync('docs/decisions/[0-9]*.md', { cwd: ROOT }).sort()
-  for (const [i, file] of files.entries()) {
-    const number = String(i).padStart(4, '0')
-    if (!file.startsWith(`docs/decisions/${number}-`)) findings.push(`${file}: expected number ${number}`)
+  const numbers = new Set<string>()
+  for (const file of files) {
+    const number = file.slice('docs/decisions/'.length, 'docs/decisions/'.length + 4)
+    if (!/^docs\/decisions\/\d{4}-[a-z0-9-]+\.md$/.test(file)) findings.push(`${file}: decisions are named 0000-short-title.md`)
+    if (numbers.has(number)) findings.push(`${file}: number ${number} is taken`)
+    numbers.add(number)
     const text = read(file)
     for (const heading of DECISION_HEADINGS) if (!text.includes(`\n${heading}\n`)) findings.push(`${file}: no "${heading}"`)
     if (!/^Date: (\d{4}-\d{2}-\d{2}|YYYY-MM-DD)$/m.test(text)) findings.push(`${file}: no "Date: YYYY-MM-DD" line`)
