@@ -1,0 +1,53 @@
+import type { Modality, Parameter } from '../../core/capability.ts'
+
+/** What is known of a model whoever serves it. */
+export interface ModelTraits {
+  readonly inputs: readonly Modality[]
+  readonly outputs: readonly Modality[]
+  /** Thinks without being asked: silence before the first token is then no sign of death. */
+  readonly reasonsByDefault: boolean
+  readonly unsupported: readonly Parameter[]
+  readonly implicitCaching: boolean
+}
+
+const REASONING: readonly Parameter[] = ['reasoning', 'include_reasoning', 'reasoning_effort']
+/** Refused by models of this family while they reason, and they always do. */
+const SAMPLING: readonly Parameter[] = ['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'logprobs', 'top_logprobs', 'logit_bias']
+
+/** First match of each list wins. Names change faster than these rules: what none matches is taken to accept pictures and files, so that no request is refused by a guess. */
+const INPUTS: readonly (readonly [RegExp, readonly Modality[]])[] = [
+  [/^google\/gemini/, ['text', 'image', 'file', 'audio', 'video']],
+  [/audio|voxtral/, ['text', 'audio']],
+  [/^openai\/(gpt-oss|gpt-3\.5|gpt-4$|gpt-4-\d|o1-mini|o1-preview|o3-mini)/, ['text']],
+  [/^(deepseek|perplexity\/r1|nousresearch|ai21|cohere\/command-(r|a$|light)|z-ai\/glm-(?!\d[.\d]*v)|minimax\/minimax-m[12]|qwen\/(?!.*vl)(qwen-?[123]|qwq)|stepfun\/step-3\.5)/, ['text']],
+  [/^meta-llama\/llama-(2|3$|3-|3\.1|3\.2-[13]b|3\.3)/, ['text']],
+  [/^mistralai\/(mistral-(7b|nemo|tiny|saba|large-2407|large-2411)|mixtral|codestral|devstral|ministral-[38]b$)/, ['text']],
+  [/^moonshotai\/kimi-k2($|-)/, ['text']],
+]
+
+const REASONS: readonly RegExp[] = [
+  /^openai\/(o[1-9]|gpt-oss|codex|gpt-([5-9]|\d\d)(?!.*chat))/,
+  /^google\/gemini-(2\.5-(pro|flash)(?!-(lite|image))|[3-9])/,
+  /^x-ai\/grok-([4-9]|3-mini|build|code)(?!.*non-reasoning)/,
+  /(^|[/-])(r1|qwq|thinking|reasoner|reasoning|deep-research|magistral)/,
+  /^z-ai\/glm-(4\.[5-9]|[5-9])/,
+  /^minimax\/minimax-m\d/,
+  /^moonshotai\/kimi-k([3-9]|2\.[5-9])/,
+  /^deepseek\/deepseek-v[4-9]/,
+  /^qwen\/qwen3(\.\d)?-(?!coder|max|next|vl|.*instruct|.*2507$)/,
+]
+
+const NEVER_REASONS = /^(openai\/(gpt-3|gpt-4|chatgpt)|meta-llama\/|anthropic\/claude-(2|3-|3\.5|v1)|google\/(gemini-[12]\.[05](?!-(pro|flash))|gemma-[1-3]))/
+
+/** What the slug (`author/slug`, without variant) tells. */
+export function traitsOf(slug: string): ModelTraits {
+  const reasonsByDefault = !/non-reasoning/.test(slug) && REASONS.some((pattern) => pattern.test(slug))
+  const samplingRefused = /^openai\/(o[1-9]|codex|gpt-([5-9]|\d\d)(?!.*chat))/.test(slug)
+  return {
+    inputs: INPUTS.find(([pattern]) => pattern.test(slug))?.[1] ?? ['text', 'image', 'file'],
+    outputs: /-image(-|$)/.test(slug) ? ['text', 'image'] : ['text'],
+    reasonsByDefault,
+    unsupported: [...(samplingRefused ? SAMPLING : []), ...(!reasonsByDefault && NEVER_REASONS.test(slug) ? REASONING : [])],
+    implicitCaching: /^(openai|deepseek|x-ai|moonshotai|z-ai|google\/gemini-(2\.5|[3-9]))/.test(slug),
+  }
+}
