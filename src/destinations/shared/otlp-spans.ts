@@ -39,6 +39,8 @@ export interface OtlpOptions {
   readonly child?: (child: ChildSpan, set: AttributeSet, record: DeliveryRecord) => void
   /** More attributes of the resource. */
   readonly resource?: (record: DeliveryRecord, set: AttributeSet) => void
+  /** Attributes every resource has, that of the connection test too: platforms refuse spans without their project's name. */
+  readonly project?: (set: AttributeSet) => void
   /** Longer values are cut and flagged. */
   readonly maxChars?: number
 }
@@ -50,6 +52,7 @@ export function toOtlpGroups(batch: readonly DeliveryRecord[], context: Destinat
       .string('service.name', context.serviceName)
       .string('service.version', context.serviceVersion)
       .string('gateway.trace.id', record.generation.id)
+    options.project?.(resource)
     options.resource?.(record, resource)
     return { resource: resource.list(), scope: scopeOf(context), spans: recordSpans(record, options) }
   })
@@ -121,8 +124,9 @@ function childSpan(child: ChildSpan, record: DeliveryRecord, options: OtlpOption
 }
 
 /** One span that says nothing but that it arrived: the connection test. */
-export function connectionTestGroup(context: DestinationContext): OtlpGroup {
-  const resource = createAttributes().string('service.name', context.serviceName).string('service.version', context.serviceVersion).list()
+export function connectionTestGroup(context: DestinationContext, { project }: Pick<OtlpOptions, 'project'> = {}): OtlpGroup {
+  const resource = createAttributes().string('service.name', context.serviceName).string('service.version', context.serviceVersion)
+  project?.(resource)
   const time = unixNanos(context.now)
   const span: OtlpSpan = {
     traceId: '1'.padStart(32, '0'),
@@ -135,5 +139,5 @@ export function connectionTestGroup(context: DestinationContext): OtlpGroup {
     events: [],
     status: { code: 1 },
   }
-  return { resource, scope: scopeOf(context), spans: [span] }
+  return { resource: resource.list(), scope: scopeOf(context), spans: [span] }
 }

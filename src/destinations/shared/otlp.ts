@@ -3,7 +3,14 @@ import type { DestinationContext, OutgoingRequest, ProbeStep } from '../../core/
 import { otlpJson } from './otlp-json.ts'
 import { otlpProtobuf } from './otlp-protobuf.ts'
 import { connectionTestGroup, toOtlpGroups, type OtlpGroup, type OtlpOptions } from './otlp-spans.ts'
-import { mergeHeaders, type Headers } from './settings.ts'
+import { joinUrl, mergeHeaders, type Headers } from './settings.ts'
+
+const TRACES_PATH = '/v1/traces'
+
+/** The address that takes spans, whether or not the base already names it. */
+export function tracesUrl(base: string): string {
+  return new URL(base).pathname.replace(/\/+$/, '').endsWith(TRACES_PATH) ? base : joinUrl(base, TRACES_PATH)
+}
 
 /** How a platform takes OTLP over HTTP. */
 export interface OtlpTarget {
@@ -28,9 +35,9 @@ export function otlpRequest(
   return toRequest(toOtlpGroups(batch, context, options), target)
 }
 
-/** A connection test of one empty span. */
-export function otlpProbe(context: DestinationContext, target: OtlpTarget): readonly ProbeStep[] {
-  return [{ name: 'send a test span', request: toRequest([connectionTestGroup(context)], target) }]
+/** A connection test of one empty span, under the resource the type's spans have. */
+export function otlpProbe(context: DestinationContext, target: OtlpTarget, options?: Pick<OtlpOptions, 'project'>): readonly ProbeStep[] {
+  return [{ name: 'send a test span', request: toRequest([connectionTestGroup(context, options)], target) }]
 }
 
 function toRequest(groups: readonly OtlpGroup[], target: OtlpTarget): OutgoingRequest {

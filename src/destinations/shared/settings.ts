@@ -43,8 +43,14 @@ export function destinationSettings<Shape extends z.ZodRawShape>(shape: Shape) {
 /** Secret of every type: the values of `headers`. */
 export const HEADER_SECRETS = 'headers.*'
 
-/** A required text. */
-export const requiredText = (describe: string): z.ZodString => z.string().min(1).describe(describe)
+/** A required text of one line: most of them end up in a header, where a pasted line break would fail much later. */
+export const requiredText = (describe: string): z.ZodString => lineText().min(1).describe(describe)
+
+/** A text without line breaks and control characters. */
+export const lineText = (): z.ZodString => z.string().regex(/^\P{Cc}*$/u, 'may not contain line breaks or control characters')
+
+/** A setting as a header value: characters beyond Latin-1 travel as their UTF-8 bytes. */
+export const headerValue = (text: string): string => Buffer.from(text).toString('latin1')
 
 /** An absolute http(s) address without credentials or fragment. Whether it may be reached is decided when it is (lib/egress.ts). */
 export const httpUrl = (describe: string): z.ZodString =>

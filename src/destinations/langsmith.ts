@@ -1,0 +1,90 @@
+import type { z } from 'zod'
+import type { DeliveryRecord } from '../core/delivery.ts'
+import { DESTINATION_DEFAULTS, type Destination } from '../core/destination.ts'
+import type { AttributeSet } from './shared/attributes.ts'
+import { completionObject, genAiAttributes, hasCost, hasUsage, promptObject, traceAttributes } from './shared/gen-ai-attributes.ts'
+import { otlpProbe, otlpRequest, type OtlpTarget } from './shared/otlp.ts'
+import { classifyOtlp } from './shared/otlp-classify.ts'
+import type { OtlpOptions } from './shared/otlp-spans.ts'
+import { metadataObject } from './shared/record-metadata.ts'
+import { destinationSettings, headerValue, HEADER_SECRETS, httpUrl, joinUrl, lineText, requiredText } from './shared/settings.ts'
+
+const settings = destinationSettings({
+  apiKey: requiredText('API key. One that is scoped to an organisation needs `workspaceId` as well.'),
+  project: lineText().min(1).default('main').describe('Project that receives the traces.'),
+  endpoint: httpUrl('Address of the API; self-hosted servers end in `/api/v1`.').default('https://api.smith.langchain.com'),
+  workspaceId: lineText().optional().describe('Workspace, for keys of an organisation.'),
+})
+type LangsmithSettings = z.output<typeof settings>
+
+const limit = { maxChars: DESTINATION_DEFAULTS.valueChars }
+
+const target = ({ apiKey, project, endpoint, workspaceId, headers }: LangsmithSettings): OtlpTarget => ({
+  url: joinUrl(endpoint, '/otel/v1/traces'),
+  headers,
+  authentication: {
+    'x-api-key': apiKey,
+    'langsmith-project': headerValue(project),
+    ...(workspaceId ? { 'x-tenant-id': workspaceId } : {}),
+  },
+  encoding: 'protobuf',
+})
+
+const spans: OtlpOptions = {
+  ...limit,
+  generation: generationAttributes,
+  wrapper: (record) => setTrace(traceAttributes(record, limit).string('langsmith.span.kind', 'chain'), record, record.names.wrapper),
+  child: (child, set) => {
+    set.string('langsmith.span.kind', child.kind === 'tool' ? 'tool' : 'chain').string('langsmith.trace.name', child.name)
+    if (child.kind === 'tool') set.string('gen_ai.prompt', child.input).string('gen_ai.completion', child.output)
+  },
+}
+
+/** LangSmith through its OTLP endpoint. */
+export const langsmith: Destination<LangsmithSettings> = {
+  type: 'langsmith',
+  name: 'LangSmith',
+  settings,
+  secrets: ['apiKey', HEADER_SECRETS],
+  limits: { records: 100, bytes: 10_000_000 },
+  encode: (batch, options, context) => [otlpRequest(batch, context, target(options), spans)],
+  classify: classifyOtlp,
+  probe: (options, context) => otlpProbe(context, target(options)),
+}
+
+function generationAttributes(record: DeliveryRecord): AttributeSet {
+  const set = genAiAttributes(record, { ...limit, withContent: false })
+  set.string('langsmith.span.kind', 'llm').json('langsmith.usage_metadata', usageMetadata(record))
+  if (hasUsage(record)) set.int('gen_ai.usage.details.reasoning_tokens', record.generation.usage.reasoningTokens)
+  if (record.content !== undefined) set.json('gen_ai.prompt', promptObject(record)).json('gen_ai.completion', completionObject(record))
+  return setTrace(set, record, record.names.generation)
+}
+
+/**
+ * Name, tags and metadata. Threads are grouped by metadata; the attribute `langsmith.trace.session_id` would name a project instead
+ * and must not carry the caller's session.
+ */
+function setTrace(set: AttributeSet, record: DeliveryRecord, name: string | undefined): AttributeSet {
+  const { sessionId, externalUser } = record.generation
+  set.string('langsmith.trace.name', name)
+  if (record.tags.length > 0) set.string('langsmith.span.tags', record.tags.join(','))
+  for (const [key, value] of Object.entries(metadataObject(record))) set.any(`langsmith.metadata.${key}`, value)
+  return set
+    .string('langsmith.metadata.trace_name', record.names.trace)
+    .string('langsmith.metadata.session_id', sessionId)
+    .string('langsmith.metadata.thread_id', sessionId)
+    .string('langsmith.metadata.user_id', externalUser)
+}
+
+function usageMetadata(record: DeliveryRecord): object | undefined {
+  if (!hasUsage(record)) return undefined
+  const { usage, cost } = record.generation
+  return {
+    input_tokens: usage.inputTokens,
+    output_tokens: usage.outputTokens,
+    total_tokens: usage.totalTokens,
+    input_token_details: { cache_read: usage.cachedTokens, cache_creation: usage.cacheWriteTokens },
+    output_token_details: { reasoning: usage.reasoningTokens },
+    ...(hasCost(record) ? { input_cost: cost.input, output_cost: cost.output, total_cost: cost.total } : {}),
+  }
+}

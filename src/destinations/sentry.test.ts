@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest'
+import { testDestination } from '../testing/destination-contract.ts'
+import { sentry } from './sentry.ts'
+
+const dsn = 'https://0123456789abcdef@o42.ingest.us.sentry.io/4501'
+
+testDestination(sentry, {
+  config: { otlpEndpoint: 'https://o42.ingest.us.sentry.io/api/4501/integration/otlp', dsn },
+  required: ['otlpEndpoint', 'dsn'],
+  defaults: {},
+  invalid: [{ dsn: 'http://a@b/1' }, { dsn: 'https://a@b/project' }, { dsn: 'https://b/1' }],
+  inspect: ([request]) => {
+    const text = String(request?.body)
+    expect(text).toContain('{"key":"sentry.op","value":{"stringValue":"gen_ai.chat"}}')
+    expect(text).toContain('{"key":"deployment.environment.name","value":{"stringValue":"Production"}}')
+    expect(text).toContain('{"key":"service.version","value":{"stringValue":"1.4.0"}}')
+  },
+})
+
+describe('Sentry', () => {
+  it.each([
+    ['https://s.example.com/api/1/otlp', dsn, 'https://s.example.com/api/1/otlp/v1/traces', '0123456789abcdef'],
+    ['https://s.example.com/api/1/integration/otlp/v1/traces', 'https://pub:sec@s.example.com/base/1/', 'https://s.example.com/api/1/integration/otlp/v1/traces', 'pub'],
+    ['https://s.example.com/api/1/otlp/v1/traces/', dsn, 'https://s.example.com/api/1/otlp/v1/traces/', '0123456789abcdef'],
+  ])('takes spans at %s with the public key of %s', (otlpEndpoint, given, url, key) => {
+    const [step] = sentry.probe(sentry.settings.parse({ otlpEndpoint, dsn: given }), {
+      destinationId: 'd',
+      serviceName: 's',
+      serviceVersion: '1',
+      now: 0,
+      attempt: 0,
+    })
+    expect(step?.request).toMatchObject({ url, headers: { 'x-sentry-auth': `sentry sentry_key=${key}` } })
+  })
+})

@@ -1,0 +1,53 @@
+import { z } from 'zod'
+import type { DeliveryRecord } from '../core/delivery.ts'
+import { DESTINATION_DEFAULTS, type Destination } from '../core/destination.ts'
+import type { AttributeSet } from './shared/attributes.ts'
+import { genAiAttributes } from './shared/gen-ai-attributes.ts'
+import { otlpProbe, otlpRequest, tracesUrl, type OtlpTarget } from './shared/otlp.ts'
+import { classifyOtlp } from './shared/otlp-classify.ts'
+import type { OtlpOptions } from './shared/otlp-spans.ts'
+import { destinationSettings, HEADER_SECRETS, httpUrl } from './shared/settings.ts'
+
+const DSN = /^https:\/\/([^:@]+)(?::[^@]*)?@([^/]+)(?:\/[^/]+)*\/(\d+)\/?$/
+
+const settings = destinationSettings({
+  otlpEndpoint: httpUrl('OTLP endpoint of the project, with or without `/v1/traces`.'),
+  dsn: z.string().min(1).max(2_048).regex(DSN, 'must look like https://<key>@<host>/<project>').describe('Client key (DSN) of the project.'),
+})
+type SentrySettings = z.output<typeof settings>
+
+const publicKey = (dsn: string): string => DSN.exec(dsn)?.[1] ?? ''
+
+const target = ({ otlpEndpoint, dsn, headers }: SentrySettings): OtlpTarget => ({
+  url: tracesUrl(otlpEndpoint),
+  headers,
+  authentication: { 'x-sentry-auth': `sentry sentry_key=${publicKey(dsn)}` },
+  encoding: 'json',
+})
+
+const spans: OtlpOptions = {
+  maxChars: DESTINATION_DEFAULTS.valueChars,
+  generation: generationAttributes,
+  child: (child, set) => {
+    if (child.kind === 'tool') set.string('sentry.op', 'gen_ai.execute_tool').string('gen_ai.operation.name', 'execute_tool')
+  },
+  resource: (record, set) => set.string('deployment.environment.name', record.environment).string('service.version', record.release),
+}
+
+/** Sentry's OTLP endpoint. Span events are dropped there: what went wrong stands in status and attributes. */
+export const sentry: Destination<SentrySettings> = {
+  type: 'sentry',
+  name: 'Sentry',
+  settings,
+  secrets: [HEADER_SECRETS],
+  limits: { records: 100, bytes: 4_000_000 },
+  encode: (batch, options, context) => [otlpRequest(batch, context, target(options), spans)],
+  classify: classifyOtlp,
+  probe: (options, context) => otlpProbe(context, target(options)),
+}
+
+function generationAttributes(record: DeliveryRecord): AttributeSet {
+  return genAiAttributes(record, { maxChars: DESTINATION_DEFAULTS.valueChars })
+    .string('sentry.op', 'gen_ai.chat')
+    .string('error.message', record.failure?.message)
+}

@@ -1,0 +1,22 @@
+import type { OutgoingResponse } from '../../core/destination.ts'
+
+export type AnswerFields = { readonly [name: string]: unknown }
+
+/** The JSON object of an answer, or undefined for anything else. */
+export function readObject({ body }: OutgoingResponse): AnswerFields | undefined {
+  try {
+    return asObject(JSON.parse(body.toString('utf8')))
+  } catch {
+    return undefined
+  }
+}
+
+/** The value if it is a JSON object. */
+export function asObject(value: unknown): AnswerFields | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as AnswerFields) : undefined
+}
+
+/** The JSON objects of a list; empty for anything else. */
+export function asObjects(value: unknown): readonly (AnswerFields | undefined)[] {
+  return Array.isArray(value) ? value.map(asObject) : []
+}
