@@ -38,11 +38,22 @@ function sketch(turns: readonly Turn[]): string {
       if (turn.role === 'tool') return `T(${turn.results.map((result) => `${result.callId}=${joinTexts(result.parts)}`).join(', ')})`
       if (turn.role === 'user') return `U(${joinTexts(turn.parts)})`
       if (turn.role === 'assistant')
-        return `A(${turn.parts.map((part) => (part.type === 'call' ? `call:${part.id}` : part.type === 'text' ? part.text : `think:${part.text}`)).join(' ')})`
+        return `A(${turn.parts.map((part) => (part.type === 'call' ? `call:${part.id}` : part.type === 'text' ? part.text : part.type === 'item' ? part.item.type : `think:${part.text}`)).join(' ')})`
       return `S(${joinTexts(turn.parts)})`
     })
     .join(' ')
 }
+
+describe('items of other types', () => {
+  const image = { type: 'image_generation_call', result: 'AAAA' }
+  it('are dropped and named, unless the dialect keeps them', () => {
+    const input = [user('draw'), image, assistant('done')]
+    expect(fold(input).dropped).toEqual(['input: image_generation_call'])
+    const kept = fold(input, { keepItem: (item) => item.type === 'image_generation_call' })
+    expect(kept.dropped).toEqual([])
+    expect(sketch(kept.turns)).toBe('U(draw) A(image_generation_call done)')
+  })
+})
 
 describe('folding', () => {
   it.each<[string, InputItem[], string]>([

@@ -8,6 +8,7 @@ import type {
   InputText,
   KnownItem,
   MessageItem,
+  OtherItem,
 } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { contentParts, textOf } from './content-parts.ts'
@@ -33,7 +34,12 @@ export interface CallPart {
   /** JSON text as the model wrote it; `{}` for nothing. Broken JSON of a cut answer stays broken. */
   readonly arguments: string
 }
-export type AssistantPart = TextPart | ReasoningPart | CallPart
+/** A built-in tool's call or another item the dialect asked for by `keepItem`, as it stands in the history. */
+export interface ItemPart {
+  readonly type: 'item'
+  readonly item: OtherItem
+}
+export type AssistantPart = TextPart | ReasoningPart | CallPart | ItemPart
 
 export interface ToolResult {
   /** Id and name of the call it answers, as the endpoint takes them. */
@@ -73,13 +79,17 @@ export interface FoldOptions {
   readonly alternate: boolean
   /** Whether this endpoint can read a piece of reasoning. */
   readonly keepReasoning: (part: ReasoningPart) => boolean
+  /** Whether this endpoint takes an item of another type back as part of the assistant's turn. Default: none. */
+  readonly keepItem?: (item: OtherItem) => boolean
 }
 
 type CallItem = FunctionCallItem | CustomToolCallItem
 type OutputOfCall = FunctionCallOutputItem | CustomToolCallOutputItem
 
-const isCall = (item: KnownItem): item is CallItem => item.type === 'function_call' || item.type === 'custom_tool_call'
-const isOutput = (item: KnownItem): item is OutputOfCall => item.type === 'function_call_output' || item.type === 'custom_tool_call_output'
+type FoldItem = KnownItem | ItemPart
+
+const isCall = (item: FoldItem): item is CallItem => item.type === 'function_call' || item.type === 'custom_tool_call'
+const isOutput = (item: FoldItem): item is OutputOfCall => item.type === 'function_call_output' || item.type === 'custom_tool_call_output'
 
 const NO_RESULT: readonly ContentPart[] = [{ type: 'input_text', text: 'No result is available for this call.' }]
 const OPENING_TURN: ContentPart = { type: 'input_text', text: 'Continue.' }
@@ -91,12 +101,13 @@ const OPENING_TURN: ContentPart = { type: 'input_text', text: 'Continue.' }
  */
 export function foldTurns(request: Pick<ModelRequest, 'instructions' | 'input'>, options: FoldOptions): Conversation {
   const dropped = new Set<string>()
-  const items: KnownItem[] = []
+  const items: FoldItem[] = []
   for (const item of request.input) {
     if (isKnownItem(item)) items.push(item)
     else if (item.type === 'item_reference') {
       throw new GatewayError('invalid_prompt', 'item_reference cannot be resolved: nothing is stored, send the item itself', { path: 'input' })
-    } else dropped.add(`input: ${item.type}`)
+    } else if (options.keepItem?.(item) === true) items.push({ type: 'item', item })
+    else dropped.add(`input: ${item.type}`)
   }
   const builder = new TurnBuilder(options, pairOutputs(items))
   if (request.instructions) builder.system.push({ role: 'system', parts: [{ type: 'input_text', text: request.instructions }] })
@@ -111,7 +122,7 @@ interface Pairing {
 }
 
 /** Each output belongs to the last call before it with its id that has none yet; failing that, to the first one after it. */
-function pairOutputs(items: readonly KnownItem[]): Pairing {
+function pairOutputs(items: readonly FoldItem[]): Pairing {
   const outputOf = new Map<CallItem, OutputOfCall>()
   const orphans = new Set<OutputOfCall>()
   const open = new Map<string, CallItem[]>()
@@ -153,7 +164,8 @@ class TurnBuilder {
     this.#mapId = createIdMap(options.callIds)
   }
 
-  add(item: KnownItem): void {
+  add(item: FoldItem): void {
+    if (item.type === 'item') return void this.#openAssistant().parts.push(item)
     if (item.type === 'message') return item.role === 'assistant' ? this.#assistantMessage(item) : this.#otherMessage(item)
     if (item.type === 'reasoning') {
       const part = readReasoning(item)
