@@ -5,7 +5,10 @@ import { join } from 'node:path'
 const AIM = 300
 const ROOT = join(import.meta.dirname, '..')
 
-const sizes = globSync('{src,e2e,bench,scripts}/**/*.ts', { cwd: ROOT, exclude: (path) => path.includes('node_modules') || path.includes('__fixtures__') })
+const sizes = globSync('{src,e2e,bench,scripts}/**/*.ts', {
+  cwd: ROOT,
+  exclude: (path) => path.includes('node_modules') || path.includes('__fixtures__'),
+})
   .map((file) => ({ file, lines: readFileSync(join(ROOT, file), 'utf8').split('\n').length - 1 }))
   .sort((a, b) => b.lines - a.lines)
 
