@@ -1,5 +1,5 @@
 import type { AttemptRecord, Call } from '../core/call.ts'
-import type { Decoder, EncodedRequest, Target } from '../core/dialect.ts'
+import type { Decoder, Dialect, EncodedRequest, Target } from '../core/dialect.ts'
 import type { Endpoint } from '../core/endpoint.ts'
 import { asGatewayError, GatewayError, isGatewayError } from '../core/error.ts'
 import { isContentEvent, type ModelEvent } from '../core/event.ts'
@@ -7,6 +7,7 @@ import type { Credential, SignableRequest, Timeouts } from '../core/provider.ts'
 import type { ModelRequest } from '../core/request.ts'
 import type { Clock } from '../lib/clock.ts'
 import { HttpFailure, type Exchange, type HttpClient } from '../lib/http-client.ts'
+import { createAwsEventStreamParser, EventStreamError } from '../lib/aws-event-stream.ts'
 import { createSseParser, SseLimitError } from '../lib/sse.ts'
 import { AttemptTimer, type ExpiredLimit } from './attempt-timer.ts'
 import { exchangeInProcess } from './in-process-exchange.ts'
@@ -57,7 +58,7 @@ export async function* runAttempt(deps: AttemptDependencies, input: AttemptInput
     const head = await exchange.head
     record.status = head.status
     if (head.status >= 300) throw await readError(exchange, head.status, head.headers, target, endpoint)
-    for await (const events of decode(exchange, String(head.headers['content-type'] ?? ''), decoder, timer)) {
+    for await (const events of decode(exchange, String(head.headers['content-type'] ?? ''), dialect.framing, decoder, timer)) {
       if (record.firstTokenMs === undefined && events.some(isContentEvent)) {
         record.firstTokenMs = deps.clock.monotonic() - startedAt
         timer.content()
@@ -112,10 +113,11 @@ async function open(deps: AttemptDependencies, input: AttemptInput, encoded: Enc
 }
 
 /** Chooses by what the bytes are, not only by what the header says: servers answer JSON to stream requests and the reverse. */
-async function* decode(exchange: Exchange, contentType: string, decoder: Decoder, timer: AttemptTimer): AsyncGenerator<ModelEvent[], void> {
+async function* decode(exchange: Exchange, contentType: string, framing: Framing, decoder: Decoder, timer: AttemptTimer): AsyncGenerator<ModelEvent[], void> {
   const first = await exchange.read()
   if (first === undefined) throw new GatewayError('provider_unavailable', 'The provider answered with an empty body', { source: 'provider' })
-  if (contentType.includes('event-stream') || looksLikeEvents(first)) yield* decodeEvents(exchange, first, decoder, timer)
+  const framed = framingOf(contentType, framing, first)
+  if (framed !== undefined) yield* decodeEvents(exchange, first, framed, decoder, timer)
   else {
     const text = await readText(exchange, first, MAX_JSON_BODY)
     const events: ModelEvent[] = []
@@ -125,14 +127,30 @@ async function* decode(exchange: Exchange, contentType: string, decoder: Decoder
   }
 }
 
+type Framing = Dialect['framing']
+
+/** How the bytes of a stream are cut into events. */
+const FRAMERS: { readonly [F in Framing]: (listener: (data: string, event: string | undefined) => void) => { push(chunk: Buffer): void; end(): void } } = {
+  sse: createSseParser,
+  'aws-event-stream': createAwsEventStreamParser,
+}
+
+/** Undefined for a body that is one whole. AWS frames begin with their length, whose first byte is 0 and which no text begins with. */
+function framingOf(contentType: string, framing: Framing, first: readonly Buffer[]): Framing | undefined {
+  if (contentType.includes('amazon.eventstream') || (framing === 'aws-event-stream' && first[0]![0] === 0)) return 'aws-event-stream'
+  return contentType.includes('event-stream') || looksLikeEvents(first) ? 'sse' : undefined
+}
+
 function looksLikeEvents(chunks: readonly Buffer[]): boolean {
   const start = chunks[0]!.subarray(0, 64).toString('latin1').trimStart()
   return start.startsWith('data:') || start.startsWith('event:') || start.startsWith(':')
 }
 
-async function* decodeEvents(exchange: Exchange, first: readonly Buffer[], decoder: Decoder, timer: AttemptTimer): AsyncGenerator<ModelEvent[], void> {
+async function* decodeEvents(
+  exchange: Exchange, first: readonly Buffer[], framing: Framing, decoder: Decoder, timer: AttemptTimer,
+): AsyncGenerator<ModelEvent[], void> {
   let events: ModelEvent[] = []
-  const parser = createSseParser((data, event) => {
+  const parser = FRAMERS[framing]((data, event) => {
     if (!decoder.finished) decoder.push(data, event, events)
   })
   let chunks: readonly Buffer[] | undefined = first
@@ -209,7 +227,7 @@ function describe(error: unknown, { call, endpoint }: AttemptInput, expired: Exp
     const failover = error.kind === 'connect-timeout' ? 'next' : 'retry'
     return new GatewayError('provider_unavailable', `${endpoint.providerName}: ${error.message}`, { ...from, failover, cause: error })
   }
-  if (error instanceof SseLimitError) return new GatewayError('provider_unavailable', `${endpoint.providerName}: ${error.message}`, { ...from, cause: error })
+  if (error instanceof SseLimitError || error instanceof EventStreamError) return new GatewayError('provider_unavailable', `${endpoint.providerName}: ${error.message}`, { ...from, cause: error })
   return asGatewayError(error)
 }
 

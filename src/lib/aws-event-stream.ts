@@ -1,0 +1,168 @@
+import { crc32 } from 'node:zlib'
+
+/** Called per message with its payload as text and its event type; exceptions and errors come as `exception:<type>`. */
+export type EventStreamListener = (data: string, event: string | undefined) => void
+
+/** Bytes that are no event stream: the parser that threw it is of no more use. */
+export class EventStreamError extends Error {
+  readonly kind: 'damaged' | 'too-large' | 'truncated'
+
+  constructor(kind: EventStreamError['kind'], message: string) {
+    super(message)
+    this.name = 'EventStreamError'
+    this.kind = kind
+  }
+}
+
+export interface EventStreamLimits {
+  /** Bytes of one frame, 16 MiB unless told: what the parser may hold. */
+  readonly maxFrameBytes?: number
+}
+
+export interface EventStreamParser {
+  /** Throws EventStreamError for frames that are damaged or too large. */
+  push(chunk: Buffer): void
+  /** The stream closed. Throws EventStreamError (`truncated`) when it closed inside a frame. */
+  end(): void
+}
+
+/** Total length and headers length, then their own checksum. */
+const PRELUDE_BYTES = 12
+const CRC_BYTES = 4
+const MIN_FRAME_BYTES = PRELUDE_BYTES + CRC_BYTES
+const FIRST_HOLD_BYTES = 4096
+/** Header blocks repeat from frame to frame: parsed once each. */
+const MAX_KNOWN_HEADERS = 64
+
+interface FrameKind {
+  readonly event: string | undefined
+  /** What an error without a payload says. */
+  readonly message: string | undefined
+}
+
+/**
+ * Frames of `application/vnd.amazon.eventstream` from arbitrary cuts of bytes, both checksums verified. A frame that arrives whole is
+ * read in place; one that is cut is gathered in a buffer that grows with what came, never with what a length field promises.
+ */
+export function createAwsEventStreamParser(listener: EventStreamListener, limits: EventStreamLimits = {}): EventStreamParser {
+  const maxFrameBytes = limits.maxFrameBytes ?? 16 * 1024 * 1024
+  const known = new Map<string, FrameKind>()
+  let held: Buffer = Buffer.alloc(0)
+  let size = 0
+
+  const frameLength = (bytes: Buffer, at: number): number => {
+    const total = bytes.readUInt32BE(at)
+    if (bytes.readUInt32BE(at + 8) !== crc32(bytes.subarray(at, at + 8))) throw new EventStreamError('damaged', 'a frame prelude of the event stream is damaged')
+    if (total < MIN_FRAME_BYTES || bytes.readUInt32BE(at + 4) > total - MIN_FRAME_BYTES) throw new EventStreamError('damaged', 'a frame of the event stream has impossible lengths')
+    if (total > maxFrameBytes) throw new EventStreamError('too-large', `a frame of the event stream is longer than ${maxFrameBytes} bytes`)
+    return total
+  }
+
+  const kindOf = (bytes: Buffer, from: number, to: number): FrameKind => {
+    const block = bytes.toString('latin1', from, to)
+    let kind = known.get(block)
+    if (kind === undefined) {
+      kind = readKind(bytes.subarray(from, to))
+      if (known.size >= MAX_KNOWN_HEADERS) known.clear()
+      known.set(block, kind)
+    }
+    return kind
+  }
+
+  const deliver = (bytes: Buffer, at: number, total: number): void => {
+    const end = at + total - CRC_BYTES
+    if (bytes.readUInt32BE(end) !== crc32(bytes.subarray(at, end))) throw new EventStreamError('damaged', 'a frame of the event stream is damaged')
+    const headersEnd = at + PRELUDE_BYTES + bytes.readUInt32BE(at + 4)
+    const { event, message } = kindOf(bytes, at + PRELUDE_BYTES, headersEnd)
+    if (headersEnd === end && message !== undefined) listener(JSON.stringify({ message }), event)
+    else listener(bytes.toString('utf8', headersEnd, end), event)
+  }
+
+  /** Copies bytes behind those held, at most up to `want` of them; gives how many it took. */
+  const gather = (chunk: Buffer, from: number, want: number): number => {
+    const taken = Math.min(want - size, chunk.length - from)
+    if (size + taken > held.length) {
+      const larger = Buffer.allocUnsafe(Math.min(Math.max(FIRST_HOLD_BYTES, 2 * (size + taken)), Math.max(maxFrameBytes, FIRST_HOLD_BYTES)))
+      held.copy(larger, 0, 0, size)
+      held = larger
+    }
+    chunk.copy(held, size, from, from + taken)
+    size += taken
+    return taken
+  }
+
+  /** Completes the frame a former chunk began; gives how many bytes of this one it took. */
+  const resume = (chunk: Buffer): number => {
+    let at = 0
+    if (size < PRELUDE_BYTES) {
+      at = gather(chunk, 0, PRELUDE_BYTES)
+      if (size < PRELUDE_BYTES) return at
+      frameLength(held, 0)
+    }
+    const total = held.readUInt32BE(0)
+    at += gather(chunk, at, total)
+    if (size < total) return at
+    size = 0
+    deliver(held, 0, total)
+    // A buffer that one large frame made is not kept for the small ones.
+    if (held.length > 16 * FIRST_HOLD_BYTES) held = Buffer.alloc(0)
+    return at
+  }
+
+  return {
+    push(chunk) {
+      let at = size > 0 ? resume(chunk) : 0
+      while (chunk.length - at >= PRELUDE_BYTES) {
+        const total = frameLength(chunk, at)
+        if (chunk.length - at < total) break
+        deliver(chunk, at, total)
+        at += total
+      }
+      if (at < chunk.length) gather(chunk, at, size + chunk.length - at)
+    },
+    end() {
+      if (size > 0) throw new EventStreamError('truncated', 'the event stream ended inside a frame')
+    },
+  }
+}
+
+/** Bytes of a header's value by its type; -1: two bytes of length come first. */
+const VALUE_BYTES: readonly number[] = [0, 0, 1, 2, 4, 8, -1, -1, 8, 16]
+const STRING_TYPE = 7
+
+function readKind(block: Buffer): FrameKind {
+  const headers = readHeaders(block)
+  const type = headers.get(':message-type') ?? 'event'
+  if (type === 'event') return { event: headers.get(':event-type'), message: undefined }
+  return {
+    event: `exception:${headers.get(':exception-type') ?? headers.get(':error-code') ?? 'unknown'}`,
+    message: headers.get(':error-message'),
+  }
+}
+
+/** The headers that hold strings; the others carry nothing a reader of JSON events needs. */
+function readHeaders(block: Buffer): Map<string, string> {
+  const headers = new Map<string, string>()
+  let at = 0
+  const need = (bytes: number): void => {
+    if (at + bytes > block.length) throw new EventStreamError('damaged', 'the headers of an event stream frame are damaged')
+  }
+  while (at < block.length) {
+    const nameEnd = at + 1 + block[at]!
+    need(nameEnd + 1 - at)
+    const name = block.toString('utf8', at + 1, nameEnd)
+    const type = block[nameEnd]!
+    let length = VALUE_BYTES[type]
+    at = nameEnd + 1
+    if (length === undefined) throw new EventStreamError('damaged', `a header of an event stream frame has the unknown type ${type}`)
+    if (length < 0) {
+      need(2)
+      length = block.readUInt16BE(at)
+      at += 2
+    }
+    need(length)
+    if (type === STRING_TYPE) headers.set(name, block.toString('utf8', at, at + length))
+    at += length
+  }
+  return headers
+}
