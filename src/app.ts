@@ -14,8 +14,9 @@ import { withoutReasoning } from './dialects/shared/without-reasoning.ts'
 import { createAuthenticate } from './http/authenticate.ts'
 import { lazyHandler } from './http/management/lazy-handler.ts'
 import { createResponsesRoute } from './http/responses-route.ts'
+import { RecentItems } from './http/recent-items.ts'
 import { healthRoute, readyRoute } from './http/health-routes.ts'
-import { createGatewayServer } from './http/server.ts'
+import { createGatewayServer, type RouteHandler } from './http/server.ts'
 import { KeepAlive } from './http/sse-body.ts'
 import { systemClock } from './lib/clock.ts'
 import { createHttpClient } from './lib/http-client.ts'
@@ -49,9 +50,14 @@ export interface App {
   readonly catalog: () => BuiltCatalog
   readonly sink: WriteBehindSink
   readonly calls: ReadonlySet<unknown>
+  /** The handler behind `POST /api/v1/responses`. */
+  readonly responses: RouteHandler
   /** Ordered and idempotent: stop accepting, finish streams within the grace period, flush records, close stores. */
   close(): Promise<void>
 }
+
+/** About a minute of a busy gateway, an hour of a quiet one. */
+const RECENT_ITEMS = { maxEntries: 50_000, maxBytes: 64 * 1024 * 1024, ttlMs: 3_600_000 }
 
 /** The composition root: the only place that knows every room. */
 export async function createApp({ config: initial, env, logger }: AppOptions): Promise<App> {
@@ -101,6 +107,7 @@ export async function createApp({ config: initial, env, logger }: AppOptions): P
     presentMetadata: (call) => ({ ...gatewayMetadata(call.trace, { requested: call.requestedModel }) }),
     bodyLimitBytes: config.server.bodyLimit,
     mirrorReasoning: false,
+    recentItems: new RecentItems({ clock: systemClock, ...RECENT_ITEMS }),
     clock: systemClock, newId: randomId, random: Math.random,
     keepAlive, onBug, inFlight,
     accepting: () => accepting,
@@ -141,6 +148,7 @@ export async function createApp({ config: initial, env, logger }: AppOptions): P
   return {
     boot: state, accounts: state.accounts.keys, sink,
     calls: inFlight,
+    responses,
     catalog: () => catalog,
     async listen() {
       server.listen(config.server.port, config.server.host)

@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client'
 import type { Generation } from '../core/generation.ts'
 
 export interface Metrics {
@@ -13,6 +13,67 @@ export interface Metrics {
 }
 
 const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
+/** Label sets per series. Labels come from closed vocabularies; open catalogs could still name many models. */
+const MAX_SERIES = 5_000
+
+/** A counter whose label sets are joined texts: hashing objects of labels cost more than everything else a finished call does here. */
+class Tally {
+  readonly #values = new Map<string, number>()
+
+  add(key: string, value: number): void {
+    const known = this.#values.get(key)
+    if (known !== undefined) this.#values.set(key, known + value)
+    else if (this.#values.size < MAX_SERIES) this.#values.set(key, value)
+  }
+
+  register(registers: Registry[], name: string, help: string, labelNames: readonly string[]): void {
+    const values = this.#values
+    new Counter({
+      name, help, labelNames: [...labelNames], registers,
+      collect() {
+        this.reset()
+        for (const [key, value] of values) {
+          const labels = key.split(SEPARATOR)
+          this.inc(Object.fromEntries(labelNames.map((label, i) => [label, labels[i] ?? ''])), value)
+        }
+      },
+    })
+  }
+}
+
+const SEPARATOR = '\u0000'
+
+/** A histogram in the shape Prometheus reads, counted without label objects. */
+class Buckets {
+  readonly #series = new Map<string, { readonly counts: number[]; sum: number }>()
+
+  observe(key: string, value: number): void {
+    let series = this.#series.get(key)
+    if (series === undefined) {
+      if (this.#series.size >= MAX_SERIES) return
+      series = { counts: Array.from({ length: SECONDS.length + 1 }, () => 0), sum: 0 }
+      this.#series.set(key, series)
+    }
+    let bucket = 0
+    while (bucket < SECONDS.length && value > SECONDS[bucket]!) bucket++
+    series.counts[bucket]!++
+    series.sum += value
+  }
+
+  text(name: string, help: string, label: string): string {
+    const lines = [`# HELP ${name} ${help}`, `# TYPE ${name} histogram`]
+    for (const [key, { counts, sum }] of this.#series) {
+      const labels = `${label}="${key}"`
+      let total = 0
+      counts.forEach((count, i) => {
+        total += count
+        lines.push(`${name}_bucket{le="${i === SECONDS.length ? '+Inf' : SECONDS[i]}",${labels}} ${total}`)
+      })
+      lines.push(`${name}_sum{${labels}} ${sum}`, `${name}_count{${labels}} ${total}`)
+    }
+    return lines.join('\n')
+  }
+}
 
 /**
  * The gateway's own figures. Labels come from the catalog and from closed vocabularies, never from what a caller wrote: their number is
@@ -22,19 +83,27 @@ export function createMetrics(): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const registers = [registry]
-  const calls = new Counter({
-    name: 'gateway_calls_total', help: 'Finished calls by served model, provider and outcome.', labelNames: ['model', 'provider', 'status', 'error_type'], registers,
-  })
-  const duration = new Histogram({ name: 'gateway_call_duration_seconds', help: 'From the arrival of a call to its last byte.', labelNames: ['provider'], buckets: SECONDS, registers })
-  const firstToken = new Histogram({ name: 'gateway_first_token_seconds', help: 'From the arrival of a call to its first content.', labelNames: ['provider'], buckets: SECONDS, registers })
-  const tokens = new Counter({ name: 'gateway_tokens_total', help: 'Tokens by direction.', labelNames: ['model', 'provider', 'direction'], registers })
-  const cost = new Counter({ name: 'gateway_cost_usd_total', help: 'Cost of finished calls, USD.', labelNames: ['model', 'provider'], registers })
-  const attempts = new Counter({ name: 'gateway_attempts_total', help: 'Upstream attempts by provider and HTTP status (0: none received).', labelNames: ['provider', 'status'], registers })
+  const calls = new Tally()
+  const tokens = new Tally()
+  const cost = new Tally()
+  const attempts = new Tally()
+  const duration = new Buckets()
+  const firstToken = new Buckets()
+  calls.register(registers, 'gateway_calls_total', 'Finished calls by served model, provider and outcome.', ['model', 'provider', 'status', 'error_type'])
+  tokens.register(registers, 'gateway_tokens_total', 'Tokens by direction.', ['model', 'provider', 'direction'])
+  cost.register(registers, 'gateway_cost_usd_total', 'Cost of finished calls, USD.', ['model', 'provider'])
+  attempts.register(registers, 'gateway_attempts_total', 'Upstream attempts by provider and HTTP status (0: none received).', ['provider', 'status'])
 
   return {
     registry,
     contentType: registry.contentType,
-    text: () => registry.metrics(),
+    async text() {
+      const histograms = [
+        duration.text('gateway_call_duration_seconds', 'From the arrival of a call to its last byte.', 'provider'),
+        firstToken.text('gateway_first_token_seconds', 'From the arrival of a call to its first content.', 'provider'),
+      ]
+      return `${await registry.metrics()}\n${histograms.join('\n')}\n`
+    },
     gauge(name, help, read) {
       new Gauge({
         name, help, registers,
@@ -45,15 +114,15 @@ export function createMetrics(): Metrics {
     },
     finished(generation) {
       const { usage } = generation
-      const model = generation.model ?? 'none'
       const provider = generation.provider ?? 'none'
-      calls.inc({ model, provider, status: generation.status, error_type: generation.errorType ?? '' })
-      duration.observe({ provider }, generation.durationMs / 1000)
-      if (generation.firstTokenMs !== undefined) firstToken.observe({ provider }, generation.firstTokenMs / 1000)
-      if (usage.inputTokens > 0) tokens.inc({ model, provider, direction: 'input' }, usage.inputTokens)
-      if (usage.outputTokens > 0) tokens.inc({ model, provider, direction: 'output' }, usage.outputTokens)
-      if (generation.cost.total > 0) cost.inc({ model, provider }, generation.cost.total)
-      for (const attempt of generation.attempts) attempts.inc({ provider: attempt.provider, status: attempt.status })
+      const served = `${generation.model ?? 'none'}${SEPARATOR}${provider}`
+      calls.add(`${served}${SEPARATOR}${generation.status}${SEPARATOR}${generation.errorType ?? ''}`, 1)
+      duration.observe(provider, generation.durationMs / 1000)
+      if (generation.firstTokenMs !== undefined) firstToken.observe(provider, generation.firstTokenMs / 1000)
+      if (usage.inputTokens > 0) tokens.add(`${served}${SEPARATOR}input`, usage.inputTokens)
+      if (usage.outputTokens > 0) tokens.add(`${served}${SEPARATOR}output`, usage.outputTokens)
+      if (generation.cost.total > 0) cost.add(served, generation.cost.total)
+      for (const attempt of generation.attempts) attempts.add(`${attempt.provider}${SEPARATOR}${attempt.status}`, 1)
     },
   }
 }

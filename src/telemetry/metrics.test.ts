@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest'
+import type { Generation } from '../core/generation.ts'
+import { createUsage } from '../core/usage.ts'
+import { createMetrics } from './metrics.ts'
+
+const generation = (parts: Partial<Generation>): Generation =>
+  ({
+    model: 'acme/small', provider: 'acme', status: 'completed', durationMs: 300, firstTokenMs: 60,
+    usage: createUsage({ inputTokens: 10, outputTokens: 4 }), cost: { total: 0.5, input: 0.25, output: 0.25, cacheDiscount: 0, source: 'catalog' },
+    attempts: [{ provider: 'acme', status: 200 }], ...parts,
+  }) as Generation
+
+describe('createMetrics', () => {
+  it('adds up finished calls by label', async () => {
+    const metrics = createMetrics()
+    metrics.finished(generation({}))
+    metrics.finished(generation({}))
+    metrics.finished(generation({ status: 'failed', errorType: 'timeout', provider: undefined, model: undefined }))
+    const text = await metrics.text()
+    expect(text).toContain('gateway_calls_total{model="acme/small",provider="acme",status="completed",error_type=""} 2')
+    expect(text).toContain('gateway_calls_total{model="none",provider="none",status="failed",error_type="timeout"} 1')
+    expect(text).toContain('gateway_tokens_total{model="acme/small",provider="acme",direction="input"} 20')
+    expect(text).toContain('gateway_cost_usd_total{model="acme/small",provider="acme"} 1')
+    expect(text).toContain('gateway_attempts_total{provider="acme",status="200"} 3')
+  })
+
+  it('counts durations in cumulative buckets', async () => {
+    const metrics = createMetrics()
+    for (const durationMs of [10, 300, 400_000]) metrics.finished(generation({ durationMs }))
+    const text = await metrics.text()
+    expect(text).toContain('gateway_call_duration_seconds_bucket{le="0.05",provider="acme"} 1')
+    expect(text).toContain('gateway_call_duration_seconds_bucket{le="0.5",provider="acme"} 2')
+    expect(text).toContain('gateway_call_duration_seconds_bucket{le="+Inf",provider="acme"} 3')
+    expect(text).toContain('gateway_call_duration_seconds_count{provider="acme"} 3')
+  })
+
+  it('stays scrapable twice without doubling', async () => {
+    const metrics = createMetrics()
+    metrics.finished(generation({}))
+    await metrics.text()
+    expect(await metrics.text()).toContain('status="completed",error_type=""} 1')
+  })
+})
