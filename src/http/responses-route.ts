@@ -10,6 +10,7 @@ import type { IdSource } from '../lib/id.ts'
 import { JsonError, parseJson } from '../lib/json.ts'
 import { readBody } from './body.ts'
 import { renderError } from './error-handler.ts'
+import type { RecentItems } from './recent-items.ts'
 import { metadataFields, originOf, requestIdOf, textHeader } from './request-headers.ts'
 import { SseBody, type KeepAlive } from './sse-body.ts'
 
@@ -21,6 +22,8 @@ export interface ResponsesRouteOptions {
   readonly presentMetadata: (call: Call) => { readonly [field: string]: unknown }
   readonly bodyLimitBytes: number
   readonly mirrorReasoning: boolean
+  /** Items of recent answers, for callers that send them back by reference. */
+  readonly recentItems: Pick<RecentItems, 'remember' | 'find'>
   readonly clock: Clock
   readonly newId: IdSource
   readonly random: () => number
@@ -56,7 +59,9 @@ async function serve(options: ResponsesRouteOptions, request: IncomingMessage, r
   try {
     if (!options.accepting()) throw new GatewayError('provider_overloaded', 'The gateway is shutting down', { headers: { connection: 'close' }, retryAfterMs: 1000 })
     const owner = options.authenticate(request.headers.authorization)
-    const modelRequest = decodeResponsesRequest(parse(await readBody(request, options.bodyLimitBytes)), sessionOf(request))
+    const body = parse(await readBody(request, options.bodyLimitBytes))
+    const resolveReference = (id: string): OutputItem | undefined => options.recentItems.find(owner.workspaceId, id)
+    const modelRequest = decodeResponsesRequest(body, sessionOf(request), { resolveReference })
     call = createCall(options, { id, receivedAt, requestId, owner, request: modelRequest, signal: gone.signal, origin: originOf(request, 'responses') })
     assembler = createAssembler(options, call, metadataFields(request))
     call.output = () => assembler!.output()
@@ -87,6 +92,10 @@ async function serve(options: ResponsesRouteOptions, request: IncomingMessage, r
     }
   } finally {
     sse?.release()
+    // Before the caller can have read the last byte; what an aborted caller has seen may come back as well.
+    if (call !== undefined && assembler !== undefined && call.request['store'] !== false) {
+      options.recentItems.remember(call.owner.workspaceId, assembler.output())
+    }
     options.inFlight.delete(gone)
   }
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type GatewayError, isGatewayError } from '../../core/error.ts'
+import type { InputItem } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { parseJson } from '../../lib/json.ts'
 import { ITEMS, PARTS, TOOLS } from './__fixtures__/examples.ts'
@@ -139,10 +140,20 @@ describe('input', () => {
     expect(decodeResponsesRequest({ instructions: 'Greet me' }).input).toEqual([])
     expect(decodeResponsesRequest({ prompt: { id: 'pmpt_1' } }).input).toEqual([])
   })
-  it.each([[{ type: 'item_reference', id: 'msg_1' }], [{ id: 'msg_1' }], [{ id: 'msg_1', type: null }]])('the reference %j is refused', (item) => {
-    const error = refusal({ input: ['x', item].slice(1) })
-    expect(error).toMatchObject({ errorType: 'invalid_request', details: { path: 'input[0]' } })
-    expect(error.message).toContain('nothing is stored here: send the item itself')
+  const references: readonly (readonly [object])[] = [[{ type: 'item_reference', id: 'msg_1' }], [{ id: 'msg_1' }], [{ id: 'msg_1', type: null }]]
+  it.each(references)('the reference %j becomes the item it names, which is not copied', (reference) => {
+    const item = { type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'output_text', text: 'Hi' }] }
+    const resolveReference = (id: string): InputItem | undefined => (id === 'msg_1' ? item : undefined)
+    expect(decodeResponsesRequest({ input: [reference] }, {}, { resolveReference }).input[0]).toBe(item)
+  })
+  it.each(references)('the reference %j to an item that is not known is refused in one sentence', (reference) => {
+    const error = refusal({ input: [{ role: 'user', content: 'Hi' }, reference] })
+    expect(error).toMatchObject({ errorType: 'invalid_request', status: 400, details: { path: 'input[1]' } })
+    expect(error.message).toContain('input[1] refers to the item "msg_1"')
+    expect(error.message).toContain('send store: false, or the whole items of the conversation')
+  })
+  it.each([[{ type: 'item_reference' }], [{ type: 'item_reference', id: 7 }], [{ type: 'item_reference', id: '' }]])('%j is no reference', (item) => {
+    expect(refusal({ input: [item] }).details.path).toBe('input[0].id')
   })
   it.each([
     [7, 'input[0]', 'must be an item object, not 7'],

@@ -15,6 +15,8 @@ export interface ResponsesHeaders {
 export interface DecodeOptions {
   /** Ids of plugins the operator added beside the contract's. */
   readonly plugins?: ReadonlySet<string>
+  /** The item of an earlier answer to the same workspace; undefined when it is not (or no longer) known. Default: none is. */
+  readonly resolveReference?: (id: string) => InputItem | undefined
 }
 
 const CONTRACT_PLUGINS: ReadonlySet<string> = new Set(PLUGINS.map(([id]) => id))
@@ -25,6 +27,7 @@ const CONTRACT_PLUGINS: ReadonlySet<string> = new Set(PLUGINS.map(([id]) => id))
  *
  * - `input` becomes a list: a string is one user message; messages get `type: 'message'`, and an empty list for content that is null.
  * - `model` is the first choice and `models` what follows it, without repetitions; absent when there is nothing to follow.
+ * - An `item_reference` becomes the item it names.
  * - Known fields that are null are left out; unknown fields are carried as they are.
  *
  * Throws GatewayError: `invalid_request` for what the schema refuses, `invalid_prompt` for no input or a role nobody knows,
@@ -34,7 +37,7 @@ export function decodeResponsesRequest(body: unknown, headers: ResponsesHeaders 
   checkShape(body)
   const request: { [field: string]: unknown } = dropNulls(body as { readonly [field: string]: unknown })
   checkPlugins(request['plugins'] as ModelRequest['plugins'], options.plugins)
-  const input = decodeInput(request['input'])
+  const input = decodeInput(request['input'], options.resolveReference)
   if (input.length === 0 && !request['instructions'] && request['prompt'] === undefined) {
     throw refuse('invalid_prompt', 'input', 'is empty: send a string or at least one item, or "instructions"')
   }
@@ -76,18 +79,29 @@ function checkPlugins(plugins: ModelRequest['plugins'], added: ReadonlySet<strin
   }
 }
 
-function decodeInput(input: unknown): readonly InputItem[] {
+function decodeInput(input: unknown, resolve: DecodeOptions['resolveReference']): readonly InputItem[] {
   if (input === undefined || input === '') return []
   if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }]
-  return (input as readonly InputItem[]).map(decodeItem)
+  return (input as readonly InputItem[]).map((item, index) => decodeItem(item, index, resolve))
 }
 
-/** The schema has let a missing type pass only beside a role. */
-function decodeItem(item: InputItem): InputItem {
-  const { type, content } = item as { readonly type?: string | null; readonly content?: unknown }
+/** The schema has let a missing type pass only beside a role, or beside an id alone. */
+function decodeItem(item: InputItem, index: number, resolve: DecodeOptions['resolveReference']): InputItem {
+  const { type, content, role } = item as { readonly type?: string | null; readonly content?: unknown; readonly role?: unknown }
+  if (type === 'item_reference' || (type == null && role === undefined)) return resolveItem((item as { readonly id: string }).id, index, resolve)
   if (type != null && type !== 'message') return item
   if (type === 'message' && content != null) return item
   return { ...item, type: 'message', content: content ?? [] }
+}
+
+function resolveItem(id: string, index: number, resolve: DecodeOptions['resolveReference']): InputItem {
+  const item = resolve?.(id)
+  if (item !== undefined) return item
+  throw refuse(
+    'invalid_request',
+    `input[${index}]`,
+    `refers to the item ${quote(id)}, which the gateway does not hold (any more): send store: false, or the whole items of the conversation`,
+  )
 }
 
 function orderModels(request: { [field: string]: unknown }): void {

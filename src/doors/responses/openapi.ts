@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { errorEnvelope, gatewayMetadata, responseResource, usage } from './openapi-answer.ts'
 import { responsesRequest } from './schema.ts'
 import type { Branch, Schema } from './schema-combinators.ts'
-import { inputItem, ITEMS, otherItem } from './schema-items.ts'
+import { inputItem, itemReference, ITEMS, otherItem } from './schema-items.ts'
 import { debug, imageConfig, metadata, prompt, promptCacheOptions, reasoning, stopServerToolsWhen, textOptions, trace } from './schema-options.ts'
 import { CONTENT_PARTS } from './schema-parts.ts'
 import { PLUGINS, providerPreferences } from './schema-routing.ts'
@@ -49,6 +49,7 @@ function components(): OpenApiParts['components'] {
   add('ResponsesRequest', responsesRequest)
   add('InputItem', inputItem)
   addAll(ITEMS, 'Item')
+  add('ItemReference', itemReference)
   add('OtherItem', otherItem)
   addAll(CONTENT_PARTS, 'Part')
   addAll(TOOLS, 'Tool')

@@ -192,19 +192,20 @@ const BRANCHES: ReadonlyMap<string, Schema> = new Map(ITEMS)
 /** Items of types the contract does not list go to upstreams that may know them. */
 export const otherItem = fields({ type: z.string().min(1) })
 
-const REFERENCE = 'is a reference to a stored item, and nothing is stored here: send the item itself (clients do with store: false)'
+/** An item of an earlier answer, by its id: resolved while decoding, it never reaches a dialect. */
+export const itemReference = fields({ type: maybe(z.literal('item_reference')), id: z.string().min(1) })
 
 /** Two forms have no `type`: messages, told by their role, and references, told by having nothing but an id. */
-export const inputItem = pickOne([...BRANCHES.values(), otherItem], (value) => {
+export const inputItem = pickOne([...BRANCHES.values(), itemReference, otherItem], (value) => {
   if (kindOf(value) !== 'object') return { reason: describeKind(value, 'an item object') }
   const { type, role, id } = value as { readonly [key: string]: unknown }
   if (type === undefined || type === null) {
     if (role !== undefined) return message
     return typeof id === 'string'
-      ? { reason: REFERENCE }
+      ? itemReference
       : { at: ['type'], reason: 'is required: it says which item this is, unless "role" makes it a message' }
   }
   if (typeof type !== 'string') return { at: ['type'], reason: `must be a string, not ${nameKind(type)}` }
-  if (type === 'item_reference') return { reason: REFERENCE }
+  if (type === 'item_reference') return itemReference
   return BRANCHES.get(type) ?? BRANCHES.get(canonicalType(type)) ?? otherItem
 })
