@@ -1,28 +1,38 @@
 import type { Destination } from '../core/destination.ts'
 import { arize } from './arize.ts'
+import { braintrust } from './braintrust.ts'
+import { datadog } from './datadog.ts'
 import { file } from './file.ts'
 import { grafana } from './grafana.ts'
 import { langfuse } from './langfuse.ts'
 import { langsmith } from './langsmith.ts'
 import { newrelic } from './newrelic.ts'
+import { opik } from './opik.ts'
 import { otelCollector } from './otel-collector.ts'
 import { phoenix } from './phoenix.ts'
+import { posthog } from './posthog.ts'
 import { ramp } from './ramp.ts'
 import { sentry } from './sentry.ts'
+import { weave } from './weave.ts'
 import { webhook } from './webhook.ts'
 
 /** Every destination type, one line each. */
 const ALL: readonly Destination[] = [
   arize,
+  braintrust,
+  datadog,
   file,
   grafana,
   langfuse,
   langsmith,
   newrelic,
+  opik,
   otelCollector,
   phoenix,
+  posthog,
   ramp,
   sentry,
+  weave,
   webhook,
 ]
 

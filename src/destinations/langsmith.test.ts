@@ -6,7 +6,10 @@ import { langsmith } from './langsmith.ts'
 interface Decoded {
   readonly resourceSpans: readonly {
     readonly scopeSpans: readonly {
-      readonly spans: readonly { readonly name: string; readonly attributes: readonly { readonly key: string; readonly value: { stringValue?: string } }[] }[]
+      readonly spans: readonly {
+        readonly name: string
+        readonly attributes: readonly { readonly key: string; readonly value: { stringValue?: string } }[]
+      }[]
     }[]
   }[]
 }

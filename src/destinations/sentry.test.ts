@@ -20,7 +20,12 @@ testDestination(sentry, {
 describe('Sentry', () => {
   it.each([
     ['https://s.example.com/api/1/otlp', dsn, 'https://s.example.com/api/1/otlp/v1/traces', '0123456789abcdef'],
-    ['https://s.example.com/api/1/integration/otlp/v1/traces', 'https://pub:sec@s.example.com/base/1/', 'https://s.example.com/api/1/integration/otlp/v1/traces', 'pub'],
+    [
+      'https://s.example.com/api/1/integration/otlp/v1/traces',
+      'https://pub:sec@s.example.com/base/1/',
+      'https://s.example.com/api/1/integration/otlp/v1/traces',
+      'pub',
+    ],
     ['https://s.example.com/api/1/otlp/v1/traces/', dsn, 'https://s.example.com/api/1/otlp/v1/traces/', '0123456789abcdef'],
   ])('takes spans at %s with the public key of %s', (otlpEndpoint, given, url, key) => {
     const [step] = sentry.probe(sentry.settings.parse({ otlpEndpoint, dsn: given }), {

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest'
+import { testDestination } from '../testing/destination-contract.ts'
+import { SAMPLE_TIME } from '../testing/sample-generations.ts'
+import { datadog, toMlApp } from './datadog.ts'
+
+interface Message {
+  readonly role: string
+  readonly content: unknown
+  readonly tool_calls?: readonly { readonly arguments: unknown }[]
+}
+interface Span {
+  readonly parent_id: string
+  readonly session_id?: string
+  readonly duration: number
+  readonly meta: {
+    readonly kind: string
+    readonly input?: { readonly messages?: readonly Message[] }
+    readonly output?: { readonly messages?: readonly Message[] }
+  }
+  readonly metrics?: object
+}
+
+testDestination(datadog, {
+  config: { apiKey: 'dd-secret-api-key-1', mlApp: 'My App', url: 'https://api.datadoghq.eu' },
+  required: ['apiKey', 'mlApp'],
+  defaults: { url: 'https://api.us5.datadoghq.com' },
+  invalid: [{ mlApp: '__' }],
+  inspect: ([request]) => {
+    const body = String(request?.body)
+    // Nanoseconds as a JSON number, to the last digit.
+    expect(body).toContain(`"start_ns":${SAMPLE_TIME}000000,`)
+    expect(body).not.toMatch(/"start_ns":"/)
+    const { spans, ml_app } = (JSON.parse(body) as { data: { attributes: { spans: Span[]; ml_app: string } } }).data.attributes
+    expect(ml_app).toBe('my_app')
+    expect(spans.map((span) => span.meta.kind)).toEqual(['workflow', 'llm', 'task', 'task', 'tool'])
+    expect(spans.filter((span) => span.metrics !== undefined)).toHaveLength(1)
+    expect(spans.every((span) => span.session_id === 'session-9')).toBe(true)
+    expect(spans[0]?.duration).toBe(1_500_000_000)
+    const messages = [...(spans[1]?.meta.input?.messages ?? []), ...(spans[1]?.meta.output?.messages ?? [])]
+    expect(messages).toHaveLength(5)
+    for (const { content, tool_calls } of messages) {
+      expect(typeof content).toBe('string')
+      for (const call of tool_calls ?? []) expect(typeof call.arguments).toBe('object')
+    }
+  },
+})
+
+describe('Datadog', () => {
+  it.each([
+    ['My App', 'my_app'],
+    ['a/b:c.d-e_f', 'a/b:c.d-e_f'],
+    ['Größe__', 'gr__e'],
+    ['x'.repeat(300), 'x'.repeat(193)],
+    [`${'y'.repeat(192)}__z`, 'y'.repeat(192)],
+  ])('calls the application %s %s', (given, expected) => expect(toMlApp(given)).toBe(expected))
+
+  it('drops what is older than a day: such generations are not sent', () => expect(datadog.limits.maxAgeMs).toBe(86_400_000))
+
+  it.each([
+    [200, '{"valid":true}', true],
+    [200, '{"valid":false}', false],
+    [403, '{"errors":["Forbidden"]}', false],
+    [500, '', false],
+  ])('takes HTTP %i %s to its key check as passed: %s', (status, body, passed) => {
+    const [step] = datadog.probe(datadog.settings.parse({ apiKey: 'k', mlApp: 'm' }), {
+      destinationId: 'd',
+      serviceName: 's',
+      serviceVersion: '1',
+      now: 0,
+      attempt: 0,
+    })
+    expect(step?.request.url).toBe('https://api.us5.datadoghq.com/api/v1/validate')
+    expect(step?.check?.({ status, headers: {}, body: Buffer.from(body) }) === undefined).toBe(passed)
+  })
+})

@@ -1,0 +1,201 @@
+import type { z } from 'zod'
+import type { DeliveryRecord } from '../core/delivery.ts'
+import type { Destination } from '../core/destination.ts'
+import { unixNanos } from '../lib/derived-id.ts'
+import { messageText, toChatAnswer, toChatMessages, toChatTools, type ChatMessage } from './shared/chat-shape.ts'
+import { hasCost, hasUsage, modelSlug } from './shared/gen-ai-attributes.ts'
+import { metadataObject, modelParameters } from './shared/record-metadata.ts'
+import { asObject, readObject } from './shared/read-answer.ts'
+import { destinationSettings, HEADER_SECRETS, httpUrl, joinUrl, mergeHeaders, requiredText } from './shared/settings.ts'
+import { traceSteps, type TraceStep } from './shared/trace-steps.ts'
+
+const settings = destinationSettings({
+  apiKey: requiredText('API key of the organisation.'),
+  mlApp: requiredText('Name of the application in LLM Observability. Other characters than `a-z 0-9 _ - : . /` become `_`.').refine(
+    (name) => toMlApp(name) !== '',
+    'has no character the platform takes in an application name',
+  ),
+  url: httpUrl('API of the site the organisation lives on.').default('https://api.us5.datadoghq.com'),
+})
+type DatadogSettings = z.output<typeof settings>
+
+/** Lower case, at most 193 characters, no trailing underscores: anything else is refused or silently renamed. */
+export function toMlApp(name: string): string {
+  return name
+    .toLowerCase()
+    .replace(/[^a-z0-9_\-:./]/g, '_')
+    .slice(0, 193)
+    .replace(/_+$/, '')
+}
+
+const authentication = ({ apiKey, headers }: DatadogSettings, more: { readonly [name: string]: string } = {}) =>
+  mergeHeaders(headers, { ...more, 'dd-api-key': apiKey })
+
+/** Datadog LLM Observability, spans API. Spans older than a day are dropped there without a word. */
+export const datadog: Destination<DatadogSettings> = {
+  type: 'datadog',
+  name: 'Datadog',
+  settings,
+  secrets: ['apiKey', HEADER_SECRETS],
+  limits: { records: 100, bytes: 4_500_000, maxAgeMs: 24 * 3_600_000 },
+  encode: (batch, options) => [
+    {
+      method: 'POST',
+      url: joinUrl(options.url, '/api/intake/llm-obs/v1/trace/spans'),
+      headers: authentication(options, { 'content-type': 'application/json' }),
+      body: toBody(batch, toMlApp(options.mlApp)),
+      compress: 'gzip',
+    },
+  ],
+  probe: (options) => [
+    {
+      name: 'validate the API key',
+      request: { method: 'GET', url: joinUrl(options.url, '/api/v1/validate'), headers: authentication(options) },
+      check: (response) => {
+        if (response.status === 403 || response.status === 401) return 'the API key is not known on this site'
+        if (response.status !== 200) return `HTTP ${response.status}`
+        return readObject(response)?.['valid'] === true ? undefined : 'the site did not confirm the API key'
+      },
+    },
+  ],
+}
+
+function toBody(batch: readonly DeliveryRecord[], mlApp: string): string {
+  const spans = batch.flatMap((record) => traceSteps(record).map((step) => spanJson(record, step, mlApp)))
+  return `{"data":{"type":"span","attributes":{"ml_app":${JSON.stringify(mlApp)},"spans":[${spans.join(',')}]}}}`
+}
+
+/** Nanoseconds since the epoch do not fit a double and must be a number: they are written as digits, not through JSON.stringify. */
+function spanJson(record: DeliveryRecord, step: TraceStep, mlApp: string): string {
+  const start = unixNanos(step.startedAt)
+  const duration = BigInt(unixNanos(step.endedAt)) - BigInt(start)
+  return `{"start_ns":${start},"duration":${duration.toString()},${JSON.stringify(toSpan(record, step, mlApp)).slice(1)}`
+}
+
+function toSpan(record: DeliveryRecord, step: TraceStep, mlApp: string): object {
+  const { generation, ids } = record
+  return {
+    name: step.name,
+    span_id: step.id,
+    trace_id: ids.trace,
+    // A root has the word itself as its parent.
+    parent_id: step.parentId ?? 'undefined',
+    status: step.error === undefined ? 'ok' : 'error',
+    // On the span: one request carries many sessions.
+    ...(generation.sessionId === undefined ? {} : { session_id: generation.sessionId }),
+    tags: toTags(record, mlApp),
+    meta: { ...toMeta(record, step), ...(step.error === undefined ? {} : { error: { message: step.error.message, type: step.error.type } }) },
+    ...(step.kind === 'generation' ? { metrics: toMetrics(record) } : {}),
+  }
+}
+
+function toTags(record: DeliveryRecord, mlApp: string): readonly string[] {
+  const { externalUser } = record.generation
+  return [
+    `service:${mlApp}`,
+    ...(externalUser === undefined ? [] : [`user_id:${externalUser}`]),
+    ...(record.environment === undefined ? [] : [`env:${record.environment}`]),
+    ...(record.release === undefined ? [] : [`version:${record.release}`]),
+    ...record.tags,
+  ]
+}
+
+function toMeta(record: DeliveryRecord, step: TraceStep): object {
+  const { content, generation } = record
+  if (step.child !== undefined) {
+    const { input, output, attributes } = step.child
+    return {
+      kind: step.kind === 'tool' ? 'tool' : 'task',
+      ...(input === undefined ? {} : { input: { value: input } }),
+      ...(output === undefined ? {} : { output: { value: output } }),
+      metadata: attributes,
+    }
+  }
+  const names = { trace_name: record.names.trace, generation_name: record.names.generation }
+  if (step.kind === 'wrapper') {
+    const last = content === undefined ? undefined : toChatMessages(content).at(-1)
+    return {
+      kind: 'workflow',
+      ...(last === undefined ? {} : { input: { value: messageText(last) } }),
+      ...(content === undefined ? {} : { output: { value: messageText(toChatAnswer(content)) } }),
+      metadata: { ...metadataObject(record), ...names },
+    }
+  }
+  const tools = toChatTools(content?.tools)
+  return {
+    kind: 'llm',
+    model_name: modelSlug(record),
+    ...(generation.provider === undefined ? {} : { model_provider: generation.provider }),
+    ...(content === undefined
+      ? {}
+      : { input: { messages: toChatMessages(content).map(toMessage) }, output: { messages: [toMessage(toChatAnswer(content))] } }),
+    ...(tools.length === 0
+      ? {}
+      : {
+          tool_definitions: tools.map(({ function: { name, description, parameters } }) => ({
+            name,
+            ...(description === undefined ? {} : { description }),
+            ...(parameters === undefined ? {} : { schema: parameters }),
+          })),
+        }),
+    metadata: {
+      ...modelParameters(record),
+      ...metadataObject(record),
+      ...names,
+      model_name: modelSlug(record),
+      ...(generation.provider === undefined ? {} : { model_provider: generation.provider }),
+      ...(generation.finishReason === undefined ? {} : { finish_reason: generation.finishReason }),
+    },
+  }
+}
+
+/** Content must be one text; anything else fails the whole request. */
+function toMessage(message: ChatMessage): object {
+  return {
+    role: message.role,
+    content: messageText(message),
+    ...(message.tool_calls === undefined
+      ? {}
+      : {
+          tool_calls: message.tool_calls.map((call) => ({
+            name: call.function.name,
+            arguments: toArguments(call.function.arguments),
+            tool_id: call.id,
+            type: call.type,
+          })),
+        }),
+  }
+}
+
+/** Arguments must be an object; what a model garbled is wrapped. */
+function toArguments(text: string): object {
+  try {
+    return asObject(JSON.parse(text)) ?? { value: text }
+  } catch {
+    return { value: text }
+  }
+}
+
+function toMetrics(record: DeliveryRecord): object {
+  const { usage, cost, firstTokenMs } = record.generation
+  return {
+    ...(hasUsage(record)
+      ? {
+          input_tokens: usage.inputTokens,
+          output_tokens: usage.outputTokens,
+          total_tokens: usage.totalTokens,
+          cache_read_input_tokens: usage.cachedTokens,
+          cache_write_input_tokens: usage.cacheWriteTokens,
+          ...(usage.cacheWrite1hTokens === undefined
+            ? {}
+            : {
+                ephemeral_5m_input_tokens: usage.cacheWriteTokens - usage.cacheWrite1hTokens,
+                ephemeral_1h_input_tokens: usage.cacheWrite1hTokens,
+              }),
+          reasoning_output_tokens: usage.reasoningTokens,
+        }
+      : {}),
+    ...(firstTokenMs === undefined ? {} : { time_to_first_token: firstTokenMs / 1000 }),
+    ...(hasCost(record) ? { input_cost: cost.input, output_cost: cost.output, total_cost: cost.total } : {}),
+  }
+}

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest'
+import type { Generation } from '../core/generation.ts'
+import { toDeliveryRecord } from '../delivery/record.ts'
+import { testDestination } from '../testing/destination-contract.ts'
+import { fullGeneration } from '../testing/sample-generations.ts'
+import { posthog } from './posthog.ts'
+
+interface Captured {
+  readonly event: string
+  readonly distinct_id: string
+  readonly uuid: string
+  readonly properties: { readonly [name: string]: unknown }
+}
+
+testDestination(posthog, {
+  config: { apiKey: 'phc_secret_project_1', endpoint: 'https://eu.i.posthog.com' },
+  required: ['apiKey'],
+  defaults: { endpoint: 'https://us.i.posthog.com' },
+  secretInBody: true,
+  classification: [
+    [200, '{"status":1}', 'delivered'],
+    [200, '{"status":"Ok","quota_limited":["events"]}', 'delivered'],
+  ],
+})
+
+describe('PostHog', () => {
+  const capture = async (changes: Partial<Generation>): Promise<readonly Captured[]> => {
+    const { generation, content } = fullGeneration()
+    const record = toDeliveryRecord({ ...generation, ...changes }, content, {
+      privacyMode: false,
+      broadcast: { cost: false, identity: false, requestContext: false },
+    })
+    const context = { destinationId: 'd', serviceName: 's', serviceVersion: '1', now: 0, attempt: 0 }
+    const [request] = await posthog.encode([record], posthog.settings.parse({ apiKey: 'k' }), context)
+    return (JSON.parse(String(request?.body)) as { batch: Captured[] }).batch
+  }
+
+  it('always gets a person: the user, else the session, else the trace, and no profile for the latter two', async () => {
+    const [user] = await capture({ externalUser: 'customer-5' })
+    expect(user).toMatchObject({ distinct_id: 'customer-5' })
+    expect(user?.properties).not.toHaveProperty('$process_person_profile')
+    const [session] = await capture({ externalUser: '  ', sessionId: 's-1' })
+    expect(session).toMatchObject({ distinct_id: 's-1', properties: { $process_person_profile: false } })
+    const { sessionId: _s, externalUser: _u, ...nobody } = fullGeneration().generation
+    const { generation, content } = { generation: { ...nobody, trace: {} }, content: fullGeneration().content }
+    const record = toDeliveryRecord(generation, content, { privacyMode: true, broadcast: { cost: false, identity: false, requestContext: false } })
+    const [request] = await posthog.encode([record], posthog.settings.parse({ apiKey: 'k' }), {
+      destinationId: 'd',
+      serviceName: 's',
+      serviceVersion: '1',
+      now: 0,
+      attempt: 0,
+    })
+    const [trace] = (JSON.parse(String(request?.body)) as { batch: Captured[] }).batch
+    expect(trace?.distinct_id).toBe(generation.id)
+  })
+
+  it('gets a uuid per event that never changes', async () => {
+    const once = await capture({})
+    const again = await capture({})
+    expect(again.map(({ uuid }) => uuid)).toEqual(once.map(({ uuid }) => uuid))
+    expect(new Set(once.map(({ uuid }) => uuid)).size).toBe(once.length)
+  })
+
+  it('gets trace ids of the characters it keeps, and values no deeper than three levels', async () => {
+    const [event] = await capture({ trace: { trace_id: 'order #1/ä', deep: { a: { b: { c: { d: 1 } } } } } })
+    expect(event?.properties['$ai_trace_id']).toBe('order__1__')
+    expect(event?.properties['metadata_deep']).toEqual({ a: { b: { c: '[truncated]' } } })
+  })
+
+  it('gets seconds', async () => {
+    const [event] = await capture({ trace: {} })
+    expect(event?.properties).toMatchObject({ $ai_latency: 1.5, $ai_time_to_first_token: 0.32, $ai_model: 'acme/small', $ai_provider: 'beta' })
+  })
+
+  it('is not sent an attempt that says no more than its generation', async () => {
+    const names = (events: readonly Captured[]): unknown[] => events.map(({ properties }) => properties['$ai_span_name'])
+    expect(names(await capture({ trace: {}, attempts: fullGeneration().generation.attempts.slice(1) }))).toEqual(['LLM Generation', 'tool: datetime'])
+    expect(names(await capture({ trace: {} }))).toHaveLength(4)
+  })
+
+  it('tells when the quota is used up', () => {
+    const response = { status: 200, headers: {}, body: Buffer.from('{"quota_limited":["llm_events"]}') }
+    expect(posthog.classify?.(response, { method: 'POST', url: 'https://e.com', headers: {} })).toEqual({
+      kind: 'delivered',
+      message: 'over quota: llm_events',
+    })
+  })
+})

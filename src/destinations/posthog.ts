@@ -1,0 +1,162 @@
+import type { z } from 'zod'
+import type { DeliveryRecord } from '../core/delivery.ts'
+import type { DeliveryOutcome, Destination, DestinationContext, OutgoingRequest, OutgoingResponse } from '../core/destination.ts'
+import { classifyHttp } from '../core/outcome.ts'
+import { uuidFromId } from '../lib/derived-id.ts'
+import { toChatAnswer, toChatMessages, toChatTools } from './shared/chat-shape.ts'
+import { hasCost, hasUsage, modelSlug } from './shared/gen-ai-attributes.ts'
+import { readObject } from './shared/read-answer.ts'
+import { isoTime, metadataObject, modelParameters } from './shared/record-metadata.ts'
+import { destinationSettings, HEADER_SECRETS, httpUrl, joinUrl, mergeHeaders, requiredText } from './shared/settings.ts'
+import { traceSteps, type TraceStep } from './shared/trace-steps.ts'
+
+const MAX_DEPTH = 3
+const MAX_ID_CHARS = 200
+
+const settings = destinationSettings({
+  apiKey: requiredText('Project API key.'),
+  endpoint: httpUrl('Ingestion address of the region or the own server.').default('https://us.i.posthog.com'),
+})
+type PosthogSettings = z.output<typeof settings>
+
+interface CaptureEvent {
+  readonly event: string
+  readonly distinct_id: string
+  readonly timestamp: string
+  readonly uuid: string
+  readonly properties: { readonly [name: string]: unknown }
+}
+
+/** PostHog LLM analytics through event capture. Events are recognised by their uuid. */
+export const posthog: Destination<PosthogSettings> = {
+  type: 'posthog',
+  name: 'PostHog',
+  settings,
+  secrets: ['apiKey', HEADER_SECRETS],
+  limits: { records: 100, bytes: 10_000_000 },
+  encode: (batch, options) => [capture(options, batch.flatMap(toEvents))],
+  classify,
+  // The key of a project can write and nothing else: a test is an event.
+  probe: (options, context) => [{ name: 'send a test event', request: capture(options, [testEvent(context)]) }],
+}
+
+function capture({ apiKey, endpoint, headers }: PosthogSettings, batch: readonly CaptureEvent[]): OutgoingRequest {
+  return {
+    method: 'POST',
+    url: joinUrl(endpoint, '/batch/'),
+    headers: mergeHeaders(headers, { 'content-type': 'application/json' }),
+    body: JSON.stringify({ api_key: apiKey, batch }),
+    compress: 'gzip',
+  }
+}
+
+const testEvent = ({ destinationId, now }: DestinationContext): CaptureEvent => ({
+  event: 'gateway connection test',
+  distinct_id: `gateway-${destinationId}`,
+  timestamp: isoTime(now),
+  uuid: uuidFromId(`${destinationId}:test:${now}`),
+  properties: { $process_person_profile: false },
+})
+
+/** Over quota the platform accepts everything and keeps nothing. */
+function classify(response: OutgoingResponse): DeliveryOutcome {
+  const outcome = classifyHttp(response)
+  if (outcome.kind !== 'delivered') return outcome
+  const limited = readObject(response)?.['quota_limited']
+  return Array.isArray(limited) && limited.length > 0 ? { kind: 'delivered', message: `over quota: ${limited.join(', ').slice(0, 200)}` } : outcome
+}
+
+function toEvents(record: DeliveryRecord): readonly CaptureEvent[] {
+  const { generation } = record
+  const user = (generation.externalUser ?? '').trim().slice(0, MAX_ID_CHARS)
+  // Events without a person's id are dropped without a word; those of nobody must not make a person.
+  const anyone = (generation.sessionId ?? '').trim().slice(0, MAX_ID_CHARS) || record.ids.trace.slice(0, MAX_ID_CHARS)
+  return traceSteps(record)
+    .filter((step) => worthAnEvent(record, step))
+    .map((step) => ({
+      event: step.kind === 'generation' ? '$ai_generation' : '$ai_span',
+      distinct_id: user === '' ? anyone : user,
+      timestamp: isoTime(step.startedAt),
+      uuid: uuidFromId(step.id),
+      properties: {
+        ...metadataProperties(record),
+        ...common(record, step),
+        ...(user === '' ? { $process_person_profile: false } : {}),
+        ...details(record, step),
+      },
+    }))
+}
+
+/** Every event costs money: an attempt that says no more than its generation is not sent. */
+const worthAnEvent = (record: DeliveryRecord, step: TraceStep): boolean => step.kind !== 'attempt' || record.generation.attempts.length > 1
+
+function common(record: DeliveryRecord, step: TraceStep): object {
+  const { generation, ids, names } = record
+  return {
+    $ai_trace_id: toTraceId(ids.trace),
+    ...(generation.sessionId === undefined ? {} : { $ai_session_id: generation.sessionId }),
+    $ai_span_id: step.id,
+    $ai_span_name: step.name,
+    ...(step.parentId === undefined ? {} : { $ai_parent_id: step.parentId }),
+    $ai_latency: (step.endedAt - step.startedAt) / 1000,
+    $ai_is_error: step.error !== undefined,
+    ...(step.error === undefined ? {} : { $ai_error: `${step.error.type}: ${step.error.message}` }),
+    trace_name: names.trace,
+  }
+}
+
+/** Other characters make the platform drop the event. */
+const toTraceId = (id: string): string => id.replace(/[^A-Za-z0-9\-_~.@()!':|]/g, '_')
+
+function metadataProperties(record: DeliveryRecord): { readonly [name: string]: unknown } {
+  const properties = Object.entries(metadataObject(record)).map(([key, value]): [string, unknown] => [`metadata_${key}`, capDepth(value, MAX_DEPTH)])
+  return Object.fromEntries([...properties, ...(record.tags.length === 0 ? [] : [['metadata_tags', record.tags] as const])])
+}
+
+function capDepth(value: unknown, levels: number): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (levels === 0) return '[truncated]'
+  if (Array.isArray(value)) return value.map((element) => capDepth(element, levels - 1))
+  return Object.fromEntries(Object.entries(value).map(([key, element]) => [key, capDepth(element, levels - 1)]))
+}
+
+function details(record: DeliveryRecord, step: TraceStep): object {
+  if (step.kind === 'generation') return generationProperties(record)
+  if (step.child !== undefined) {
+    const { input, output, attributes } = step.child
+    return {
+      ...attributes,
+      ...(input === undefined ? {} : { $ai_input_state: input }),
+      ...(output === undefined ? {} : { $ai_output_state: output }),
+    }
+  }
+  return record.content === undefined ? {} : { $ai_input_state: toChatMessages(record.content), $ai_output_state: toChatAnswer(record.content) }
+}
+
+function generationProperties(record: DeliveryRecord): object {
+  const { generation, content } = record
+  const { usage, cost } = generation
+  const tools = toChatTools(content?.tools)
+  const parameters = modelParameters(record)
+  return {
+    $ai_model: modelSlug(record),
+    ...(generation.provider === undefined ? {} : { $ai_provider: generation.provider }),
+    ...(content === undefined ? {} : { $ai_input: toChatMessages(content), $ai_output_choices: [toChatAnswer(content)] }),
+    ...(tools.length === 0 ? {} : { $ai_tools: tools }),
+    ...(parameters === undefined ? {} : { $ai_model_parameters: parameters }),
+    ...(hasUsage(record)
+      ? {
+          $ai_input_tokens: usage.inputTokens,
+          $ai_output_tokens: usage.outputTokens,
+          $ai_reasoning_tokens: usage.reasoningTokens,
+          $ai_cache_read_input_tokens: usage.cachedTokens,
+          $ai_cache_creation_input_tokens: usage.cacheWriteTokens,
+        }
+      : {}),
+    ...(hasCost(record) ? { $ai_input_cost_usd: cost.input, $ai_output_cost_usd: cost.output, $ai_total_cost_usd: cost.total } : {}),
+    ...(generation.firstTokenMs === undefined ? {} : { $ai_time_to_first_token: generation.firstTokenMs / 1000 }),
+    $ai_stream: generation.streamed,
+    ...(generation.finishReason === undefined ? {} : { $ai_stop_reason: generation.finishReason }),
+    $ai_http_status: generation.httpStatus,
+  }
+}

@@ -1,0 +1,48 @@
+import type { ChildSpan, DeliveryRecord } from '../../core/delivery.ts'
+import { endOf } from './record-metadata.ts'
+
+/** One span of a generation's trace, for platforms that are sent spans in a shape of their own. Ids are the raw ones. */
+export interface TraceStep {
+  readonly kind: 'wrapper' | 'generation' | 'attempt' | 'tool'
+  readonly id: string
+  readonly name: string
+  /** The step around it; on the topmost one the caller's own parent, if it named one. */
+  readonly parentId?: string
+  readonly isTop: boolean
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number
+  readonly endedAt: number
+  /** Why it failed, if it did. */
+  readonly error?: { readonly type: string; readonly message: string }
+  /** Set for attempts and tools. */
+  readonly child?: ChildSpan
+}
+
+/** Parents before children: the span the caller named, the generation, its attempts and tools. */
+export function traceSteps(record: DeliveryRecord): readonly TraceStep[] {
+  const { generation, ids, names, failure } = record
+  const whole = { startedAt: generation.startedAt, endedAt: endOf(generation), ...(failure === undefined ? {} : { error: failure }) }
+  const top = ids.parent === undefined ? {} : { parentId: ids.parent }
+  const children = record.children.map(toChildStep(ids.generation))
+  if (ids.wrapper === undefined || names.wrapper === undefined)
+    return [{ kind: 'generation', id: ids.generation, name: names.generation, ...top, isTop: true, ...whole }, ...children]
+  return [
+    { kind: 'wrapper', id: ids.wrapper, name: names.wrapper, ...top, isTop: true, ...whole },
+    { kind: 'generation', id: ids.generation, name: names.generation, parentId: ids.wrapper, isTop: false, ...whole },
+    ...children,
+  ]
+}
+
+const toChildStep =
+  (parentId: string) =>
+  (child: ChildSpan): TraceStep => ({
+    kind: child.kind,
+    id: child.id,
+    name: child.name,
+    parentId,
+    isTop: false,
+    startedAt: child.startedAt,
+    endedAt: endOf(child),
+    ...(child.ok ? {} : { error: { type: child.attributes['error.type']?.toString() ?? 'error', message: child.message ?? 'failed' } }),
+    child,
+  })

@@ -1,0 +1,142 @@
+import type { z } from 'zod'
+import type { DeliveryRecord } from '../core/delivery.ts'
+import type { Destination, OutgoingRequest } from '../core/destination.ts'
+import { uuidFromId } from '../lib/derived-id.ts'
+import { toChatChoices, toChatMessages, toChatTools } from './shared/chat-shape.ts'
+import { hasCost, hasUsage, modelSlug } from './shared/gen-ai-attributes.ts'
+import { isoTime, metadataObject, modelParameters } from './shared/record-metadata.ts'
+import { basicAuth, destinationSettings, HEADER_SECRETS, httpUrl, joinUrl, mergeHeaders, requiredText } from './shared/settings.ts'
+import { traceSteps, type TraceStep } from './shared/trace-steps.ts'
+
+const settings = destinationSettings({
+  apiKey: requiredText('API key.'),
+  entity: requiredText('User or team that owns the project.'),
+  project: requiredText('Project that receives the calls.'),
+  baseUrl: httpUrl('Address of the trace server.').default('https://trace.wandb.ai'),
+})
+type WeaveSettings = z.output<typeof settings>
+
+const projectId = ({ entity, project }: WeaveSettings): string => `${entity}/${project}`
+
+function request(options: WeaveSettings, path: string, body: object): OutgoingRequest {
+  return {
+    method: 'POST',
+    url: joinUrl(options.baseUrl, path),
+    headers: mergeHeaders(options.headers, { 'content-type': 'application/json', authorization: basicAuth('api', options.apiKey) }),
+    body: JSON.stringify(body),
+  }
+}
+
+/** W&B Weave's calls. A call without an end runs forever there: start and end travel in one batch. */
+export const weave: Destination<WeaveSettings> = {
+  type: 'weave',
+  name: 'W&B Weave',
+  settings,
+  secrets: ['apiKey', HEADER_SECRETS],
+  limits: { records: 100, bytes: 4_000_000 },
+  encode: (batch, options) => [
+    request(options, '/call/upsert_batch', {
+      batch: batch.flatMap((record) =>
+        traceSteps(record).flatMap((step) => [
+          { mode: 'start', req: { start: toStart(record, step, projectId(options)) } },
+          { mode: 'end', req: { end: toEnd(record, step, projectId(options)) } },
+        ]),
+      ),
+    }),
+  ],
+  probe: (options) => [
+    { name: 'count the calls of the project', request: request(options, '/calls/query_stats', { project_id: projectId(options), limit: 1 }) },
+  ],
+}
+
+/** A parent of the caller's own is a call only if it is a UUID; any other would leave the call an orphan. */
+function parentId(step: TraceStep): string | undefined {
+  if (step.parentId === undefined) return undefined
+  const uuid = uuidFromId(step.parentId)
+  return step.isTop && uuid !== step.parentId.toLowerCase() ? undefined : uuid
+}
+
+function toStart(record: DeliveryRecord, step: TraceStep, project: string): object {
+  const { generation, ids } = record
+  const parent = parentId(step)
+  return {
+    project_id: project,
+    id: uuidFromId(step.id),
+    trace_id: uuidFromId(ids.trace),
+    ...(parent === undefined ? {} : { parent_id: parent }),
+    op_name: step.isTop ? record.names.trace : step.name,
+    display_name: step.name,
+    // Conversations: only the topmost call is a turn of one.
+    ...(step.isTop && generation.sessionId !== undefined ? { thread_id: generation.sessionId } : {}),
+    started_at: isoTime(step.startedAt),
+    attributes: step.child?.attributes ?? toAttributes(record),
+    inputs: toInputs(record, step),
+  }
+}
+
+function toAttributes(record: DeliveryRecord): object {
+  const { generation, ids } = record
+  return {
+    ...metadataObject(record),
+    gateway_trace_id: ids.trace,
+    organization_id: generation.workspaceId,
+    ...(generation.externalUser === undefined ? {} : { user_id: generation.externalUser }),
+    ...(generation.sessionId === undefined ? {} : { session_id: generation.sessionId }),
+    ...(ids.parent === undefined ? {} : { parent_span_id: ids.parent }),
+    ...(record.tags.length === 0 ? {} : { tags: record.tags }),
+    // The platform prices by its own table and knows nothing of most models.
+    ...(hasCost(record) ? { cost: { input: generation.cost.input, output: generation.cost.output, total: generation.cost.total } } : {}),
+  }
+}
+
+function toInputs(record: DeliveryRecord, step: TraceStep): object {
+  if (step.child !== undefined) return step.child.input === undefined ? {} : { input: step.child.input }
+  const { content } = record
+  const messages = content === undefined ? {} : { messages: toChatMessages(content) }
+  if (step.kind === 'wrapper') return messages
+  const tools = toChatTools(content?.tools)
+  return { ...modelParameters(record), model: modelSlug(record), ...messages, ...(tools.length === 0 ? {} : { tools }) }
+}
+
+function toEnd(record: DeliveryRecord, step: TraceStep, project: string): object {
+  return {
+    project_id: project,
+    id: uuidFromId(step.id),
+    ended_at: isoTime(step.endedAt),
+    ...toOutput(record, step),
+    ...(step.error === undefined ? {} : { exception: `${step.error.type}: ${step.error.message}` }),
+    summary: step.kind === 'generation' ? toSummary(record) : {},
+  }
+}
+
+/** The shape of a chat completion opens the chat view. */
+function toOutput(record: DeliveryRecord, step: TraceStep): object {
+  if (step.child !== undefined) return step.child.output === undefined ? {} : { output: step.child.output }
+  const { content, generation } = record
+  if (content === undefined) return {}
+  return {
+    output: {
+      id: generation.id,
+      object: 'chat.completion',
+      created: Math.floor(generation.startedAt / 1000),
+      model: modelSlug(record),
+      choices: toChatChoices(content, generation.finishReason),
+      ...(step.kind === 'generation' && hasUsage(record) ? { usage: tokens(record) } : {}),
+    },
+  }
+}
+
+const tokens = ({ generation: { usage } }: DeliveryRecord): object => ({
+  prompt_tokens: usage.inputTokens,
+  completion_tokens: usage.outputTokens,
+  total_tokens: usage.totalTokens,
+})
+
+function toSummary(record: DeliveryRecord): object {
+  const { cost, firstTokenMs } = record.generation
+  return {
+    ...(hasUsage(record) ? { usage: { [modelSlug(record)]: { requests: 1, ...tokens(record) } } } : {}),
+    ...(hasCost(record) ? { cost_usd: { input: cost.input, output: cost.output, total: cost.total } } : {}),
+    ...(firstTokenMs === undefined ? {} : { time_to_first_token_ms: firstTokenMs }),
+  }
+}
