@@ -1,0 +1,219 @@
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { NOTHING_SPENT, periodEnd, periodStart, type Charge, type SpentLoader } from '../../core/counter.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { silentLogger } from '../../lib/logger.ts'
+import { Secret } from '../../lib/secret.ts'
+import { describeCounterContract, type FakeStore } from '../../testing/counter-contract.ts'
+import { findTestRedis, startPrivateRedis, type PrivateRedis } from '../../testing/redis.ts'
+import { createMemoryCounter } from './memory.ts'
+import { createRedisCounter } from './redis.ts'
+import { connectRedis, disconnectRedis } from './redis-client.ts'
+import { createRedisCooldowns, createRedisPins } from './redis-routing.ts'
+
+const loaderOf = (store: FakeStore): SpentLoader => (_subject, _now) => {
+  store.asked++
+  return store.fails ? Promise.reject(new Error('away')) : Promise.resolve(store.spent)
+}
+
+describe('periods', () => {
+  it('begin at midnight, on Monday and on the first, UTC', () => {
+    const at = Date.UTC(2024, 1, 29, 13, 30)
+    expect(new Date(periodStart('daily', at)).toISOString()).toBe('2024-02-29T00:00:00.000Z')
+    expect(new Date(periodStart('weekly', at)).toISOString()).toBe('2024-02-26T00:00:00.000Z')
+    expect(new Date(periodStart('monthly', at)).toISOString()).toBe('2024-02-01T00:00:00.000Z')
+    expect(periodStart('lifetime', at)).toBe(0)
+  })
+  it('end where the next begins', () => {
+    for (const interval of ['daily', 'weekly', 'monthly'] as const) {
+      for (let at = Date.UTC(2023, 11, 1, 5); at < Date.UTC(2024, 3, 1); at += 7 * 3_600_000) {
+        const end = periodEnd(interval, at)!
+        expect(periodStart(interval, end)).toBe(end)
+        expect(periodStart(interval, end - 1)).toBe(periodStart(interval, at))
+      }
+    }
+    expect(periodEnd('lifetime', 0)).toBeUndefined()
+  })
+})
+
+describeCounterContract('a counter in memory', (store, whenUnknown) => {
+  const counter = createMemoryCounter({ load: loaderOf(store), whenUnknown })
+  return Promise.resolve({ counter, dispose: () => counter.close() })
+})
+
+const NOW = Date.UTC(2025, 0, 15, 12)
+const budget: Charge = { subject: 'key:a', revision: 1, rates: [], budgets: [{ interval: 'daily', limitUsd: 1 }] }
+const ready = (redis: Redis): Promise<void> => new Promise((resolve) => (redis.status === 'ready' ? resolve() : redis.once('ready', () => resolve())))
+const until = async (what: () => boolean, limitMs = 5_000): Promise<void> => {
+  for (const end = performance.now() + limitMs; !what() && performance.now() < end; ) await new Promise((resolve) => setTimeout(resolve, 10))
+}
+
+describe('a counter in memory, beside other processes on one database', () => {
+  it('sees what they spent when its figures are old', async () => {
+    let spent = NOTHING_SPENT
+    const counter = createMemoryCounter({ load: () => Promise.resolve(spent), whenUnknown: 'local', refreshMs: 1_000 })
+    await counter.reserve({ id: 'a', now: NOW, charges: [budget], amountUsd: 0.1 })
+    spent = { ...NOTHING_SPENT, daily: 0.95 }
+    expect((await counter.reserve({ id: 'b', now: NOW + 500, charges: [budget], amountUsd: 0.1 })).ok).toBe(true)
+    await counter.reserve({ id: 'c', now: NOW + 1_500, charges: [budget], amountUsd: 0 })
+    await Promise.resolve()
+    expect((await counter.reserve({ id: 'd', now: NOW + 1_600, charges: [budget], amountUsd: 0.1 })).ok).toBe(false)
+  })
+})
+
+const redis = await findTestRedis('counters, pins and cooldowns in Redis')
+describe.skipIf(!redis.available)('Redis', () => {
+  if (!redis.available) return
+  const clients: Redis[] = []
+  const connect = async (): Promise<Redis> => {
+    const client = connectRedis({ url: redis.url, logger: silentLogger, commandLimitMs: 5_000 })
+    clients.push(client)
+    await ready(client)
+    return client
+  }
+  let client: Redis
+  beforeAll(async () => {
+    client = await connect()
+  })
+  afterAll(async () => {
+    const left = await client.keys('{signalbox-test-*')
+    if (left.length > 0) await client.del(...left)
+    for (const one of clients) await disconnectRedis(one)
+  })
+
+  describeCounterContract('a counter in Redis', (store, whenUnknown) => {
+    const counter = createRedisCounter({ redis: client, clock: systemClock, namespace: redis.namespace(), load: loaderOf(store), whenUnknown })
+    return Promise.resolve({ counter, dispose: () => counter.close() })
+  })
+
+  it('is one budget for several processes', async () => {
+    const namespace = redis.namespace()
+    const load: SpentLoader = () => Promise.resolve(NOTHING_SPENT)
+    const counters = await Promise.all(
+      [0, 1, 2, 3].map(async () => createRedisCounter({ redis: await connect(), clock: systemClock, namespace, load, whenUnknown: 'local' })),
+    )
+    const verdicts = await Promise.all(
+      Array.from({ length: 100 }, (_, i) => counters[i % 4]!.reserve({ id: `call-${i}`, now: NOW, charges: [budget], amountUsd: 0.02 })),
+    )
+    expect(verdicts.filter(({ ok }) => ok)).toHaveLength(50)
+    for (const counter of counters) await counter.close()
+  })
+
+  it('lets go of what a process held that died', async () => {
+    const counter = createRedisCounter({
+      redis: client, clock: systemClock, namespace: redis.namespace(), load: () => Promise.resolve(NOTHING_SPENT), whenUnknown: 'local', leaseMs: 60_000,
+    })
+    const charges = [{ ...budget, maxOpen: 1 }]
+    await counter.reserve({ id: 'dead', now: NOW, charges, amountUsd: 1 })
+    expect((await counter.reserve({ id: 'next', now: NOW + 59_000, charges, amountUsd: 1 })).ok).toBe(false)
+    expect((await counter.reserve({ id: 'next', now: NOW + 60_000, charges, amountUsd: 1 })).ok).toBe(true)
+    await counter.close()
+  })
+
+  it('takes one round trip per step once a subject is known, scripts by their hash', async () => {
+    const counter = createRedisCounter({
+      redis: client, clock: systemClock, namespace: redis.namespace(), load: () => Promise.resolve(NOTHING_SPENT), whenUnknown: 'local',
+    })
+    await counter.reserve({ id: 'warm', now: NOW, charges: [budget], amountUsd: 0 })
+    await counter.settle({ id: 'warm', now: NOW, payments: [{ subject: budget.subject, spentUsd: 0, rates: [] }] })
+    const sent: string[] = []
+    const monitor = await client.duplicate().monitor()
+    monitor.on('monitor', (_time: string, args: readonly string[]) => {
+      if (args.some((arg) => arg.includes('"one-trip"'))) sent.push(args[0]!.toLowerCase())
+    })
+    await counter.reserve({ id: 'one-trip', now: NOW, charges: [budget], amountUsd: 0.1 })
+    await counter.settle({ id: 'one-trip', now: NOW, payments: [{ subject: budget.subject, spentUsd: 0.1, rates: [] }] })
+    await until(() => sent.length >= 2)
+    monitor.disconnect()
+    expect(sent).toEqual(['evalsha', 'evalsha'])
+    await counter.close()
+  })
+
+  it('survives a flush: scripts and figures are told again', async () => {
+    const namespace = redis.namespace()
+    let daily = 0
+    const counter = createRedisCounter({
+      redis: client, clock: systemClock, namespace, load: () => Promise.resolve({ ...NOTHING_SPENT, daily }), whenUnknown: 'local',
+    })
+    await counter.reserve({ id: 'a', now: NOW, charges: [budget], amountUsd: 0.1 })
+    await client.del(...(await client.keys(`{${namespace}}*`)))
+    await client.script('FLUSH')
+    daily = 0.9
+    expect(await counter.reserve({ id: 'b', now: NOW, charges: [budget], amountUsd: 0.2 })).toMatchObject({ ok: false, availableUsd: 0.1 })
+    await counter.close()
+  })
+
+  it('shares pins with their lifetime', async () => {
+    const namespace = redis.namespace()
+    const [mine, other] = [createRedisPins(client, namespace), createRedisPins(await connect(), namespace)]
+    mine.set('session/acme/small', 'acme/small@acme#small-1', 200)
+    await client.ping()
+    expect(await other.get('session/acme/small', new AbortController().signal)).toBe('acme/small@acme#small-1')
+    await new Promise((resolve) => setTimeout(resolve, 250))
+    expect(await other.get('session/acme/small', new AbortController().signal)).toBeUndefined()
+  })
+
+  it('tells cooldowns to others and not to itself, and ignores nonsense', async () => {
+    const namespace = redis.namespace()
+    const a = createRedisCooldowns(client, await connect(), namespace)
+    const b = createRedisCooldowns(await connect(), await connect(), namespace)
+    const heard: { a: unknown[]; b: unknown[] } = { a: [], b: [] }
+    const stops = [a.listen((cooldown) => heard.a.push(cooldown)), b.listen((cooldown) => heard.b.push(cooldown))]
+    await until(() => false, 100)
+    await client.publish(`${namespace}:cooldowns`, 'not json')
+    await client.publish(`${namespace}:cooldowns`, '{"endpointId":1}')
+    a.announce({ endpointId: 'e', until: 42 })
+    await until(() => heard.b.length > 0)
+    expect(heard).toEqual({ a: [], b: [{ endpointId: 'e', until: 42 }] })
+    for (const stop of stops) stop()
+  })
+})
+
+let own: PrivateRedis | undefined = await startPrivateRedis('a Redis that is killed and comes back')
+afterAll(async () => {
+  await own?.close()
+  own = undefined
+})
+describe.skipIf(own === undefined)('a counter whose Redis is killed', () => {
+  it('goes on alone at its share, and continues from the store’s figures when Redis is back', async () => {
+    const url = new Secret(own!.url)
+    let daily = 0
+    const load: SpentLoader = () => Promise.resolve({ ...NOTHING_SPENT, daily })
+    const clients = [connectRedis({ url, logger: silentLogger }), connectRedis({ url, logger: silentLogger })]
+    await Promise.all(clients.map(ready))
+    const [counter, peer] = clients.map((client) => createRedisCounter({ redis: client, clock: systemClock, load, whenUnknown: 'local' }))
+    // Both processes have said that they are there.
+    await until(() => false, 100)
+    const rate: Charge = { ...budget, rates: [{ name: 'requests', limit: 4, cost: 1 }] }
+    expect((await counter!.reserve({ id: 'before', now: NOW, charges: [budget], amountUsd: 0.5 })).ok).toBe(true)
+    // The second process joined after the first had counted: let it count again.
+    clients[0]!.emit('ready')
+    await until(() => false, 50)
+    await own!.kill()
+    await until(() => clients.every(({ status }) => status !== 'ready'))
+    const started = performance.now()
+    expect((await counter!.reserve({ id: 'r1', now: NOW, charges: [rate], amountUsd: 0.1 })).ok).toBe(true)
+    expect((await counter!.reserve({ id: 'r2', now: NOW, charges: [rate], amountUsd: 0.1 })).ok).toBe(true)
+    expect(await counter!.reserve({ id: 'r3', now: NOW, charges: [rate], amountUsd: 0.1 })).toMatchObject({ ok: false, reason: 'rate' })
+    expect(performance.now() - started).toBeLessThan(1_000)
+    for (const id of ['before', 'r1', 'r2']) await counter!.settle({ id, now: NOW, payments: [{ subject: budget.subject, spentUsd: 0.3, rates: [] }] })
+    daily = 0.9
+    await own!.start()
+    await Promise.all(clients.map(ready))
+    expect(await counter!.reserve({ id: 'after', now: NOW, charges: [budget], amountUsd: 0.2 })).toMatchObject({ ok: false, reason: 'budget', availableUsd: 0.1 })
+    expect(await peer!.reserve({ id: 'after', now: NOW, charges: [budget], amountUsd: 0.05 })).toMatchObject({ ok: true })
+    await counter!.close()
+    await peer!.close()
+    for (const client of clients) await disconnectRedis(client)
+  })
+
+  it('admits nobody with a budget while Redis is away, when configured so; rates go on', async () => {
+    const client = connectRedis({ url: new Secret('redis://127.0.0.1:1'), logger: silentLogger })
+    const counter = createRedisCounter({ redis: client, clock: systemClock, load: () => Promise.resolve(NOTHING_SPENT), whenUnknown: 'refuse' })
+    expect(await counter.reserve({ id: 'a', now: NOW, charges: [budget], amountUsd: 0.1 })).toMatchObject({ ok: false, reason: 'unknown' })
+    const rate: Charge = { ...budget, budgets: [], rates: [{ name: 'requests', limit: 4, cost: 1 }] }
+    expect((await counter.reserve({ id: 'a', now: NOW, charges: [rate], amountUsd: 0.1 })).ok).toBe(true)
+    await counter.close()
+    await disconnectRedis(client)
+  })
+})

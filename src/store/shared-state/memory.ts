@@ -1,0 +1,195 @@
+import { INTERVALS, type Charge, type Counter, type Interval, type Payment, type Reservation, type Settlement, type Verdict } from '../../core/counter.ts'
+import { correctRate, describeRate, judgeRate, periodStarts, positionOf, toNanos, toUsd } from './arithmetic.ts'
+import { createSeeds, type Seed, type SeedOptions } from './spent-seeds.ts'
+
+export interface MemoryCounterOptions extends SeedOptions {
+  /** How old the store's figures may be before they are read again in the background: other processes on the same database spend too. */
+  readonly refreshMs?: number
+  /** Subjects remembered; the one unused for longest is forgotten first and read from the store again. */
+  readonly maxSubjects?: number
+}
+
+const REFRESH_MS = 30_000
+const RETRY_UNKNOWN_MS = 5_000
+const MAX_SUBJECTS = 100_000
+
+interface SubjectState {
+  /** Revision of the limits its spending was read for; undefined: not read yet. */
+  revision: number | undefined
+  refreshAt: number
+  /** Nanodollars, in the order of INTERVALS, and when the period they belong to began. */
+  readonly spent: number[]
+  readonly starts: number[]
+  reserved: number
+  /** Open calls and the nanodollars they hold. */
+  readonly open: Map<string, number>
+  readonly owedUntil: { requests: number; tokens: number }
+}
+
+const newState = (): SubjectState => ({
+  revision: undefined, refreshAt: 0, spent: [0, 0, 0, 0], starts: [0, 0, 0, 0], reserved: 0, open: new Map(), owedUntil: { requests: 0, tokens: 0 },
+})
+
+/**
+ * Counts in this process. What was spent before is read from the store when a subject is first charged; from then on it is counted here, and
+ * compared with the store now and then. A step runs without pause between its checks and its bookings: that is what makes it atomic.
+ */
+export function createMemoryCounter(options: MemoryCounterOptions): Counter {
+  const { refreshMs = REFRESH_MS, maxSubjects = MAX_SUBJECTS } = options
+  const subjects = new Map<string, SubjectState>()
+  const seedOf = createSeeds(options)
+
+  const stateOf = (subject: string): SubjectState => {
+    let state = subjects.get(subject)
+    if (state !== undefined) subjects.delete(subject)
+    else {
+      state = newState()
+      if (subjects.size >= maxSubjects) forgetOldest(subjects)
+    }
+    subjects.set(subject, state)
+    return state
+  }
+
+  const install = (state: SubjectState, seed: Seed, revision: number): void => {
+    roll(state, seed.at)
+    const starts = periodStarts(seed.at)
+    // The larger of both: the store lags a moment behind, and this process does not see what others spend.
+    for (let i = 0; i < starts.length; i++) if (state.starts[i] === starts[i]) state.spent[i] = Math.max(state.spent[i]!, seed.spent[i]!)
+    state.revision = Math.max(revision, state.revision ?? revision)
+    state.refreshAt = seed.at + (seed.known ? refreshMs : RETRY_UNKNOWN_MS)
+  }
+
+  /** Undefined when all is known; the subject about which nothing is known and nothing may be assumed. */
+  const prepare = async (charges: readonly Charge[], now: number): Promise<string | undefined> => {
+    for (const charge of charges) {
+      if (charge.budgets.length === 0) continue
+      const state = stateOf(charge.subject)
+      if (state.revision === undefined || state.revision < charge.revision) {
+        const seed = await seedOf(charge, now)
+        if (seed === undefined) return charge.subject
+        install(state, seed, charge.revision)
+      } else if (now >= state.refreshAt) {
+        state.refreshAt = now + refreshMs
+        void seedOf(charge, now).then((seed) => {
+          if (seed?.known === true) install(state, seed, charge.revision)
+        })
+      }
+    }
+    return undefined
+  }
+
+  return {
+    async reserve(reservation) {
+      const unknown = reservation.amountUsd === undefined ? undefined : await prepare(reservation.charges, reservation.now)
+      if (unknown !== undefined) return { ok: false, reason: 'unknown', subject: unknown }
+      return take(reservation, stateOf)
+    },
+    settle({ id, now, payments }: Settlement) {
+      for (const payment of payments) pay(subjects.get(payment.subject), id, now, payment)
+      return Promise.resolve()
+    },
+    close: () => Promise.resolve(),
+  }
+}
+
+/** Idle subjects first; one with open calls would forget what they hold. */
+function forgetOldest(subjects: Map<string, SubjectState>): void {
+  for (const [subject, { open }] of subjects) {
+    if (open.size > 0) continue
+    subjects.delete(subject)
+    return
+  }
+}
+
+/** Starts a new period where one has ended. */
+function roll(state: SubjectState, now: number): void {
+  const starts = periodStarts(now)
+  for (let i = 0; i < starts.length; i++) {
+    if (starts[i]! <= state.starts[i]!) continue
+    state.starts[i] = starts[i]!
+    // Lifetime's only period starts at 0 and never ends.
+    state.spent[i] = 0
+  }
+}
+
+function take(reservation: Reservation, stateOf: (subject: string) => SubjectState): Verdict {
+  const { id, now, charges } = reservation
+  const states = charges.map(({ subject }) => stateOf(subject))
+  const wanted = reservation.amountUsd === undefined ? undefined : toNanos(reservation.amountUsd)
+  const least = reservation.leastUsd === undefined ? wanted : toNanos(reservation.leastUsd)
+  let granted = wanted ?? 0
+  if (wanted !== undefined && least !== undefined) {
+    for (const [i, charge] of charges.entries()) {
+      if (charge.budgets.length === 0) continue
+      roll(states[i]!, now)
+      const available = availableIn(states[i]!, charge, id)
+      if (available < least || exhausted(states[i]!, charge)) return overBudget(states[i]!, charge, id, least)
+      granted = Math.min(granted, available)
+    }
+  }
+  for (const [i, charge] of charges.entries()) {
+    const state = states[i]!
+    if (state.open.has(id)) continue
+    const refused = refusedByRate(state, charge, now)
+    if (refused !== undefined) return refused
+    if (charge.maxOpen !== undefined && state.open.size >= charge.maxOpen) return { ok: false, reason: 'open', subject: charge.subject, limit: charge.maxOpen }
+  }
+  for (const [i, charge] of charges.entries()) book(states[i]!, charge, id, now, wanted === undefined ? undefined : granted)
+  return { ok: true, grantedUsd: toUsd(granted) }
+}
+
+const held = (state: SubjectState, id: string): number => state.reserved - (state.open.get(id) ?? 0)
+
+function availableIn(state: SubjectState, charge: Charge, id: string): number {
+  let available = Infinity
+  for (const { interval, limitUsd } of charge.budgets) available = Math.min(available, toNanos(limitUsd) - state.spent[positionOf(interval)]! - held(state, id))
+  return available
+}
+
+/** A budget that is spent admits nothing, not even what is free. */
+const exhausted = (state: SubjectState, charge: Charge): boolean =>
+  charge.budgets.some(({ interval, limitUsd }) => state.spent[positionOf(interval)]! >= toNanos(limitUsd))
+
+function overBudget(state: SubjectState, charge: Charge, id: string, least: number): Verdict {
+  const intervals: Interval[] = INTERVALS.filter((interval, i) =>
+    charge.budgets.some((budget) => {
+      const limit = toNanos(budget.limitUsd)
+      return budget.interval === interval && (state.spent[i]! >= limit || limit - state.spent[i]! - held(state, id) < least)
+    }),
+  )
+  return { ok: false, reason: 'budget', subject: charge.subject, intervals, availableUsd: Math.max(0, toUsd(availableIn(state, charge, id))) }
+}
+
+function refusedByRate(state: SubjectState, charge: Charge, now: number): Verdict | undefined {
+  for (const { name, limit, cost } of charge.rates) {
+    const owedUntil = state.owedUntil[name]
+    if (judgeRate(owedUntil, now, limit, cost).ok) continue
+    return { ok: false, reason: 'rate', subject: charge.subject, rate: name, ...describeRate(owedUntil, now, limit, cost) }
+  }
+  return undefined
+}
+
+function book(state: SubjectState, charge: Charge, id: string, now: number, amount: number | undefined): void {
+  const before = state.open.get(id)
+  if (before === undefined) for (const { name, limit, cost } of charge.rates) state.owedUntil[name] = judgeRate(state.owedUntil[name], now, limit, cost).next
+  if (charge.maxOpen === undefined && charge.budgets.length === 0) {
+    // Only rates: a second reservation must not take them again, so the call is remembered all the same.
+    state.open.set(id, 0)
+    return
+  }
+  const next = charge.budgets.length === 0 ? 0 : (amount ?? before ?? 0)
+  state.reserved += next - (before ?? 0)
+  state.open.set(id, next)
+}
+
+function pay(state: SubjectState | undefined, id: string, now: number, payment: Payment): void {
+  if (state === undefined) return
+  state.reserved -= state.open.get(id) ?? 0
+  state.open.delete(id)
+  for (const { name, limit, cost } of payment.rates) if (cost !== 0) state.owedUntil[name] = correctRate(state.owedUntil[name], now, limit, cost)
+  // What was never read is read, this payment included, when the subject is next charged.
+  if (state.revision === undefined) return
+  roll(state, now)
+  const spent = toNanos(payment.spentUsd)
+  for (let i = 0; i < state.spent.length; i++) state.spent[i]! += spent
+}

@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto'
+import { Redis } from 'ioredis'
+import type { Logger } from '../../lib/logger.ts'
+import type { Secret } from '../../lib/secret.ts'
+
+export interface RedisOptions {
+  readonly url: Secret
+  readonly logger: Logger
+  /** Milliseconds a command may take. A call waits for it, so it is short. */
+  readonly commandLimitMs?: number
+}
+
+const COMMAND_LIMIT_MS = 250
+const CONNECT_LIMIT_MS = 1_000
+const LONGEST_RETRY_MS = 1_000
+
+/**
+ * A connection that never waits: without Redis every command fails at once, and it reconnects by itself within a second of its return.
+ * Nothing is queued while it is away: an answer that comes late is of no use to a call.
+ */
+export function connectRedis({ url, logger, commandLimitMs = COMMAND_LIMIT_MS }: RedisOptions): Redis {
+  const redis = new Redis(url.reveal().replace(/^valkey(s?):/, 'redis$1:'), {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: commandLimitMs,
+    connectTimeout: CONNECT_LIMIT_MS,
+    retryStrategy: (times) => Math.min(LONGEST_RETRY_MS, 50 * 2 ** Math.min(times, 6)),
+    // A subscriber that reconnects subscribes again; pending commands are not repeated.
+    autoResubscribe: true,
+    autoResendUnfulfilledCommands: false,
+    connectionName: 'signalbox',
+  })
+  let lost = false
+  redis.on('ready', () => {
+    if (lost) logger.info({}, 'the shared state answers again')
+    lost = false
+  })
+  // Without a listener an error event would end the process.
+  redis.on('error', (error: Error) => {
+    if (!lost) logger.warn({ error: error.message }, 'the shared state does not answer: this process goes on with its own')
+    lost = true
+  })
+  return redis
+}
+
+/** Ends a connection without waiting for a server that does not answer. */
+export async function disconnectRedis(redis: Redis): Promise<void> {
+  if (redis.status === 'ready') await redis.quit().catch(() => undefined)
+  redis.disconnect()
+}
+
+/** A script, sent by its hash; by its text when the server does not know it (a restart, a failover, a flush). */
+export function createScript(redis: Redis, text: string): (keys: readonly string[], argument: string) => Promise<unknown> {
+  const sha = createHash('sha1').update(text).digest('hex')
+  return async (keys, argument) => {
+    try {
+      return await redis.evalsha(sha, keys.length, ...keys, argument)
+    } catch (error) {
+      if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error
+      return redis.eval(text, keys.length, ...keys, argument)
+    }
+  }
+}

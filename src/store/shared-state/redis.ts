@@ -1,0 +1,206 @@
+import type { Redis } from 'ioredis'
+import { INTERVALS, type Charge, type Counter, type Interval, type Reservation, type Settlement, type Verdict } from '../../core/counter.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { randomId } from '../../lib/id.ts'
+import { describeRate, periodStarts, positionOf, toNanos, toUsd } from './arithmetic.ts'
+import { createMemoryCounter } from './memory.ts'
+import { createScript } from './redis-client.ts'
+import { RESERVE, SETTLE } from './scripts.ts'
+import { createSeeds, type Seed, type SeedOptions } from './spent-seeds.ts'
+
+export interface RedisCounterOptions extends SeedOptions {
+  readonly redis: Redis
+  readonly clock: Clock
+  /** Apart from every other user of the same Redis. */
+  readonly namespace?: string
+  /** Budgets while Redis is away: `local` counts in this process from what the store remembers, `refuse` admits nobody who has one. */
+  readonly whenUnknown: 'local' | 'refuse'
+  /** How long a reservation outlives a process that died. */
+  readonly leaseMs?: number
+}
+
+const LEASE_MS = 120_000
+/** After this long without use a subject is read from the store again. */
+const TTL_MS = 24 * 60 * 60_000
+/** After a command that failed, Redis is left alone for this long. */
+const PAUSE_MS = 500
+
+interface OpenCall {
+  readonly subjects: readonly string[]
+  /** Reserved in this process because Redis was away. */
+  readonly local: boolean
+}
+
+/**
+ * Counts in Redis, for several processes together: one script, one round trip per step.
+ *
+ * While Redis is away each process counts alone: rates and open calls at its share (the limit divided by the processes last seen), budgets
+ * from what the store remembers (`whenUnknown`). When it is back, every subject's spending is first compared with the store, which has
+ * recorded the outage, and the larger figure counts.
+ */
+export function createRedisCounter(options: RedisCounterOptions): Counter {
+  const { redis, clock, namespace = 'signalbox', leaseMs = LEASE_MS } = options
+  const reserveScript = createScript(redis, RESERVE)
+  const settleScript = createScript(redis, SETTLE)
+  const local = createMemoryCounter(options)
+  const seedOf = createSeeds(options)
+  /** Revision of the limits a subject's spending was compared with the store for, since the last connection. */
+  const compared = new Map<string, number>()
+  const openCalls = new Map<string, OpenCall>()
+  const settling = new Set<Promise<void>>()
+  let pausedUntil = 0
+  let peers = 1
+
+  // The braces keep all keys in one slot of a cluster: a step touches several subjects.
+  const keysOf = (subjects: readonly string[]): string[] =>
+    subjects.flatMap((subject) => [`{${namespace}}:${subject}`, `{${namespace}}:${subject}:open`, `{${namespace}}:${subject}:held`])
+
+  const self = randomId(12)
+  const heartbeat = async (): Promise<void> => {
+    const key = `{${namespace}}:processes`
+    const now = clock.now()
+    const pipeline = redis.pipeline().zremrangebyscore(key, '-inf', now - leaseMs).zadd(key, now, self).zcard(key).pexpire(key, leaseMs * 2)
+    for (const [id, call] of openCalls) {
+      if (!call.local) for (const subject of call.subjects) pipeline.zadd(`{${namespace}}:${subject}:open`, 'XX', now + leaseMs, id)
+    }
+    const replies = await pipeline.exec()
+    peers = Math.max(1, Number(replies?.[2]?.[1] ?? 1))
+  }
+  const beat = (): void => void heartbeat().catch(() => undefined)
+  redis.on('ready', onReady)
+  function onReady(): void {
+    compared.clear()
+    pausedUntil = 0
+    beat()
+  }
+  const timer = setInterval(beat, leaseMs / 3).unref()
+  if (redis.status === 'ready') beat()
+
+  const reachable = (): boolean => redis.status === 'ready' && clock.monotonic() >= pausedUntil
+
+  const remote = async (reservation: Reservation): Promise<Verdict> => {
+    for (let tries = 0; ; tries++) {
+      const seeds = new Map<string, Seed>()
+      for (const charge of reservation.charges) {
+        if (reservation.amountUsd === undefined || charge.budgets.length === 0) continue
+        if ((compared.get(charge.subject) ?? -1) >= charge.revision) continue
+        const seed = await seedOf(charge, reservation.now)
+        if (seed === undefined) return { ok: false, reason: 'unknown', subject: charge.subject }
+        seeds.set(charge.subject, seed)
+      }
+      const reply = await reserveScript(keysOf(reservation.charges.map(({ subject }) => subject)), encodeReservation(reservation, seeds, leaseMs))
+      for (const { subject, revision } of reservation.charges) if (seeds.get(subject)?.known === true) compared.set(subject, revision)
+      const verdict = decodeVerdict(reply as readonly (string | number)[], reservation)
+      if (verdict !== 'unseeded') return verdict
+      // Redis has forgotten what we told it (a flush, an eviction).
+      if (tries > 1) throw new Error('Redis forgets what it is told')
+      for (const { subject } of reservation.charges) compared.delete(subject)
+    }
+  }
+
+  const alone = (reservation: Reservation): Promise<Verdict> => {
+    const limited = reservation.charges.find(({ budgets }) => budgets.length > 0)
+    if (options.whenUnknown === 'refuse' && reservation.amountUsd !== undefined && limited !== undefined) {
+      return Promise.resolve({ ok: false, reason: 'unknown', subject: limited.subject })
+    }
+    return local.reserve({ ...reservation, charges: reservation.charges.map((charge) => shareOf(charge, peers)) })
+  }
+
+  const pay = async (settlement: Settlement): Promise<void> => {
+    const call = openCalls.get(settlement.id)
+    openCalls.delete(settlement.id)
+    if (call?.local === true) await local.settle(settlement)
+    if (!reachable()) return
+    try {
+      await settleScript(keysOf(settlement.payments.map(({ subject }) => subject)), encodeSettlement(settlement))
+    } catch {
+      // The store records what the call cost; the next connection compares with it.
+      pausedUntil = clock.monotonic() + PAUSE_MS
+    }
+  }
+
+  return {
+    async reserve(reservation) {
+      const subjects = reservation.charges.map(({ subject }) => subject)
+      if (reachable() && openCalls.get(reservation.id)?.local !== true) {
+        try {
+          const verdict = await remote(reservation)
+          if (verdict.ok) openCalls.set(reservation.id, { subjects, local: false })
+          return verdict
+        } catch {
+          pausedUntil = clock.monotonic() + PAUSE_MS
+        }
+      }
+      const verdict = await alone(reservation)
+      if (verdict.ok) openCalls.set(reservation.id, { subjects, local: true })
+      return verdict
+    },
+    async settle(settlement) {
+      const work = pay(settlement)
+      settling.add(work)
+      await work
+      settling.delete(work)
+    },
+    async close() {
+      clearInterval(timer)
+      redis.off('ready', onReady)
+      await Promise.all(settling)
+      if (redis.status === 'ready') await redis.zrem(`{${namespace}}:processes`, self).catch(() => undefined)
+    },
+  }
+}
+
+/** A process that counts alone takes its part of the rates; at least one request. */
+function shareOf(charge: Charge, peers: number): Charge {
+  if (peers === 1) return charge
+  return {
+    ...charge,
+    rates: charge.rates.map((rate) => ({ ...rate, limit: Math.max(1, rate.limit / peers) })),
+    ...(charge.maxOpen === undefined ? {} : { maxOpen: Math.max(1, Math.floor(charge.maxOpen / peers)) }),
+  }
+}
+
+function encodeReservation(reservation: Reservation, seeds: ReadonlyMap<string, Seed>, leaseMs: number): string {
+  const { id, now, amountUsd, leastUsd = amountUsd } = reservation
+  return JSON.stringify({
+    id, now,
+    lease: now + leaseMs,
+    ttl: TTL_MS,
+    starts: periodStarts(now),
+    ...(amountUsd === undefined ? {} : { amount: toNanos(amountUsd), least: toNanos(leastUsd ?? amountUsd) }),
+    charges: reservation.charges.map(({ subject, rates, maxOpen, budgets }) => {
+      const seed = seeds.get(subject)
+      return {
+        rates,
+        budgets: budgets.map(({ interval, limitUsd }) => [positionOf(interval), toNanos(limitUsd)]),
+        ...(maxOpen === undefined ? {} : { open: maxOpen }),
+        ...(seed === undefined ? {} : { seed: seed.spent, seed_starts: periodStarts(seed.at) }),
+      }
+    }),
+  })
+}
+
+function encodeSettlement({ id, now, payments }: Settlement): string {
+  return JSON.stringify({
+    id, now,
+    ttl: TTL_MS,
+    starts: periodStarts(now),
+    payments: payments.map(({ spentUsd, rates }) => ({ spent: toNanos(spentUsd), rates })),
+  })
+}
+
+function decodeVerdict(reply: readonly (string | number)[], { charges, now }: Reservation): Verdict | 'unseeded' {
+  const [kind, first, second] = reply
+  if (kind === 'ok') return { ok: true, grantedUsd: toUsd(Number(first)) }
+  if (kind === 'unseeded') return 'unseeded'
+  const charge = charges[Number(first)]!
+  const { subject } = charge
+  if (kind === 'open') return { ok: false, reason: 'open', subject, limit: charge.maxOpen ?? 0 }
+  if (kind === 'rate') {
+    const { name, limit, cost } = charge.rates[Number(second)]!
+    return { ok: false, reason: 'rate', subject, rate: name, ...describeRate(Number(reply[3]), now, limit, cost) }
+  }
+  const over = new Set(reply.slice(3).map(Number))
+  const intervals: readonly Interval[] = INTERVALS.filter((_, i) => over.has(i))
+  return { ok: false, reason: 'budget', subject, intervals, availableUsd: toUsd(Number(second)) }
+}

@@ -1,0 +1,122 @@
+/**
+ * The two steps of the shared counter as Redis scripts: each runs whole or not at all, and is one round trip.
+ *
+ * Three keys per subject: its state (hash), its open calls by the end of their lease (sorted set), and what each of them holds (hash).
+ * ARGV[1] is JSON; money is whole nanodollars, times are milliseconds since the epoch. Positions of intervals are those of INTERVALS.
+ */
+
+const COMMON = `
+local q = cjson.decode(ARGV[1])
+local NAMES = {'lifetime', 'monthly', 'weekly', 'daily'}
+local function whole(n) return string.format('%.0f', n) end
+local function exact(n) return string.format('%.6f', n) end
+local function load(key)
+  local v = redis.call('HMGET', key, 'seeded', 'reserved', 'requests', 'tokens', 'lifetime', 'monthly', 'weekly', 'daily',
+    'lifetime_at', 'monthly_at', 'weekly_at', 'daily_at')
+  local s = {seeded = v[1], reserved = tonumber(v[2]) or 0, requests = tonumber(v[3]) or 0, tokens = tonumber(v[4]) or 0, spent = {}, at = {}}
+  for i = 1, 4 do
+    s.spent[i] = tonumber(v[4 + i]) or 0
+    s.at[i] = tonumber(v[8 + i]) or 0
+    if q.starts[i] > s.at[i] then s.spent[i] = 0; s.at[i] = q.starts[i] end
+  end
+  return s
+end
+local function save(key, s)
+  local f = {'reserved', whole(s.reserved), 'requests', exact(s.requests), 'tokens', exact(s.tokens)}
+  if s.seeded then
+    f[#f + 1] = 'seeded'; f[#f + 1] = '1'
+    for i = 1, 4 do
+      f[#f + 1] = NAMES[i]; f[#f + 1] = whole(s.spent[i])
+      f[#f + 1] = NAMES[i] .. '_at'; f[#f + 1] = whole(s.at[i])
+    end
+  end
+  redis.call('HSET', key, unpack(f))
+  redis.call('PEXPIRE', key, q.ttl)
+end
+`
+
+/**
+ * Replies: ['ok', granted], ['unseeded', n], ['budget', n, available, interval...], ['rate', n, m, owed until], ['open', n]; n and m count from 0.
+ */
+export const RESERVE = `${COMMON}
+local states, mine, granted = {}, {}, q.amount
+for n, c in ipairs(q.charges) do
+  local key, open, held = KEYS[3 * n - 2], KEYS[3 * n - 1], KEYS[3 * n]
+  local s = load(key)
+  local late = redis.call('ZRANGEBYSCORE', open, '-inf', q.now, 'LIMIT', 0, 100)
+  for _, id in ipairs(late) do
+    s.reserved = s.reserved - (tonumber(redis.call('HGET', held, id)) or 0)
+    redis.call('ZREM', open, id)
+    redis.call('HDEL', held, id)
+  end
+  if #late > 0 then redis.call('HSET', key, 'reserved', whole(s.reserved)) end
+  states[n] = s
+  mine[n] = redis.call('ZSCORE', open, q.id) and (tonumber(redis.call('HGET', held, q.id)) or 0)
+  if q.amount and #c.budgets > 0 then
+    if c.seed then
+      s.seeded = '1'
+      for i = 1, 4 do if c.seed_starts[i] == s.at[i] then s.spent[i] = math.max(s.spent[i], c.seed[i]) end end
+      save(key, s)
+    elseif not s.seeded then
+      return {'unseeded', n - 1}
+    end
+    local others = s.reserved - (mine[n] or 0)
+    local available, over = nil, {}
+    for _, b in ipairs(c.budgets) do
+      local left = b[2] - s.spent[b[1] + 1] - others
+      if available == nil or left < available then available = left end
+      if s.spent[b[1] + 1] >= b[2] or left < q.least then over[#over + 1] = b[1] end
+    end
+    if #over > 0 then
+      save(key, s)
+      return {'budget', n - 1, whole(math.max(0, available)), unpack(over)}
+    end
+    if available < granted then granted = available end
+  end
+end
+for n, c in ipairs(q.charges) do
+  local s = states[n]
+  if not mine[n] then
+    for m, r in ipairs(c.rates) do
+      local base = math.max(s[r.name], q.now)
+      local after = base + r.cost * 60000 / r.limit
+      if after - q.now > 60000.001 and not (r.cost > r.limit and base <= q.now) then return {'rate', n - 1, m - 1, exact(s[r.name])} end
+    end
+    if c.open and redis.call('ZCARD', KEYS[3 * n - 1]) >= c.open then return {'open', n - 1} end
+  end
+end
+for n, c in ipairs(q.charges) do
+  local key, open, held = KEYS[3 * n - 2], KEYS[3 * n - 1], KEYS[3 * n]
+  local s = states[n]
+  if not mine[n] then
+    for _, r in ipairs(c.rates) do s[r.name] = math.max(s[r.name], q.now) + r.cost * 60000 / r.limit end
+  end
+  if q.amount and #c.budgets > 0 then
+    s.reserved = s.reserved + granted - (mine[n] or 0)
+    redis.call('HSET', held, q.id, whole(granted))
+    redis.call('PEXPIRE', held, q.ttl)
+  end
+  redis.call('ZADD', open, q.lease, q.id)
+  redis.call('PEXPIRE', open, q.ttl)
+  save(key, s)
+end
+return {'ok', granted and whole(granted) or '0'}
+`
+
+export const SETTLE = `${COMMON}
+for n, p in ipairs(q.payments) do
+  local key, open, held = KEYS[3 * n - 2], KEYS[3 * n - 1], KEYS[3 * n]
+  local s = load(key)
+  s.reserved = s.reserved - (tonumber(redis.call('HGET', held, q.id)) or 0)
+  redis.call('HDEL', held, q.id)
+  redis.call('ZREM', open, q.id)
+  for _, r in ipairs(p.rates) do
+    local owed = s[r.name]
+    if r.cost > 0 then owed = math.max(owed, q.now) end
+    s[r.name] = owed + r.cost * 60000 / r.limit
+  end
+  if s.seeded then for i = 1, 4 do s.spent[i] = s.spent[i] + p.spent end end
+  save(key, s)
+end
+return 'ok'
+`

@@ -1,0 +1,100 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import { Secret } from '../lib/secret.ts'
+
+const DEFAULT_URL = 'redis://127.0.0.1:6379'
+
+export type TestRedis =
+  | { readonly available: true; readonly url: Secret; /** A name no other run uses. */ readonly namespace: () => string }
+  | { readonly available: false; readonly why: string }
+
+/**
+ * The Redis named by SIGNALBOX_TEST_REDIS_URL, else the usual local one when it answers. A named one that does not answer is an error.
+ * Without any, what the tests leave out is said aloud.
+ */
+export async function findTestRedis(whatIsSkipped: string): Promise<TestRedis> {
+  const named = process.env['SIGNALBOX_TEST_REDIS_URL']
+  const url = named ?? DEFAULT_URL
+  if (await answers(url)) return { available: true, url: new Secret(url), namespace: () => `signalbox-test-${randomBytes(6).toString('hex')}` }
+  if (named !== undefined) throw new Error('SIGNALBOX_TEST_REDIS_URL names a Redis that does not answer')
+  const why = `no Redis at ${DEFAULT_URL}; name one in SIGNALBOX_TEST_REDIS_URL`
+  console.warn(`\n*** SKIPPED: ${whatIsSkipped}: ${why} ***\n`)
+  return { available: false, why }
+}
+
+async function answers(url: string): Promise<boolean> {
+  const redis = new Redis(url, { lazyConnect: true, connectTimeout: 1_000, maxRetriesPerRequest: 0, retryStrategy: () => null })
+  redis.on('error', () => undefined)
+  try {
+    await redis.connect()
+    return (await redis.ping()) === 'PONG'
+  } catch {
+    return false
+  } finally {
+    redis.disconnect()
+  }
+}
+
+/** A Redis of the test's own, to be killed and started again. */
+export interface PrivateRedis {
+  readonly url: string
+  kill(): Promise<void>
+  start(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Undefined when the machine has no `redis-server`; said aloud. */
+export async function startPrivateRedis(whatIsSkipped: string): Promise<PrivateRedis | undefined> {
+  const folder = await mkdtemp(join(tmpdir(), 'signalbox-redis-'))
+  const port = await freePort()
+  const url = `redis://127.0.0.1:${port}`
+  let child: ChildProcess | undefined
+  const start = async (): Promise<boolean> => {
+    const started = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder], { stdio: 'ignore' })
+    const failed = new Promise<boolean>((resolve) => started.once('error', () => resolve(true)))
+    child = started
+    for (let i = 0; i < 100; i++) {
+      if (await Promise.race([failed, new Promise<boolean>((resolve) => setTimeout(() => resolve(false), 50))])) return false
+      if (await answers(url)) return true
+    }
+    return false
+  }
+  const kill = async (): Promise<void> => {
+    const running = child
+    child = undefined
+    if (running === undefined || running.exitCode !== null || running.pid === undefined) return
+    const gone = new Promise((resolve) => running.once('exit', resolve))
+    running.kill('SIGKILL')
+    await gone
+  }
+  if (!(await start())) {
+    await kill()
+    await rm(folder, { recursive: true, force: true })
+    console.warn(`\n*** SKIPPED: ${whatIsSkipped}: there is no redis-server on this machine ***\n`)
+    return undefined
+  }
+  return {
+    url,
+    kill,
+    start: async () => {
+      if (!(await start())) throw new Error('redis-server did not start again')
+    },
+    close: async () => {
+      await kill()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
