@@ -1,0 +1,120 @@
+import { connect } from 'node:net'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { chatEvents, chatText, silence, startFakeUpstream, status, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
+import { chatConfig, startGateway, TEST_KEY, type TestGateway } from '../../src/testing/start-gateway.ts'
+
+/** A caller who leaves: the upstream hears of it within 100 ms whatever the call was doing, and nothing is left behind. */
+let upstream: FakeUpstream
+let gateway: TestGateway
+
+beforeEach(async () => {
+  upstream = await startFakeUpstream()
+  gateway = await startGateway(chatConfig([upstream.url]))
+})
+afterEach(async () => {
+  await gateway.close()
+  await upstream.close()
+})
+
+const until = async (condition: () => boolean, limitMs = 5_000): Promise<void> => {
+  const end = performance.now() + limitMs
+  while (!condition()) {
+    if (performance.now() > end) throw new Error('the condition did not come true in time')
+    await new Promise((resolve) => setTimeout(resolve, 2))
+  }
+}
+
+async function leaveAfter(started: () => boolean, streamed: boolean): Promise<number> {
+  const gone = new AbortController()
+  const answer = gateway.respond({ model: 'acme/small', input: 'hi', stream: streamed }, { signal: gone.signal }).then((response) => response.text())
+  answer.catch(() => undefined)
+  await until(started)
+  const left = performance.now()
+  gone.abort()
+  await until(() => upstream.requests.at(-1)?.abortedAt !== undefined)
+  await expect(answer).rejects.toThrow()
+  return upstream.requests.at(-1)!.abortedAt! - left
+}
+
+describe.each([true, false])('a caller who leaves (stream: %s)', (streamed) => {
+  it('while the upstream has not sent a header', async () => {
+    upstream.script(silence())
+    expect(await leaveAfter(() => upstream.requests.length === 1, streamed)).toBeLessThan(100)
+  })
+
+  it('before the first token', async () => {
+    upstream.script(stream([chatEvents.role()], { then: 'hang' }))
+    expect(await leaveAfter(() => upstream.requests.length === 1, streamed)).toBeLessThan(100)
+  })
+
+  it('in the middle of the answer, and the partial answer is on record as cancelled', async () => {
+    upstream.script(stream([chatEvents.role(), ...Array.from({ length: 500 }, (_, n) => chatEvents.text(`${n} `))], { everyMs: 5, then: 'hang' }))
+    expect(await leaveAfter(() => upstream.requests.length === 1, streamed)).toBeLessThan(100)
+    await until(() => gateway.app.calls.size === 0)
+  })
+
+  it('while a retry waits for its turn', async () => {
+    upstream.script(status(429, { error: { message: 'slow down' } }, { 'retry-after': '5' }))
+    const gone = new AbortController()
+    const answer = gateway.respond({ model: 'acme/small', input: 'hi', stream: streamed }, { signal: gone.signal })
+    answer.catch(() => undefined)
+    await until(() => upstream.requests.length === 1)
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    gone.abort()
+    await until(() => gateway.app.calls.size === 0, 200)
+    await expect(answer).rejects.toThrow()
+    expect(upstream.requests).toHaveLength(1)
+  })
+})
+
+describe('an upstream whose connection cannot be opened', () => {
+  it('costs the caller no more than the connect limit, and a caller who leaves nothing', async () => {
+    // An address of the documentation range on loopback's side: nothing listens, nothing answers.
+    const config = chatConfig(['http://127.0.0.1:1/v1'])
+    const own = await startGateway(config)
+    const response = await own.respond({ model: 'acme/small', input: 'hi' })
+    expect(response.status).toBe(502)
+    await own.close()
+  })
+})
+
+describe('many callers who leave', () => {
+  const request = (): string => {
+    const body = JSON.stringify({ model: 'acme/small', input: 'hi', stream: true })
+    return `POST /api/v1/responses HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${TEST_KEY}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+  }
+  /** Opens a stream on a raw socket and hangs up with its first byte. */
+  const openAndLeave = (port: number): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const socket = connect(port, '127.0.0.1', () => socket.write(request()))
+      socket.on('data', () => socket.destroy())
+      socket.on('close', () => resolve())
+      socket.on('error', reject)
+    })
+
+  it('leave no call, socket, timer or listener behind after 10,000 aborted streams', async () => {
+    upstream.script(stream([chatEvents.role(), chatEvents.text('first')], { then: 'hang' }))
+    const port = Number(new URL(gateway.url).port)
+    const rush = async (count: number): Promise<void> => {
+      let left = count
+      await Promise.all(
+        Array.from({ length: 40 }, async () => {
+          while (left-- > 0) await openAndLeave(port)
+        }),
+      )
+      await until(() => gateway.app.calls.size === 0)
+    }
+    await rush(200)
+    await until(() => upstream.openSockets() === 0)
+    const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+    const sockets = (): number => process.getActiveResourcesInfo().filter((name) => name.startsWith('TCPSocket')).length
+    const before = { timers: timers(), sockets: sockets() }
+    await rush(10_000)
+    await until(() => upstream.openSockets() === 0)
+    await until(() => sockets() <= before.sockets)
+    expect(timers()).toBeLessThanOrEqual(before.timers + 2)
+    expect(gateway.app.sink.stats().lost).toMatchObject({ overflow: 0, refused: 0 })
+    upstream.script(stream(chatText('still here')))
+    expect((await (await gateway.respond({ model: 'acme/small', input: 'hi' })).json()) as object).toMatchObject({ output_text: 'still here' })
+  }, 120_000)
+})

@@ -1,0 +1,180 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { checkWire } from '../../src/testing/check-wire.ts'
+
+/** The program as an operator meets it: the command line, its sentences, its signals. */
+const MAIN = join(import.meta.dirname, '../../src/main.ts')
+let directory: string
+const children: ChildProcess[] = []
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'signalbox-process-'))
+})
+afterEach(async () => {
+  for (const child of children.splice(0)) {
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+    }
+  }
+  await rm(directory, { recursive: true, force: true })
+})
+
+interface Started {
+  readonly child: ChildProcess
+  readonly out: () => string
+  readonly errors: () => string
+  /** Resolves with the exit code. */
+  readonly exit: Promise<number | null>
+}
+
+function signalbox(args: readonly string[], env: { readonly [name: string]: string } = {}): Started {
+  const child = spawn(process.execPath, [MAIN, ...args], { cwd: directory, env: { PATH: process.env['PATH'] ?? '', HOME: directory, SIGNALBOX_PORT: '0', ...env } })
+  children.push(child)
+  let out = ''
+  let errors = ''
+  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()))
+  return { child, out: () => out, errors: () => errors, exit: once(child, 'exit').then(([code]) => code as number | null) }
+}
+
+async function serving(args: readonly string[] = [], env: { readonly [name: string]: string } = {}): Promise<Started & { readonly url: string; readonly key: string }> {
+  const started = signalbox(['serve', ...args], env)
+  await expect.poll(started.out, { timeout: 10_000, interval: 20 }).toMatch(/curl -N [\s\S]*stream":true/)
+  return { ...started, url: /listens on (\S+)/.exec(started.out())![1]!, key: /sk-sb-v1-\w+/.exec(started.out())?.[0] ?? '' }
+}
+
+const ask = (url: string, key: string, body: object, signal?: AbortSignal): Promise<Response> =>
+  fetch(`${url}/api/v1/responses`, {
+    method: 'POST', headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' }, body: JSON.stringify(body), ...(signal === undefined ? {} : { signal }),
+  })
+
+describe('signalbox serve', () => {
+  it('prints keys once and a curl that works word for word', async () => {
+    const { url, out, child, exit } = await serving()
+    const curl = /curl -N (\S+) \\\n\s+-H "([^"]+)" -H "([^"]+)" \\\n\s+-d '([^']+)'/.exec(out())!
+    const headers = Object.fromEntries([curl[2]!, curl[3]!].map((line) => line.split(': ') as [string, string]))
+    const response = await fetch(curl[1]!, { method: 'POST', headers, body: curl[4]! })
+    expect(checkWire(await response.text()).text).toBe('Hello from Signalbox')
+    child.kill('SIGTERM')
+    expect(await exit).toBe(0)
+    const again = await serving()
+    expect(again.out()).not.toContain('sk-sb-')
+    expect((await fetch(`${again.url}/readyz`)).status).toBe(200)
+    expect(url).toContain('127.0.0.1')
+  })
+
+  it('finishes running streams after SIGTERM, refuses new ones, and keeps their records', async () => {
+    const { url, key, child, exit } = await serving()
+    const running = await ask(url, key, { model: 'demo/slow', input: 'one two three four', stream: true })
+    const id = running.headers.get('x-generation-id')!
+    const reader = running.text()
+    child.kill('SIGTERM')
+    await expect.poll(() => fetch(`${url}/healthz`).then(() => 'open', () => 'closed')).toBe('closed')
+    expect(checkWire(await reader).terminal.type).toBe('response.completed')
+    expect(await exit).toBe(0)
+    const again = await serving([], { SIGNALBOX_API_KEY: 'another-key' })
+    const record = await fetch(`${again.url}/api/v1/generation?id=${id}`, { headers: { authorization: 'Bearer another-key' } })
+    expect(await record.json()).toMatchObject({ data: { id, streamed: true, finish_reason: 'stop' } })
+  })
+
+  it('ends a stream in-band when the grace period is over', async () => {
+    await writeFile(join(directory, 'signalbox.yaml'), 'server: { shutdown_grace: 300ms }\n')
+    const { url, key, child, exit } = await serving()
+    const running = await ask(url, key, { model: 'demo/slow', input: 'word '.repeat(500), stream: true })
+    const body = running.text().catch(() => 'cut')
+    child.kill('SIGTERM')
+    const text = await body
+    if (text !== 'cut') expect(checkWire(text).terminal.type).toBe('response.failed')
+    expect(await exit).toBe(0)
+  })
+
+  it('names every problem of a configuration: path, value and what would be right', async () => {
+    await writeFile(join(directory, 'signalbox.yaml'), 'server: { port: ninety }\nproviders:\n  - slug: acme\n    dialect: openai-caht\n    base_url: http://127.0.0.1:1/v1\nmodel: []\n')
+    const { exit, errors } = signalbox(['serve'], { SIGNALBOX_PORT: '' })
+    expect(await exit).toBe(1)
+    expect(errors()).toContain('server.port')
+    expect(errors()).toContain('ninety')
+    expect(errors()).toMatch(/model\b/)
+    expect(errors()).not.toMatch(/at .*\.ts:\d+/)
+  })
+
+  it.each([
+    [['--host', '0.0.0.0'], /Refusing to listen on 0\.0\.0\.0.*SIGNALBOX_API_KEY/],
+    [['--port', 'many'], /whole number from 0 to 65535/],
+    [['--config', 'missing.yaml'], /missing\.yaml/],
+  ])('says what to do about %j', async (args, sentence) => {
+    const { exit, errors } = signalbox(['serve', ...args])
+    expect(await exit).toBe(1)
+    expect(errors()).toMatch(sentence)
+  })
+
+  it('says that a port is in use', async () => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    const { port } = taken.address() as { port: number }
+    const { exit, errors } = signalbox(['serve', '--port', String(port)])
+    expect(await exit).toBe(1)
+    expect(errors()).toContain(`Port ${port} is in use`)
+    taken.close()
+  })
+
+  it('takes a changed configuration over and keeps the last good one', async () => {
+    const file = join(directory, 'signalbox.yaml')
+    await writeFile(file, 'defaults: { model: demo/echo }\n')
+    const { url, key, child, errors } = await serving()
+    const modelOf = async (): Promise<string> => ((await (await ask(url, key, { input: 'hi' })).json()) as { model: string }).model
+    expect(await modelOf()).toBe('demo/echo')
+    await writeFile(file, 'defaults: { model: demo/json }\n')
+    child.kill('SIGHUP')
+    await expect.poll(modelOf).toBe('demo/json')
+    await writeFile(file, 'defaults: { model: nobody/serves-this }\nbroken: 1\n')
+    child.kill('SIGHUP')
+    await expect.poll(errors).toContain('broken')
+    expect(await modelOf()).toBe('demo/json')
+  })
+})
+
+describe('signalbox keys', () => {
+  it('creates, lists and revokes while the gateway runs; a revocation holds within five seconds', async () => {
+    const { url } = await serving()
+    const created = signalbox(['keys', 'create', '--name', 'ci'])
+    expect(await created.exit).toBe(0)
+    const key = created.out().trim()
+    expect(key).toMatch(/^sk-sb-v1-\w{64}$/)
+    await expect.poll(async () => (await ask(url, key, { model: 'demo/echo', input: 'hi' })).status, { timeout: 5_000 }).toBe(200)
+    const listed = signalbox(['keys', 'list'])
+    await listed.exit
+    expect(listed.out()).toMatch(/ci/)
+    expect(listed.out()).not.toContain(key)
+    const revoked = signalbox(['keys', 'revoke', 'ci'])
+    expect(await revoked.exit).toBe(0)
+    await expect.poll(async () => (await ask(url, key, { model: 'demo/echo', input: 'hi' })).status, { timeout: 5_000 }).toBe(401)
+  })
+})
+
+describe('signalbox send, check and doctor', () => {
+  it('prints an answer as it streams', async () => {
+    const { url, key } = await serving()
+    const sent = signalbox(['send', 'Hello from the shell', '--url', url, '--key', key])
+    expect(await sent.exit).toBe(0)
+    expect(sent.out()).toBe('Hello from the shell\n')
+    const wrong = signalbox(['send', 'x', '--url', url, '--key', 'sk-sb-v1-wrong'])
+    expect(await wrong.exit).toBe(1)
+    expect(wrong.errors()).toContain('401')
+  })
+
+  it('says what a configuration serves and whether everything answers', async () => {
+    const checked = signalbox(['check'])
+    expect(await checked.exit).toBe(0)
+    expect(checked.out()).toContain('providers: demo')
+    const doctor = signalbox(['doctor'])
+    expect(await doctor.exit).toBe(0)
+    expect(doctor.out()).toMatch(/database: sqlite answers/)
+  })
+})
