@@ -15,7 +15,6 @@ import { createAuthenticate } from './http/authenticate.ts'
 import { lazyHandler } from './http/management/lazy-handler.ts'
 import { createResponsesRoute } from './http/responses-route.ts'
 import { RecentItems } from './http/recent-items.ts'
-import { RecentItems } from './http/recent-items.ts'
 import { healthRoute, readyRoute } from './http/health-routes.ts'
 import { createGatewayServer, type RouteHandler } from './http/server.ts'
 import { KeepAlive } from './http/sse-body.ts'
@@ -57,11 +56,8 @@ export interface App {
   close(): Promise<void>
 }
 
-/** About a minute of a busy gateway, an hour of a quiet one. */
-const RECENT_ITEMS = { maxEntries: 50_000, maxBytes: 64 * 1024 * 1024, ttlMs: 3_600_000 }
-
-/** About a minute of a busy gateway, an hour of a quiet one. */
-const RECENT_ITEMS = { maxEntries: 50_000, maxBytes: 64 * 1024 * 1024, ttlMs: 3_600_000 }
+/** Seconds of the busiest gateway, an hour of a quiet one. */
+const RECENT_ITEMS = { maxEntries: 20_000, maxChars: 32 * 1024 * 1024, ttlMs: 3_600_000 }
 
 /** The composition root: the only place that knows every room. */
 export async function createApp({ config: initial, env, logger }: AppOptions): Promise<App> {
@@ -111,7 +107,6 @@ export async function createApp({ config: initial, env, logger }: AppOptions): P
     presentMetadata: (call) => ({ ...gatewayMetadata(call.trace, { requested: call.requestedModel }) }),
     bodyLimitBytes: config.server.bodyLimit,
     mirrorReasoning: false,
-    recentItems: new RecentItems({ clock: systemClock, ...RECENT_ITEMS }),
     recentItems: new RecentItems({ clock: systemClock, ...RECENT_ITEMS }),
     clock: systemClock, newId: randomId, random: Math.random,
     keepAlive, onBug, inFlight,
