@@ -1,6 +1,7 @@
 import type { Dialect } from '../core/dialect.ts'
+import { gemini } from './gemini/index.ts'
 import { openAiChat } from './openai-chat/index.ts'
 import { openAiResponses } from './openai-responses/index.ts'
 
 /** Every upstream format, by name. */
-export const dialects: ReadonlyMap<string, Dialect> = new Map<string, Dialect>([openAiChat, openAiResponses].map((dialect) => [dialect.name, dialect]))
+export const dialects: ReadonlyMap<string, Dialect> = new Map<string, Dialect>([gemini, openAiChat, openAiResponses].map((dialect) => [dialect.name, dialect]))

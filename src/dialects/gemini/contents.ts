@@ -1,0 +1,175 @@
+import type { Target } from '../../core/dialect.ts'
+import type { JsonObject, OtherItem } from '../../core/item.ts'
+import { joinTexts } from '../shared/content-parts.ts'
+import type { ContentPart } from '../shared/content-parts.ts'
+import { asString, isObject, tryParseJson } from '../shared/json.ts'
+import type { AssistantPart, CallPart, Conversation, ToolResult } from '../shared/turns.ts'
+import { codeParts, isCodeItem } from './code-execution.ts'
+import { isExactObject, parseExactJson } from './exact-json.ts'
+import { canEncode, encodePart, imageType } from './media.ts'
+import type { ModelTraits } from './model-traits.ts'
+import type { GeminiOptions } from './options.ts'
+
+type GeminiTarget = Target<GeminiOptions>
+
+export interface GeminiContent {
+  readonly role: 'user' | 'model'
+  readonly parts: readonly JsonObject[]
+}
+
+export interface EncodedConversation {
+  readonly contents: readonly GeminiContent[]
+  readonly systemInstruction?: JsonObject
+}
+
+/** Documented stand-in for the signature of a call this model did not make: base64 of `skip_thought_signature_validator`. */
+const STAND_IN_SIGNATURE = 'c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I='
+
+/** Answers need something to answer. */
+const OPENING: GeminiContent = { role: 'user', parts: [{ text: 'Continue.' }] }
+
+/**
+ * The conversation as contents. Results of one turn stand alone in one user content: anything beside them makes the endpoint miscount.
+ * `extraSystem` is text the encoder adds.
+ */
+export function encodeContents(
+  conversation: Conversation,
+  target: GeminiTarget,
+  traits: ModelTraits,
+  extraSystem: readonly string[],
+): EncodedConversation {
+  const contents: GeminiContent[] = []
+  /** Media of tool results, waiting for the next user content. */
+  let attachments: ContentPart[] = []
+  const flush = (parts: readonly ContentPart[]): void => {
+    const all = [...attachments, ...parts]
+    attachments = []
+    if (all.length > 0) contents.push({ role: 'user', parts: all.map((part) => encodePart(part, target)) })
+  }
+  for (const turn of conversation.turns) {
+    if (turn.role === 'user') flush(turn.parts)
+    else {
+      flush([])
+      if (turn.role === 'assistant') {
+        const parts = assistantParts(turn.parts, traits, target.scope)
+        if (parts.length > 0) contents.push({ role: 'model', parts })
+      } else if (turn.role === 'tool') {
+        contents.push({ role: 'user', parts: turn.results.map((result) => functionResponse(result, target, traits, attachments)) })
+      } else flush(turn.parts)
+    }
+  }
+  flush([])
+  return withSystem(contents.length > 0 ? contents : [OPENING], [...conversation.system.map(({ parts }) => joinTexts(parts)), ...extraSystem], traits)
+}
+
+function withSystem(contents: readonly GeminiContent[], texts: readonly string[], traits: ModelTraits): EncodedConversation {
+  const parts = texts.filter((text) => text !== '').map((text) => ({ text }))
+  if (parts.length === 0) return { contents }
+  if (traits.system_instruction) return { contents, systemInstruction: { parts } }
+  const [first, ...rest] = contents
+  if (first?.role !== 'user') return { contents: [{ role: 'user', parts }, ...contents] }
+  return { contents: [{ role: 'user', parts: [...parts, ...first.parts] }, ...rest] }
+}
+
+// ---- assistant ----
+
+/** Items of other types this format has parts for. */
+export function keepItem(item: OtherItem, traits: ModelTraits): boolean {
+  if (item.type === 'image_generation_call') return traits.image_output && Boolean(asString(item['result']))
+  return isCodeItem(item)
+}
+
+/**
+ * The parts of a model content, in the order of the turn. A signature goes onto the part it came with, which is the one that follows it;
+ * one that nothing follows came on an empty text part and goes back on one. Parts are never merged: a signature covers its own.
+ */
+function assistantParts(parts: readonly AssistantPart[], traits: ModelTraits, scope: string): JsonObject[] {
+  const out: JsonObject[] = []
+  let signature: string | undefined
+  let calls = 0
+  const take = (): JsonObject => {
+    const taken = signature === undefined ? {} : { thoughtSignature: signature }
+    signature = undefined
+    return taken
+  }
+  const flush = (): void => {
+    if (signature !== undefined) out.push({ text: '', ...take() })
+  }
+  for (const part of parts) {
+    if (part.type === 'reasoning') {
+      if (part.data !== undefined && part.scope === scope) {
+        flush()
+        const carried = tryParseJson(part.data)
+        if (isObject(carried)) out.push(carried)
+      } else if (part.signature !== undefined) {
+        flush()
+        signature = part.signature
+      }
+    } else if (part.type === 'text') out.push({ text: part.text, ...take() })
+    else if (part.type === 'call') {
+      // In a group of parallel calls only the first is signed.
+      if (calls++ === 0 && traits.call_signatures) signature ??= STAND_IN_SIGNATURE
+      out.push({ functionCall: functionCall(part), ...take() })
+    } else if (part.item.type === 'image_generation_call') {
+      const data = asString(part.item['result'])!
+      if (traits.call_signatures) signature ??= STAND_IN_SIGNATURE
+      out.push({ inlineData: { mimeType: imageType(data), data }, ...take() })
+    } else {
+      for (const code of codeParts(part.item)) out.push({ ...code, ...take() })
+    }
+  }
+  flush()
+  return out.some((part) => part['text'] !== '') ? out : []
+}
+
+function functionCall(call: CallPart): JsonObject {
+  const args = parseExactJson(call.arguments)
+  // Arguments of a cut answer are no object; the model still sees what it wrote.
+  return { id: call.id, name: call.name, args: isExactObject(args) ? args : { _raw: call.arguments } }
+}
+
+// ---- tool results ----
+
+function note(count: number, where: string): string {
+  return count === 0 ? '' : `[${count} ${count === 1 ? 'attachment' : 'attachments'} ${where}]`
+}
+
+function functionResponse(result: ToolResult, target: GeminiTarget, traits: ModelTraits, attachments: ContentPart[]): JsonObject {
+  const media = result.parts.filter((part) => part.type !== 'input_text')
+  const usable = media.filter((part) => canEncode(part, target))
+  const text = joinTexts(result.parts)
+  const notes = [note(media.length - usable.length, 'left out: this model cannot read them')]
+  const shared = { id: result.callId, name: result.name }
+  if (traits.tool_result_media && usable.length > 0) {
+    const parts = usable.map((part) => encodePart(part, target))
+    return { functionResponse: { ...shared, response: responseObject(text, notes, result.missing), parts } }
+  }
+  if (usable.length > 0) {
+    notes.push(note(usable.length, 'in the next user message'))
+    attachments.push({ type: 'input_text', text: `Attachments of the result of ${result.name} (call ${result.callId}):` }, ...usable)
+  }
+  return { functionResponse: { ...shared, response: responseObject(text, notes, result.missing) } }
+}
+
+/** Responses are objects: one a tool wrote goes as it is, everything else under a name. */
+function responseObject(text: string, notes: readonly string[], missing: boolean): JsonObject {
+  if (missing) return { error: text }
+  const said = notes.filter((each) => each !== '')
+  const value = text.startsWith('{') || /^\s+\{/.test(text) ? parseExactJson(text) : undefined
+  const object = isExactObject(value) ? (withoutReferences(value, 0) as JsonObject) : undefined
+  if (object === undefined) return { output: [text, ...said].filter((each) => each !== '').join('\n\n') }
+  return said.length === 0 ? object : { ...object, attachments: said.join(' ') }
+}
+
+const MAX_DEPTH = 100
+const REFERENCE_KEYS: ReadonlySet<string> = new Set(['$ref', '$defs'])
+
+/** Inside a response these keys are taken for references to its media, and an unknown one rejects the request. */
+function withoutReferences(value: unknown, depth: number): unknown {
+  if (depth > MAX_DEPTH) return null
+  if (Array.isArray(value)) return value.map((each) => withoutReferences(each, depth + 1))
+  if (!isExactObject(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, inner]) => (REFERENCE_KEYS.has(key) ? [] : [[key, withoutReferences(inner, depth + 1)]])),
+  )
+}

@@ -1,0 +1,104 @@
+import { GatewayError } from '../../core/error.ts'
+import type { AnswerWriter, OpenCall } from '../shared/answer-writer.ts'
+import { hashedName } from '../shared/id-map.ts'
+import { asString, isObject } from '../shared/json.ts'
+import { PartialArguments } from './partial-args.ts'
+
+type Json = { readonly [field: string]: unknown }
+
+export interface FunctionCallOptions {
+  readonly writer: AnswerWriter
+  readonly providerName: string
+  /** Names the caller offered; a call of another waits for what follows: a finish reason may disown it. */
+  readonly declared: () => ReadonlySet<string>
+  /** Text that no other answer of the conversation has in common: ids of calls without one are made of it. */
+  readonly seed: () => string
+  /** Writes the signature a call came with. */
+  readonly sign: (signature: string | undefined) => void
+}
+
+/** Calls of functions: each part is a call of its own, whatever its name and place; some come in pieces. */
+export class FunctionCallDecoder {
+  readonly #options: FunctionCallOptions
+  #names: ReadonlySet<string> | undefined
+  #count = 0
+  #partial: { readonly call: OpenCall; readonly args: PartialArguments } | undefined
+  #waiting: { readonly call: Json; readonly signature: string | undefined } | undefined
+
+  constructor(options: FunctionCallOptions) {
+    this.#options = options
+  }
+
+  push(call: Json, signature: string | undefined): void {
+    const name = asString(call['name'])
+    if (!name) return this.#more(call)
+    this.release()
+    this.#endPartial(false)
+    const inPieces = call['willContinue'] === true || Array.isArray(call['partialArgs'])
+    if (inPieces) {
+      this.#partial = { call: this.#open(call, name, signature), args: new PartialArguments() }
+      return this.#more(call)
+    }
+    this.#names ??= this.#options.declared()
+    if (this.#names.has(name)) this.#whole(call, name, signature)
+    else this.#waiting = { call, signature }
+  }
+
+  /** Writes a call that waited: an answer that goes on after it was not ended for it. */
+  release(): void {
+    const waiting = this.#waiting
+    this.#waiting = undefined
+    if (waiting !== undefined) this.#whole(waiting.call, asString(waiting.call['name'])!, waiting.signature)
+  }
+
+  /** `cut`: the answer broke off, and a call in pieces is not whole. */
+  finish(cut: boolean): void {
+    this.release()
+    this.#endPartial(cut)
+  }
+
+  #whole(call: Json, name: string, signature: string | undefined): void {
+    const { writer } = this.#options
+    const open = this.#open(call, name, signature)
+    writer.arguments(open, isObject(call['args']) ? JSON.stringify(call['args']) : '{}')
+    writer.closeCall(open)
+  }
+
+  #open(call: Json, name: string, signature: string | undefined): OpenCall {
+    this.#options.sign(signature)
+    const id = asString(call['id']) || `call_${hashedName(`${this.#options.seed()}:${this.#count}`, 20)}`
+    this.#count++
+    return this.#options.writer.openCall(id, name)
+  }
+
+  /** A piece of the call that is open; one that says nothing ends it. */
+  #more(call: Json): void {
+    const partial = this.#partial
+    if (partial === undefined) return
+    const pieces = Array.isArray(call['partialArgs']) ? (call['partialArgs'] as readonly unknown[]) : []
+    for (const piece of pieces) if (!partial.args.add(piece)) throw this.#broken('pieces of arguments that do not fit together')
+    if (call['willContinue'] !== true) this.#endPartial(false)
+  }
+
+  #endPartial(cut: boolean): void {
+    const partial = this.#partial
+    if (partial === undefined) return
+    this.#partial = undefined
+    const { writer } = this.#options
+    const json = partial.args.toJson()
+    if (cut) {
+      // Not repaired: what the caller sees must not pass for the whole.
+      writer.arguments(partial.call, json.slice(0, -1))
+      writer.closeCall(partial.call, true)
+      return
+    }
+    if (!partial.args.complete) throw this.#broken('a call whose arguments break off')
+    writer.arguments(partial.call, json)
+    writer.closeCall(partial.call)
+  }
+
+  #broken(what: string): GatewayError {
+    const { providerName } = this.#options
+    return new GatewayError('provider_unavailable', `${providerName} sent ${what}`, { source: 'provider', providerName })
+  }
+}

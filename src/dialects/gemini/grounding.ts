@@ -1,0 +1,136 @@
+import type { Annotation, OtherItem } from '../../core/item.ts'
+import { asString, isObject } from '../shared/json.ts'
+
+type Json = { readonly [field: string]: unknown }
+
+const MAX_QUERIES = 100
+
+const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as readonly unknown[]) : [])
+const offset = (value: unknown): number | undefined => (typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined)
+
+/** UTF-16 offsets for offsets in UTF-8 bytes; one inside a character is moved to its start, one behind the end to the end. */
+export function utf16Offsets(text: string, byteOffsets: readonly number[]): ReadonlyMap<number, number> {
+  const found = new Map<number, number>()
+  let bytes = 0
+  let at = 0
+  for (const wanted of [...new Set(byteOffsets)].sort((a, b) => a - b)) {
+    while (at < text.length) {
+      const code = text.codePointAt(at)!
+      const size = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4
+      if (bytes + size > wanted) break
+      bytes += size
+      at += size === 4 ? 2 : 1
+    }
+    found.set(wanted, at)
+  }
+  return found
+}
+
+interface Cited {
+  readonly start: number
+  readonly end: number
+}
+
+/** What an answer says about its sources: gathered while it streams (the last word wins), written when its text is whole. */
+export class GroundingCollector {
+  #chunks: readonly unknown[] = []
+  #supports: readonly unknown[] = []
+  #queries: readonly string[] = []
+  #citations: readonly unknown[] = []
+
+  /** True when the candidate said anything of the kind. */
+  push(candidate: Json): boolean {
+    const grounding = candidate['groundingMetadata']
+    const citation = candidate['citationMetadata']
+    if (isObject(grounding)) {
+      if (list(grounding['groundingChunks']).length > 0) this.#chunks = list(grounding['groundingChunks'])
+      if (list(grounding['groundingSupports']).length > 0) this.#supports = list(grounding['groundingSupports'])
+      const queries = list(grounding['webSearchQueries']).filter((query): query is string => typeof query === 'string' && query !== '')
+      if (queries.length > 0) this.#queries = queries.slice(0, MAX_QUERIES)
+    }
+    if (isObject(citation)) {
+      const sources = [...list(citation['citationSources']), ...list(citation['citations'])]
+      if (sources.length > 0) this.#citations = sources
+    }
+    return isObject(grounding) || isObject(citation)
+  }
+
+  get searches(): number {
+    return this.#queries.length
+  }
+
+  /** Citations with offsets into `text`, the whole text of the answer. */
+  annotations(text: string): Annotation[] {
+    const segments = [...this.#supports.map((support) => (isObject(support) ? support['segment'] : undefined)), ...this.#citations]
+    const bytes = segments.flatMap((segment) => (isObject(segment) ? [offset(segment['startIndex']) ?? 0, offset(segment['endIndex']) ?? 0] : []))
+    const offsets = bytes.length === 0 ? new Map<number, number>() : utf16Offsets(text, bytes)
+    const annotations: Annotation[] = []
+    for (const support of this.#supports) {
+      if (!isObject(support)) continue
+      const at = place(support['segment'], text, offsets)
+      for (const index of list(support['groundingChunkIndices'])) {
+        const annotation = typeof index === 'number' ? sourceOf(this.#chunks[index], at) : undefined
+        if (annotation !== undefined) annotations.push(annotation)
+      }
+    }
+    // Sources nobody tied to a sentence are those of the whole.
+    if (this.#supports.length === 0) {
+      for (const chunk of this.#chunks) {
+        const annotation = sourceOf(chunk, { start: text.length, end: text.length })
+        if (annotation !== undefined) annotations.push(annotation)
+      }
+    }
+    for (const source of this.#citations) {
+      if (!isObject(source) || !asString(source['uri'])) continue
+      annotations.push(urlCitation(asString(source['uri'])!, asString(source['title']), place(source, text, offsets)))
+    }
+    return annotations
+  }
+
+  /** The search itself, as an item of the answer; undefined when none was made. */
+  searchCall(): OtherItem | undefined {
+    if (this.#queries.length === 0) return undefined
+    const urls = this.#chunks.flatMap((chunk) => webOf(chunk)?.url ?? [])
+    return {
+      type: 'web_search_call',
+      status: 'completed',
+      action: {
+        type: 'search',
+        query: this.#queries[0],
+        queries: this.#queries,
+        ...(urls.length === 0 ? {} : { sources: [...new Set(urls)].map((url) => ({ type: 'url', url })) }),
+      },
+    }
+  }
+}
+
+/** Where a segment stands. Its own text is the proof; offsets of answers in several parts may count from another start. */
+function place(segment: unknown, text: string, offsets: ReadonlyMap<number, number>): Cited {
+  if (!isObject(segment)) return { start: text.length, end: text.length }
+  const start = offsets.get(offset(segment['startIndex']) ?? 0) ?? 0
+  const end = Math.max(start, offsets.get(offset(segment['endIndex']) ?? 0) ?? text.length)
+  const quoted = asString(segment['text'])
+  if (!quoted || text.slice(start, end) === quoted) return { start, end }
+  const after = text.indexOf(quoted, start)
+  const found = after >= 0 ? after : text.indexOf(quoted)
+  return found < 0 ? { start, end } : { start: found, end: found + quoted.length }
+}
+
+function webOf(chunk: unknown): { readonly url: string; readonly title: string | undefined; readonly content: string | undefined } | undefined {
+  if (!isObject(chunk)) return undefined
+  const source = [chunk['web'], chunk['retrievedContext'], chunk['maps']].find(isObject)
+  const url = asString(source?.['uri'])
+  return url ? { url, title: asString(source?.['title']), content: asString(source?.['text']) } : undefined
+}
+
+function sourceOf(chunk: unknown, at: Cited): Annotation | undefined {
+  const web = webOf(chunk)
+  if (web !== undefined) return { ...urlCitation(web.url, web.title, at), ...(web.content === undefined ? {} : { content: web.content }) }
+  const stored = isObject(chunk) && isObject(chunk['retrievedContext']) ? chunk['retrievedContext'] : undefined
+  const file = asString(stored?.['documentName']) ?? asString(stored?.['fileSearchStore'])
+  return file === undefined ? undefined : { type: 'file_citation', file_id: file, filename: asString(stored?.['title']) ?? file, index: at.end }
+}
+
+function urlCitation(url: string, title: string | undefined, { start, end }: Cited): Annotation {
+  return { type: 'url_citation', url, title: title || url, start_index: start, end_index: end }
+}

@@ -1,0 +1,36 @@
+import type { Dialect } from '../../core/dialect.ts'
+import { decodeGeminiError } from './error.ts'
+import { mediaUrls } from './media.ts'
+import { geminiOptions } from './options.ts'
+import type { GeminiOptions } from './options.ts'
+import { encodeRequest } from './request.ts'
+import { GeminiDecoder } from './stream.ts'
+
+/** generateContent, as Google's API for developers and its cloud platform speak it. What differs is declared in options.ts. */
+export const gemini: Dialect<GeminiOptions> = {
+  name: 'gemini',
+  framing: 'sse',
+  options: geminiOptions,
+  supports: [
+    'temperature',
+    'top_p',
+    'top_k',
+    'frequency_penalty',
+    'presence_penalty',
+    'seed',
+    'stop',
+    'max_tokens',
+    'tools',
+    'tool_choice',
+    'response_format',
+    'structured_outputs',
+    'reasoning',
+    'include_reasoning',
+    'logprobs',
+    'top_logprobs',
+  ],
+  encodeRequest,
+  decoder: (request, target) => new GeminiDecoder(request, target),
+  decodeError: (status, headers, body, target) => decodeGeminiError(status, headers, body, target.providerName),
+  mediaUrls,
+}

@@ -1,0 +1,182 @@
+import { GatewayError } from '../../core/error.ts'
+import type { Target } from '../../core/dialect.ts'
+import type { InputFile, JsonObject } from '../../core/item.ts'
+import type { ModelRequest } from '../../core/request.ts'
+import type { ContentPart } from '../shared/content-parts.ts'
+import type { GeminiOptions } from './options.ts'
+
+type GeminiTarget = Target<GeminiOptions>
+
+/** Types by the ending of a name, where nothing else tells. */
+const TYPE_OF_ENDING: { readonly [ending: string]: string } = {
+  pdf: 'application/pdf',
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  webp: 'image/webp',
+  gif: 'image/gif',
+  heic: 'image/heic',
+  heif: 'image/heif',
+  mp4: 'video/mp4',
+  mov: 'video/quicktime',
+  mpeg: 'video/mpeg',
+  mpg: 'video/mpg',
+  webm: 'video/webm',
+  wmv: 'video/wmv',
+  '3gp': 'video/3gpp',
+  flv: 'video/x-flv',
+  mp3: 'audio/mp3',
+  wav: 'audio/wav',
+  aiff: 'audio/aiff',
+  aac: 'audio/aac',
+  ogg: 'audio/ogg',
+  flac: 'audio/flac',
+  m4a: 'audio/m4a',
+  json: 'application/json',
+  csv: 'text/csv',
+  html: 'text/html',
+  xml: 'text/xml',
+  md: 'text/markdown',
+  rtf: 'text/rtf',
+}
+const TEXT_ENDING = /^(?:txt|log|ya?ml|toml|ini|[cm]?[jt]sx?|py|rb|go|rs|java|c|h|cpp|sh|sql|css)$/
+
+function typeOfName(name: string): string | undefined {
+  const ending = /\.([a-z0-9]+)$/i.exec(name.split(/[?#]/)[0] ?? '')?.[1]?.toLowerCase()
+  if (ending === undefined) return undefined
+  return TYPE_OF_ENDING[ending] ?? (TEXT_ENDING.test(ending) ? 'text/plain' : undefined)
+}
+
+const AUDIO_FORMATS: { readonly [format: string]: string } = { mpeg: 'audio/mp3', mp3: 'audio/mp3', wave: 'audio/wav', pcm16: 'audio/pcm', 'x-wav': 'audio/wav' }
+
+const isRemote = (url: string): boolean => /^https?:/i.test(url)
+
+/** Patterns of options, compiled once. */
+const compiled = new WeakMap<GeminiOptions, readonly RegExp[]>()
+function readsItself(url: string, options: GeminiOptions): boolean {
+  let patterns = compiled.get(options)
+  if (patterns === undefined) compiled.set(options, (patterns = options.file_uris.map((source) => new RegExp(source, 'i'))))
+  return patterns.some((each) => each.test(url))
+}
+
+/** Another endpoint may take what this one cannot. */
+function unsupported(what: string, target: GeminiTarget): never {
+  throw new GatewayError('invalid_prompt', `${target.providerName} takes no ${what}`, {
+    failover: 'next',
+    path: 'input',
+    providerName: target.providerName,
+  })
+}
+
+/** One part of a user turn or of a tool's result. Throws `invalid_prompt` for media this format has no part for. */
+export function encodePart(part: ContentPart, target: GeminiTarget): JsonObject {
+  switch (part.type) {
+    case 'input_text':
+      return { text: part.text }
+    case 'input_image':
+      if (part.image_url) return blob(part.image_url, 'image/jpeg', target)
+      return part.file_id ? vendorFile(part.file_id, target) : unsupported('images without an address', target)
+    case 'input_audio': {
+      const format = part.input_audio.format.toLowerCase()
+      const data = part.input_audio.data
+      if (data.startsWith('data:')) return blob(data, 'audio/wav', target)
+      return { inlineData: { mimeType: AUDIO_FORMATS[format] ?? (format.includes('/') ? format : `audio/${format}`), data } }
+    }
+    case 'input_video':
+      return blob(part.video_url, 'video/mp4', target)
+    case 'input_file':
+      return encodeFile(part, target)
+  }
+}
+
+function encodeFile(part: InputFile, target: GeminiTarget): JsonObject {
+  const named = typeOfName(part.filename ?? '')
+  if (part.file_data) {
+    if (/^(?:data|https?|gs):/i.test(part.file_data)) return blob(part.file_data, named ?? 'application/pdf', target, named)
+    return { inlineData: { mimeType: named ?? 'application/pdf', data: part.file_data } }
+  }
+  if (part.file_url) return blob(part.file_url, named ?? 'application/pdf', target, named)
+  return part.file_id ? vendorFile(part.file_id, target) : unsupported('files without data', target)
+}
+
+/** Ids of other vendors' files mean nothing here. */
+function vendorFile(id: string, target: GeminiTarget): JsonObject {
+  return readsItself(id, target.options) ? fileData(id) : unsupported('files by the id of another vendor', target)
+}
+
+function fileData(uri: string, fallback?: string): JsonObject {
+  const mimeType = typeOfName(uri) ?? fallback
+  return { fileData: { ...(mimeType === undefined ? {} : { mimeType }), fileUri: uri } }
+}
+
+/** Data where it is at hand, the address where the endpoint reads it itself, else what was fetched for it. */
+function blob(url: string, assumed: string, target: GeminiTarget, named?: string): JsonObject {
+  if (/^data:/i.test(url)) return inlineDataUrl(url, assumed, target)
+  if (readsItself(url, target.options)) return fileData(url, named ?? assumed)
+  if (!isRemote(url)) return unsupported('media from this kind of address', target)
+  const media = target.media?.get(url)
+  if (media === undefined) throw new GatewayError('image_download_failed', `Could not fetch ${url.slice(0, 200)}`, { path: 'input' })
+  return { inlineData: { mimeType: media.mimeType, data: media.data } }
+}
+
+function inlineDataUrl(url: string, assumed: string, target: GeminiTarget): JsonObject {
+  const comma = url.indexOf(',')
+  if (comma < 0) return unsupported('data URLs without data', target)
+  const head = url.slice(5, comma)
+  const mimeType = head.split(';')[0]!.trim().toLowerCase() || assumed
+  const body = url.slice(comma + 1)
+  if (/;base64$/i.test(head)) return { inlineData: { mimeType, data: body } }
+  let text = body
+  try {
+    text = decodeURIComponent(body)
+  } catch {
+    // Not percent-encoded after all.
+  }
+  return { inlineData: { mimeType, data: Buffer.from(text).toString('base64') } }
+}
+
+/** Whether this endpoint takes the part at all: results of tools degrade to a note where the user's own media would be refused. */
+export function canEncode(part: ContentPart, target: GeminiTarget): boolean {
+  try {
+    encodePart(part, target)
+    return true
+  } catch (error) {
+    if (error instanceof GatewayError && error.errorType === 'invalid_prompt') return false
+    throw error
+  }
+}
+
+/** The addresses this endpoint cannot read itself, in messages and results of tools. */
+export function mediaUrls(request: ModelRequest, target: GeminiTarget): string[] {
+  const urls = new Set<string>()
+  for (const item of request.input) {
+    const parts = 'content' in item ? item['content'] : 'output' in item ? item['output'] : undefined
+    if (!Array.isArray(parts)) continue
+    for (const part of parts as readonly ContentPart[]) {
+      const url = addressOf(part)
+      if (url && isRemote(url) && !readsItself(url, target.options)) urls.add(url)
+    }
+  }
+  return [...urls]
+}
+
+function addressOf(part: ContentPart): string | null | undefined {
+  switch (part.type) {
+    case 'input_image':
+      return part.image_url
+    case 'input_video':
+      return part.video_url
+    case 'input_file':
+      return part.file_data || part.file_url
+    default:
+      return undefined
+  }
+}
+
+/** The type of an image by its first bytes, from base64. */
+export function imageType(base64: string): string {
+  const start = base64.slice(0, 8)
+  if (start.startsWith('/9j/')) return 'image/jpeg'
+  if (start.startsWith('R0lG')) return 'image/gif'
+  return start.startsWith('UklG') ? 'image/webp' : 'image/png'
+}

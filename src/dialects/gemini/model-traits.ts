@@ -1,0 +1,92 @@
+import { z } from 'zod'
+
+/** Regular expressions of options are checked here, so that a bad one is a configuration error. */
+export const pattern = z.string().refine((source) => {
+  try {
+    return new RegExp(source).source !== ''
+  } catch {
+    return false
+  }
+}, 'not a regular expression')
+
+/** What differs between models of this format. Each may be an option of its own, or come from a rule on the model's name. */
+export const traitFields = {
+  thinking: z.enum(['none', 'budget', 'level']).describe('How thinking is asked for: not at all, by `thinkingBudget`, by `thinkingLevel`.'),
+  thinking_levels: z.array(z.enum(['minimal', 'low', 'medium', 'high'])).describe('Levels the model knows; the lowest stands for "off".'),
+  thinking_budget: z
+    .strictObject({ min: z.int().nonnegative(), max: z.int().positive(), off: z.boolean() })
+    .describe('Bounds of the budget in tokens, and whether 0 switches thinking off.'),
+  system_instruction: z.boolean().describe('False: system text goes before the first user turn.'),
+  call_signatures: z.boolean().describe('Calls of the history without a signature are refused: a stand-in is sent for those another model made.'),
+  tools_with_schema: z.boolean().describe('Structured output and function tools may stand in one request.'),
+  tools_with_search: z.boolean().describe('Native search and function tools may stand in one request.'),
+  tool_result_media: z.boolean().describe('Results of tools may hold media; else they follow in a user turn.'),
+  penalties: z.boolean().describe('Presence and frequency penalties are accepted.'),
+  image_output: z.boolean().describe('The model answers with images.'),
+  search_unit: z.enum(['query', 'prompt']).describe('What one native search costs for: each query, or the whole prompt.'),
+}
+
+const allTraits = z.strictObject(traitFields)
+const someTraits = allTraits.partial()
+/** Traits of the models whose upstream id matches. */
+export const traitRule = z.strictObject({ match: pattern, ...someTraits.shape })
+
+export type ModelTraits = z.output<typeof allTraits>
+export type TraitRule = z.output<typeof traitRule>
+
+/** A model no rule knows: the budget field is understood by every generation, a stand-in signature is ignored by those that ask for none. */
+const UNKNOWN_MODEL: ModelTraits = {
+  thinking: 'budget',
+  thinking_levels: ['low', 'medium', 'high'],
+  thinking_budget: { min: 128, max: 24_576, off: true },
+  system_instruction: true,
+  call_signatures: true,
+  tools_with_schema: true,
+  tools_with_search: false,
+  tool_result_media: false,
+  penalties: true,
+  image_output: false,
+  search_unit: 'query',
+}
+
+/** By generation, then by size; later rules go over earlier ones. */
+export const MODEL_RULES: readonly TraitRule[] = [
+  { match: '(^|/)gemini-(1|2)\\.', call_signatures: false, tools_with_schema: false, search_unit: 'prompt' },
+  { match: '(^|/)gemini-(1|2\\.0)', thinking: 'none' },
+  { match: '(^|/)gemini-2\\.5', thinking_budget: { min: 1, max: 24_576, off: true }, penalties: false },
+  { match: '(^|/)gemini-2\\.5-pro', thinking_budget: { min: 128, max: 32_768, off: false } },
+  { match: '(^|/)gemini-2\\.5-flash-lite', thinking_budget: { min: 512, max: 24_576, off: true } },
+  {
+    match: '(^|/)gemini-([3-9]|\\d\\d)',
+    thinking: 'level',
+    thinking_levels: ['minimal', 'low', 'medium', 'high'],
+    tools_with_search: true,
+    tool_result_media: true,
+    penalties: false,
+  },
+  { match: '(^|/)gemini-3-pro', thinking_levels: ['low', 'high'] },
+  { match: '(^|/)gemini-3\\.\\d+-pro', thinking_levels: ['low', 'medium', 'high'] },
+  { match: '(^|/)gemini-.*-image', image_output: true, thinking: 'none' },
+  { match: '(^|/)gemma', thinking: 'none', system_instruction: false, call_signatures: false, tools_with_schema: false },
+]
+
+export type TraitOptions = z.output<typeof someTraits> & { readonly model_rules: readonly TraitRule[] }
+
+const known = new WeakMap<TraitOptions, Map<string, ModelTraits>>()
+
+/** The traits of a model: what options say outright, else the rules that match its name, else the cautious guess. */
+export function traitsOf(options: TraitOptions, model: string): ModelTraits {
+  const models = known.get(options) ?? new Map<string, ModelTraits>()
+  known.set(options, models)
+  const before = models.get(model)
+  if (before !== undefined) return before
+  const matching = options.model_rules.filter(({ match }) => new RegExp(match, 'i').test(model))
+  const traits = { ...UNKNOWN_MODEL }
+  for (const source of [...matching, options]) {
+    for (const name of Object.keys(traitFields) as (keyof ModelTraits)[]) {
+      if (source[name] !== undefined) Object.assign(traits, { [name]: source[name] })
+    }
+  }
+  models.set(model, traits)
+  return traits
+}

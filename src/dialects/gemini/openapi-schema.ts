@@ -1,0 +1,181 @@
+import { isObject } from '../shared/json.ts'
+
+type Json = { readonly [key: string]: unknown }
+type Draft = { [key: string]: unknown }
+
+/** Keywords with the same meaning on both sides. An unknown one rejects the whole request, so that nothing else passes. */
+const KEPT: readonly string[] = [
+  'title',
+  'description',
+  'default',
+  'example',
+  'minItems',
+  'maxItems',
+  'minProperties',
+  'maxProperties',
+  'minLength',
+  'maxLength',
+  'pattern',
+  'minimum',
+  'maximum',
+  'propertyOrdering',
+]
+const FORMATS: { readonly [type: string]: readonly string[] } = {
+  STRING: ['enum', 'date-time'],
+  NUMBER: ['float', 'double'],
+  INTEGER: ['int32', 'int64'],
+}
+const TYPES: ReadonlySet<string> = new Set(['STRING', 'NUMBER', 'INTEGER', 'BOOLEAN', 'ARRAY', 'OBJECT'])
+const MAX_DEPTH = 24
+
+/**
+ * A JSON Schema in the OpenAPI subset of the older fields: references are put in place (a recursive one ends in an object without
+ * members), constants become one-valued enums, lists of types become `nullable` or `anyOf`, `allOf` is merged, types are upper case.
+ */
+export function toOpenApiSchema(schema: Json): Json {
+  return convert(schema, { root: schema, open: [] }, 0)
+}
+
+interface Scope {
+  readonly root: Json
+  /** References being put in place: meeting one again is a recursion. */
+  readonly open: readonly string[]
+}
+
+function convert(node: unknown, scope: Scope, depth: number): Draft {
+  if (!isObject(node)) return { type: 'STRING' }
+  if (depth > MAX_DEPTH) return { type: 'OBJECT' }
+  if (typeof node['$ref'] === 'string') return reference(node, node['$ref'], scope, depth)
+  const merged = Array.isArray(node['allOf']) ? mergeAll(node, scope) : node
+  const draft: Draft = {}
+  for (const key of KEPT) if (merged[key] !== undefined && merged[key] !== null) draft[key] = merged[key]
+  if (draft['example'] === undefined && Array.isArray(merged['examples']) && merged['examples'].length > 0) draft['example'] = merged['examples'][0]
+  if (draft['minimum'] === undefined && typeof merged['exclusiveMinimum'] === 'number') draft['minimum'] = merged['exclusiveMinimum']
+  if (draft['maximum'] === undefined && typeof merged['exclusiveMaximum'] === 'number') draft['maximum'] = merged['exclusiveMaximum']
+  addType(draft, merged, scope, depth)
+  addEnum(draft, merged)
+  addMembers(draft, merged, scope, depth)
+  addFormat(draft, merged)
+  return draft
+}
+
+function reference(node: Json, ref: string, scope: Scope, depth: number): Draft {
+  const description = typeof node['description'] === 'string' ? { description: node['description'] } : {}
+  const found = scope.open.includes(ref) ? undefined : resolve(scope.root, ref)
+  if (found === undefined) return { type: 'OBJECT', ...description }
+  return { ...convert(found, { root: scope.root, open: [...scope.open, ref] }, depth + 1), ...description }
+}
+
+/** Only pointers into the same schema; a foreign address cannot be followed. */
+function resolve(root: Json, ref: string): Json | undefined {
+  if (!ref.startsWith('#')) return undefined
+  let at: unknown = root
+  for (const step of ref.slice(1).split('/').slice(1)) {
+    const key = decodeStep(step)
+    at = (isObject(at) && Object.hasOwn(at, key)) || Array.isArray(at) ? (at as Json)[key] : undefined
+  }
+  return isObject(at) ? at : undefined
+}
+
+function decodeStep(step: string): string {
+  const plain = step.replaceAll('~1', '/').replaceAll('~0', '~')
+  try {
+    return decodeURIComponent(plain)
+  } catch {
+    return plain
+  }
+}
+
+/** One schema of a conjunction: members together, the rest by the last that says it. */
+function mergeAll(node: Json, scope: Scope): Json {
+  const { allOf, ...own } = node
+  const parts = [...(allOf as readonly unknown[]), own].map((part) => {
+    const inner = isObject(part) && typeof part['$ref'] === 'string' ? { ...resolve(scope.root, part['$ref']), ...without(part, '$ref') } : part
+    return isObject(inner) ? inner : {}
+  })
+  const merged: Draft = {}
+  for (const part of parts) {
+    Object.assign(merged, part, {
+      ...(isObject(part['properties']) ? { properties: { ...(merged['properties'] as object | undefined), ...part['properties'] } } : {}),
+      ...(Array.isArray(part['required']) ? { required: [...((merged['required'] as unknown[] | undefined) ?? []), ...(part['required'] as unknown[])] } : {}),
+    })
+  }
+  delete merged['allOf']
+  return merged
+}
+
+function without(node: Json, key: string): Json {
+  return Object.fromEntries(Object.entries(node).filter(([name]) => name !== key))
+}
+
+function addType(draft: Draft, node: Json, scope: Scope, depth: number): void {
+  const listed = (Array.isArray(node['type']) ? (node['type'] as readonly unknown[]) : [node['type']]).flatMap((type) =>
+    typeof type === 'string' ? [type.toUpperCase()] : [],
+  )
+  const types = listed.filter((type) => TYPES.has(type))
+  if (listed.includes('NULL') || node['nullable'] === true) draft['nullable'] = true
+  const choices = [node['anyOf'], node['oneOf']].find(Array.isArray) as readonly unknown[] | undefined
+  if (choices !== undefined && choices.length > 0) return addChoices(draft, choices, scope, depth)
+  if (types.length > 1) draft['anyOf'] = types.map((type) => convert({ ...node, type: type.toLowerCase(), description: undefined }, scope, depth + 1))
+  else draft['type'] = types[0] ?? impliedType(node)
+}
+
+/** A choice between one thing and null is that thing, nullable. */
+function addChoices(draft: Draft, choices: readonly unknown[], scope: Scope, depth: number): void {
+  const real = choices.filter((choice) => !(isObject(choice) && (choice['type'] === 'null' || choice['const'] === null)))
+  if (real.length < choices.length) draft['nullable'] = true
+  if (real.length === 1) {
+    const only = convert(real[0], scope, depth + 1)
+    for (const [key, value] of Object.entries(only)) draft[key] ??= value
+  } else if (real.length === 0) draft['type'] = 'STRING'
+  else draft['anyOf'] = real.map((choice) => convert(choice, scope, depth + 1))
+}
+
+function impliedType(node: Json): string {
+  if (isObject(node['properties']) || 'additionalProperties' in node) return 'OBJECT'
+  if ('items' in node || 'prefixItems' in node) return 'ARRAY'
+  const sample = 'const' in node ? node['const'] : Array.isArray(node['enum']) ? (node['enum'] as readonly unknown[])[0] : undefined
+  if (typeof sample === 'boolean') return 'BOOLEAN'
+  if (typeof sample === 'number') return Number.isInteger(sample) ? 'INTEGER' : 'NUMBER'
+  if (sample === undefined && ('minimum' in node || 'maximum' in node)) return 'NUMBER'
+  return sample === undefined && Object.keys(node).length === 0 ? 'OBJECT' : 'STRING'
+}
+
+/** Enums exist for strings only: the values of others go into the description, where the model at least reads them. */
+function addEnum(draft: Draft, node: Json): void {
+  const values = 'const' in node ? [node['const']] : Array.isArray(node['enum']) ? (node['enum'] as readonly unknown[]) : undefined
+  if (values === undefined) return
+  const real = values.filter((value) => value !== null)
+  if (real.length < values.length) draft['nullable'] = true
+  if (real.length === 0) return
+  if (draft['type'] === 'STRING' && real.every((value) => typeof value === 'string' && value !== '')) {
+    draft['enum'] = real
+    draft['format'] = 'enum'
+    return
+  }
+  const said = `One of: ${real.map((value) => JSON.stringify(value)).join(', ')}.`
+  draft['description'] = typeof draft['description'] === 'string' ? `${draft['description']} ${said}` : said
+}
+
+function addMembers(draft: Draft, node: Json, scope: Scope, depth: number): void {
+  if (draft['type'] === 'OBJECT' && isObject(node['properties']) && draft['properties'] === undefined) {
+    const names = Object.keys(node['properties'])
+    if (names.length > 0) {
+      draft['properties'] = Object.fromEntries(Object.entries(node['properties']).map(([name, member]) => [name, convert(member, scope, depth + 1)]))
+    }
+    // A required member that is not declared rejects the request.
+    const required = Array.isArray(node['required']) ? [...new Set(node['required'])].filter((name) => names.includes(name as string)) : []
+    if (required.length > 0) draft['required'] = required
+  }
+  if (draft['type'] === 'ARRAY' && draft['items'] === undefined) {
+    const tuple = Array.isArray(node['prefixItems']) ? node['prefixItems'] : Array.isArray(node['items']) ? node['items'] : undefined
+    if (tuple === undefined) draft['items'] = convert(node['items'], scope, depth + 1)
+    else draft['items'] = tuple.length === 1 ? convert(tuple[0], scope, depth + 1) : { anyOf: tuple.map((each) => convert(each, scope, depth + 1)) }
+  }
+}
+
+function addFormat(draft: Draft, node: Json): void {
+  const { format } = node
+  if (draft['format'] !== undefined || typeof format !== 'string' || typeof draft['type'] !== 'string') return
+  if (FORMATS[draft['type']]?.includes(format) === true) draft['format'] = format
+}

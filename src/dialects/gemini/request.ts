@@ -1,0 +1,244 @@
+import type { EncodedRequest, Target } from '../../core/dialect.ts'
+import type { InputItem, JsonObject, MessageItem } from '../../core/item.ts'
+import { GATEWAY_FIELDS } from '../../core/request.ts'
+import type { ModelRequest } from '../../core/request.ts'
+import { isObject } from '../shared/json.ts'
+import type { ReasoningPart } from '../shared/reasoning-replay.ts'
+import { foldTurns } from '../shared/turns.ts'
+import type { Conversation } from '../shared/turns.ts'
+import { encodeContents, keepItem } from './contents.ts'
+import { fitJsonSchema } from './json-schema.ts'
+import { traitsOf } from './model-traits.ts'
+import type { ModelTraits } from './model-traits.ts'
+import { toOpenApiSchema } from './openapi-schema.ts'
+import { REASONING_FORMAT } from './options.ts'
+import type { GeminiOptions } from './options.ts'
+import { encodeThinking } from './thinking.ts'
+import { encodeTools, toolsOf } from './tools.ts'
+import type { GeminiTools } from './tools.ts'
+
+type GeminiTarget = Target<GeminiOptions>
+type Body = { [field: string]: unknown }
+
+/** The request as this endpoint takes it. `dropped` names what it does not get. Throws `invalid_prompt` for media it cannot take. */
+export function encodeRequest(request: ModelRequest, target: GeminiTarget): EncodedRequest {
+  const { options } = target
+  const traits = traitsOf(options, target.upstreamModel)
+  const dropped: string[] = []
+  const hasTools = target.supports.has('tools')
+  if (request.tools?.length && !hasTools) dropped.push('tools')
+  const tools = toolsOf(hasTools ? request : {}, options)
+  dropped.push(...tools.dropped)
+  const conversation = fold(request, target, traits, tools, dropped)
+  const format = planFormat(request, target, traits, tools)
+  if (format.note !== undefined) dropped.push(format.note)
+  const { contents, systemInstruction } = encodeContents(conversation, target, traits, format.instruction === undefined ? [] : [format.instruction])
+  const generationConfig = { ...encodeParameters(request, target, traits, dropped), ...format.config }
+  const body: Body = {
+    contents,
+    ...(systemInstruction === undefined ? {} : { systemInstruction }),
+    ...encodeTools(tools, request, target, traits, dropped),
+    ...(Object.keys(generationConfig).length === 0 ? {} : { generationConfig }),
+    ...(options.safety_settings.length === 0 ? {} : { safetySettings: options.safety_settings }),
+    ...encodeAccount(request, options, dropped),
+    ...encodeExtras(request, options, dropped),
+  }
+  return {
+    method: 'POST',
+    path: pathOf(target),
+    headers: { 'content-type': 'application/json', accept: target.stream ? 'text/event-stream' : 'application/json' },
+    body: JSON.stringify(withConstants(body, options)),
+    dropped: [...new Set(dropped)],
+  }
+}
+
+/** Names with a folder of their own (tuned models, deployed endpoints) stand beside the folder of the public ones. */
+function pathOf({ upstreamModel, options, stream }: GeminiTarget): string {
+  const name = upstreamModel.replace(/^models\//, '')
+  const model = name.split('/').map(encodeURIComponent).join('/')
+  return `${name.includes('/') ? '' : options.path}/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`
+}
+
+function fold(request: ModelRequest, target: GeminiTarget, traits: ModelTraits, tools: GeminiTools, dropped: string[]): Conversation {
+  const input = target.options.later_system === 'instruction' ? systemFirst(request.input) : request.input
+  const conversation = foldTurns(
+    { input, instructions: request.instructions ?? null },
+    {
+      callIds: { pattern: /^[a-zA-Z0-9_.:-]+$/, max: 128 },
+      names: tools.names,
+      laterSystem: 'user-text',
+      alternate: true,
+      keepReasoning: (part) => readable(part, target),
+      keepItem: (item) => keepItem(item, traits),
+    },
+  )
+  dropped.push(...conversation.dropped)
+  if (conversation.droppedReasoning) dropped.push('input: reasoning of another provider')
+  return conversation
+}
+
+const isSystem = (item: InputItem): boolean => {
+  const { role } = item as Partial<MessageItem>
+  return item.type === 'message' && (role === 'system' || role === 'developer')
+}
+
+/** The same list when nothing has to move. */
+function systemFirst(input: readonly InputItem[]): readonly InputItem[] {
+  const end = input.findIndex((item) => !isSystem(item))
+  if (end < 0 || !input.slice(end).some(isSystem)) return input
+  return [...input.filter(isSystem), ...input.filter((item) => !isSystem(item))]
+}
+
+/** Signatures of this format, from here; without an envelope nobody can say whose they are, and only the format speaks for them. */
+function readable(part: ReasoningPart, target: GeminiTarget): boolean {
+  if (part.format !== REASONING_FORMAT) return false
+  if (part.data !== undefined) return part.scope === target.scope
+  return part.signature === undefined || part.scope === undefined || part.scope === target.scope
+}
+
+// ---- parameters ----
+
+function encodeParameters(request: ModelRequest, target: GeminiTarget, traits: ModelTraits, dropped: string[]): Body {
+  const { supports } = target
+  const config: Body = {}
+  const put = (field: string, name: string, allowed: boolean, value: unknown = request[field]): void => {
+    if (value == null) return
+    if (allowed) config[name] = value
+    else dropped.push(field)
+  }
+  put('temperature', 'temperature', supports.has('temperature'))
+  put('top_p', 'topP', supports.has('top_p'))
+  put('top_k', 'topK', supports.has('top_k'))
+  put('seed', 'seed', supports.has('seed'))
+  put('presence_penalty', 'presencePenalty', supports.has('presence_penalty') && traits.penalties)
+  put('frequency_penalty', 'frequencyPenalty', supports.has('frequency_penalty') && traits.penalties)
+  put('stop', 'stopSequences', supports.has('stop'), stopSequences(request['stop'], dropped))
+  const limit = request.max_output_tokens
+  if (limit != null && target.maxOutputTokens !== undefined && limit > target.maxOutputTokens) {
+    dropped.push(`max_output_tokens: lowered to ${target.maxOutputTokens}`)
+    config['maxOutputTokens'] = target.maxOutputTokens
+  } else put('max_output_tokens', 'maxOutputTokens', supports.has('max_tokens'), limit)
+  encodeLogprobs(request, target, config, dropped)
+  const thinking = encodeThinking(request, target, traits, dropped)
+  if (thinking !== undefined) config['thinkingConfig'] = thinking
+  encodeImages(request, traits, config, dropped)
+  if (request.text?.verbosity != null) dropped.push('text.verbosity')
+  for (const field of UNKNOWN_SAMPLING) if (request[field] != null) dropped.push(field)
+  return config
+}
+
+const UNKNOWN_SAMPLING = ['min_p', 'top_a', 'repetition_penalty', 'logit_bias', 'prediction', 'web_search_options'] as const
+const MAX_STOP_SEQUENCES = 5
+
+function stopSequences(stop: unknown, dropped: string[]): readonly unknown[] | undefined {
+  const list: readonly unknown[] = Array.isArray(stop) ? stop : stop == null ? [] : [stop]
+  if (list.length > MAX_STOP_SEQUENCES) dropped.push(`stop: only the first ${MAX_STOP_SEQUENCES}`)
+  return list.length === 0 ? undefined : list.slice(0, MAX_STOP_SEQUENCES)
+}
+
+function encodeLogprobs(request: ModelRequest, { supports }: GeminiTarget, config: Body, dropped: string[]): void {
+  const top = request.top_logprobs ?? 0
+  if (top <= 0 && request.include?.includes('message.output_text.logprobs') !== true) return
+  if (!supports.has('logprobs')) return void dropped.push('top_logprobs')
+  config['responseLogprobs'] = true
+  if (top > 0 && supports.has('top_logprobs')) config['logprobs'] = top
+}
+
+/** Modalities are only said where they differ from plain text. */
+function encodeImages(request: ModelRequest, traits: ModelTraits, config: Body, dropped: string[]): void {
+  const wanted = request.modalities?.includes('image') ?? traits.image_output
+  if (wanted && !traits.image_output) return void dropped.push('modalities: image')
+  if (!wanted) return
+  config['responseModalities'] = request.modalities === undefined || request.modalities.includes('text') ? ['TEXT', 'IMAGE'] : ['IMAGE']
+  const image = Object.fromEntries(
+    Object.entries(request.image_config ?? {}).flatMap(([field, value]) => (IMAGE_FIELDS[field] === undefined ? [] : [[IMAGE_FIELDS[field], value]])),
+  )
+  if (Object.keys(image).length > 0) config['imageConfig'] = image
+}
+
+const IMAGE_FIELDS: { readonly [field: string]: string } = { aspect_ratio: 'aspectRatio', image_size: 'imageSize' }
+
+// ---- structured output ----
+
+interface FormatPlan {
+  readonly config?: JsonObject
+  readonly instruction?: string
+  readonly note?: string
+}
+
+/** Natively where the endpoint can, else by the prompt: older models refuse a schema beside tools. */
+function planFormat(request: ModelRequest, { options, supports }: GeminiTarget, traits: ModelTraits, tools: GeminiTools): FormatPlan {
+  const format = request.text?.format
+  if (format == null || format.type === 'text') return {}
+  const native = (tools.tools.length === 0 && tools.native.size === 0) || traits.tools_with_schema || request.tool_choice === 'none'
+  if (format.type === 'json_object') {
+    if (native && (supports.has('response_format') || supports.has('structured_outputs'))) return { config: { responseMimeType: 'application/json' } }
+    return { instruction: 'Answer with one JSON object and nothing else.', note: 'text.format: asked for in the prompt' }
+  }
+  if (native && supports.has('structured_outputs')) {
+    const schema =
+      options.schemas === 'openapi' ? { responseSchema: toOpenApiSchema(format.schema) } : { responseJsonSchema: fitJsonSchema(format.schema) }
+    return { config: { responseMimeType: 'application/json', ...schema } }
+  }
+  const about = format.description === undefined ? '' : ` (${format.description})`
+  return {
+    instruction: `Answer with one JSON object that is valid under this JSON schema${about}, and with nothing else:\n${JSON.stringify(format.schema)}`,
+    note: 'text.format: asked for in the prompt',
+  }
+}
+
+// ---- account and the rest ----
+
+const TIERS: { readonly [tier: string]: string } = { default: 'standard', flex: 'flex', priority: 'priority' }
+
+function encodeAccount(request: ModelRequest, options: GeminiOptions, dropped: string[]): Body {
+  const body: Body = {}
+  const tier = request.service_tier
+  if (tier != null && tier !== 'auto') {
+    const known = options.service_tier ? TIERS[tier] : undefined
+    if (known !== undefined) body['serviceTier'] = known
+    else if (tier !== 'default') dropped.push('service_tier')
+  }
+  const metadata = Object.entries(request.metadata ?? {})
+  if (metadata.length > 0) {
+    if (options.labels) body['labels'] = Object.fromEntries(metadata.map(([key, value]) => [label(key), label(value)]))
+    else dropped.push('metadata')
+  }
+  for (const field of ['user', 'safety_identifier', 'prompt_cache_options'] as const) if (request[field] != null) dropped.push(field)
+  return body
+}
+
+/** Labels are lower case letters, digits, dashes and underscores. */
+const label = (text: string): string =>
+  text
+    .toLowerCase()
+    .replace(/[^\p{Ll}\p{Lo}\d_-]/gu, '_')
+    .slice(0, 63)
+
+/** Fields that are handled above, or say nothing this endpoint could act on. */
+const HANDLED: ReadonlySet<string> = new Set([
+  ...GATEWAY_FIELDS,
+  ...UNKNOWN_SAMPLING,
+  ...['input', 'instructions', 'tools', 'tool_choice', 'parallel_tool_calls', 'max_output_tokens', 'temperature', 'top_p', 'top_k', 'seed', 'stop'],
+  ...['presence_penalty', 'frequency_penalty', 'top_logprobs', 'include', 'reasoning', 'text', 'client_metadata', 'service_tier', 'metadata'],
+  ...['user', 'safety_identifier', 'prompt_cache_options', 'prompt_cache_key'],
+])
+
+/** An unknown field rejects the whole request here: only declared ones pass. */
+function encodeExtras(request: ModelRequest, options: GeminiOptions, dropped: string[]): Body {
+  const body: Body = {}
+  for (const [field, value] of Object.entries(request)) {
+    if (HANDLED.has(field) || value == null) continue
+    if (options.pass_through.includes(field)) body[field] = value
+    else if (!(field === 'truncation' && value === 'disabled') && !(field === 'background' && value === false)) dropped.push(field)
+  }
+  return body
+}
+
+function withConstants(body: Body, options: GeminiOptions): Body {
+  for (const [field, value] of Object.entries(options.extra_body)) {
+    const present = body[field]
+    body[field] = isObject(present) && isObject(value) ? { ...present, ...value } : value
+  }
+  return body
+}

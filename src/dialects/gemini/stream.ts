@@ -1,0 +1,385 @@
+import type { Decoder, Target } from '../../core/dialect.ts'
+import { GatewayError } from '../../core/error.ts'
+import type { FinishReason, ModelEvent } from '../../core/event.ts'
+import { sealReasoning } from '../../core/reasoning-envelope.ts'
+import type { ModelRequest } from '../../core/request.ts'
+import { AnswerWriter } from '../shared/answer-writer.ts'
+import type { ReasoningFields } from '../shared/answer-writer.ts'
+import { scrubbedExcerpt } from '../shared/scrub.ts'
+import { asString, isObject, tryParseJson } from '../shared/json.ts'
+import { codeItem } from './code-execution.ts'
+import { markUnreadableSignature, streamError } from './error.ts'
+import { parseExactJson } from './exact-json.ts'
+import { isUnspecified, mapFinish, strongerFinish } from './finish.ts'
+import { FunctionCallDecoder } from './function-calls.ts'
+import { GroundingCollector } from './grounding.ts'
+import { decodeLogprobs } from './logprobs.ts'
+import { traitsOf } from './model-traits.ts'
+import { REASONING_FORMAT } from './options.ts'
+import type { GeminiOptions } from './options.ts'
+import { TextTemplate } from './text-template.ts'
+import { toolsOf } from './tools.ts'
+import { decodeUsage } from './usage.ts'
+
+type Json = { readonly [field: string]: unknown }
+
+/** Frames that are no JSON are skipped; more of them than this are no answer. */
+const MAX_MALFORMED = 16
+
+const TIERS: { readonly [tier: string]: string } = { standard: 'default' }
+
+/** Decodes chunks and whole bodies of generateContent; see `Decoder`. One instance per answer. */
+export class GeminiDecoder implements Decoder {
+  finished = false
+  readonly #target: Target<GeminiOptions>
+  readonly #writer: AnswerWriter
+  readonly #calls: FunctionCallDecoder
+  readonly #grounding = new GroundingCollector()
+  readonly #template: TextTemplate | undefined
+  #malformed = 0
+  #frames = 0
+  #native: string | undefined
+  #finishMessage: string | undefined
+  #usage: Json = {}
+  /** The last frame of the fast path: its usage is read only when no later frame has any. */
+  #unread: string | undefined
+  #responseId = ''
+  /** Everything the answer says, for the offsets of citations. */
+  #text = ''
+  /** The signature of the part in hand, or of a thought, that the next item takes with it. */
+  #signature: string | undefined
+  /** Signatures of text parts inside or behind a message; written when it ends. */
+  #trailing: string[] = []
+  /** Code whose result has not come yet. */
+  #code: { readonly code: Json; readonly signature: string | undefined } | undefined
+  /** Set by every frame that did more than write text. */
+  #busy = false
+
+  constructor(request: ModelRequest, target: Target<GeminiOptions>, fastPath = true) {
+    this.#target = target
+    this.#template = fastPath ? new TextTemplate() : undefined
+    this.#writer = new AnswerWriter({ names: () => toolsOf(request, target.options).names, endReasoning: () => this.#takeSignature() })
+    this.#calls = new FunctionCallDecoder({
+      writer: this.#writer,
+      providerName: target.providerName,
+      declared: () => new Set(toolsOf(request, target.options).all.map(({ name }) => name)),
+      // Without an id of the answer, its place in the conversation tells its calls from those of other turns.
+      seed: () => this.#responseId || `turn ${request.input.length}`,
+      sign: (signature) => this.#sign(signature),
+    })
+  }
+
+  /** A finish reason was seen: the connection closes next, without an end mark. */
+  get settled(): boolean {
+    return this.#native !== undefined
+  }
+
+  push(data: string, event: string | undefined, out: ModelEvent[]): void {
+    if (this.finished) return
+    const writer = this.#writer
+    writer.out = out
+    const template = this.#template
+    if (template !== undefined && writer.messageKey !== undefined && event !== 'error') {
+      const text = template.match(data)
+      if (text !== undefined) {
+        this.#text += text
+        this.#unread = data
+        return writer.plainText(writer.messageKey, text)
+      }
+    }
+    this.#frame(data, event)
+  }
+
+  body(text: string, out: ModelEvent[]): void {
+    if (this.finished) return
+    this.#writer.out = out
+    const value = text.includes('"functionCall"') ? parseExactJson(text) : tryParseJson(text)
+    // Without `alt=sse` a stream is one array of what would have been its frames.
+    const frames: readonly unknown[] = Array.isArray(value) ? value : [value]
+    if (frames.length === 0 || !frames.every(isObject)) throw this.#unavailable(text.trim() === '' ? 'an empty answer' : 'an answer that is not JSON', text)
+    for (const frame of frames) this.#object(frame as Json)
+    if (this.#frames === 0) throw this.#unavailable('an answer without candidates', text)
+    this.end(out)
+  }
+
+  end(out: ModelEvent[]): void {
+    if (this.finished) return
+    this.#writer.out = out
+    if (this.#native === undefined) {
+      throw this.#unavailable(this.#frames === 0 ? 'no answer: the connection closed without one' : 'an answer that broke off before its end')
+    }
+    this.#complete(this.#native)
+  }
+
+  // ---- one frame ----
+
+  #frame(data: string, event: string | undefined): void {
+    if (data.startsWith('[DONE]')) return
+    if (data.trim() === '') return
+    const value = data.includes('"functionCall"') ? parseExactJson(data) : tryParseJson(data)
+    if (event === 'error') throw streamError(value ?? data, this.#target.providerName)
+    const frame: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value
+    if (!isObject(frame)) {
+      if (++this.#malformed > MAX_MALFORMED) throw this.#unavailable('frames that are not JSON', data)
+      return
+    }
+    this.#busy = false
+    const before = this.#writer.out.length
+    this.#object(frame)
+    if (!this.#busy && this.#template !== undefined && this.#writer.out.length === before + 1) {
+      const event = this.#writer.out[before]!
+      if (event.type === 'text-delta' && event.plain === true) this.#template.learn(data, event.delta)
+    }
+  }
+
+  #object(frame: Json): void {
+    const { error } = frame
+    if (isObject(error) || typeof error === 'string') throw streamError(frame, this.#target.providerName)
+    this.#noteUsage(frame['usageMetadata'])
+    const candidate = firstCandidate(frame['candidates'])
+    const feedback = isObject(frame['promptFeedback']) ? frame['promptFeedback'] : undefined
+    if (candidate === undefined && feedback !== undefined && asString(feedback['blockReason'])) throw this.#blocked(feedback)
+    if (candidate === undefined && !isObject(frame['usageMetadata']) && frame['responseId'] === undefined) return
+    this.#frames++
+    this.#start(frame)
+    if (candidate !== undefined) this.#candidate(candidate)
+  }
+
+  #start(frame: Json): void {
+    if (this.#writer.started) return
+    this.#busy = true
+    const id = asString(frame['responseId'])
+    const model = asString(frame['modelVersion'])
+    if (id) this.#responseId = id
+    this.#writer.start({ ...(id ? { upstreamId: id } : {}), ...(model ? { model } : {}) })
+  }
+
+  /** Cumulative, and complete only at the end: later counts go over earlier ones. */
+  #noteUsage(usage: unknown): void {
+    if (!isObject(usage)) return
+    this.#unread = undefined
+    this.#usage = { ...this.#usage, ...usage }
+  }
+
+  #candidate(candidate: Json): void {
+    const content = candidate['content']
+    const logprobs = decodeLogprobs(candidate['logprobsResult'])
+    if (logprobs !== undefined) this.#busy = true
+    const parts = isObject(content) && Array.isArray(content['parts']) ? (content['parts'] as readonly unknown[]) : []
+    let unwritten = logprobs
+    for (const part of parts) {
+      if (!isObject(part)) continue
+      if (typeof part['text'] === 'string' && part['thought'] !== true && part['text'] !== '') {
+        this.#textPart(part['text'], asString(part['thoughtSignature']), unwritten)
+        unwritten = undefined
+      } else this.#part(part)
+    }
+    if (this.#grounding.push(candidate)) this.#busy = true
+    const native = asString(candidate['finishReason'])
+    if (native === undefined || isUnspecified(native)) return
+    this.#busy = true
+    this.#native = strongerFinish(this.#native, native)
+    this.#finishMessage = asString(candidate['finishMessage']) ?? this.#finishMessage
+  }
+
+  // ---- parts ----
+
+  #textPart(text: string, signature: string | undefined, logprobs: ReturnType<typeof decodeLogprobs>): void {
+    const writer = this.#writer
+    this.#calls.release()
+    this.#endCode()
+    if (writer.messageKey !== undefined) {
+      // A reasoning item here would cut the message in two: the signature follows its end.
+      if (signature !== undefined) this.#trailing.push(signature)
+    } else this.#sign(signature)
+    writer.text(text, logprobs)
+    this.#text += text
+    if (signature !== undefined) this.#busy = true
+  }
+
+  #part(part: Json): void {
+    const signature = asString(part['thoughtSignature']) || undefined
+    this.#busy = true
+    if (part['thought'] === true) {
+      // Pictures the model thinks in are no answer.
+      if (typeof part['text'] === 'string') this.#thought(part['text'])
+      if (signature !== undefined) this.#signature = signature
+      return
+    }
+    if (isObject(part['functionCall'])) {
+      this.#leaveText()
+      this.#calls.push(part['functionCall'], signature)
+    } else if (isObject(part['executableCode'])) {
+      this.#leaveText()
+      this.#endCode()
+      this.#code = { code: part['executableCode'], signature }
+    } else if (isObject(part['codeExecutionResult'])) this.#codeResult(part['codeExecutionResult'], signature)
+    else if (isObject(part['inlineData'])) this.#inlineData(part['inlineData'], signature)
+    else if (isObject(part['toolCall']) || isObject(part['toolResponse'])) this.#carry(part)
+    else if (part['text'] === '' && signature !== undefined) this.#trailing.push(signature)
+  }
+
+  #thought(text: string): void {
+    if (text === '') return
+    this.#leaveText()
+    this.#endCode()
+    this.#writer.reasoning(this.#target.options.thoughts, text)
+  }
+
+  #codeResult(result: Json, signature: string | undefined): void {
+    this.#leaveText()
+    const before = this.#code
+    this.#code = undefined
+    this.#sign(before?.signature ?? signature)
+    this.#writer.wholeItem(codeItem(before?.code, result))
+  }
+
+  /** Code without a result is an item too: some runs are reported by their effect only. */
+  #endCode(): void {
+    const before = this.#code
+    if (before === undefined) return
+    this.#code = undefined
+    this.#sign(before.signature)
+    this.#writer.wholeItem(codeItem(before.code, undefined))
+  }
+
+  #inlineData(data: Json, signature: string | undefined): void {
+    const bytes = asString(data['data'])
+    const type = asString(data['mimeType']) ?? ''
+    if (!bytes || !type.startsWith('image/')) return
+    this.#leaveText()
+    this.#endCode()
+    this.#sign(signature)
+    this.#writer.wholeItem({ type: 'image_generation_call', status: 'completed', result: bytes })
+  }
+
+  /** Steps of native tools beside functions: nothing to show, but they must go back with the turn as they are. */
+  #carry(part: Json): void {
+    this.#leaveText()
+    const { scope } = this.#target
+    this.#writer.opaqueReasoning({
+      format: REASONING_FORMAT,
+      encrypted_content: sealReasoning({ format: REASONING_FORMAT, scope, data: JSON.stringify(part) }),
+    })
+  }
+
+  // ---- signatures ----
+
+  /** Puts a signature in front of what is written next: into the reasoning that is open, or an item of its own. */
+  #sign(signature: string | undefined): void {
+    const own = signature ?? this.#signature
+    this.#signature = own
+    if (own === undefined) return
+    if (this.#writer.reasoningKey !== undefined) return this.#writer.closeReasoning()
+    this.#signature = undefined
+    this.#writer.opaqueReasoning(this.#seal(own))
+  }
+
+  #takeSignature(): ReasoningFields {
+    const signature = this.#signature
+    this.#signature = undefined
+    return signature === undefined ? { format: REASONING_FORMAT } : this.#seal(signature)
+  }
+
+  #seal(signature: string): ReasoningFields {
+    const { scope } = this.#target
+    return { format: REASONING_FORMAT, signature, encrypted_content: sealReasoning({ format: REASONING_FORMAT, scope, signature }) }
+  }
+
+  /** Ends the message, if one is open, and writes the signatures of its text. */
+  #leaveText(status?: 'incomplete'): void {
+    this.#calls.release()
+    if (this.#trailing.length === 0) return
+    this.#writer.closeMessage(status)
+    const trailing = this.#trailing
+    this.#trailing = []
+    for (const signature of trailing) this.#writer.opaqueReasoning(this.#seal(signature))
+  }
+
+  // ---- the end ----
+
+  #complete(native: string): void {
+    const writer = this.#writer
+    const finish = mapFinish(native)
+    if (finish === 'error') throw this.#failed(native)
+    const cut = finish === 'length' || finish === 'content_filter'
+    this.#endCode()
+    this.#calls.finish(cut)
+    writer.flushHeldSpace()
+    if (!writer.hasContent && !cut) throw this.#unavailable('an empty answer')
+    if (this.#signature !== undefined && writer.reasoningKey === undefined) this.#trailing.push(this.#signature)
+    this.#cite(cut)
+    this.#readLastUsage()
+    const tier = asString(this.#usage['serviceTier'])
+    const billed = traitsOf(this.#target.options, this.#target.upstreamModel).search_unit === 'prompt'
+    const searches = billed ? Math.min(1, this.#grounding.searches) : this.#grounding.searches
+    this.finished = true
+    writer.end(reasonOf(finish, writer.hasCalls), {
+      nativeReason: native,
+      ...(Object.keys(this.#usage).some((field) => field.endsWith('TokenCount')) ? { usage: decodeUsage(this.#usage, searches) } : {}),
+      ...(tier ? { serviceTier: TIERS[tier.toLowerCase()] ?? tier.toLowerCase() } : {}),
+    })
+  }
+
+  /** Citations belong to the message while it is open; then come its signatures and the search. */
+  #cite(cut: boolean): void {
+    const writer = this.#writer
+    const search = this.#grounding.searchCall()
+    if (writer.messageKey !== undefined) {
+      const base = this.#text.length - writer.textLength
+      for (const annotation of this.#grounding.annotations(this.#text)) {
+        if (annotation.type !== 'url_citation') writer.annotation(annotation)
+        else if (annotation.start_index >= base)
+          writer.annotation({ ...annotation, start_index: annotation.start_index - base, end_index: annotation.end_index - base })
+      }
+      if (search !== undefined) writer.closeMessage(cut ? 'incomplete' : undefined)
+    }
+    this.#leaveText(cut ? 'incomplete' : undefined)
+    if (search !== undefined) writer.wholeItem(search)
+  }
+
+  #readLastUsage(): void {
+    const frame = this.#unread === undefined ? undefined : tryParseJson(this.#unread)
+    if (isObject(frame)) this.#noteUsage(frame['usageMetadata'])
+  }
+
+  #blocked(feedback: Json): GatewayError {
+    const reason = asString(feedback['blockReason'])!
+    const said = asString(feedback['blockReasonMessage'])
+    const { providerName } = this.#target
+    return new GatewayError('content_policy_violation', said || `${providerName} blocked the prompt (${reason})`, {
+      source: 'provider',
+      providerName,
+      providerCode: reason,
+      ...(reason === 'IMAGE_SAFETY' ? { publicCode: 'image_content_policy_violation' } : {}),
+    })
+  }
+
+  #failed(native: string): GatewayError {
+    const said = this.#finishMessage === undefined ? '' : `: ${scrubbedExcerpt(this.#finishMessage, 300)}`
+    return markUnreadableSignature(this.#unavailable(`an answer that ended with "${native}"${said}`))
+  }
+
+  #unavailable(what: string, raw?: string): GatewayError {
+    const { providerName } = this.#target
+    return new GatewayError('provider_unavailable', `${providerName} sent ${what}`, {
+      source: 'provider',
+      providerName,
+      ...(this.#native === undefined ? {} : { providerCode: this.#native }),
+      ...(raw === undefined ? {} : { raw: scrubbedExcerpt(raw, 4096) }),
+    })
+  }
+}
+
+/** Only the first candidate exists for us. */
+function firstCandidate(candidates: unknown): Json | undefined {
+  if (!Array.isArray(candidates)) return undefined
+  const first: unknown = candidates.find((candidate) => isObject(candidate) && (candidate['index'] ?? 0) === 0)
+  return isObject(first) ? first : isObject(candidates[0]) ? candidates[0] : undefined
+}
+
+/** Decoded calls decide: the word is STOP with and without them. */
+function reasonOf(finish: FinishReason, hasCalls: boolean): FinishReason {
+  if (finish === 'length' || finish === 'content_filter' || finish === 'refusal') return finish
+  return hasCalls ? 'tool_calls' : 'stop'
+}

@@ -1,0 +1,58 @@
+import type { Target } from '../../core/dialect.ts'
+import type { JsonObject } from '../../core/item.ts'
+import type { ModelRequest } from '../../core/request.ts'
+import { budgetEffort, effortBudget, nearestEffort, reasoningWish } from '../shared/reasoning-options.ts'
+import type { ReasoningWish } from '../shared/reasoning-options.ts'
+import type { ModelTraits } from './model-traits.ts'
+import type { GeminiOptions } from './options.ts'
+
+/** Where nobody says how long an answer may be, budgets are shares of this. */
+const ASSUMED_OUTPUT_TOKENS = 32_000
+
+type On = Extract<ReasoningWish, { mode: 'on' }>
+
+/** `thinkingConfig`, or undefined when the model is left to itself; names what could not be said in `dropped`. */
+export function encodeThinking(
+  request: ModelRequest,
+  target: Target<GeminiOptions>,
+  traits: ModelTraits,
+  dropped: string[],
+): JsonObject | undefined {
+  const wish = reasoningWish(request.reasoning)
+  const wantsSummary = request.reasoning?.summary != null
+  if (wish.mode === 'default' && !wantsSummary) return undefined
+  if (traits.thinking === 'none' || !target.supports.has('reasoning')) {
+    if (wish.mode !== 'off') dropped.push('reasoning')
+    return undefined
+  }
+  if (wish.mode === 'default') return { includeThoughts: true }
+  const limit = request.max_output_tokens ?? target.maxOutputTokens ?? ASSUMED_OUTPUT_TOKENS
+  if (wish.mode === 'off') return traits.thinking === 'level' ? leastLevel(traits, dropped) : noBudget(traits, dropped)
+  return { ...(traits.thinking === 'level' ? level(wish, traits, limit) : budget(wish, traits, limit)), includeThoughts: true }
+}
+
+function level(wish: On, { thinking_levels: levels }: ModelTraits, limit: number): JsonObject {
+  const effort = wish.effort ?? (wish.maxTokens === undefined ? undefined : budgetEffort(wish.maxTokens, limit))
+  const nearest = effort === undefined ? undefined : nearestEffort(effort, levels)
+  return nearest === undefined ? {} : { thinkingLevel: nearest }
+}
+
+/** These models always think; the least is the closest to nothing. */
+function leastLevel({ thinking_levels: levels }: ModelTraits, dropped: string[]): JsonObject {
+  const least = nearestEffort('minimal', levels)
+  if (least !== 'minimal') dropped.push('reasoning: none')
+  return least === undefined ? {} : { thinkingLevel: least }
+}
+
+function budget(wish: On, { thinking_budget: { min, max } }: ModelTraits, limit: number): JsonObject {
+  // -1: as much as the model finds right.
+  if (wish.maxTokens === undefined && wish.effort === undefined) return { thinkingBudget: -1 }
+  const wanted = wish.maxTokens ?? effortBudget(wish.effort!, limit)
+  return { thinkingBudget: Math.max(min, Math.min(max, wanted)) }
+}
+
+function noBudget({ thinking_budget: { min, off } }: ModelTraits, dropped: string[]): JsonObject {
+  if (off) return { thinkingBudget: 0 }
+  dropped.push('reasoning: none')
+  return { thinkingBudget: min }
+}

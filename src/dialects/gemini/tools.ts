@@ -1,0 +1,86 @@
+import type { Target } from '../../core/dialect.ts'
+import type { JsonObject, Tool } from '../../core/item.ts'
+import type { ModelRequest } from '../../core/request.ts'
+import { flattenTools } from '../shared/tools.ts'
+import type { FlatTool, FlatTools } from '../shared/tools.ts'
+import { fitJsonSchema } from './json-schema.ts'
+import type { ModelTraits } from './model-traits.ts'
+import { toOpenApiSchema } from './openapi-schema.ts'
+import type { GeminiOptions } from './options.ts'
+
+const NAME_RULE = { pattern: /^[a-zA-Z_][a-zA-Z0-9_.-]*$/, max: 64 }
+
+type NativeTool = GeminiOptions['native_tools'][number]
+
+/** Which built-in tool of this format a tool of the request is. */
+function nativeOf(tool: Tool, options: GeminiOptions): NativeTool | undefined {
+  const name = /^web_search(?:_|$)/.test(tool.type) ? 'web_search' : tool.type === 'code_interpreter' ? 'code_interpreter' : undefined
+  return name !== undefined && options.native_tools.includes(name) ? name : undefined
+}
+
+export interface GeminiTools extends FlatTools {
+  /** All functions, those included that `allowed_tools` leaves out. */
+  readonly all: readonly FlatTool[]
+  readonly native: ReadonlySet<NativeTool>
+}
+
+/** The caller's tools under the names of this endpoint; the decoder asks again to find the way back. */
+export function toolsOf(request: Pick<ModelRequest, 'tools' | 'tool_choice'>, options: GeminiOptions): GeminiTools {
+  const tools = request.tools ?? []
+  const native = new Set(tools.flatMap((tool) => nativeOf(tool, options) ?? []))
+  const functions = tools.filter((tool) => nativeOf(tool, options) === undefined)
+  const choice = request.tool_choice === undefined ? {} : { tool_choice: request.tool_choice }
+  return { ...flattenTools({ tools: functions, ...choice }, NAME_RULE), all: flattenTools({ tools: functions }, NAME_RULE).tools, native }
+}
+
+/** The fields `tools` and `toolConfig`. */
+export function encodeTools(tools: GeminiTools, request: ModelRequest, target: Target<GeminiOptions>, traits: ModelTraits, dropped: string[]): JsonObject {
+  const { options } = target
+  const config = callingConfig(tools, request, target)
+  const functions = config['allowedFunctionNames'] === undefined ? tools.tools : tools.all
+  const native = [...tools.native].filter((name) => {
+    const fits = functions.length === 0 || traits.tools_with_search
+    if (!fits) dropped.push(`tools: ${name} beside functions`)
+    return fits && request.tool_choice !== 'none'
+  })
+  if (request.parallel_tool_calls === false && functions.length > 0) dropped.push('parallel_tool_calls')
+  const list: JsonObject[] = []
+  if (functions.length > 0) list.push({ functionDeclarations: functions.map((tool) => declaration(tool, options)) })
+  if (native.includes('web_search')) list.push({ googleSearch: {} })
+  if (native.includes('code_interpreter')) list.push({ codeExecution: {} })
+  if (list.length === 0) return {}
+  const mixed = functions.length > 0 && native.length > 0
+  const toolConfig = {
+    ...(Object.keys(config).length > 0 && functions.length > 0 ? { functionCallingConfig: config } : {}),
+    ...(mixed ? { includeServerSideToolInvocations: true } : {}),
+  }
+  return { tools: list, ...(Object.keys(toolConfig).length > 0 ? { toolConfig } : {}) }
+}
+
+function declaration(tool: FlatTool, options: GeminiOptions): JsonObject {
+  const described = { name: tool.name, description: tool.description ?? '' }
+  if (options.schemas === 'json-schema') return { ...described, parametersJsonSchema: fitJsonSchema(tool.parameters) }
+  const parameters = toOpenApiSchema(tool.parameters)
+  // An object without members is refused there; without parameters the function takes none.
+  return parameters['properties'] === undefined ? described : { ...described, parameters }
+}
+
+/** Modes: AUTO, NONE, ANY, and VALIDATED where the caller wants arguments held to their schemas. */
+function callingConfig(tools: GeminiTools, request: ModelRequest, { options, supports }: Target<GeminiOptions>): { readonly [field: string]: unknown } {
+  const strict = options.validated_mode && tools.tools.some((tool) => tool.strict === true)
+  const { choice } = tools
+  if (choice === undefined || !supports.has('tool_choice')) return strict ? { mode: 'VALIDATED' } : {}
+  switch (choice.mode) {
+    case 'auto':
+      return { mode: strict ? 'VALIDATED' : 'AUTO' }
+    case 'none':
+      return { mode: 'NONE' }
+    case 'named':
+      return { mode: 'ANY', allowedFunctionNames: [choice.name] }
+    case 'required': {
+      // All declarations stay, so that a cached prompt stays the same; only the choice narrows.
+      const narrowed = typeof request.tool_choice === 'object' && tools.tools.length < tools.all.length
+      return { mode: 'ANY', ...(narrowed ? { allowedFunctionNames: tools.tools.map(({ name }) => name) } : {}) }
+    }
+  }
+}
