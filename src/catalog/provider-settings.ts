@@ -24,6 +24,7 @@ export function isOnByEnv(provider: Provider, env: Env): boolean {
 /** The credentials, or undefined when some are needed and none is given. */
 export function resolveKeys({ provider, config, env }: ProviderSources, report: Report): readonly Secret[] | undefined {
   if (config?.apiKeys !== undefined) return config.apiKeys
+  if (provider?.credentialSetting !== undefined && config?.settings[provider.credentialSetting] !== undefined) return []
   const variables = provider?.env.apiKey ?? []
   const found = firstSet(variables, env)
   if (found !== undefined) return [new Secret(found)]

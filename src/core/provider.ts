@@ -105,6 +105,8 @@ export interface Provider {
   }
   /** True for servers that work without a credential (local ones). */
   readonly keyless?: boolean
+  /** The setting of this vendor that, when given, makes up for credentials: a key file instead of keys. */
+  readonly credentialSetting?: string
   /** Where it lives when nothing is configured; undefined when the operator must say. */
   readonly baseUrl?: string
   /** Path of a base URL that the environment gives without one. Default: the path of `baseUrl`. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { z, type ZodType } from 'zod'
 import type { Provider, ProviderSettings } from '../core/provider.ts'
+import { geminiOptions } from '../dialects/gemini/options.ts'
 import { openAiChatOptions } from '../dialects/openai-chat/options.ts'
 import { responsesOptions } from '../dialects/openai-responses/options.ts'
 import { Secret } from '../lib/secret.ts'
@@ -8,6 +9,7 @@ import { PROVIDERS } from './index.ts'
 
 /** Options of dialects that exist; providers of the others declare none yet. */
 const OPTIONS: ReadonlyMap<string, ZodType> = new Map<string, ZodType>([
+  ['gemini', geminiOptions],
   ['openai-chat', openAiChatOptions],
   ['openai-responses', responsesOptions],
 ])
@@ -28,6 +30,7 @@ const SETTINGS: { readonly [name: string]: string } = {
   resource: 'my-resource',
   project: 'my-project',
   region: 'eu-west-1',
+  location: 'europe-west4',
 }
 
 function settingsFor(provider: Provider): ProviderSettings {
@@ -115,7 +118,7 @@ describe.each(PROVIDERS.map((provider) => [provider.slug, provider] as const))('
     if (sign === undefined) return
     const request = Object.freeze({ method: 'POST' as const, url: 'https://x/y', path: '/y', headers: Object.freeze({ a: 'b' }), body: '{}' })
     const signed = await sign(request, { id: '0', secret: new Secret('sk-test') }, new AbortController().signal)
-    expect(Object.values(signed.headers)).toContain('sk-test')
+    expect(Object.values(signed.headers).some((value) => value === 'sk-test' || value === 'Bearer sk-test')).toBe(true)
     expect(signed.headers['a']).toBe('b')
     expect(await sign(request, undefined, new AbortController().signal)).toEqual(request)
   })
@@ -140,12 +143,11 @@ describe('settings', () => {
     ['cloudflare', { account_id: 'a1' }, 'https://api.cloudflare.com/client/v4/accounts/a1/ai/v1'],
     ['databricks', { host: 'https://dbc.cloud.databricks.com/' }, 'https://dbc.cloud.databricks.com/serving-endpoints'],
     ['snowflake-cortex', { account: 'org-acct' }, 'https://org-acct.snowflakecomputing.com/api/v2/cortex/v1'],
-    [
-      'google-vertex',
-      { project: 'p', region: 'europe-west4' },
-      'https://europe-west4-aiplatform.googleapis.com/v1/projects/p/locations/europe-west4/publishers/google',
-    ],
-    ['google-vertex', { project: 'p' }, 'https://aiplatform.googleapis.com/v1/projects/p/locations/global/publishers/google'],
+    ['google-vertex', { project: 'p', location: 'europe-west4' }, 'https://europe-west4-aiplatform.googleapis.com/v1/projects/p/locations/europe-west4'],
+    ['google-vertex', { project: 'p', region: 'us-east5' }, 'https://us-east5-aiplatform.googleapis.com/v1/projects/p/locations/us-east5'],
+    ['google-vertex', { project: 'p', location: 'eu' }, 'https://aiplatform.eu.rep.googleapis.com/v1/projects/p/locations/eu'],
+    ['google-vertex', { project: 'p' }, 'https://aiplatform.googleapis.com/v1/projects/p/locations/global'],
+    ['google-vertex', {}, 'https://aiplatform.googleapis.com/v1'],
     ['amazon-bedrock', { region: 'us-east-1' }, 'https://bedrock-runtime.us-east-1.amazonaws.com'],
   ])('%s with %j lives at %s', (slug, extra, expected) => {
     const provider = PROVIDERS.find((candidate) => candidate.slug === slug)
@@ -165,6 +167,7 @@ describe('settings', () => {
     ['snowflake-cortex', { account: 'evil.com/x' }],
     ['amazon-bedrock', { region: 'x.evil.com' }],
     ['azure', { resource: 'a.evil.com' }],
+    ['google-vertex', { project: 'p', location: 'x.evil.com' }],
   ])('%s refuses %j, which would lead the credential elsewhere', (slug, extra) => {
     const provider = PROVIDERS.find((candidate) => candidate.slug === slug)
     expect(() => provider?.connect?.({ apiKeys: [], options: {}, extra })).toThrow()

@@ -7,11 +7,22 @@ export const googleAiStudio: Provider = {
   env: { apiKey: ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY'] },
   baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
   dialect: 'gemini',
+  options: {
+    service_tier: true,
+    // Buckets are read by the cloud platform only.
+    file_uris: ['^https://generativelanguage\\.googleapis\\.com/.*files/', '^https?://(www\\.|m\\.)?(youtube\\.com|youtu\\.be)/'],
+  },
   priceProvider: 'google',
-  models: { author: 'google', exclude: /^claude|embedding|-tts|-live|gemini-1\.|^gemini-(flash|pro)-1\.5|^gemini-pro$|-maas$/ },
+  models: {
+    author: 'google',
+    exclude: /^claude|embedding|-tts|-live|gemini-1\.|^gemini-(flash|pro)-1\.5|^gemini-pro$|-maas$/,
+    // "Logprobs is not enabled" for the models of this API.
+    unsupported: ['logprobs', 'top_logprobs'],
+  },
   homepage: 'https://ai.google.dev',
   statusPage: 'https://aistudio.google.com/status',
   privacyPolicy: 'https://policies.google.com/privacy',
   termsOfService: 'https://ai.google.dev/gemini-api/terms',
+  // Never in the address: addresses end in logs.
   connect: () => ({ sign: signWithHeader('x-goog-api-key') }),
 }

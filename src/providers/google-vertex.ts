@@ -1,24 +1,116 @@
+import { readFileSync } from 'node:fs'
 import { z } from 'zod'
-import type { Provider } from '../core/provider.ts'
+import { GatewayError } from '../core/error.ts'
+import type { Connection, Provider, ProviderSettings, SignableRequest } from '../core/provider.ts'
+import { systemClock } from '../lib/clock.ts'
+import { createGoogleTokens, parseGoogleCredentials } from './shared/google-auth.ts'
+import type { GoogleCredentials } from './shared/google-auth.ts'
+
+const location = z.string().regex(/^[a-z0-9-]+$/)
 
 const settings = z.strictObject({
-  project: z.string().regex(/^[a-z0-9:.-]+$/),
-  /** `global`, or a region such as europe-west4. */
-  region: z
+  /** Absent: the one of the key file; without any, requests go to the express endpoint, which takes API keys. */
+  project: z
     .string()
-    .regex(/^[a-z0-9-]+$/)
-    .default('global'),
+    .regex(/^[a-z0-9:.-]+$/)
+    .optional(),
+  /** `global`, a region such as europe-west4, or a multi-region (`us`, `eu`). */
+  location: location.optional(),
+  /** Older name of `location`. */
+  region: location.optional(),
+  /** A key file: its path, or its content as text or object. Used when there are no API keys. */
+  credentials: z.union([z.string().min(1), z.record(z.string(), z.unknown())]).optional(),
 })
 
-/** Credentials are OAuth access tokens, sent as bearer tokens. */
+/** How one credential proves itself; what it is shows in its form. */
+type Proof = (signal: AbortSignal) => Promise<{ readonly [header: string]: string }>
+
+const API_KEY = /^(?:AIza|AQ\.)/
+const isKeyFile = (text: string): boolean => text.startsWith('{') || /^(?:[~.]{0,2}\/|[a-zA-Z]:\\)|\.json$/.test(text)
+
+function readKeyFile(text: string): GoogleCredentials {
+  if (text.startsWith('{')) return parseGoogleCredentials(text)
+  let content: string
+  try {
+    content = readFileSync(text, 'utf8')
+  } catch (error) {
+    throw new GatewayError('authentication', 'The key file cannot be read', { credentialDead: true, cause: error })
+  }
+  return parseGoogleCredentials(content)
+}
+
+/** API keys go into a header of their own, access tokens as they are, key files are exchanged for tokens. */
+function proofOf(text: string): Proof {
+  if (API_KEY.test(text)) return async () => ({ 'x-goog-api-key': text })
+  if (!isKeyFile(text)) return async () => ({ authorization: `Bearer ${text}` })
+  const tokens = createGoogleTokens(readKeyFile(text), systemClock)
+  return async (signal) => ({ authorization: `Bearer ${await tokens.get(signal)}` })
+}
+
+const MAX_PROOFS = 1000
+
+function createSign(fallback: string | undefined): NonNullable<Connection['sign']> {
+  const proofs = new Map<string, Proof>()
+  return async (request, credential, signal): Promise<SignableRequest> => {
+    const text = (credential?.secret.reveal() ?? fallback)?.trim()
+    if (text === undefined || text === '') return request
+    let proof = proofs.get(text)
+    if (proof === undefined) {
+      // Callers may bring keys of their own: those of yesterday need not be kept.
+      if (proofs.size >= MAX_PROOFS) proofs.clear()
+      proofs.set(text, (proof = proofOf(text)))
+    }
+    return { ...request, headers: { ...request.headers, ...(await proof(signal)) } }
+  }
+}
+
+/** The project a key file names; undefined when there is none, or it cannot be read yet: signing will say so. */
+function projectOf(credentials: readonly (string | undefined)[]): string | undefined {
+  for (const text of credentials) {
+    if (text === undefined || !isKeyFile(text)) continue
+    try {
+      const { projectId } = readKeyFile(text)
+      if (projectId !== undefined) return projectId
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error
+    }
+  }
+  return undefined
+}
+
+function hostOf(place: string): string {
+  if (place === 'global') return 'aiplatform.googleapis.com'
+  return place === 'us' || place === 'eu' ? `aiplatform.${place}.rep.googleapis.com` : `${place}-aiplatform.googleapis.com`
+}
+
+function connect({ apiKeys, extra }: ProviderSettings): Pick<Connection, 'baseUrl' | 'sign'> {
+  const { project: named, location: place = settings.parse(extra).region ?? 'global', credentials } = settings.parse(extra)
+  const keyFile = typeof credentials === 'object' ? JSON.stringify(credentials) : credentials?.trim()
+  const project = named ?? projectOf([...apiKeys.map((key) => key.reveal().trim()), keyFile])
+  const baseUrl = `https://${hostOf(place)}/v1${project === undefined ? '' : `/projects/${project}/locations/${place}`}`
+  return { baseUrl, sign: createSign(keyFile) }
+}
+
+/**
+ * Models of Google and of others on its cloud platform. A credential is an access token, the path or content of a key file, or an API key
+ * (express mode, without project).
+ */
 export const googleVertex: Provider = {
   slug: 'google-vertex',
   name: 'Google',
   env: {
-    apiKey: ['GOOGLE_VERTEX_ACCESS_TOKEN'],
-    settings: { project: ['GOOGLE_VERTEX_PROJECT', 'GOOGLE_CLOUD_PROJECT'], region: ['GOOGLE_VERTEX_LOCATION', 'GOOGLE_CLOUD_LOCATION'] },
+    apiKey: ['GOOGLE_VERTEX_ACCESS_TOKEN', 'GOOGLE_VERTEX_API_KEY', 'GOOGLE_APPLICATION_CREDENTIALS'],
+    settings: { project: ['GOOGLE_VERTEX_PROJECT', 'GOOGLE_CLOUD_PROJECT'], location: ['GOOGLE_VERTEX_LOCATION', 'GOOGLE_CLOUD_LOCATION'] },
   },
+  credentialSetting: 'credentials',
   dialect: 'gemini',
+  options: { path: '/publishers/google/models' },
+  // Names with a publisher are those of open models; tuned models live under `endpoints/`.
+  dialectFor: (model) => {
+    if (/^claude/.test(model)) return 'anthropic-messages'
+    return /-maas$/.test(model) || (model.includes('/') && !/^(?:endpoints|models)\//.test(model)) ? 'openai-chat' : undefined
+  },
+  dialectOptions: { 'openai-chat': { path: '/endpoints/openapi/chat/completions' } },
   settings,
   priceProvider: 'google',
   models: { author: 'google', exclude: /^claude|embedding|-tts|-live|gemini-1\.|^gemini-(flash|pro)-1\.5|^gemini-pro$|^gemma/ },
@@ -26,9 +118,5 @@ export const googleVertex: Provider = {
   statusPage: 'https://status.cloud.google.com',
   privacyPolicy: 'https://cloud.google.com/terms/cloud-privacy-notice',
   termsOfService: 'https://cloud.google.com/terms',
-  connect: ({ extra }) => {
-    const { project, region } = settings.parse(extra)
-    const host = region === 'global' ? 'aiplatform.googleapis.com' : `${region}-aiplatform.googleapis.com`
-    return { baseUrl: `https://${host}/v1/projects/${project}/locations/${region}/publishers/google` }
-  },
+  connect,
 }

@@ -1,0 +1,84 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { SignableRequest } from '../core/provider.ts'
+import { Secret } from '../lib/secret.ts'
+import { googleVertex } from './google-vertex.ts'
+
+const request: SignableRequest = { method: 'POST', url: 'https://x/y', path: '/y', headers: {}, body: '{}' }
+const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048, publicKeyEncoding: { type: 'spki', format: 'pem' }, privateKeyEncoding: { type: 'pkcs8', format: 'pem' } })
+let keyFile: { readonly [field: string]: string } = {}
+let path = ''
+
+beforeAll(async () => {
+  let exchanges = 0
+  const server = createServer((incoming, response) => void incoming.resume().on('end', () => response.end(`{"access_token":"fresh-${++exchanges}","expires_in":3600}`)))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const token_uri = `http://127.0.0.1:${(server.address() as AddressInfo).port}/token`
+  keyFile = { type: 'service_account', client_email: 'a@b', private_key: privateKey, project_id: 'from-key', token_uri }
+  const directory = mkdtempSync(join(tmpdir(), 'vertex-'))
+  path = join(directory, 'key.json')
+  writeFileSync(path, JSON.stringify(keyFile))
+  return () => {
+    server.close()
+    rmSync(directory, { recursive: true })
+  }
+})
+
+/** Headers put on a request by a connection with these keys and settings. */
+async function headers(keys: readonly string[], extra: { readonly [key: string]: unknown } = {}): Promise<SignableRequest['headers']> {
+  const { sign } = googleVertex.connect!({ apiKeys: keys.map((key) => new Secret(key)), options: {}, extra })
+  const credential = keys[0] === undefined ? undefined : { id: '0', secret: new Secret(keys[0]) }
+  return (await sign!(request, credential, new AbortController().signal)).headers
+}
+const baseUrl = (keys: readonly string[], extra: { readonly [key: string]: unknown } = {}): string | undefined =>
+  googleVertex.connect!({ apiKeys: keys.map((key) => new Secret(key)), options: {}, extra }).baseUrl
+
+describe('credentials', () => {
+  test('an access token is sent as it is', async () => {
+    expect(await headers(['ya29.abc'])).toEqual({ authorization: 'Bearer ya29.abc' })
+  })
+  test('an API key has a header of its own', async () => {
+    expect(await headers(['AIzaSyExample'])).toEqual({ 'x-goog-api-key': 'AIzaSyExample' })
+  })
+  test('a key file is exchanged, whichever way it is given', async () => {
+    expect((await headers([path]))['authorization']).toMatch(/^Bearer fresh-\d+$/)
+    expect((await headers([JSON.stringify(keyFile)]))['authorization']).toMatch(/^Bearer fresh-\d+$/)
+    expect((await headers([], { credentials: path }))['authorization']).toMatch(/^Bearer fresh-\d+$/)
+    expect((await headers([], { credentials: keyFile }))['authorization']).toMatch(/^Bearer fresh-\d+$/)
+  })
+  test('one token serves all requests of a connection', async () => {
+    const { sign } = googleVertex.connect!({ apiKeys: [], options: {}, extra: { credentials: path } })
+    const signed = await Promise.all([1, 2, 3].map(() => sign!(request, undefined, new AbortController().signal)))
+    expect(new Set(signed.map((each) => each.headers['authorization'])).size).toBe(1)
+  })
+  test('a key file that is gone is an error of this credential, when it is used', async () => {
+    await expect(headers(['/nowhere/key.json'])).rejects.toMatchObject({ errorType: 'authentication', details: { credentialDead: true } })
+  })
+})
+
+describe('the address', () => {
+  test('takes the project of the key file where none is set', () => {
+    expect(baseUrl([path])).toBe('https://aiplatform.googleapis.com/v1/projects/from-key/locations/global')
+    expect(baseUrl([path], { project: 'mine', location: 'europe-west4' })).toBe('https://europe-west4-aiplatform.googleapis.com/v1/projects/mine/locations/europe-west4')
+  })
+  test('needs no project with an API key', () => {
+    expect(baseUrl(['AIzaSyExample'])).toBe('https://aiplatform.googleapis.com/v1')
+  })
+})
+
+test.each([
+  ['gemini-3-flash-preview', undefined],
+  ['endpoints/123456', undefined],
+  ['claude-sonnet-4-6@20260101', 'anthropic-messages'],
+  ['meta/llama-4-maverick-17b-128e-instruct-maas', 'openai-chat'],
+  ['deepseek-ai/deepseek-v3.1-maas', 'openai-chat'],
+])('%s speaks %s', (model, dialect) => {
+  expect(googleVertex.dialectFor!(model)).toBe(dialect)
+})

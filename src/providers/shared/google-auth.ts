@@ -1,0 +1,221 @@
+import { createSign } from 'node:crypto'
+import { request as httpRequest } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import { GatewayError } from '../../core/error.ts'
+import type { Clock } from '../../lib/clock.ts'
+
+/** A key file of the cloud platform, as far as the exchange needs it. */
+export type GoogleCredentials =
+  | {
+      readonly type: 'service_account'
+      readonly clientEmail: string
+      readonly privateKey: string
+      readonly privateKeyId?: string
+      readonly tokenUri: string
+      readonly projectId?: string
+    }
+  | {
+      readonly type: 'authorized_user'
+      readonly clientId: string
+      readonly clientSecret: string
+      readonly refreshToken: string
+      readonly tokenUri: string
+      readonly projectId?: string
+    }
+
+const TOKEN_URI = 'https://oauth2.googleapis.com/token'
+const SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
+const GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
+/** Longest life a signed request for a token may claim. */
+const ASSERTION_SECONDS = 3600
+const RENEW_BEFORE_MS = 5 * 60_000
+const EXCHANGE_TIMEOUT_MS = 10_000
+const MAX_ANSWER_BYTES = 64 * 1024
+
+/** Reads the JSON of a key file. Throws GatewayError `invalid_request` that says what is wrong, never what is in it. */
+export function parseGoogleCredentials(text: string): GoogleCredentials {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw invalid('is not JSON')
+  }
+  if (typeof value !== 'object' || value === null) throw invalid('is not an object')
+  const fields = value as { readonly [field: string]: unknown }
+  const need = (name: string): string => {
+    const field = fields[name]
+    if (typeof field !== 'string' || field === '') throw invalid(`lacks ${name}`)
+    return field
+  }
+  const optional = (name: string): string | undefined => (typeof fields[name] === 'string' && fields[name] !== '' ? fields[name] : undefined)
+  const projectId = optional('project_id') ?? optional('quota_project_id')
+  const shared = { tokenUri: tokenUri(optional('token_uri')), ...(projectId === undefined ? {} : { projectId }) }
+  switch (fields['type']) {
+    case 'service_account': {
+      const keyId = optional('private_key_id')
+      return {
+        type: 'service_account',
+        clientEmail: need('client_email'),
+        privateKey: need('private_key'),
+        ...(keyId === undefined ? {} : { privateKeyId: keyId }),
+        ...shared,
+      }
+    }
+    case 'authorized_user':
+      return { type: 'authorized_user', clientId: need('client_id'), clientSecret: need('client_secret'), refreshToken: need('refresh_token'), ...shared }
+    default:
+      throw invalid('is of a type that is not supported; expected service_account or authorized_user')
+  }
+}
+
+function tokenUri(text: string | undefined): string {
+  if (text === undefined) return TOKEN_URI
+  if (!/^https?:$/.test(URL.parse(text)?.protocol ?? '')) throw invalid('has a token_uri that is no URL')
+  return text
+}
+
+const invalid = (what: string): GatewayError => new GatewayError('invalid_request', `The key file ${what}`)
+
+/** Signed request for a token, valid for one hour from `now` (milliseconds). */
+export function signAssertion(credentials: Extract<GoogleCredentials, { type: 'service_account' }>, now: number): string {
+  const seconds = Math.floor(now / 1000)
+  const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const header = { alg: 'RS256', typ: 'JWT', ...(credentials.privateKeyId === undefined ? {} : { kid: credentials.privateKeyId }) }
+  const claims = { iss: credentials.clientEmail, scope: SCOPE, aud: credentials.tokenUri, iat: seconds, exp: seconds + ASSERTION_SECONDS }
+  const unsigned = `${encode(header)}.${encode(claims)}`
+  try {
+    return `${unsigned}.${createSign('RSA-SHA256').update(unsigned).sign(credentials.privateKey, 'base64url')}`
+  } catch (error) {
+    throw new GatewayError('authentication', 'The private key of the service account cannot sign', { credentialDead: true, cause: error })
+  }
+}
+
+export interface GoogleTokens {
+  /**
+   * An access token that is good for at least five more minutes. Callers that come while one is being fetched wait for the same one.
+   * Throws GatewayError `authentication` when the key is refused, `provider_unavailable` when nobody answers.
+   */
+  get(signal: AbortSignal): Promise<string>
+}
+
+interface Token {
+  readonly value: string
+  readonly renewAt: number
+}
+
+/** Keeps one token per key, in memory. */
+export function createGoogleTokens(credentials: GoogleCredentials, clock: Clock): GoogleTokens {
+  let token: Token | undefined
+  let flight: { readonly promise: Promise<Token>; readonly abort: AbortController; waiting: number } | undefined
+
+  const takeOff = (): NonNullable<typeof flight> => {
+    const abort = new AbortController()
+    const promise = exchange(credentials, clock, abort.signal)
+    const started = { promise, abort, waiting: 0 }
+    promise.then(
+      (fresh) => {
+        token = fresh
+        if (flight === started) flight = undefined
+      },
+      () => {
+        if (flight === started) flight = undefined
+      },
+    )
+    return started
+  }
+
+  return {
+    async get(signal) {
+      if (token !== undefined && clock.now() < token.renewAt) return token.value
+      signal.throwIfAborted()
+      const joined = (flight ??= takeOff())
+      joined.waiting++
+      try {
+        return (await orAborted(joined.promise, signal)).value
+      } finally {
+        // The exchange itself stops only when the last caller has gone.
+        if (--joined.waiting === 0 && signal.aborted) {
+          joined.abort.abort()
+          if (flight === joined) flight = undefined
+        }
+      }
+    },
+  }
+}
+
+async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  let leave = (): void => undefined
+  const gone = new Promise<never>((_resolve, reject) => {
+    leave = () => reject(signal.reason as Error)
+    signal.addEventListener('abort', leave)
+  })
+  try {
+    return await Promise.race([work, gone])
+  } finally {
+    signal.removeEventListener('abort', leave)
+  }
+}
+
+async function exchange(credentials: GoogleCredentials, clock: Clock, signal: AbortSignal): Promise<Token> {
+  const fields: Record<string, string> =
+    credentials.type === 'service_account'
+      ? { grant_type: GRANT, assertion: signAssertion(credentials, clock.now()) }
+      : {
+          grant_type: 'refresh_token',
+          client_id: credentials.clientId,
+          client_secret: credentials.clientSecret,
+          refresh_token: credentials.refreshToken,
+        }
+  const { status, body } = await post(credentials.tokenUri, new URLSearchParams(fields).toString(), signal)
+  const answer = parseAnswer(body)
+  if (status >= 200 && status < 300 && typeof answer['access_token'] === 'string') {
+    const seconds = typeof answer['expires_in'] === 'number' && answer['expires_in'] > 0 ? answer['expires_in'] : ASSERTION_SECONDS
+    // A token that lives shorter than the margin is still good for half its life.
+    return { value: answer['access_token'], renewAt: clock.now() + Math.max(seconds * 1000 - RENEW_BEFORE_MS, seconds * 500) }
+  }
+  const code = typeof answer['error'] === 'string' ? answer['error'] : `status ${status}`
+  if (status >= 400 && status < 500 && status !== 429) {
+    throw new GatewayError('authentication', `The token endpoint refused the credentials (${code.slice(0, 100)})`, {
+      source: 'provider',
+      upstreamStatus: status,
+      providerCode: code.slice(0, 100),
+      credentialDead: true,
+    })
+  }
+  throw unavailable(`The token endpoint gave no token (${code.slice(0, 100)})`)
+}
+
+const unavailable = (message: string, cause?: unknown): GatewayError =>
+  new GatewayError('provider_unavailable', message, { source: 'provider', failover: 'next', ...(cause === undefined ? {} : { cause }) })
+
+function parseAnswer(body: string): { readonly [field: string]: unknown } {
+  try {
+    const value: unknown = JSON.parse(body)
+    return typeof value === 'object' && value !== null ? (value as { readonly [field: string]: unknown }) : {}
+  } catch {
+    return {}
+  }
+}
+
+/** One form, once an hour: a connection of its own, which ends with the answer. */
+function post(url: string, form: string, signal: AbortSignal): Promise<{ readonly status: number; readonly body: string }> {
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(EXCHANGE_TIMEOUT_MS)])
+  return new Promise((resolve, reject) => {
+    const fail = (error: unknown): void => reject(unavailable('The token endpoint did not answer', error))
+    const send = url.startsWith('https:') ? httpsRequest : httpRequest
+    const headers = { 'content-type': 'application/x-www-form-urlencoded', 'content-length': Buffer.byteLength(form), accept: 'application/json' }
+    const outgoing = send(url, { method: 'POST', agent: false, signal: limit, headers }, (incoming) => {
+      const chunks: Buffer[] = []
+      let size = 0
+      incoming.on('data', (chunk: Buffer) => {
+        size += chunk.length
+        chunks.push(chunk)
+        if (size > MAX_ANSWER_BYTES) outgoing.destroy(new Error('the answer is too long'))
+      })
+      incoming.on('end', () => resolve({ status: incoming.statusCode ?? 0, body: Buffer.concat(chunks).toString() }))
+      incoming.on('error', fail)
+    })
+    outgoing.on('error', fail)
+    outgoing.end(form)
+  })
+}
