@@ -31,7 +31,6 @@ export const braintrust: Destination<BraintrustSettings> = {
       url: joinUrl(options.baseUrl, `/v1/project_logs/${encodeURIComponent(options.projectId)}/insert`),
       headers: requestHeaders(options),
       body: JSON.stringify({ events: batch.flatMap(toEvents) }),
-      compress: 'gzip',
     },
   ],
   probe: (options) => [

@@ -44,7 +44,6 @@ export const datadog: Destination<DatadogSettings> = {
       url: joinUrl(options.url, '/api/intake/llm-obs/v1/trace/spans'),
       headers: authentication(options, { 'content-type': 'application/json' }),
       body: toBody(batch, toMlApp(options.mlApp)),
-      compress: 'gzip',
     },
   ],
   probe: (options) => [

@@ -1,6 +1,8 @@
 import type { Destination } from '../core/destination.ts'
 import { arize } from './arize.ts'
+import { bigquery } from './bigquery.ts'
 import { braintrust } from './braintrust.ts'
+import { clickhouse } from './clickhouse.ts'
 import { datadog } from './datadog.ts'
 import { file } from './file.ts'
 import { grafana } from './grafana.ts'
@@ -12,14 +14,18 @@ import { otelCollector } from './otel-collector.ts'
 import { phoenix } from './phoenix.ts'
 import { posthog } from './posthog.ts'
 import { ramp } from './ramp.ts'
+import { s3 } from './s3.ts'
 import { sentry } from './sentry.ts'
+import { snowflake } from './snowflake.ts'
 import { weave } from './weave.ts'
 import { webhook } from './webhook.ts'
 
 /** Every destination type, one line each. */
 const ALL: readonly Destination[] = [
   arize,
+  bigquery,
   braintrust,
+  clickhouse,
   datadog,
   file,
   grafana,
@@ -31,7 +37,9 @@ const ALL: readonly Destination[] = [
   phoenix,
   posthog,
   ramp,
+  s3,
   sentry,
+  snowflake,
   weave,
   webhook,
 ]

@@ -48,7 +48,7 @@ function request({ apiKey, workspace, headers }: OpikSettings, { baseUrl }: Dest
     url: query === undefined ? url : `${url}?${query}`,
     // The key as it is, without a scheme.
     headers: mergeHeaders(headers, { 'content-type': 'application/json', authorization: apiKey, 'comet-workspace': headerValue(workspace) }),
-    ...(body === undefined ? {} : { body: JSON.stringify(body), compress: 'gzip' as const }),
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   }
 }
 

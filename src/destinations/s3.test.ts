@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest'
+import type { DestinationContext, OutgoingResponse } from '../core/destination.ts'
+import type { Generation } from '../core/generation.ts'
+import { toDeliveryRecord } from '../delivery/record.ts'
+import { testDestination } from '../testing/destination-contract.ts'
+import { fullGeneration, minimalGeneration } from '../testing/sample-generations.ts'
+import { objectKey, s3 } from './s3.ts'
+
+const config = { bucketName: 'my-bucket', accessKeyId: 'AKIASECRETACCESS1', secretAccessKey: 'secret-access-key-value-1' }
+const error = (code: string): string => `<?xml version="1.0"?><Error><Code>${code}</Code><Message>m</Message></Error>`
+
+testDestination(s3, {
+  config: {
+    ...config,
+    region: 'eu-west-1',
+    sessionToken: 'secret-session-token-1',
+    prefix: 'logs/ai',
+    pathTemplate: '{prefix}/{year}/{month}/{day}/{apiKeyName}',
+  },
+  required: ['bucketName', 'accessKeyId', 'secretAccessKey'],
+  defaults: { prefix: 'gateway-traces', pathTemplate: '{prefix}/{date}' },
+  invalid: [{ bucketName: 'a/b' }, { bucketName: '../x' }, { pathTemplate: '{prefix}/{nothing}' }, { endpoint: 'minio:9000' }, { region: 'eu/../x' }],
+  classification: [
+    [403, error('SignatureDoesNotMatch'), 'unauthorized'],
+    [403, error('AccessDenied'), 'unauthorized'],
+    [403, error('RequestTimeTooSkewed'), 'retry'],
+    [404, error('NoSuchBucket'), 'unauthorized'],
+    [400, error('ExpiredToken'), 'unauthorized'],
+    [400, error('AuthorizationHeaderMalformed'), 'unauthorized'],
+    [400, error('RequestTimeout'), 'retry'],
+    [400, error('EntityTooLarge'), 'split'],
+    [400, error('MalformedXML'), 'reject'],
+    [500, error('InternalError'), 'retry'],
+    [503, error('SlowDown'), 'retry'],
+    [301, error('PermanentRedirect'), 'unauthorized', { 'x-amz-bucket-region': 'eu-west-1' }],
+  ],
+  inspect: (requests) => {
+    expect(requests).toHaveLength(1)
+    const [request] = requests
+    expect(request?.headers['authorization']).toContain('SignedHeaders=host;x-amz-content-sha256;x-amz-date;x-amz-security-token,')
+    expect(request?.records).toEqual([0])
+  },
+})
+
+const NONE = { privacyMode: false, broadcast: { cost: false, identity: false, requestContext: false } }
+const context: DestinationContext = { destinationId: 'dest-1', serviceName: 's', serviceVersion: '1', now: Date.UTC(2026, 0, 15), attempt: 0 }
+
+describe('the key of an object', () => {
+  const key = (changes: Partial<Generation> = {}, options: object = {}): string => {
+    const { generation, content } = minimalGeneration()
+    const record = toDeliveryRecord({ ...generation, ...changes }, content, NONE)
+    return objectKey(record, s3.settings.parse({ ...config, ...options }))
+  }
+
+  it('is named by trace and second of the start, so that a repeat overwrites it', () => {
+    expect(key()).toBe('gateway-traces/2026-01-15/gen-1768473001-ZZZZZZZZZZZZZZZZZZZZ-1768473000.json')
+  })
+
+  it('keeps generations of one trace apart', () => {
+    const trace = { trace_id: 'order-1' }
+    expect(key({ trace, id: 'gen-a' })).toBe('gateway-traces/2026-01-15/order-1-1768473000-gen-a.json')
+    expect(key({ trace, id: 'gen-b' })).toBe('gateway-traces/2026-01-15/order-1-1768473000-gen-b.json')
+  })
+
+  it.each([
+    [{ prefix: '/a//b/' }, {}, /^a\/b\/2026-01-15\//],
+    [{ prefix: '../..' }, {}, /^_\/_\/2026-01-15\//],
+    [{ prefix: '' }, {}, /^2026-01-15\//],
+    [{ pathTemplate: '{year}/{month}/{day}' }, {}, /^2026\/01\/15\/gen/],
+    [{ pathTemplate: 'k/{apiKeyName}' }, { keyName: '../../etc/pass\nwd' }, /^k\/\.\._\.\._etc_pass_wd\/gen/],
+    [{ pathTemplate: 'k/{apiKeyName}' }, { keyName: '..' }, /^k\/_\/gen/],
+    [{ pathTemplate: '{apiKeyName}' }, { keyName: '' }, /^gen/],
+    [{}, { trace: { trace_id: 'a/../../b' } }, /^gateway-traces\/2026-01-15\/a_\.\._\.\._b-/],
+  ])('cannot leave its folder: %j %j', (options, changes, expected) => expect(key(changes, options)).toMatch(expected))
+
+  it('is percent-encoded once', async () => {
+    const { generation, content } = minimalGeneration()
+    const record = toDeliveryRecord({ ...generation, trace: { trace_id: 'a b+c%é漢*' } }, content, NONE)
+    const [request] = await s3.encode([record], s3.settings.parse({ ...config, region: 'us-east-1' }), context)
+    expect(request?.url).toContain('/a%20b%2Bc%25%C3%A9%E6%BC%A2%2A-1768473000-')
+  })
+})
+
+describe('the place of a bucket', () => {
+  const url = (options: object, prepared?: unknown): string =>
+    s3.probe(s3.settings.parse({ ...config, ...options }), prepared === undefined ? context : { ...context, prepared })[0]?.request.url ?? ''
+  const scope = (options: object, prepared?: unknown): string =>
+    /Credential=[^/]+\/\d+\/([^/]+)\//.exec(
+      s3.probe(s3.settings.parse({ ...config, ...options }), prepared === undefined ? context : { ...context, prepared })[0]?.request.headers[
+        'authorization'
+      ] ?? '',
+    )?.[1] ?? ''
+
+  it.each([
+    [{ region: 'eu-west-1' }, 'https://my-bucket.s3.eu-west-1.amazonaws.com/', 'eu-west-1'],
+    [{ region: 'eu-west-1', bucketName: 'my.bucket' }, 'https://s3.eu-west-1.amazonaws.com/my.bucket/', 'eu-west-1'],
+    [{}, 'https://my-bucket.s3.us-east-1.amazonaws.com/', 'us-east-1'],
+    [{ endpoint: 'https://acc.r2.cloudflarestorage.com' }, 'https://acc.r2.cloudflarestorage.com/my-bucket/', 'auto'],
+    [{ endpoint: 'https://s3.us-west-002.backblazeb2.com/' }, 'https://s3.us-west-002.backblazeb2.com/my-bucket/', 'us-west-002'],
+    [{ endpoint: 'http://127.0.0.1:9000' }, 'http://127.0.0.1:9000/my-bucket/', 'us-east-1'],
+  ])('for %j is %s in %s', (options, expected, region) => {
+    expect(url(options)).toBe(`${expected}gateway-traces/connection-test/dest-1.json`)
+    expect(scope(options)).toBe(region)
+  })
+
+  it('is asked for when the region is not given', async () => {
+    const asked: string[] = []
+    const find = async (options: object, headers: OutgoingResponse['headers']): Promise<unknown> =>
+      s3.prepare?.(s3.settings.parse({ ...config, ...options }), context, async (request) => {
+        asked.push(`${request.method} ${request.url} ${Object.keys(request.headers).length}`)
+        return { status: 403, headers, body: Buffer.alloc(0) }
+      })
+    expect(await find({}, { 'x-amz-bucket-region': 'ap-south-1' })).toBe('ap-south-1')
+    expect(await find({ region: 'eu-west-1' }, {})).toBe('eu-west-1')
+    expect(await find({ endpoint: 'http://127.0.0.1:9000' }, { 'x-amz-bucket-region': '../evil' })).toBeUndefined()
+    expect(asked).toEqual(['HEAD https://s3.amazonaws.com/my-bucket 0', 'HEAD http://127.0.0.1:9000/my-bucket 0'])
+    expect(url({}, 'ap-south-1')).toContain('my-bucket.s3.ap-south-1.amazonaws.com')
+  })
+})
+
+describe('headers of the owner', () => {
+  it('are signed when they are AWS’s', async () => {
+    const { generation, content } = fullGeneration()
+    const settings = s3.settings.parse({
+      ...config,
+      region: 'us-east-1',
+      headers: { 'X-Amz-Storage-Class': 'STANDARD_IA', 'x-amz-date': '19700101T000000Z', 'x-other': '1' },
+    })
+    const [request] = await s3.encode([toDeliveryRecord(generation, content, NONE)], settings, context)
+    expect(request?.headers).toMatchObject({ 'x-amz-storage-class': 'STANDARD_IA', 'x-amz-date': '20260115T000000Z', 'x-other': '1' })
+    expect(request?.headers['authorization']).toContain('SignedHeaders=host;x-amz-content-sha256;x-amz-date;x-amz-storage-class,')
+  })
+})

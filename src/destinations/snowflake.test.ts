@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest'
+import type { DestinationContext, OutgoingRequest, OutgoingResponse } from '../core/destination.ts'
+import { toDeliveryRecord } from '../delivery/record.ts'
+import { testDestination } from '../testing/destination-contract.ts'
+import { fullGeneration, minimalGeneration, SAMPLE_TIME } from '../testing/sample-generations.ts'
+import { snowflake } from './snowflake.ts'
+
+testDestination(snowflake, {
+  config: { account: 'myorg-account1', token: 'sf-secret-token-1', database: 'LOGS', schema: 'AI', table: 'TRACES', warehouse: 'WH' },
+  required: ['account', 'token'],
+  defaults: { database: 'SNOWFLAKE_LEARNING_DB', schema: 'PUBLIC', table: 'GATEWAY_TRACES', warehouse: 'COMPUTE_WH' },
+  invalid: [
+    { account: 'a/b' },
+    { account: 'evil.com/x#' },
+    { table: 'T"; DROP' },
+    { schema: 'a.b' },
+    { warehouse: '' },
+    { account: 'a'.repeat(256) },
+  ],
+  classification: [
+    [200, '{"code":"090001"}', 'delivered'],
+    [202, '{"code":"333334","statementHandle":"01b2"}', 'retry'],
+    [401, '{"code":"390303"}', 'unauthorized'],
+    [400, '{"code":"390318","message":"token expired"}', 'unauthorized'],
+    [408, '{"code":"000630"}', 'retry'],
+    [422, '{"code":"002003","message":"Object does not exist"}', 'unauthorized'],
+    [422, '{"code":"000606","message":"No active warehouse"}', 'unauthorized'],
+    [422, '{"code":"100038","message":"Numeric value is not recognized"}', 'reject'],
+  ],
+})
+
+const context: DestinationContext = { destinationId: 'd', serviceName: 'signalbox', serviceVersion: '1', now: 0, attempt: 0 }
+const settings = snowflake.settings.parse({ account: 'myorg-account1', token: 't' })
+const NONE = { privacyMode: false, broadcast: { cost: false, identity: false, requestContext: false } }
+const records = [fullGeneration(), minimalGeneration()].map(({ generation, content }) => toDeliveryRecord(generation, content, NONE))
+const encode = async (changes: Partial<DestinationContext> = {}, batch = records): Promise<OutgoingRequest> =>
+  (await snowflake.encode(batch, settings, { ...context, ...changes }))[0]!
+const answer = (status: number, body: object): OutgoingResponse => ({ status, headers: {}, body: Buffer.from(JSON.stringify(body)) })
+
+describe('Snowflake', () => {
+  it('gets all rows as one bound value of a MERGE, and no value in the statement', async () => {
+    const { url, body } = await encode()
+    const { statement, bindings, timeout } = JSON.parse(String(body)) as {
+      statement: string
+      bindings: { [n: string]: { type: string; value: string } }
+      timeout: number
+    }
+    expect(timeout).toBe(60)
+    expect(statement).toMatch(/^MERGE INTO "SNOWFLAKE_LEARNING_DB"\."PUBLIC"\."GATEWAY_TRACES" AS t USING \(SELECT /)
+    expect(statement).toContain('ON t."TRACE_ID" = s."TRACE_ID" AND t."SPAN_ID" = s."SPAN_ID" WHEN NOT MATCHED THEN INSERT')
+    expect(statement.match(/\?/g)).toHaveLength(1)
+    const rows = JSON.parse(bindings['1']?.value ?? '') as { TIMESTAMP: number; METADATA: object }[]
+    expect(rows).toHaveLength(3)
+    expect(rows[0]?.TIMESTAMP).toBe(SAMPLE_TIME)
+    expect(typeof rows[0]?.METADATA).toBe('object')
+    expect(url).toMatch(/^https:\/\/myorg-account1\.snowflakecomputing\.com\/api\/v2\/statements\?requestId=[0-9a-f-]{36}$/)
+  })
+
+  it('recognises a repeat by its request id: same rows, same id', async () => {
+    const first = await encode()
+    const again = await encode({ attempt: 1, now: 99 })
+    expect(again.url).toBe(`${first.url}&retry=true`)
+    expect(again.body).toBe(first.body)
+    expect((await encode({}, records.slice(1))).url).not.toBe(first.url)
+  })
+
+  it('waits for a statement that is still running', () => {
+    const running = answer(202, { code: '333334', statementHandle: '01b2c3d4-0000-1111-0000-00000000abcd' })
+    const next = snowflake.followUp?.(running, 0, settings, context)
+    expect(next?.request).toMatchObject({
+      method: 'GET',
+      url: 'https://myorg-account1.snowflakecomputing.com/api/v2/statements/01b2c3d4-0000-1111-0000-00000000abcd',
+    })
+    expect(next?.request.headers['user-agent']).toBe('signalbox/1')
+    expect(snowflake.followUp?.(answer(200, { code: '090001' }), 1, settings, context)).toBeUndefined()
+    expect(snowflake.followUp?.(answer(202, { statementHandle: '../../x?y' }), 1, settings, context)).toBeUndefined()
+  })
+
+  it('writes only columns the table has, in their own spelling', async () => {
+    const columns = answer(200, {
+      resultSetMetaData: { rowType: [{ name: 'table_name' }, { name: 'column_name' }] },
+      data: [
+        ['T', 'TRACE_ID'],
+        ['T', 'SPAN_ID'],
+        ['T', 'model'],
+        ['T', 'OTHER'],
+      ],
+    })
+    const prepared = await snowflake.prepare?.(settings, context, async () => columns)
+    const { statement } = JSON.parse(String((await encode({ prepared })).body)) as { statement: string }
+    expect(statement).toContain('INSERT ("TRACE_ID", "SPAN_ID", "model") VALUES (s."TRACE_ID", s."SPAN_ID", s."MODEL")')
+    expect(await snowflake.prepare?.(settings, context, async () => answer(422, { code: '002003' }))).toBeUndefined()
+  })
+
+  it('goes where the operator says', async () => {
+    expect((await encode({ baseUrl: 'http://127.0.0.1:9' })).url).toMatch(/^http:\/\/127\.0\.0\.1:9\/api\/v2\/statements\?/)
+  })
+})
