@@ -87,10 +87,10 @@ describe('signalbox serve', () => {
     await writeFile(join(directory, 'signalbox.yaml'), 'server: { shutdown_grace: 300ms }\n')
     const { url, key, child, exit } = await serving()
     const running = await ask(url, key, { model: 'demo/slow', input: 'word '.repeat(500), stream: true })
-    const body = running.text().catch(() => 'cut')
+    const body = running.text()
     child.kill('SIGTERM')
-    const text = await body
-    if (text !== 'cut') expect(checkWire(text).terminal.type).toBe('response.failed')
+    const { terminal } = checkWire(await body)
+    expect(terminal['response']).toMatchObject({ status: 'failed', error: { message: 'The gateway is shutting down' }, error_type: 'provider_overloaded' })
     expect(await exit).toBe(0)
   })
 

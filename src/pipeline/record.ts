@@ -1,6 +1,6 @@
 import type { Call, Layer } from '../core/call.ts'
 import type { Endpoint, Pricing } from '../core/endpoint.ts'
-import { asGatewayError, type GatewayError } from '../core/error.ts'
+import { asGatewayError, isGatewayError, type GatewayError } from '../core/error.ts'
 import type { FinishReason, ModelEvent } from '../core/event.ts'
 import { isContentEvent } from '../core/event.ts'
 import type { Cost, FinishedGeneration, Generation, GenerationAttempt, GenerationSink, GenerationStatus } from '../core/generation.ts'
@@ -69,7 +69,7 @@ function priced(options: RecordOptions, call: Call, usage: Usage): Cost {
 }
 
 function statusOf(call: Call, ending: Ending): GenerationStatus {
-  if (call.signal.aborted) return 'cancelled'
+  if (call.signal.aborted && !isGatewayError(call.signal.reason)) return 'cancelled'
   if (ending.error !== undefined) return 'failed'
   if (!ending.complete || ending.reason === undefined) return 'cancelled'
   return ending.reason === 'length' || ending.reason === 'content_filter' ? 'incomplete' : 'completed'
@@ -87,7 +87,7 @@ function finish(options: RecordOptions, call: Call, ending: Ending, durationMs: 
     generation: {
       ...identity(call),
       ...servedBy(call),
-      ...ended(call, ending, status),
+      ...ended(ending, status),
       isByok: call.trace.served?.isByok ?? false,
       startedAt: call.receivedAt,
       endedAt: call.receivedAt + durationMs,
@@ -151,7 +151,7 @@ function servedBy(call: Call): Partial<Generation> {
   }
 }
 
-function ended(call: Call, ending: Ending, status: GenerationStatus): Pick<Generation, 'status' | 'httpStatus'> & Partial<Generation> {
+function ended(ending: Ending, status: GenerationStatus): Pick<Generation, 'status' | 'httpStatus'> & Partial<Generation> {
   const { error } = ending
   return {
     status,
@@ -159,7 +159,7 @@ function ended(call: Call, ending: Ending, status: GenerationStatus): Pick<Gener
     ...(ending.reason === undefined ? {} : { finishReason: ending.reason }),
     ...(ending.nativeReason === undefined ? {} : { nativeFinishReason: ending.nativeReason }),
     ...(ending.serviceTier === undefined ? {} : { serviceTier: ending.serviceTier }),
-    ...(error === undefined || call.signal.aborted ? {} : { errorType: error.errorType, errorMessage: error.message }),
+    ...(error === undefined || status === 'cancelled' ? {} : { errorType: error.errorType, errorMessage: error.message }),
   }
 }
 
