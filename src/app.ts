@@ -19,12 +19,14 @@ import { healthRoute, readyRoute } from './http/health-routes.ts'
 import { createGatewayServer, type RouteHandler } from './http/server.ts'
 import { KeepAlive } from './http/sse-body.ts'
 import { systemClock } from './lib/clock.ts'
+import { createEgress, type Egress } from './lib/egress.ts'
 import { createHttpClient } from './lib/http-client.ts'
 import { randomId } from './lib/id.ts'
 import type { Logger } from './lib/logger.ts'
 import { outputText } from './doors/responses/resource.ts'
 import { createCredentialPools } from './pipeline/credential-pool.ts'
 import { createPipeline } from './pipeline/create-pipeline.ts'
+import { createMediaLoader } from './pipeline/media.ts'
 import { PROVIDERS } from './providers/index.ts'
 import { estimateRequest, textTokens } from './router/estimate.ts'
 import { createHealth } from './router/health.ts'
@@ -71,6 +73,8 @@ export async function createApp({ config: initial, env, logger }: AppOptions): P
   })
   const metrics = createMetrics()
   const http = createHttpClient()
+  const mediaEgress = (): Egress => createEgress({ allowPrivate: config.network.allowPrivate.media, allowHttp: true, userAgent: `signalbox/${VERSION}` })
+  let media = mediaEgress()
   const health = createHealth({ clock: systemClock })
   const pools = createCredentialPools(systemClock, config.routing.cooldown)
   const keepAlive = new KeepAlive()
@@ -84,6 +88,7 @@ export async function createApp({ config: initial, env, logger }: AppOptions): P
   const onBug = (error: GatewayError, requestId: string): void => logger.error({ error: error.cause ?? error, request_id: requestId }, 'internal error')
   const handler = createPipeline({
     http, clock: systemClock, userAgent: `signalbox/${VERSION}`, health, pools, withoutReasoning,
+    media: createMediaLoader(() => media),
     sticky: createSticky({ clock: systemClock }),
     catalog: () => catalog,
     defaults: () => ({ ...config.defaults, cooldown: config.routing.cooldown, sticky: config.routing.sticky }),
@@ -141,6 +146,7 @@ export async function createApp({ config: initial, env, logger }: AppOptions): P
     server.closeAllConnections()
     await sink.close()
     await http.close()
+    await media.close()
     health.close()
     await state.close()
   }
@@ -158,7 +164,13 @@ export async function createApp({ config: initial, env, logger }: AppOptions): P
     },
     async reload(next) {
       catalog = await buildCatalog(next, PROVIDERS, dialects, env)
+      const before = media
+      const policyChanged = next.network.allowPrivate.media !== config.network.allowPrivate.media
       config = next
+      if (policyChanged) {
+        media = mediaEgress()
+        await before.close()
+      }
       pools.reset()
     },
     close: () => (closing ??= close()),

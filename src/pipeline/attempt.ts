@@ -11,11 +11,14 @@ import { createAwsEventStreamParser, EventStreamError } from '../lib/aws-event-s
 import { createSseParser, SseLimitError } from '../lib/sse.ts'
 import { AttemptTimer, type ExpiredLimit } from './attempt-timer.ts'
 import { exchangeInProcess } from './in-process-exchange.ts'
+import type { MediaLoader } from './media.ts'
 
 export interface AttemptDependencies {
   readonly http: HttpClient
   readonly clock: Clock
   readonly userAgent: string
+  /** For dialects that need the bytes of media the caller gave by address. */
+  readonly media: MediaLoader
 }
 
 export interface AttemptInput {
@@ -42,8 +45,10 @@ const DRAIN_MS = 1_000
  */
 export async function* runAttempt(deps: AttemptDependencies, input: AttemptInput): AsyncGenerator<readonly ModelEvent[], void> {
   const { call, endpoint, record } = input
-  const target = createTarget(endpoint)
   const { dialect } = endpoint.connection
+  let target = createTarget(endpoint)
+  const urls = dialect.mediaUrls?.(input.request, target)
+  if (urls !== undefined && urls.length > 0) target = { ...target, media: await loadMedia(deps, input, urls) }
   const encoded = dialect.encodeRequest(input.request, target)
   record.dropped = encoded.dropped
   const decoder = dialect.decoder(input.request, target)
@@ -92,6 +97,16 @@ function createTarget(endpoint: Endpoint): Target {
     ...(endpoint.maxOutputTokens === undefined ? {} : { maxOutputTokens: endpoint.maxOutputTokens }),
     scope: connection.scope,
     stream: true,
+  }
+}
+
+async function loadMedia(deps: AttemptDependencies, { call, record }: AttemptInput, urls: readonly string[]): Promise<NonNullable<Target['media']>> {
+  try {
+    return await deps.media.load(call, urls)
+  } catch (error) {
+    const failure = asGatewayError(error)
+    record.error = { type: failure.errorType, message: failure.message }
+    throw failure
   }
 }
 

@@ -1,0 +1,65 @@
+import { isUtf8 } from 'node:buffer'
+
+/** What the first bytes say: offset, bytes as Latin-1 text, type. */
+const SIGNATURES: readonly (readonly [at: number, bytes: string, type: string])[] = [
+  [0, '\x89PNG\r\n\x1a\n', 'image/png'],
+  [0, '\xff\xd8\xff', 'image/jpeg'],
+  [0, 'GIF8', 'image/gif'],
+  [0, 'BM', 'image/bmp'],
+  [0, 'II*\0', 'image/tiff'],
+  [0, 'MM\0*', 'image/tiff'],
+  [0, '%PDF-', 'application/pdf'],
+  [0, '\x1aE\xdf\xa3', 'video/webm'],
+  [0, 'FLV\x01', 'video/x-flv'],
+  [0, '\0\0\x01\xba', 'video/mpeg'],
+  [0, '\0\0\x01\xb3', 'video/mpeg'],
+  [0, 'ID3', 'audio/mp3'],
+  [0, 'fLaC', 'audio/flac'],
+  [0, 'OggS', 'audio/ogg'],
+  [0, '\xff\xf1', 'audio/aac'],
+  [0, '\xff\xf9', 'audio/aac'],
+  [0, '\xff\xfb', 'audio/mp3'],
+  [0, '\xff\xf3', 'audio/mp3'],
+  [0, '\xff\xf2', 'audio/mp3'],
+]
+
+/** Containers that say what they hold in their eighth byte and after. */
+const CONTAINERS: readonly (readonly [outer: RegExp, inner: RegExp, type: string])[] = [
+  [/^RIFF/, /^WEBP/, 'image/webp'],
+  [/^RIFF/, /^WAVE/, 'audio/wav'],
+  [/^RIFF/, /^AVI /, 'video/avi'],
+  [/^FORM/, /^AIF[FC]/, 'audio/aiff'],
+]
+const FTYP: readonly (readonly [brand: RegExp, type: string])[] = [
+  [/^(?:avif|avis)/, 'image/avif'],
+  [/^(?:heic|heix|heim|heis|hevc)/, 'image/heic'],
+  [/^(?:mif1|msf1)/, 'image/heif'],
+  [/^M4A/, 'audio/m4a'],
+  [/^qt /, 'video/quicktime'],
+  [/^3g/, 'video/3gpp'],
+]
+
+const TEXT_TYPE = /^(?:text\/[\w.+-]+|application\/(?:json|xml|javascript|yaml|x-yaml|rtf))$/
+
+/**
+ * The type of a file by its bytes; a server's word for it counts only between kinds of text, which have no signature. Undefined for
+ * bytes of no known kind, whatever the header says.
+ */
+export function sniffMediaType(bytes: Buffer, contentType?: string): string | undefined {
+  const head = bytes.subarray(0, 16).toString('latin1')
+  const inner = head.slice(8)
+  if (head.slice(4, 8) === 'ftyp') return FTYP.find(([brand]) => brand.test(inner))?.[1] ?? 'video/mp4'
+  const container = CONTAINERS.find(([outer, content]) => outer.test(head) && content.test(inner))
+  if (container !== undefined) return container[2]
+  const signature = SIGNATURES.find(([at, magic]) => head.startsWith(magic, at))
+  // Two bytes are too few to tell an image from a text that begins with them.
+  if (signature !== undefined && !(signature[1].length === 2 && isText(bytes))) return signature[2]
+  if (!isText(bytes)) return undefined
+  const declared = contentType?.split(';')[0]!.trim().toLowerCase() ?? ''
+  return TEXT_TYPE.test(declared) ? declared : 'text/plain'
+}
+
+/** UTF-8 without the controls that text never has. */
+function isText(bytes: Buffer): boolean {
+  return isUtf8(bytes) && !bytes.subarray(0, 8192).some((byte) => byte < 9 || (byte > 13 && byte < 32 && byte !== 27))
+}

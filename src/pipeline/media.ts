@@ -1,0 +1,142 @@
+import type { Call } from '../core/call.ts'
+import type { FetchedMedia } from '../core/dialect.ts'
+import { GatewayError } from '../core/error.ts'
+import type { InputItem } from '../core/item.ts'
+import { EgressError, type Egress, type EgressResponse } from '../lib/egress.ts'
+import { sniffMediaType } from './media-type.ts'
+
+/** Fetches media for dialects that need bytes where the caller gave addresses. */
+export interface MediaLoader {
+  /**
+   * The media behind addresses of a call's input. What one attempt fetched the next attempts of the call find again; failures too.
+   * Throws GatewayError `image_download_failed`, `image_too_large` or `unsupported_image_format`.
+   */
+  load(call: Call, urls: readonly string[]): Promise<ReadonlyMap<string, FetchedMedia>>
+}
+
+export interface MediaLimits {
+  /** Bytes of one file. */
+  readonly bytes: number
+  /** Bytes of all files of a call. */
+  readonly bytesPerCall: number
+  /** Milliseconds for all files an attempt waits for, redirects included. */
+  readonly timeoutMs: number
+  readonly files: number
+}
+
+const DEFAULT_LIMITS: MediaLimits = { bytes: 20 * 1024 * 1024, bytesPerCall: 60 * 1024 * 1024, timeoutMs: 30_000, files: 50 }
+const MAX_REDIRECTS = 3
+const PARALLEL = 4
+const MAX_SHOWN_URL = 200
+
+/** What one call has fetched so far. */
+interface Cache {
+  readonly media: Map<string, Promise<FetchedMedia>>
+  bytes: number
+}
+
+/**
+ * Loads through the safe egress: addresses are the caller's, so that none may lead into the operator's network, redirects included.
+ * @param egress asked for at every load: a reload of the configuration may replace it
+ */
+export function createMediaLoader(egress: () => Egress, limits: MediaLimits = DEFAULT_LIMITS): MediaLoader {
+  const caches = new WeakMap<Call, Cache>()
+  return {
+    async load(call, urls) {
+      if (urls.length > limits.files) {
+        throw new GatewayError('invalid_request', `The input names ${urls.length} media to fetch; at most ${limits.files} are allowed`, { path: 'input' })
+      }
+      const cache = caches.get(call) ?? { media: new Map(), bytes: 0 }
+      caches.set(call, cache)
+      const images = imageUrls(call.request.input)
+      const until = performance.now() + limits.timeoutMs
+      const fetched = new Map<string, FetchedMedia>()
+      const waiting = [...urls]
+      const work = async (): Promise<void> => {
+        for (let url = waiting.shift(); url !== undefined; url = waiting.shift()) {
+          let media = cache.media.get(url)
+          if (media === undefined) {
+            media = fetchOne({ egress: egress(), limits, until, signal: call.signal }, url, images.has(url), cache)
+            cache.media.set(url, media)
+          }
+          fetched.set(url, await media)
+        }
+      }
+      try {
+        await Promise.all(Array.from({ length: Math.min(PARALLEL, urls.length) }, work))
+      } catch (error) {
+        waiting.length = 0
+        throw error
+      }
+      return fetched
+    },
+  }
+}
+
+/** Addresses that stand where only an image may. */
+function imageUrls(input: readonly InputItem[]): ReadonlySet<string> {
+  const urls = new Set<string>()
+  for (const item of input) {
+    const parts = 'content' in item ? item['content'] : 'output' in item ? item['output'] : undefined
+    if (!Array.isArray(parts)) continue
+    for (const part of parts as readonly { readonly type?: unknown; readonly image_url?: unknown }[]) {
+      if (part.type === 'input_image' && typeof part.image_url === 'string') urls.add(part.image_url)
+    }
+  }
+  return urls
+}
+
+interface Fetching {
+  readonly egress: Egress
+  readonly limits: MediaLimits
+  /** On the monotonic clock. */
+  readonly until: number
+  readonly signal: AbortSignal
+}
+
+async function fetchOne(fetching: Fetching, url: string, isImage: boolean, cache: Cache): Promise<FetchedMedia> {
+  const { limits } = fetching
+  const { headers, body, truncated } = await follow(fetching, url)
+  if (truncated) throw failure('image_too_large', url, `is larger than ${limits.bytes} bytes`)
+  cache.bytes += body.length
+  if (cache.bytes > limits.bytesPerCall) throw failure('image_too_large', url, `would make the media of this call larger than ${limits.bytesPerCall} bytes`)
+  const mimeType = sniffMediaType(body, headers['content-type'])
+  if (mimeType === undefined) throw failure('unsupported_image_format', url, 'is of no known media type')
+  if (isImage && !mimeType.startsWith('image/')) throw failure('unsupported_image_format', url, `is no image but ${mimeType}`)
+  return { mimeType, data: body.toString('base64') }
+}
+
+/** The answer behind redirects: each step is checked like the first. */
+async function follow(fetching: Fetching, start: string): Promise<EgressResponse> {
+  let url = start
+  for (let step = 0; step <= MAX_REDIRECTS; step++) {
+    const response = await request(fetching, url, start)
+    const { location } = response.headers
+    if (response.status >= 300 && response.status < 400 && location !== undefined) {
+      const next = URL.parse(location, url)
+      if (next === null) throw failure('image_download_failed', start, 'redirects to no address')
+      url = next.href
+      continue
+    }
+    if (response.status !== 200) throw failure('image_download_failed', start, `answered with status ${response.status}`)
+    if (response.body.length === 0) throw failure('image_download_failed', start, 'answered with nothing')
+    return response
+  }
+  throw failure('image_download_failed', start, 'redirects too often')
+}
+
+async function request({ egress, limits, until, signal }: Fetching, url: string, start: string): Promise<EgressResponse> {
+  const timeoutMs = Math.max(1, Math.ceil(until - performance.now()))
+  try {
+    return await egress.request({ method: 'GET', url, headers: { accept: '*/*' }, timeoutMs, maxResponseBytes: limits.bytes, signal })
+  } catch (error) {
+    if (!(error instanceof EgressError)) throw error
+    throw failure('image_download_failed', start, error.message, error)
+  }
+}
+
+/** Another endpoint may read the address itself. */
+function failure(type: 'image_download_failed' | 'image_too_large' | 'unsupported_image_format', url: string, what: string, cause?: unknown): GatewayError {
+  const shown = url.split(/[?#]/)[0]!.slice(0, MAX_SHOWN_URL)
+  return new GatewayError(type, `${shown}: ${what}`, { path: 'input', failover: 'next', ...(cause === undefined ? {} : { cause }) })
+}
