@@ -51,7 +51,11 @@ function resolveDialect({ provider, config }: ProviderSources, dialects: Readonl
   return undefined
 }
 
-type ConnectionBase = Omit<Connection, 'dialect' | 'options'>
+interface ConnectionBase {
+  readonly shared: Omit<Connection, 'dialect' | 'options'>
+  /** Base URLs of dialects that live elsewhere. */
+  readonly baseUrls: { readonly [dialect: string]: string }
+}
 
 /** Everything about a connection that does not depend on the model. */
 function resolveBase(sources: ProviderSources, slug: string, name: string, report: Report): ConnectionBase | undefined {
@@ -65,7 +69,7 @@ function resolveBase(sources: ProviderSources, slug: string, name: string, repor
     report('base_url', 'missing; expected an http or https URL up to and including the version, such as https://api.example.com/v1')
     return undefined
   }
-  return {
+  const shared = {
     provider: slug,
     providerName: name,
     baseUrl,
@@ -75,11 +79,12 @@ function resolveBase(sources: ProviderSources, slug: string, name: string, repor
     headers: { ...provider?.headers, ...connected.headers, ...config?.headers },
     ...defined({ sign: connected.sign, transport: connected.transport }),
   }
+  return { shared, baseUrls: connected.baseUrls ?? {} }
 }
 
 /** Connections by dialect and options: endpoints that agree in both share one. */
 function createConnections(
-  base: ConnectionBase,
+  { shared, baseUrls }: ConnectionBase,
   main: Dialect,
   { provider, config }: ProviderSources,
   dialects: ReadonlyMap<string, Dialect>,
@@ -98,7 +103,8 @@ function createConnections(
     if (known !== undefined) return known
     const parsed = dialect.options.safeParse({ ...optionsOf(dialect), ...options })
     if (parsed.success) {
-      const connection: Connection = { ...base, dialect, options: parsed.data }
+      const baseUrl = dialect === main ? undefined : baseUrls[dialect.name]
+      const connection: Connection = { ...shared, ...defined({ baseUrl }), dialect, options: parsed.data }
       cache.set(key, connection)
       return connection
     }

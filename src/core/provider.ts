@@ -130,5 +130,8 @@ export interface Provider {
   readonly privacyPolicy?: string
   readonly termsOfService?: string
   /** Builds what differs from the default connection: base URL from settings, signing, in-process transport. */
-  readonly connect?: (settings: ProviderSettings) => Partial<Pick<Connection, 'baseUrl' | 'sign' | 'headers' | 'transport' | 'scope'>>
+  readonly connect?: (settings: ProviderSettings) => Partial<Pick<Connection, 'baseUrl' | 'sign' | 'headers' | 'transport' | 'scope'>> & {
+    /** Where dialects live that `dialectFor` may name, when that is elsewhere. */
+    readonly baseUrls?: { readonly [dialect: string]: string }
+  }
 }

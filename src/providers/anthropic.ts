@@ -1,4 +1,5 @@
 import type { Provider } from '../core/provider.ts'
+import { CLAUDE_OPTIONS } from './shared/claude.ts'
 import { signWithHeader } from './shared/sign.ts'
 
 export const anthropic: Provider = {
@@ -7,7 +8,13 @@ export const anthropic: Provider = {
   env: { apiKey: ['ANTHROPIC_API_KEY'] },
   baseUrl: 'https://api.anthropic.com/v1',
   dialect: 'anthropic-messages',
-  headers: { 'anthropic-version': '2023-06-01' },
+  options: {
+    ...CLAUDE_OPTIONS,
+    service_tier: true,
+    web_search_tool: 'web_search_20250305',
+    native_tools: ['^(?:bash|code_execution|computer|memory|text_editor|web_fetch|web_search|tool_search_tool_(?:bm25|regex))_\\d{8}$'],
+    pass_through: ['container', 'context_management', 'inference_geo', 'mcp_servers', 'speed'],
+  },
   homepage: 'https://www.anthropic.com',
   statusPage: 'https://status.anthropic.com',
   privacyPolicy: 'https://www.anthropic.com/legal/privacy',

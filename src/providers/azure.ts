@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Provider } from '../core/provider.ts'
+import { CLAUDE_OPTIONS } from './shared/claude.ts'
 import { signWithHeader } from './shared/sign.ts'
 
 const settings = z.strictObject({
@@ -9,6 +10,8 @@ const settings = z.strictObject({
     .regex(/^[a-zA-Z0-9-]+$/)
     .optional(),
 })
+
+const RESOURCE_HOST = /^https:\/\/([a-zA-Z0-9-]+)\.(?:openai\.azure|services\.ai\.azure|cognitiveservices\.azure)\.com(?:\/|$)/
 
 /** Models are named by deployment: whatever names the operator chose, so none is listed and `azure/<deployment>` reaches any. */
 export const azure: Provider = {
@@ -23,8 +26,12 @@ export const azure: Provider = {
   dialect: 'openai-chat',
   options: { reasoning_style: 'effort', forward: ['user'] },
   // Deployments of OpenAI's own models take the Responses format; those of other vendors were only ever seen to take chat.
-  dialectFor: (model) => (/^(gpt-(?!oss)|o\d|codex|computer-use)/.test(model) ? 'openai-responses' : undefined),
+  dialectFor: (model) => {
+    if (/^claude/.test(model)) return 'anthropic-messages'
+    return /^(gpt-(?!oss)|o\d|codex|computer-use)/.test(model) ? 'openai-responses' : undefined
+  },
   dialectOptions: {
+    'anthropic-messages': CLAUDE_OPTIONS,
     'openai-responses': { samplingParameters: 'drop-when-reasoning', minOutputTokens: 16, reasoningFormat: 'azure-openai-responses-v1' },
   },
   settings,
@@ -32,8 +39,15 @@ export const azure: Provider = {
   homepage: 'https://azure.microsoft.com/en-us/products/ai-foundry',
   statusPage: 'https://azure.status.microsoft',
   privacyPolicy: 'https://www.microsoft.com/privacy/privacystatement',
-  connect: ({ extra }) => {
-    const { resource } = settings.parse(extra)
-    return { sign: signWithHeader('api-key'), ...(resource === undefined ? {} : { baseUrl: `https://${resource}.openai.azure.com/openai/v1` }) }
+  connect: ({ extra, baseUrl }) => {
+    // The resource has one name and several hosts: Claude answers at one of its own.
+    const resource = settings.parse(extra).resource ?? RESOURCE_HOST.exec(baseUrl ?? '')?.[1]
+    const sign = signWithHeader('api-key')
+    if (resource === undefined) return { sign }
+    return {
+      sign,
+      baseUrl: `https://${resource}.openai.azure.com/openai/v1`,
+      baseUrls: { 'anthropic-messages': `https://${resource}.services.ai.azure.com/anthropic/v1` },
+    }
   },
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { z, type ZodType } from 'zod'
 import type { Provider, ProviderSettings } from '../core/provider.ts'
+import { anthropicMessagesOptions } from '../dialects/anthropic-messages/options.ts'
 import { geminiOptions } from '../dialects/gemini/options.ts'
 import { openAiChatOptions } from '../dialects/openai-chat/options.ts'
 import { responsesOptions } from '../dialects/openai-responses/options.ts'
@@ -9,6 +10,7 @@ import { PROVIDERS } from './index.ts'
 
 /** Options of dialects that exist; providers of the others declare none yet. */
 const OPTIONS: ReadonlyMap<string, ZodType> = new Map<string, ZodType>([
+  ['anthropic-messages', anthropicMessagesOptions],
   ['gemini', geminiOptions],
   ['openai-chat', openAiChatOptions],
   ['openai-responses', responsesOptions],

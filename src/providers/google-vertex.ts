@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { GatewayError } from '../core/error.ts'
 import type { Connection, Provider, ProviderSettings, SignableRequest } from '../core/provider.ts'
 import { systemClock } from '../lib/clock.ts'
+import { CLAUDE_OPTIONS } from './shared/claude.ts'
 import { createGoogleTokens, parseGoogleCredentials } from './shared/google-auth.ts'
 import type { GoogleCredentials } from './shared/google-auth.ts'
 
@@ -110,10 +111,23 @@ export const googleVertex: Provider = {
     if (/^claude/.test(model)) return 'anthropic-messages'
     return /-maas$/.test(model) || (model.includes('/') && !/^(?:endpoints|models)\//.test(model)) ? 'openai-chat' : undefined
   },
-  dialectOptions: { 'openai-chat': { path: '/endpoints/openapi/chat/completions' } },
+  dialectOptions: {
+    'openai-chat': { path: '/endpoints/openapi/chat/completions' },
+    'anthropic-messages': {
+      ...CLAUDE_OPTIONS,
+      path: '/publishers/anthropic/models/{model}:rawPredict',
+      stream_path: '/publishers/anthropic/models/{model}:streamRawPredict',
+      version: 'vertex-2023-10-16',
+      version_in: 'body',
+      model_in_body: false,
+      image_urls: false,
+      document_urls: false,
+    },
+  },
   settings,
   priceProvider: 'google',
-  models: { author: 'google', exclude: /^claude|embedding|-tts|-live|gemini-1\.|^gemini-(flash|pro)-1\.5|^gemini-pro$|^gemma/ },
+  // Older Claude models have dated ids here, which the price data do not know: the operator names them.
+  models: { author: 'google', exclude: /^claude-(?:3|4|sonnet-4-5)|embedding|-tts|-live|gemini-1\.|^gemini-(flash|pro)-1\.5|^gemini-pro$|^gemma/ },
   homepage: 'https://cloud.google.com/vertex-ai',
   statusPage: 'https://status.cloud.google.com',
   privacyPolicy: 'https://cloud.google.com/terms/cloud-privacy-notice',

@@ -1,0 +1,38 @@
+import type { ModelRequest } from '../../core/request.ts'
+import type { Block } from './content.ts'
+import type { AnthropicMessagesOptions } from './options.ts'
+
+/** Blocks that may carry a breakpoint: what the model read or did, never its thinking. */
+const CACHEABLE: ReadonlySet<string> = new Set(['text', 'image', 'document', 'tool_use', 'tool_result'])
+
+/**
+ * Makes the breakpoints of a request valid, in place: adds the caller's automatic one to the last block that can carry it, keeps the last
+ * ones when there are too many (the longest prefixes; what is marked is no part of what is cached, so that prefixes stay the same), and
+ * gives those before a long-lived one the same lifetime, because longer ones must come first.
+ */
+export function placeBreakpoints(
+  system: readonly Block[],
+  messages: readonly { readonly content: readonly Block[] }[],
+  request: Pick<ModelRequest, 'cache_control'>,
+  options: Pick<AnthropicMessagesOptions, 'cache_control' | 'cache_breakpoints'>,
+  dropped: string[],
+): void {
+  const blocks = [...system, ...messages.flatMap(({ content }) => content)]
+  if (options.cache_control === 'none') {
+    for (const block of blocks) delete block['cache_control']
+    return
+  }
+  const automatic = request.cache_control
+  if (automatic != null) {
+    const last = blocks.findLast((block) => CACHEABLE.has(block.type))
+    const ttl = options.cache_control === 'all' ? automatic.ttl : undefined
+    if (last !== undefined) last['cache_control'] = { type: 'ephemeral', ...(ttl === undefined ? {} : { ttl }) }
+  }
+  const marked = blocks.filter((block) => block['cache_control'] !== undefined)
+  const tooMany = marked.length - options.cache_breakpoints
+  for (const block of marked.slice(0, Math.max(0, tooMany))) delete block['cache_control']
+  if (tooMany > 0) dropped.push('prompt_cache_breakpoint: more than the endpoint takes')
+  const kept = marked.slice(Math.max(0, tooMany))
+  const lastLong = kept.findLastIndex((block) => (block['cache_control'] as { ttl?: string }).ttl === '1h')
+  for (const block of kept.slice(0, Math.max(0, lastLong))) block['cache_control'] = { type: 'ephemeral', ttl: '1h' }
+}

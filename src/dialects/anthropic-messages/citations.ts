@@ -1,0 +1,20 @@
+import type { Annotation } from '../../core/item.ts'
+import { asString, isObject } from '../shared/json.ts'
+
+/**
+ * A citation as an annotation of the text from `start` to `end` (UTF-16 code units of the part). Pages are cited by URL; documents of the
+ * request, which have none, as files named by their title. Undefined for what is no citation.
+ */
+export function decodeCitation(value: unknown, start: number, end: number): Annotation | undefined {
+  if (!isObject(value)) return undefined
+  const url = asString(value['url']) ?? asString(value['source'])
+  const title = asString(value['title'])
+  if (url !== undefined && url !== '') {
+    const content = asString(value['cited_text'])
+    return { type: 'url_citation', url, title: title || url, start_index: start, end_index: end, ...(content === undefined ? {} : { content }) }
+  }
+  const number = value['document_index']
+  if (typeof number !== 'number') return undefined
+  const name = asString(value['document_title']) || `document_${number}`
+  return { type: 'file_citation', file_id: asString(value['file_id']) ?? name, filename: name, index: end }
+}

@@ -1,0 +1,123 @@
+import { GatewayError } from '../../core/error.ts'
+import type { InputFile, InputImage } from '../../core/item.ts'
+import type { ModelRequest } from '../../core/request.ts'
+import type { ContentPart } from '../shared/content-parts.ts'
+import { imageType, isRemote, isTextName, isTextType, looksLikePdf, readDataUrl } from './media.ts'
+import type { InlineData } from './media.ts'
+import type { MessagesTarget } from './options.ts'
+
+/** A content block on its way out; the cache may still mark it. */
+export type Block = { readonly type: string; [field: string]: unknown }
+
+const IMAGE_TYPES: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
+
+/** Another endpoint may take what this one cannot. */
+function unsupported(what: string, target: MessagesTarget): GatewayError {
+  return new GatewayError('invalid_prompt', `${target.providerName} takes no ${what}`, {
+    failover: 'next',
+    path: 'input',
+    providerName: target.providerName,
+  })
+}
+
+/** One part of the user's content; undefined for text that is only whitespace, which is refused. Throws `invalid_prompt` for media this endpoint cannot take. */
+export function encodePart(part: ContentPart, target: MessagesTarget): Block | undefined {
+  switch (part.type) {
+    case 'input_text':
+      return part.text.trim() === '' ? undefined : { type: 'text', text: part.text, ...breakpoint(part.prompt_cache_breakpoint != null) }
+    case 'input_image':
+      return { type: 'image', source: imageSource(part, target) }
+    case 'input_file':
+      return documentBlock(part, target)
+    case 'input_audio':
+      throw unsupported('audio', target)
+    case 'input_video':
+      throw unsupported('video', target)
+  }
+}
+
+const breakpoint = (wanted: boolean): { readonly cache_control?: object } => (wanted ? { cache_control: { type: 'ephemeral' } } : {})
+
+function imageSource(part: InputImage, target: MessagesTarget): object {
+  const { options } = target
+  const url = part.image_url
+  if (!url) {
+    if (part.file_id != null && options.file_ids) return { type: 'file', file_id: part.file_id }
+    throw unsupported('images by file id', target)
+  }
+  if (isRemote(url) && options.image_urls) return { type: 'url', url }
+  const inline = isRemote(url) ? fetched(url, target) : readDataUrl(url)
+  if (inline === undefined) throw new GatewayError('invalid_image', 'image_url is neither an http URL nor a data URL', { path: 'input' })
+  const mimeType = imageType(inline)
+  if (!IMAGE_TYPES.has(mimeType)) {
+    throw new GatewayError('unsupported_image_format', `${target.providerName} takes JPEG, PNG, GIF and WebP, not ${mimeType || 'an unknown type'}`, {
+      failover: 'next',
+      path: 'input',
+      providerName: target.providerName,
+    })
+  }
+  return { type: 'base64', media_type: mimeType, data: inline.data }
+}
+
+function fetched(url: string, target: MessagesTarget): InlineData {
+  const media = target.media?.get(url)
+  if (media === undefined) throw new GatewayError('image_download_failed', `Could not fetch ${url.slice(0, 200)}`, { path: 'input' })
+  return media
+}
+
+/** Only PDFs may be named by URL; what looks like text is fetched. */
+const staysRemote = (url: string, target: MessagesTarget): boolean => target.options.document_urls && !isTextName(url)
+
+function documentBlock(part: InputFile, target: MessagesTarget): Block {
+  if (!target.options.documents) throw unsupported('files', target)
+  const source = documentSource(part, target)
+  return {
+    type: 'document',
+    source,
+    ...(part.filename ? { title: part.filename } : {}),
+    ...(target.options.document_citations ? { citations: { enabled: true } } : {}),
+  }
+}
+
+function documentSource(part: InputFile, target: MessagesTarget): object {
+  const url = part.file_data || part.file_url
+  if (!url) {
+    if (part.file_id != null && target.options.file_ids) return { type: 'file', file_id: part.file_id }
+    throw unsupported('files by id', target)
+  }
+  if (isRemote(url) && staysRemote(url, target)) return { type: 'url', url }
+  // Bare base64 says nothing of its type: its name does, or its first bytes.
+  const inline: InlineData = isRemote(url) ? fetched(url, target) : (readDataUrl(url) ?? { mimeType: '', data: url })
+  if (inline.mimeType === 'application/pdf' || looksLikePdf(inline.data)) return { type: 'base64', media_type: 'application/pdf', data: inline.data }
+  if (isTextType(inline.mimeType) || isTextName(part.filename) || (isRemote(url) && isTextName(url))) {
+    return { type: 'text', media_type: 'text/plain', data: Buffer.from(inline.data, 'base64').toString() }
+  }
+  throw unsupported(`files of type ${inline.mimeType || 'unknown'}`, target)
+}
+
+/** Whether this endpoint takes the part at all: results of tools degrade to a note where the user's own media would be refused. */
+export function tryEncodePart(part: ContentPart, target: MessagesTarget): Block | undefined {
+  try {
+    return encodePart(part, target)
+  } catch (error) {
+    if (error instanceof GatewayError) return undefined
+    throw error
+  }
+}
+
+/** Remote URLs that must be fetched before encoding, because this endpoint wants the bytes. */
+export function mediaToInline(request: ModelRequest, target: MessagesTarget): string[] {
+  const { options } = target
+  const urls = new Set<string>()
+  const visit = (parts: unknown): void => {
+    if (!Array.isArray(parts)) return
+    for (const part of parts as readonly ContentPart[]) {
+      if (part.type === 'input_image' && part.image_url && isRemote(part.image_url) && !options.image_urls) urls.add(part.image_url)
+      if (part.type !== 'input_file' || !options.documents) continue
+      const url = part.file_data || part.file_url
+      if (url && isRemote(url) && !staysRemote(url, target)) urls.add(url)
+    }
+  }
+  for (const item of request.input) visit('content' in item ? item['content'] : 'output' in item ? item['output'] : undefined)
+  return [...urls]
+}

@@ -1,0 +1,35 @@
+import type { Dialect } from '../../core/dialect.ts'
+import { classifyUpstreamError } from '../shared/errors.ts'
+import { mediaToInline } from './content.ts'
+import { anthropicMessagesOptions } from './options.ts'
+import type { AnthropicMessagesOptions } from './options.ts'
+import { encodeRequest } from './request.ts'
+import { MessagesDecoder } from './stream.ts'
+import { hostsTool } from './tools.ts'
+
+/** Messages, as Anthropic shaped them and clouds that host its models speak them. What differs is declared in options.ts. */
+export const anthropicMessages: Dialect<AnthropicMessagesOptions> = {
+  name: 'anthropic-messages',
+  framing: 'sse',
+  options: anthropicMessagesOptions,
+  supports: [
+    'temperature',
+    'top_p',
+    'top_k',
+    'stop',
+    'max_tokens',
+    'tools',
+    'tool_choice',
+    'parallel_tool_calls',
+    'response_format',
+    'structured_outputs',
+    'reasoning',
+    'include_reasoning',
+    'reasoning_effort',
+  ],
+  encodeRequest,
+  decoder: (request, target) => new MessagesDecoder(request, target),
+  decodeError: (status, headers, body, target) => classifyUpstreamError({ status, headers, body, providerName: target.providerName }),
+  mediaUrls: mediaToInline,
+  hosts: hostsTool,
+}

@@ -1,0 +1,154 @@
+import { joinTexts } from '../shared/content-parts.ts'
+import type { ContentPart } from '../shared/content-parts.ts'
+import { parseExact } from '../shared/exact-json.ts'
+import { isObject } from '../shared/json.ts'
+import type { ReasoningPart } from '../shared/reasoning-replay.ts'
+import type { AssistantPart, CallPart, Conversation, ToolResult, Turn } from '../shared/turns.ts'
+import { encodePart, tryEncodePart } from './content.ts'
+import type { Block } from './content.ts'
+import { rulesFor } from './options.ts'
+import type { MessagesTarget } from './options.ts'
+import { blocksOfItem, blocksOfReasoning, holdsBlocks, replayable } from './server-blocks.ts'
+
+export interface Message {
+  readonly role: 'user' | 'assistant' | 'system'
+  readonly content: Block[]
+}
+
+const CONTINUE: Block = { type: 'text', text: 'Continue.' }
+
+/** The system prompt as text blocks; `extra` is text the encoder adds. */
+export function encodeSystem(conversation: Conversation, target: MessagesTarget, extra: readonly string[]): Block[] {
+  const blocks = conversation.system.flatMap(({ parts }) => encodeParts(parts, target))
+  return [...blocks, ...extra.map((text) => ({ type: 'text', text }))]
+}
+
+function encodeParts(parts: readonly ContentPart[], target: MessagesTarget): Block[] {
+  return parts.map((part) => encodePart(part, target)).filter((block) => block !== undefined)
+}
+
+/**
+ * The turns as messages that alternate and begin with the user. Results of tools open the one message that follows their calls; what has
+ * no content any more is left out. `toolNames` are the tools this request offers.
+ */
+export function encodeMessages(turns: readonly Turn[], target: MessagesTarget, toolNames: ReadonlySet<string>): Message[] {
+  const messages: Message[] = []
+  const add = (role: Message['role'], content: Block[]): void => {
+    if (content.length === 0) return
+    const last = messages.at(-1)
+    if (last?.role === role) last.content.push(...content)
+    else messages.push({ role, content })
+  }
+  for (const turn of turns) {
+    if (turn.role === 'assistant') add('assistant', assistantBlocks(turn.parts, target, toolNames))
+    else if (turn.role === 'tool') add('user', turn.results.map((result) => toolResult(result, target)))
+    else if (turn.role === 'user') add('user', encodeParts(turn.parts, target))
+    else add('system', encodeParts(turn.parts, target))
+  }
+  if (messages[0]?.role !== 'user') messages.unshift({ role: 'user', content: [{ ...CONTINUE }] })
+  return messages
+}
+
+/**
+ * Makes a conversation that ends with the assistant acceptable: an answer begun is continued where that is allowed (without trailing
+ * whitespace and without thoughts, which may not stand there), else the user asks to go on.
+ */
+export function finishPrefill(messages: Message[], allowed: boolean, dropped: string[]): void {
+  const last = messages.at(-1)
+  if (last?.role !== 'assistant') return
+  if (!allowed) {
+    messages.push({ role: 'user', content: [{ ...CONTINUE }] })
+    dropped.push('input: an answer begun is not continued but followed')
+    return
+  }
+  const content = last.content.filter(({ type }) => type !== 'thinking' && type !== 'redacted_thinking')
+  const text = content.at(-1)
+  if (text?.type === 'text') text['text'] = String(text['text']).trimEnd()
+  if (content.length === 0) messages.pop()
+  else last.content.splice(0, last.content.length, ...content)
+}
+
+// ---- assistant ----
+
+function assistantBlocks(parts: readonly AssistantPart[], target: MessagesTarget, toolNames: ReadonlySet<string>): Block[] {
+  const blocks: Block[] = []
+  for (const part of parts) {
+    if (part.type === 'text') {
+      if (part.text.trim() !== '') blocks.push({ type: 'text', text: part.text })
+    } else if (part.type === 'call') blocks.push(toolUse(part))
+    else if (part.type === 'item') blocks.push(...(blocksOfItem(part.item, target) ?? []))
+    else blocks.push(...reasoningBlocks(part))
+  }
+  return replayable(blocks, toolNames)
+}
+
+function reasoningBlocks(part: ReasoningPart): readonly Block[] {
+  if (holdsBlocks(part)) return blocksOfReasoning(part)
+  if (part.data !== undefined) return [{ type: 'redacted_thinking', data: part.data }]
+  // A gateway that shows thoughts as a summary keeps their text there.
+  const thinking = part.text === '' ? part.summary : part.text
+  return [{ type: 'thinking', thinking, ...(part.signature === undefined ? {} : { signature: part.signature }) }]
+}
+
+function toolUse(call: CallPart): Block {
+  const input = parseExact(call.arguments)
+  return { type: 'tool_use', id: call.id, name: call.name, input: isObject(input) ? input : { _raw: call.arguments } }
+}
+
+/** Whether this endpoint can read a piece of reasoning: signed or opaque thoughts of its format, from whoever shares its keys. */
+export function isReadable(part: ReasoningPart, target: MessagesTarget): boolean {
+  const { options } = target
+  if (rulesFor(target).thinking === 'none' && !holdsBlocks(part)) return false
+  if (part.format !== options.reasoning_format) return options.unsigned_thinking && part.signature === undefined && part.data === undefined && part.text !== ''
+  if (part.data === undefined && part.signature === undefined) return options.unsigned_thinking && part.text !== ''
+  const exact = options.signature_scope === 'endpoint' || holdsBlocks(part)
+  return part.scope === undefined || part.scope === target.scope || !exact
+}
+
+/** Whether the conversation ends in a tool loop whose first turn does not begin with the thoughts that led to it. */
+export function isLoopWithoutThinking(messages: readonly Message[]): boolean {
+  let first: Message | undefined
+  for (let at = messages.length - 1; at >= 0; at--) {
+    const message = messages[at]!
+    if (message.role === 'assistant') first = message
+    // Results of tools continue a turn of the assistant, whatever else the user says beside them.
+    else if (!message.content.some(({ type }) => type === 'tool_result')) break
+  }
+  if (first === undefined || !first.content.some(({ type }) => type === 'tool_use')) return false
+  const { type } = first.content[0]!
+  return type !== 'thinking' && type !== 'redacted_thinking'
+}
+
+// ---- results of tools ----
+
+function toolResult(result: ToolResult, target: MessagesTarget): Block {
+  const content = resultContent(result.parts, target)
+  return {
+    type: 'tool_result',
+    tool_use_id: result.callId,
+    ...(content === undefined ? {} : { content }),
+    ...(result.missing ? { is_error: true } : {}),
+  }
+}
+
+/** Text alone is one string; blocks where there are media. What cannot be read is named in the text. */
+function resultContent(parts: readonly ContentPart[], target: MessagesTarget): string | Block[] | undefined {
+  const texts = parts.filter((part) => part.type === 'input_text')
+  if (texts.length === parts.length) {
+    const marked = texts.some((part) => part.prompt_cache_breakpoint != null)
+    const text = joinTexts(parts)
+    return text === '' ? undefined : marked ? encodeParts(parts, target) : text
+  }
+  const blocks: Block[] = []
+  let unreadable = 0
+  for (const part of parts) {
+    const block = tryEncodePart(part, target)
+    if (block !== undefined) blocks.push(block)
+    else if (part.type !== 'input_text') unreadable++
+  }
+  if (unreadable > 0) {
+    const what = `${unreadable} ${unreadable === 1 ? 'attachment' : 'attachments'}`
+    blocks.push({ type: 'text', text: `[${what} left out: this model cannot read them]` })
+  }
+  return blocks
+}

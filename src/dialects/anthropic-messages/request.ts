@@ -1,0 +1,189 @@
+import type { EncodedRequest } from '../../core/dialect.ts'
+import { GATEWAY_FIELDS } from '../../core/request.ts'
+import type { ModelRequest } from '../../core/request.ts'
+import { isObject } from '../shared/json.ts'
+import { foldTurns } from '../shared/turns.ts'
+import type { Turn } from '../shared/turns.ts'
+import { placeBreakpoints } from './cache.ts'
+import type { Block } from './content.ts'
+import { encodeMessages, encodeSystem, finishPrefill, isLoopWithoutThinking, isReadable } from './messages.ts'
+import { rulesFor } from './options.ts'
+import type { AnthropicMessagesOptions, MessagesTarget, ModelRules } from './options.ts'
+import { planFormat } from './response-format.ts'
+import { blocksOfItem } from './server-blocks.ts'
+import { planThinking } from './thinking.ts'
+import { encodeTools, planTools } from './tools.ts'
+
+type Body = { [field: string]: unknown }
+
+/** The request as this endpoint takes it. `dropped` names what it does not get. Throws `invalid_prompt` for media it cannot take. */
+export function encodeRequest(request: ModelRequest, target: MessagesTarget): EncodedRequest {
+  const { options } = target
+  const rules = rulesFor(target)
+  const dropped: string[] = []
+  const hasTools = target.supports.has('tools')
+  if (!hasTools && request.tools?.length) dropped.push('tools')
+  const plan = planTools(hasTools ? request : {}, options)
+  dropped.push(...plan.flat.dropped)
+
+  const conversation = foldTurns(request, {
+    callIds: { pattern: new RegExp(options.tool_ids.pattern), max: options.tool_ids.max },
+    names: plan.flat.names,
+    laterSystem: rules.later_system,
+    alternate: true,
+    keepReasoning: (part) => isReadable(part, target),
+    keepItem: (item) => blocksOfItem(item, target) !== undefined,
+  })
+  dropped.push(...conversation.dropped)
+  if (conversation.droppedReasoning) dropped.push('input: reasoning this endpoint cannot read')
+
+  const format = planFormat(request, target)
+  if (format.note !== undefined) dropped.push(format.note)
+  const tools = encodeTools(plan, format, calledTools(conversation.turns), request, target, dropped)
+  const system = encodeSystem(conversation, target, format.instruction === undefined ? [] : [format.instruction])
+  const messages = encodeMessages(conversation.turns, target, new Set(plan.native.map(({ name }) => String(name))))
+  const thinking = planThinking(request, target, rules, { forcedTool: tools.forced, loopWithoutThinking: isLoopWithoutThinking(messages) }, dropped)
+  finishPrefill(messages, rules.prefill && !thinking.active, dropped)
+  placeBreakpoints(system, messages, request, options, dropped)
+  // Citations and structured output refuse each other.
+  if (format.format !== undefined) withoutCitations(messages)
+
+  const output = { ...(thinking.effort === undefined ? {} : { effort: thinking.effort }), ...(format.format === undefined ? {} : { format: format.format }) }
+  const body: Body = {
+    ...(options.version_in === 'body' ? { anthropic_version: options.version } : {}),
+    ...(options.betas_in === 'body' && options.betas.length > 0 ? { anthropic_beta: options.betas } : {}),
+    ...(options.model_in_body ? { model: target.upstreamModel } : {}),
+    max_tokens: thinking.maxTokens,
+    ...tools.fields,
+    ...(system.length === 0 ? {} : { system }),
+    messages,
+    ...(thinking.thinking === undefined ? {} : { thinking: thinking.thinking }),
+    ...(Object.keys(output).length === 0 ? {} : { output_config: output }),
+    ...encodeSampling(request, target, rules, thinking.active, dropped),
+    ...encodeAccount(request, options, dropped),
+    ...encodeExtras(request, options, dropped),
+    ...(options.stream_in_body ? { stream: target.stream } : {}),
+  }
+  return {
+    method: 'POST',
+    path: pathFor(target),
+    headers: headersFor(target),
+    body: JSON.stringify(withConstants(body, options.extra_body)),
+    dropped: [...new Set(dropped)],
+  }
+}
+
+function pathFor({ options, upstreamModel, stream }: MessagesTarget): string {
+  const path = stream ? (options.stream_path ?? options.path) : options.path
+  return path.replace('{model}', () => encodeURIComponent(upstreamModel).replaceAll('%40', '@'))
+}
+
+function headersFor({ options, stream }: MessagesTarget): { readonly [name: string]: string } {
+  return {
+    'content-type': 'application/json',
+    accept: stream ? 'text/event-stream' : 'application/json',
+    ...(options.version_in === 'header' ? { 'anthropic-version': options.version } : {}),
+    ...(options.betas_in === 'header' && options.betas.length > 0 ? { 'anthropic-beta': options.betas.join(',') } : {}),
+  }
+}
+
+const calledTools = (turns: readonly Turn[]): string[] =>
+  turns.flatMap((turn) => (turn.role === 'assistant' ? turn.parts.flatMap((part) => (part.type === 'call' ? [part.name] : [])) : []))
+
+function withoutCitations(messages: readonly { readonly content: readonly Block[] }[]): void {
+  for (const { content } of messages) for (const block of content) if (block.type === 'document') delete block['citations']
+}
+
+// ---- parameters ----
+
+const SAMPLING = ['temperature', 'top_p', 'top_k'] as const
+
+function encodeSampling(request: ModelRequest, target: MessagesTarget, rules: ModelRules, thinks: boolean, dropped: string[]): Body {
+  const body: Body = {}
+  for (const field of SAMPLING) {
+    const value = request[field]
+    if (value == null) continue
+    const refused =
+      rules.sampling === 'none' || thinks || !target.supports.has(field) || (rules.sampling === 'one' && field === 'top_p' && body['temperature'] !== undefined)
+    if (refused) dropped.push(field)
+    else body[field] = value
+  }
+  const { max_temperature: limit } = target.options
+  if (typeof body['temperature'] === 'number' && body['temperature'] > limit) {
+    body['temperature'] = limit
+    dropped.push(`temperature: lowered to ${limit}`)
+  }
+  const stop = request['stop']
+  // Sequences of nothing but whitespace are refused.
+  const sequences = (Array.isArray(stop) ? stop : [stop]).filter((each): each is string => typeof each === 'string' && each.trim() !== '')
+  if (sequences.length > 0) {
+    if (target.supports.has('stop')) body['stop_sequences'] = sequences
+    else dropped.push('stop')
+  }
+  return body
+}
+
+function encodeAccount(request: ModelRequest, options: AnthropicMessagesOptions, dropped: string[]): Body {
+  const body: Body = {}
+  const user = request.user ?? request.safety_identifier
+  if (user) {
+    if (options.forward_user) body['metadata'] = { user_id: user }
+    else dropped.push(request.user ? 'user' : 'safety_identifier')
+  }
+  const tier = request.service_tier
+  if (tier != null && tier !== 'auto') {
+    // Tiers of this format choose between capacity bought in advance and the rest; nothing is cheaper or faster by asking.
+    if (options.service_tier && tier === 'default') body['service_tier'] = 'standard_only'
+    else if (options.service_tier && tier === 'priority') body['service_tier'] = 'auto'
+    else if (tier !== 'default') dropped.push('service_tier')
+  }
+  return body
+}
+
+/** Fields that are handled above, or say nothing this format could act on. */
+const HANDLED: ReadonlySet<string> = new Set([
+  ...GATEWAY_FIELDS,
+  ...SAMPLING,
+  'stop',
+  'input',
+  'instructions',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'max_output_tokens',
+  'include',
+  'reasoning',
+  'text',
+  'user',
+  'safety_identifier',
+  'service_tier',
+  'prompt_cache_key',
+  'prompt_cache_options',
+  'client_metadata',
+])
+
+/** Unknown fields reach a server only when it is declared to know them: requests with others are refused. */
+function encodeExtras(request: ModelRequest, options: AnthropicMessagesOptions, dropped: string[]): Body {
+  const body: Body = {}
+  if (request.text?.verbosity != null) dropped.push('text.verbosity')
+  for (const [field, value] of Object.entries(request)) {
+    if (HANDLED.has(field) || value == null) continue
+    const saysNothing =
+      (field === 'truncation' && value === 'disabled') ||
+      (field === 'background' && value === false) ||
+      (field === 'top_logprobs' && value === 0) ||
+      (isObject(value) && Object.keys(value).length === 0)
+    if (options.pass_through.includes(field)) body[field] = value
+    else if (!saysNothing) dropped.push(field)
+  }
+  return body
+}
+
+function withConstants(body: Body, extra: { readonly [field: string]: unknown }): Body {
+  const whole: Body = { ...body }
+  for (const [field, value] of Object.entries(extra)) {
+    const present = whole[field]
+    whole[field] = isObject(present) && isObject(value) ? { ...present, ...value } : value
+  }
+  return whole
+}

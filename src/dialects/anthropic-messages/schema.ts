@@ -1,0 +1,116 @@
+import type { JsonObject } from '../../core/item.ts'
+import { asString, isObject } from '../shared/json.ts'
+
+/** Keywords structured output refuses; what they say moves into the description. */
+const REFUSED: readonly string[] = [
+  'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'minLength', 'maxLength', 'pattern', 'maxItems', 'uniqueItems',
+  'minProperties', 'maxProperties', 'patternProperties', 'propertyNames', 'contains', 'minContains', 'maxContains', 'not', 'if', 'then', 'else',
+  'dependentRequired', 'dependentSchemas', 'unevaluatedProperties', 'unevaluatedItems', 'contentEncoding', 'contentMediaType',
+]
+const FORMATS: ReadonlySet<string> = new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid'])
+/** Keywords without meaning for the answer. */
+const IGNORED: ReadonlySet<string> = new Set(['$schema', '$id', '$comment', 'examples', 'deprecated', 'readOnly', 'writeOnly'])
+const MAX_DEPTH = 64
+
+/** A JSON schema cut down to what structured output and strict tools accept. Constraints that cannot be enforced are told to the model. */
+export function sanitizeSchema(schema: JsonObject): JsonObject {
+  return sanitize(schema, 0) as JsonObject
+}
+
+function sanitize(schema: unknown, depth: number): unknown {
+  if (!isObject(schema) || depth > MAX_DEPTH) return schema
+  const reference = asString(schema['$ref'])
+  // A reference stands alone; only the definitions of a root may be beside it.
+  if (reference !== undefined) return { $ref: reference, ...definitionsOf(schema, depth) }
+  const out: { [keyword: string]: unknown } = {}
+  const told: string[] = []
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (IGNORED.has(keyword) || keyword === 'additionalProperties' || keyword === '$defs' || keyword === 'definitions') continue
+    if (REFUSED.includes(keyword)) told.push(`${keyword}: ${JSON.stringify(value)}`)
+    else if (keyword === 'format' && !FORMATS.has(String(value))) told.push(`format: ${JSON.stringify(value)}`)
+    else if (keyword === 'minItems' && value !== 0 && value !== 1) told.push(`minItems: ${JSON.stringify(value)}`)
+    else if (keyword === 'oneOf' || keyword === 'anyOf' || keyword === 'allOf') {
+      out[keyword === 'oneOf' ? 'anyOf' : keyword] = Array.isArray(value) ? value.map((branch) => sanitize(branch, depth + 1)) : value
+    } else if (keyword === 'properties' && isObject(value)) out[keyword] = mapValues(value, (property) => sanitize(property, depth + 1))
+    else if (keyword === 'items') out[keyword] = Array.isArray(value) ? { anyOf: value.map((item) => sanitize(item, depth + 1)) } : sanitize(value, depth + 1)
+    else out[keyword] = value
+  }
+  if (isObjectSchema(schema)) {
+    if (isObject(schema['additionalProperties'])) told.push(`additionalProperties: ${JSON.stringify(schema['additionalProperties'])}`)
+    out['additionalProperties'] = false
+  }
+  if (told.length > 0) {
+    const note = `Constraints: ${told.join('; ')}`
+    const said = asString(schema['description'])
+    out['description'] = said === undefined || said === '' ? note : `${said}\n${note}`
+  }
+  return { ...out, ...definitionsOf(schema, depth) }
+}
+
+function isObjectSchema(schema: JsonObject): boolean {
+  const { type } = schema
+  return type === 'object' || (Array.isArray(type) && type.includes('object')) || (type === undefined && isObject(schema['properties']))
+}
+
+function definitionsOf(schema: JsonObject, depth: number): JsonObject {
+  const out: { [keyword: string]: unknown } = {}
+  for (const keyword of ['$defs', 'definitions']) {
+    const definitions = schema[keyword]
+    if (isObject(definitions)) out[keyword] = mapValues(definitions, (each) => sanitize(each, depth + 1))
+  }
+  return out
+}
+
+const mapValues = (object: JsonObject, change: (value: unknown) => unknown): JsonObject =>
+  Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]))
+
+/**
+ * The schema of a tool's input as tools take it: an object at the top, without a choice of schemas there. Branches are folded into one
+ * object: all their properties, required where every branch (of `allOf`: any) requires them.
+ */
+export function toolInputSchema(parameters: JsonObject): JsonObject {
+  const branching = ['anyOf', 'oneOf', 'allOf'].filter((keyword) => Array.isArray(parameters[keyword]))
+  const reference = asString(parameters['$ref'])
+  if (branching.length === 0 && reference === undefined) {
+    return parameters['type'] === 'object' ? parameters : { ...parameters, type: 'object' }
+  }
+  const merged = foldBranches(parameters, parameters, 0)
+  const { anyOf: _anyOf, oneOf: _oneOf, allOf: _allOf, $ref: _reference, ...rest } = parameters
+  return {
+    ...rest,
+    type: 'object',
+    properties: merged.properties,
+    ...(merged.required.length === 0 ? {} : { required: merged.required }),
+  }
+}
+
+interface Folded {
+  readonly properties: JsonObject
+  readonly required: readonly string[]
+}
+
+const strings = (value: unknown): string[] => (Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [])
+
+function foldBranches(schema: unknown, root: JsonObject, depth: number): Folded {
+  if (!isObject(schema) || depth > 8) return { properties: {}, required: [] }
+  const target = resolve(asString(schema['$ref']), root)
+  if (target !== undefined) return foldBranches(target, root, depth + 1)
+  let properties: JsonObject = isObject(schema['properties']) ? schema['properties'] : {}
+  let required: readonly string[] = strings(schema['required'])
+  for (const keyword of ['allOf', 'anyOf', 'oneOf']) {
+    const list = schema[keyword]
+    if (!Array.isArray(list) || list.length === 0) continue
+    const branches = list.map((branch) => foldBranches(branch, root, depth + 1))
+    for (const branch of branches) properties = { ...branch.properties, ...properties }
+    const shared = keyword === 'allOf' ? branches.flatMap((branch) => branch.required) : (branches[0]?.required ?? []).filter((name) => branches.every((branch) => branch.required.includes(name)))
+    required = [...new Set([...required, ...shared])]
+  }
+  return { properties, required }
+}
+
+/** A definition of the same document; anything else stays unresolved. */
+function resolve(reference: string | undefined, root: JsonObject): unknown {
+  const path = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(reference ?? '')
+  const definitions = path === null ? undefined : root[path[1]!]
+  return isObject(definitions) ? definitions[path![2]!] : undefined
+}

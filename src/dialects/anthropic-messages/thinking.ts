@@ -1,0 +1,100 @@
+import type { JsonObject } from '../../core/item.ts'
+import type { ModelRequest } from '../../core/request.ts'
+import { budgetEffort, effortBudget, nearestEffort, reasoningWish } from '../shared/reasoning-options.ts'
+import type { ReasoningWish } from '../shared/reasoning-options.ts'
+import type { MessagesTarget, ModelRules } from './options.ts'
+
+const MIN_BUDGET = 1024
+
+/** How long the answer may be, and how much of it may be thought. */
+export interface ThinkingPlan {
+  readonly maxTokens: number
+  readonly thinking?: JsonObject
+  readonly effort?: string
+  /** True when thinking was asked for and is sent. */
+  readonly active: boolean
+}
+
+/** What stands against thinking in this request. */
+export interface Obstacles {
+  readonly forcedTool: boolean
+  /** The running tool loop began without the thinking that led to it. */
+  readonly loopWithoutThinking: boolean
+}
+
+export function planThinking(request: ModelRequest, target: MessagesTarget, rules: ModelRules, obstacles: Obstacles, dropped: string[]): ThinkingPlan {
+  const limit = target.maxOutputTokens ?? rules.max_output_tokens
+  const wanted = request.max_output_tokens ?? undefined
+  let maxTokens = wanted ?? limit ?? Math.min(target.options.default_max_tokens, target.contextLength)
+  if (limit !== undefined && maxTokens > limit) {
+    maxTokens = limit
+    dropped.push(`max_output_tokens: lowered to ${limit}`)
+  }
+  const wish = possibleWish(reasoningWish(request.reasoning), target, rules, obstacles, dropped)
+  if (wish.mode === 'off') return { maxTokens, active: false, ...switchOff(rules, dropped) }
+  if (wish.mode === 'default') return { maxTokens, active: false }
+  const useBudget = rules.thinking === 'budget' || (rules.thinking === 'adaptive-or-budget' && wish.maxTokens !== undefined && wish.effort === undefined)
+  if (useBudget) return budgetPlan(wish, maxTokens, wanted !== undefined, limit, dropped)
+  const wantedEffort = wish.effort ?? (wish.maxTokens === undefined ? undefined : budgetEffort(wish.maxTokens, maxTokens))
+  const effort = wantedEffort === undefined ? undefined : nearestEffort(wantedEffort, rules.efforts)
+  return {
+    maxTokens,
+    active: true,
+    thinking: { type: 'adaptive', ...(rules.thinking_display === undefined ? {} : { display: rules.thinking_display }) },
+    ...(effort === undefined ? {} : { effort }),
+  }
+}
+
+/** The wish as far as this request allows it; what it does not is named in `dropped`. */
+function possibleWish(wish: ReasoningWish, target: MessagesTarget, rules: ModelRules, obstacles: Obstacles, dropped: string[]): ReasoningWish {
+  if (wish.mode === 'default') return wish
+  if (rules.thinking === 'none' || !target.supports.has('reasoning')) {
+    if (wish.mode === 'on') dropped.push('reasoning')
+    return { mode: 'default' }
+  }
+  if (wish.mode === 'off') return wish
+  if (obstacles.forcedTool) {
+    dropped.push('reasoning: not with a forced tool choice')
+    return { mode: 'default' }
+  }
+  if (obstacles.loopWithoutThinking && rules.thinking_in_tool_loops === 'required') {
+    dropped.push('reasoning: the running tool loop began without it')
+    return { mode: 'default' }
+  }
+  return wish
+}
+
+function switchOff(rules: ModelRules, dropped: string[]): { thinking?: JsonObject; effort?: string } {
+  switch (rules.thinking_off) {
+    case 'omit':
+      return {}
+    case 'disabled':
+      return { thinking: { type: 'disabled' } }
+    case 'between-tools':
+      return { thinking: { type: 'between_tools' } }
+    case 'lowest-effort': {
+      dropped.push('reasoning: none')
+      const effort = nearestEffort('minimal', rules.efforts)
+      return effort === undefined ? {} : { effort }
+    }
+  }
+}
+
+/** The budget comes on top of the answer the caller allowed, as far as the model's limit goes, and must stay below the whole. */
+function budgetPlan(
+  wish: Extract<ReasoningWish, { mode: 'on' }>,
+  answerTokens: number,
+  asked: boolean,
+  limit: number | undefined,
+  dropped: string[],
+): ThinkingPlan {
+  let budget = Math.max(MIN_BUDGET, wish.maxTokens ?? effortBudget(wish.effort ?? 'medium', answerTokens))
+  const whole = asked || budget >= answerTokens ? answerTokens + budget : answerTokens
+  const maxTokens = Math.min(whole, limit ?? whole)
+  if (budget >= maxTokens) budget = maxTokens - Math.min(MIN_BUDGET, Math.floor(maxTokens / 2))
+  if (budget < MIN_BUDGET) {
+    dropped.push('reasoning: the answer is too short for it')
+    return { maxTokens: answerTokens, active: false }
+  }
+  return { maxTokens, thinking: { type: 'enabled', budget_tokens: budget }, active: true }
+}

@@ -1,0 +1,160 @@
+import type { JsonObject, OtherTool, Tool } from '../../core/item.ts'
+import type { ModelRequest } from '../../core/request.ts'
+import { asString, isObject } from '../shared/json.ts'
+import { flattenTools } from '../shared/tools.ts'
+import type { FlatChoice, FlatTool, FlatTools } from '../shared/tools.ts'
+import { rulesFor } from './options.ts'
+import type { AnthropicMessagesOptions, MessagesTarget } from './options.ts'
+import type { FormatPlan } from './response-format.ts'
+import { sanitizeSchema, toolInputSchema } from './schema.ts'
+
+const WEB_SEARCH = /^web_search/
+
+/** The caller's tools as this endpoint takes them. */
+export interface ToolPlan {
+  readonly flat: FlatTools
+  /** Tools the upstream runs itself or knows by type, in its own form. */
+  readonly native: readonly JsonObject[]
+  readonly choice?: FlatChoice
+}
+
+type ToolSource = Pick<ModelRequest, 'tools' | 'tool_choice'>
+
+/** Functions under the names of this endpoint, and native tools; the decoder asks again to find the way back. */
+export function planTools(request: ToolSource, options: AnthropicMessagesOptions): ToolPlan {
+  const native: JsonObject[] = []
+  const others: Tool[] = []
+  for (const tool of request.tools ?? []) {
+    const encoded = nativeTool(tool, options)
+    if (encoded === undefined) others.push(tool)
+    else if (!native.some((each) => each['name'] === encoded['name'])) native.push(encoded)
+  }
+  const choice = request.tool_choice
+  const chosenNative = typeof choice === 'object' && choice !== null ? nativeNamed(choice, native) : undefined
+  const source = { tools: others, ...(choice === undefined || chosenNative !== undefined ? {} : { tool_choice: choice }) }
+  const flat = flattenTools(source, { pattern: new RegExp(options.tool_names.pattern), max: options.tool_names.max })
+  if (chosenNative !== undefined) return { flat, native, choice: { mode: 'named', name: chosenNative } }
+  // With native tools alone the words still choose.
+  const word = typeof choice === 'string' && native.length > 0 ? { mode: choice } : undefined
+  const decided = flat.choice ?? word
+  return { flat, native, ...(decided === undefined ? {} : { choice: decided }) }
+}
+
+function nativeNamed(choice: { readonly [field: string]: unknown }, native: readonly JsonObject[]): string | undefined {
+  const type = asString(choice['type']) ?? ''
+  const found = native.find((tool) => tool['type'] === type || (WEB_SEARCH.test(type) && tool['name'] === 'web_search'))
+  return asString(found?.['name'])
+}
+
+/** Whether the upstream runs tools of this type itself, or knows them by it. */
+export function hostsTool(type: string, options: AnthropicMessagesOptions): boolean {
+  return isNative(type, options) || (options.web_search_tool !== undefined && WEB_SEARCH.test(type))
+}
+
+const isNative = (type: string, options: AnthropicMessagesOptions): boolean => options.native_tools.some((source) => new RegExp(source).test(type))
+
+function nativeTool(tool: Tool, options: AnthropicMessagesOptions): JsonObject | undefined {
+  if (tool.type === 'function' || tool.type === 'custom') return undefined
+  if (isNative(tool.type, options)) return tool as JsonObject
+  return options.web_search_tool !== undefined && WEB_SEARCH.test(tool.type) ? webSearchTool(tool as OtherTool, options.web_search_tool) : undefined
+}
+
+const nonEmpty = (value: unknown): value is readonly unknown[] => Array.isArray(value) && value.length > 0
+
+/** The contract's web search in this format's words. Only one of the two lists of domains is accepted. */
+function webSearchTool(tool: OtherTool, type: string): JsonObject {
+  const filters = isObject(tool['filters']) ? tool['filters'] : {}
+  const blocked = filters['blocked_domains'] ?? filters['excluded_domains']
+  const location = tool['user_location']
+  const place = isObject(location) ? Object.fromEntries(Object.entries(location).filter(([key, value]) => key !== 'type' && value != null)) : {}
+  return {
+    type,
+    name: 'web_search',
+    ...(typeof tool['max_uses'] === 'number' ? { max_uses: tool['max_uses'] } : {}),
+    ...(nonEmpty(filters['allowed_domains'])
+      ? { allowed_domains: filters['allowed_domains'] }
+      : nonEmpty(blocked)
+        ? { blocked_domains: blocked }
+        : {}),
+    ...(Object.keys(place).length === 0 ? {} : { user_location: { type: 'approximate', ...place } }),
+  }
+}
+
+export interface EncodedTools {
+  readonly fields: { readonly tools?: readonly JsonObject[]; readonly tool_choice?: JsonObject }
+  /** A call must come: thinking is then refused. */
+  readonly forced: boolean
+}
+
+/** The body fields of tools. `called` names the tools the history calls: without any tool it would be refused. */
+export function encodeTools(
+  plan: ToolPlan,
+  format: FormatPlan,
+  called: readonly string[],
+  request: ModelRequest,
+  target: MessagesTarget,
+  dropped: string[],
+): EncodedTools {
+  const rules = rulesFor(target)
+  let functions: readonly FlatTool[] = plan.flat.tools
+  let native = plan.native
+  let choice = plan.choice
+  if (format.answerTool !== undefined) {
+    functions = [...functions, format.answerTool]
+    choice = functions.length + native.length === 1 ? { mode: 'named', name: format.answerTool.name } : { mode: 'required' }
+  }
+  if (rules.forced_tools === 'never' && (choice?.mode === 'required' || choice?.mode === 'named')) {
+    dropped.push('tool_choice: cannot be forced')
+    if (choice.mode === 'named') {
+      const { name } = choice
+      functions = functions.filter((tool) => tool.name === name)
+      native = native.filter((tool) => tool['name'] === name)
+    }
+    choice = { mode: 'auto' }
+  }
+  const tools = [...functions.map((tool) => encodeTool(tool, rules.strict_tools)), ...native]
+  if (tools.length === 0) {
+    if (called.length === 0) return { fields: {}, forced: false }
+    const stubs = [...new Set(called)].map((name) => ({ name, input_schema: { type: 'object', properties: {} } }))
+    return { fields: { tools: stubs, ...(target.options.none_tool_choice ? { tool_choice: { type: 'none' } } : {}) }, forced: false }
+  }
+  if (choice !== undefined && choice.mode !== 'auto' && !target.supports.has('tool_choice')) {
+    dropped.push('tool_choice')
+    choice = undefined
+  }
+  const oneAtATime = format.answerTool !== undefined || request.parallel_tool_calls === false
+  const encoded = encodeChoice(choice, oneAtATime, target.options, dropped)
+  return {
+    fields: { tools, ...(encoded === undefined ? {} : { tool_choice: encoded }) },
+    forced: choice?.mode === 'required' || choice?.mode === 'named',
+  }
+}
+
+function encodeTool(tool: FlatTool, strictTools: boolean): JsonObject {
+  const schema = toolInputSchema(tool.parameters)
+  const strict = strictTools && tool.strict === true
+  return {
+    name: tool.name,
+    ...(tool.description === undefined ? {} : { description: tool.description }),
+    input_schema: strict ? sanitizeSchema(schema) : schema,
+    ...(strict ? { strict: true } : {}),
+  }
+}
+
+function encodeChoice(choice: FlatChoice | undefined, oneAtATime: boolean, options: AnthropicMessagesOptions, dropped: string[]): JsonObject | undefined {
+  const single = oneAtATime ? { disable_parallel_tool_use: true } : {}
+  switch (choice?.mode) {
+    case 'named':
+      return { type: 'tool', name: choice.name, ...single }
+    case 'required':
+      return { type: 'any', ...single }
+    case 'none':
+      if (options.none_tool_choice) return { type: 'none' }
+      dropped.push('tool_choice: none')
+      return undefined
+    case 'auto':
+      return { type: 'auto', ...single }
+    case undefined:
+      return oneAtATime ? { type: 'auto', ...single } : undefined
+  }
+}

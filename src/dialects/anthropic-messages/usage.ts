@@ -1,0 +1,60 @@
+import { createUsage } from '../../core/usage.ts'
+import type { Usage } from '../../core/usage.ts'
+import { isObject } from '../shared/json.ts'
+
+type Json = { readonly [field: string]: unknown }
+
+const number = (value: unknown): number => (typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0)
+const object = (value: unknown): Json => (isObject(value) ? value : {})
+
+/**
+ * Usage as it comes in: counts at the start, and cumulative ones at the end that replace them. What a later report leaves out, or says
+ * null to, stays.
+ */
+export function overlayUsage(before: Json | undefined, update: unknown): Json | undefined {
+  if (!isObject(update)) return before
+  const merged: { [field: string]: unknown } = { ...before }
+  for (const [field, value] of Object.entries(update)) if (value !== null && value !== undefined) merged[field] = value
+  return merged
+}
+
+/**
+ * The normal form. Cached tokens are not part of `input_tokens` here, they are in the sum. A compaction is a call of its own that the
+ * totals leave out; what an advisor model used has another price and stays out of the counts (it is in `raw`).
+ */
+export function decodeUsage(raw: Json): Usage {
+  const compactions = (Array.isArray(raw['iterations']) ? raw['iterations'] : []).filter((each): each is Json => isObject(each) && each['type'] === 'compaction')
+  const sum = (read: (usage: Json) => number): number => [raw, ...compactions].reduce((total, usage) => total + read(usage), 0)
+  const written = (usage: Json): number => {
+    const creation = object(usage['cache_creation'])
+    return Math.max(number(usage['cache_creation_input_tokens']), usage === raw ? 0 : number(creation['ephemeral_5m_input_tokens']) + written1h(usage))
+  }
+  const cached = sum((usage) => number(usage['cache_read_input_tokens']))
+  const cacheWrite = sum(written)
+  return createUsage({
+    inputTokens: sum((usage) => number(usage['input_tokens'])) + cached + cacheWrite,
+    cachedTokens: cached,
+    cacheWriteTokens: cacheWrite,
+    cacheWrite1hTokens: sum(written1h),
+    outputTokens: sum((usage) => number(usage['output_tokens'])),
+    reasoningTokens: number(object(raw['output_tokens_details'])['thinking_tokens']),
+    serverToolUse: serverTools(raw['server_tool_use']),
+    raw,
+  })
+}
+
+const written1h = (usage: Json): number => number(object(usage['cache_creation'])['ephemeral_1h_input_tokens'])
+
+/** `web_search_requests: 2` is two uses of `web_search`. */
+function serverTools(value: unknown): Usage['serverToolUse'] | undefined {
+  const counts: Record<string, number> = {}
+  for (const [field, uses] of Object.entries(object(value))) if (number(uses) > 0) counts[field.replace(/_requests$/, '')] = number(uses)
+  return Object.keys(counts).length > 0 ? counts : undefined
+}
+
+/** The tier that served, in the contract's words. */
+export function serviceTierOf(usage: Json | undefined): string | undefined {
+  const tier = usage?.['service_tier']
+  if (typeof tier !== 'string' || tier === '') return undefined
+  return tier === 'standard' ? 'default' : tier
+}

@@ -1,0 +1,56 @@
+type Rules = { readonly match: string; readonly [rule: string]: unknown }
+
+const UP_TO_MAX = ['low', 'medium', 'high', 'max']
+const ALL_EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max']
+
+/** Since 4.7: only adaptive thinking, whose text is shown on request, and no sampling parameters. */
+const CURRENT = {
+  thinking: 'adaptive',
+  thinking_display: 'summarized',
+  efforts: ALL_EFFORTS,
+  sampling: 'none',
+  prefill: false,
+  json_schema: 'native',
+  strict_tools: true,
+  max_output_tokens: 128_000,
+}
+
+/**
+ * Rules of Claude's generations for the dialect `anthropic-messages` (its option `models`), newest first; ids of clouds carry prefixes
+ * and versions of their own around the name. A model not known yet is treated like the strictest one that is.
+ */
+export const CLAUDE_MODELS: readonly Rules[] = [
+  { match: 'claude-3[.-]5', thinking: 'none', max_output_tokens: 8192 },
+  { match: 'claude-(?:instant|v?[12](?!\\d)|3-(?:opus|sonnet|haiku))', thinking: 'none', max_output_tokens: 4096 },
+  { match: 'claude-(?:3[.-]7|sonnet-3[.-]7)', thinking: 'budget', thinking_off: 'omit', max_output_tokens: 64_000 },
+  { match: 'claude-(?:opus-4[.-]1|4[.-]1-opus)(?!\\d)', thinking: 'budget', thinking_off: 'omit', sampling: 'one', max_output_tokens: 32_000 },
+  {
+    match: 'claude-(?:(?:opus|sonnet|haiku)-4[.-]5|4[.-]5-)',
+    thinking: 'budget',
+    thinking_off: 'omit',
+    sampling: 'one',
+    json_schema: 'native',
+    strict_tools: true,
+    max_output_tokens: 64_000,
+  },
+  {
+    match: 'claude-(?:(?:opus|sonnet)-4[.-]6|4[.-]6-)',
+    ...CURRENT,
+    thinking: 'adaptive-or-budget',
+    thinking_off: 'omit',
+    thinking_display: undefined,
+    efforts: UP_TO_MAX,
+    sampling: 'one',
+  },
+  { match: 'claude-(?:opus-4[.-][78]|4[.-][78]-opus)', ...CURRENT, thinking_off: 'omit' },
+  { match: 'claude-(?:opus-4(?![.-][1-9](?!\\d))|4-opus)', thinking: 'budget', thinking_off: 'omit', max_output_tokens: 32_000 },
+  { match: 'claude-(?:sonnet-4(?![.-][1-9](?!\\d))|4-sonnet)', thinking: 'budget', thinking_off: 'omit', max_output_tokens: 64_000 },
+  // Thinking cannot be switched off and no tool call be forced from here on; where it can be, the rule says so first.
+  { match: 'claude-sonnet-5[.-]5(?!\\d)', ...CURRENT, thinking_off: 'between-tools', forced_tools: 'never' },
+  { match: 'claude-(?:sonnet-5|opus-5|haiku-5)(?![.-][1-9](?!\\d))|claude-haiku-5[.-]5(?!\\d)|claude-5(?:\\.0)?-(?:sonnet|opus)', ...CURRENT, thinking_off: 'disabled' },
+  { match: 'claude-(?:fable|mythos)-5(?![.-][1-9](?!\\d))', ...CURRENT, thinking_off: 'lowest-effort' },
+  { match: 'claude', ...CURRENT, thinking_off: 'lowest-effort', forced_tools: 'never' },
+]
+
+/** Options of the dialect for every cloud that hosts these models. */
+export const CLAUDE_OPTIONS = { models: CLAUDE_MODELS, forward_user: true }
