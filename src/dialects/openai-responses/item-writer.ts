@@ -202,6 +202,7 @@ export class ItemWriter {
   #carried(source: JsonObject): JsonObject {
     const { id, item_id: _, output_index: __, ...rest } = source
     const item: JsonObject = KEEPS_ID.has(String(source['type'])) ? { id, ...rest } : rest
+    if (source['type'] === 'web_search_call' && isObject(source['action'])) return { ...item, action: withQuery(source['action']) }
     const encrypted = item['encrypted_content']
     if (typeof encrypted !== 'string' || encrypted === '') return item
     return { ...item, encrypted_content: sealReasoning({ format: this.#context.reasoningFormat, scope: this.#context.scope, data: encrypted }) }
@@ -261,6 +262,13 @@ export class ItemWriter {
   #garbage(what: string): GatewayError {
     return brokenAnswer(this.#context.providerName, `sent ${what}`)
   }
+}
+
+/** A search names its query by contract; some servers send a list of them, or nothing of what they searched for. */
+function withQuery(action: JsonObject): JsonObject {
+  if (action['type'] !== 'search' || typeof action['query'] === 'string') return action
+  const { queries } = action
+  return { ...action, query: (Array.isArray(queries) ? asString(queries[0]) : undefined) ?? '' }
 }
 
 /** Arguments as text; a few servers send them parsed. */

@@ -357,6 +357,34 @@ describe('built-in tools and unknown items', () => {
     ])
   })
 
+  it.each([
+    [
+      { type: 'search', queries: ['ruby', 'ruby 4'] },
+      { type: 'search', queries: ['ruby', 'ruby 4'], query: 'ruby' },
+    ],
+    [{ type: 'search' }, { type: 'search', query: '' }],
+    [
+      { type: 'search', query: 'ruby' },
+      { type: 'search', query: 'ruby' },
+    ],
+    [
+      { type: 'open_page', url: 'http://a.example' },
+      { type: 'open_page', url: 'http://a.example' },
+    ],
+  ])('gives the search %j its query: strict clients drop the whole item for want of it', (action, expected) => {
+    const search = { type: 'web_search_call', status: 'completed', action }
+    const { events } = decode([added(0, search), done(0, search), completed()])
+    expect(events[1]).toMatchObject({ type: 'item-start', item: { action: expected } })
+    expect(events[2]).toEqual({ type: 'item-end', key: '0', item: { ...search, action: expected } })
+  })
+
+  it('leaves out progress that makes a widespread client throw: the finished item says the same', () => {
+    const patch = { type: 'apply_patch_call', call_id: 'c', status: 'completed', operation: { type: 'update_file', path: 'a', diff: '@@' } }
+    const progress = { type: 'response.apply_patch_call_operation_diff.delta', output_index: 0, item_id: 'up', delta: '@@' }
+    const { events } = decode([added(0, { ...patch, status: 'in_progress' }), progress, done(0, patch), completed()])
+    expect(events.map(({ type }) => type)).toEqual(['response-start', 'item-start', 'item-end', 'response-end'])
+  })
+
   it('passes progress the contract knows and counts the rest', () => {
     const progress = (type: string, more: object = {}): object => ({ type, output_index: 0, item_id: 'up', sequence_number: 3, ...more })
     const { events, decoder } = decode([

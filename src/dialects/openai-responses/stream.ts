@@ -22,7 +22,10 @@ export interface ResponsesDecoder extends Decoder {
   readonly ignored: ReadonlyMap<string, number>
 }
 
-/** Progress of built-in tools the public stream knows: everything after `response.`, with the members that are passed on. */
+/**
+ * Progress of built-in tools the public stream knows: everything after `response.`, with the members that are passed on.
+ * Not the diffs of `apply_patch_call`: the stream helper of a widespread client throws at them, and the finished item has the whole diff.
+ */
 const PROGRESS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ...['web_search_call.in_progress', 'web_search_call.searching', 'web_search_call.completed'].map((name) => [name, []] as const),
   ...['image_generation_call.in_progress', 'image_generation_call.generating', 'image_generation_call.completed'].map((name) => [name, []] as const),
@@ -32,8 +35,6 @@ const PROGRESS: ReadonlyMap<string, readonly string[]> = new Map<string, readonl
   ),
   ['code_interpreter_call_code.delta', ['delta']],
   ['code_interpreter_call_code.done', ['code']],
-  ['apply_patch_call_operation_diff.delta', ['delta']],
-  ['apply_patch_call_operation_diff.done', ['diff']],
 ])
 
 const PREFIX = 'response.'
