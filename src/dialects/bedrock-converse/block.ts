@@ -1,0 +1,40 @@
+import type { FinishReason } from '../../core/event.ts'
+import type { OpenCall } from '../shared/answer-writer.ts'
+import { asString, isObject } from '../shared/json.ts'
+
+export type Json = { readonly [field: string]: unknown }
+
+export const FINISH: { readonly [native: string]: FinishReason | 'error' } = {
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  tool_use: 'tool_calls',
+  max_tokens: 'length',
+  model_context_window_exceeded: 'length',
+  guardrail_intervened: 'content_filter',
+  content_filtered: 'content_filter',
+  refusal: 'refusal',
+  malformed_model_output: 'error',
+  malformed_tool_use: 'error',
+}
+
+/** One block of the answer while it is open. */
+export interface Block {
+  readonly kind: 'text' | 'reasoning' | 'call' | 'answer' | 'ignored'
+  readonly call?: OpenCall
+  /** Where its text began in the message. */
+  textStart: number
+  readonly citations: unknown[]
+}
+
+/** Reads the one text of a `contentBlockDelta`; undefined when the frame says anything else. */
+export function readDelta(frame: unknown, kind: 'text' | 'reasoning'): string | undefined {
+  if (!isObject(frame) || !isObject(frame['delta'])) return undefined
+  for (const key in frame) if (key !== 'contentBlockIndex' && key !== 'delta' && key !== 'p') return undefined
+  const delta = kind === 'text' ? frame['delta'] : frame['delta']['reasoningContent']
+  if (!isObject(delta) || Object.keys(delta).length !== 1 || Object.keys(frame['delta']).length !== 1) return undefined
+  return asString(delta['text'])
+}
+
+export const block = (kind: Block['kind']): Block => ({ kind, textStart: 0, citations: [] })
+
+export const indexOf = (frame: Json): number => (typeof frame['contentBlockIndex'] === 'number' ? frame['contentBlockIndex'] : 0)

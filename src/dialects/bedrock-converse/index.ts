@@ -1,0 +1,19 @@
+import type { Dialect } from '../../core/dialect.ts'
+import { decodeHttpError } from './exceptions.ts'
+import { mediaUrls } from './media.ts'
+import { bedrockConverseOptions } from './options.ts'
+import type { BedrockConverseOptions } from './options.ts'
+import { encodeRequest } from './request.ts'
+import { BedrockDecoder } from './stream.ts'
+
+/** Amazon Bedrock's one format for the models of all its vendors, in AWS event-stream frames. What models can do is declared by rules. */
+export const bedrockConverse: Dialect<BedrockConverseOptions> = {
+  name: 'bedrock-converse',
+  framing: 'aws-event-stream',
+  options: bedrockConverseOptions,
+  supports: ['temperature', 'top_p', 'top_k', 'stop', 'max_tokens', 'tools', 'tool_choice', 'response_format', 'structured_outputs', 'reasoning', 'include_reasoning', 'reasoning_effort'],
+  encodeRequest,
+  decoder: (request, target) => new BedrockDecoder(request, target),
+  decodeError: decodeHttpError,
+  mediaUrls,
+}

@@ -1,0 +1,191 @@
+import type { InputText, JsonObject } from '../../core/item.ts'
+import type { ContentPart } from '../shared/content-parts.ts'
+import { parseExact } from '../shared/exact-json.ts'
+import { isObject } from '../shared/json.ts'
+import type { ReasoningPart } from '../shared/reasoning-replay.ts'
+import type { AssistantPart, Conversation, ToolResult, Turn } from '../shared/turns.ts'
+import { DocumentNames, encodeMedia, encodeResultMedia, takesMedia } from './media.ts'
+import type { BedrockTarget } from './media.ts'
+import { traitsOf } from './model-traits.ts'
+import type { ModelTraits } from './model-traits.ts'
+
+export interface BedrockMessage {
+  readonly role: 'user' | 'assistant'
+  readonly content: JsonObject[]
+}
+
+export interface Messages {
+  readonly system: readonly JsonObject[]
+  readonly messages: readonly BedrockMessage[]
+}
+
+export interface CachePlan {
+  /** The block that marks a prefix to be kept; undefined for models that keep none. */
+  readonly point: JsonObject | undefined
+  /** The caller wants one at the end of the conversation. */
+  readonly atEnd: boolean
+}
+
+/** The model never sees more cache points than this. */
+const MAX_CACHE_POINTS = 4
+const CONTINUE = 'Continue.'
+const SEE_DOCUMENT = 'See the attached document.'
+
+/**
+ * The conversation as messages that alternate and begin with the user. `textCalls`: past calls and their results become text, for
+ * models that refuse the blocks.
+ */
+export function encodeMessages(conversation: Conversation, target: BedrockTarget, textCalls: boolean, extraSystem: readonly string[], cache: CachePlan): Messages {
+  const traits = traitsOf(target.options, target.upstreamModel)
+  const writer = new MessageWriter(target, traits, textCalls, cache.point)
+  const system = [...conversation.system.flatMap(({ parts }) => writer.texts(parts)), ...extraSystem.map((text): JsonObject => ({ text }))]
+  if (!traits.system && system.length > 0) writer.user(system)
+  for (const turn of conversation.turns) writer.turn(turn)
+  const messages = writer.finish()
+  if (cache.atEnd && cache.point !== undefined) messages.at(-1)!.content.push(cache.point)
+  const kept = traits.system ? system : []
+  limitCachePoints([kept, ...messages.map(({ content }) => content)])
+  return { system: kept, messages }
+}
+
+class MessageWriter {
+  readonly #target: BedrockTarget
+  readonly #traits: ModelTraits
+  readonly #textCalls: boolean
+  readonly #cachePoint: JsonObject | undefined
+  readonly #names = new DocumentNames()
+  readonly #messages: BedrockMessage[] = []
+
+  constructor(target: BedrockTarget, traits: ModelTraits, textCalls: boolean, cachePoint: JsonObject | undefined) {
+    this.#cachePoint = cachePoint
+    this.#target = target
+    this.#traits = traits
+    this.#textCalls = textCalls
+  }
+
+  turn(turn: Turn): void {
+    if (turn.role === 'user') this.user(this.#userBlocks(turn.parts))
+    else if (turn.role === 'assistant') this.#add('assistant', this.#assistantBlocks(turn.parts))
+    else if (turn.role === 'tool') this.user(this.#resultBlocks(turn.results))
+    else this.user(this.texts(turn.parts))
+  }
+
+  user(blocks: readonly JsonObject[]): void {
+    this.#add('user', blocks)
+  }
+
+  /** Texts with their cache points; blank ones are refused and left out. */
+  texts(parts: readonly InputText[]): JsonObject[] {
+    return parts.flatMap((part): JsonObject[] => {
+      if (part.text.trim() === '') return []
+      return [{ text: part.text }, ...this.#cachePointOf(part)]
+    })
+  }
+
+  finish(): BedrockMessage[] {
+    const messages = this.#messages
+    if (messages[0]?.role !== 'user') messages.unshift({ role: 'user', content: [{ text: CONTINUE }] })
+    const last = messages.at(-1)!
+    if (last.role === 'assistant') trimLastText(last.content)
+    for (const { role, content } of messages) {
+      // A document needs words beside it.
+      if (role === 'user' && content.some((block) => 'document' in block) && !content.some((block) => 'text' in block)) content.push({ text: SEE_DOCUMENT })
+    }
+    return messages
+  }
+
+  #add(role: BedrockMessage['role'], blocks: readonly JsonObject[]): void {
+    if (blocks.length === 0) return
+    const last = this.#messages.at(-1)
+    if (last?.role === role) last.content.push(...blocks)
+    else this.#messages.push({ role, content: [...blocks] })
+  }
+
+  #userBlocks(parts: readonly ContentPart[]): JsonObject[] {
+    return parts.flatMap((part) => (part.type === 'input_text' ? this.texts([part]) : [encodeMedia(part, this.#target, this.#names)]))
+  }
+
+  #assistantBlocks(parts: readonly AssistantPart[]): JsonObject[] {
+    return parts.flatMap((part): JsonObject[] => {
+      if (part.type === 'text') return part.text.trim() === '' ? [] : [{ text: part.text }]
+      if (part.type === 'reasoning') return replayed(part)
+      if (part.type === 'item') return []
+      if (this.#textCalls) return [{ text: `Called the tool ${part.name} with the arguments ${part.arguments}` }]
+      return [{ toolUse: { toolUseId: part.id, name: part.name, input: argumentsObject(part.arguments) } }]
+    })
+  }
+
+  /** All results first; what they may not hold themselves follows in the same turn. */
+  #resultBlocks(results: readonly ToolResult[]): JsonObject[] {
+    const after: JsonObject[] = []
+    const blocks = results.map((result) => this.#result(result, after))
+    return [...blocks, ...after]
+  }
+
+  #result({ callId, name, parts, missing }: ToolResult, after: JsonObject[]): JsonObject {
+    const content: JsonObject[] = []
+    for (const part of parts) {
+      if (part.type === 'input_text') {
+        content.push(this.#resultText(part.text))
+        after.push(...this.#cachePointOf(part))
+        continue
+      }
+      if (!takesMedia(part, this.#target)) {
+        content.push({ text: '[The tool also returned media this model cannot read.]' })
+        continue
+      }
+      const block = this.#textCalls ? undefined : encodeResultMedia(part, this.#target, this.#names)
+      if (block !== undefined) content.push(block)
+      else {
+        content.push({ text: '[The medium follows below.]' })
+        after.push(encodeMedia(part, this.#target, this.#names))
+      }
+    }
+    if (content.length === 0) content.push({ text: '(no output)' })
+    if (this.#textCalls) return { text: `Result of the tool ${name}: ${content.map((block) => block['text'] ?? JSON.stringify(block['json'])).join('\n')}` }
+    return { toolResult: { toolUseId: callId, content, ...(this.#traits.tool_result_status ? { status: missing ? 'error' : 'success' } : {}) } }
+  }
+
+  #cachePointOf(part: InputText): JsonObject[] {
+    return part.prompt_cache_breakpoint == null || this.#cachePoint === undefined ? [] : [this.#cachePoint]
+  }
+
+  #resultText(text: string): JsonObject {
+    if (!this.#traits.tool_result_json) return { text }
+    const json = parseExact(text)
+    return isObject(json) ? { json } : { text }
+  }
+}
+
+/** Reasoning goes back exactly as it came: the signature covers the text, and a redacted blob travels as bytes here. */
+function replayed(part: ReasoningPart): JsonObject[] {
+  if (part.data !== undefined) return [{ reasoningContent: { redactedContent: Buffer.from(part.data, 'latin1').toString('base64') } }]
+  if (part.signature === undefined) return []
+  return [{ reasoningContent: { reasoningText: { text: part.text, signature: part.signature } } }]
+}
+
+/** Arguments must be an object here; what a cut answer left broken is kept as text. */
+function argumentsObject(text: string): unknown {
+  const value = parseExact(text)
+  if (isObject(value)) return value
+  return value === null || text.trim() === '' ? {} : { _raw: text }
+}
+
+/** An answer the model is to continue may not end in white space. */
+function trimLastText(content: JsonObject[]): void {
+  const last = content.at(-1)
+  if (typeof last?.['text'] === 'string') content[content.length - 1] = { ...last, text: last['text'].trimEnd() }
+}
+
+/** The last points cover the longest prefixes; earlier ones give way. */
+function limitCachePoints(blocks: readonly JsonObject[][]): void {
+  let kept = 0
+  for (const list of blocks.toReversed()) {
+    for (let at = list.length - 1; at >= 0; at--) {
+      if (!('cachePoint' in list[at]!)) continue
+      const doubled = at > 0 && 'cachePoint' in list[at - 1]!
+      if (doubled || at === 0 || kept === MAX_CACHE_POINTS) list.splice(at, 1)
+      else kept++
+    }
+  }
+}

@@ -1,0 +1,164 @@
+import { z } from 'zod'
+
+/** Regular expressions of options are checked here, so that a bad one is a configuration error. */
+const pattern = z.string().refine((source) => {
+  try {
+    return new RegExp(source).source !== ''
+  } catch {
+    return false
+  }
+}, 'not a regular expression')
+
+const effort = z.enum(['low', 'medium', 'high', 'xhigh', 'max'])
+const media = z.enum(['image', 'document', 'video', 'audio'])
+
+/** What differs between the models behind this one format. Each may be an option of its own, or come from a rule on the model's id. */
+export const traitFields = {
+  system: z.boolean().describe('False: system text goes before the first user turn.'),
+  tools: z.boolean().describe('False: the model takes neither tools nor blocks of past calls; those become text.'),
+  tool_choices: z.array(z.enum(['auto', 'any', 'tool'])).describe('Tool choices the model knows.'),
+  native_tool_choice: z.boolean().describe('The model takes its own `tool_choice` field, with `none` and a switch for parallel calls.'),
+  tool_ids: z.strictObject({ pattern, max: z.int().positive(), length: z.int().positive().optional() }).describe('Accepted ids of tool calls.'),
+  tool_result_media: z.array(media).describe('Media that results of tools may hold; other media follow in the same user turn.'),
+  tool_result_json: z.boolean().describe('Results that are JSON objects are sent as `json` instead of text.'),
+  tool_result_status: z.boolean().describe('Results carry `status`.'),
+  strict_tools: z.boolean().describe('Send `strict` of function tools.'),
+  media: z.array(media).describe('Media that user turns may hold.'),
+  s3_locations: z.boolean().describe('Media may be named by an s3:// address.'),
+  document_citations: z.boolean().describe('Ask for citations of documents.'),
+  sampling: z.enum(['all', 'one', 'none']).describe('`one`: temperature or top_p, not both. `none`: sampling parameters are refused.'),
+  sampling_with_reasoning: z.boolean().describe('False: sampling parameters are refused while the model reasons.'),
+  max_temperature: z.number().positive().describe('Higher temperatures are lowered to this.'),
+  top_k: z.array(z.string()).describe('Where top_k goes inside the additional fields; empty: nowhere.'),
+  reasoning: z
+    .enum(['none', 'always', 'thinking-budget', 'thinking-adaptive', 'reasoning-effort', 'reasoning-config', 'max-effort'])
+    .describe('How reasoning is asked for in the additional fields.'),
+  reasoning_efforts: z.array(effort).describe('Efforts the model knows.'),
+  reasoning_display: z.string().nullable().describe('`display` of adaptive thinking: the newest models show nothing without it.'),
+  reasoning_replay: z.boolean().describe('Signed and redacted reasoning of earlier turns is sent back.'),
+  reasoning_format: z.string().describe('Public format name of the reasoning this model signs.'),
+  forced_tool_with_reasoning: z.boolean().describe('False: a forced tool choice and reasoning exclude each other; reasoning yields.'),
+  json_schema: z.enum(['native', 'tool', 'prompt']).describe('How a JSON schema is asked for.'),
+  closed_schemas: z.boolean().describe('Output schemas must close every object and may not hold bounds or patterns.'),
+  cache_points: z.boolean().describe('Prompt cache breakpoints are sent.'),
+  cache_ttl: z.boolean().describe('Cache points may say how long.'),
+}
+
+const allTraits = z.strictObject(traitFields)
+const someTraits = allTraits.partial()
+
+export type ModelTraits = z.output<typeof allTraits>
+
+/** Traits of the models whose upstream id matches. */
+export const traitRule = z.strictObject({ match: pattern, ...someTraits.shape })
+export type TraitRule = z.output<typeof traitRule>
+
+const NINE_CHARACTERS = { pattern: '^[a-zA-Z0-9]+$', max: 9, length: 9 }
+
+/** A model no rule knows: what nearly all take is on, what only some take is off. */
+const UNKNOWN_MODEL: ModelTraits = {
+  system: true,
+  tools: true,
+  tool_choices: ['auto', 'any', 'tool'],
+  native_tool_choice: false,
+  tool_ids: { pattern: '^[a-zA-Z0-9_-]+$', max: 64 },
+  tool_result_media: [],
+  tool_result_json: false,
+  tool_result_status: false,
+  strict_tools: false,
+  media: ['image', 'document'],
+  s3_locations: false,
+  document_citations: false,
+  sampling: 'all',
+  sampling_with_reasoning: true,
+  max_temperature: 1,
+  top_k: [],
+  reasoning: 'none',
+  reasoning_efforts: ['low', 'medium', 'high'],
+  reasoning_display: null,
+  reasoning_replay: false,
+  reasoning_format: 'unknown',
+  forced_tool_with_reasoning: true,
+  json_schema: 'tool',
+  closed_schemas: false,
+  cache_points: false,
+  cache_ttl: false,
+}
+
+/** By family, then by generation; later rules go over earlier ones. */
+export const MODEL_RULES: readonly TraitRule[] = [
+  {
+    match: 'anthropic\\.claude',
+    native_tool_choice: true,
+    tool_result_media: ['image', 'document'],
+    tool_result_status: true,
+    top_k: ['top_k'],
+    sampling_with_reasoning: false,
+    reasoning_replay: true,
+    reasoning_format: 'anthropic-claude-v1',
+    forced_tool_with_reasoning: false,
+    closed_schemas: true,
+    cache_points: true,
+  },
+  { match: 'anthropic\\.claude-(v2|instant)', tools: false, media: ['document'] },
+  { match: 'claude-3-7|claude-(opus|sonnet|haiku)-4', reasoning: 'thinking-budget' },
+  { match: 'claude-(opus|sonnet|haiku)-4-[1-6](?!\\d)', sampling: 'one' },
+  { match: 'claude-(opus|sonnet|haiku)-(4-[5-9](?!\\d)|[5-9])', json_schema: 'native', strict_tools: true, cache_ttl: true },
+  { match: 'claude-[a-z]+-(4-[6-9](?!\\d)|[5-9])', reasoning: 'thinking-adaptive', reasoning_efforts: ['low', 'medium', 'high', 'max'] },
+  {
+    match: 'claude-[a-z]+-(4-[7-9](?!\\d)|[5-9])',
+    sampling: 'none',
+    reasoning_efforts: ['low', 'medium', 'high', 'xhigh', 'max'],
+    reasoning_display: 'summarized',
+  },
+
+  {
+    match: 'amazon\\.nova',
+    tool_result_status: true,
+    tool_result_media: ['image'],
+    media: ['image', 'document', 'video'],
+    s3_locations: true,
+    top_k: ['inferenceConfig', 'topK'],
+    cache_points: true,
+  },
+  { match: 'amazon\\.nova-micro', media: [], tool_result_media: [] },
+  { match: 'amazon\\.nova-2', reasoning: 'max-effort' },
+  { match: 'amazon\\.titan', tools: false, system: false, media: ['document'], json_schema: 'prompt' },
+
+  { match: 'openai\\.gpt', reasoning: 'reasoning-effort', media: ['document'], json_schema: 'native' },
+  { match: '(qwen\\.qwen3|deepseek\\.v[3-9])', reasoning: 'reasoning-config', media: ['document'], json_schema: 'native' },
+  { match: 'qwen\\.qwen3-vl', media: ['image', 'document'] },
+  { match: 'deepseek\\.r1', reasoning: 'always', tools: false, media: ['document'], json_schema: 'prompt' },
+  { match: '(moonshot|minimax|nvidia|google\\.gemma)', json_schema: 'native' },
+
+  { match: 'meta\\.llama', tool_choices: ['auto'], media: ['document'] },
+  { match: 'meta\\.llama(3-2-(11|90)b|4)', media: ['image', 'document'] },
+  { match: 'meta\\.llama3-(8b|70b)', tools: false, json_schema: 'prompt' },
+  { match: 'mistral\\.', tool_ids: NINE_CHARACTERS, tool_choices: ['auto', 'any'], media: ['document'] },
+  { match: 'mistral\\.(pixtral|mistral-large-3|ministral|magistral|voxtral)', media: ['image', 'document'] },
+  { match: 'mistral\\.(mistral-large-3|ministral|magistral|voxtral)', json_schema: 'native' },
+  { match: 'mistral\\.(mistral-7b|mixtral)', tools: false, system: false, json_schema: 'prompt' },
+  { match: 'cohere\\.command', tool_choices: ['auto'], media: ['document'] },
+  { match: 'cohere\\.command-(text|light)', tools: false, system: false, json_schema: 'prompt' },
+  { match: 'ai21\\.', tool_choices: ['auto'], media: ['document'] },
+]
+
+export type TraitOptions = z.output<typeof someTraits> & { readonly model_rules: readonly TraitRule[] }
+
+const known = new WeakMap<TraitOptions, Map<string, ModelTraits>>()
+
+/** The traits of a model: what options say outright, else the rules that match its id, else the cautious guess. */
+export function traitsOf(options: TraitOptions, model: string): ModelTraits {
+  let models = known.get(options)
+  if (models === undefined) known.set(options, (models = new Map<string, ModelTraits>()))
+  let traits = models.get(model)
+  if (traits === undefined) {
+    const matching = options.model_rules.filter(({ match }) => new RegExp(match, 'i').test(model))
+    traits = { ...UNKNOWN_MODEL }
+    for (const source of [...matching, options]) {
+      for (const name of Object.keys(traitFields) as (keyof ModelTraits)[]) if (source[name] !== undefined) Object.assign(traits, { [name]: source[name] })
+    }
+    models.set(model, traits)
+  }
+  return traits
+}

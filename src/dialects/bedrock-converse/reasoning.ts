@@ -1,0 +1,100 @@
+import type { ModelRequest } from '../../core/request.ts'
+import { budgetEffort, effortBudget, nearestEffort, reasoningWish } from '../shared/reasoning-options.ts'
+import type { ReasoningWish } from '../shared/reasoning-options.ts'
+import type { ModelTraits } from './model-traits.ts'
+
+/** Where nobody says how long an answer may be, budgets are shares of this. */
+const ASSUMED_OUTPUT_TOKENS = 32_000
+const MIN_BUDGET = 1024
+
+export interface ReasoningPlan {
+  /** Additional request fields. */
+  readonly fields: { readonly [field: string]: unknown }
+  /** True when the model is asked to reason. */
+  readonly on: boolean
+  /** Output limit with room for the thoughts, where the caller's own left none. */
+  readonly maxTokens?: number
+  /** Output limit and sampling have to stay out of the request. */
+  readonly bare?: boolean
+}
+
+export interface ReasoningSituation {
+  readonly maxOutputTokens: number | undefined
+  /** A tool choice that forces a call. */
+  readonly forced: boolean
+  /** The model is in the middle of a tool loop whose thoughts cannot be sent back. */
+  readonly lostThoughts: boolean
+}
+
+const OFF: ReasoningPlan = { fields: {}, on: false }
+
+/** How the caller's wish is said to this model; names what could not be said in `dropped`. */
+export function planReasoning(request: ModelRequest, traits: ModelTraits, situation: ReasoningSituation, dropped: string[]): ReasoningPlan {
+  const wish = reasoningWish(request.reasoning)
+  const adaptive = traits.reasoning === 'thinking-adaptive'
+  if (wish.mode === 'default') return OFF
+  if (wish.mode === 'off') return switchedOff(traits, dropped)
+  if (situation.forced && !traits.forced_tool_with_reasoning && traits.reasoning !== 'none') {
+    dropped.push('reasoning: not together with a forced tool')
+    return switchedOff(traits, [])
+  }
+  // Models with a budget insist on the thoughts that led to a call; adaptive ones do without.
+  if (situation.lostThoughts && traits.reasoning === 'thinking-budget') {
+    dropped.push('reasoning: the thoughts of this tool loop are lost')
+    return OFF
+  }
+  const limit = request.max_output_tokens ?? situation.maxOutputTokens ?? ASSUMED_OUTPUT_TOKENS
+  const effort = (): string | undefined => nearestEffort(wish.effort ?? (wish.maxTokens === undefined ? 'medium' : budgetEffort(wish.maxTokens, limit)), traits.reasoning_efforts)
+  if (adaptive) {
+    const display = traits.reasoning_display === null ? {} : { display: traits.reasoning_display }
+    const said = wish.effort === undefined && wish.maxTokens === undefined ? undefined : effort()
+    return { fields: { thinking: { type: 'adaptive', ...display }, ...(said === undefined ? {} : { output_config: { effort: said } }) }, on: true }
+  }
+  switch (traits.reasoning) {
+    case 'thinking-budget':
+      return budgetPlan(wish, request, limit, situation.maxOutputTokens, dropped)
+    case 'reasoning-effort':
+      return { fields: { reasoning_effort: effort() }, on: true }
+    case 'reasoning-config':
+      return { fields: { reasoning_config: effort() }, on: true }
+    case 'max-effort': {
+      const maxReasoningEffort = effort()
+      return { fields: { reasoningConfig: { type: 'enabled', maxReasoningEffort } }, on: true, bare: maxReasoningEffort === 'high' }
+    }
+    case 'always':
+      return { fields: {}, on: true }
+    default:
+      dropped.push('reasoning')
+      return OFF
+  }
+}
+
+function switchedOff(traits: ModelTraits, dropped: string[]): ReasoningPlan {
+  if (traits.reasoning === 'thinking-adaptive') return { fields: { thinking: { type: 'disabled' } }, on: false }
+  if (traits.reasoning === 'max-effort') return { fields: { reasoningConfig: { type: 'disabled' } }, on: false }
+  if (traits.reasoning === 'always') dropped.push('reasoning: none')
+  if (traits.reasoning === 'reasoning-effort') {
+    // The least is the closest to nothing these models can do.
+    dropped.push('reasoning: none')
+    return { fields: { reasoning_effort: traits.reasoning_efforts[0] }, on: true }
+  }
+  return OFF
+}
+
+/** The budget must fit below the output limit, thoughts and text together: a limit without room is raised as far as the model allows. */
+function budgetPlan(wish: Extract<ReasoningWish, { mode: 'on' }>, request: ModelRequest, limit: number, ceiling: number | undefined, dropped: string[]): ReasoningPlan {
+  let budget = Math.max(MIN_BUDGET, wish.maxTokens ?? effortBudget(wish.effort ?? 'medium', limit))
+  const asked = request.max_output_tokens
+  let maxTokens: number | undefined
+  if (asked != null && budget >= asked) {
+    maxTokens = Math.min(asked + budget, ceiling ?? Number.POSITIVE_INFINITY)
+    dropped.push(`max_output_tokens: raised to ${maxTokens} for reasoning`)
+  }
+  const most = maxTokens ?? asked ?? ceiling
+  if (most !== undefined && budget >= most) budget = most - 1
+  if (budget < MIN_BUDGET) {
+    dropped.push('reasoning')
+    return OFF
+  }
+  return { fields: { thinking: { type: 'enabled', budget_tokens: budget } }, on: true, ...(maxTokens === undefined ? {} : { maxTokens }) }
+}

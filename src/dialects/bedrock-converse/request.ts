@@ -1,0 +1,285 @@
+import type { EncodedRequest } from '../../core/dialect.ts'
+import { GATEWAY_FIELDS } from '../../core/request.ts'
+import type { ModelRequest } from '../../core/request.ts'
+import type { JsonObject } from '../../core/item.ts'
+import { isObject } from '../shared/json.ts'
+import type { ReasoningPart } from '../shared/reasoning-replay.ts'
+import { COMMON_TOOL_NAMES } from '../shared/tool-names.ts'
+import { flattenTools } from '../shared/tools.ts'
+import type { FlatChoice, FlatTool, FlatTools } from '../shared/tools.ts'
+import { foldTurns } from '../shared/turns.ts'
+import type { Conversation } from '../shared/turns.ts'
+import type { BedrockTarget } from './media.ts'
+import { encodeMessages } from './messages.ts'
+import type { CachePlan } from './messages.ts'
+import { traitsOf } from './model-traits.ts'
+import type { ModelTraits } from './model-traits.ts'
+import { planReasoning } from './reasoning.ts'
+import type { ReasoningPlan } from './reasoning.ts'
+import { planFormat } from './response-format.ts'
+import type { FormatPlan } from './response-format.ts'
+
+type Body = { [field: string]: unknown }
+
+/** A request as `converse` takes it, for the target's model. Names in `dropped` what this endpoint does not get. */
+export function encodeRequest(request: ModelRequest, target: BedrockTarget): EncodedRequest {
+  const traits = traitsOf(target.options, target.upstreamModel)
+  const dropped: string[] = []
+  const usesTools = traits.tools && target.supports.has('tools')
+  const flat = toolsOf(usesTools ? request : {})
+  if (request.tools?.length && !usesTools) dropped.push('tools')
+  dropped.push(...flat.dropped)
+  const conversation = foldTurns(request, {
+    callIds: idRule(traits),
+    names: flat.names,
+    laterSystem: 'user-text',
+    alternate: true,
+    keepReasoning: (part) => readable(part, traits, target.scope),
+  })
+  dropped.push(...conversation.dropped)
+  if (conversation.droppedReasoning) dropped.push('input: reasoning this model cannot read')
+
+  const format = planFormat(request, traits)
+  if (format.note !== undefined) dropped.push(format.note)
+  const offer = planTools(flat, format, conversation, traits, dropped)
+  const reasoning = planReasoning(
+    request,
+    traits,
+    { maxOutputTokens: target.maxOutputTokens, forced: isForced(offer.choice), lostThoughts: lostThoughts(conversation) },
+    dropped,
+  )
+  const { system, messages } = encodeMessages(conversation, target, offer.textCalls, format.instruction === undefined ? [] : [format.instruction], planCache(request, traits))
+  const additional = additionalFields(request, target, traits, reasoning, offer, dropped)
+  const body: Body = {
+    messages,
+    ...(system.length > 0 ? { system } : {}),
+    inferenceConfig: inferenceConfig(request, target, traits, reasoning, dropped),
+    ...(offer.tools.length === 0 ? {} : { toolConfig: toolConfig(offer, traits) }),
+    ...(format.outputConfig === undefined ? {} : { outputConfig: format.outputConfig }),
+    ...(Object.keys(additional).length === 0 ? {} : { additionalModelRequestFields: additional }),
+    ...accountFields(request, target, dropped),
+  }
+  noteIgnored(request, dropped)
+  return {
+    method: 'POST',
+    // Ids hold colons, ARNs slashes too: one path segment, whatever it is.
+    path: `/model/${encodeURIComponent(target.upstreamModel)}/${target.stream ? 'converse-stream' : 'converse'}`,
+    headers: { 'content-type': 'application/json', accept: target.stream ? 'application/vnd.amazon.eventstream' : 'application/json' },
+    body: JSON.stringify(body),
+    dropped: [...new Set(dropped)],
+  }
+}
+
+/** The caller's tools under names this format accepts; the decoder asks again to find the way back. */
+export function toolsOf(request: Pick<ModelRequest, 'tools' | 'tool_choice'>): FlatTools {
+  return flattenTools(request, COMMON_TOOL_NAMES)
+}
+
+function idRule({ tool_ids: rule }: ModelTraits): { pattern: RegExp; max: number; length?: number } {
+  return { pattern: new RegExp(rule.pattern), max: rule.max, ...(rule.length === undefined ? {} : { length: rule.length }) }
+}
+
+/** Only what this family signed for this account goes back; plain fields of the contract name no account and are believed. */
+function readable(part: ReasoningPart, traits: ModelTraits, scope: string): boolean {
+  if (!traits.reasoning_replay || part.format !== traits.reasoning_format) return false
+  if (part.signature === undefined && part.data === undefined) return false
+  return part.scope === undefined || part.scope === scope
+}
+
+/** True when the conversation stands in a tool loop whose calls do not begin with their thoughts. */
+function lostThoughts({ turns }: Conversation): boolean {
+  if (turns.at(-1)?.role !== 'tool') return false
+  const caller = turns.at(-2)
+  return caller?.role === 'assistant' && caller.parts[0]?.type !== 'reasoning'
+}
+
+// ---- tools ----
+
+interface Offer {
+  readonly tools: readonly FlatTool[]
+  readonly choice: FlatChoice | undefined
+  /** The choice as the model's own field, where it has one and the format's says too little. */
+  readonly nativeChoice: JsonObject | undefined
+  /** Past calls have to be told as text. */
+  readonly textCalls: boolean
+}
+
+const isForced = (choice: FlatChoice | undefined): boolean => choice?.mode === 'required' || choice?.mode === 'named'
+
+/** What is offered and how it is chosen from. History with calls needs a list of tools, even when none may be called. */
+function planTools(flat: FlatTools, format: FormatPlan, conversation: Conversation, traits: ModelTraits, dropped: string[]): Offer {
+  const called = calledNames(conversation)
+  if (!traits.tools) return { tools: [], choice: undefined, nativeChoice: undefined, textCalls: called.length > 0 }
+  let { tools } = flat
+  let choice = flat.choice
+  if (format.answerTool !== undefined) {
+    tools = [...tools, format.answerTool]
+    choice = choice?.mode === 'named' ? choice : { mode: 'required' }
+  }
+  if (choice?.mode === 'none') {
+    if (!traits.native_tool_choice || called.length === 0) return { tools: [], choice: undefined, nativeChoice: undefined, textCalls: called.length > 0 }
+    return { tools: withStubs(tools, called), choice, nativeChoice: { type: 'none' }, textCalls: false }
+  }
+  if (choice?.mode === 'named' && !traits.tool_choices.includes('tool')) {
+    const { name } = choice
+    tools = tools.filter((tool) => tool.name === name)
+    choice = { mode: 'required' }
+  }
+  if (choice?.mode === 'required' && tools.length === 1 && traits.tool_choices.includes('tool')) choice = { mode: 'named', name: tools[0]!.name }
+  if (choice?.mode === 'required' && !traits.tool_choices.includes('any')) {
+    dropped.push('tool_choice')
+    choice = { mode: 'auto' }
+  }
+  return { tools: called.length === 0 ? tools : withStubs(tools, called), choice, nativeChoice: undefined, textCalls: false }
+}
+
+function calledNames({ turns }: Conversation): string[] {
+  const names = turns.flatMap((turn) => (turn.role === 'assistant' ? turn.parts.flatMap((part) => (part.type === 'call' ? [part.name] : [])) : []))
+  return [...new Set(names)]
+}
+
+/** Tools of the history that are no longer offered still have to be listed when nothing else is. */
+function withStubs(tools: readonly FlatTool[], called: readonly string[]): readonly FlatTool[] {
+  if (tools.length > 0) return tools
+  return called.map((name) => ({ name, description: 'No longer available.', parameters: { type: 'object', properties: {} } }))
+}
+
+function toolConfig({ tools, choice, nativeChoice }: Offer, traits: ModelTraits): JsonObject {
+  return {
+    tools: tools.map((tool) => ({
+      toolSpec: {
+        name: tool.name,
+        ...(tool.description === undefined ? {} : { description: tool.description }),
+        inputSchema: { json: tool.parameters['type'] === 'object' ? tool.parameters : { type: 'object', ...tool.parameters } },
+        ...(traits.strict_tools && tool.strict === true ? { strict: true } : {}),
+      },
+    })),
+    ...(choice === undefined || nativeChoice !== undefined ? {} : encodeChoice(choice, traits)),
+  }
+}
+
+function encodeChoice(choice: FlatChoice, traits: ModelTraits): JsonObject {
+  if (choice.mode === 'named') return { toolChoice: { tool: { name: choice.name } } }
+  if (choice.mode === 'required') return { toolChoice: { any: {} } }
+  // It is what happens anyway: not worth a field some models refuse.
+  return traits.tool_choices.includes('auto') && traits.tool_choices.length > 1 ? { toolChoice: { auto: {} } } : {}
+}
+
+// ---- parameters ----
+
+function inferenceConfig(request: ModelRequest, target: BedrockTarget, traits: ModelTraits, reasoning: ReasoningPlan, dropped: string[]): JsonObject {
+  const config: Body = {}
+  const limit = reasoning.maxTokens ?? request.max_output_tokens
+  if (limit != null) {
+    if (reasoning.bare === true) dropped.push('max_output_tokens')
+    else config['maxTokens'] = lowered('max_output_tokens', limit, target.maxOutputTokens, dropped)
+  }
+  const samples = traits.sampling !== 'none' && reasoning.bare !== true && (traits.sampling_with_reasoning || !reasoning.on)
+  if (request.temperature != null) {
+    if (samples && target.supports.has('temperature')) config['temperature'] = lowered('temperature', request.temperature, traits.max_temperature, dropped)
+    else dropped.push('temperature')
+  }
+  if (request.top_p != null) {
+    if (samples && target.supports.has('top_p') && !(traits.sampling === 'one' && 'temperature' in config)) config['topP'] = request.top_p
+    else dropped.push('top_p')
+  }
+  const stop = stopSequences(request)
+  if (stop.length > 0) config['stopSequences'] = stop
+  return config
+}
+
+function lowered(field: string, value: number, limit: number | undefined, dropped: string[]): number {
+  if (limit === undefined || value <= limit) return value
+  dropped.push(`${field}: lowered to ${limit}`)
+  return limit
+}
+
+function stopSequences(request: ModelRequest): string[] {
+  const stop = request['stop'] ?? request['stop_sequences']
+  const list: readonly unknown[] = typeof stop === 'string' ? [stop] : Array.isArray(stop) ? stop : []
+  return list.filter((each): each is string => typeof each === 'string' && each.trim() !== '')
+}
+
+function additionalFields(request: ModelRequest, target: BedrockTarget, traits: ModelTraits, reasoning: ReasoningPlan, offer: Offer, dropped: string[]): Body {
+  const { options } = target
+  let fields: Body = { ...reasoning.fields }
+  if (request.top_k != null) {
+    const samples = traits.sampling !== 'none' && (traits.sampling_with_reasoning || !reasoning.on)
+    if (traits.top_k.length > 0 && samples) fields = merge(fields, nest(traits.top_k, request.top_k))
+    else dropped.push('top_k')
+  }
+  if (offer.nativeChoice !== undefined) fields['tool_choice'] = offer.nativeChoice
+  else if (request.parallel_tool_calls === false && offer.tools.length > 0) {
+    if (traits.native_tool_choice) fields['tool_choice'] = { ...claudeChoice(offer.choice), disable_parallel_tool_use: true }
+    else dropped.push('parallel_tool_calls')
+  }
+  if (options.betas.length > 0) fields['anthropic_beta'] = options.betas
+  return merge(fields, options.extra_fields)
+}
+
+function claudeChoice(choice: FlatChoice | undefined): JsonObject {
+  if (choice?.mode === 'named') return { type: 'tool', name: choice.name }
+  return { type: choice?.mode === 'required' ? 'any' : 'auto' }
+}
+
+function nest(path: readonly string[], value: unknown): JsonObject {
+  return path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as JsonObject
+}
+
+/** Objects are merged one level deep. */
+function merge(fields: Body, more: JsonObject): Body {
+  const merged = { ...fields }
+  for (const [key, value] of Object.entries(more)) {
+    const before = merged[key]
+    merged[key] = isObject(before) && isObject(value) ? { ...before, ...value } : value
+  }
+  return merged
+}
+
+// ---- caching, account ----
+
+/** All points live equally long: a longer one may not stand behind a shorter. */
+function planCache(request: ModelRequest, traits: ModelTraits): CachePlan {
+  if (!traits.cache_points) return { point: undefined, atEnd: false }
+  const ttl = request.cache_control?.ttl ?? request.prompt_cache_options?.ttl
+  const lives = traits.cache_ttl && (ttl === '5m' || ttl === '1h') ? { ttl } : {}
+  return { point: { cachePoint: { type: 'default', ...lives } }, atEnd: request.cache_control != null }
+}
+
+const TIERS: ReadonlySet<string> = new Set(['flex', 'priority', 'reserved'])
+
+function accountFields(request: ModelRequest, { options }: BedrockTarget, dropped: string[]): Body {
+  const body: Body = {}
+  const tier = request.service_tier
+  if (tier != null && TIERS.has(tier)) body['serviceTier'] = { type: tier }
+  else if (tier != null && tier !== 'auto' && tier !== 'default') dropped.push('service_tier')
+  if (options.guardrail !== undefined) body['guardrailConfig'] = options.guardrail
+  if (options.latency !== undefined) body['performanceConfig'] = { latency: options.latency }
+  if (options.response_field_paths.length > 0) body['additionalModelResponseFieldPaths'] = options.response_field_paths
+  if (request.metadata != null && Object.keys(request.metadata).length > 0) {
+    if (options.forward_metadata) body['requestMetadata'] = requestMetadata(request.metadata)
+    else dropped.push('metadata')
+  }
+  return body
+}
+
+/** Keys and values know only these characters here. */
+function requestMetadata(metadata: { readonly [key: string]: string }): JsonObject {
+  const clean = (text: string): string => text.replace(/[^a-zA-Z0-9\s:_@$#=/+,.-]/g, '_').slice(0, 256)
+  return Object.fromEntries(Object.entries(metadata).flatMap(([key, value]) => (key === '' ? [] : [[clean(key), clean(value)]])))
+}
+
+/** Fields that are handled above, or that say nothing this format could act on. */
+const HANDLED: ReadonlySet<string> = new Set([
+  ...GATEWAY_FIELDS, 'input', 'instructions', 'tools', 'tool_choice', 'max_output_tokens', 'temperature', 'top_p', 'top_k', 'stop', 'stop_sequences',
+  'reasoning', 'include', 'service_tier', 'metadata', 'parallel_tool_calls', 'prompt_cache_key', 'prompt_cache_options', 'client_metadata', 'text',
+])
+
+function noteIgnored(request: ModelRequest, dropped: string[]): void {
+  for (const [field, value] of Object.entries(request)) {
+    if (HANDLED.has(field) || value == null) continue
+    if (!(field === 'truncation' && value === 'disabled') && !(field === 'background' && value === false)) dropped.push(field)
+  }
+  if (request.text?.verbosity != null) dropped.push('text.verbosity')
+  if (request.include?.includes('message.output_text.logprobs') === true) dropped.push('top_logprobs')
+}

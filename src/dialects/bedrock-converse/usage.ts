@@ -1,0 +1,32 @@
+import { createUsage } from '../../core/usage.ts'
+import type { Usage } from '../../core/usage.ts'
+import { isObject } from '../shared/json.ts'
+
+const count = (...values: readonly unknown[]): number => values.find((value): value is number => typeof value === 'number' && Number.isFinite(value) && value > 0) ?? 0
+
+/** `usage` in the gateway's normal form: here the input counts neither what was read from a cache nor what was written to it. */
+export function decodeUsage(raw: { readonly [field: string]: unknown }): Usage {
+  const read = count(raw['cacheReadInputTokens'], raw['cacheReadInputTokenCount'])
+  const written = count(raw['cacheWriteInputTokens'], raw['cacheWriteInputTokenCount'])
+  const details = Array.isArray(raw['cacheDetails']) ? raw['cacheDetails'] : []
+  const hour = details.reduce((sum: number, entry: unknown) => (isObject(entry) && entry['ttl'] === '1h' ? sum + count(entry['inputTokens']) : sum), 0)
+  return createUsage({
+    inputTokens: count(raw['inputTokens']) + read + written,
+    cachedTokens: read,
+    cacheWriteTokens: written,
+    cacheWrite1hTokens: hour,
+    outputTokens: count(raw['outputTokens']),
+    serverToolUse: serverTools(raw['serverToolUsage']),
+    raw,
+  })
+}
+
+function serverTools(usage: unknown): Usage['serverToolUse'] | undefined {
+  if (!isObject(usage)) return undefined
+  const counts: Record<string, number> = {}
+  for (const [name, value] of Object.entries(usage)) {
+    const times = count(value)
+    if (times > 0) counts[/search/i.test(name) ? 'web_search' : name] = times
+  }
+  return Object.keys(counts).length > 0 ? counts : undefined
+}
