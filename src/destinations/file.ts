@@ -1,10 +1,8 @@
 import { appendFile, mkdir, realpath, rename, stat } from 'node:fs/promises'
 import { dirname, join, sep } from 'node:path'
 import { z } from 'zod'
-import type { DeliveryRecord } from '../core/delivery.ts'
 import type { Destination, DestinationContext, OutgoingRequest, OutgoingResponse } from '../core/destination.ts'
-import { toChatAnswer, toChatMessages } from './shared/chat-shape.ts'
-import { hasCost, hasUsage } from './shared/gen-ai-attributes.ts'
+import { toGenerationEvent } from './shared/generation-event.ts'
 import { destinationSettings, HEADER_SECRETS } from './shared/settings.ts'
 
 const settings = destinationSettings({
@@ -33,7 +31,7 @@ export const file: Destination<FileSettings> = {
   settings,
   secrets: [HEADER_SECRETS],
   limits: { records: 500, bytes: 8_000_000, concurrency: 1 },
-  encode: (batch, options) => [appendRequest(options, batch.map((record) => `${JSON.stringify(toLine(record))}\n`).join(''))],
+  encode: (batch, options) => [appendRequest(options, batch.map((record) => `${JSON.stringify(toGenerationEvent(record))}\n`).join(''))],
   probe: (options) => [{ name: 'open the file', request: appendRequest(options, '') }],
   transport: append,
 }
@@ -60,39 +58,3 @@ async function append(request: OutgoingRequest, context: DestinationContext): Pr
 }
 
 const answer = (status: number, text: string): OutgoingResponse => ({ status, headers: {}, body: Buffer.from(text) })
-
-function toLine(record: DeliveryRecord): Readonly<Record<string, unknown>> {
-  const { generation, content, names, ids } = record
-  return {
-    id: generation.id,
-    time: new Date(generation.startedAt).toISOString(),
-    status: generation.status,
-    trace: { id: ids.trace, name: names.trace, span: names.wrapper, parent: ids.parent },
-    name: names.generation,
-    requested_model: generation.requestedModel,
-    model: generation.model,
-    provider: generation.provider,
-    user: generation.externalUser,
-    session: generation.sessionId,
-    api_key_name: generation.keyName,
-    duration_ms: generation.durationMs,
-    first_token_ms: generation.firstTokenMs,
-    finish_reason: generation.finishReason,
-    usage: hasUsage(record) ? { ...generation.usage, raw: undefined } : undefined,
-    cost: hasCost(record) ? generation.cost : undefined,
-    parameters: generation.parameters,
-    metadata: record.metadata,
-    generation: record.broadcast,
-    error: record.failure,
-    input: content === undefined ? undefined : toChatMessages(content),
-    output: content === undefined ? undefined : toChatAnswer(content),
-    steps: record.children.map(({ kind, name, startedAt, endedAt, ok, message }) => ({
-      kind,
-      name,
-      start_ms: startedAt - generation.startedAt,
-      duration_ms: endedAt - startedAt,
-      ok,
-      message,
-    })),
-  }
-}

@@ -4,15 +4,22 @@ import { bigquery } from './bigquery.ts'
 import { braintrust } from './braintrust.ts'
 import { clickhouse } from './clickhouse.ts'
 import { datadog } from './datadog.ts'
+import { dynatrace } from './dynatrace.ts'
 import { file } from './file.ts'
 import { grafana } from './grafana.ts'
+import { helicone } from './helicone.ts'
+import { honeycomb } from './honeycomb.ts'
+import { honeyhive } from './honeyhive.ts'
+import { kafkaRest } from './kafka-rest.ts'
 import { langfuse } from './langfuse.ts'
 import { langsmith } from './langsmith.ts'
+import { nats } from './nats.ts'
 import { newrelic } from './newrelic.ts'
 import { opik } from './opik.ts'
 import { otelCollector } from './otel-collector.ts'
 import { phoenix } from './phoenix.ts'
 import { posthog } from './posthog.ts'
+import { raindrop } from './raindrop.ts'
 import { ramp } from './ramp.ts'
 import { s3 } from './s3.ts'
 import { sentry } from './sentry.ts'
@@ -27,15 +34,22 @@ const ALL: readonly Destination[] = [
   braintrust,
   clickhouse,
   datadog,
+  dynatrace,
   file,
   grafana,
+  helicone,
+  honeycomb,
+  honeyhive,
+  kafkaRest,
   langfuse,
   langsmith,
+  nats,
   newrelic,
   opik,
   otelCollector,
   phoenix,
   posthog,
+  raindrop,
   ramp,
   s3,
   sentry,

@@ -14,7 +14,7 @@ import { unixSeconds } from '../lib/derived-id.ts'
 import { completionObject, hasCost, hasUsage, modelSlug, promptObject } from './shared/gen-ai-attributes.ts'
 import { isoTime, metadataObject, modelParameters } from './shared/record-metadata.ts'
 import { destinationSettings, HEADER_SECRETS, httpUrl, joinUrl, lineText, mergeHeaders, requiredText } from './shared/settings.ts'
-import { encodePath, signS3 } from './shared/sigv4.ts'
+import { encodePath, signAws } from './shared/sigv4.ts'
 import { traceSteps, type TraceStep } from './shared/trace-steps.ts'
 
 const VARIABLES = ['prefix', 'date', 'year', 'month', 'day', 'apiKeyName'] as const
@@ -108,7 +108,7 @@ function signed(
   const region = regionOf(options, context)
   const custom = Object.entries(options.headers ?? {}).map(([name, value]): [string, string] => [name.toLowerCase(), value.trim()])
   const amazon = custom.filter(([name]) => name.startsWith('x-amz-') && !RESERVED_HEADERS.has(name))
-  const request = signS3(
+  const request = signAws(
     {
       method,
       url: `${bucketUrl(options, region)}/${encodePath(key)}`,
@@ -116,7 +116,7 @@ function signed(
       ...(body === undefined ? {} : { body }),
     },
     options,
-    region,
+    { service: 's3', region },
     context.now,
   )
   return { ...request, headers: mergeHeaders(Object.fromEntries(custom), request.headers) }

@@ -1,15 +1,15 @@
 import { AwsV4Signer } from 'aws4fetch'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { encodePath, signS3 } from './sigv4.ts'
+import { encodePath, signAws } from './sigv4.ts'
 
 /** The credentials and the date of the examples in AWS's own documentation. */
 const credentials = { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' }
 const now = Date.UTC(2013, 4, 24)
 
-describe('signS3', () => {
+describe('signAws', () => {
   it('agrees with the published example of a PUT', () => {
-    const request = signS3(
+    const request = signAws(
       {
         method: 'PUT',
         url: `https://examplebucket.s3.amazonaws.com/${encodePath('test$file.text')}`,
@@ -17,7 +17,7 @@ describe('signS3', () => {
         body: 'Welcome to Amazon S3.',
       },
       credentials,
-      'us-east-1',
+      { service: 's3', region: 'us-east-1' },
       now,
     )
     expect(request.url).toBe('https://examplebucket.s3.amazonaws.com/test%24file.text')
@@ -27,10 +27,10 @@ describe('signS3', () => {
   })
 
   it('agrees with the published example of a query', () => {
-    const request = signS3(
+    const request = signAws(
       { method: 'GET', url: 'https://examplebucket.s3.amazonaws.com/?max-keys=2&prefix=J', headers: {} },
       credentials,
-      'us-east-1',
+      { service: 's3', region: 'us-east-1' },
       now,
     )
     expect(request.headers['authorization']).toMatch(/Signature=34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7$/)
@@ -50,7 +50,7 @@ describe('signS3', () => {
             .join('/')
           const url = `https://bucket.s3.eu-west-1.amazonaws.com/${encodePath(key)}`
           const headers = { 'content-type': 'application/json', 'x-amz-meta-note': value }
-          const ours = signS3({ method: 'PUT', url, headers, body }, { ...credentials, sessionToken }, 'eu-west-1', now)
+          const ours = signAws({ method: 'PUT', url, headers, body }, { ...credentials, sessionToken }, { service: 's3', region: 'eu-west-1' }, now)
           const theirs = await new AwsV4Signer({
             method: 'PUT',
             url,

@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto'
 import type { OutgoingRequest } from '../../core/destination.ts'
 
 /**
- * AWS Signature Version 4 for S3, from the published algorithm. Written here because a connection test is built without waiting and the
+ * AWS Signature Version 4, from the published algorithm. Written here because a connection test is built without waiting and the
  * small libraries sign asynchronously; one of them checks the results in the test.
  */
 
@@ -12,14 +12,20 @@ export interface AwsCredentials {
   readonly sessionToken?: string | undefined
 }
 
+/** What a signature is good for. */
+export interface AwsScope {
+  readonly service: string
+  readonly region: string
+}
+
 const sha256 = (data: string | Buffer): string => createHash('sha256').update(data).digest('hex')
 const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest()
 
 /**
  * The request with its signature in the headers. Every header given is signed, but for `content-type`. The path must be percent-encoded
- * once already: S3, unlike all other services, signs it as it is sent.
+ * once already and is signed as it is sent, which is S3's rule; other services want it encoded twice.
  */
-export function signS3(request: OutgoingRequest, credentials: AwsCredentials, region: string, now: number): OutgoingRequest {
+export function signAws(request: OutgoingRequest, credentials: AwsCredentials, { service, region }: AwsScope, now: number): OutgoingRequest {
   const { method, body = '' } = request
   const url = new URL(request.url)
   const time = new Date(now).toISOString().replace(/[:-]|\.\d{3}/g, '')
@@ -42,8 +48,8 @@ export function signS3(request: OutgoingRequest, credentials: AwsCredentials, re
     names.join(';'),
     headers['x-amz-content-sha256'],
   ].join('\n')
-  const scope = `${time.slice(0, 8)}/${region}/s3/aws4_request`
-  const key = [region, 's3', 'aws4_request'].reduce(
+  const scope = `${time.slice(0, 8)}/${region}/${service}/aws4_request`
+  const key = [region, service, 'aws4_request'].reduce(
     (derived, part) => hmac(derived, part),
     hmac(`AWS4${credentials.secretAccessKey}`, time.slice(0, 8)),
   )

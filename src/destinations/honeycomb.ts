@@ -1,0 +1,34 @@
+import type { z } from 'zod'
+import type { Destination } from '../core/destination.ts'
+import { otlpProbe, otlpRequest, tracesUrl, type OtlpTarget } from './shared/otlp.ts'
+import { classifyOtlp } from './shared/otlp-classify.ts'
+import { destinationSettings, headerValue, HEADER_SECRETS, httpUrl, lineText, requiredText } from './shared/settings.ts'
+
+/** Longer values make the platform drop the attribute; it counts bytes, so a character is given four. */
+const MAX_VALUE_CHARS = 16_000
+
+const settings = destinationSettings({
+  apiKey: requiredText('Ingest key of the environment.'),
+  baseUrl: httpUrl('API of the region.').default('https://api.honeycomb.io'),
+  dataset: lineText().min(1).optional().describe('Dataset, for keys of classic environments only; otherwise it is named by the service.'),
+})
+type HoneycombSettings = z.output<typeof settings>
+
+const target = ({ apiKey, baseUrl, dataset, headers }: HoneycombSettings): OtlpTarget => ({
+  url: tracesUrl(baseUrl),
+  headers,
+  authentication: { 'x-honeycomb-team': apiKey, ...(dataset === undefined ? {} : { 'x-honeycomb-dataset': headerValue(dataset) }) },
+  encoding: 'protobuf',
+})
+
+/** Honeycomb's OTLP endpoint. */
+export const honeycomb: Destination<HoneycombSettings> = {
+  type: 'honeycomb',
+  name: 'Honeycomb',
+  settings,
+  secrets: ['apiKey', HEADER_SECRETS],
+  limits: { records: 100, bytes: 4_000_000, valueChars: MAX_VALUE_CHARS },
+  encode: (batch, options, context) => [otlpRequest(batch, context, target(options), { maxChars: MAX_VALUE_CHARS })],
+  classify: classifyOtlp,
+  probe: (options, context) => otlpProbe(context, target(options)),
+}

@@ -1,0 +1,122 @@
+import { z } from 'zod'
+import type { DeliveryOutcome, Destination, DestinationContext, OutgoingRequest, OutgoingResponse } from '../core/destination.ts'
+import { classifyHttp, excerpt } from '../core/outcome.ts'
+import { toGenerationEvent } from './shared/generation-event.ts'
+import { NatsError, publishAll, type NatsMessage, type NatsServer } from './shared/nats-publish.ts'
+import { asObjects, readObject } from './shared/read-answer.ts'
+import { basicAuth, destinationSettings, HEADER_SECRETS, lineText, mergeHeaders } from './shared/settings.ts'
+
+const DEFAULT_PORT = 4222
+const TIMEOUT_MS = 20_000
+const JETSTREAM_HEADER = 'x-jetstream'
+
+const settings = destinationSettings({
+  subject: z
+    .string()
+    .max(200)
+    // Neither wildcards nor the servers' own subjects: `$JS.API` would manage streams.
+    .regex(/^[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$/, 'must be words joined by dots')
+    .default('gateway.generations')
+    .describe('Subject of the messages.'),
+  jetstream: z.boolean().default(true).describe('Wait until a stream has stored each message. Off: messages nobody listens to are lost.'),
+  token: lineText().min(1).optional().describe('Token of the server.'),
+  username: lineText().min(1).optional().describe('User of the server.'),
+  password: lineText().min(1).optional().describe('Password of the user.'),
+})
+type NatsSettings = z.output<typeof settings>
+
+/**
+ * NATS, one message per generation, named by its id so that a stream drops repeats. Which server it is, is the operator's to say
+ * (`destinations.base_urls`): the protocol is not HTTP and its addresses do not pass the checks owners' addresses do.
+ */
+export const nats: Destination<NatsSettings> = {
+  type: 'nats',
+  name: 'NATS',
+  settings,
+  secrets: ['token', 'password', HEADER_SECRETS],
+  limits: { records: 200, bytes: 900_000, timeoutMs: TIMEOUT_MS },
+  encode: (batch, options, context) => [
+    publishRequest(
+      options,
+      context,
+      batch.map((record) => ({ id: record.generation.id, event: toGenerationEvent(record) })),
+    ),
+  ],
+  classify,
+  probe: (options, context) => [{ name: 'log in', request: publishRequest({ ...options, jetstream: false }, context, []) }],
+  transport: publish,
+}
+
+interface Entry {
+  readonly id: string
+  readonly event: object
+}
+
+function publishRequest(options: NatsSettings, { baseUrl }: DestinationContext, entries: readonly Entry[]): OutgoingRequest {
+  const { subject, jetstream, token, username, password, headers } = options
+  const authorization = token !== undefined ? `Bearer ${token}` : username !== undefined ? basicAuth(username, password ?? '') : undefined
+  return {
+    method: 'POST',
+    // Without a server the answer says so; failing here would make dead letters of everything.
+    url: `${(baseUrl ?? 'nats:').replace(/\/+$/, '')}/${subject}`,
+    headers: mergeHeaders(headers, { [JETSTREAM_HEADER]: String(jetstream), ...(authorization === undefined ? {} : { authorization }) }),
+    body: JSON.stringify({ messages: entries }),
+  }
+}
+
+async function publish(request: OutgoingRequest, context: DestinationContext, signal: AbortSignal): Promise<OutgoingResponse> {
+  if (context.baseUrl === undefined) return answer(403, { error: 'the operator has named no server for this type (destinations.base_urls)' })
+  const url = new URL(request.url)
+  const { authorization, [JETSTREAM_HEADER]: jetstream, ...headers } = request.headers
+  const { messages } = JSON.parse(String(request.body)) as { readonly messages: readonly Entry[] }
+  const subject = url.pathname.split('/').at(-1) ?? ''
+  try {
+    const acks = await publishAll(
+      toServer(url, authorization),
+      messages.map(({ id, event }): NatsMessage => ({ subject, headers: { ...headers, 'Nats-Msg-Id': id }, payload: JSON.stringify(event) })),
+      { acknowledged: jetstream === 'true', timeoutMs: request.timeoutMs ?? TIMEOUT_MS, signal },
+    )
+    return answer(200, { failed: acks.flatMap((ack, index) => (ack.ok ? [] : [{ index, code: ack.code, message: ack.message }])) })
+  } catch (error) {
+    if (error instanceof NatsError) return answer(error.code, { error: error.message })
+    throw error
+  }
+}
+
+/** `nats:` and `http:` are plain unless the server insists, `tls:` and `https:` are encrypted. */
+function toServer(url: URL, authorization: string | undefined): NatsServer {
+  const server = {
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port === '' ? DEFAULT_PORT : Number(url.port),
+    tls: url.protocol === 'tls:' || url.protocol === 'https:',
+  }
+  const [scheme, credential = ''] = authorization?.split(' ') ?? []
+  if (scheme === 'Bearer') return { ...server, token: credential }
+  if (scheme !== 'Basic') return server
+  const [user = '', ...password] = Buffer.from(credential, 'base64').toString().split(':')
+  return { ...server, user, password: password.join(':') }
+}
+
+const answer = (status: number, body: object): OutgoingResponse => ({ status, headers: {}, body: Buffer.from(JSON.stringify(body)) })
+
+/** A subject without a stream is a matter of configuration; what a stream refuses for its size or form it refuses again. */
+function classify(response: OutgoingResponse): DeliveryOutcome {
+  const outcome = classifyHttp(response)
+  if (outcome.kind !== 'delivered') return outcome
+  const failed = asObjects(readObject(response)?.['failed']).flatMap((each) =>
+    typeof each?.['index'] === 'number' && typeof each['code'] === 'number'
+      ? [{ index: each['index'], code: each['code'], message: String(each['message']) }]
+      : [],
+  )
+  const [first] = failed
+  if (first === undefined) return outcome
+  if (failed.every(({ code }) => code === 404)) return { kind: 'unauthorized', message: excerpt(Buffer.from(first.message)) }
+  const rejected = failed.filter(({ code }) => code === 400).map(({ index, message }) => ({ index, message }))
+  const retry = failed.filter(({ code }) => code !== 400).map(({ index }) => index)
+  return {
+    kind: 'partial',
+    message: `${rejected.length} messages were refused, ${retry.length} are to be sent again: ${first.message}`,
+    rejected,
+    retry,
+  }
+}
