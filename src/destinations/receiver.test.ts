@@ -1,0 +1,254 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import type { Destination } from '../core/destination.ts'
+import type { DestinationRecord } from '../core/outbox.ts'
+import { eventBytes } from '../delivery/select.ts'
+import { createTransport } from '../delivery/transport.ts'
+import { createDeliveryWorker } from '../delivery/worker.ts'
+import { createEgress } from '../lib/egress.ts'
+import { answer, ok, startFakeDestination, type FakeDestination, type ReceivedRequest } from '../testing/fake-destination.ts'
+import { createMemoryOutbox, type MemoryOutbox } from '../testing/memory-outbox.ts'
+import { minimalGeneration } from '../testing/sample-generations.ts'
+import { DESTINATIONS } from './index.ts'
+
+/**
+ * Every type that speaks HTTP, through the delivery engine, against a receiver that misbehaves: what is promised of deliveries must hold
+ * whatever the shape of the requests.
+ */
+
+const serviceAccountKey = readFileSync(new URL('__fixtures__/service-account.json', import.meta.url), 'utf8')
+
+/** A config of each type that leads to the receiver; types without an address in theirs get the operator's. */
+const CONFIGS: { readonly [type: string]: (url: string) => { readonly [key: string]: unknown } } = {
+  arize: (baseUrl) => ({ apiKey: 'k', spaceKey: 's', modelId: 'm', baseUrl }),
+  bigquery: () => ({ projectId: 'project', datasetId: 'd', serviceAccountKey }),
+  braintrust: (baseUrl) => ({ apiKey: 'k', projectId: 'p', baseUrl }),
+  clickhouse: (host) => ({ host, database: 'd', username: 'u', password: 'p' }),
+  datadog: (url) => ({ apiKey: 'k', mlApp: 'm', url }),
+  dynatrace: (baseUrl) => ({ apiToken: 'k', baseUrl }),
+  grafana: (baseUrl) => ({ apiKey: 'k', instanceId: 'i', baseUrl }),
+  helicone: (baseUrl) => ({ apiKey: 'k', baseUrl }),
+  honeycomb: (baseUrl) => ({ apiKey: 'k', baseUrl }),
+  honeyhive: (baseUrl) => ({ apiKey: 'k', baseUrl }),
+  'kafka-rest': (baseUrl) => ({ topic: 't', baseUrl }),
+  langfuse: (baseUrl) => ({ secretKey: 's', publicKey: 'p', baseUrl }),
+  langsmith: (endpoint) => ({ apiKey: 'k', endpoint }),
+  newrelic: () => ({ licenseKey: 'k' }),
+  opik: () => ({ apiKey: 'k', workspace: 'w', projectName: 'p' }),
+  'otel-collector': (endpoint) => ({ endpoint }),
+  phoenix: (baseUrl) => ({ baseUrl }),
+  posthog: (endpoint) => ({ apiKey: 'k', endpoint }),
+  raindrop: (baseUrl) => ({ writeKey: 'k', baseUrl }),
+  ramp: (baseUrl) => ({ apiKey: 'k', baseUrl }),
+  s3: (endpoint) => ({ bucketName: 'bucket', accessKeyId: 'a', secretAccessKey: 's', endpoint }),
+  sentry: (otlpEndpoint) => ({ otlpEndpoint, dsn: 'https://key@sentry.example.com/1' }),
+  snowflake: () => ({ account: 'a-b', token: 't' }),
+  weave: (baseUrl) => ({ apiKey: 'k', entity: 'e', project: 'p', baseUrl }),
+  webhook: (url) => ({ url }),
+}
+const OWN_TRANSPORT = ['file', 'nats']
+
+const IDS = Array.from({ length: 10 }, (_, i) => `gen-test-${i}`)
+const idsIn = (request: ReceivedRequest): string[] => IDS.filter((id) => request.body.includes(id))
+/** Look-ups before a delivery carry no generation. */
+const isDelivery = (request: ReceivedRequest): boolean => idsIn(request).length > 0
+
+interface Run {
+  readonly receiver: FakeDestination
+  readonly outbox: MemoryOutbox
+  readonly deliveries: () => readonly ReceivedRequest[]
+  readonly configure: (change: object) => void
+  readonly until: (what: () => boolean | Promise<boolean>) => Promise<void>
+  readonly drain: () => Promise<void>
+}
+
+/** Delivers ten generations with one type; `react` decides by the delivery requests alone and their number. */
+async function deliver(type: Destination, react: FakeDestination['react'], check: (run: Run) => Promise<void>): Promise<void> {
+  let number = 0
+  const receiver = await startFakeDestination((request) => (isDelivery(request) ? react(request, number++) : ok))
+  const egress = createEgress({ allowPrivate: true })
+  const outbox = createMemoryOutbox()
+  const base: DestinationRecord = {
+    id: '3d1f7a52-6f0e-4c7e-9b8a-5f1c2d3e4f50',
+    workspaceId: 'w',
+    type: type.type,
+    name: 'n',
+    enabled: true,
+    paused: false,
+    config: CONFIGS[type.type]!(receiver.url),
+    apiKeyHashes: null,
+    filterRules: null,
+    samplingRate: 1,
+    privacyMode: false,
+    broadcast: { cost: false, identity: false, requestContext: false },
+    revision: 1,
+    createdAt: 0,
+    updatedAt: 0,
+  }
+  let record = base
+  const transport = createTransport(egress)
+  const worker = createDeliveryWorker({
+    outbox,
+    types: new Map([[type.type, { ...type, limits: { ...type.limits, lingerMs: 5 } }]]),
+    destination: () => record,
+    transport: (request, timeoutMs, signal) => transport(request, Math.min(timeoutMs, 400), signal),
+    clock: { now: () => Date.now(), monotonic: () => performance.now() },
+    random: () => 0.5,
+    owner: 'test',
+    service: { name: 'signalbox', version: '1' },
+    baseUrls: { [type.type]: receiver.url },
+    backoff: { baseMs: 10, maxMs: 40 },
+    breaker: { threshold: 20, openMs: 60, maxOpenMs: 200, unauthorizedMs: 60_000 },
+    tuning: { pollMs: 20 },
+  })
+  const until: Run['until'] = async (what) => {
+    const end = Date.now() + 8_000
+    while (!(await what())) {
+      if (Date.now() > end) throw new Error(`not reached; ${JSON.stringify(await outbox.status(base.id))}`)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+  }
+  try {
+    await outbox.record(
+      IDS.map((id) => {
+        const generation = { ...minimalGeneration().generation, id, startedAt: Date.now() - 10, endedAt: Date.now(), durationMs: 10 }
+        const content = { instructions: `text of ${id}`, input: [], output: [] }
+        return { generation, content, deliveries: [{ destinationId: base.id, withContent: true }], bytes: eventBytes(generation, content) }
+      }),
+    )
+    worker.start()
+    await check({
+      receiver,
+      outbox,
+      deliveries: () => receiver.requests.filter(isDelivery),
+      configure: (change) => {
+        record = { ...base, config: { ...base.config, ...change }, revision: 2 }
+        worker.wake()
+      },
+      until,
+      drain: () => until(async () => (await outbox.status(base.id)).queued === 0),
+    })
+  } finally {
+    await worker.stop(50)
+    await Promise.all([egress.close(), receiver.close()])
+  }
+}
+
+const arrived = ({ receiver }: Run): string[] => [...new Set(receiver.accepted.flatMap(idsIn))].sort()
+const status = ({ outbox }: Run): ReturnType<MemoryOutbox['status']> => outbox.status('3d1f7a52-6f0e-4c7e-9b8a-5f1c2d3e4f50')
+
+it('covers every type that speaks HTTP', () => {
+  expect([...Object.keys(CONFIGS), ...OWN_TRANSPORT].sort()).toEqual([...DESTINATIONS.keys()].sort())
+})
+
+describe.concurrent.each(Object.keys(CONFIGS).map((name) => [name, DESTINATIONS.get(name)!] as const))('%s', (_name, type) => {
+  it('delivers each generation once', async () => {
+    await deliver(
+      type,
+      () => ok,
+      async (run) => {
+        await run.drain()
+        expect(arrived(run)).toEqual(IDS)
+        const paths = new Set(run.deliveries().map(({ path }) => path.split('?')[0]))
+        for (const id of IDS) {
+          const carrying = run.deliveries().filter((request) => idsIn(request).includes(id))
+          // Once per address: a type may have two, one for traces and one for spans.
+          expect(new Set(carrying.map(({ path }) => path)).size).toBe(carrying.length)
+        }
+        expect(paths.size).toBeLessThanOrEqual(IDS.length)
+        expect(await status(run)).toMatchObject({ delivered: 10, dead: 0, rejected: 0 })
+      },
+    )
+  })
+
+  it('waits as long as a 429 asks', async () => {
+    await deliver(
+      type,
+      (_request, number) => (number === 0 ? answer(429, { 'retry-after': '1' }) : ok),
+      async (run) => {
+        await run.drain()
+        expect(arrived(run)).toEqual(IDS)
+        const [first, ...later] = run.deliveries()
+        const [id = ''] = idsIn(first!)
+        const again = later.find((request) => idsIn(request).includes(id))
+        expect(again!.at - first!.at).toBeGreaterThanOrEqual(990)
+      },
+    )
+  })
+
+  it('tries again after a 503', async () => {
+    await deliver(
+      type,
+      (_request, number) => (number < 2 ? answer(503) : ok),
+      async (run) => {
+        await run.drain()
+        expect(arrived(run)).toEqual(IDS)
+        expect(await status(run)).toMatchObject({ delivered: 10, dead: 0 })
+      },
+    )
+  })
+
+  it('delivers nine of ten when one is refused', async () => {
+    await deliver(
+      type,
+      (request) => (idsIn(request).includes('gen-test-6') ? answer(400, {}, '{"error":"bad event"}') : ok),
+      async (run) => {
+        await run.drain()
+        expect(arrived(run)).toEqual(IDS.filter((id) => id !== 'gen-test-6'))
+        const { letters } = await run.outbox.deadLetters('3d1f7a52-6f0e-4c7e-9b8a-5f1c2d3e4f50', { offset: 0, limit: 10 })
+        expect(letters).toMatchObject([{ generationId: 'gen-test-6', reason: 'rejected', status: 400 }])
+      },
+    )
+  })
+
+  it('keeps everything while its credentials are wrong, and drains once they are right', async () => {
+    await deliver(
+      type,
+      (request) => (request.headers['x-fixed'] === 'yes' ? ok : answer(401)),
+      async (run) => {
+        await run.until(async () => (await status(run)).health?.breaker === 'unauthorized')
+        expect(await status(run)).toMatchObject({ queued: 10, dead: 0, health: { lastStatus: 401 } })
+        run.configure({ headers: { 'x-fixed': 'yes' } })
+        await run.drain()
+        expect(arrived(run)).toEqual(IDS)
+      },
+    )
+  })
+
+  it('gives up on a receiver that hangs, and comes back', async () => {
+    await deliver(
+      type,
+      (_request, number) => (number === 0 ? { kind: 'hang' } : ok),
+      async (run) => {
+        await run.drain()
+        expect(arrived(run)).toEqual(IDS)
+        expect(await status(run)).toMatchObject({ delivered: 10, dead: 0 })
+      },
+    )
+  })
+
+  it('sends the same bytes again when the connection breaks after they were read', async () => {
+    await deliver(
+      type,
+      (_request, number) => (number === 0 ? { kind: 'reset' } : ok),
+      async (run) => {
+        await run.drain()
+        expect(arrived(run)).toEqual(IDS)
+        const [first, ...later] = run.deliveries()
+        expect(later.filter(({ body }) => body.equals(first!.body))).toHaveLength(1)
+      },
+    )
+  })
+
+  it('halves what is too large', async () => {
+    await deliver(
+      type,
+      (request) => (idsIn(request).length > 3 ? answer(413) : ok),
+      async (run) => {
+        await run.drain()
+        expect(arrived(run)).toEqual(IDS)
+        expect(await status(run)).toMatchObject({ delivered: 10, dead: 0 })
+      },
+    )
+  })
+})
