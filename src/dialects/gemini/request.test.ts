@@ -1,0 +1,210 @@
+import { describe, expect, it } from 'vitest'
+import type { InputItem } from '../../core/item.ts'
+import type { ModelRequest, ReasoningOptions } from '../../core/request.ts'
+import { REQUESTS } from './__fixtures__/requests.ts'
+import { geminiTarget } from './__fixtures__/target.ts'
+import type { TargetOverrides } from './__fixtures__/target.ts'
+import { gemini } from './index.ts'
+
+const user = (content: unknown): InputItem => ({ type: 'message', role: 'user', content })
+type Body = { [field: string]: unknown; contents: { role: string; parts: Record<string, unknown>[] }[] }
+
+function encode(request: Partial<ModelRequest>, overrides: TargetOverrides = {}): { body: Body; dropped: readonly string[]; path: string } {
+  const encoded = gemini.encodeRequest({ input: [user('q')], ...request }, geminiTarget(overrides))
+  return { body: JSON.parse(encoded.body), dropped: encoded.dropped, path: encoded.path }
+}
+
+describe('encoding, by golden file', () => {
+  it.each(Object.entries(REQUESTS))('%s', async (name, [request, overrides]) => {
+    const { path, body, dropped } = gemini.encodeRequest(request, geminiTarget(overrides))
+    // Text, not values: long numbers must stay as they are.
+    const pretty = `${JSON.stringify({ path, dropped }, undefined, 2)}\n${body.replaceAll(/(?<=[}\]"]),(?=[{"])/g, ',\n')}\n`
+    await expect(pretty).toMatchFileSnapshot(`__fixtures__/requests/${name}.txt`)
+  })
+})
+
+describe('the address', () => {
+  it.each<[string, TargetOverrides, string]>([
+    ['a stream', {}, '/models/gemini-3-flash-preview:streamGenerateContent?alt=sse'],
+    ['a whole answer', { stream: false }, '/models/gemini-3-flash-preview:generateContent'],
+    ['a name with its folder', { model: 'models/gemini-x' }, '/models/gemini-x:streamGenerateContent?alt=sse'],
+    ['a tuned model', { model: 'tunedModels/mine', options: { path: '/publishers/google/models' } }, '/tunedModels/mine:streamGenerateContent?alt=sse'],
+    ['another root', { options: { path: '/publishers/google/models' } }, '/publishers/google/models/gemini-3-flash-preview:streamGenerateContent?alt=sse'],
+    ['a hostile name', { model: 'a:b?c' }, '/models/a%3Ab%3Fc:streamGenerateContent?alt=sse'],
+  ])('of %s', (_name, overrides, path) => {
+    expect(encode({}, overrides).path).toBe(path)
+  })
+})
+
+describe('contents', () => {
+  it('alternate and begin with the user', () => {
+    const { body } = encode({ input: [{ type: 'message', role: 'assistant', content: 'Hello' }, user('a'), user('b')] })
+    expect(body.contents.map(({ role, parts }) => `${role}:${parts.map(({ text }) => text).join('|')}`)).toEqual(['user:Continue.', 'model:Hello', 'user:a|b'])
+  })
+  it('are never empty', () => {
+    expect(encode({ input: [], instructions: 'i' }).body).toEqual({ contents: [{ role: 'user', parts: [{ text: 'Continue.' }] }], systemInstruction: { parts: [{ text: 'i' }] } })
+  })
+  it('hold the results of one turn alone, in the order of the calls, before what the user says', () => {
+    const call = (id: string): InputItem => ({ type: 'function_call', call_id: id, name: 'f', arguments: '{}' })
+    const output = (id: string): InputItem => ({ type: 'function_call_output', call_id: id, output: id })
+    const { body } = encode({ input: [user('q'), call('1'), call('2'), output('2'), user('stop'), output('1')] })
+    expect(body.contents.map(({ parts }) => parts.map((part) => Object.keys(part)[0]).join())).toEqual(['text', 'functionCall,functionCall', 'functionResponse,functionResponse', 'text'])
+    expect(body.contents[2]!.parts.map((part) => (part['functionResponse'] as { id: string }).id)).toEqual(['1', '2'])
+  })
+  it.each<[string, unknown]>([
+    ['plain', { output: 'plain' }],
+    ['[1,2]', { output: '[1,2]' }],
+    ['{"a":1}', { a: 1 }],
+    ['{"a":{"$ref":"#/x","$defs":{},"b":[{"$ref":1}]}}', { a: { b: [{}] } }],
+    ['{"broken', { output: '{"broken' }],
+    ['', { output: '' }],
+  ])('wrap the result %j in an object', (text, response) => {
+    const { body } = encode({ input: [user('q'), { type: 'function_call', call_id: '1', name: 'f', arguments: '{}' }, { type: 'function_call_output', call_id: '1', output: text }] })
+    expect(body.contents[2]!.parts).toEqual([{ functionResponse: { id: '1', name: 'f', response } }])
+  })
+  it('say so when a call has no result', () => {
+    const { body } = encode({ input: [user('q'), { type: 'function_call', call_id: '1', name: 'f', arguments: '{}' }, user('next')] })
+    expect(body.contents[2]!.parts).toEqual([{ functionResponse: { id: '1', name: 'f', response: { error: 'No result is available for this call.' } } }])
+  })
+})
+
+describe('signatures', () => {
+  const call: InputItem = { type: 'function_call', call_id: '1', name: 'f', arguments: '{}' }
+  const signed = (fields: object): InputItem => ({ type: 'reasoning', summary: [], ...fields })
+  const first = (input: InputItem[], overrides: TargetOverrides = {}): unknown => encode({ input: [user('q'), ...input, call] }, overrides).body.contents[1]!.parts.at(-1)!['thoughtSignature']
+  const STAND_IN = Buffer.from('skip_thought_signature_validator').toString('base64')
+  it('come back from the plain fields too', () => {
+    expect(first([signed({ signature: 's1', format: 'google-gemini-v1' })])).toBe('s1')
+  })
+  it('of another format are a stand-in here', () => {
+    expect(first([signed({ signature: 's1', format: 'anthropic-claude-v1' })])).toBe(STAND_IN)
+    expect(first([])).toBe(STAND_IN)
+  })
+  it('need no stand-in for models that ask for none', () => {
+    expect(first([], { model: 'gemini-2.5-flash' })).toBeUndefined()
+    expect(first([], { options: { call_signatures: false } })).toBeUndefined()
+  })
+})
+
+describe('thinking', () => {
+  it.each<[string, ReasoningOptions | null, string, object | undefined, string[]]>([
+    ['nothing said', null, 'gemini-3-flash-preview', undefined, []],
+    ['only a summary', { summary: 'auto' }, 'gemini-2.5-pro', { includeThoughts: true }, []],
+    ['on', { enabled: true }, 'gemini-3-flash-preview', { includeThoughts: true }, []],
+    ['on, by budget', { enabled: true }, 'gemini-2.5-flash', { thinkingBudget: -1, includeThoughts: true }, []],
+    ['a level', { effort: 'medium' }, 'gemini-3-flash-preview', { thinkingLevel: 'medium', includeThoughts: true }, []],
+    ['more than the highest level', { effort: 'max' }, 'gemini-3-flash-preview', { thinkingLevel: 'high', includeThoughts: true }, []],
+    ['a level between two', { effort: 'medium' }, 'gemini-3-pro-preview', { thinkingLevel: 'low', includeThoughts: true }, []],
+    ['a budget as a level', { max_tokens: 1000 }, 'gemini-3-flash-preview', { thinkingLevel: 'minimal', includeThoughts: true }, []],
+    ['a budget', { max_tokens: 2000 }, 'gemini-2.5-flash', { thinkingBudget: 2000, includeThoughts: true }, []],
+    ['too high a budget', { max_tokens: 99_999 }, 'gemini-2.5-pro', { thinkingBudget: 32_768, includeThoughts: true }, []],
+    ['too low a budget', { max_tokens: 1 }, 'gemini-2.5-flash-lite', { thinkingBudget: 512, includeThoughts: true }, []],
+    ['an effort as a budget', { effort: 'high' }, 'gemini-2.5-flash', { thinkingBudget: 8000, includeThoughts: true }, []],
+    ['off', { effort: 'none' }, 'gemini-2.5-flash', { thinkingBudget: 0 }, []],
+    ['off where it cannot be', { effort: 'none' }, 'gemini-2.5-pro', { thinkingBudget: 128 }, ['reasoning: none']],
+    ['off by the lowest level', { enabled: false }, 'gemini-3-flash-preview', { thinkingLevel: 'minimal' }, []],
+    ['off where the lowest is low', { enabled: false }, 'gemini-3.1-pro-preview', { thinkingLevel: 'low' }, ['reasoning: none']],
+    ['on where there is none', { effort: 'low' }, 'gemini-2.0-flash', undefined, ['reasoning']],
+    ['off where there is none', { effort: 'none' }, 'gemma-3-27b-it', undefined, []],
+    ['a model nobody knows', { effort: 'low' }, 'next-big-thing', { thinkingBudget: 2000, includeThoughts: true }, []],
+  ])('%s', (_name, reasoning, model, config, dropped) => {
+    const encoded = encode({ reasoning, max_output_tokens: 10_000 }, { model })
+    expect((encoded.body['generationConfig'] as { thinkingConfig?: object }).thinkingConfig).toEqual(config)
+    expect(encoded.dropped).toEqual(dropped)
+  })
+  it('can be declared for any model', () => {
+    const options: TargetOverrides['options'] = { thinking: 'level', thinking_levels: ['low'], model_rules: [{ match: '.', thinking: 'none' }] }
+    expect(encode({ reasoning: { effort: 'high' } }, { options }).body['generationConfig']).toEqual({ thinkingConfig: { thinkingLevel: 'low', includeThoughts: true } })
+  })
+})
+
+describe('tools', () => {
+  const tools = [{ type: 'function', name: 'a' }, { type: 'function', name: 'b' }]
+  const configOf = (request: Partial<ModelRequest>, overrides: TargetOverrides = {}): unknown =>
+    (encode(request, overrides).body['toolConfig'] as { functionCallingConfig?: unknown } | undefined)?.functionCallingConfig
+  it.each<[string, ModelRequest['tool_choice'], unknown]>([
+    ['auto', 'auto', { mode: 'AUTO' }],
+    ['none', 'none', { mode: 'NONE' }],
+    ['required', 'required', { mode: 'ANY' }],
+    ['one', { type: 'function', name: 'b' }, { mode: 'ANY', allowedFunctionNames: ['b'] }],
+    ['some, required', { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'b' }] }, { mode: 'ANY', allowedFunctionNames: ['b'] }],
+  ])('choice %s', (_name, tool_choice, config) => {
+    const { body } = encode({ tools, tool_choice: tool_choice! })
+    expect(configOf({ tools, tool_choice: tool_choice! })).toEqual(config)
+    expect((body['tools'] as { functionDeclarations: unknown[] }[])[0]!.functionDeclarations).toHaveLength(2)
+  })
+  it('choice among some leaves the others out', () => {
+    const { body } = encode({ tools, tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'b' }] } })
+    expect(body['tools']).toMatchObject([{ functionDeclarations: [{ name: 'b' }] }])
+  })
+  it('that are strict are validated', () => {
+    const strict = [{ type: 'function', name: 'a', strict: true }]
+    expect(configOf({ tools: strict })).toEqual({ mode: 'VALIDATED' })
+    expect(configOf({ tools: strict, tool_choice: 'required' })).toEqual({ mode: 'ANY' })
+    expect(configOf({ tools: strict }, { options: { validated_mode: false } })).toBeUndefined()
+  })
+  it('search is native, beside functions only where models can', () => {
+    expect(encode({ tools: [{ type: 'web_search_2025_08_26' }] }).body['tools']).toEqual([{ googleSearch: {} }])
+    const mixed = encode({ tools: [...tools, { type: 'web_search' }] })
+    expect(mixed.body['tools']).toMatchObject([{ functionDeclarations: [{}, {}] }, { googleSearch: {} }])
+    expect(mixed.body['toolConfig']).toEqual({ includeServerSideToolInvocations: true })
+    const older = encode({ tools: [...tools, { type: 'web_search' }] }, { model: 'gemini-2.5-flash' })
+    expect(older.body['tools']).toHaveLength(1)
+    expect(older.dropped).toEqual(['tools: web_search beside functions'])
+    expect(encode({ tools: [{ type: 'web_search' }] }, { options: { native_tools: [] } }).dropped).toEqual(['tools: web_search'])
+  })
+  it('of the gateway itself are not native', () => {
+    expect(encode({ tools: [{ type: 'gateway:web_search' }] }).body['tools']).toBeUndefined()
+  })
+  it('are left out where the endpoint has none', () => {
+    const { body, dropped } = encode({ tools, tool_choice: 'required' }, { supports: [] })
+    expect([body['tools'], body['toolConfig'], dropped]).toEqual([undefined, undefined, ['tools']])
+  })
+  it('with names it refuses get others', () => {
+    const { body } = encode({ tools: [{ type: 'function', name: '1st tool!' }, { type: 'function', name: 'fine.one' }] })
+    const names = (body['tools'] as { functionDeclarations: { name: string }[] }[])[0]!.functionDeclarations.map(({ name }) => name)
+    expect(names[0]).toMatch(/^_\w*$/)
+    expect(names[1]).toBe('fine.one')
+  })
+})
+
+describe('structured output', () => {
+  const schema = { type: 'json_schema', name: 'n', schema: { type: 'object' } } as const
+  it('is native where it may be', () => {
+    expect(encode({ text: { format: schema } }).body['generationConfig']).toEqual({ responseMimeType: 'application/json', responseJsonSchema: { type: 'object' } })
+    expect(encode({ text: { format: schema } }, { options: { schemas: 'openapi' } }).body['generationConfig']).toEqual({ responseMimeType: 'application/json', responseSchema: { type: 'OBJECT' } })
+    expect(encode({ text: { format: { type: 'json_object' } } }).body['generationConfig']).toEqual({ responseMimeType: 'application/json' })
+  })
+  it('stands beside tools where models can', () => {
+    const tools = [{ type: 'function', name: 'f' }]
+    expect(encode({ text: { format: schema }, tools }).body['generationConfig']).toBeDefined()
+    const older = encode({ text: { format: { type: 'json_object' } }, tools }, { model: 'gemini-2.5-flash' })
+    expect([older.body['generationConfig'], older.dropped]).toEqual([undefined, ['text.format: asked for in the prompt']])
+    expect(encode({ text: { format: schema }, tools, tool_choice: 'none' }, { model: 'gemini-2.5-flash' }).body['generationConfig']).toBeDefined()
+  })
+})
+
+describe('media', () => {
+  const part = (content: object): ModelRequest => ({ input: [user([content])] })
+  const urls = (request: ModelRequest, overrides: TargetOverrides = {}): readonly string[] => gemini.mediaUrls!(request, geminiTarget(overrides))
+  it('the endpoint cannot read itself are asked for, once each, in results of tools too', () => {
+    const image = { type: 'input_image', image_url: 'https://x.test/a.png' } as const
+    expect(urls({ input: [user([image, image]), { type: 'function_call_output', call_id: '1', output: [{ ...image, image_url: 'http://y.test/b' }] }] })).toEqual(['https://x.test/a.png', 'http://y.test/b'])
+    expect(urls({ input: [user('https://x.test/a.png'), { type: 'reasoning', summary: [] }] })).toEqual([])
+  })
+  it.each(['gs://b/a.mp4', 'https://youtu.be/x', 'https://generativelanguage.googleapis.com/v1beta/files/a', 'data:video/mp4;base64,AA'])('%s is not fetched', (video_url) => {
+    expect(urls(part({ type: 'input_video', video_url }))).toEqual([])
+    expect(() => encode(part({ type: 'input_video', video_url }))).not.toThrow()
+  })
+  it('that were not fetched are an error', () => {
+    expect(() => encode(part({ type: 'input_image', image_url: 'https://x.test/a.png' }))).toThrow(expect.objectContaining({ errorType: 'image_download_failed' }))
+  })
+  it.each([{ type: 'input_image', file_id: 'file-1' }, { type: 'input_file', file_id: 'file-1' }, { type: 'input_file' }, { type: 'input_image', image_url: 'ftp://x/y' }])('%j is for another endpoint', (content) => {
+    expect(() => encode(part(content))).toThrow(expect.objectContaining({ errorType: 'invalid_prompt', failover: 'next' }))
+  })
+  it('images are asked for only where the model makes them', () => {
+    expect(encode({ modalities: ['image'] }).dropped).toEqual(['modalities: image'])
+    expect(encode({}, { model: 'gemini-2.5-flash-image' }).body['generationConfig']).toEqual({ responseModalities: ['TEXT', 'IMAGE'] })
+    expect(encode({ modalities: ['image'] }, { model: 'gemini-2.5-flash-image' }).body['generationConfig']).toEqual({ responseModalities: ['IMAGE'] })
+  })
+})
