@@ -15,7 +15,7 @@ beforeEach(async () => {
 })
 afterEach(() => Promise.all([egress.close(), receiver.close()]))
 
-const run = async (url = receiver.url): Promise<ConnectionTest> => {
+const run = async (url = receiver.url, changes: Partial<Destination> = {}): Promise<ConnectionTest> => {
   const type: Destination = {
     type: 'plain',
     name: 'Plain',
@@ -31,6 +31,7 @@ const run = async (url = receiver.url): Promise<ConnectionTest> => {
         check: ({ body }) => (body.toString().includes('traces') ? undefined : 'the table has no columns'),
       },
     ],
+    ...changes,
   }
   return testConnection(
     type,
@@ -73,5 +74,24 @@ describe('testConnection', () => {
       ok: false,
       steps: [{ status: 0, message: expect.stringContaining('never allowed') }],
     })
+  })
+
+  it('knows what a delivery would know, and goes on without it', async () => {
+    const probe: Destination['probe'] = (_settings, { prepared }) => [
+      { name: 'ask', request: { method: 'GET', url: `${receiver.url}/${String(prepared)}`, headers: {} } },
+    ]
+    await run(receiver.url, {
+      probe,
+      prepare: async (_settings, _context, send) => (await send({ method: 'GET', url: receiver.url, headers: {} })).status,
+    })
+    await run(receiver.url, { probe, prepare: async () => Promise.reject(new Error('down')) })
+    expect(receiver.requests.map(({ path }) => path)).toEqual(['/', '/200', '/undefined'])
+  })
+
+  it('waits for an answer that takes several requests', async () => {
+    receiver.react = (request) => (request.path === '/later' ? answer(200, {}, 'traces') : answer(202))
+    const later = { method: 'GET', url: `${receiver.url}/later`, headers: {} } as const
+    const test = await run(receiver.url, { followUp: ({ status }) => (status === 202 ? { request: later, afterMs: 1 } : undefined) })
+    expect(test).toMatchObject({ ok: true, steps: [{ status: 200 }, { status: 200 }] })
   })
 })

@@ -1,5 +1,13 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { classifyHttp, redact } from '../core/outcome.ts'
-import { DESTINATION_DEFAULTS, type Destination, type DestinationContext, type OutgoingResponse, type ProbeStep } from '../core/destination.ts'
+import {
+  DESTINATION_DEFAULTS,
+  type Destination,
+  type DestinationContext,
+  type OutgoingRequest,
+  type OutgoingResponse,
+  type ProbeStep,
+} from '../core/destination.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Transport } from './transport.ts'
 
@@ -29,9 +37,10 @@ export async function testConnection(
   signal: AbortSignal,
 ): Promise<ConnectionTest> {
   const steps: ProbeStepResult[] = []
-  for (const step of type.probe(settings, context)) {
+  const prepared = await prepare(type, settings, context, transport, signal)
+  for (const step of type.probe(settings, prepared)) {
     const started = clock.monotonic()
-    const { status, message } = await runStep(type, step, context, transport, signal)
+    const { status, message } = await runStep(type, step, settings, prepared, transport, signal)
     steps.push({
       name: step.name,
       ok: message === undefined,
@@ -44,16 +53,59 @@ export async function testConnection(
   return { ok: true, steps }
 }
 
+/** What a delivery would know (a bucket's region, a table's columns). A look-up that fails is told by the step that needs it. */
+async function prepare(
+  type: Destination,
+  settings: unknown,
+  context: DestinationContext,
+  transport: Transport,
+  signal: AbortSignal,
+): Promise<DestinationContext> {
+  if (type.prepare === undefined || context.prepared !== undefined) return context
+  try {
+    const prepared = await type.prepare(settings, context, (request) => transport(request, timeoutOf(type, request), signal))
+    return prepared === undefined ? context : { ...context, prepared }
+  } catch {
+    return context
+  }
+}
+
+const timeoutOf = (type: Destination, request: OutgoingRequest): number =>
+  request.timeoutMs ?? type.limits.timeoutMs ?? DESTINATION_DEFAULTS.timeoutMs
+
+/** Answers that say "still at it" are followed, as in a delivery; a test has less patience. */
+const MAX_FOLLOW_UPS = 20
+
+async function exchange(
+  type: Destination,
+  first: OutgoingRequest,
+  settings: unknown,
+  context: DestinationContext,
+  transport: Transport,
+  signal: AbortSignal,
+): Promise<OutgoingResponse> {
+  const send = (request: OutgoingRequest): Promise<OutgoingResponse> =>
+    type.transport?.(request, context, signal) ?? transport(request, timeoutOf(type, request), signal)
+  let response = await send(first)
+  for (let step = 0; step < MAX_FOLLOW_UPS; step++) {
+    const next = type.followUp?.(response, step, settings, context)
+    if (next === undefined) break
+    await delay(next.afterMs, undefined, { signal })
+    response = await send(next.request)
+  }
+  return response
+}
+
 async function runStep(
   type: Destination,
   step: ProbeStep,
+  settings: unknown,
   context: DestinationContext,
   transport: Transport,
   signal: AbortSignal,
 ): Promise<{ readonly status: number; readonly message?: string }> {
   try {
-    const timeoutMs = step.request.timeoutMs ?? type.limits.timeoutMs ?? DESTINATION_DEFAULTS.timeoutMs
-    const response = await (type.transport?.(step.request, context, signal) ?? transport(step.request, timeoutMs, signal))
+    const response = await exchange(type, step.request, settings, context, transport, signal)
     const problem = step.check === undefined ? judge(type, step, response) : step.check(response)
     return { status: response.status, ...(problem === undefined ? {} : { message: redact(problem).slice(0, 500) }) }
   } catch (error) {
