@@ -1,0 +1,307 @@
+import { createOpenResponses } from '@ai-sdk/open-responses'
+import { createOpenAI } from '@ai-sdk/openai'
+import { OpenAIResponsesModel, type ModelRequest as AgentRequest, withTrace } from '@openai/agents'
+import { OpenRouter } from '@openrouter/sdk'
+import type { OpenResponsesResult, StreamEvents } from '@openrouter/sdk/models'
+import { generateText, jsonSchema, streamText, tool, type LanguageModel } from 'ai'
+import OpenAI from 'openai'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { PROVIDERS } from '../src/providers/index.ts'
+import { checkWire } from '../src/testing/check-wire.ts'
+import { readRecordings, recordingsFolder, recordingsRequired, type Recording } from '../src/testing/recordings.ts'
+import { replayModel, startReplayServer, type ReplayServer } from '../src/testing/replay-server.ts'
+import { startGateway, type TestGateway } from '../src/testing/start-gateway.ts'
+import { expectKnown } from './clients/expect-known.ts'
+
+/**
+ * Every recorded answer, served over a real socket in one piece and cut at random bytes, through the whole gateway into real clients.
+ * All of them have to see the same: no throw, no lost event, nothing unknown, the same text, calls and usage in a stream and in JSON.
+ */
+
+/** Formats of the recordings, and the dialect that reads each. */
+const REPLAYED: { readonly [format: string]: string } = {
+  chat: 'openai-chat',
+  responses: 'openai-responses',
+}
+
+/** Vendors that the recordings know by another name than the gateway. */
+const SLUGS: { readonly [recorded: string]: string } = { snowflake: 'snowflake-cortex' }
+
+const folder = recordingsFolder()
+if (folder === undefined) console.warn('SKIPPED: the recordings are not here (SIGNALBOX_FIXTURES): nothing is replayed through the gateway')
+
+if (folder === undefined && recordingsRequired()) {
+  it('the recordings are here, as CI and SIGNALBOX_REQUIRE_FIXTURES demand', () => {
+    expect.unreachable('set SIGNALBOX_FIXTURES to the folder that holds index.json')
+  })
+}
+
+/** Items of vendors' own tools that the contract's answers have no name for: they are carried, and this client hands them on unread. */
+const CARRIED: ReadonlySet<unknown> = new Set([
+  'mcp_list_tools',
+  'mcp_call',
+  'mcp_approval_request',
+  'tool_search_call',
+  'tool_search_output',
+  'local_shell_call',
+  'compaction',
+  'x_search_call',
+])
+const isCarried = (raw: unknown): boolean => CARRIED.has((raw as { readonly type?: unknown }).type)
+
+/** What a client made of an answer. */
+interface Seen {
+  readonly text: string
+  /** Whether the model stopped by itself. */
+  readonly complete: boolean
+  readonly calls: readonly (readonly [name: string, args: string])[]
+  /** Names among `calls` that belong to custom tools. */
+  readonly custom: ReadonlySet<string>
+  readonly types: readonly string[]
+  readonly usage: readonly unknown[]
+}
+
+type Output = readonly { readonly type: string; readonly [field: string]: unknown }[]
+
+function seen({ status, output }: { readonly status?: unknown; readonly output: unknown }, usage: readonly unknown[]): Seen {
+  const items = output as Output
+  const parts = items.flatMap((item) => (item.type === 'message' ? (item['content'] as { type: string; text?: string }[]) : []))
+  return {
+    text: parts.map((part) => (part.type === 'output_text' ? part.text : '')).join(''),
+    complete: status === 'completed',
+    calls: items.flatMap((item) => {
+      if (item.type === 'function_call') return [[String(item['name']), String(item['arguments'])] as const]
+      return item.type === 'custom_tool_call' ? [[String(item['name']), String(item['input'])] as const] : []
+    }),
+    custom: new Set(items.filter(({ type }) => type === 'custom_tool_call').map((item) => String(item['name']))),
+    // One client renames what it does not know and keeps the original.
+    types: items.map(({ type, raw }) => (type === 'UNKNOWN' ? (raw as { readonly type: string }).type : type)),
+    usage,
+  }
+}
+
+/** Failures told inside a stream, and how they end. */
+const isFailure = ({ status, features }: Recording): boolean => status >= 400 || features.some((feature) => feature.startsWith('error.in_'))
+
+describe.skipIf(folder === undefined).each(Object.keys(REPLAYED))('recordings of %s', (format) => {
+  const recordings = folder === undefined ? [] : readRecordings(folder, format)
+  const numbered = recordings.map((recording, n) => [recording.name.replace(`${format}/`, ''), recording, n] as const)
+  let server: ReplayServer
+  let gateway: TestGateway
+  let openai: OpenAI
+  let sdk: OpenRouter
+
+  beforeAll(async () => {
+    server = await startReplayServer(recordings)
+    gateway = await startGateway(configFor(recordings, REPLAYED[format]!, server.url))
+    openai = new OpenAI({ apiKey: gateway.key, baseURL: `${gateway.url}/api/v1`, maxRetries: 0 })
+    sdk = new OpenRouter({ apiKey: gateway.key, serverURL: `${gateway.url}/api/v1`, retryConfig: { strategy: 'none' } })
+  })
+  afterAll(async () => {
+    await gateway.close()
+    await server.close()
+  })
+
+  // Without cutting anything short: these answers end as the upstream ended them.
+  const body = (n: number, how: 'whole' | 'cut') => ({ model: `replay/${replayModel(n, how)}`, input: 'Hello' })
+
+  async function throughWire(n: number): Promise<Seen> {
+    const response = await gateway.respond({ ...body(n, 'cut'), stream: true })
+    const text = await response.text()
+    if (response.status !== 200) throw new Error(text)
+    const { terminal } = checkWire(text)
+    expect(['response.completed', 'response.incomplete']).toContain(terminal.type)
+    const answer = terminal['response'] as OpenAI.Responses.Response
+    return seen(answer, usageOf(answer.usage))
+  }
+  const usageOf = (usage: OpenAI.Responses.ResponseUsage | null | undefined): readonly unknown[] => [
+    usage?.input_tokens,
+    usage?.output_tokens,
+    usage?.total_tokens,
+    usage?.input_tokens_details.cached_tokens,
+    usage?.output_tokens_details.reasoning_tokens,
+  ]
+  const throughOpenAi = async (n: number, how: 'whole' | 'cut', stream: boolean): Promise<Seen> => {
+    const answer = stream ? await openai.responses.stream(body(n, how)).finalResponse() : await openai.responses.create(body(n, how))
+    return seen(answer, usageOf(answer.usage))
+  }
+  const throughSdk = async (n: number, how: 'whole' | 'cut', stream: boolean): Promise<Seen> => {
+    const sent = await sdk.beta.responses.send({ responsesRequest: { ...body(n, how), stream } })
+    let answer = sent as OpenResponsesResult
+    let deltas = ''
+    if (stream) {
+      for await (const event of sent as AsyncIterable<StreamEvents>) {
+        expectKnown(event, isCarried)
+        if (event.type === 'response.output_text.delta') deltas += event.delta
+        if (event.type === 'response.completed' || event.type === 'response.incomplete') answer = event.response
+      }
+    } else expectKnown(sent, isCarried)
+    const { usage } = answer
+    const collected = seen(answer, [
+      usage?.inputTokens,
+      usage?.outputTokens,
+      usage?.totalTokens,
+      usage?.inputTokensDetails.cachedTokens,
+      usage?.outputTokensDetails.reasoningTokens,
+    ])
+    if (stream) expect(deltas).toBe(collected.text)
+    return collected
+  }
+
+  /** What the other clients make of it: text and calls; each has its own idea of usage. */
+  const others: readonly ((n: number, expected: Seen) => Promise<void>)[] = [
+    // In whole answers this client refuses items of types it does not know; in streams it passes over them.
+    (n, expected) =>
+      throughAiSdk(
+        expected.types.includes('x_search_call') ? 'streamed' : 'both',
+        (how) => createOpenAI({ apiKey: gateway.key, baseURL: `${gateway.url}/api/v1` })(body(n, how).model),
+        expected,
+      ),
+    (n, expected) =>
+      throughAiSdk(
+        'both',
+        (how) => createOpenResponses({ name: 'gateway', url: `${gateway.url}/api/v1/responses`, apiKey: gateway.key })(body(n, how).model),
+        expected,
+      ),
+    (n, expected) => throughAgents((how) => new OpenAIResponsesModel(openai, body(n, how).model), expected),
+  ]
+
+  it('are there, answers and failures', () => {
+    expect(recordings.filter((recording) => !isFailure(recording)).length).toBeGreaterThan(5)
+  })
+
+  it.each(numbered.filter(([, recording]) => !isFailure(recording)))('%s', async (_name, recording, n) => {
+    const expected = await throughWire(n)
+    for (const stream of [true, false]) {
+      expect(await throughOpenAi(n, stream ? 'cut' : 'whole', stream)).toEqual(expected)
+      expect(await throughSdk(n, stream ? 'whole' : 'cut', stream)).toEqual(expected)
+    }
+    await others[n % others.length]!(n, expected)
+    // Features are those of the whole file, usage is what the vendor reported.
+    if (recording.features.includes('tool_call') && !/ #\d+$/.test(recording.name)) expect(expected.calls.length).toBeGreaterThan(0)
+    if (/"(?:prompt|input)_tokens"/.test(recording.body.toString())) expect(expected.usage.every((count) => Number.isInteger(count))).toBe(true)
+  })
+
+  it.each(numbered.filter(([, recording]) => isFailure(recording)))('the failure %s', async (name, recording, n) => {
+    const raw = await gateway.respond({ ...body(n, 'cut'), stream: true })
+    const text = await raw.text()
+    const failed = raw.status === 200 ? (checkWire(text).terminal['response'] as { error_type: string }) : undefined
+    if (failed === undefined) expect(JSON.parse(text)).toMatchObject({ error: { code: raw.status, metadata: { source: 'provider' } } })
+    else expect(checkWire(text).terminal.type).toBe('response.failed')
+    const json = await gateway.respond(body(n, 'whole'))
+    const { error } = (await json.json()) as { error: { code: number; message: string; metadata: { error_type: string } } }
+    expect([json.status, error.metadata.error_type]).toEqual(expectedFailure(name, recording))
+    if (failed === undefined) expect(raw.status).toBe(json.status)
+    else expect(failed.error_type).toBe(error.metadata.error_type)
+    const typed: unknown = await openai.responses.create(body(n, 'cut')).catch((thrown: unknown) => thrown)
+    expect(typed).toBeInstanceOf(OPENAI_ERRORS[json.status])
+    const known: unknown = await sdk.beta.responses.send({ responsesRequest: body(n, 'whole') }).catch((thrown: unknown) => thrown)
+    expect(known).toMatchObject({ statusCode: json.status, error: { code: json.status } })
+  })
+})
+
+const OPENAI_ERRORS: { readonly [status: number]: new (...args: never[]) => Error } = {
+  400: OpenAI.BadRequestError,
+  404: OpenAI.NotFoundError,
+  429: OpenAI.RateLimitError,
+  502: OpenAI.InternalServerError,
+  503: OpenAI.InternalServerError,
+}
+
+/** Recorded refusals that mean something else than their status says, by what stands in their name. */
+const EXPECTED_FAILURES: readonly (readonly [name: RegExp, status: number, errorType: string])[] = [
+  [/context_length/, 400, 'context_length_exceeded'],
+  // A key the vendor rejects is the gateway's, not the caller's; so is an account without money.
+  [/xai.*raises_appropri/, 502, 'provider_unavailable'],
+  [/va-openai-error/, 502, 'provider_unavailable'],
+  [/openrouter_stream_error/, 400, 'token_limit_exceeded'],
+  // The model has failed, not the caller: another endpoint may do better.
+  [/tool_use_failed/, 502, 'provider_unavailable'],
+  [/tool_return_content-url-audio|rejects_interleaved/, 400, 'invalid_prompt'],
+]
+
+const BY_STATUS: { readonly [status: number]: readonly [number, string] } = {
+  400: [400, 'invalid_request'],
+  401: [502, 'provider_unavailable'],
+  403: [502, 'provider_unavailable'],
+  404: [404, 'not_found'],
+  429: [429, 'rate_limit_exceeded'],
+}
+
+function expectedFailure(name: string, { status }: Recording): readonly [number, string] {
+  const listed = EXPECTED_FAILURES.find(([pattern]) => pattern.test(name))
+  return listed === undefined ? BY_STATUS[status]! : [listed[1], listed[2]]
+}
+
+/** Each vendor as the gateway declares it, with its address changed; vendors it does not know are servers of the dialect. */
+function configFor(recordings: readonly Recording[], dialect: string, url: string): { readonly [key: string]: unknown } {
+  const slugOf = ({ provider }: Recording): string => SLUGS[provider] ?? provider
+  const known = new Map(PROVIDERS.map((provider) => [provider.slug, provider]))
+  const providers = [...new Set(recordings.map(slugOf))].map((slug) => ({
+    slug,
+    dialect,
+    base_url: url,
+    api_keys: ['upstream-key'],
+    ...(known.has(slug) ? {} : { name: slug }),
+  }))
+  const models = recordings.flatMap((recording, n) =>
+    (['whole', 'cut'] as const).map((how) => ({
+      slug: `replay/${replayModel(n, how)}`,
+      context_length: 1_000_000,
+      endpoints: [{ provider: slugOf(recording), upstream_model: replayModel(n, how), pricing: { input: 1, output: 2 } }],
+    })),
+  )
+  return { providers, models, routing: { cooldown: false, retries: false, sticky: false } }
+}
+
+/** Text and calls of a streamed and a whole answer. Tools are offered under the names that will be called, or the client would complain. */
+async function throughAiSdk(ways: 'both' | 'streamed', model: (how: 'whole' | 'cut') => LanguageModel, expected: Seen): Promise<void> {
+  const names = [...new Set(expected.calls.map(([name]) => name))]
+  const tools = Object.fromEntries(names.map((name) => [name, tool({ inputSchema: jsonSchema({}) })]))
+  const failures: unknown[] = []
+  const quiet = { maxRetries: 0, prompt: 'Hello', tools }
+  const streamed = streamText({ ...quiet, model: model('cut'), onError: ({ error }) => void failures.push(error) })
+  await streamed.consumeStream({ onError: (error) => void failures.push(error) })
+  expect(failures).toEqual([])
+  const answers = [{ text: await streamed.text, calls: await streamed.toolCalls }]
+  if (ways === 'both') {
+    const whole = await generateText({ ...quiet, model: model('whole') })
+    answers.push({ text: whole.text, calls: whole.toolCalls })
+  }
+  for (const { text, calls } of answers) {
+    expect(text).toBe(expected.text)
+    const called = calls.filter(({ providerExecuted }) => providerExecuted !== true).map(({ toolName, input }) => [toolName, input])
+    expect(called).toEqual(expected.calls.map(([name, args]) => [name, parsed(args)]))
+  }
+}
+
+function parsed(args: string): unknown {
+  try {
+    return args === '' ? {} : JSON.parse(args)
+  } catch {
+    return args
+  }
+}
+
+/** The model of an agent, asked directly: a run would execute the calls. */
+async function throughAgents(model: (how: 'whole' | 'cut') => OpenAIResponsesModel, expected: Seen): Promise<void> {
+  const request: AgentRequest = { input: 'Hello', modelSettings: {}, tools: [], outputType: 'text', handoffs: [], tracing: false }
+  await withTrace('replay', async () => {
+    // An answer that was cut is an error to this client, whole or streamed.
+    if (!expected.complete) {
+      await expect(model('whole').getResponse(request)).rejects.toThrow(/response\.incomplete/)
+      return
+    }
+    const { output } = await model('whole').getResponse(request)
+    let streamed: Output | undefined
+    for await (const event of model('cut').getStreamedResponse(request)) {
+      if (event.type === 'response_done') streamed = event.response.output as unknown as Output
+    }
+    for (const items of [output as unknown as Output, streamed!]) {
+      const texts = items.flatMap((item) => (item.type === 'message' ? (item['content'] as { text?: string }[]) : []))
+      expect(texts.map(({ text }) => text ?? '').join('')).toBe(expected.text)
+      const calls = items.filter(({ type }) => type === 'function_call').map((item) => [item['name'], item['arguments']])
+      expect(calls).toEqual(expected.calls.filter(([name]) => !expected.custom.has(name)))
+    }
+  })
+}
