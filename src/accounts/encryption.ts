@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, hash, randomBytes as systemRandomBytes } from 'node:crypto'
 import type { Encryption } from '../core/account.ts'
 import { GatewayError } from '../core/error.ts'
+import { masterKeyOf, SECRET_KEY_CANARY } from '../core/secret-context.ts'
 import type { FactStore } from '../core/store.ts'
 import { Secret } from '../lib/secret.ts'
 
@@ -113,7 +114,7 @@ export function generateSecretKey(randomBytes: (length: number) => Buffer = syst
   return new Secret(randomBytes(KEY_BYTES).toString('base64'))
 }
 
-const CANARY = 'secret-key-canary'
+const CANARY = SECRET_KEY_CANARY
 
 /**
  * Proves that the master key is the one this database's secrets were sealed with, before anything is sealed with another. The first start
@@ -140,7 +141,7 @@ function openCanary(encryption: Encryption, stored: string): string {
   }
   throw new GatewayError(
     'precondition_failed',
-    `The secret key (${encryption.keyId}) is not the one the secrets in this database are encrypted with (${stored.split('.')[1] ?? 'unknown'}): ` +
+    `The secret key (${encryption.keyId}) is not the one the secrets in this database are encrypted with (${masterKeyOf(stored) ?? 'unknown'}): ` +
       'set SIGNALBOX_SECRET_KEY, or secret.key in the data directory, to that key',
   )
 }

@@ -81,6 +81,8 @@ export interface OutboxEntry {
   /** Media already replaced by placeholders. Absent when no selected destination may see content. Kept only until the last delivery is settled. */
   readonly content?: GenerationContent
   readonly deliveries: readonly NewDelivery[]
+  /** Content the workspace asked to keep with the record, as `GenerationStore.insertMany` takes it; no concern of the deliveries. */
+  readonly keptContent?: GenerationContent
   /** Size of the event as canonical JSON: the measure of batches and of the queue's bounds. */
   readonly bytes: number
 }
@@ -148,6 +150,8 @@ export interface DeliveryStatus {
   readonly delivered: number
   readonly rejected: number
   readonly dropped: number
+  /** Deliveries that lost their content to keep the queue within bounds. */
+  readonly bodiesDropped?: number
   readonly dead: number
   readonly health: DeliveryHealth | undefined
 }
@@ -206,6 +210,17 @@ export interface Outbox {
   /** Makes dead letters due again with a fresh count of tries; all of them when no ids are given. Returns how many. */
   replay(destinationId: string, now: number, ids?: readonly string[]): Promise<number>
   purge(destinationId: string, ids?: readonly string[]): Promise<number>
+}
+
+/** An outbox in a database, which needs cleaning now and then. */
+export interface DurableOutbox extends Outbox {
+  /**
+   * Deletes some of what nobody waits for any more: deliveries of destinations that are gone, content of settled deliveries that a crash or a
+   * race left behind, dead letters past their time, data keys without content. Looks at about `limit` rows; returns how many it deleted.
+   */
+  sweep(limit: number): Promise<number>
+  /** Who holds leases, ended ones included. Reads the whole queue: for the start of a process. */
+  owners(): Promise<readonly string[]>
 }
 
 export interface LeaseOptions {

@@ -67,6 +67,9 @@ function stringify(value: unknown, replacer?: (key: string, value: unknown) => u
   }
 }
 
+/** The generation as it would be stored: without what callers made too large or nested too deeply. */
+export const withoutOversize = (generation: Generation): Generation => decodeGeneration(encodeRecord(generation))
+
 export function decodeGeneration(record: string): Generation {
   return JSON.parse(record) as Generation
 }

@@ -12,9 +12,28 @@ export interface ColumnTypes {
   /** Double precision: money in USD. */
   readonly real: RawBuilder<unknown>
   readonly flag: RawBuilder<unknown>
+  readonly blob: RawBuilder<unknown>
+  /** A whole number the database counts up by itself: the whole definition of a primary key. */
+  readonly serial: RawBuilder<unknown>
 }
 
 export const COLUMN_TYPES: { readonly [E in Engine]: ColumnTypes } = {
-  sqlite: { text: sql`text`, json: sql`text`, integer: sql`integer`, real: sql`real`, flag: sql`integer` },
-  postgres: { text: sql`text`, json: sql`text`, integer: sql`bigint`, real: sql`double precision`, flag: sql`boolean` },
+  sqlite: {
+    text: sql`text`,
+    json: sql`text`,
+    integer: sql`integer`,
+    real: sql`real`,
+    flag: sql`integer`,
+    blob: sql`blob`,
+    serial: sql`integer primary key autoincrement`,
+  },
+  postgres: {
+    text: sql`text`,
+    json: sql`text`,
+    integer: sql`bigint`,
+    real: sql`double precision`,
+    flag: sql`boolean`,
+    blob: sql`bytea`,
+    serial: sql`bigint generated always as identity primary key`,
+  },
 }

@@ -1,0 +1,15 @@
+/** What each envelope is sealed for (`Encryption`): it opens nowhere else, so nothing secret can be moved to another row. */
+
+/** Proves the master key; kept as the fact of the same name. */
+export const SECRET_KEY_CANARY = 'secret-key-canary'
+
+export const destinationContext = (id: string, type: string): string => `destination:${id}:${type}`
+
+/** A caller's own credential for a provider. */
+export const ownKeyContext = (id: string): string => `own-key:${id}`
+
+/** A data key for content in the outbox. */
+export const contentKeyContext = (keyId: string): string => `outbox-key:${keyId}`
+
+/** Public name of the master key an envelope was sealed with; undefined for what is no envelope. */
+export const masterKeyOf = (envelope: string): string | undefined => envelope.split('.')[1]

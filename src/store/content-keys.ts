@@ -1,0 +1,119 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import type { Encryption } from '../core/account.ts'
+import { GatewayError } from '../core/error.ts'
+import { contentKeyContext } from '../core/secret-context.ts'
+import type { Clock } from '../lib/clock.ts'
+import { Secret } from '../lib/secret.ts'
+import type { Db } from './database.ts'
+import { assertCurrentKey } from './secrets.ts'
+import { inTransaction } from './transaction.ts'
+
+const ALGORITHM = 'aes-256-gcm'
+const KEY_BYTES = 32
+const IV_BYTES = 12
+const TAG_BYTES = 16
+/** Content as large as a request may be, and then some. */
+const MAX_PLAIN_BYTES = 256 * 1024 * 1024
+const DAY_MS = 24 * 3_600_000
+const MAX_CACHED = 500
+
+export interface ContentKey {
+  readonly id: string
+  readonly key: Buffer
+}
+
+/**
+ * Data keys for content in the outbox: one per workspace and day, so that random nonces never come near their limit, a leaked key opens
+ * little, and rotating the master key touches a handful of rows.
+ */
+export class ContentKeys {
+  readonly #db: Db
+  readonly #encryption: Encryption
+  readonly #clock: Clock
+  readonly #cache = new Map<string, Promise<ContentKey | undefined>>()
+
+  constructor(db: Db, encryption: Encryption, clock: Clock) {
+    this.#db = db
+    this.#encryption = encryption
+    this.#clock = clock
+  }
+
+  /** The key to encrypt with today; made on first use, once, however many processes ask. */
+  async current(workspaceId: string): Promise<ContentKey> {
+    const now = this.#clock.now()
+    const id = `${workspaceId}:${new Date(now).toISOString().slice(0, 10)}`
+    const found = await this.#cached(id, () => this.#make(id, workspaceId, now))
+    if (found === undefined) throw new GatewayError('server', 'A data key disappeared while it was made')
+    return found
+  }
+
+  /** The key content was encrypted with; undefined when it is gone. Throws when the master key does not open it. */
+  get(id: string): Promise<ContentKey | undefined> {
+    return this.#cached(id, () => this.#read(id))
+  }
+
+  async #cached(id: string, load: () => Promise<ContentKey | undefined>): Promise<ContentKey | undefined> {
+    const known = this.#cache.get(id)
+    if (known !== undefined) return known
+    if (this.#cache.size >= MAX_CACHED) this.#cache.clear()
+    const loading = load()
+    this.#cache.set(id, loading)
+    try {
+      const key = await loading
+      if (key === undefined) this.#cache.delete(id)
+      return key
+    } catch (error) {
+      this.#cache.delete(id)
+      throw error
+    }
+  }
+
+  async #make(id: string, workspaceId: string, now: number): Promise<ContentKey | undefined> {
+    const known = await this.#read(id)
+    if (known !== undefined) return known
+    const sealed = this.#encryption.seal(new Secret(randomBytes(KEY_BYTES).toString('base64')), contentKeyContext(id))
+    await inTransaction(this.#db, async (trx) => {
+      await assertCurrentKey(trx, sealed)
+      await trx
+        .insertInto('outbox_keys')
+        .values({ id, workspace_id: workspaceId, sealed, created_at: now })
+        .onConflict((conflict) => conflict.doNothing())
+        .execute()
+    })
+    // Whoever came first: all use that one.
+    return this.#read(id)
+  }
+
+  async #read(id: string): Promise<ContentKey | undefined> {
+    const row = await this.#db.selectFrom('outbox_keys').select('sealed').where('id', '=', id).executeTakeFirst()
+    if (row === undefined) return undefined
+    return { id, key: Buffer.from(this.#encryption.open(row.sealed, contentKeyContext(id)).reveal(), 'base64') }
+  }
+}
+
+/** Keys older than this are not used to encrypt any more. */
+export const CONTENT_KEY_LIFETIME_MS = 2 * DAY_MS
+
+/** Compressed, then encrypted: nonce, ciphertext, tag. Bound to its generation: it opens for no other. */
+export function sealContent({ id, key }: ContentKey, generationId: string, text: string): Buffer {
+  const iv = randomBytes(IV_BYTES)
+  const cipher = createCipheriv(ALGORITHM, key, iv, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(`${id}\0${generationId}`))
+  // Level 1: half the size for twelve microseconds on two kilobytes; higher levels cost more than they save.
+  return Buffer.concat([iv, cipher.update(deflateRawSync(text, { level: 1 })), cipher.final(), cipher.getAuthTag()])
+}
+
+/** Undefined for what was changed or belongs to another generation. */
+export function openContent({ id, key }: ContentKey, generationId: string, body: Uint8Array): string | undefined {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+  if (bytes.length < IV_BYTES + TAG_BYTES) return undefined
+  try {
+    const decipher = createDecipheriv(ALGORITHM, key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES })
+      .setAAD(Buffer.from(`${id}\0${generationId}`))
+      .setAuthTag(bytes.subarray(-TAG_BYTES))
+    const plain = Buffer.concat([decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES)), decipher.final()])
+    return inflateRawSync(plain, { maxOutputLength: MAX_PLAIN_BYTES }).toString()
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,88 @@
+import { sql } from 'kysely'
+import type { DeadLetter, DeadReason, DeliveryHealth, DurableOutbox } from '../core/outbox.ts'
+import type { Database } from './database.ts'
+import { numberList } from './id-list.ts'
+import { dropUnseenContent, withContent } from './outbox-cleanup.ts'
+import { guarded } from './store-error.ts'
+import { inTransaction } from './transaction.ts'
+
+/** What an owner sees of a queue, and does with what died in it. */
+export function createDeadLetters({ db, engine }: Database): Pick<DurableOutbox, 'report' | 'status' | 'deadLetters' | 'replay' | 'purge'> {
+  return {
+    report: (destinationId, health) =>
+      inTransaction(db, async (trx) => {
+        const text = JSON.stringify(health)
+        await trx
+          .insertInto('outbox_counters')
+          .values({ destination_id: destinationId, delivered: 0, rejected: 0, dropped: 0, bodies_dropped: 0, health: text })
+          .onConflict((conflict) => conflict.column('destination_id').doUpdateSet({ health: text }))
+          .execute()
+      }),
+    status: (destinationId) =>
+      guarded(async () => {
+        const queue = await sql<{ records: number; bytes: number; oldest_at: number | null }>`
+          select count(*) as records, cast(coalesce(sum(bytes), 0) as bigint) as bytes, min(entered_at) as oldest_at
+          from outbox_deliveries where destination_id = ${destinationId} and due_at is not null`.execute(db)
+        const { dead } = await db
+          .selectFrom('outbox_deliveries')
+          .select(({ fn }) => fn.countAll<number>().as('dead'))
+          .where('destination_id', '=', destinationId)
+          .where('died_at', 'is not', null)
+          .executeTakeFirstOrThrow()
+        const counters = await db.selectFrom('outbox_counters').selectAll().where('destination_id', '=', destinationId).executeTakeFirst()
+        const row = queue.rows[0]
+        return {
+          queued: row?.records ?? 0,
+          queuedBytes: row?.bytes ?? 0,
+          oldestAt: row?.oldest_at ?? undefined,
+          delivered: counters?.delivered ?? 0,
+          rejected: counters?.rejected ?? 0,
+          dropped: counters?.dropped ?? 0,
+          bodiesDropped: counters?.bodies_dropped ?? 0,
+          dead: Number(dead),
+          health: counters?.health == null ? undefined : (JSON.parse(counters.health) as DeliveryHealth),
+        }
+      }),
+    deadLetters: (destinationId, { offset, limit }) =>
+      guarded(async () => {
+        const dead = db.selectFrom('outbox_deliveries').where('destination_id', '=', destinationId).where('died_at', 'is not', null)
+        const { total } = await dead.select(({ fn }) => fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+        const rows = await dead.selectAll().orderBy('died_at').orderBy('seq').limit(limit).offset(offset).execute()
+        return {
+          total: Number(total),
+          letters: rows.map((row): DeadLetter => ({
+            id: String(row.seq),
+            destinationId,
+            generationId: row.generation_id,
+            reason: row.reason as DeadReason,
+            status: row.last_status ?? 0,
+            error: row.last_error ?? '',
+            attempts: row.attempts,
+            enteredAt: row.entered_at,
+            diedAt: row.died_at ?? 0,
+          })),
+        }
+      }),
+    replay: (destinationId, now, ids) =>
+      inTransaction(db, async (trx) => {
+        let query = trx
+          .updateTable('outbox_deliveries')
+          .set({ due_at: now, entered_at: now, died_at: null, reason: null, attempts: 0 })
+          .where('destination_id', '=', destinationId)
+          .where('died_at', 'is not', null)
+        if (ids !== undefined) query = query.where('seq', 'in', numberList(engine, toNumbers(ids)))
+        return Number((await query.executeTakeFirst()).numUpdatedRows)
+      }),
+    purge: (destinationId, ids) =>
+      inTransaction(db, async (trx) => {
+        let query = trx.deleteFrom('outbox_deliveries').where('destination_id', '=', destinationId).where('died_at', 'is not', null)
+        if (ids !== undefined) query = query.where('seq', 'in', numberList(engine, toNumbers(ids)))
+        const gone = await query.returning(['generation_id', 'content_bytes']).execute()
+        await dropUnseenContent(trx, engine, withContent(gone))
+        return gone.length
+      }),
+  }
+}
+
+/** Ids come from people: what cannot be one names nothing. */
+const toNumbers = (ids: readonly string[]): readonly number[] => ids.filter((id) => /^\d{1,15}$/.test(id)).map(Number)

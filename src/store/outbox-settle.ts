@@ -1,0 +1,108 @@
+import { sql, type Transaction } from 'kysely'
+import type { DeliveryCounts, Settlement } from '../core/outbox.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Database, Tables } from './database.ts'
+import { numberList } from './id-list.ts'
+import { dropUnseenContent, withContent } from './outbox-cleanup.ts'
+import { inTransaction } from './transaction.ts'
+
+const MAX_ERROR_CHARS = 1_000
+
+type Trx = Transaction<Tables>
+type Kept = Exclude<Settlement, { readonly state: 'delivered' }>
+
+/** See `Outbox.settle`. */
+export function createSettle({ db, engine }: Database, clock: Clock) {
+  const deliver = async (trx: Trx, owner: string, ids: readonly number[]): Promise<readonly string[]> => {
+    const gone = await trx
+      .deleteFrom('outbox_deliveries')
+      .where('seq', 'in', numberList(engine, ids))
+      .where('owner', '=', owner)
+      .returning(['generation_id', 'destination_id', 'content_bytes'])
+      .execute()
+    await dropUnseenContent(trx, engine, withContent(gone))
+    return gone.map((row) => row.destination_id)
+  }
+
+  /** One statement for all that share a fate: a failed batch is one, whatever its size. */
+  const keep = async (trx: Trx, owner: string, ids: readonly number[], fate: Kept): Promise<readonly string[]> => {
+    const rows = await trx
+      .updateTable('outbox_deliveries')
+      .set({ owner: null, ...toColumns(fate, clock.now()) })
+      .where('seq', 'in', numberList(engine, ids))
+      .where('owner', '=', owner)
+      .returning('destination_id')
+      .execute()
+    return rows.map((row) => row.destination_id)
+  }
+
+  return (owner: string, settlements: readonly Settlement[], counts: DeliveryCounts = {}): Promise<number> => {
+    if (settlements.length === 0) return Promise.resolve(0)
+    return inTransaction(db, async (trx) => {
+      const settled: string[] = []
+      for (const [fate, ids] of groupByFate(settlements)) {
+        settled.push(...(fate.state === 'delivered' ? await deliver(trx, owner, ids) : await keep(trx, owner, ids, fate)))
+      }
+      const [destinationId] = settled
+      const { delivered = 0, rejected = 0 } = counts
+      if (destinationId !== undefined && delivered + rejected > 0) await count(trx, destinationId, { delivered, rejected })
+      return settled.length
+    })
+  }
+}
+
+function toColumns(fate: Kept, now: number) {
+  switch (fate.state) {
+    case 'released':
+      return fate.at === undefined ? { due_at: sql<number>`entered_at` } : { due_at: fate.at }
+    case 'retry':
+      return { due_at: fate.at, attempts: sql<number>`attempts + 1`, last_status: fate.status, last_error: clip(fate.error) }
+    case 'dead':
+      return {
+        due_at: null,
+        died_at: now,
+        attempts: sql<number>`attempts + 1`,
+        reason: fate.reason,
+        last_status: fate.status,
+        last_error: clip(fate.error),
+      }
+    default:
+      return fate satisfies never
+  }
+}
+
+const clip = (text: string): string => text.replaceAll('\0', '').slice(0, MAX_ERROR_CHARS)
+
+function groupByFate(settlements: readonly Settlement[]): readonly (readonly [Settlement, readonly number[]])[] {
+  const groups = new Map<string, [Settlement, number[]]>()
+  for (const settlement of settlements) {
+    const { id, ...fate } = settlement
+    const key = JSON.stringify(fate)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [settlement, [Number(id)]])
+    else group[1].push(Number(id))
+  }
+  return [...groups.values()]
+}
+
+type Counts = Partial<Record<'delivered' | 'rejected' | 'dropped' | 'bodies_dropped', number>>
+
+/** Adds to what a destination's owner sees. */
+export async function count(
+  trx: Trx,
+  destinationId: string,
+  { delivered = 0, rejected = 0, dropped = 0, bodies_dropped = 0 }: Counts,
+): Promise<void> {
+  await trx
+    .insertInto('outbox_counters')
+    .values({ destination_id: destinationId, delivered, rejected, dropped, bodies_dropped, health: null })
+    .onConflict((conflict) =>
+      conflict.column('destination_id').doUpdateSet({
+        delivered: sql`outbox_counters.delivered + excluded.delivered`,
+        rejected: sql`outbox_counters.rejected + excluded.rejected`,
+        dropped: sql`outbox_counters.dropped + excluded.dropped`,
+        bodies_dropped: sql`outbox_counters.bodies_dropped + excluded.bodies_dropped`,
+      }),
+    )
+    .execute()
+}

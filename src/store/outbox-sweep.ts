@@ -1,0 +1,73 @@
+import { sql, type Transaction } from 'kysely'
+import type { Clock } from '../lib/clock.ts'
+import { CONTENT_KEY_LIFETIME_MS } from './content-keys.ts'
+import type { Database, Tables } from './database.ts'
+import { numberList, textList } from './id-list.ts'
+import { dropUnseenContent, withContent } from './outbox-cleanup.ts'
+import { destinationsInQueue } from './outbox-queue.ts'
+import { inTransaction } from './transaction.ts'
+
+/** Dead letters are kept this long for somebody to look at. */
+const DEAD_LETTER_MS = 30 * 24 * 3_600_000
+
+type Trx = Transaction<Tables>
+
+/** See `DurableOutbox.sweep`. Contents are looked through a piece at a time, going on where the last call stopped. */
+export function createSweep(database: Database, clock: Clock) {
+  const { db, engine } = database
+  let cursor = ''
+
+  const deleteDeliveries = async (trx: Trx, rows: readonly { seq: number; generation_id: string; content_bytes: number }[]): Promise<number> => {
+    if (rows.length === 0) return 0
+    const ids = rows.map((row) => row.seq)
+    await trx.deleteFrom('outbox_deliveries').where('seq', 'in', numberList(engine, ids)).execute()
+    await dropUnseenContent(trx, engine, withContent(rows))
+    return rows.length
+  }
+
+  const sweepDeliveries = async (limit: number): Promise<number> => {
+    const queued = await destinationsInQueue(database)
+    if (queued.length === 0) return 0
+    const existing = await db
+      .selectFrom('destinations')
+      .select('id')
+      .where('id', 'in', textList(engine, queued))
+      .where('deleted_at', 'is', null)
+      .execute()
+    const alive = new Set(existing.map(({ id }) => id))
+    let swept = 0
+    for (const id of queued) {
+      swept += await inTransaction(db, async (trx) => {
+        const all = trx
+          .selectFrom('outbox_deliveries')
+          .select(['seq', 'generation_id', 'content_bytes'])
+          .where('destination_id', '=', id)
+          .limit(limit)
+        return deleteDeliveries(trx, await (alive.has(id) ? all.where('died_at', '<', clock.now() - DEAD_LETTER_MS) : all).execute())
+      })
+    }
+    return swept
+  }
+
+  const sweepContents = async (limit: number): Promise<number> => {
+    const page = await db.selectFrom('outbox_contents').select('id').where('id', '>', cursor).orderBy('id').limit(limit).execute()
+    cursor = page.length < limit ? '' : (page.at(-1)?.id ?? '')
+    if (page.length === 0) return 0
+    const before = page.map(({ id }) => id)
+    return inTransaction(db, async (trx) => {
+      await dropUnseenContent(trx, engine, before)
+      const left = await trx.selectFrom('outbox_contents').select('id').where('id', 'in', textList(engine, before)).execute()
+      return before.length - left.length
+    })
+  }
+
+  const sweepKeys = (): Promise<number> =>
+    inTransaction(db, async (trx) => {
+      const { numAffectedRows = 0n } = await sql`
+        delete from outbox_keys where created_at < ${clock.now() - CONTENT_KEY_LIFETIME_MS}
+        and not exists (select 1 from outbox_contents c where c.key_id = outbox_keys.id)`.execute(trx)
+      return Number(numAffectedRows)
+    })
+
+  return async (limit: number): Promise<number> => (await sweepDeliveries(limit)) + (await sweepContents(limit)) + (await sweepKeys())
+}

@@ -1,0 +1,175 @@
+import { sql, type Transaction } from 'kysely'
+import type { Encryption } from '../core/account.ts'
+import type { DurableOutbox, OutboxEntry } from '../core/outbox.ts'
+import type { Clock } from '../lib/clock.ts'
+import { createBulkInsert } from './bulk-insert.ts'
+import { ContentKeys, sealContent, type ContentKey } from './content-keys.ts'
+import type { Database, Tables } from './database.ts'
+import type { InsertGenerations } from './generations.ts'
+import { numberList, textList } from './id-list.ts'
+import { cancelDeliveries, stripDeliveries } from './outbox-cleanup.ts'
+import { createDeadLetters } from './outbox-dead.ts'
+import { createLease } from './outbox-lease.ts'
+import { createSettle } from './outbox-settle.ts'
+import { createSweep } from './outbox-sweep.ts'
+import { destinationsInQueue } from './outbox-queue.ts'
+import { createTrim } from './outbox-trim.ts'
+import { guarded } from './store-error.ts'
+import { inTransaction } from './transaction.ts'
+
+export interface OutboxOptions {
+  readonly database: Database
+  readonly encryption: Encryption
+  readonly clock: Clock
+  readonly insertGenerations: InsertGenerations
+}
+
+/** The outbox over a database. A delivery is a row until it is delivered; `due_at` says when it may be leased next, and is null once it is dead. */
+export function createOutbox(options: OutboxOptions): DurableOutbox {
+  const { database, encryption, clock } = options
+  const { db, engine } = database
+  const keys = new ContentKeys(db, encryption, clock)
+  return {
+    record: createRecord(options, keys),
+    due: (now, cap) =>
+      guarded(async () => {
+        const work = []
+        let nextAt: number | undefined
+        for (const destinationId of await destinationsInQueue(database)) {
+          const found = await sql<DueRow>`
+            select count(*) as records, cast(coalesce(sum(bytes), 0) as bigint) as bytes, min(entered_at) as oldest_at, max(attempts) as attempts
+            from (select bytes, entered_at, attempts from outbox_deliveries
+                  where destination_id = ${destinationId} and due_at <= ${now} order by due_at limit ${cap}) as waiting`.execute(db)
+          const row = found.rows[0]
+          if (row !== undefined && row.records > 0 && row.oldest_at !== null)
+            work.push({ destinationId, records: row.records, bytes: row.bytes, oldestAt: row.oldest_at, retried: (row.attempts ?? 0) > 0 })
+          const next = await sql<{ at: number | null }>`
+            select min(due_at) as at from outbox_deliveries where destination_id = ${destinationId} and due_at > ${now}`.execute(db)
+          const at = next.rows[0]?.at ?? undefined
+          if (at !== undefined) nextAt = Math.min(nextAt ?? at, at)
+        }
+        return { work, nextAt }
+      }),
+    lease: createLease(database, keys),
+    extend: (owner, ids, until) =>
+      inTransaction(db, async (trx) => {
+        const held = await trx
+          .updateTable('outbox_deliveries')
+          .set({ due_at: until })
+          .where('seq', 'in', numberList(engine, ids.map(Number)))
+          .where('owner', '=', owner)
+          .returning('seq')
+          .execute()
+        return held.map(({ seq }) => String(seq))
+      }),
+    settle: createSettle(database, clock),
+    releaseAll: (owner) =>
+      inTransaction(db, async (trx) => {
+        await trx
+          .updateTable('outbox_deliveries')
+          .set({ owner: null, due_at: sql`entered_at` })
+          .where('owner', '=', owner)
+          .execute()
+      }),
+    cancel: (destinationId) => inTransaction(db, (trx) => cancelDeliveries(trx, engine, destinationId)),
+    stripContent: (destinationId) => inTransaction(db, (trx) => stripDeliveries(trx, engine, destinationId)),
+    trim: createTrim(database, clock),
+    sweep: createSweep(database, clock),
+    owners: () =>
+      guarded(async () => {
+        const rows = await db.selectFrom('outbox_deliveries').select('owner').distinct().where('owner', 'is not', null).execute()
+        return rows.flatMap(({ owner }) => (owner === null ? [] : [owner]))
+      }),
+    ...createDeadLetters(database),
+  }
+}
+
+interface DueRow {
+  readonly records: number
+  readonly bytes: number
+  readonly oldest_at: number | null
+  readonly attempts: number | null
+}
+
+interface SealedContent {
+  readonly row: Tables['outbox_contents']
+  readonly bytes: number
+}
+
+const DELIVERY_COLUMNS = ['generation_id', 'destination_id', 'entered_at', 'due_at', 'attempts', 'bytes', 'content_bytes'] as const
+
+/** One transaction: records, contents, deliveries. A generation that is known already enters nothing. */
+function createRecord({ database, clock, insertGenerations }: OutboxOptions, keys: ContentKeys) {
+  const { db, engine } = database
+  const insertContents = createBulkInsert(db, 'outbox_contents', ['id', 'key_id', 'body'])
+  const insertDeliveries = createBulkInsert(db, 'outbox_deliveries', DELIVERY_COLUMNS)
+
+  /** Destinations that still exist, and whether they may see content now: the snapshot that chose them may be seconds old. */
+  const readDestinations = async (trx: Transaction<Tables>, entries: readonly OutboxEntry[]): Promise<ReadonlyMap<string, boolean>> => {
+    const ids = [...new Set(entries.flatMap((entry) => entry.deliveries.map((delivery) => delivery.destinationId)))]
+    if (ids.length === 0) return new Map()
+    const rows = await trx
+      .selectFrom('destinations')
+      .select(['id', 'privacy_mode'])
+      .where('id', 'in', textList(engine, ids))
+      .where('deleted_at', 'is', null)
+      .execute()
+    return new Map(rows.map((row) => [row.id, !row.privacy_mode]))
+  }
+
+  return async (entries: readonly OutboxEntry[]): Promise<void> => {
+    if (entries.length === 0) return
+    const sealed = await guarded(() => sealContents(entries, keys))
+    await inTransaction(db, async (trx) => {
+      const seesContent = await readDestinations(trx, entries)
+      const added = new Set(
+        await insertGenerations(
+          trx,
+          entries.map(({ generation, keptContent }) => (keptContent === undefined ? { generation } : { generation, content: keptContent })),
+        ),
+      )
+      const now = clock.now()
+      const contents: Tables['outbox_contents'][] = []
+      const deliveries = []
+      for (const entry of entries) {
+        const id = entry.generation.id
+        if (!added.has(id)) continue
+        const content = sealed.get(id)
+        let seen = false
+        for (const { destinationId, withContent } of entry.deliveries) {
+          const mayNow = seesContent.get(destinationId)
+          if (mayNow === undefined) continue
+          const contentBytes = withContent && mayNow && content !== undefined ? content.bytes : 0
+          seen ||= contentBytes > 0
+          const bytes = Math.max(1, entry.bytes - (content?.bytes ?? 0) + contentBytes)
+          deliveries.push({
+            generation_id: id,
+            destination_id: destinationId,
+            entered_at: now,
+            due_at: now,
+            attempts: 0,
+            bytes,
+            content_bytes: contentBytes,
+          })
+        }
+        if (seen && content !== undefined) contents.push(content.row)
+      }
+      await insertContents(trx, contents)
+      await insertDeliveries(trx, deliveries)
+    })
+  }
+}
+
+async function sealContents(entries: readonly OutboxEntry[], keys: ContentKeys): Promise<ReadonlyMap<string, SealedContent>> {
+  const sealed = new Map<string, SealedContent>()
+  const current = new Map<string, ContentKey>()
+  for (const { generation, content, deliveries } of entries) {
+    if (content === undefined || !deliveries.some((delivery) => delivery.withContent)) continue
+    const { id, workspaceId } = generation
+    let key = current.get(workspaceId)
+    if (key === undefined) current.set(workspaceId, (key = await keys.current(workspaceId)))
+    const text = JSON.stringify(content)
+    sealed.set(id, { row: { id, key_id: key.id, body: sealContent(key, id, text) }, bytes: Buffer.byteLength(text) })
+  }
+  return sealed
+}

@@ -1,0 +1,59 @@
+import type { Transaction } from 'kysely'
+import { GatewayError } from '../core/error.ts'
+import { contentKeyContext, destinationContext, masterKeyOf, ownKeyContext, SECRET_KEY_CANARY } from '../core/secret-context.ts'
+import { changeConfiguration } from './config-version.ts'
+import type { Db, Tables } from './database.ts'
+
+/** See `Store.rewrapSecrets`. */
+export async function rewrapSecrets(db: Db, rewrap: (envelope: string, context: string) => string): Promise<number> {
+  return changeConfiguration(db, async (trx) => {
+    let count = 0
+    const canary = await trx.selectFrom('facts').select('value').where('name', '=', SECRET_KEY_CANARY).executeTakeFirst()
+    if (canary !== undefined) {
+      const value = rewrap(canary.value, SECRET_KEY_CANARY)
+      // First: from here on the row is locked, and who still has the old key is refused (`assertCurrentKey`).
+      await trx.updateTable('facts').set({ value }).where('name', '=', SECRET_KEY_CANARY).execute()
+      count++
+    }
+    for (const { id, type, sealed } of await trx
+      .selectFrom('destinations')
+      .select(['id', 'type', 'sealed'])
+      .where('sealed', 'is not', null)
+      .execute()) {
+      if (sealed === null) continue
+      await trx
+        .updateTable('destinations')
+        .set({ sealed: rewrap(sealed, destinationContext(id, type)) })
+        .where('id', '=', id)
+        .execute()
+      count++
+    }
+    for (const { id, sealed } of await trx.selectFrom('own_keys').select(['id', 'sealed']).execute()) {
+      await trx
+        .updateTable('own_keys')
+        .set({ sealed: rewrap(sealed, ownKeyContext(id)) })
+        .where('id', '=', id)
+        .execute()
+      count++
+    }
+    for (const { id, sealed } of await trx.selectFrom('outbox_keys').select(['id', 'sealed']).execute()) {
+      await trx
+        .updateTable('outbox_keys')
+        .set({ sealed: rewrap(sealed, contentKeyContext(id)) })
+        .where('id', '=', id)
+        .execute()
+      count++
+    }
+    return count
+  })
+}
+
+/**
+ * Refuses to write an envelope of another master key than the canary's: a process that runs on after `secrets rotate` would leave secrets
+ * behind that nobody can open. Throws GatewayError `precondition_failed`.
+ */
+export async function assertCurrentKey(trx: Transaction<Tables>, envelope: string): Promise<void> {
+  const canary = await trx.selectFrom('facts').select('value').where('name', '=', SECRET_KEY_CANARY).executeTakeFirst()
+  if (canary === undefined || masterKeyOf(canary.value) === masterKeyOf(envelope)) return
+  throw new GatewayError('precondition_failed', 'The secret key was changed while this process ran; restart it with the new one')
+}

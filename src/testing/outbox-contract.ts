@@ -1,0 +1,447 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Encryption } from '../core/account.ts'
+import type { DurableOutbox, LeasedDelivery, Outbox, OutboxEntry, Settlement, StoredDestination } from '../core/outbox.ts'
+import { DEFAULT_WORKSPACE_ID, type Store } from '../core/store.ts'
+import { manualClock } from '../lib/clock.ts'
+import { sampleContent, sampleGeneration, sampleWorkspace } from './store-contract.ts'
+
+type Clock = ReturnType<typeof manualClock>
+
+export function sampleDestination(id: string, overrides: Partial<StoredDestination> = {}): StoredDestination {
+  return {
+    id,
+    workspaceId: DEFAULT_WORKSPACE_ID,
+    type: 'webhook',
+    name: `destination ${id}`,
+    enabled: true,
+    paused: false,
+    config: { url: 'https://example.com/hook', method: 'POST' },
+    sealed: null,
+    apiKeyHashes: null,
+    filterRules: null,
+    samplingRate: 1,
+    privacyMode: false,
+    broadcast: { cost: false, identity: false, requestContext: false },
+    revision: 1,
+    createdAt: 1_700_000_000_000,
+    updatedAt: 1_700_000_000_000,
+    ...overrides,
+  }
+}
+
+/** An entry for these destinations, 1,000 bytes unless told. */
+export function sampleEntry(
+  id: string,
+  destinations: readonly string[],
+  overrides: Partial<OutboxEntry> & { readonly withContent?: boolean } = {},
+): OutboxEntry {
+  const { withContent = true, ...rest } = overrides
+  return {
+    generation: sampleGeneration(id),
+    ...(withContent ? { content: sampleContent } : {}),
+    deliveries: destinations.map((destinationId) => ({ destinationId, withContent })),
+    bytes: 1_000,
+    ...rest,
+  }
+}
+
+export interface OutboxUnderTest {
+  readonly outbox: Outbox
+  readonly addDestination: (id: string) => Promise<void>
+  readonly dispose: () => Promise<void>
+}
+
+const OWNER = 'worker-1'
+
+/** What every outbox does alike, the one in memory included. */
+export function describeOutboxContract(name: string, open: (clock: Clock) => Promise<OutboxUnderTest>): void {
+  describe(`outbox contract: ${name}`, () => {
+    let clock: Clock
+    let under: OutboxUnderTest
+    let outbox: Outbox
+    beforeEach(async () => {
+      clock = manualClock()
+      under = await open(clock)
+      outbox = under.outbox
+      for (const id of ['d1', 'd2']) await under.addDestination(id)
+    })
+    afterEach(() => under.dispose())
+
+    const lease = (destinationId = 'd1', overrides: { owner?: string; records?: number; bytes?: number; leaseMs?: number } = {}) =>
+      outbox.lease(destinationId, { owner: OWNER, records: 100, bytes: 1_000_000, leaseMs: 60_000, now: clock.now(), ...overrides })
+    const record = async (count: number, destinations = ['d1'], prefix = 'gen') => {
+      for (let i = 0; i < count; i++) {
+        await outbox.record([sampleEntry(`${prefix}-${i}`, destinations)])
+        clock.advance(1)
+      }
+    }
+    const idsOf = (leased: readonly LeasedDelivery[]) => leased.map(({ generation }) => generation.id)
+    const settleAll = (leased: readonly LeasedDelivery[], state: Omit<Settlement, 'id'>) =>
+      outbox.settle(
+        OWNER,
+        leased.map(({ id }) => ({ id, ...state }) as Settlement),
+      )
+
+    it('leases what was recorded, whole, oldest first', async () => {
+      await record(3)
+      const leased = await lease()
+      expect(idsOf(leased)).toEqual(['gen-0', 'gen-1', 'gen-2'])
+      expect(leased[0]).toMatchObject({
+        destinationId: 'd1',
+        generation: sampleGeneration('gen-0'),
+        content: sampleContent,
+        attempts: 0,
+        bytes: 1_000,
+      })
+      expect(await outbox.lease('d2', { owner: OWNER, records: 1, bytes: 1, now: clock.now(), leaseMs: 1 })).toEqual([])
+    })
+
+    it('enters nothing twice, not even what was delivered meanwhile', async () => {
+      await outbox.record([sampleEntry('gen-1', ['d1']), sampleEntry('gen-1', ['d1'])])
+      await outbox.record([sampleEntry('gen-1', ['d1'])])
+      expect(await lease()).toHaveLength(1)
+    })
+
+    it('says what is due, up to the cap, and when the next thing will be', async () => {
+      expect(await outbox.due(clock.now(), 10)).toEqual({ work: [], nextAt: undefined })
+      const started = clock.now()
+      await record(3)
+      await record(1, ['d2'], 'other')
+      const { work } = await outbox.due(clock.now(), 2)
+      expect([...work].sort((a, b) => a.destinationId.localeCompare(b.destinationId))).toEqual([
+        { destinationId: 'd1', records: 2, bytes: 2_000, oldestAt: started, retried: false },
+        { destinationId: 'd2', records: 1, bytes: 1_000, oldestAt: started + 3, retried: false },
+      ])
+      const until = clock.now() + 60_000
+      await lease('d1')
+      await lease('d2')
+      expect(await outbox.due(clock.now(), 2)).toEqual({ work: [], nextAt: until })
+    })
+
+    it('leases within limits of records and bytes, at least one', async () => {
+      await record(5)
+      expect(idsOf(await lease('d1', { records: 2 }))).toEqual(['gen-0', 'gen-1'])
+      expect(idsOf(await lease('d1', { bytes: 1 }))).toEqual(['gen-2'])
+      expect(idsOf(await lease('d1', { bytes: 2_500 }))).toEqual(['gen-3', 'gen-4'])
+      expect(await lease()).toEqual([])
+    })
+
+    it('gives a lease that ended to whoever asks next, and ignores what the first owner says of it', async () => {
+      await record(1)
+      const first = await lease()
+      expect(await lease('d1', { owner: 'worker-2' })).toEqual([])
+      clock.advance(60_001)
+      const second = await lease('d1', { owner: 'worker-2' })
+      expect(idsOf(second)).toEqual(['gen-0'])
+      expect(await settleAll(first, { state: 'delivered' })).toBe(0)
+      expect(await outbox.extend(OWNER, [first[0]!.id], clock.now() + 1)).toEqual([])
+      expect(await outbox.settle('worker-2', [{ id: second[0]!.id, state: 'delivered' }])).toBe(1)
+      expect((await outbox.status('d1')).queued).toBe(0)
+    })
+
+    it('holds a lease longer when asked, and ends all at once at a shutdown', async () => {
+      await record(2)
+      const leased = await lease()
+      const ids = leased.map(({ id }) => id)
+      expect([...(await outbox.extend(OWNER, ids, clock.now() + 100_000))].sort()).toEqual([...ids].sort())
+      clock.advance(60_001)
+      expect(await lease('d1', { owner: 'worker-2' })).toEqual([])
+      await outbox.releaseAll(OWNER)
+      clock.advance(60_001)
+      expect(await lease('d1', { owner: 'worker-2' })).toHaveLength(2)
+    })
+
+    it('forgets what is delivered and counts it', async () => {
+      await record(3)
+      const leased = await lease()
+      expect(
+        await outbox.settle(
+          OWNER,
+          leased.map(({ id }) => ({ id, state: 'delivered' })),
+          { delivered: 2, rejected: 1 },
+        ),
+      ).toBe(3)
+      expect(await outbox.status('d1')).toMatchObject({
+        queued: 0,
+        queuedBytes: 0,
+        oldestAt: undefined,
+        delivered: 2,
+        rejected: 1,
+        dead: 0,
+        dropped: 0,
+      })
+    })
+
+    it('keeps what another destination still waits for', async () => {
+      await record(1, ['d1', 'd2'])
+      await settleAll(await lease('d1'), { state: 'delivered' })
+      expect((await lease('d2'))[0]?.content).toEqual(sampleContent)
+    })
+
+    it('tries again at the time given, and not before', async () => {
+      await record(1)
+      await settleAll(await lease(), { state: 'retry', at: clock.now() + 5_000, status: 503, error: 'busy' } as Omit<Settlement, 'id'>)
+      expect(await lease()).toEqual([])
+      expect(await outbox.due(clock.now(), 10)).toEqual({ work: [], nextAt: clock.now() + 5_000 })
+      clock.advance(5_000)
+      expect((await outbox.due(clock.now(), 10)).work[0]).toMatchObject({ records: 1, retried: true })
+      expect((await lease())[0]).toMatchObject({ attempts: 1 })
+    })
+
+    it('gives back untried, without counting a try', async () => {
+      await record(1)
+      await settleAll(await lease(), { state: 'released' })
+      clock.advance(60_000)
+      expect((await lease())[0]).toMatchObject({ attempts: 0 })
+    })
+
+    it('keeps dead letters to look at, replay and purge', async () => {
+      await record(3)
+      await settleAll(await lease(), { state: 'dead', reason: 'rejected', status: 400, error: 'bad field' } as Omit<Settlement, 'id'>)
+      const page = await outbox.deadLetters('d1', { offset: 1, limit: 1 })
+      expect(page.total).toBe(3)
+      expect(page.letters).toEqual([
+        expect.objectContaining({ generationId: 'gen-1', reason: 'rejected', status: 400, error: 'bad field', attempts: 1 }),
+      ])
+      expect(await outbox.status('d1')).toMatchObject({ queued: 0, dead: 3 })
+      expect(await outbox.replay('d1', clock.now(), [page.letters[0]!.id, 'no-such-id'])).toBe(1)
+      const [again] = await lease()
+      expect(again).toMatchObject({ attempts: 0, content: sampleContent })
+      expect(again?.generation.id).toBe('gen-1')
+      const [other] = (await outbox.deadLetters('d1', { offset: 0, limit: 10 })).letters
+      expect(await outbox.purge('d2')).toBe(0)
+      expect(await outbox.purge('d1', [other!.id])).toBe(1)
+      expect(await outbox.purge('d1')).toBe(1)
+      expect(await outbox.status('d1')).toMatchObject({ dead: 0, queued: 1 })
+    })
+
+    it('cancels everything of one destination', async () => {
+      await record(3, ['d1', 'd2'])
+      await settleAll((await lease()).slice(0, 1), { state: 'dead', reason: 'rejected', status: 400, error: 'x' } as Omit<Settlement, 'id'>)
+      expect(await outbox.cancel('d1')).toBe(3)
+      expect(await outbox.status('d1')).toMatchObject({ queued: 0, dead: 0 })
+      expect(await lease('d2')).toHaveLength(3)
+    })
+
+    it('strips content from the queue of one destination', async () => {
+      await record(2, ['d1', 'd2'])
+      await outbox.stripContent('d1')
+      expect((await lease('d1')).map(({ content }) => content)).toEqual([undefined, undefined])
+      expect((await lease('d2')).map(({ content }) => content)).toEqual([sampleContent, sampleContent])
+    })
+
+    it('drops the oldest bodies first, then the oldest deliveries, visibly', async () => {
+      await record(10)
+      const before = await outbox.status('d1')
+      expect(await outbox.trim('d1', { records: 10, bytes: before.queuedBytes })).toEqual({ bodies: 0, deliveries: 0 })
+      const { bodies } = await outbox.trim('d1', { records: 10, bytes: before.queuedBytes - 1 })
+      expect(bodies).toBe(1)
+      expect(await outbox.trim('d1', { records: 7, bytes: 1_000_000 })).toEqual({ bodies: 0, deliveries: 3 })
+      expect(await outbox.status('d1')).toMatchObject({ queued: 7, dropped: 3, dead: 3 })
+      const leased = await lease()
+      expect(idsOf(leased)).toEqual(['gen-3', 'gen-4', 'gen-5', 'gen-6', 'gen-7', 'gen-8', 'gen-9'])
+      expect((await outbox.deadLetters('d1', { offset: 0, limit: 1 })).letters[0]).toMatchObject({ generationId: 'gen-0', reason: 'overflow' })
+    })
+
+    it('shows the newest report of how it goes', async () => {
+      await outbox.report('d1', { breaker: 'open', until: 5, lastError: 'refused' })
+      await outbox.report('d1', { breaker: 'closed', lastSuccessAt: 9 })
+      expect((await outbox.status('d1')).health).toEqual({ breaker: 'closed', lastSuccessAt: 9 })
+      expect((await outbox.status('d2')).health).toBeUndefined()
+    })
+  })
+}
+
+export interface DurableOutboxUnderTest {
+  readonly store: Store
+  readonly openAnother?: () => Promise<Store>
+  readonly encryption: Encryption
+  readonly dispose: () => Promise<void>
+}
+
+/** What an outbox and the destinations do that live in a database. */
+export function describeDurableOutboxContract(name: string, open: (clock: Clock) => Promise<DurableOutboxUnderTest>): void {
+  describe(`durable outbox contract: ${name}`, () => {
+    let clock: Clock
+    let under: DurableOutboxUnderTest
+    let store: Store
+    let outbox: DurableOutbox
+    beforeEach(async () => {
+      clock = manualClock()
+      under = await open(clock)
+      store = under.store
+      outbox = store.outbox(under.encryption)
+      await store.migrate()
+      await store.workspaces.default()
+    })
+    afterEach(() => under.dispose())
+    const lease = (destinationId = 'd1', from = outbox, owner = OWNER, records = 1_000) =>
+      from.lease(destinationId, { owner, records, bytes: 100_000_000, leaseMs: 60_000, now: clock.now() })
+    const add = (id: string, overrides: Partial<StoredDestination> = {}) => store.destinations.insert(sampleDestination(id, overrides), 5)
+
+    describe('destinations', () => {
+      it('come back as they were written, in order of creation, page by page', async () => {
+        const full = sampleDestination('d1', {
+          sealed: 'sbe1.k.w.b',
+          apiKeyHashes: ['a', 'b'],
+          filterRules: { enabled: true, groups: [{ logic: 'or', rules: [{ field: 'model', operator: 'equals', value: 'x' }] }] },
+          samplingRate: 0.25,
+          privacyMode: true,
+          paused: true,
+          broadcast: { cost: true, identity: false, requestContext: true },
+        })
+        await store.destinations.insert(full, 5)
+        await add('d2', { createdAt: 1 })
+        await add('d0')
+        expect(await store.destinations.get('d1')).toEqual(full)
+        const all = await store.destinations.list({ workspaceId: DEFAULT_WORKSPACE_ID })
+        expect(all.destinations.map(({ id }) => id)).toEqual(['d2', 'd0', 'd1'])
+        const page = await store.destinations.list({ offset: 1, limit: 1 })
+        expect(page).toMatchObject({ total: 3 })
+        expect(page.destinations.map(({ id }) => id)).toEqual(['d0'])
+      })
+
+      it('are invisible to other workspaces', async () => {
+        await store.workspaces.insert(sampleWorkspace('w2'))
+        await add('d1')
+        expect(await store.destinations.get('d1', 'w2')).toBeUndefined()
+        expect(await store.destinations.list({ workspaceId: 'w2' })).toEqual({ destinations: [], total: 0 })
+        expect(await store.destinations.update('d1', 'w2', { name: 'x' }, 1)).toBeUndefined()
+        expect(await store.destinations.remove('d1', 'w2')).toBe(false)
+        expect((await store.destinations.get('d1'))?.name).toBe('destination d1')
+      })
+
+      it('are at most so many of a type, even when all are inserted at once', async () => {
+        const results = await Promise.allSettled(Array.from({ length: 8 }, (_, i) => add(`d${i}`)))
+        expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(5)
+        for (const result of results) if (result.status === 'rejected') expect(result.reason).toMatchObject({ errorType: 'conflict' })
+        await add('other', { type: 'langfuse' })
+        await store.destinations.remove('d0', DEFAULT_WORKSPACE_ID)
+        await store.destinations.remove('d1', DEFAULT_WORKSPACE_ID)
+        await add('again')
+      })
+
+      it('change only by who read their newest revision, and move the version', async () => {
+        await add('d1')
+        const version = await store.version()
+        const changed = await store.destinations.update('d1', DEFAULT_WORKSPACE_ID, { name: 'new', filterRules: null, updatedAt: 5 }, 1)
+        expect(changed).toEqual(sampleDestination('d1', { name: 'new', updatedAt: 5, revision: 2 }))
+        await expect(store.destinations.update('d1', DEFAULT_WORKSPACE_ID, { name: 'late' }, 1)).rejects.toMatchObject({ errorType: 'conflict' })
+        expect(await store.version()).toBe(version + 1)
+        expect(await store.destinations.update('d9', DEFAULT_WORKSPACE_ID, { name: 'x' }, 1)).toBeUndefined()
+      })
+
+      it('lose their secrets and their queue when they are deleted, once', async () => {
+        await add('d1', { sealed: 'sbe1.k.w.b' })
+        await outbox.record([sampleEntry('gen-1', ['d1'])])
+        expect(await store.destinations.remove('d1', DEFAULT_WORKSPACE_ID)).toBe(true)
+        expect(await store.destinations.remove('d1', DEFAULT_WORKSPACE_ID)).toBe(false)
+        expect(await store.destinations.get('d1')).toBeUndefined()
+        expect(await store.destinations.list({})).toEqual({ destinations: [], total: 0 })
+        expect(await outbox.status('d1')).toMatchObject({ queued: 0 })
+        let envelopes = 0
+        await store.rewrapSecrets((envelope, context) => {
+          if (context.startsWith('destination:')) envelopes++
+          return envelope
+        })
+        expect(envelopes).toBe(0)
+      })
+
+      it('go with their workspace, and the sweep takes what waited for them', async () => {
+        await store.workspaces.insert(sampleWorkspace('w2'))
+        await add('d1', { workspaceId: 'w2' })
+        await outbox.record([sampleEntry('gen-1', ['d1'])])
+        await store.workspaces.remove('w2')
+        expect(await store.destinations.get('d1')).toBeUndefined()
+        expect(await outbox.sweep(100)).toBe(1)
+        expect(await outbox.due(clock.now(), 1)).toEqual({ work: [], nextAt: undefined })
+      })
+    })
+
+    it('records generations as the generation store does, with the content a workspace keeps', async () => {
+      await outbox.record([{ ...sampleEntry('gen-1', []), keptContent: sampleContent }, sampleEntry('gen-2', [], { withContent: false })])
+      expect(await store.generations.get('gen-1')).toEqual(sampleGeneration('gen-1'))
+      expect(await store.generations.content('gen-1')).toEqual(sampleContent)
+      expect(await store.generations.content('gen-2')).toBeUndefined()
+    })
+
+    it('enters nothing again that was delivered, nor for a destination that is gone', async () => {
+      await add('d1')
+      await outbox.record([sampleEntry('gen-1', ['d1', 'no-such-destination'])])
+      expect((await outbox.due(clock.now(), 5)).work.map(({ destinationId }) => destinationId)).toEqual(['d1'])
+      const [leased] = await lease()
+      await outbox.settle(OWNER, [{ id: leased!.id, state: 'delivered' }])
+      await outbox.record([sampleEntry('gen-1', ['d1'])])
+      expect(await lease()).toEqual([])
+    })
+
+    it('strips content in the transaction that turns privacy on, and lets none in afterwards', async () => {
+      await add('d1')
+      await outbox.record([sampleEntry('gen-1', ['d1'])])
+      await store.destinations.update('d1', DEFAULT_WORKSPACE_ID, { privacyMode: true }, 1)
+      // A process that has not heard of it yet still says `withContent`.
+      await outbox.record([sampleEntry('gen-2', ['d1'])])
+      expect((await lease()).map(({ content }) => content)).toEqual([undefined, undefined])
+    })
+
+    it('keeps content unreadable in the database, compressed and apart per generation', async () => {
+      await add('d1')
+      const canary = 'canary-'.repeat(200)
+      await outbox.record([sampleEntry('gen-1', ['d1'], { content: { ...sampleContent, instructions: canary } })])
+      expect((await lease())[0]?.content?.instructions).toBe(canary)
+    })
+
+    it('prunes no generation that still waits, and all once they are settled', async () => {
+      await add('d1')
+      await outbox.record([sampleEntry('gen-1', ['d1']), sampleEntry('gen-2', [])])
+      expect(await store.generations.prune(Number.MAX_SAFE_INTEGER, 10)).toBe(1)
+      const [leased] = await lease()
+      await outbox.settle(OWNER, [{ id: leased!.id, state: 'delivered' }])
+      expect(await store.generations.prune(Number.MAX_SAFE_INTEGER, 10)).toBe(1)
+    })
+
+    it('forgets dead letters after a month, with their content', async () => {
+      await add('d1')
+      await outbox.record([sampleEntry('gen-1', ['d1'])])
+      const [leased] = await lease()
+      await outbox.settle(OWNER, [{ id: leased!.id, state: 'dead', reason: 'rejected', status: 400, error: 'x\0y' }])
+      expect(await outbox.sweep(100)).toBe(0)
+      clock.advance(31 * 24 * 3_600_000)
+      // The letter, and the data key nobody needs any more.
+      expect(await outbox.sweep(100)).toBe(2)
+      expect(await outbox.status('d1')).toMatchObject({ dead: 0 })
+    })
+
+    it('reads content that was encrypted on an earlier day or by another process', async () => {
+      await add('d1')
+      await outbox.record([sampleEntry('gen-1', ['d1'])])
+      clock.advance(26 * 3_600_000)
+      const fresh = store.outbox(under.encryption)
+      await fresh.record([sampleEntry('gen-2', ['d1'])])
+      expect((await lease('d1', fresh)).map(({ content }) => content)).toEqual([sampleContent, sampleContent])
+    })
+
+    it('shares a queue between processes: each delivery to exactly one of them', async (test) => {
+      if (under.openAnother === undefined) return test.skip()
+      await add('d1')
+      for (let i = 0; i < 10; i++) await outbox.record(Array.from({ length: 20 }, (_, j) => sampleEntry(`gen-${i}-${j}`, ['d1'])))
+      const others = await Promise.all([under.openAnother(), under.openAnother()])
+      const taken: string[] = []
+      const drain = async (from: DurableOutbox, owner: string): Promise<void> => {
+        for (;;) {
+          const leased = await lease('d1', from, owner, 7)
+          if (leased.length === 0) return
+          taken.push(...leased.map(({ generation }) => generation.id))
+          await from.settle(
+            owner,
+            leased.map(({ id }) => ({ id, state: 'delivered' })),
+          )
+        }
+      }
+      await Promise.all([drain(outbox, OWNER), ...others.map((other, i) => drain(other.outbox(under.encryption), `other-${i}`))])
+      for (const other of others) await other.close()
+      expect(taken).toHaveLength(200)
+      expect(new Set(taken).size).toBe(200)
+    })
+  })
+}
