@@ -1,0 +1,25 @@
+import type { Encryption } from '../core/account.ts'
+import { joinSecrets, splitSecrets } from '../core/destination-config.ts'
+import type { JsonObject } from '../core/item.ts'
+import type { DestinationRecord, StoredDestination } from '../core/outbox.ts'
+import { destinationContext } from '../core/secret-context.ts'
+import { Secret } from '../lib/secret.ts'
+
+/** The two columns of a configuration: what may lie open, and an envelope for the rest. `secrets` are the type's paths. */
+export function sealConfig(
+  encryption: Encryption,
+  destination: { readonly id: string; readonly type: string },
+  config: JsonObject,
+  secrets: readonly string[],
+): Pick<StoredDestination, 'config' | 'sealed'> {
+  const { open, secret } = splitSecrets(config, secrets)
+  if (Object.keys(secret).length === 0) return { config: open, sealed: null }
+  return { config: open, sealed: encryption.seal(new Secret(JSON.stringify(secret)), destinationContext(destination.id, destination.type)) }
+}
+
+/** A stored destination with its secrets in the clear: for memory only. Throws what `Encryption.open` throws. */
+export function openDestination(encryption: Encryption, { sealed, ...stored }: StoredDestination): DestinationRecord {
+  if (sealed === null) return stored
+  const secret = JSON.parse(encryption.open(sealed, destinationContext(stored.id, stored.type)).reveal()) as JsonObject
+  return { ...stored, config: joinSecrets(stored.config, secret) }
+}

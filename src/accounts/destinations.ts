@@ -1,0 +1,191 @@
+import { randomUUID } from 'node:crypto'
+import type { ZodError, ZodType } from 'zod'
+import type { Encryption } from '../core/account.ts'
+import type { Destination } from '../core/destination.ts'
+import type { DestinationAccounts, DestinationChange, DestinationView, NewDestination, TestResult } from '../core/destination-account.ts'
+import { maskConfig, mergeConfig } from '../core/destination-config.ts'
+import { GatewayError } from '../core/error.ts'
+import type { JsonObject } from '../core/item.ts'
+import type { DestinationPatch, DestinationRecord, DestinationStore, FilterRules, Outbox, StoredDestination } from '../core/outbox.ts'
+import type { WorkspaceStore } from '../core/store.ts'
+import type { Clock } from '../lib/clock.ts'
+import { openDestination, sealConfig } from './destination-secrets.ts'
+
+/** Of one type in one workspace. */
+export const MAX_PER_TYPE = 5
+const MAX_NAME_CHARS = 256
+const MAX_KEY_HASHES = 1_000
+const MIN_SAMPLING_RATE = 0.0001
+
+export interface DestinationAccountsOptions {
+  readonly store: DestinationStore
+  readonly workspaces: Pick<WorkspaceStore, 'get'>
+  readonly outbox: Pick<Outbox, 'status' | 'deadLetters' | 'replay' | 'purge'>
+  readonly encryption: Encryption
+  readonly types: ReadonlyMap<string, Destination>
+  readonly filterRules: ZodType<FilterRules>
+  readonly clock: Clock
+  readonly newId?: () => string
+  readonly test: (destination: DestinationRecord) => Promise<TestResult>
+  readonly sendTest: (destination: DestinationRecord) => Promise<TestResult>
+  /** Told after every change: whoever keeps a copy should look. */
+  readonly onChange?: () => void
+}
+
+/** The rules of destinations: what may be written, what may be read, and who may do either. */
+export function createDestinationAccounts(options: DestinationAccountsOptions): DestinationAccounts {
+  const { store, outbox, encryption, types, clock, newId = randomUUID, onChange = () => undefined } = options
+
+  const need = async (id: string, scope: string | undefined): Promise<StoredDestination> => {
+    const stored = await store.get(id, scope)
+    if (stored === undefined) throw notFound()
+    return stored
+  }
+  const typeOf = (name: string): Destination => {
+    const type = types.get(name)
+    if (type === undefined)
+      throw invalid('type', `${JSON.stringify(name.slice(0, 60))} is no destination type; there are ${[...types.keys()].join(', ')}`)
+    return type
+  }
+  const view = (record: DestinationRecord): DestinationView => {
+    const { revision: _revision, ...rest } = record
+    const type = types.get(record.type)
+    // A type that is gone from this build: without its list of secrets nothing is safe to show.
+    return { ...rest, config: type === undefined ? {} : maskConfig(record.config, type.secrets) }
+  }
+  const open = (stored: StoredDestination): DestinationRecord => openDestination(encryption, stored)
+  const checkFilter = (rules: unknown): FilterRules | null =>
+    rules === null || rules === undefined ? null : checked(options.filterRules, rules, 'filter_rules')
+
+  const create = async (wanted: NewDestination): Promise<DestinationView> => {
+    const type = typeOf(wanted.type)
+    checkFields(wanted)
+    const config = checkConfig(type, wanted.config)
+    if ((await options.workspaces.get(wanted.workspaceId)) === undefined) throw invalid('workspace_id', 'there is no such workspace')
+    const id = newId()
+    const now = clock.now()
+    const { broadcast = {} } = wanted
+    const stored: StoredDestination = {
+      id,
+      workspaceId: wanted.workspaceId,
+      type: type.type,
+      name: wanted.name,
+      enabled: wanted.enabled ?? true,
+      paused: false,
+      ...sealConfig(encryption, { id, type: type.type }, config, type.secrets),
+      apiKeyHashes: wanted.apiKeyHashes ?? null,
+      filterRules: checkFilter(wanted.filterRules),
+      samplingRate: wanted.samplingRate ?? 1,
+      privacyMode: wanted.privacyMode ?? false,
+      broadcast: { cost: broadcast.cost ?? false, identity: broadcast.identity ?? false, requestContext: broadcast.requestContext ?? false },
+      revision: 1,
+      createdAt: now,
+      updatedAt: now,
+    }
+    await store.insert(stored, MAX_PER_TYPE)
+    onChange()
+    return view({ ...open(stored) })
+  }
+
+  const toPatch = (before: DestinationRecord, change: DestinationChange): DestinationPatch => ({
+    ...(change.name === undefined ? {} : { name: change.name }),
+    ...(change.enabled === undefined ? {} : { enabled: change.enabled }),
+    ...(change.paused === undefined ? {} : { paused: change.paused }),
+    ...(change.apiKeyHashes === undefined ? {} : { apiKeyHashes: change.apiKeyHashes }),
+    ...(change.filterRules === undefined ? {} : { filterRules: checkFilter(change.filterRules) }),
+    ...(change.samplingRate === undefined ? {} : { samplingRate: change.samplingRate }),
+    ...(change.privacyMode === undefined ? {} : { privacyMode: change.privacyMode }),
+    ...(change.broadcast === undefined ? {} : { broadcast: mergeBroadcast(before.broadcast, change.broadcast) }),
+    ...(change.config === undefined ? {} : newConfig(before, change.config)),
+    updatedAt: Math.max(clock.now(), before.updatedAt),
+  })
+
+  const newConfig = (before: DestinationRecord, patch: JsonObject): Pick<StoredDestination, 'config' | 'sealed'> => {
+    const type = typeOf(before.type)
+    return sealConfig(encryption, before, checkConfig(type, mergeConfig(before.config, patch, type.secrets)), type.secrets)
+  }
+
+  const update = async (id: string, change: DestinationChange, scope?: string): Promise<DestinationView> => {
+    checkFields(change)
+    const stored = await need(id, scope)
+    const updated = await store.update(id, stored.workspaceId, toPatch(open(stored), change), stored.revision)
+    if (updated === undefined) throw notFound()
+    onChange()
+    return view(open(updated))
+  }
+
+  return {
+    create,
+    update,
+    list: async (page) => {
+      const { destinations, total } = await store.list(page)
+      return { destinations: destinations.map((stored) => view(open(stored))), total }
+    },
+    get: async (id, scope) => view(open(await need(id, scope))),
+    remove: async (id, scope) => {
+      const { workspaceId } = await need(id, scope)
+      if (!(await store.remove(id, workspaceId))) throw notFound()
+      onChange()
+    },
+    test: async (id, scope) => options.test(open(await need(id, scope))),
+    sendTest: async (id, scope) => options.sendTest(open(await need(id, scope))),
+    status: async (id, scope) => {
+      const { enabled, paused } = await need(id, scope)
+      return { ...(await outbox.status(id)), enabled, paused }
+    },
+    deadLetters: async (id, page, scope) => {
+      await need(id, scope)
+      return outbox.deadLetters(id, page)
+    },
+    replay: async (id, letters, scope) => {
+      await need(id, scope)
+      return outbox.replay(id, clock.now(), letters)
+    },
+    purge: async (id, letters, scope) => {
+      await need(id, scope)
+      return outbox.purge(id, letters)
+    },
+  }
+}
+
+/** Only existing keys of the group change. */
+function mergeBroadcast(before: DestinationRecord['broadcast'], change: NonNullable<DestinationChange['broadcast']>): DestinationRecord['broadcast'] {
+  return {
+    cost: change.cost ?? before.cost,
+    identity: change.identity ?? before.identity,
+    requestContext: change.requestContext ?? before.requestContext,
+  }
+}
+
+function checkFields({ name, apiKeyHashes, samplingRate }: DestinationChange): void {
+  if (name !== undefined && (name.trim() === '' || name.length > MAX_NAME_CHARS))
+    throw invalid('name', `1 to ${MAX_NAME_CHARS} characters are expected`)
+  if (apiKeyHashes?.length === 0) throw invalid('api_key_hashes', 'null or at least one hash is expected')
+  if (apiKeyHashes && apiKeyHashes.length > MAX_KEY_HASHES) throw invalid('api_key_hashes', `at most ${MAX_KEY_HASHES} hashes are expected`)
+  if (samplingRate !== undefined && !(samplingRate >= MIN_SAMPLING_RATE && samplingRate <= 1)) {
+    throw invalid('sampling_rate', `a number from ${MIN_SAMPLING_RATE} to 1 is expected`)
+  }
+}
+
+/** The configuration complete with defaults. */
+function checkConfig(type: Destination, config: JsonObject): JsonObject {
+  return checked(type.settings, config, 'config') as JsonObject
+}
+
+function checked<T>(schema: ZodType<T>, value: unknown, where: string): T {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  throw invalid([where, ...firstIssue(result.error).path].join('.'), firstIssue(result.error).message)
+}
+
+const MAX_MESSAGE_CHARS = 400
+
+/** Path and reason of the first thing that is wrong. Messages of schemas name what is expected, never what was sent. */
+function firstIssue(error: ZodError): { readonly path: readonly string[]; readonly message: string } {
+  const issue = error.issues[0]
+  if (issue === undefined) return { path: [], message: 'is not valid' }
+  return { path: issue.path.map((part) => String(part).slice(0, 60)), message: issue.message.slice(0, MAX_MESSAGE_CHARS) }
+}
+
+const invalid = (path: string, message: string): GatewayError => new GatewayError('invalid_request', `${path}: ${message}`, { path })
+const notFound = (): GatewayError => new GatewayError('not_found', 'There is no such destination')

@@ -1,0 +1,72 @@
+import type { JsonObject } from './item.ts'
+import type { BroadcastGroups, DeadLetter, DeliveryStatus, DestinationRecord } from './outbox.ts'
+
+/** A destination as its owner may read it: every secret in `config` is masked, defaults are filled in. */
+export type DestinationView = Omit<DestinationRecord, 'revision'>
+
+/** What people send to make one. Absent fields take their defaults. */
+export interface NewDestination {
+  readonly workspaceId: string
+  readonly type: string
+  readonly name: string
+  readonly config: JsonObject
+  readonly enabled?: boolean | undefined
+  readonly apiKeyHashes?: readonly string[] | null | undefined
+  /** As it came: validated here. */
+  readonly filterRules?: unknown
+  readonly samplingRate?: number | undefined
+  readonly privacyMode?: boolean | undefined
+  readonly broadcast?: Partial<{ readonly [G in keyof BroadcastGroups]: boolean | undefined }>
+}
+
+/** Only what is named changes. `config` merges key by key: null removes a key, a masked secret keeps the stored one. */
+export type DestinationChange = Partial<Omit<NewDestination, 'workspaceId' | 'type'>> & { readonly paused?: boolean }
+
+export interface TestStep {
+  readonly name: string
+  readonly ok: boolean
+  readonly status: number
+  readonly latencyMs: number
+  readonly message?: string
+}
+
+/** How a connection test or a sample delivery went; the last step is the one that failed, if any did. */
+export interface TestResult {
+  readonly ok: boolean
+  readonly steps: readonly TestStep[]
+}
+
+export interface DestinationStatusView extends DeliveryStatus {
+  readonly enabled: boolean
+  readonly paused: boolean
+}
+
+/**
+ * What people do with destinations. `scope` limits everything to one workspace: other destinations do not exist (`not_found`).
+ * Throws `invalid_request` with the path of what is wrong, `conflict` for one too many of a type and for lost races.
+ */
+export interface DestinationAccounts {
+  create(destination: NewDestination): Promise<DestinationView>
+  list(page: {
+    readonly workspaceId: string
+    readonly offset: number
+    readonly limit: number
+  }): Promise<{ readonly destinations: readonly DestinationView[]; readonly total: number }>
+  get(id: string, scope?: string): Promise<DestinationView>
+  update(id: string, change: DestinationChange, scope?: string): Promise<DestinationView>
+  /** Secrets are wiped, what waits is cancelled. */
+  remove(id: string, scope?: string): Promise<void>
+  /** Whether the platform answers and accepts the credentials. Nothing is recorded. */
+  test(id: string, scope?: string): Promise<TestResult>
+  /** Sends a sample generation, labelled as one, past filters and queue. */
+  sendTest(id: string, scope?: string): Promise<TestResult>
+  status(id: string, scope?: string): Promise<DestinationStatusView>
+  deadLetters(
+    id: string,
+    page: { readonly offset: number; readonly limit: number },
+    scope?: string,
+  ): Promise<{ readonly letters: readonly DeadLetter[]; readonly total: number }>
+  /** Returns how many. All of them when no ids are given. */
+  replay(id: string, letters: readonly string[] | undefined, scope?: string): Promise<number>
+  purge(id: string, letters: readonly string[] | undefined, scope?: string): Promise<number>
+}

@@ -1,0 +1,86 @@
+import type { FastifyRequest } from 'fastify'
+import type { DestinationAccounts, TestResult } from '../../core/destination-account.ts'
+import { GatewayError } from '../../core/error.ts'
+import { DEFAULT_WORKSPACE_ID } from '../../core/store.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { callerOf, type ManagementRoutes } from './app.ts'
+import { presentDestination, presentLetter, presentStatus, readCreate, readLetters, readPage, readUpdate } from './destination-shapes.ts'
+
+const BASE = '/api/v1/observability/destinations'
+
+interface ById {
+  readonly Params: { readonly id: string }
+}
+
+/**
+ * `/api/v1/observability/destinations`: the contract's five operations, and ours beside them (test, send-test, status, dead letters, pause).
+ * Management keys only. Keys of the default workspace are the operator's and reach every workspace; others see only their own.
+ */
+export function destinationRoutes(accounts: DestinationAccounts): ManagementRoutes {
+  return (app) => {
+    app.post(BASE, async (request, reply) => {
+      const { workspaceId, ...wanted } = readCreate(request.body)
+      const destination = await accounts.create({ ...wanted, workspaceId: workspaceFor(request, workspaceId) })
+      return reply.code(201).send({ data: presentDestination(destination) })
+    })
+    app.get(BASE, async (request) => {
+      const { workspaceId, ...page } = readPage(request.query)
+      const { destinations, total } = await accounts.list({ ...page, workspaceId: workspaceFor(request, workspaceId) })
+      return { data: destinations.map(presentDestination), total_count: total }
+    })
+    app.get<ById>(`${BASE}/:id`, async (request) => ({ data: presentDestination(await accounts.get(request.params.id, scopeOf(request))) }))
+    app.patch<ById>(`${BASE}/:id`, async (request) => {
+      const change = readUpdate(request.body)
+      return { data: presentDestination(await accounts.update(request.params.id, change, scopeOf(request))) }
+    })
+    app.delete<ById>(`${BASE}/:id`, async (request) => {
+      await accounts.remove(request.params.id, scopeOf(request))
+      return { deleted: true }
+    })
+  }
+}
+
+/** What the contract does not have: how a destination does, and what to do about it. */
+export function destinationOperations(accounts: DestinationAccounts, clock: Clock): ManagementRoutes {
+  return (app) => {
+    app.post<ById>(`${BASE}/:id/test`, async (request) => ({ data: presentTest(await accounts.test(request.params.id, scopeOf(request))) }))
+    app.post<ById>(`${BASE}/:id/send-test`, async (request) => ({ data: presentTest(await accounts.sendTest(request.params.id, scopeOf(request))) }))
+    app.get<ById>(`${BASE}/:id/status`, async (request) => ({
+      data: presentStatus(await accounts.status(request.params.id, scopeOf(request)), clock.now()),
+    }))
+    for (const [action, paused] of [
+      ['pause', true],
+      ['resume', false],
+    ] as const) {
+      app.post<ById>(`${BASE}/:id/${action}`, async (request) => {
+        await accounts.update(request.params.id, { paused }, scopeOf(request))
+        return { data: presentStatus(await accounts.status(request.params.id, scopeOf(request)), clock.now()) }
+      })
+    }
+    app.get<ById>(`${BASE}/:id/dead-letters`, async (request) => {
+      const { letters, total } = await accounts.deadLetters(request.params.id, readPage(request.query), scopeOf(request))
+      return { data: letters.map(presentLetter), total_count: total }
+    })
+    app.post<ById>(`${BASE}/:id/dead-letters/replay`, async (request) => ({
+      replayed: await accounts.replay(request.params.id, readLetters(request.body), scopeOf(request)),
+    }))
+    app.post<ById>(`${BASE}/:id/dead-letters/purge`, async (request) => ({
+      purged: await accounts.purge(request.params.id, readLetters(request.body), scopeOf(request)),
+    }))
+  }
+}
+
+const isOperator = (request: FastifyRequest): boolean => callerOf(request).owner.workspaceId === DEFAULT_WORKSPACE_ID
+
+/** The workspace whose destinations exist for this caller; undefined: all. */
+const scopeOf = (request: FastifyRequest): string | undefined => (isOperator(request) ? undefined : callerOf(request).owner.workspaceId)
+
+function workspaceFor(request: FastifyRequest, wanted: string | undefined): string {
+  const own = callerOf(request).owner.workspaceId
+  if (wanted === undefined || wanted === own || isOperator(request)) return wanted ?? own
+  throw new GatewayError('permission_denied', 'workspace_id: this key belongs to another workspace', { path: 'workspace_id' })
+}
+
+function presentTest({ ok, steps }: TestResult) {
+  return { ok, steps: steps.map(({ latencyMs, ...step }) => ({ ...step, latency_ms: latencyMs })) }
+}
