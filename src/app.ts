@@ -34,6 +34,7 @@ import { gatewayMetadata } from './router/metadata.ts'
 import { createSticky } from './router/sticky.ts'
 import { createGenerationSink, type WriteBehindSink } from './store/index.ts'
 import { createMetrics } from './telemetry/metrics.ts'
+import { openTooling } from './tooling.ts'
 import { VERSION } from './version.ts'
 
 export interface AppOptions {
@@ -86,6 +87,7 @@ export async function createApp({ config: initial, env, logger }: AppOptions): P
     onEvent: (event) => logger[event.type === 'recovered' ? 'info' : 'warn']({ ...event }, 'generation records'),
   })
   const onBug = (error: GatewayError, requestId: string): void => logger.error({ error: error.cause ?? error, request_id: requestId }, 'internal error')
+  const tooling = openTooling({ config, env, catalog: () => catalog })
   const handler = createPipeline({
     http, clock: systemClock, userAgent: `signalbox/${VERSION}`, health, pools, withoutReasoning,
     media: createMediaLoader(() => media),
@@ -95,6 +97,7 @@ export async function createApp({ config: initial, env, logger }: AppOptions): P
     retries: () => config.routing.retries,
     sink,
     costOf: computeCost,
+    tools: tooling.tools, toolLimits: tooling.toolLimits, newId: randomId,
     estimateUsage,
     onFinished: (generation) => {
       metrics.finished(generation)
@@ -146,6 +149,7 @@ export async function createApp({ config: initial, env, logger }: AppOptions): P
     server.closeAllConnections()
     await sink.close()
     await http.close()
+    await tooling.close()
     await media.close()
     health.close()
     await state.close()
@@ -167,6 +171,7 @@ export async function createApp({ config: initial, env, logger }: AppOptions): P
       const before = media
       const policyChanged = next.network.allowPrivate.media !== config.network.allowPrivate.media
       config = next
+      tooling.reload(next)
       if (policyChanged) {
         media = mediaEgress()
         await before.close()

@@ -161,6 +161,21 @@ export const configSchema = section({
   network: section({
     allow_private: section({ destinations: flag().default(true), tools: flag().default(false), media: flag().default(false) }).prefault({}),
   }).prefault({}),
+  tools: section({
+    web_search: section({
+      engine: text('the name of a search engine, or auto for the first one with a key').default('auto'),
+      engines: z
+        .record(z.string(), section({ api_key: text().optional(), base_url: httpUrl().optional(), price: price().optional() }), {
+          error: 'a mapping of search engines to their settings, such as {searxng: {base_url: http://127.0.0.1:8888}}',
+        })
+        .default({}),
+    }).prefault({}),
+    web_fetch: section({ robots: flag().default(true) }).prefault({}),
+    image_generation: section({ model: text('a model that makes images').optional() }).prefault({}),
+    fusion: section({ models: list(text('a model')).optional() }).prefault({}),
+    sandbox: section({ url: httpUrl('an http or https URL'), api_key: text().optional() }).optional(),
+    limits: section({ wall: duration().prefault('10m'), parallel: whole(1, 32).default(4) }).prefault({}),
+  }).prefault({}),
   destinations: section({
     service_name: text().default('signalbox'),
     base_urls: z
@@ -177,7 +192,7 @@ export const configSchema = section({
 export type ConfigFile = z.output<typeof configSchema>
 
 /** Keys whose values are secrets, wherever they stand: problems never show what is there. */
-export const SECRET_KEYS: ReadonlySet<string> = new Set(['api_keys', 'headers', 'url', 'redis_url', 'settings'])
+export const SECRET_KEYS: ReadonlySet<string> = new Set(['api_keys', 'api_key', 'headers', 'url', 'redis_url', 'settings'])
 
 function uniqueSlugs(items: readonly { readonly slug: string }[], context: z.RefinementCtx): void {
   const seen = new Map<string, number>()

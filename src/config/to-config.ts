@@ -1,4 +1,4 @@
-import type { Config, EndpointConfig, FixedKeys, ModelConfig, ProviderConfig } from '../core/config.ts'
+import type { Config, EndpointConfig, FixedKeys, ModelConfig, ProviderConfig, ToolsConfig } from '../core/config.ts'
 import type { PriceTier, Pricing } from '../core/pricing.ts'
 import { defined } from '../lib/defined.ts'
 import { Secret } from '../lib/secret.ts'
@@ -23,6 +23,7 @@ export function toConfig(file: ConfigFile, keys: FixedKeys, path: string | undef
     defaults: file.defaults,
     routing: file.routing,
     network: { allowPrivate: network.allow_private },
+    tools: toTools(file.tools),
     destinations: { serviceName: destinations.service_name, baseUrls: destinations.base_urls },
     storage: {
       database: storage.database ?? (storage.url === undefined ? 'sqlite' : 'postgres'),
@@ -31,6 +32,22 @@ export function toConfig(file: ConfigFile, keys: FixedKeys, path: string | undef
       ...(storage.redis_url === undefined ? {} : { redisUrl: new Secret(storage.redis_url) }),
     },
     logging: file.logging,
+  }
+}
+
+function toTools({ web_search: search, web_fetch: fetch, image_generation: images, fusion, sandbox, limits }: ConfigFile['tools']): ToolsConfig {
+  const engines = Object.entries(search.engines).map(([name, { api_key: key, base_url: baseUrl, price }]) => {
+    return [name, defined({ apiKey: key === undefined ? undefined : new Secret(key), baseUrl, price })] as const
+  })
+  return {
+    webSearch: { engine: search.engine, engines: Object.fromEntries(engines) },
+    webFetch: fetch,
+    ...defined({
+      imageModel: images.model,
+      fusionModels: fusion.models,
+      sandbox: sandbox === undefined ? undefined : { url: sandbox.url, ...(sandbox.api_key === undefined ? {} : { apiKey: new Secret(sandbox.api_key) }) },
+    }),
+    limits: { wallMs: limits.wall, parallel: limits.parallel },
   }
 }
 

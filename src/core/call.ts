@@ -1,10 +1,11 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Endpoint } from './endpoint.ts'
-import type { Cost, PipelineStage } from './generation.ts'
+import type { Cost, GenerationStep, PipelineStage } from './generation.ts'
 import type { ErrorType } from './error.ts'
 import type { ModelEvent } from './event.ts'
 import type { OutputItem } from './item.ts'
 import type { ModelRequest } from './request.ts'
+import type { Usage } from './usage.ts'
 
 /** Who calls: taken from the key snapshot. */
 export interface Owner {
@@ -48,6 +49,12 @@ export interface CallTrace {
   served?: AttemptRecord
   /** Money of the whole call; known with the last event. */
   cost?: Cost
+  /** The call that a tool makes this model call for: limits and budgets are that one's. */
+  readonly parent?: CallTrace
+  /** Executions of server tools, in the order they started. */
+  steps?: GenerationStep[]
+  /** What a call of several upstream answers used when it broke before its last one. */
+  spent?: Usage
 }
 
 /**
@@ -70,6 +77,8 @@ export interface Call {
   readonly sessionId?: string
   readonly requestId?: string
   readonly origin: CallOrigin
+  /** Id of the endpoint that served the step before: planned first, so that a call of several upstream answers stays where it began. */
+  readonly preferredEndpoint?: string
   readonly trace: CallTrace
   /** The items of the answer so far; set by the front door that assembles them. */
   output: () => readonly OutputItem[]

@@ -20,6 +20,7 @@ export interface Config {
   readonly defaults: { readonly model?: string; readonly plugins: readonly ({ readonly id: string } & JsonObject)[] }
   readonly routing: { readonly cooldown: boolean; readonly retries: boolean; readonly sticky: boolean }
   readonly network: { readonly allowPrivate: { readonly destinations: boolean; readonly tools: boolean; readonly media: boolean } }
+  readonly tools: ToolsConfig
   readonly destinations: DestinationsConfig
   readonly storage: StorageConfig
   readonly logging: { readonly level: LogLevel; readonly format: 'json' | 'pretty' }
@@ -92,6 +93,28 @@ export interface EndpointConfig {
   readonly implicitCaching?: boolean
   /** Dialect options of this endpoint, over those of its provider. */
   readonly options: JsonObject
+}
+
+/** What the operator gives to tools the gateway runs itself. */
+export interface ToolsConfig {
+  readonly webSearch: {
+    /** Name of an engine, or `auto`: the first one that has what it needs. */
+    readonly engine: string
+    readonly engines: { readonly [name: string]: SearchEngineConfig }
+  }
+  readonly webFetch: { readonly robots: boolean }
+  readonly imageModel?: string
+  readonly fusionModels?: readonly string[]
+  /** Where commands of models may run: a server of the operator's, never this process. */
+  readonly sandbox?: { readonly url: string; readonly apiKey?: Secret }
+  readonly limits: { readonly wallMs: number; readonly parallel: number }
+}
+
+export interface SearchEngineConfig {
+  readonly apiKey?: Secret
+  readonly baseUrl?: string
+  /** USD per search, over the engine's list price. */
+  readonly price?: number
 }
 
 export interface DestinationsConfig {

@@ -72,4 +72,6 @@ export interface Dialect<Options = unknown> {
   decodeError(status: number, headers: { readonly [name: string]: string | string[] | undefined }, body: string, target: Target<Options>): GatewayError
   /** Remote URLs whose bytes this dialect must inline; fetched before `encodeRequest`. Default: none. */
   mediaUrls?(request: ModelRequest, target: Target<Options>): readonly string[]
+  /** Whether the upstream runs tools of this type itself (`web_search`). Default: it runs none. */
+  hosts?(toolType: string, options: Options): boolean
 }

@@ -18,7 +18,8 @@ export type FinishReason = 'stop' | 'tool_calls' | 'length' | 'content_filter' |
  */
 export type ModelEvent =
   | { readonly type: 'response-start'; readonly upstreamId?: string; readonly model?: string; readonly serviceTier?: string }
-  | { readonly type: 'item-start'; readonly key: string; readonly item: OutputItem }
+  /** `id`: the public id, from layers of the gateway that must know it; the assembler mints all others. */
+  | { readonly type: 'item-start'; readonly key: string; readonly item: OutputItem; readonly id?: string }
   | TextDelta
   | { readonly type: 'refusal-delta'; readonly key: string; readonly delta: string; readonly part?: number }
   | ReasoningDelta

@@ -85,7 +85,14 @@ async function plan(options: FallbackOptions, call: Call): Promise<Route> {
   call.trace.rejected = planned.rejected
   Object.assign(call.trace.params, planned.params)
   if (planned.error !== undefined) throw planned.error
-  return { plan: planned, session, tries: [], used: new Map(), request, strippedReasoning: false, beginBy: undefined }
+  return { plan: preferring(planned, call.preferredEndpoint), session, tries: [], used: new Map(), request, strippedReasoning: false, beginBy: undefined }
+}
+
+/** The plan with the endpoint that served the step before in front, if it is still among the attempts. */
+function preferring(plan: Plan, endpointId: string | undefined): Plan {
+  const index = endpointId === undefined ? -1 : plan.attempts.findIndex(({ endpoint }) => endpoint.id === endpointId)
+  if (index <= 0) return plan
+  return { ...plan, attempts: [plan.attempts[index]!, ...plan.attempts.slice(0, index), ...plan.attempts.slice(index + 1)] }
 }
 
 /** Only a shared pin store makes this wait. */

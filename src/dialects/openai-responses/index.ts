@@ -4,6 +4,7 @@ import { responsesOptions } from './options.ts'
 import type { ResponsesOptions } from './options.ts'
 import { encodeResponsesRequest, responsesMediaUrls } from './request.ts'
 import { createResponsesDecoder } from './stream.ts'
+import { acceptsBuiltin } from './tools.ts'
 
 export type { ResponsesOptions } from './options.ts'
 
@@ -33,4 +34,5 @@ export const openAiResponses: Dialect<ResponsesOptions> = {
   decoder: createResponsesDecoder,
   decodeError: (status, headers, body, target) => decodeResponsesError(status, headers, body, target.providerName),
   mediaUrls: responsesMediaUrls,
+  hosts: (type, { builtinTools }) => acceptsBuiltin(type, builtinTools),
 }

@@ -34,6 +34,8 @@ export interface AssemblerOptions {
 
 interface Slot {
   readonly item: OutputItem
+  /** The public id, when a layer minted it. */
+  readonly id: string | undefined
   readonly waiting: ItemEvent[]
   /** Set when the item ended while it waited for its turn. */
   ended?: { readonly patch: ItemPatch | undefined }
@@ -135,7 +137,7 @@ export class Assembler {
         this.#serviceTier = event.serviceTier ?? this.#serviceTier
         return
       case 'item-start':
-        return this.#open(event.key, event.item)
+        return this.#open(event.key, event.item, event.id)
       case 'item-end':
         return this.#close(event.key, event.item)
       case 'response-end':
@@ -162,9 +164,9 @@ export class Assembler {
     }
   }
 
-  #open(key: string, item: OutputItem): void {
+  #open(key: string, item: OutputItem, id: string | undefined): void {
     if (this.#slots.has(key)) throw new Error(`the item ${key} was started twice`)
-    this.#slots.set(key, { item, waiting: [] })
+    this.#slots.set(key, { item, id, waiting: [] })
     if (this.#active === undefined) this.#activate(key)
     else this.#queue.push(key)
   }
@@ -191,7 +193,7 @@ export class Assembler {
 
   #activate(key: string): Slot {
     const slot = this.#slots.get(key)!
-    this.#active = this.#create(slot.item)
+    this.#active = this.#create(slot.item, slot.id)
     this.#activeKey = key
     this.#active.open()
     for (const event of slot.waiting) this.#active.apply(event)
@@ -218,9 +220,9 @@ export class Assembler {
     }
   }
 
-  #create(item: OutputItem): OpenItem {
+  #create(item: OutputItem, minted: string | undefined): OpenItem {
     const index = this.#output.length
-    const id = KEEPS_ID.has(item.type) && item.id ? item.id : `${ID_PREFIXES[item.type] ?? 'item_'}${this.#options.newId(24)}`
+    const id = minted ?? (KEEPS_ID.has(item.type) && item.id ? item.id : undefined) ?? `${ID_PREFIXES[item.type] ?? 'item_'}${this.#options.newId(24)}`
     switch (item.type) {
       case 'message':
         return new OpenMessage(this.#wire, id, index, item as MessageItem)

@@ -87,7 +87,17 @@ export function presentUsage(usage: Usage, cost: Cost | undefined, isByok: boole
           },
         }),
     is_byok: isByok,
-    ...(usage.serverToolUse === undefined ? {} : { server_tool_use_details: usage.serverToolUse }),
+    ...(usage.serverToolUse === undefined ? {} : { server_tool_use_details: presentToolUse(usage.serverToolUse) }),
+  }
+}
+
+/** The contract's three counters; each is there only when it was counted. */
+function presentToolUse(counts: NonNullable<Usage['serverToolUse']>): { readonly [field: string]: number } {
+  const { tool_calls_requested: requested, tool_calls_executed: executed, web_search: searches } = counts
+  return {
+    ...(requested === undefined ? {} : { tool_calls_requested: requested }),
+    ...(executed === undefined ? {} : { tool_calls_executed: executed }),
+    ...(searches === undefined ? {} : { web_search_requests: searches }),
   }
 }
 

@@ -52,7 +52,7 @@ export function presentGeneration(generation: Generation): { readonly [field: st
     num_media_prompt: null,
     num_media_completion: null,
     num_input_audio_prompt: null,
-    num_search_results: usage.serverToolUse?.['web_search_requests'] ?? null,
+    num_search_results: usage.serverToolUse?.['web_search'] ?? null,
     num_fetches: null,
     total_cost: cost.total,
     usage: cost.total,

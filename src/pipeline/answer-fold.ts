@@ -1,0 +1,115 @@
+import type { ModelEvent } from '../core/event.ts'
+import type { Annotation, InputItem, JsonObject, OutputItem } from '../core/item.ts'
+
+/** An item while its events arrive. */
+interface Draft {
+  readonly start: OutputItem
+  /** Texts of the content parts (message: text and refusals; reasoning: raw text), by part. */
+  readonly parts: { text: string; readonly kind: 'text' | 'refusal'; readonly number: number | undefined; readonly annotations: Annotation[] }[]
+  readonly summary: { text: string; readonly number: number | undefined }[]
+  text: string
+  patch: JsonObject | undefined
+}
+
+/**
+ * The items of one upstream answer, as the conversation needs them back: what the assembler does for the caller, without ids and wire.
+ * Order is that of the starts.
+ */
+export class AnswerFold {
+  readonly #drafts = new Map<string, Draft>()
+  /** Characters the model has produced, for estimates. */
+  chars = 0
+
+  push(event: ModelEvent): void {
+    switch (event.type) {
+      case 'item-start':
+        this.#drafts.set(event.key, { start: event.item, parts: [], summary: [], text: '', patch: undefined })
+        return
+      case 'text-delta':
+      case 'refusal-delta':
+        return this.#text(this.#of(event.key), event.type === 'refusal-delta' ? 'refusal' : 'text', event.delta, event.part)
+      case 'reasoning-delta':
+        this.chars += event.delta.length
+        if (event.kind === 'text') return this.#text(this.#of(event.key), 'text', event.delta, event.part)
+        return this.#summary(this.#of(event.key), event.delta, event.part)
+      case 'arguments-delta':
+        this.chars += event.delta.length
+        this.#of(event.key).text += event.delta
+        return
+      case 'annotation':
+        this.#of(event.key).parts.at(-1)?.annotations.push(event.annotation)
+        return
+      case 'item-end':
+        this.#of(event.key).patch = event.item
+        return
+      default:
+    }
+  }
+
+  /** Text of the part of a message that is being written. */
+  partOf(key: string): { readonly text: string; readonly number: number | undefined; readonly annotations: readonly Annotation[] } | undefined {
+    return this.#drafts.get(key)?.parts.at(-1)
+  }
+
+  items(): InputItem[] {
+    return [...this.#drafts.values()].map(toItem)
+  }
+
+  text(): string {
+    let text = ''
+    for (const { start, parts } of this.#drafts.values()) {
+      if (start.type === 'message') for (const part of parts) if (part.kind === 'text') text += part.text
+    }
+    return text
+  }
+
+  #of(key: string): Draft {
+    const draft = this.#drafts.get(key)
+    if (draft === undefined) throw new Error(`an event for the item ${key}, which was never started`)
+    return draft
+  }
+
+  #text(draft: Draft, kind: 'text' | 'refusal', delta: string, number: number | undefined): void {
+    this.chars += delta.length
+    const last = draft.parts.at(-1)
+    if (last !== undefined && last.kind === kind && (number === undefined || number === last.number)) last.text += delta
+    else draft.parts.push({ text: delta, kind, number, annotations: [] })
+  }
+
+  #summary(draft: Draft, delta: string, number: number | undefined): void {
+    const last = draft.summary.at(-1)
+    if (last !== undefined && (number === undefined || number === last.number)) last.text += delta
+    else draft.summary.push({ text: delta, number })
+  }
+}
+
+function toItem({ start, parts, summary, text, patch }: Draft): InputItem {
+  switch (start.type) {
+    case 'message':
+      return {
+        ...start,
+        type: 'message',
+        role: 'assistant',
+        content: parts.map((part) => (part.kind === 'refusal' ? { type: 'refusal', refusal: part.text } : { type: 'output_text', text: part.text, annotations: part.annotations })),
+      }
+    case 'reasoning':
+      return {
+        ...start,
+        ...patch,
+        type: 'reasoning',
+        summary: summary.map((part) => ({ type: 'summary_text', text: part.text })),
+        ...(parts.length === 0 ? {} : { content: parts.map((part) => ({ type: 'reasoning_text', text: part.text })) }),
+      }
+    case 'function_call':
+      return { ...start, ...patch, type: 'function_call', arguments: wholeText(text, patch?.['arguments']) || '{}' } as InputItem
+    case 'custom_tool_call':
+      return { ...start, ...patch, type: 'custom_tool_call', input: wholeText(text, patch?.['input']) } as InputItem
+    default:
+      return { ...start, ...patch, type: start.type } as InputItem
+  }
+}
+
+/** Deltas may leave out what only the end knows. */
+export function wholeText(deltas: string, whole: unknown): string {
+  return typeof whole === 'string' && whole.length > deltas.length ? whole : deltas
+}

@@ -1,0 +1,70 @@
+import type { Call, Handler } from '../core/call.ts'
+import { NO_COST } from '../core/cost.ts'
+import type { Pricing } from '../core/endpoint.ts'
+import { GatewayError } from '../core/error.ts'
+import type { FinishReason } from '../core/event.ts'
+import type { AskOptions, CitableSource, ModelAnswer } from '../core/extension.ts'
+import type { Cost } from '../core/generation.ts'
+import type { InputItem } from '../core/item.ts'
+import type { ModelRequest } from '../core/request.ts'
+import { ZERO_USAGE, type Usage } from '../core/usage.ts'
+import { AnswerFold } from './answer-fold.ts'
+
+/**
+ * A model call on behalf of a tool: the same routing, failover and limits as the call it belongs to, with a trace of its own. Throws what
+ * the handler throws.
+ */
+export async function askModel(
+  handler: Handler, parent: Call, request: ModelRequest, signal: AbortSignal, options: AskOptions, costOf: (usage: Usage, pricing: Pricing) => Cost,
+): Promise<ModelAnswer> {
+  const fold = new AnswerFold()
+  const { preferredEndpoint: _, sessionId: __, ...rest } = parent
+  const call: Call = {
+    ...rest,
+    request,
+    signal,
+    stream: false,
+    requestedModel: request.model ?? request.models?.[0] ?? '',
+    trace: { strategy: 'direct', candidates: [], rejected: new Map(), attempts: [], pipeline: [], params: {}, parent: parent.trace },
+    output: () => [],
+  }
+  let reason: FinishReason | undefined
+  let usage: Usage = ZERO_USAGE
+  for await (const events of handler(call)) {
+    for (const event of events) {
+      if (event.type !== 'response-end') fold.push(event)
+      else {
+        reason = event.reason
+        usage = event.usage ?? ZERO_USAGE
+      }
+    }
+    options.onEvents?.(events)
+  }
+  if (reason === undefined) throw new GatewayError('provider_unavailable', 'The model ended its answer without finishing it')
+  const { served, cost } = call.trace
+  const items = fold.items()
+  return {
+    text: fold.text(),
+    images: items.flatMap(imagesOf),
+    sources: items.flatMap(sourcesOf),
+    model: served?.endpoint.model ?? call.requestedModel,
+    reason,
+    usage,
+    cost: cost ?? (served === undefined ? NO_COST : costOf(usage, served.endpoint.pricing)),
+  }
+}
+
+/** Image models answer with image items, or with images in their text parts' place as data URLs. */
+function imagesOf(item: InputItem): string[] {
+  const fields = item as { readonly type: string; readonly result?: unknown; readonly imageUrl?: unknown; readonly imageB64?: unknown; readonly output_format?: unknown }
+  if (fields.type !== 'image_generation_call' && !fields.type.endsWith(':image_generation')) return []
+  const image = [fields.result, fields.imageUrl, fields.imageB64].find((value) => typeof value === 'string' && value !== '') as string | undefined
+  if (image === undefined) return []
+  return [/^(?:data:|https?:)/.test(image) ? image : `data:image/${typeof fields.output_format === 'string' ? fields.output_format : 'png'};base64,${image}`]
+}
+
+function sourcesOf(item: InputItem): CitableSource[] {
+  if (item.type !== 'message' || !Array.isArray(item['content'])) return []
+  const parts = item['content'] as readonly { readonly annotations?: readonly { readonly type: string; readonly url?: string; readonly title?: string }[] }[]
+  return parts.flatMap(({ annotations }) => (annotations ?? []).flatMap(({ type, url, title }) => (type === 'url_citation' && url !== undefined ? [{ url, title: title ?? url }] : [])))
+}

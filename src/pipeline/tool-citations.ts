@@ -1,0 +1,38 @@
+import type { CitableSource } from '../core/extension.ts'
+import type { UrlCitation } from '../core/item.ts'
+
+const LINK = /\[[^\][]{1,300}\]\((https?:\/\/[^\s()]{1,2000})\)|https?:\/\/[^\s<>"'`)\]}]{1,2000}/g
+const MAX_CITATIONS = 200
+
+/** Fragments, final slashes and punctuation differ between what a search gave and what a model writes. */
+function normalise(url: string): string {
+  return url.replace(/#.*$/, '').replace(/[.,;:!?]+$/, '').replace(/\/$/, '').replace(/^https?:\/\/(?:www\.)?/, '').toLowerCase()
+}
+
+export class SourceBook {
+  readonly #byUrl = new Map<string, CitableSource>()
+
+  add(sources: readonly CitableSource[]): void {
+    for (const source of sources) if (!this.#byUrl.has(normalise(source.url))) this.#byUrl.set(normalise(source.url), source)
+  }
+
+  get isEmpty(): boolean {
+    return this.#byUrl.size === 0
+  }
+
+  /** Citations of known sources in a text, where it names their addresses; offsets in UTF-16 code units. */
+  cite(text: string): UrlCitation[] {
+    const citations: UrlCitation[] = []
+    for (const match of text.matchAll(LINK)) {
+      const [whole, linked] = match
+      const source = this.#byUrl.get(normalise(linked ?? whole))
+      if (source === undefined) continue
+      citations.push({
+        type: 'url_citation', url: source.url, title: source.title, start_index: match.index, end_index: match.index + whole.length,
+        ...(source.content === undefined ? {} : { content: source.content }),
+      })
+      if (citations.length === MAX_CITATIONS) break
+    }
+    return citations
+  }
+}

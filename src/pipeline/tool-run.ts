@@ -1,0 +1,237 @@
+import type { Call } from '../core/call.ts'
+import { GatewayError, isGatewayError } from '../core/error.ts'
+import type { ModelEvent } from '../core/event.ts'
+import type { AskOptions, ModelAnswer, ToolContext, ToolResult } from '../core/extension.ts'
+import type { GenerationStep } from '../core/generation.ts'
+import type { FunctionTool, InputItem, JsonObject, OutputItem } from '../core/item.ts'
+import type { ModelRequest } from '../core/request.ts'
+import type { IdSource } from '../lib/id.ts'
+import type { PendingCall } from './tool-step.ts'
+
+/** One call of a server tool, done. */
+export interface FinishedCall {
+  readonly call: PendingCall
+  readonly result: ToolResult
+  /** False for calls that were refused without running. */
+  readonly executed: boolean
+}
+
+export interface RunScene {
+  readonly call: Call
+  /** Position of the turn in the loop: part of the items' keys. */
+  readonly step: number
+  /** Calls that may still run. */
+  readonly budget: number
+  /** Milliseconds left for the whole loop. */
+  readonly timeLeftMs: number
+  readonly parallel: number
+  readonly transcript: readonly InputItem[]
+  readonly deferred: readonly FunctionTool[]
+  readonly newId: IdSource
+  readonly ask: (request: ModelRequest, signal: AbortSignal, options: AskOptions) => Promise<ModelAnswer>
+  readonly steps: GenerationStep[]
+}
+
+const DEFAULT_TIMEOUT_MS = 60_000
+/** What a model reads of one result; more would only fill its window. */
+const MAX_OUTPUT_CHARS = 400_000
+
+/**
+ * Runs the calls of one turn, some at a time. Yields the events of their items as they happen and returns the results in the order of the
+ * calls. Tools that fail, run too long or get arguments they cannot read give a result that says so: only an aborted call throws.
+ */
+export async function* runTools(calls: readonly PendingCall[], scene: RunScene): AsyncGenerator<readonly ModelEvent[], readonly FinishedCall[]> {
+  const queue = new EventQueue()
+  const stop = new AbortController()
+  const onAbort = (): void => {
+    stop.abort(scene.call.signal.reason)
+    queue.wake()
+  }
+  scene.call.signal.addEventListener('abort', onAbort)
+  if (scene.call.signal.aborted) onAbort()
+  const results: FinishedCall[] = []
+  let next = 0
+  let running = 0
+  const startMore = (): void => {
+    while (running < scene.parallel && next < calls.length) {
+      const index = next++
+      running++
+      const call = calls[index]!
+      const broken = (): FinishedCall => ({ call, result: failure('server', 'The tool failed.'), executed: true })
+      void runOne(call, index, scene, queue, stop.signal).catch(broken).then((finished) => {
+        results[index] = finished
+        running--
+        startMore()
+        queue.wake()
+      })
+    }
+  }
+  try {
+    startMore()
+    for (;;) {
+      const events = queue.drain()
+      if (events.length > 0) yield events
+      if (scene.call.signal.aborted) throw new GatewayError('server', 'The caller went away', { cause: scene.call.signal.reason })
+      if (running === 0 && next === calls.length && queue.isEmpty) return results
+      await queue.wait()
+    }
+  } finally {
+    scene.call.signal.removeEventListener('abort', onAbort)
+    stop.abort()
+  }
+}
+
+/** Events of tools that run side by side, for one reader. */
+class EventQueue {
+  #events: ModelEvent[] = []
+  #wake: (() => void) | undefined
+  #woken = false
+
+  push(event: ModelEvent): void {
+    this.#events.push(event)
+    this.wake()
+  }
+  get isEmpty(): boolean {
+    return this.#events.length === 0
+  }
+  drain(): readonly ModelEvent[] {
+    const events = this.#events
+    if (events.length > 0) this.#events = []
+    return events
+  }
+  wake(): void {
+    this.#woken = true
+    this.#wake?.()
+  }
+  async wait(): Promise<void> {
+    if (!this.#woken) await new Promise<void>((resolve) => (this.#wake = resolve))
+    this.#woken = false
+    this.#wake = undefined
+  }
+}
+
+const TOOL_ID_PREFIXES: { readonly [itemType: string]: string } = { web_search_call: 'ws_', image_generation_call: 'ig_', apply_patch_call: 'apc_' }
+
+async function runOne(pending: PendingCall, index: number, scene: RunScene, queue: EventQueue, stop: AbortSignal): Promise<FinishedCall> {
+  const { offered } = pending
+  const { tool } = offered
+  const key = `tool/${scene.step}/${index}`
+  const id = `${TOOL_ID_PREFIXES[offered.itemType] ?? 'st_'}${scene.newId(24)}`
+  const refused = index >= scene.budget
+  if (!refused) offered.uses++
+  const limit = new TimeLimit(stop, Math.min(tool.timeoutMs ?? DEFAULT_TIMEOUT_MS, Math.max(1, scene.timeLeftMs)))
+  let open = true
+  const context: ToolContext = {
+    settings: offered.settings, call: scene.call, signal: limit.signal, callId: pending.callId, transcript: scene.transcript,
+    instance: offered.instance, uses: offered.uses, tally: offered.tally, deferred: scene.deferred,
+    emit: (name, fields) => {
+      if (open) queue.push({ type: 'item-event', key, name, ...(fields === undefined ? {} : { fields }) })
+    },
+    ask: (request, options = {}) => scene.ask(request, limit.signal, options),
+  }
+  const parsed = refused ? { problem: 'The tool budget of this request is spent. Answer with what you have.' } : readArguments(pending)
+  const shown = tool.begin('args' in parsed ? parsed.args : undefined, context)
+  const start = (fields: JsonObject): void =>
+    queue.push({ type: 'item-start', key, id, item: { type: offered.itemType, status: 'in_progress', ...fields } as OutputItem })
+  if (shown !== undefined) start(shown)
+  const startedAt = scene.call.clock.now()
+  const begun = scene.call.clock.monotonic()
+  const step: { -readonly [K in keyof GenerationStep]: GenerationStep[K] } = { kind: 'tool', name: tool.name, itemId: id, startedAt, durationMs: 0 }
+  if (!refused) scene.steps.push(step)
+  let result: ToolResult
+  try {
+    result = 'problem' in parsed ? failure('invalid_arguments', parsed.problem) : await limit.race(tool.execute(parsed.args, context))
+  } catch (error) {
+    result = failureOf(error, limit)
+  } finally {
+    open = false
+    limit.end()
+  }
+  step.durationMs = scene.call.clock.monotonic() - begun
+  if (result.error !== undefined) {
+    step.errorType = result.error.type
+    step.errorMessage = result.error.message
+  }
+  if (result.handBack !== undefined) {
+    queue.push({ type: 'item-start', key, id, item: result.handBack })
+    queue.push({ type: 'item-end', key, item: { status: 'completed' } })
+  } else if (shown !== undefined) {
+    const status = result.error === undefined ? 'completed' : tool.failable === true ? 'failed' : failedStatus(offered.itemType)
+    queue.push({ type: 'item-end', key, item: { ...result.item, status } })
+  }
+  return { call: pending, result: bounded(result), executed: !refused }
+}
+
+/** Items of providers' own tools know `failed`, those of the gateway's `incomplete`. */
+const failedStatus = (itemType: string): string => (itemType.endsWith('_call') ? 'failed' : 'incomplete')
+
+function readArguments({ offered, arguments: text, cut }: PendingCall): { readonly args: unknown } | { readonly problem: string } {
+  let value: unknown
+  try {
+    value = text.trim() === '' ? {} : JSON.parse(text)
+  } catch {
+    return { problem: cut ? 'The arguments were cut off. Call again with shorter ones.' : 'The arguments are not valid JSON.' }
+  }
+  const read = offered.tool.parameters.safeParse(value)
+  if (read.success) return { args: read.data }
+  const issue = read.error.issues[0]
+  return { problem: `The argument ${issue?.path.map(String).join('.') || '(whole)'} is not valid: ${issue?.message ?? 'wrong form'}` }
+}
+
+function failure(type: string, message: string): ToolResult {
+  return { output: JSON.stringify({ status: 'error', error: message }), error: { type, message } }
+}
+
+/** What went wrong, without what only we should know: messages of our own errors, a general sentence for all others. */
+function failureOf(error: unknown, limit: TimeLimit): ToolResult {
+  if (limit.expired) return failure('timeout', 'The tool took too long.')
+  if (isGatewayError(error)) return failure(error.errorType, error.message)
+  return failure('server', 'The tool failed.')
+}
+
+function bounded(result: ToolResult): ToolResult {
+  const { output } = result
+  if (typeof output !== 'string' || output.length <= MAX_OUTPUT_CHARS) return result
+  return { ...result, output: `${output.slice(0, MAX_OUTPUT_CHARS)}\n[cut]` }
+}
+
+/** A signal that fires with another one or after a time, and a race against it for tools that do not listen. */
+class TimeLimit {
+  expired = false
+  readonly #controller = new AbortController()
+  readonly #parent: AbortSignal
+  readonly #timer: NodeJS.Timeout
+  readonly #onParent = (): void => this.#controller.abort(this.#parent.reason)
+
+  constructor(parent: AbortSignal, ms: number) {
+    this.#parent = parent
+    this.#timer = setTimeout(() => {
+      this.expired = true
+      this.#controller.abort(new Error('time is over'))
+    }, ms)
+    parent.addEventListener('abort', this.#onParent)
+    if (parent.aborted) this.#onParent()
+  }
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+  async race<T>(work: Promise<T>): Promise<T> {
+    const { signal } = this
+    let onAbort: (() => void) | undefined
+    const aborted = new Promise<never>((_resolve, reject) => {
+      onAbort = () => reject(signal.reason as Error)
+      if (signal.aborted) onAbort()
+      else signal.addEventListener('abort', onAbort)
+    })
+    try {
+      return await Promise.race([work, aborted])
+    } finally {
+      if (onAbort !== undefined) signal.removeEventListener('abort', onAbort)
+      work.catch(() => undefined)
+    }
+  }
+  end(): void {
+    clearTimeout(this.#timer)
+    this.#parent.removeEventListener('abort', this.#onParent)
+  }
+}

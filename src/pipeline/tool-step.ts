@@ -1,0 +1,140 @@
+import type { FinishReason, ModelEvent } from '../core/event.ts'
+import type { InputItem, OtherItem } from '../core/item.ts'
+import type { Usage } from '../core/usage.ts'
+import { AnswerFold, wholeText } from './answer-fold.ts'
+import type { SourceBook } from './tool-citations.ts'
+import type { Offer, OfferedTool } from './tool-offer.ts'
+
+/** A call of a server tool as the model made it. */
+export interface PendingCall {
+  readonly offered: OfferedTool
+  /** Unique in the conversation. */
+  readonly callId: string
+  readonly name: string
+  /** JSON text as the model wrote it. */
+  arguments: string
+  /** The answer ended before the arguments did. */
+  cut: boolean
+}
+
+interface StepEnd {
+  readonly reason: FinishReason
+  readonly nativeReason?: string
+  readonly usage?: Usage
+  readonly serviceTier?: string
+}
+
+export interface StepOptions {
+  readonly offer: Offer
+  /** 1 for the first turn: later ones get key prefixes and no second start. */
+  readonly number: number
+  readonly sources: SourceBook
+  readonly newCallId: () => string
+}
+
+/**
+ * One turn of the model, read as it streams: calls of server tools are taken out, everything else goes on to the caller and into the
+ * conversation of the next turn. The end is kept back, since only the loop knows whether it is the end of the answer.
+ */
+export class ToolStep {
+  readonly calls: PendingCall[] = []
+  /** Calls of the caller's own tools: they end the loop. */
+  callerCalls = 0
+  end: StepEnd | undefined
+  readonly #options: StepOptions
+  readonly #prefix: string
+  readonly #fold = new AnswerFold()
+  readonly #open = new Map<string, PendingCall>()
+
+  constructor(options: StepOptions) {
+    this.#options = options
+    this.#prefix = options.number === 1 ? '' : `${options.number}/`
+  }
+
+  /** What of these events the caller sees. */
+  take(events: readonly ModelEvent[]): readonly ModelEvent[] {
+    const out: ModelEvent[] = []
+    for (const event of events) this.#take(event, out)
+    return out
+  }
+
+  get chars(): number {
+    return this.#fold.chars
+  }
+
+  /** The turn for the conversation, calls of server tools last and under the ids their results answer. */
+  items(): readonly InputItem[] {
+    const calls = this.calls.map((call) => ({ type: 'function_call' as const, call_id: call.callId, name: call.name, arguments: call.arguments || '{}' }))
+    return [...this.#fold.items(), ...calls]
+  }
+
+  #take(event: ModelEvent, out: ModelEvent[]): void {
+    switch (event.type) {
+      case 'response-start':
+        if (this.#options.number === 1) out.push(event)
+        return
+      case 'response-end':
+        this.end = event
+        return
+      case 'item-start':
+        return this.#start(event, out)
+      case 'arguments-delta': {
+        const call = this.#open.get(event.key)
+        if (call === undefined) break
+        call.arguments += event.delta
+        return
+      }
+      case 'item-end': {
+        const call = this.#open.get(event.key)
+        if (call === undefined) {
+          this.#cite(event.key, out)
+          break
+        }
+        call.arguments = wholeText(call.arguments, event.item?.['arguments'])
+        call.cut = event.item?.['status'] === 'incomplete'
+        this.#open.delete(event.key)
+        return
+      }
+      case 'text-delta': {
+        const open = this.#fold.partOf(event.key)
+        if (open !== undefined && event.part !== undefined && event.part !== open.number) this.#cite(event.key, out)
+        break
+      }
+      default:
+    }
+    this.#fold.push(event)
+    out.push(this.#prefix === '' ? event : { ...event, key: this.#prefix + event.key })
+  }
+
+  #start(event: Extract<ModelEvent, { readonly type: 'item-start' }>, out: ModelEvent[]): void {
+    const { item, key } = event
+    if (item.type === 'function_call') {
+      const { name, call_id: callId } = item as OtherItem & { readonly name: string; readonly call_id: string }
+      const offered = this.#options.offer.byFunction.get(name)
+      if (offered !== undefined) {
+        const call: PendingCall = { offered, name, callId: callId || this.#options.newCallId(), arguments: '', cut: true }
+        this.calls.push(call)
+        this.#open.set(key, call)
+        return
+      }
+    }
+    if (item.type === 'function_call' || item.type === 'custom_tool_call') this.callerCalls++
+    this.#fold.push(event)
+    const renamed = this.#options.offer.renamed.get(item.type)
+    const shown = renamed === undefined ? item : { ...(item as OtherItem), type: renamed }
+    out.push({ ...event, key: this.#prefix + key, item: shown })
+  }
+
+  /** Adds citations of what the tools have found to the part that ends, unless the provider has cited it itself. */
+  #cite(key: string, out: ModelEvent[]): void {
+    const { sources } = this.#options
+    if (sources.isEmpty) return
+    const part = this.#fold.partOf(key)
+    if (part === undefined || part.annotations.length > 0) return
+    for (const annotation of sources.cite(part.text)) {
+      const event: ModelEvent = { type: 'annotation', key, annotation, ...(part.number === undefined ? {} : { part: part.number }) }
+      this.#fold.push(event)
+      out.push({ ...event, key: this.#prefix + key })
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import type { FinishReason } from '../core/event.ts'
+import type { ModelRequest } from '../core/request.ts'
+import { ownName } from './tool-offer.ts'
+
+/** Where a loop stands after the tools of a turn have run. */
+export interface LoopState {
+  /** Turns of the model whose tools have run. */
+  readonly steps: number
+  /** Calls of server tools that were run or refused, all turns together. */
+  readonly calls: number
+  /** Names under which the tools called so far are known: function names, types, bare names. */
+  readonly called: ReadonlySet<string>
+  readonly tokens: number
+  /** USD. */
+  readonly cost: number
+  readonly reason: FinishReason
+  readonly nativeReason: string | undefined
+  readonly elapsedMs: number
+  /** The same call has given the same result so many times in a row. */
+  readonly repeats: number
+}
+
+export type StopReason =
+  | 'max_tool_calls' | 'step_count_is' | 'has_tool_call' | 'max_tokens_used' | 'max_cost' | 'finish_reason_is'
+  | 'repeated_call' | 'wall_time' | 'step_limit'
+
+export interface LoopLimits {
+  /** Milliseconds for all turns and tools together. */
+  readonly wallMs: number
+  /** Tool calls that run at the same time. */
+  readonly parallel: number
+}
+
+export const DEFAULT_LOOP_LIMITS: LoopLimits = { wallMs: 10 * 60_000, parallel: 4 }
+
+const MAX_TOOL_CALLS = 30
+/** Turns of a loop whose caller has replaced the budget by conditions that never fire. */
+const MAX_STEPS = 100
+/** The same call with the same result, so often in a row, is a loop that gets nowhere. */
+const MAX_REPEATS = 3
+
+/** Calls the request may spend; Infinity when conditions replace the budget. */
+export function callBudget(request: ModelRequest): number {
+  if (hasConditions(request)) return Infinity
+  return Math.max(0, Math.min(request.max_tool_calls ?? MAX_TOOL_CALLS, MAX_TOOL_CALLS))
+}
+
+function hasConditions(request: ModelRequest): boolean {
+  return request.stop_server_tools_when !== undefined && request.stop_server_tools_when.length > 0
+}
+
+/** The first reason to end the loop, asked after the tools of a turn have run; undefined: the model goes on with its tools. */
+export function stopReason(request: ModelRequest, state: LoopState, limits: LoopLimits): StopReason | undefined {
+  for (const condition of request.stop_server_tools_when ?? []) if (holds(condition, state)) return condition.type as StopReason
+  if (state.calls >= callBudget(request)) return 'max_tool_calls'
+  if (state.repeats >= MAX_REPEATS) return 'repeated_call'
+  if (state.elapsedMs >= limits.wallMs) return 'wall_time'
+  return state.steps >= MAX_STEPS ? 'step_limit' : undefined
+}
+
+type Condition = NonNullable<ModelRequest['stop_server_tools_when']>[number]
+
+function holds(condition: Condition, state: LoopState): boolean {
+  switch (condition.type) {
+    case 'step_count_is':
+      return state.steps >= Number(condition['step_count'])
+    case 'has_tool_call': {
+      const name = String(condition['tool_name'])
+      return state.called.has(name) || state.called.has(ownName(name) ?? name)
+    }
+    case 'max_tokens_used':
+      return state.tokens > Number(condition['max_tokens'])
+    case 'max_cost':
+      return state.cost > Number(condition['max_cost_in_dollars'])
+    case 'finish_reason_is':
+      return state.reason === condition['reason'] || state.nativeReason === condition['reason']
+    default:
+      return false
+  }
+}
+
+/** Counts results in a row that repeat an earlier one of the same call: polling that changes is fine, standing still is not. */
+export class RepeatDetector {
+  readonly #seen = new Map<string, { output: string; times: number }>()
+  #worst = 0
+
+  add(name: string, args: string, output: string): void {
+    const key = `${name}\u0000${args}`
+    const seen = this.#seen.get(key)
+    const times = seen !== undefined && seen.output === output ? seen.times + 1 : 1
+    this.#seen.set(key, { output, times })
+    this.#worst = Math.max(this.#worst, times)
+  }
+
+  get worst(): number {
+    return this.#worst
+  }
+}

@@ -1,0 +1,28 @@
+import type { SearchEngine } from '../shared/search-engine.ts'
+import { bearer, fieldsOf, listOf, textOf, toHit } from '../shared/search-engine.ts'
+
+const MAX_RESULTS = 20
+
+export const tavily: SearchEngine = {
+  name: 'tavily',
+  env: { apiKey: ['TAVILY_API_KEY'] },
+  baseUrl: 'https://api.tavily.com',
+  authorize: bearer,
+  price: ({ contextSize }) => (contextSize === 'high' ? 0.016 : 0.008),
+  search: (query) => ({
+    method: 'POST',
+    path: '/search',
+    body: {
+      query: query.query,
+      max_results: Math.min(query.maxResults, MAX_RESULTS),
+      search_depth: query.contextSize === 'high' ? 'advanced' : 'basic',
+      ...(query.allowedDomains.length > 0 ? { include_domains: query.allowedDomains } : {}),
+      ...(query.excludedDomains.length > 0 ? { exclude_domains: query.excludedDomains } : {}),
+    },
+  }),
+  readHits: (body) =>
+    listOf(fieldsOf(body)['results']).flatMap((entry) => {
+      const { url, title, content, published_date: published } = fieldsOf(entry)
+      return toHit(url, title, textOf(content), published)
+    }),
+}

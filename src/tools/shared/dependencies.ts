@@ -1,0 +1,49 @@
+import type { SearchEngineConfig, ToolsConfig } from '../../core/config.ts'
+import type { Catalog } from '../../core/endpoint.ts'
+import { Secret } from '../../lib/secret.ts'
+import type { Egress } from '../../lib/egress.ts'
+import type { SearchEngine } from './search-engine.ts'
+
+/** What tools are made with. */
+export interface ToolDependencies {
+  readonly config: ToolsConfig
+  readonly env: { readonly [name: string]: string | undefined }
+  readonly catalog: () => Catalog
+  /** The way out for addresses that models and pages choose. */
+  readonly egress: Egress
+  /** The way out for addresses the operator chose: search servers and sandboxes may be at home. */
+  readonly operatorEgress: Egress
+}
+
+/** An engine with all it needs. */
+export interface ReadyEngine {
+  readonly engine: SearchEngine
+  readonly baseUrl: string
+  readonly headers: { readonly [name: string]: string }
+  /** The operator's price per search, USD. */
+  readonly price?: number
+}
+
+/** Engines that have what they need, in their order of preference; the operator's choice comes first. */
+export function readyEngines(engines: readonly SearchEngine[], { config, env }: Pick<ToolDependencies, 'config' | 'env'>): readonly ReadyEngine[] {
+  const { webSearch } = config
+  const ready = engines.flatMap((engine) => prepare(engine, webSearch.engines[engine.name] ?? {}, env))
+  return ready.toSorted((a, b) => Number(b.engine.name === webSearch.engine) - Number(a.engine.name === webSearch.engine))
+}
+
+function prepare(engine: SearchEngine, given: SearchEngineConfig, env: ToolDependencies['env']): ReadyEngine[] {
+  const key = given.apiKey ?? secretFrom(env, engine.env.apiKey)
+  const baseUrl = given.baseUrl ?? first(env, engine.env.baseUrl)?.replace(/\/+$/, '') ?? engine.baseUrl
+  if (baseUrl === undefined || (engine.env.apiKey !== undefined && key === undefined)) return []
+  const headers = key === undefined || engine.authorize === undefined ? {} : engine.authorize(key)
+  return [{ engine, baseUrl, headers, ...(given.price === undefined ? {} : { price: given.price }) }]
+}
+
+function first(env: ToolDependencies['env'], names: readonly string[] | undefined): string | undefined {
+  return names?.map((name) => env[name]).find((value) => value !== undefined && value !== '')
+}
+
+function secretFrom(env: ToolDependencies['env'], names: readonly string[] | undefined): Secret | undefined {
+  const value = first(env, names)
+  return value === undefined ? undefined : new Secret(value)
+}

@@ -1,0 +1,78 @@
+import type { Secret } from '../../lib/secret.ts'
+
+/** What is searched for, in words every engine can be told. */
+export interface SearchQuery {
+  readonly query: string
+  readonly maxResults: number
+  readonly allowedDomains: readonly string[]
+  readonly excludedDomains: readonly string[]
+  readonly contextSize?: 'low' | 'medium' | 'high'
+  /** Characters of content per result. */
+  readonly maxCharacters?: number
+  readonly mode?: string
+}
+
+export interface SearchHit {
+  readonly url: string
+  readonly title: string
+  readonly content: string
+  /** As the engine writes it. */
+  readonly published?: string
+}
+
+export interface PageText {
+  readonly title?: string
+  readonly content: string
+}
+
+export interface EngineRequest {
+  readonly method: 'GET' | 'POST'
+  /** Appended to the base URL. */
+  readonly path: string
+  readonly headers?: { readonly [name: string]: string }
+  readonly body?: unknown
+}
+
+/** One search service: data and two translations, one file each. */
+export interface SearchEngine {
+  readonly name: string
+  /** Variables that hold its key, or its base URL for servers without one. */
+  readonly env: { readonly apiKey?: readonly string[]; readonly baseUrl?: readonly string[] }
+  /** Undefined when the operator must say where it is. */
+  readonly baseUrl?: string
+  readonly authorize?: (key: Secret) => { readonly [name: string]: string }
+  /** USD per search at list price. */
+  readonly price: (query: SearchQuery) => number
+  search(query: SearchQuery): EngineRequest
+  /** Tolerant of any body: what has no address is no result. */
+  readHits(body: unknown): readonly SearchHit[]
+  /** Engines that also give the text of one page. */
+  readonly pages?: {
+    /** USD per page. */
+    readonly price: number
+    fetch(url: string, maxCharacters: number | undefined): EngineRequest
+    read(body: unknown): PageText | undefined
+  }
+}
+
+type Fields = { readonly [field: string]: unknown }
+
+export const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {})
+export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+export const textsOf = (value: unknown): string => listOf(value).filter((part) => typeof part === 'string').join('\n[...]\n')
+
+/** One hit, or none when it has no address. */
+export function toHit(url: unknown, title: unknown, content: string, published?: unknown): SearchHit[] {
+  if (typeof url !== 'string' || !/^https?:\/\//.test(url)) return []
+  return [{ url, title: textOf(title) || url, content, ...(typeof published === 'string' && published !== '' ? { published } : {}) }]
+}
+
+/** The query with its domains as search operators, for engines without fields for them. */
+export function withOperators({ query, allowedDomains, excludedDomains }: SearchQuery): string {
+  const only = allowedDomains.map((domain) => `site:${domain}`).join(' OR ')
+  const without = excludedDomains.map((domain) => `-site:${domain}`).join(' ')
+  return [query, allowedDomains.length > 1 ? `(${only})` : only, without].filter((part) => part !== '').join(' ')
+}
+
+export const bearer = (key: Secret): { readonly authorization: string } => ({ authorization: `Bearer ${key.reveal()}` })
