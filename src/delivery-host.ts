@@ -1,0 +1,192 @@
+import { randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import type { DeliverySettings, DeliveryThreadData, HandedOver } from './delivery-worker.ts'
+import type { TestResult } from './core/destination-account.ts'
+import type { Config } from './core/config.ts'
+import type { Generation } from './core/generation.ts'
+import type { DestinationRecord, DestinationStore, Outbox, StoredDestination } from './core/outbox.ts'
+import type { RecordedGeneration } from './core/store.ts'
+import { createThreadHost, type Thread } from './delivery/thread-host.ts'
+import type { FromThread } from './delivery/thread-protocol.ts'
+import type { Clock } from './lib/clock.ts'
+import type { Logger } from './lib/logger.ts'
+import { withoutOversize } from './store/index.ts'
+import type { DeliveryMetrics } from './telemetry/delivery-metrics.ts'
+import { VERSION } from './version.ts'
+
+export interface DeliveryHostOptions {
+  readonly config: Config
+  readonly databaseFile: string
+  readonly secretKey: Buffer
+  readonly dataDirectory: string
+  /** Reads go to the gateway's own connection. */
+  readonly destinations: DestinationStore
+  readonly keepsContent: (generation: Generation) => boolean
+  readonly metrics: DeliveryMetrics
+  readonly logger: Logger
+  readonly clock: Clock
+}
+
+/** The delivery thread as the gateway sees it. */
+export interface DeliveryHost {
+  start(): void
+  /** Hands a batch of finished generations over to be recorded and selected; resolves when they are durable. */
+  insertMany(batch: readonly RecordedGeneration[]): Promise<void>
+  /** Whether anybody wants what was said in this call: a destination of its workspace, or the workspace itself. */
+  wantsContent(generation: Generation): boolean
+  /** Writes in the thread that keeps a copy of them, and with their queue: however long it is, the gateway does not wait for it. */
+  readonly destinations: DestinationStore
+  readonly outbox: Pick<Outbox, 'status' | 'deadLetters' | 'replay' | 'purge'>
+  test(destination: DestinationRecord): Promise<TestResult>
+  sendTest(destination: DestinationRecord): Promise<TestResult>
+  configure(config: Config): void
+  /** Finishes what is on its way within the limit. */
+  close(limitMs?: number): Promise<void>
+}
+
+/** Longer than any destination's own limits. */
+const TEST_LIMIT_MS = 120_000
+/** Deleting or stripping a long queue takes its time. */
+const WRITE_LIMIT_MS = 60_000
+const CLOSE_MS = 10_000
+/** Of the thread's JavaScript heap: beyond it the thread ends and is started again, and the gateway lives on. */
+const MAX_HEAP_MB = 512
+/** The same complaint is logged once in this time. */
+const REPEAT_MS = 60_000
+
+export function createDeliveryHost(options: DeliveryHostOptions): DeliveryHost {
+  const { config, keepsContent, metrics, logger, clock } = options
+  let settings = settingsOf(config)
+  // Until the thread has said what it needs, everything is handed over.
+  let interested: ReadonlySet<string> | undefined
+  const complain = createComplaints(logger, clock)
+  const owner = `${hostname()}/${process.pid}/${randomBytes(6).toString('hex')}`
+
+  const host = createThreadHost({
+    spawn: () => spawnThread({ ...threadData(options, owner), settings }),
+    clock,
+    onMessage: (message) => {
+      if (message.kind === 'interest') interested = new Set(message.workspaces)
+      else if (message.kind === 'queues') metrics.queues(message.queues, clock.now())
+      else tell(message, metrics, complain)
+    },
+    onDeath: (error, waitMs) => {
+      interested = undefined
+      logger.error({ error, restart_in_ms: waitMs }, 'the delivery thread ended; nothing recorded is lost, it is started again')
+    },
+  })
+  const call = host.call as <T>(method: string, args: readonly unknown[], limitMs?: number) => Promise<T>
+
+  return {
+    start: host.start,
+    insertMany: (batch) => call('record', [serialize(batch, keepsContent)]),
+    wantsContent: (generation) => (interested?.has(generation.workspaceId) ?? true) || keepsContent(generation),
+    destinations: {
+      list: options.destinations.list,
+      get: options.destinations.get,
+      insert: (destination, maxPerType) => call('insertDestination', [destination, maxPerType], WRITE_LIMIT_MS),
+      update: (...args) => call<StoredDestination | undefined>('updateDestination', args, WRITE_LIMIT_MS),
+      remove: (...args) => call<boolean>('removeDestination', args, WRITE_LIMIT_MS),
+    },
+    outbox: {
+      status: (id) => call('status', [id]),
+      deadLetters: (id, page) => call('deadLetters', [id, page]),
+      replay: (id, now, letters) => call('replay', [id, now, letters], WRITE_LIMIT_MS),
+      purge: (id, letters) => call('purge', [id, letters], WRITE_LIMIT_MS),
+    },
+    test: (destination) => call('test', [destination], TEST_LIMIT_MS),
+    sendTest: (destination) => call('sendTest', [destination], TEST_LIMIT_MS),
+    configure: (next) => {
+      settings = settingsOf(next)
+      // A thread that is being started gets them with its data.
+      call('configure', [settings]).catch(() => undefined)
+    },
+    close: (limitMs = CLOSE_MS) => host.close(limitMs),
+  }
+}
+
+const settingsOf = ({ destinations, network }: Config): DeliverySettings => ({
+  serviceName: destinations.serviceName,
+  baseUrls: destinations.baseUrls,
+  allowPrivate: network.allowPrivate.destinations,
+})
+
+function threadData({ config, databaseFile, secretKey, dataDirectory }: DeliveryHostOptions, owner: string): Omit<DeliveryThreadData, 'settings'> {
+  const { url } = config.storage
+  return {
+    database: url === undefined ? { path: databaseFile } : { url: url.reveal() },
+    secretKey,
+    version: VERSION,
+    directory: join(dataDirectory, 'exports'),
+    owner,
+  }
+}
+
+function spawnThread(data: DeliveryThreadData): Thread {
+  // Sources run as they are; a built package has the same file beside this one.
+  const file = import.meta.url.endsWith('.ts') ? './delivery-worker.ts' : './delivery-worker.js'
+  return new Worker(new URL(file, import.meta.url), {
+    workerData: data,
+    name: 'signalbox-delivery',
+    execArgv: [],
+    resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
+  })
+}
+
+/** As one text: copying texts between threads is a fraction of copying objects. */
+function serialize(batch: readonly RecordedGeneration[], keepsContent: (generation: Generation) => boolean): string {
+  const handed = batch.map(({ generation, content }): HandedOver => {
+    if (content === undefined) return { g: generation }
+    return keepsContent(generation) ? { g: generation, c: content, k: 1 } : { g: generation, c: content }
+  })
+  try {
+    return JSON.stringify(handed)
+  } catch {
+    // Somebody nested a value deeper than can be written. It is left out, and the others of the batch are as they were.
+    return `[${handed.map(serializeAlone).join(',')}]`
+  }
+}
+
+function serializeAlone(handed: HandedOver): string {
+  try {
+    return JSON.stringify(handed)
+  } catch {
+    return JSON.stringify({ g: withoutOversize(handed.g) } satisfies HandedOver)
+  }
+}
+
+type Complain = (key: string, fields: { readonly [field: string]: unknown }, message: string) => void
+
+function createComplaints(logger: Logger, clock: Clock): Complain {
+  const last = new Map<string, number>()
+  return (key, fields, message) => {
+    const now = clock.monotonic()
+    if (now - (last.get(key) ?? -Infinity) < REPEAT_MS) return
+    if (last.size > 1_000) last.clear()
+    last.set(key, now)
+    logger.warn(fields, message)
+  }
+}
+
+function tell(message: Extract<FromThread, { readonly kind: 'event' }>, metrics: DeliveryMetrics, complain: Complain): void {
+  const { event } = message
+  const destination = event.destinationId
+  switch (event.kind) {
+    case 'batch':
+      metrics.batch(event)
+      if (event.verdict === 'ok' || event.verdict === 'aborted') return
+      return complain(
+        `${destination} ${event.verdict}`,
+        { destination, type: event.type, status: event.status, error: event.message },
+        'delivery failed',
+      )
+    case 'trimmed':
+      return complain(`${destination} trimmed`, { destination, bodies: event.bodies, deliveries: event.deliveries }, 'a queue was full')
+    case 'problem':
+      return complain(`${destination} ${event.message}`, { destination, error: event.message }, 'delivery')
+    default:
+      return event satisfies never
+  }
+}

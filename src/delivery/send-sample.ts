@@ -1,0 +1,47 @@
+import { DESTINATION_DEFAULTS, type Destination, type DestinationContext } from '../core/destination.ts'
+import type { FinishedGeneration } from '../core/generation.ts'
+import { redact } from '../core/outcome.ts'
+import type { DestinationRecord } from '../core/outbox.ts'
+import type { Clock } from '../lib/clock.ts'
+import { toDeliveryRecord } from './record.ts'
+import { sendBatch } from './send-batch.ts'
+import type { ConnectionTest } from './test-connection.ts'
+import type { Transport } from './transport.ts'
+
+/** Encodes and sends one generation at once, past filters, sampling and queue, and says how it went. Never rejects. */
+export async function sendSample(
+  type: Destination,
+  destination: DestinationRecord,
+  sample: FinishedGeneration,
+  base: DestinationContext,
+  transport: Transport,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<ConnectionTest> {
+  const started = clock.monotonic()
+  const finish = (ok: boolean, status: number, message?: string): ConnectionTest => {
+    const step = { name: 'send a sample generation', ok, status, latencyMs: Math.round(clock.monotonic() - started) }
+    return { ok, steps: [message === undefined ? step : { ...step, message: redact(message).slice(0, 500) }] }
+  }
+  try {
+    const settings: unknown = type.settings.parse(destination.config)
+    const timeoutMs = type.limits.timeoutMs ?? DESTINATION_DEFAULTS.timeoutMs
+    const prepared = await type.prepare?.(settings, base, (request) => transport(request, request.timeoutMs ?? timeoutMs, signal))
+    const { results, verdict } = await sendBatch({
+      type,
+      settings,
+      context: prepared === undefined ? base : { ...base, prepared },
+      records: [toDeliveryRecord(sample.generation, sample.content, destination)],
+      transport,
+      signal,
+      beforeRequest: () => Promise.resolve(),
+      now: () => clock.now(),
+    })
+    const [result] = results
+    if (result?.kind === 'delivered') return finish(true, verdict.status, verdict.message)
+    const why = result !== undefined && 'error' in result ? result.error : verdict.message
+    return finish(false, result !== undefined && 'status' in result ? result.status : verdict.status, why ?? 'the sample was not accepted')
+  } catch (error) {
+    return finish(false, 0, error instanceof Error ? error.message : String(error))
+  }
+}

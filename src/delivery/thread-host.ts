@@ -1,0 +1,122 @@
+import { GatewayError } from '../core/error.ts'
+import { ceiling } from '../lib/backoff.ts'
+import type { Clock } from '../lib/clock.ts'
+import { restoreError, type FromThread, type ToThread } from './thread-protocol.ts'
+
+/** The part of `worker_threads.Worker` that is used. */
+export interface Thread {
+  postMessage(message: ToThread): void
+  on(event: 'message', listener: (message: FromThread) => void): unknown
+  on(event: 'error', listener: (error: Error) => void): unknown
+  on(event: 'exit', listener: (code: number) => void): unknown
+  terminate(): Promise<unknown>
+}
+
+export interface ThreadHostOptions {
+  readonly spawn: () => Thread
+  readonly clock: Clock
+  /** Everything the thread says that answers no call. */
+  readonly onMessage: (message: Exclude<FromThread, { readonly kind: 'result' | 'error' }>) => void
+  /** The thread ended by itself; another is started after `waitMs`. */
+  readonly onDeath: (error: Error | undefined, waitMs: number) => void
+  readonly backoff?: { readonly baseMs: number; readonly maxMs: number }
+}
+
+export interface ThreadHost {
+  start(): void
+  /**
+   * Calls a method of the thread. Rejects with what it threw, or with `provider_overloaded` when the thread is not there, dies meanwhile or
+   * does not answer within `limitMs`: the work may or may not have been done then.
+   */
+  call(method: string, args: readonly unknown[], limitMs?: number): Promise<unknown>
+  /** Calls `stop` of the thread, then ends it. */
+  close(limitMs: number): Promise<void>
+}
+
+interface Waiting {
+  readonly done: PromiseWithResolvers<unknown>
+  readonly timer: NodeJS.Timeout
+}
+
+const DEFAULT_LIMIT_MS = 15_000
+const BACKOFF = { baseMs: 250, maxMs: 10_000 }
+/** A thread that lived this long did not die of its start. */
+const HEALTHY_MS = 60_000
+/** Calls nobody has answered; whoever asks faster than they are answered is refused. */
+const MAX_CALLS = 10_000
+
+/** Keeps one thread running and talks to it. What it was doing when it died is the caller's to repeat. */
+export function createThreadHost(options: ThreadHostOptions): ThreadHost {
+  const { spawn, clock, onMessage, onDeath, backoff = BACKOFF } = options
+  const waiting = new Map<number, Waiting>()
+  let thread: Thread | undefined
+  let nextId = 0
+  let deaths = 0
+  let closing = false
+  let restart: NodeJS.Timeout | undefined
+
+  const settle = (id: number, finish: (done: PromiseWithResolvers<unknown>) => void): void => {
+    const call = waiting.get(id)
+    if (call === undefined) return
+    waiting.delete(id)
+    clearTimeout(call.timer)
+    finish(call.done)
+  }
+  const failAll = (): void => {
+    for (const id of waiting.keys()) settle(id, (done) => done.reject(unavailable('ended')))
+  }
+  const receive = (message: FromThread): void => {
+    if (message.kind === 'result') settle(message.id, (done) => done.resolve(message.value))
+    else if (message.kind === 'error') settle(message.id, (done) => done.reject(restoreError(message.error)))
+    else onMessage(message)
+  }
+
+  const start = (): void => {
+    const startedAt = clock.monotonic()
+    const started = spawn()
+    let failure: Error | undefined
+    thread = started
+    started.on('message', receive)
+    started.on('error', (error) => (failure = error))
+    started.on('exit', () => {
+      if (thread !== started) return
+      thread = undefined
+      failAll()
+      if (closing) return
+      deaths = clock.monotonic() - startedAt > HEALTHY_MS ? 0 : deaths + 1
+      const waitMs = deaths === 0 ? backoff.baseMs : ceiling(deaths - 1, backoff)
+      onDeath(failure, waitMs)
+      restart = setTimeout(start, waitMs)
+    })
+  }
+
+  const call = (method: string, args: readonly unknown[], limitMs = DEFAULT_LIMIT_MS): Promise<unknown> => {
+    if (thread === undefined) return Promise.reject(unavailable('is being started'))
+    if (waiting.size >= MAX_CALLS) return Promise.reject(unavailable('is busy'))
+    const id = nextId++
+    const done = Promise.withResolvers<unknown>()
+    const timer = setTimeout(() => settle(id, () => done.reject(unavailable(`did not answer within ${limitMs} ms`))), limitMs)
+    waiting.set(id, { done, timer })
+    thread.postMessage({ kind: 'call', id, method, args })
+    return done.promise
+  }
+
+  return {
+    start,
+    call,
+    close: async (limitMs) => {
+      closing = true
+      clearTimeout(restart)
+      const last = thread
+      if (last === undefined) return
+      // A thread that cannot stop in order is ended all the same: its leases run out.
+      await call('stop', [limitMs], limitMs + 2_000).catch(() => undefined)
+      thread = undefined
+      failAll()
+      await last.terminate()
+    },
+  }
+}
+
+const unavailable = (what: string): GatewayError =>
+  new GatewayError('provider_overloaded', `The delivery thread ${what}; try again`, { retryAfterMs: 1_000, failover: 'never' })

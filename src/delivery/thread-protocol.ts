@@ -1,0 +1,61 @@
+import { asGatewayError, GatewayError, type ErrorType } from '../core/error.ts'
+import type { DeliveryEvent } from './worker-options.ts'
+
+/** What crosses between the gateway's thread and the delivery thread. Plain values only: they are copied. */
+export type ToThread = { readonly kind: 'call'; readonly id: number; readonly method: string; readonly args: readonly unknown[] }
+
+export type FromThread =
+  | { readonly kind: 'result'; readonly id: number; readonly value: unknown }
+  | { readonly kind: 'error'; readonly id: number; readonly error: CopiedError }
+  | { readonly kind: 'event'; readonly event: DeliveryEvent }
+  /** Workspaces with a destination that needs to see content; all others' content need not be handed over. */
+  | { readonly kind: 'interest'; readonly workspaces: readonly string[] }
+  | { readonly kind: 'queues'; readonly queues: readonly QueueFigures[] }
+
+/** What waits for all destinations of one type. */
+export interface QueueFigures {
+  readonly type: string
+  readonly queued: number
+  /** Milliseconds since the epoch. */
+  readonly oldestAt: number | undefined
+}
+
+/** A GatewayError without its class, which copying would take away, and without its cause, which may not be copyable. */
+export interface CopiedError {
+  readonly errorType: ErrorType
+  readonly message: string
+  readonly path?: string
+  readonly retryAfterMs?: number
+  /** Of the cause of an error of ours, for the log. */
+  readonly cause?: string
+}
+
+export function copyError(thrown: unknown): CopiedError {
+  const error = asGatewayError(thrown)
+  const { path, retryAfterMs } = error.details
+  return {
+    errorType: error.errorType,
+    message: error.message,
+    ...(path === undefined ? {} : { path }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(error.cause instanceof Error ? { cause: error.cause.stack ?? error.cause.message } : {}),
+  }
+}
+
+export function restoreError({ errorType, message, cause, ...details }: CopiedError): GatewayError {
+  return new GatewayError(errorType, message, { ...details, ...(cause === undefined ? {} : { cause: new Error(cause) }) })
+}
+
+/** What a thread does when called, by name. */
+export type ThreadMethods = { readonly [method: string]: (...args: never[]) => Promise<unknown> }
+
+/** Answers calls until told otherwise. `post` sends to the other side. */
+export function answerCall(methods: ThreadMethods, message: ToThread, post: (message: FromThread) => void): void {
+  const { id, method, args } = message
+  const run = methods[method] as ((...args: readonly unknown[]) => Promise<unknown>) | undefined
+  const answer = run === undefined ? Promise.reject(new GatewayError('server', `The delivery thread has no method ${method}`)) : run(...args)
+  answer.then(
+    (value) => post({ kind: 'result', id, value }),
+    (error: unknown) => post({ kind: 'error', id, error: copyError(error) }),
+  )
+}

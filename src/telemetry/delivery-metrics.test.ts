@@ -1,0 +1,22 @@
+import { Registry } from 'prom-client'
+import { describe, expect, it } from 'vitest'
+import { createDeliveryMetrics } from './delivery-metrics.ts'
+
+describe('delivery metrics', () => {
+  it('count outcomes by type and show what waits', async () => {
+    const registry = new Registry()
+    const metrics = createDeliveryMetrics(registry)
+    metrics.batch({ type: 'webhook', counts: { delivered: 8, retry: 0, dead: 1 }, rejected: 2 })
+    metrics.batch({ type: 'webhook', counts: { delivered: 0, retry: 3, dead: 0 }, rejected: 0 })
+    metrics.queues([{ type: 'webhook', queued: 4, oldestAt: 1_000 }], 6_000)
+    const text = await registry.metrics()
+    expect(text).toContain('gateway_delivery_total{type="webhook",outcome="delivered"} 6')
+    expect(text).toContain('gateway_delivery_total{type="webhook",outcome="rejected"} 2')
+    expect(text).toContain('gateway_delivery_total{type="webhook",outcome="retried"} 3')
+    expect(text).toContain('gateway_delivery_total{type="webhook",outcome="dead"} 1')
+    expect(text).toContain('gateway_delivery_queue_depth{type="webhook"} 4')
+    expect(text).toContain('gateway_delivery_oldest_seconds{type="webhook"} 5')
+    metrics.queues([], 7_000)
+    expect(await registry.metrics()).not.toContain('gateway_delivery_queue_depth{type="webhook"}')
+  })
+})

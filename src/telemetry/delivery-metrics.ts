@@ -1,0 +1,49 @@
+import { Counter, Gauge, type Registry } from 'prom-client'
+
+export interface DeliveryMetrics {
+  /** One batch that met its fate. */
+  batch(batch: {
+    readonly type: string
+    readonly counts: { readonly delivered: number; readonly retry: number; readonly dead: number }
+    readonly rejected: number
+  }): void
+  /** What waits, by type; what is not named waits for nothing. */
+  queues(queues: readonly { readonly type: string; readonly queued: number; readonly oldestAt: number | undefined }[], now: number): void
+}
+
+/** Figures of deliveries by type of destination. Types and outcomes are closed vocabularies. */
+export function createDeliveryMetrics(registry: Registry): DeliveryMetrics {
+  const registers = [registry]
+  const total = new Counter({
+    name: 'gateway_delivery_total',
+    help: 'Deliveries by type of destination and outcome (delivered, rejected, retried, dead).',
+    labelNames: ['type', 'outcome'],
+    registers,
+  })
+  const depth = new Gauge({
+    name: 'gateway_delivery_queue_depth',
+    help: 'Deliveries that wait, by type of destination.',
+    labelNames: ['type'],
+    registers,
+  })
+  const oldest = new Gauge({
+    name: 'gateway_delivery_oldest_seconds',
+    help: 'Age of the oldest delivery that waits, by type of destination.',
+    labelNames: ['type'],
+    registers,
+  })
+  return {
+    batch: ({ type, counts, rejected }) => {
+      const outcomes = { delivered: Math.max(0, counts.delivered - rejected), rejected, retried: counts.retry, dead: counts.dead }
+      for (const [outcome, count] of Object.entries(outcomes)) if (count > 0) total.inc({ type, outcome }, count)
+    },
+    queues: (queues, now) => {
+      depth.reset()
+      oldest.reset()
+      for (const { type, queued, oldestAt } of queues) {
+        depth.set({ type }, queued)
+        oldest.set({ type }, oldestAt === undefined ? 0 : Math.max(0, (now - oldestAt) / 1000))
+      }
+    },
+  }
+}
