@@ -39,6 +39,7 @@ const PARTS: readonly Part[] = [
     command: ['npm', 'ci', '--dry-run', '--ignore-scripts', '--offline', '--no-audit', '--no-fund'],
   },
   { name: 'docs', says: 'dependencies, decisions, links', command: ['node', 'scripts/check-docs.ts'] },
+  { name: 'reference', says: 'generated pages are current', command: ['node', 'scripts/gen-destinations.ts', '--check'] },
   { name: 'sizes', says: 'long files', command: ['node', 'scripts/check-sizes.ts'] },
 ]
 

@@ -1,0 +1,105 @@
+/**
+ * Writes docs/reference/destinations.md from the types themselves: settings with defaults and secrets, limits, and the tables warehouses need.
+ *
+ *   node scripts/gen-destinations.ts            writes the page
+ *   node scripts/gen-destinations.ts --check    fails when the page is not what would be written
+ */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { z } from 'zod'
+import { DESTINATION_DEFAULTS, type Destination } from '../src/core/destination.ts'
+import { bigqueryTable, clickhouseTable, snowflakeTable } from '../src/destinations/shared/warehouse-ddl.ts'
+import { DESTINATIONS } from '../src/destinations/index.ts'
+
+const PAGE = join(import.meta.dirname, '../docs/reference/destinations.md')
+
+interface Field {
+  readonly type?: string
+  readonly enum?: readonly unknown[]
+  readonly default?: unknown
+  readonly description?: string
+  readonly properties?: { readonly [name: string]: Field }
+  readonly required?: readonly string[]
+}
+
+const HEAD = `# Destinations
+
+<!-- Written by scripts/gen-destinations.ts; do not edit. -->
+
+\`config\` of \`POST /api/v1/observability/destinations\` for every \`type\`. Unknown keys are refused. Secrets are stored encrypted and shown masked.
+Every type also takes \`headers\`, a map of more headers for its requests; their values are secrets, and a header the type sets itself wins.
+
+How deliveries are batched, retried and bounded is the same for all types; the line after the settings says what differs. Sizes are of one
+request before compression. A generation older than its type's age limit becomes a dead letter: the platform would drop it without a word.
+
+Types without an address in their config lead to the vendor's own; an operator sends them elsewhere with \`destinations.base_urls\` in
+\`signalbox.yaml\`: \`bigquery\`, \`newrelic\`, \`opik\`, \`snowflake\`. \`nats\` goes only where the operator says (\`http:\` or \`nats:\` is plain, \`https:\` or
+\`tls:\` is encrypted), \`file\` writes only below the operator's directory.
+`
+
+const TABLES: { readonly [type: string]: string } = {
+  bigquery: bigqueryTable('observability', 'gateway_traces'),
+  clickhouse: clickhouseTable('GATEWAY_TRACES'),
+  snowflake: snowflakeTable('GATEWAY_TRACES'),
+}
+
+/** The page as text. Types by name. */
+export function destinationsPage(types: Iterable<Destination> = DESTINATIONS.values()): string {
+  const sorted = [...types].sort((a, b) => a.type.localeCompare(b.type))
+  const index = sorted.map(({ type, name }) => `| [\`${type}\`](#${anchor(type, name)}) | ${name} |`).join('\n')
+  return `${HEAD}\n| type | platform |\n|---|---|\n${index}\n\n${sorted.map(section).join('\n')}`
+}
+
+const title = (type: string, name: string): string => `${name} (\`${type}\`)`
+const anchor = (type: string, name: string): string =>
+  title(type, name)
+    .toLowerCase()
+    .replace(/[^a-z0-9 -]/g, '')
+    .replaceAll(' ', '-')
+
+function section(destination: Destination): string {
+  const schema = z.toJSONSchema(destination.settings, { io: 'input', unrepresentable: 'any' }) as Field
+  const rows = Object.entries(schema.properties ?? {})
+    .filter(([name]) => name !== 'headers')
+    .map(([name, field]) => settingRow(name, field, schema.required?.includes(name) === true, destination.secrets.includes(name)))
+  const table = TABLES[destination.type]
+  return `## ${title(destination.type, destination.name)}
+
+| setting | | default | |
+|---|---|---|---|
+${rows.join('\n')}
+
+${limitsLine(destination)}
+${table === undefined ? '' : `\nThe table; columns it lacks are left out.\n\n\`\`\`sql\n${table}\n\`\`\`\n`}`
+}
+
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
+
+function settingRow(name: string, field: Field, required: boolean, secret: boolean): string {
+  const notes = [required ? 'required' : '', secret ? 'secret' : ''].filter((note) => note !== '').join(', ')
+  const values = field.enum === undefined ? '' : ` One of ${field.enum.map((value) => `\`${String(value)}\``).join(', ')}.`
+  const preset = field.default === undefined ? '' : `\`${typeof field.default === 'string' ? field.default : JSON.stringify(field.default)}\``
+  return `| \`${name}\` | ${notes} | ${cell(preset)} | ${cell(`${field.description ?? ''}${values}`)} |`
+}
+
+function limitsLine({ limits }: Destination): string {
+  const hours = (limits.maxAgeMs ?? DESTINATION_DEFAULTS.maxAgeMs) / 3_600_000
+  const age = hours >= 48 ? `${hours / 24} days` : hours >= 1 ? `${hours} h` : `${Math.round(hours * 60)} min`
+  const values = limits.valueChars === undefined ? '' : `; values of at most ${limits.valueChars.toLocaleString('en')} characters`
+  const linger = (limits.lingerMs ?? DESTINATION_DEFAULTS.lingerMs) / 1_000
+  return `At most ${limits.records} generations and ${(limits.bytes / 1e6).toLocaleString('en')} MB at a time, after at most ${linger} s; no older than ${age}${values}.`
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const page = destinationsPage()
+  if (process.argv.includes('--check')) {
+    if (!existsSync(PAGE) || readFileSync(PAGE, 'utf8') !== page) {
+      console.log('docs/reference/destinations.md is not what the types say: run node scripts/gen-destinations.ts')
+      process.exitCode = 1
+    }
+  } else {
+    mkdirSync(dirname(PAGE), { recursive: true })
+    writeFileSync(PAGE, page)
+  }
+}
