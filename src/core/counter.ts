@@ -13,6 +13,11 @@ export type Spent = { readonly [I in Interval]: number }
 
 export const NOTHING_SPENT: Spent = { lifetime: 0, monthly: 0, weekly: 0, daily: 0 }
 
+/** Two amounts together. */
+export function addSpent(a: Spent, b: Spent): Spent {
+  return { lifetime: a.lifetime + b.lifetime, monthly: a.monthly + b.monthly, weekly: a.weekly + b.weekly, daily: a.daily + b.daily }
+}
+
 const DAY_MS = 86_400_000
 /** The epoch was a Thursday: the first Monday came four days later. */
 const MONDAY_MS = 4 * DAY_MS
@@ -99,10 +104,23 @@ export interface RateState {
 
 export type Verdict =
   | { readonly ok: true; readonly grantedUsd: number }
-  | { readonly ok: false; readonly reason: 'rate'; readonly subject: string; readonly rate: RateName; readonly state: RateState; readonly retryAfterMs: number }
+  | {
+      readonly ok: false
+      readonly reason: 'rate'
+      readonly subject: string
+      readonly rate: RateName
+      readonly state: RateState
+      readonly retryAfterMs: number
+    }
   | { readonly ok: false; readonly reason: 'open'; readonly subject: string; readonly limit: number }
   /** `intervals`: all budgets of the subject that do not hold the amount, the broadest first. */
-  | { readonly ok: false; readonly reason: 'budget'; readonly subject: string; readonly intervals: readonly Interval[]; readonly availableUsd: number }
+  | {
+      readonly ok: false
+      readonly reason: 'budget'
+      readonly subject: string
+      readonly intervals: readonly Interval[]
+      readonly availableUsd: number
+    }
   /** What was spent cannot be known, and the operator wants no spending then. */
   | { readonly ok: false; readonly reason: 'unknown'; readonly subject: string }
 

@@ -1,4 +1,7 @@
+import type { Spent } from './counter.ts'
+import type { Encryption } from './account.ts'
 import type { Generation, GenerationContent } from './generation.ts'
+import type { DestinationStore, DurableOutbox } from './outbox.ts'
 
 export type KeyKind = 'inference' | 'management'
 
@@ -66,6 +69,8 @@ export interface WorkspaceStore {
   /** Throws GatewayError `conflict` when the id or the slug exists, or a second default workspace is wanted. */
   insert(workspace: Workspace): Promise<void>
   update(id: string, patch: WorkspacePatch): Promise<Workspace | undefined>
+  /** Reads and writes in one transaction: changes of different settings at the same time do not undo each other. What `change` throws is thrown. */
+  modify(id: string, change: (workspace: Workspace) => WorkspacePatch): Promise<Workspace | undefined>
   /** Takes its keys with it; its generations stay until they are pruned. Throws GatewayError `conflict` for the default workspace. */
   remove(id: string): Promise<boolean>
   /** The workspace of keys that name none; created on first use, once, even when several processes start together. */
@@ -84,8 +89,90 @@ export interface GenerationStore {
   get(id: string, workspaceId?: string): Promise<Generation | undefined>
   /** What was said, where the workspace asked to keep it. */
   content(id: string, workspaceId?: string): Promise<GenerationContent | undefined>
-  /** Deletes at most `limit` generations that started before `before` (milliseconds), content included; returns how many. Call until it returns 0. */
+  /**
+   * Deletes at most `limit` generations that started before `before` (milliseconds), content included; returns how many. Call until it
+   * returns 0. Those with deliveries that wait, or died and may be replayed, stay.
+   */
   prune(before: number, limit: number): Promise<number>
+}
+
+/** A caller's own credential for a provider, as stored. */
+export interface StoredOwnKey {
+  readonly id: string
+  readonly workspaceId: string
+  /** Slug. */
+  readonly provider: string
+  readonly name: string | null
+  /** What may be shown of the credential. */
+  readonly label: string
+  /** An envelope only accounts/ can open. */
+  readonly sealed: string
+  readonly disabled: boolean
+  /** Tried after the gateway's own credentials instead of before them. */
+  readonly isFallback: boolean
+  /** Among the keys of one provider: lower is tried first. */
+  readonly sortOrder: number
+  /** Null: no restriction. */
+  readonly allowedModels: readonly string[] | null
+  readonly allowedKeyHashes: readonly string[] | null
+  readonly allowedUserIds: readonly string[] | null
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+export type OwnKeyPatch = Partial<Omit<StoredOwnKey, 'id' | 'workspaceId' | 'provider' | 'createdAt'>>
+
+/** Every write adds one to the store's `version`, in the same transaction. */
+export interface OwnKeyStore {
+  /** In the order they are tried: by provider, `sortOrder`, then age. */
+  list(filter?: { readonly workspaceId?: string; readonly provider?: string }): Promise<readonly StoredOwnKey[]>
+  get(id: string): Promise<StoredOwnKey | undefined>
+  /** Takes the next `sortOrder` of its provider. Throws GatewayError `not_found` when the workspace does not exist. */
+  insert(key: Omit<StoredOwnKey, 'sortOrder'>): Promise<StoredOwnKey>
+  update(id: string, patch: OwnKeyPatch): Promise<StoredOwnKey | undefined>
+  remove(id: string): Promise<boolean>
+}
+
+/** USD: what the gateway's credentials cost, and what callers' own keys cost their owners. */
+export interface SpendFigures {
+  readonly usd: Spent
+  readonly byokUsd: Spent
+}
+
+export interface ActivityRow {
+  /** Start of the UTC day, milliseconds. */
+  readonly day: number
+  readonly workspaceId: string
+  readonly model: string
+  readonly endpointId: string
+  readonly providerName: string
+  readonly requests: number
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly reasoningTokens: number
+  readonly usd: number
+  readonly byokUsd: number
+}
+
+export interface ActivityFilter {
+  /** Days `from` (inclusive) to `to` (exclusive), milliseconds. */
+  readonly from: number
+  readonly to: number
+  readonly workspaceId?: string
+  readonly keyHashes?: readonly string[]
+}
+
+/**
+ * What was spent: written in the transaction that writes the generations, so the two never disagree, each generation once. A generation
+ * counts in the periods that hold its end.
+ */
+export interface SpendStore {
+  /** Of `key:<hash>`, `workspace:<id>` or `installation`, in the periods that hold `now`. */
+  of(subject: string, now: number): Promise<SpendFigures>
+  /** The same for many subjects; those without spending are absent. */
+  ofMany(subjects: readonly string[], now: number): Promise<ReadonlyMap<string, SpendFigures>>
+  /** The newest day first, then the dearest. */
+  activity(filter: ActivityFilter): Promise<readonly ActivityRow[]>
 }
 
 /** Single named values the store keeps about itself, such as the proof that the secret key is the right one. */
@@ -106,7 +193,17 @@ export interface Store {
   readonly keys: KeyStore
   readonly workspaces: WorkspaceStore
   readonly generations: GenerationStore
+  readonly spend: SpendStore
+  readonly ownKeys: OwnKeyStore
   readonly facts: FactStore
+  readonly destinations: DestinationStore
+  /** The queue to destinations; content in it is encrypted with data keys that `encryption` seals. */
+  outbox(encryption: Encryption): DurableOutbox
+  /**
+   * Seals everything secret in the store anew, in one transaction: `rewrap` is given each envelope and the context it was sealed for.
+   * Returns how many there were. Throws what `rewrap` throws, and then changes nothing.
+   */
+  rewrapSecrets(rewrap: (envelope: string, context: string) => string): Promise<number>
   version(): Promise<number>
   /** Names of migrations that were applied by this call, under a lock: processes that start together wait for each other. */
   migrate(): Promise<readonly string[]>

@@ -1,4 +1,4 @@
-import { Kysely, type Dialect } from 'kysely'
+import { Kysely, type Dialect, type Generated } from 'kysely'
 import type { KeyKind } from '../core/store.ts'
 
 /** A boolean column: `boolean` in PostgreSQL, 0 or 1 in SQLite. Read it through `Boolean()`; write booleans. */
@@ -57,6 +57,84 @@ export interface Tables {
     record: string
   }
   generation_content: { id: string; content: string }
+  spend: { subject: string; interval: string; period_start: number; usd: number; byok_usd: number }
+  activity: {
+    day: number
+    workspace_id: string
+    key_hash: string
+    model: string
+    endpoint_id: string
+    provider_name: string
+    requests: number
+    input_tokens: number
+    output_tokens: number
+    reasoning_tokens: number
+    usd: number
+    byok_usd: number
+  }
+  own_keys: {
+    id: string
+    workspace_id: string
+    provider: string
+    name: string | null
+    label: string
+    sealed: string
+    disabled: Flag
+    is_fallback: Flag
+    sort_order: number
+    allowed_models: string | null
+    allowed_key_hashes: string | null
+    allowed_user_ids: string | null
+    created_at: number
+    updated_at: number
+  }
+  destinations: {
+    id: string
+    workspace_id: string
+    type: string
+    name: string
+    enabled: Flag
+    paused: Flag
+    /** What is not secret in the configuration. */
+    config: string
+    /** Envelope of what is. */
+    sealed: string | null
+    api_key_hashes: string | null
+    filter_rules: string | null
+    sampling_rate: number
+    privacy_mode: Flag
+    broadcast_cost: Flag
+    broadcast_identity: Flag
+    broadcast_request_context: Flag
+    revision: number
+    created_at: number
+    updated_at: number
+    /** Deleted rows stay, without secrets, so that their id keeps meaning something in old logs. */
+    deleted_at: number | null
+  }
+  /** Content on its way, once per generation whatever the number of destinations: compressed, encrypted. */
+  outbox_contents: { id: string; key_id: string; body: Uint8Array }
+  /** Data keys of contents, sealed with the master key. */
+  outbox_keys: { id: string; workspace_id: string; sealed: string; created_at: number }
+  outbox_deliveries: {
+    seq: Generated<number>
+    generation_id: string
+    destination_id: string
+    entered_at: number
+    /** When it may be leased; a lease moves it to its end. Null: dead. */
+    due_at: number | null
+    owner: string | null
+    attempts: number
+    /** The event's size with what this destination may see of its content. */
+    bytes: number
+    /** The content's part of it; 0 when this destination does not get it. */
+    content_bytes: number
+    last_status: number | null
+    last_error: string | null
+    reason: string | null
+    died_at: number | null
+  }
+  outbox_counters: { destination_id: string; delivered: number; rejected: number; dropped: number; bodies_dropped: number; health: string | null }
 }
 
 export type Engine = 'sqlite' | 'postgres'

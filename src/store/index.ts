@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Store } from '../core/store.ts'
 import { systemClock, type Clock } from '../lib/clock.ts'
 import { readVersion } from './config-version.ts'
+import { createDestinationStore } from './destinations.ts'
 import { createFactStore } from './facts.ts'
 import { createGenerationInsert, createGenerationStore } from './generations.ts'
 import { createKeyStore } from './keys.ts'
@@ -9,9 +10,14 @@ import { migrate, pendingMigrations } from './migrate.ts'
 import { MIGRATIONS } from './migrations/index.ts'
 import type { Migration } from './migrations/migration.ts'
 import { openDatabase, type DatabaseOptions } from './open-database.ts'
+import { createOwnKeyStore } from './own-keys.ts'
+import { createSpendStore } from './spend.ts'
+import { createOutbox } from './outbox.ts'
+import { rewrapSecrets } from './secrets.ts'
 import { guarded } from './store-error.ts'
 import { createWorkspaceStore } from './workspaces.ts'
 
+export { withoutOversize } from './generation-row.ts'
 export { createGenerationSink } from './write-behind.ts'
 export type { GenerationSinkOptions, GenerationSinkStats, SinkEvent, WriteBehindSink } from './write-behind.ts'
 
@@ -29,12 +35,18 @@ export async function createStore(options: StoreOptions): Promise<Store> {
   const { clock = systemClock, migrations = MIGRATIONS } = options
   const database = openDatabase(options)
   const { db, engine } = database
+  const insertGenerations = createGenerationInsert(db)
   let closing: Promise<void> | undefined
   return {
     keys: createKeyStore(db),
     workspaces: createWorkspaceStore(db, clock),
-    generations: createGenerationStore(database, createGenerationInsert(db)),
+    generations: createGenerationStore(database, insertGenerations),
+    spend: createSpendStore(db),
+    ownKeys: createOwnKeyStore(db),
     facts: createFactStore(db),
+    destinations: createDestinationStore(database, clock),
+    outbox: (encryption) => createOutbox({ database, encryption, clock, insertGenerations }),
+    rewrapSecrets: (rewrap) => rewrapSecrets(db, rewrap),
     version: () => readVersion(db),
     migrate: () => guarded(() => migrate(database, migrations, clock)),
     pendingMigrations: () => guarded(() => pendingMigrations(db, engine, migrations)),

@@ -27,7 +27,10 @@ describe('the schema in git is what the migrations make (else: node scripts/dump
   it('covers every table', async () => {
     const schema = await committed('schema.sqlite.sql')
     const tables = [...schema.matchAll(/^create table "(\w+)"/gim)].map(([, name]) => name)
-    expect(tables).toEqual(['api_keys', 'config_version', 'facts', 'generation_content', 'generations', 'migrations', 'workspaces'])
+    expect(tables).toEqual([
+      'activity', 'api_keys', 'config_version', 'destinations', 'facts', 'generation_content', 'generations', 'migrations', 'outbox_contents',
+      'outbox_counters', 'outbox_deliveries', 'outbox_keys', 'own_keys', 'spend', 'workspaces',
+    ])
   })
 })
 

@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
 import { GatewayError } from '../core/error.ts'
-import { DEFAULT_WORKSPACE_ID, type Workspace, type WorkspaceStore } from '../core/store.ts'
+import { DEFAULT_WORKSPACE_ID, type Workspace, type WorkspacePatch, type WorkspaceStore } from '../core/store.ts'
 import type { Clock } from '../lib/clock.ts'
 import { changeConfiguration } from './config-version.ts'
 import type { Db, Tables } from './database.ts'
@@ -28,20 +28,27 @@ export function createWorkspaceStore(db: Db, clock: Clock): WorkspaceStore {
     },
     update: (id, patch) =>
       changeConfiguration(db, async (trx) => {
-        const set = definedOnly({
-          slug: patch.slug,
-          name: patch.name,
-          description: patch.description,
-          updated_at: patch.updatedAt,
-          settings: patch.settings && JSON.stringify(patch.settings),
-        })
         const row = await trx
           .updateTable('workspaces')
-          .set({ id, ...set })
+          .set({ id, ...encodePatch(patch) })
           .where('id', '=', id)
           .returningAll()
           .executeTakeFirst()
         return row && decode(row)
+      }),
+    modify: (id, change) =>
+      changeConfiguration(db, async (trx) => {
+        // Written before it is read: from here on the row is ours.
+        const row = await trx.updateTable('workspaces').set({ id }).where('id', '=', id).returningAll().executeTakeFirst()
+        if (row === undefined) return undefined
+        const patch = encodePatch(change(decode(row)))
+        const changed = await trx
+          .updateTable('workspaces')
+          .set({ id, ...patch })
+          .where('id', '=', id)
+          .returningAll()
+          .executeTakeFirstOrThrow()
+        return decode(changed)
       }),
     remove: (id) =>
       changeConfiguration(db, async (trx) => {
@@ -78,6 +85,16 @@ export function createWorkspaceStore(db: Db, clock: Clock): WorkspaceStore {
       return workspace
     },
   }
+}
+
+function encodePatch(patch: WorkspacePatch): Partial<Row> {
+  return definedOnly({
+    slug: patch.slug,
+    name: patch.name,
+    description: patch.description,
+    updated_at: patch.updatedAt,
+    settings: patch.settings && JSON.stringify(patch.settings),
+  })
 }
 
 function encode(workspace: Workspace): Row {

@@ -16,7 +16,6 @@ export interface FakeStore {
 /** Wednesday, 15 January 2025, 12:00 UTC. */
 const NOON = Date.UTC(2025, 0, 15, 12)
 const MINUTE = 60_000
-const HOUR = 60 * MINUTE
 
 const charge = (parts: Partial<Charge> = {}): Charge => ({ subject: 'key:a', revision: 1, rates: [], budgets: [], ...parts })
 const daily = (limitUsd: number): Charge => charge({ budgets: [{ interval: 'daily', limitUsd }] })
@@ -42,7 +41,8 @@ export function describeCounterContract(name: string, open: (store: FakeStore, w
 
     const reserve = (charges: readonly Charge[], amountUsd?: number, more: Partial<Reservation> = {}) =>
       counter.reserve({ id: `call-${++n}`, now: NOON, charges, ...(amountUsd === undefined ? {} : { amountUsd }), ...more })
-    const settle = (id: string, spentUsd: number, now = NOON, subject = 'key:a') => counter.settle({ id, now, payments: [{ subject, spentUsd, rates: [] }] })
+    const settle = (id: string, spentUsd: number, now = NOON, subject = 'key:a') =>
+      counter.settle({ id, now, payments: [{ subject, spentUsd, rates: [] }] })
 
     describe('money', () => {
       it('admits what fits exactly and refuses a nanodollar more', async () => {
@@ -115,7 +115,10 @@ export function describeCounterContract(name: string, open: (store: FakeStore, w
       })
 
       it('names every interval that does not hold the amount, the broadest first', async () => {
-        const budgets = (['daily', 'weekly', 'monthly', 'lifetime'] as const).map((interval) => ({ interval, limitUsd: interval === 'weekly' ? 5 : 1 }))
+        const budgets = (['daily', 'weekly', 'monthly', 'lifetime'] as const).map((interval) => ({
+          interval,
+          limitUsd: interval === 'weekly' ? 5 : 1,
+        }))
         expect(await reserve([charge({ budgets })], 2)).toMatchObject({ ok: false, intervals: ['lifetime', 'monthly', 'daily'] })
       })
 
@@ -175,7 +178,11 @@ export function describeCounterContract(name: string, open: (store: FakeStore, w
       it('admits a minute’s worth at once, then one each time its share has refilled', async () => {
         for (let i = 0; i < 5; i++) expect((await reserve([perMinute(5)])).ok).toBe(true)
         expect(await reserve([perMinute(5)])).toMatchObject({
-          ok: false, reason: 'rate', rate: 'requests', retryAfterMs: 12_000, state: { limit: 5, remaining: 0, resetAt: NOON + MINUTE },
+          ok: false,
+          reason: 'rate',
+          rate: 'requests',
+          retryAfterMs: 12_000,
+          state: { limit: 5, remaining: 0, resetAt: NOON + MINUTE },
         })
         expect((await reserve([perMinute(5)], undefined, { now: NOON + 11_900 })).ok).toBe(false)
         expect((await reserve([perMinute(5)], undefined, { now: NOON + 12_000 })).ok).toBe(true)
@@ -191,9 +198,17 @@ export function describeCounterContract(name: string, open: (store: FakeStore, w
         const tokens = (cost: number) => charge({ rates: [{ name: 'tokens', limit: 1000, cost }] })
         await reserve([tokens(900)], undefined, { id: 'call' })
         expect((await reserve([tokens(200)])).ok).toBe(false)
-        await counter.settle({ id: 'call', now: NOON, payments: [{ subject: 'key:a', spentUsd: 0, rates: [{ name: 'tokens', limit: 1000, cost: -800 }] }] })
+        await counter.settle({
+          id: 'call',
+          now: NOON,
+          payments: [{ subject: 'key:a', spentUsd: 0, rates: [{ name: 'tokens', limit: 1000, cost: -800 }] }],
+        })
         expect((await reserve([tokens(200)], undefined, { id: 'second' })).ok).toBe(true)
-        await counter.settle({ id: 'second', now: NOON, payments: [{ subject: 'key:a', spentUsd: 0, rates: [{ name: 'tokens', limit: 1000, cost: 1000 }] }] })
+        await counter.settle({
+          id: 'second',
+          now: NOON,
+          payments: [{ subject: 'key:a', spentUsd: 0, rates: [{ name: 'tokens', limit: 1000, cost: 1000 }] }],
+        })
         expect(await reserve([tokens(1)])).toMatchObject({ ok: false, state: { remaining: 0 } })
         expect((await reserve([tokens(1)], undefined, { now: NOON + 2 * MINUTE })).ok).toBe(true)
       })
@@ -212,7 +227,13 @@ export function describeCounterContract(name: string, open: (store: FakeStore, w
       })
 
       it('takes nothing of one rate when another refuses', async () => {
-        const both = (tokens: number) => charge({ rates: [{ name: 'requests', limit: 2, cost: 1 }, { name: 'tokens', limit: 100, cost: tokens }] })
+        const both = (tokens: number) =>
+          charge({
+            rates: [
+              { name: 'requests', limit: 2, cost: 1 },
+              { name: 'tokens', limit: 100, cost: tokens },
+            ],
+          })
         expect((await reserve([both(100)])).ok).toBe(true)
         for (let i = 0; i < 5; i++) expect(await reserve([both(50)])).toMatchObject({ rate: 'tokens' })
         expect((await reserve([both(0)])).ok).toBe(true)

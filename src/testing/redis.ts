@@ -55,7 +55,9 @@ export async function startPrivateRedis(whatIsSkipped: string): Promise<PrivateR
   const url = `redis://127.0.0.1:${port}`
   let child: ChildProcess | undefined
   const start = async (): Promise<boolean> => {
-    const started = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder], { stdio: 'ignore' })
+    const started = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder], {
+      stdio: 'ignore',
+    })
     const failed = new Promise<boolean>((resolve) => started.once('error', () => resolve(true)))
     child = started
     for (let i = 0; i < 100; i++) {

@@ -22,7 +22,12 @@ export function judgeRate(owedUntil: number, now: number, limit: number, cost: n
 }
 
 /** What to tell a caller who was refused. */
-export function describeRate(owedUntil: number, now: number, limit: number, cost: number): { readonly state: RateState; readonly retryAfterMs: number } {
+export function describeRate(
+  owedUntil: number,
+  now: number,
+  limit: number,
+  cost: number,
+): { readonly state: RateState; readonly retryAfterMs: number } {
   const base = Math.max(owedUntil, now)
   const each = MINUTE_MS / limit
   const retryAfterMs = cost > limit ? base - now : base + cost * each - MINUTE_MS - now

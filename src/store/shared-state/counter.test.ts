@@ -11,10 +11,12 @@ import { createRedisCounter } from './redis.ts'
 import { connectRedis, disconnectRedis } from './redis-client.ts'
 import { createRedisCooldowns, createRedisPins } from './redis-routing.ts'
 
-const loaderOf = (store: FakeStore): SpentLoader => (_subject, _now) => {
-  store.asked++
-  return store.fails ? Promise.reject(new Error('away')) : Promise.resolve(store.spent)
-}
+const loaderOf =
+  (store: FakeStore): SpentLoader =>
+  (_subject, _now) => {
+    store.asked++
+    return store.fails ? Promise.reject(new Error('away')) : Promise.resolve(store.spent)
+  }
 
 describe('periods', () => {
   it('begin at midnight, on Monday and on the first, UTC', () => {
@@ -45,7 +47,7 @@ const NOW = Date.UTC(2025, 0, 15, 12)
 const budget: Charge = { subject: 'key:a', revision: 1, rates: [], budgets: [{ interval: 'daily', limitUsd: 1 }] }
 const ready = (redis: Redis): Promise<void> => new Promise((resolve) => (redis.status === 'ready' ? resolve() : redis.once('ready', () => resolve())))
 const until = async (what: () => boolean, limitMs = 5_000): Promise<void> => {
-  for (const end = performance.now() + limitMs; !what() && performance.now() < end; ) await new Promise((resolve) => setTimeout(resolve, 10))
+  for (const end = performance.now() + limitMs; !what() && performance.now() < end;) await new Promise((resolve) => setTimeout(resolve, 10))
 }
 
 describe('a counter in memory, beside other processes on one database', () => {
@@ -101,7 +103,12 @@ describe.skipIf(!redis.available)('Redis', () => {
 
   it('lets go of what a process held that died', async () => {
     const counter = createRedisCounter({
-      redis: client, clock: systemClock, namespace: redis.namespace(), load: () => Promise.resolve(NOTHING_SPENT), whenUnknown: 'local', leaseMs: 60_000,
+      redis: client,
+      clock: systemClock,
+      namespace: redis.namespace(),
+      load: () => Promise.resolve(NOTHING_SPENT),
+      whenUnknown: 'local',
+      leaseMs: 60_000,
     })
     const charges = [{ ...budget, maxOpen: 1 }]
     await counter.reserve({ id: 'dead', now: NOW, charges, amountUsd: 1 })
@@ -112,7 +119,11 @@ describe.skipIf(!redis.available)('Redis', () => {
 
   it('takes one round trip per step once a subject is known, scripts by their hash', async () => {
     const counter = createRedisCounter({
-      redis: client, clock: systemClock, namespace: redis.namespace(), load: () => Promise.resolve(NOTHING_SPENT), whenUnknown: 'local',
+      redis: client,
+      clock: systemClock,
+      namespace: redis.namespace(),
+      load: () => Promise.resolve(NOTHING_SPENT),
+      whenUnknown: 'local',
     })
     await counter.reserve({ id: 'warm', now: NOW, charges: [budget], amountUsd: 0 })
     await counter.settle({ id: 'warm', now: NOW, payments: [{ subject: budget.subject, spentUsd: 0, rates: [] }] })
@@ -133,7 +144,11 @@ describe.skipIf(!redis.available)('Redis', () => {
     const namespace = redis.namespace()
     let daily = 0
     const counter = createRedisCounter({
-      redis: client, clock: systemClock, namespace, load: () => Promise.resolve({ ...NOTHING_SPENT, daily }), whenUnknown: 'local',
+      redis: client,
+      clock: systemClock,
+      namespace,
+      load: () => Promise.resolve({ ...NOTHING_SPENT, daily }),
+      whenUnknown: 'local',
     })
     await counter.reserve({ id: 'a', now: NOW, charges: [budget], amountUsd: 0.1 })
     await client.del(...(await client.keys(`{${namespace}}*`)))
@@ -196,11 +211,16 @@ describe.skipIf(own === undefined)('a counter whose Redis is killed', () => {
     expect((await counter!.reserve({ id: 'r2', now: NOW, charges: [rate], amountUsd: 0.1 })).ok).toBe(true)
     expect(await counter!.reserve({ id: 'r3', now: NOW, charges: [rate], amountUsd: 0.1 })).toMatchObject({ ok: false, reason: 'rate' })
     expect(performance.now() - started).toBeLessThan(1_000)
-    for (const id of ['before', 'r1', 'r2']) await counter!.settle({ id, now: NOW, payments: [{ subject: budget.subject, spentUsd: 0.3, rates: [] }] })
+    for (const id of ['before', 'r1', 'r2'])
+      await counter!.settle({ id, now: NOW, payments: [{ subject: budget.subject, spentUsd: 0.3, rates: [] }] })
     daily = 0.9
     await own!.start()
     await Promise.all(clients.map(ready))
-    expect(await counter!.reserve({ id: 'after', now: NOW, charges: [budget], amountUsd: 0.2 })).toMatchObject({ ok: false, reason: 'budget', availableUsd: 0.1 })
+    expect(await counter!.reserve({ id: 'after', now: NOW, charges: [budget], amountUsd: 0.2 })).toMatchObject({
+      ok: false,
+      reason: 'budget',
+      availableUsd: 0.1,
+    })
     expect(await peer!.reserve({ id: 'after', now: NOW, charges: [budget], amountUsd: 0.05 })).toMatchObject({ ok: true })
     await counter!.close()
     await peer!.close()

@@ -1,4 +1,13 @@
-import { INTERVALS, type Charge, type Counter, type Interval, type Payment, type Reservation, type Settlement, type Verdict } from '../../core/counter.ts'
+import {
+  INTERVALS,
+  type Charge,
+  type Counter,
+  type Interval,
+  type Payment,
+  type Reservation,
+  type Settlement,
+  type Verdict,
+} from '../../core/counter.ts'
 import { correctRate, describeRate, judgeRate, periodStarts, positionOf, toNanos, toUsd } from './arithmetic.ts'
 import { createSeeds, type Seed, type SeedOptions } from './spent-seeds.ts'
 
@@ -27,7 +36,13 @@ interface SubjectState {
 }
 
 const newState = (): SubjectState => ({
-  revision: undefined, refreshAt: 0, spent: [0, 0, 0, 0], starts: [0, 0, 0, 0], reserved: 0, open: new Map(), owedUntil: { requests: 0, tokens: 0 },
+  revision: undefined,
+  refreshAt: 0,
+  spent: [0, 0, 0, 0],
+  starts: [0, 0, 0, 0],
+  reserved: 0,
+  open: new Map(),
+  owedUntil: { requests: 0, tokens: 0 },
 })
 
 /**
@@ -132,7 +147,8 @@ function take(reservation: Reservation, stateOf: (subject: string) => SubjectSta
     if (state.open.has(id)) continue
     const refused = refusedByRate(state, charge, now)
     if (refused !== undefined) return refused
-    if (charge.maxOpen !== undefined && state.open.size >= charge.maxOpen) return { ok: false, reason: 'open', subject: charge.subject, limit: charge.maxOpen }
+    if (charge.maxOpen !== undefined && state.open.size >= charge.maxOpen)
+      return { ok: false, reason: 'open', subject: charge.subject, limit: charge.maxOpen }
   }
   for (const [i, charge] of charges.entries()) book(states[i]!, charge, id, now, wanted === undefined ? undefined : granted)
   return { ok: true, grantedUsd: toUsd(granted) }
@@ -142,7 +158,8 @@ const held = (state: SubjectState, id: string): number => state.reserved - (stat
 
 function availableIn(state: SubjectState, charge: Charge, id: string): number {
   let available = Infinity
-  for (const { interval, limitUsd } of charge.budgets) available = Math.min(available, toNanos(limitUsd) - state.spent[positionOf(interval)]! - held(state, id))
+  for (const { interval, limitUsd } of charge.budgets)
+    available = Math.min(available, toNanos(limitUsd) - state.spent[positionOf(interval)]! - held(state, id))
   return available
 }
 
@@ -171,7 +188,8 @@ function refusedByRate(state: SubjectState, charge: Charge, now: number): Verdic
 
 function book(state: SubjectState, charge: Charge, id: string, now: number, amount: number | undefined): void {
   const before = state.open.get(id)
-  if (before === undefined) for (const { name, limit, cost } of charge.rates) state.owedUntil[name] = judgeRate(state.owedUntil[name], now, limit, cost).next
+  if (before === undefined)
+    for (const { name, limit, cost } of charge.rates) state.owedUntil[name] = judgeRate(state.owedUntil[name], now, limit, cost).next
   if (charge.maxOpen === undefined && charge.budgets.length === 0) {
     // Only rates: a second reservation must not take them again, so the call is remembered all the same.
     state.open.set(id, 0)

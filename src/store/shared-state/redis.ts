@@ -59,7 +59,12 @@ export function createRedisCounter(options: RedisCounterOptions): Counter {
   const heartbeat = async (): Promise<void> => {
     const key = `{${namespace}}:processes`
     const now = clock.now()
-    const pipeline = redis.pipeline().zremrangebyscore(key, '-inf', now - leaseMs).zadd(key, now, self).zcard(key).pexpire(key, leaseMs * 2)
+    const pipeline = redis
+      .pipeline()
+      .zremrangebyscore(key, '-inf', now - leaseMs)
+      .zadd(key, now, self)
+      .zcard(key)
+      .pexpire(key, leaseMs * 2)
     for (const [id, call] of openCalls) {
       if (!call.local) for (const subject of call.subjects) pipeline.zadd(`{${namespace}}:${subject}:open`, 'XX', now + leaseMs, id)
     }
@@ -163,7 +168,8 @@ function shareOf(charge: Charge, peers: number): Charge {
 function encodeReservation(reservation: Reservation, seeds: ReadonlyMap<string, Seed>, leaseMs: number): string {
   const { id, now, amountUsd, leastUsd = amountUsd } = reservation
   return JSON.stringify({
-    id, now,
+    id,
+    now,
     lease: now + leaseMs,
     ttl: TTL_MS,
     starts: periodStarts(now),
@@ -182,7 +188,8 @@ function encodeReservation(reservation: Reservation, seeds: ReadonlyMap<string, 
 
 function encodeSettlement({ id, now, payments }: Settlement): string {
   return JSON.stringify({
-    id, now,
+    id,
+    now,
     ttl: TTL_MS,
     starts: periodStarts(now),
     payments: payments.map(({ spentUsd, rates }) => ({ spent: toNanos(spentUsd), rates })),

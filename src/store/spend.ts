@@ -1,0 +1,187 @@
+import type { Transaction } from 'kysely'
+import { INTERVALS, NOTHING_SPENT, periodStart, type Interval } from '../core/counter.ts'
+import type { Generation } from '../core/generation.ts'
+import type { SpendFigures, SpendStore } from '../core/store.ts'
+import type { Db, Tables } from './database.ts'
+import { guarded } from './store-error.ts'
+
+type SpendRow = Tables['spend']
+type ActivityTableRow = Tables['activity']
+
+/** Rows of one statement: well below what databases bind. */
+const MAX_ROWS = 256
+const MAX_SUBJECTS = 200
+const MAX_ACTIVITY_ROWS = 10_000
+
+/** Sums up a batch of generations that were not counted before; in the transaction that inserts them. */
+export async function addSpend(trx: Transaction<Tables>, generations: readonly Generation[]): Promise<void> {
+  const spend = new Map<string, SpendRow>()
+  const activity = new Map<string, ActivityTableRow>()
+  for (const generation of generations) {
+    const total = Number.isFinite(generation.cost.total) ? Math.max(0, generation.cost.total) : 0
+    const money = generation.isByok ? { usd: 0, byok_usd: total } : { usd: total, byok_usd: 0 }
+    if (total > 0) {
+      for (const subject of [`key:${generation.keyHash}`, `workspace:${generation.workspaceId}`, 'installation'])
+        addPeriods(spend, subject, generation.endedAt, money)
+    }
+    if (generation.endpointId !== undefined) addActivity(activity, generation, money)
+  }
+  // In one order everywhere: processes that write the same rows wait for each other instead of locking each other out.
+  for (const rows of chunks([...spend.entries()].sort(byKey).map(([, row]) => row))) {
+    await trx
+      .insertInto('spend')
+      .values(rows)
+      .onConflict((conflict) =>
+        conflict.columns(['subject', 'interval', 'period_start']).doUpdateSet(({ eb, ref }) => ({
+          usd: eb(ref('spend.usd'), '+', ref('excluded.usd')),
+          byok_usd: eb(ref('spend.byok_usd'), '+', ref('excluded.byok_usd')),
+        })),
+      )
+      .execute()
+  }
+  for (const rows of chunks([...activity.entries()].sort(byKey).map(([, row]) => row))) {
+    await trx
+      .insertInto('activity')
+      .values(rows)
+      .onConflict((conflict) =>
+        conflict.columns(['day', 'workspace_id', 'key_hash', 'model', 'endpoint_id']).doUpdateSet(({ eb, ref }) => ({
+          requests: eb(ref('activity.requests'), '+', ref('excluded.requests')),
+          input_tokens: eb(ref('activity.input_tokens'), '+', ref('excluded.input_tokens')),
+          output_tokens: eb(ref('activity.output_tokens'), '+', ref('excluded.output_tokens')),
+          reasoning_tokens: eb(ref('activity.reasoning_tokens'), '+', ref('excluded.reasoning_tokens')),
+          usd: eb(ref('activity.usd'), '+', ref('excluded.usd')),
+          byok_usd: eb(ref('activity.byok_usd'), '+', ref('excluded.byok_usd')),
+        })),
+      )
+      .execute()
+  }
+}
+
+const byKey = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => (a < b ? -1 : a > b ? 1 : 0)
+
+function* chunks<T>(rows: readonly T[], size = MAX_ROWS): Generator<T[]> {
+  for (let i = 0; i < rows.length; i += size) yield rows.slice(i, i + size)
+}
+
+interface Money {
+  readonly usd: number
+  readonly byok_usd: number
+}
+
+function addPeriods(spend: Map<string, SpendRow>, subject: string, at: number, money: Money): void {
+  for (const interval of INTERVALS) {
+    const period_start = periodStart(interval, at)
+    const key = `${subject} ${interval} ${period_start}`
+    const row = spend.get(key)
+    if (row === undefined) spend.set(key, { subject, interval, period_start, ...money })
+    else {
+      row.usd += money.usd
+      row.byok_usd += money.byok_usd
+    }
+  }
+}
+
+const whole = (value: number): number => (Number.isFinite(value) ? Math.round(value) : 0)
+/** PostgreSQL cannot hold NUL in text. */
+const text = (value: string): string => value.replaceAll('\0', '')
+
+function addActivity(activity: Map<string, ActivityTableRow>, generation: Generation, money: Money): void {
+  const { usage } = generation
+  const day = periodStart('daily', generation.endedAt)
+  const model = text(generation.model ?? generation.requestedModel)
+  const endpoint = text(generation.endpointId ?? '')
+  const key = `${day} ${generation.workspaceId} ${generation.keyHash} ${model} ${endpoint}`
+  const row = activity.get(key)
+  if (row === undefined) {
+    activity.set(key, {
+      day,
+      workspace_id: generation.workspaceId,
+      key_hash: generation.keyHash,
+      model,
+      endpoint_id: endpoint,
+      provider_name: text(generation.providerName ?? ''),
+      requests: 1,
+      input_tokens: whole(usage.inputTokens),
+      output_tokens: whole(usage.outputTokens),
+      reasoning_tokens: whole(usage.reasoningTokens),
+      ...money,
+    })
+    return
+  }
+  row.requests += 1
+  row.input_tokens += whole(usage.inputTokens)
+  row.output_tokens += whole(usage.outputTokens)
+  row.reasoning_tokens += whole(usage.reasoningTokens)
+  row.usd += money.usd
+  row.byok_usd += money.byok_usd
+}
+
+const NO_SPENDING: SpendFigures = { usd: NOTHING_SPENT, byokUsd: NOTHING_SPENT }
+
+export function createSpendStore(db: Db): SpendStore {
+  const ofMany = (subjects: readonly string[], now: number): Promise<ReadonlyMap<string, SpendFigures>> =>
+    guarded(async () => {
+      const found = new Map<string, { usd: { [I in Interval]: number }; byokUsd: { [I in Interval]: number } }>()
+      for (const some of chunks(subjects, MAX_SUBJECTS)) {
+        const rows = await db
+          .selectFrom('spend')
+          .selectAll()
+          .where('subject', 'in', some)
+          .where(({ or, and, eb }) =>
+            or(INTERVALS.map((interval) => and([eb('interval', '=', interval), eb('period_start', '=', periodStart(interval, now))]))),
+          )
+          .execute()
+        for (const row of rows) {
+          let figures = found.get(row.subject)
+          if (figures === undefined) found.set(row.subject, (figures = { usd: { ...NOTHING_SPENT }, byokUsd: { ...NOTHING_SPENT } }))
+          figures.usd[row.interval as Interval] = row.usd
+          figures.byokUsd[row.interval as Interval] = row.byok_usd
+        }
+      }
+      return found
+    })
+
+  return {
+    of: async (subject, now) => (await ofMany([subject], now)).get(subject) ?? NO_SPENDING,
+    ofMany,
+    activity: (filter) =>
+      guarded(async () => {
+        if (filter.keyHashes?.length === 0) return []
+        let query = db
+          .selectFrom('activity')
+          .select(['day', 'workspace_id', 'model', 'endpoint_id', 'provider_name'])
+          .select(({ fn }) => [
+            fn.sum<number>('requests').as('requests'),
+            fn.sum<number>('input_tokens').as('input_tokens'),
+            fn.sum<number>('output_tokens').as('output_tokens'),
+            fn.sum<number>('reasoning_tokens').as('reasoning_tokens'),
+            fn.sum<number>('usd').as('usd'),
+            fn.sum<number>('byok_usd').as('byok_usd'),
+          ])
+          .where('day', '>=', filter.from)
+          .where('day', '<', filter.to)
+          .groupBy(['day', 'workspace_id', 'model', 'endpoint_id', 'provider_name'])
+          .orderBy('day', 'desc')
+          .orderBy('usd', 'desc')
+          .orderBy('model')
+          .orderBy('endpoint_id')
+          .limit(MAX_ACTIVITY_ROWS)
+        if (filter.workspaceId !== undefined) query = query.where('workspace_id', '=', filter.workspaceId)
+        if (filter.keyHashes !== undefined) query = query.where('key_hash', 'in', filter.keyHashes)
+        return (await query.execute()).map((row) => ({
+          day: row.day,
+          workspaceId: row.workspace_id,
+          model: row.model,
+          endpointId: row.endpoint_id,
+          providerName: row.provider_name,
+          // PostgreSQL sums whole numbers as decimals, which arrive as text.
+          requests: Number(row.requests),
+          inputTokens: Number(row.input_tokens),
+          outputTokens: Number(row.output_tokens),
+          reasoningTokens: Number(row.reasoning_tokens),
+          usd: Number(row.usd),
+          byokUsd: Number(row.byok_usd),
+        }))
+      }),
+  }
+}
