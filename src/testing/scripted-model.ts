@@ -6,6 +6,8 @@ export interface Turn {
   readonly text?: readonly string[]
   readonly refusal?: string
   readonly calls?: readonly ScriptedCall[]
+  /** Label of the message, where the format has such. */
+  readonly phase?: 'commentary' | 'final_answer'
   /** Why it stops. Default: `stop`, or `tool_calls` after calls. */
   readonly finish?: 'stop' | 'length' | 'content_filter'
   /** An error told inside the stream, after everything else was said and instead of an end. */
@@ -123,12 +125,12 @@ function speakReasoning(script: ResponsesScript, text: string): void {
   })
 }
 
-function speakMessage(script: ResponsesScript, { text = [], refusal, finish, fails, calls }: Turn): void {
+function speakMessage(script: ResponsesScript, { text = [], refusal, finish, fails, calls, phase }: Turn): void {
   const id = 'msg_upstream'
   const whole = text.join('')
   const part = refusal === undefined ? { type: 'output_text', text: whole, annotations: [], logprobs: [] } : { type: 'refusal', refusal }
   const empty = refusal === undefined ? { ...part, text: '' } : { ...part, refusal: '' }
-  const opened = { id, type: 'message', status: 'in_progress', role: 'assistant', content: [] }
+  const opened = { id, type: 'message', status: 'in_progress', role: 'assistant', content: [], ...(phase === undefined ? {} : { phase }) }
   const done = { ...opened, status: finish === undefined || finish === 'stop' ? 'completed' : 'incomplete', content: [part] }
   script.item(opened, done, (place) => {
     const at = { ...place, content_index: 0 }

@@ -1,5 +1,5 @@
 import type { Cost } from '../../core/generation.ts'
-import type { OutputItem } from '../../core/item.ts'
+import type { OutputItem, Tool } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import type { Usage } from '../../core/usage.ts'
 
@@ -37,18 +37,23 @@ function echo(request: ModelRequest): { readonly [field: string]: unknown } {
     presence_penalty: request.presence_penalty ?? 0,
     previous_response_id: null,
     prompt_cache_key: request.prompt_cache_key ?? null,
-    reasoning: request.reasoning ?? null,
+    reasoning: request.reasoning == null ? null : { effort: null, summary: null, ...request.reasoning },
     safety_identifier: request.safety_identifier ?? null,
     store: false,
     temperature: request.temperature ?? 1,
     text: { ...request.text, format: request.text?.format ?? { type: 'text' } },
     tool_choice: request.tool_choice ?? 'auto',
-    tools: request.tools ?? [],
+    tools: request.tools?.map(echoTool) ?? [],
     top_logprobs: request.top_logprobs ?? 0,
     top_p: request.top_p ?? 1,
     truncation: request.truncation ?? 'disabled',
     user: request.user ?? null,
   }
+}
+
+/** Strict readers want every member of a function that can be null. */
+function echoTool(tool: Tool): Tool {
+  return tool.type === 'function' ? { description: null, parameters: null, strict: null, ...tool } : tool
 }
 
 /** The visible text of an answer: the text parts of all its messages. */
