@@ -156,6 +156,7 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
 
   return {
     authenticate,
+    key: (hash) => keys.get(hash)?.key,
     workspace: (id) => workspaces.get(id),
     restore,
     start: () => follower.start(),

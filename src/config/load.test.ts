@@ -176,7 +176,7 @@ describe('wrong values', () => {
     ['- 1', 'document: a list; expected a mapping'],
     [
       'sever: {}',
-      'sever: unknown key; did you mean server? (known: $schema, server, providers, models, catalog, defaults, routing, network, destinations, storage, logging)',
+      'sever: unknown key; did you mean server? (known: $schema, server, providers, models, catalog, defaults, routing, limits, network, tools, destinations, storage, logging)',
     ],
     ['routing: { stickiness: true }', 'routing.stickiness: unknown key; expected one of: cooldown, retries, sticky'],
     ['routing: { retries: sometimes }', 'routing.retries: "sometimes"; expected true or false'],

@@ -135,6 +135,9 @@ const storage = section({
   redis_url: text()
     .regex(/^(rediss?|valkeys?):\/\//, 'a URL such as redis://host:6379/0')
     .optional(),
+  redis_namespace: text()
+    .regex(/^[\w.-]{1,64}$/, 'letters, digits, dots, dashes and underscores')
+    .default('signalbox'),
   data_dir: text('a directory').default('./data'),
 })
   .refine((value) => value.database !== 'postgres' || value.url !== undefined, {
@@ -158,6 +161,15 @@ export const configSchema = section({
     plugins: list(z.looseObject({ id: text() }, { error: 'a mapping with an id, such as {id: web}' })).default([]),
   }).prefault({}),
   routing: section({ cooldown: flag().default(true), retries: flag().default(true), sticky: flag().default(true) }).prefault({}),
+  limits: section({
+    credits: price().nullable().optional(),
+    requests_per_minute: whole(1).nullable().optional(),
+    tokens_per_minute: whole(1).nullable().optional(),
+    concurrent_requests: whole(1).nullable().optional(),
+    unknown_price: choice(['allow', 'deny']).default('allow'),
+    expected_output_tokens: whole(1).default(1_024),
+    when_unknown: choice(['local', 'refuse']).default('local'),
+  }).prefault({}),
   network: section({
     allow_private: section({ destinations: flag().default(true), tools: flag().default(false), media: flag().default(false) }).prefault({}),
   }).prefault({}),

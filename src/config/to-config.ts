@@ -1,4 +1,4 @@
-import type { Config, EndpointConfig, FixedKeys, ModelConfig, ProviderConfig, ToolsConfig } from '../core/config.ts'
+import type { Config, EndpointConfig, FixedKeys, LimitsConfig, ModelConfig, ProviderConfig, ToolsConfig } from '../core/config.ts'
 import type { PriceTier, Pricing } from '../core/pricing.ts'
 import { defined } from '../lib/defined.ts'
 import { Secret } from '../lib/secret.ts'
@@ -22,6 +22,7 @@ export function toConfig(file: ConfigFile, keys: FixedKeys, path: string | undef
     catalog: file.catalog,
     defaults: file.defaults,
     routing: file.routing,
+    limits: toLimits(file.limits),
     network: { allowPrivate: network.allow_private },
     tools: toTools(file.tools),
     destinations: { serviceName: destinations.service_name, baseUrls: destinations.base_urls },
@@ -30,8 +31,23 @@ export function toConfig(file: ConfigFile, keys: FixedKeys, path: string | undef
       ...(storage.url === undefined ? {} : { url: new Secret(storage.url) }),
       shared: storage.shared ?? (storage.redis_url === undefined ? 'memory' : 'redis'),
       ...(storage.redis_url === undefined ? {} : { redisUrl: new Secret(storage.redis_url) }),
+      redisNamespace: storage.redis_namespace,
     },
     logging: file.logging,
+  }
+}
+
+function toLimits(entry: ConfigFile['limits']): LimitsConfig {
+  return {
+    ...defined({
+      credits: entry.credits ?? undefined,
+      requestsPerMinute: entry.requests_per_minute ?? undefined,
+      tokensPerMinute: entry.tokens_per_minute ?? undefined,
+      concurrentRequests: entry.concurrent_requests ?? undefined,
+    }),
+    unknownPrice: entry.unknown_price,
+    expectedOutputTokens: entry.expected_output_tokens,
+    whenUnknown: entry.when_unknown,
   }
 }
 

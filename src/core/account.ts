@@ -1,6 +1,6 @@
 import type { Secret } from '../lib/secret.ts'
 import type { Owner } from './call.ts'
-import type { ApiKey, KeyKind, Workspace } from './store.ts'
+import type { ApiKey, KeyKind, StoredOwnKey, Workspace } from './store.ts'
 
 export type AuthenticationFailure = 'missing' | 'unknown' | 'revoked' | 'expired' | 'disabled'
 
@@ -16,6 +16,8 @@ export interface Authenticator {
    * a database error never becomes a 401.
    */
   authenticate(bearer: string): Authentication
+  /** A key by its hash, whatever its state. */
+  key(hash: string): ApiKey | undefined
   workspace(id: string): Workspace | undefined
 }
 
@@ -51,6 +53,49 @@ export interface KeyAccounts {
   update(hash: string, change: KeyChange, scope?: string): Promise<ApiKey>
   /** Idempotent. Effective in this process at once, elsewhere within the snapshot's polling interval. Throws `not_found`. */
   revoke(hash: string, scope?: string): Promise<ApiKey>
+}
+
+/** A caller's own credential for a provider, ready for use. Lives in memory only. */
+export interface OwnKey {
+  readonly id: string
+  readonly provider: string
+  readonly secret: Secret
+  readonly isFallback: boolean
+  /** Null: no restriction. */
+  readonly allowedModels: ReadonlySet<string> | null
+  readonly allowedKeyHashes: ReadonlySet<string> | null
+  readonly allowedUserIds: ReadonlySet<string> | null
+}
+
+/** The own keys of workspaces, from memory. */
+export interface OwnKeys {
+  /** In the order they are tried; undefined when the workspace has none that is enabled. */
+  of(workspaceId: string): readonly OwnKey[] | undefined
+}
+
+export interface NewOwnKey {
+  readonly workspaceId: string
+  readonly provider: string
+  readonly secret: Secret
+  readonly name?: string | null
+  readonly disabled?: boolean
+  readonly isFallback?: boolean
+  readonly allowedModels?: readonly string[] | null
+  readonly allowedKeyHashes?: readonly string[] | null
+  readonly allowedUserIds?: readonly string[] | null
+}
+
+export type OwnKeyChange = Partial<Omit<NewOwnKey, 'workspaceId' | 'provider'>>
+
+/** What people do with their own keys. `scope` limits everything to one workspace: other keys do not exist. The secret is never readable again. */
+export interface OwnKeyAccounts {
+  create(key: NewOwnKey): Promise<StoredOwnKey>
+  list(filter?: { readonly workspaceId?: string; readonly provider?: string }): Promise<readonly StoredOwnKey[]>
+  get(id: string, scope?: string): Promise<StoredOwnKey | undefined>
+  /** Throws `not_found`. */
+  update(id: string, change: OwnKeyChange, scope?: string): Promise<StoredOwnKey>
+  /** Throws `not_found`. */
+  remove(id: string, scope?: string): Promise<void>
 }
 
 /**

@@ -19,6 +19,7 @@ export interface Config {
   readonly catalog: { readonly open: boolean }
   readonly defaults: { readonly model?: string; readonly plugins: readonly ({ readonly id: string } & JsonObject)[] }
   readonly routing: { readonly cooldown: boolean; readonly retries: boolean; readonly sticky: boolean }
+  readonly limits: LimitsConfig
   readonly network: { readonly allowPrivate: { readonly destinations: boolean; readonly tools: boolean; readonly media: boolean } }
   readonly tools: ToolsConfig
   readonly destinations: DestinationsConfig
@@ -95,6 +96,21 @@ export interface EndpointConfig {
   readonly options: JsonObject
 }
 
+/** Limits of every key, unless it has its own, and how limits are kept. */
+export interface LimitsConfig {
+  /** USD the whole installation may spend with the gateway's own credentials, ever. Absent: no limit. */
+  readonly credits?: number
+  readonly requestsPerMinute?: number
+  readonly tokensPerMinute?: number
+  readonly concurrentRequests?: number
+  /** Whether calls whose spending is limited may use endpoints whose price nobody knows. */
+  readonly unknownPrice: 'allow' | 'deny'
+  /** Tokens of output that are reserved for a call that sets no `max_output_tokens`. */
+  readonly expectedOutputTokens: number
+  /** Budgets while the shared state is away or the database cannot say what was spent: `local` counts in this process, `refuse` admits nobody. */
+  readonly whenUnknown: 'local' | 'refuse'
+}
+
 /** What the operator gives to tools the gateway runs itself. */
 export interface ToolsConfig {
   readonly webSearch: {
@@ -128,4 +144,6 @@ export interface StorageConfig {
   readonly url?: Secret
   readonly shared: 'memory' | 'redis'
   readonly redisUrl?: Secret
+  /** Prefix of everything this installation keeps in Redis. */
+  readonly redisNamespace: string
 }

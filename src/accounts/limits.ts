@@ -1,0 +1,103 @@
+import type { Authenticator } from '../core/account.ts'
+import type { Owner } from '../core/call.ts'
+import { subjectName, type CallLimits, type SubjectLimits } from '../core/call-limits.ts'
+import type { LimitsConfig } from '../core/config.ts'
+import { INTERVALS, type Budget } from '../core/counter.ts'
+import { budgetsOf, creditLimitOf, rateLimitsOf, resetOf } from '../core/limit-settings.ts'
+import type { ApiKey, Workspace } from '../core/store.ts'
+
+interface Rates {
+  readonly requestsPerMinute?: number
+  readonly tokensPerMinute?: number
+  readonly maxOpen?: number
+}
+
+/** The settings of a key or workspace, over the configuration's. */
+function ratesOf(settings: ApiKey['settings'], defaults: Partial<LimitsConfig> = {}): Rates {
+  const own = rateLimitsOf({ settings })
+  const requestsPerMinute = own.requests_per_minute ?? defaults.requestsPerMinute
+  const tokensPerMinute = own.tokens_per_minute ?? defaults.tokensPerMinute
+  const maxOpen = own.concurrent_requests ?? defaults.concurrentRequests
+  return {
+    ...(requestsPerMinute === undefined ? {} : { requestsPerMinute }),
+    ...(tokensPerMinute === undefined ? {} : { tokensPerMinute }),
+    ...(maxOpen === undefined ? {} : { maxOpen }),
+  }
+}
+
+const isLimited = (limits: SubjectLimits): boolean =>
+  limits.budgets.length > 0 || limits.requestsPerMinute !== undefined || limits.tokensPerMinute !== undefined || limits.maxOpen !== undefined
+
+function keyLimits(key: ApiKey, config: LimitsConfig): SubjectLimits {
+  const limitUsd = creditLimitOf(key)
+  const includeByok = key.settings['include_byok_in_limit'] === true
+  return {
+    kind: 'key',
+    subject: subjectName(`key:${key.hash}`, includeByok),
+    revision: key.updatedAt,
+    ...ratesOf(key.settings, config),
+    budgets: limitUsd === undefined ? [] : [{ interval: resetOf(key), limitUsd }],
+    includeByok,
+  }
+}
+
+function workspaceLimits(workspace: Workspace): SubjectLimits {
+  const stored = budgetsOf(workspace)
+  const includeByok = workspace.settings['include_byok_in_budgets'] === true
+  const budgets: Budget[] = INTERVALS.flatMap((interval) => {
+    const budget = stored[interval]
+    return budget === undefined ? [] : [{ interval, limitUsd: budget.limit_usd }]
+  })
+  return {
+    kind: 'workspace',
+    subject: subjectName(`workspace:${workspace.id}`, includeByok),
+    revision: workspace.updatedAt,
+    ...ratesOf(workspace.settings),
+    budgets,
+    includeByok,
+  }
+}
+
+/**
+ * The limits of a caller, compiled once per owner: the snapshot makes new owners whenever keys or workspaces change, so that one look into a
+ * map answers, and for a caller without limits it says so.
+ */
+export function createLimitBook(
+  authenticator: Pick<Authenticator, 'key' | 'workspace'>,
+  config: () => LimitsConfig,
+): (owner: Owner) => CallLimits | undefined {
+  let compiled = new WeakMap<Owner, CallLimits | null>()
+  let compiledFor: LimitsConfig | undefined
+  return (owner) => {
+    const current = config()
+    if (current !== compiledFor) {
+      compiled = new WeakMap()
+      compiledFor = current
+    }
+    let limits = compiled.get(owner)
+    if (limits === undefined) {
+      limits = compile(authenticator, owner, current)
+      compiled.set(owner, limits)
+    }
+    return limits ?? undefined
+  }
+}
+
+function compile(authenticator: Pick<Authenticator, 'key' | 'workspace'>, owner: Owner, config: LimitsConfig): CallLimits | null {
+  const key = authenticator.key(owner.keyHash)
+  const workspace = authenticator.workspace(owner.workspaceId)
+  const all: SubjectLimits[] = []
+  if (key !== undefined) all.push(keyLimits(key, config))
+  if (workspace !== undefined) all.push(workspaceLimits(workspace))
+  if (config.credits !== undefined) {
+    all.push({
+      kind: 'installation',
+      subject: 'installation',
+      revision: 0,
+      budgets: [{ interval: 'lifetime', limitUsd: config.credits }],
+      includeByok: false,
+    })
+  }
+  const limited = all.filter(isLimited)
+  return limited.length === 0 ? null : limited
+}

@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto'
+import type { Encryption, NewOwnKey, OwnKey, OwnKeyAccounts, OwnKeyChange, OwnKeys } from '../core/account.ts'
+import { GatewayError } from '../core/error.ts'
+import { ownKeyContext } from '../core/secret-context.ts'
+import type { OwnKeyPatch, Store, StoredOwnKey } from '../core/store.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Secret } from '../lib/secret.ts'
+import { createFollower } from './follower.ts'
+
+export interface OwnKeysOptions {
+  readonly store: Pick<Store, 'version' | 'ownKeys' | 'workspaces'>
+  readonly encryption: Encryption
+  readonly clock: Clock
+  readonly newId?: () => string
+  /** A key that cannot be decrypted is left out; the others serve. */
+  readonly onUnreadable?: (id: string, error: unknown) => void
+  readonly pollMs?: number
+}
+
+/** Callers' own provider keys, in memory for the hot path and in the store for people. They follow the database like the API keys do. */
+export interface OwnKeyRing extends OwnKeys, OwnKeyAccounts {
+  /** Reads the store and from then on follows it; a store that is away is tried again. */
+  start(): Promise<void>
+  refresh(): Promise<void>
+  close(): Promise<void>
+}
+
+const POLL_MS = 2_000
+const FAILED_POLL_MS = 1_000
+const SHOWN_CHARS = 4
+
+export function createOwnKeyRing(options: OwnKeysOptions): OwnKeyRing {
+  const { store, encryption, clock, newId = randomUUID, onUnreadable = () => undefined } = options
+  let byWorkspace = new Map<string, readonly OwnKey[]>()
+  let version: number | undefined
+
+  async function synchronize(): Promise<void> {
+    const current = await store.version()
+    if (current === version) return
+    const stored = await store.ownKeys.list()
+    const next = new Map<string, OwnKey[]>()
+    for (const row of stored) {
+      if (row.disabled) continue
+      const key = decrypt(row)
+      if (key === undefined) continue
+      const list = next.get(row.workspaceId)
+      if (list === undefined) next.set(row.workspaceId, [key])
+      else list.push(key)
+    }
+    byWorkspace = next
+    version = current
+  }
+
+  function decrypt(row: StoredOwnKey): OwnKey | undefined {
+    try {
+      const set = (list: readonly string[] | null): ReadonlySet<string> | null => (list === null ? null : new Set(list))
+      return {
+        id: row.id,
+        provider: row.provider,
+        secret: encryption.open(row.sealed, ownKeyContext(row.id)),
+        isFallback: row.isFallback,
+        allowedModels: set(row.allowedModels),
+        allowedKeyHashes: set(row.allowedKeyHashes),
+        allowedUserIds: set(row.allowedUserIds),
+      }
+    } catch (error) {
+      onUnreadable(row.id, error)
+      return undefined
+    }
+  }
+
+  const follower = createFollower({
+    synchronize,
+    clock,
+    pollMs: options.pollMs ?? POLL_MS,
+    failedPollMs: FAILED_POLL_MS,
+    // The snapshot of API keys reads the same database and says so already.
+    onLost: () => undefined,
+    onBack: () => undefined,
+  })
+  const need = async (id: string, scope?: string): Promise<StoredOwnKey> => {
+    const key = await store.ownKeys.get(id)
+    if (key === undefined || (scope !== undefined && key.workspaceId !== scope)) throw notFound()
+    return key
+  }
+  /** In force in this process when a change is answered. */
+  const changed = async <T>(result: T): Promise<T> => {
+    await follower.refresh().catch(() => undefined)
+    return result
+  }
+
+  return {
+    of: (workspaceId) => byWorkspace.get(workspaceId),
+    start: () => follower.start(),
+    refresh: () => follower.refresh(),
+    close: () => follower.close(),
+
+    async create(wanted: NewOwnKey) {
+      if ((await store.workspaces.get(wanted.workspaceId)) === undefined) throw new GatewayError('not_found', 'There is no such workspace')
+      const id = newId()
+      const now = clock.now()
+      return changed(
+        await store.ownKeys.insert({
+          id,
+          workspaceId: wanted.workspaceId,
+          provider: wanted.provider,
+          name: wanted.name ?? null,
+          ...sealed(encryption, id, wanted.secret),
+          disabled: wanted.disabled ?? false,
+          isFallback: wanted.isFallback ?? false,
+          allowedModels: wanted.allowedModels ?? null,
+          allowedKeyHashes: wanted.allowedKeyHashes ?? null,
+          allowedUserIds: wanted.allowedUserIds ?? null,
+          createdAt: now,
+          updatedAt: now,
+        }),
+      )
+    },
+    list: (filter) => store.ownKeys.list(filter),
+    get: async (id, scope) => {
+      const key = await store.ownKeys.get(id)
+      return key === undefined || (scope !== undefined && key.workspaceId !== scope) ? undefined : key
+    },
+    async update(id: string, change: OwnKeyChange, scope) {
+      await need(id, scope)
+      const { secret, ...rest } = change
+      const patch: OwnKeyPatch = { ...rest, ...(secret === undefined ? {} : sealed(encryption, id, secret)), updatedAt: clock.now() }
+      const key = await store.ownKeys.update(id, patch)
+      if (key === undefined) throw notFound()
+      return changed(key)
+    },
+    async remove(id, scope) {
+      await need(id, scope)
+      if (!(await store.ownKeys.remove(id))) throw notFound()
+      await changed(undefined)
+    },
+  }
+}
+
+const notFound = (): GatewayError => new GatewayError('not_found', 'There is no such provider key')
+
+function sealed(encryption: Encryption, id: string, secret: Secret): { readonly sealed: string; readonly label: string } {
+  return { sealed: encryption.seal(secret, ownKeyContext(id)), label: maskOf(secret) }
+}
+
+/** First and last characters, of a short credential fewer, down to nothing. */
+function maskOf(secret: Secret): string {
+  const text = secret.reveal()
+  const shown = Math.min(SHOWN_CHARS, Math.floor(text.length / 8))
+  // A credential of several lines or in JSON (cloud accounts) shows its start at most.
+  const clean = (part: string): string => part.replace(/[^\x21-\x7e]/g, '')
+  return `${clean(text.slice(0, shown))}...${shown === 0 || text.startsWith('{') ? '' : clean(text.slice(-shown))}`
+}
