@@ -37,7 +37,7 @@ function echo(request: ModelRequest): { readonly [field: string]: unknown } {
     presence_penalty: request.presence_penalty ?? 0,
     previous_response_id: null,
     prompt_cache_key: request.prompt_cache_key ?? null,
-    reasoning: request.reasoning == null ? null : { effort: null, summary: null, ...request.reasoning },
+    reasoning: echoReasoning(request.reasoning),
     safety_identifier: request.safety_identifier ?? null,
     store: false,
     temperature: request.temperature ?? 1,
@@ -51,7 +51,11 @@ function echo(request: ModelRequest): { readonly [field: string]: unknown } {
   }
 }
 
-/** Strict readers want every member of a function that can be null. */
+/** Strict readers want every member that can be null. */
+function echoReasoning(reasoning: ModelRequest['reasoning']): ModelRequest['reasoning'] {
+  return reasoning == null ? null : { effort: null, summary: null, ...reasoning }
+}
+
 function echoTool(tool: Tool): Tool {
   return tool.type === 'function' ? { description: null, parameters: null, strict: null, ...tool } : tool
 }
