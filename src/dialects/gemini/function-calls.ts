@@ -41,7 +41,11 @@ export class FunctionCallDecoder {
     }
     this.#names ??= this.#options.declared()
     if (this.#names.has(name)) this.#whole(call, name, signature)
-    else this.#waiting = { call, signature }
+    else {
+      // What comes next stands behind the call, also in a message that was open.
+      this.#options.writer.closeMessage()
+      this.#waiting = { call, signature }
+    }
   }
 
   /** Writes a call that waited: an answer that goes on after it was not ended for it. */

@@ -123,7 +123,8 @@ function inlineDataUrl(url: string, assumed: string, target: GeminiTarget): Json
   const comma = url.indexOf(',')
   if (comma < 0) return unsupported('data URLs without data', target)
   const head = url.slice(5, comma)
-  const mimeType = head.split(';')[0]!.trim().toLowerCase() || assumed
+  const declared = head.split(';')[0]!.trim().toLowerCase() || assumed
+  const mimeType = declared === 'image/jpg' ? 'image/jpeg' : declared
   const body = url.slice(comma + 1)
   if (/;base64$/i.test(head)) return { inlineData: { mimeType, data: body } }
   let text = body

@@ -41,7 +41,7 @@ export class GeminiDecoder implements Decoder {
   #native: string | undefined
   #finishMessage: string | undefined
   #usage: Json = {}
-  /** The last frame of the fast path: its usage is read only when no later frame has any. */
+  /** The last frame of the fast path, whose counts go over those of the frames before it. */
   #unread: string | undefined
   #responseId = ''
   /** Everything the answer says, for the offsets of citations. */
@@ -116,6 +116,7 @@ export class GeminiDecoder implements Decoder {
   #frame(data: string, event: string | undefined): void {
     if (data.startsWith('[DONE]')) return
     if (data.trim() === '') return
+    this.#readLastUsage()
     const value = data.includes('"functionCall"') ? parseExactJson(data) : tryParseJson(data)
     if (event === 'error') throw streamError(value ?? data, this.#target.providerName)
     const frame: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value
@@ -157,7 +158,6 @@ export class GeminiDecoder implements Decoder {
   /** Cumulative, and complete only at the end: later counts go over earlier ones. */
   #noteUsage(usage: unknown): void {
     if (!isObject(usage)) return
-    this.#unread = undefined
     this.#usage = { ...this.#usage, ...usage }
   }
 
@@ -212,6 +212,7 @@ export class GeminiDecoder implements Decoder {
     } else if (isObject(part['executableCode'])) {
       this.#leaveText()
       this.#endCode()
+      this.#writer.closeMessage()
       this.#code = { code: part['executableCode'], signature }
     } else if (isObject(part['codeExecutionResult'])) this.#codeResult(part['codeExecutionResult'], signature)
     else if (isObject(part['inlineData'])) this.#inlineData(part['inlineData'], signature)
@@ -256,6 +257,7 @@ export class GeminiDecoder implements Decoder {
   /** Steps of native tools beside functions: nothing to show, but they must go back with the turn as they are. */
   #carry(part: Json): void {
     this.#leaveText()
+    this.#writer.closeMessage()
     const { scope } = this.#target
     this.#writer.opaqueReasoning({
       format: REASONING_FORMAT,
@@ -272,6 +274,7 @@ export class GeminiDecoder implements Decoder {
     if (own === undefined) return
     if (this.#writer.reasoningKey !== undefined) return this.#writer.closeReasoning()
     this.#signature = undefined
+    this.#writer.closeMessage()
     this.#writer.opaqueReasoning(this.#seal(own))
   }
 
@@ -339,7 +342,9 @@ export class GeminiDecoder implements Decoder {
   }
 
   #readLastUsage(): void {
-    const frame = this.#unread === undefined ? undefined : tryParseJson(this.#unread)
+    if (this.#unread === undefined) return
+    const frame = tryParseJson(this.#unread)
+    this.#unread = undefined
     if (isObject(frame)) this.#noteUsage(frame['usageMetadata'])
   }
 

@@ -54,7 +54,7 @@ export class TextTemplate {
         const digits = at
         // Digits of whole numbers; anything longer is no count.
         while (at - digits < 12 && isDigit(data.charCodeAt(at))) at++
-        if (at === digits) return false
+        if (at === digits || (at > digits + 1 && data.charCodeAt(digits) === ZERO)) return false
       }
       const end = at + piece.length
       if (data.slice(at, end) !== piece) return false
@@ -64,7 +64,8 @@ export class TextTemplate {
   }
 }
 
-const isDigit = (code: number): boolean => code >= 48 && code <= 57
+const ZERO = 48
+const isDigit = (code: number): boolean => code >= ZERO && code <= ZERO + 9
 
 /** Splits at the counts of tokens; other numbers stay, they may mean something. Undefined when there are too many. */
 function numberless(text: string): string[] | undefined {
