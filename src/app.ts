@@ -1,14 +1,16 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
+import { openAccounting } from './accounting.ts'
 import { createContentPolicy } from './accounts/content-logging.ts'
 import { boot, type Boot } from './boot.ts'
 import { buildCatalog, type BuiltCatalog } from './catalog/build.ts'
 import { computeCost } from './catalog/cost.ts'
 import type { Config } from './core/config.ts'
-import type { GatewayError } from './core/error.ts'
+import { GatewayError } from './core/error.ts'
 import type { KeyAccounts } from './core/account.ts'
 import type { Call } from './core/call.ts'
 import { createUsage } from './core/usage.ts'
+import { createDeliveryHost } from './delivery-host.ts'
 import { dialects } from './dialects/index.ts'
 import { withoutReasoning } from './dialects/shared/without-reasoning.ts'
 import { createAuthenticate } from './http/authenticate.ts'
@@ -33,6 +35,7 @@ import { createHealth } from './router/health.ts'
 import { gatewayMetadata } from './router/metadata.ts'
 import { createSticky } from './router/sticky.ts'
 import { createGenerationSink, type WriteBehindSink } from './store/index.ts'
+import { createDeliveryMetrics } from './telemetry/delivery-metrics.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { openTooling } from './tooling.ts'
 import { VERSION } from './version.ts'
@@ -76,22 +79,35 @@ export async function createApp({ config: initial, env, logger }: AppOptions): P
   const http = createHttpClient()
   const mediaEgress = (): Egress => createEgress({ allowPrivate: config.network.allowPrivate.media, allowHttp: true, userAgent: `signalbox/${VERSION}` })
   let media = mediaEgress()
-  const health = createHealth({ clock: systemClock })
   const pools = createCredentialPools(systemClock, config.routing.cooldown)
   const keepAlive = new KeepAlive()
   const authenticate = createAuthenticate(state.accounts.snapshot)
-  const sink = createGenerationSink({
-    store: state.store,
-    clock: systemClock,
+  const delivery = createDeliveryHost({
+    config, logger,
+    databaseFile: state.directory.databaseFile,
+    secretKey: state.directory.secretKey,
+    dataDirectory: state.directory.path,
+    destinations: state.store.destinations,
     keepsContent: createContentPolicy((id) => state.accounts.snapshot.workspace(id)),
+    metrics: createDeliveryMetrics(metrics.registry),
+    clock: systemClock,
+  })
+  const sink = createGenerationSink({
+    store: { generations: delivery },
+    clock: systemClock,
+    keepsContent: delivery.wantsContent,
     onEvent: (event) => logger[event.type === 'recovered' ? 'info' : 'warn']({ ...event }, 'generation records'),
   })
+  const accounting = await openAccounting({ config: () => config, state, sink, catalog: () => catalog, logger })
+  const { limits, ownKeys, ownCredentials, pins, cooldowns } = accounting
+  const health = createHealth({ clock: systemClock, ...(cooldowns === undefined ? {} : { channel: cooldowns }) })
   const onBug = (error: GatewayError, requestId: string): void => logger.error({ error: error.cause ?? error, request_id: requestId }, 'internal error')
+  const sticky = createSticky({ clock: systemClock, ...(pins === undefined ? {} : { store: pins }) })
   const tooling = openTooling({ config, env, catalog: () => catalog })
   const handler = createPipeline({
     http, clock: systemClock, userAgent: `signalbox/${VERSION}`, health, pools, withoutReasoning,
     media: createMediaLoader(() => media),
-    sticky: createSticky({ clock: systemClock }),
+    limits, ownCredentials, sticky,
     catalog: () => catalog,
     defaults: () => ({ ...config.defaults, cooldown: config.routing.cooldown, sticky: config.routing.sticky }),
     retries: () => config.routing.retries,
@@ -99,7 +115,8 @@ export async function createApp({ config: initial, env, logger }: AppOptions): P
     costOf: computeCost,
     tools: tooling.tools, toolLimits: tooling.toolLimits, newId: randomId,
     estimateUsage,
-    onFinished: (generation) => {
+    onFinished: (generation, call) => {
+      limits.finished(generation, call)
       metrics.finished(generation)
       const { id, model, provider, status, httpStatus, durationMs, errorType, errorMessage } = generation
       const fields = { id, model, provider, status, http_status: httpStatus, ms: Math.round(durationMs), error_type: errorType, error: errorMessage }
@@ -123,7 +140,10 @@ export async function createApp({ config: initial, env, logger }: AppOptions): P
   const management = lazyHandler(async () => {
     const { buildManagement } = await import('./management.ts')
     return buildManagement({
-      authenticate, onBug, metrics, sink, store: state.store, accounts: state.accounts.keys, health,
+      authenticate, onBug, metrics, sink, store: state.store, accounts: state.accounts.keys, health, sticky, ownKeys, ownCredentials,
+      destinations: { delivery, encryption: state.encryption, workspaces: state.store.workspaces, clock: systemClock },
+      config: () => config,
+      refresh: () => state.accounts.snapshot.refresh(),
       newRequestId: () => `req-${randomId(20)}`,
       catalog: () => catalog,
     })
@@ -144,10 +164,12 @@ export async function createApp({ config: initial, env, logger }: AppOptions): P
     server.close()
     server.closeIdleConnections()
     await drained(inFlight, config.server.shutdownGrace)
-    for (const call of inFlight) call.abort()
+    const reason = new GatewayError('provider_overloaded', 'The gateway is shutting down', { retryAfterMs: 1_000 })
+    for (const call of inFlight) call.abort(reason)
     await drained(inFlight, 1_000)
     server.closeAllConnections()
     await sink.close()
+    await delivery.close()
     await http.close()
     await tooling.close()
     await media.close()
@@ -163,6 +185,7 @@ export async function createApp({ config: initial, env, logger }: AppOptions): P
     async listen() {
       server.listen(config.server.port, config.server.host)
       await once(server, 'listening')
+      delivery.start()
       const { port, family, address } = server.address() as AddressInfo
       return { url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}` }
     },

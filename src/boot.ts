@@ -16,6 +16,7 @@ export interface Boot {
   readonly accounts: Accounts
   /** Keys made by this start: shown once. */
   readonly generated: readonly GeneratedKey[]
+  readonly directory: DataDirectory
   close(): Promise<void>
 }
 
@@ -49,7 +50,7 @@ export async function boot(config: Config, logger: Logger, refused: (error: Erro
       },
     })
     return {
-      store, encryption, accounts, generated,
+      store, encryption, accounts, generated, directory,
       async close() {
         await accounts.close()
         await store.close()

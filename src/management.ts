@@ -1,27 +1,21 @@
 import type { FastifyInstance } from 'fastify'
-import type { KeyAccounts } from './core/account.ts'
 import { countModels, listModels } from './catalog/list-models.ts'
 import { presentEndpoints, presentProviders, type EndpointStats } from './catalog/present.ts'
-import type { BuiltCatalog } from './catalog/build.ts'
 import type { Health } from './router/health.ts'
 import type { Quantiles } from './router/sketch.ts'
-import type { Store } from './core/store.ts'
 import { responsesOpenApi } from './doors/responses/openapi.ts'
 import { createManagementApp, type ManagementOptions } from './http/management/app.ts'
 import { catalogRoutes } from './http/management/catalog-routes.ts'
 import { generationRoutes } from './http/management/generation-routes.ts'
 import { operationsRoutes } from './http/management/operations-routes.ts'
-import type { WriteBehindSink } from './store/index.ts'
+import { accountRoutes, type AccountDependencies } from './management-accounts.ts'
+import { destinationManagement, type DestinationDependencies } from './management-destinations.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 import { VERSION } from './version.ts'
 
-export interface ManagementDependencies extends Omit<ManagementOptions, 'bodyLimitBytes'> {
-  readonly store: Store
-  readonly accounts: KeyAccounts
-  readonly sink: WriteBehindSink
+export interface ManagementDependencies extends Omit<ManagementOptions, 'bodyLimitBytes'>, AccountDependencies {
   readonly metrics: Metrics
-  readonly catalog: () => BuiltCatalog
-  readonly health: Health
+  readonly destinations: DestinationDependencies
 }
 
 const BODY_LIMIT = 1024 * 1024
@@ -42,6 +36,8 @@ export async function buildManagement(deps: ManagementDependencies): Promise<Fas
     generationRoutes({
       find: async (id, workspaceId) => deps.sink.pending(id, workspaceId) ?? (await deps.store.generations.get(id, workspaceId)),
     }),
+    ...accountRoutes(deps),
+    ...destinationManagement(deps.destinations),
   ])
   await app.ready()
   return app

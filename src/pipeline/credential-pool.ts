@@ -18,11 +18,14 @@ const MAX_TRACKED = 10_000
  * vendor) -> live again after a minute, keys get topped up. Live ones rotate; a limited one is used only when nothing else is left; a dead one never.
  */
 export interface CredentialPools {
-  /** Undefined for a provider without authentication. Throws `provider_unavailable` when every credential was tried or is dead. */
-  pick(connection: Connection, tried: ReadonlySet<string>): Credential | undefined
+  /**
+   * Undefined for a provider without authentication. Throws `provider_unavailable` when every credential was tried or is dead.
+   * `own`: the caller's keys instead of the provider's pool; they are tried in their order, not in turns.
+   */
+  pick(connection: Connection, tried: ReadonlySet<string>, own?: readonly Credential[]): Credential | undefined
   report(connection: Connection, credential: Credential, error: GatewayError): void
   /** Whether another credential of this provider could still be tried. */
-  hasOther(connection: Connection, tried: ReadonlySet<string>): boolean
+  hasOther(connection: Connection, tried: ReadonlySet<string>, own?: readonly Credential[]): boolean
   /** Forgets everything: the operator has changed the configuration. */
   reset(): void
 }
@@ -33,17 +36,17 @@ export function createCredentialPools(clock: Clock, cooldown = true): Credential
   const turns = new Map<string, number>()
   const keyOf = (connection: Connection, credential: Credential): string => `${connection.provider} ${credential.id}`
 
-  const choose = (connection: Connection, tried: ReadonlySet<string>): Credential | undefined => {
-    const { credentials } = connection
+  const choose = (connection: Connection, tried: ReadonlySet<string>, own?: readonly Credential[]): Credential | undefined => {
+    const credentials = own ?? connection.credentials
     const now = clock.monotonic()
-    const turn = turns.get(connection.provider) ?? 0
+    const turn = own === undefined ? (turns.get(connection.provider) ?? 0) : 0
     let limited: Credential | undefined
     for (let i = 0; i < credentials.length; i++) {
       const credential = credentials[(turn + i) % credentials.length]!
       if (tried.has(credential.id)) continue
       const state = states.get(keyOf(connection, credential))
       if (state === undefined || (state.deadUntil <= now && state.limitedUntil <= now)) {
-        turns.set(connection.provider, (turn + i + 1) % credentials.length)
+        if (own === undefined) turns.set(connection.provider, (turn + i + 1) % credentials.length)
         return credential
       }
       if (state.deadUntil <= now) limited ??= credential
@@ -52,16 +55,22 @@ export function createCredentialPools(clock: Clock, cooldown = true): Credential
   }
 
   return {
-    pick(connection, tried) {
-      if (connection.credentials.length === 0) return undefined
-      const credential = connection.credentials.length === 1 && states.size === 0 && tried.size === 0 ? connection.credentials[0] : choose(connection, tried)
+    pick(connection, tried, own) {
+      const credentials = own ?? connection.credentials
+      if (credentials.length === 0) return undefined
+      const credential = credentials.length === 1 && states.size === 0 && tried.size === 0 ? credentials[0] : choose(connection, tried, own)
       if (credential !== undefined) return credential
+      if (own !== undefined) {
+        throw new GatewayError('provider_unavailable', `None of your own keys for ${connection.providerName} is usable at the moment`, {
+          source: 'provider', providerName: connection.providerName, failover: 'next', metadata: { reason: 'own_keys_exhausted' },
+        })
+      }
       throw new GatewayError('provider_unavailable', `No credential of ${connection.providerName} is usable at the moment`, {
         source: 'provider', providerName: connection.providerName, failover: 'next', metadata: { reason: 'upstream_credentials_exhausted' },
       })
     },
-    hasOther(connection, tried) {
-      return connection.credentials.length > tried.size && choose(connection, tried) !== undefined
+    hasOther(connection, tried, own) {
+      return (own ?? connection.credentials).length > tried.size && choose(connection, tried, own) !== undefined
     },
     reset() {
       states.clear()

@@ -1,17 +1,19 @@
 import type { AttemptRecord, Call, Handler } from '../core/call.ts'
-import type { Catalog, Endpoint } from '../core/endpoint.ts'
+import type { Catalog } from '../core/endpoint.ts'
 import { asGatewayError, GatewayError } from '../core/error.ts'
 import { isContentEvent, type ModelEvent } from '../core/event.ts'
 import type { Credential } from '../core/provider.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { sleep } from '../lib/sleep.ts'
-import { finalError, nextStep, type Try } from '../router/failover.ts'
+import { finalError, isCredentialFailure, nextStep, type Try } from '../router/failover.ts'
 import type { Health } from '../router/health.ts'
 import { attemptLimits, beginDeadline, hasAlternative, withinDeadline, type AttemptLimits } from '../router/limits.ts'
 import { planRoute, type Plan, type PlannedAttempt, type RoutingDefaults } from '../router/plan.ts'
 import type { Sticky, StickySession } from '../router/sticky.ts'
 import { runAttempt, type AttemptDependencies } from './attempt.ts'
 import type { CredentialPools } from './credential-pool.ts'
+import type { Limits } from './limits.ts'
+import type { OwnCredentials } from './own-credentials.ts'
 
 export interface FallbackOptions extends AttemptDependencies {
   /** The current snapshot; replaced as a whole on reload. */
@@ -23,6 +25,10 @@ export interface FallbackOptions extends AttemptDependencies {
   readonly pools: CredentialPools
   /** The request without the reasoning items a provider refused to read. */
   readonly withoutReasoning: (request: ModelRequest) => ModelRequest
+  /** Asked before every attempt whether it may be made, and with how much output. */
+  readonly beforeAttempt?: Limits['beforeAttempt']
+  /** The caller's own provider keys; undefined when there are none. */
+  readonly ownCredentials?: (call: Call) => OwnCredentials | undefined
 }
 
 /** More start events than any model sends before its first word: an upstream that goes on like this is broken. */
@@ -33,7 +39,8 @@ interface Route {
   readonly plan: Plan
   readonly session: StickySession | undefined
   readonly tries: Try[]
-  /** Credentials used so far, by provider. */
+  readonly own: OwnCredentials | undefined
+  /** Credentials used so far, by provider; own keys apart. */
   readonly used: Map<string, Set<string>>
   request: ModelRequest
   strippedReasoning: boolean
@@ -50,7 +57,7 @@ export function createFallback(options: FallbackOptions): Handler {
     let index = 0
     for (;;) {
       const attempt = route.plan.attempts[index]!
-      const outcome = { committed: false, startedAt: call.clock.now(), credential: undefined as Credential | undefined }
+      const outcome = { committed: false, sent: false, startedAt: call.clock.now(), credential: undefined as Credential | undefined }
       try {
         yield* tryAttempt(options, call, route, index, attempt, outcome)
         return
@@ -60,7 +67,8 @@ export function createFallback(options: FallbackOptions): Handler {
           options.health.abandoned(attempt.endpoint.id)
           throw error
         }
-        settleFailure(options, attempt.endpoint, outcome.credential, error)
+        // What stopped an attempt before it was made (a budget, no usable credential) says nothing of its endpoint.
+        if (outcome.sent) settleFailure(options, attempt, outcome.credential, error)
         if (outcome.committed) throw error
         route.tries.push({ index, startedAt: outcome.startedAt, error })
         index = await nextAttempt(options, call, route, index, error)
@@ -77,15 +85,17 @@ async function plan(options: FallbackOptions, call: Call): Promise<Route> {
   if (session !== undefined) {
     await loadPins(options, catalog, session, call)
   }
+  const own = options.ownCredentials?.(call)
   const planned = planRoute({
     request, catalog, health: options.health.view(), random: call.random, now: call.clock.now(), defaults, ...(session === undefined ? {} : { session }),
+    ...(own === undefined ? {} : { ownKeys: own.use }),
   })
   call.trace.strategy = planned.strategy
   call.trace.candidates = planned.candidates
   call.trace.rejected = planned.rejected
   Object.assign(call.trace.params, planned.params)
   if (planned.error !== undefined) throw planned.error
-  return { plan: preferring(planned, call.preferredEndpoint), session, tries: [], used: new Map(), request, strippedReasoning: false, beginBy: undefined }
+  return { plan: preferring(planned, call.preferredEndpoint), session, own, tries: [], used: new Map(), request, strippedReasoning: false, beginBy: undefined }
 }
 
 /** The plan with the endpoint that served the step before in front, if it is still among the attempts. */
@@ -104,20 +114,24 @@ async function loadPins(options: FallbackOptions, catalog: Catalog, session: Sti
 
 async function* tryAttempt(
   options: FallbackOptions, call: Call, route: Route, index: number, attempt: PlannedAttempt,
-  outcome: { committed: boolean; credential: Credential | undefined },
+  outcome: { committed: boolean; sent: boolean; credential: Credential | undefined },
 ): AsyncGenerator<readonly ModelEvent[], void> {
   const { endpoint } = attempt
+  const asked = options.beforeAttempt?.(call, attempt)
+  const bound = asked === undefined ? undefined : await asked
   const limits = limitsOf(options, call, route, index)
   const record: AttemptRecord = { endpoint, status: 0, startedAt: call.clock.now(), ...(attempt.isByok ? { isByok: true } : {}) }
   call.trace.attempts.push(record)
-  const credential = pickCredential(options, route, endpoint)
+  const credential = pickCredential(options, route, attempt)
   outcome.credential = credential
   if (credential !== undefined) record.credentialId = credential.id
   options.health.started(endpoint.id)
+  outcome.sent = true
+  const request = bound === undefined ? route.request : { ...route.request, max_output_tokens: bound.maxOutputTokens }
   let held: (readonly ModelEvent[])[] = []
   let heldEvents = 0
   let last: ModelEvent | undefined
-  for await (const events of runAttempt(options, { call, request: route.request, endpoint, credential, limits, record })) {
+  for await (const events of runAttempt(options, { call, request, endpoint, credential, limits, record })) {
     last = events[events.length - 1]
     const first = events[0]
     if (first?.type === 'response-start' && first.upstreamId !== undefined) record.upstreamId = first.upstreamId
@@ -153,17 +167,20 @@ function limitsOf(options: FallbackOptions, call: Call, route: Route, index: num
   return fitted
 }
 
-function pickCredential(options: FallbackOptions, route: Route, endpoint: Endpoint): Credential | undefined {
-  const { connection } = endpoint
-  let used = route.used.get(connection.provider)
+function pickCredential(options: FallbackOptions, route: Route, attempt: PlannedAttempt): Credential | undefined {
+  const key = usedKey(attempt)
+  let used = route.used.get(key)
   if (used === undefined) {
     used = new Set()
-    route.used.set(connection.provider, used)
+    route.used.set(key, used)
   }
   // A retry of the same endpoint may use the same credential again: only dead ones were put aside.
-  const credential = options.pools.pick(connection, used)
-  return credential
+  return options.pools.pick(attempt.endpoint.connection, used, ownOf(route, attempt))
 }
+
+const usedKey = ({ endpoint, isByok }: PlannedAttempt): string => (isByok ? `own ${endpoint.connection.provider}` : endpoint.connection.provider)
+
+const ownOf = (route: Route, { endpoint, isByok }: PlannedAttempt): readonly Credential[] | undefined => (isByok ? route.own?.of(endpoint) : undefined)
 
 function settleSuccess(options: FallbackOptions, call: Call, route: Route, record: AttemptRecord, last: ModelEvent | undefined): void {
   const { endpoint } = record
@@ -178,22 +195,25 @@ function settleSuccess(options: FallbackOptions, call: Call, route: Route, recor
   options.sticky.succeeded(route.session, { model: endpoint.model, endpointId: endpoint.id, cachedTokens: usage?.cachedTokens ?? 0 }, manual)
 }
 
-function settleFailure(options: FallbackOptions, endpoint: Endpoint, credential: Credential | undefined, error: GatewayError): void {
-  options.health.failure(endpoint.id, error)
+function settleFailure(options: FallbackOptions, { endpoint, isByok }: PlannedAttempt, credential: Credential | undefined, error: GatewayError): void {
+  // What one caller's key meets (its limits, its bill) says nothing of the endpoint.
+  if (isByok && (error.errorType === 'rate_limit_exceeded' || isCredentialFailure(error))) options.health.abandoned(endpoint.id)
+  else options.health.failure(endpoint.id, error)
   if (credential !== undefined) options.pools.report(endpoint.connection, credential, error)
 }
 
 /** Waits as the discipline asks and names the attempt to make next; throws the error the caller sees when there is none. */
 async function nextAttempt(options: FallbackOptions, call: Call, route: Route, index: number, error: GatewayError): Promise<number> {
   const { attempts } = route.plan
-  const { connection } = attempts[index]!.endpoint
+  const attempt = attempts[index]!
+  const { connection } = attempt.endpoint
   if (error.details.metadata?.['strip_reasoning'] === true && !route.strippedReasoning) {
     route.strippedReasoning = true
     route.request = options.withoutReasoning(route.request)
     call.trace.params['reasoning_dropped'] = 'the provider could not read the encrypted reasoning of an earlier turn'
     return index
   }
-  const used = route.used.get(connection.provider)
+  const used = route.used.get(usedKey(attempt))
   const lastCredential = call.trace.attempts.at(-1)?.credentialId
   if (lastCredential !== undefined && (error.details.credentialDead === true || error.errorType === 'rate_limit_exceeded')) used?.add(lastCredential)
   const step = nextStep({
@@ -202,7 +222,7 @@ async function nextAttempt(options: FallbackOptions, call: Call, route: Route, i
     now: call.clock.now(),
     random: call.random,
     retries: options.retries(),
-    spareCredentials: used !== undefined && options.pools.hasOther(connection, used) ? 1 : 0,
+    spareCredentials: used !== undefined && options.pools.hasOther(connection, used, ownOf(route, attempt)) ? 1 : 0,
     ...(route.beginBy === undefined ? {} : { beginBy: route.beginBy }),
   })
   if (step.kind === 'fail') throw finalError(attempts, route.tries)

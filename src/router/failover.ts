@@ -247,7 +247,10 @@ export function finalError(attempts: readonly FailoverAttempt[], tries: readonly
     error_type: error.errorType,
   }))
   const verdict = judge(best)
-  if (verdict === 'credential') return credentialsExhausted(best, attempts, tries, list)
+  if (verdict === 'credential') {
+    const refused = tries.filter(({ error }) => isCredentialFailure(error))
+    return refused.every(({ index }) => attempts[index]?.isByok === true) ? ownKeyRefused(best, list) : credentialsExhausted(best, attempts, tries, list)
+  }
   const pauses = tries.filter(({ error }) => judge(error) !== 'credential').map(({ error }) => error.details.retryAfterMs)
   const everyPause = pauses.every((pause) => pause !== undefined)
   if (verdict === 'busy' || best.errorType === 'provider_overloaded') {
@@ -262,6 +265,17 @@ export function finalError(attempts: readonly FailoverAttempt[], tries: readonly
     })
   }
   return best.with({ metadata: { ...best.details.metadata, attempts: list } })
+}
+
+/** The caller's own key for a provider was refused and nothing else could serve: this refusal is the caller's to act on. */
+function ownKeyRefused(error: GatewayError, list: readonly object[]): GatewayError {
+  const { upstreamStatus, providerName } = error.details
+  const type: ErrorType = upstreamStatus === 402 ? 'payment_required' : upstreamStatus === 403 ? 'permission_denied' : 'authentication'
+  return new GatewayError(type, `Your own key for ${providerName ?? 'the provider'} was refused: ${error.message}`, {
+    ...error.details,
+    failover: 'never',
+    metadata: { ...error.details.metadata, reason: 'own_key_refused', attempts: list },
+  })
 }
 
 function credentialsExhausted(

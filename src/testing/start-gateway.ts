@@ -11,9 +11,14 @@ export interface TestGateway {
   readonly managementKey: string
   readonly app: App
   /** `POST /api/v1/responses`, answered as it comes. */
-  respond(body: unknown, options?: { readonly headers?: { readonly [name: string]: string }; readonly signal?: AbortSignal; readonly key?: string }): Promise<Response>
+  respond(
+    body: unknown,
+    options?: { readonly headers?: { readonly [name: string]: string }; readonly signal?: AbortSignal; readonly key?: string },
+  ): Promise<Response>
   /** Any other call, with the management key unless told. */
   api(method: string, path: string, body?: unknown, key?: string): Promise<Response>
+  /** Stops it and starts another on the same data directory. */
+  restart(): Promise<TestGateway>
   close(): Promise<void>
 }
 
@@ -21,11 +26,24 @@ export const TEST_KEY = `sk-sb-v1-${'a1'.repeat(24)}`
 export const TEST_MANAGEMENT_KEY = `sk-sb-mgmt-v1-${'b2'.repeat(24)}`
 
 /** The whole gateway in this process, on a free port, with a data directory of its own. `config` is the file's tree. */
-export async function startGateway(config: { readonly [key: string]: unknown } = {}, env: { readonly [name: string]: string } = {}): Promise<TestGateway> {
+export async function startGateway(
+  config: { readonly [key: string]: unknown } = {},
+  env: { readonly [name: string]: string } = {},
+): Promise<TestGateway> {
   const directory = await mkdtemp(join(tmpdir(), 'signalbox-'))
-  const environment = { SIGNALBOX_API_KEY: TEST_KEY, SIGNALBOX_MANAGEMENT_KEY: TEST_MANAGEMENT_KEY, SIGNALBOX_PORT: '0', SIGNALBOX_DATA_DIR: directory, ...env }
+  const environment = {
+    SIGNALBOX_API_KEY: TEST_KEY,
+    SIGNALBOX_MANAGEMENT_KEY: TEST_MANAGEMENT_KEY,
+    SIGNALBOX_PORT: '0',
+    SIGNALBOX_DATA_DIR: directory,
+    ...env,
+  }
   const file = join(directory, 'signalbox.json')
   await writeFile(file, JSON.stringify(config))
+  return launch(directory, file, environment)
+}
+
+async function launch(directory: string, file: string, environment: { readonly [name: string]: string }): Promise<TestGateway> {
   const app = await createApp({ config: await loadConfig({ file, env: environment, cwd: directory }), env: environment, logger: silentLogger })
   const { url } = await app.listen()
   return {
@@ -46,6 +64,10 @@ export async function startGateway(config: { readonly [key: string]: unknown } =
         headers: { authorization: `Bearer ${key}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       }),
+    async restart() {
+      await app.close()
+      return launch(directory, file, environment)
+    },
     async close() {
       await app.close()
       await rm(directory, { recursive: true, force: true })
@@ -60,9 +82,13 @@ export function chatConfig(urls: readonly string[], extra: { readonly [key: stri
     providers: urls.map((base_url, n) => ({ slug: slugs[n], name: `Acme ${n}`, dialect: 'openai-chat', base_url, api_keys: [`upstream-key-${n}`] })),
     models: [
       {
-        slug: 'acme/small', context_length: 128_000,
+        slug: 'acme/small',
+        context_length: 128_000,
         endpoints: slugs.map((provider, n) => ({
-          provider, upstream_model: 'small-1', pricing: { input: 1 + n * 100, output: 2 + n * 100, cache_read: 0.1, cache_write: 1.25 }, max_output_tokens: 8192,
+          provider,
+          upstream_model: 'small-1',
+          pricing: { input: 1 + n * 100, output: 2 + n * 100, cache_read: 0.1, cache_write: 1.25 },
+          max_output_tokens: 8192,
         })),
       },
     ],

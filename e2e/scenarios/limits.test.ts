@@ -1,0 +1,309 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { chatText, silence, startFakeUpstream, status, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
+import { findTestPostgres } from '../../src/testing/postgres.ts'
+import { findTestRedis, startPrivateRedis } from '../../src/testing/redis.ts'
+import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
+
+/** Limits and money over real sockets. The fake upstream reports 11 tokens in, 3 of them cached, and 7 out for every answer. */
+const CALL_USD = (8 * 1 + 3 * 0.1 + 7 * 2) / 1e6
+
+let upstream: FakeUpstream
+let backup: FakeUpstream
+let gateway: TestGateway
+
+interface Key {
+  readonly hash: string
+  readonly key: string
+}
+
+const open = async (config: { readonly [key: string]: unknown } = {}, env: { readonly [name: string]: string } = {}): Promise<void> => {
+  gateway = await startGateway(
+    chatConfig([upstream.url, backup.url], { routing: { sticky: false, cooldown: false, retries: false }, ...config }),
+    env,
+  )
+}
+const createKey = async (limits: object): Promise<Key> => {
+  const response = await gateway.api('POST', '/api/v1/keys', { name: 'limited', ...limits })
+  expect(response.status).toBe(201)
+  const { data, key } = (await response.json()) as { data: { hash: string }; key: string }
+  return { hash: data.hash, key }
+}
+const ask = (key: string, extra: object = {}) =>
+  gateway.respond(
+    { model: 'acme/small', input: 'hi', max_output_tokens: 16, provider: { order: ['acme'], allow_fallbacks: false }, ...extra },
+    { key },
+  )
+const keyOf = async ({ hash }: Key) =>
+  ((await (await gateway.api('GET', `/api/v1/keys/${hash}`)).json()) as { data: { usage: number; limit_remaining: number } }).data
+
+beforeEach(async () => {
+  upstream = await startFakeUpstream(stream(chatText('from acme')))
+  backup = await startFakeUpstream(stream(chatText('from the backup')))
+})
+afterEach(async () => {
+  await gateway.close()
+  await upstream.close()
+  await backup.close()
+})
+
+/** 100 calls at once against a budget for 50: whatever is admitted, the budget holds, and it is used. */
+async function raceAgainstBudget(): Promise<void> {
+  const limit = CALL_USD * 50
+  const key = await createKey({ limit })
+  const statuses: number[] = []
+  for (let round = 0; round < 4; round++) statuses.push(...(await Promise.all(Array.from({ length: 100 }, async () => drained(await ask(key.key))))))
+  const served = statuses.filter((code) => code === 200).length
+  expect(new Set(statuses)).toEqual(new Set([200, 402]))
+  expect(served).toBeLessThanOrEqual(50)
+  // The last few calls of a budget are refused: what they may cost no longer fits, though what they do cost would.
+  expect(served).toBeGreaterThan(40)
+  expect(upstream.requests).toHaveLength(served)
+  const { usage, limit_remaining } = await keyOf(key)
+  expect(usage).toBeCloseTo(served * CALL_USD, 12)
+  expect(usage).toBeLessThanOrEqual(limit)
+  expect(limit_remaining).toBeCloseTo(limit - usage, 12)
+}
+const drained = async (response: Response): Promise<number> => {
+  await response.arrayBuffer()
+  return response.status
+}
+
+describe('a budget for 50 and 100 calls at once', () => {
+  it('holds in memory, over SQLite', async () => {
+    await open()
+    await raceAgainstBudget()
+  })
+
+  it('holds in memory, over PostgreSQL', async (context) => {
+    const postgres = await findTestPostgres('a budget over PostgreSQL')
+    if (!postgres.available) {
+      await open()
+      return context.skip()
+    }
+    const schema = await postgres.createSchema()
+    await open({}, { SIGNALBOX_DATABASE_URL: schema.url.reveal() })
+    await raceAgainstBudget()
+    await gateway.close()
+    await schema.drop()
+    await open()
+  })
+
+  it('holds in Redis', async (context) => {
+    const redis = await findTestRedis('a budget in Redis')
+    await open(
+      redis.available ? { storage: { redis_namespace: redis.namespace() } } : {},
+      redis.available ? { SIGNALBOX_REDIS_URL: redis.url.reveal() } : {},
+    )
+    if (!redis.available) return context.skip()
+    await raceAgainstBudget()
+  })
+})
+
+describe('the credit limit of a key', () => {
+  it('answers 402 once it is spent, and says what it is', async () => {
+    await open()
+    const key = await createKey({ limit: CALL_USD * 3, limit_reset: 'daily' })
+    expect(await drained(await ask(key.key))).toBe(200)
+    expect(await drained(await ask(key.key))).toBe(200)
+    let last = await ask(key.key)
+    if (last.status === 200) {
+      await drained(last)
+      last = await ask(key.key)
+    }
+    expect(last.status).toBe(402)
+    expect(await last.json()).toMatchObject({
+      error: {
+        code: 402,
+        message: expect.stringContaining('daily limit'),
+        metadata: { error_type: 'payment_required', source: 'gateway', limit_source: 'key_limit', interval: 'daily' },
+      },
+    })
+  })
+
+  it('survives a restart', async () => {
+    await open()
+    const key = await createKey({ limit: CALL_USD * 2.5 })
+    await drained(await ask(key.key, { max_output_tokens: 7 }))
+    await drained(await ask(key.key, { max_output_tokens: 7 }))
+    gateway = await gateway.restart()
+    expect(await drained(await ask(key.key, { max_output_tokens: 7 }))).toBe(402)
+    expect((await keyOf(key)).usage).toBeCloseTo(2 * CALL_USD, 12)
+  })
+
+  it('is as new as the last change of it', async () => {
+    await open()
+    const key = await createKey({ limit: 0 })
+    expect(await drained(await ask(key.key))).toBe(402)
+    await gateway.api('PATCH', `/api/v1/keys/${key.hash}`, { limit: 1 })
+    expect(await drained(await ask(key.key))).toBe(200)
+    await gateway.api('PATCH', `/api/v1/keys/${key.hash}`, { limit: CALL_USD })
+    expect(await drained(await ask(key.key))).toBe(402)
+    await gateway.api('PATCH', `/api/v1/keys/${key.hash}`, { limit: null })
+    expect(await drained(await ask(key.key))).toBe(200)
+  })
+
+  it('costs nothing for calls that produced nothing', async () => {
+    await open()
+    const key = await createKey({ limit: 1 })
+    upstream.script(status(503, { error: { message: 'busy' } }))
+    for (let i = 0; i < 3; i++) expect(await drained(await ask(key.key))).toBe(503)
+    upstream.script(stream(chatText('fine')))
+    await drained(await ask(key.key))
+    expect((await keyOf(key)).usage).toBeCloseTo(CALL_USD, 12)
+  })
+
+  it('is not passed by a fallback to a dearer endpoint', async () => {
+    await open()
+    const cheap = await createKey({ limit: CALL_USD * 10 })
+    upstream.script(status(503, { error: { message: 'busy' } }))
+    const refused = await ask(cheap.key, { provider: { order: ['acme', 'backup1'] } })
+    expect(refused.status).toBe(402)
+    expect(backup.requests).toHaveLength(0)
+    const rich = await createKey({ limit: 1 })
+    expect(await drained(await ask(rich.key, { provider: { order: ['acme', 'backup1'] } }))).toBe(200)
+    expect(backup.requests).toHaveLength(1)
+  })
+
+  it('bounds the output of a call that names no bound', async () => {
+    await open()
+    const key = await createKey({ limit: 500e-6 })
+    const response = await gateway.respond(
+      { model: 'acme/small', input: 'hi', provider: { order: ['acme'], allow_fallbacks: false } },
+      { key: key.key, headers: { 'x-gateway-experimental-metadata': 'enabled' } },
+    )
+    expect(response.status).toBe(200)
+    const { body } = upstream.requests[0]!
+    const bound = (body['max_tokens'] ?? body['max_completion_tokens']) as number
+    expect(bound * 2e-6).toBeLessThanOrEqual(500e-6)
+    expect(bound).toBeGreaterThan(200)
+    expect(JSON.stringify(((await response.json()) as { gateway_metadata: object }).gateway_metadata)).toContain('by what is left of the budget')
+  })
+})
+
+describe('an endpoint whose price nobody knows', () => {
+  const unpriced = () => ({
+    models: [{ slug: 'acme/small', context_length: 128_000, endpoints: [{ provider: 'acme', upstream_model: 'mystery-1' }] }],
+  })
+  it('serves a limited key and says so', async () => {
+    await open(unpriced())
+    const { key } = await createKey({ limit: 1 })
+    const response = await gateway.respond({ model: 'acme/small', input: 'hi' }, { key, headers: { 'x-gateway-experimental-metadata': 'enabled' } })
+    expect(await response.json()).toMatchObject({ gateway_metadata: { params: { unknown_price: expect.any(String) } } })
+  })
+  it('does not, when the operator says so; a key without limits is served', async () => {
+    await open({ ...unpriced(), limits: { unknown_price: 'deny' } })
+    const { key } = await createKey({ limit: 1 })
+    const refused = await gateway.respond({ model: 'acme/small', input: 'hi' }, { key })
+    expect(refused.status).toBe(404)
+    expect(await refused.json()).toMatchObject({ error: { metadata: { reason: 'unknown_price' } } })
+    expect(await drained(await gateway.respond({ model: 'acme/small', input: 'hi' }))).toBe(200)
+  })
+})
+
+describe('the budgets of a workspace', () => {
+  it('answer 403 and name the broadest interval', async () => {
+    await open()
+    const workspace = '00000000-0000-4000-8000-000000000001'
+    for (const [interval, limit_usd] of [
+      ['monthly', CALL_USD / 2],
+      ['daily', CALL_USD / 4],
+    ] as const) {
+      expect((await gateway.api('PUT', `/api/v1/workspaces/${workspace}/budgets/${interval}`, { limit_usd })).status).toBe(200)
+    }
+    const response = await ask(gateway.key)
+    expect(response.status).toBe(403)
+    expect(await response.json()).toMatchObject({
+      error: {
+        message: expect.stringContaining('monthly budget'),
+        metadata: { error_type: 'permission_denied', limit_source: 'workspace_budget', interval: 'monthly' },
+      },
+    })
+    await gateway.api('DELETE', `/api/v1/workspaces/${workspace}/budgets/monthly`)
+    await gateway.api('DELETE', `/api/v1/workspaces/${workspace}/budgets/daily`)
+    expect(await drained(await ask(gateway.key))).toBe(200)
+  })
+})
+
+describe('credits', () => {
+  it('are for all keys together; 402 when they are gone', async () => {
+    await open({ limits: { credits: CALL_USD / 2 } })
+    expect(await drained(await ask(gateway.key, { max_output_tokens: 7 }))).toBe(402)
+    expect(await (await gateway.api('GET', '/api/v1/credits')).json()).toEqual({ data: { total_credits: CALL_USD / 2, total_usage: 0 } })
+  })
+})
+
+describe('rates', () => {
+  it('answer 429 with the limit, what remains and when to come back', async () => {
+    await open()
+    const { key } = await createKey({ rate_limits: { requests_per_minute: 2 } })
+    expect(await drained(await ask(key))).toBe(200)
+    expect(await drained(await ask(key))).toBe(200)
+    const refused = await ask(key)
+    expect(refused.status).toBe(429)
+    expect(refused.headers.get('x-ratelimit-limit')).toBe('2')
+    expect(refused.headers.get('x-ratelimit-remaining')).toBe('0')
+    expect(Number(refused.headers.get('x-ratelimit-reset'))).toBeGreaterThan(Date.now())
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(20)
+    expect(await refused.json()).toMatchObject({ error: { metadata: { error_type: 'rate_limit_exceeded', source: 'gateway', limit: 'requests' } } })
+  })
+
+  it('count tokens as they were used', async () => {
+    await open()
+    const { key } = await createKey({ rate_limits: { tokens_per_minute: 60 } })
+    for (let i = 0; i < 3; i++) expect(await drained(await ask(key))).toBe(200)
+    expect((await ask(key)).status).toBe(429)
+  })
+
+  it.each(['completed', 'failed', 'cancelled'] as const)('give the place of a %s call back', async (ending) => {
+    await open()
+    const { key } = await createKey({ rate_limits: { concurrent_requests: 1 } })
+    for (let i = 0; i < 3; i++) {
+      if (ending === 'completed') expect(await drained(await ask(key))).toBe(200)
+      if (ending === 'failed') {
+        upstream.script(status(503, { error: { message: 'busy' } }))
+        expect(await drained(await ask(key))).toBe(503)
+      }
+      if (ending === 'cancelled') {
+        upstream.script(silence())
+        const abort = new AbortController()
+        const before = upstream.requests.length
+        const pending = gateway.respond({ model: 'acme/small', input: 'hi', stream: true }, { key, signal: abort.signal }).catch(() => undefined)
+        while (upstream.requests.length + backup.requests.length === before) await new Promise((resolve) => setTimeout(resolve, 5))
+        expect((await ask(key)).status).toBe(429)
+        abort.abort()
+        await pending
+        await new Promise((resolve) => setTimeout(resolve, 100))
+        backup.script(stream(chatText('again')))
+      }
+    }
+  })
+})
+
+describe('Redis that dies during traffic', () => {
+  it('fails no inference, and limits go on when it is back', async (context) => {
+    const redis = await startPrivateRedis('Redis that dies during traffic')
+    await open({ storage: { redis_namespace: 'e2e' } }, redis === undefined ? {} : { SIGNALBOX_REDIS_URL: redis.url })
+    if (redis === undefined) return context.skip()
+    const key = await createKey({ limit: 1, rate_limits: { requests_per_minute: 100_000 } })
+    const statuses: number[] = []
+    let running = true
+    const traffic = Array.from({ length: 8 }, async () => {
+      while (running) {
+        statuses.push(await drained(await ask(key.key)))
+        await new Promise((resolve) => setTimeout(resolve, 10))
+      }
+    })
+    const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+    await wait(300)
+    await redis.kill()
+    await wait(600)
+    await redis.start()
+    await wait(600)
+    running = false
+    await Promise.all(traffic)
+    expect(statuses.length).toBeGreaterThan(50)
+    expect(new Set(statuses)).toEqual(new Set([200]))
+    expect((await keyOf(key)).usage).toBeCloseTo(statuses.length * CALL_USD, 9)
+    await redis.close()
+  })
+})

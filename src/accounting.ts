@@ -1,0 +1,117 @@
+import { createLimitBook } from './accounts/limits.ts'
+import { createOwnKeyRing, type OwnKeyRing } from './accounts/own-keys.ts'
+import type { Boot } from './boot.ts'
+import { computeCost } from './catalog/cost.ts'
+import { parseSubject } from './core/call-limits.ts'
+import type { Call } from './core/call.ts'
+import type { Config } from './core/config.ts'
+import { addSpent, type Counter, type SpentLoader } from './core/counter.ts'
+import type { Catalog } from './core/endpoint.ts'
+import type { GenerationSink } from './core/generation.ts'
+import type { Store } from './core/store.ts'
+import { systemClock } from './lib/clock.ts'
+import type { Logger } from './lib/logger.ts'
+import { createLimits, type Limits } from './pipeline/limits.ts'
+import { ownCredentialsOf, type OwnCredentials } from './pipeline/own-credentials.ts'
+import type { CooldownChannel } from './router/health.ts'
+import type { PinStore } from './router/sticky.ts'
+import { createMemoryCounter } from './store/shared-state/memory.ts'
+
+/** What processes of one installation tell each other; in memory, nothing. */
+interface SharedState {
+  readonly counter: Counter
+  readonly pins?: PinStore
+  readonly cooldowns?: CooldownChannel
+  close(): Promise<void>
+}
+
+/** Money, limits and callers' own keys, ready for the pipeline. */
+export interface Accounting {
+  readonly limits: Limits
+  readonly ownKeys: OwnKeyRing
+  readonly ownCredentials: (call: Pick<Call, 'owner'>) => OwnCredentials | undefined
+  readonly pins?: PinStore
+  readonly cooldowns?: CooldownChannel
+  close(): Promise<void>
+}
+
+export interface AccountingOptions {
+  readonly config: () => Config
+  readonly state: Boot
+  readonly sink: Pick<GenerationSink, 'flush'>
+  readonly catalog: () => Catalog
+  readonly logger: Logger
+}
+
+/** Wires counters, limits and own keys. A Redis that is away does not stop the start. */
+export async function openAccounting({ config, state, sink, catalog, logger }: AccountingOptions): Promise<Accounting> {
+  const shared = await openSharedState(config(), createSpentLoader(state.store, sink), logger)
+  const ownKeys = createOwnKeyRing({
+    store: state.store,
+    encryption: state.encryption,
+    clock: systemClock,
+    onUnreadable: (id, error) => logger.warn({ id, error }, 'a provider key of a workspace cannot be decrypted and is left out'),
+  })
+  // Without the database there are none yet; they come with it.
+  await ownKeys.start().catch(() => undefined)
+  const ownCredentials = ({ owner }: Pick<Call, 'owner'>): OwnCredentials | undefined => ownCredentialsOf(ownKeys, owner)
+  const limits = createLimits({
+    counter: shared.counter,
+    limitsOf: createLimitBook(state.accounts.snapshot, () => config().limits),
+    catalog,
+    costOf: computeCost,
+    policy: () => ({ ...config().limits, ...(config().defaults.model === undefined ? {} : { defaultModel: config().defaults.model }) }),
+    mayUseOwnKeys: (call) => ownCredentials(call) !== undefined,
+  })
+  return {
+    limits,
+    ownKeys,
+    ownCredentials,
+    ...(shared.pins === undefined ? {} : { pins: shared.pins }),
+    ...(shared.cooldowns === undefined ? {} : { cooldowns: shared.cooldowns }),
+    async close() {
+      await ownKeys.close()
+      await shared.close()
+    },
+  }
+}
+
+/** What the database says a subject has spent, what this process has not written yet included. */
+function createSpentLoader(store: Pick<Store, 'spend'>, sink: Pick<GenerationSink, 'flush'>): SpentLoader {
+  return async (subject, now) => {
+    await sink.flush().catch(() => undefined)
+    const { owner, includeByok } = parseSubject(subject)
+    const { usd, byokUsd } = await store.spend.of(owner, now)
+    return includeByok ? addSpent(usd, byokUsd) : usd
+  }
+}
+
+async function openSharedState(config: Config, load: SpentLoader, logger: Logger): Promise<SharedState> {
+  const { whenUnknown } = config.limits
+  const { shared, redisUrl, redisNamespace: namespace } = config.storage
+  if (shared !== 'redis' || redisUrl === undefined) return createAlone(load, whenUnknown)
+  // Only who shares state pays for the client.
+  const [{ connectRedis, disconnectRedis }, { createRedisCounter }, { createRedisCooldowns, createRedisPins }] = await Promise.all([
+    import('./store/shared-state/redis-client.ts'),
+    import('./store/shared-state/redis.ts'),
+    import('./store/shared-state/redis-routing.ts'),
+  ])
+  const redis = connectRedis({ url: redisUrl, logger })
+  const subscriber = connectRedis({ url: redisUrl, logger })
+  const counter = createRedisCounter({ redis, clock: systemClock, namespace, load, whenUnknown })
+  return {
+    counter,
+    pins: createRedisPins(redis, namespace),
+    cooldowns: createRedisCooldowns(redis, subscriber, namespace),
+    async close() {
+      await counter.close()
+      await disconnectRedis(subscriber)
+      await disconnectRedis(redis)
+    },
+  }
+}
+
+function createAlone(load: SpentLoader, whenUnknown: 'local' | 'refuse'): SharedState {
+  const counter = createMemoryCounter({ load, whenUnknown })
+  return { counter, close: () => counter.close() }
+}

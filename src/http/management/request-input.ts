@@ -1,0 +1,54 @@
+import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { GatewayError } from '../../core/error.ts'
+import { DEFAULT_WORKSPACE_ID } from '../../core/store.ts'
+import { callerOf } from './app.ts'
+
+/** A value by its schema. Throws GatewayError `invalid_request` that names one path and one reason; unknown fields are refused, not ignored. */
+export function parseInput<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  const issue = result.error.issues[0]!
+  const unknown = issue.code === 'unrecognized_keys' ? issue.keys[0] : undefined
+  const path = [...issue.path.map(String), ...(unknown === undefined ? [] : [unknown])].join('.').slice(0, 120)
+  const reason = unknown === undefined ? issue.message : 'this field does not exist or cannot be set'
+  throw new GatewayError('invalid_request', `${path === '' ? 'The body' : path}: ${reason}`.slice(0, 500), { path })
+}
+
+/** The body, an object. */
+export const parseBody = <T extends z.ZodType>(schema: T, request: FastifyRequest): z.output<T> => parseInput(schema, request.body)
+
+export const parseQuery = <T extends z.ZodType>(schema: T, request: FastifyRequest): z.output<T> => parseInput(schema, request.query)
+
+const digits = (max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, 'a whole number is expected')
+    .transform(Number)
+    .pipe(z.int().max(max))
+
+export const offsetField = digits(999_999_999).default(0)
+export const limitField = digits(100).pipe(z.int().min(1)).default(50)
+/** USD. */
+export const amountField = z.number().min(0).max(1e9)
+
+/** One page of a list. */
+export const pageOf = <T>(rows: readonly T[], offset: number, limit: number): readonly T[] => rows.slice(offset, offset + limit)
+
+/**
+ * How far a management key reaches: one of the default workspace administers the whole installation (undefined), any other only its own
+ * workspace: what lies outside does not exist for it.
+ */
+export function scopeOf(request: FastifyRequest): string | undefined {
+  const { workspaceId } = callerOf(request).owner
+  return workspaceId === DEFAULT_WORKSPACE_ID ? undefined : workspaceId
+}
+
+/** The workspace a request is about: the one it names, if it lies within the caller's reach, else the caller's own. Throws `not_found`. */
+export function workspaceWanted(request: FastifyRequest, named: string | undefined): string {
+  const scope = scopeOf(request)
+  if (named !== undefined && scope !== undefined && named !== scope) throw new GatewayError('not_found', 'There is no such workspace')
+  return named ?? callerOf(request).owner.workspaceId
+}
+
+export const isoTime = (at: number): string => new Date(at).toISOString()

@@ -1,0 +1,124 @@
+import { z } from 'zod'
+import { periodStart } from '../../core/counter.ts'
+import { GatewayError } from '../../core/error.ts'
+import type { ActivityFilter, ActivityRow } from '../../core/store.ts'
+import type { ManagementRoutes } from './app.ts'
+import { parseQuery, scopeOf, workspaceWanted } from './request-input.ts'
+
+export interface UsageRouteOptions {
+  readonly activity: (filter: ActivityFilter) => Promise<readonly ActivityRow[]>
+  /** Hashes of the keys a user created, and whether a key exists within a workspace (any, when undefined). */
+  readonly keysOfUser: (userId: string, workspaceId: string | undefined) => Promise<readonly string[]>
+  readonly hasKey: (hash: string, workspaceId: string | undefined) => Promise<boolean>
+  /** USD spent with the gateway's credentials, ever: by the installation, or by one workspace. */
+  readonly spentUsd: (workspaceId: string | undefined) => Promise<number>
+  /** USD the installation may spend; undefined: no limit. */
+  readonly credits: () => number | undefined
+  readonly now: () => number
+}
+
+const DAY_MS = 86_400_000
+/** Whole days before today that the report goes back; today, as far as it has come, is part of it. */
+const DAYS = 30
+/** What `total_credits` says when nothing limits them: the contract wants a number. */
+const UNLIMITED_CREDITS = 1_000_000_000
+
+const activityQuery = z.object({
+  date: z.iso.date('a date such as 2025-01-31 is expected').optional(),
+  api_key_hash: z.string().max(128).optional(),
+  user_id: z.string().max(256).optional(),
+  group_by: z.enum(['workspace']).optional(),
+  workspace_id: z.string().max(64).optional(),
+})
+
+/** `GET /api/v1/activity` and `GET /api/v1/credits`. */
+export function usageRoutes(options: UsageRouteOptions): ManagementRoutes {
+  return (app) => {
+    app.get('/api/v1/activity', async (request) => {
+      const query = parseQuery(activityQuery, request)
+      const scope = scopeOf(request)
+      const workspaceId = query.workspace_id === undefined ? scope : workspaceWanted(request, query.workspace_id)
+      const { from, to } = daysOf(query.date, options.now())
+      const keyHashes = await keysWanted(options, query, scope)
+      const rows = await options.activity({
+        from,
+        to,
+        ...(workspaceId === undefined ? {} : { workspaceId }),
+        ...(keyHashes === undefined ? {} : { keyHashes }),
+      })
+      return {
+        data: query.group_by === 'workspace' ? rows.map((row) => presentActivity(row, true)) : merge(rows).map((row) => presentActivity(row, false)),
+      }
+    })
+
+    app.get('/api/v1/credits', async (request) => {
+      const total = round(await options.spentUsd(scopeOf(request)))
+      return { data: { total_credits: options.credits() ?? UNLIMITED_CREDITS, total_usage: total } }
+    })
+  }
+}
+
+function daysOf(date: string | undefined, now: number): { readonly from: number; readonly to: number } {
+  const today = periodStart('daily', now)
+  if (date === undefined) return { from: today - DAYS * DAY_MS, to: today + DAY_MS }
+  const day = Date.parse(date)
+  if (day > today || day < today - DAYS * DAY_MS) {
+    throw new GatewayError('invalid_request', `date: a day of the last ${DAYS} is expected`, { path: 'date' })
+  }
+  return { from: day, to: day + DAY_MS }
+}
+
+async function keysWanted(
+  options: UsageRouteOptions,
+  query: { readonly api_key_hash?: string | undefined; readonly user_id?: string | undefined },
+  scope: string | undefined,
+): Promise<readonly string[] | undefined> {
+  const { api_key_hash: hash, user_id: userId } = query
+  if (hash !== undefined && !(await options.hasKey(hash, scope))) throw new GatewayError('not_found', 'There is no such key')
+  if (userId === undefined) return hash === undefined ? undefined : [hash]
+  const hashes = await options.keysOfUser(userId, scope)
+  return hash === undefined ? hashes : hashes.filter((one) => one === hash)
+}
+
+/** Rows of different workspaces as one. */
+function merge(rows: readonly ActivityRow[]): readonly ActivityRow[] {
+  const merged = new Map<string, ActivityRow>()
+  for (const row of rows) {
+    const key = `${row.day} ${row.model} ${row.endpointId}`
+    const before = merged.get(key)
+    merged.set(
+      key,
+      before === undefined
+        ? row
+        : {
+            ...before,
+            requests: before.requests + row.requests,
+            inputTokens: before.inputTokens + row.inputTokens,
+            outputTokens: before.outputTokens + row.outputTokens,
+            reasoningTokens: before.reasoningTokens + row.reasoningTokens,
+            usd: before.usd + row.usd,
+            byokUsd: before.byokUsd + row.byokUsd,
+          },
+    )
+  }
+  return [...merged.values()]
+}
+
+function presentActivity(row: ActivityRow, withWorkspace: boolean): object {
+  return {
+    date: new Date(row.day).toISOString().slice(0, 10),
+    model: row.model,
+    model_permaslug: row.model,
+    endpoint_id: row.endpointId,
+    provider_name: row.providerName,
+    usage: round(row.usd),
+    byok_usage_inference: round(row.byokUsd),
+    requests: row.requests,
+    prompt_tokens: row.inputTokens,
+    completion_tokens: row.outputTokens,
+    reasoning_tokens: row.reasoningTokens,
+    ...(withWorkspace ? { workspace_id: row.workspaceId } : {}),
+  }
+}
+
+const round = (amount: number): number => Math.round(amount * 1e12) / 1e12

@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto'
+import type { OwnKeyAccounts, KeyAccounts } from './core/account.ts'
+import type { Owner } from './core/call.ts'
+import type { Config } from './core/config.ts'
+import type { ModelRequest } from './core/request.ts'
+import type { Store } from './core/store.ts'
+import type { BuiltCatalog } from './catalog/build.ts'
+import type { ManagementRoutes } from './http/management/app.ts'
+import { budgetRoutes } from './http/management/budget-routes.ts'
+import { byokRoutes } from './http/management/byok-routes.ts'
+import { contentRoutes } from './http/management/content-routes.ts'
+import { explainRoutes } from './http/management/explain-routes.ts'
+import { keyRoutes } from './http/management/key-routes.ts'
+import { usageRoutes } from './http/management/usage-routes.ts'
+import { workspaceRoutes, type WorkspaceRouteOptions } from './http/management/workspace-routes.ts'
+import type { OwnCredentials } from './pipeline/own-credentials.ts'
+import { PROVIDERS } from './providers/index.ts'
+import { explainPlan, type RouteExplanation } from './router/explain.ts'
+import type { Health } from './router/health.ts'
+import { planRoute } from './router/plan.ts'
+import type { Sticky } from './router/sticky.ts'
+import type { WriteBehindSink } from './store/index.ts'
+
+/** What people manage by API: keys, workspaces, budgets, own keys; and what they may ask: usage, credits, plans. */
+export interface AccountDependencies {
+  readonly config: () => Config
+  readonly catalog: () => BuiltCatalog
+  readonly store: Store
+  readonly accounts: KeyAccounts
+  readonly ownKeys: OwnKeyAccounts
+  readonly ownCredentials: (call: { readonly owner: Owner }) => OwnCredentials | undefined
+  readonly sink: WriteBehindSink
+  readonly health: Health
+  readonly sticky: Sticky
+  /** Brings the snapshot of keys and workspaces up to date. */
+  readonly refresh: () => Promise<void>
+}
+
+export function accountRoutes(deps: AccountDependencies): readonly ManagementRoutes[] {
+  const { store, accounts, sink } = deps
+  const now = (): number => Date.now()
+  /** Figures are as new as the question: what is on its way into the store is waited for. */
+  const settled = (): Promise<void> => sink.flush().catch(() => undefined)
+  const workspaces: WorkspaceRouteOptions = {
+    workspaces: store.workspaces,
+    // The database took the change; a snapshot that cannot be read at once follows within its interval.
+    refresh: () => deps.refresh().catch(() => undefined),
+    newId: randomUUID,
+    now,
+  }
+  const providers = new Set(PROVIDERS.map(({ slug }) => slug))
+  return [
+    keyRoutes({
+      accounts,
+      spendOf: async (hashes) => {
+        await settled()
+        const spend = await store.spend.ofMany(
+          hashes.map((hash) => `key:${hash}`),
+          now(),
+        )
+        return new Map([...spend].map(([subject, figures]) => [subject.slice('key:'.length), figures]))
+      },
+      defaultRequestsPerMinute: () => deps.config().limits.requestsPerMinute,
+    }),
+    workspaceRoutes(workspaces),
+    budgetRoutes(workspaces),
+    byokRoutes({
+      ownKeys: deps.ownKeys,
+      isProvider: (slug) => providers.has(slug) || deps.catalog().providers.some((provider) => provider.slug === slug),
+    }),
+    usageRoutes({
+      activity: async (filter) => {
+        await settled()
+        return store.spend.activity(filter)
+      },
+      keysOfUser: async (userId, workspaceId) =>
+        (await accounts.list({ includeRevoked: true, ...(workspaceId === undefined ? {} : { workspaceId }) }))
+          .filter((key) => key.creatorUserId === userId)
+          .map(({ hash }) => hash),
+      hasKey: async (hash, workspaceId) => (await accounts.get(hash, workspaceId)) !== undefined,
+      spentUsd: async (workspaceId) => {
+        await settled()
+        return (await store.spend.of(workspaceId === undefined ? 'installation' : `workspace:${workspaceId}`, now())).usd.lifetime
+      },
+      credits: () => deps.config().limits.credits,
+      now,
+    }),
+    contentRoutes({
+      find: async (id, workspaceId) => {
+        if (sink.pending(id, workspaceId) !== undefined) await settled()
+        const generation = await store.generations.get(id, workspaceId)
+        return generation === undefined ? undefined : { generation, content: await store.generations.content(id, workspaceId) }
+      },
+    }),
+    explainRoutes({
+      explain: (request, owner, sessionId) => explain(deps, request, owner, sessionId),
+      bodyLimitBytes: deps.config().server.bodyLimit,
+    }),
+  ]
+}
+
+/** What a call of this owner would do at this moment. Nothing is drawn, pinned or counted. */
+function explain(deps: AccountDependencies, request: ModelRequest, owner: Owner, sessionId: string | undefined): RouteExplanation {
+  const { defaults, routing } = deps.config()
+  const view = deps.health.view()
+  const session = routing.sticky ? deps.sticky.open(owner.workspaceId, request, sessionId) : undefined
+  const own = deps.ownCredentials({ owner })
+  const plan = planRoute({
+    request,
+    catalog: deps.catalog(),
+    health: view,
+    random: Math.random,
+    now: Date.now(),
+    defaults: { ...(defaults.model === undefined ? {} : { model: defaults.model }), cooldown: routing.cooldown, sticky: routing.sticky },
+    ...(session === undefined ? {} : { session }),
+    ...(own === undefined ? {} : { ownKeys: own.use }),
+  })
+  return explainPlan(plan, request, view)
+}

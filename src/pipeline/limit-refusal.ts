@@ -1,0 +1,73 @@
+import type { CallLimits, SubjectLimits } from '../core/call-limits.ts'
+import { periodEnd, type Interval, type Verdict } from '../core/counter.ts'
+import { GatewayError } from '../core/error.ts'
+
+type Refused = Extract<Verdict, { readonly ok: false }>
+
+const WHOSE: { readonly [K in SubjectLimits['kind']]: string } = { key: 'This key', workspace: 'This workspace', installation: 'This gateway' }
+
+/**
+ * What a caller who was refused is told: 402 for the key's own limit and for credits, 403 for a workspace's budget (the broadest interval
+ * exceeded), 429 for rates, 503 when what was spent is not known.
+ */
+export function refusal(verdict: Refused, limits: CallLimits, now: number): GatewayError {
+  const subject = limits.find((one) => one.subject === verdict.subject)
+  const whose = WHOSE[subject?.kind ?? 'key']
+  switch (verdict.reason) {
+    case 'rate': {
+      const { limit, remaining, resetAt } = verdict.state
+      const what = verdict.rate === 'requests' ? 'requests' : 'tokens'
+      return tooMany(
+        `${whose} may make use of ${Math.round(limit)} ${what} per minute`,
+        limit,
+        remaining,
+        resetAt,
+        verdict.retryAfterMs,
+        verdict.rate,
+      )
+    }
+    case 'open':
+      return tooMany(`${whose} may have ${verdict.limit} requests running at a time`, verdict.limit, 0, now + 1_000, 1_000, 'concurrent_requests')
+    case 'unknown':
+      return new GatewayError('provider_overloaded', 'What was spent so far cannot be told at the moment; try again', {
+        retryAfterMs: 2_000,
+        failover: 'never',
+      })
+    case 'budget':
+      return overBudget(subject, verdict.intervals, verdict.availableUsd, now)
+  }
+}
+
+function tooMany(message: string, limit: number, remaining: number, resetAt: number, retryAfterMs: number, name: string): GatewayError {
+  return new GatewayError('rate_limit_exceeded', `${message}; try again in ${Math.max(1, Math.ceil(retryAfterMs / 1000))} s`, {
+    retryAfterMs,
+    metadata: { limit: name },
+    headers: { 'x-ratelimit-limit': String(Math.floor(limit)), 'x-ratelimit-remaining': String(remaining), 'x-ratelimit-reset': String(resetAt) },
+  })
+}
+
+function overBudget(subject: SubjectLimits | undefined, intervals: readonly Interval[], availableUsd: number, now: number): GatewayError {
+  const interval = intervals[0] ?? 'lifetime'
+  const limitUsd = subject?.budgets.find((budget) => budget.interval === interval)?.limitUsd ?? 0
+  const resetsAt = periodEnd(interval, now)
+  const metadata = {
+    limit_source: subject?.kind === 'workspace' ? 'workspace_budget' : subject?.kind === 'installation' ? 'credits' : 'key_limit',
+    interval,
+    limit_usd: limitUsd,
+    available_usd: availableUsd,
+    ...(resetsAt === undefined ? {} : { resets_at: new Date(resetsAt).toISOString() }),
+  }
+  const left = availableUsd > 0 ? `the ${usd(availableUsd)} USD that are left do not cover this request` : 'nothing is left'
+  const named = interval === 'lifetime' ? '' : `${interval} `
+  switch (subject?.kind) {
+    case 'workspace':
+      return new GatewayError('permission_denied', `The workspace's ${interval} budget of ${usd(limitUsd)} USD is reached: ${left}`, { metadata })
+    case 'installation':
+      return new GatewayError('payment_required', `The credits of this gateway (${usd(limitUsd)} USD) are used up: ${left}`, { metadata })
+    default:
+      return new GatewayError('payment_required', `The key's ${named}limit of ${usd(limitUsd)} USD is reached: ${left}`, { metadata })
+  }
+}
+
+/** Six digits at most, without trailing zeros. */
+const usd = (amount: number): string => String(Number(amount.toFixed(6)))

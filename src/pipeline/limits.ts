@@ -1,0 +1,259 @@
+import type { Call, CallTrace, Handler, Layer, Owner } from '../core/call.ts'
+import type { CallLimits, SubjectLimits } from '../core/call-limits.ts'
+import type { Charge, Counter, Rate, Verdict } from '../core/counter.ts'
+import type { Catalog, Endpoint } from '../core/endpoint.ts'
+import { GatewayError } from '../core/error.ts'
+import type { Cost, Generation } from '../core/generation.ts'
+import type { Pricing } from '../core/pricing.ts'
+import { createUsage, type Usage } from '../core/usage.ts'
+import { estimateRequest, type RequestEstimate } from '../router/estimate.ts'
+import type { PlannedAttempt } from '../router/plan.ts'
+import { resolveModel } from '../router/variants.ts'
+import { refusal } from './limit-refusal.ts'
+
+export interface LimitsOptions {
+  readonly counter: Counter
+  /** Undefined for a caller without limits: one lookup. */
+  readonly limitsOf: (owner: Owner) => CallLimits | undefined
+  readonly catalog: () => Catalog
+  readonly costOf: (usage: Usage, pricing: Pricing) => Cost
+  readonly policy: () => { readonly unknownPrice: 'allow' | 'deny'; readonly expectedOutputTokens: number; readonly defaultModel?: string }
+  /** Whether the caller's own provider keys might serve the call: its price is then known only when an endpoint is chosen. */
+  readonly mayUseOwnKeys: (call: Call) => boolean
+}
+
+/** What an attempt may do with the money that is left. */
+export interface AttemptBound {
+  readonly maxOutputTokens: number
+}
+
+export interface Limits {
+  /** Between record and fallback: admits the call or refuses it. */
+  readonly layer: Layer
+  /**
+   * To be asked before every attempt: throws when its price does not fit what is left, or answers how much output does.
+   * Undefined at once for a call without limits.
+   */
+  beforeAttempt(call: Call, attempt: Pick<PlannedAttempt, 'endpoint' | 'isByok'>): Promise<AttemptBound | undefined> | undefined
+  /** Directly around fallback: a call of several upstream answers (tools) has spent those before when the next attempt is admitted. */
+  readonly meter: Layer
+  /** To be told of every finished call, with what it really cost. */
+  finished(generation: Generation, call: Call): void
+}
+
+/** An estimate of the prompt errs by about a third: what is reserved must hold. */
+const PROMPT_MARGIN = 1.35
+/** A call that names no bound is worth making while this much output can be paid. */
+const LEAST_OUTPUT_TOKENS = 64
+/** Endpoints whose price is looked at before one is chosen. */
+const MAX_PRICED = 32
+/** A call is admitted at the price of an endpoint up to this many times as dear as the cheapest: others are asked about when chosen. */
+const ADMITTED_SPREAD = 2
+
+/** What a limited call holds until it is finished. */
+interface Ticket {
+  readonly limits: CallLimits
+  readonly estimate: RequestEstimate
+  /** Items of input the estimate was made for. */
+  readonly inputLength: number
+  /** Tokens taken from the tokens-per-minute rate. */
+  readonly tokens: number
+  grantedUsd: number
+  /** By upstream answers of this call that are complete. */
+  spentUsd: number
+  /** What attempts under way may come to cost; several at a time when tools ask models. */
+  readonly running: Map<CallTrace, number>
+  settled: boolean
+}
+
+/** Rates, open calls and money of every call that has limits; nothing for the others. */
+export function createLimits(options: LimitsOptions): Limits {
+  const { counter } = options
+  // By trace, which every layer passes on, whatever else of the call it replaces. What a tool asks a model belongs to the tool's call.
+  const tickets = new WeakMap<CallTrace, Ticket>()
+  const ticketOf = (call: Call): Ticket | undefined => {
+    let { trace } = call
+    while (trace.parent !== undefined) trace = trace.parent
+    return tickets.get(trace)
+  }
+
+  const settle = (call: Call, ticket: Ticket, cost: number, tokens: number, isByok: boolean): void => {
+    if (ticket.settled) return
+    ticket.settled = true
+    void counter.settle({
+      id: call.id,
+      now: call.clock.now(),
+      payments: ticket.limits.map(({ subject, tokensPerMinute, includeByok }) => ({
+        subject,
+        spentUsd: isByok && !includeByok ? 0 : cost,
+        rates: tokensPerMinute === undefined ? [] : [{ name: 'tokens', limit: tokensPerMinute, cost: tokens - ticket.tokens }],
+      })),
+    })
+  }
+
+  async function* limited(next: Handler, call: Call, limits: CallLimits): ReturnType<Handler> {
+    const estimate = estimateRequest(call.request)
+    const tokens = estimate.inputTokens + outputTokens(options, call)
+    const hasMoney = limits.some(({ budgets }) => budgets.length > 0)
+    const price = hasMoney && !options.mayUseOwnKeys(call) ? admissionPrice(options, call, estimate) : undefined
+    const verdict = await counter.reserve({
+      id: call.id,
+      now: call.clock.now(),
+      charges: limits.map((subject) => chargeOf(subject, tokens, false)),
+      ...(price === undefined ? {} : { amountUsd: price.amount, leastUsd: price.least }),
+    })
+    if (!verdict.ok) throw refusal(verdict, limits, call.clock.now())
+    const ticket: Ticket = {
+      limits,
+      estimate,
+      inputLength: call.request.input.length,
+      tokens,
+      grantedUsd: price === undefined ? -1 : verdict.grantedUsd,
+      spentUsd: 0,
+      running: new Map(),
+      settled: false,
+    }
+    tickets.set(call.trace, ticket)
+    try {
+      yield* next(call)
+    } finally {
+      // The record settles with what the call came to cost, a moment from now. If it could not, the call must not hold its place for ever.
+      setImmediate(() => settle(call, ticket, call.trace.cost?.total ?? 0, ticket.tokens, call.trace.served?.isByok === true))
+    }
+  }
+
+  return {
+    layer: (next) => (call) => {
+      const limits = options.limitsOf(call.owner)
+      return limits === undefined ? next(call) : limited(next, call, limits)
+    },
+    beforeAttempt(call, attempt) {
+      const ticket = ticketOf(call)
+      if (ticket === undefined || !ticket.limits.some(({ budgets }) => budgets.length > 0)) return undefined
+      return admitAttempt(options, call, ticket, attempt)
+    },
+    meter: (next) => (call) => {
+      const ticket = ticketOf(call)
+      return ticket === undefined ? next(call) : metered(options, next, call, ticket)
+    },
+    finished(generation, call) {
+      const ticket = tickets.get(call.trace)
+      if (ticket !== undefined) settle(call, ticket, generation.cost.total, generation.usage.totalTokens, generation.isByok)
+    },
+  }
+}
+
+function outputTokens(options: LimitsOptions, call: Call): number {
+  return call.request.max_output_tokens ?? options.policy().expectedOutputTokens
+}
+
+function chargeOf(limits: SubjectLimits, tokens: number, isByok: boolean): Charge {
+  const { subject, revision, requestsPerMinute, tokensPerMinute, maxOpen, budgets, includeByok } = limits
+  const rates: Rate[] = []
+  if (requestsPerMinute !== undefined) rates.push({ name: 'requests', limit: requestsPerMinute, cost: 1 })
+  if (tokensPerMinute !== undefined) rates.push({ name: 'tokens', limit: tokensPerMinute, cost: tokens })
+  return { subject, revision, rates, budgets: isByok && !includeByok ? [] : budgets, ...(maxOpen === undefined ? {} : { maxOpen }) }
+}
+
+const isPriced = ({ pricing }: Endpoint): boolean => pricing.input !== undefined && pricing.output !== undefined
+
+/** What a call may cost at an endpoint, USD. */
+function costAt(options: LimitsOptions, endpoint: Endpoint, estimate: RequestEstimate, output: number): number {
+  const inputTokens = Math.ceil(estimate.inputTokens * PROMPT_MARGIN)
+  return options.costOf(createUsage({ inputTokens, outputTokens: Math.min(output, endpoint.maxOutputTokens ?? Infinity) }), endpoint.pricing).total
+}
+
+/** What must be left even if the answer is short; a caller who sets a bound wants all of it. */
+function leastAt(options: LimitsOptions, call: Call, endpoint: Endpoint, estimate: RequestEstimate): number {
+  return costAt(options, endpoint, estimate, call.request.max_output_tokens ?? LEAST_OUTPUT_TOKENS)
+}
+
+/**
+ * The price at the door, before an endpoint is chosen: that of the dearest endpoint of the first model that is not much dearer than its
+ * cheapest. Only an attempt that is dearer still needs a second look. Unknown prices and unknown models count as nothing here.
+ */
+function admissionPrice(options: LimitsOptions, call: Call, estimate: RequestEstimate): { readonly amount: number; readonly least: number } {
+  const { request } = call
+  const name = request.model ?? request.models?.[0] ?? options.policy().defaultModel
+  const model = name === undefined ? undefined : resolveModel(name, options.catalog())?.model
+  const output = outputTokens(options, call)
+  let cheapest = Infinity
+  let least = Infinity
+  const amounts: number[] = []
+  for (const endpoint of model?.endpoints.slice(0, MAX_PRICED) ?? []) {
+    if (!isPriced(endpoint)) continue
+    const amount = costAt(options, endpoint, estimate, output)
+    cheapest = Math.min(cheapest, amount)
+    least = Math.min(least, leastAt(options, call, endpoint, estimate))
+    amounts.push(amount)
+  }
+  if (amounts.length === 0) return { amount: 0, least: 0 }
+  return { amount: Math.max(...amounts.filter((amount) => amount <= cheapest * ADMITTED_SPREAD)), least }
+}
+
+async function admitAttempt(
+  options: LimitsOptions,
+  call: Call,
+  ticket: Ticket,
+  attempt: Pick<PlannedAttempt, 'endpoint' | 'isByok'>,
+): Promise<AttemptBound | undefined> {
+  const { endpoint, isByok } = attempt
+  const { limits } = ticket
+  // A step of a tool loop is longer than the request that came in.
+  const estimate = call.request.input.length === ticket.inputLength ? ticket.estimate : estimateRequest(call.request)
+  if (!isPriced(endpoint) && !(isByok && limits.every(({ includeByok }) => !includeByok))) {
+    if (options.policy().unknownPrice === 'deny') {
+      throw new GatewayError(
+        'not_found',
+        `The price of ${endpoint.model} at ${endpoint.providerName} is unknown, and this caller's spending is limited`,
+        {
+          failover: 'next',
+          metadata: { reason: 'unknown_price' },
+        },
+      )
+    }
+    call.trace.params['unknown_price'] = 'spending on this call cannot be limited: the price of its endpoint is unknown'
+  }
+  const amount = costAt(options, endpoint, estimate, outputTokens(options, call))
+  let others = ticket.spentUsd
+  for (const [trace, running] of ticket.running) if (trace !== call.trace) others += running
+  if (others + amount > ticket.grantedUsd || isByok) {
+    const verdict: Verdict = await options.counter.reserve({
+      id: call.id,
+      now: call.clock.now(),
+      charges: limits.map((subject) => chargeOf(subject, ticket.tokens, isByok)),
+      amountUsd: others + amount,
+      leastUsd: others + leastAt(options, call, endpoint, estimate),
+    })
+    if (!verdict.ok) throw refusal(verdict, limits, call.clock.now())
+    ticket.grantedUsd = verdict.grantedUsd
+  }
+  ticket.running.set(call.trace, amount)
+  const left = ticket.grantedUsd - others
+  return left < amount ? boundBy(options, call, endpoint, estimate, left) : undefined
+}
+
+async function* metered(options: LimitsOptions, next: Handler, call: Call, ticket: Ticket): ReturnType<Handler> {
+  try {
+    for await (const events of next(call)) {
+      const last = events[events.length - 1]
+      const served = call.trace.served
+      if (last?.type === 'response-end' && last.usage !== undefined && served !== undefined) {
+        ticket.spentUsd += options.costOf(last.usage, served.endpoint.pricing).total
+        ticket.running.delete(call.trace)
+      }
+      yield events
+    }
+  } finally {
+    ticket.running.delete(call.trace)
+  }
+}
+
+/** As much output as the money that was granted pays for: a call that names no bound gets this one, and the budget holds. */
+function boundBy(options: LimitsOptions, call: Call, endpoint: Endpoint, estimate: RequestEstimate, leftUsd: number): AttemptBound {
+  const forOutput = leftUsd - costAt(options, endpoint, estimate, 0)
+  const perToken = (endpoint.pricing.output ?? 0) / 1_000_000
+  const maxOutputTokens = Math.max(LEAST_OUTPUT_TOKENS, perToken === 0 ? outputTokens(options, call) : Math.floor(forOutput / perToken))
+  call.trace.params['max_output_tokens'] = `limited to ${maxOutputTokens} by what is left of the budget`
+  return { maxOutputTokens }
+}
