@@ -84,70 +84,75 @@ describe('columns of a table made by hand', () => {
   })
 })
 
-/** A real engine in this process; npm `chdb`, half a gigabyte, and therefore no dependency: SIGNALBOX_CHDB names the folder it was installed in. */
+/**
+ * A real engine in this process: npm `chdb`, half a gigabyte and therefore no dependency. SIGNALBOX_CHDB names a folder it was installed in
+ * (npm i chdb); without it there is nothing to run here.
+ */
 const folder = process.env['SIGNALBOX_CHDB']
+if (folder !== undefined) testEngine(folder)
+
 interface Session {
   query(sql: string, format?: string): string
   cleanup(): void
 }
 
-describe.skipIf(folder === undefined)('rows in a real engine (skipped without SIGNALBOX_CHDB)', () => {
-  const session = (): Session => {
-    const { Session: Engine } = createRequire(`${folder}/`)('chdb') as { Session: new () => Session }
-    return new Engine()
-  }
-  const engine = folder === undefined ? undefined : session()
-  afterAll(() => engine?.cleanup())
-  const run = (sql: string): unknown[] =>
-    (engine?.query(sql, 'JSONEachRow') ?? '')
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line) as unknown)
+function testEngine(installed: string): void {
+  describe('rows in a real engine', () => {
+    const { Session: Engine } = createRequire(`${installed}/`)('chdb') as { Session: new () => Session }
+    const engine = new Engine()
+    afterAll(() => engine.cleanup())
+    const run = (sql: string): unknown[] =>
+      engine
+        .query(sql, 'JSONEachRow')
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as unknown)
 
-  it('are taken and queryable', async () => {
-    engine?.query(`CREATE DATABASE observability`)
-    engine?.query(`USE observability`)
-    engine?.query(clickhouseTable('GATEWAY_TRACES'))
-    const batch = [record(fullGeneration()), record(minimalGeneration()), record(failedGeneration())]
-    const [request] = await clickhouse.encode(batch, settings, context)
-    const insert = (): void => {
-      engine?.query(
-        `SET date_time_input_format='best_effort', input_format_skip_unknown_fields=1; INSERT INTO GATEWAY_TRACES FORMAT JSONEachRow ${String(request?.body)}`,
-      )
-    }
-    insert()
-    insert()
-    expect(run('SELECT count() AS n FROM GATEWAY_TRACES FINAL')).toEqual([{ n: 4 }])
-    expect(
-      run(`SELECT TRACE_ID, PARENT_SPAN_ID, toUnixTimestamp64Milli(TIMESTAMP) AS ms, DURATION_MS, MODEL, PROVIDER_SLUG, TOTAL_TOKENS, TOTAL_COST, TAGS,
+    it('are taken and queryable', async () => {
+      engine.query(`CREATE DATABASE observability`)
+      engine.query(`USE observability`)
+      engine.query(clickhouseTable('GATEWAY_TRACES'))
+      const batch = [record(fullGeneration()), record(minimalGeneration()), record(failedGeneration())]
+      const [request] = await clickhouse.encode(batch, settings, context)
+      const insert = (): void => {
+        engine.query(
+          `SET date_time_input_format='best_effort', input_format_skip_unknown_fields=1; INSERT INTO GATEWAY_TRACES FORMAT JSONEachRow ${String(request?.body)}`,
+        )
+      }
+      insert()
+      insert()
+      expect(run('SELECT count() AS n FROM GATEWAY_TRACES FINAL')).toEqual([{ n: 4 }])
+      expect(
+        run(`SELECT TRACE_ID, PARENT_SPAN_ID, toUnixTimestamp64Milli(TIMESTAMP) AS ms, DURATION_MS, MODEL, PROVIDER_SLUG, TOTAL_TOKENS, TOTAL_COST, TAGS,
              JSONExtractString(METADATA, 'team') AS team, JSONExtractString(INPUT, 'messages', 1, 'role') AS role,
              JSONExtractInt(ATTRIBUTES, 'gen_ai.usage.input_tokens') AS input
            FROM GATEWAY_TRACES FINAL WHERE SPAN_TYPE = 'GENERATION' AND TRACE_ID = 'order-123'`),
-    ).toEqual([
-      {
-        TRACE_ID: 'order-123',
-        PARENT_SPAN_ID: `${fullGeneration().generation.id}:span`,
-        ms: fullGeneration().generation.startedAt,
-        DURATION_MS: 1500,
-        MODEL: 'acme/small',
-        PROVIDER_SLUG: 'beta',
-        TOTAL_TOKENS: 1545,
-        TOTAL_COST: 0.0123,
-        TAGS: ['blue', 'beta'],
-        team: 'search',
-        role: 'system',
-        input: 1200,
-      },
-    ])
-    expect(run("SELECT STATUS, LEVEL, TOTAL_COST FROM GATEWAY_TRACES FINAL WHERE STATUS = 'error'")).toEqual([
-      { STATUS: 'error', LEVEL: 'ERROR', TOTAL_COST: null },
-    ])
-  })
+      ).toEqual([
+        {
+          TRACE_ID: 'order-123',
+          PARENT_SPAN_ID: `${fullGeneration().generation.id}:span`,
+          ms: fullGeneration().generation.startedAt,
+          DURATION_MS: 1500,
+          MODEL: 'acme/small',
+          PROVIDER_SLUG: 'beta',
+          TOTAL_TOKENS: 1545,
+          TOTAL_COST: 0.0123,
+          TAGS: ['blue', 'beta'],
+          team: 'search',
+          role: 'system',
+          input: 1200,
+        },
+      ])
+      expect(run("SELECT STATUS, LEVEL, TOTAL_COST FROM GATEWAY_TRACES FINAL WHERE STATUS = 'error'")).toEqual([
+        { STATUS: 'error', LEVEL: 'ERROR', TOTAL_COST: null },
+      ])
+    })
 
-  it('are taken by a table with fewer columns', async () => {
-    engine?.query('CREATE TABLE few (TRACE_ID String, SPAN_ID String, MODEL Nullable(String)) ENGINE = MergeTree ORDER BY TRACE_ID')
-    const [request] = await clickhouse.encode([record(fullGeneration())], settings, context)
-    engine?.query(`SET input_format_skip_unknown_fields=1; INSERT INTO few FORMAT JSONEachRow ${String(request?.body)}`)
-    expect(run('SELECT MODEL FROM few ORDER BY MODEL')).toEqual([{ MODEL: 'acme/small' }, { MODEL: null }])
+    it('are taken by a table with fewer columns', async () => {
+      engine.query('CREATE TABLE few (TRACE_ID String, SPAN_ID String, MODEL Nullable(String)) ENGINE = MergeTree ORDER BY TRACE_ID')
+      const [request] = await clickhouse.encode([record(fullGeneration())], settings, context)
+      engine.query(`SET input_format_skip_unknown_fields=1; INSERT INTO few FORMAT JSONEachRow ${String(request?.body)}`)
+      expect(run('SELECT MODEL FROM few ORDER BY MODEL')).toEqual([{ MODEL: 'acme/small' }, { MODEL: null }])
+    })
   })
-})
+}

@@ -8,7 +8,8 @@ import { endOf, metadataObject, modelParameters } from './shared/record-metadata
 import { destinationSettings, headerValue, HEADER_SECRETS, httpUrl, joinUrl, mergeHeaders, requiredText } from './shared/settings.ts'
 
 const MAX_HEADER_CHARS = 400
-const MAX_PROPERTIES = 40
+/** Of all properties together: servers refuse requests with more than 16 KB of headers, or fewer. */
+const MAX_PROPERTY_BYTES = 6_000
 
 const settings = destinationSettings({
   apiKey: requiredText('API key with write access.'),
@@ -69,24 +70,29 @@ function logHeaders(record: DeliveryRecord): { readonly [name: string]: string }
   }
 }
 
+/** Facts first, then the caller's metadata as far as there is room; all of it stands in the request's own metadata as well. */
 function properties(record: DeliveryRecord): { readonly [name: string]: string } {
-  const { gateway: _gateway, gateway_generation: _broadcast, ...custom } = metadataObject(record)
   const { cost, provider } = record.generation
   const all: readonly (readonly [string, unknown])[] = [
-    ...Object.entries(custom),
-    ...(record.tags.length === 0 ? [] : [['tags', record.tags.join(',')] as const]),
     ['trace-id', record.ids.trace],
     ...(provider === undefined ? [] : [['provider', provider] as const]),
     ...(hasCost(record) ? [['cost-usd', cost.total] as const] : []),
+    ...(record.tags.length === 0 ? [] : [['tags', record.tags.join(',')] as const]),
+    ...Object.entries(record.metadata).filter(([key]) => key !== 'tags'),
   ]
-  const found = all.map(([key, value]): [string, string] => [
-    `helicone-property-${key
+  const found: { [name: string]: string } = {}
+  let bytes = 0
+  for (const [key, value] of all) {
+    const name = `helicone-property-${key
       .toLowerCase()
       .replace(/[^a-z0-9-]/g, '-')
-      .slice(0, 60)}`,
-    toHeader(typeof value === 'string' ? value : JSON.stringify(value)),
-  ])
-  return Object.fromEntries(found.slice(-MAX_PROPERTIES))
+      .slice(0, 60)}`
+    const text = toHeader(typeof value === 'string' ? value : JSON.stringify(value))
+    bytes += name.length + text.length + 4
+    if (bytes > MAX_PROPERTY_BYTES) break
+    found[name] ??= text
+  }
+  return found
 }
 
 /** One line of bounded length; a header has no other form. */
@@ -116,7 +122,7 @@ function toLog(record: DeliveryRecord): object {
         ...(content === undefined ? {} : { messages: toChatMessages(content) }),
         ...(tools.length === 0 ? {} : { tools }),
       },
-      meta: {},
+      meta: toMeta(record),
     },
     providerResponse: {
       json: {
@@ -137,6 +143,15 @@ function toLog(record: DeliveryRecord): object {
       ...(generation.firstTokenMs === undefined ? {} : { timeToFirstToken: generation.firstTokenMs }),
     },
   }
+}
+
+/** Values are texts there. */
+function toMeta(record: DeliveryRecord): { readonly [name: string]: string } {
+  const entries = Object.entries(metadataObject(record)).map(([key, value]): [string, string] => [
+    key,
+    typeof value === 'string' ? value : JSON.stringify(value),
+  ])
+  return Object.fromEntries(entries)
 }
 
 const usage = ({ generation: { usage: tokens } }: DeliveryRecord): object => ({
