@@ -370,12 +370,11 @@ export class MessagesDecoder implements Decoder {
     return this.#target.options.unsigned_thinking ? { format, encrypted_content: sealReasoning({ format, scope, text }) } : { format }
   }
 
-  /** `before`: how many events there were before the frame. */
+  /** `before`: how many events there were before the frame, whose last one must be its text, as it stood. */
   #learn(block: TextBlock | ThinkingBlock, field: 'text' | 'thinking', data: string, text: string, before: number): void {
     const { out } = this.#writer
-    const event = out[before]
-    if (!this.#learns || event === undefined || out.length !== before + 1 || !('plain' in event)) return
-    if ((event.type !== 'text-delta' && event.type !== 'reasoning-delta') || event.delta !== text) return
+    const event = out.length > before ? out[out.length - 1] : undefined
+    if (!this.#learns || (event?.type !== 'text-delta' && event?.type !== 'reasoning-delta') || event.plain !== true || event.delta !== text) return
     this.#current = block
     this.#template.learn(data, field, text)
   }
