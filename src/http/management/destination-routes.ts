@@ -30,8 +30,18 @@ export function destinationRoutes(accounts: DestinationAccounts): ManagementRout
     })
     app.get<ById>(`${BASE}/:id`, async (request) => ({ data: presentDestination(await accounts.get(request.params.id, scopeOf(request))) }))
     app.patch<ById>(`${BASE}/:id`, async (request) => {
-      const change = readUpdate(request.body)
-      return { data: presentDestination(await accounts.update(request.params.id, change, scopeOf(request))) }
+      const { fixed, change } = readUpdate(request.body)
+      const scope = scopeOf(request)
+      const before = Object.keys(fixed).length === 0 ? undefined : await accounts.get(request.params.id, scope)
+      for (const [field, value] of [
+        ['type', fixed.type],
+        ['workspace_id', fixed.workspaceId],
+      ] as const) {
+        const current = field === 'type' ? before?.type : before?.workspaceId
+        if (value !== undefined && value !== current)
+          throw new GatewayError('invalid_request', `${field}: cannot change; create another destination`, { path: field })
+      }
+      return { data: presentDestination(await accounts.update(request.params.id, change, scope)) }
     })
     app.delete<ById>(`${BASE}/:id`, async (request) => {
       await accounts.remove(request.params.id, scopeOf(request))

@@ -8,7 +8,16 @@ import type { DeadLetter } from '../../core/outbox.ts'
 
 const config = z.custom<JsonObject>((value) => typeof value === 'object' && value !== null && !Array.isArray(value), 'an object is expected')
 
+/** Where this gateway serves. Newer clients know destinations that listen to some regions only; here all traffic is of this one. */
+const REGION = 'global'
+const regions = z
+  .array(z.enum(['global', 'europe', 'eu', 'us']))
+  .min(1)
+  .refine((all) => all.includes(REGION), `this gateway serves the region ${REGION}; a destination without it would receive nothing`)
+  .nullable()
+
 const changeable = {
+  regions,
   name: z.string(),
   config,
   enabled: z.boolean(),
@@ -28,7 +37,10 @@ const createSchema = z.strictObject({
   config: changeable.config,
   workspace_id: z.string().min(1).max(128).optional(),
 })
-const updateSchema = z.strictObject(changeable).partial()
+/** What was read may be written back whole: fields nobody can change are passed over, or have to be what they are. */
+const updateSchema = z
+  .strictObject({ ...changeable, type: z.string(), workspace_id: z.string(), id: z.unknown(), created_at: z.unknown(), updated_at: z.unknown() })
+  .partial()
 const pageSchema = z.object({
   // May be null, which a query string spells as nothing.
   offset: z.preprocess((value) => (value === '' || value === 'null' ? 0 : value), z.coerce.number().int().min(0).default(0)),
@@ -43,11 +55,11 @@ export const readCreate = (body: unknown) => {
 }
 
 export const readUpdate = (body: unknown) => {
-  if (typeof body === 'object' && body !== null) {
-    for (const fixed of ['type', 'workspace_id']) if (fixed in body) throw wrong(fixed, 'cannot change; create another destination')
+  const { name, config: settings, type, workspace_id: workspaceId, ...rest } = parse(updateSchema, body)
+  return {
+    fixed: { ...(type === undefined ? {} : { type }), ...(workspaceId === undefined ? {} : { workspaceId }) },
+    change: { ...(name === undefined ? {} : { name }), ...(settings === undefined ? {} : { config: settings }), ...toCommon(rest) },
   }
-  const { name, config: settings, ...rest } = parse(updateSchema, body)
-  return { ...(name === undefined ? {} : { name }), ...(settings === undefined ? {} : { config: settings }), ...toCommon(rest) }
 }
 
 export const readPage = (query: unknown): { readonly offset: number; readonly limit: number; readonly workspaceId: string | undefined } => {
@@ -58,7 +70,7 @@ export const readPage = (query: unknown): { readonly offset: number; readonly li
 /** Ids of dead letters; undefined: all. */
 export const readLetters = (body: unknown): readonly string[] | undefined => parse(lettersSchema, body)?.ids
 
-type Common = Omit<z.output<typeof updateSchema>, 'name' | 'config'>
+type Common = Omit<z.output<typeof createSchema>, 'name' | 'config' | 'type' | 'workspace_id'>
 
 function toCommon(body: Common) {
   const { broadcast_generation_cost: cost, broadcast_generation_identity: identity, broadcast_generation_request_context: requestContext } = body
@@ -83,6 +95,7 @@ export function presentDestination(view: DestinationView): JsonObject {
     config: view.config,
     api_key_hashes: view.apiKeyHashes,
     filter_rules: view.filterRules,
+    regions: [REGION],
     sampling_rate: view.samplingRate,
     privacy_mode: view.privacyMode,
     broadcast_generation_cost: view.broadcast.cost,
