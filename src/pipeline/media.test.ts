@@ -110,12 +110,19 @@ describe('what is refused', () => {
     }
     expect(seen).toEqual([])
     routes.set('/to-metadata', (response) => response.writeHead(302, { location: 'http://169.254.169.254/latest' }).end())
-    await expect(createMediaLoader(() => egress, LIMITS).load(callWith(), [`${origin}/to-metadata`])).rejects.toMatchObject({ errorType: 'image_download_failed' })
+    await expect(createMediaLoader(() => egress, LIMITS).load(callWith(), [`${origin}/to-metadata`])).rejects.toMatchObject({
+      errorType: 'image_download_failed',
+    })
   })
 
   test('too many files, and too much in one call', async () => {
     const loader = createMediaLoader(() => egress, LIMITS)
-    await expect(loader.load(callWith(), Array.from({ length: 6 }, (_, n) => `${origin}/${n}`))).rejects.toMatchObject({ errorType: 'invalid_request' })
+    await expect(
+      loader.load(
+        callWith(),
+        Array.from({ length: 6 }, (_, n) => `${origin}/${n}`),
+      ),
+    ).rejects.toMatchObject({ errorType: 'invalid_request' })
     const urls = [1, 2, 3].map((n) => serve(`/${n}`, Buffer.concat([PNG, Buffer.alloc(900)])))
     await expect(loader.load(callWith(), urls)).rejects.toMatchObject({ errorType: 'image_too_large' })
   })

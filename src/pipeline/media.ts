@@ -44,9 +44,11 @@ export function createMediaLoader(egress: () => Egress, limits: MediaLimits = DE
   return {
     async load(call, urls) {
       if (urls.length > limits.files) {
-        throw new GatewayError('invalid_request', `The input names ${urls.length} media to fetch; at most ${limits.files} are allowed`, { path: 'input' })
+        throw new GatewayError('invalid_request', `The input names ${urls.length} media to fetch; at most ${limits.files} are allowed`, {
+          path: 'input',
+        })
       }
-      const cache = caches.get(call) ?? { media: new Map(), bytes: 0 }
+      const cache: Cache = caches.get(call) ?? { media: new Map(), bytes: 0 }
       caches.set(call, cache)
       const images = imageUrls(call.request.input)
       const until = performance.now() + limits.timeoutMs
@@ -99,7 +101,8 @@ async function fetchOne(fetching: Fetching, url: string, isImage: boolean, cache
   const { headers, body, truncated } = await follow(fetching, url)
   if (truncated) throw failure('image_too_large', url, `is larger than ${limits.bytes} bytes`)
   cache.bytes += body.length
-  if (cache.bytes > limits.bytesPerCall) throw failure('image_too_large', url, `would make the media of this call larger than ${limits.bytesPerCall} bytes`)
+  if (cache.bytes > limits.bytesPerCall)
+    throw failure('image_too_large', url, `would make the media of this call larger than ${limits.bytesPerCall} bytes`)
   const mimeType = sniffMediaType(body, headers['content-type'])
   if (mimeType === undefined) throw failure('unsupported_image_format', url, 'is of no known media type')
   if (isImage && !mimeType.startsWith('image/')) throw failure('unsupported_image_format', url, `is no image but ${mimeType}`)
@@ -136,7 +139,12 @@ async function request({ egress, limits, until, signal }: Fetching, url: string,
 }
 
 /** Another endpoint may read the address itself. */
-function failure(type: 'image_download_failed' | 'image_too_large' | 'unsupported_image_format', url: string, what: string, cause?: unknown): GatewayError {
+function failure(
+  type: 'image_download_failed' | 'image_too_large' | 'unsupported_image_format',
+  url: string,
+  what: string,
+  cause?: unknown,
+): GatewayError {
   const shown = url.split(/[?#]/)[0]!.slice(0, MAX_SHOWN_URL)
   return new GatewayError(type, `${shown}: ${what}`, { path: 'input', failover: 'next', ...(cause === undefined ? {} : { cause }) })
 }

@@ -9,15 +9,22 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import type { SignableRequest } from '../core/provider.ts'
 import { Secret } from '../lib/secret.ts'
 import { googleVertex } from './google-vertex.ts'
+import { parseGoogleCredentials } from './shared/google-auth.ts'
 
 const request: SignableRequest = { method: 'POST', url: 'https://x/y', path: '/y', headers: {}, body: '{}' }
-const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048, publicKeyEncoding: { type: 'spki', format: 'pem' }, privateKeyEncoding: { type: 'pkcs8', format: 'pem' } })
+const { privateKey } = generateKeyPairSync('rsa', {
+  modulusLength: 2048,
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+})
 let keyFile: { readonly [field: string]: string } = {}
 let path = ''
 
 beforeAll(async () => {
   let exchanges = 0
-  const server = createServer((incoming, response) => void incoming.resume().on('end', () => response.end(`{"access_token":"fresh-${++exchanges}","expires_in":3600}`)))
+  const server = createServer(
+    (incoming, response) => void incoming.resume().on('end', () => response.end(`{"access_token":"fresh-${++exchanges}","expires_in":3600}`)),
+  )
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const token_uri = `http://127.0.0.1:${(server.address() as AddressInfo).port}/token`
@@ -55,7 +62,7 @@ describe('credentials', () => {
   })
   test('one token serves all requests of a connection', async () => {
     const { sign } = googleVertex.connect!({ apiKeys: [], options: {}, extra: { credentials: path } })
-    const signed = await Promise.all([1, 2, 3].map(() => sign!(request, undefined, new AbortController().signal)))
+    const signed = await Promise.all([1, 2, 3].map(async () => await sign!(request, undefined, new AbortController().signal)))
     expect(new Set(signed.map((each) => each.headers['authorization'])).size).toBe(1)
   })
   test('a key file that is gone is an error of this credential, when it is used', async () => {
@@ -63,10 +70,27 @@ describe('credentials', () => {
   })
 })
 
+describe("a caller's own key", () => {
+  const signWith = async (own: string): Promise<SignableRequest['headers']> => {
+    const { sign } = googleVertex.connect!({ apiKeys: [new Secret('ya29.operator')], options: {}, extra: {} })
+    return (await sign!(request, { id: 'own', secret: new Secret(own) }, AbortSignal.timeout(1_000))).headers
+  }
+  test('names no file of this machine', async () => {
+    expect(await signWith(path)).toEqual({ authorization: `Bearer ${path}` })
+  })
+  test('chooses no address the gateway posts to', async () => {
+    const refused = await signWith(JSON.stringify({ ...keyFile, private_key: 'no key' })).catch((error: unknown) => error)
+    expect(refused).toMatchObject({ errorType: 'authentication' })
+    expect(parseGoogleCredentials(JSON.stringify(keyFile), false).tokenUri).toBe('https://oauth2.googleapis.com/token')
+  })
+})
+
 describe('the address', () => {
   test('takes the project of the key file where none is set', () => {
     expect(baseUrl([path])).toBe('https://aiplatform.googleapis.com/v1/projects/from-key/locations/global')
-    expect(baseUrl([path], { project: 'mine', location: 'europe-west4' })).toBe('https://europe-west4-aiplatform.googleapis.com/v1/projects/mine/locations/europe-west4')
+    expect(baseUrl([path], { project: 'mine', location: 'europe-west4' })).toBe(
+      'https://europe-west4-aiplatform.googleapis.com/v1/projects/mine/locations/europe-west4',
+    )
   })
   test('needs no project with an API key', () => {
     expect(baseUrl(['AIzaSyExample'])).toBe('https://aiplatform.googleapis.com/v1')

@@ -40,17 +40,21 @@ function readKeyFile(text: string): GoogleCredentials {
   return parseGoogleCredentials(content)
 }
 
-/** API keys go into a header of their own, access tokens as they are, key files are exchanged for tokens. */
-function proofOf(text: string): Proof {
+/**
+ * API keys go into a header of their own, access tokens as they are, key files are exchanged for tokens. Only the operator may name files
+ * of this machine and the endpoint of the exchange; a caller's own key is text of theirs.
+ */
+function proofOf(text: string, isOperators: boolean): Proof {
   if (API_KEY.test(text)) return async () => ({ 'x-goog-api-key': text })
-  if (!isKeyFile(text)) return async () => ({ authorization: `Bearer ${text}` })
-  const tokens = createGoogleTokens(readKeyFile(text), systemClock)
+  const credentials = isOperators && isKeyFile(text) ? readKeyFile(text) : text.startsWith('{') ? parseGoogleCredentials(text, false) : undefined
+  if (credentials === undefined) return async () => ({ authorization: `Bearer ${text}` })
+  const tokens = createGoogleTokens(credentials, systemClock)
   return async (signal) => ({ authorization: `Bearer ${await tokens.get(signal)}` })
 }
 
 const MAX_PROOFS = 1000
 
-function createSign(fallback: string | undefined): NonNullable<Connection['sign']> {
+function createSign(operators: ReadonlySet<string>, fallback: string | undefined): NonNullable<Connection['sign']> {
   const proofs = new Map<string, Proof>()
   return async (request, credential, signal): Promise<SignableRequest> => {
     const text = (credential?.secret.reveal() ?? fallback)?.trim()
@@ -59,16 +63,16 @@ function createSign(fallback: string | undefined): NonNullable<Connection['sign'
     if (proof === undefined) {
       // Callers may bring keys of their own: those of yesterday need not be kept.
       if (proofs.size >= MAX_PROOFS) proofs.clear()
-      proofs.set(text, (proof = proofOf(text)))
+      proofs.set(text, (proof = proofOf(text, operators.has(text))))
     }
     return { ...request, headers: { ...request.headers, ...(await proof(signal)) } }
   }
 }
 
 /** The project a key file names; undefined when there is none, or it cannot be read yet: signing will say so. */
-function projectOf(credentials: readonly (string | undefined)[]): string | undefined {
+function projectOf(credentials: Iterable<string>): string | undefined {
   for (const text of credentials) {
-    if (text === undefined || !isKeyFile(text)) continue
+    if (!isKeyFile(text)) continue
     try {
       const { projectId } = readKeyFile(text)
       if (projectId !== undefined) return projectId
@@ -87,9 +91,10 @@ function hostOf(place: string): string {
 function connect({ apiKeys, extra }: ProviderSettings): Pick<Connection, 'baseUrl' | 'sign'> {
   const { project: named, location: place = settings.parse(extra).region ?? 'global', credentials } = settings.parse(extra)
   const keyFile = typeof credentials === 'object' ? JSON.stringify(credentials) : credentials?.trim()
-  const project = named ?? projectOf([...apiKeys.map((key) => key.reveal().trim()), keyFile])
+  const operators = new Set([...apiKeys.map((key) => key.reveal().trim()), ...(keyFile === undefined ? [] : [keyFile])])
+  const project = named ?? projectOf(operators)
   const baseUrl = `https://${hostOf(place)}/v1${project === undefined ? '' : `/projects/${project}/locations/${place}`}`
-  return { baseUrl, sign: createSign(keyFile) }
+  return { baseUrl, sign: createSign(operators, keyFile) }
 }
 
 /**
@@ -108,8 +113,8 @@ export const googleVertex: Provider = {
   options: { path: '/publishers/google/models' },
   // Names with a publisher are those of open models; tuned models live under `endpoints/`.
   dialectFor: (model) => {
-    if (/^claude/.test(model)) return 'anthropic-messages'
-    return /-maas$/.test(model) || (model.includes('/') && !/^(?:endpoints|models)\//.test(model)) ? 'openai-chat' : undefined
+    if (model.startsWith('claude')) return 'anthropic-messages'
+    return model.endsWith('-maas') || (model.includes('/') && !/^(?:endpoints|models)\//.test(model)) ? 'openai-chat' : undefined
   },
   dialectOptions: {
     'openai-chat': { path: '/endpoints/openapi/chat/completions' },

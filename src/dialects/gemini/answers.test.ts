@@ -26,6 +26,8 @@ describe('answers, by golden file', () => {
       const { errorType, publicCode, failover, message } = error
       end = `${JSON.stringify({ errorType, publicCode, failover, message })}\n`
     }
-    await expect(`${out.map((event) => JSON.stringify(event)).join('\n')}\n${end}`).toMatchFileSnapshot(join(folder, name.replace('.sse', '.events.jsonl')))
+    await expect(`${out.map((event) => JSON.stringify(event)).join('\n')}\n${end}`).toMatchFileSnapshot(
+      join(folder, name.replace('.sse', '.events.jsonl')),
+    )
   })
 })

@@ -2,10 +2,11 @@ import type { Target } from '../../core/dialect.ts'
 import type { JsonObject, OtherItem } from '../../core/item.ts'
 import { joinTexts } from '../shared/content-parts.ts'
 import type { ContentPart } from '../shared/content-parts.ts'
+import { parseExact } from '../shared/exact-json.ts'
 import { asString, isObject, tryParseJson } from '../shared/json.ts'
 import type { AssistantPart, CallPart, Conversation, ToolResult } from '../shared/turns.ts'
 import { codeParts, isCodeItem } from './code-execution.ts'
-import { isExactObject, parseExactJson } from './exact-json.ts'
+import { isExactObject } from './exact-values.ts'
 import { canEncode, encodePart, imageType } from './media.ts'
 import type { ModelTraits } from './model-traits.ts'
 import type { GeminiOptions } from './options.ts'
@@ -123,7 +124,7 @@ function assistantParts(parts: readonly AssistantPart[], traits: ModelTraits, sc
 }
 
 function functionCall(call: CallPart): JsonObject {
-  const args = parseExactJson(call.arguments)
+  const args = parseExact(call.arguments)
   // Arguments of a cut answer are no object; the model still sees what it wrote.
   return { id: call.id, name: call.name, args: isExactObject(args) ? args : { _raw: call.arguments } }
 }
@@ -155,7 +156,7 @@ function functionResponse(result: ToolResult, target: GeminiTarget, traits: Mode
 function responseObject(text: string, notes: readonly string[], missing: boolean): JsonObject {
   if (missing) return { error: text }
   const said = notes.filter((each) => each !== '')
-  const value = text.startsWith('{') || /^\s+\{/.test(text) ? parseExactJson(text) : undefined
+  const value = text.startsWith('{') || /^\s+\{/.test(text) ? parseExact(text) : undefined
   const object = isExactObject(value) ? (withoutReferences(value, 0) as JsonObject) : undefined
   if (object === undefined) return { output: [text, ...said].filter((each) => each !== '').join('\n\n') }
   return said.length === 0 ? object : { ...object, attachments: said.join(' ') }

@@ -47,7 +47,13 @@ function typeOfName(name: string): string | undefined {
   return TYPE_OF_ENDING[ending] ?? (TEXT_ENDING.test(ending) ? 'text/plain' : undefined)
 }
 
-const AUDIO_FORMATS: { readonly [format: string]: string } = { mpeg: 'audio/mp3', mp3: 'audio/mp3', wave: 'audio/wav', pcm16: 'audio/pcm', 'x-wav': 'audio/wav' }
+const AUDIO_FORMATS: { readonly [format: string]: string } = {
+  mpeg: 'audio/mp3',
+  mp3: 'audio/mp3',
+  wave: 'audio/wav',
+  pcm16: 'audio/pcm',
+  'x-wav': 'audio/wav',
+}
 
 const isRemote = (url: string): boolean => /^https?:/i.test(url)
 

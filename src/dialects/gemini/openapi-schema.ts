@@ -97,7 +97,9 @@ function mergeAll(node: Json, scope: Scope): Json {
   for (const part of parts) {
     Object.assign(merged, part, {
       ...(isObject(part['properties']) ? { properties: { ...(merged['properties'] as object | undefined), ...part['properties'] } } : {}),
-      ...(Array.isArray(part['required']) ? { required: [...((merged['required'] as unknown[] | undefined) ?? []), ...(part['required'] as unknown[])] } : {}),
+      ...(Array.isArray(part['required'])
+        ? { required: [...((merged['required'] as unknown[] | undefined) ?? []), ...(part['required'] as unknown[])] }
+        : {}),
     })
   }
   delete merged['allOf']

@@ -113,9 +113,9 @@ function expectSame(events: readonly ModelEvent[], frames: readonly Frame[]): vo
   expect(seen.calls.map(({ name, text }) => ({ name, args: JSON.parse(text) }))).toEqual(expected.calls)
   expect(new Set(seen.calls.map(({ callId }) => callId)).size).toBe(seen.calls.length)
   // Every signature leaves in an item of its own, in the order it came.
-  expect(events.flatMap((event) => (event.type === 'item-end' && typeof event.item?.['signature'] === 'string' ? [event.item['signature']] : []))).toEqual(
-    expected.signatures,
-  )
+  expect(
+    events.flatMap((event) => (event.type === 'item-end' && typeof event.item?.['signature'] === 'string' ? [event.item['signature']] : [])),
+  ).toEqual(expected.signatures)
   const usage: Frame['usageMetadata'] = Object.assign({}, ...frames.map((frame) => frame.usageMetadata))
   const last = events.at(-1)
   expect(last?.type === 'response-end' && last.usage?.totalTokens).toBe(usage?.['totalTokenCount'])

@@ -28,8 +28,16 @@ describe('the address', () => {
     ['a stream', {}, '/models/gemini-3-flash-preview:streamGenerateContent?alt=sse'],
     ['a whole answer', { stream: false }, '/models/gemini-3-flash-preview:generateContent'],
     ['a name with its folder', { model: 'models/gemini-x' }, '/models/gemini-x:streamGenerateContent?alt=sse'],
-    ['a tuned model', { model: 'tunedModels/mine', options: { path: '/publishers/google/models' } }, '/tunedModels/mine:streamGenerateContent?alt=sse'],
-    ['another root', { options: { path: '/publishers/google/models' } }, '/publishers/google/models/gemini-3-flash-preview:streamGenerateContent?alt=sse'],
+    [
+      'a tuned model',
+      { model: 'tunedModels/mine', options: { path: '/publishers/google/models' } },
+      '/tunedModels/mine:streamGenerateContent?alt=sse',
+    ],
+    [
+      'another root',
+      { options: { path: '/publishers/google/models' } },
+      '/publishers/google/models/gemini-3-flash-preview:streamGenerateContent?alt=sse',
+    ],
     ['a hostile name', { model: 'a:b?c' }, '/models/a%3Ab%3Fc:streamGenerateContent?alt=sse'],
   ])('of %s', (_name, overrides, path) => {
     expect(encode({}, overrides).path).toBe(path)
@@ -39,16 +47,28 @@ describe('the address', () => {
 describe('contents', () => {
   it('alternate and begin with the user', () => {
     const { body } = encode({ input: [{ type: 'message', role: 'assistant', content: 'Hello' }, user('a'), user('b')] })
-    expect(body.contents.map(({ role, parts }) => `${role}:${parts.map(({ text }) => text).join('|')}`)).toEqual(['user:Continue.', 'model:Hello', 'user:a|b'])
+    expect(body.contents.map(({ role, parts }) => `${role}:${parts.map(({ text }) => text).join('|')}`)).toEqual([
+      'user:Continue.',
+      'model:Hello',
+      'user:a|b',
+    ])
   })
   it('are never empty', () => {
-    expect(encode({ input: [], instructions: 'i' }).body).toEqual({ contents: [{ role: 'user', parts: [{ text: 'Continue.' }] }], systemInstruction: { parts: [{ text: 'i' }] } })
+    expect(encode({ input: [], instructions: 'i' }).body).toEqual({
+      contents: [{ role: 'user', parts: [{ text: 'Continue.' }] }],
+      systemInstruction: { parts: [{ text: 'i' }] },
+    })
   })
   it('hold the results of one turn alone, in the order of the calls, before what the user says', () => {
     const call = (id: string): InputItem => ({ type: 'function_call', call_id: id, name: 'f', arguments: '{}' })
     const output = (id: string): InputItem => ({ type: 'function_call_output', call_id: id, output: id })
     const { body } = encode({ input: [user('q'), call('1'), call('2'), output('2'), user('stop'), output('1')] })
-    expect(body.contents.map(({ parts }) => parts.map((part) => Object.keys(part)[0]).join())).toEqual(['text', 'functionCall,functionCall', 'functionResponse,functionResponse', 'text'])
+    expect(body.contents.map(({ parts }) => parts.map((part) => Object.keys(part)[0]).join())).toEqual([
+      'text',
+      'functionCall,functionCall',
+      'functionResponse,functionResponse',
+      'text',
+    ])
     expect(body.contents[2]!.parts.map((part) => (part['functionResponse'] as { id: string }).id)).toEqual(['1', '2'])
   })
   it.each<[string, unknown]>([
@@ -59,19 +79,28 @@ describe('contents', () => {
     ['{"broken', { output: '{"broken' }],
     ['', { output: '' }],
   ])('wrap the result %j in an object', (text, response) => {
-    const { body } = encode({ input: [user('q'), { type: 'function_call', call_id: '1', name: 'f', arguments: '{}' }, { type: 'function_call_output', call_id: '1', output: text }] })
+    const { body } = encode({
+      input: [
+        user('q'),
+        { type: 'function_call', call_id: '1', name: 'f', arguments: '{}' },
+        { type: 'function_call_output', call_id: '1', output: text },
+      ],
+    })
     expect(body.contents[2]!.parts).toEqual([{ functionResponse: { id: '1', name: 'f', response } }])
   })
   it('say so when a call has no result', () => {
     const { body } = encode({ input: [user('q'), { type: 'function_call', call_id: '1', name: 'f', arguments: '{}' }, user('next')] })
-    expect(body.contents[2]!.parts).toEqual([{ functionResponse: { id: '1', name: 'f', response: { error: 'No result is available for this call.' } } }])
+    expect(body.contents[2]!.parts).toEqual([
+      { functionResponse: { id: '1', name: 'f', response: { error: 'No result is available for this call.' } } },
+    ])
   })
 })
 
 describe('signatures', () => {
   const call: InputItem = { type: 'function_call', call_id: '1', name: 'f', arguments: '{}' }
   const signed = (fields: object): InputItem => ({ type: 'reasoning', summary: [], ...fields })
-  const first = (input: InputItem[], overrides: TargetOverrides = {}): unknown => encode({ input: [user('q'), ...input, call] }, overrides).body.contents[1]!.parts.at(-1)!['thoughtSignature']
+  const first = (input: InputItem[], overrides: TargetOverrides = {}): unknown =>
+    encode({ input: [user('q'), ...input, call] }, overrides).body.contents[1]!.parts.at(-1)!['thoughtSignature']
   const STAND_IN = Buffer.from('skip_thought_signature_validator').toString('base64')
   it('come back from the plain fields too', () => {
     expect(first([signed({ signature: 's1', format: 'google-gemini-v1' })])).toBe('s1')
@@ -114,12 +143,17 @@ describe('thinking', () => {
   })
   it('can be declared for any model', () => {
     const options: TargetOverrides['options'] = { thinking: 'level', thinking_levels: ['low'], model_rules: [{ match: '.', thinking: 'none' }] }
-    expect(encode({ reasoning: { effort: 'high' } }, { options }).body['generationConfig']).toEqual({ thinkingConfig: { thinkingLevel: 'low', includeThoughts: true } })
+    expect(encode({ reasoning: { effort: 'high' } }, { options }).body['generationConfig']).toEqual({
+      thinkingConfig: { thinkingLevel: 'low', includeThoughts: true },
+    })
   })
 })
 
 describe('tools', () => {
-  const tools = [{ type: 'function', name: 'a' }, { type: 'function', name: 'b' }]
+  const tools = [
+    { type: 'function', name: 'a' },
+    { type: 'function', name: 'b' },
+  ]
   const configOf = (request: Partial<ModelRequest>, overrides: TargetOverrides = {}): unknown =>
     (encode(request, overrides).body['toolConfig'] as { functionCallingConfig?: unknown } | undefined)?.functionCallingConfig
   it.each<[string, ModelRequest['tool_choice'], unknown]>([
@@ -127,7 +161,11 @@ describe('tools', () => {
     ['none', 'none', { mode: 'NONE' }],
     ['required', 'required', { mode: 'ANY' }],
     ['one', { type: 'function', name: 'b' }, { mode: 'ANY', allowedFunctionNames: ['b'] }],
-    ['some, required', { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'b' }] }, { mode: 'ANY', allowedFunctionNames: ['b'] }],
+    [
+      'some, required',
+      { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'b' }] },
+      { mode: 'ANY', allowedFunctionNames: ['b'] },
+    ],
   ])('choice %s', (_name, tool_choice, config) => {
     const { body } = encode({ tools, tool_choice: tool_choice! })
     expect(configOf({ tools, tool_choice: tool_choice! })).toEqual(config)
@@ -161,7 +199,12 @@ describe('tools', () => {
     expect([body['tools'], body['toolConfig'], dropped]).toEqual([undefined, undefined, ['tools']])
   })
   it('with names it refuses get others', () => {
-    const { body } = encode({ tools: [{ type: 'function', name: '1st tool!' }, { type: 'function', name: 'fine.one' }] })
+    const { body } = encode({
+      tools: [
+        { type: 'function', name: '1st tool!' },
+        { type: 'function', name: 'fine.one' },
+      ],
+    })
     const names = (body['tools'] as { functionDeclarations: { name: string }[] }[])[0]!.functionDeclarations.map(({ name }) => name)
     expect(names[0]).toMatch(/^_\w*$/)
     expect(names[1]).toBe('fine.one')
@@ -171,8 +214,14 @@ describe('tools', () => {
 describe('structured output', () => {
   const schema = { type: 'json_schema', name: 'n', schema: { type: 'object' } } as const
   it('is native where it may be', () => {
-    expect(encode({ text: { format: schema } }).body['generationConfig']).toEqual({ responseMimeType: 'application/json', responseJsonSchema: { type: 'object' } })
-    expect(encode({ text: { format: schema } }, { options: { schemas: 'openapi' } }).body['generationConfig']).toEqual({ responseMimeType: 'application/json', responseSchema: { type: 'OBJECT' } })
+    expect(encode({ text: { format: schema } }).body['generationConfig']).toEqual({
+      responseMimeType: 'application/json',
+      responseJsonSchema: { type: 'object' },
+    })
+    expect(encode({ text: { format: schema } }, { options: { schemas: 'openapi' } }).body['generationConfig']).toEqual({
+      responseMimeType: 'application/json',
+      responseSchema: { type: 'OBJECT' },
+    })
     expect(encode({ text: { format: { type: 'json_object' } } }).body['generationConfig']).toEqual({ responseMimeType: 'application/json' })
   })
   it('stands beside tools where models can', () => {
@@ -189,17 +238,29 @@ describe('media', () => {
   const urls = (request: ModelRequest, overrides: TargetOverrides = {}): readonly string[] => gemini.mediaUrls!(request, geminiTarget(overrides))
   it('the endpoint cannot read itself are asked for, once each, in results of tools too', () => {
     const image = { type: 'input_image', image_url: 'https://x.test/a.png' } as const
-    expect(urls({ input: [user([image, image]), { type: 'function_call_output', call_id: '1', output: [{ ...image, image_url: 'http://y.test/b' }] }] })).toEqual(['https://x.test/a.png', 'http://y.test/b'])
+    expect(
+      urls({ input: [user([image, image]), { type: 'function_call_output', call_id: '1', output: [{ ...image, image_url: 'http://y.test/b' }] }] }),
+    ).toEqual(['https://x.test/a.png', 'http://y.test/b'])
     expect(urls({ input: [user('https://x.test/a.png'), { type: 'reasoning', summary: [] }] })).toEqual([])
   })
-  it.each(['gs://b/a.mp4', 'https://youtu.be/x', 'https://generativelanguage.googleapis.com/v1beta/files/a', 'data:video/mp4;base64,AA'])('%s is not fetched', (video_url) => {
-    expect(urls(part({ type: 'input_video', video_url }))).toEqual([])
-    expect(() => encode(part({ type: 'input_video', video_url }))).not.toThrow()
-  })
+  it.each(['gs://b/a.mp4', 'https://youtu.be/x', 'https://generativelanguage.googleapis.com/v1beta/files/a', 'data:video/mp4;base64,AA'])(
+    '%s is not fetched',
+    (video_url) => {
+      expect(urls(part({ type: 'input_video', video_url }))).toEqual([])
+      expect(() => encode(part({ type: 'input_video', video_url }))).not.toThrow()
+    },
+  )
   it('that were not fetched are an error', () => {
-    expect(() => encode(part({ type: 'input_image', image_url: 'https://x.test/a.png' }))).toThrow(expect.objectContaining({ errorType: 'image_download_failed' }))
+    expect(() => encode(part({ type: 'input_image', image_url: 'https://x.test/a.png' }))).toThrow(
+      expect.objectContaining({ errorType: 'image_download_failed' }),
+    )
   })
-  it.each([{ type: 'input_image', file_id: 'file-1' }, { type: 'input_file', file_id: 'file-1' }, { type: 'input_file' }, { type: 'input_image', image_url: 'ftp://x/y' }])('%j is for another endpoint', (content) => {
+  it.each([
+    { type: 'input_image', file_id: 'file-1' },
+    { type: 'input_file', file_id: 'file-1' },
+    { type: 'input_file' },
+    { type: 'input_image', image_url: 'ftp://x/y' },
+  ])('%j is for another endpoint', (content) => {
     expect(() => encode(part(content))).toThrow(expect.objectContaining({ errorType: 'invalid_prompt', failover: 'next' }))
   })
   it('images are asked for only where the model makes them', () => {

@@ -8,7 +8,10 @@ import { gemini } from './index.ts'
 
 type Part = { readonly [field: string]: unknown }
 
-const TOOLS: ModelRequest['tools'] = [{ type: 'function', name: 'f' }, { type: 'custom', name: 'patch' }]
+const TOOLS: ModelRequest['tools'] = [
+  { type: 'function', name: 'f' },
+  { type: 'custom', name: 'patch' },
+]
 const SIGNED_CALL: Part = { functionCall: { id: 'c1', name: 'f', args: { city: 'Paris' } }, thoughtSignature: 's1' }
 const CALL: Part = { functionCall: { id: 'c2', name: 'f', args: {} } }
 const THOUGHT: Part = { text: 'Let me think.', thought: true }
@@ -19,9 +22,10 @@ function itemsOf(events: readonly ModelEvent[], thin: boolean): InputItem[] {
   for (const event of events) {
     if (event.type === 'item-start') items.set(event.key, { ...event.item })
     const item = 'key' in event ? items.get(event.key)! : {}
-    if (event.type === 'text-delta') item['content'] = [{ type: 'output_text', text: `${(item['content'] as { text: string }[])[0]?.text ?? ''}${event.delta}` }]
+    if (event.type === 'text-delta')
+      item['content'] = [{ type: 'output_text', text: `${(item['content'] as { text: string }[])[0]?.text ?? ''}${event.delta}` }]
     if (event.type === 'reasoning-delta') item['summary'] = [{ type: 'summary_text', text: event.delta }]
-    if (event.type === 'arguments-delta') item['arguments'] = `${String(item['arguments'] ?? '')}${event.delta}`
+    if (event.type === 'arguments-delta') item['arguments'] = (item['arguments'] as string) + event.delta
     if (event.type === 'item-end') Object.assign(item, event.item)
   }
   return [...items.values()].map((item): InputItem => {
@@ -38,9 +42,21 @@ function sentBack(parts: readonly Part[], { thin = false, to = {} }: { readonly 
   decoder.push('{"candidates":[{"finishReason":"STOP"}]}', undefined, out)
   decoder.end(out)
   const answer = itemsOf(out, thin)
-  const results = answer.flatMap((item): InputItem[] => (item.type === 'function_call' ? [{ type: 'function_call_output', call_id: String((item as OtherItem)['call_id']), output: 'ok' }] : []))
-  const question: InputItem = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'q' }, { type: 'input_image', image_url: 'data:image/png;base64,iVBORw0KGgo=' }] }
-  const { body } = gemini.encodeRequest({ input: [question, ...answer, ...results, { type: 'message', role: 'user', content: 'next' }], tools: TOOLS }, geminiTarget(to))
+  const results = answer.flatMap((item): InputItem[] =>
+    item.type === 'function_call' ? [{ type: 'function_call_output', call_id: String((item as OtherItem)['call_id']), output: 'ok' }] : [],
+  )
+  const question: InputItem = {
+    type: 'message',
+    role: 'user',
+    content: [
+      { type: 'input_text', text: 'q' },
+      { type: 'input_image', image_url: 'data:image/png;base64,iVBORw0KGgo=' },
+    ],
+  }
+  const { body } = gemini.encodeRequest(
+    { input: [question, ...answer, ...results, { type: 'message', role: 'user', content: 'next' }], tools: TOOLS },
+    geminiTarget(to),
+  )
   return (JSON.parse(body) as { contents: { parts: Part[] }[] }).contents[1]!.parts
 }
 
@@ -52,15 +68,32 @@ describe('what a model said goes back as it said it, thoughts apart', () => {
     ['a text whose signature came behind it', [{ text: 'Hello' }, { text: '', thoughtSignature: 's2' }]],
     ['text, its signature, a signed call', [{ text: 'Hello' }, { text: '', thoughtSignature: 's2' }, SIGNED_CALL]],
     ['a call and a signature behind it', [SIGNED_CALL, { text: '', thoughtSignature: 's2' }]],
-    ['code with its result', [{ executableCode: { id: 'e', language: 'PYTHON', code: '1' }, thoughtSignature: 's3' }, { codeExecutionResult: { id: 'e', outcome: 'OUTCOME_OK', output: '1' } }, { text: 'One.', thoughtSignature: 's4' }]],
-    ['steps of native tools', [{ toolCall: { toolType: 'X', id: 't' }, thoughtSignature: 's5' }, { toolResponse: { toolType: 'X', id: 't', response: { n: 1 } } }, SIGNED_CALL]],
+    [
+      'code with its result',
+      [
+        { executableCode: { id: 'e', language: 'PYTHON', code: '1' }, thoughtSignature: 's3' },
+        { codeExecutionResult: { id: 'e', outcome: 'OUTCOME_OK', output: '1' } },
+        { text: 'One.', thoughtSignature: 's4' },
+      ],
+    ],
+    [
+      'steps of native tools',
+      [
+        { toolCall: { toolType: 'X', id: 't' }, thoughtSignature: 's5' },
+        { toolResponse: { toolType: 'X', id: 't', response: { n: 1 } } },
+        SIGNED_CALL,
+      ],
+    ],
   ])('%s', (_name, parts) => {
     const spoken = parts.filter((part) => part['thought'] !== true)
     expect(sentBack(parts)).toEqual(spoken)
     expect(sentBack(parts, { thin: true })).toEqual(spoken)
   })
   it('images, to the models that make them', () => {
-    const parts = [{ text: 'Here:', thoughtSignature: 's1' }, { inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgo=' }, thoughtSignature: 's2' }]
+    const parts = [
+      { text: 'Here:', thoughtSignature: 's1' },
+      { inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgo=' }, thoughtSignature: 's2' },
+    ]
     expect(sentBack(parts, { to: { model: 'gemini-3-pro-image-preview' } })).toEqual(parts)
     expect(sentBack(parts)).toEqual([parts[0], { text: '', thoughtSignature: 's2' }])
   })

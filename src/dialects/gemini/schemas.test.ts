@@ -12,52 +12,141 @@ describe('JSON Schema', () => {
   it('keeps everything but what stands beside a reference', () => {
     expect(
       fitJsonSchema({
-        $schema: 'x', type: 'object', additionalProperties: false, properties: { type: { type: ['string', 'null'] }, $ref: { const: 1 }, a: { $ref: '#/definitions/A', description: 'd', title: 't', nullable: true } },
-        definitions: { A: { type: 'integer', minimum: 0 } }, default: { $ref: 'kept' },
+        $schema: 'x',
+        type: 'object',
+        additionalProperties: false,
+        properties: {
+          type: { type: ['string', 'null'] },
+          $ref: { const: 1 },
+          a: { $ref: '#/definitions/A', description: 'd', title: 't', nullable: true },
+        },
+        definitions: { A: { type: 'integer', minimum: 0 } },
+        default: { $ref: 'kept' },
       }),
     ).toEqual({
-      type: 'object', additionalProperties: false, properties: { type: { type: ['string', 'null'] }, $ref: { const: 1 }, a: { $ref: '#/$defs/A', description: 'd' } },
-      $defs: { A: { type: 'integer', minimum: 0 } }, default: { $ref: 'kept' },
+      type: 'object',
+      additionalProperties: false,
+      properties: { type: { type: ['string', 'null'] }, $ref: { const: 1 }, a: { $ref: '#/$defs/A', description: 'd' } },
+      $defs: { A: { type: 'integer', minimum: 0 } },
+      default: { $ref: 'kept' },
     })
   })
 })
 
 describe('the OpenAPI subset', () => {
   it.each<[string, Json, Json]>([
-    ['types are upper case', { type: 'object', properties: { a: { type: 'string' } }, required: ['a', 'ghost'] }, { type: 'OBJECT', properties: { a: { type: 'STRING' } }, required: ['a'] }],
+    [
+      'types are upper case',
+      { type: 'object', properties: { a: { type: 'string' } }, required: ['a', 'ghost'] },
+      { type: 'OBJECT', properties: { a: { type: 'STRING' } }, required: ['a'] },
+    ],
     ['unknown keywords go', { type: 'string', additionalProperties: false, $id: 'x', contentEncoding: 'y', deprecated: true }, { type: 'STRING' }],
-    ['references are put in place', { type: 'object', properties: { a: { $ref: '#/$defs/A', description: 'd' } }, $defs: { A: { type: 'integer', minimum: 1 } } }, { type: 'OBJECT', properties: { a: { type: 'INTEGER', minimum: 1, description: 'd' } } }],
-    ['references with escapes are followed', { properties: { a: { $ref: '#/$defs/x~1y%20z' } }, $defs: { 'x/y z': { type: 'boolean' } } }, { type: 'OBJECT', properties: { a: { type: 'BOOLEAN' } } }],
+    [
+      'references are put in place',
+      { type: 'object', properties: { a: { $ref: '#/$defs/A', description: 'd' } }, $defs: { A: { type: 'integer', minimum: 1 } } },
+      { type: 'OBJECT', properties: { a: { type: 'INTEGER', minimum: 1, description: 'd' } } },
+    ],
+    [
+      'references with escapes are followed',
+      { properties: { a: { $ref: '#/$defs/x~1y%20z' } }, $defs: { 'x/y z': { type: 'boolean' } } },
+      { type: 'OBJECT', properties: { a: { type: 'BOOLEAN' } } },
+    ],
     ['foreign references are objects', { $ref: 'https://x.test/schema' }, { type: 'OBJECT' }],
     ['constants are enums', { const: 'a' }, { type: 'STRING', enum: ['a'], format: 'enum' }],
     ['enums of others are told', { type: 'integer', enum: [1, 2], description: 'n.' }, { type: 'INTEGER', description: 'n. One of: 1, 2.' }],
     ['null in an enum is nullable', { enum: ['a', null] }, { type: 'STRING', nullable: true, enum: ['a'], format: 'enum' }],
     ['a type or null is nullable', { type: ['string', 'null'], maxLength: 3 }, { type: 'STRING', nullable: true, maxLength: 3 }],
     ['several types are a choice', { type: ['string', 'number'] }, { anyOf: [{ type: 'STRING' }, { type: 'NUMBER' }] }],
-    ['a choice with null is nullable', { anyOf: [{ type: 'string', description: 'd' }, { type: 'null' }] }, { type: 'STRING', nullable: true, description: 'd' }],
+    [
+      'a choice with null is nullable',
+      { anyOf: [{ type: 'string', description: 'd' }, { type: 'null' }] },
+      { type: 'STRING', nullable: true, description: 'd' },
+    ],
     ['oneOf is anyOf', { oneOf: [{ type: 'string' }, { type: 'number' }] }, { anyOf: [{ type: 'STRING' }, { type: 'NUMBER' }] }],
-    ['allOf is merged', { allOf: [{ $ref: '#/$defs/A' }, { properties: { b: { type: 'string' } }, required: ['b'] }], $defs: { A: { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] } } }, { type: 'OBJECT', properties: { a: { type: 'STRING' }, b: { type: 'STRING' } }, required: ['a', 'b'] }],
+    [
+      'allOf is merged',
+      {
+        allOf: [{ $ref: '#/$defs/A' }, { properties: { b: { type: 'string' } }, required: ['b'] }],
+        $defs: { A: { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] } },
+      },
+      { type: 'OBJECT', properties: { a: { type: 'STRING' }, b: { type: 'STRING' } }, required: ['a', 'b'] },
+    ],
     ['formats it does not know go', { type: 'string', format: 'email' }, { type: 'STRING' }],
     ['formats it knows stay', { type: 'string', format: 'date-time' }, { type: 'STRING', format: 'date-time' }],
     ['arrays have items', { type: 'array' }, { type: 'ARRAY', items: { type: 'STRING' } }],
-    ['tuples are arrays of a choice', { type: 'array', prefixItems: [{ type: 'string' }, { type: 'number' }] }, { type: 'ARRAY', items: { anyOf: [{ type: 'STRING' }, { type: 'NUMBER' }] } }],
+    [
+      'tuples are arrays of a choice',
+      { type: 'array', prefixItems: [{ type: 'string' }, { type: 'number' }] },
+      { type: 'ARRAY', items: { anyOf: [{ type: 'STRING' }, { type: 'NUMBER' }] } },
+    ],
     ['exclusive bounds are bounds', { type: 'number', exclusiveMinimum: 0 }, { type: 'NUMBER', minimum: 0 }],
   ])('%s', (_name, schema, expected) => {
     expect(toOpenApiSchema(schema)).toEqual(expected)
   })
   it('ends recursion', () => {
-    const schema = { type: 'object', properties: { next: { $ref: '#' }, list: { type: 'array', items: { $ref: '#/$defs/N' } } }, $defs: { N: { properties: { child: { $ref: '#/$defs/N' } } } } }
+    const schema = {
+      type: 'object',
+      properties: { next: { $ref: '#' }, list: { type: 'array', items: { $ref: '#/$defs/N' } } },
+      $defs: { N: { properties: { child: { $ref: '#/$defs/N' } } } },
+    }
     expect(JSON.stringify(toOpenApiSchema(schema)).length).toBeLessThan(2000)
   })
 })
 
 describe('any schema', () => {
-  const keyword = fc.constantFrom('type', 'properties', 'items', '$ref', 'anyOf', 'allOf', 'oneOf', 'enum', 'const', 'required', '$defs', 'format', 'description', 'nullable', 'prefixItems', 'x-other')
-  const leaf = fc.oneof(fc.constantFrom<unknown>('string', 'object', 'null', 'array', '#', '#/$defs/a', '#/properties/a', null, true, 1, ['string', 'null'], ['a']), fc.string({ maxLength: 3 }))
+  const keyword = fc.constantFrom(
+    'type',
+    'properties',
+    'items',
+    '$ref',
+    'anyOf',
+    'allOf',
+    'oneOf',
+    'enum',
+    'const',
+    'required',
+    '$defs',
+    'format',
+    'description',
+    'nullable',
+    'prefixItems',
+    'x-other',
+  )
+  const leaf = fc.oneof(
+    fc.constantFrom<unknown>('string', 'object', 'null', 'array', '#', '#/$defs/a', '#/properties/a', null, true, 1, ['string', 'null'], ['a']),
+    fc.string({ maxLength: 3 }),
+  )
   const { node } = fc.letrec<{ node: Json }>((tie) => ({
-    node: fc.dictionary(fc.oneof(keyword, fc.constantFrom('a', 'b')), fc.oneof({ depthSize: 'small' }, leaf, tie('node'), fc.array(tie('node'), { maxLength: 2 })), { maxKeys: 4 }),
+    node: fc.dictionary(
+      fc.oneof(keyword, fc.constantFrom('a', 'b')),
+      fc.oneof({ depthSize: 'small' }, leaf, tie('node'), fc.array(tie('node'), { maxLength: 2 })),
+      { maxKeys: 4 },
+    ),
   }))
-  const ALLOWED = new Set(['type', 'format', 'title', 'description', 'nullable', 'enum', 'items', 'properties', 'required', 'anyOf', 'default', 'example', 'minimum', 'maximum', 'minItems', 'maxItems', 'minLength', 'maxLength', 'pattern', 'minProperties', 'maxProperties', 'propertyOrdering'])
+  const ALLOWED = new Set([
+    'type',
+    'format',
+    'title',
+    'description',
+    'nullable',
+    'enum',
+    'items',
+    'properties',
+    'required',
+    'anyOf',
+    'default',
+    'example',
+    'minimum',
+    'maximum',
+    'minItems',
+    'maxItems',
+    'minLength',
+    'maxLength',
+    'pattern',
+    'minProperties',
+    'maxProperties',
+    'propertyOrdering',
+  ])
   const check = (schema: Json): void => {
     for (const [key, value] of Object.entries(schema)) {
       expect(ALLOWED).toContain(key)
@@ -69,9 +158,15 @@ describe('any schema', () => {
     if (schema['type'] === 'ARRAY') expect(schema['items']).toBeDefined()
   }
   it('becomes one of the subset', () => {
-    fc.assert(fc.property(node, (schema) => check(toOpenApiSchema(schema))), { numRuns: 1000 })
+    fc.assert(
+      fc.property(node, (schema) => check(toOpenApiSchema(schema))),
+      { numRuns: 1000 },
+    )
   })
   it('loses nothing it needs in the newer form', () => {
-    fc.assert(fc.property(node, (schema) => void JSON.stringify(fitJsonSchema(schema))), { numRuns: 500 })
+    fc.assert(
+      fc.property(node, (schema) => void JSON.stringify(fitJsonSchema(schema))),
+      { numRuns: 500 },
+    )
   })
 })

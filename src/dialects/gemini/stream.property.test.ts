@@ -12,7 +12,13 @@ import { utf16Offsets } from './grounding.ts'
 // The same cases in every run: a failure must not depend on luck.
 fc.configureGlobal({ seed: 20260301 })
 
-const REQUEST = { input: [], tools: [{ type: 'custom', name: 'patch' }, { type: 'function', name: 'f' }] }
+const REQUEST = {
+  input: [],
+  tools: [
+    { type: 'custom', name: 'patch' },
+    { type: 'function', name: 'f' },
+  ],
+}
 const TARGET = geminiTarget()
 
 type Outcome = { readonly events: readonly ModelEvent[]; readonly error?: string }
@@ -37,13 +43,27 @@ const nasty = fc.oneof(
   fc.constantFrom('', ' ', '\n', '"', '\\', '\u0000', '\ud83d', '😀', '"text":"', '"text": "x', 'tokenCount": 7', '\u2042probe\u2042', '{"input":"'),
 )
 const value = fc.oneof(nasty, fc.constantFrom<unknown>(null, undefined, 0, -1, 1.5, true, [], {}, 'STOP'))
-const args = fc.oneof(fc.constantFrom<unknown>({}, { a: 1 }, { input: 'x' }, [], null, 'text', 1.0), fc.dictionary(fc.string({ maxLength: 3 }), value, { maxKeys: 2 }))
+const args = fc.oneof(
+  fc.constantFrom<unknown>({}, { a: 1 }, { input: 'x' }, [], null, 'text', 1.0),
+  fc.dictionary(fc.string({ maxLength: 3 }), value, { maxKeys: 2 }),
+)
 const piece = fc.record(
-  { jsonPath: fc.constantFrom<unknown>('$.a', '$.a.b', '$.l[0]', '$', 7, "$['x']", '$.__proto__.p'), stringValue: value, numberValue: value, willContinue: fc.boolean() },
+  {
+    jsonPath: fc.constantFrom<unknown>('$.a', '$.a.b', '$.l[0]', '$', 7, "$['x']", '$.__proto__.p'),
+    stringValue: value,
+    numberValue: value,
+    willContinue: fc.boolean(),
+  },
   { requiredKeys: ['jsonPath'] },
 )
 const call = fc.record(
-  { id: fc.constantFrom<unknown>('a', 'b', '', 7), name: fc.constantFrom<unknown>('f', 'patch', 'ghost', '', 7), args, willContinue: fc.boolean(), partialArgs: fc.oneof(value, fc.array(piece, { maxLength: 2 })) },
+  {
+    id: fc.constantFrom<unknown>('a', 'b', '', 7),
+    name: fc.constantFrom<unknown>('f', 'patch', 'ghost', '', 7),
+    args,
+    willContinue: fc.boolean(),
+    partialArgs: fc.oneof(value, fc.array(piece, { maxLength: 2 })),
+  },
   { requiredKeys: [] },
 )
 const part = fc.oneof(
@@ -68,7 +88,12 @@ const grounding = fc.record(
   {
     webSearchQueries: fc.oneof(value, fc.constant(['q'])),
     groundingChunks: fc.oneof(value, fc.array(fc.oneof(value, fc.record({ web: fc.record({ uri: value, title: value }) })), { maxLength: 2 })),
-    groundingSupports: fc.oneof(value, fc.array(fc.oneof(value, fc.record({ segment: fc.oneof(segment, value), groundingChunkIndices: fc.oneof(value, fc.constant([0, 1, -1])) })), { maxLength: 2 })),
+    groundingSupports: fc.oneof(
+      value,
+      fc.array(fc.oneof(value, fc.record({ segment: fc.oneof(segment, value), groundingChunkIndices: fc.oneof(value, fc.constant([0, 1, -1])) })), {
+        maxLength: 2,
+      }),
+    ),
   },
   { requiredKeys: [] },
 )
@@ -79,11 +104,27 @@ const candidate = fc.record(
     finishReason: fc.constantFrom<unknown>(undefined, '', 'STOP', 'MAX_TOKENS', 'SAFETY', 'OTHER', 'UNEXPECTED_TOOL_CALL', 7),
     groundingMetadata: fc.oneof(value, grounding),
     citationMetadata: fc.oneof(value, fc.record({ citations: fc.oneof(value, fc.array(segment, { maxLength: 2 })) })),
-    logprobsResult: fc.oneof(value, fc.record({ chosenCandidates: fc.oneof(value, fc.array(fc.record({ token: value, logProbability: value }), { maxLength: 2 })), topCandidates: value })),
+    logprobsResult: fc.oneof(
+      value,
+      fc.record({
+        chosenCandidates: fc.oneof(value, fc.array(fc.record({ token: value, logProbability: value }), { maxLength: 2 })),
+        topCandidates: value,
+      }),
+    ),
   },
   { requiredKeys: [] },
 )
-const usage = fc.record({ promptTokenCount: fc.oneof(value, fc.nat()), candidatesTokenCount: fc.oneof(value, fc.nat()), thoughtsTokenCount: value, totalTokenCount: value, promptTokensDetails: value, serviceTier: value }, { requiredKeys: [] })
+const usage = fc.record(
+  {
+    promptTokenCount: fc.oneof(value, fc.nat()),
+    candidatesTokenCount: fc.oneof(value, fc.nat()),
+    thoughtsTokenCount: value,
+    totalTokenCount: value,
+    promptTokensDetails: value,
+    serviceTier: value,
+  },
+  { requiredKeys: [] },
+)
 const frame = fc.record(
   {
     candidates: fc.oneof({ weight: 5, arbitrary: fc.array(candidate, { maxLength: 2 }) }, value),
@@ -114,7 +155,12 @@ describe('any frames', () => {
   })
 
   it('so does any body', () => {
-    const body = fc.oneof(fc.string(), fc.json(), frame.map((object) => JSON.stringify(object)), fc.array(frame, { maxLength: 3 }).map((list) => JSON.stringify([...list, JSON.parse(STOP)])))
+    const body = fc.oneof(
+      fc.string(),
+      fc.json(),
+      frame.map((object) => JSON.stringify(object)),
+      fc.array(frame, { maxLength: 3 }).map((list) => JSON.stringify([...list, JSON.parse(STOP)])),
+    )
     fc.assert(
       fc.property(body, (text) => {
         const events: ModelEvent[] = []
@@ -138,7 +184,7 @@ describe('any frames', () => {
         const events: ModelEvent[] = []
         try {
           gemini.decoder(REQUEST, TARGET).body(`[${texts.join(',')}]`, events)
-        } catch (error) {
+        } catch {
           expect(streamed.error).toBeDefined()
           return
         }
@@ -152,9 +198,15 @@ describe('any frames', () => {
 describe('the fast path', () => {
   /** Frames as servers write them: the same shape around changing text, with counts that grow. */
   const template = fc.constantFrom<(text: string, count: number) => string>(
-    (text, count) => JSON.stringify({ candidates: [{ content: { parts: [{ text }], role: 'model' }, index: 0 }], usageMetadata: { promptTokenCount: 9, candidatesTokenCount: count, promptTokensDetails: [{ modality: 'TEXT', tokenCount: 9 }] }, responseId: 'r' }),
+    (text, count) =>
+      JSON.stringify({
+        candidates: [{ content: { parts: [{ text }], role: 'model' }, index: 0 }],
+        usageMetadata: { promptTokenCount: 9, candidatesTokenCount: count, promptTokensDetails: [{ modality: 'TEXT', tokenCount: 9 }] },
+        responseId: 'r',
+      }),
     (text) => JSON.stringify({ candidates: [{ content: { role: 'model', parts: [{ text }] } }], usageMetadata: { trafficType: 'ON_DEMAND' } }),
-    (text, count) => `{"candidates": [{"content": {"parts": [{"text": ${JSON.stringify(text)}}],"role": "model"},"index": 0}],"usageMetadata": {"totalTokenCount": ${count}},"modelVersion": "m"}`,
+    (text, count) =>
+      `{"candidates": [{"content": {"parts": [{"text": ${JSON.stringify(text)}}],"role": "model"},"index": 0}],"usageMetadata": {"totalTokenCount": ${count}},"modelVersion": "m"}`,
     (text, count) => JSON.stringify({ candidates: [{ index: count % 2, content: { parts: [{ text }] } }] }),
     (text) => JSON.stringify({ candidates: [{ content: { parts: [{ text, thought: true }] } }] }),
     (text) => JSON.stringify({ candidates: [{ content: { parts: [{ text }, { text }] } }], note: `"text":"${text}"` }),
@@ -201,7 +253,11 @@ describe('the fast path', () => {
     const decoder = new GeminiDecoder(REQUEST, TARGET)
     const events: ModelEvent[] = []
     const write = (text: string, count: number): string =>
-      JSON.stringify({ candidates: [{ content: { parts: [{ text }], role: 'model' }, index: 0 }], usageMetadata: { promptTokenCount: 9, candidatesTokenCount: count, totalTokenCount: 9 + count }, responseId: 'r' })
+      JSON.stringify({
+        candidates: [{ content: { parts: [{ text }], role: 'model' }, index: 0 }],
+        usageMetadata: { promptTokenCount: 9, candidatesTokenCount: count, totalTokenCount: 9 + count },
+        responseId: 'r',
+      })
     for (const text of ['one', 'two']) decoder.push(write(text, 1), undefined, events)
     const parse = JSON.parse
     let parsed = 0
@@ -228,12 +284,22 @@ describe('offsets in bytes', () => {
       fc.property(fc.array(fc.string({ unit: 'grapheme', maxLength: 4 })), (pieces) => {
         const text = pieces.join('')
         const ends = pieces.map((_, index) => pieces.slice(0, index + 1).join(''))
-        const found = utf16Offsets(text, ends.map((before) => Buffer.byteLength(before)))
+        const found = utf16Offsets(
+          text,
+          ends.map((before) => Buffer.byteLength(before)),
+        )
         for (const before of ends) expect(found.get(Buffer.byteLength(before))).toBe(before.length)
       }),
     )
   })
   it('inside a character, or behind the end, move to where text can be cut', () => {
-    expect([...utf16Offsets('a😀b', [0, 1, 3, 5, 6, 99])]).toEqual([[0, 0], [1, 1], [3, 1], [5, 3], [6, 4], [99, 4]])
+    expect([...utf16Offsets('a😀b', [0, 1, 3, 5, 6, 99])]).toEqual([
+      [0, 0],
+      [1, 1],
+      [3, 1],
+      [5, 3],
+      [6, 4],
+      [99, 4],
+    ])
   })
 })

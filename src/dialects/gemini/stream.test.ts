@@ -11,7 +11,10 @@ import { gemini } from './index.ts'
 interface Settings extends TargetOverrides {
   readonly request?: Partial<ModelRequest>
 }
-const TOOLS: ModelRequest['tools'] = [{ type: 'function', name: 'f' }, { type: 'custom', name: 'patch' }]
+const TOOLS: ModelRequest['tools'] = [
+  { type: 'function', name: 'f' },
+  { type: 'custom', name: 'patch' },
+]
 
 /** Decodes frames; objects become frames, strings are data as they are. */
 function decode(frames: readonly unknown[], settings: Settings = {}): ModelEvent[] {
@@ -30,7 +33,14 @@ function decodeBody(text: string, settings: Settings = {}): ModelEvent[] {
   return out
 }
 const frame = (parts: readonly unknown[] | undefined, finishReason?: string, fields: object = {}): object => ({
-  candidates: [{ ...(parts === undefined ? {} : { content: { role: 'model', parts } }), ...(finishReason === undefined ? {} : { finishReason }), index: 0, ...fields }],
+  candidates: [
+    {
+      ...(parts === undefined ? {} : { content: { role: 'model', parts } }),
+      ...(finishReason === undefined ? {} : { finishReason }),
+      index: 0,
+      ...fields,
+    },
+  ],
   responseId: 'r1',
   modelVersion: 'gemini-3-flash-preview',
 })
@@ -44,7 +54,8 @@ const call = (name: string | undefined, args?: unknown, fields: object = {}, tho
 function sketch(events: readonly ModelEvent[]): string {
   const items = new Map<string, { type: string; text: string; signature: string }>()
   for (const event of events) {
-    if (event.type === 'item-start') items.set(event.key, { type: 'name' in event.item ? String(event.item['name']) : event.item.type, text: '', signature: '' })
+    if (event.type === 'item-start')
+      items.set(event.key, { type: 'name' in event.item ? String(event.item['name']) : event.item.type, text: '', signature: '' })
     const item = 'key' in event ? items.get(event.key) : undefined
     if (item === undefined) continue
     if ('delta' in event) item.text += event.delta
@@ -54,7 +65,8 @@ function sketch(events: readonly ModelEvent[]): string {
   return [...items.values()].map((item) => `${item.type}:${item.text}${item.signature}`).join(' ')
 }
 const calls = (events: readonly ModelEvent[]): string[] => foldEvents(events).calls.map((each) => `${each.callId}:${each.name}(${each.text})`)
-const last = (events: readonly ModelEvent[]): Extract<ModelEvent, { type: 'response-end' }> => events.at(-1) as Extract<ModelEvent, { type: 'response-end' }>
+const last = (events: readonly ModelEvent[]): Extract<ModelEvent, { type: 'response-end' }> =>
+  events.at(-1) as Extract<ModelEvent, { type: 'response-end' }>
 const items = (events: readonly ModelEvent[]): object[] => events.flatMap((event) => (event.type === 'item-start' ? [event.item] : []))
 const notes = (events: readonly ModelEvent[]): object[] => events.flatMap((event) => (event.type === 'annotation' ? [event.annotation] : []))
 function failure(run: () => unknown): GatewayError {
@@ -85,13 +97,25 @@ describe('text', () => {
     expect(last(decode([frame([text('a')], 'STOP'), frame([text('b')], 'MAX_TOKENS')])).reason).toBe('length')
   })
   it('ignores other candidates, blank frames and an end mark', () => {
-    const other = { candidates: [{ index: 1, content: { parts: [text('no')] } }, { index: 0, content: { parts: [text('yes')] }, finishReason: 'STOP' }] }
+    const other = {
+      candidates: [
+        { index: 1, content: { parts: [text('no')] } },
+        { index: 0, content: { parts: [text('yes')] }, finishReason: 'STOP' },
+      ],
+    }
     expect(sketch(decode(['', other, '[DONE]']))).toBe('message:yes')
   })
   it('carries log probabilities with the text they belong to', () => {
     const logprobsResult = {
       chosenCandidates: [{ token: 'é', tokenId: 1, logProbability: -0.5 }],
-      topCandidates: [{ candidates: [{ token: 'é', logProbability: -0.5 }, { token: 'e', logProbability: -1 }] }],
+      topCandidates: [
+        {
+          candidates: [
+            { token: 'é', logProbability: -0.5 },
+            { token: 'e', logProbability: -1 },
+          ],
+        },
+      ],
     }
     const delta = decode([frame([text('é')], 'STOP', { logprobsResult })]).find((event) => event.type === 'text-delta')
     expect(delta).toMatchObject({
@@ -112,10 +136,22 @@ describe('thoughts and signatures', () => {
     ['on the first of parallel calls only', [frame([call('f', {}, {}, 's1'), call('f', {})], 'STOP')], 'reasoning:/s1 f:{} f:{}'],
     ['on a whole text, before it', [frame([text('Hi', 's1')], 'STOP')], 'reasoning:/s1 message:Hi'],
     ['behind a text, after it', [frame([text('Hi')]), frame([text('', 's1')], 'STOP')], 'message:Hi reasoning:/s1'],
-    ['inside a text, after it and without cutting it', [frame([text('H')]), frame([text('i', 's1')]), frame([text('!')], 'STOP')], 'message:Hi! reasoning:/s1'],
-    ['between text and call, each where it belongs', [frame([text('Hi')]), frame([text('', 's1'), call('f', {}, {}, 's2')], 'STOP')], 'message:Hi reasoning:/s1 reasoning:/s2 f:{}'],
+    [
+      'inside a text, after it and without cutting it',
+      [frame([text('H')]), frame([text('i', 's1')]), frame([text('!')], 'STOP')],
+      'message:Hi! reasoning:/s1',
+    ],
+    [
+      'between text and call, each where it belongs',
+      [frame([text('Hi')]), frame([text('', 's1'), call('f', {}, {}, 's2')], 'STOP')],
+      'message:Hi reasoning:/s1 reasoning:/s2 f:{}',
+    ],
     ['on a thought, with what follows', [frame([{ ...thought('t'), thoughtSignature: 's1' }, text('Hi')], 'STOP')], 'reasoning:t/s1 message:Hi'],
-    ['on a call after which empty text is signed too', [frame([call('f', {}, {}, 's1')]), frame([text('', 's2')], 'STOP')], 'reasoning:/s1 f:{} reasoning:/s2'],
+    [
+      'on a call after which empty text is signed too',
+      [frame([call('f', {}, {}, 's1')]), frame([text('', 's2')], 'STOP')],
+      'reasoning:/s1 f:{} reasoning:/s2',
+    ],
   ])('travel %s', (_name, frames, expected) => {
     expect(sketch(decode(frames))).toBe(expected)
   })
@@ -144,13 +180,16 @@ describe('calls', () => {
     expect(foldEvents(decode([frame([call('f')], 'STOP')])).calls[0]?.text).toBe('{}')
   })
   it('keep numbers as they were written', () => {
-    const data = '{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"id":12345678901234567890,"x":1.0,"e":1E3}}}]},"finishReason":"STOP"}]}'
+    const data =
+      '{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"id":12345678901234567890,"x":1.0,"e":1E3}}}]},"finishReason":"STOP"}]}'
     const expected = '{"id":12345678901234567890,"x":1.0,"e":1E3}'
     expect(foldEvents(decode([data])).calls[0]?.text).toBe(expected)
     expect(foldEvents(decodeBody(data)).calls[0]?.text).toBe(expected)
   })
   it('of free-form tools are unwrapped', () => {
-    expect(foldEvents(decode([frame([call('patch', { input: '*** Begin\n' })], 'STOP')])).calls).toMatchObject([{ type: 'custom_tool_call', text: '*** Begin\n' }])
+    expect(foldEvents(decode([frame([call('patch', { input: '*** Begin\n' })], 'STOP')])).calls).toMatchObject([
+      { type: 'custom_tool_call', text: '*** Begin\n' },
+    ])
   })
   it('between texts and after them each have their place', () => {
     expect(sketch(decode([frame([text('a'), call('f', {}), text('b')], 'STOP')]))).toBe('message:a f:{} message:b')
@@ -174,7 +213,8 @@ describe('calls', () => {
 })
 
 describe('calls in pieces', () => {
-  const piece = (jsonPath: string, fields: object, more = true): object => call(undefined, undefined, { partialArgs: [{ jsonPath, ...fields }], ...(more ? { willContinue: true } : {}) })
+  const piece = (jsonPath: string, fields: object, more = true): object =>
+    call(undefined, undefined, { partialArgs: [{ jsonPath, ...fields }], ...(more ? { willContinue: true } : {}) })
   const open = call('f', undefined, { willContinue: true }, 's1')
   it('are put together by path', () => {
     const frames = [
@@ -191,7 +231,9 @@ describe('calls in pieces', () => {
     expect(foldEvents(decode([frame([open, piece('$.a', { stringValue: 'x' })], 'STOP')])).calls[0]?.text).toBe('{"a":"x"}')
   })
   it('that break off inside a string are a broken answer', () => {
-    expect(failure(() => decode([frame([open, piece('$.a', { stringValue: 'x', willContinue: true })], 'STOP')])).errorType).toBe('provider_unavailable')
+    expect(failure(() => decode([frame([open, piece('$.a', { stringValue: 'x', willContinue: true })], 'STOP')])).errorType).toBe(
+      'provider_unavailable',
+    )
   })
   it('cut by the limit are incomplete, not repaired', () => {
     const events = decode([frame([open, piece('$.a', { stringValue: 'x', willContinue: true })], 'MAX_TOKENS')])
@@ -223,7 +265,11 @@ describe('other parts', () => {
     const events = decode(parts.map((part) => frame([part])).concat(frame([text('')], 'STOP')))
     expect(sketch(events)).toBe('reasoning:/s1 code_interpreter_call: message:It failed.')
     expect(items(events)).toContainEqual({
-      type: 'code_interpreter_call', status: 'failed', code: 'print(1)', container_id: 'code_execution:e1', outputs: [{ type: 'logs', logs: 'oops' }],
+      type: 'code_interpreter_call',
+      status: 'failed',
+      code: 'print(1)',
+      container_id: 'code_execution:e1',
+      outputs: [{ type: 'logs', logs: 'oops' }],
     })
   })
   it('code whose result never comes is an item all the same', () => {
@@ -254,28 +300,56 @@ describe('grounding', () => {
     expect(items(events).at(-1)).toEqual({
       type: 'web_search_call',
       status: 'completed',
-      action: { type: 'search', query: 'capital', queries: ['capital', 'population'], sources: [{ type: 'url', url: 'https://a.test' }, { type: 'url', url: 'https://b.test' }] },
+      action: {
+        type: 'search',
+        query: 'capital',
+        queries: ['capital', 'population'],
+        sources: [
+          { type: 'url', url: 'https://a.test' },
+          { type: 'url', url: 'https://b.test' },
+        ],
+      },
     })
   })
   it('is found by its own words where offsets count from another part', () => {
-    const metadata = { ...grounding, groundingSupports: [{ segment: { partIndex: 1, startIndex: 0, endIndex: 5, text: 'Paris' }, groundingChunkIndices: [0] }] }
-    expect(notes(decode([frame([text('It is '), text('Paris')], 'STOP', { groundingMetadata: metadata })]))).toMatchObject([{ start_index: 6, end_index: 11 }])
+    const metadata = {
+      ...grounding,
+      groundingSupports: [{ segment: { partIndex: 1, startIndex: 0, endIndex: 5, text: 'Paris' }, groundingChunkIndices: [0] }],
+    }
+    expect(notes(decode([frame([text('It is '), text('Paris')], 'STOP', { groundingMetadata: metadata })]))).toMatchObject([
+      { start_index: 6, end_index: 11 },
+    ])
   })
   it('counts from the message it stands in', () => {
-    const metadata = { groundingChunks: grounding.groundingChunks, groundingSupports: [{ segment: { startIndex: 3, endIndex: 8, text: 'Paris' }, groundingChunkIndices: [0] }] }
-    expect(notes(decode([frame([text('one'), call('f', {}), text('Paris')], 'STOP', { groundingMetadata: metadata })]))).toMatchObject([{ start_index: 0, end_index: 5 }])
+    const metadata = {
+      groundingChunks: grounding.groundingChunks,
+      groundingSupports: [{ segment: { startIndex: 3, endIndex: 8, text: 'Paris' }, groundingChunkIndices: [0] }],
+    }
+    expect(notes(decode([frame([text('one'), call('f', {}), text('Paris')], 'STOP', { groundingMetadata: metadata })]))).toMatchObject([
+      { start_index: 0, end_index: 5 },
+    ])
   })
   it('cites files of a store, and sources that are tied to nothing', () => {
-    const stored = { groundingChunks: [{ retrievedContext: { title: 'doc', fileSearchStore: 'stores/1' } }], groundingSupports: [{ segment: { endIndex: 2 }, groundingChunkIndices: [0, 7] }] }
-    expect(notes(decode([frame([text('Hi')], 'STOP', { groundingMetadata: stored })]))).toEqual([{ type: 'file_citation', file_id: 'stores/1', filename: 'doc', index: 2 }])
+    const stored = {
+      groundingChunks: [{ retrievedContext: { title: 'doc', fileSearchStore: 'stores/1' } }],
+      groundingSupports: [{ segment: { endIndex: 2 }, groundingChunkIndices: [0, 7] }],
+    }
+    expect(notes(decode([frame([text('Hi')], 'STOP', { groundingMetadata: stored })]))).toEqual([
+      { type: 'file_citation', file_id: 'stores/1', filename: 'doc', index: 2 },
+    ])
     const loose = { groundingChunks: [{ web: { uri: 'https://a.test' } }] }
     expect(notes(decode([frame([text('Hi')], 'STOP', { groundingMetadata: loose })]))).toMatchObject([{ start_index: 2, end_index: 2 }])
   })
   it('names sources the model recited', () => {
     const citationMetadata = { citationSources: [{ startIndex: 1, endIndex: 3, uri: 'https://c.test' }] }
-    expect(notes(decode([frame([text('Hello')], 'STOP', { citationMetadata })]))).toMatchObject([{ url: 'https://c.test', start_index: 1, end_index: 3 }])
+    expect(notes(decode([frame([text('Hello')], 'STOP', { citationMetadata })]))).toMatchObject([
+      { url: 'https://c.test', start_index: 1, end_index: 3 },
+    ])
   })
-  it.each([['gemini-3-flash-preview', 2], ['gemini-2.5-flash', 1]])('is charged by %s in units of its own', (model, searches) => {
+  it.each([
+    ['gemini-3-flash-preview', 2],
+    ['gemini-2.5-flash', 1],
+  ])('is charged by %s in units of its own', (model, searches) => {
     const events = decode([{ ...frame([text('Hi')], 'STOP', { groundingMetadata: grounding }), usageMetadata: { promptTokenCount: 1 } }], { model })
     expect(last(events).usage?.serverToolUse).toEqual({ web_search: searches })
   })
@@ -284,17 +358,45 @@ describe('grounding', () => {
 describe('usage', () => {
   const usageOf = (usageMetadata: object): unknown => last(decode([{ ...frame([text('Hi')], 'STOP'), usageMetadata }])).usage
   it.each<[string, object, object]>([
-    ['thoughts beside the candidates', { promptTokenCount: 10, candidatesTokenCount: 5, thoughtsTokenCount: 7, totalTokenCount: 22 }, { inputTokens: 10, outputTokens: 12, reasoningTokens: 7, totalTokens: 22 }],
-    ['thoughts among the candidates, by the total', { promptTokenCount: 10, candidatesTokenCount: 12, thoughtsTokenCount: 7, totalTokenCount: 22 }, { inputTokens: 10, outputTokens: 12, reasoningTokens: 7, totalTokens: 22 }],
-    ['what tools put into the prompt', { promptTokenCount: 85, candidatesTokenCount: 122, toolUsePromptTokenCount: 149, thoughtsTokenCount: 87, totalTokenCount: 443 }, { inputTokens: 234, outputTokens: 209, totalTokens: 443 }],
-    ['cache reads', { promptTokenCount: 100, cachedContentTokenCount: 80, candidatesTokenCount: 1, totalTokenCount: 101 }, { inputTokens: 100, cachedTokens: 80 }],
+    [
+      'thoughts beside the candidates',
+      { promptTokenCount: 10, candidatesTokenCount: 5, thoughtsTokenCount: 7, totalTokenCount: 22 },
+      { inputTokens: 10, outputTokens: 12, reasoningTokens: 7, totalTokens: 22 },
+    ],
+    [
+      'thoughts among the candidates, by the total',
+      { promptTokenCount: 10, candidatesTokenCount: 12, thoughtsTokenCount: 7, totalTokenCount: 22 },
+      { inputTokens: 10, outputTokens: 12, reasoningTokens: 7, totalTokens: 22 },
+    ],
+    [
+      'what tools put into the prompt',
+      { promptTokenCount: 85, candidatesTokenCount: 122, toolUsePromptTokenCount: 149, thoughtsTokenCount: 87, totalTokenCount: 443 },
+      { inputTokens: 234, outputTokens: 209, totalTokens: 443 },
+    ],
+    [
+      'cache reads',
+      { promptTokenCount: 100, cachedContentTokenCount: 80, candidatesTokenCount: 1, totalTokenCount: 101 },
+      { inputTokens: 100, cachedTokens: 80 },
+    ],
     ['no count of the visible part', { promptTokenCount: 10, thoughtsTokenCount: 2, totalTokenCount: 17 }, { outputTokens: 7, reasoningTokens: 2 }],
-    ['modalities', { promptTokenCount: 10, promptTokensDetails: [{ modality: 'AUDIO', tokenCount: 4 }], candidatesTokenCount: 9, candidatesTokensDetails: [{ modality: 'IMAGE', tokenCount: 8 }] }, { audioInputTokens: 4, imageOutputTokens: 8 }],
+    [
+      'modalities',
+      {
+        promptTokenCount: 10,
+        promptTokensDetails: [{ modality: 'AUDIO', tokenCount: 4 }],
+        candidatesTokenCount: 9,
+        candidatesTokensDetails: [{ modality: 'IMAGE', tokenCount: 8 }],
+      },
+      { audioInputTokens: 4, imageOutputTokens: 8 },
+    ],
   ])('%s', (_name, raw, expected) => {
     expect(usageOf(raw)).toMatchObject({ ...expected, raw })
   })
   it('is the last word on each count, also where only text came after it', () => {
-    const counted = (value: string, candidatesTokenCount: number): object => ({ ...frame([text(value)]), usageMetadata: { promptTokenCount: 9, candidatesTokenCount, totalTokenCount: 9 + candidatesTokenCount } })
+    const counted = (value: string, candidatesTokenCount: number): object => ({
+      ...frame([text(value)]),
+      usageMetadata: { promptTokenCount: 9, candidatesTokenCount, totalTokenCount: 9 + candidatesTokenCount },
+    })
     const events = decode([counted('a', 1), counted('b', 2), counted('c', 3), counted('d', 4), frame([text('')], 'STOP')])
     expect(last(events).usage).toMatchObject({ outputTokens: 4, totalTokens: 13 })
   })
@@ -310,16 +412,22 @@ describe('usage', () => {
 describe('the end', () => {
   it.each([
     ['MAX_TOKENS', 'length'],
-    ...['SAFETY', 'RECITATION', 'LANGUAGE', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII', 'MODEL_ARMOR', 'IMAGE_SAFETY'].map((word) => [word, 'content_filter']),
+    ...['SAFETY', 'RECITATION', 'LANGUAGE', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII', 'MODEL_ARMOR', 'IMAGE_SAFETY'].map((word) => [
+      word,
+      'content_filter',
+    ]),
   ])('%s is %s, with and without content', (native, reason) => {
     expect(last(decode([frame([text('Hi')], native)]))).toMatchObject({ reason, nativeReason: native })
     expect(last(decode([frame(undefined, native)])).reason).toBe(reason)
     expect(last(decode([{ candidates: [{ content: {}, finishReason: native }] }])).reason).toBe(reason)
   })
-  it.each(['MALFORMED_FUNCTION_CALL', 'MALFORMED_RESPONSE', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOOL_CALLS', 'OTHER', 'MISSING_THOUGHT_SIGNATURE'])('%s is a failure that another try may mend', (native) => {
-    const error = failure(() => decode([frame(undefined, native)]))
-    expect([error.errorType, error.failover, error.details.providerCode]).toEqual(['provider_unavailable', 'retry', native])
-  })
+  it.each(['MALFORMED_FUNCTION_CALL', 'MALFORMED_RESPONSE', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOOL_CALLS', 'OTHER', 'MISSING_THOUGHT_SIGNATURE'])(
+    '%s is a failure that another try may mend',
+    (native) => {
+      const error = failure(() => decode([frame(undefined, native)]))
+      expect([error.errorType, error.failover, error.details.providerCode]).toEqual(['provider_unavailable', 'retry', native])
+    },
+  )
   it('a word nobody knows is a stop when there is an answer', () => {
     expect(last(decode([frame([text('Hi')], 'NEW_WORD')])).reason).toBe('stop')
     expect(failure(() => decode([frame(undefined, 'NEW_WORD')])).errorType).toBe('provider_unavailable')
@@ -350,7 +458,10 @@ describe('blocks and errors', () => {
   it('a blocked prompt is the fault of its content', () => {
     const error = failure(() => decode([{ promptFeedback: { blockReason: 'SAFETY' }, usageMetadata: { promptTokenCount: 3 } }]))
     expect([error.errorType, error.details.providerCode]).toEqual(['content_policy_violation', 'SAFETY'])
-    expect(failure(() => decodeBody('{"promptFeedback":{"blockReason":"IMAGE_SAFETY","blockReasonMessage":"no"}}'))).toMatchObject({ message: 'no', publicCode: 'image_content_policy_violation' })
+    expect(failure(() => decodeBody('{"promptFeedback":{"blockReason":"IMAGE_SAFETY","blockReasonMessage":"no"}}'))).toMatchObject({
+      message: 'no',
+      publicCode: 'image_content_policy_violation',
+    })
   })
   it('harmless feedback is nothing', () => {
     expect(sketch(decode([{ ...frame([text('Hi')], 'STOP'), promptFeedback: { safetyRatings: [] } }]))).toBe('message:Hi')
@@ -371,17 +482,28 @@ describe('blocks and errors', () => {
     expect(sketch(decode(['{"bro', frame([text('Hi')], 'STOP')]))).toBe('message:Hi')
     expect(failure(() => decode(Array.from({ length: 17 }, () => 'noise'))).message).toContain('not JSON')
   })
-  const refusal = (status: number, error: object): GatewayError => gemini.decodeError(status, {}, JSON.stringify([{ error: { code: status, ...error } }]), geminiTarget())
+  const refusal = (status: number, error: object): GatewayError =>
+    gemini.decodeError(status, {}, JSON.stringify([{ error: { code: status, ...error } }]), geminiTarget())
   it('a key that is refused with 400 is dead', () => {
-    const error = refusal(400, { message: 'API key not valid.', status: 'INVALID_ARGUMENT', details: [{ '@type': 'ErrorInfo', reason: 'API_KEY_INVALID' }] })
+    const error = refusal(400, {
+      message: 'API key not valid.',
+      status: 'INVALID_ARGUMENT',
+      details: [{ '@type': 'ErrorInfo', reason: 'API_KEY_INVALID' }],
+    })
     expect([error.errorType, error.details.credentialDead]).toEqual(['authentication', true])
   })
   it('a retry hint is read from the details', () => {
-    const error = refusal(429, { message: 'Quota', status: 'RESOURCE_EXHAUSTED', details: [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '37s' }] })
+    const error = refusal(429, {
+      message: 'Quota',
+      status: 'RESOURCE_EXHAUSTED',
+      details: [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '37s' }],
+    })
     expect([error.errorType, error.details.retryAfterMs]).toEqual(['rate_limit_exceeded', 37_000])
   })
   it('a prompt that is too long is told apart', () => {
-    expect(refusal(400, { message: 'The input token count (2000000) exceeds the maximum number of tokens allowed (1048576).' }).errorType).toBe('context_length_exceeded')
+    expect(refusal(400, { message: 'The input token count (2000000) exceeds the maximum number of tokens allowed (1048576).' }).errorType).toBe(
+      'context_length_exceeded',
+    )
   })
   it('a signature it cannot read is worth a try without', () => {
     const error = refusal(400, { message: 'Corrupted thought signature.', status: 'INVALID_ARGUMENT' })

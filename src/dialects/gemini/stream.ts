@@ -1,22 +1,20 @@
 import type { Decoder, Target } from '../../core/dialect.ts'
-import { GatewayError } from '../../core/error.ts'
+import type { GatewayError } from '../../core/error.ts'
 import type { FinishReason, ModelEvent } from '../../core/event.ts'
-import { sealReasoning } from '../../core/reasoning-envelope.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { AnswerWriter } from '../shared/answer-writer.ts'
-import type { ReasoningFields } from '../shared/answer-writer.ts'
+import { parseExact } from '../shared/exact-json.ts'
 import { scrubbedExcerpt } from '../shared/scrub.ts'
 import { asString, isObject, tryParseJson } from '../shared/json.ts'
 import { codeItem } from './code-execution.ts'
-import { markUnreadableSignature, streamError } from './error.ts'
-import { parseExactJson } from './exact-json.ts'
+import { blockedPrompt, brokenAnswer, markUnreadableSignature, streamError } from './error.ts'
 import { isUnspecified, mapFinish, strongerFinish } from './finish.ts'
 import { FunctionCallDecoder } from './function-calls.ts'
 import { GroundingCollector } from './grounding.ts'
 import { decodeLogprobs } from './logprobs.ts'
 import { traitsOf } from './model-traits.ts'
-import { REASONING_FORMAT } from './options.ts'
 import type { GeminiOptions } from './options.ts'
+import { SignatureWriter } from './signatures.ts'
 import { TextTemplate } from './text-template.ts'
 import { toolsOf } from './tools.ts'
 import { decodeUsage } from './usage.ts'
@@ -33,6 +31,7 @@ export class GeminiDecoder implements Decoder {
   finished = false
   readonly #target: Target<GeminiOptions>
   readonly #writer: AnswerWriter
+  readonly #signatures: SignatureWriter
   readonly #calls: FunctionCallDecoder
   readonly #grounding = new GroundingCollector()
   readonly #template: TextTemplate | undefined
@@ -46,10 +45,6 @@ export class GeminiDecoder implements Decoder {
   #responseId = ''
   /** Everything the answer says, for the offsets of citations. */
   #text = ''
-  /** The signature of the part in hand, or of a thought, that the next item takes with it. */
-  #signature: string | undefined
-  /** Signatures of text parts inside or behind a message; written when it ends. */
-  #trailing: string[] = []
   /** Code whose result has not come yet. */
   #code: { readonly code: Json; readonly signature: string | undefined } | undefined
   /** Set by every frame that did more than write text. */
@@ -58,14 +53,15 @@ export class GeminiDecoder implements Decoder {
   constructor(request: ModelRequest, target: Target<GeminiOptions>, fastPath = true) {
     this.#target = target
     this.#template = fastPath ? new TextTemplate() : undefined
-    this.#writer = new AnswerWriter({ names: () => toolsOf(request, target.options).names, endReasoning: () => this.#takeSignature() })
+    this.#writer = new AnswerWriter({ names: () => toolsOf(request, target.options).names, endReasoning: () => this.#signatures.take() })
+    this.#signatures = new SignatureWriter(this.#writer, target.scope)
     this.#calls = new FunctionCallDecoder({
       writer: this.#writer,
       providerName: target.providerName,
       declared: () => new Set(toolsOf(request, target.options).all.map(({ name }) => name)),
       // Without an id of the answer, its place in the conversation tells its calls from those of other turns.
       seed: () => this.#responseId || `turn ${request.input.length}`,
-      sign: (signature) => this.#sign(signature),
+      sign: (signature) => this.#signatures.write(signature),
     })
   }
 
@@ -93,11 +89,13 @@ export class GeminiDecoder implements Decoder {
   body(text: string, out: ModelEvent[]): void {
     if (this.finished) return
     this.#writer.out = out
-    const value = text.includes('"functionCall"') ? parseExactJson(text) : tryParseJson(text)
+    const value = text.includes('"functionCall"') ? parseExact(text) : tryParseJson(text)
     // Without `alt=sse` a stream is one array of what would have been its frames.
     const frames: readonly unknown[] = Array.isArray(value) ? value : [value]
-    if (frames.length === 0 || !frames.every(isObject)) throw this.#unavailable(text.trim() === '' ? 'an empty answer' : 'an answer that is not JSON', text)
-    for (const frame of frames) this.#object(frame as Json)
+    for (const frame of frames) {
+      if (!isObject(frame)) throw this.#unavailable(text.trim() === '' ? 'an empty answer' : 'an answer that is not JSON', text)
+      this.#object(frame)
+    }
     if (this.#frames === 0) throw this.#unavailable('an answer without candidates', text)
     this.end(out)
   }
@@ -117,7 +115,7 @@ export class GeminiDecoder implements Decoder {
     if (data.startsWith('[DONE]')) return
     if (data.trim() === '') return
     this.#readLastUsage()
-    const value = data.includes('"functionCall"') ? parseExactJson(data) : tryParseJson(data)
+    const value = data.includes('"functionCall"') ? parseExact(data) : tryParseJson(data)
     if (event === 'error') throw streamError(value ?? data, this.#target.providerName)
     const frame: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value
     if (!isObject(frame)) {
@@ -128,8 +126,8 @@ export class GeminiDecoder implements Decoder {
     const before = this.#writer.out.length
     this.#object(frame)
     if (!this.#busy && this.#template !== undefined && this.#writer.out.length === before + 1) {
-      const event = this.#writer.out[before]!
-      if (event.type === 'text-delta' && event.plain === true) this.#template.learn(data, event.delta)
+      const written = this.#writer.out[before]!
+      if (written.type === 'text-delta' && written.plain === true) this.#template.learn(data, written.delta)
     }
   }
 
@@ -139,7 +137,8 @@ export class GeminiDecoder implements Decoder {
     this.#noteUsage(frame['usageMetadata'])
     const candidate = firstCandidate(frame['candidates'])
     const feedback = isObject(frame['promptFeedback']) ? frame['promptFeedback'] : undefined
-    if (candidate === undefined && feedback !== undefined && asString(feedback['blockReason'])) throw this.#blocked(feedback)
+    if (candidate === undefined && feedback !== undefined && asString(feedback['blockReason']))
+      throw blockedPrompt(feedback, this.#target.providerName)
     if (candidate === undefined && !isObject(frame['usageMetadata']) && frame['responseId'] === undefined) return
     this.#frames++
     this.#start(frame)
@@ -189,9 +188,8 @@ export class GeminiDecoder implements Decoder {
     this.#calls.release()
     this.#endCode()
     if (writer.messageKey !== undefined) {
-      // A reasoning item here would cut the message in two: the signature follows its end.
-      if (signature !== undefined) this.#trailing.push(signature)
-    } else this.#sign(signature)
+      if (signature !== undefined) this.#signatures.keepForEnd(signature)
+    } else this.#signatures.write(signature)
     writer.text(text, logprobs)
     this.#text += text
     if (signature !== undefined) this.#busy = true
@@ -203,7 +201,7 @@ export class GeminiDecoder implements Decoder {
     if (part['thought'] === true) {
       // Pictures the model thinks in are no answer.
       if (typeof part['text'] === 'string') this.#thought(part['text'])
-      if (signature !== undefined) this.#signature = signature
+      if (signature !== undefined) this.#signatures.keep(signature)
       return
     }
     if (isObject(part['functionCall'])) {
@@ -216,8 +214,10 @@ export class GeminiDecoder implements Decoder {
       this.#code = { code: part['executableCode'], signature }
     } else if (isObject(part['codeExecutionResult'])) this.#codeResult(part['codeExecutionResult'], signature)
     else if (isObject(part['inlineData'])) this.#inlineData(part['inlineData'], signature)
-    else if (isObject(part['toolCall']) || isObject(part['toolResponse'])) this.#carry(part)
-    else if (part['text'] === '' && signature !== undefined) this.#trailing.push(signature)
+    else if (isObject(part['toolCall']) || isObject(part['toolResponse'])) {
+      this.#leaveText()
+      this.#signatures.carry(part)
+    } else if (part['text'] === '' && signature !== undefined) this.#signatures.keepForEnd(signature)
   }
 
   #thought(text: string): void {
@@ -231,7 +231,7 @@ export class GeminiDecoder implements Decoder {
     this.#leaveText()
     const before = this.#code
     this.#code = undefined
-    this.#sign(before?.signature ?? signature)
+    this.#signatures.write(before?.signature ?? signature)
     this.#writer.wholeItem(codeItem(before?.code, result))
   }
 
@@ -240,7 +240,7 @@ export class GeminiDecoder implements Decoder {
     const before = this.#code
     if (before === undefined) return
     this.#code = undefined
-    this.#sign(before.signature)
+    this.#signatures.write(before.signature)
     this.#writer.wholeItem(codeItem(before.code, undefined))
   }
 
@@ -250,53 +250,14 @@ export class GeminiDecoder implements Decoder {
     if (!bytes || !type.startsWith('image/')) return
     this.#leaveText()
     this.#endCode()
-    this.#sign(signature)
+    this.#signatures.write(signature)
     this.#writer.wholeItem({ type: 'image_generation_call', status: 'completed', result: bytes })
   }
 
-  /** Steps of native tools beside functions: nothing to show, but they must go back with the turn as they are. */
-  #carry(part: Json): void {
-    this.#leaveText()
-    this.#writer.closeMessage()
-    const { scope } = this.#target
-    this.#writer.opaqueReasoning({
-      format: REASONING_FORMAT,
-      encrypted_content: sealReasoning({ format: REASONING_FORMAT, scope, data: JSON.stringify(part) }),
-    })
-  }
-
-  // ---- signatures ----
-
-  /** Puts a signature in front of what is written next: into the reasoning that is open, or an item of its own. */
-  #sign(signature: string | undefined): void {
-    const own = signature ?? this.#signature
-    this.#signature = own
-    if (own === undefined) return
-    if (this.#writer.reasoningKey !== undefined) return this.#writer.closeReasoning()
-    this.#signature = undefined
-    this.#writer.closeMessage()
-    this.#writer.opaqueReasoning(this.#seal(own))
-  }
-
-  #takeSignature(): ReasoningFields {
-    const signature = this.#signature
-    this.#signature = undefined
-    return signature === undefined ? { format: REASONING_FORMAT } : this.#seal(signature)
-  }
-
-  #seal(signature: string): ReasoningFields {
-    const { scope } = this.#target
-    return { format: REASONING_FORMAT, signature, encrypted_content: sealReasoning({ format: REASONING_FORMAT, scope, signature }) }
-  }
-
-  /** Ends the message, if one is open, and writes the signatures of its text. */
-  #leaveText(status?: 'incomplete'): void {
+  /** Something else than text comes. */
+  #leaveText(): void {
     this.#calls.release()
-    if (this.#trailing.length === 0) return
-    this.#writer.closeMessage(status)
-    const trailing = this.#trailing
-    this.#trailing = []
-    for (const signature of trailing) this.#writer.opaqueReasoning(this.#seal(signature))
+    this.#signatures.leaveText()
   }
 
   // ---- the end ----
@@ -310,7 +271,6 @@ export class GeminiDecoder implements Decoder {
     this.#calls.finish(cut)
     writer.flushHeldSpace()
     if (!writer.hasContent && !cut) throw this.#unavailable('an empty answer')
-    if (this.#signature !== undefined && writer.reasoningKey === undefined) this.#trailing.push(this.#signature)
     this.#cite(cut)
     this.#readLastUsage()
     const tier = asString(this.#usage['serviceTier'])
@@ -337,7 +297,7 @@ export class GeminiDecoder implements Decoder {
       }
       if (search !== undefined) writer.closeMessage(cut ? 'incomplete' : undefined)
     }
-    this.#leaveText(cut ? 'incomplete' : undefined)
+    this.#signatures.finish(cut ? 'incomplete' : undefined)
     if (search !== undefined) writer.wholeItem(search)
   }
 
@@ -348,31 +308,13 @@ export class GeminiDecoder implements Decoder {
     if (isObject(frame)) this.#noteUsage(frame['usageMetadata'])
   }
 
-  #blocked(feedback: Json): GatewayError {
-    const reason = asString(feedback['blockReason'])!
-    const said = asString(feedback['blockReasonMessage'])
-    const { providerName } = this.#target
-    return new GatewayError('content_policy_violation', said || `${providerName} blocked the prompt (${reason})`, {
-      source: 'provider',
-      providerName,
-      providerCode: reason,
-      ...(reason === 'IMAGE_SAFETY' ? { publicCode: 'image_content_policy_violation' } : {}),
-    })
-  }
-
   #failed(native: string): GatewayError {
     const said = this.#finishMessage === undefined ? '' : `: ${scrubbedExcerpt(this.#finishMessage, 300)}`
     return markUnreadableSignature(this.#unavailable(`an answer that ended with "${native}"${said}`))
   }
 
   #unavailable(what: string, raw?: string): GatewayError {
-    const { providerName } = this.#target
-    return new GatewayError('provider_unavailable', `${providerName} sent ${what}`, {
-      source: 'provider',
-      providerName,
-      ...(this.#native === undefined ? {} : { providerCode: this.#native }),
-      ...(raw === undefined ? {} : { raw: scrubbedExcerpt(raw, 4096) }),
-    })
+    return brokenAnswer(this.#target.providerName, what, this.#native, raw)
   }
 }
 

@@ -12,12 +12,7 @@ const ASSUMED_OUTPUT_TOKENS = 32_000
 type On = Extract<ReasoningWish, { mode: 'on' }>
 
 /** `thinkingConfig`, or undefined when the model is left to itself; names what could not be said in `dropped`. */
-export function encodeThinking(
-  request: ModelRequest,
-  target: Target<GeminiOptions>,
-  traits: ModelTraits,
-  dropped: string[],
-): JsonObject | undefined {
+export function encodeThinking(request: ModelRequest, target: Target<GeminiOptions>, traits: ModelTraits, dropped: string[]): JsonObject | undefined {
   const wish = reasoningWish(request.reasoning)
   const wantsSummary = request.reasoning?.summary != null
   if (wish.mode === 'default' && !wantsSummary) return undefined

@@ -34,7 +34,13 @@ export function toolsOf(request: Pick<ModelRequest, 'tools' | 'tool_choice'>, op
 }
 
 /** The fields `tools` and `toolConfig`. */
-export function encodeTools(tools: GeminiTools, request: ModelRequest, target: Target<GeminiOptions>, traits: ModelTraits, dropped: string[]): JsonObject {
+export function encodeTools(
+  tools: GeminiTools,
+  request: ModelRequest,
+  target: Target<GeminiOptions>,
+  traits: ModelTraits,
+  dropped: string[],
+): JsonObject {
   const { options } = target
   const config = callingConfig(tools, request, target)
   const functions = config['allowedFunctionNames'] === undefined ? tools.tools : tools.all
@@ -66,7 +72,11 @@ function declaration(tool: FlatTool, options: GeminiOptions): JsonObject {
 }
 
 /** Modes: AUTO, NONE, ANY, and VALIDATED where the caller wants arguments held to their schemas. */
-function callingConfig(tools: GeminiTools, request: ModelRequest, { options, supports }: Target<GeminiOptions>): { readonly [field: string]: unknown } {
+function callingConfig(
+  tools: GeminiTools,
+  request: ModelRequest,
+  { options, supports }: Target<GeminiOptions>,
+): { readonly [field: string]: unknown } {
   const strict = options.validated_mode && tools.tools.some((tool) => tool.strict === true)
   const { choice } = tools
   if (choice === undefined || !supports.has('tool_choice')) return strict ? { mode: 'VALIDATED' } : {}

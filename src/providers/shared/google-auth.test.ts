@@ -9,7 +9,11 @@ import { createGoogleTokens, parseGoogleCredentials, type GoogleCredentials } fr
 
 type Reply = (response: ServerResponse, attempt: number) => void
 
-const keys = generateKeyPairSync('rsa', { modulusLength: 2048, publicKeyEncoding: { type: 'spki', format: 'pem' }, privateKeyEncoding: { type: 'pkcs8', format: 'pem' } })
+const keys = generateKeyPairSync('rsa', {
+  modulusLength: 2048,
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+})
 const live = new AbortController().signal
 const token: Reply = (response, attempt) => response.end(JSON.stringify({ access_token: `token-${attempt}`, expires_in: 3599, token_type: 'Bearer' }))
 
@@ -37,7 +41,15 @@ afterEach(() => {
 })
 
 const keyFile = (fields: object = {}): string =>
-  JSON.stringify({ type: 'service_account', client_email: 'sa@p.test', private_key: keys.privateKey, private_key_id: 'k1', project_id: 'p', token_uri: url, ...fields })
+  JSON.stringify({
+    type: 'service_account',
+    client_email: 'sa@p.test',
+    private_key: keys.privateKey,
+    private_key_id: 'k1',
+    project_id: 'p',
+    token_uri: url,
+    ...fields,
+  })
 const account = (): GoogleCredentials => parseGoogleCredentials(keyFile())
 
 async function failure(work: Promise<unknown>): Promise<{ readonly type: string; readonly dead: boolean; readonly message: string }> {
@@ -68,7 +80,9 @@ describe('the exchange', () => {
   })
 
   test('refreshes a user credential', async () => {
-    const user = parseGoogleCredentials(JSON.stringify({ type: 'authorized_user', client_id: 'c', client_secret: 's', refresh_token: 'r', token_uri: url }))
+    const user = parseGoogleCredentials(
+      JSON.stringify({ type: 'authorized_user', client_id: 'c', client_secret: 's', refresh_token: 'r', token_uri: url }),
+    )
     expect(await createGoogleTokens(user, manualClock()).get(live)).toBe('token-1')
     expect(Object.fromEntries(forms[0]!)).toEqual({ grant_type: 'refresh_token', client_id: 'c', client_secret: 's', refresh_token: 'r' })
   })
@@ -116,11 +130,11 @@ describe('the cache', () => {
     })
     const tokens = createGoogleTokens(account(), manualClock())
     const [first, second] = [new AbortController(), new AbortController()]
-    const gone = expect(tokens.get(first.signal)).rejects.toThrow('gone')
+    const leaves = tokens.get(first.signal)
     const stays = tokens.get(second.signal)
     await arrived
     first.abort(new Error('gone'))
-    await gone
+    await expect(leaves).rejects.toThrow('gone')
     const closed = once(waiting!, 'close')
     second.abort(new Error('gone too'))
     await expect(stays).rejects.toThrow('gone too')

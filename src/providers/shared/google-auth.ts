@@ -32,8 +32,11 @@ const RENEW_BEFORE_MS = 5 * 60_000
 const EXCHANGE_TIMEOUT_MS = 10_000
 const MAX_ANSWER_BYTES = 64 * 1024
 
-/** Reads the JSON of a key file. Throws GatewayError `invalid_request` that says what is wrong, never what is in it. */
-export function parseGoogleCredentials(text: string): GoogleCredentials {
+/**
+ * Reads the JSON of a key file. Throws GatewayError `invalid_request` that says what is wrong, never what is in it.
+ * @param ownEndpoint whether the file may name the token endpoint: not when a caller brought it, who would choose where the gateway posts
+ */
+export function parseGoogleCredentials(text: string, ownEndpoint = true): GoogleCredentials {
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -49,7 +52,7 @@ export function parseGoogleCredentials(text: string): GoogleCredentials {
   }
   const optional = (name: string): string | undefined => (typeof fields[name] === 'string' && fields[name] !== '' ? fields[name] : undefined)
   const projectId = optional('project_id') ?? optional('quota_project_id')
-  const shared = { tokenUri: tokenUri(optional('token_uri')), ...(projectId === undefined ? {} : { projectId }) }
+  const shared = { tokenUri: tokenUri(ownEndpoint ? optional('token_uri') : undefined), ...(projectId === undefined ? {} : { projectId }) }
   switch (fields['type']) {
     case 'service_account': {
       const keyId = optional('private_key_id')
@@ -62,7 +65,13 @@ export function parseGoogleCredentials(text: string): GoogleCredentials {
       }
     }
     case 'authorized_user':
-      return { type: 'authorized_user', clientId: need('client_id'), clientSecret: need('client_secret'), refreshToken: need('refresh_token'), ...shared }
+      return {
+        type: 'authorized_user',
+        clientId: need('client_id'),
+        clientSecret: need('client_secret'),
+        refreshToken: need('refresh_token'),
+        ...shared,
+      }
     default:
       throw invalid('is of a type that is not supported; expected service_account or authorized_user')
   }
