@@ -1,9 +1,10 @@
 import type { Dialect } from '../core/dialect.ts'
 import { anthropicMessages } from './anthropic-messages/index.ts'
 import { bedrockConverse } from './bedrock-converse/index.ts'
+import { cohereV2 } from './cohere-v2/index.ts'
 import { gemini } from './gemini/index.ts'
 import { openAiChat } from './openai-chat/index.ts'
 import { openAiResponses } from './openai-responses/index.ts'
 
 /** Every upstream format, by name. */
-export const dialects: ReadonlyMap<string, Dialect> = new Map<string, Dialect>([anthropicMessages, bedrockConverse, gemini, openAiChat, openAiResponses].map((dialect) => [dialect.name, dialect]))
+export const dialects: ReadonlyMap<string, Dialect> = new Map<string, Dialect>([anthropicMessages, bedrockConverse, cohereV2, gemini, openAiChat, openAiResponses].map((dialect) => [dialect.name, dialect]))

@@ -28,7 +28,9 @@ export function createToolNames(rule: NameRule): ToolNames {
   const byUpstream = new Map<string, ToolOrigin>()
 
   const sanitize = (plain: string): string => {
-    const clean = plain.replace(/[^a-zA-Z0-9_-]/g, '_').replace(/^[^a-zA-Z_]+/, '_')
+    const common = plain.replace(/[^a-zA-Z0-9_-]/g, '_').replace(/^[^a-zA-Z_]+/, '_')
+    // Some endpoints take no hyphens either.
+    const clean = rule.pattern.test(common) ? common : common.replaceAll('-', '_')
     const hash = hashedName(plain, 8)
     return `${clean.slice(0, Math.max(0, rule.max - hash.length - 1))}_${hash}`
   }

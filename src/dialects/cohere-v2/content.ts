@@ -1,0 +1,106 @@
+import { GatewayError } from '../../core/error.ts'
+import type { Target } from '../../core/dialect.ts'
+import type { InputFile, JsonObject } from '../../core/item.ts'
+import type { ModelRequest } from '../../core/request.ts'
+import type { ContentPart } from '../shared/content-parts.ts'
+import type { CohereV2Options } from './options.ts'
+import { matchesModel } from './options.ts'
+
+export type CohereTarget = Target<CohereV2Options>
+
+/** Another endpoint may take what this one cannot. */
+function unsupported(what: string, target: CohereTarget): never {
+  throw new GatewayError('invalid_prompt', `${target.providerName} takes no ${what} for this model`, {
+    failover: 'next',
+    path: 'input',
+    providerName: target.providerName,
+  })
+}
+
+export const readsImages = ({ options, upstreamModel }: CohereTarget): boolean => matchesModel(options.vision_models, upstreamModel)
+
+/** Texts the model may cite, gathered from the files of the conversation. */
+export class Documents {
+  readonly list: JsonObject[] = []
+
+  add(part: InputFile, target: CohereTarget): void {
+    const text = textOfFile(part, target)
+    const title = part.filename ?? undefined
+    this.list.push({ id: `doc:${this.list.length}`, data: { ...(title === undefined ? {} : { title }), text } })
+  }
+}
+
+/** One block of a user message; files become documents beside the conversation. */
+export function encodePart(part: ContentPart, target: CohereTarget, documents: Documents): JsonObject[] {
+  switch (part.type) {
+    case 'input_text':
+      return [{ type: 'text', text: part.text }]
+    case 'input_image': {
+      if (!readsImages(target)) return unsupported('images', target)
+      if (!part.image_url) return unsupported('images by file id', target)
+      const detail = part.detail === 'low' || part.detail === 'high' || part.detail === 'auto' ? { detail: part.detail } : {}
+      return [{ type: 'image_url', image_url: { url: part.image_url, ...detail } }]
+    }
+    case 'input_file':
+      documents.add(part, target)
+      return []
+    case 'input_audio':
+      return unsupported('audio', target)
+    case 'input_video':
+      return unsupported('video', target)
+  }
+}
+
+/** Whether the model takes the part at all: what a tool returned degrades to a note where the user's own media would be refused. */
+export function canEncode(part: ContentPart, target: CohereTarget): boolean {
+  if (part.type === 'input_text') return true
+  if (part.type === 'input_image') return readsImages(target) && Boolean(part.image_url)
+  if (part.type !== 'input_file') return false
+  try {
+    textOfFile(part, target)
+    return true
+  } catch (error) {
+    if (error instanceof GatewayError && error.errorType === 'invalid_prompt') return false
+    throw error
+  }
+}
+
+const TEXT = /^(?:text\/|application\/(?:json|xml|(?:x-)?ya?ml|javascript|typescript|toml|sql))/
+const TEXT_NAME = /\.(?:txt|md|csv|json|xml|html?|ya?ml|log|[cm]?[jt]sx?|py|rb|go|rs|java|c|h|cpp|sh|sql|toml|ini|css)$/i
+const isRemote = (url: string): boolean => /^https?:/i.test(url)
+
+/** The text of a file; this format reads no other kind. */
+export function textOfFile(part: InputFile, target: CohereTarget): string {
+  const address = part.file_data || part.file_url
+  if (!address) return unsupported('files by id', target)
+  const name = part.filename ?? ''
+  if (isRemote(address)) {
+    const media = target.media?.get(address)
+    if (media === undefined) throw new GatewayError('image_download_failed', `Could not fetch ${address.slice(0, 200)}`, { path: 'input' })
+    return TEXT.test(media.mimeType) ? Buffer.from(media.data, 'base64').toString() : unsupported(`files of the type ${media.mimeType}`, target)
+  }
+  const match = /^data:([^;,]*)((?:;[^;,]*)*),/i.exec(address)
+  if (match === null) return TEXT_NAME.test(name) ? Buffer.from(address, 'base64').toString() : unsupported('files that hold no text', target)
+  if (!TEXT.test(match[1]!.toLowerCase()) && !(match[1] === '' && TEXT_NAME.test(name))) return unsupported('files that hold no text', target)
+  const body = address.slice(match[0].length)
+  if (/;base64/i.test(match[2]!)) return Buffer.from(body, 'base64').toString()
+  try {
+    return decodeURIComponent(body)
+  } catch {
+    return body
+  }
+}
+
+/** Remote files: their text has to be read here. Images are fetched by the vendor. */
+export function mediaUrls(request: ModelRequest): string[] {
+  const urls = new Set<string>()
+  for (const item of request.input) {
+    const parts = 'content' in item ? item['content'] : 'output' in item ? item['output'] : undefined
+    if (!Array.isArray(parts)) continue
+    for (const part of parts as readonly ContentPart[]) {
+      const url = part.type === 'input_file' ? part.file_data || part.file_url : undefined
+      if (url && isRemote(url)) urls.add(url)
+    }
+  }
+  return [...urls]
+}

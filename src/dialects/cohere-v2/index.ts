@@ -1,0 +1,31 @@
+import type { Dialect } from '../../core/dialect.ts'
+import { GatewayError } from '../../core/error.ts'
+import { classifyUpstreamError } from '../shared/errors.ts'
+import { mediaUrls } from './content.ts'
+import { cohereV2Options } from './options.ts'
+import type { CohereV2Options } from './options.ts'
+import { encodeRequest } from './request.ts'
+import { CohereDecoder } from './stream.ts'
+
+/** Statuses only this format uses. */
+const BLOCKED = 498
+const CANCELLED = 499
+
+/** Cohere's chat, second version. */
+export const cohereV2: Dialect<CohereV2Options> = {
+  name: 'cohere-v2',
+  framing: 'sse',
+  options: cohereV2Options,
+  supports: [
+    'temperature', 'top_p', 'top_k', 'frequency_penalty', 'presence_penalty', 'seed', 'stop', 'max_tokens', 'tools', 'tool_choice', 'response_format',
+    'structured_outputs', 'logprobs', 'reasoning', 'include_reasoning', 'reasoning_effort',
+  ],
+  encodeRequest,
+  decoder: (request, target) => new CohereDecoder(request, target),
+  decodeError(status, headers, body, target) {
+    const error = classifyUpstreamError({ status, headers, body, providerName: target.providerName })
+    if (status === BLOCKED) return new GatewayError('content_policy_violation', error.message, { ...error.details, failover: 'next-model' })
+    return status === CANCELLED ? new GatewayError('provider_unavailable', error.message, { ...error.details, failover: 'next' }) : error
+  },
+  mediaUrls,
+}

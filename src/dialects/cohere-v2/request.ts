@@ -1,0 +1,185 @@
+import type { EncodedRequest } from '../../core/dialect.ts'
+import { GATEWAY_FIELDS } from '../../core/request.ts'
+import type { ModelRequest } from '../../core/request.ts'
+import type { JsonObject } from '../../core/item.ts'
+import { effortBudget, reasoningWish } from '../shared/reasoning-options.ts'
+import type { ReasoningPart } from '../shared/reasoning-replay.ts'
+import type { NameRule } from '../shared/tool-names.ts'
+import { flattenTools } from '../shared/tools.ts'
+import type { FlatTools } from '../shared/tools.ts'
+import { foldTurns } from '../shared/turns.ts'
+import { Documents } from './content.ts'
+import type { CohereTarget } from './content.ts'
+import { encodeMessages, PLAN, THINKING } from './messages.ts'
+import { matchesModel } from './options.ts'
+
+type Body = { [field: string]: unknown }
+
+const TOOL_NAMES: NameRule = { pattern: /^[a-zA-Z_][a-zA-Z0-9_]*$/, max: 64 }
+const CALL_IDS = { pattern: /^[a-zA-Z0-9_-]+$/, max: 128 }
+/** Where nobody says how long an answer may be, budgets are shares of this. */
+const ASSUMED_OUTPUT_TOKENS = 32_000
+
+/** A request as `chat` takes it. Names in `dropped` what this endpoint does not get. */
+export function encodeRequest(request: ModelRequest, target: CohereTarget): EncodedRequest {
+  const { options } = target
+  const dropped: string[] = []
+  const usesTools = target.supports.has('tools')
+  const flat = toolsOf(usesTools ? request : {})
+  if (request.tools?.length && !usesTools) dropped.push('tools')
+  dropped.push(...flat.dropped)
+  const conversation = foldTurns(request, {
+    callIds: CALL_IDS,
+    names: flat.names,
+    laterSystem: 'in-place',
+    alternate: false,
+    keepReasoning: (part) => isOwn(part, target),
+  })
+  dropped.push(...conversation.dropped)
+  if (conversation.droppedReasoning && options.reasoning_replay !== 'none') dropped.push('input: reasoning of another provider')
+
+  const documents = new Documents()
+  const tools = encodeTools(flat, request, target, dropped)
+  const format = planFormat(request, target, 'tools' in tools)
+  const messages = encodeMessages(conversation, target, format.instruction === undefined ? [] : [format.instruction], documents)
+  if (format.note !== undefined) dropped.push(format.note)
+  const body: Body = {
+    model: target.upstreamModel,
+    messages,
+    ...tools,
+    ...(documents.list.length > 0 ? { documents: documents.list } : {}),
+    ...(format.responseFormat === undefined ? {} : { response_format: format.responseFormat }),
+    ...encodeParameters(request, target, dropped),
+    ...encodeThinking(request, target, dropped),
+    ...(options.safety_mode === undefined ? {} : { safety_mode: options.safety_mode }),
+    ...(options.citation_mode === undefined ? {} : { citation_options: { mode: options.citation_mode } }),
+    stream: target.stream,
+  }
+  noteIgnored(request, dropped)
+  return {
+    method: 'POST',
+    path: options.path,
+    headers: { 'content-type': 'application/json', accept: target.stream ? 'text/event-stream' : 'application/json' },
+    body: JSON.stringify(body),
+    dropped: [...new Set(dropped)],
+  }
+}
+
+/** The caller's tools under names this format accepts; the decoder asks again to find the way back. */
+export function toolsOf(request: Pick<ModelRequest, 'tools' | 'tool_choice'>): FlatTools {
+  return flattenTools(request, TOOL_NAMES)
+}
+
+/** Plans and thoughts go back only to who wrote them; others' reasoning would be read as theirs. */
+function isOwn(part: ReasoningPart, target: CohereTarget): boolean {
+  return part.scope === target.scope && part.text !== '' && (part.data === PLAN || part.data === THINKING)
+}
+
+function encodeTools(flat: FlatTools, request: ModelRequest, target: CohereTarget, dropped: string[]): Body {
+  let { tools } = flat
+  const { choice } = flat
+  // No tool can be named: only that one is offered then.
+  if (choice?.mode === 'named') tools = tools.filter((tool) => tool.name === choice.name)
+  if (tools.length === 0) return {}
+  const encoded = tools.map(({ name, description, parameters }): JsonObject => ({
+    type: 'function',
+    function: { name, ...(description === undefined ? {} : { description }), parameters },
+  }))
+  const word = choice?.mode === 'none' ? 'NONE' : choice?.mode === 'required' || choice?.mode === 'named' ? 'REQUIRED' : undefined
+  const hasChoice = target.supports.has('tool_choice')
+  if (word !== undefined && !hasChoice) {
+    if (word === 'NONE') return {}
+    dropped.push('tool_choice')
+  }
+  if (request.parallel_tool_calls === false) dropped.push('parallel_tool_calls')
+  const strict = target.options.strict_tools && tools.every((tool) => tool.strict === true)
+  return { tools: encoded, ...(word === undefined || !hasChoice ? {} : { tool_choice: word }), ...(strict ? { strict_tools: true } : {}) }
+}
+
+interface FormatPlan {
+  readonly responseFormat?: JsonObject
+  readonly instruction?: string
+  readonly note?: string
+}
+
+function planFormat(request: ModelRequest, target: CohereTarget, hasTools: boolean): FormatPlan {
+  const format = request.text?.format
+  if (format == null || format.type === 'text') return {}
+  const native = target.supports.has('structured_outputs') && (target.options.schema_with_tools || !(hasTools || hasFiles(request)))
+  const schema = format.type === 'json_schema' ? format.schema : undefined
+  if (native && schema !== undefined) return { responseFormat: { type: 'json_object', json_schema: schema } }
+  const instruction =
+    schema === undefined
+      ? 'Answer with one JSON object and nothing else.'
+      : `Answer with one JSON object that is valid under this JSON schema, and with nothing else:\n${JSON.stringify(schema)}`
+  // Without being told to write JSON the model may never come to an end.
+  if (native) return { responseFormat: { type: 'json_object' }, instruction }
+  return { instruction, note: 'text.format: asked for in the prompt' }
+}
+
+const hasFiles = (request: ModelRequest): boolean =>
+  request.input.some((item) => 'content' in item && Array.isArray(item['content']) && item['content'].some((part: { type?: unknown }) => part.type === 'input_file'))
+
+function encodeParameters(request: ModelRequest, target: CohereTarget, dropped: string[]): Body {
+  const { supports, options } = target
+  const body: Body = {}
+  const take = (field: string, name: string, supported: boolean, value: unknown): void => {
+    if (value == null) return
+    if (supported) body[name] = value
+    else dropped.push(field)
+  }
+  take('temperature', 'temperature', supports.has('temperature'), within('temperature', request.temperature, 0, options.max_temperature, dropped))
+  take('top_p', 'p', supports.has('top_p'), within('top_p', request.top_p, 0.01, 0.99, dropped))
+  take('top_k', 'k', supports.has('top_k'), within('top_k', request.top_k, 0, 500, dropped))
+  take('frequency_penalty', 'frequency_penalty', supports.has('frequency_penalty'), within('frequency_penalty', request.frequency_penalty, 0, 1, dropped))
+  take('presence_penalty', 'presence_penalty', supports.has('presence_penalty'), within('presence_penalty', request.presence_penalty, 0, 1, dropped))
+  take('seed', 'seed', supports.has('seed'), request['seed'])
+  take('max_output_tokens', 'max_tokens', supports.has('max_tokens'), within('max_output_tokens', request.max_output_tokens, 1, target.maxOutputTokens, dropped))
+  const stop = stopSequences(request)
+  if (stop.length > 0) take('stop', 'stop_sequences', supports.has('stop'), stop)
+  if ((request.top_logprobs ?? 0) > 0 || request.include?.includes('message.output_text.logprobs') === true) take('top_logprobs', 'logprobs', supports.has('logprobs'), true)
+  return body
+}
+
+/** A value at the edge of what is accepted counts as that edge; only a change the caller would notice is named. */
+function within(field: string, value: number | null | undefined, least: number, most: number | undefined, dropped: string[]): number | undefined {
+  if (value == null) return undefined
+  const fit = Math.max(least, Math.min(value, most ?? value))
+  if (Math.abs(fit - value) > 0.011) dropped.push(`${field}: ${fit < value ? 'lowered' : 'raised'} to ${fit}`)
+  return fit
+}
+
+function stopSequences(request: ModelRequest): string[] {
+  const stop = request['stop'] ?? request['stop_sequences']
+  const list: readonly unknown[] = typeof stop === 'string' ? [stop] : Array.isArray(stop) ? stop : []
+  return list.filter((each): each is string => typeof each === 'string' && each !== '').slice(0, 5)
+}
+
+function encodeThinking(request: ModelRequest, target: CohereTarget, dropped: string[]): Body {
+  const wish = reasoningWish(request.reasoning)
+  if (wish.mode === 'default') return {}
+  if (!matchesModel(target.options.reasoning_models, target.upstreamModel)) {
+    if (wish.mode === 'on') dropped.push('reasoning')
+    return {}
+  }
+  if (wish.mode === 'off') return { thinking: { type: 'disabled' } }
+  const limit = request.max_output_tokens ?? target.maxOutputTokens ?? ASSUMED_OUTPUT_TOKENS
+  const budget = wish.maxTokens ?? (wish.effort === undefined ? undefined : effortBudget(wish.effort, limit))
+  return { thinking: { type: 'enabled', ...(budget === undefined ? {} : { token_budget: budget }) } }
+}
+
+/** Fields that are handled above, or that say nothing this format could act on. */
+const HANDLED: ReadonlySet<string> = new Set([
+  ...GATEWAY_FIELDS, 'input', 'instructions', 'tools', 'tool_choice', 'parallel_tool_calls', 'max_output_tokens', 'temperature', 'top_p', 'top_k',
+  'frequency_penalty', 'presence_penalty', 'seed', 'stop', 'stop_sequences', 'top_logprobs', 'include', 'reasoning', 'text', 'prompt_cache_key', 'client_metadata',
+])
+
+function noteIgnored(request: ModelRequest, dropped: string[]): void {
+  for (const [field, value] of Object.entries(request)) {
+    if (HANDLED.has(field) || value == null) continue
+    const saysNothing =
+      (field === 'truncation' && value === 'disabled') || (field === 'background' && value === false) || (field === 'service_tier' && (value === 'auto' || value === 'default'))
+    if (!saysNothing) dropped.push(field)
+  }
+  if (request.text?.verbosity != null) dropped.push('text.verbosity')
+}
