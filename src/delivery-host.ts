@@ -124,15 +124,21 @@ function threadData({ config, databaseFile, secretKey, dataDirectory }: Delivery
   }
 }
 
+/** The threads of this process that run; one per gateway. */
+export const threads = new Set<Worker>()
+
 function spawnThread(data: DeliveryThreadData): Thread {
   // Sources run as they are; a built package has the same file beside this one.
   const file = import.meta.url.endsWith('.ts') ? './delivery-worker.ts' : './delivery-worker.js'
-  return new Worker(new URL(file, import.meta.url), {
+  const thread = new Worker(new URL(file, import.meta.url), {
     workerData: data,
     name: 'signalbox-delivery',
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
   })
+  threads.add(thread)
+  thread.once('exit', () => threads.delete(thread))
+  return thread
 }
 
 /** As one text: copying texts between threads is a fraction of copying objects. */

@@ -1,0 +1,238 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { runCrashDrill } from '../../src/testing/crash-drill.ts'
+import { startFakeDestination, type FakeDestination } from '../../src/testing/fake-destination.ts'
+import { generationSpans, type ReceivedSpan } from '../../src/testing/received-spans.ts'
+import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
+
+/** From a call to the platform, over real sockets: what arrives, what does not, and what waits. */
+const BASE = '/api/v1/observability/destinations'
+let gateway: TestGateway
+let receiver: FakeDestination
+
+beforeAll(async () => {
+  gateway = await startGateway()
+})
+afterAll(() => gateway.close())
+afterEach(async () => {
+  const { data } = (await (await gateway.api('GET', `${BASE}?limit=100`)).json()) as { data: { id: string }[] }
+  for (const { id } of data) await gateway.api('DELETE', `${BASE}/${id}`)
+  await receiver.close()
+})
+
+async function addWebhook(fields: object = {}, reactions?: FakeDestination['react']): Promise<string> {
+  receiver = await startFakeDestination(reactions)
+  return addTo(receiver, fields)
+}
+async function addTo(target: FakeDestination, fields: object = {}): Promise<string> {
+  const response = await gateway.api('POST', BASE, { type: 'webhook', name: 'hook', config: { url: `${target.url}/hook` }, ...fields })
+  expect(response.status).toBe(201)
+  return ((await response.json()) as { data: { id: string } }).data.id
+}
+async function ask(input: string, fields: object = {}): Promise<string> {
+  const response = await gateway.respond({ model: 'demo/echo', input, ...fields })
+  return ((await response.json()) as { id: string }).id
+}
+const post = (path: string, body?: object) => gateway.api('POST', `${BASE}/${path}`, body)
+const status = async (id: string) =>
+  ((await (await gateway.api('GET', `${BASE}/${id}/status`)).json()) as { data: { readonly [field: string]: unknown } }).data
+const arrived = (target = receiver): readonly ReceivedSpan[] => generationSpans(target.accepted)
+const idsOf = (spans: readonly ReceivedSpan[]) => spans.map(({ generationId }) => generationId).sort()
+/** Batches linger two seconds to fill. */
+const SOON = { timeout: 10_000, interval: 50 }
+const untilArrived = (ids: readonly string[], target = receiver) => expect.poll(() => idsOf(arrived(target)), SOON).toEqual([...ids].sort())
+const answer = (code: number, headers: { readonly [name: string]: string } = {}) => ({ kind: 'answer', status: code, headers, body: '{}' }) as const
+
+it('every call arrives, with ids that derive from it, and can be read while it is on its way', async () => {
+  const id = await addWebhook()
+  const ids = [await ask('one'), await ask('two', { stream: false, trace: { trace_id: 'order-7', team: 'blue' } })]
+  expect((await gateway.api('GET', `/api/v1/generation?id=${ids[1]!}`)).status).toBe(200)
+  await untilArrived(ids)
+  const [first, second] = ids.map((generationId) => arrived().find((span) => span.generationId === generationId)!)
+  expect(first!.span['traceId']).toMatch(/^[0-9a-f]{32}$/)
+  expect(first!.span['spanId']).toBe(String(first!.span['traceId']).slice(0, 16))
+  expect(second!.span['traceId']).not.toBe(first!.span['traceId'])
+  expect(JSON.stringify(second!.span)).toContain('blue')
+  await expect.poll(() => status(id), SOON).toMatchObject({ queued: 0, delivered: 2, dead: 0, breaker: 'closed', oldest_age_seconds: null })
+  const metrics = await (await gateway.api('GET', '/metrics')).text()
+  expect(metrics).toMatch(/gateway_delivery_total\{type="webhook",outcome="delivered"\} \d+/)
+})
+
+it('filters, allowlists and disabled destinations let only theirs through', async () => {
+  const rules = {
+    groups: [
+      {
+        logic: 'or',
+        rules: [
+          { field: 'input', operator: 'contains', value: 'wanted' },
+          { field: 'session_id', operator: 'equals', value: 's-1' },
+        ],
+      },
+    ],
+  }
+  await addWebhook({ filter_rules: rules })
+  const none = await startFakeDestination()
+  await addTo(none, { api_key_hashes: ['0'.repeat(64)] })
+  await addTo(none, { enabled: false })
+  await ask('nothing')
+  const wanted = [await ask('this is wanted'), await ask('x', { session_id: 's-1' })]
+  await untilArrived(wanted)
+  expect(none.requests).toEqual([])
+  await none.close()
+})
+
+it('sampling keeps a session whole or absent', async () => {
+  await addWebhook({ sampling_rate: 0.5 })
+  const all = await startFakeDestination()
+  await addTo(all)
+  const sent: string[] = []
+  for (let session = 0; session < 10; session++) for (let i = 0; i < 2; i++) sent.push(await ask('hi', { session_id: `session-${session}` }))
+  await untilArrived(sent, all)
+  const sampled = new Set(idsOf(arrived()))
+  for (let i = 0; i < sent.length; i += 2) expect(sampled.has(sent[i]!)).toBe(sampled.has(sent[i + 1]!))
+  expect(sampled.size).toBeLessThan(sent.length)
+  await all.close()
+})
+
+it('privacy mode lets no word of a call out, metadata excepted; nor of what waited when it was switched on', async () => {
+  const canary = 'canary-of-the-prompt'
+  const id = await addWebhook({ privacy_mode: true })
+  const open = await startFakeDestination()
+  const openId = await addTo(open)
+  await gateway.api('POST', `${BASE}/${openId}/pause`)
+  const body = {
+    instructions: canary,
+    metadata: { ticket: 'metadata-stays' },
+    tools: [
+      {
+        type: 'function',
+        name: 'look',
+        description: canary,
+        parameters: { type: 'object', properties: { where: { type: 'string', description: canary } } },
+      },
+    ],
+  }
+  const ids = [await ask(canary, body), await ask(canary, { ...body, model: 'demo/error-500' })].filter((each) => each !== undefined)
+  await expect.poll(() => arrived().length, SOON).toBe(2)
+  await gateway.api('PATCH', `${BASE}/${openId}`, { privacy_mode: true })
+  await gateway.api('POST', `${BASE}/${openId}/resume`)
+  await expect.poll(() => arrived(open).length, SOON).toBe(2)
+  for (const request of [...receiver.requests, ...open.requests]) {
+    expect(request.body.toString()).not.toContain(canary)
+    expect(request.body.toString()).toContain('metadata-stays')
+  }
+  expect(ids.length).toBeGreaterThan(0)
+  expect((await status(id))['dead']).toBe(0)
+  await open.close()
+})
+
+it('a paused destination keeps what comes and sends it when it is resumed', async () => {
+  const id = await addWebhook()
+  expect(await (await post(`${id}/pause`)).json()).toMatchObject({ data: { paused: true } })
+  const waiting = await ask('later')
+  await expect.poll(() => status(id), SOON).toMatchObject({ queued: 1, paused: true })
+  expect(receiver.requests).toEqual([])
+  await post(`${id}/resume`)
+  await untilArrived([waiting])
+})
+
+it('a rejected credential pauses until its owner changes something; then everything arrives', async () => {
+  let valid = 'Bearer right-and-long-enough'
+  const id = await addWebhook({}, (request) => (request.headers['authorization'] === valid ? answer(200) : answer(401)))
+  const ids = [await ask('one')]
+  await expect.poll(() => status(id), SOON).toMatchObject({ breaker: 'unauthorized', last_status: 401, queued: 1, dead: 0 })
+  ids.push(await ask('two'))
+  await gateway.api('PATCH', `${BASE}/${id}`, { config: { headers: { authorization: valid } } })
+  await untilArrived(ids)
+  await expect.poll(() => status(id), SOON).toMatchObject({ breaker: 'closed', queued: 0 })
+  valid = ''
+})
+
+it('what is refused for good becomes a dead letter, to be replayed or purged', async () => {
+  let refuse = 'poison'
+  const id = await addWebhook({}, (request) => (refuse !== '' && request.body.includes(refuse) ? answer(400) : answer(200)))
+  const good = []
+  const bad = await ask('poison one')
+  for (let i = 0; i < 4; i++) good.push(await ask(`good ${i}`))
+  const worse = await ask('poison two')
+  await untilArrived(good)
+  await expect.poll(() => status(id), SOON).toMatchObject({ dead: 2, queued: 0 })
+  const page = (await (await gateway.api('GET', `${BASE}/${id}/dead-letters?limit=1`)).json()) as {
+    data: { id: string; generation_id: string }[]
+    total_count: number
+  }
+  expect(page.total_count).toBe(2)
+  expect(page.data[0]).toMatchObject({ reason: 'rejected', status: 400, attempts: 1 })
+  refuse = ''
+  expect(await (await post(`${id}/dead-letters/replay`, { ids: [page.data[0]!.id] })).json()).toEqual({ replayed: 1 })
+  await untilArrived([...good, page.data[0]!.generation_id])
+  expect([bad, worse]).toContain(page.data[0]!.generation_id)
+  expect(await (await post(`${id}/dead-letters/purge`)).json()).toEqual({ purged: 1 })
+  expect(await status(id)).toMatchObject({ dead: 0 })
+})
+
+it('deleting a destination cancels what waits for it', async () => {
+  const id = await addWebhook()
+  await post(`${id}/pause`)
+  await ask('never')
+  await expect.poll(() => status(id), SOON).toMatchObject({ queued: 1 })
+  await gateway.api('DELETE', `${BASE}/${id}`)
+  const { store, encryption } = gateway.app.boot
+  expect(await store.outbox(encryption).status(id)).toMatchObject({ queued: 0 })
+  expect(receiver.requests).toEqual([])
+})
+
+describe('trying a destination out', () => {
+  it('tests the connection and sends a labelled sample, without recording anything', async () => {
+    const id = await addWebhook()
+    expect(await (await post(`${id}/test`)).json()).toMatchObject({ data: { ok: true, steps: [{ ok: true, status: 200 }] } })
+    expect(receiver.requests[0]?.headers['x-test-connection']).toBe('true')
+    expect(await (await post(`${id}/send-test`)).json()).toMatchObject({ data: { ok: true, steps: [{ status: 200 }] } })
+    expect(arrived()).toHaveLength(1)
+    const sample = arrived()[0]!
+    expect(JSON.stringify(sample.span)).toContain('observability-test-button')
+    expect((await gateway.api('GET', `/api/v1/generation?id=${sample.generationId}`)).status).toBe(404)
+  })
+
+  it('says what is wrong, in a sentence', async () => {
+    const id = await addWebhook({}, () => answer(503))
+    expect(await (await post(`${id}/test`)).json()).toMatchObject({
+      data: { ok: false, steps: [{ ok: false, status: 503, message: expect.any(String) }] },
+    })
+    expect(await (await post(`${id}/send-test`)).json()).toMatchObject({ data: { ok: false } })
+    await gateway.api('PATCH', `${BASE}/${id}`, { config: { url: 'http://169.254.169.254/latest' } })
+    const refused = (await (await post(`${id}/test`)).json()) as { data: { steps: { message: string }[] } }
+    expect(refused.data.steps[0]?.message).toContain('never allowed')
+  })
+})
+
+it('a stop delivers what is recorded, or keeps it for the next start', async () => {
+  const mine = await startGateway()
+  receiver = await startFakeDestination()
+  await mine.api('POST', BASE, { type: 'webhook', name: 'hook', config: { url: `${receiver.url}/hook` } })
+  const ids = await Promise.all(
+    Array.from({ length: 50 }, async () => ((await (await mine.respond({ model: 'demo/echo', input: 'hi' })).json()) as { id: string }).id),
+  )
+  const again = await mine.restart()
+  try {
+    await untilArrived(ids)
+  } finally {
+    await again.close()
+  }
+})
+
+it('a delivery thread that dies is started again, and nothing recorded is lost', async () => {
+  const id = await addWebhook()
+  const ids = [await ask('before')]
+  const { threads } = await import('../../src/delivery-host.ts')
+  for (const thread of threads) await thread.terminate()
+  for (let i = 0; i < 5; i++) ids.push(await ask(`after ${i}`))
+  await untilArrived(ids)
+  await expect.poll(() => status(id), SOON).toMatchObject({ queued: 0, dead: 0 })
+})
+
+it('kill -9 at any moment: what was recorded is delivered, and no id with two contents', { timeout: 120_000 }, async () => {
+  receiver = await startFakeDestination()
+  const report = await runCrashDrill({ runs: 3, calls: 200, receiver, random: Math.random })
+  expect(report).toMatchObject({ missing: [], contradicting: [] })
+  expect(report.recorded).toBeGreaterThan(0)
+})

@@ -1,0 +1,33 @@
+import { gunzipSync } from 'node:zlib'
+import type { ReceivedRequest } from './fake-destination.ts'
+
+interface Attribute {
+  readonly key: string
+  readonly value: { readonly stringValue?: string }
+}
+interface Envelope {
+  readonly resourceSpans: readonly {
+    readonly resource: { readonly attributes: readonly Attribute[] }
+    readonly scopeSpans: readonly { readonly spans: readonly ({ readonly attributes?: readonly Attribute[] } & Record<string, unknown>)[] }[]
+  }[]
+}
+
+export interface ReceivedSpan {
+  readonly generationId: string
+  readonly span: Readonly<Record<string, unknown>>
+}
+
+/** The generations' own spans in OTLP JSON bodies, in order of arrival; repeats included, children left out. */
+export function generationSpans(requests: readonly ReceivedRequest[]): readonly ReceivedSpan[] {
+  return requests.flatMap(({ body }) => {
+    const { resourceSpans } = JSON.parse((body[0] === 0x1f ? gunzipSync(body) : body).toString()) as Envelope
+    return resourceSpans.flatMap(({ scopeSpans }) =>
+      scopeSpans.flatMap(({ spans }) =>
+        spans.flatMap((span) => {
+          const id = span.attributes?.find(({ key }) => key === 'gen_ai.response.id')?.value.stringValue
+          return id === undefined ? [] : [{ generationId: id, span }]
+        }),
+      ),
+    )
+  })
+}
