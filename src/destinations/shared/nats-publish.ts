@@ -1,4 +1,4 @@
-import { connect as connectTcp, type Socket } from 'node:net'
+import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 
 /**
@@ -162,7 +162,9 @@ class Link {
   async encrypt(host: string): Promise<void> {
     const plain = this.#socket
     plain.removeAllListeners('data')
-    const secure = connectTls({ socket: plain, servername: host })
+    // What came unencrypted behind the greeting is not the server's word.
+    this.#buffer = Buffer.alloc(0)
+    const secure = connectTls({ socket: plain, host, ...(isIP(host) === 0 ? { servername: host } : {}) })
     this.#socket = secure
     this.#listen(secure)
     await Promise.race([new Promise<void>((resolve) => secure.once('secureConnect', resolve)), this.failure])
