@@ -21,6 +21,7 @@ import { expectKnown } from './clients/expect-known.ts'
 /** Formats of the recordings, and the dialect that reads each. */
 const REPLAYED: { readonly [format: string]: string } = {
   chat: 'openai-chat',
+  gemini: 'gemini',
   responses: 'openai-responses',
 }
 
@@ -80,8 +81,9 @@ function seen({ status, output }: { readonly status?: unknown; readonly output: 
   }
 }
 
-/** Failures told inside a stream, and how they end. */
-const isFailure = ({ status, features }: Recording): boolean => status >= 400 || features.some((feature) => feature.startsWith('error.in_'))
+/** Failures told inside an answer, and how they end: errors, blocked prompts, calls of tools that were never offered. */
+const FAILED = /^error\.in_|^finish:(?:blocked|UNEXPECTED_TOOL_CALL)$/
+const isFailure = ({ status, features }: Recording): boolean => status >= 400 || features.some((feature) => FAILED.test(feature))
 
 describe.skipIf(folder === undefined).each(Object.keys(REPLAYED))('recordings of %s', (format) => {
   const recordings = folder === undefined ? [] : readRecordings(folder, format)
@@ -210,13 +212,17 @@ const OPENAI_ERRORS: { readonly [status: number]: new (...args: never[]) => Erro
 
 /** Recorded refusals that mean something else than their status says, by what stands in their name. */
 const EXPECTED_FAILURES: readonly (readonly [name: RegExp, status: number, errorType: string])[] = [
+  // The account's quota for tokens per minute came before the model's limit.
+  [/gemini_.*context_length/, 429, 'rate_limit_exceeded'],
   [/context_length/, 400, 'context_length_exceeded'],
   // A key the vendor rejects is the gateway's, not the caller's; so is an account without money.
-  [/xai.*raises_appropri/, 502, 'provider_unavailable'],
+  [/(?:xai|gemini).*raises_appropri/, 502, 'provider_unavailable'],
   [/va-openai-error/, 502, 'provider_unavailable'],
   [/openrouter_stream_error/, 400, 'token_limit_exceeded'],
   // The model has failed, not the caller: another endpoint may do better.
-  [/tool_use_failed/, 502, 'provider_unavailable'],
+  [/tool_use_failed|url-image-google_vertex\/00/, 502, 'provider_unavailable'],
+  [/url-image-google_vertex\/03/, 400, 'image_download_failed'],
+  [/armor_prompt_template/, 400, 'content_policy_violation'],
   [/tool_return_content-url-audio|rejects_interleaved/, 400, 'invalid_prompt'],
 ]
 
