@@ -1,4 +1,4 @@
-import { chmod, link, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, link, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { GatewayError } from '../core/error.ts'
 import { randomId } from '../lib/id.ts'
@@ -79,6 +79,43 @@ async function createSecretKey(file: string): Promise<{ readonly key: Buffer; re
     throw unusable(file, 'cannot be written', error)
   } finally {
     await rm(draft, { force: true })
+  }
+}
+
+/**
+ * A key on its way to becoming the key file's: written beside it before the database changes, moved over it afterwards. A crash in between
+ * leaves both keys on disk, and the next rotation finishes the move.
+ */
+export interface StagedKey {
+  readonly key: Buffer
+  /** The key file from now on. */
+  adopt(): Promise<void>
+  discard(): Promise<void>
+}
+
+const stagedFile = (directory: string): string => join(directory, `${SECRET_KEY_FILE}.next`)
+
+export async function stageSecretKey(directory: string, key: Secret): Promise<StagedKey> {
+  const file = stagedFile(directory)
+  try {
+    await writeFile(file, `${key.reveal()}\n`, { mode: OWNER_ONLY, flag: 'wx' })
+  } catch (error) {
+    throw unusable(file, 'cannot be written', error)
+  }
+  return toStaged(directory, parseSecretKey(key, file))
+}
+
+/** What an interrupted rotation left behind. */
+export async function findStagedKey(directory: string): Promise<StagedKey | undefined> {
+  const key = await readSecretKey(stagedFile(directory))
+  return key && toStaged(directory, key)
+}
+
+function toStaged(directory: string, key: Buffer): StagedKey {
+  return {
+    key,
+    adopt: () => rename(stagedFile(directory), join(directory, SECRET_KEY_FILE)),
+    discard: () => rm(stagedFile(directory), { force: true }),
   }
 }
 

@@ -11,6 +11,7 @@ export interface Commands {
   createKey(options: CreateKeyOptions, overrides: Overrides): Promise<void>
   listKeys(overrides: Overrides): Promise<void>
   revokeKey(key: string, overrides: Overrides): Promise<void>
+  rotateSecrets(overrides: Overrides): Promise<void>
 }
 
 export interface SendOptions {
@@ -73,5 +74,9 @@ export function createProgram(commands: Commands, version: string): Command {
   configured(keys.command('revoke').description('revoke a key at once').argument('<key>', 'hash, label or name')).action((key: string, options: Overrides) =>
     commands.revokeKey(key, options),
   )
+  const secrets = program.command('secrets').description('look after the key that encrypts stored secrets')
+  configured(
+    secrets.command('rotate').description('encrypt stored secrets with a new key: SIGNALBOX_NEW_SECRET_KEY, or one that is made; stop the gateways first'),
+  ).action((options: Overrides) => commands.rotateSecrets(options))
   return program
 }

@@ -11,6 +11,7 @@ const COMMANDS: Commands = {
   createKey: async (options, overrides) => (await import('./keys.ts')).createKey(options, overrides),
   listKeys: async (overrides) => (await import('./keys.ts')).listKeys(overrides),
   revokeKey: async (key, overrides) => (await import('./keys.ts')).revokeKey(key, overrides),
+  rotateSecrets: async (overrides) => (await import('./secrets.ts')).rotate(overrides),
   send: async (prompt, options) => {
     const { send } = await import('./send.ts')
     process.exitCode = await send(prompt, options, process.stdout, process.stderr)

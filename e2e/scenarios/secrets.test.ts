@@ -1,0 +1,80 @@
+import { execFile } from 'node:child_process'
+import { readFile, rename, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterEach, describe, expect, it } from 'vitest'
+import { startFakeDestination, type FakeDestination } from '../../src/testing/fake-destination.ts'
+import { startGateway, TEST_KEY, TEST_MANAGEMENT_KEY, type TestGateway } from '../../src/testing/start-gateway.ts'
+
+/** `signalbox secrets rotate` on a real data directory, with deliveries that wait. */
+const BASE = '/api/v1/observability/destinations'
+const MAIN = join(import.meta.dirname, '../../src/main.ts')
+let gateway: TestGateway
+let receiver: FakeDestination
+afterEach(async () => {
+  await gateway.close()
+  await receiver.close()
+})
+
+const run = async (directory: string, env: { readonly [name: string]: string } = {}) =>
+  promisify(execFile)(process.execPath, [MAIN, 'secrets', 'rotate', '--data', directory], {
+    cwd: directory,
+    env: { PATH: process.env['PATH'] ?? '', SIGNALBOX_API_KEY: TEST_KEY, SIGNALBOX_MANAGEMENT_KEY: TEST_MANAGEMENT_KEY, ...env },
+  })
+
+async function prepare(env: { readonly [name: string]: string } = {}): Promise<string> {
+  receiver = await startFakeDestination()
+  gateway = await startGateway({}, env)
+  const config = { url: `${receiver.url}/hook`, headers: { authorization: 'Bearer canary-credential' } }
+  const made = (await (await gateway.api('POST', BASE, { type: 'webhook', name: 'hook', config })).json()) as { data: { id: string } }
+  await gateway.api('POST', `${BASE}/${made.data.id}/pause`)
+  await gateway.respond({ model: 'demo/echo', input: 'what waited' })
+  return made.data.id
+}
+
+async function untilDelivered(id: string): Promise<void> {
+  await gateway.api('POST', `${BASE}/${id}/resume`)
+  await expect.poll(() => receiver.accepted.length, { timeout: 10_000 }).toBe(1)
+  expect(receiver.accepted[0]?.headers['authorization']).toBe('Bearer canary-credential')
+  expect(receiver.accepted[0]?.body.toString()).toContain('what waited')
+}
+
+describe('secrets rotate', () => {
+  it('replaces the key file, and what waited is delivered with the new key', async () => {
+    const id = await prepare()
+    const { path } = gateway.app.boot.directory
+    await gateway.app.close()
+    const file = join(path, 'secret.key')
+    const before = await readFile(file, 'utf8')
+    const { stdout } = await run(path)
+    expect(stdout).toMatch(/^3 secrets are encrypted with the key \w{12} now/)
+    const after = await readFile(file, 'utf8')
+    expect(after).not.toBe(before)
+    expect(stdout).not.toContain(after.trim())
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+    // As if it had been interrupted after the database changed: the next call finishes it.
+    await rename(file, `${file}.next`)
+    expect((await run(path, { SIGNALBOX_NEW_SECRET_KEY: '' }).catch((error: Error) => error)) as { stdout: string }).toMatchObject({
+      stdout: expect.stringContaining('it is finished now'),
+    })
+    expect(await readFile(file, 'utf8')).toBe(after)
+    gateway = await gateway.restart()
+    await untilDelivered(id)
+  })
+
+  it('takes the key named, refuses a malformed one, and a gateway with the old one does not start', async () => {
+    const old = Buffer.alloc(32, 5).toString('base64')
+    const next = Buffer.alloc(32, 6).toString('base64')
+    await prepare({ SIGNALBOX_SECRET_KEY: old })
+    const { path } = gateway.app.boot.directory
+    await gateway.app.close()
+    await expect(run(path, { SIGNALBOX_SECRET_KEY: old, SIGNALBOX_NEW_SECRET_KEY: 'short' })).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('SIGNALBOX_NEW_SECRET_KEY must be 32 bytes in base64'),
+    })
+    const { stdout } = await run(path, { SIGNALBOX_SECRET_KEY: old, SIGNALBOX_NEW_SECRET_KEY: next })
+    expect(stdout).toContain('Set SIGNALBOX_SECRET_KEY to the new key')
+    await expect(run(path, { SIGNALBOX_SECRET_KEY: old })).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('is not the one') })
+    await expect(gateway.restart()).rejects.toMatchObject({ errorType: 'precondition_failed' })
+  })
+})

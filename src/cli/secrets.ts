@@ -1,0 +1,73 @@
+import { findStagedKey, stageSecretKey } from '../accounts/data-directory.ts'
+import { createEncryption, generateSecretKey, parseSecretKey, verifySecretKey } from '../accounts/encryption.ts'
+import { rotateSecrets } from '../accounts/rotate-secrets.ts'
+import { openStore } from '../boot.ts'
+import { loadConfig } from '../config/load.ts'
+import { GatewayError } from '../core/error.ts'
+import type { Store } from '../core/store.ts'
+import { Secret } from '../lib/secret.ts'
+import type { Overrides } from './overrides.ts'
+import { loadOptions } from './serve.ts'
+
+const NEW_KEY = 'SIGNALBOX_NEW_SECRET_KEY'
+
+const say = (sentence: string): void => void process.stdout.write(`${sentence}\n`)
+
+/**
+ * `signalbox secrets rotate`: every stored secret under a new key, all or none. A key in the data directory is replaced there; one from the
+ * environment is the operator's to replace. Throws GatewayError with a sentence for the operator.
+ */
+export async function rotate(overrides: Overrides): Promise<void> {
+  const { store, directory } = await openStore(await loadConfig(loadOptions(overrides)))
+  try {
+    await store.migrate()
+    const given = process.env[NEW_KEY]
+    const wanted = given === undefined || given === '' ? undefined : new Secret(given)
+    if (wanted !== undefined) parseSecretKey(wanted, NEW_KEY)
+    if (directory.secretKeySource === 'environment') await rotateInEnvironment(store, directory.secretKey, wanted)
+    else await rotateInFile(store, directory.path, directory.secretKey, wanted)
+  } finally {
+    await store.close()
+  }
+}
+
+async function rotateInEnvironment(store: Store, current: Buffer, wanted: Secret | undefined): Promise<void> {
+  const next = wanted ?? generateSecretKey()
+  // Said before the database changes: a key that nobody has seen would lock everything up for good.
+  if (wanted === undefined) say(`The new key, shown this once:\n${next.reveal()}`)
+  const { from, to, secrets } = await rotateSecrets(store, current, parseSecretKey(next, NEW_KEY))
+  say(`${secrets} secrets are encrypted with the key ${to} now, and no longer with ${from}.`)
+  say('Set SIGNALBOX_SECRET_KEY to the new key and start the gateways with it; those with the old one will refuse to start.')
+}
+
+async function rotateInFile(store: Store, directory: string, current: Buffer, wanted: Secret | undefined): Promise<void> {
+  const left = await findStagedKey(directory)
+  if (left !== undefined) {
+    if (await isInUse(store, left.key)) {
+      await left.adopt()
+      return say('An earlier rotation had been interrupted; it is finished now: the data directory holds the key in use. Rotate again for another.')
+    }
+    await left.discard()
+  }
+  const staged = await stageSecretKey(directory, wanted ?? generateSecretKey())
+  try {
+    const { from, to, secrets } = await rotateSecrets(store, current, staged.key)
+    await staged.adopt()
+    say(`${secrets} secrets are encrypted with the key ${to} now, and no longer with ${from}. secret.key in ${directory} is the new key.`)
+    say('Start the gateways again; those that still run refuse to store secrets until then.')
+  } catch (error) {
+    // Whether the database took the new key is certain only for what it refused: else both keys stay, and the next rotation looks.
+    if (error instanceof GatewayError && error.errorType !== 'provider_overloaded') await staged.discard()
+    throw error
+  }
+}
+
+async function isInUse(store: Store, key: Buffer): Promise<boolean> {
+  return verifySecretKey(createEncryption({ current: key }), store.facts).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof GatewayError && error.errorType === 'precondition_failed') return false
+      throw error
+    },
+  )
+}
