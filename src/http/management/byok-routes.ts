@@ -106,6 +106,10 @@ function presentOwnKey(own: StoredOwnKey): object {
     allowed_api_key_hashes: own.allowedKeyHashes,
     allowed_user_ids: own.allowedUserIds,
     sort_order: own.sortOrder,
+    // Switches of the hosted service, which newer clients insist on; here they are always off.
+    declared_zdr: null,
+    is_byok_only: false,
+    is_required: false,
     created_at: isoTime(own.createdAt),
   }
 }

@@ -122,6 +122,11 @@ export function keyRoutes(options: KeyRouteOptions): ManagementRoutes {
           ...moneyOf(key, spend),
           expires_at: key.expiresAt === null ? null : isoTime(key.expiresAt),
           creator_user_id: key.creatorUserId,
+          workspace_id: key.workspaceId,
+          // Of the hosted service's plans and organisations, which newer clients insist on.
+          organization_id: null,
+          allowed_data_regions: ['global'],
+          free_model_daily_requests: { limit: -1, used: 0, remaining: -1 },
           is_free_tier: false,
           is_management_key: isManagement,
           is_provisioning_key: isManagement,
@@ -152,6 +157,8 @@ function presentKey(key: ApiKey, spend: SpendFigures): object {
     updated_at: isoTime(key.updatedAt),
     expires_at: key.expiresAt === null ? null : isoTime(key.expiresAt),
     creator_user_id: key.creatorUserId,
+    // Newer clients of the contract insist on it; keys here belong to nobody outside.
+    external_user: null,
     workspace_id: key.workspaceId,
     ...(Object.keys(rates).length === 0 ? {} : { rate_limits: rates }),
   }

@@ -1,0 +1,479 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { OpenRouter } from '@openrouter/sdk'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { chatText, startFakeUpstream, status, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
+import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
+
+/** Keys, workspaces, budgets, own keys, usage: shapes of the contract, and the walls between workspaces. */
+const CONTRACT = join(process.env['SIGNALBOX_FIXTURES'] ?? join(import.meta.dirname, '../../../shared/fixtures'), '../contract/openapi.json')
+const DEFAULT = '00000000-0000-4000-8000-000000000001'
+
+type Json = { readonly [field: string]: unknown }
+
+/** Checks answers against the contract's document, when it is at hand. */
+function readContract(): ((method: string, path: string, code: number, body: unknown) => void) | undefined {
+  let text: string
+  try {
+    text = readFileSync(CONTRACT, 'utf8')
+  } catch {
+    console.warn(`\n*** SKIPPED: shapes of the accounts API: no contract at ${CONTRACT} ***\n`)
+    return undefined
+  }
+  const document = JSON.parse(text) as { readonly paths: Json }
+  const ajv = new Ajv2020({ strict: false, validateFormats: false })
+  ajv.addSchema(document, 'contract')
+  return (method, path, code, body) => {
+    const pointer = `contract#/paths/${path.replaceAll('~', '~0').replaceAll('/', '~1').replaceAll('{', '%7B').replaceAll('}', '%7D')}/${method}/responses/${code}/content/application~1json/schema`
+    const validate = ajv.getSchema(pointer)
+    expect(validate, pointer).toBeDefined()
+    expect(validate!(body), `${method} ${path}: ${JSON.stringify(validate!.errors)}`).toBe(true)
+  }
+}
+const conforms = readContract()
+
+let upstream: FakeUpstream
+let gateway: TestGateway
+beforeAll(async () => {
+  upstream = await startFakeUpstream(stream(chatText('hello')))
+  gateway = await startGateway(chatConfig([upstream.url], { routing: { sticky: false, cooldown: false } }))
+})
+afterAll(async () => {
+  await gateway.close()
+  await upstream.close()
+})
+
+/** One call of the API; its answer is held against the contract. */
+async function call(method: string, path: string, template: string, code: number, body?: unknown, key?: string): Promise<Json> {
+  const response = await gateway.api(method, `/api/v1${path}`, body, key)
+  const text = await response.text()
+  expect(response.status, text).toBe(code)
+  const answer = JSON.parse(text) as Json
+  // The contract lists the vendors of one hosted service; a gateway has providers of its own.
+  if (code < 300) conforms?.(method.toLowerCase(), template, code, JSON.parse(text.replaceAll('"provider":"acme"', '"provider":"openai"')))
+  return answer
+}
+const dataOf = (answer: Json): Json => answer['data'] as Json
+const listOf = (answer: Json): readonly Json[] => answer['data'] as readonly Json[]
+
+let slugs = 0
+const createWorkspace = async (): Promise<string> =>
+  dataOf(await call('POST', '/workspaces', '/workspaces', 201, { name: 'Second', slug: `second-${++slugs}` }))['id'] as string
+/** A management key of another workspace, made where operators make them. */
+const managementKeyOf = async (workspaceId: string): Promise<string> =>
+  (await gateway.app.accounts.create({ name: 'their management key', kind: 'management', workspaceId })).secret.reveal()
+const ask = (key: string) => gateway.respond({ model: 'acme/small', input: 'hi' }, { key })
+
+describe('/keys', () => {
+  it('creates, reads, lists, changes and deletes a key that works until then', async () => {
+    const created = await call('POST', '/keys', '/keys', 201, { name: 'billing', limit: 5, limit_reset: 'weekly', include_byok_in_limit: true })
+    const key = created['key'] as string
+    const { hash } = dataOf(created) as { hash: string }
+    expect(key).toMatch(/^sk-sb-v1-/)
+    expect(dataOf(created)).toMatchObject({
+      limit: 5,
+      limit_remaining: 5,
+      limit_reset: 'weekly',
+      include_byok_in_limit: true,
+      usage: 0,
+      workspace_id: DEFAULT,
+    })
+    expect((await ask(key)).status).toBe(200)
+    const read = dataOf(await call('GET', `/keys/${hash}`, '/keys/{hash}', 200))
+    expect(read['usage']).toBeGreaterThan(0)
+    expect(read).toMatchObject({ usage_daily: read['usage'], usage_weekly: read['usage'], usage_monthly: read['usage'], byok_usage: 0 })
+    expect(read['limit_remaining']).toBeCloseTo(5 - (read['usage'] as number), 12)
+    expect(JSON.stringify(read)).not.toContain(key)
+    const own = dataOf(await call('GET', '/key', '/key', 200, undefined, key))
+    expect(own).toMatchObject({ usage: read['usage'], limit: 5, is_management_key: false, is_free_tier: false })
+    expect(listOf(await call('GET', '/keys', '/keys', 200)).map((one) => one['hash'])).toContain(hash)
+    expect(
+      dataOf(await call('PATCH', `/keys/${hash}`, '/keys/{hash}', 200, { limit: null, limit_reset: null, disabled: true, name: 'renamed' })),
+    ).toMatchObject({
+      limit: null,
+      limit_remaining: null,
+      limit_reset: null,
+      disabled: true,
+      name: 'renamed',
+    })
+    expect((await ask(key)).status).toBe(401)
+    expect(listOf(await call('GET', '/keys', '/keys', 200)).map((one) => one['hash'])).not.toContain(hash)
+    expect(listOf(await call('GET', '/keys?include_disabled=true', '/keys', 200)).map((one) => one['hash'])).toContain(hash)
+    expect(await call('DELETE', `/keys/${hash}`, '/keys/{hash}', 200)).toEqual({ deleted: true })
+    await call('GET', `/keys/${hash}`, '/keys/{hash}', 404)
+    await call('PATCH', `/keys/${hash}`, '/keys/{hash}', 404, { name: 'again' })
+  })
+
+  it('refuses fields nobody may set, and values that make no sense', async () => {
+    for (const body of [
+      { name: 'a', usage: 0 },
+      { name: 'a', hash: 'b' },
+      { name: 'a', kind: 'management' },
+      { name: 'a', limit_remaining: 9 },
+      { name: '' },
+      {},
+      { name: 'a', limit: -1 },
+      { name: 'a', limit_reset: 'hourly' },
+      { name: 'a', expires_at: 'soon' },
+      { name: 'a', expires_at: '2001-01-01T00:00:00Z' },
+      { name: 'a', rate_limits: { requests_per_minute: 0 } },
+      [],
+      null,
+    ]) {
+      expect(((await call('POST', '/keys', '/keys', 400, body))['error'] as Json)['metadata']).toMatchObject({ error_type: 'invalid_request' })
+    }
+    const { hash } = dataOf(await call('POST', '/keys', '/keys', 201, { name: 'a' })) as { hash: string }
+    for (const field of ['workspace_id', 'created_at', 'usage', 'label']) {
+      const answer = await call('PATCH', `/keys/${hash}`, '/keys/{hash}', 400, { [field]: DEFAULT })
+      expect((answer['error'] as Json)['metadata']).toMatchObject({ path: field })
+    }
+  })
+})
+
+describe('the walls', () => {
+  it('close management routes to inference keys, and inference to management keys', async () => {
+    const routes = [
+      ['GET', '/keys'],
+      ['POST', '/keys'],
+      ['GET', '/keys/x'],
+      ['PATCH', '/keys/x'],
+      ['DELETE', '/keys/x'],
+      ['GET', '/credits'],
+      ['GET', '/workspaces'],
+      ['POST', '/workspaces'],
+      ['GET', `/workspaces/${DEFAULT}`],
+      ['PATCH', `/workspaces/${DEFAULT}`],
+      ['DELETE', `/workspaces/${DEFAULT}`],
+      ['GET', `/workspaces/${DEFAULT}/budgets`],
+      ['GET', `/workspaces/${DEFAULT}/budgets/daily`],
+      ['PUT', `/workspaces/${DEFAULT}/budgets/daily`],
+      ['DELETE', `/workspaces/${DEFAULT}/budgets/daily`],
+      ['GET', '/activity'],
+      ['GET', '/byok'],
+      ['POST', '/byok'],
+      ['GET', '/byok/x'],
+      ['PATCH', '/byok/x'],
+      ['DELETE', '/byok/x'],
+    ] as const
+    for (const [method, path] of routes) {
+      const body = method === 'GET' || method === 'DELETE' ? undefined : {}
+      expect((await gateway.api(method, `/api/v1${path}`, body, gateway.key)).status, `${method} ${path}`).toBe(403)
+      expect((await gateway.api(method, `/api/v1${path}`, body, 'nonsense')).status, `${method} ${path}`).toBe(401)
+    }
+    expect((await gateway.api('POST', '/api/v1/route/explain', { model: 'acme/small' })).status).toBe(403)
+    expect((await ask(gateway.managementKey)).status).toBe(403)
+  })
+
+  it('hide one workspace from the management keys of another', async () => {
+    const [mine, theirs] = [await createWorkspace(), await createWorkspace()]
+    const key = await managementKeyOf(mine)
+    const { hash } = dataOf(await call('POST', '/keys', '/keys', 201, { name: 'theirs', workspace_id: theirs })) as { hash: string }
+    const { id } = dataOf(await call('POST', '/byok', '/byok', 201, { provider: 'acme', key: 'sk-their-own-key-123456', workspace_id: theirs })) as {
+      id: string
+    }
+    await call('PUT', `/workspaces/${theirs}/budgets/daily`, '/workspaces/{id}/budgets/{interval}', 200, { limit_usd: 9 })
+    const hidden: readonly (readonly [string, string, unknown?])[] = [
+      ['GET', `/keys/${hash}`],
+      ['PATCH', `/keys/${hash}`, { name: 'mine' }],
+      ['DELETE', `/keys/${hash}`],
+      ['GET', `/keys?workspace_id=${theirs}`],
+      ['POST', '/keys', { name: 'intruder', workspace_id: theirs }],
+      ['GET', `/workspaces/${theirs}`],
+      ['PATCH', `/workspaces/${theirs}`, { name: 'mine' }],
+      ['DELETE', `/workspaces/${theirs}`],
+      ['GET', `/workspaces/${theirs}/budgets`],
+      ['GET', `/workspaces/${theirs}/budgets/daily`],
+      ['PUT', `/workspaces/${theirs}/budgets/daily`, { limit_usd: 1 }],
+      ['DELETE', `/workspaces/${theirs}/budgets/daily`],
+      ['GET', `/byok/${id}`],
+      ['PATCH', `/byok/${id}`, { disabled: true }],
+      ['DELETE', `/byok/${id}`],
+      ['GET', `/byok?workspace_id=${theirs}`],
+      ['POST', '/byok', { provider: 'acme', key: 'intruder', workspace_id: theirs }],
+      ['GET', `/activity?workspace_id=${theirs}`],
+      ['GET', `/activity?api_key_hash=${hash}`],
+    ]
+    for (const [method, path, body] of hidden) expect((await gateway.api(method, `/api/v1${path}`, body, key)).status, `${method} ${path}`).toBe(404)
+    expect(listOf(await call('GET', '/workspaces', '/workspaces', 200, undefined, key)).map((one) => one['id'])).toEqual([mine])
+    await call('POST', '/workspaces', '/workspaces', 403, { name: 'More', slug: 'more' }, key)
+    // The installation's own management key reaches them all.
+    await call('GET', `/keys/${hash}`, '/keys/{hash}', 200)
+  })
+
+  it('hide a generation and its content from other workspaces', async () => {
+    const workspace = await createWorkspace()
+    const { key } = (await call('POST', '/keys', '/keys', 201, { name: 'theirs', workspace_id: workspace })) as { key: string }
+    const id = (await ask(gateway.key)).headers.get('x-generation-id')
+    await gateway.app.sink.flush()
+    for (const path of ['/generation', '/generation/content'])
+      expect((await gateway.api('GET', `/api/v1${path}?id=${id}`, undefined, key)).status).toBe(404)
+  })
+})
+
+describe('/workspaces', () => {
+  it('creates, reads by id and slug, pages, changes and deletes with its keys', async () => {
+    const created = dataOf(
+      await call('POST', '/workspaces', '/workspaces', 201, { name: 'Team', slug: 'team', description: 'a team', io_logging_sampling_rate: 0.5 }),
+    )
+    const id = created['id'] as string
+    expect(dataOf(await call('GET', '/workspaces/team', '/workspaces/{id}', 200))).toEqual(created)
+    await call('POST', '/workspaces', '/workspaces', 400, { name: 'Team', slug: 'team' })
+    await call('POST', '/workspaces', '/workspaces', 400, { name: 'Team', slug: 'Not A Slug' })
+    await call('POST', '/workspaces', '/workspaces', 400, { name: 'Team', slug: 'fine', is_default: true })
+    const page = await call('GET', '/workspaces?offset=1&limit=1', '/workspaces', 200)
+    expect(listOf(page)).toHaveLength(1)
+    expect(page['total_count']).toBeGreaterThan(1)
+    expect(dataOf(await call('PATCH', `/workspaces/${id}`, '/workspaces/{id}', 200, { name: 'Crew', description: null }))).toMatchObject({
+      name: 'Crew',
+      slug: 'team',
+      description: null,
+      io_logging_sampling_rate: 0.5,
+    })
+    const { key } = (await call('POST', '/keys', '/keys', 201, { name: 'crew', workspace_id: id })) as { key: string }
+    expect((await ask(key)).status).toBe(200)
+    expect(await call('DELETE', `/workspaces/${id}`, '/workspaces/{id}', 200)).toEqual({ deleted: true })
+    expect((await ask(key)).status).toBe(401)
+    await call('GET', `/workspaces/${id}`, '/workspaces/{id}', 404)
+    await call('DELETE', `/workspaces/${DEFAULT}`, '/workspaces/{id}', 400)
+  })
+
+  it('keeps at most one budget per interval, each narrower one smaller', async () => {
+    const id = await createWorkspace()
+    const path = '/workspaces/{id}/budgets/{interval}'
+    const monthly = dataOf(await call('PUT', `/workspaces/${id}/budgets/monthly`, path, 200, { limit_usd: 100 }))
+    expect(monthly).toMatchObject({ limit_usd: 100, reset_interval: 'monthly', workspace_id: id })
+    await call('PUT', `/workspaces/${id}/budgets/daily`, path, 400, { limit_usd: 100 })
+    await call('PUT', `/workspaces/${id}/budgets/lifetime`, path, 400, { limit_usd: 50 })
+    await call('PUT', `/workspaces/${id}/budgets/hourly`, path, 400, { limit_usd: 50 })
+    await call('PUT', `/workspaces/${id}/budgets/daily`, path, 200, { limit_usd: 5, include_byok_in_budgets: true })
+    const changed = dataOf(await call('PUT', `/workspaces/${id}/budgets/monthly`, path, 200, { limit_usd: 50 }))
+    expect(changed).toMatchObject({ id: monthly['id'], created_at: monthly['created_at'], limit_usd: 50 })
+    const all = await call('GET', `/workspaces/${id}/budgets`, '/workspaces/{id}/budgets', 200)
+    expect(listOf(all).map((budget) => budget['reset_interval'])).toEqual(['monthly', 'daily'])
+    expect(all['include_byok_in_budgets']).toBe(true)
+    await call('DELETE', `/workspaces/${id}/budgets/monthly`, path, 200)
+    await call('DELETE', `/workspaces/${id}/budgets/monthly`, path, 404)
+    await call('GET', `/workspaces/${id}/budgets/monthly`, path, 404)
+  })
+})
+
+describe('usage', () => {
+  it('is reported by day, model and endpoint, and filtered', async () => {
+    const workspace = await createWorkspace()
+    const { key, data } = (await call('POST', '/keys', '/keys', 201, { name: 'busy', workspace_id: workspace, creator_user_id: 'user-7' })) as {
+      key: string
+      data: { hash: string }
+    }
+    for (let i = 0; i < 3; i++) await (await ask(key)).json()
+    const [row, ...rest] = listOf(await call('GET', `/activity?api_key_hash=${data.hash}`, '/activity', 200))
+    expect(rest).toEqual([])
+    expect(row).toMatchObject({
+      date: new Date().toISOString().slice(0, 10),
+      model: 'acme/small',
+      provider_name: 'Acme 0',
+      requests: 3,
+      prompt_tokens: 33,
+      completion_tokens: 21,
+    })
+    expect(row!['usage']).toBeGreaterThan(0)
+    expect(listOf(await call('GET', '/activity?user_id=user-7', '/activity', 200))).toEqual([row])
+    expect(listOf(await call('GET', `/activity?workspace_id=${workspace}&group_by=workspace`, '/activity', 200))).toEqual([
+      { ...row, workspace_id: workspace },
+    ])
+    expect(listOf(await call('GET', `/activity?date=${row!['date'] as string}&workspace_id=${workspace}`, '/activity', 200))).toEqual([row])
+    await call('GET', '/activity?date=yesterday', '/activity', 400)
+    await call('GET', '/activity?api_key_hash=nobody', '/activity', 404)
+    const credits = dataOf(await call('GET', '/credits', '/credits', 200))
+    expect(credits['total_usage']).toBeGreaterThan(0)
+  })
+
+  it('includes what was said, where the workspace keeps it', async () => {
+    const kept = async () => {
+      const response = await ask(gateway.key)
+      await response.json()
+      return response.headers.get('x-generation-id')
+    }
+    await call('GET', `/generation/content?id=${await kept()}`, '/generation/content', 404)
+    await call('PATCH', `/workspaces/${DEFAULT}`, '/workspaces/{id}', 200, { is_observability_io_logging_enabled: true })
+    const { input, output, error } = dataOf(
+      await call('GET', `/generation/content?id=${await kept()}`, '/generation/content', 200, undefined, gateway.key),
+    )
+    expect(JSON.stringify(input)).toContain('hi')
+    expect(output).toEqual({ completion: 'hello', reasoning: null })
+    expect(error).toBeNull()
+    await call('GET', '/generation/content', '/generation/content', 400)
+  })
+})
+
+describe('/route/explain', () => {
+  it('answers the plan of a request and calls nobody', async () => {
+    const before = upstream.requests.length
+    const explain = (body: object) => gateway.api('POST', '/api/v1/route/explain', body, gateway.key)
+    expect(await (await explain({ model: 'acme/small', input: 'hi' })).json()).toMatchObject({
+      requested: 'acme/small',
+      strategy: 'direct',
+      error: null,
+      attempts: [{ position: 1, provider: 'Acme 0', is_byok: false }],
+    })
+    expect(await (await explain({ model: 'acme/small', input: 'hi', provider: { zdr: true } })).json()).toMatchObject({
+      attempts: [],
+      error: { code: 404 },
+      rejected: [{ reason: expect.stringContaining('zdr') }],
+    })
+    expect((await explain({ model: 'acme/small', temperature: 'hot' })).status).toBe(400)
+    expect(upstream.requests).toHaveLength(before)
+  })
+})
+
+describe('own provider keys', () => {
+  const secret = 'sk-own-secret-abcdefghijkl'
+  const make = async (body: object = {}): Promise<Json> =>
+    dataOf(await call('POST', '/byok', '/byok', 201, { provider: 'acme', key: secret, ...body }))
+  const clear = async (): Promise<void> => {
+    for (const { id } of listOf(await call('GET', '/byok', '/byok', 200))) await call('DELETE', `/byok/${id as string}`, '/byok/{id}', 200)
+    upstream.script(stream(chatText('hello')))
+  }
+  const seen = () => upstream.requests.at(-1)!.headers.authorization
+  const metadata = { headers: { 'x-gateway-experimental-metadata': 'enabled' } }
+
+  it('are created, listed, changed and deleted, and never readable again', async () => {
+    const created = await make({ name: 'mine' })
+    expect(created).toMatchObject({ provider: 'acme', name: 'mine', disabled: false, is_fallback: false, sort_order: 0, workspace_id: DEFAULT })
+    const id = created['id'] as string
+    const texts = [
+      JSON.stringify(created),
+      JSON.stringify(await call('GET', `/byok/${id}`, '/byok/{id}', 200)),
+      JSON.stringify(await call('GET', '/byok?provider=acme', '/byok', 200)),
+      JSON.stringify(await call('PATCH', `/byok/${id}`, '/byok/{id}', 200, { name: null, is_fallback: true, key: `${secret}-2` })),
+    ]
+    for (const text of texts) expect(text).not.toContain(secret.slice(0, 16))
+    expect(await make()).toMatchObject({ sort_order: 1 })
+    await call('POST', '/byok', '/byok', 400, { provider: 'nobody', key: secret })
+    await call('POST', '/byok', '/byok', 400, { provider: 'acme', key: '' })
+    await call('POST', '/byok', '/byok', 400, { provider: 'acme', key: secret, sealed: 'x' })
+    await call('PATCH', `/byok/${id}`, '/byok/{id}', 400, { provider: 'openai' })
+    await clear()
+    await call('GET', `/byok/${id}`, '/byok/{id}', 404)
+  })
+
+  it('serve first, are marked, and cost the key nothing unless its limit includes them', async () => {
+    await make()
+    const plain = (await call('POST', '/keys', '/keys', 201, { name: 'plain', limit: 0 })) as { key: string; data: { hash: string } }
+    const answer = (await (await gateway.respond({ model: 'acme/small', input: 'hi' }, { key: plain.key, ...metadata })).json()) as Json
+    expect(seen()).toBe(`Bearer ${secret}`)
+    expect(answer['gateway_metadata']).toMatchObject({ is_byok: true })
+    expect(answer['usage']).toMatchObject({ is_byok: true })
+    const { usage, byok_usage } = dataOf(await call('GET', `/keys/${plain.data.hash}`, '/keys/{hash}', 200))
+    expect(usage).toBe(0)
+    expect(byok_usage).toBeGreaterThan(0)
+    const included = (await call('POST', '/keys', '/keys', 201, { name: 'included', limit: 0, include_byok_in_limit: true })) as { key: string }
+    expect((await ask(included.key)).status).toBe(402)
+    await clear()
+  })
+
+  it('fall back to the gateway’s credentials, and leave no mark on the endpoint’s health', async () => {
+    await make()
+    upstream.script(status(429, { error: { message: 'your own limit' } }), stream(chatText('with the gateway’s key')))
+    const answer = (await (await gateway.respond({ model: 'acme/small', input: 'hi' }, metadata)).json()) as Json
+    expect(answer).toMatchObject({ output_text: 'with the gateway’s key', gateway_metadata: { is_byok: false, attempt: 2 } })
+    expect(seen()).toBe('Bearer upstream-key-0')
+    const explained = (await (await gateway.api('POST', '/api/v1/route/explain', { model: 'acme/small', input: 'hi' }, gateway.key)).json()) as {
+      attempts: readonly Json[]
+    }
+    expect(explained.attempts.map(({ is_byok, state }) => [is_byok, state])).toEqual([
+      [true, 'healthy'],
+      [false, 'healthy'],
+    ])
+    await clear()
+  })
+
+  it('are tried in their order, fallback keys last', async () => {
+    await make({ key: 'sk-third-key-00000003', is_fallback: true })
+    await make({ key: 'sk-first-key-00000001' })
+    await make({ key: 'sk-second-key-0000002' })
+    const refusal = status(401, { error: { message: 'bad key' } })
+    upstream.script(refusal, refusal, refusal, stream(chatText('at last')))
+    const before = upstream.requests.length
+    expect((await gateway.respond({ model: 'acme/small', input: 'hi' })).status).toBe(200)
+    const used = upstream.requests.slice(before).map(({ headers }) => headers.authorization)
+    expect(used).toEqual(['Bearer sk-first-key-00000001', 'Bearer sk-second-key-0000002', 'Bearer sk-third-key-00000003', 'Bearer upstream-key-0'])
+    await clear()
+  })
+
+  it('tell their refusal to the caller only when nothing else could serve', async () => {
+    await make({ key: 'sk-refused-own-key-000' })
+    upstream.script(status(403, { error: { message: 'country not supported' } }))
+    const mixed = await gateway.respond({ model: 'acme/small', input: 'hi' })
+    expect([mixed.status, JSON.stringify(await mixed.json())]).toEqual([502, expect.stringContaining('upstream_credentials_exhausted')])
+    await clear()
+    // A provider the gateway itself has no credential for.
+    const alone = await startGateway({
+      ...chatConfig([upstream.url]),
+      providers: [{ slug: 'acme', name: 'Acme 0', dialect: 'openai-chat', base_url: upstream.url, api_keys: null }],
+      routing: { sticky: false },
+    })
+    await alone.api('POST', '/api/v1/byok', { provider: 'acme', key: 'sk-refused-own-key-000' })
+    upstream.script(status(402, { error: { message: 'pay your bill' } }))
+    const refused = await alone.respond({ model: 'acme/small', input: 'hi' })
+    expect(refused.status).toBe(402)
+    expect(await refused.json()).toMatchObject({
+      error: { metadata: { error_type: 'payment_required', source: 'provider', reason: 'own_key_refused' } },
+    })
+    await alone.close()
+    upstream.script(stream(chatText('hello')))
+  })
+
+  it('serve only the models, keys and users they allow', async () => {
+    const { data, key } = (await call('POST', '/keys', '/keys', 201, { name: 'allowed', creator_user_id: 'user-1' })) as {
+      key: string
+      data: { hash: string }
+    }
+    const uses = async (body: object, caller: string): Promise<boolean> => {
+      await make(body)
+      await (await ask(caller)).json()
+      const used = seen() === `Bearer ${secret}`
+      await clear()
+      return used
+    }
+    expect(await uses({ allowed_models: ['acme/large'] }, gateway.key)).toBe(false)
+    expect(await uses({ allowed_models: ['acme/small'] }, gateway.key)).toBe(true)
+    expect(await uses({ allowed_api_key_hashes: [data.hash] }, gateway.key)).toBe(false)
+    expect(await uses({ allowed_api_key_hashes: [data.hash] }, key)).toBe(true)
+    expect(await uses({ allowed_user_ids: ['user-2'] }, key)).toBe(false)
+    expect(await uses({ allowed_user_ids: ['user-1'] }, key)).toBe(true)
+    expect(await uses({ disabled: true }, key)).toBe(false)
+  })
+})
+
+describe('the public service’s own client', () => {
+  it('manages keys, workspaces, budgets and own keys, and reads usage', async () => {
+    const sdk = new OpenRouter({ apiKey: gateway.managementKey, serverURL: `${gateway.url}/api/v1`, retryConfig: { strategy: 'none' } })
+    const created = await sdk.apiKeys.create({ requestBody: { name: 'sdk', limit: 3, limitReset: 'monthly' } })
+    expect(created.data).toMatchObject({ limit: 3, limitRemaining: 3, limitReset: 'monthly' })
+    const { hash } = created.data
+    expect((await sdk.apiKeys.get({ hash })).data.name).toBe('sdk')
+    expect((await sdk.apiKeys.update({ hash, requestBody: { name: 'sdk 2', disabled: true } })).data).toMatchObject({ name: 'sdk 2', disabled: true })
+    expect((await sdk.apiKeys.list({ includeDisabled: true })).data.map((key) => key.hash)).toContain(hash)
+    expect((await sdk.apiKeys.getCurrentKeyMetadata()).data.isManagementKey).toBe(true)
+    expect(await sdk.apiKeys.delete({ hash })).toEqual({ deleted: true })
+
+    const workspace = (await sdk.workspaces.create({ createWorkspaceRequest: { name: 'SDK', slug: 'sdk' } })).data
+    expect((await sdk.workspaces.get({ id: 'sdk' })).data.id).toBe(workspace.id)
+    const budget = await sdk.workspaces.setBudget({ workspaceRef: workspace.id, interval: 'weekly', upsertWorkspaceBudgetRequest: { limitUsd: 12 } })
+    expect(budget.data).toMatchObject({ limitUsd: 12, resetInterval: 'weekly' })
+    expect((await sdk.workspaces.listBudgets({ workspaceRef: workspace.id })).data).toHaveLength(1)
+    expect(await sdk.workspaces.deleteBudget({ workspaceRef: workspace.id, interval: 'weekly' })).toEqual({ deleted: true })
+    for await (const page of await sdk.workspaces.list({ limit: 2 })) expect(page.result.data.length).toBeGreaterThan(0)
+
+    const own = (await sdk.byok.create({ createBYOKKeyRequest: { provider: 'openai', key: 'sk-own-abcdefghijklmnop', workspaceId: workspace.id } }))
+      .data
+    expect((await sdk.byok.get({ id: own.id })).data.provider).toBe('openai')
+    expect((await sdk.byok.update({ id: own.id, updateBYOKKeyRequest: { isFallback: true } })).data.isFallback).toBe(true)
+    expect(await sdk.byok.delete({ id: own.id })).toEqual({ deleted: true })
+    expect(await sdk.workspaces.delete({ id: workspace.id })).toEqual({ deleted: true })
+
+    expect((await sdk.credits.getCredits()).data.totalUsage).toBeGreaterThan(0)
+    expect((await sdk.analytics.getUserActivity()).data[0]).toMatchObject({ model: 'acme/small' })
+  })
+})
