@@ -1,5 +1,6 @@
 import type { Dialect } from '../core/dialect.ts'
 import { anthropicMessages } from './anthropic-messages/index.ts'
+import { invokeModel } from './anthropic-messages/invoke-model.ts'
 import { bedrockConverse } from './bedrock-converse/index.ts'
 import { cohereV2 } from './cohere-v2/index.ts'
 import { gemini } from './gemini/index.ts'
@@ -7,4 +8,4 @@ import { openAiChat } from './openai-chat/index.ts'
 import { openAiResponses } from './openai-responses/index.ts'
 
 /** Every upstream format, by name. */
-export const dialects: ReadonlyMap<string, Dialect> = new Map<string, Dialect>([anthropicMessages, bedrockConverse, cohereV2, gemini, openAiChat, openAiResponses].map((dialect) => [dialect.name, dialect]))
+export const dialects: ReadonlyMap<string, Dialect> = new Map<string, Dialect>([anthropicMessages, invokeModel, bedrockConverse, cohereV2, gemini, openAiChat, openAiResponses].map((dialect) => [dialect.name, dialect]))

@@ -1,14 +1,29 @@
 import { z } from 'zod'
 import type { Provider } from '../core/provider.ts'
+import { signForAws } from './shared/aws-credentials.ts'
+import { CLAUDE_OPTIONS } from './shared/claude.ts'
 
-const settings = z.strictObject({ region: z.string().regex(/^[a-z]{2}(-[a-z]+)+-\d$/) })
+const settings = z.strictObject({
+  region: z.string().regex(/^[a-z]{2}(-[a-z]+)+-\d$/),
+  /** The id that belongs to a secret access key given as the credential. */
+  access_key_id: z.string().regex(/^[A-Z0-9]{16,}$/).optional(),
+  /** Of temporary access keys. */
+  session_token: z.string().min(1).optional(),
+})
 
-/** Bedrock with its own API keys, sent as bearer tokens. */
+/**
+ * Bedrock with its own API keys, sent as bearer tokens, or with access keys, which sign each request. Claude's own format is there too:
+ * `dialect: anthropic-invoke`.
+ */
 export const amazonBedrock: Provider = {
   slug: 'amazon-bedrock',
   name: 'Amazon Bedrock',
-  env: { apiKey: ['AWS_BEARER_TOKEN_BEDROCK'], settings: { region: ['AWS_REGION', 'AWS_DEFAULT_REGION'] } },
+  env: {
+    apiKey: ['AWS_BEARER_TOKEN_BEDROCK', 'AWS_SECRET_ACCESS_KEY'],
+    settings: { region: ['AWS_REGION', 'AWS_DEFAULT_REGION'], access_key_id: ['AWS_ACCESS_KEY_ID'], session_token: ['AWS_SESSION_TOKEN'] },
+  },
   dialect: 'bedrock-converse',
+  dialectOptions: { 'anthropic-invoke': CLAUDE_OPTIONS },
   settings,
   priceProvider: 'aws',
   // `regional.` stands for several prefixes (us., eu., ...) that depend on the account's region: such ids are named by the operator.
@@ -17,5 +32,8 @@ export const amazonBedrock: Provider = {
   statusPage: 'https://health.aws.amazon.com/health/status',
   privacyPolicy: 'https://aws.amazon.com/privacy/',
   termsOfService: 'https://aws.amazon.com/service-terms/',
-  connect: ({ extra }) => ({ baseUrl: `https://bedrock-runtime.${settings.parse(extra).region}.amazonaws.com` }),
+  connect: ({ extra }) => {
+    const { region, ...account } = settings.parse(extra)
+    return { baseUrl: `https://bedrock-runtime.${region}.amazonaws.com`, sign: signForAws({ service: 'bedrock', region }, account) }
+  },
 }

@@ -7,6 +7,7 @@ import { akashml } from './akashml.ts'
 import { alibaba } from './alibaba.ts'
 import { alibabaCn } from './alibaba-cn.ts'
 import { amazonBedrock } from './amazon-bedrock.ts'
+import { amazonBedrockMantle } from './amazon-bedrock-mantle.ts'
 import { ambient } from './ambient.ts'
 import { anthropic } from './anthropic.ts'
 import { arcee } from './arcee.ts'
@@ -123,6 +124,7 @@ export const PROVIDERS: readonly Provider[] = [
   alibaba,
   alibabaCn,
   amazonBedrock,
+  amazonBedrockMantle,
   ambient,
   anthropic,
   arcee,

@@ -1,0 +1,35 @@
+import { z } from 'zod'
+import type { Provider } from '../core/provider.ts'
+import { signForAws } from './shared/aws-credentials.ts'
+import { CLAUDE_OPTIONS } from './shared/claude.ts'
+
+const settings = z.strictObject({
+  region: z.string().regex(/^[a-z]{2}(-[a-z]+)+-\d$/),
+  access_key_id: z.string().regex(/^[A-Z0-9]{16,}$/).optional(),
+  session_token: z.string().min(1).optional(),
+})
+
+/**
+ * Bedrock's second address, where models speak the formats of their vendors. Never on by itself: it takes the credentials of the first
+ * one, which the operator lists here again to prefer it. Models are named by the operator.
+ */
+export const amazonBedrockMantle: Provider = {
+  slug: 'amazon-bedrock-mantle',
+  name: 'Amazon Bedrock',
+  env: { settings: { region: ['AWS_REGION', 'AWS_DEFAULT_REGION'], access_key_id: ['AWS_ACCESS_KEY_ID'], session_token: ['AWS_SESSION_TOKEN'] } },
+  dialect: 'openai-chat',
+  options: { reasoning_style: 'effort' },
+  dialectFor: (model) => (/anthropic\.claude/.test(model) ? 'anthropic-messages' : /openai\.gpt/.test(model) ? 'openai-responses' : undefined),
+  dialectOptions: { 'anthropic-messages': CLAUDE_OPTIONS, 'openai-responses': { reasoningFormat: 'bedrock-openai-responses-v1' } },
+  settings,
+  models: { exclude: /^/ },
+  headers: { 'anthropic-version': '2023-06-01' },
+  homepage: 'https://aws.amazon.com/bedrock/',
+  statusPage: 'https://health.aws.amazon.com/health/status',
+  privacyPolicy: 'https://aws.amazon.com/privacy/',
+  termsOfService: 'https://aws.amazon.com/service-terms/',
+  connect: ({ extra }) => {
+    const { region, ...account } = settings.parse(extra)
+    return { baseUrl: `https://bedrock-mantle.${region}.api.aws/v1`, sign: signForAws({ service: 'bedrock-mantle', region }, account) }
+  },
+}
