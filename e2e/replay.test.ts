@@ -12,6 +12,7 @@ import { readRecordings, recordingsFolder, recordingsRequired, type Recording } 
 import { replayModel, startReplayServer, type ReplayServer } from '../src/testing/replay-server.ts'
 import { startGateway, type TestGateway } from '../src/testing/start-gateway.ts'
 import { expectKnown } from './clients/expect-known.ts'
+import { verifies } from './requirements.ts'
 
 /**
  * Every recorded answer, served over a real socket in one piece and cut at random bytes, through the whole gateway into real clients.
@@ -85,7 +86,7 @@ function seen({ status, output }: { readonly status?: unknown; readonly output: 
 const FAILED = /^error\.in_|^finish:(?:blocked|UNEXPECTED_TOOL_CALL)$/
 const isFailure = ({ status, features }: Recording): boolean => status >= 400 || features.some((feature) => FAILED.test(feature))
 
-describe.skipIf(folder === undefined).each(Object.keys(REPLAYED))('recordings of %s', (format) => {
+describe.skipIf(folder === undefined).each(Object.keys(REPLAYED))(verifies('S2-recordings', 'P44', 'P18', 'recordings of %s'), (format) => {
   const recordings = folder === undefined ? [] : readRecordings(folder, format)
   const numbered = recordings.map((recording, n) => [recording.name.replace(`${format}/`, ''), recording, n] as const)
   let server: ReplayServer

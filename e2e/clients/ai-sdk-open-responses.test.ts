@@ -5,12 +5,13 @@ import { z } from 'zod'
 import { silence, status } from '../../src/testing/fake-upstream.ts'
 import { TURN_USAGE } from '../../src/testing/scripted-model.ts'
 import { arrived, DIALECTS, expectWeatherLoop, hesitates, MODEL, PIXEL, setStage, UPSTREAM_ERRORS, weatherIn, WEATHER_TURNS } from './stage.ts'
+import { verifies } from '../requirements.ts'
 
 /** A lenient client that loses what it does not understand without a word: the tests look at what arrives, not at what it throws. */
 const weather = tool({ description: 'Weather', inputSchema: z.object({ city: z.string() }), execute: ({ city }) => weatherIn(city) })
 const quiet = { maxRetries: 0 }
 
-describe.each(DIALECTS)('@ai-sdk/open-responses in front of an upstream of %s', (dialect) => {
+describe.each(DIALECTS)(verifies('S2-clients', '@ai-sdk/open-responses in front of an upstream of %s'), (dialect) => {
   const stage = setStage(dialect)
   let provider: OpenResponsesProvider
   beforeAll(() => {

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { silence, status } from '../../src/testing/fake-upstream.ts'
 import { TURN_USAGE } from '../../src/testing/scripted-model.ts'
 import { arrived, DIALECTS, expectWeatherLoop, hesitates, MODEL, PIXEL, setStage, UPSTREAM_ERRORS, weatherIn, WEATHER_TURNS } from './stage.ts'
+import { verifies } from '../requirements.ts'
 
 /**
  * Under its default settings this client believes that the server stores: it sends earlier reasoning and text back by id alone. Nothing
@@ -13,7 +14,7 @@ import { arrived, DIALECTS, expectWeatherLoop, hesitates, MODEL, PIXEL, setStage
 const weather = tool({ description: 'Weather', inputSchema: z.object({ city: z.string() }), execute: ({ city }) => weatherIn(city) })
 const quiet = { maxRetries: 0 }
 
-describe.each(DIALECTS)('@ai-sdk/openai in front of an upstream of %s', (dialect) => {
+describe.each(DIALECTS)(verifies('S2-clients', '@ai-sdk/openai in front of an upstream of %s'), (dialect) => {
   const stage = setStage(dialect)
   let provider: OpenAIProvider
   const sent: string[] = []

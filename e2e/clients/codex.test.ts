@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { checkWire } from '../../src/testing/check-wire.ts'
 import { status } from '../../src/testing/fake-upstream.ts'
 import { DIALECTS, MODEL, setStage } from './stage.ts'
+import { verifies } from '../requirements.ts'
 
 /**
  * Codex is not a library that could run here: its exchange is written out by hand. It takes content from `response.output_item.done`
@@ -58,7 +59,7 @@ const request = (input: readonly object[]): object => ({
 
 type Item = { readonly type: string; readonly [field: string]: unknown }
 
-describe.each(DIALECTS)('an exchange of Codex in front of an upstream of %s', (dialect) => {
+describe.each(DIALECTS)(verifies('S2-clients', 'P23', 'an exchange of Codex in front of an upstream of %s'), (dialect) => {
   const stage = setStage(dialect)
 
   /** One turn as Codex reads it: the items that were done, in order, and the closing event. */

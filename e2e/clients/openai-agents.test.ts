@@ -5,11 +5,12 @@ import { z } from 'zod'
 import { silence, status } from '../../src/testing/fake-upstream.ts'
 import { TURN_USAGE } from '../../src/testing/scripted-model.ts'
 import { arrived, DIALECTS, expectWeatherLoop, hesitates, MODEL, PIXEL, setStage, UPSTREAM_ERRORS, weatherIn, WEATHER_TURNS } from './stage.ts'
+import { verifies } from '../requirements.ts'
 
 /** Takes the terminal event's response for the truth: what is not in its `output` has not happened. */
 const weather = tool({ name: 'weather', description: 'Weather', parameters: z.object({ city: z.string() }), execute: ({ city }) => weatherIn(city) })
 
-describe.each(DIALECTS)('@openai/agents in front of an upstream of %s', (dialect) => {
+describe.each(DIALECTS)(verifies('S2-clients', '@openai/agents in front of an upstream of %s'), (dialect) => {
   const stage = setStage(dialect)
   const runner = new Runner({ tracingDisabled: true })
   let model: OpenAIResponsesModel

@@ -17,12 +17,13 @@ import {
   WEATHER_SCHEMA,
   WEATHER_TURNS,
 } from './stage.ts'
+import { verifies } from '../requirements.ts'
 
 /** The strictest client about ids, order and indexes: its stream helper keeps a snapshot and throws at the first event that does not fit. */
 type Input = OpenAI.Responses.ResponseInput
 type Answer = OpenAI.Responses.Response
 
-describe.each(DIALECTS)('openai in front of an upstream of %s', (dialect) => {
+describe.each(DIALECTS)(verifies('S2-clients', 'openai in front of an upstream of %s'), (dialect) => {
   const stage = setStage(dialect)
   let client: OpenAI
   beforeAll(() => {
@@ -72,7 +73,7 @@ describe.each(DIALECTS)('openai in front of an upstream of %s', (dialect) => {
       expect(parts?.map(({ text }) => text)).toEqual(['Let me think.'])
     })
 
-    it('a loop of parallel tool calls, the output replayed as it came', async () => {
+    it(verifies('P18', 'a loop of parallel tool calls, the output replayed as it came'), async () => {
       stage.says(...WEATHER_TURNS)
       const tools: OpenAI.Responses.Tool[] = [{ type: 'function', name: 'weather', parameters: { ...WEATHER_SCHEMA }, strict: true }]
       const input: Input = [{ role: 'user', content: 'How is the weather in Bern and Oslo?' }]
@@ -120,7 +121,7 @@ describe.each(DIALECTS)('openai in front of an upstream of %s', (dialect) => {
     it.each([
       ['length', 'max_output_tokens'],
       ['content_filter', 'content_filter'],
-    ] as const)('an answer cut by %s', async (finish, reason) => {
+    ] as const)(verifies('P19', 'an answer cut by %s'), async (finish, reason) => {
       stage.says({ text: ['Once upon'], finish })
       const answer = await ask({ model: MODEL, input: 'A story', max_output_tokens: 16 })
       expect(answer).toMatchObject({ status: 'incomplete', incomplete_details: { reason }, output: [{ content: [{ text: 'Once upon' }] }] })
@@ -181,7 +182,7 @@ describe.each(DIALECTS)('openai in front of an upstream of %s', (dialect) => {
     expect(deltas).toEqual(['a', 'b', 'c', 'd'])
   })
 
-  describe('an abort reaches the upstream within 100 ms', () => {
+  describe(verifies('P9', 'an abort reaches the upstream within 100 ms'), () => {
     it.each([true, false])('before the first token (stream: %s)', async (stream) => {
       stage.says(silence())
       const controller = new AbortController()

@@ -18,6 +18,7 @@ import {
   WEATHER_TURNS,
 } from './stage.ts'
 import { expectKnown } from './expect-known.ts'
+import { verifies } from '../requirements.ts'
 
 /**
  * The strictest client about presence and types, and a silent one: what fails its schema is handed on as UNKNOWN and the content is gone.
@@ -25,7 +26,7 @@ import { expectKnown } from './expect-known.ts'
  */
 type Body = Omit<ResponsesRequest, 'stream'>
 
-describe.each(DIALECTS)('@openrouter/sdk in front of an upstream of %s', (dialect) => {
+describe.each(DIALECTS)(verifies('S2-clients', 'P44', '@openrouter/sdk in front of an upstream of %s'), (dialect) => {
   const stage = setStage(dialect)
   let client: OpenRouter
   beforeAll(() => {

@@ -2,6 +2,7 @@ import { connect } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { chatEvents, chatText, silence, startFakeUpstream, status, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { chatConfig, startGateway, TEST_KEY, type TestGateway } from '../../src/testing/start-gateway.ts'
+import { verifies } from '../requirements.ts'
 
 /** A caller who leaves: the upstream hears of it within 100 ms whatever the call was doing, and nothing is left behind. */
 let upstream: FakeUpstream
@@ -37,23 +38,23 @@ async function leaveAfter(started: () => boolean, streamed: boolean): Promise<nu
 }
 
 describe.each([true, false])('a caller who leaves (stream: %s)', (streamed) => {
-  it('while the upstream has not sent a header', async () => {
+  it(verifies('P9', 'while the upstream has not sent a header'), async () => {
     upstream.script(silence())
     expect(await leaveAfter(() => upstream.requests.length === 1, streamed)).toBeLessThan(100)
   })
 
-  it('before the first token', async () => {
+  it(verifies('P9', 'before the first token'), async () => {
     upstream.script(stream([chatEvents.role()], { then: 'hang' }))
     expect(await leaveAfter(() => upstream.requests.length === 1, streamed)).toBeLessThan(100)
   })
 
-  it('in the middle of the answer, and the partial answer is on record as cancelled', async () => {
+  it(verifies('P9', 'P35', 'in the middle of the answer, and the partial answer is on record as cancelled'), async () => {
     upstream.script(stream([chatEvents.role(), ...Array.from({ length: 500 }, (_, n) => chatEvents.text(`${n} `))], { everyMs: 5, then: 'hang' }))
     expect(await leaveAfter(() => upstream.requests.length === 1, streamed)).toBeLessThan(100)
     await until(() => gateway.app.calls.size === 0)
   })
 
-  it('while a retry waits for its turn', async () => {
+  it(verifies('P9', 'while a retry waits for its turn'), async () => {
     upstream.script(status(429, { error: { message: 'slow down' } }, { 'retry-after': '5' }))
     const gone = new AbortController()
     const answer = gateway.respond({ model: 'acme/small', input: 'hi', stream: streamed }, { signal: gone.signal })
@@ -92,7 +93,7 @@ describe('many callers who leave', () => {
       socket.on('error', reject)
     })
 
-  it('leave no call, socket, timer or listener behind after 10,000 aborted streams', async () => {
+  it(verifies('S2-aborts', 'P10', 'leave no call, socket, timer or listener behind after 10,000 aborted streams'), async () => {
     upstream.script(stream([chatEvents.role(), chatEvents.text('first')], { then: 'hang' }))
     const port = Number(new URL(gateway.url).port)
     const rush = async (count: number): Promise<void> => {

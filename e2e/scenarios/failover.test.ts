@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { checkWire } from '../../src/testing/check-wire.ts'
 import { chatEvents, chatJson, chatText, reset, silence, startFakeUpstream, status, stream, type FakeUpstream, type Reply } from '../../src/testing/fake-upstream.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
+import { verifies } from '../requirements.ts'
 
 /** Failover before the commit point and honesty after it, over real sockets: a primary that misbehaves and a backup that serves. */
 let primary: FakeUpstream
@@ -45,7 +46,7 @@ const invisible: readonly (readonly [string, readonly Reply[]])[] = [
 ]
 
 describe.each([true, false])('failover before the first content (stream: %s)', (streamed) => {
-  it.each(invisible)('serves from the next endpoint after %s', async (_name, replies) => {
+  it.each(invisible)(verifies('P13', 'P15', 'P16', 'P21', 'F1', 'F4', 'F5', 'F6', 'F7', 'P11', 'serves from the next endpoint after %s'), async (_name, replies) => {
     primary.script(...replies)
     const response = await ask(streamed)
     expect(response.status).toBe(200)
@@ -59,27 +60,27 @@ describe.each([true, false])('failover before the first content (stream: %s)', (
 })
 
 describe('retry discipline', () => {
-  it('repeats a 500 once on the same endpoint', async () => {
+  it(verifies('P42', 'F3', 'repeats a 500 once on the same endpoint'), async () => {
     primary.script(status(500, overloaded), stream(chatText('second try')))
     expect(((await (await ask(false)).json()) as { output_text: string }).output_text).toBe('second try')
     expect(primary.requests).toHaveLength(2)
     expect(backup.requests).toHaveLength(0)
   })
 
-  it('asks a silent endpoint only once', async () => {
+  it(verifies('P47', 'F6', 'asks a silent endpoint only once'), async () => {
     primary.script(silence())
     await (await ask(false)).json()
     expect(primary.requests).toHaveLength(1)
   })
 
-  it('gives the caller its own mistake back at once', async () => {
+  it(verifies('P50', 'gives the caller its own mistake back at once'), async () => {
     primary.script(status(400, { error: { message: "Invalid value for 'temperature'", type: 'invalid_request_error', param: 'temperature' } }))
     const response = await ask(true)
     expect(response.status).toBe(400)
     expect(await response.json()).toMatchObject({ error: { code: 400, metadata: { error_type: 'invalid_request', source: 'provider', provider_name: 'Acme 0' } } })
   })
 
-  it('never blames the caller for a credential of the gateway', async () => {
+  it(verifies('P34', 'never blames the caller for a credential of the gateway'), async () => {
     primary.script(status(401, { error: { message: 'Incorrect API key provided: sk-secret123456789' } }))
     backup.script(status(403, { error: { message: 'no' } }))
     const response = await ask(false)
@@ -89,7 +90,7 @@ describe('retry discipline', () => {
     expect(text).not.toContain('sk-secret123456789')
   })
 
-  it('answers 429 with the shortest pause when everybody is busy', async () => {
+  it(verifies('F1', 'answers 429 with the shortest pause when everybody is busy'), async () => {
     primary.script(status(429, overloaded, { 'retry-after': '40' }))
     backup.script(status(429, overloaded, { 'retry-after': '20' }))
     const response = await ask(true)
@@ -97,7 +98,7 @@ describe('retry discipline', () => {
     expect(response.headers.get('retry-after')).toBe('20')
   })
 
-  it('stays on one endpoint when fallbacks are switched off', async () => {
+  it(verifies('F4', 'stays on one endpoint when fallbacks are switched off'), async () => {
     primary.script(status(503, overloaded))
     const response = await gateway.respond({ model: 'acme/small', input: 'hi', provider: { order: ['acme'], allow_fallbacks: false } })
     expect(response.status).toBe(503)
@@ -110,7 +111,7 @@ describe('after the commit point', () => {
     ['a reset', { then: 'reset' }, 'provider_unavailable'],
     ['silence', { then: 'hang' }, 'timeout'],
     ['a bare end', { then: 'end' }, 'provider_unavailable'],
-  ] as const)('tells of %s in-band, with the partial text and a record', async (_name, options, errorType) => {
+  ] as const)(verifies('P12', 'P35', 'F8', 'F9', 'tells of %s in-band, with the partial text and a record'), async (_name, options, errorType) => {
     primary.script(stream([chatEvents.role(), chatEvents.text('half an '), chatEvents.text('answer')], options))
     const response = await ask(true)
     const { terminal, output } = checkWire(await response.text())
@@ -122,12 +123,12 @@ describe('after the commit point', () => {
     expect(await record.json()).toMatchObject({ data: { finish_reason: 'error', streamed: true, provider_name: 'Acme 0' } })
   })
 
-  it('gives an HTTP error to a JSON caller', async () => {
+  it(verifies('P13', 'F8', 'gives an HTTP error to a JSON caller'), async () => {
     primary.script(stream([chatEvents.text('half')], { then: 'reset' }))
     expect((await ask(false)).status).toBe(502)
   })
 
-  it('ends a stream cut after every single event with an error or a terminal event', async () => {
+  it(verifies('S2-kill', 'P12', 'P35', 'ends a stream cut after every single event with an error or a terminal event'), async () => {
     const events = [chatEvents.role(), chatEvents.reasoning('hm'), chatEvents.text('a'), chatEvents.text('b'), chatEvents.call(0, 'c1', 'f', '{"x"'), chatEvents.args(0, ':1}'), chatEvents.finish('tool_calls'), chatEvents.usage()]
     backup.script(status(503, overloaded))
     for (let kept = 0; kept < events.length; kept++) {
@@ -142,14 +143,14 @@ describe('after the commit point', () => {
     }
   })
 
-  it('finishes at once when only the end mark is missing', async () => {
+  it(verifies('F11', 'finishes at once when only the end mark is missing'), async () => {
     primary.script(stream([...chatText('whole').slice(0, -1)], { then: 'hang' }))
     const started = performance.now()
     expect(checkWire(await (await ask(true)).text()).terminal.type).toBe('response.completed')
     expect(performance.now() - started).toBeLessThan(4_000)
   })
 
-  it('skips one frame that is not JSON', async () => {
+  it(verifies('P17', 'F10', 'skips one frame that is not JSON'), async () => {
     primary.script(stream([chatEvents.text('a'), 'data: {"id": broken\n\n', chatEvents.text('b'), chatEvents.finish(), chatEvents.usage(), chatEvents.done()]))
     expect(checkWire(await (await ask(true)).text()).text).toBe('ab')
   })

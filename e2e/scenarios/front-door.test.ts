@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { chatText, startFakeUpstream, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { chatConfig, startGateway, TEST_KEY, type TestGateway } from '../../src/testing/start-gateway.ts'
+import { verifies } from '../requirements.ts'
 
 /** What the front door refuses, over real sockets: the right status, one clear sentence, and nothing reaches an upstream. */
 let upstream: FakeUpstream
@@ -43,7 +44,7 @@ const refused: readonly (readonly [name: string, body: unknown, status: number, 
 ]
 
 describe('a bad body', () => {
-  it.each(refused)('%s is refused in one sentence', async (_name, body, status, says) => {
+  it.each(refused)(verifies('S2-bad-input', 'P22', '%s is refused in one sentence'), async (_name, body, status, says) => {
     const seen = upstream.requests.length
     const response = await gateway.respond(body)
     const text = await response.text()
@@ -57,7 +58,7 @@ describe('a bad body', () => {
     expect(upstream.requests).toHaveLength(seen)
   })
 
-  it('larger than the limit is refused while it arrives, whether or not its length was declared', async () => {
+  it(verifies('P28', 'larger than the limit is refused while it arrives, whether or not its length was declared'), async () => {
     const port = Number(new URL(gateway.url).port)
     const send = (headers: Record<string, string>): Promise<number> =>
       new Promise((resolve, reject) => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { checkWire } from '../../src/testing/check-wire.ts'
 import { DIALECTS, MODEL, PIXEL, setStage, WEATHER_SCHEMA } from '../clients/stage.ts'
+import { verifies } from '../requirements.ts'
 
 /**
  * The named cases of the public Open Responses suite, in our own words and against scripted upstreams of both formats, with its schema of
@@ -112,7 +113,7 @@ const EVENTS: { readonly [type: string]: z.ZodRawShape } = {
   'response.function_call_arguments.done': { ...ofItem, arguments: z.string() },
 }
 
-describe.each(DIALECTS)('Open Responses in front of an upstream of %s', (dialect) => {
+describe.each(DIALECTS)(verifies('S2-open-responses', 'Open Responses in front of an upstream of %s'), (dialect) => {
   const stage = setStage(dialect)
 
   async function create(body: object) {
