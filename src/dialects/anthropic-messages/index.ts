@@ -1,6 +1,6 @@
 import type { Dialect } from '../../core/dialect.ts'
-import { classifyUpstreamError } from '../shared/errors.ts'
 import { mediaToInline } from './content.ts'
+import { decodeMessagesError } from './error.ts'
 import { anthropicMessagesOptions } from './options.ts'
 import type { AnthropicMessagesOptions } from './options.ts'
 import { encodeRequest } from './request.ts'
@@ -29,7 +29,7 @@ export const anthropicMessages: Dialect<AnthropicMessagesOptions> = {
   ],
   encodeRequest,
   decoder: (request, target) => new MessagesDecoder(request, target),
-  decodeError: (status, headers, body, target) => classifyUpstreamError({ status, headers, body, providerName: target.providerName }),
+  decodeError: (status, headers, body, target) => decodeMessagesError(status, headers, body, target.providerName),
   mediaUrls: mediaToInline,
   hosts: hostsTool,
 }

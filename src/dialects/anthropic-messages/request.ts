@@ -35,7 +35,7 @@ export function encodeRequest(request: ModelRequest, target: MessagesTarget): En
     keepItem: (item) => blocksOfItem(item, target) !== undefined,
   })
   dropped.push(...conversation.dropped)
-  if (conversation.droppedReasoning) dropped.push('input: reasoning this endpoint cannot read')
+  if (conversation.droppedReasoning || sealedItems(request) > sealedParts(conversation.turns)) dropped.push('input: reasoning this endpoint cannot read')
 
   const format = planFormat(request, target)
   if (format.note !== undefined) dropped.push(format.note)
@@ -86,6 +86,11 @@ function headersFor({ options, stream }: MessagesTarget): { readonly [name: stri
     ...(options.betas_in === 'header' && options.betas.length > 0 ? { 'anthropic-beta': options.betas.join(',') } : {}),
   }
 }
+
+/** Reasoning items with a blob; those nobody here minted never become part of a turn. */
+const sealedItems = (request: ModelRequest): number => request.input.filter((item) => item.type === 'reasoning' && 'encrypted_content' in item && item.encrypted_content).length
+const sealedParts = (turns: readonly Turn[]): number =>
+  turns.reduce((count, turn) => count + (turn.role === 'assistant' ? turn.parts.filter((part) => part.type === 'reasoning' && part.scope !== undefined).length : 0), 0)
 
 const calledTools = (turns: readonly Turn[]): string[] =>
   turns.flatMap((turn) => (turn.role === 'assistant' ? turn.parts.flatMap((part) => (part.type === 'call' ? [part.name] : [])) : []))

@@ -33,6 +33,8 @@ export function blocksOfItem(item: OtherItem, target: MessagesTarget): readonly 
   return parseBlocks(envelope.data)
 }
 
+const isServerCall = ({ type }: Block): boolean => type.endsWith('_tool_use')
+
 /**
  * The blocks that may be sent with these tools: a call without its result or the reverse, and calls of a tool that is not offered any
  * more, are refused. Blocks that belong to no call (a compaction) stay.
@@ -42,13 +44,13 @@ export function replayable(blocks: readonly Block[], toolNames: ReadonlySet<stri
   const calls = new Map<string, boolean>()
   for (const block of blocks) {
     const id = asString(block['id'])
-    if (id === undefined || !/tool_use$/.test(block.type)) continue
+    if (id === undefined || !isServerCall(block)) continue
     const name = asString(block['name']) ?? ''
     // One offered tool may call itself by several names: code execution runs shells and editors.
     calls.set(id, results.has(id) && [...toolNames].some((tool) => name === tool || name.endsWith(tool)))
   }
   return blocks.filter((block) => {
-    const id = asString(block['tool_use_id']) ?? (/tool_use$/.test(block.type) ? asString(block['id']) : undefined)
+    const id = asString(block['tool_use_id']) ?? (isServerCall(block) ? asString(block['id']) : undefined)
     return id === undefined || calls.get(id) === true
   })
 }

@@ -304,7 +304,9 @@ export class MessagesDecoder implements Decoder {
       case 'text':
         return this.#cite(block)
       case 'thinking':
-        if (block.signature !== '' && block.text === '') this.#writer.openReasoning()
+        // Without a signature it may have been cut off: what follows tells.
+        if (block.signature === '') return
+        if (block.text === '') this.#writer.openReasoning()
         return this.#writer.closeReasoning()
       case 'call':
         if (block.call.arguments === '' && block.input !== '') this.#writer.arguments(block.call, block.input)

@@ -9,6 +9,8 @@ import type { FormatPlan } from './response-format.ts'
 import { sanitizeSchema, toolInputSchema } from './schema.ts'
 
 const WEB_SEARCH = /^web_search/
+/** More strict tools than this are refused. */
+const MAX_STRICT_TOOLS = 20
 
 /** The caller's tools as this endpoint takes them. */
 export interface ToolPlan {
@@ -112,7 +114,9 @@ export function encodeTools(
     }
     choice = { mode: 'auto' }
   }
-  const tools = [...functions.map((tool) => encodeTool(tool, rules.strict_tools)), ...native]
+  const tooManyStrict = functions.filter(({ strict }) => strict === true).length > MAX_STRICT_TOOLS
+  if (rules.strict_tools && tooManyStrict) dropped.push('tools: strict, for there are too many')
+  const tools = [...functions.map((tool) => encodeTool(tool, rules.strict_tools && !tooManyStrict)), ...native]
   if (tools.length === 0) {
     if (called.length === 0) return { fields: {}, forced: false }
     const stubs = [...new Set(called)].map((name) => ({ name, input_schema: { type: 'object', properties: {} } }))

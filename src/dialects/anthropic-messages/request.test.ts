@@ -1,0 +1,370 @@
+import { describe, expect, it } from 'vitest'
+import type { InputItem, JsonObject } from '../../core/item.ts'
+import { sealReasoning } from '../../core/reasoning-envelope.ts'
+import type { ModelRequest, ReasoningOptions } from '../../core/request.ts'
+import { REQUESTS } from './__fixtures__/requests.ts'
+import { messagesTarget } from './__fixtures__/target.ts'
+import type { TargetOverrides } from './__fixtures__/target.ts'
+import { anthropicMessages } from './index.ts'
+import { invokeModel } from './invoke-model.ts'
+import { sealBlocks } from './server-blocks.ts'
+
+type Block = { readonly type: string; readonly [field: string]: unknown }
+interface Body {
+  readonly messages: readonly { readonly role: string; readonly content: readonly Block[] }[]
+  readonly [field: string]: unknown
+}
+
+const user = (content: unknown): InputItem => ({ type: 'message', role: 'user', content })
+const assistant = (content: unknown): InputItem => ({ type: 'message', role: 'assistant', content })
+const call = (call_id: string, name = 'f'): InputItem => ({ type: 'function_call', call_id, name, arguments: '{}' })
+const output = (call_id: string, result: unknown = 'r'): InputItem => ({ type: 'function_call_output', call_id, output: result })
+const format = 'anthropic-claude-v1'
+
+function encode(request: Partial<ModelRequest>, overrides: TargetOverrides = {}): { body: Body; dropped: readonly string[] } {
+  const encoded = anthropicMessages.encodeRequest({ input: [user('q')], ...request }, messagesTarget(overrides))
+  return { body: JSON.parse(encoded.body) as Body, dropped: encoded.dropped }
+}
+const messages = (input: readonly InputItem[], overrides: TargetOverrides = {}, more: Partial<ModelRequest> = {}): Body['messages'] =>
+  encode({ input, ...more }, overrides).body.messages
+
+describe('encoding, by golden file', () => {
+  it.each(Object.entries(REQUESTS))('%s', async (name, [request, overrides]) => {
+    const { path, headers, body, dropped } = anthropicMessages.encodeRequest(request, messagesTarget(overrides))
+    await expect(`${JSON.stringify({ path, headers, body: JSON.parse(body), dropped }, undefined, 2)}\n`).toMatchFileSnapshot(`__fixtures__/requests/${name}.json`)
+  })
+})
+
+describe('what is never sent', () => {
+  it('nulls, empty lists, fields of the gateway, a choice without tools', () => {
+    const { body, dropped } = encode({
+      temperature: null, tools: [], tool_choice: 'auto', provider: { order: ['a'] }, plugins: [{ id: 'web' }], store: false, session_id: 's', model: 'a/b',
+      metadata: {}, truncation: 'disabled', background: false, top_logprobs: 0, prompt_cache_key: 'k',
+    })
+    expect(body).toEqual({ model: 'small-1', max_tokens: 8192, messages: [{ role: 'user', content: [{ type: 'text', text: 'q' }] }], stream: true })
+    expect(dropped).toEqual([])
+  })
+  it('tools to an endpoint without them, which it names', () => {
+    const { body, dropped } = encode({ tools: [{ type: 'function', name: 'f' }], tool_choice: 'required' }, { supports: [] })
+    expect(body).not.toHaveProperty('tools')
+    expect(dropped).toContain('tools')
+  })
+  it('text that is empty or only whitespace, and turns that are nothing else', () => {
+    expect(messages([user('a'), assistant(' \n'), user([{ type: 'input_text', text: '' }, { type: 'input_text', text: 'b' }]), user(' ')])).toEqual([
+      { role: 'user', content: [{ type: 'text', text: 'a' }, { type: 'text', text: 'b' }] },
+    ])
+  })
+})
+
+describe('turns', () => {
+  it('begin with the user', () => {
+    expect(messages([assistant('Hello.'), user('q')]).map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
+    expect(messages([], {}, { instructions: 'only this' })).toEqual([{ role: 'user', content: [{ type: 'text', text: 'Continue.' }] }])
+  })
+  it('have all results of a turn first in the one message that follows, whatever order they came in', () => {
+    const [, turn, results] = messages([user('q'), call('a'), call('b'), user('wait'), output('b', 'B'), output('a', 'A')])
+    expect(turn?.content.map(({ id }) => id)).toEqual(['a', 'b'])
+    expect(results?.content).toEqual([
+      { type: 'tool_result', tool_use_id: 'a', content: 'A' },
+      { type: 'tool_result', tool_use_id: 'b', content: 'B' },
+      { type: 'text', text: 'wait' },
+    ])
+  })
+  it('make up the result a call lacks, as a failure', () => {
+    expect(messages([user('q'), call('a'), user('go on')])[2]?.content[0]).toMatchObject({ type: 'tool_result', tool_use_id: 'a', is_error: true })
+  })
+  it('give calls ids and objects the endpoint accepts, the same to their results', () => {
+    const odd = 'call:1|x'
+    const [, turn, results] = messages([user('q'), { type: 'function_call', call_id: odd, name: 'f', arguments: '[1]' }, output(odd)])
+    expect(turn?.content[0]).toMatchObject({ type: 'tool_use', id: expect.stringMatching(/^[a-zA-Z0-9]{24}$/), input: { _raw: '[1]' } })
+    expect(results?.content[0]?.['tool_use_id']).toBe(turn?.content[0]?.['id'])
+  })
+  it('keep long numbers of arguments', () => {
+    const item = { type: 'function_call', call_id: 'a', name: 'f', arguments: '{"id":12345678901234567890,"x":1.0}' }
+    expect(anthropicMessages.encodeRequest({ input: [user('q'), item] }, messagesTarget()).body).toContain('"input":{"id":12345678901234567890,"x":1.0}')
+  })
+  it('say system text in the middle where it stands, or as the user', () => {
+    const input = [user('a'), { type: 'message', role: 'system', content: 'S' }, user('b')]
+    expect(messages(input)).toHaveLength(1)
+    expect(messages(input, { options: { later_system: 'in-place' } }).map(({ role }) => role)).toEqual(['user', 'system', 'user'])
+  })
+  it('describe what a result holds that cannot be read', () => {
+    expect(messages([user('q'), call('a'), output('a', [{ type: 'input_audio', input_audio: { data: 'A', format: 'wav' } }])])[2]?.content[0]).toMatchObject({
+      content: [{ type: 'text', text: '[1 attachment left out: this model cannot read them]' }],
+    })
+  })
+  it('offer the tools of the history when none are offered any more, but no call', () => {
+    const { body } = encode({ input: [user('q'), call('a', 'gone'), output('a')] })
+    expect(body).toMatchObject({ tools: [{ name: 'gone', input_schema: { type: 'object' } }], tool_choice: { type: 'none' } })
+  })
+})
+
+describe('an answer begun', () => {
+  it('is continued, without whitespace at its end and without thoughts', () => {
+    const thought = { type: 'reasoning', summary: [], encrypted_content: sealReasoning({ format, scope: 'acme', signature: 'S', text: 't' }) }
+    expect(messages([user('q'), thought, assistant('The answer is \n')])[1]).toEqual({ role: 'assistant', content: [{ type: 'text', text: 'The answer is' }] })
+  })
+  it('is followed by the user where it may not be', () => {
+    for (const overrides of [{ options: { prefill: false } }, { options: { thinking: 'adaptive' as const } }]) {
+      const { body, dropped } = encode({ input: [user('q'), assistant('The')], reasoning: { effort: 'low' } }, overrides)
+      expect(body.messages.at(-1)).toEqual({ role: 'user', content: [{ type: 'text', text: 'Continue.' }] })
+      expect(dropped.join()).toContain('an answer begun')
+    }
+  })
+})
+
+describe('tool choice', () => {
+  const tools = [
+    { type: 'function', name: 'a' },
+    { type: 'function', name: 'b' },
+  ]
+  it.each<[string, Partial<ModelRequest>, TargetOverrides, unknown, number]>([
+    ['nothing', {}, {}, undefined, 2],
+    ['auto', { tool_choice: 'auto' }, {}, { type: 'auto' }, 2],
+    ['none', { tool_choice: 'none' }, {}, { type: 'none' }, 2],
+    ['required', { tool_choice: 'required' }, {}, { type: 'any' }, 2],
+    ['one tool', { tool_choice: { type: 'function', name: 'b' } }, {}, { type: 'tool', name: 'b' }, 2],
+    ['one at a time', { parallel_tool_calls: false }, {}, { type: 'auto', disable_parallel_tool_use: true }, 2],
+    ['one at a time, required', { parallel_tool_calls: false, tool_choice: 'required' }, {}, { type: 'any', disable_parallel_tool_use: true }, 2],
+    ['required where nothing can be forced', { tool_choice: 'required' }, { options: { forced_tools: 'never' } }, { type: 'auto' }, 2],
+    ['one tool where nothing can be forced', { tool_choice: { type: 'function', name: 'b' } }, { options: { forced_tools: 'never' } }, { type: 'auto' }, 1],
+    ['anything where it cannot be chosen', { tool_choice: 'required' }, { supports: ['tools'] }, undefined, 2],
+  ])('%s', (_name, request, overrides, choice, count) => {
+    const { body } = encode({ tools, ...request }, overrides)
+    expect(body['tool_choice']).toEqual(choice)
+    expect(body['tools']).toHaveLength(count)
+  })
+})
+
+describe('strict tools', () => {
+  const tools = (count: number): ModelRequest['tools'] => Array.from({ length: count }, (_, n) => ({ type: 'function', name: `f${n}`, strict: true }))
+  it('are strict where that is known, as long as they are few', () => {
+    const strict = (count: number, strict_tools: boolean): unknown => (encode({ tools: tools(count)! }, { options: { strict_tools } }).body['tools'] as JsonObject[])[0]?.['strict']
+    expect([strict(20, true), strict(21, true), strict(1, false)]).toEqual([true, undefined, undefined])
+  })
+})
+
+describe('thinking', () => {
+  const adaptive = { thinking: 'adaptive', thinking_display: 'summarized', efforts: ['low', 'medium', 'high', 'max'] } as const
+  it.each<[string, ReasoningOptions, TargetOverrides['options'], object]>([
+    ['a budget for an effort, on top of the answer', { effort: 'high' }, {}, { thinking: { type: 'enabled', budget_tokens: 8000 }, max_tokens: 18_000 }],
+    ['a budget as given', { max_tokens: 2000 }, {}, { thinking: { type: 'enabled', budget_tokens: 2000 }, max_tokens: 12_000 }],
+    ['no budget below the least', { max_tokens: 10 }, {}, { thinking: { type: 'enabled', budget_tokens: 1024 }, max_tokens: 11_024 }],
+    ['a budget below the limit of the model', { max_tokens: 30_000 }, { max_output_tokens: 20_000 }, { thinking: { type: 'enabled', budget_tokens: 18_976 }, max_tokens: 20_000 }],
+    ['an effort', { effort: 'medium' }, adaptive, { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'medium' }, max_tokens: 10_000 }],
+    ['the nearest effort', { effort: 'xhigh' }, adaptive, { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'high' }, max_tokens: 10_000 }],
+    ['an effort for a budget', { max_tokens: 900 }, adaptive, { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'low' }, max_tokens: 10_000 }],
+    ['no effort when none is named', { enabled: true }, adaptive, { thinking: { type: 'adaptive', display: 'summarized' }, max_tokens: 10_000 }],
+    ['a budget where both are known and a budget is given', { max_tokens: 2000 }, { thinking: 'adaptive-or-budget' }, { thinking: { type: 'enabled', budget_tokens: 2000 }, max_tokens: 12_000 }],
+    ['an effort where both are known', { effort: 'low' }, { thinking: 'adaptive-or-budget' }, { thinking: { type: 'adaptive' }, output_config: { effort: 'low' }, max_tokens: 10_000 }],
+    ['off', { effort: 'none' }, {}, { thinking: { type: 'disabled' }, max_tokens: 10_000 }],
+    ['off where it is off anyway', { enabled: false }, { thinking_off: 'omit' }, { max_tokens: 10_000 }],
+    ['off where it goes on between tools', { enabled: false }, { thinking_off: 'between-tools' }, { thinking: { type: 'between_tools' }, max_tokens: 10_000 }],
+    ['off where it cannot be', { enabled: false }, { ...adaptive, thinking_off: 'lowest-effort' }, { output_config: { effort: 'low' }, max_tokens: 10_000 }],
+    ['nothing said', { summary: 'auto' }, adaptive, { max_tokens: 10_000 }],
+    ['nothing where there is none', { effort: 'low' }, { thinking: 'none' }, { max_tokens: 10_000 }],
+  ])('%s', (_name, reasoning, options, expected) => {
+    const { model: _model, messages: _messages, stream: _stream, ...rest } = encode({ reasoning, max_output_tokens: 10_000 }, options === undefined ? {} : { options }).body
+    expect(rest).toEqual(expected)
+  })
+  it('is named when it is left out', () => {
+    expect(encode({ reasoning: { effort: 'low' } }, { supports: [] }).dropped).toContain('reasoning')
+    expect(encode({ reasoning: { effort: 'low' } }, { maxOutputTokens: 1000 }).dropped).toContain('reasoning: the answer is too short for it')
+  })
+  it('puts sampling aside', () => {
+    const { body, dropped } = encode({ reasoning: { effort: 'low' }, temperature: 0.5, top_p: 0.5, top_k: 5 })
+    expect(body).not.toHaveProperty('temperature')
+    expect(dropped).toEqual(['temperature', 'top_p', 'top_k'])
+  })
+
+  describe('in a tool loop', () => {
+    const unsigned = [user('q'), call('a'), output('a')]
+    it('stays off when the loop began without it, where the endpoint insists', () => {
+      const { body, dropped } = encode({ input: unsigned, reasoning: { effort: 'low' } })
+      expect(body).not.toHaveProperty('thinking')
+      expect(dropped).toContain('reasoning: the running tool loop began without it')
+      expect(encode({ input: unsigned, reasoning: { effort: 'low' } }, { options: { thinking: 'adaptive' } }).body).toHaveProperty('thinking')
+    })
+    it('goes on when only a later turn of it lacks thoughts', () => {
+      const thought = { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 't' }], signature: 'S', format }
+      const input = [user('q'), thought, call('a'), output('a'), call('b'), output('b')]
+      expect(encode({ input, reasoning: { effort: 'low' } }).body).toHaveProperty('thinking')
+      // The thoughts of a loop that is over do not count.
+      expect(encode({ input: [...input, assistant('done'), user('q'), call('c'), output('c')], reasoning: { effort: 'low' } }).body).not.toHaveProperty('thinking')
+      expect(encode({ input: [...unsigned, assistant('done'), user('q')], reasoning: { effort: 'low' } }).body).toHaveProperty('thinking')
+    })
+  })
+})
+
+describe('reasoning of the history', () => {
+  const thinking = (reasoning: JsonObject, overrides: TargetOverrides = {}): unknown =>
+    messages([user('q'), { type: 'reasoning', summary: [], ...reasoning }, assistant('a'), user('q')], overrides)[1]?.content[0]
+  it('comes back from the envelope and from plain fields, byte for byte', () => {
+    const text = ' thought\n\u00e9 '
+    const block = { type: 'thinking', thinking: text, signature: 'S' }
+    expect(thinking({ encrypted_content: sealReasoning({ format, scope: 'acme', signature: 'S', text }) })).toEqual(block)
+    expect(thinking({ content: [{ type: 'reasoning_text', text }], signature: 'S', format })).toEqual(block)
+    expect(thinking({ summary: [{ type: 'summary_text', text }], signature: 'S', format })).toEqual(block)
+    expect(thinking({ encrypted_content: sealReasoning({ format, scope: 'acme', signature: 'S', text: '' }) })).toEqual({ ...block, thinking: '' })
+    expect(thinking({ encrypted_content: sealReasoning({ format, scope: 'acme', data: 'BLOB' }) })).toEqual({ type: 'redacted_thinking', data: 'BLOB' })
+  })
+  it('is readable wherever the format is served, unless the endpoint keeps to its own', () => {
+    const foreign = { encrypted_content: sealReasoning({ format, scope: 'elsewhere', signature: 'S', text: 't' }) }
+    expect(thinking(foreign)).toMatchObject({ type: 'thinking' })
+    expect(thinking(foreign, { options: { signature_scope: 'endpoint' } })).toMatchObject({ type: 'text' })
+  })
+  it.each<[string, JsonObject]>([
+    ['another format', { content: [{ type: 'reasoning_text', text: 't' }], signature: 'S', format: 'google-gemini-v1' }],
+    ['no signature', { content: [{ type: 'reasoning_text', text: 't' }], format }],
+    ['a blob of unknown origin', { encrypted_content: 'gAAAAAB', format }],
+  ])('is left out, and said so: %s', (_name, reasoning) => {
+    const { body, dropped } = encode({ input: [user('q'), { type: 'reasoning', summary: [], ...reasoning }, assistant('a'), user('q')] })
+    expect(body.messages[1]?.content).toEqual([{ type: 'text', text: 'a' }])
+    expect(dropped).toEqual(['input: reasoning this endpoint cannot read'])
+  })
+  it('may be unsigned where the server takes that', () => {
+    const plain = { content: [{ type: 'reasoning_text', text: 't' }] }
+    expect(thinking(plain, { options: { unsigned_thinking: true } })).toEqual({ type: 'thinking', thinking: 't' })
+  })
+})
+
+describe('blocks of server tools', () => {
+  const blocks = [
+    { type: 'server_tool_use', id: 's1', name: 'web_search', input: { query: 'q' } },
+    { type: 'web_search_tool_result', tool_use_id: 's1', content: [{ type: 'web_search_result', encrypted_content: 'E' }] },
+  ]
+  const options = { web_search_tool: 'web_search_20250305' }
+  const item = (scope = 'acme'): InputItem => ({ type: 'web_search_call', id: 'ws_1', status: 'completed', encrypted_content: sealBlocks(blocks, messagesTarget({ scope })) })
+  const content = (history: InputItem, tools: ModelRequest['tools'], overrides: TargetOverrides = { options }): unknown =>
+    messages([user('q'), history, assistant('a'), user('q')], overrides, tools === undefined ? {} : { tools })[1]?.content
+  const search = [{ type: 'web_search' }]
+  it('come back while their tool is offered, to the party that wrote them', () => {
+    expect(content(item(), search)).toEqual([...blocks, { type: 'text', text: 'a' }])
+    expect(content(item(), [])).toEqual([{ type: 'text', text: 'a' }])
+    expect(content(item('elsewhere'), search)).toEqual([{ type: 'text', text: 'a' }])
+  })
+  it('come back from a reasoning item, those of no call always', () => {
+    const compaction = [{ type: 'compaction', content: 'sum' }]
+    const carrier = (scope: string): InputItem => ({ type: 'reasoning', summary: [], encrypted_content: sealBlocks(compaction, messagesTarget({ scope })) })
+    expect(content(carrier('acme'), [])).toEqual([...compaction, { type: 'text', text: 'a' }])
+    expect(content(carrier('elsewhere'), [])).toEqual([{ type: 'text', text: 'a' }])
+  })
+  it('of searches nobody carried are named', () => {
+    expect(encode({ input: [user('q'), { type: 'web_search_call', status: 'completed' }, user('q')] }).dropped).toEqual(['input: web_search_call'])
+  })
+})
+
+describe('media', () => {
+  it.each<[string, unknown, TargetOverrides]>([
+    ['images by id', { type: 'input_image', file_id: 'f' }, {}],
+    ['files by id', { type: 'input_file', file_id: 'f' }, {}],
+    ['audio', { type: 'input_audio', input_audio: { data: 'A', format: 'wav' } }, {}],
+    ['video', { type: 'input_video', video_url: 'https://x' }, {}],
+    ['binary files', { type: 'input_file', file_data: 'data:application/zip;base64,AA' }, {}],
+    ['documents', { type: 'input_file', file_data: 'JVBERi0=' }, { options: { documents: false } }],
+  ])('%s that the endpoint cannot take lead to another endpoint', (_name, part, overrides) => {
+    expect(() => encode({ input: [user([part])] }, overrides)).toThrowError(
+      expect.objectContaining({ errorType: 'invalid_prompt', details: expect.objectContaining({ failover: 'next' }) }),
+    )
+  })
+  it('of a type nobody here knows are refused as such', () => {
+    const part = { type: 'input_image', image_url: 'data:image/tiff;base64,AA' }
+    expect(() => encode({ input: [user([part])] })).toThrowError(expect.objectContaining({ errorType: 'unsupported_image_format' }))
+  })
+  it('by id go where ids are known', () => {
+    const part = { type: 'input_file', file_id: 'file_1' }
+    expect(messages([user([part])], { options: { file_ids: true } })[0]?.content).toEqual([{ type: 'document', source: { type: 'file', file_id: 'file_1' } }])
+  })
+  it('are fetched first where the endpoint wants bytes', () => {
+    const request = {
+      input: [
+        user([
+          { type: 'input_image', image_url: 'https://x/a.png' },
+          { type: 'input_image', image_url: 'data:image/png;base64,AA' },
+          { type: 'input_file', file_url: 'https://x/b.pdf' },
+          { type: 'input_file', file_url: 'https://x/c.md' },
+        ]),
+      ],
+    }
+    const urls = (options: TargetOverrides['options'] = {}): unknown => anthropicMessages.mediaUrls?.(request, messagesTarget({ options }))
+    expect(urls()).toEqual(['https://x/c.md'])
+    expect(urls({ image_urls: false, document_urls: false })).toEqual(['https://x/a.png', 'https://x/b.pdf', 'https://x/c.md'])
+    expect(() => encode(request)).toThrowError(expect.objectContaining({ errorType: 'image_download_failed' }))
+  })
+})
+
+describe('structured output', () => {
+  it('and citations refuse each other: citations give way', () => {
+    const { body } = encode(
+      { input: [user([{ type: 'input_file', file_data: 'JVBERi0=' }])], text: { format: { type: 'json_schema', name: 'n', schema: { type: 'object' } } } },
+      { options: { json_schema: 'native', document_citations: true } },
+    )
+    expect(body.messages[0]?.content[0]).not.toHaveProperty('citations')
+  })
+  it('says when it is only asked for', () => {
+    expect(encode({ text: { format: { type: 'json_object' } } }).dropped).toEqual(['text.format: asked for in the prompt'])
+    const schema = { text: { format: { type: 'json_schema', name: 'n', schema: { type: 'object' } } } } as const
+    expect(encode(schema, { supports: [], options: { json_schema: 'native' } }).dropped).toEqual(['text.format: asked for in the prompt'])
+  })
+})
+
+describe('cache breakpoints', () => {
+  it('never change the prefix that is cached', () => {
+    const grow = (n: number): ModelRequest => ({
+      instructions: 'i',
+      input: Array.from({ length: n }, (_, at) => (at % 2 === 0 ? user(`question ${at}`) : assistant(`answer ${at}`))),
+      cache_control: { type: 'ephemeral' },
+      tools: [{ type: 'function', name: 'f' }],
+    })
+    const plain = (n: number): string => anthropicMessages.encodeRequest(grow(n), messagesTarget()).body.replaceAll(',"cache_control":{"type":"ephemeral"}', '')
+    const shared = plain(5).indexOf('question 4')
+    expect(plain(7).slice(0, shared)).toBe(plain(5).slice(0, shared))
+  })
+  it('are left out where there are none, and short where long ones are unknown', () => {
+    const request = { instructions: 'i', cache_control: { type: 'ephemeral', ttl: '1h' } } as const
+    expect(JSON.stringify(encode(request, { options: { cache_control: 'none' } }).body)).not.toContain('cache_control')
+    expect(encode(request, { options: { cache_control: 'short' } }).body.messages[0]?.content[0]).toMatchObject({ cache_control: { type: 'ephemeral' } })
+  })
+})
+
+describe('through a cloud', () => {
+  it('names model and stream in the path, version and betas in the body', () => {
+    const options = invokeModel.options.parse({ betas: ['b'] })
+    const target = { ...messagesTarget({ model: 'anthropic.claude-x-v1:0' }), options }
+    const encoded = invokeModel.encodeRequest({ input: [user('q')] }, target)
+    expect(encoded.path).toBe('/model/anthropic.claude-x-v1%3A0/invoke-with-response-stream')
+    expect(encoded.headers).not.toHaveProperty('anthropic-version')
+    expect(JSON.parse(encoded.body)).toEqual({
+      anthropic_version: 'bedrock-2023-05-31',
+      anthropic_beta: ['b'],
+      max_tokens: 8192,
+      messages: [{ role: 'user', content: [{ type: 'text', text: 'q' }] }],
+    })
+    expect(invokeModel.encodeRequest({ input: [user('q')] }, { ...target, stream: false }).path).toBe('/model/anthropic.claude-x-v1%3A0/invoke')
+  })
+  it('hears exceptions of the stream', () => {
+    const decoder = invokeModel.decoder({ input: [] }, messagesTarget())
+    expect(() => decoder.push('{"message":"Too many"}', 'exception:throttlingException', [])).toThrowError(expect.objectContaining({ errorType: 'rate_limit_exceeded' }))
+  })
+})
+
+describe('options', () => {
+  it('have defaults for all, refuse unknown ones and bad patterns', () => {
+    expect(anthropicMessages.options.safeParse({}).success).toBe(true)
+    expect(anthropicMessages.options.safeParse({ nonsense: 1 }).success).toBe(false)
+    expect(anthropicMessages.options.safeParse({ models: [{ match: '(' }] }).success).toBe(false)
+    expect(anthropicMessages.options.safeParse({ models: [{ match: 'x', nonsense: 1 }] }).success).toBe(false)
+  })
+  it('of a model count by its id, the first that matches, under those of the endpoint', () => {
+    const options = { models: [{ match: '^a', sampling: 'none' as const, prefill: false }, { match: '.', thinking: 'none' as const }] }
+    expect(encode({ temperature: 0.5 }, { options, model: 'a1' }).body).not.toHaveProperty('temperature')
+    expect(encode({ temperature: 0.5 }, { options, model: 'b1' }).body).toHaveProperty('temperature')
+    expect(encode({ temperature: 0.5 }, { options: { ...options, sampling: 'all' }, model: 'a1' }).body).toHaveProperty('temperature')
+  })
+  it('say which tools the upstream runs', () => {
+    const options = anthropicMessages.options.parse({ web_search_tool: 'web_search_20250305', native_tools: ['^bash_\\d+$'] })
+    const hosts = (type: string): boolean | undefined => anthropicMessages.hosts?.(type, options)
+    expect([hosts('web_search'), hosts('web_search_preview'), hosts('bash_20250124'), hosts('gateway:web_search'), hosts('function')]).toEqual([true, true, true, false, false])
+    expect(anthropicMessages.hosts?.('web_search', anthropicMessages.options.parse({}))).toBe(false)
+  })
+})
