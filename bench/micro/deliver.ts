@@ -1,0 +1,83 @@
+/**
+ * How fast the delivery thread empties a queue into an OTLP receiver: generations with 2 KB of content, wall time and CPU time of the thread.
+ *
+ *   node bench/micro/deliver.ts [records]
+ */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { loadConfig } from '../../src/config/load.ts'
+import { DEFAULT_WORKSPACE_ID } from '../../src/core/store.ts'
+import { createDeliveryHost, threads } from '../../src/delivery-host.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { silentLogger } from '../../src/lib/logger.ts'
+import { createStore } from '../../src/store/index.ts'
+import { createDeliveryMetrics } from '../../src/telemetry/delivery-metrics.ts'
+import { createMetrics } from '../../src/telemetry/metrics.ts'
+import { sampleContent, sampleGeneration } from '../../src/testing/store-contract.ts'
+import { sampleDestination } from '../../src/testing/outbox-contract.ts'
+
+const RECORDS = Number(process.argv[2] ?? 20_000)
+const BATCH = 200
+
+let bytes = 0
+const server = createServer((request, response) => {
+  request.on('data', (chunk: Buffer) => (bytes += chunk.length))
+  request.on('end', () => response.end('{}'))
+})
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/traces`
+
+const directory = await mkdtemp(join(tmpdir(), 'signalbox-bench-'))
+const databaseFile = join(directory, 'signalbox.db')
+const store = await createStore({ path: databaseFile })
+await store.migrate()
+await store.workspaces.default()
+const host = createDeliveryHost({
+  config: await loadConfig({ env: {}, cwd: directory, overrides: { dataDir: directory } }),
+  databaseFile,
+  secretKey: Buffer.alloc(32, 1),
+  dataDirectory: directory,
+  destinations: store.destinations,
+  keepsContent: () => false,
+  metrics: createDeliveryMetrics(createMetrics().registry),
+  logger: silentLogger,
+  clock: systemClock,
+})
+host.start()
+while ((await host.insertMany([]).catch(() => 'waiting')) === 'waiting') await new Promise((resolve) => setTimeout(resolve, 50))
+const [thread] = threads
+const cpu = async (): Promise<number> => {
+  const { user = 0, system = 0 } = (await thread?.cpuUsage()) ?? {}
+  return (user + system) / 1e6
+}
+
+await host.destinations.insert(sampleDestination('d1', { type: 'otel-collector', paused: true, config: { endpoint: url } }), 5)
+const text = 'Answer as briefly as the question allows. '.repeat(48)
+// Recent ones: what is older than a week is not sent any more.
+const now = Date.now()
+const record = (i: number) => ({
+  generation: sampleGeneration(`gen-${i}`, { startedAt: now, endedAt: now + 900 }),
+  content: { ...sampleContent, instructions: text },
+})
+let started = performance.now()
+let before = await cpu()
+for (let done = 0; done < RECORDS; done += BATCH) await host.insertMany(Array.from({ length: BATCH }, (_, i) => record(done + i)))
+const report = async (what: string): Promise<void> => {
+  const seconds = (performance.now() - started) / 1000
+  const used = (await cpu()) - before
+  console.log(`${what}: ${Math.round(RECORDS / seconds)} a second, ${((used / RECORDS) * 1e6).toFixed(0)} us of the thread each`)
+}
+await report('entered')
+started = performance.now()
+before = await cpu()
+await host.destinations.update('d1', DEFAULT_WORKSPACE_ID, { paused: false }, 1)
+while ((await host.outbox.status('d1')).queued > 0) await new Promise((resolve) => setTimeout(resolve, 20))
+await report('delivered')
+console.log(`${(bytes / RECORDS / 1000).toFixed(1)} KB on the wire each, ${(await host.outbox.status('d1')).delivered} delivered`)
+await host.close()
+await store.close()
+server.close()
+await rm(directory, { recursive: true })
