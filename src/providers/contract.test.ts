@@ -162,6 +162,15 @@ describe('settings', () => {
     expect(provider?.connect?.({ apiKeys: [], options: {}, extra }).baseUrl).toBe(expected)
   })
 
+  test('Claude lives on another host of an Azure resource, however the resource is named', () => {
+    const provider = PROVIDERS.find((candidate) => candidate.slug === 'azure')
+    const connect = (settings: Partial<ProviderSettings>): unknown => provider?.connect?.({ apiKeys: [], options: {}, extra: {}, ...settings }).baseUrls
+    const expected = { 'anthropic-messages': 'https://acme.services.ai.azure.com/anthropic/v1' }
+    expect(connect({ extra: { resource: 'acme' } })).toEqual(expected)
+    expect(connect({ baseUrl: 'https://acme.openai.azure.com/openai/v1' })).toEqual(expected)
+    expect(connect({ baseUrl: 'https://acme.openai.azure.com.evil.test/' })).toBeUndefined()
+  })
+
   test('an organisation has a reasoning scope of its own', () => {
     const openai = PROVIDERS.find((provider) => provider.slug === 'openai')
     expect(openai?.connect?.({ apiKeys: [], options: {}, extra: {}, organization: 'org-1' })).toEqual({

@@ -61,7 +61,7 @@ export function finishPrefill(messages: Message[], allowed: boolean, dropped: st
     dropped.push('input: an answer begun is not continued but followed')
     return
   }
-  const content = last.content.filter(({ type }) => type !== 'thinking' && type !== 'redacted_thinking')
+  const content = last.content.filter((block) => !isThought(block))
   const text = content.at(-1)
   if (text?.type === 'text') text['text'] = String(text['text']).trimEnd()
   if (content.length === 0) messages.pop()
@@ -79,8 +79,12 @@ function assistantBlocks(parts: readonly AssistantPart[], target: MessagesTarget
     else if (part.type === 'item') blocks.push(...(blocksOfItem(part.item, target) ?? []))
     else blocks.push(...reasoningBlocks(part))
   }
-  return replayable(blocks, toolNames)
+  const kept = replayable(blocks, toolNames)
+  // Thoughts that led to nothing (an answer cut off) may not end a message.
+  return kept.slice(0, kept.findLastIndex((block) => !isThought(block)) + 1)
 }
+
+const isThought = ({ type }: Block): boolean => type === 'thinking' || type === 'redacted_thinking'
 
 function reasoningBlocks(part: ReasoningPart): readonly Block[] {
   if (holdsBlocks(part)) return blocksOfReasoning(part)
@@ -115,8 +119,7 @@ export function isLoopWithoutThinking(messages: readonly Message[]): boolean {
     else if (!message.content.some(({ type }) => type === 'tool_result')) break
   }
   if (first === undefined || !first.content.some(({ type }) => type === 'tool_use')) return false
-  const { type } = first.content[0]!
-  return type !== 'thinking' && type !== 'redacted_thinking'
+  return !isThought(first.content[0]!)
 }
 
 // ---- results of tools ----

@@ -222,6 +222,10 @@ describe('reasoning of the history', () => {
     expect(body.messages[1]?.content).toEqual([{ type: 'text', text: 'a' }])
     expect(dropped).toEqual(['input: reasoning this endpoint cannot read'])
   })
+  it('that led to nothing is left out', () => {
+    const thought = { type: 'reasoning', summary: [], encrypted_content: sealReasoning({ format, scope: 'acme', signature: 'S', text: 't' }) }
+    expect(messages([user('q'), thought, user('again')])).toEqual([{ role: 'user', content: [{ type: 'text', text: 'q' }, { type: 'text', text: 'again' }] }])
+  })
   it('may be unsigned where the server takes that', () => {
     const plain = { content: [{ type: 'reasoning_text', text: 't' }] }
     expect(thinking(plain, { options: { unsigned_thinking: true } })).toEqual({ type: 'thinking', thinking: 't' })
