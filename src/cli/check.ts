@@ -8,6 +8,7 @@ import { dialects } from '../dialects/index.ts'
 import { createHttpClient } from '../lib/http-client.ts'
 import { PROVIDERS } from '../providers/index.ts'
 import { VERSION } from '../version.ts'
+import { findUnreachable } from './explain.ts'
 import type { Overrides } from './overrides.ts'
 import { loadOptions } from './serve.ts'
 
@@ -18,7 +19,7 @@ async function resolved(overrides: Overrides): Promise<{ readonly config: Config
   return { config, catalog: await buildCatalog(config, PROVIDERS, dialects, process.env) }
 }
 
-/** `signalbox check`: the configuration is valid, and this is what it serves. Throws ConfigError with every problem. */
+/** `signalbox check`: the configuration is valid, this is what it serves, and every configured endpoint can be reached. Throws ConfigError with every problem. */
 export async function check(overrides: Overrides): Promise<void> {
   const { config, catalog } = await resolved(overrides)
   const refusal = checkExposure(config)
@@ -31,7 +32,9 @@ export async function check(overrides: Overrides): Promise<void> {
     const endpoints = catalog.find(model.slug)?.endpoints ?? []
     line(`  ${model.slug}: ${endpoints.length === 0 ? 'no endpoint' : endpoints.map(({ tag, upstreamModel }) => `${tag} (${upstreamModel})`).join(', ')}`)
   }
-  if (refusal !== undefined) process.exitCode = 1
+  const unreachable = findUnreachable(catalog, config)
+  for (const { model, tag, reason } of unreachable) line(`unreachable: ${tag} for ${model}: ${reason}`)
+  if (refusal !== undefined || unreachable.length > 0) process.exitCode = 1
 }
 
 const PROBE_MS = 5_000

@@ -7,6 +7,7 @@ export interface Commands {
   check(overrides: Overrides): Promise<void>
   doctor(overrides: Overrides): Promise<void>
   migrate(overrides: Overrides): Promise<void>
+  explain(options: ExplainOptions, overrides: Overrides): Promise<void>
   send(prompt: string, options: SendOptions): Promise<void>
   createKey(options: CreateKeyOptions, overrides: Overrides): Promise<void>
   listKeys(overrides: Overrides): Promise<void>
@@ -19,6 +20,13 @@ export interface SendOptions {
   readonly key?: string
   readonly model: string
   readonly stream: boolean
+}
+
+export interface ExplainOptions {
+  readonly model?: string
+  /** A request body; `-` reads standard input. */
+  readonly file?: string
+  readonly json: boolean
 }
 
 export interface CreateKeyOptions {
@@ -53,6 +61,11 @@ export function createProgram(commands: Commands, version: string): Command {
     commands.doctor(options),
   )
   configured(program.command('migrate').description('bring the database up to date and stop')).action((options: Overrides) => commands.migrate(options))
+  configured(program.command('explain').description('show which endpoints a request would try, and why not the others; calls nobody'))
+    .option('--model <model>', 'model to ask for')
+    .option('--file <file>', 'a request body as JSON; - reads standard input')
+    .option('--json', 'the whole plan as JSON', false)
+    .action((options: ExplainOptions & Overrides) => commands.explain(options, options))
   program
     .command('send')
     .description('send one prompt to a running gateway and print the answer as it streams')

@@ -8,6 +8,7 @@ const COMMANDS: Commands = {
   check: async (overrides) => (await import('./check.ts')).check(overrides),
   doctor: async (overrides) => (await import('./check.ts')).doctor(overrides),
   migrate: async (overrides) => (await import('./check.ts')).migrate(overrides),
+  explain: async (options, overrides) => (await import('./explain.ts')).explain(options, overrides),
   createKey: async (options, overrides) => (await import('./keys.ts')).createKey(options, overrides),
   listKeys: async (overrides) => (await import('./keys.ts')).listKeys(overrides),
   revokeKey: async (key, overrides) => (await import('./keys.ts')).revokeKey(key, overrides),

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest'
+import { buildCatalog } from '../catalog/build.ts'
+import { loadConfig } from '../config/load.ts'
+import { dialects } from '../dialects/index.ts'
+import { PROVIDERS } from '../providers/index.ts'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { findUnreachable } from './explain.ts'
+
+async function unreachable(file: object): Promise<ReturnType<typeof findUnreachable>> {
+  const folder = await mkdtemp(join(tmpdir(), 'signalbox-check-'))
+  try {
+    await writeFile(join(folder, 'signalbox.json'), JSON.stringify(file))
+    const config = await loadConfig({ file: join(folder, 'signalbox.json'), env: {}, cwd: folder })
+    return findUnreachable(await buildCatalog(config, PROVIDERS, dialects, {}), config)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+const provider = (slug: string) => ({ slug, dialect: 'openai-chat', base_url: `http://127.0.0.1:9101/${slug}/v1`, api_keys: ['key'] })
+const endpoint = (tag: string, more: object = {}) => ({ provider: tag, upstream_model: 'small-1', pricing: { input: 1, output: 2 }, ...more })
+const model = (...endpoints: object[]) => ({ slug: 'acme/small', context_length: 128_000, endpoints })
+
+describe('the proof that every configured fallback can be reached', () => {
+  it('holds for fallbacks, service tiers and variants', async () => {
+    const models = [
+      model(
+        endpoint('acme'),
+        endpoint('backup', { pricing: { input: 100, output: 200 } }),
+        endpoint('backup/flex', { tier: 'flex' }),
+        endpoint('backup/free', { variant: 'free' }),
+      ),
+    ]
+    expect(await unreachable({ providers: [provider('acme'), provider('backup')], models })).toEqual([])
+  })
+
+  it('names an endpoint whose window is too short for any request', async () => {
+    const found = await unreachable({
+      providers: [provider('acme'), provider('backup')],
+      models: [model(endpoint('acme'), endpoint('backup', { context_length: 1 }))],
+    })
+    expect(found).toEqual([{ model: 'acme/small', tag: 'backup', reason: expect.stringContaining('context of 1 tokens is too short') }])
+  })
+})
