@@ -1,0 +1,74 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { chatText, startFakeUpstream, stream, type FakeUpstream, type Reply } from '../../src/testing/fake-upstream.ts'
+import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
+
+/** A provider with three credentials: each call finds one that works, while there is one. */
+let upstream: FakeUpstream
+let gateway: TestGateway
+let verdicts: Map<string, number>
+
+beforeEach(async () => {
+  verdicts = new Map()
+  const judge: Reply = (request, response) => {
+    const code = verdicts.get(request.headers.authorization ?? '') ?? 200
+    if (code === 200) return stream(chatText('fine'))(request, response)
+    response
+      .writeHead(code, { 'content-type': 'application/json', ...(code === 429 ? { 'retry-after': '30' } : {}) })
+      .end('{"error":{"message":"no"}}')
+  }
+  upstream = await startFakeUpstream(judge)
+  const config = chatConfig([upstream.url]) as { providers: readonly object[] }
+  gateway = await startGateway({
+    ...config,
+    providers: config.providers.map((provider) => ({ ...provider, api_keys: ['one', 'two', 'three'] })),
+    routing: { sticky: false },
+  })
+})
+afterEach(async () => {
+  await gateway.close()
+  await upstream.close()
+})
+
+const ask = async (): Promise<{ readonly status: number; readonly used: readonly string[]; readonly text: string }> => {
+  const before = upstream.requests.length
+  const response = await gateway.respond({ model: 'acme/small', input: 'hi' })
+  const text = await response.text()
+  return {
+    status: response.status,
+    text,
+    used: upstream.requests.slice(before).map(({ headers }) => (headers.authorization ?? '').replace('Bearer ', '')),
+  }
+}
+
+describe('a pool of three credentials', () => {
+  it('is used in turns', async () => {
+    const used = new Set<string>()
+    for (let i = 0; i < 3; i++) for (const one of (await ask()).used) used.add(one)
+    expect(used).toEqual(new Set(['one', 'two', 'three']))
+  })
+
+  it.each([401, 402, 403])('goes on without one that is refused with %d, within the same call', async (code) => {
+    verdicts.set('Bearer one', code)
+    const answers = [await ask(), await ask(), await ask(), await ask()]
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+    // Once it is known to be dead nobody tries it again.
+    expect(answers.flatMap(({ used }) => used).filter((one) => one === 'one')).toHaveLength(1)
+  })
+
+  it('goes on without one that is limited', async () => {
+    verdicts.set('Bearer two', 429)
+    const answers = [await ask(), await ask(), await ask(), await ask()]
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+    expect(answers.flatMap(({ used }) => used).filter((one) => one === 'two')).toHaveLength(1)
+  })
+
+  it('is exhausted when all are dead: 502, never a 401, and no further knocking', async () => {
+    for (const one of ['one', 'two', 'three']) verdicts.set(`Bearer ${one}`, 401)
+    const first = await ask()
+    expect([first.status, first.used.length]).toEqual([502, 3])
+    expect(first.text).toContain('upstream_credentials_exhausted')
+    const second = await ask()
+    expect([second.status, second.used.length]).toEqual([502, 0])
+    expect(second.text).toContain('upstream_credentials_exhausted')
+  })
+})
