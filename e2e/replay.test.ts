@@ -21,13 +21,16 @@ import { verifies } from './requirements.ts'
 
 /** Formats of the recordings, and the dialect that reads each. */
 const REPLAYED: { readonly [format: string]: string } = {
+  anthropic: 'anthropic-messages',
+  'bedrock-converse': 'bedrock-converse',
   chat: 'openai-chat',
+  'cohere-v2': 'cohere-v2',
   gemini: 'gemini',
   responses: 'openai-responses',
 }
 
 /** Vendors that the recordings know by another name than the gateway. */
-const SLUGS: { readonly [recorded: string]: string } = { snowflake: 'snowflake-cortex' }
+const SLUGS: { readonly [recorded: string]: string } = { bedrock: 'amazon-bedrock', snowflake: 'snowflake-cortex' }
 
 const folder = recordingsFolder()
 if (folder === undefined) console.warn('SKIPPED: the recordings are not here (SIGNALBOX_FIXTURES): nothing is replayed through the gateway')
@@ -38,7 +41,10 @@ if (folder === undefined && recordingsRequired()) {
   })
 }
 
-/** Items of vendors' own tools that the contract's answers have no name for: they are carried, and this client hands them on unread. */
+/**
+ * Items of vendors' own tools that the contract's answers have no name for: they are carried, and this client hands them on unread. So it
+ * does with items under the gateway's own prefix, which nobody asked for in its spelling.
+ */
 const CARRIED: ReadonlySet<unknown> = new Set([
   'mcp_list_tools',
   'mcp_call',
@@ -48,12 +54,14 @@ const CARRIED: ReadonlySet<unknown> = new Set([
   'local_shell_call',
   'compaction',
   'x_search_call',
+  'gateway:mcp',
 ])
 const isCarried = (raw: unknown): boolean => CARRIED.has((raw as { readonly type?: unknown }).type)
 
 /** What a client made of an answer. */
 interface Seen {
   readonly text: string
+  readonly refusal: string
   /** Whether the model stopped by itself. */
   readonly complete: boolean
   readonly calls: readonly (readonly [name: string, args: string])[]
@@ -67,9 +75,10 @@ type Output = readonly { readonly type: string; readonly [field: string]: unknow
 
 function seen({ status, output }: { readonly status?: unknown; readonly output: unknown }, usage: readonly unknown[]): Seen {
   const items = output as Output
-  const parts = items.flatMap((item) => (item.type === 'message' ? (item['content'] as { type: string; text?: string }[]) : []))
+  const parts = items.flatMap((item) => (item.type === 'message' ? (item['content'] as { type: string; text?: string; refusal?: string }[]) : []))
   return {
     text: parts.map((part) => (part.type === 'output_text' ? part.text : '')).join(''),
+    refusal: parts.map((part) => part.refusal ?? '').join(''),
     complete: status === 'completed',
     calls: items.flatMap((item) => {
       if (item.type === 'function_call') return [[String(item['name']), String(item['arguments'])] as const]
@@ -84,7 +93,10 @@ function seen({ status, output }: { readonly status?: unknown; readonly output: 
 
 /** Failures told inside an answer, and how they end: errors, blocked prompts, calls of tools that were never offered. */
 const FAILED = /^error\.in_|^finish:(?:blocked|UNEXPECTED_TOOL_CALL)$/
-const isFailure = ({ status, features }: Recording): boolean => status >= 400 || features.some((feature) => FAILED.test(feature))
+/** Recordings that are no answers: an empty one, and two spliced into each other. */
+const NO_ANSWER = /respects_choice_none|va-spliced-message-start/
+const isFailure = ({ name, status, features }: Recording): boolean =>
+  status >= 400 || features.some((feature) => FAILED.test(feature)) || (NO_ANSWER.test(name) && name.startsWith('anthropic/'))
 
 describe.skipIf(folder === undefined).each(Object.keys(REPLAYED))(verifies('S2-recordings', 'P44', 'P18', 'recordings of %s'), (format) => {
   const recordings = folder === undefined ? [] : readRecordings(folder, format)
@@ -156,13 +168,14 @@ describe.skipIf(folder === undefined).each(Object.keys(REPLAYED))(verifies('S2-r
     // In whole answers this client refuses items of types it does not know; in streams it passes over them.
     (n, expected) =>
       throughAiSdk(
-        expected.types.includes('x_search_call') ? 'streamed' : 'both',
+        expected.types.some((type) => type === 'x_search_call' || type.startsWith('gateway:')) ? 'streamed' : 'both',
         (how) => createOpenAI({ apiKey: gateway.key, baseURL: `${gateway.url}/api/v1` })(body(n, how).model),
         expected,
       ),
+    // In whole answers this client breaks on every refusal.
     (n, expected) =>
       throughAiSdk(
-        'both',
+        expected.refusal === '' ? 'both' : 'streamed',
         (how) => createOpenResponses({ name: 'gateway', url: `${gateway.url}/api/v1/responses`, apiKey: gateway.key })(body(n, how).model),
         expected,
       ),
@@ -225,6 +238,7 @@ const EXPECTED_FAILURES: readonly (readonly [name: RegExp, status: number, error
   [/url-image-google_vertex\/03/, 400, 'image_download_failed'],
   [/armor_prompt_template/, 400, 'content_policy_violation'],
   [/tool_return_content-url-audio|rejects_interleaved/, 400, 'invalid_prompt'],
+  [/respects_choice_none|va-spliced-message-start/, 502, 'provider_unavailable'],
 ]
 
 const BY_STATUS: { readonly [status: number]: readonly [number, string] } = {
@@ -276,7 +290,8 @@ async function throughAiSdk(ways: 'both' | 'streamed', model: (how: 'whole' | 'c
     answers.push({ text: whole.text, calls: whole.toolCalls })
   }
   for (const { text, calls } of answers) {
-    expect(text).toBe(expected.text)
+    // One of the two shows a refusal as text.
+    expect([expected.text, expected.text + expected.refusal]).toContain(text)
     const called = calls.filter(({ providerExecuted }) => providerExecuted !== true).map(({ toolName, input }) => [toolName, input])
     expect(called).toEqual(expected.calls.map(([name, args]) => [name, parsed(args)]))
   }
