@@ -1,60 +1,184 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { checkWire } from '../../src/testing/check-wire.ts'
-import { chatEvents, chatText, startFakeUpstream, stream, type FakeUpstream, type Reply } from '../../src/testing/fake-upstream.ts'
+import { chatEvents, reset, startFakeUpstream, status, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
+import { askGateway, calls, callsAfter, says } from '../../src/testing/tool-script.ts'
 
 /** The server-side tool loop over real sockets: a scripted model that calls tools, a gateway that runs them. */
 let upstream: FakeUpstream
+let backup: FakeUpstream
 let gateway: TestGateway
 
 beforeEach(async () => {
   upstream = await startFakeUpstream()
-  gateway = await startGateway(chatConfig([upstream.url], { routing: { sticky: false } }))
+  backup = await startFakeUpstream(says('from the backup'))
+  gateway = await startGateway(chatConfig([upstream.url, backup.url], { routing: { sticky: false } }))
 })
 afterEach(async () => {
   await gateway.close()
   await upstream.close()
+  await backup.close()
 })
 
 type Json = Record<string, unknown>
-
-/** One turn in which the model calls these functions. */
-const calls = (...made: readonly (readonly [name: string, args: unknown])[]): Reply =>
-  stream([
-    chatEvents.role(),
-    ...made.map(([name, args], n) => chatEvents.call(n, `call_${name}_${n}`, name, typeof args === 'string' ? args : JSON.stringify(args))),
-    chatEvents.finish('tool_calls'),
-    chatEvents.usage(),
-    chatEvents.done(),
-  ])
-const says = (...pieces: string[]): Reply => stream(chatText(...pieces))
-
-async function ask(body: Json, streamed: boolean): Promise<Json> {
-  const response = await gateway.respond({ model: 'acme/small', input: 'What time is it?', ...body, stream: streamed }, { headers: { 'x-gateway-experimental-metadata': 'enabled' } })
-  const text = await response.text()
-  expect(response.status, text).toBe(200)
-  return (streamed ? checkWire(text).terminal['response'] : JSON.parse(text)) as Json
-}
-
-const messages = (n: number): Json[] => upstream.requests[n]!.body['messages'] as Json[]
+const datetime = { type: 'gateway:datetime' }
+const weather = { type: 'function', name: 'weather', parameters: { type: 'object', properties: { city: { type: 'string' } } } }
+const ask = (body: Json, streamed = false) => askGateway(gateway, { provider: { order: ['acme', 'backup1'] }, ...body }, streamed)
+const messages = (n: number, of = upstream): Json[] => of.requests[n]!.body['messages'] as Json[]
+const types = (answer: { readonly output: readonly Json[] }) => answer.output.map(({ type }) => type)
 
 describe.each([true, false])('the loop (stream: %s)', (streamed) => {
   it('runs a tool between two turns and answers as one response', async () => {
     upstream.script(calls(['datetime', { timezone: 'Asia/Tokyo' }]), says('It is late in Tokyo.'))
-    const answer = await ask({ tools: [{ type: 'gateway:datetime' }] }, streamed)
+    const answer = await ask({ tools: [datetime] }, streamed)
     expect(answer).toMatchObject({
       status: 'completed',
       output: [
         { type: 'gateway:datetime', status: 'completed', timezone: 'Asia/Tokyo', datetime: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*\+09:00$/) },
         { type: 'message', content: [{ text: 'It is late in Tokyo.' }] },
       ],
-      usage: { input_tokens: 22, output_tokens: 14, server_tool_use_details: { tool_calls_requested: 1, tool_calls_executed: 1 } },
+      usage: { input_tokens: 22, output_tokens: 14, input_tokens_details: { cached_tokens: 6 }, server_tool_use_details: { tool_calls_requested: 1, tool_calls_executed: 1 } },
+      tools: [datetime],
     })
-    const first = upstream.requests[0]!.body['tools'] as { function: { name: string; parameters: Json } }[]
-    expect(first.map((tool) => tool.function.name)).toEqual(['datetime'])
+    const offered = upstream.requests[0]!.body['tools'] as { function: { name: string } }[]
+    expect(offered.map((tool) => tool.function.name)).toEqual(['datetime'])
     expect(messages(1).slice(-2)).toMatchObject([
-      { role: 'assistant', tool_calls: [{ id: 'call_datetime_0', function: { name: 'datetime' } }] },
+      { role: 'assistant', tool_calls: [{ id: 'call_datetime_0', function: { name: 'datetime', arguments: '{"timezone":"Asia/Tokyo"}' } }] },
       { role: 'tool', tool_call_id: 'call_datetime_0', content: expect.stringContaining('"timezone":"Asia/Tokyo"') },
     ])
   })
+
+  it('keeps what the model says before it calls, and runs parallel calls of one turn', async () => {
+    upstream.script(callsAfter('Let me look.', ['datetime', { timezone: 'UTC' }], ['datetime', { timezone: 'Europe/Zurich' }]), says('Done.'))
+    const answer = await ask({ tools: [datetime] }, streamed)
+    expect(types(answer)).toEqual(['message', 'gateway:datetime', 'gateway:datetime', 'message'])
+    expect(messages(1).slice(-3)).toMatchObject([{ role: 'assistant', content: 'Let me look.' }, { role: 'tool', tool_call_id: 'call_datetime_0' }, { role: 'tool', tool_call_id: 'call_datetime_1' }])
+  })
+
+  it('answers in the spelling that was asked', async () => {
+    upstream.script(calls(['datetime', {}]), says('Now.'))
+    expect(types(await ask({ tools: [{ type: 'openrouter:datetime', parameters: { timezone: 'Asia/Tokyo' } }] }, streamed))).toEqual(['openrouter:datetime', 'message'])
+  })
+
+  it("gives the caller's own call back together with what was done", async () => {
+    upstream.script(calls(['datetime', {}], ['weather', { city: 'Bern' }]))
+    const answer = await ask({ tools: [datetime, weather] }, streamed)
+    expect(answer['status']).toBe('completed')
+    expect(answer.output).toHaveLength(2)
+    expect(answer.output).toEqual(expect.arrayContaining([
+      expect.objectContaining({ type: 'gateway:datetime', status: 'completed' }), expect.objectContaining({ type: 'function_call', name: 'weather', arguments: '{"city":"Bern"}' }),
+    ]))
+    expect(upstream.requests).toHaveLength(1)
+  })
+
+  it('replays reasoning of a turn to the model in the next one', async () => {
+    upstream.script(
+      stream([chatEvents.role(), chatEvents.reasoning('I need the time.'), chatEvents.call(0, 'c1', 'datetime', '{}'), chatEvents.finish('tool_calls'), chatEvents.usage(), chatEvents.done()]),
+      says('Now.'),
+    )
+    expect(types(await ask({ tools: [datetime] }, streamed))).toEqual(['reasoning', 'gateway:datetime', 'message'])
+  })
+})
+
+describe('what the model is offered', () => {
+  it("lets the caller's function keep its name when a tool has the same", async () => {
+    upstream.script(calls(['gateway_datetime', {}]), says('ok'))
+    const own = { type: 'function', name: 'datetime', parameters: { type: 'object' } }
+    expect(types(await ask({ tools: [datetime, own] }))).toEqual(['gateway:datetime', 'message'])
+    expect((upstream.requests[0]!.body['tools'] as { function: { name: string } }[]).map((tool) => tool.function.name).toSorted()).toEqual(['datetime', 'gateway_datetime'])
+  })
+
+  it('forces a server tool once and then lets go', async () => {
+    upstream.script(calls(['datetime', {}]), says('ok'))
+    await ask({ tools: [datetime, weather], tool_choice: { type: 'gateway:datetime' } })
+    expect(upstream.requests[0]!.body['tool_choice']).toEqual({ type: 'function', function: { name: 'datetime' } })
+    expect(upstream.requests[1]!.body['tool_choice'] ?? 'auto').toBe('auto')
+  })
+
+  it('takes items of earlier answers back as the calls they were', async () => {
+    upstream.script(says('ok'))
+    const item = { type: 'gateway:datetime', id: 'st_1', status: 'completed', datetime: '2026-01-02T03:04:05.000Z', timezone: 'UTC' }
+    await ask({ tools: [datetime], input: [{ role: 'user', content: 'When?' }, item, { role: 'user', content: 'And now?' }] })
+    expect(messages(0)).toMatchObject([
+      { role: 'user' }, { role: 'assistant', tool_calls: [{ id: 'st_1', function: { name: 'datetime' } }] },
+      { role: 'tool', tool_call_id: 'st_1', content: expect.stringContaining('2026-01-02T03:04:05.000Z') }, { role: 'user' },
+    ])
+  })
+
+  it.each([
+    [{ type: 'gateway:nothing' }, 'no server tool'],
+    [{ type: 'gateway:shell' }, 'tools.sandbox.url'],
+    [{ type: 'gateway:bash' }, 'tools.sandbox.url'],
+    [{ type: 'gateway:files' }, 'tools.sandbox.url'],
+    [{ type: 'gateway:web_search', parameters: { engine: 'exa' } }, 'tools.web_search.engines'],
+    [{ type: 'gateway:web_search' }, 'tools.web_search.engines'],
+    [{ type: 'gateway:image_generation' }, 'tools.image_generation.model'],
+    [{ type: 'gateway:subagent', parameters: { tools: [{ type: 'function' }] } }, 'server tools only'],
+  ])('refuses %j before anything is sent', async (tool, words) => {
+    const response = await gateway.respond({ model: 'acme/small', input: 'hi', tools: [tool], stream: true })
+    expect(response.status).toBe(400)
+    expect(await response.text()).toContain(words)
+    expect(upstream.requests).toHaveLength(0)
+  })
+})
+
+describe('calls that go wrong', () => {
+  it.each([['not JSON', '{"timezone":'], ['of the wrong type', '{"timezone":5}']])('tells the model of arguments that are %s', async (_name, args) => {
+    upstream.script(calls(['datetime', args]), says('I give up.'))
+    const answer = await ask({ tools: [datetime] })
+    expect(answer.output[0]).toMatchObject({ type: 'gateway:datetime', status: 'incomplete' })
+    expect(messages(1).at(-1)).toMatchObject({ role: 'tool', content: expect.stringContaining('"status":"error"') })
+    expect(answer['usage']).toMatchObject({ server_tool_use_details: { tool_calls_requested: 1, tool_calls_executed: 0 } })
+  })
+
+  it('ends a loop that gets nowhere', async () => {
+    upstream.script(calls(['experimental__search_models', { query: 'zzz' }]))
+    const answer = await ask({ tools: [{ type: 'gateway:experimental__search_models' }] })
+    expect(upstream.requests).toHaveLength(4)
+    expect(answer.gateway_metadata).toMatchObject({ pipeline: [{ type: 'server_tools', data: { stopped_by: 'repeated_call', tool_calls_executed: 3 } }] })
+  })
+})
+
+describe('failover between turns', () => {
+  it('goes on at another endpoint when the first dies, with the conversation so far', async () => {
+    upstream.script(calls(['datetime', {}]), reset())
+    const answer = await ask({ tools: [datetime] }, true)
+    expect(answer).toMatchObject({ status: 'completed', output: [{ type: 'gateway:datetime' }, { content: [{ text: 'from the backup' }] }] })
+    expect(messages(0, backup).at(-1)).toMatchObject({ role: 'tool', tool_call_id: 'call_datetime_0' })
+  })
+
+  it('stays with the endpoint that served the turn before', async () => {
+    upstream.script(status(503, { error: { message: 'busy' } }), status(503, { error: { message: 'busy' } }), says('never'))
+    backup.script(calls(['datetime', {}]), calls(['datetime', {}]), says('done'))
+    const answer = await ask({ tools: [datetime] })
+    expect(answer).toMatchObject({ output_text: 'done', usage: { cost: expect.closeTo(3 * (8 * 101e-6 + 3 * 0.1e-6 + 7 * 102e-6), 9) } })
+    expect(backup.requests).toHaveLength(3)
+  })
+
+  it('tells of a failure in a later turn in-band, with what was done, and records what it cost', async () => {
+    upstream.script(calls(['datetime', {}]), stream([chatEvents.role(), chatEvents.text('half an ')], { then: 'reset' }))
+    const response = await gateway.respond({ model: 'acme/small', input: 'hi', tools: [datetime], stream: true, provider: { only: ['acme'] } })
+    const { terminal, output } = checkWire(await response.text())
+    expect(terminal.type).toBe('response.failed')
+    expect(output.map(({ type, status }) => [type, status])).toEqual([['gateway:datetime', 'completed'], ['message', 'incomplete']])
+    const record = (await (await gateway.api('GET', `/api/v1/generation?id=${response.headers.get('x-generation-id')}`)).json()) as { data: Json }
+    expect(record.data['tokens_prompt']).toBeGreaterThan(11)
+    expect(record.data['total_cost']).toBeGreaterThan(22e-6)
+  })
+})
+
+it('shows the loop in the metadata and leaves its steps in the record', async () => {
+  upstream.script(calls(['datetime', {}], ['datetime', { timezone: 'UTC' }]), says('ok'))
+  const answer = await ask({ tools: [datetime] })
+  expect(answer.gateway_metadata).toMatchObject({
+    attempts: [{ provider: 'Acme 0', status: 200 }, { provider: 'Acme 0', status: 200 }],
+    pipeline: [{ type: 'server_tools', name: 'server_tools', summary: '2 calls in 2 turns', data: { turns: 2, tools: { datetime: 2 } }, cost_usd: 0 }],
+  })
+})
+
+it('leaves calls without server tools alone', async () => {
+  upstream.script(calls(['weather', { city: 'Bern' }]))
+  const answer = await ask({ tools: [weather] })
+  expect(answer.output).toMatchObject([{ type: 'function_call', name: 'weather' }])
+  expect(answer.gateway_metadata).not.toHaveProperty('pipeline')
 })

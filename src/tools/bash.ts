@@ -1,0 +1,33 @@
+import { z } from 'zod'
+import type { ServerTool } from '../core/extension.ts'
+import { callSandbox, requireSandbox, type Sandbox } from './shared/sandbox.ts'
+
+const settings = z.looseObject({ engine: z.string().optional(), environment: z.unknown().optional(), sleep_after_seconds: z.int().min(1).optional() })
+const parameters = z.object({
+  command: z.string().min(1).max(100_000).describe('A command line for bash.'),
+  restart: z.boolean().optional().describe('Begin with a new shell.'),
+})
+
+type Settings = z.infer<typeof settings>
+type Arguments = z.infer<typeof parameters>
+
+const MAX_OUTPUT = 100_000
+const answer = z.object({ stdout: z.string().default(''), stderr: z.string().default(''), exit_code: z.int().default(0) })
+
+/** Runs one command line in the operator's sandbox. */
+export function createBash(sandbox: Sandbox | undefined): ServerTool<Settings, Arguments> {
+  return {
+    name: 'bash',
+    description: 'Runs a command line in an isolated Linux environment that lasts for this conversation.',
+    settings,
+    parameters,
+    timeoutMs: 600_000,
+    check: () => requireSandbox(sandbox, 'bash'),
+    begin: (args, { callId }) => ({ call_id: callId, ...(args === undefined ? {} : { command: args.command, arguments: JSON.stringify(args) }) }),
+    async execute(args, context) {
+      const { stdout, stderr, exit_code: exitCode } = answer.parse(await callSandbox(sandbox!, 'bash', args, context))
+      const cut = { stdout: stdout.slice(0, MAX_OUTPUT), stderr: stderr.slice(0, MAX_OUTPUT) }
+      return { output: JSON.stringify({ ...cut, exit_code: exitCode }), item: { ...cut, exitCode } }
+    },
+  }
+}

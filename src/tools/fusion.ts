@@ -1,0 +1,172 @@
+import { z } from 'zod'
+import { asGatewayError } from '../core/error.ts'
+import type { CitableSource, ModelAnswer, ServerTool, ToolContext, ToolResult } from '../core/extension.ts'
+import type { JsonObject, Tool } from '../core/item.ts'
+import type { TextFormat } from '../core/request.ts'
+import { agentRequest, agentSettings, userMessage } from './shared/agent.ts'
+
+const settings = z.object({
+  ...agentSettings,
+  analysis_models: z.array(z.string()).min(1).max(8).optional(),
+  cache_control: z.looseObject({}).optional(),
+  max_completion_tokens: z.int().min(1).default(16_000),
+  max_tool_calls: z.int().min(1).max(16).default(4),
+  tools: z.array(z.looseObject({ type: z.string() })).max(8).optional(),
+})
+const parameters = z.object({ prompt: z.string().min(1).describe('The question for the panel, complete in itself.') })
+
+type Settings = z.infer<typeof settings>
+type Arguments = z.infer<typeof parameters>
+
+const texts = z.array(z.string()).catch([])
+const analysisSchema = z.object({
+  consensus: texts.describe('What all or most answers agree on.'),
+  contradictions: z.array(z.object({ topic: z.string(), stances: z.array(z.object({ model: z.string(), stance: z.string() })) })).catch([]),
+  partial_coverage: z.array(z.object({ models: z.array(z.string()), point: z.string() })).catch([]).describe('Points only some answers make.'),
+  unique_insights: z.array(z.object({ model: z.string(), insight: z.string() })).catch([]),
+  blind_spots: texts.describe('What no answer covers.'),
+})
+type Analysis = z.infer<typeof analysisSchema>
+
+const ANALYST = 'You compare answers of several models to one question. You do not merge them and add no answer of your own. Reply with the JSON object only.'
+const PANEL_CHARS = 60_000
+
+export interface FusionOptions {
+  /** The operator's panel; without one the model of the request answers alone. */
+  readonly models: readonly string[] | undefined
+  /** Server tools the panel gets when the caller names none: those this gateway can run. */
+  readonly defaultTools: readonly Tool[]
+}
+
+interface Panelist {
+  readonly model: string
+  readonly answer?: ModelAnswer
+  readonly failure?: { readonly error: string; readonly status_code: number; readonly type: string }
+}
+
+/** Asks a panel of models side by side and has an analyst compare what they say. */
+export function createFusion({ models, defaultTools }: FusionOptions): ServerTool<Settings, Arguments> {
+  return {
+    name: 'fusion',
+    description:
+      'Asks a panel of models the same question and returns their answers with an analysis of where they agree, differ and fall short. ' +
+      'For research, comparisons and decisions where being wrong is expensive; not for simple questions. Can be used once.',
+    settings,
+    parameters,
+    agent: true,
+    timeoutMs: 540_000,
+    begin: () => ({}),
+    async execute({ prompt }, context) {
+      if (context.uses > 1) return failed('fusion was used in this request already', 'fusion_invocation_capped')
+      context.emit('fusion_call.in_progress')
+      const panel = context.settings.analysis_models ?? models ?? [context.call.requestedModel]
+      const tools = (context.settings.tools as readonly Tool[] | undefined) ?? defaultTools
+      const answers = await Promise.all(panel.map((model) => askPanelist(model, prompt, tools, context)))
+      const served = answers.filter((panelist): panelist is Panelist & { readonly answer: ModelAnswer } => panelist.answer !== undefined)
+      const failures = answers.flatMap(({ model, failure }) => (failure === undefined ? [] : [{ model, error: failure.error, status_code: failure.status_code }]))
+      if (served.length === 0) return failed('all models of the panel failed', reasonFor(answers), failures)
+      const analyst = await analyse(prompt, served, context)
+      context.emit('fusion_call.completed')
+      return toResult(served, failures, analyst)
+    },
+    replay: (item) => {
+      const { analysis, responses, error } = item
+      return { arguments: '{}', output: JSON.stringify({ status: error == null ? 'ok' : 'error', analysis, responses, error }) }
+    },
+  }
+}
+
+async function askPanelist(model: string, prompt: string, tools: readonly Tool[], context: ToolContext<Settings>): Promise<Panelist> {
+  const { settings: own, call } = context
+  context.emit('fusion_call.panel.added', { model })
+  try {
+    const request = agentRequest(call.request, own, model, { input: [userMessage(prompt)], max_tool_calls: own.max_tool_calls, ...(tools.length > 0 ? { tools } : {}) })
+    const answer = await context.ask(request, {
+      onEvents: (events) => {
+        for (const event of events) {
+          if (event.type === 'text-delta') context.emit('fusion_call.panel.delta', { model, delta: event.delta })
+          else if (event.type === 'reasoning-delta') context.emit('fusion_call.panel.reasoning.delta', { model, delta: event.delta })
+        }
+      },
+    })
+    if (answer.text === '') throw new Error('empty')
+    context.emit('fusion_call.panel.completed', { model, content: answer.text })
+    return { model, answer }
+  } catch (error) {
+    const { errorType, message, status } = asGatewayError(error)
+    const text = errorType === 'server' ? 'the model gave no answer' : message
+    context.emit('fusion_call.panel.failed', { model, error: text, status_code: status })
+    return { model, failure: { error: text, status_code: status, type: errorType } }
+  }
+}
+
+interface Analyst {
+  readonly analysis?: Analysis
+  readonly answer?: ModelAnswer
+}
+
+/** An analyst that fails costs the analysis, not the answers. */
+async function analyse(prompt: string, served: readonly (Panelist & { readonly answer: ModelAnswer })[], context: ToolContext<Settings>): Promise<Analyst> {
+  const { settings: own, call } = context
+  const model = own.model ?? call.requestedModel
+  context.emit('fusion_call.analysis.in_progress', { analyst_model: model, judge_model: model })
+  const share = Math.floor(PANEL_CHARS / served.length)
+  const panel = served.map((panelist) => `<answer model=${JSON.stringify(panelist.model)}>\n${panelist.answer.text.slice(0, share)}\n</answer>`).join('\n\n')
+  const { $schema: _, ...schema } = z.toJSONSchema(analysisSchema, { io: 'output' }) as JsonObject
+  const format: TextFormat = { type: 'json_schema', name: 'analysis', schema }
+  try {
+    const answer = await context.ask(
+      agentRequest(call.request, { ...own, instructions: ANALYST, temperature: 0 }, own.model, {
+        input: [userMessage(`Question:\n${prompt}\n\n${panel}\n\nSchema of your reply:\n${JSON.stringify(schema)}`)], text: { format },
+      }),
+    )
+    const analysis = analysisSchema.safeParse(parseLoosely(answer.text))
+    if (!analysis.success) return { answer }
+    context.emit('fusion_call.analysis.completed', { analysis: analysis.data })
+    return { answer, analysis: analysis.data }
+  } catch {
+    return {}
+  }
+}
+
+/** The object in an answer that may have a fence or words around it. */
+function parseLoosely(text: string): unknown {
+  const from = text.indexOf('{')
+  const to = text.lastIndexOf('}')
+  try {
+    return from < 0 ? undefined : JSON.parse(text.slice(from, to + 1))
+  } catch {
+    return undefined
+  }
+}
+
+function toResult(served: readonly (Panelist & { readonly answer: ModelAnswer })[], failures: readonly JsonObject[], { analysis, answer }: Analyst): ToolResult {
+  const calls = [...served.map((panelist) => panelist.answer), ...(answer === undefined ? [] : [answer])]
+  const sources = unique(served.flatMap((panelist) => panelist.answer.sources))
+  const fields = {
+    ...(analysis === undefined ? {} : { analysis }),
+    responses: served.map(({ model, answer: { text } }) => ({ model, content: text })),
+    ...(failures.length === 0 ? {} : { failed_models: failures }),
+  }
+  return {
+    output: JSON.stringify({ status: 'ok', ...fields }),
+    item: { ...fields, ...(sources.length === 0 ? {} : { sources: sources.map(({ url, title }) => ({ url, title })) }) },
+    sources,
+    cost: calls.reduce((sum, { cost }) => sum + cost.total, 0),
+    tokens: calls.reduce((sum, { usage }) => sum + usage.totalTokens, 0),
+  }
+}
+
+const unique = (sources: readonly CitableSource[]): CitableSource[] => [...new Map(sources.map((source) => [source.url, source])).values()]
+
+function reasonFor(answers: readonly Panelist[]): string {
+  const types = answers.map(({ failure }) => failure?.type)
+  if (types.includes('payment_required')) return 'insufficient_credits'
+  return types.includes('rate_limit_exceeded') ? 'rate_limited' : 'all_panels_failed'
+}
+
+function failed(message: string, reason: string, failures: readonly JsonObject[] = []): ToolResult {
+  const fields = { error: message, failure_reason: reason, ...(failures.length === 0 ? {} : { failed_models: failures }) }
+  return { output: JSON.stringify({ status: 'error', ...fields }), item: fields, error: { type: reason, message } }
+}
+

@@ -1,0 +1,73 @@
+import { z } from 'zod'
+import type { Catalog } from '../core/endpoint.ts'
+import { GatewayError } from '../core/error.ts'
+import type { ServerTool, ToolContext, ToolResult } from '../core/extension.ts'
+import type { JsonObject, OtherTool } from '../core/item.ts'
+import { agentFailure, agentRequest, spent, userMessage } from './shared/agent.ts'
+
+const settings = z.looseObject({ model: z.string().optional() })
+const parameters = z.object({ prompt: z.string().min(1).max(32_000).describe('What the image shows, in detail: subject, style, composition, colours, text in it.') })
+
+type Settings = z.infer<typeof settings>
+type Arguments = z.infer<typeof parameters>
+
+const ITEM = 'image_generation_call'
+/** Fields of the vendors' own tool that mean the same for any image model. */
+const NATIVE_FIELDS = ['model', 'size', 'quality', 'background', 'moderation', 'output_format', 'output_compression'] as const
+
+export interface ImageGenerationOptions {
+  readonly catalog: () => Catalog
+  /** The operator's choice; without one the first image model of the catalog. */
+  readonly model: string | undefined
+}
+
+/** Makes an image with any image model of the catalog, through the gateway's own routing. */
+export function createImageGeneration({ catalog, model }: ImageGenerationOptions): ServerTool<Settings, Arguments> {
+  const chosen = (own: Settings): string | undefined => own.model ?? model ?? firstImageModel(catalog())
+  return {
+    name: 'image_generation',
+    description: 'Makes an image from a description. The user sees it at once: do not describe how to get it, and add no link to it.',
+    settings,
+    parameters,
+    timeoutMs: 300_000,
+    spellings: { image_generation: ITEM },
+    readNative: (tool) => Object.fromEntries(NATIVE_FIELDS.flatMap((field) => (tool[field] == null ? [] : [[field, tool[field]]]))),
+    hosted: (own): OtherTool | undefined => (own.model === undefined ? { type: 'image_generation', ...own } : undefined),
+    available: (own) => chosen(own) !== undefined,
+    check(own) {
+      if (chosen(own) === undefined) throw new GatewayError('invalid_request', 'image_generation needs an image model: name one in "parameters.model", or have the operator set tools.image_generation.model')
+    },
+    begin: (args) => (args === undefined ? { result: null } : { prompt: args.prompt, result: null }),
+    execute: (args, context) => generate(args, context, chosen(context.settings)!),
+    replay: (item) => ({ arguments: JSON.stringify({ prompt: item['prompt'] ?? '' }), output: JSON.stringify({ status: item['status'] === 'completed' ? 'ok' : 'error' }) }),
+  }
+}
+
+function firstImageModel(catalog: Catalog): string | undefined {
+  return catalog.models().find(({ endpoints }) => endpoints.some(({ outputModalities }) => outputModalities.has('image')))?.slug
+}
+
+async function generate({ prompt }: Arguments, context: ToolContext<Settings>, model: string): Promise<ToolResult> {
+  const { model: _, ...imageConfig } = context.settings
+  context.emit('image_generation_call.in_progress')
+  context.emit('image_generation_call.generating')
+  try {
+    const answer = await context.ask(
+      agentRequest(context.call.request, {}, model, {
+        input: [userMessage(prompt)], modalities: ['image', 'text'], ...(Object.keys(imageConfig).length === 0 ? {} : { image_config: imageConfig }),
+      }),
+    )
+    const [image] = answer.images
+    if (image === undefined) throw new GatewayError('refusal', answer.text === '' ? 'the model made no image' : `the model made no image: ${answer.text.slice(0, 500)}`)
+    context.emit('image_generation_call.completed')
+    const output = JSON.stringify({ status: 'ok', model: answer.model, note: 'The image is part of the answer; the user sees it.' })
+    return { output, item: { prompt, ...imageFields(image) }, ...spent(answer) }
+  } catch (error) {
+    return agentFailure('The image', error, { prompt })
+  }
+}
+
+function imageFields(image: string): JsonObject {
+  const data = /^data:[^,]*;base64,(.*)$/s.exec(image)?.[1]
+  return data === undefined ? { imageUrl: image, result: image } : { imageB64: data, result: data }
+}

@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import type { Catalog, Modality, Model } from '../core/endpoint.ts'
+import type { ServerTool } from '../core/extension.ts'
+
+const MODALITIES = ['text', 'image', 'file', 'audio', 'video'] as const
+const settings = z.object({ max_results: z.int().min(1).max(20).default(5) })
+const modalities = z.array(z.enum(MODALITIES)).optional()
+const parameters = z.object({
+  query: z.string().max(200).optional().describe('Words in the name, slug or description of a model.'),
+  input_modalities: modalities.describe('Kinds of input a model must all take.'),
+  output_modalities: modalities.describe('Kinds of output a model must all give.'),
+  min_context_length: z.int().min(1).optional().describe('Smallest context window, in tokens.'),
+  series: z.string().max(60).optional().describe('Family of models, such as claude or gpt.'),
+})
+
+type Settings = z.infer<typeof settings>
+type Arguments = z.infer<typeof parameters>
+
+const MAX_DESCRIPTION = 400
+
+/** Looks models up in the catalog this gateway serves. */
+export function createSearchModels(catalog: () => Catalog): ServerTool<Settings, Arguments> {
+  return {
+    name: 'experimental__search_models',
+    description: 'Searches the models this gateway can reach, by words, kinds of input and output, context window and family. Without arguments it lists them all.',
+    settings,
+    parameters,
+    timeoutMs: 5_000,
+    begin: (args) => ({ query: args?.query ?? '', arguments: JSON.stringify(args ?? {}) }),
+    async execute(args, { settings: own }) {
+      const found = catalog().models().filter((model) => fits(model, args))
+      const models = found.slice(0, own.max_results).map(describe)
+      return { output: JSON.stringify({ models, total_results: found.length, showing: models.length }) }
+    },
+  }
+}
+
+function fits(model: Model, { query, input_modalities: inputs = [], output_modalities: outputs = [], min_context_length: context = 0, series }: Arguments): boolean {
+  const text = `${model.slug} ${model.name} ${model.description ?? ''}`.toLowerCase()
+  const words = (query ?? '').toLowerCase().split(/\s+/).filter((word) => word !== '')
+  return (
+    model.contextLength >= context &&
+    words.every((word) => text.includes(word)) &&
+    (series === undefined || text.includes(series.toLowerCase())) &&
+    model.endpoints.some(({ inputModalities, outputModalities }) => has(inputModalities, inputs) && has(outputModalities, outputs))
+  )
+}
+
+const has = (set: ReadonlySet<Modality>, wanted: readonly Modality[]): boolean => wanted.every((modality) => set.has(modality))
+
+function describe({ slug, name, description, contextLength, endpoints }: Model): object {
+  const list = (pick: 'inputModalities' | 'outputModalities'): readonly Modality[] => [...new Set(endpoints.flatMap((endpoint) => [...endpoint[pick]]))]
+  return {
+    id: slug, name, ...(description === undefined ? {} : { description: description.slice(0, MAX_DESCRIPTION) }),
+    context_length: contextLength, input_modalities: list('inputModalities'), output_modalities: list('outputModalities'), series: slug.split('/')[0],
+  }
+}

@@ -1,0 +1,61 @@
+import { z } from 'zod'
+import { asGatewayError } from '../../core/error.ts'
+import type { ModelAnswer, ToolResult } from '../../core/extension.ts'
+import type { JsonObject } from '../../core/item.ts'
+import type { ModelRequest, ReasoningOptions } from '../../core/request.ts'
+
+/** Parameters all tools that call models share. */
+export const agentSettings = {
+  model: z.string().optional(),
+  instructions: z.string().optional(),
+  max_completion_tokens: z.int().min(1).optional(),
+  reasoning: z.object({ effort: z.string().optional(), max_tokens: z.int().min(0).optional() }).optional(),
+  temperature: z.number().min(0).max(2).optional(),
+}
+
+export interface AgentSettings {
+  readonly model?: string | undefined
+  readonly instructions?: string | undefined
+  readonly max_completion_tokens?: number | undefined
+  readonly reasoning?: { readonly effort?: string | undefined; readonly max_tokens?: number | undefined } | undefined
+  readonly temperature?: number | undefined
+}
+
+/** The request of an inner model call: the agent's own settings, and of the outer request only what concerns privacy and routing. */
+export function agentRequest(outer: ModelRequest, own: AgentSettings, model: string | undefined, rest: Partial<ModelRequest> & Pick<ModelRequest, 'input'>): ModelRequest {
+  const { provider, service_tier: tier, user, safety_identifier: safety } = outer
+  const named = model ?? own.model
+  return {
+    ...(named === undefined ? { ...(outer.model === undefined ? {} : { model: outer.model }), ...(outer.models === undefined ? {} : { models: outer.models }) } : { model: named }),
+    // Preferences for providers of the outer model say nothing of another model's, but its policies bind both.
+    ...(provider == null ? {} : { provider: named === undefined ? provider : policiesOf(provider) }),
+    ...(tier == null ? {} : { service_tier: tier }),
+    ...(user == null ? {} : { user }),
+    ...(safety == null ? {} : { safety_identifier: safety }),
+    ...(own.instructions === undefined ? {} : { instructions: own.instructions }),
+    ...(own.max_completion_tokens === undefined ? {} : { max_output_tokens: own.max_completion_tokens }),
+    ...(own.reasoning === undefined ? {} : { reasoning: own.reasoning as ReasoningOptions }),
+    ...(own.temperature === undefined ? {} : { temperature: own.temperature }),
+    ...rest,
+  }
+}
+
+function policiesOf(provider: NonNullable<ModelRequest['provider']>): NonNullable<ModelRequest['provider']> {
+  const { data_collection, zdr, ignore, max_price, enforce_distillable_text } = provider
+  return {
+    ...(data_collection == null ? {} : { data_collection }), ...(zdr == null ? {} : { zdr }), ...(ignore == null ? {} : { ignore }),
+    ...(max_price == null ? {} : { max_price }), ...(enforce_distillable_text == null ? {} : { enforce_distillable_text }),
+  }
+}
+
+export const userMessage = (text: string) => ({ type: 'message' as const, role: 'user' as const, content: [{ type: 'input_text' as const, text }] })
+
+/** What a model call of a tool adds to the account of the outer call. */
+export const spent = ({ cost, usage }: ModelAnswer): Pick<ToolResult, 'cost' | 'tokens'> => ({ cost: cost.total, tokens: usage.totalTokens })
+
+/** A failure of an inner call as a result the outer model can go on from. */
+export function agentFailure(what: string, error: unknown, fields: JsonObject = {}): ToolResult {
+  const { errorType, message } = asGatewayError(error)
+  const text = errorType === 'server' ? `${what} failed` : `${what} failed: ${message}`
+  return { output: JSON.stringify({ status: 'error', ...fields, error: text }), item: { ...fields, error: text }, error: { type: errorType, message: text } }
+}

@@ -1,0 +1,151 @@
+import { promisify } from 'node:util'
+import { brotliDecompress, gunzip, inflate } from 'node:zlib'
+import { GatewayError } from '../../core/error.ts'
+import { EgressError, type Egress, type EgressResponse } from '../../lib/egress.ts'
+import { DocumentParser } from './parse-document.ts'
+import { robotsAllow } from './robots.ts'
+
+export interface PageRequest {
+  readonly url: string
+  /** Why an address may not be fetched, asked for every hop; undefined: it may. */
+  readonly refuse: (url: string) => string | undefined
+  readonly signal: AbortSignal
+}
+
+export interface Page {
+  /** Where it was found after redirects. */
+  readonly url: string
+  readonly status: number
+  readonly title?: string
+  readonly text: string
+}
+
+export interface PageFetcherOptions {
+  readonly egress: Egress
+  readonly parser?: DocumentParser
+  readonly obeyRobots: boolean
+  /** Bytes of a page, as sent and unpacked. */
+  readonly maxBytes?: number
+  readonly timeoutMs?: number
+}
+
+const MAX_HOPS = 5
+const MAX_BYTES = 8 * 1024 * 1024
+const TIMEOUT_MS = 20_000
+const ROBOTS = { agent: 'signalbox', timeoutMs: 5_000, maxBytes: 512 * 1024, ttlMs: 10 * 60_000, maxOrigins: 500 }
+const ACCEPT = 'text/html,application/xhtml+xml,application/pdf;q=0.9,text/*;q=0.9,application/json;q=0.8,*/*;q=0.1'
+
+const unpackers: { readonly [encoding: string]: (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer> } = {
+  gzip: promisify(gunzip), 'x-gzip': promisify(gunzip), deflate: promisify(inflate), br: promisify(brotliDecompress),
+}
+
+/**
+ * Reads pages a model or a stranger has chosen: without cookies or credentials, every hop through the safe egress and past the caller's
+ * lists again. Throws GatewayError whose message may be shown to the model.
+ */
+export class PageFetcher {
+  readonly #options: PageFetcherOptions
+  readonly #parser: DocumentParser
+  readonly #robots = new Map<string, { readonly text: string | undefined; readonly until: number }>()
+
+  constructor(options: PageFetcherOptions) {
+    this.#options = options
+    this.#parser = options.parser ?? new DocumentParser()
+  }
+
+  async fetch(request: PageRequest): Promise<Page> {
+    const until = performance.now() + (this.#options.timeoutMs ?? TIMEOUT_MS)
+    let address = request.url
+    for (let hop = 0; hop <= MAX_HOPS; hop++) {
+      const refusal = request.refuse(address)
+      if (refusal !== undefined) throw new GatewayError('permission_denied', refusal)
+      if (this.#options.obeyRobots && !(await this.#allowed(address, request.signal))) {
+        throw new GatewayError('permission_denied', `${new URL(address).hostname} does not want this page fetched by programs (robots.txt)`)
+      }
+      const response = await this.#get(address, until - performance.now(), this.#options.maxBytes ?? MAX_BYTES, request.signal)
+      const { location } = response.headers
+      if (response.status < 300 || response.status >= 400 || location === undefined) return this.#read(address, response, request.signal)
+      const next = URL.parse(location, address)
+      if (next === null) throw new GatewayError('provider_unavailable', 'The page redirects to something that is not an address')
+      address = next.href
+    }
+    throw new GatewayError('provider_unavailable', 'The page redirects too often')
+  }
+
+  async #get(url: string, timeoutMs: number, maxBytes: number, signal: AbortSignal): Promise<EgressResponse> {
+    try {
+      return await this.#options.egress.request({
+        method: 'GET', url, headers: { accept: ACCEPT, 'accept-encoding': 'gzip, br' }, timeoutMs: Math.max(1, Math.floor(timeoutMs)), maxResponseBytes: maxBytes, signal,
+      })
+    } catch (error) {
+      if (!(error instanceof EgressError)) throw error
+      const type = error.kind === 'refused' ? 'permission_denied' : error.kind === 'timeout' ? 'timeout' : 'provider_unavailable'
+      throw new GatewayError(type, `The page cannot be fetched: ${error.message}`, { cause: error })
+    }
+  }
+
+  async #allowed(address: string, signal: AbortSignal): Promise<boolean> {
+    const url = URL.parse(address)
+    if (url === null) return true
+    let known = this.#robots.get(url.origin)
+    if (known === undefined || known.until < performance.now()) {
+      known = { text: await this.#robotsOf(url.origin, signal), until: performance.now() + ROBOTS.ttlMs }
+      const oldest = this.#robots.size >= ROBOTS.maxOrigins ? this.#robots.keys().next().value : undefined
+      if (oldest !== undefined) this.#robots.delete(oldest)
+      this.#robots.set(url.origin, known)
+    }
+    return known.text === undefined || robotsAllow(known.text, ROBOTS.agent, url.pathname + url.search)
+  }
+
+  /** Undefined when there is none or it cannot be had; a server in trouble has to be taken for a no. */
+  async #robotsOf(origin: string, signal: AbortSignal): Promise<string | undefined> {
+    try {
+      const response = await this.#get(`${origin}/robots.txt`, ROBOTS.timeoutMs, ROBOTS.maxBytes, signal)
+      if (response.status >= 500) return 'User-agent: *\nDisallow: /'
+      return response.status === 200 ? (await unpack(response, ROBOTS.maxBytes)).toString() : undefined
+    } catch {
+      return undefined
+    }
+  }
+
+  async #read(url: string, response: EgressResponse, signal: AbortSignal): Promise<Page> {
+    const { status } = response
+    if (status < 200 || status >= 300) throw new GatewayError('not_found', `The page answers with status ${status}`, { upstreamStatus: status })
+    const type = (response.headers['content-type'] ?? '').toLowerCase()
+    const bytes = await unpack(response, this.#options.maxBytes ?? MAX_BYTES)
+    const kind = kindOf(type, bytes)
+    if (kind === undefined) throw new GatewayError('unprocessable', `The page is of type ${type.split(';')[0]?.slice(0, 60)}, which cannot be read as text`)
+    const charset = /charset="?([\w-]{1,40})/.exec(type)?.[1] ?? 'utf-8'
+    if (kind === 'text') return { url, status, text: textIn(bytes, charset) }
+    const { text, title } = await this.#parser.parse({ bytes, kind, charset }, signal)
+    return { url, status, text, ...(title === undefined ? {} : { title }) }
+  }
+}
+
+async function unpack(response: EgressResponse, maxBytes: number): Promise<Buffer> {
+  const encoding = (response.headers['content-encoding'] ?? 'identity').trim().toLowerCase()
+  if (encoding === 'identity' || encoding === '') return response.body
+  const unpacker = unpackers[encoding]
+  if (unpacker === undefined || response.truncated) throw new GatewayError('unprocessable', 'The page is packed in a way that cannot be read, or too large')
+  try {
+    return await unpacker(response.body, { maxOutputLength: maxBytes })
+  } catch (error) {
+    throw new GatewayError('unprocessable', 'The page is damaged, or too large when unpacked', { cause: error })
+  }
+}
+
+function kindOf(type: string, bytes: Buffer): 'html' | 'pdf' | 'text' | undefined {
+  if (type.includes('pdf') || bytes.subarray(0, 5).toString('latin1') === '%PDF-') return 'pdf'
+  if (type.includes('html')) return 'html'
+  if (type.startsWith('text/') || /[/+](?:json|xml|yaml|javascript|x-ndjson)/.test(type)) return 'text'
+  if (type !== '') return undefined
+  return /^\s*</.test(bytes.subarray(0, 200).toString('latin1')) ? 'html' : 'text'
+}
+
+function textIn(bytes: Buffer, charset: string): string {
+  try {
+    return new TextDecoder(charset).decode(bytes)
+  } catch {
+    return bytes.toString()
+  }
+}

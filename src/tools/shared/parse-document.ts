@@ -1,0 +1,97 @@
+import { Worker } from 'node:worker_threads'
+import { GatewayError } from '../../core/error.ts'
+import type { ReadableText } from './readable-text.ts'
+
+const TIMEOUT_MS = 10_000
+const MAX_MEMORY_MB = 256
+const MAX_WORKERS = 2
+const IDLE_MS = 30_000
+
+/** Beside this file under either name: sources run as they are, builds are JavaScript. */
+const ENTRY = new URL(import.meta.url.endsWith('.ts') ? './parse-worker.ts' : './parse-worker.js', import.meta.url)
+
+export interface ParseTask {
+  readonly bytes: Uint8Array
+  readonly kind: 'html' | 'pdf'
+  readonly charset: string
+}
+
+/**
+ * Reads documents in workers with a bound on memory and time: one that loops or swells is ended with its document and nothing else.
+ * Throws GatewayError `unprocessable` for documents that cannot be read within the limits, `server` when the signal fires.
+ */
+export class DocumentParser {
+  readonly #idle: { readonly worker: Worker; readonly timer: NodeJS.Timeout }[] = []
+  readonly #waiting: (() => void)[] = []
+  #busy = 0
+
+  async parse(task: ParseTask, signal: AbortSignal, timeoutMs = TIMEOUT_MS): Promise<ReadableText> {
+    while (this.#busy >= MAX_WORKERS) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    this.#busy++
+    try {
+      if (signal.aborted) throw new GatewayError('server', 'The request was given up')
+      const worker = this.#take()
+      const result = await run(worker, task, signal, timeoutMs)
+      this.#keep(worker)
+      return result
+    } finally {
+      this.#busy--
+      this.#waiting.shift()?.()
+    }
+  }
+
+  #take(): Worker {
+    const idle = this.#idle.pop()
+    if (idle === undefined) return new Worker(ENTRY, { resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB }, stdout: true, stderr: true })
+    clearTimeout(idle.timer)
+    return idle.worker
+  }
+
+  #keep(worker: Worker): void {
+    worker.unref()
+    const timer = setTimeout(() => {
+      const index = this.#idle.findIndex((idle) => idle.worker === worker)
+      if (index >= 0) this.#idle.splice(index, 1)
+      void worker.terminate()
+    }, IDLE_MS)
+    timer.unref()
+    this.#idle.push({ worker, timer })
+  }
+}
+
+interface Reply {
+  readonly result?: ReadableText
+}
+
+function run(worker: Worker, task: ParseTask, signal: AbortSignal, timeoutMs: number): Promise<ReadableText> {
+  worker.ref()
+  return new Promise((resolve, reject) => {
+    const settle = (end: () => void): void => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', onAbort)
+      worker.off('message', onMessage)
+      worker.off('error', onDeath)
+      worker.off('exit', onDeath)
+      end()
+    }
+    const fail = (message: string): void =>
+      settle(() => {
+        // A worker that died or was stopped may still report it: nobody is interested any more.
+        worker.on('error', () => undefined)
+        void worker.terminate()
+        reject(new GatewayError('unprocessable', message))
+      })
+    const onAbort = (): void => fail('The request was given up')
+    const onDeath = (): void => fail('The document is too large to read')
+    const onMessage = ({ result }: Reply): void => {
+      if (result === undefined) fail('The document cannot be read: it is damaged or protected')
+      else settle(() => resolve(result))
+    }
+    const timer = setTimeout(() => fail('The document takes too long to read'), timeoutMs)
+    signal.addEventListener('abort', onAbort)
+    worker.on('message', onMessage)
+    worker.on('error', onDeath)
+    worker.on('exit', onDeath)
+    worker.postMessage(task)
+  })
+}

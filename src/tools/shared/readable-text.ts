@@ -1,0 +1,95 @@
+import { Readability } from '@mozilla/readability'
+import { parseHTML } from 'linkedom'
+import { extractText, getDocumentProxy } from 'unpdf'
+
+export interface ReadableText {
+  readonly title?: string
+  readonly text: string
+}
+
+/** The text of a document as people read it. Runs in a worker: parsers of strangers' bytes may loop or grow without end. */
+export async function readDocument(bytes: Uint8Array, kind: 'html' | 'pdf', charset: string): Promise<ReadableText> {
+  return kind === 'pdf' ? readPdf(bytes) : readHtml(decode(bytes, charset))
+}
+
+function decode(bytes: Uint8Array, charset: string): string {
+  try {
+    return new TextDecoder(charset).decode(bytes)
+  } catch {
+    return new TextDecoder().decode(bytes)
+  }
+}
+
+async function readPdf(bytes: Uint8Array): Promise<ReadableText> {
+  const document = await getDocumentProxy(new Uint8Array(bytes))
+  const { text } = await extractText(document, { mergePages: false })
+  return { text: text.map((page) => page.trim()).filter((page) => page !== '').join('\n\n') }
+}
+
+/** Elements nobody reads, or that hide text from people and show it to machines. */
+const UNSEEN = 'script, style, noscript, template, iframe, object, embed, svg, canvas, [hidden], [aria-hidden="true"]'
+const HIDING = /display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0|opacity\s*:\s*0(?:\.0+)?\s*(?:;|$)/i
+
+function readHtml(html: string): ReadableText {
+  const { document } = parseHTML(html)
+  for (const element of document.querySelectorAll(UNSEEN)) element.remove()
+  for (const element of document.querySelectorAll('[style]')) if (HIDING.test(element.getAttribute('style') ?? '')) element.remove()
+  const heading = document.querySelector('title')?.textContent?.trim()
+  // The document rather than its body: the parser builds none where the tags of head and body are left out.
+  const fallback = textOf(document)
+  const article = new Readability(document as unknown as ConstructorParameters<typeof Readability>[0], { charThreshold: 200, maxElemsToParse: 50_000 }).parse()
+  const title = article?.title?.trim() || heading
+  const content = article?.content == null ? '' : textOf(parseHTML(article.content).document)
+  // An article much shorter than its page is a wrong guess: lists and tables are not articles.
+  const text = content.length >= fallback.length * 0.2 ? content : fallback
+  return { text, ...(title ? { title } : {}) }
+}
+
+interface DomNode {
+  readonly nodeType: number
+  readonly nodeName: string
+  readonly textContent: string | null
+  readonly childNodes: ArrayLike<DomNode>
+  getAttribute?(name: string): string | null
+}
+
+const BLOCKS = new Set(['P', 'DIV', 'SECTION', 'ARTICLE', 'HEADER', 'FOOTER', 'MAIN', 'ASIDE', 'NAV', 'UL', 'OL', 'TABLE', 'TR', 'BLOCKQUOTE', 'PRE', 'FIGURE', 'FORM', 'DL', 'DT', 'DD'])
+const TEXT_NODE = 3
+const ELEMENT_NODE = 1
+const DOCUMENT_NODE = 9
+
+/** Text with headings, list marks and links in Markdown, one line per block. Iterative: documents nest deeper than stacks. */
+function textOf(root: unknown): string {
+  const out: string[] = []
+  const stack: (DomNode | string)[] = [root as DomNode]
+  while (stack.length > 0) {
+    const node = stack.pop()!
+    if (typeof node === 'string') out.push(node)
+    else if (node.nodeType === TEXT_NODE) out.push((node.textContent ?? '').replace(/\s+/g, ' '))
+    else if (node.nodeType === ELEMENT_NODE || node.nodeType === DOCUMENT_NODE) open(node, out, stack)
+  }
+  return out.join('').replace(/[ \t]+\n/g, '\n').replace(/\n[ \t]+/g, '\n').replace(/\n{3,}/g, '\n\n').trim()
+}
+
+function open(node: DomNode, out: string[], stack: (DomNode | string)[]): void {
+  const name = node.nodeName.toUpperCase()
+  const heading = /^H([1-6])$/.exec(name)
+  const href = name === 'A' ? (node.getAttribute?.('href') ?? '') : ''
+  if (name === 'TITLE') return
+  if (name === 'BR') out.push('\n')
+  else if (heading !== null) {
+    out.push(`\n\n${'#'.repeat(Number(heading[1]))} `)
+    stack.push('\n\n')
+  } else if (name === 'LI') {
+    out.push('\n- ')
+    stack.push('\n')
+  } else if (name === 'TD' || name === 'TH') stack.push(' | ')
+  else if (/^https?:/.test(href)) {
+    out.push('[')
+    stack.push(`](${href})`)
+  } else if (BLOCKS.has(name)) {
+    out.push('\n')
+    stack.push('\n')
+  }
+  for (let n = node.childNodes.length - 1; n >= 0; n--) stack.push(node.childNodes[n]!)
+}

@@ -1,0 +1,73 @@
+import { z } from 'zod'
+import { GatewayError } from '../core/error.ts'
+import type { ServerTool, ToolContext } from '../core/extension.ts'
+import type { JsonObject, Tool } from '../core/item.ts'
+import { agentFailure, agentRequest, agentSettings, spent, userMessage } from './shared/agent.ts'
+
+const nestedTool = z.looseObject({ type: z.string(), parameters: z.looseObject({}).optional() })
+const settings = z.object({
+  ...agentSettings,
+  name: z.string().trim().min(1).max(64).optional(),
+  inherit_functions: z.boolean().optional(),
+  inherited_function_names: z.array(z.string()).optional(),
+  max_tool_calls: z.int().min(1).max(25).optional(),
+  tools: z.array(nestedTool).optional(),
+})
+const parameters = z.object({
+  task_name: z.string().min(1).max(200).describe('A short name for the task, such as summarize-changelog.'),
+  task_description: z.string().min(1).describe('All the worker needs: context, input, constraints and the form of the result. It sees nothing else.'),
+})
+
+type Settings = z.infer<typeof settings>
+type Arguments = z.infer<typeof parameters>
+
+const MAX_TASKS = 20
+
+/** Hands a self-contained task to a worker model, which may have server tools of its own. */
+export const subagent: ServerTool<Settings, Arguments> = {
+  name: 'subagent',
+  description:
+    'Gives a self-contained task to a fast worker and returns its result: summaries, extraction, drafts, conversions. Do yourself what is quicker done than described. ' +
+    'Several independent tasks can be given at once.',
+  settings,
+  parameters,
+  agent: true,
+  failable: true,
+  timeoutMs: 300_000,
+  present: ({ name }) => (name === undefined ? {} : { name: `subagent_${name.toLowerCase().replace(/[^a-z0-9_-]+/g, '_')}`.slice(0, 60), description: `${subagent.description} This worker is called ${name}.` }),
+  check(own) {
+    const wrong = (own.tools ?? []).find(({ type }) => !/^(?:gateway|openrouter):/.test(type) || /:subagent$/.test(type))
+    if (wrong !== undefined) {
+      throw new GatewayError('invalid_request', /:subagent$/.test(wrong.type) ? 'A subagent cannot have subagents' : `A subagent can use server tools only, not "${wrong.type}": nobody could carry its calls out`)
+    }
+    if (own.inherit_functions === true || (own.inherited_function_names ?? []).length > 0) {
+      throw new GatewayError('invalid_request', 'Subagents with functions of the caller are not supported: leave inherit_functions and inherited_function_names out')
+    }
+  },
+  begin: (args, context) => ({ ...task(args), ...identity(context), call_id: context.callId, model: context.settings.model ?? context.call.requestedModel }),
+  async execute(args, context) {
+    const { settings: own, call, uses } = context
+    const fields = task(args)
+    if (uses > MAX_TASKS) return agentFailure('The subagent', new GatewayError('rate_limit_exceeded', `only ${MAX_TASKS} tasks may be delegated in one request`), fields)
+    try {
+      const answer = await context.ask(
+        agentRequest(call.request, own, own.model, {
+          input: [userMessage(args.task_description)],
+          ...(own.tools === undefined || own.tools.length === 0 ? {} : { tools: own.tools as readonly Tool[] }),
+          ...(own.max_tool_calls === undefined ? {} : { max_tool_calls: own.max_tool_calls }),
+        }),
+      )
+      const output = JSON.stringify({ status: 'ok', model: answer.model, task_name: args.task_name, outcome: answer.text })
+      return { output, item: { ...fields, model: answer.model, outcome: answer.text }, sources: answer.sources, ...spent(answer) }
+    } catch (error) {
+      return agentFailure('The subagent', error, fields)
+    }
+  },
+  replay: (item) => ({
+    arguments: JSON.stringify({ task_name: item['task_name'] ?? '', task_description: item['task_description'] ?? '' }),
+    output: JSON.stringify(item['error'] == null ? { status: 'ok', model: item['model'], outcome: item['outcome'] } : { status: 'error', error: item['error'] }),
+  }),
+}
+
+const task = (args: Arguments | undefined): JsonObject => (args === undefined ? {} : { task_name: args.task_name, task_description: args.task_description })
+const identity = ({ settings: { name }, instance }: ToolContext<Settings>): JsonObject => ({ instance_name: name ?? `subagent_${instance}` })
