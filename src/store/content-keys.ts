@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createSecretKey, randomBytes, type KeyObject } from 'node:crypto'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { Encryption } from '../core/account.ts'
 import { GatewayError } from '../core/error.ts'
@@ -20,7 +20,8 @@ const MAX_CACHED = 500
 
 export interface ContentKey {
   readonly id: string
-  readonly key: Buffer
+  /** Prepared once: a key given as bytes is prepared anew for each text, which costs more than encrypting it. */
+  readonly key: KeyObject
 }
 
 /**
@@ -88,7 +89,8 @@ export class ContentKeys {
   async #read(id: string): Promise<ContentKey | undefined> {
     const row = await this.#db.selectFrom('outbox_keys').select('sealed').where('id', '=', id).executeTakeFirst()
     if (row === undefined) return undefined
-    return { id, key: Buffer.from(this.#encryption.open(row.sealed, contentKeyContext(id)).reveal(), 'base64') }
+    const bytes = Buffer.from(this.#encryption.open(row.sealed, contentKeyContext(id)).reveal(), 'base64')
+    return { id, key: createSecretKey(bytes) }
   }
 }
 
