@@ -1,0 +1,156 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { NOTHING_SPENT } from '../core/counter.ts'
+import type { Generation } from '../core/generation.ts'
+import { DEFAULT_WORKSPACE_ID, type Store, type StoredOwnKey } from '../core/store.ts'
+import { sampleGeneration, sampleWorkspace, type StoreUnderTest } from './store-contract.ts'
+
+/** Wednesday, 31 January 2024, 23:00 UTC. */
+const NOW = Date.UTC(2024, 0, 31, 23)
+const HOUR = 3_600_000
+const KEY = `key:${'a'.repeat(64)}`
+
+const costing = (id: string, total: number, more: Partial<Generation> = {}): Generation =>
+  sampleGeneration(id, {
+    endedAt: NOW,
+    startedAt: NOW - 1_000,
+    cost: { total, input: total, output: 0, cacheDiscount: 0, source: 'catalog' },
+    ...more,
+  })
+
+/** What every store must remember of money, and of callers' own keys. */
+export function describeSpendContract(name: string, open: () => Promise<StoreUnderTest>): void {
+  describe(`spend contract: ${name}`, () => {
+    let under: StoreUnderTest
+    let store: Store
+    beforeEach(async () => {
+      under = await open()
+      store = under.store
+      await store.migrate()
+      await store.workspaces.default()
+    })
+    afterEach(() => under.dispose())
+    const insert = (...generations: Generation[]) => store.generations.insertMany(generations.map((generation) => ({ generation })))
+
+    it('sums what keys, workspaces and the installation spent in each current period', async () => {
+      await insert(costing('g1', 0.5), costing('g2', 0.25, { keyHash: 'b' }), costing('g3', 1, { workspaceId: 'w2', keyHash: 'c' }))
+      const all = (amount: number) => ({ lifetime: amount, monthly: amount, weekly: amount, daily: amount })
+      expect((await store.spend.of(KEY, NOW)).usd).toEqual(all(0.5))
+      expect((await store.spend.of(`workspace:${DEFAULT_WORKSPACE_ID}`, NOW)).usd).toEqual(all(0.75))
+      expect((await store.spend.of('installation', NOW)).usd).toEqual(all(1.75))
+      expect((await store.spend.of('key:nobody', NOW)).usd).toEqual(NOTHING_SPENT)
+      expect([...(await store.spend.ofMany([KEY, 'key:b', 'key:nobody'], NOW)).keys()].sort()).toEqual([KEY, 'key:b'])
+    })
+
+    it('begins each period anew at its UTC boundary', async () => {
+      await insert(costing('g1', 0.5))
+      const { usd } = await store.spend.of(KEY, NOW + HOUR)
+      // February has begun; the week goes on.
+      expect(usd).toEqual({ lifetime: 0.5, monthly: 0, weekly: 0.5, daily: 0 })
+      await insert(costing('g2', 0.25, { endedAt: NOW + HOUR }))
+      expect((await store.spend.of(KEY, NOW + HOUR)).usd).toEqual({ lifetime: 0.75, monthly: 0.25, weekly: 0.75, daily: 0.25 })
+    })
+
+    it('counts a generation once, however often its batch is repeated', async () => {
+      await insert(costing('g1', 0.5))
+      await insert(costing('g1', 0.5), costing('g2', 0.25), costing('g2', 0.25))
+      expect((await store.spend.of(KEY, NOW)).usd.lifetime).toBe(0.75)
+    })
+
+    it('keeps what own keys cost their owners apart', async () => {
+      await insert(costing('g1', 0.5, { isByok: true }), costing('g2', 0.25))
+      expect(await store.spend.of(KEY, NOW)).toMatchObject({ usd: { daily: 0.25 }, byokUsd: { daily: 0.5 } })
+    })
+
+    it('loses nothing when several processes write at the same time, nor when generations are pruned', async () => {
+      const other = await under.openAnother()
+      try {
+        const batches = Array.from({ length: 20 }, (_, i) =>
+          (i % 2 === 0 ? store : other).generations.insertMany(
+            Array.from({ length: 10 }, (_unused, j) => ({ generation: costing(`g${i}-${j}`, 0.5, { keyHash: j % 2 === 0 ? 'a'.repeat(64) : 'b' }) })),
+          ),
+        )
+        await Promise.all(batches)
+        expect((await other.spend.of('installation', NOW)).usd.daily).toBe(100)
+        await store.generations.prune(NOW + HOUR, 1_000)
+        expect((await store.spend.of(KEY, NOW)).usd.lifetime).toBe(50)
+      } finally {
+        await other.close()
+      }
+    })
+
+    it('reports activity by day, model and endpoint', async () => {
+      await insert(
+        costing('g1', 0.5),
+        costing('g2', 0.25),
+        costing('g3', 1, { keyHash: 'b', endedAt: NOW + HOUR }),
+        costing('g4', 0, { endpointId: undefined as never }),
+      )
+      const from = NOW - 30 * 24 * HOUR
+      const rows = await store.spend.activity({ from, to: NOW + 24 * HOUR })
+      expect(rows.map(({ day, requests, usd }) => [new Date(day).toISOString().slice(0, 10), requests, usd])).toEqual([
+        ['2024-02-01', 1, 1],
+        ['2024-01-31', 2, 0.75],
+      ])
+      expect(rows[1]).toMatchObject({
+        model: 'acme/small',
+        providerName: 'Acme',
+        inputTokens: 200,
+        outputTokens: 100,
+        reasoningTokens: 20,
+        byokUsd: 0,
+        workspaceId: DEFAULT_WORKSPACE_ID,
+      })
+      expect(await store.spend.activity({ from, to: NOW + 24 * HOUR, keyHashes: ['b'] })).toHaveLength(1)
+      expect(await store.spend.activity({ from, to: NOW + 24 * HOUR, keyHashes: [] })).toEqual([])
+      expect(await store.spend.activity({ from, to: NOW + 24 * HOUR, workspaceId: 'nobody' })).toEqual([])
+    })
+
+    it('keeps own keys in their order, tells of every change, and drops them with their workspace', async () => {
+      await store.workspaces.insert(sampleWorkspace('w1'))
+      const own = (id: string): Omit<StoredOwnKey, 'sortOrder'> => ({
+        id,
+        workspaceId: 'w1',
+        provider: 'acme',
+        name: null,
+        label: 'sk-a...z',
+        sealed: `sealed ${id}`,
+        disabled: false,
+        isFallback: false,
+        allowedModels: ['acme/small'],
+        allowedKeyHashes: null,
+        allowedUserIds: [],
+        createdAt: NOW,
+        updatedAt: NOW,
+      })
+      const before = await store.version()
+      const first = await store.ownKeys.insert(own('o1'))
+      const second = await store.ownKeys.insert(own('o2'))
+      expect([first.sortOrder, second.sortOrder]).toEqual([0, 1])
+      expect(await store.ownKeys.list({ workspaceId: 'w1', provider: 'acme' })).toEqual([first, second])
+      expect(await store.ownKeys.update('o1', { disabled: true, allowedModels: null })).toEqual({ ...first, disabled: true, allowedModels: null })
+      expect(await store.ownKeys.update('o3', { disabled: true })).toBeUndefined()
+      expect(await store.ownKeys.remove('o2')).toBe(true)
+      expect(await store.ownKeys.remove('o2')).toBe(false)
+      expect(await store.version()).toBe(before + 4)
+      await expect(store.ownKeys.insert({ ...own('o4'), workspaceId: 'nowhere' })).rejects.toMatchObject({ errorType: 'not_found' })
+      await store.workspaces.remove('w1')
+      expect(await store.ownKeys.get('o1')).toBeUndefined()
+    })
+
+    it('changes settings of a workspace without undoing a change of others', async () => {
+      await store.workspaces.insert(sampleWorkspace('w1'))
+      const other = await under.openAnother()
+      try {
+        await Promise.all(
+          Array.from({ length: 10 }, (_, i) =>
+            (i % 2 === 0 ? store : other).workspaces.modify('w1', ({ settings }) => ({ settings: { ...settings, [`s${i}`]: i } })),
+          ),
+        )
+        expect(Object.keys((await store.workspaces.get('w1'))!.settings)).toHaveLength(10)
+      } finally {
+        await other.close()
+      }
+      expect(await store.workspaces.modify('w2', () => ({ name: 'x' }))).toBeUndefined()
+    })
+  })
+}
