@@ -22,7 +22,10 @@ function decode(bytes: Buffer, cut: number): string[] {
     decoder.end(out)
   } catch (error) {
     if (!isGatewayError(error)) throw error
-    return [...lines(), JSON.stringify({ error: error.errorType, failover: error.failover, message: error.message, code: error.details.providerCode })]
+    return [
+      ...lines(),
+      JSON.stringify({ error: error.errorType, failover: error.failover, message: error.message, code: error.details.providerCode }),
+    ]
   }
   checkEventBalance(out)
   return lines()
@@ -37,10 +40,22 @@ describe('answers, by golden file', () => {
   })
 
   it.each(readdirSync(folder).filter((name) => name.endsWith('.error.json')))('%s', async (name) => {
-    const { status, headers, body } = JSON.parse(readFileSync(join(folder, name), 'utf8')) as { status: number; headers: Record<string, string>; body: unknown }
+    const { status, headers, body } = JSON.parse(readFileSync(join(folder, name), 'utf8')) as {
+      status: number
+      headers: Record<string, string>
+      body: unknown
+    }
     const error = anthropicMessages.decodeError(status, headers, JSON.stringify(body), messagesTarget())
     const { errorType, failover, message, details } = error
-    const seen = { errorType, failover, message, code: details.providerCode, metadata: details.metadata, retryAfterMs: details.retryAfterMs, credentialDead: details.credentialDead }
+    const seen = {
+      errorType,
+      failover,
+      message,
+      code: details.providerCode,
+      metadata: details.metadata,
+      retryAfterMs: details.retryAfterMs,
+      credentialDead: details.credentialDead,
+    }
     await expect(`${JSON.stringify(seen, undefined, 2)}\n`).toMatchFileSnapshot(join(folder, name.replace('.error.json', '.golden.json')))
   })
 })

@@ -2,7 +2,8 @@ import type { GatewayError } from '../../core/error.ts'
 import { classifyUpstreamError } from '../shared/errors.ts'
 
 /** Complaints about thoughts we sent back: signed by somebody else, changed, or missing where the endpoint insists on them. */
-const UNREADABLE = /(?:signature|data)\W.{0,20}\bin\b.{0,4}(?:redacted_)?thinking|expected `?thinking`?.{0,60}found|thinking`? blocks? .{0,80}cannot be modified/i
+const UNREADABLE =
+  /(?:signature|data)\W.{0,20}\bin\b.{0,4}(?:redacted_)?thinking|expected `?thinking`?.{0,60}found|thinking`? blocks? .{0,80}cannot be modified/i
 
 /**
  * An HTTP answer with a status of 400 or more. A request refused for the reasoning of its history may be sent again without it: such an

@@ -38,7 +38,8 @@ export function imageType({ mimeType, data }: InlineData): string {
   return MAGIC.find(([prefix]) => data.startsWith(prefix))?.[1] ?? (mimeType === 'image/jpg' ? 'image/jpeg' : mimeType)
 }
 
-const TEXT_NAME = /\.(?:txt|md|csv|tsv|json|jsonl|xml|html?|ya?ml|log|[cm]?[jt]sx?|py|rb|go|rs|java|kt|swift|php|c|h|cc|cpp|cs|sh|sql|toml|ini|css|tex)$/i
+const TEXT_NAME =
+  /\.(?:txt|md|csv|tsv|json|jsonl|xml|html?|ya?ml|log|[cm]?[jt]sx?|py|rb|go|rs|java|kt|swift|php|c|h|cc|cpp|cs|sh|sql|toml|ini|css|tex)$/i
 const TEXT_TYPE = /^(?:text\/|application\/(?:json|xml|x-yaml|yaml|javascript|toml|sql|x-sh)$|.*\+(?:json|xml)$)/
 
 /** Path of a URL without query and fragment; other names as they are. */

@@ -41,7 +41,11 @@ export function encodeMessages(turns: readonly Turn[], target: MessagesTarget, t
   }
   for (const turn of turns) {
     if (turn.role === 'assistant') add('assistant', assistantBlocks(turn.parts, target, toolNames))
-    else if (turn.role === 'tool') add('user', turn.results.map((result) => toolResult(result, target)))
+    else if (turn.role === 'tool')
+      add(
+        'user',
+        turn.results.map((result) => toolResult(result, target)),
+      )
     else if (turn.role === 'user') add('user', encodeParts(turn.parts, target))
     else add('system', encodeParts(turn.parts, target))
   }
@@ -103,7 +107,8 @@ function toolUse(call: CallPart): Block {
 export function isReadable(part: ReasoningPart, target: MessagesTarget): boolean {
   const { options } = target
   if (rulesFor(target).thinking === 'none' && !holdsBlocks(part)) return false
-  if (part.format !== options.reasoning_format) return options.unsigned_thinking && part.signature === undefined && part.data === undefined && part.text !== ''
+  if (part.format !== options.reasoning_format)
+    return options.unsigned_thinking && part.signature === undefined && part.data === undefined && part.text !== ''
   if (part.data === undefined && part.signature === undefined) return options.unsigned_thinking && part.text !== ''
   const exact = options.signature_scope === 'endpoint' || holdsBlocks(part)
   return part.scope === undefined || part.scope === target.scope || !exact

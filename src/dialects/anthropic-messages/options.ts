@@ -38,7 +38,10 @@ const modelRules = z.strictObject({
     .optional()
     .describe('How a JSON schema is asked for: `output_config.format`, a forced hidden tool, or the prompt alone.'),
   strict_tools: z.boolean().optional().describe('Send `strict` of tools, with a schema cut down to what strict tools know.'),
-  later_system: z.enum(['user-text', 'in-place']).optional().describe('System messages in the middle: as marked text of the user, or where they stand.'),
+  later_system: z
+    .enum(['user-text', 'in-place'])
+    .optional()
+    .describe('System messages in the middle: as marked text of the user, or where they stand.'),
 })
 
 type ModelRuleOptions = z.output<typeof modelRules>
@@ -124,11 +127,12 @@ const MAX_KNOWN = 256
 export function rulesFor(target: Pick<MessagesTarget, 'options' | 'upstreamModel'>): ModelRules {
   const { options, upstreamModel } = target
   let byModel = known.get(options)
-  if (byModel === undefined) known.set(options, (byModel = new Map()))
+  if (byModel === undefined) known.set(options, (byModel = new Map<string, ModelRules>()))
   const before = byModel.get(upstreamModel)
   if (before !== undefined) return before
   const model: ModelRuleOptions = options.models.find(({ match }) => new RegExp(match).test(upstreamModel)) ?? {}
-  const rule = <K extends keyof ModelRules & keyof typeof RULES>(name: K): ModelRules[K] => (options[name] ?? model[name] ?? RULES[name]) as ModelRules[K]
+  const rule = <K extends keyof ModelRules & keyof typeof RULES>(name: K): ModelRules[K] =>
+    (options[name] ?? model[name] ?? RULES[name]) as ModelRules[K]
   const thinking = rule('thinking')
   const maxOutputTokens = options.max_output_tokens ?? model.max_output_tokens
   const display = options.thinking_display ?? model.thinking_display

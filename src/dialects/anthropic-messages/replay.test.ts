@@ -47,7 +47,17 @@ function decodeStream(bytes: Buffer, cut: number): ModelEvent[] {
 }
 
 type Counts = { [field: string]: unknown } & { iterations?: (Counts & { type: string })[] }
-type Piece = { text?: string; thinking?: string; signature?: string; partial_json?: string; input?: object; name?: string; id?: string; type: string; data?: string }
+type Piece = {
+  text?: string
+  thinking?: string
+  signature?: string
+  partial_json?: string
+  input?: object
+  name?: string
+  id?: string
+  type: string
+  data?: string
+}
 type Frame = { type: string; index?: number; message?: { usage?: Counts }; content_block?: Piece; delta?: Piece; usage?: Counts; content?: Piece[] }
 
 interface Folded {
@@ -69,7 +79,11 @@ function fold(frames: readonly Frame[]): Folded {
     if (block.signature) folded.signatures.push(block.signature)
     if (block.type === 'redacted_thinking') folded.redacted++
     if (block.type !== 'tool_use') return
-    const call = { callId: block.id ?? '', name: block.name ?? '', text: Object.keys(block.input ?? {}).length > 0 ? JSON.stringify(block.input) : '' }
+    const call = {
+      callId: block.id ?? '',
+      name: block.name ?? '',
+      text: Object.keys(block.input ?? {}).length > 0 ? JSON.stringify(block.input) : '',
+    }
     calls.set(index, call)
     folded.calls.push(call)
   }
@@ -101,7 +115,9 @@ function expectSame(events: readonly ModelEvent[], frames: readonly Frame[]): vo
   expect(seen.text.trim()).toBe(expected.text.trim())
   expect(seen.reasoning).toBe(expected.reasoning)
   expect(seen.calls.map(({ callId, name, text }) => ({ callId, name, text }))).toEqual(expected.calls)
-  const signatures = events.flatMap((event) => (event.type === 'item-end' && typeof event.item?.['signature'] === 'string' ? [event.item['signature']] : []))
+  const signatures = events.flatMap((event) =>
+    event.type === 'item-end' && typeof event.item?.['signature'] === 'string' ? [event.item['signature']] : [],
+  )
   expect(signatures).toEqual(expected.signatures)
   const last = events.at(-1)
   if (last?.type !== 'response-end' || last.usage === undefined) return expect.unreachable('every recording reports usage')

@@ -36,7 +36,10 @@ const id = fc.constantFrom('a', 'b', 'c', 'd|x')
 const name = fc.constantFrom('f', 'g', 'ns.h')
 const item = fc.oneof(
   { weight: 4, arbitrary: fc.record({ type: fc.constant('message'), role: fc.constantFrom('user', 'assistant', 'system', 'developer'), content }) },
-  { weight: 4, arbitrary: fc.record({ type: fc.constant('function_call'), call_id: id, name, arguments: fc.constantFrom('', '{}', '{"x":1}', 'no', '[]') }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ type: fc.constant('function_call'), call_id: id, name, arguments: fc.constantFrom('', '{}', '{"x":1}', 'no', '[]') }),
+  },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('custom_tool_call'), call_id: id, name, input: text }) },
   { weight: 4, arbitrary: fc.record({ type: fc.constantFrom('function_call_output', 'custom_tool_call_output'), call_id: id, output: content }) },
   {
@@ -46,7 +49,17 @@ const item = fc.oneof(
       { type: 'reasoning', summary: [], encrypted_content: sealReasoning({ format, scope: 'acme', data: 'BLOB' }) },
       { type: 'reasoning', summary: [], encrypted_content: sealReasoning({ format: 'google-gemini-v1', scope: 'x', signature: 'S' }) },
       { type: 'reasoning', summary: [{ type: 'summary_text', text: 's' }] },
-      { type: 'web_search_call', status: 'completed', encrypted_content: sealBlocks([{ type: 'server_tool_use', id: 's', name: 'web_search', input: {} }, { type: 'web_search_tool_result', tool_use_id: 's', content: [] }], messagesTarget()) },
+      {
+        type: 'web_search_call',
+        status: 'completed',
+        encrypted_content: sealBlocks(
+          [
+            { type: 'server_tool_use', id: 's', name: 'web_search', input: {} },
+            { type: 'web_search_tool_result', tool_use_id: 's', content: [] },
+          ],
+          messagesTarget(),
+        ),
+      },
       { type: 'file_search_call', status: 'completed' },
     ),
   },
@@ -54,7 +67,15 @@ const item = fc.oneof(
 const request = fc.record({
   input: fc.array(item as fc.Arbitrary<InputItem>, { maxLength: 12 }),
   instructions: fc.constantFrom(undefined, null, 'i'),
-  tools: fc.constantFrom<ModelRequest['tools']>(undefined, [], [{ type: 'function', name: 'f' }, { type: 'custom', name: 'g' }], [{ type: 'web_search' }]),
+  tools: fc.constantFrom<ModelRequest['tools']>(
+    undefined,
+    [],
+    [
+      { type: 'function', name: 'f' },
+      { type: 'custom', name: 'g' },
+    ],
+    [{ type: 'web_search' }],
+  ),
   tool_choice: fc.constantFrom<ModelRequest['tool_choice']>('auto', 'none', 'required', { type: 'function', name: 'f' }),
   reasoning: fc.constantFrom<ModelRequest['reasoning']>(null, { effort: 'none' }, { effort: 'high' }, { max_tokens: 3000 }, { enabled: true }),
   max_output_tokens: fc.constantFrom(null, 16, 1024, 5000),
@@ -124,7 +145,15 @@ describe('any history', () => {
 })
 
 describe('any schema', () => {
-  const leaf = fc.constantFrom<unknown>({ type: 'string', minLength: 2 }, { type: 'integer', minimum: 0 }, { $ref: '#/$defs/d', title: 't' }, { enum: [1, 'a'] }, true, null, { type: ['object', 'null'] })
+  const leaf = fc.constantFrom<unknown>(
+    { type: 'string', minLength: 2 },
+    { type: 'integer', minimum: 0 },
+    { $ref: '#/$defs/d', title: 't' },
+    { enum: [1, 'a'] },
+    true,
+    null,
+    { type: ['object', 'null'] },
+  )
   const { schema } = fc.letrec<{ schema: unknown }>((tie) => ({
     schema: fc.oneof(
       { depthSize: 'small' },
@@ -181,11 +210,10 @@ describe('any schema', () => {
   })
 
   it('keeps what branches share', () => {
-    const branches = [
-      { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] },
-      { $ref: '#/$defs/other' },
-    ]
-    expect(toolInputSchema({ anyOf: branches, $defs: { other: { type: 'object', properties: { b: {} }, required: ['a', 'b'] } }, description: 'd' })).toEqual({
+    const branches = [{ type: 'object', properties: { a: { type: 'string' } }, required: ['a'] }, { $ref: '#/$defs/other' }]
+    expect(
+      toolInputSchema({ anyOf: branches, $defs: { other: { type: 'object', properties: { b: {} }, required: ['a', 'b'] } }, description: 'd' }),
+    ).toEqual({
       type: 'object',
       description: 'd',
       properties: { a: { type: 'string' }, b: {} },

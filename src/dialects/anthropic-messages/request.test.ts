@@ -31,15 +31,28 @@ const messages = (input: readonly InputItem[], overrides: TargetOverrides = {}, 
 describe('encoding, by golden file', () => {
   it.each(Object.entries(REQUESTS))('%s', async (name, [request, overrides]) => {
     const { path, headers, body, dropped } = anthropicMessages.encodeRequest(request, messagesTarget(overrides))
-    await expect(`${JSON.stringify({ path, headers, body: JSON.parse(body), dropped }, undefined, 2)}\n`).toMatchFileSnapshot(`__fixtures__/requests/${name}.json`)
+    await expect(`${JSON.stringify({ path, headers, body: JSON.parse(body), dropped }, undefined, 2)}\n`).toMatchFileSnapshot(
+      `__fixtures__/requests/${name}.json`,
+    )
   })
 })
 
 describe('what is never sent', () => {
   it('nulls, empty lists, fields of the gateway, a choice without tools', () => {
     const { body, dropped } = encode({
-      temperature: null, tools: [], tool_choice: 'auto', provider: { order: ['a'] }, plugins: [{ id: 'web' }], store: false, session_id: 's', model: 'a/b',
-      metadata: {}, truncation: 'disabled', background: false, top_logprobs: 0, prompt_cache_key: 'k',
+      temperature: null,
+      tools: [],
+      tool_choice: 'auto',
+      provider: { order: ['a'] },
+      plugins: [{ id: 'web' }],
+      store: false,
+      session_id: 's',
+      model: 'a/b',
+      metadata: {},
+      truncation: 'disabled',
+      background: false,
+      top_logprobs: 0,
+      prompt_cache_key: 'k',
     })
     expect(body).toEqual({ model: 'small-1', max_tokens: 8192, messages: [{ role: 'user', content: [{ type: 'text', text: 'q' }] }], stream: true })
     expect(dropped).toEqual([])
@@ -50,8 +63,24 @@ describe('what is never sent', () => {
     expect(dropped).toContain('tools')
   })
   it('text that is empty or only whitespace, and turns that are nothing else', () => {
-    expect(messages([user('a'), assistant(' \n'), user([{ type: 'input_text', text: '' }, { type: 'input_text', text: 'b' }]), user(' ')])).toEqual([
-      { role: 'user', content: [{ type: 'text', text: 'a' }, { type: 'text', text: 'b' }] },
+    expect(
+      messages([
+        user('a'),
+        assistant(' \n'),
+        user([
+          { type: 'input_text', text: '' },
+          { type: 'input_text', text: 'b' },
+        ]),
+        user(' '),
+      ]),
+    ).toEqual([
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'a' },
+          { type: 'text', text: 'b' },
+        ],
+      },
     ])
   })
 })
@@ -81,7 +110,9 @@ describe('turns', () => {
   })
   it('keep long numbers of arguments', () => {
     const item = { type: 'function_call', call_id: 'a', name: 'f', arguments: '{"id":12345678901234567890,"x":1.0}' }
-    expect(anthropicMessages.encodeRequest({ input: [user('q'), item] }, messagesTarget()).body).toContain('"input":{"id":12345678901234567890,"x":1.0}')
+    expect(anthropicMessages.encodeRequest({ input: [user('q'), item] }, messagesTarget()).body).toContain(
+      '"input":{"id":12345678901234567890,"x":1.0}',
+    )
   })
   it('say system text in the middle where it stands, or as the user', () => {
     const input = [user('a'), { type: 'message', role: 'system', content: 'S' }, user('b')]
@@ -89,7 +120,9 @@ describe('turns', () => {
     expect(messages(input, { options: { later_system: 'in-place' } }).map(({ role }) => role)).toEqual(['user', 'system', 'user'])
   })
   it('describe what a result holds that cannot be read', () => {
-    expect(messages([user('q'), call('a'), output('a', [{ type: 'input_audio', input_audio: { data: 'A', format: 'wav' } }])])[2]?.content[0]).toMatchObject({
+    expect(
+      messages([user('q'), call('a'), output('a', [{ type: 'input_audio', input_audio: { data: 'A', format: 'wav' } }])])[2]?.content[0],
+    ).toMatchObject({
       content: [{ type: 'text', text: '[1 attachment left out: this model cannot read them]' }],
     })
   })
@@ -102,7 +135,10 @@ describe('turns', () => {
 describe('an answer begun', () => {
   it('is continued, without whitespace at its end and without thoughts', () => {
     const thought = { type: 'reasoning', summary: [], encrypted_content: sealReasoning({ format, scope: 'acme', signature: 'S', text: 't' }) }
-    expect(messages([user('q'), thought, assistant('The answer is \n')])[1]).toEqual({ role: 'assistant', content: [{ type: 'text', text: 'The answer is' }] })
+    expect(messages([user('q'), thought, assistant('The answer is \n')])[1]).toEqual({
+      role: 'assistant',
+      content: [{ type: 'text', text: 'The answer is' }],
+    })
   })
   it('is followed by the user where it may not be', () => {
     for (const overrides of [{ options: { prefill: false } }, { options: { thinking: 'adaptive' as const } }]) {
@@ -127,7 +163,13 @@ describe('tool choice', () => {
     ['one at a time', { parallel_tool_calls: false }, {}, { type: 'auto', disable_parallel_tool_use: true }, 2],
     ['one at a time, required', { parallel_tool_calls: false, tool_choice: 'required' }, {}, { type: 'any', disable_parallel_tool_use: true }, 2],
     ['required where nothing can be forced', { tool_choice: 'required' }, { options: { forced_tools: 'never' } }, { type: 'auto' }, 2],
-    ['one tool where nothing can be forced', { tool_choice: { type: 'function', name: 'b' } }, { options: { forced_tools: 'never' } }, { type: 'auto' }, 1],
+    [
+      'one tool where nothing can be forced',
+      { tool_choice: { type: 'function', name: 'b' } },
+      { options: { forced_tools: 'never' } },
+      { type: 'auto' },
+      1,
+    ],
     ['anything where it cannot be chosen', { tool_choice: 'required' }, { supports: ['tools'] }, undefined, 2],
   ])('%s', (_name, request, overrides, choice, count) => {
     const { body } = encode({ tools, ...request }, overrides)
@@ -139,7 +181,8 @@ describe('tool choice', () => {
 describe('strict tools', () => {
   const tools = (count: number): ModelRequest['tools'] => Array.from({ length: count }, (_, n) => ({ type: 'function', name: `f${n}`, strict: true }))
   it('are strict where that is known, as long as they are few', () => {
-    const strict = (count: number, strict_tools: boolean): unknown => (encode({ tools: tools(count)! }, { options: { strict_tools } }).body['tools'] as JsonObject[])[0]?.['strict']
+    const strict = (count: number, strict_tools: boolean): unknown =>
+      (encode({ tools: tools(count)! }, { options: { strict_tools } }).body['tools'] as JsonObject[])[0]?.['strict']
     expect([strict(20, true), strict(21, true), strict(1, false)]).toEqual([true, undefined, undefined])
   })
 })
@@ -147,24 +190,74 @@ describe('strict tools', () => {
 describe('thinking', () => {
   const adaptive = { thinking: 'adaptive', thinking_display: 'summarized', efforts: ['low', 'medium', 'high', 'max'] } as const
   it.each<[string, ReasoningOptions, TargetOverrides['options'], object]>([
-    ['a budget for an effort, on top of the answer', { effort: 'high' }, {}, { thinking: { type: 'enabled', budget_tokens: 8000 }, max_tokens: 18_000 }],
+    [
+      'a budget for an effort, on top of the answer',
+      { effort: 'high' },
+      {},
+      { thinking: { type: 'enabled', budget_tokens: 8000 }, max_tokens: 18_000 },
+    ],
     ['a budget as given', { max_tokens: 2000 }, {}, { thinking: { type: 'enabled', budget_tokens: 2000 }, max_tokens: 12_000 }],
     ['no budget below the least', { max_tokens: 10 }, {}, { thinking: { type: 'enabled', budget_tokens: 1024 }, max_tokens: 11_024 }],
-    ['a budget below the limit of the model', { max_tokens: 30_000 }, { max_output_tokens: 20_000 }, { thinking: { type: 'enabled', budget_tokens: 18_976 }, max_tokens: 20_000 }],
-    ['an effort', { effort: 'medium' }, adaptive, { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'medium' }, max_tokens: 10_000 }],
-    ['the nearest effort', { effort: 'xhigh' }, adaptive, { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'high' }, max_tokens: 10_000 }],
-    ['an effort for a budget', { max_tokens: 900 }, adaptive, { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'low' }, max_tokens: 10_000 }],
+    [
+      'a budget below the limit of the model',
+      { max_tokens: 30_000 },
+      { max_output_tokens: 20_000 },
+      { thinking: { type: 'enabled', budget_tokens: 18_976 }, max_tokens: 20_000 },
+    ],
+    [
+      'an effort',
+      { effort: 'medium' },
+      adaptive,
+      { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'medium' }, max_tokens: 10_000 },
+    ],
+    [
+      'the nearest effort',
+      { effort: 'xhigh' },
+      adaptive,
+      { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'high' }, max_tokens: 10_000 },
+    ],
+    [
+      'an effort for a budget',
+      { max_tokens: 900 },
+      adaptive,
+      { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'low' }, max_tokens: 10_000 },
+    ],
     ['no effort when none is named', { enabled: true }, adaptive, { thinking: { type: 'adaptive', display: 'summarized' }, max_tokens: 10_000 }],
-    ['a budget where both are known and a budget is given', { max_tokens: 2000 }, { thinking: 'adaptive-or-budget' }, { thinking: { type: 'enabled', budget_tokens: 2000 }, max_tokens: 12_000 }],
-    ['an effort where both are known', { effort: 'low' }, { thinking: 'adaptive-or-budget' }, { thinking: { type: 'adaptive' }, output_config: { effort: 'low' }, max_tokens: 10_000 }],
+    [
+      'a budget where both are known and a budget is given',
+      { max_tokens: 2000 },
+      { thinking: 'adaptive-or-budget' },
+      { thinking: { type: 'enabled', budget_tokens: 2000 }, max_tokens: 12_000 },
+    ],
+    [
+      'an effort where both are known',
+      { effort: 'low' },
+      { thinking: 'adaptive-or-budget' },
+      { thinking: { type: 'adaptive' }, output_config: { effort: 'low' }, max_tokens: 10_000 },
+    ],
     ['off', { effort: 'none' }, {}, { thinking: { type: 'disabled' }, max_tokens: 10_000 }],
     ['off where it is off anyway', { enabled: false }, { thinking_off: 'omit' }, { max_tokens: 10_000 }],
-    ['off where it goes on between tools', { enabled: false }, { thinking_off: 'between-tools' }, { thinking: { type: 'between_tools' }, max_tokens: 10_000 }],
-    ['off where it cannot be', { enabled: false }, { ...adaptive, thinking_off: 'lowest-effort' }, { output_config: { effort: 'low' }, max_tokens: 10_000 }],
+    [
+      'off where it goes on between tools',
+      { enabled: false },
+      { thinking_off: 'between-tools' },
+      { thinking: { type: 'between_tools' }, max_tokens: 10_000 },
+    ],
+    [
+      'off where it cannot be',
+      { enabled: false },
+      { ...adaptive, thinking_off: 'lowest-effort' },
+      { output_config: { effort: 'low' }, max_tokens: 10_000 },
+    ],
     ['nothing said', { summary: 'auto' }, adaptive, { max_tokens: 10_000 }],
     ['nothing where there is none', { effort: 'low' }, { thinking: 'none' }, { max_tokens: 10_000 }],
   ])('%s', (_name, reasoning, options, expected) => {
-    const { model: _model, messages: _messages, stream: _stream, ...rest } = encode({ reasoning, max_output_tokens: 10_000 }, options === undefined ? {} : { options }).body
+    const {
+      model: _model,
+      messages: _messages,
+      stream: _stream,
+      ...rest
+    } = encode({ reasoning, max_output_tokens: 10_000 }, options === undefined ? {} : { options }).body
     expect(rest).toEqual(expected)
   })
   it('is named when it is left out', () => {
@@ -190,7 +283,9 @@ describe('thinking', () => {
       const input = [user('q'), thought, call('a'), output('a'), call('b'), output('b')]
       expect(encode({ input, reasoning: { effort: 'low' } }).body).toHaveProperty('thinking')
       // The thoughts of a loop that is over do not count.
-      expect(encode({ input: [...input, assistant('done'), user('q'), call('c'), output('c')], reasoning: { effort: 'low' } }).body).not.toHaveProperty('thinking')
+      expect(
+        encode({ input: [...input, assistant('done'), user('q'), call('c'), output('c')], reasoning: { effort: 'low' } }).body,
+      ).not.toHaveProperty('thinking')
       expect(encode({ input: [...unsigned, assistant('done'), user('q')], reasoning: { effort: 'low' } }).body).toHaveProperty('thinking')
     })
   })
@@ -206,7 +301,10 @@ describe('reasoning of the history', () => {
     expect(thinking({ content: [{ type: 'reasoning_text', text }], signature: 'S', format })).toEqual(block)
     expect(thinking({ summary: [{ type: 'summary_text', text }], signature: 'S', format })).toEqual(block)
     expect(thinking({ encrypted_content: sealReasoning({ format, scope: 'acme', signature: 'S', text: '' }) })).toEqual({ ...block, thinking: '' })
-    expect(thinking({ encrypted_content: sealReasoning({ format, scope: 'acme', data: 'BLOB' }) })).toEqual({ type: 'redacted_thinking', data: 'BLOB' })
+    expect(thinking({ encrypted_content: sealReasoning({ format, scope: 'acme', data: 'BLOB' }) })).toEqual({
+      type: 'redacted_thinking',
+      data: 'BLOB',
+    })
   })
   it('is readable wherever the format is served, unless the endpoint keeps to its own', () => {
     const foreign = { encrypted_content: sealReasoning({ format, scope: 'elsewhere', signature: 'S', text: 't' }) }
@@ -224,7 +322,15 @@ describe('reasoning of the history', () => {
   })
   it('that led to nothing is left out', () => {
     const thought = { type: 'reasoning', summary: [], encrypted_content: sealReasoning({ format, scope: 'acme', signature: 'S', text: 't' }) }
-    expect(messages([user('q'), thought, user('again')])).toEqual([{ role: 'user', content: [{ type: 'text', text: 'q' }, { type: 'text', text: 'again' }] }])
+    expect(messages([user('q'), thought, user('again')])).toEqual([
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'q' },
+          { type: 'text', text: 'again' },
+        ],
+      },
+    ])
   })
   it('may be unsigned where the server takes that', () => {
     const plain = { content: [{ type: 'reasoning_text', text: 't' }] }
@@ -238,7 +344,12 @@ describe('blocks of server tools', () => {
     { type: 'web_search_tool_result', tool_use_id: 's1', content: [{ type: 'web_search_result', encrypted_content: 'E' }] },
   ]
   const options = { web_search_tool: 'web_search_20250305' }
-  const item = (scope = 'acme'): InputItem => ({ type: 'web_search_call', id: 'ws_1', status: 'completed', encrypted_content: sealBlocks(blocks, messagesTarget({ scope })) })
+  const item = (scope = 'acme'): InputItem => ({
+    type: 'web_search_call',
+    id: 'ws_1',
+    status: 'completed',
+    encrypted_content: sealBlocks(blocks, messagesTarget({ scope })),
+  })
   const content = (history: InputItem, tools: ModelRequest['tools'], overrides: TargetOverrides = { options }): unknown =>
     messages([user('q'), history, assistant('a'), user('q')], overrides, tools === undefined ? {} : { tools })[1]?.content
   const search = [{ type: 'web_search' }]
@@ -249,7 +360,11 @@ describe('blocks of server tools', () => {
   })
   it('come back from a reasoning item, those of no call always', () => {
     const compaction = [{ type: 'compaction', content: 'sum' }]
-    const carrier = (scope: string): InputItem => ({ type: 'reasoning', summary: [], encrypted_content: sealBlocks(compaction, messagesTarget({ scope })) })
+    const carrier = (scope: string): InputItem => ({
+      type: 'reasoning',
+      summary: [],
+      encrypted_content: sealBlocks(compaction, messagesTarget({ scope })),
+    })
     expect(content(carrier('acme'), [])).toEqual([...compaction, { type: 'text', text: 'a' }])
     expect(content(carrier('elsewhere'), [])).toEqual([{ type: 'text', text: 'a' }])
   })
@@ -277,7 +392,9 @@ describe('media', () => {
   })
   it('by id go where ids are known', () => {
     const part = { type: 'input_file', file_id: 'file_1' }
-    expect(messages([user([part])], { options: { file_ids: true } })[0]?.content).toEqual([{ type: 'document', source: { type: 'file', file_id: 'file_1' } }])
+    expect(messages([user([part])], { options: { file_ids: true } })[0]?.content).toEqual([
+      { type: 'document', source: { type: 'file', file_id: 'file_1' } },
+    ])
   })
   it('are fetched first where the endpoint wants bytes', () => {
     const request = {
@@ -300,7 +417,10 @@ describe('media', () => {
 describe('structured output', () => {
   it('and citations refuse each other: citations give way', () => {
     const { body } = encode(
-      { input: [user([{ type: 'input_file', file_data: 'JVBERi0=' }])], text: { format: { type: 'json_schema', name: 'n', schema: { type: 'object' } } } },
+      {
+        input: [user([{ type: 'input_file', file_data: 'JVBERi0=' }])],
+        text: { format: { type: 'json_schema', name: 'n', schema: { type: 'object' } } },
+      },
       { options: { json_schema: 'native', document_citations: true } },
     )
     expect(body.messages[0]?.content[0]).not.toHaveProperty('citations')
@@ -320,14 +440,17 @@ describe('cache breakpoints', () => {
       cache_control: { type: 'ephemeral' },
       tools: [{ type: 'function', name: 'f' }],
     })
-    const plain = (n: number): string => anthropicMessages.encodeRequest(grow(n), messagesTarget()).body.replaceAll(',"cache_control":{"type":"ephemeral"}', '')
+    const plain = (n: number): string =>
+      anthropicMessages.encodeRequest(grow(n), messagesTarget()).body.replaceAll(',"cache_control":{"type":"ephemeral"}', '')
     const shared = plain(5).indexOf('question 4')
     expect(plain(7).slice(0, shared)).toBe(plain(5).slice(0, shared))
   })
   it('are left out where there are none, and short where long ones are unknown', () => {
     const request = { instructions: 'i', cache_control: { type: 'ephemeral', ttl: '1h' } } as const
     expect(JSON.stringify(encode(request, { options: { cache_control: 'none' } }).body)).not.toContain('cache_control')
-    expect(encode(request, { options: { cache_control: 'short' } }).body.messages[0]?.content[0]).toMatchObject({ cache_control: { type: 'ephemeral' } })
+    expect(encode(request, { options: { cache_control: 'short' } }).body.messages[0]?.content[0]).toMatchObject({
+      cache_control: { type: 'ephemeral' },
+    })
   })
 })
 
@@ -348,7 +471,9 @@ describe('through a cloud', () => {
   })
   it('hears exceptions of the stream', () => {
     const decoder = invokeModel.decoder({ input: [] }, messagesTarget())
-    expect(() => decoder.push('{"message":"Too many"}', 'exception:throttlingException', [])).toThrowError(expect.objectContaining({ errorType: 'rate_limit_exceeded' }))
+    expect(() => decoder.push('{"message":"Too many"}', 'exception:throttlingException', [])).toThrowError(
+      expect.objectContaining({ errorType: 'rate_limit_exceeded' }),
+    )
   })
 })
 
@@ -360,7 +485,12 @@ describe('options', () => {
     expect(anthropicMessages.options.safeParse({ models: [{ match: 'x', nonsense: 1 }] }).success).toBe(false)
   })
   it('of a model count by its id, the first that matches, under those of the endpoint', () => {
-    const options = { models: [{ match: '^a', sampling: 'none' as const, prefill: false }, { match: '.', thinking: 'none' as const }] }
+    const options = {
+      models: [
+        { match: '^a', sampling: 'none' as const, prefill: false },
+        { match: '.', thinking: 'none' as const },
+      ],
+    }
     expect(encode({ temperature: 0.5 }, { options, model: 'a1' }).body).not.toHaveProperty('temperature')
     expect(encode({ temperature: 0.5 }, { options, model: 'b1' }).body).toHaveProperty('temperature')
     expect(encode({ temperature: 0.5 }, { options: { ...options, sampling: 'all' }, model: 'a1' }).body).toHaveProperty('temperature')
@@ -368,7 +498,13 @@ describe('options', () => {
   it('say which tools the upstream runs', () => {
     const options = anthropicMessages.options.parse({ web_search_tool: 'web_search_20250305', native_tools: ['^bash_\\d+$'] })
     const hosts = (type: string): boolean | undefined => anthropicMessages.hosts?.(type, options)
-    expect([hosts('web_search'), hosts('web_search_preview'), hosts('bash_20250124'), hosts('gateway:web_search'), hosts('function')]).toEqual([true, true, true, false, false])
+    expect([hosts('web_search'), hosts('web_search_preview'), hosts('bash_20250124'), hosts('gateway:web_search'), hosts('function')]).toEqual([
+      true,
+      true,
+      true,
+      false,
+      false,
+    ])
     expect(anthropicMessages.hosts?.('web_search', anthropicMessages.options.parse({}))).toBe(false)
   })
 })

@@ -35,7 +35,8 @@ export function encodeRequest(request: ModelRequest, target: MessagesTarget): En
     keepItem: (item) => blocksOfItem(item, target) !== undefined,
   })
   dropped.push(...conversation.dropped)
-  if (conversation.droppedReasoning || sealedItems(request) > sealedParts(conversation.turns)) dropped.push('input: reasoning this endpoint cannot read')
+  if (conversation.droppedReasoning || sealedItems(request) > sealedParts(conversation.turns))
+    dropped.push('input: reasoning this endpoint cannot read')
 
   const format = planFormat(request, target)
   if (format.note !== undefined) dropped.push(format.note)
@@ -48,7 +49,10 @@ export function encodeRequest(request: ModelRequest, target: MessagesTarget): En
   // Citations and structured output refuse each other.
   if (format.format !== undefined) withoutCitations(messages)
 
-  const output = { ...(thinking.effort === undefined ? {} : { effort: thinking.effort }), ...(format.format === undefined ? {} : { format: format.format }) }
+  const output = {
+    ...(thinking.effort === undefined ? {} : { effort: thinking.effort }),
+    ...(format.format === undefined ? {} : { format: format.format }),
+  }
   const body: Body = {
     ...(options.version_in === 'body' ? { anthropic_version: options.version } : {}),
     ...(options.betas_in === 'body' && options.betas.length > 0 ? { anthropic_beta: options.betas } : {}),
@@ -88,9 +92,14 @@ function headersFor({ options, stream }: MessagesTarget): { readonly [name: stri
 }
 
 /** Reasoning items with a blob; those nobody here minted never become part of a turn. */
-const sealedItems = (request: ModelRequest): number => request.input.filter((item) => item.type === 'reasoning' && 'encrypted_content' in item && item.encrypted_content).length
+const sealedItems = (request: ModelRequest): number =>
+  request.input.filter((item) => item.type === 'reasoning' && 'encrypted_content' in item && item.encrypted_content).length
 const sealedParts = (turns: readonly Turn[]): number =>
-  turns.reduce((count, turn) => count + (turn.role === 'assistant' ? turn.parts.filter((part) => part.type === 'reasoning' && part.scope !== undefined).length : 0), 0)
+  turns.reduce(
+    (count, turn) =>
+      count + (turn.role === 'assistant' ? turn.parts.filter((part) => part.type === 'reasoning' && part.scope !== undefined).length : 0),
+    0,
+  )
 
 const calledTools = (turns: readonly Turn[]): string[] =>
   turns.flatMap((turn) => (turn.role === 'assistant' ? turn.parts.flatMap((part) => (part.type === 'call' ? [part.name] : [])) : []))
@@ -109,7 +118,10 @@ function encodeSampling(request: ModelRequest, target: MessagesTarget, rules: Mo
     const value = request[field]
     if (value == null) continue
     const refused =
-      rules.sampling === 'none' || thinks || !target.supports.has(field) || (rules.sampling === 'one' && field === 'top_p' && body['temperature'] !== undefined)
+      rules.sampling === 'none' ||
+      thinks ||
+      !target.supports.has(field) ||
+      (rules.sampling === 'one' && field === 'top_p' && body['temperature'] !== undefined)
     if (refused) dropped.push(field)
     else body[field] = value
   }

@@ -15,8 +15,10 @@ function itemsOf(events: readonly ModelEvent[]): Fields[] {
     if (event.type === 'item-start') items.set(event.key, { ...event.item })
     else if ('key' in event) {
       const item = items.get(event.key)!
-      if (event.type === 'text-delta') item['content'] = [{ type: 'output_text', text: `${(item['content'] as { text: string }[])[0]?.text ?? ''}${event.delta}` }]
-      else if (event.type === 'reasoning-delta') item['content'] = [{ type: 'reasoning_text', text: `${(item['content'] as { text: string }[] | undefined)?.[0]?.text ?? ''}${event.delta}` }]
+      if (event.type === 'text-delta')
+        item['content'] = [{ type: 'output_text', text: `${(item['content'] as { text: string }[])[0]?.text ?? ''}${event.delta}` }]
+      else if (event.type === 'reasoning-delta')
+        item['content'] = [{ type: 'reasoning_text', text: `${(item['content'] as { text: string }[] | undefined)?.[0]?.text ?? ''}${event.delta}` }]
       else if (event.type === 'arguments-delta') {
         const field = item['type'] === 'custom_tool_call' ? 'input' : 'arguments'
         item[field] = String(item[field]) + event.delta
@@ -40,9 +42,7 @@ const request: ModelRequest = {
   tools: [{ type: 'function', name: 'get_weather' }, { type: 'custom', name: 'note' }, { type: 'web_search' }],
   reasoning: { effort: 'high' },
 }
-const results = [
-  { type: 'web_search_result', url: 'https://x.test/', title: 'X', encrypted_content: 'E' },
-]
+const results = [{ type: 'web_search_result', url: 'https://x.test/', title: 'X', encrypted_content: 'E' }]
 const frames = [
   start(),
   ...thinking(0, ' Two places:\n "calls" \u{1f326} ', 'SIG'),
@@ -80,7 +80,14 @@ const CLIENTS: { readonly [name: string]: (item: Fields) => Fields } = {
 function secondTurn(change: (item: Fields) => Fields, scope = 'acme'): { messages: { role: string; content: object[] }[]; thinking?: object } {
   const history = answer(frames, request).map(change) as unknown as InputItem[]
   const outputs: InputItem[] = [
-    { type: 'function_call_output', call_id: 'toolu_2', output: [{ type: 'input_text', text: 'sun' }, { type: 'input_image', image_url: PNG }] },
+    {
+      type: 'function_call_output',
+      call_id: 'toolu_2',
+      output: [
+        { type: 'input_text', text: 'sun' },
+        { type: 'input_image', image_url: PNG },
+      ],
+    },
     { type: 'function_call_output', call_id: 'toolu_1', output: 'snow' },
     { type: 'custom_tool_call_output', call_id: 'toolu_3', output: 'ok' },
   ]
@@ -98,7 +105,14 @@ describe('a turn that comes back', () => {
     expect(messages[1]?.content).toEqual(written)
     expect(messages[2]?.content).toEqual([
       { type: 'tool_result', tool_use_id: 'toolu_1', content: 'snow' },
-      { type: 'tool_result', tool_use_id: 'toolu_2', content: [{ type: 'text', text: 'sun' }, { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } }] },
+      {
+        type: 'tool_result',
+        tool_use_id: 'toolu_2',
+        content: [
+          { type: 'text', text: 'sun' },
+          { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } },
+        ],
+      },
       { type: 'tool_result', tool_use_id: 'toolu_3', content: 'ok' },
     ])
     expect(sent).toMatchObject({ type: 'enabled' })

@@ -3,9 +3,33 @@ import { asString, isObject } from '../shared/json.ts'
 
 /** Keywords structured output refuses; what they say moves into the description. */
 const REFUSED: readonly string[] = [
-  'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'minLength', 'maxLength', 'pattern', 'maxItems', 'uniqueItems',
-  'minProperties', 'maxProperties', 'patternProperties', 'propertyNames', 'contains', 'minContains', 'maxContains', 'not', 'if', 'then', 'else',
-  'dependentRequired', 'dependentSchemas', 'unevaluatedProperties', 'unevaluatedItems', 'contentEncoding', 'contentMediaType',
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'multipleOf',
+  'minLength',
+  'maxLength',
+  'pattern',
+  'maxItems',
+  'uniqueItems',
+  'minProperties',
+  'maxProperties',
+  'patternProperties',
+  'propertyNames',
+  'contains',
+  'minContains',
+  'maxContains',
+  'not',
+  'if',
+  'then',
+  'else',
+  'dependentRequired',
+  'dependentSchemas',
+  'unevaluatedProperties',
+  'unevaluatedItems',
+  'contentEncoding',
+  'contentMediaType',
 ]
 const FORMATS: ReadonlySet<string> = new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid'])
 /** Keywords without meaning for the answer. */
@@ -32,7 +56,8 @@ function sanitize(schema: unknown, depth: number): unknown {
     else if (keyword === 'oneOf' || keyword === 'anyOf' || keyword === 'allOf') {
       out[keyword === 'oneOf' ? 'anyOf' : keyword] = Array.isArray(value) ? value.map((branch) => sanitize(branch, depth + 1)) : value
     } else if (keyword === 'properties' && isObject(value)) out[keyword] = mapValues(value, (property) => sanitize(property, depth + 1))
-    else if (keyword === 'items') out[keyword] = Array.isArray(value) ? { anyOf: value.map((item) => sanitize(item, depth + 1)) } : sanitize(value, depth + 1)
+    else if (keyword === 'items')
+      out[keyword] = Array.isArray(value) ? { anyOf: value.map((item) => sanitize(item, depth + 1)) } : sanitize(value, depth + 1)
     else out[keyword] = value
   }
   if (isObjectSchema(schema)) {
@@ -102,7 +127,10 @@ function foldBranches(schema: unknown, root: JsonObject, depth: number): Folded 
     if (!Array.isArray(list) || list.length === 0) continue
     const branches = list.map((branch) => foldBranches(branch, root, depth + 1))
     for (const branch of branches) properties = { ...branch.properties, ...properties }
-    const shared = keyword === 'allOf' ? branches.flatMap((branch) => branch.required) : (branches[0]?.required ?? []).filter((name) => branches.every((branch) => branch.required.includes(name)))
+    const shared =
+      keyword === 'allOf'
+        ? branches.flatMap((branch) => branch.required)
+        : (branches[0]?.required ?? []).filter((name) => branches.every((branch) => branch.required.includes(name)))
     required = [...new Set([...required, ...shared])]
   }
   return { properties, required }

@@ -80,7 +80,8 @@ export class ServerToolDecoder {
     }
     this.#open.delete(id)
     const fields = endOf(answered.use.block, block)
-    if (answered.use.block['name'] === 'web_search') this.#writer.out.push({ type: 'item-event', key: answered.key, name: 'web_search_call.completed' })
+    if (answered.use.block['name'] === 'web_search')
+      this.#writer.out.push({ type: 'item-event', key: answered.key, name: 'web_search_call.completed' })
     this.#end(answered, { ...fields, encrypted_content: sealBlocks([answered.use.block, block], this.#target) })
   }
 
@@ -122,7 +123,9 @@ const queryOf = (block: Block): string => (isObject(block['input']) ? (asString(
 function endOf(use: Block, result: Block | undefined): { readonly [field: string]: unknown } {
   const content = result?.['content']
   if (use.type === 'mcp_tool_use') return { status: result === undefined || result['is_error'] === true ? 'failed' : 'completed' }
-  const sources = Array.isArray(content) ? content.flatMap((each) => (isObject(each) && typeof each['url'] === 'string' ? [{ type: 'url', url: each['url'] }] : [])) : []
+  const sources = Array.isArray(content)
+    ? content.flatMap((each) => (isObject(each) && typeof each['url'] === 'string' ? [{ type: 'url', url: each['url'] }] : []))
+    : []
   const query = queryOf(use)
   return { status: Array.isArray(content) ? 'completed' : 'failed', action: { type: 'search', query, queries: [query], sources } }
 }

@@ -35,21 +35,55 @@ function run(decoder: Decoder, frames: readonly Frame[]): Outcome {
   }
 }
 
-const settings = fc.constantFrom<TargetOverrides>({}, { options: { unsigned_thinking: true, allow_empty_answer: true } }, { options: { json_schema: 'native' } })
+const settings = fc.constantFrom<TargetOverrides>(
+  {},
+  { options: { unsigned_thinking: true, allow_empty_answer: true } },
+  { options: { json_schema: 'native' } },
+)
 const request = fc.constantFrom(...REQUESTS)
 
 /** Text full of what could break scanning: quotes, escapes, controls, halves of pairs, field names. */
 const nasty = fc.oneof(
   fc.string({ maxLength: 8 }),
   fc.string({ unit: 'grapheme', maxLength: 5 }),
-  fc.constantFrom('', ' ', '\n', '"', '\\', '\u0000', '\ud83d', '\ude00', '😀', '"text":"', '"}}', '"},"x":"', '}}', 'text', '\u2042probe\u2042', '{"input":"'),
+  fc.constantFrom(
+    '',
+    ' ',
+    '\n',
+    '"',
+    '\\',
+    '\u0000',
+    '\ud83d',
+    '\ude00',
+    '😀',
+    '"text":"',
+    '"}}',
+    '"},"x":"',
+    '}}',
+    'text',
+    '\u2042probe\u2042',
+    '{"input":"',
+  ),
 )
 const value = fc.oneof(nasty, fc.constantFrom<unknown>(null, undefined, 0, 1, true, [], {}, [{}], 'end_turn', 'max_tokens', 'refusal', 'pause_turn'))
 const index = fc.constantFrom<unknown>(0, 0, 0, 1, 2, undefined, null, '1')
 
 const block = fc.record(
   {
-    type: fc.constantFrom<unknown>('text', 'text', 'thinking', 'redacted_thinking', 'tool_use', 'server_tool_use', 'web_search_tool_result', 'mcp_tool_use', 'mcp_tool_result', 'compaction', 'odd', undefined),
+    type: fc.constantFrom<unknown>(
+      'text',
+      'text',
+      'thinking',
+      'redacted_thinking',
+      'tool_use',
+      'server_tool_use',
+      'web_search_tool_result',
+      'mcp_tool_use',
+      'mcp_tool_result',
+      'compaction',
+      'odd',
+      undefined,
+    ),
     text: value,
     thinking: value,
     signature: value,
@@ -65,7 +99,16 @@ const block = fc.record(
 )
 const deltas = fc.record(
   {
-    type: fc.constantFrom<unknown>('text_delta', 'text_delta', 'thinking_delta', 'signature_delta', 'input_json_delta', 'citations_delta', 'compaction_delta', undefined),
+    type: fc.constantFrom<unknown>(
+      'text_delta',
+      'text_delta',
+      'thinking_delta',
+      'signature_delta',
+      'input_json_delta',
+      'citations_delta',
+      'compaction_delta',
+      undefined,
+    ),
     text: value,
     thinking: value,
     signature: value,
@@ -78,17 +121,48 @@ const deltas = fc.record(
 const usage = fc.oneof(
   value,
   fc.record(
-    { input_tokens: value, output_tokens: fc.integer(), cache_read_input_tokens: value, cache_creation: value, iterations: value, server_tool_use: value, service_tier: value },
+    {
+      input_tokens: value,
+      output_tokens: fc.integer(),
+      cache_read_input_tokens: value,
+      cache_creation: value,
+      iterations: value,
+      server_tool_use: value,
+      service_tier: value,
+    },
     { requiredKeys: [] },
   ),
 )
 const frame = fc.oneof(
-  { weight: 1, arbitrary: fc.record({ type: fc.constant('message_start'), message: fc.oneof(value, fc.record({ id: fc.constantFrom<unknown>('m', 'm', 'n', undefined), model: value, usage })) }) },
-  { weight: 4, arbitrary: fc.record({ type: fc.constant('content_block_start'), index, content_block: fc.oneof({ weight: 5, arbitrary: block }, value) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      type: fc.constant('message_start'),
+      message: fc.oneof(value, fc.record({ id: fc.constantFrom<unknown>('m', 'm', 'n', undefined), model: value, usage })),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({ type: fc.constant('content_block_start'), index, content_block: fc.oneof({ weight: 5, arbitrary: block }, value) }),
+  },
   { weight: 6, arbitrary: fc.record({ type: fc.constant('content_block_delta'), index, delta: fc.oneof({ weight: 5, arbitrary: deltas }, value) }) },
   { weight: 3, arbitrary: fc.record({ type: fc.constant('content_block_stop'), index }) },
-  { weight: 1, arbitrary: fc.record({ type: fc.constant('message_delta'), delta: fc.oneof(value, fc.record({ stop_reason: value, stop_details: fc.oneof(value, fc.constant({ explanation: 'no' })) })), usage }) },
-  { weight: 1, arbitrary: fc.record({ type: fc.constantFrom('message_stop', 'ping', 'message', 'odd'), content: fc.oneof(value, fc.array(block, { maxLength: 2 })), error: fc.constantFrom<unknown>(undefined, undefined, null, {}, { message: 'x' }) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      type: fc.constant('message_delta'),
+      delta: fc.oneof(value, fc.record({ stop_reason: value, stop_details: fc.oneof(value, fc.constant({ explanation: 'no' })) })),
+      usage,
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      type: fc.constantFrom('message_stop', 'ping', 'message', 'odd'),
+      content: fc.oneof(value, fc.array(block, { maxLength: 2 })),
+      error: fc.constantFrom<unknown>(undefined, undefined, null, {}, { message: 'x' }),
+    }),
+  },
 )
 
 describe('any frames', () => {
@@ -112,7 +186,11 @@ describe('any frames', () => {
   it('so does any body', () => {
     const content = fc.array(block, { maxLength: 4 })
     const whole = fc.record({ type: fc.constant('message'), id: value, content, stop_reason: value, usage })
-    const body = fc.oneof({ weight: 1, arbitrary: fc.string() }, { weight: 1, arbitrary: fc.json() }, { weight: 6, arbitrary: whole.map((object) => JSON.stringify(object)) })
+    const body = fc.oneof(
+      { weight: 1, arbitrary: fc.string() },
+      { weight: 1, arbitrary: fc.json() },
+      { weight: 6, arbitrary: whole.map((object) => JSON.stringify(object)) },
+    )
     fc.assert(
       fc.property(body, settings, request, (text, overrides, given) => {
         const events: ModelEvent[] = []
@@ -132,7 +210,10 @@ describe('any frames', () => {
     fc.assert(
       fc.property(fc.array(anyData, { maxLength: 10 }), settings, (frames, overrides) => {
         const wrapped = frames.map((data): Frame => [JSON.stringify({ bytes: Buffer.from(data).toString('base64'), p: 'abc' }), 'chunk'])
-        const inner = run(new MessagesDecoder({ input: [] }, messagesTarget(overrides)), frames.map((data): Frame => [Buffer.from(data).toString()]))
+        const inner = run(
+          new MessagesDecoder({ input: [] }, messagesTarget(overrides)),
+          frames.map((data): Frame => [Buffer.from(data).toString()]),
+        )
         expect(run(invokeModel.decoder({ input: [] }, messagesTarget(overrides)), wrapped)).toEqual(inner)
       }),
       { numRuns: 500 },
@@ -145,10 +226,17 @@ describe('the fast path', () => {
   const template = fc.constantFrom<(at: number, field: 'text' | 'thinking', words: string) => string>(
     (at, field, words) => JSON.stringify(delta(at, { type: `${field}_delta`, [field]: words })),
     (at, field, words) => `${JSON.stringify(delta(at, { type: `${field}_delta`, [field]: words })).slice(0, -1)}${' '.repeat(words.length % 5)}}`,
-    (at, field, words) => `{"delta": {"${field}": ${JSON.stringify(words)}, "type": "${field}_delta"}, "index": ${at}, "type": "content_block_delta"}`,
-    (at, field, words) => `{"type":"content_block_delta","index":${at},"delta":{"type":"${field}_delta","${field}":"first","${field}":${JSON.stringify(words)}}}`,
+    (at, field, words) =>
+      `{"delta": {"${field}": ${JSON.stringify(words)}, "type": "${field}_delta"}, "index": ${at}, "type": "content_block_delta"}`,
+    (at, field, words) =>
+      `{"type":"content_block_delta","index":${at},"delta":{"type":"${field}_delta","${field}":"first","${field}":${JSON.stringify(words)}}}`,
     (at, field, words) => JSON.stringify({ ...delta(at, { type: `${field}_delta`, [field]: words }), [field]: words }),
-    (at, field, words) => JSON.stringify({ type: 'content_block_delta', index: at, delta: { type: `${field}_delta`, text: words, thinking: words, citation: { url: words } } }),
+    (at, field, words) =>
+      JSON.stringify({
+        type: 'content_block_delta',
+        index: at,
+        delta: { type: `${field}_delta`, text: words, thinking: words, citation: { url: words } },
+      }),
   )
   const words = fc.oneof({ weight: 4, arbitrary: fc.constantFrom('Hello', ' world', 'a', 'é', '漢字', '…') }, { weight: 1, arbitrary: nasty })
   const stretch = fc
@@ -158,7 +246,9 @@ describe('the fast path', () => {
       ...texts.map((each) => write(at, field, each)),
       ...(closed ? [JSON.stringify(stop(at))] : []),
     ])
-  const mixed = fc.array(fc.oneof({ weight: 4, arbitrary: stretch }, { weight: 1, arbitrary: frame.map((object) => [JSON.stringify(object)]) }), { maxLength: 6 }).map((parts) => parts.flat())
+  const mixed = fc
+    .array(fc.oneof({ weight: 4, arbitrary: stretch }, { weight: 1, arbitrary: frame.map((object) => [JSON.stringify(object)]) }), { maxLength: 6 })
+    .map((parts) => parts.flat())
   const both = (frames: readonly string[], overrides: TargetOverrides, given: (typeof REQUESTS)[number]): readonly [Outcome, Outcome] => {
     const all = frames.map((data): Frame => [data])
     return [run(new MessagesDecoder(given, messagesTarget(overrides)), all), run(new MessagesDecoder(given, messagesTarget(overrides), false), all)]

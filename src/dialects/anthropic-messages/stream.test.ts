@@ -5,7 +5,20 @@ import type { ModelEvent } from '../../core/event.ts'
 import { openReasoning } from '../../core/reasoning-envelope.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { checkEventBalance, foldEvents } from '../../testing/event-balance.ts'
-import { call, delta, finish, inputDelta, open, signatureDelta, start, stop, text, textDelta, thinking, thinkingDelta } from './__fixtures__/frames.ts'
+import {
+  call,
+  delta,
+  finish,
+  inputDelta,
+  open,
+  signatureDelta,
+  start,
+  stop,
+  text,
+  textDelta,
+  thinking,
+  thinkingDelta,
+} from './__fixtures__/frames.ts'
 import { messagesTarget } from './__fixtures__/target.ts'
 import type { TargetOverrides } from './__fixtures__/target.ts'
 import { anthropicMessages } from './index.ts'
@@ -27,7 +40,16 @@ function decode(frames: readonly object[], { request, ...overrides }: Setting = 
 function bodyOf(content: readonly object[], more: object = {}, setting: Setting = {}): ModelEvent[] {
   const { request, ...overrides } = setting
   const out: ModelEvent[] = []
-  const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'small-1', content, stop_reason: 'end_turn', usage: { input_tokens: 1, output_tokens: 2 }, ...more }
+  const message = {
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'small-1',
+    content,
+    stop_reason: 'end_turn',
+    usage: { input_tokens: 1, output_tokens: 2 },
+    ...more,
+  }
   anthropicMessages.decoder({ input: [], ...request }, messagesTarget({ stream: false, ...overrides })).body(JSON.stringify(message), out)
   checkEventBalance(out)
   return out
@@ -118,14 +140,32 @@ describe('thoughts', () => {
     expect(ended(events).reason).toBe('length')
   })
   it('interleave with text and calls, each an item in its place', () => {
-    const events = decode([start(), ...thinking(0, 'a', 'A'), ...text(1, 'x'), ...thinking(2, 'b', 'B'), ...call(3, 'c', 'f', '{}'), ...finish('tool_use')])
-    expect(events.flatMap((event) => (event.type === 'item-start' ? [event.item.type] : []))).toEqual(['reasoning', 'message', 'reasoning', 'function_call'])
+    const events = decode([
+      start(),
+      ...thinking(0, 'a', 'A'),
+      ...text(1, 'x'),
+      ...thinking(2, 'b', 'B'),
+      ...call(3, 'c', 'f', '{}'),
+      ...finish('tool_use'),
+    ])
+    expect(events.flatMap((event) => (event.type === 'item-start' ? [event.item.type] : []))).toEqual([
+      'reasoning',
+      'message',
+      'reasoning',
+      'function_call',
+    ])
   })
 })
 
 describe('calls', () => {
   it('in parallel keep id, name and arguments apart', () => {
-    const events = decode([start(), ...call(0, 'a', 'f', '{"x":1}'), ...call(1, 'b', 'f', '{"x":', '2}'), ...call(2, 'c', 'g'), ...finish('tool_use')])
+    const events = decode([
+      start(),
+      ...call(0, 'a', 'f', '{"x":1}'),
+      ...call(1, 'b', 'f', '{"x":', '2}'),
+      ...call(2, 'c', 'g'),
+      ...finish('tool_use'),
+    ])
     expect(foldEvents(events).calls).toEqual([
       { type: 'function_call', callId: 'a', name: 'f', text: '{"x":1}' },
       { type: 'function_call', callId: 'b', name: 'f', text: '{"x":2}' },
@@ -157,21 +197,27 @@ describe('calls', () => {
   })
   it('keep long numbers of a whole body', () => {
     const out: ModelEvent[] = []
-    const raw = '{"type":"message","id":"m","content":[{"type":"tool_use","id":"a","name":"f","input":{"id":12345678901234567890,"x":1.0}}],"stop_reason":"tool_use"}'
+    const raw =
+      '{"type":"message","id":"m","content":[{"type":"tool_use","id":"a","name":"f","input":{"id":12345678901234567890,"x":1.0}}],"stop_reason":"tool_use"}'
     anthropicMessages.decoder({ input: [] }, messagesTarget()).body(raw, out)
     expect(foldEvents(out).calls[0]?.text).toBe('{"id":12345678901234567890,"x":1.0}')
   })
 })
 
 describe('a hidden answer tool', () => {
-  const request: Partial<ModelRequest> = { text: { format: { type: 'json_schema', name: 'n', schema: { type: 'object' } } }, tools: [{ type: 'function', name: 'f' }] }
+  const request: Partial<ModelRequest> = {
+    text: { format: { type: 'json_schema', name: 'n', schema: { type: 'object' } } },
+    tools: [{ type: 'function', name: 'f' }],
+  }
   it('turns its input into text', () => {
     const events = decode([start(), ...call(0, 'a', 'structured_answer', '{"x":', '1}'), ...finish('tool_use')], { request })
     expect(foldEvents(events)).toMatchObject({ text: '{"x":1}', calls: [] })
     expect(ended(events).reason).toBe('stop')
   })
   it('silences text beside it, but not text instead of it or before another call', () => {
-    expect(foldEvents(decode([start(), ...text(0, 'Here:'), ...call(1, 'a', 'structured_answer', '{}'), ...finish('tool_use')], { request })).text).toBe('{}')
+    expect(
+      foldEvents(decode([start(), ...text(0, 'Here:'), ...call(1, 'a', 'structured_answer', '{}'), ...finish('tool_use')], { request })).text,
+    ).toBe('{}')
     expect(foldEvents(decode([start(), ...text(0, '{"x":2}'), ...finish('end_turn')], { request })).text).toBe('{"x":2}')
     expect(foldEvents(decode([start(), ...text(0, 'Let me look'), ...call(1, 'a', 'f', '{}'), ...finish('tool_use')], { request }))).toMatchObject({
       text: 'Let me look',
@@ -186,7 +232,12 @@ describe('a hidden answer tool', () => {
 describe('citations', () => {
   const page = { type: 'web_search_result_location', url: 'https://x.test/', title: 'X', cited_text: 'c' }
   it('come before the text they cite and follow it as annotations', () => {
-    const cited = [open(1, { type: 'text', text: '', citations: [] }), delta(1, { type: 'citations_delta', citation: page }), textDelta(1, 'cited'), stop(1)]
+    const cited = [
+      open(1, { type: 'text', text: '', citations: [] }),
+      delta(1, { type: 'citations_delta', citation: page }),
+      textDelta(1, 'cited'),
+      stop(1),
+    ]
     expect(annotations(decode([start(), ...text(0, 'Plain, '), ...cited, ...text(2, ' end'), ...finish('end_turn')]))).toEqual([
       { type: 'url_citation', url: 'https://x.test/', title: 'X', start_index: 7, end_index: 12, content: 'c' },
     ])
@@ -196,7 +247,14 @@ describe('citations', () => {
     expect(annotations(decode([start(), ...text(0, '\n\n'), ...cited, ...finish('end_turn')]))).toMatchObject([{ start_index: 2, end_index: 7 }])
   })
   it('name documents of the request by title', () => {
-    const citation = { type: 'char_location', cited_text: 'c', document_index: 0, document_title: 'facts.txt', start_char_index: 0, end_char_index: 9 }
+    const citation = {
+      type: 'char_location',
+      cited_text: 'c',
+      document_index: 0,
+      document_title: 'facts.txt',
+      start_char_index: 0,
+      end_char_index: 9,
+    }
     expect(annotations(bodyOf([{ type: 'text', text: 'abc', citations: [citation, null, { type: 'odd' }] }]))).toEqual([
       { type: 'file_citation', file_id: 'facts.txt', filename: 'facts.txt', index: 3 },
     ])
@@ -205,9 +263,22 @@ describe('citations', () => {
 
 describe('tools the upstream runs', () => {
   const use = [open(0, { type: 'server_tool_use', id: 's1', name: 'web_search', input: {} }), inputDelta(0, '{"query":"q"}'), stop(0)]
-  const found = [open(1, { type: 'web_search_tool_result', tool_use_id: 's1', content: [{ type: 'web_search_result', url: 'https://x.test/', title: 'X', encrypted_content: 'E' }] }), stop(1)]
+  const found = [
+    open(1, {
+      type: 'web_search_tool_result',
+      tool_use_id: 's1',
+      content: [{ type: 'web_search_result', url: 'https://x.test/', title: 'X', encrypted_content: 'E' }],
+    }),
+    stop(1),
+  ]
   it('search the web as an item that carries its blocks', () => {
-    const events = decode([start(), ...use, ...found, ...text(2, 'x'), ...finish('end_turn', { output_tokens: 1, server_tool_use: { web_search_requests: 1 } })])
+    const events = decode([
+      start(),
+      ...use,
+      ...found,
+      ...text(2, 'x'),
+      ...finish('end_turn', { output_tokens: 1, server_tool_use: { web_search_requests: 1 } }),
+    ])
     expect(events.slice(1, 6)).toMatchObject([
       { type: 'item-start', item: { type: 'web_search_call', status: 'in_progress' } },
       { type: 'item-event', name: 'web_search_call.in_progress' },
@@ -216,25 +287,49 @@ describe('tools the upstream runs', () => {
       { type: 'item-end', item: { status: 'completed', action: { type: 'search', query: 'q', sources: [{ type: 'url', url: 'https://x.test/' }] } } },
     ])
     const blocks = JSON.parse(openReasoning(itemEnds(events)[0]?.['encrypted_content'] as string)?.data ?? '') as unknown
-    expect(blocks).toMatchObject([{ type: 'server_tool_use', input: { query: 'q' } }, { type: 'web_search_tool_result', content: [{ encrypted_content: 'E' }] }])
+    expect(blocks).toMatchObject([
+      { type: 'server_tool_use', input: { query: 'q' } },
+      { type: 'web_search_tool_result', content: [{ encrypted_content: 'E' }] },
+    ])
     expect(ended(events).usage?.serverToolUse).toEqual({ web_search: 1 })
   })
   it('fail as an item when the search does', () => {
-    const failed = [open(1, { type: 'web_search_tool_result', tool_use_id: 's1', content: { type: 'web_search_tool_result_error', error_code: 'max_uses_exceeded' } }), stop(1)]
+    const failed = [
+      open(1, {
+        type: 'web_search_tool_result',
+        tool_use_id: 's1',
+        content: { type: 'web_search_tool_result_error', error_code: 'max_uses_exceeded' },
+      }),
+      stop(1),
+    ]
     expect(itemEnds(decode([start(), ...use, ...failed, ...text(2, 'x'), ...finish('end_turn')]))[0]).toMatchObject({ status: 'failed' })
     expect(itemEnds(decode([start(), ...use, ...text(2, 'x'), ...finish('end_turn')]))).toContainEqual(expect.objectContaining({ status: 'failed' }))
   })
   it('call servers as an item', () => {
-    const frames = [open(0, { type: 'mcp_tool_use', id: 'm1', name: 'echo', server_name: 'srv', input: {} }), stop(0), open(1, { type: 'mcp_tool_result', tool_use_id: 'm1', is_error: false, content: [] }), stop(1)]
+    const frames = [
+      open(0, { type: 'mcp_tool_use', id: 'm1', name: 'echo', server_name: 'srv', input: {} }),
+      stop(0),
+      open(1, { type: 'mcp_tool_result', tool_use_id: 'm1', is_error: false, content: [] }),
+      stop(1),
+    ]
     const events = decode([start(), ...frames, ...text(2, 'x'), ...finish('end_turn')])
     expect(events[1]).toMatchObject({ item: { type: 'gateway:mcp', serverLabel: 'srv', toolName: 'echo' } })
     expect(itemEnds(events)[0]).toMatchObject({ status: 'completed' })
   })
   it('of other kinds, and blocks nobody knows, are carried for the way back', () => {
-    const frames = [open(0, { type: 'compaction', content: null }), delta(0, { type: 'compaction_delta', content: 'sum' }), stop(0), open(1, { type: 'novelty', x: 1 }), stop(1)]
+    const frames = [
+      open(0, { type: 'compaction', content: null }),
+      delta(0, { type: 'compaction_delta', content: 'sum' }),
+      stop(0),
+      open(1, { type: 'novelty', x: 1 }),
+      stop(1),
+    ]
     const events = decode([start(), ...frames, ...text(2, 'x'), ...finish('end_turn')])
     const envelope = openReasoning(itemEnds(events)[0]?.['encrypted_content'] as string)
-    expect(JSON.parse(envelope?.data ?? '')).toEqual([{ type: 'compaction', content: 'sum' }, { type: 'novelty', x: 1 }])
+    expect(JSON.parse(envelope?.data ?? '')).toEqual([
+      { type: 'compaction', content: 'sum' },
+      { type: 'novelty', x: 1 },
+    ])
     expect(foldEvents(events).text).toBe('x')
   })
 })
@@ -262,7 +357,10 @@ describe('the end', () => {
     expect(itemEnds(decode([start(), ...call(0, 'a', 'f', '{"x'), ...finish('refusal')]))).toEqual([{ status: 'incomplete' }])
   })
   it('of a paused turn is a failure: only another request would finish it', () => {
-    expect(failure(() => decode([start(), ...text(0, 'x'), ...finish('pause_turn')]))).toMatchObject({ errorType: 'provider_unavailable', details: { providerCode: 'pause_turn' } })
+    expect(failure(() => decode([start(), ...text(0, 'x'), ...finish('pause_turn')]))).toMatchObject({
+      errorType: 'provider_unavailable',
+      details: { providerCode: 'pause_turn' },
+    })
   })
   it('of nothing is no answer, unless the server may say nothing', () => {
     expect(failure(() => decode([start(), ...finish('end_turn')])).message).toBe('Acme sent an empty answer')
@@ -292,9 +390,14 @@ describe('errors in the stream', () => {
     const out: ModelEvent[] = []
     const decoder = anthropicMessages.decoder({ input: [] }, messagesTarget())
     const error = failure(() => {
-      for (const frame of [start(), { type: 'ping' }, open(0, { type: 'text', text: '' }), overloaded]) decoder.push(JSON.stringify(frame), (frame as { type: string }).type, out)
+      for (const frame of [start(), { type: 'ping' }, open(0, { type: 'text', text: '' }), overloaded])
+        decoder.push(JSON.stringify(frame), (frame as { type: string }).type, out)
     })
-    expect(error).toMatchObject({ errorType: 'provider_overloaded', failover: 'retry', details: { source: 'provider', providerCode: 'overloaded_error' } })
+    expect(error).toMatchObject({
+      errorType: 'provider_overloaded',
+      failover: 'retry',
+      details: { source: 'provider', providerCode: 'overloaded_error' },
+    })
     expect(out.some(isContentEvent)).toBe(false)
   })
   it('after content are thrown with their kind', () => {
@@ -349,7 +452,13 @@ describe('whole bodies', () => {
       { type: 'text', text: 'Hi' },
       { type: 'tool_use', id: 'toolu_1', name: 'f', input: { a: 1 } },
     ]
-    const streamed = decode([start({ input_tokens: 1, output_tokens: 2 }), ...thinking(0, 'Let me', 'S'), ...text(1, 'Hi'), ...call(2, 'toolu_1', 'f', '{"a":1}'), ...finish('tool_use', {})])
+    const streamed = decode([
+      start({ input_tokens: 1, output_tokens: 2 }),
+      ...thinking(0, 'Let me', 'S'),
+      ...text(1, 'Hi'),
+      ...call(2, 'toolu_1', 'f', '{"a":1}'),
+      ...finish('tool_use', {}),
+    ])
     expect(bodyOf(content, { stop_reason: 'tool_use' })).toEqual(streamed)
   })
   it.each(['', 'nonsense', '{"type":"message"}', '{}', '[]'])('%j is no answer', (body) => {
@@ -366,13 +475,30 @@ describe('usage', () => {
   it('adds what was read from and written to the cache to the input', () => {
     expect(
       usageOf(
-        { input_tokens: 5, cache_read_input_tokens: 100, cache_creation_input_tokens: 30, cache_creation: { ephemeral_5m_input_tokens: 10, ephemeral_1h_input_tokens: 20 }, output_tokens: 1 },
+        {
+          input_tokens: 5,
+          cache_read_input_tokens: 100,
+          cache_creation_input_tokens: 30,
+          cache_creation: { ephemeral_5m_input_tokens: 10, ephemeral_1h_input_tokens: 20 },
+          output_tokens: 1,
+        },
         { output_tokens: 7, output_tokens_details: { thinking_tokens: 3 } },
       ),
-    ).toEqual({ inputTokens: 135, cachedTokens: 100, cacheWriteTokens: 30, cacheWrite1hTokens: 20, outputTokens: 7, reasoningTokens: 3, totalTokens: 142 })
+    ).toEqual({
+      inputTokens: 135,
+      cachedTokens: 100,
+      cacheWriteTokens: 30,
+      cacheWrite1hTokens: 20,
+      outputTokens: 7,
+      reasoningTokens: 3,
+      totalTokens: 142,
+    })
   })
   it('is cumulative: later numbers replace earlier ones, nulls do not', () => {
-    expect(usageOf({ input_tokens: 0, output_tokens: 0 }, { input_tokens: 50, cache_read_input_tokens: null, output_tokens: 9 })).toMatchObject({ inputTokens: 50, outputTokens: 9 })
+    expect(usageOf({ input_tokens: 0, output_tokens: 0 }, { input_tokens: 50, cache_read_input_tokens: null, output_tokens: 9 })).toMatchObject({
+      inputTokens: 50,
+      outputTokens: 9,
+    })
   })
   it('counts compactions, which the totals leave out, and no advisors', () => {
     const iterations = [
@@ -380,7 +506,9 @@ describe('usage', () => {
       { type: 'advisor_message', input_tokens: 7777, output_tokens: 7777 },
       { type: 'message', input_tokens: 20, output_tokens: 4 },
     ]
-    expect(usageOf({ input_tokens: 100, cache_read_input_tokens: 900 }, { input_tokens: 20, cache_read_input_tokens: 0, output_tokens: 4, iterations })).toMatchObject({
+    expect(
+      usageOf({ input_tokens: 100, cache_read_input_tokens: 900 }, { input_tokens: 20, cache_read_input_tokens: 0, output_tokens: 4, iterations }),
+    ).toMatchObject({
       inputTokens: 1020,
       cachedTokens: 900,
       outputTokens: 12,

@@ -22,7 +22,13 @@ export interface Obstacles {
   readonly loopWithoutThinking: boolean
 }
 
-export function planThinking(request: ModelRequest, target: MessagesTarget, rules: ModelRules, obstacles: Obstacles, dropped: string[]): ThinkingPlan {
+export function planThinking(
+  request: ModelRequest,
+  target: MessagesTarget,
+  rules: ModelRules,
+  obstacles: Obstacles,
+  dropped: string[],
+): ThinkingPlan {
   const limit = target.maxOutputTokens ?? rules.max_output_tokens
   const wanted = request.max_output_tokens ?? undefined
   let maxTokens = wanted ?? limit ?? Math.min(target.options.default_max_tokens, target.contextLength)
@@ -33,7 +39,8 @@ export function planThinking(request: ModelRequest, target: MessagesTarget, rule
   const wish = possibleWish(reasoningWish(request.reasoning), target, rules, obstacles, dropped)
   if (wish.mode === 'off') return { maxTokens, active: false, ...switchOff(rules, dropped) }
   if (wish.mode === 'default') return { maxTokens, active: false }
-  const useBudget = rules.thinking === 'budget' || (rules.thinking === 'adaptive-or-budget' && wish.maxTokens !== undefined && wish.effort === undefined)
+  const useBudget =
+    rules.thinking === 'budget' || (rules.thinking === 'adaptive-or-budget' && wish.maxTokens !== undefined && wish.effort === undefined)
   if (useBudget) return budgetPlan(wish, maxTokens, wanted !== undefined, limit, dropped)
   const wantedEffort = wish.effort ?? (wish.maxTokens === undefined ? undefined : budgetEffort(wish.maxTokens, maxTokens))
   const effort = wantedEffort === undefined ? undefined : nearestEffort(wantedEffort, rules.efforts)

@@ -145,7 +145,12 @@ function encodeTool(tool: FlatTool, strictTools: boolean): JsonObject {
   }
 }
 
-function encodeChoice(choice: FlatChoice | undefined, oneAtATime: boolean, options: AnthropicMessagesOptions, dropped: string[]): JsonObject | undefined {
+function encodeChoice(
+  choice: FlatChoice | undefined,
+  oneAtATime: boolean,
+  options: AnthropicMessagesOptions,
+  dropped: string[],
+): JsonObject | undefined {
   const single = oneAtATime ? { disable_parallel_tool_use: true } : {}
   switch (choice?.mode) {
     case 'named':

@@ -23,11 +23,16 @@ export function overlayUsage(before: Json | undefined, update: unknown): Json | 
  * totals leave out; what an advisor model used has another price and stays out of the counts (it is in `raw`).
  */
 export function decodeUsage(raw: Json): Usage {
-  const compactions = (Array.isArray(raw['iterations']) ? raw['iterations'] : []).filter((each): each is Json => isObject(each) && each['type'] === 'compaction')
+  const compactions = (Array.isArray(raw['iterations']) ? raw['iterations'] : []).filter(
+    (each): each is Json => isObject(each) && each['type'] === 'compaction',
+  )
   const sum = (read: (usage: Json) => number): number => [raw, ...compactions].reduce((total, usage) => total + read(usage), 0)
   const written = (usage: Json): number => {
     const creation = object(usage['cache_creation'])
-    return Math.max(number(usage['cache_creation_input_tokens']), usage === raw ? 0 : number(creation['ephemeral_5m_input_tokens']) + written1h(usage))
+    return Math.max(
+      number(usage['cache_creation_input_tokens']),
+      usage === raw ? 0 : number(creation['ephemeral_5m_input_tokens']) + written1h(usage),
+    )
   }
   const cached = sum((usage) => number(usage['cache_read_input_tokens']))
   const cacheWrite = sum(written)

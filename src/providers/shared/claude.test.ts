@@ -7,7 +7,15 @@ const options = anthropicMessagesOptions.parse(CLAUDE_OPTIONS)
 /** What the rules of a model come to, in one line. */
 function summary(upstreamModel: string): string {
   const rules = rulesFor({ options, upstreamModel })
-  return [rules.thinking, rules.thinking_off, rules.sampling, rules.json_schema, rules.prefill ? 'prefill' : '-', rules.forced_tools, rules.max_output_tokens].join(' ')
+  return [
+    rules.thinking,
+    rules.thinking_off,
+    rules.sampling,
+    rules.json_schema,
+    rules.prefill ? 'prefill' : '-',
+    rules.forced_tools,
+    rules.max_output_tokens,
+  ].join(' ')
 }
 
 const none = (max: number): string => `none disabled all tool prefill without-thinking ${max}`

@@ -47,7 +47,11 @@ export const CLAUDE_MODELS: readonly Rules[] = [
   { match: 'claude-(?:sonnet-4(?![.-][1-9](?!\\d))|4-sonnet)', thinking: 'budget', thinking_off: 'omit', max_output_tokens: 64_000 },
   // Thinking cannot be switched off and no tool call be forced from here on; where it can be, the rule says so first.
   { match: 'claude-sonnet-5[.-]5(?!\\d)', ...CURRENT, thinking_off: 'between-tools', forced_tools: 'never' },
-  { match: 'claude-(?:sonnet-5|opus-5|haiku-5)(?![.-][1-9](?!\\d))|claude-haiku-5[.-]5(?!\\d)|claude-5(?:\\.0)?-(?:sonnet|opus)', ...CURRENT, thinking_off: 'disabled' },
+  {
+    match: 'claude-(?:sonnet-5|opus-5|haiku-5)(?![.-][1-9](?!\\d))|claude-haiku-5[.-]5(?!\\d)|claude-5(?:\\.0)?-(?:sonnet|opus)',
+    ...CURRENT,
+    thinking_off: 'disabled',
+  },
   { match: 'claude-(?:fable|mythos)-5(?![.-][1-9](?!\\d))', ...CURRENT, thinking_off: 'lowest-effort' },
   { match: 'claude', ...CURRENT, thinking_off: 'lowest-effort', forced_tools: 'never' },
 ]

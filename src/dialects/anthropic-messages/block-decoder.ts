@@ -1,0 +1,299 @@
+import { GatewayError } from '../../core/error.ts'
+import { sealReasoning } from '../../core/reasoning-envelope.ts'
+import type { ModelRequest } from '../../core/request.ts'
+import { AnswerWriter } from '../shared/answer-writer.ts'
+import type { OpenCall, ReasoningFields } from '../shared/answer-writer.ts'
+import { asString, isObject } from '../shared/json.ts'
+import { decodeCitation } from './citations.ts'
+import type { Block } from './content.ts'
+import { BlockTemplate } from './fast-path.ts'
+import type { MessagesTarget } from './options.ts'
+import { answerToolName } from './response-format.ts'
+import { ServerToolDecoder } from './server-tools.ts'
+import type { ServerBlock } from './server-tools.ts'
+import { planTools } from './tools.ts'
+
+type Json = { readonly [field: string]: unknown }
+
+interface TextBlock {
+  readonly kind: 'text'
+  readonly citations: unknown[]
+  /** UTF-16 code units of this block so far. */
+  length: number
+}
+interface ThinkingBlock {
+  readonly kind: 'thinking'
+  text: string
+  signature: string
+}
+interface CallBlock {
+  readonly kind: 'call'
+  readonly call: OpenCall
+  /** Input that came with the start of the block: a placeholder where deltas follow. */
+  readonly input: string
+}
+type OpenBlock =
+  | TextBlock
+  | ThinkingBlock
+  | CallBlock
+  | ServerBlock
+  | { readonly kind: 'answer'; readonly input: string; written: boolean }
+  | { readonly kind: 'nothing' }
+
+/** Writes the blocks of one answer as items: their starts, deltas and stops, streamed or whole. */
+export class BlockDecoder {
+  readonly writer: AnswerWriter
+  readonly #target: MessagesTarget
+  readonly #server: ServerToolDecoder
+  readonly #answerTool: string | undefined
+  readonly #template = new BlockTemplate()
+  readonly #learns: boolean
+  readonly #blocks = new Map<number, OpenBlock>()
+  /** The block of the template: the last one that wrote text or thoughts. */
+  #current: TextBlock | ThinkingBlock | undefined
+  #thought: ThinkingBlock | undefined
+  /** A call whose block is over, left open: what follows tells whether it was cut off. */
+  #lastCall: OpenCall | undefined
+  /** Text beside a hidden answer tool: the answer only when the tool is not called. */
+  #aside = ''
+  #answered = false
+
+  constructor(request: ModelRequest, target: MessagesTarget, fastPath: boolean) {
+    this.#target = target
+    this.#learns = fastPath
+    this.writer = new AnswerWriter({ names: () => planTools(request, target.options).flat.names, endReasoning: () => this.#endReasoning() })
+    this.#server = new ServerToolDecoder(this.writer, target)
+    this.#answerTool = answerToolName(request, target)
+  }
+
+  /** Takes a frame that is nothing but more text of the open block, without parsing it; false when it has to be parsed. */
+  takeFast(data: string): boolean {
+    const { writer } = this
+    const { field } = this.#template
+    const key = field === 'text' ? writer.messageKey : field === 'thinking' ? writer.reasoningKey : undefined
+    if (key === undefined) return false
+    const text = this.#template.match(data)
+    if (text === undefined) return false
+    const block = this.#current!
+    if (block.kind === 'text') {
+      block.length += text.length
+      writer.plainText(key, text)
+    } else {
+      block.text += text
+      writer.plainReasoning(key, text)
+    }
+    return true
+  }
+
+  start(index: number, block: Json): void {
+    const type = asString(block['type'])
+    this.#closeLastCall()
+    this.#template.forget()
+    switch (type) {
+      case 'text': {
+        this.#server.flush()
+        const open: TextBlock = {
+          kind: 'text',
+          citations: Array.isArray(block['citations']) ? [...(block['citations'] as unknown[])] : [],
+          length: 0,
+        }
+        this.#blocks.set(index, open)
+        return this.#text(open, asString(block['text']) ?? '')
+      }
+      case 'thinking': {
+        this.#server.flush()
+        const open: ThinkingBlock = { kind: 'thinking', text: '', signature: asString(block['signature']) ?? '' }
+        this.#blocks.set(index, open)
+        this.writer.closeReasoning()
+        this.#thought = open
+        return this.#think(open, asString(block['thinking']) ?? '')
+      }
+      case 'redacted_thinking':
+        this.#server.flush()
+        this.#blocks.set(index, { kind: 'nothing' })
+        return this.#redacted(asString(block['data']))
+      case 'tool_use':
+        this.#server.flush()
+        this.#blocks.set(index, this.#startCall(block))
+        return
+      default:
+        this.#blocks.set(index, type === undefined ? { kind: 'nothing' } : this.#server.start(block as Block))
+    }
+  }
+
+  #startCall(block: Json): OpenBlock {
+    const name = asString(block['name'])
+    if (!name) throw this.#namelessCall()
+    const { input } = block
+    const given = typeof input === 'string' ? input : isObject(input) && Object.keys(input).length > 0 ? JSON.stringify(input) : ''
+    if (name === this.#answerTool) {
+      this.#aside = ''
+      this.#answered = true
+      return { kind: 'answer', input: given, written: false }
+    }
+    this.#flushAside()
+    return { kind: 'call', call: this.writer.openCall(asString(block['id']) ?? '', name), input: given }
+  }
+
+  /** `data` is the frame it came in. */
+  delta(index: number, delta: Json, data: string): void {
+    const type = asString(delta['type'])
+    const block = this.#blocks.get(index) ?? this.#implied(index, type)
+    if (block === undefined) return
+    const { out } = this.writer
+    const before = out.length
+    switch (block.kind) {
+      case 'text':
+        if (type === 'citations_delta') block.citations.push(delta['citation'])
+        else if (typeof delta['text'] === 'string') {
+          this.#text(block, delta['text'])
+          this.#learn(block, 'text', data, delta['text'], before)
+        }
+        return
+      case 'thinking':
+        if (type === 'signature_delta') this.#sign(block, delta['signature'])
+        else if (typeof delta['thinking'] === 'string') {
+          this.#think(block, delta['thinking'])
+          this.#learn(block, 'thinking', data, delta['thinking'], before)
+        }
+        return
+      case 'call':
+        if (typeof delta['partial_json'] === 'string') this.writer.arguments(block.call, delta['partial_json'])
+        return
+      case 'answer':
+        if (typeof delta['partial_json'] === 'string' && delta['partial_json'] !== '') {
+          block.written = true
+          this.writer.text(delta['partial_json'])
+        }
+        return
+      case 'server':
+        return this.#server.delta(block, delta)
+      case 'nothing':
+        return
+    }
+  }
+
+  /** Some servers forget to open the blocks of text and thoughts. */
+  #implied(index: number, type: string | undefined): OpenBlock | undefined {
+    if (type === 'text_delta') this.start(index, { type: 'text' })
+    else if (type === 'thinking_delta') this.start(index, { type: 'thinking' })
+    return this.#blocks.get(index)
+  }
+
+  stop(index: number): void {
+    const block = this.#blocks.get(index)
+    if (block === undefined) return
+    this.#blocks.delete(index)
+    this.#template.forget()
+    switch (block.kind) {
+      case 'text':
+        return this.#cite(block)
+      case 'thinking':
+        // Without a signature it may have been cut off: what follows tells.
+        if (block.signature === '') return
+        if (block.text === '') this.writer.openReasoning()
+        return this.writer.closeReasoning()
+      case 'call':
+        if (block.call.arguments === '' && block.input !== '') this.writer.arguments(block.call, block.input)
+        this.#closeLastCall()
+        this.#lastCall = block.call
+        return
+      case 'answer':
+        if (!block.written) this.writer.text(block.input === '' ? '{}' : block.input)
+        return
+      case 'server':
+        return this.#server.stop(block)
+      case 'nothing':
+        return
+    }
+  }
+
+  #text(block: TextBlock, text: string): void {
+    if (text === '') return
+    if (this.#answerTool !== undefined) {
+      if (!this.#answered) this.#aside += text
+      return
+    }
+    block.length += text.length
+    this.writer.text(text)
+  }
+
+  #think(block: ThinkingBlock, text: string): void {
+    if (text === '') return
+    block.text += text
+    this.#thought = block
+    this.writer.reasoning('text', text)
+  }
+
+  /** It comes once, whole; in pieces from some, and repeated by others. */
+  #sign(block: ThinkingBlock, signature: unknown): void {
+    if (typeof signature === 'string' && signature !== block.signature) block.signature += signature
+  }
+
+  #redacted(data: string | undefined): void {
+    if (data === undefined || data === '') return
+    const format = this.#target.options.reasoning_format
+    this.writer.closeMessage()
+    this.writer.opaqueReasoning({ format, encrypted_content: sealReasoning({ format, scope: this.#target.scope, data }) })
+  }
+
+  #cite(block: TextBlock): void {
+    const end = this.writer.textLength
+    for (const citation of block.citations) {
+      const annotation = decodeCitation(citation, Math.max(0, end - block.length), end)
+      if (annotation !== undefined) this.writer.annotation(annotation)
+    }
+  }
+
+  /** What the ended reasoning item needs to be sent back one day. */
+  #endReasoning(): ReasoningFields {
+    const format = this.#target.options.reasoning_format
+    const thought = this.#thought
+    this.#thought = undefined
+    if (thought === undefined) return { format }
+    const { text, signature } = thought
+    const { scope } = this.#target
+    if (signature !== '') return { format, signature, encrypted_content: sealReasoning({ format, scope, signature, text }) }
+    return this.#target.options.unsigned_thinking ? { format, encrypted_content: sealReasoning({ format, scope, text }) } : { format }
+  }
+
+  /** `before`: how many events there were before the frame, whose last one must be its text, as it stood. */
+  #learn(block: TextBlock | ThinkingBlock, field: 'text' | 'thinking', data: string, text: string, before: number): void {
+    const { out } = this.writer
+    const event = out.length > before ? out[out.length - 1] : undefined
+    if (!this.#learns || (event?.type !== 'text-delta' && event?.type !== 'reasoning-delta') || event.plain !== true || event.delta !== text) return
+    this.#current = block
+    this.#template.learn(data, field, text)
+  }
+
+  // ---- the end ----
+
+  /** Everything that still belongs to the answer; what is left open the writer closes. */
+  finish(): void {
+    for (const block of this.#blocks.values()) if (block.kind === 'text') this.#cite(block)
+    this.#blocks.clear()
+    this.#server.finish()
+    this.#flushAside()
+    this.writer.flushHeldSpace()
+  }
+
+  /** The answer broke off: the last call may not be whole. */
+  cutLastCall(): void {
+    if (this.#lastCall !== undefined) this.writer.closeCall(this.#lastCall, true)
+  }
+
+  #closeLastCall(): void {
+    if (this.#lastCall !== undefined) this.writer.closeCall(this.#lastCall)
+    this.#lastCall = undefined
+  }
+
+  #flushAside(): void {
+    if (this.#aside !== '' && !this.#answered) this.writer.text(this.#aside)
+    this.#aside = ''
+  }
+
+  #namelessCall(): GatewayError {
+    const { providerName } = this.#target
+    return new GatewayError('provider_unavailable', `${providerName} sent a tool call without a name`, { source: 'provider', providerName })
+  }
+}
