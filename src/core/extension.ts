@@ -69,7 +69,10 @@ export interface ToolContext<S = unknown> {
   readonly tally: Map<string, number>
   /** Functions of the caller the model does not see yet. */
   readonly deferred: readonly FunctionTool[]
-  /** Progress of the output item: an event of the contract, its name without `response.`. */
+  /**
+   * Progress of the output item: an event of the contract, its name without `response.`. Events of a vendor's own item
+   * (`web_search_call.searching`) reach only callers who get that item: clients refuse them on any other.
+   */
   emit(name: string, fields?: JsonObject): void
   /** Throws GatewayError. Spends from the call's own account; agents among the tools of `request` are left out. */
   ask(request: ModelRequest, options?: AskOptions): Promise<ModelAnswer>

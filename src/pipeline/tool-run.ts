@@ -6,6 +6,7 @@ import type { GenerationStep } from '../core/generation.ts'
 import type { FunctionTool, InputItem, JsonObject, OutputItem } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
 import type { IdSource } from '../lib/id.ts'
+import type { OfferedTool } from './tool-offer.ts'
 import type { PendingCall } from './tool-step.ts'
 
 /** One call of a server tool, done. */
@@ -125,7 +126,7 @@ async function runOne(pending: PendingCall, index: number, scene: RunScene, queu
     settings: offered.settings, call: scene.call, signal: limit.signal, callId: pending.callId, transcript: scene.transcript,
     instance: offered.instance, uses: offered.uses, tally: offered.tally, deferred: scene.deferred,
     emit: (name, fields) => {
-      if (open) queue.push({ type: 'item-event', key, name, ...(fields === undefined ? {} : { fields }) })
+      if (open && !isForeign(name, offered)) queue.push({ type: 'item-event', key, name, ...(fields === undefined ? {} : { fields }) })
     },
     ask: (request, options = {}) => scene.ask(request, limit.signal, options),
   }
@@ -160,6 +161,12 @@ async function runOne(pending: PendingCall, index: number, scene: RunScene, queu
     queue.push({ type: 'item-end', key, item: { ...result.item, status } })
   }
   return { call: pending, result: bounded(result), executed: !refused }
+}
+
+/** An event of the item a vendor's own spelling would have had, where the caller gets another. */
+function isForeign(name: string, { tool, itemType }: OfferedTool): boolean {
+  const owner = name.slice(0, name.indexOf('.'))
+  return owner !== itemType && Object.values(tool.spellings ?? {}).includes(owner)
 }
 
 /** Items of providers' own tools know `failed`, those of the gateway's `incomplete`. */

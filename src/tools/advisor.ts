@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { GatewayError } from '../core/error.ts'
+import type { ModelEvent } from '../core/event.ts'
 import type { ServerTool, ToolContext } from '../core/extension.ts'
 import type { InputItem, JsonObject } from '../core/item.ts'
 import { agentFailure, agentRequest, agentSettings, spent, userMessage } from './shared/agent.ts'
@@ -42,7 +43,8 @@ export const advisor: ServerTool<Settings, Arguments> = {
     if (!own.forward_transcript && (args.prompt === undefined || args.prompt.trim() === '')) return agentFailure('The advisor', new GatewayError('invalid_request', 'there is no prompt'), fields)
     try {
       const request = agentRequest(call.request, own, own.model ?? args.model, { input: conversation(args, context) })
-      const answer = await context.ask(request)
+      const answer = await context.ask(request, own.stream ? { onEvents: (events) => showAdvice(events, context) } : {})
+      if (own.stream) context.emit('output_text.done', { content_index: 0, text: answer.text, logprobs: [] })
       return { output: JSON.stringify({ status: 'ok', model: answer.model, advice: answer.text }), item: { ...fields, model: answer.model, advice: answer.text }, ...spent(answer) }
     } catch (error) {
       return agentFailure('The advisor', error, fields)
@@ -52,6 +54,11 @@ export const advisor: ServerTool<Settings, Arguments> = {
     arguments: JSON.stringify({ prompt: item['prompt'] ?? '' }),
     output: JSON.stringify(item['error'] == null ? { status: 'ok', model: item['model'], advice: item['advice'] } : { status: 'error', error: item['error'] }),
   }),
+}
+
+/** Advice as it comes, for callers who asked to see it: deltas of the advisor's own item. */
+function showAdvice(events: readonly ModelEvent[], context: ToolContext<Settings>): void {
+  for (const event of events) if (event.type === 'text-delta') context.emit('output_text.delta', { content_index: 0, delta: event.delta, logprobs: [] })
 }
 
 /** Advisors are told apart by their place among the advisors of the request, so that each remembers only its own advice. */

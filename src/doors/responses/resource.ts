@@ -2,6 +2,7 @@ import type { Cost } from '../../core/generation.ts'
 import type { OutputItem, Tool } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import type { Usage } from '../../core/usage.ts'
+import { isOwnType } from './schema-names.ts'
 
 export type ResponseStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed'
 
@@ -43,7 +44,8 @@ function echo(request: ModelRequest): { readonly [field: string]: unknown } {
     temperature: request.temperature ?? 1,
     text: { ...request.text, format: request.text?.format ?? { type: 'text' } },
     tool_choice: request.tool_choice ?? 'auto',
-    tools: request.tools?.map(echoTool) ?? [],
+    // The contract's answers list no tools of the gateway's own, and strict clients know none there.
+    tools: request.tools?.filter(({ type }) => !isOwnType(type)).map(echoTool) ?? [],
     top_logprobs: request.top_logprobs ?? 0,
     top_p: request.top_p ?? 1,
     truncation: request.truncation ?? 'disabled',

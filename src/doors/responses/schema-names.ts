@@ -13,6 +13,11 @@ export function canonicalType(type: string): string {
   return type.startsWith(ALIAS_PREFIX) ? PREFIX + type.slice(ALIAS_PREFIX.length) : type
 }
 
+/** Whether a type is one of the gateway's own, in either spelling. */
+export function isOwnType(type: string): boolean {
+  return type.startsWith(PREFIX) || type.startsWith(ALIAS_PREFIX)
+}
+
 /** A branch for `gateway:<name>` that takes both spellings. */
 export function gatewayTagged(name: string, shape: Shape): Branch {
   return [PREFIX + name, fields({ type: z.literal([PREFIX + name, ALIAS_PREFIX + name]), ...shape })]

@@ -1,0 +1,148 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { OpenRouter } from '@openrouter/sdk'
+import type { OpenResponsesResult, ResponsesRequest, StreamEvents } from '@openrouter/sdk/models'
+import OpenAI from 'openai'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { chatEvents, startFakeUpstream, status, stream, type FakeUpstream, type Reply } from '../../src/testing/fake-upstream.ts'
+import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
+import { calls, says } from '../../src/testing/tool-script.ts'
+import { expectKnown } from './expect-known.ts'
+
+/** Every tool the gateway runs, in the eyes of two clients: the one most callers have, and the one that knows these items by schema. */
+let upstream: FakeUpstream
+let web: Server
+let gateway: TestGateway
+let scripts: { [model: string]: Reply[] } = {}
+
+beforeAll(async () => {
+  upstream = await startFakeUpstream((request, response) => {
+    const script = scripts[request.body['model'] as string] ?? []
+    const reply = script.length > 1 ? script.shift() : script[0]
+    return (reply ?? status(500, 'not scripted'))(request, response)
+  })
+  web = createServer((request, response) => {
+    if (request.url!.startsWith('/search')) response.setHeader('content-type', 'application/json').end('{"results":[{"url":"https://example.com/moon","title":"The Moon","content":"Far."}]}')
+    else if (request.url === '/page') response.setHeader('content-type', 'text/html').end('<html><head><title>P</title></head><body><p>Words.</p></body></html>')
+    else if (request.url === '/box/shell') response.end('{"output":[{"stdout":"a","stderr":"","outcome":{"type":"exit","exit_code":0}}]}')
+    else if (request.url === '/box/bash') response.end('{"stdout":"a","stderr":"","exit_code":0}')
+    else if (request.url === '/box/files') response.end('{"result":"none"}')
+    else response.writeHead(404).end()
+  })
+  web.listen(0, '127.0.0.1')
+  await once(web, 'listening')
+  gateway = await startGateway({
+    providers: [{ slug: 'acme', name: 'Acme', dialect: 'openai-chat', base_url: upstream.url, api_keys: ['upstream-key'] }],
+    models: ['small', 'big', 'draw-image'].map((name) => ({ slug: `acme/${name}`, context_length: 64_000, endpoints: [{ provider: 'acme', upstream_model: name, pricing: { input: 1, output: 2 } }] })),
+    routing: { sticky: false, cooldown: false }, network: { allow_private: { tools: true } },
+    tools: { web_search: { engines: { searxng: { base_url: site() } } }, sandbox: { url: `${site()}/box` } },
+  })
+})
+afterAll(async () => {
+  await gateway.close()
+  await upstream.close()
+  web.close()
+})
+beforeEach(() => {
+  scripts = {}
+})
+const site = (): string => `http://127.0.0.1:${(web.address() as AddressInfo).port}`
+
+const analysis = { consensus: ['a'], contradictions: [{ topic: 't', stances: [{ model: 'm', stance: 's' }] }], partial_coverage: [{ models: ['m'], point: 'p' }], unique_insights: [{ model: 'm', insight: 'i' }], blind_spots: ['b'] }
+const picture = stream([
+  { id: 'c', object: 'chat.completion.chunk', model: 'draw-image', choices: [{ index: 0, delta: { role: 'assistant', images: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }] } }] },
+  chatEvents.finish(), chatEvents.usage(), chatEvents.done(),
+])
+
+interface Story {
+  readonly tool: { readonly type: string; readonly parameters?: object }
+  readonly call: readonly [name: string, args: () => unknown]
+  /** Further turns of the calling model before its last words. */
+  readonly more?: readonly Reply[]
+  readonly others?: { readonly [model: string]: readonly Reply[] }
+  readonly item?: string
+}
+
+const stories: readonly Story[] = [
+  { tool: { type: 'openrouter:datetime' }, call: ['datetime', () => ({})] },
+  { tool: { type: 'openrouter:web_search' }, call: ['web_search', () => ({ query: 'moon' })] },
+  { tool: { type: 'web_search' }, call: ['web_search', () => ({ query: 'moon' })], item: 'web_search_call' },
+  { tool: { type: 'openrouter:web_fetch' }, call: ['web_fetch', () => ({ url: `${site()}/page` })] },
+  { tool: { type: 'openrouter:web_fetch' }, call: ['web_fetch', () => ({ url: `${site()}/none` })] },
+  { tool: { type: 'openrouter:image_generation' }, call: ['image_generation', () => ({ prompt: 'cat' })], others: { 'draw-image': [picture] } },
+  { tool: { type: 'image_generation' }, call: ['image_generation', () => ({ prompt: 'cat' })], others: { 'draw-image': [picture] }, item: 'image_generation_call' },
+  { tool: { type: 'openrouter:tool_search' }, call: ['tool_search', () => ({ query: 'x' })] },
+  { tool: { type: 'openrouter:experimental__search_models' }, call: ['experimental__search_models', () => ({ query: 'draw' })] },
+  { tool: { type: 'openrouter:advisor', parameters: { model: 'acme/big' } }, call: ['advisor', () => ({ prompt: 'x' })], others: { big: [says('Do it.')] } },
+  { tool: { type: 'openrouter:subagent', parameters: { model: 'acme/big' } }, call: ['subagent', () => ({ task_name: 't', task_description: 'd' })], others: { big: [says('Done.')] } },
+  {
+    tool: { type: 'openrouter:fusion', parameters: { analysis_models: ['acme/big'], tools: [] } }, call: ['fusion', () => ({ prompt: 'x' })],
+    more: [says(JSON.stringify(analysis))], others: { big: [stream([chatEvents.role(), chatEvents.reasoning('hm'), chatEvents.text('a'), chatEvents.finish(), chatEvents.usage(), chatEvents.done()])] },
+  },
+  { tool: { type: 'openrouter:apply_patch' }, call: ['apply_patch', () => ({ type: 'create_file', path: 'a', diff: '+a\n' })], item: 'apply_patch_call' },
+  { tool: { type: 'openrouter:shell' }, call: ['shell', () => ({ commands: ['ls'] })] },
+  { tool: { type: 'openrouter:bash' }, call: ['bash', () => ({ command: 'ls' })] },
+  { tool: { type: 'openrouter:files' }, call: ['files', () => ({ operation: 'list' })] },
+]
+const named = stories.map((story) => [`${story.tool.type} ${story.call[0]}`, story] as const)
+
+function stageStory({ call: [name, args], more = [], others = {} }: Story): void {
+  scripts = { small: [calls([name, args()]), ...more, says('So it is: [The Moon](https://example.com/moon).')] }
+  for (const [model, script] of Object.entries(others)) scripts[model] = [...script]
+}
+
+describe('@openrouter/sdk', () => {
+  let client: OpenRouter
+  beforeAll(() => {
+    client = new OpenRouter({ apiKey: gateway.key, serverURL: `${gateway.url}/api/v1`, retryConfig: { strategy: 'none' } })
+  })
+  const request = (story: Story): Omit<ResponsesRequest, 'stream'> => ({ model: 'acme/small', input: 'hi', tools: [story.tool as never] })
+
+  it.each(named)('knows every event and item of %s', async (_name, story) => {
+    stageStory(story)
+    const events = (await client.beta.responses.send({ responsesRequest: { ...request(story), stream: true } })) as AsyncIterable<StreamEvents>
+    let last: StreamEvents | undefined
+    for await (const event of events) {
+      expectKnown(event)
+      last = event
+    }
+    if (last?.type !== 'response.completed') throw new Error(`the last event is ${String(last?.type)}`)
+    expect(last.response.output[0]!.type).toBe(story.item ?? story.tool.type)
+  })
+  it.each(named)('knows the answer of %s, and sends it back', async (_name, story) => {
+    stageStory(story)
+    const answer = (await client.beta.responses.send({ responsesRequest: { ...request(story), stream: false } })) as OpenResponsesResult
+    expectKnown(answer)
+    expect(answer.output[0]!.type).toBe(story.item ?? story.tool.type)
+    scripts = { small: [says('Again.')] }
+    const input = [{ role: 'user' as const, content: 'hi' }, ...(answer.output as never[]), { role: 'user' as const, content: 'and?' }]
+    expect(((await client.beta.responses.send({ responsesRequest: { ...request(story), input, stream: false } })) as OpenResponsesResult).status).toBe('completed')
+  })
+})
+
+/** By the helper that folds the events, except where the contract has events that this client has no types for. */
+async function finalOf(client: OpenAI, body: { model: string; input: string; tools: never[] }, story: Story): Promise<OpenAI.Responses.Response> {
+  if (story.call[0] !== 'fusion') return client.responses.stream(body).finalResponse()
+  let final: OpenAI.Responses.Response | undefined
+  for await (const event of await client.responses.create({ ...body, stream: true })) if (event.type === 'response.completed') final = event.response
+  return final!
+}
+
+describe('openai', () => {
+  let client: OpenAI
+  beforeAll(() => {
+    client = new OpenAI({ apiKey: gateway.key, baseURL: `${gateway.url}/api/v1`, maxRetries: 0 })
+  })
+
+  it.each(named)('reads %s, streamed and whole', async (_name, story) => {
+    const body = { model: 'acme/small', input: 'hi', tools: [story.tool as never] }
+    stageStory(story)
+    const final = await finalOf(client, body, story)
+    expect(final.output[0]).toMatchObject({ type: story.item ?? story.tool.type })
+    stageStory(story)
+    const whole = await client.responses.create(body)
+    expect(whole.output.map(({ type }) => type)).toEqual(final.output.map(({ type }) => type))
+    if (story.item !== 'apply_patch_call') expect(whole.output_text).toBe('So it is: [The Moon](https://example.com/moon).')
+  })
+})

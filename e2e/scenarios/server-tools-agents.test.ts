@@ -1,0 +1,232 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { chatEvents, startFakeUpstream, status, stream, type FakeUpstream, type Reply, type SeenRequest } from '../../src/testing/fake-upstream.ts'
+import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
+import { askGateway, calls, says } from '../../src/testing/tool-script.ts'
+
+/** Tools that call models, find tools and models, propose patches, or run in a sandbox. One upstream, scripted per model. */
+type Json = Record<string, unknown>
+let upstream: FakeUpstream
+let sandbox: Server
+let gateway: TestGateway
+let scripts: { [model: string]: Reply[] }
+const commands: { readonly path: string; readonly body: Json; readonly authorization: string | undefined }[] = []
+
+const MODELS = ['small', 'big', 'other', 'draw-image']
+
+beforeAll(async () => {
+  upstream = await startFakeUpstream((request, response) => {
+    const script = scripts[request.body['model'] as string] ?? []
+    const reply = script.length > 1 ? script.shift() : script[0]
+    return (reply ?? status(500, { error: { message: 'not scripted' } }))(request, response)
+  })
+  sandbox = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const body = JSON.parse(Buffer.concat(chunks).toString()) as Json
+      commands.push({ path: request.url ?? '', body, authorization: request.headers.authorization })
+      const answers: { [path: string]: unknown } = {
+        '/box/shell': { output: [{ stdout: 'hello\n', stderr: '', outcome: { type: 'exit', exit_code: 0 } }] },
+        '/box/bash': { stdout: 'hi', stderr: 'oops', exit_code: 3 },
+        '/box/files': { result: ['notes.txt'] },
+      }
+      response.end(JSON.stringify(answers[request.url ?? ''] ?? {}))
+    })
+  })
+  sandbox.listen(0, '127.0.0.1')
+  await once(sandbox, 'listening')
+  gateway = await startGateway({
+    providers: [{ slug: 'acme', name: 'Acme', dialect: 'openai-chat', base_url: upstream.url, api_keys: ['upstream-key'] }],
+    models: MODELS.map((name) => ({ slug: `acme/${name}`, context_length: 64_000, endpoints: [{ provider: 'acme', upstream_model: name, pricing: { input: 1, output: 2 } }] })),
+    routing: { sticky: false, cooldown: false },
+    tools: { sandbox: { url: `http://127.0.0.1:${(sandbox.address() as AddressInfo).port}/box`, api_key: 'box-key' } },
+  })
+})
+afterAll(async () => {
+  await gateway.close()
+  await upstream.close()
+  sandbox.close()
+})
+let from = 0
+beforeEach(() => {
+  scripts = {}
+  from = upstream.requests.length
+})
+const requestsTo = (model: string): readonly SeenRequest[] => upstream.requests.slice(from).filter(({ body }) => body['model'] === model)
+const ask = (body: Json, streamed: boolean) => askGateway(gateway, body, streamed)
+const messagesOf = (request: SeenRequest) => request.body['messages'] as { role: string; content: string }[]
+
+describe.each([true, false])('agents (stream: %s)', (streamed) => {
+  it('asks an advisor, whose tokens cost but are not the answer’s', async () => {
+    scripts = { small: [calls(['advisor', { prompt: 'Which way?' }]), says('Left.')], big: [says('Go left.')] }
+    const answer = await ask({ tools: [{ type: 'gateway:advisor', parameters: { model: 'acme/big', instructions: 'Be decisive.' } }] }, streamed)
+    expect(answer.output[0]).toMatchObject({ type: 'gateway:advisor', status: 'completed', model: 'acme/big', prompt: 'Which way?', advice: 'Go left.', instance_name: 'advisor_0' })
+    expect(messagesOf(requestsTo('big')[0]!)).toEqual([{ role: 'system', content: 'Be decisive.' }, { role: 'user', content: 'Which way?' }])
+    const turn = 11e-6 + 14e-6
+    expect(answer['usage']).toMatchObject({ input_tokens: 22, cost: expect.closeTo(3 * turn, 9) })
+    expect(answer.gateway_metadata).toMatchObject({ pipeline: [{ type: 'server_tools', cost_usd: expect.closeTo(turn, 9) }] })
+  })
+
+  it('offers several advisors by name, each with its own memory, and forwards the conversation when asked', async () => {
+    const advisors = [
+      { type: 'gateway:advisor', parameters: { name: 'Reviewer', model: 'acme/big' } },
+      { type: 'gateway:advisor', parameters: { name: 'Architect', model: 'acme/other', forward_transcript: true } },
+    ]
+    scripts = { small: [calls(['advisor_reviewer', { prompt: 'And now?' }], ['advisor_architect', {}]), says('Done.')], big: [says('Fix it.')], other: [says('Scale it.')] }
+    const before = { type: 'gateway:advisor', id: 'st_1', status: 'completed', instance_name: 'Reviewer', prompt: 'First?', advice: 'Yes.', model: 'acme/big' }
+    const answer = await ask({ input: [{ role: 'user', content: 'Build it.' }, before, { role: 'user', content: 'Go on.' }], tools: advisors }, streamed)
+    expect(answer.output.slice(0, 2)).toMatchObject([{ instance_name: 'Reviewer', advice: 'Fix it.' }, { instance_name: 'Architect', advice: 'Scale it.' }])
+    expect(messagesOf(requestsTo('big')[0]!).map(({ content }) => content)).toEqual(['First?', 'Yes.', 'And now?'])
+    expect(JSON.stringify(messagesOf(requestsTo('other')[0]!))).toContain('Build it.')
+  })
+
+  it('goes on without advice when the advisor fails', async () => {
+    scripts = { small: [calls(['advisor', { prompt: 'x' }]), says('Alone then.')], big: [status(400, { error: { message: 'no such parameter' } })] }
+    const answer = await ask({ tools: [{ type: 'gateway:advisor', parameters: { model: 'acme/big' } }] }, streamed)
+    expect(answer.output).toMatchObject([{ type: 'gateway:advisor', status: 'failed', error: expect.stringContaining('advisor failed') }, { type: 'message' }])
+  })
+
+  it('hands tasks to a subagent with tools of its own, but no agents', async () => {
+    scripts = { small: [calls(['subagent', { task_name: 'count', task_description: 'Count the hours.' }]), says('Ten.')], big: [calls(['datetime', {}]), says('Ten hours.')] }
+    const parameters = { model: 'acme/big', max_tool_calls: 3, tools: [{ type: 'gateway:datetime' }, { type: 'gateway:advisor' }, { type: 'gateway:fusion' }] }
+    const answer = await ask({ tools: [{ type: 'gateway:subagent', parameters }] }, streamed)
+    expect(answer.output[0]).toMatchObject({ type: 'gateway:subagent', status: 'completed', call_id: 'call_subagent_0', task_name: 'count', outcome: 'Ten hours.', model: 'acme/big' })
+    const [first, second] = requestsTo('big')
+    expect((first!.body['tools'] as { function: { name: string } }[]).map((tool) => tool.function.name)).toEqual(['datetime'])
+    expect(messagesOf(second!).at(-1)!.role).toBe('tool')
+  })
+
+  it('asks a panel and an analyst', async () => {
+    const analysis = { consensus: ['It is round.'], contradictions: [], partial_coverage: [], unique_insights: [{ model: 'acme/big', insight: 'And blue.' }], blind_spots: [] }
+    scripts = {
+      small: [calls(['fusion', { prompt: 'What is the Earth?' }]), says('```json\n', JSON.stringify(analysis), '\n```'), says('Round and blue.')],
+      big: [says('Round ', 'and blue.')], other: [status(429, { error: { message: 'slow down' } })],
+    }
+    const answer = await ask({ tools: [{ type: 'gateway:fusion', parameters: { analysis_models: ['acme/big', 'acme/other'], tools: [] } }] }, streamed)
+    expect(answer.output[0]).toMatchObject({
+      type: 'gateway:fusion', status: 'completed', analysis, responses: [{ model: 'acme/big', content: 'Round and blue.' }], failed_models: [{ model: 'acme/other', status_code: 429 }],
+    })
+  })
+
+  it('says why no model of a panel answered', async () => {
+    scripts = { small: [calls(['fusion', { prompt: 'x' }]), says('Sorry.')], other: [status(429, { error: { message: 'slow down' } })] }
+    const answer = await ask({ tools: [{ type: 'gateway:fusion', parameters: { analysis_models: ['acme/other'], tools: [] } }] }, streamed)
+    expect(answer.output[0]).toMatchObject({ type: 'gateway:fusion', status: 'incomplete', failure_reason: 'rate_limited' })
+  })
+
+  it.each(['gateway:image_generation', 'image_generation'])('makes an image by %s', async (type) => {
+    const picture = 'iVBORw0KGgo='
+    scripts = {
+      small: [calls(['image_generation', { prompt: 'a cat' }]), says('Here.')],
+      'draw-image': [stream([{ id: 'c', object: 'chat.completion.chunk', model: 'draw-image', choices: [{ index: 0, delta: { role: 'assistant', images: [{ type: 'image_url', image_url: { url: `data:image/png;base64,${picture}` } }] } }] }, chatEvents.finish(), chatEvents.usage(), chatEvents.done()])],
+    }
+    const answer = await ask({ tools: [{ type }] }, streamed)
+    expect(answer.output[0]).toMatchObject({ type: type.includes(':') ? type : 'image_generation_call', status: 'completed', result: picture })
+    expect(JSON.stringify(requestsTo('small')[1]!.body)).not.toContain(picture)
+  })
+
+  it('loads deferred functions when a search finds them', async () => {
+    const deferred = (name: string, description: string) => ({ type: 'function', name, description, parameters: { type: 'object', properties: {} }, defer_loading: true })
+    scripts = { small: [calls(['tool_search', { query: 'weath(er' }]), calls(['tool_search', { query: 'WEATHER|rain' }]), calls(['get_weather', {}])] }
+    const answer = await ask({ tools: [{ type: 'gateway:tool_search' }, deferred('get_weather', 'Weather of a city'), deferred('send_mail', 'Sends mail')] }, streamed)
+    expect(answer.output).toMatchObject([{ type: 'gateway:tool_search', status: 'incomplete' }, { type: 'gateway:tool_search', status: 'completed', query: 'WEATHER|rain' }, { type: 'function_call', name: 'get_weather' }])
+    const names = requestsTo('small').map(({ body }) => (body['tools'] as { function: { name: string } }[]).map((tool) => tool.function.name))
+    expect(names).toEqual([['tool_search'], ['tool_search'], ['tool_search', 'get_weather']])
+  })
+
+  it('searches the models this gateway serves', async () => {
+    scripts = { small: [calls(['experimental__search_models', { query: 'draw', output_modalities: ['image'] }]), says('ok')] }
+    const answer = await ask({ tools: [{ type: 'gateway:experimental__search_models' }] }, streamed)
+    expect(answer.output[0]).toMatchObject({ type: 'gateway:experimental__search_models', status: 'completed', query: 'draw' })
+    expect(JSON.parse(messagesOf(requestsTo('small')[1]!).at(-1)!.content)).toMatchObject({ models: [{ id: 'acme/draw-image' }], total_results: 1, showing: 1 })
+  })
+
+  it('hands valid patches to the caller and bad ones back to the model', async () => {
+    const bad = { type: 'create_file', path: 'a.txt', diff: 'no plus' }
+    const good = { type: 'update_file', path: 'a.txt', diff: '@@\n-old\n+new\n' }
+    scripts = { small: [calls(['apply_patch', bad]), calls(['apply_patch', good])] }
+    const answer = await ask({ tools: [{ type: 'gateway:apply_patch' }] }, streamed)
+    expect(answer.output).toMatchObject([{ type: 'apply_patch_call', status: 'completed', call_id: 'call_apply_patch_0', operation: good }])
+    expect(messagesOf(requestsTo('small')[1]!).at(-1)!.content).toContain('must begin with')
+    scripts = { small: [says('Applied.')] }
+    await ask({ input: [{ role: 'user', content: 'x' }, ...answer.output, { type: 'apply_patch_call_output', call_id: 'call_apply_patch_0', status: 'completed', output: 'done' }], tools: [{ type: 'gateway:apply_patch' }] }, streamed)
+    expect(messagesOf(requestsTo('small').at(-1)!).slice(-2)).toMatchObject([{ role: 'assistant', tool_calls: [{ function: { name: 'apply_patch' } }] }, { role: 'tool', content: expect.stringContaining('done') }])
+  })
+
+  it('runs commands and files in the sandbox of the operator', async () => {
+    scripts = { small: [calls(['shell', { commands: ['echo hello'] }], ['bash', { command: 'echo hi' }], ['files', { operation: 'list' }]), says('ok')] }
+    commands.length = 0
+    const answer = await ask({ tools: ['shell', 'bash', 'files'].map((name) => ({ type: `gateway:${name}` })) }, streamed)
+    expect(answer.output).toMatchObject([
+      { type: 'gateway:shell', status: 'completed', action: { commands: ['echo hello'] }, output: [{ stdout: 'hello\n', outcome: { type: 'exit', exit_code: 0 } }] },
+      { type: 'gateway:bash', status: 'completed', command: 'echo hi', stdout: 'hi', stderr: 'oops', exitCode: 3 },
+      { type: 'gateway:files', status: 'completed', operation: 'list', result: '["notes.txt"]' }, { type: 'message' },
+    ])
+    expect(commands.map(({ path }) => path).toSorted()).toEqual(['/box/bash', '/box/files', '/box/shell'])
+    for (const { body, authorization } of commands) {
+      expect(authorization).toBe('Bearer box-key')
+      expect(body['workspace_id']).toMatch(/^[0-9a-f-]{36}$/)
+    }
+  })
+})
+
+describe('what is refused before anything is sent', () => {
+  const defer = { type: 'function', name: 'f', parameters: {}, defer_loading: true }
+  it.each([
+    [{ tools: [{ type: 'gateway:advisor' }, { type: 'gateway:advisor' }] }, 'Only one advisor'],
+    [{ tools: [{ type: 'gateway:advisor', parameters: { name: 'a' } }, { type: 'gateway:advisor', parameters: { name: ' a ' } }] }, 'names must differ'],
+    [{ tools: [{ type: 'gateway:subagent', parameters: { tools: [{ type: 'gateway:subagent' }] } }] }, 'cannot have subagents'],
+    [{ tools: [{ type: 'gateway:subagent', parameters: { inherit_functions: true } }] }, 'not supported'],
+    [{ tools: [{ type: 'gateway:tool_search' }, defer], tool_choice: 'required' }, 'tool_choice'],
+  ])('%j', async (body, words) => {
+    const response = await gateway.respond({ model: 'acme/small', input: 'hi', ...body })
+    expect(response.status).toBe(400)
+    expect(await response.text()).toContain(words)
+    expect(upstream.requests.slice(from)).toHaveLength(0)
+  })
+})
+
+describe('a caller who leaves', () => {
+  const slow: Reply = async (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.flushHeaders()
+  }
+  const phases: readonly (readonly [string, () => { readonly tools: readonly Json[]; readonly hangsAt: string }])[] = [
+    ['while a tool asks a model', () => {
+      scripts = { small: [calls(['advisor', { prompt: 'x' }])], big: [slow] }
+      return { tools: [{ type: 'gateway:advisor', parameters: { model: 'acme/big' } }], hangsAt: 'big' }
+    }],
+    ['while the second turn is awaited', () => {
+      scripts = { small: [calls(['datetime', {}]), slow] }
+      return { tools: [{ type: 'gateway:datetime' }], hangsAt: 'small' }
+    }],
+    ['while a panel thinks', () => {
+      scripts = { small: [calls(['fusion', { prompt: 'x' }])], big: [slow], other: [slow] }
+      return { tools: [{ type: 'gateway:fusion', parameters: { analysis_models: ['acme/big', 'acme/other'], tools: [] } }], hangsAt: 'other' }
+    }],
+    ['while the first turn streams', () => {
+      scripts = { small: [stream([chatEvents.role(), chatEvents.text('hm')], { then: 'hang' })] }
+      return { tools: [{ type: 'gateway:datetime' }], hangsAt: 'small' }
+    }],
+  ]
+  it.each(phases)('%s: the upstream hears of it at once', async (_name, prepare) => {
+    const { tools, hangsAt } = prepare()
+    const gone = new AbortController()
+    const turns = hangsAt === 'small' && tools[0]!['type'] === 'gateway:datetime' && scripts['small']!.length > 1 ? 2 : 1
+    const pending = gateway.respond({ model: 'acme/small', input: 'hi', tools, stream: true }, { signal: gone.signal }).then((response) => response.text())
+    const until = performance.now() + 5_000
+    while (requestsTo(hangsAt).length < turns && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 5))
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    const left = performance.now()
+    gone.abort()
+    await expect(pending).rejects.toThrow()
+    while (requestsTo(hangsAt).at(-1)!.abortedAt === undefined && performance.now() < left + 2_000) await new Promise((resolve) => setTimeout(resolve, 5))
+    expect(requestsTo(hangsAt).at(-1)!.abortedAt! - left).toBeLessThan(500)
+    const still = gateway.app.calls
+    while (still.size > 0 && performance.now() < left + 2_000) await new Promise((resolve) => setTimeout(resolve, 5))
+    expect(still.size).toBe(0)
+  })
+})
