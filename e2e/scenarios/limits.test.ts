@@ -286,9 +286,9 @@ describe('Redis that dies during traffic', () => {
     if (redis === undefined) return context.skip()
     const key = await createKey({ limit: 1, rate_limits: { requests_per_minute: 100_000 } })
     const statuses: number[] = []
-    let running = true
-    const traffic = Array.from({ length: 8 }, async () => {
-      while (running) {
+    const traffic = { running: true }
+    const callers = Array.from({ length: 8 }, async () => {
+      while (traffic.running) {
         statuses.push(await drained(await ask(key.key)))
         await new Promise((resolve) => setTimeout(resolve, 10))
       }
@@ -299,8 +299,8 @@ describe('Redis that dies during traffic', () => {
     await wait(600)
     await redis.start()
     await wait(600)
-    running = false
-    await Promise.all(traffic)
+    traffic.running = false
+    await Promise.all(callers)
     expect(statuses.length).toBeGreaterThan(50)
     expect(new Set(statuses)).toEqual(new Set([200]))
     expect((await keyOf(key)).usage).toBeCloseTo(statuses.length * CALL_USD, 9)

@@ -62,11 +62,17 @@ export function createCredentialPools(clock: Clock, cooldown = true): Credential
       if (credential !== undefined) return credential
       if (own !== undefined) {
         throw new GatewayError('provider_unavailable', `None of your own keys for ${connection.providerName} is usable at the moment`, {
-          source: 'provider', providerName: connection.providerName, failover: 'next', metadata: { reason: 'own_keys_exhausted' },
+          source: 'provider',
+          providerName: connection.providerName,
+          failover: 'next',
+          metadata: { reason: 'own_keys_exhausted' },
         })
       }
       throw new GatewayError('provider_unavailable', `No credential of ${connection.providerName} is usable at the moment`, {
-        source: 'provider', providerName: connection.providerName, failover: 'next', metadata: { reason: 'upstream_credentials_exhausted' },
+        source: 'provider',
+        providerName: connection.providerName,
+        failover: 'next',
+        metadata: { reason: 'upstream_credentials_exhausted' },
       })
     },
     hasOther(connection, tried, own) {

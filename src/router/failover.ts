@@ -249,7 +249,9 @@ export function finalError(attempts: readonly FailoverAttempt[], tries: readonly
   const verdict = judge(best)
   if (verdict === 'credential') {
     const refused = tries.filter(({ error }) => isCredentialFailure(error))
-    return refused.every(({ index }) => attempts[index]?.isByok === true) ? ownKeyRefused(best, list) : credentialsExhausted(best, attempts, tries, list)
+    return refused.every(({ index }) => attempts[index]?.isByok === true)
+      ? ownKeyRefused(best, list)
+      : credentialsExhausted(best, attempts, tries, list)
   }
   const pauses = tries.filter(({ error }) => judge(error) !== 'credential').map(({ error }) => error.details.retryAfterMs)
   const everyPause = pauses.every((pause) => pause !== undefined)

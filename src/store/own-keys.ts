@@ -31,7 +31,7 @@ export function createOwnKeyStore(db: Db): OwnKeyStore {
           .where('workspace_id', '=', key.workspaceId)
           .where('provider', '=', key.provider)
           .executeTakeFirstOrThrow()
-        const complete: StoredOwnKey = { ...key, sortOrder: last === null ? 0 : Number(last) + 1 }
+        const complete: StoredOwnKey = { ...key, sortOrder: last === null ? 0 : last + 1 }
         await trx.insertInto('own_keys').values(encode(complete)).execute()
         return complete
       }),

@@ -32,9 +32,9 @@ export async function addSpend(trx: Transaction<Tables>, generations: readonly G
       .insertInto('spend')
       .values(rows)
       .onConflict((conflict) =>
-        conflict.columns(['subject', 'interval', 'period_start']).doUpdateSet(({ eb, ref }) => ({
-          usd: eb(ref('spend.usd'), '+', ref('excluded.usd')),
-          byok_usd: eb(ref('spend.byok_usd'), '+', ref('excluded.byok_usd')),
+        conflict.columns(['subject', 'interval', 'period_start']).doUpdateSet((eb) => ({
+          usd: eb(eb.ref('spend.usd'), '+', eb.ref('excluded.usd')),
+          byok_usd: eb(eb.ref('spend.byok_usd'), '+', eb.ref('excluded.byok_usd')),
         })),
       )
       .execute()
@@ -44,13 +44,13 @@ export async function addSpend(trx: Transaction<Tables>, generations: readonly G
       .insertInto('activity')
       .values(rows)
       .onConflict((conflict) =>
-        conflict.columns(['day', 'workspace_id', 'key_hash', 'model', 'endpoint_id']).doUpdateSet(({ eb, ref }) => ({
-          requests: eb(ref('activity.requests'), '+', ref('excluded.requests')),
-          input_tokens: eb(ref('activity.input_tokens'), '+', ref('excluded.input_tokens')),
-          output_tokens: eb(ref('activity.output_tokens'), '+', ref('excluded.output_tokens')),
-          reasoning_tokens: eb(ref('activity.reasoning_tokens'), '+', ref('excluded.reasoning_tokens')),
-          usd: eb(ref('activity.usd'), '+', ref('excluded.usd')),
-          byok_usd: eb(ref('activity.byok_usd'), '+', ref('excluded.byok_usd')),
+        conflict.columns(['day', 'workspace_id', 'key_hash', 'model', 'endpoint_id']).doUpdateSet((eb) => ({
+          requests: eb(eb.ref('activity.requests'), '+', eb.ref('excluded.requests')),
+          input_tokens: eb(eb.ref('activity.input_tokens'), '+', eb.ref('excluded.input_tokens')),
+          output_tokens: eb(eb.ref('activity.output_tokens'), '+', eb.ref('excluded.output_tokens')),
+          reasoning_tokens: eb(eb.ref('activity.reasoning_tokens'), '+', eb.ref('excluded.reasoning_tokens')),
+          usd: eb(eb.ref('activity.usd'), '+', eb.ref('excluded.usd')),
+          byok_usd: eb(eb.ref('activity.byok_usd'), '+', eb.ref('excluded.byok_usd')),
         })),
       )
       .execute()
@@ -127,8 +127,8 @@ export function createSpendStore(db: Db): SpendStore {
           .selectFrom('spend')
           .selectAll()
           .where('subject', 'in', some)
-          .where(({ or, and, eb }) =>
-            or(INTERVALS.map((interval) => and([eb('interval', '=', interval), eb('period_start', '=', periodStart(interval, now))]))),
+          .where((eb) =>
+            eb.or(INTERVALS.map((interval) => eb.and([eb('interval', '=', interval), eb('period_start', '=', periodStart(interval, now))]))),
           )
           .execute()
         for (const row of rows) {
@@ -151,12 +151,12 @@ export function createSpendStore(db: Db): SpendStore {
           .selectFrom('activity')
           .select(['day', 'workspace_id', 'model', 'endpoint_id', 'provider_name'])
           .select(({ fn }) => [
-            fn.sum<number>('requests').as('requests'),
-            fn.sum<number>('input_tokens').as('input_tokens'),
-            fn.sum<number>('output_tokens').as('output_tokens'),
-            fn.sum<number>('reasoning_tokens').as('reasoning_tokens'),
-            fn.sum<number>('usd').as('usd'),
-            fn.sum<number>('byok_usd').as('byok_usd'),
+            fn.sum<number | string>('requests').as('requests'),
+            fn.sum<number | string>('input_tokens').as('input_tokens'),
+            fn.sum<number | string>('output_tokens').as('output_tokens'),
+            fn.sum<number | string>('reasoning_tokens').as('reasoning_tokens'),
+            fn.sum<number | string>('usd').as('usd'),
+            fn.sum<number | string>('byok_usd').as('byok_usd'),
           ])
           .where('day', '>=', filter.from)
           .where('day', '<', filter.to)

@@ -1,4 +1,4 @@
-import { Redis } from 'ioredis'
+import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { NOTHING_SPENT, periodEnd, periodStart, type Charge, type SpentLoader } from '../../core/counter.ts'
 import { systemClock } from '../../lib/clock.ts'

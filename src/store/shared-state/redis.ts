@@ -49,37 +49,15 @@ export function createRedisCounter(options: RedisCounterOptions): Counter {
   const openCalls = new Map<string, OpenCall>()
   const settling = new Set<Promise<void>>()
   let pausedUntil = 0
-  let peers = 1
 
   // The braces keep all keys in one slot of a cluster: a step touches several subjects.
   const keysOf = (subjects: readonly string[]): string[] =>
     subjects.flatMap((subject) => [`{${namespace}}:${subject}`, `{${namespace}}:${subject}:open`, `{${namespace}}:${subject}:held`])
 
-  const self = randomId(12)
-  const heartbeat = async (): Promise<void> => {
-    const key = `{${namespace}}:processes`
-    const now = clock.now()
-    const pipeline = redis
-      .pipeline()
-      .zremrangebyscore(key, '-inf', now - leaseMs)
-      .zadd(key, now, self)
-      .zcard(key)
-      .pexpire(key, leaseMs * 2)
-    for (const [id, call] of openCalls) {
-      if (!call.local) for (const subject of call.subjects) pipeline.zadd(`{${namespace}}:${subject}:open`, 'XX', now + leaseMs, id)
-    }
-    const replies = await pipeline.exec()
-    peers = Math.max(1, Number(replies?.[2]?.[1] ?? 1))
-  }
-  const beat = (): void => void heartbeat().catch(() => undefined)
-  redis.on('ready', onReady)
-  function onReady(): void {
+  const heartbeat = startHeartbeat(options, openCalls, () => {
     compared.clear()
     pausedUntil = 0
-    beat()
-  }
-  const timer = setInterval(beat, leaseMs / 3).unref()
-  if (redis.status === 'ready') beat()
+  })
 
   const reachable = (): boolean => redis.status === 'ready' && clock.monotonic() >= pausedUntil
 
@@ -108,7 +86,7 @@ export function createRedisCounter(options: RedisCounterOptions): Counter {
     if (options.whenUnknown === 'refuse' && reservation.amountUsd !== undefined && limited !== undefined) {
       return Promise.resolve({ ok: false, reason: 'unknown', subject: limited.subject })
     }
-    return local.reserve({ ...reservation, charges: reservation.charges.map((charge) => shareOf(charge, peers)) })
+    return local.reserve({ ...reservation, charges: reservation.charges.map((charge) => shareOf(charge, heartbeat.peers())) })
   }
 
   const pay = async (settlement: Settlement): Promise<void> => {
@@ -147,10 +125,55 @@ export function createRedisCounter(options: RedisCounterOptions): Counter {
       settling.delete(work)
     },
     async close() {
-      clearInterval(timer)
-      redis.off('ready', onReady)
       await Promise.all(settling)
-      if (redis.status === 'ready') await redis.zrem(`{${namespace}}:processes`, self).catch(() => undefined)
+      await heartbeat.stop()
+    },
+  }
+}
+
+interface Heartbeat {
+  /** Processes that count together, this one included; the last that was heard while Redis is away. */
+  readonly peers: () => number
+  stop(): Promise<void>
+}
+
+/** Says that this process lives, holds the leases of its open calls, and counts the others; at once whenever Redis is (back) there. */
+function startHeartbeat(
+  { redis, clock, namespace = 'signalbox', leaseMs = LEASE_MS }: RedisCounterOptions,
+  openCalls: ReadonlyMap<string, OpenCall>,
+  onReady: () => void,
+): Heartbeat {
+  const key = `{${namespace}}:processes`
+  const self = randomId(12)
+  let peers = 1
+  const heartbeat = async (): Promise<void> => {
+    const now = clock.now()
+    const pipeline = redis
+      .pipeline()
+      .zremrangebyscore(key, '-inf', now - leaseMs)
+      .zadd(key, now, self)
+      .zcard(key)
+      .pexpire(key, leaseMs * 2)
+    for (const [id, call] of openCalls) {
+      if (!call.local) for (const subject of call.subjects) pipeline.zadd(`{${namespace}}:${subject}:open`, 'XX', now + leaseMs, id)
+    }
+    const replies = await pipeline.exec()
+    peers = Math.max(1, Number(replies?.[2]?.[1] ?? 1))
+  }
+  const beat = (): void => void heartbeat().catch(() => undefined)
+  const connected = (): void => {
+    onReady()
+    beat()
+  }
+  redis.on('ready', connected)
+  if (redis.status === 'ready') beat()
+  const timer = setInterval(beat, leaseMs / 3).unref()
+  return {
+    peers: () => peers,
+    async stop() {
+      clearInterval(timer)
+      redis.off('ready', connected)
+      if (redis.status === 'ready') await redis.zrem(key, self).catch(() => undefined)
     },
   }
 }

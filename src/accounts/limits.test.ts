@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest'
+import type { Owner } from '../core/call.ts'
+import type { LimitsConfig } from '../core/config.ts'
+import { sampleKey, sampleWorkspace } from '../testing/store-contract.ts'
+import { createLimitBook } from './limits.ts'
+
+const config: LimitsConfig = { unknownPrice: 'allow', expectedOutputTokens: 1, whenUnknown: 'local' }
+const owner: Owner = { workspaceId: 'w', keyHash: 'h', keyName: '', keyLabel: '' }
+const budget = (limit_usd: number) => ({ id: 'b', limit_usd, created_at: 0, updated_at: 0 })
+
+function limitsOf(key: object, workspace: object = {}, more: Partial<LimitsConfig> = {}) {
+  const current = { ...config, ...more }
+  const book = createLimitBook(
+    { key: () => sampleKey('h', { settings: key as never }), workspace: () => sampleWorkspace('w', { settings: workspace as never }) },
+    () => current,
+  )
+  return book(owner)
+}
+
+describe('the limits of a caller', () => {
+  it('are none when nobody set any', () => {
+    expect(limitsOf({})).toBeUndefined()
+    expect(limitsOf({ limit: null, rate_limits: {} }, { budgets: {} })).toBeUndefined()
+  })
+
+  it('come from the key, its workspace and the installation, the narrowest first', () => {
+    const limits = limitsOf({ limit: 5, limit_reset: 'weekly' }, { budgets: { monthly: budget(50), daily: budget(2) } }, { credits: 100 })
+    expect(limits?.map(({ kind, subject, budgets }) => [kind, subject, budgets])).toEqual([
+      ['key', 'key:h', [{ interval: 'weekly', limitUsd: 5 }]],
+      [
+        'workspace',
+        'workspace:w',
+        [
+          { interval: 'monthly', limitUsd: 50 },
+          { interval: 'daily', limitUsd: 2 },
+        ],
+      ],
+      ['installation', 'installation', [{ interval: 'lifetime', limitUsd: 100 }]],
+    ])
+  })
+
+  it('count own keys in a sum of their own', () => {
+    expect(limitsOf({ limit: 5, include_byok_in_limit: true })?.[0]).toMatchObject({ subject: 'key:h+byok', includeByok: true })
+  })
+
+  it('take rates of the key over those of the configuration', () => {
+    const limits = limitsOf(
+      { rate_limits: { requests_per_minute: 3 } },
+      { rate_limits: { concurrent_requests: 9 } },
+      { requestsPerMinute: 60, tokensPerMinute: 1_000 },
+    )
+    expect(limits).toMatchObject([
+      { requestsPerMinute: 3, tokensPerMinute: 1_000 },
+      { kind: 'workspace', maxOpen: 9 },
+    ])
+  })
+
+  it('ignore what a hand-edited row makes no sense of', () => {
+    expect(
+      limitsOf({ limit: 'lots', rate_limits: { requests_per_minute: -1 } }, { budgets: { daily: { limit_usd: 'x' }, hourly: budget(1) } }),
+    ).toBeUndefined()
+  })
+
+  it('are compiled once per owner and configuration', () => {
+    let asked = 0
+    let current = config
+    const book = createLimitBook({ key: () => (asked++, sampleKey('h')), workspace: () => undefined }, () => current)
+    book(owner)
+    book(owner)
+    expect(asked).toBe(1)
+    current = { ...config }
+    book(owner)
+    expect(asked).toBe(2)
+  })
+})

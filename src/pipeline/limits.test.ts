@@ -1,0 +1,192 @@
+import { describe, expect, it } from 'vitest'
+import type { Call, CallTrace, Handler } from '../core/call.ts'
+import type { CallLimits } from '../core/call-limits.ts'
+import type { Counter, Reservation, Settlement, Verdict } from '../core/counter.ts'
+import type { Endpoint } from '../core/endpoint.ts'
+import type { Generation } from '../core/generation.ts'
+import { createUsage } from '../core/usage.ts'
+import { manualClock } from '../lib/clock.ts'
+import { createLimits } from './limits.ts'
+
+/** One dollar per thousand tokens either way: prices that are easy to read. */
+const PRICE = 1_000
+const endpoint = (factor: number, more: Partial<Endpoint> = {}): Endpoint =>
+  ({
+    id: `e${factor}`,
+    model: 'acme/small',
+    providerName: 'Acme',
+    pricing: { input: PRICE * factor, output: PRICE * factor },
+    maxOutputTokens: 1_000,
+    ...more,
+  }) as Endpoint
+const budget: CallLimits = [{ kind: 'key', subject: 'key:a', revision: 1, budgets: [{ interval: 'daily', limitUsd: 100 }], includeByok: false }]
+
+function scene(
+  limits: CallLimits | undefined,
+  verdict: (reservation: Reservation) => Verdict = ({ amountUsd = 0 }) => ({ ok: true, grantedUsd: amountUsd }),
+) {
+  const reserved: Reservation[] = []
+  const settled: Settlement[] = []
+  const counter: Counter = {
+    reserve: (reservation) => {
+      reserved.push(reservation)
+      return Promise.resolve(verdict(reservation))
+    },
+    settle: (settlement) => {
+      settled.push(settlement)
+      return Promise.resolve()
+    },
+    close: () => Promise.resolve(),
+  }
+  const catalog = { find: () => ({ slug: 'acme/small', endpoints: [endpoint(1), endpoint(1.5), endpoint(50)] }), models: () => [] } as never
+  const built = createLimits({
+    counter,
+    limitsOf: () => limits,
+    catalog: () => catalog,
+    mayUseOwnKeys: () => false,
+    costOf: ({ inputTokens, outputTokens }, { input = 0, output = 0 }) => ({
+      total: (inputTokens * input + outputTokens * output) / 1e6,
+      input: 0,
+      output: 0,
+      cacheDiscount: 0,
+      source: 'catalog',
+    }),
+    policy: () => ({ unknownPrice: 'allow', expectedOutputTokens: 1_024 }),
+  })
+  const trace = (parent?: CallTrace): CallTrace => ({
+    strategy: 'direct',
+    candidates: [],
+    rejected: new Map(),
+    attempts: [],
+    pipeline: [],
+    params: {},
+    ...(parent === undefined ? {} : { parent }),
+  })
+  const call = (request: object = {}, parent?: CallTrace) =>
+    ({
+      id: 'gen-1',
+      owner: {},
+      clock: manualClock(),
+      trace: trace(parent),
+      request: { model: 'acme/small', input: [], max_output_tokens: 1_000, ...request },
+    }) as unknown as Call
+  return { built, reserved, settled, call }
+}
+const drain = async (handler: Handler, call: Call): Promise<void> => {
+  for await (const events of handler(call)) void events
+}
+const nothing: Handler = async function* () {
+  yield []
+}
+const settledSoon = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+
+describe('limits around a call', () => {
+  it('do nothing at all for a caller without any', () => {
+    const { built, reserved, call } = scene(undefined)
+    const answer = (async function* () {})() as ReturnType<Handler>
+    const one = call()
+    expect(built.layer(() => answer)(one)).toBe(answer)
+    expect(built.meter(() => answer)(one)).toBe(answer)
+    expect(built.beforeAttempt(one, { endpoint: endpoint(1), isByok: false })).toBeUndefined()
+    expect(reserved).toEqual([])
+  })
+
+  it('reserve at the price of the dearest likely endpoint and look again only before one that is dearer', async () => {
+    const { built, reserved, call } = scene(budget)
+    const one = call()
+    await drain(
+      built.layer(async function* (inner) {
+        await built.beforeAttempt(inner, { endpoint: endpoint(1), isByok: false })
+        await built.beforeAttempt(inner, { endpoint: endpoint(1.5), isByok: false })
+        expect(reserved).toHaveLength(1)
+        await built.beforeAttempt(inner, { endpoint: endpoint(50), isByok: false })
+        yield []
+      }),
+      one,
+    )
+    expect(reserved.map(({ amountUsd }) => amountUsd)).toEqual([1.5, 50])
+    expect(reserved.every(({ id }) => id === 'gen-1')).toBe(true)
+  })
+
+  it('settle once, with the recorded cost', async () => {
+    const { built, settled, call } = scene([{ ...budget[0]!, tokensPerMinute: 5_000 }])
+    const one = call()
+    await drain(built.layer(nothing), one)
+    built.finished({ cost: { total: 0.25 }, usage: createUsage({ inputTokens: 10, outputTokens: 20 }), isByok: false } as Generation, one)
+    await settledSoon()
+    expect(settled).toEqual([
+      {
+        id: 'gen-1',
+        now: expect.any(Number),
+        payments: [{ subject: 'key:a', spentUsd: 0.25, rates: [{ name: 'tokens', limit: 5_000, cost: 30 - 1_000 }] }],
+      },
+    ])
+  })
+
+  it('let go of what a call held even when nobody records it', async () => {
+    const { built, settled, call } = scene(budget)
+    const failing: Handler = async function* () {
+      yield []
+      throw new Error('broken')
+    }
+    await expect(drain(built.layer(failing), call())).rejects.toThrow('broken')
+    const iterator = built.layer(nothing)(call())[Symbol.asyncIterator]()
+    await iterator.next()
+    await iterator.return?.()
+    await settledSoon()
+    expect(settled).toHaveLength(2)
+  })
+
+  it('charge own keys only to subjects that count them', async () => {
+    const { built, settled, call } = scene([budget[0]!, { ...budget[0]!, kind: 'workspace', subject: 'workspace:w+byok', includeByok: true }])
+    const one = call()
+    await drain(built.layer(nothing), one)
+    built.finished({ cost: { total: 0.25 }, usage: createUsage({}), isByok: true } as Generation, one)
+    expect(settled[0]!.payments.map(({ spentUsd }) => spentUsd)).toEqual([0, 0.25])
+  })
+
+  it('add what earlier steps of a tool loop have spent, and what tools ask models meanwhile', async () => {
+    const { built, reserved, call } = scene(budget)
+    const one = call()
+    const usage = createUsage({ outputTokens: 400 })
+    const step: Handler = async function* (inner) {
+      inner.trace.served = { endpoint: endpoint(1), status: 200, startedAt: 0 }
+      await built.beforeAttempt(inner, { endpoint: endpoint(1), isByok: false })
+      yield [{ type: 'response-end', reason: 'stop', usage }]
+    }
+    await drain(
+      built.layer(async function* (inner) {
+        yield* built.meter(step)(inner)
+        yield* built.meter(step)(inner)
+        const asked = call({}, inner.trace)
+        await built.beforeAttempt(inner, { endpoint: endpoint(1), isByok: false })
+        yield* built.meter(step)(asked)
+      }),
+      one,
+    )
+    // Admission 1.5; two steps of 0.4 done, one of 1 under way, and the tool's own of 1.
+    expect(reserved.map(({ amountUsd }) => Math.round(amountUsd! * 100) / 100)).toEqual([1.5, 1.8, 2.8])
+  })
+
+  it('say what was refused: 402 for a key, 403 for a workspace, 429 with headers, 503 when nothing is known', async () => {
+    const workspace: CallLimits = [{ ...budget[0]!, kind: 'workspace', subject: 'workspace:w' }]
+    const cases: readonly (readonly [CallLimits, Verdict, object])[] = [
+      [
+        budget,
+        { ok: false, reason: 'budget', subject: 'key:a', intervals: ['daily'], availableUsd: 0 },
+        { status: 402, errorType: 'payment_required' },
+      ],
+      [
+        workspace,
+        { ok: false, reason: 'budget', subject: 'workspace:w', intervals: ['monthly', 'daily'], availableUsd: 0 },
+        { status: 403, message: expect.stringContaining('monthly') },
+      ],
+      [budget, { ok: false, reason: 'open', subject: 'key:a', limit: 3 }, { status: 429 }],
+      [budget, { ok: false, reason: 'unknown', subject: 'key:a' }, { status: 503 }],
+    ]
+    for (const [limits, verdict, expected] of cases) {
+      const { built, call } = scene(limits, () => verdict)
+      await expect(drain(built.layer(nothing), call())).rejects.toMatchObject(expected)
+    }
+  })
+})
