@@ -54,9 +54,7 @@ export function encodeRequest(request: ModelRequest, target: MessagesTarget): En
     ...(format.format === undefined ? {} : { format: format.format }),
   }
   const body: Body = {
-    ...(options.version_in === 'body' ? { anthropic_version: options.version } : {}),
-    ...(options.betas_in === 'body' && options.betas.length > 0 ? { anthropic_beta: options.betas } : {}),
-    ...(options.model_in_body ? { model: target.upstreamModel } : {}),
+    ...addressFields(target),
     max_tokens: thinking.maxTokens,
     ...tools.fields,
     ...(system.length === 0 ? {} : { system }),
@@ -66,7 +64,6 @@ export function encodeRequest(request: ModelRequest, target: MessagesTarget): En
     ...encodeSampling(request, target, rules, thinking.active, dropped),
     ...encodeAccount(request, options, dropped),
     ...encodeExtras(request, options, dropped),
-    ...(options.stream_in_body ? { stream: target.stream } : {}),
   }
   return {
     method: 'POST',
@@ -80,6 +77,16 @@ export function encodeRequest(request: ModelRequest, target: MessagesTarget): En
 function pathFor({ options, upstreamModel, stream }: MessagesTarget): string {
   const path = stream ? (options.stream_path ?? options.path) : options.path
   return path.replace('{model}', () => encodeURIComponent(upstreamModel).replaceAll('%40', '@'))
+}
+
+/** What other endpoints say in the path or in headers. */
+function addressFields({ options, upstreamModel, stream }: MessagesTarget): Body {
+  return {
+    ...(options.version_in === 'body' ? { anthropic_version: options.version } : {}),
+    ...(options.betas_in === 'body' && options.betas.length > 0 ? { anthropic_beta: options.betas } : {}),
+    ...(options.model_in_body ? { model: upstreamModel } : {}),
+    ...(options.stream_in_body ? { stream } : {}),
+  }
 }
 
 function headersFor({ options, stream }: MessagesTarget): { readonly [name: string]: string } {

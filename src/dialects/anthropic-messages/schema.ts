@@ -2,7 +2,7 @@ import type { JsonObject } from '../../core/item.ts'
 import { asString, isObject } from '../shared/json.ts'
 
 /** Keywords structured output refuses; what they say moves into the description. */
-const REFUSED: readonly string[] = [
+const REFUSED: ReadonlySet<string> = new Set([
   'minimum',
   'maximum',
   'exclusiveMinimum',
@@ -30,10 +30,21 @@ const REFUSED: readonly string[] = [
   'unevaluatedItems',
   'contentEncoding',
   'contentMediaType',
-]
+])
 const FORMATS: ReadonlySet<string> = new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid'])
-/** Keywords without meaning for the answer. */
-const IGNORED: ReadonlySet<string> = new Set(['$schema', '$id', '$comment', 'examples', 'deprecated', 'readOnly', 'writeOnly'])
+/** Keywords without meaning for the answer, and those that are rewritten as a whole. */
+const HANDLED_APART: ReadonlySet<string> = new Set([
+  '$schema',
+  '$id',
+  '$comment',
+  'examples',
+  'deprecated',
+  'readOnly',
+  'writeOnly',
+  'additionalProperties',
+  '$defs',
+  'definitions',
+])
 const MAX_DEPTH = 64
 
 /** A JSON schema cut down to what structured output and strict tools accept. Constraints that cannot be enforced are told to the model. */
@@ -49,16 +60,9 @@ function sanitize(schema: unknown, depth: number): unknown {
   const out: { [keyword: string]: unknown } = {}
   const told: string[] = []
   for (const [keyword, value] of Object.entries(schema)) {
-    if (IGNORED.has(keyword) || keyword === 'additionalProperties' || keyword === '$defs' || keyword === 'definitions') continue
-    if (REFUSED.includes(keyword)) told.push(`${keyword}: ${JSON.stringify(value)}`)
-    else if (keyword === 'format' && !FORMATS.has(String(value))) told.push(`format: ${JSON.stringify(value)}`)
-    else if (keyword === 'minItems' && value !== 0 && value !== 1) told.push(`minItems: ${JSON.stringify(value)}`)
-    else if (keyword === 'oneOf' || keyword === 'anyOf' || keyword === 'allOf') {
-      out[keyword === 'oneOf' ? 'anyOf' : keyword] = Array.isArray(value) ? value.map((branch) => sanitize(branch, depth + 1)) : value
-    } else if (keyword === 'properties' && isObject(value)) out[keyword] = mapValues(value, (property) => sanitize(property, depth + 1))
-    else if (keyword === 'items')
-      out[keyword] = Array.isArray(value) ? { anyOf: value.map((item) => sanitize(item, depth + 1)) } : sanitize(value, depth + 1)
-    else out[keyword] = value
+    if (HANDLED_APART.has(keyword)) continue
+    if (isRefused(keyword, value)) told.push(`${keyword}: ${JSON.stringify(value)}`)
+    else out[keyword === 'oneOf' ? 'anyOf' : keyword] = sanitizeKeyword(keyword, value, depth + 1)
   }
   if (isObjectSchema(schema)) {
     if (isObject(schema['additionalProperties'])) told.push(`additionalProperties: ${JSON.stringify(schema['additionalProperties'])}`)
@@ -70,6 +74,29 @@ function sanitize(schema: unknown, depth: number): unknown {
     out['description'] = said === undefined || said === '' ? note : `${said}\n${note}`
   }
   return { ...out, ...definitionsOf(schema, depth) }
+}
+
+function isRefused(keyword: string, value: unknown): boolean {
+  if (keyword === 'format') return !FORMATS.has(String(value))
+  if (keyword === 'minItems') return value !== 0 && value !== 1
+  return REFUSED.has(keyword)
+}
+
+/** The value of a keyword that stays, with the schemas inside it. */
+function sanitizeKeyword(keyword: string, value: unknown, depth: number): unknown {
+  const inner = (each: unknown): unknown => sanitize(each, depth)
+  switch (keyword) {
+    case 'oneOf':
+    case 'anyOf':
+    case 'allOf':
+      return Array.isArray(value) ? value.map(inner) : value
+    case 'properties':
+      return isObject(value) ? mapValues(value, inner) : value
+    case 'items':
+      return Array.isArray(value) ? { anyOf: value.map(inner) } : inner(value)
+    default:
+      return value
+  }
 }
 
 function isObjectSchema(schema: JsonObject): boolean {

@@ -97,41 +97,53 @@ export function encodeTools(
   target: MessagesTarget,
   dropped: string[],
 ): EncodedTools {
-  const rules = rulesFor(target)
-  let functions: readonly FlatTool[] = plan.flat.tools
-  let native = plan.native
-  let choice = plan.choice
-  if (format.answerTool !== undefined) {
-    functions = [...functions, format.answerTool]
-    choice = functions.length + native.length === 1 ? { mode: 'named', name: format.answerTool.name } : { mode: 'required' }
-  }
-  if (rules.forced_tools === 'never' && (choice?.mode === 'required' || choice?.mode === 'named')) {
-    dropped.push('tool_choice: cannot be forced')
-    if (choice.mode === 'named') {
-      const { name } = choice
-      functions = functions.filter((tool) => tool.name === name)
-      native = native.filter((tool) => tool['name'] === name)
-    }
-    choice = { mode: 'auto' }
-  }
-  const tooManyStrict = functions.filter(({ strict }) => strict === true).length > MAX_STRICT_TOOLS
-  if (rules.strict_tools && tooManyStrict) dropped.push('tools: strict, for there are too many')
-  const tools = [...functions.map((tool) => encodeTool(tool, rules.strict_tools && !tooManyStrict)), ...native]
-  if (tools.length === 0) {
-    if (called.length === 0) return { fields: {}, forced: false }
-    const stubs = [...new Set(called)].map((name) => ({ name, input_schema: { type: 'object', properties: {} } }))
-    return { fields: { tools: stubs, ...(target.options.none_tool_choice ? { tool_choice: { type: 'none' } } : {}) }, forced: false }
-  }
-  if (choice !== undefined && choice.mode !== 'auto' && !target.supports.has('tool_choice')) {
-    dropped.push('tool_choice')
-    choice = undefined
-  }
+  const { functions, native, choice } = offer(plan, format, target, dropped)
+  const tools = [...encodeFunctions(functions, target, dropped), ...native]
+  if (tools.length === 0) return { fields: stubFields(called, target), forced: false }
   const oneAtATime = format.answerTool !== undefined || request.parallel_tool_calls === false
   const encoded = encodeChoice(choice, oneAtATime, target.options, dropped)
-  return {
-    fields: { tools, ...(encoded === undefined ? {} : { tool_choice: encoded }) },
-    forced: choice?.mode === 'required' || choice?.mode === 'named',
+  return { fields: { tools, ...(encoded === undefined ? {} : { tool_choice: encoded }) }, forced: isForced(choice) }
+}
+
+const isForced = (choice: FlatChoice | undefined): boolean => choice?.mode === 'required' || choice?.mode === 'named'
+
+interface Offer {
+  readonly functions: readonly FlatTool[]
+  readonly native: readonly JsonObject[]
+  readonly choice?: FlatChoice
+}
+
+/** What is offered and how it is chosen, with the hidden answer tool and as far as this endpoint can be made to choose. */
+function offer(plan: ToolPlan, { answerTool }: FormatPlan, target: MessagesTarget, dropped: string[]): Offer {
+  const functions = answerTool === undefined ? plan.flat.tools : [...plan.flat.tools, answerTool]
+  const { native } = plan
+  const forcing: FlatChoice | undefined =
+    answerTool === undefined ? undefined : functions.length + native.length === 1 ? { mode: 'named', name: answerTool.name } : { mode: 'required' }
+  const choice = forcing ?? plan.choice
+  if (choice === undefined || choice.mode === 'auto') return { functions, native, ...(choice === undefined ? {} : { choice }) }
+  if (isForced(choice) && rulesFor(target).forced_tools === 'never') {
+    dropped.push('tool_choice: cannot be forced')
+    if (choice.mode !== 'named') return { functions, native, choice: { mode: 'auto' } }
+    const only = choice.name
+    return { functions: functions.filter(({ name }) => name === only), native: native.filter(({ name }) => name === only), choice: { mode: 'auto' } }
   }
+  if (target.supports.has('tool_choice')) return { functions, native, choice }
+  dropped.push('tool_choice')
+  return { functions, native }
+}
+
+/** Tools of the history that are offered no more: their calls need them, but none may follow. */
+function stubFields(called: readonly string[], { options }: MessagesTarget): EncodedTools['fields'] {
+  if (called.length === 0) return {}
+  const stubs = [...new Set(called)].map((name) => ({ name, input_schema: { type: 'object', properties: {} } }))
+  return { tools: stubs, ...(options.none_tool_choice ? { tool_choice: { type: 'none' } } : {}) }
+}
+
+function encodeFunctions(functions: readonly FlatTool[], target: MessagesTarget, dropped: string[]): JsonObject[] {
+  const { strict_tools: known } = rulesFor(target)
+  const tooMany = functions.filter(({ strict }) => strict === true).length > MAX_STRICT_TOOLS
+  if (known && tooMany) dropped.push('tools: strict, for there are too many')
+  return functions.map((tool) => encodeTool(tool, known && !tooMany))
 }
 
 function encodeTool(tool: FlatTool, strictTools: boolean): JsonObject {
