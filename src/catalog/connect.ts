@@ -2,7 +2,7 @@ import type { EndpointPolicies } from '../core/capability.ts'
 import type { Dialect } from '../core/dialect.ts'
 import { DEFAULT_TIMEOUTS, type Connection, type Provider } from '../core/provider.ts'
 import { defined } from '../lib/defined.ts'
-import { envBaseUrl, resolveKeys, resolveSettings, type ProviderSources, type Report } from './provider-settings.ts'
+import { resolveKeys, resolveSettings, type ProviderSources, type Report } from './provider-settings.ts'
 
 type Json = { readonly [key: string]: unknown }
 
@@ -59,12 +59,12 @@ interface ConnectionBase {
 
 /** Everything about a connection that does not depend on the model. */
 function resolveBase(sources: ProviderSources, slug: string, name: string, report: Report): ConnectionBase | undefined {
-  const { provider, config, env } = sources
+  const { provider, config } = sources
   const apiKeys = resolveKeys(sources, report)
   const resolved = resolveSettings(sources, apiKeys ?? [], report)
   if (apiKeys === undefined || resolved === undefined) return undefined
   const connected = resolved.connectable ? (provider?.connect?.(resolved.settings) ?? {}) : {}
-  const baseUrl = config?.baseUrl ?? envBaseUrl(provider, env) ?? connected.baseUrl ?? provider?.baseUrl
+  const baseUrl = resolved.settings.baseUrl ?? connected.baseUrl ?? provider?.baseUrl
   if (baseUrl === undefined) {
     report('base_url', 'missing; expected an http or https URL up to and including the version, such as https://api.example.com/v1')
     return undefined

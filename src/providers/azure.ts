@@ -27,7 +27,7 @@ export const azure: Provider = {
   options: { reasoning_style: 'effort', forward: ['user'] },
   // Deployments of OpenAI's own models take the Responses format; those of other vendors were only ever seen to take chat.
   dialectFor: (model) => {
-    if (/^claude/.test(model)) return 'anthropic-messages'
+    if (model.startsWith('claude')) return 'anthropic-messages'
     return /^(gpt-(?!oss)|o\d|codex|computer-use)/.test(model) ? 'openai-responses' : undefined
   },
   dialectOptions: {
