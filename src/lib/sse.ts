@@ -25,43 +25,72 @@ const CR = 13
  * UTF-8 sequences split anywhere. Memory is bounded by `maxEventChars`.
  */
 export function createSseParser(listener: SseListener, maxEventChars = 16 * 1024 * 1024): SseParser {
-  const decoder = new StringDecoder('utf8')
-  let rest = ''
-  let data: string | undefined
-  let eventName: string | undefined
-  let first = true
-  /** A CR ended the last chunk: an LF at the start of the next belongs to it. */
-  let skipLf = false
+  return new LineParser(listener, maxEventChars)
+}
 
-  const dispatch = (): void => {
-    const complete = data
-    const name = eventName
-    data = undefined
-    eventName = undefined
-    if (complete !== undefined) listener(complete, name)
+/** A class rather than closures: one is made for every upstream answer. */
+class LineParser implements SseParser {
+  readonly #listener: SseListener
+  readonly #maxEventChars: number
+  readonly #decoder = new StringDecoder('utf8')
+  #rest = ''
+  #data: string | undefined
+  #eventName: string | undefined
+  #first = true
+  /** A CR ended the last chunk: an LF at the start of the next belongs to it. */
+  #skipLf = false
+
+  constructor(listener: SseListener, maxEventChars: number) {
+    this.#listener = listener
+    this.#maxEventChars = maxEventChars
   }
 
-  const field = (text: string, from: number, to: number): void => {
-    if (from === to) return dispatch()
+  push(chunk: Buffer): void {
+    this.#feed(this.#decoder.write(chunk))
+  }
+
+  end(): void {
+    this.#feed(this.#decoder.end())
+    if (this.#rest !== '') {
+      const last = this.#rest.charCodeAt(this.#rest.length - 1) === CR ? this.#rest.slice(0, -1) : this.#rest
+      this.#rest = ''
+      this.#field(last, 0, last.length)
+    }
+    this.#dispatch()
+  }
+
+  #dispatch(): void {
+    const complete = this.#data
+    const name = this.#eventName
+    this.#data = undefined
+    this.#eventName = undefined
+    if (complete !== undefined) this.#listener(complete, name)
+  }
+
+  #field(text: string, from: number, to: number): void {
+    if (from === to) return this.#dispatch()
     // `data:` is nearly every line; the others are compared by their full name below.
     if (text.charCodeAt(from) === 100 && text.startsWith('data', from)) {
       const colon = from + 4
-      if (colon === to) data = data === undefined ? '' : `${data}\n`
+      if (colon === to) this.#append('')
       else if (text.charCodeAt(colon) === 58) {
-        const value = text.slice(text.charCodeAt(colon + 1) === 32 && colon + 1 < to ? colon + 2 : colon + 1, to)
-        if (data === undefined) data = value
-        else {
-          if (data.length + value.length > maxEventChars) throw new SseLimitError(maxEventChars)
-          data = `${data}\n${value}`
-        }
+        this.#append(text.slice(text.charCodeAt(colon + 1) === 32 && colon + 1 < to ? colon + 2 : colon + 1, to))
       }
     } else if (text.startsWith('event:', from)) {
-      eventName = text.slice(text.charCodeAt(from + 6) === 32 ? from + 7 : from + 6, to)
+      this.#eventName = text.slice(text.charCodeAt(from + 6) === 32 ? from + 7 : from + 6, to)
     }
   }
 
-  /** Cuts complete lines; `hasCr` spares the search for CR in streams that have none. */
-  const lines = (text: string): string => {
+  #append(value: string): void {
+    if (this.#data === undefined) this.#data = value
+    else {
+      if (this.#data.length + value.length > this.#maxEventChars) throw new SseLimitError(this.#maxEventChars)
+      this.#data = `${this.#data}\n${value}`
+    }
+  }
+
+  /** Cuts complete lines; returns what is left. Searching for CR is spared in streams that have none. */
+  #lines(text: string): string {
     let start = 0
     const hasCr = text.includes('\r')
     while (start < text.length) {
@@ -72,41 +101,28 @@ export function createSseParser(listener: SseListener, maxEventChars = 16 * 1024
         if (cr !== -1 && (end === -1 || cr < end)) {
           end = cr
           next = text.charCodeAt(cr + 1) === LF ? cr + 2 : cr + 1
-          if (cr + 1 === text.length) skipLf = true
+          if (cr + 1 === text.length) this.#skipLf = true
         }
       }
       if (end === -1) break
-      field(text, start, end)
+      this.#field(text, start, end)
       start = next
     }
     return start === 0 ? text : text.slice(start)
   }
 
-  const feed = (decoded: string): void => {
+  #feed(decoded: string): void {
     let text = decoded
     if (text === '') return
-    if (first) {
-      first = false
+    if (this.#first) {
+      this.#first = false
       if (text.charCodeAt(0) === 0xfeff) text = text.slice(1)
     }
-    if (skipLf) {
-      skipLf = false
+    if (this.#skipLf) {
+      this.#skipLf = false
       if (text.charCodeAt(0) === LF) text = text.slice(1)
     }
-    rest = lines(rest === '' ? text : rest + text)
-    if (rest.length > maxEventChars) throw new SseLimitError(maxEventChars)
-  }
-
-  return {
-    push: (chunk) => feed(decoder.write(chunk)),
-    end() {
-      feed(decoder.end())
-      if (rest !== '') {
-        const last = rest.charCodeAt(rest.length - 1) === CR ? rest.slice(0, -1) : rest
-        rest = ''
-        field(last, 0, last.length)
-      }
-      dispatch()
-    },
+    this.#rest = this.#lines(this.#rest === '' ? text : this.#rest + text)
+    if (this.#rest.length > this.#maxEventChars) throw new SseLimitError(this.#maxEventChars)
   }
 }

@@ -145,7 +145,7 @@ export function planRoute(input: PlanInput): Plan {
     selections = groups.map((group) => select(context, group, true))
   }
   const order = arrange(selections, demand)
-  const rejected = lazyMap(() => rejections(selections, demand, order))
+  const rejected = new LazyMap(() => rejections(selections, demand, order))
   const candidates = candidatesOf(resolved)
   const base = { requested, strategy, candidates, rejected, sort: sortFor(demand, groups[0]!), estimate }
   if (order.length === 0) return { ...base, attempts: [], params: {}, error: nothingLeft(requested, selections, demand) }
@@ -236,20 +236,39 @@ function paramsOf(attempts: readonly PlannedAttempt[], unknown: readonly string[
   return params
 }
 
-/** A map whose entries are made when it is first read. */
-function lazyMap(build: () => ReadonlyMap<string, string>): ReadonlyMap<string, string> {
-  let built: ReadonlyMap<string, string> | undefined
-  const map = (): ReadonlyMap<string, string> => (built ??= build())
-  return {
-    get size() {
-      return map().size
-    },
-    get: (key) => map().get(key),
-    has: (key) => map().has(key),
-    forEach: (callback, self) => map().forEach(callback, self),
-    entries: () => map().entries(),
-    keys: () => map().keys(),
-    values: () => map().values(),
-    [Symbol.iterator]: () => map()[Symbol.iterator](),
+/** A map whose entries are made when it is first read. A class: nearly every call makes one and nobody reads it. */
+class LazyMap implements ReadonlyMap<string, string> {
+  readonly #build: () => ReadonlyMap<string, string>
+  #built: ReadonlyMap<string, string> | undefined
+
+  constructor(build: () => ReadonlyMap<string, string>) {
+    this.#build = build
+  }
+  get #map(): ReadonlyMap<string, string> {
+    return (this.#built ??= this.#build())
+  }
+  get size(): number {
+    return this.#map.size
+  }
+  get(key: string): string | undefined {
+    return this.#map.get(key)
+  }
+  has(key: string): boolean {
+    return this.#map.has(key)
+  }
+  forEach(callback: (value: string, key: string, map: ReadonlyMap<string, string>) => void, self?: unknown): void {
+    this.#map.forEach(callback, self)
+  }
+  entries(): MapIterator<[string, string]> {
+    return this.#map.entries()
+  }
+  keys(): MapIterator<string> {
+    return this.#map.keys()
+  }
+  values(): MapIterator<string> {
+    return this.#map.values()
+  }
+  [Symbol.iterator](): MapIterator<[string, string]> {
+    return this.#map[Symbol.iterator]()
   }
 }
