@@ -34,6 +34,19 @@ const FIRST_HOLD_BYTES = 4096
 /** Header blocks repeat from frame to frame: parsed once each. */
 const MAX_KNOWN_HEADERS = 64
 
+const CRC_TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte
+  for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1
+  return crc
+})
+
+/** Checksum of a few bytes, for which the native one costs more to call than to run (8 bytes: 20 against 70 ns). */
+function shortCrc32(bytes: Buffer, from: number, to: number): number {
+  let crc = -1
+  for (let at = from; at < to; at++) crc = CRC_TABLE[(crc ^ bytes[at]!) & 255]! ^ (crc >>> 8)
+  return (crc ^ -1) >>> 0
+}
+
 interface FrameKind {
   readonly event: string | undefined
   /** What an error without a payload says. */
@@ -52,11 +65,15 @@ export function createAwsEventStreamParser(listener: EventStreamListener, limits
 
   const frameLength = (bytes: Buffer, at: number): number => {
     const total = bytes.readUInt32BE(at)
-    if (bytes.readUInt32BE(at + 8) !== crc32(bytes.subarray(at, at + 8))) throw new EventStreamError('damaged', 'a frame prelude of the event stream is damaged')
+    if (bytes.readUInt32BE(at + 8) !== shortCrc32(bytes, at, at + 8)) throw new EventStreamError('damaged', 'a frame prelude of the event stream is damaged')
     if (total < MIN_FRAME_BYTES || bytes.readUInt32BE(at + 4) > total - MIN_FRAME_BYTES) throw new EventStreamError('damaged', 'a frame of the event stream has impossible lengths')
     if (total > maxFrameBytes) throw new EventStreamError('too-large', `a frame of the event stream is longer than ${maxFrameBytes} bytes`)
     return total
   }
+
+  /** The last header block, where it is plain text but for its lengths: nearly every frame has the same. */
+  let lastBlock = ''
+  let lastKind: FrameKind = { event: undefined, message: undefined }
 
   const kindOf = (bytes: Buffer, from: number, to: number): FrameKind => {
     const block = bytes.toString('latin1', from, to)
@@ -66,16 +83,24 @@ export function createAwsEventStreamParser(listener: EventStreamListener, limits
       if (known.size >= MAX_KNOWN_HEADERS) known.clear()
       known.set(block, kind)
     }
+    // Below 128 a byte is a character in every encoding: then headers and payload can be decoded together.
+    lastBlock = /^[\0-\x7f]+$/.test(block) ? block : ''
+    lastKind = kind
     return kind
   }
 
   const deliver = (bytes: Buffer, at: number, total: number): void => {
     const end = at + total - CRC_BYTES
     if (bytes.readUInt32BE(end) !== crc32(bytes.subarray(at, end))) throw new EventStreamError('damaged', 'a frame of the event stream is damaged')
-    const headersEnd = at + PRELUDE_BYTES + bytes.readUInt32BE(at + 4)
-    const { event, message } = kindOf(bytes, at + PRELUDE_BYTES, headersEnd)
-    if (headersEnd === end && message !== undefined) listener(JSON.stringify({ message }), event)
-    else listener(bytes.toString('utf8', headersEnd, end), event)
+    const headers = at + PRELUDE_BYTES
+    const payload = headers + bytes.readUInt32BE(at + 4)
+    if (lastBlock !== '' && payload - headers === lastBlock.length && payload < end) {
+      const text = bytes.toString('utf8', headers, end)
+      if (text.slice(0, lastBlock.length) === lastBlock) return listener(text.slice(lastBlock.length), lastKind.event)
+    }
+    const { event, message } = kindOf(bytes, headers, payload)
+    if (payload === end && message !== undefined) listener(JSON.stringify({ message }), event)
+    else listener(bytes.toString('utf8', payload, end), event)
   }
 
   /** Copies bytes behind those held, at most up to `want` of them; gives how many it took. */
