@@ -77,15 +77,16 @@ export function createDeliveryHost(options: DeliveryHostOptions): DeliveryHost {
       logger.error({ error, restart_in_ms: waitMs }, 'the delivery thread ended; nothing recorded is lost, it is started again')
     },
   })
-  const call = host.call as <T>(method: string, args: readonly unknown[], limitMs?: number) => Promise<T>
+  // What a method answers with is known by its name, as it is with the store's own.
+  const call = <T>(method: string, args: readonly unknown[], limitMs?: number): Promise<T> => host.call(method, args, limitMs) as Promise<T>
 
   return {
-    start: host.start,
+    start: () => host.start(),
     insertMany: (batch) => call('record', [serialize(batch, keepsContent)]),
     wantsContent: (generation) => (interested?.has(generation.workspaceId) ?? true) || keepsContent(generation),
     destinations: {
-      list: options.destinations.list,
-      get: options.destinations.get,
+      list: (filter) => options.destinations.list(filter),
+      get: (id, workspaceId) => options.destinations.get(id, workspaceId),
       insert: (destination, maxPerType) => call('insertDestination', [destination, maxPerType], WRITE_LIMIT_MS),
       update: (...args) => call<StoredDestination | undefined>('updateDestination', args, WRITE_LIMIT_MS),
       remove: (...args) => call<boolean>('removeDestination', args, WRITE_LIMIT_MS),
@@ -138,7 +139,11 @@ function spawnThread(data: DeliveryThreadData): Thread {
   })
   threads.add(thread)
   thread.once('exit', () => threads.delete(thread))
-  return thread
+  return {
+    send: (message) => thread.postMessage(message, []),
+    listen: ({ message, error, exit }) => void thread.on('message', message).on('error', error).on('exit', exit),
+    terminate: () => thread.terminate(),
+  }
 }
 
 /** As one text: copying texts between threads is a fraction of copying objects. */

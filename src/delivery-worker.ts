@@ -1,19 +1,20 @@
 import { hostname } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
-import { createDestinationSnapshot } from './accounts/destination-snapshot.ts'
+import { createDestinationSnapshot, type DestinationSnapshot } from './accounts/destination-snapshot.ts'
 import { createEncryption } from './accounts/encryption.ts'
 import type { Destination, DestinationContext } from './core/destination.ts'
 import { GatewayError } from './core/error.ts'
 import type { FinishedGeneration, GenerationContent } from './core/generation.ts'
-import type { DestinationPatch, DestinationRecord, OutboxEntry, StoredDestination } from './core/outbox.ts'
+import type { DestinationPatch, DestinationRecord, DurableOutbox, OutboxEntry, StoredDestination } from './core/outbox.ts'
+import type { Store } from './core/store.ts'
 import { sampleGeneration } from './delivery/sample-generation.ts'
 import { createSelector, toOutboxEntry, type Selector } from './delivery/select.ts'
 import { sendSample } from './delivery/send-sample.ts'
-import { testConnection } from './delivery/test-connection.ts'
+import { testConnection, type ConnectionTest } from './delivery/test-connection.ts'
 import { answerCall, type FromThread, type QueueFigures, type ThreadMethods, type ToThread } from './delivery/thread-protocol.ts'
 import { createTransport, type Transport } from './delivery/transport.ts'
 import type { DeliveryEvent } from './delivery/worker-options.ts'
-import { createDeliveryWorker } from './delivery/worker.ts'
+import { createDeliveryWorker, type DeliveryWorker } from './delivery/worker.ts'
 import { DESTINATIONS } from './destinations/index.ts'
 import { systemClock } from './lib/clock.ts'
 import { createEgress, type Egress } from './lib/egress.ts'
@@ -53,130 +54,191 @@ const QUEUE_FIGURES_MS = 5_000
 const SWEEP_MS = 60_000
 const SWEEP_ROWS = 2_000
 const STOP_MARGIN_MS = 500
+/** Of a connection test with all its steps. */
+const TEST_LIMIT_MS = 110_000
 
-/** Composes what runs in the delivery thread: the write path of generations, and the engine that sends them. */
-async function serveThread(data: DeliveryThreadData, post: (message: FromThread) => void): Promise<ThreadMethods> {
-  const clock = systemClock
-  const { database, version, directory, owner } = data
-  const encryption = createEncryption({ current: Buffer.from(data.secretKey) })
-  const store = await createStore('path' in database ? { path: database.path } : { url: new Secret(database.url), maxConnections: 4 })
-  const outbox = store.outbox(encryption)
-  const onEvent = (event: DeliveryEvent): void => post({ kind: 'event', event })
-  const problem = (error: unknown): void => onEvent({ kind: 'problem', message: error instanceof Error ? error.message : String(error) })
-  let { settings } = data
-  let wayOut = openWayOut(settings, version)
-  const transport: Transport = (request, timeoutMs, signal) => wayOut.transport(request, timeoutMs, signal)
-  let selectors: ReadonlyMap<string, readonly Selector[]> = new Map()
+/** What runs in the delivery thread: the write path of generations, and the engine that sends them. */
+class DeliveryThread {
+  readonly #data: DeliveryThreadData
+  readonly #post: (message: FromThread) => void
+  readonly #store: Store
+  readonly #outbox: DurableOutbox
+  readonly #snapshot: DestinationSnapshot
+  readonly #engine: DeliveryWorker
+  readonly #transport: Transport
+  #settings: DeliverySettings
+  #wayOut: WayOut
+  #selectors: ReadonlyMap<string, readonly Selector[]> = new Map()
+  #timers: readonly NodeJS.Timeout[] = []
 
-  const snapshot = createDestinationSnapshot({
-    store,
-    encryption,
-    clock,
-    onChange: (destinations) => {
-      selectors = selectorsByWorkspace(destinations, onEvent)
-      post({ kind: 'interest', workspaces: [...selectors].filter(([, each]) => each.some(needsContent)).map(([workspace]) => workspace) })
-      engine.wake()
-    },
-    onProblem: (message, destinationId) => onEvent({ kind: 'problem', message, ...(destinationId === undefined ? {} : { destinationId }) }),
-  })
-  const engine = createDeliveryWorker({
-    outbox,
-    types: DESTINATIONS,
-    destination: (id) => snapshot.get(id),
-    transport,
-    clock,
-    random: Math.random,
-    owner,
-    service: {
-      get name() {
-        return settings.serviceName
+  constructor(data: DeliveryThreadData, store: Store, post: (message: FromThread) => void) {
+    const encryption = createEncryption({ current: Buffer.from(data.secretKey) })
+    this.#data = data
+    this.#post = post
+    this.#store = store
+    this.#outbox = store.outbox(encryption)
+    this.#settings = data.settings
+    this.#wayOut = openWayOut(data.settings, data.version)
+    this.#transport = (request, timeoutMs, signal) => this.#wayOut.transport(request, timeoutMs, signal)
+    this.#snapshot = createDestinationSnapshot({
+      store,
+      encryption,
+      clock: systemClock,
+      onChange: (destinations) => this.#take(destinations),
+      onProblem: (message, destinationId) => this.#tell({ kind: 'problem', message, ...(destinationId === undefined ? {} : { destinationId }) }),
+    })
+    this.#engine = this.#createEngine()
+  }
+
+  #createEngine(): DeliveryWorker {
+    const settings = (): DeliverySettings => this.#settings
+    const { version, owner, directory } = this.#data
+    return createDeliveryWorker({
+      outbox: this.#outbox,
+      types: DESTINATIONS,
+      destination: (id) => this.#snapshot.get(id),
+      transport: this.#transport,
+      clock: systemClock,
+      random: Math.random,
+      owner,
+      // Read at every use: the operator may change them while the thread runs.
+      service: {
+        get name() {
+          return settings().serviceName
+        },
+        version,
       },
-      version,
-    },
-    get baseUrls() {
-      return settings.baseUrls
-    },
-    directory,
-    onEvent,
-  })
-  const timers = [
-    setInterval(() => void readQueues(store, outbox).then((queues) => post({ kind: 'queues', queues }), problem), QUEUE_FIGURES_MS),
-    setInterval(() => void outbox.sweep(SWEEP_ROWS).catch(problem), SWEEP_MS),
-  ]
-  // The database may be away at the start; then leases run out by themselves.
-  await releaseGone(outbox, owner, 'path' in database).catch(problem)
-  await snapshot.start()
-  engine.start()
+      get baseUrls() {
+        return settings().baseUrls
+      },
+      directory,
+      onEvent: (event) => this.#tell(event),
+    })
+  }
+
+  async start(): Promise<void> {
+    const figures = (): Promise<void> => readQueues(this.#store, this.#outbox).then((queues) => this.#post({ kind: 'queues', queues }))
+    this.#timers = [
+      setInterval(() => void figures().catch(this.#complain), QUEUE_FIGURES_MS),
+      setInterval(() => void this.#outbox.sweep(SWEEP_ROWS).catch(this.#complain), SWEEP_MS),
+    ]
+    // The database may be away at the start; then leases run out by themselves.
+    await releaseGone(this.#outbox, this.#data.owner, 'path' in this.#data.database).catch(this.#complain)
+    await this.#snapshot.start()
+    this.#engine.start()
+  }
+
+  methods(): ThreadMethods {
+    const store = this.#store.destinations
+    const outbox = this.#outbox
+    return {
+      record: (text: string) => this.#record(text),
+      insertDestination: async (destination: StoredDestination, maxPerType: number) => this.#changed(await store.insert(destination, maxPerType)),
+      updateDestination: async (id: string, workspaceId: string, patch: DestinationPatch, revision: number) =>
+        this.#changed(await store.update(id, workspaceId, patch, revision)),
+      removeDestination: async (id: string, workspaceId: string) => this.#changed(await store.remove(id, workspaceId)),
+      status: (id: string) => outbox.status(id),
+      deadLetters: (id: string, page: { readonly offset: number; readonly limit: number }) => outbox.deadLetters(id, page),
+      replay: async (id: string, now: number, letters: readonly string[] | undefined) => this.#changed(await outbox.replay(id, now, letters)),
+      purge: (id: string, letters: readonly string[] | undefined) => outbox.purge(id, letters),
+      test: (destination: DestinationRecord) => this.#test(destination),
+      sendTest: (destination: DestinationRecord) => this.#sendTest(destination),
+      configure: (settings: DeliverySettings) => this.#configure(settings),
+      stop: (deadlineMs: number) => this.#stop(deadlineMs),
+    }
+  }
+
+  #tell(event: DeliveryEvent): void {
+    this.#post({ kind: 'event', event })
+  }
+
+  readonly #complain = (error: unknown): void => this.#tell({ kind: 'problem', message: error instanceof Error ? error.message : String(error) })
+
+  #take(destinations: ReadonlyMap<string, DestinationRecord>): void {
+    this.#selectors = selectorsByWorkspace(destinations, (event) => this.#tell(event))
+    const wanting = [...this.#selectors].filter(([, selectors]) => selectors.some(needsContent))
+    this.#post({ kind: 'interest', workspaces: wanting.map(([workspace]) => workspace) })
+    this.#engine.wake()
+  }
+
+  async #record(text: string): Promise<void> {
+    // Recorded without knowing the destinations, it would never reach them.
+    if (!this.#snapshot.loaded) await this.#snapshot.refresh()
+    const entries = (JSON.parse(text) as readonly HandedOver[]).map((each) => toEntry(each, this.#selectors.get(each.g.workspaceId) ?? []))
+    await this.#outbox.record(entries)
+    if (entries.some((entry) => entry.deliveries.length > 0)) this.#engine.wake()
+  }
 
   /** The change is in the store: it is in force here too when the caller hears of it. */
-  const changed = async <T>(result: T): Promise<T> => {
-    await snapshot.refresh().catch(problem)
-    engine.wake()
+  async #changed<T>(result: T): Promise<T> {
+    await this.#snapshot.refresh().catch(this.#complain)
+    this.#engine.wake()
     return result
   }
-  const typeOf = (name: string): Destination => {
-    const type = DESTINATIONS.get(name)
-    if (type === undefined) throw new GatewayError('invalid_request', `There is no destination type ${name}`)
-    return type
-  }
-  const contextOf = (destination: DestinationRecord): DestinationContext => {
-    const baseUrl = settings.baseUrls[destination.type]
+
+  #contextOf(destination: DestinationRecord): DestinationContext {
+    const baseUrl = this.#settings.baseUrls[destination.type]
     return {
       destinationId: destination.id,
-      serviceName: settings.serviceName,
-      serviceVersion: version,
+      serviceName: this.#settings.serviceName,
+      serviceVersion: this.#data.version,
       ...(baseUrl === undefined || baseUrl === null ? {} : { baseUrl }),
-      directory,
-      now: clock.now(),
+      directory: this.#data.directory,
+      now: systemClock.now(),
       attempt: 0,
     }
   }
-  const unlimited = new AbortController().signal
 
-  return {
-    async record(text: string) {
-      // Recorded without knowing the destinations, it would never reach them.
-      if (!snapshot.loaded) await snapshot.refresh()
-      const entries = (JSON.parse(text) as readonly HandedOver[]).map((each) => toEntry(each, selectors.get(each.g.workspaceId) ?? []))
-      await outbox.record(entries)
-      if (entries.some((entry) => entry.deliveries.length > 0)) engine.wake()
-    },
-    insertDestination: async (destination: StoredDestination, maxPerType: number) =>
-      changed(await store.destinations.insert(destination, maxPerType)),
-    updateDestination: async (id: string, workspaceId: string, patch: DestinationPatch, revision: number) =>
-      changed(await store.destinations.update(id, workspaceId, patch, revision)),
-    removeDestination: async (id: string, workspaceId: string) => changed(await store.destinations.remove(id, workspaceId)),
-    status: (id: string) => outbox.status(id),
-    deadLetters: (id: string, page: { readonly offset: number; readonly limit: number }) => outbox.deadLetters(id, page),
-    replay: async (id: string, now: number, letters: readonly string[] | undefined) => changed(await outbox.replay(id, now, letters)),
-    purge: (id: string, letters: readonly string[] | undefined) => outbox.purge(id, letters),
-    async test(destination: DestinationRecord) {
-      const type = typeOf(destination.type)
-      return testConnection(type, type.settings.parse(destination.config), contextOf(destination), transport, clock, unlimited)
-    },
-    async sendTest(destination: DestinationRecord) {
-      const sample = sampleGeneration(`gen-${Math.floor(clock.now() / 1000)}-${randomId(20)}`, destination.workspaceId, clock.now())
-      return sendSample(typeOf(destination.type), destination, sample, contextOf(destination), transport, clock, unlimited)
-    },
-    async configure(next: DeliverySettings) {
-      const before = settings
-      settings = next
-      if (next.allowPrivate === before.allowPrivate) return
-      const { egress } = wayOut
-      wayOut = openWayOut(next, version)
-      await egress.close()
-    },
-    async stop(deadlineMs: number) {
-      for (const timer of timers) clearInterval(timer)
-      await engine.stop(Math.max(0, deadlineMs - STOP_MARGIN_MS))
-      await snapshot.close()
-      await wayOut.egress.close()
-      await store.close()
-    },
+  async #test(destination: DestinationRecord): Promise<ConnectionTest> {
+    const type = typeOf(destination)
+    const settings: unknown = type.settings.parse(destination.config)
+    return testConnection(type, settings, this.#contextOf(destination), this.#transport, systemClock, AbortSignal.timeout(TEST_LIMIT_MS))
+  }
+
+  async #sendTest(destination: DestinationRecord): Promise<ConnectionTest> {
+    const now = systemClock.now()
+    const sample = sampleGeneration(`gen-${Math.floor(now / 1000)}-${randomId(20)}`, destination.workspaceId, now)
+    return sendSample({
+      type: typeOf(destination),
+      destination,
+      sample,
+      context: this.#contextOf(destination),
+      transport: this.#transport,
+      clock: systemClock,
+      signal: AbortSignal.timeout(TEST_LIMIT_MS),
+    })
+  }
+
+  async #configure(next: DeliverySettings): Promise<void> {
+    const policyChanged = next.allowPrivate !== this.#settings.allowPrivate
+    this.#settings = next
+    if (!policyChanged) return
+    const { egress } = this.#wayOut
+    this.#wayOut = openWayOut(next, this.#data.version)
+    await egress.close()
+  }
+
+  async #stop(deadlineMs: number): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer)
+    await this.#engine.stop(Math.max(0, deadlineMs - STOP_MARGIN_MS))
+    await this.#snapshot.close()
+    await this.#wayOut.egress.close()
+    await this.#store.close()
   }
 }
 
-function openWayOut({ allowPrivate }: DeliverySettings, version: string): { readonly egress: Egress; readonly transport: Transport } {
+function typeOf({ type: name }: DestinationRecord): Destination {
+  const type = DESTINATIONS.get(name)
+  if (type === undefined) throw new GatewayError('invalid_request', `There is no destination type ${name}`)
+  return type
+}
+
+interface WayOut {
+  readonly egress: Egress
+  readonly transport: Transport
+}
+
+function openWayOut({ allowPrivate }: DeliverySettings, version: string): WayOut {
   const egress = createEgress({ allowPrivate, userAgent: `signalbox/${version}` })
   return { egress, transport: createTransport(egress) }
 }
@@ -217,9 +279,7 @@ function toEntry({ g: generation, c: content, k: keep }: HandedOver, selectors: 
   return { generation, deliveries: deliveries.map(({ destinationId }) => ({ destinationId, withContent: false })), bytes }
 }
 
-type ThreadStore = Awaited<ReturnType<typeof createStore>>
-
-async function readQueues(store: ThreadStore, outbox: ReturnType<ThreadStore['outbox']>): Promise<readonly QueueFigures[]> {
+async function readQueues(store: Store, outbox: DurableOutbox): Promise<readonly QueueFigures[]> {
   const byType = new Map<string, QueueFigures>()
   for (const { id, type } of (await store.destinations.list({})).destinations) {
     const { queued, oldestAt } = await outbox.status(id)
@@ -234,7 +294,7 @@ async function readQueues(store: ThreadStore, outbox: ReturnType<ThreadStore['ou
  * Ends leases nobody holds any more: this process's own, from a thread that died, and with an embedded database those of processes of this
  * machine that are gone. Those of other machines end by themselves.
  */
-async function releaseGone(outbox: ReturnType<ThreadStore['outbox']>, self: string, embedded: boolean): Promise<void> {
+async function releaseGone(outbox: DurableOutbox, self: string, embedded: boolean): Promise<void> {
   for (const owner of await outbox.owners()) {
     const [host, pid] = owner.split('/')
     const gone = embedded && host === hostname() && !isAlive(Number(pid))
@@ -253,10 +313,18 @@ function isAlive(pid: number): boolean {
   }
 }
 
+async function serveThread(data: DeliveryThreadData, post: (message: FromThread) => void): Promise<ThreadMethods> {
+  const { database } = data
+  const store = await createStore('path' in database ? { path: database.path } : { url: new Secret(database.url), maxConnections: 4 })
+  const thread = new DeliveryThread(data, store, post)
+  await thread.start()
+  return thread.methods()
+}
+
 const port = parentPort
 if (port !== null) {
   const post = (message: FromThread): void => port.postMessage(message)
-  // Calls that arrive during the start wait in the port's own queue of promises.
+  // Calls that arrive during the start wait for it.
   const methods = serveThread(workerData as DeliveryThreadData, post)
   port.on('message', (message: ToThread) => void methods.then((ready) => answerCall(ready, message, post)))
 }

@@ -60,11 +60,11 @@ const results = { own: [] as number[], handed: [] as number[], delivered: [] as 
 while ((await host.insertMany(batch(false)).catch(() => 'waiting')) === 'waiting') await new Promise((resolve) => setTimeout(resolve, 50))
 for (let round = 0; round < ROUNDS; round++) {
   results.own.push(await measure((records) => store.generations.insertMany(records), false))
-  results.handed.push(await measure(host.insertMany, false))
+  results.handed.push(await measure((records) => host.insertMany(records), false))
 }
 const encryption = createEncryption({ current: secretKey })
 await host.destinations.insert(sampleDestination('d1', { paused: true, config: { url: 'http://127.0.0.1:9/hook', method: 'POST' } }), 5)
-for (let round = 0; round < ROUNDS; round++) results.delivered.push(await measure(host.insertMany, true))
+for (let round = 0; round < ROUNDS; round++) results.delivered.push(await measure((records) => host.insertMany(records), true))
 const waiting = (await store.outbox(encryption).status('d1')).queued
 console.log(`written by the gateway's thread: ${median(results.own)} us, handed over: ${median(results.handed)} us`)
 console.log(`handed over with 2 KB of content for one destination: ${median(results.delivered)} us (${waiting} entered)`)

@@ -41,18 +41,8 @@ export function createDestinationAccounts(options: DestinationAccountsOptions): 
     if (stored === undefined) throw notFound()
     return stored
   }
-  const typeOf = (name: string): Destination => {
-    const type = types.get(name)
-    if (type === undefined)
-      throw invalid('type', `${JSON.stringify(name.slice(0, 60))} is no destination type; there are ${[...types.keys()].join(', ')}`)
-    return type
-  }
-  const view = (record: DestinationRecord): DestinationView => {
-    const { revision: _revision, ...rest } = record
-    const type = types.get(record.type)
-    // A type that is gone from this build: without its list of secrets nothing is safe to show.
-    return { ...rest, config: type === undefined ? {} : maskConfig(record.config, type.secrets) }
-  }
+  const typeOf = (name: string): Destination => findType(types, name)
+  const view = (record: DestinationRecord): DestinationView => toView(record, types.get(record.type))
   const open = (stored: StoredDestination): DestinationRecord => openDestination(encryption, stored)
   const checkFilter = (rules: unknown): FilterRules | null =>
     rules === null || rules === undefined ? null : checked(options.filterRules, rules, 'filter_rules')
@@ -146,6 +136,18 @@ export function createDestinationAccounts(options: DestinationAccountsOptions): 
       return outbox.purge(id, letters)
     },
   }
+}
+
+function findType(types: DestinationAccountsOptions['types'], name: string): Destination {
+  const type = types.get(name)
+  if (type === undefined)
+    throw invalid('type', `${JSON.stringify(name.slice(0, 60))} is no destination type; there are ${[...types.keys()].join(', ')}`)
+  return type
+}
+
+/** Of a type that is gone from this build nothing is safe to show: its list of secrets went with it. */
+function toView({ revision: _revision, ...rest }: DestinationRecord, type: Destination | undefined): DestinationView {
+  return { ...rest, config: type === undefined ? {} : maskConfig(rest.config, type.secrets) }
 }
 
 /** Only existing keys of the group change. */

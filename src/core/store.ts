@@ -1,5 +1,5 @@
 import type { Spent } from './counter.ts'
-import type { Encryption } from './account.ts'
+import type { Encryption } from './encryption.ts'
 import type { Generation, GenerationContent } from './generation.ts'
 import type { DestinationStore, DurableOutbox } from './outbox.ts'
 

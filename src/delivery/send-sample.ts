@@ -8,16 +8,18 @@ import { sendBatch } from './send-batch.ts'
 import type { ConnectionTest } from './test-connection.ts'
 import type { Transport } from './transport.ts'
 
+export interface SampleJob {
+  readonly type: Destination
+  readonly destination: DestinationRecord
+  readonly sample: FinishedGeneration
+  readonly context: DestinationContext
+  readonly transport: Transport
+  readonly clock: Clock
+  readonly signal: AbortSignal
+}
+
 /** Encodes and sends one generation at once, past filters, sampling and queue, and says how it went. Never rejects. */
-export async function sendSample(
-  type: Destination,
-  destination: DestinationRecord,
-  sample: FinishedGeneration,
-  base: DestinationContext,
-  transport: Transport,
-  clock: Clock,
-  signal: AbortSignal,
-): Promise<ConnectionTest> {
+export async function sendSample({ type, destination, sample, context, transport, clock, signal }: SampleJob): Promise<ConnectionTest> {
   const started = clock.monotonic()
   const finish = (ok: boolean, status: number, message?: string): ConnectionTest => {
     const step = { name: 'send a sample generation', ok, status, latencyMs: Math.round(clock.monotonic() - started) }
@@ -26,11 +28,11 @@ export async function sendSample(
   try {
     const settings: unknown = type.settings.parse(destination.config)
     const timeoutMs = type.limits.timeoutMs ?? DESTINATION_DEFAULTS.timeoutMs
-    const prepared = await type.prepare?.(settings, base, (request) => transport(request, request.timeoutMs ?? timeoutMs, signal))
+    const prepared = await type.prepare?.(settings, context, (request) => transport(request, request.timeoutMs ?? timeoutMs, signal))
     const { results, verdict } = await sendBatch({
       type,
       settings,
-      context: prepared === undefined ? base : { ...base, prepared },
+      context: prepared === undefined ? context : { ...context, prepared },
       records: [toDeliveryRecord(sample.generation, sample.content, destination)],
       transport,
       signal,

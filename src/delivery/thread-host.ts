@@ -3,12 +3,17 @@ import { ceiling } from '../lib/backoff.ts'
 import type { Clock } from '../lib/clock.ts'
 import { restoreError, type FromThread, type ToThread } from './thread-protocol.ts'
 
-/** The part of `worker_threads.Worker` that is used. */
+export interface ThreadListeners {
+  readonly message: (message: FromThread) => void
+  /** What ended it, before `exit`. */
+  readonly error: (error: Error) => void
+  readonly exit: () => void
+}
+
+/** A thread that can be talked to. */
 export interface Thread {
-  postMessage(message: ToThread): void
-  on(event: 'message', listener: (message: FromThread) => void): unknown
-  on(event: 'error', listener: (error: Error) => void): unknown
-  on(event: 'exit', listener: (code: number) => void): unknown
+  send(message: ToThread): void
+  listen(listeners: ThreadListeners): void
   terminate(): Promise<unknown>
 }
 
@@ -76,9 +81,8 @@ export function createThreadHost(options: ThreadHostOptions): ThreadHost {
     const started = spawn()
     let failure: Error | undefined
     thread = started
-    started.on('message', receive)
-    started.on('error', (error) => (failure = error))
-    started.on('exit', () => {
+    started.listen({ message: receive, error: (error) => (failure = error), exit: () => ended() })
+    const ended = (): void => {
       if (thread !== started) return
       thread = undefined
       failAll()
@@ -87,7 +91,7 @@ export function createThreadHost(options: ThreadHostOptions): ThreadHost {
       const waitMs = deaths === 0 ? backoff.baseMs : ceiling(deaths - 1, backoff)
       onDeath(failure, waitMs)
       restart = setTimeout(start, waitMs)
-    })
+    }
   }
 
   const call = (method: string, args: readonly unknown[], limitMs = DEFAULT_LIMIT_MS): Promise<unknown> => {
@@ -97,7 +101,7 @@ export function createThreadHost(options: ThreadHostOptions): ThreadHost {
     const done = Promise.withResolvers<unknown>()
     const timer = setTimeout(() => settle(id, () => done.reject(unavailable(`did not answer within ${limitMs} ms`))), limitMs)
     waiting.set(id, { done, timer })
-    thread.postMessage({ kind: 'call', id, method, args })
+    thread.send({ kind: 'call', id, method, args })
     return done.promise
   }
 

@@ -52,7 +52,7 @@ export type ThreadMethods = { readonly [method: string]: (...args: never[]) => P
 /** Answers calls until told otherwise. `post` sends to the other side. */
 export function answerCall(methods: ThreadMethods, message: ToThread, post: (message: FromThread) => void): void {
   const { id, method, args } = message
-  const run = methods[method] as ((...args: readonly unknown[]) => Promise<unknown>) | undefined
+  const run = (Object.hasOwn(methods, method) ? methods[method] : undefined) as ((...args: readonly unknown[]) => Promise<unknown>) | undefined
   const answer = run === undefined ? Promise.reject(new GatewayError('server', `The delivery thread has no method ${method}`)) : run(...args)
   answer.then(
     (value) => post({ kind: 'result', id, value }),

@@ -1,6 +1,5 @@
 import { sql, type Selectable, type Transaction } from 'kysely'
 import { GatewayError } from '../core/error.ts'
-import type { JsonObject } from '../core/item.ts'
 import type { DestinationPatch, DestinationStore, FilterRules, StoredDestination } from '../core/outbox.ts'
 import type { Clock } from '../lib/clock.ts'
 import { changeConfiguration } from './config-version.ts'
@@ -31,7 +30,7 @@ export function createDestinationStore({ db, engine }: Database, clock: Clock): 
         if (filter.limit !== undefined) page = page.limit(filter.limit)
         // SQLite takes an offset only after a limit; all that do not page want everything.
         if (filter.limit !== undefined && filter.offset !== undefined) page = page.offset(filter.offset)
-        return { destinations: (await page.execute()).map(decode), total: Number(total) }
+        return { destinations: (await page.execute()).map(decode), total }
       }),
     get: (id, workspaceId) =>
       guarded(async () => {
@@ -52,7 +51,7 @@ export function createDestinationStore({ db, engine }: Database, clock: Clock): 
           .where('type', '=', type)
           .where('deleted_at', 'is', null)
           .executeTakeFirstOrThrow()
-        if (Number(count) >= maxPerType) {
+        if (count >= maxPerType) {
           throw new GatewayError('conflict', `The workspace has ${maxPerType} destinations of type ${type} already, and may not have more`)
         }
         return trx.insertInto('destinations').values(encode(destination)).execute()
@@ -150,7 +149,7 @@ function decode(row: Selectable<Row>): StoredDestination {
     name: row.name,
     enabled: Boolean(row.enabled),
     paused: Boolean(row.paused),
-    config: decodeObject(row.config) as JsonObject,
+    config: decodeObject(row.config),
     sealed: row.sealed,
     apiKeyHashes: row.api_key_hashes === null ? null : (JSON.parse(row.api_key_hashes) as readonly string[]),
     filterRules: row.filter_rules === null ? null : (JSON.parse(row.filter_rules) as FilterRules),

@@ -66,9 +66,10 @@ export function createGenerationStore({ db, engine }: Database, insert: InsertGe
           .select('id')
           .where('created_at', '<', before)
           // What is still on its way to a destination, or may be replayed, is read from here.
-          .where(({ not, exists, selectFrom }) =>
-            not(exists(selectFrom('outbox_deliveries').select('seq').whereRef('outbox_deliveries.generation_id', '=', 'generations.id'))),
-          )
+          .where((expression) => {
+            const awaited = expression.selectFrom('outbox_deliveries').select('seq').whereRef('outbox_deliveries.generation_id', '=', 'generations.id')
+            return expression.not(expression.exists(awaited))
+          })
           .orderBy('created_at')
           .limit(limit)
         const { numDeletedRows } = await trx.deleteFrom('generations').where('id', 'in', oldest).executeTakeFirst()

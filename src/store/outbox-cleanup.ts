@@ -10,10 +10,11 @@ export async function dropUnseenContent(trx: Trx, engine: Engine, generationIds:
   await trx
     .deleteFrom('outbox_contents')
     .where('id', 'in', textList(engine, generationIds))
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('outbox_deliveries')
+    .where((expression) =>
+      expression.not(
+        expression.exists(
+          expression
+            .selectFrom('outbox_deliveries')
             .select('seq')
             .whereRef('outbox_deliveries.generation_id', '=', 'outbox_contents.id')
             .where('outbox_deliveries.content_bytes', '>', 0),

@@ -39,7 +39,7 @@ export function createDeadLetters({ db, engine }: Database): Pick<DurableOutbox,
           rejected: counters?.rejected ?? 0,
           dropped: counters?.dropped ?? 0,
           bodiesDropped: counters?.bodies_dropped ?? 0,
-          dead: Number(dead),
+          dead,
           health: counters?.health == null ? undefined : (JSON.parse(counters.health) as DeliveryHealth),
         }
       }),
@@ -49,7 +49,7 @@ export function createDeadLetters({ db, engine }: Database): Pick<DurableOutbox,
         const { total } = await dead.select(({ fn }) => fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
         const rows = await dead.selectAll().orderBy('died_at').orderBy('seq').limit(limit).offset(offset).execute()
         return {
-          total: Number(total),
+          total,
           letters: rows.map((row): DeadLetter => ({
             id: String(row.seq),
             destinationId,

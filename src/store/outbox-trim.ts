@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 import type { Clock } from '../lib/clock.ts'
-import type { Database, Tables } from './database.ts'
+import type { Database, Db, Engine, Tables } from './database.ts'
 import { numberList } from './id-list.ts'
 import { dropUnseenContent } from './outbox-cleanup.ts'
 import { count } from './outbox-settle.ts'
@@ -89,21 +89,6 @@ export function createTrim({ db, engine }: Database, clock: Clock) {
     return rows.map((row) => row.bytes)
   }
 
-  const forgetOldest = (destinationId: string): Promise<void> =>
-    inTransaction(db, async (trx) => {
-      const { rows } = await sql<{ seq: number; generation_id: string }>`
-        select seq, generation_id from outbox_deliveries where destination_id = ${destinationId} and died_at is not null
-        order by died_at desc, seq desc limit ${STEP} offset ${MAX_DEAD_LETTERS}`.execute(trx)
-      if (rows.length === 0) return
-      const ids = rows.map((row) => row.seq)
-      await trx.deleteFrom('outbox_deliveries').where('seq', 'in', numberList(engine, ids)).execute()
-      await dropUnseenContent(
-        trx,
-        engine,
-        rows.map((row) => row.generation_id),
-      )
-    })
-
   const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0)
 
   return async (destinationId: string, bounds: Bounds): Promise<{ readonly bodies: number; readonly deliveries: number }> => {
@@ -125,7 +110,26 @@ export function createTrim({ db, engine }: Database, clock: Clock) {
       records -= dropped.length
       bytes -= sum(dropped)
     }
-    if (deliveries > 0) await forgetOldest(destinationId)
+    if (deliveries > 0) await forgetOldest(db, engine, destinationId)
     return { bodies, deliveries }
   }
+}
+
+function forgetOldest(db: Db, engine: Engine, destinationId: string): Promise<void> {
+  return inTransaction(db, async (trx) => {
+    const { rows } = await sql<{ seq: number; generation_id: string }>`
+      select seq, generation_id from outbox_deliveries where destination_id = ${destinationId} and died_at is not null
+      order by died_at desc, seq desc limit ${STEP} offset ${MAX_DEAD_LETTERS}`.execute(trx)
+    if (rows.length === 0) return
+    const ids = numberList(
+      engine,
+      rows.map((row) => row.seq),
+    )
+    await trx.deleteFrom('outbox_deliveries').where('seq', 'in', ids).execute()
+    await dropUnseenContent(
+      trx,
+      engine,
+      rows.map((row) => row.generation_id),
+    )
+  })
 }
