@@ -8,6 +8,17 @@
  * Wire form: `sb1.<base64url of a JSON header>.<vendor blob>`; the blob stays as the vendor wrote it.
  */
 
+/** Format names of the public contract. A caller who gives back an item with any other is refused. */
+const PUBLIC_FORMATS: ReadonlySet<string> = new Set([
+  'unknown', 'openai-responses-v1', 'azure-openai-responses-v1', 'bedrock-openai-responses-v1', 'bedrock-xai-responses-v1', 'xai-responses-v1',
+  'meta-responses-v1', 'anthropic-claude-v1', 'google-gemini-v1',
+])
+
+/** The format as the public item may name it; the envelope keeps the vendor's own word. */
+export function publicReasoningFormat(format: string): string {
+  return PUBLIC_FORMATS.has(format) ? format : 'unknown'
+}
+
 const PREFIX = 'sb1.'
 const MAX_HEADER_CHARS = 4_000_000
 

@@ -1,7 +1,7 @@
 import type { Decoder } from '../../core/dialect.ts'
 import { GatewayError } from '../../core/error.ts'
 import type { FinishReason, ModelEvent } from '../../core/event.ts'
-import { sealReasoning } from '../../core/reasoning-envelope.ts'
+import { publicReasoningFormat, sealReasoning } from '../../core/reasoning-envelope.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import type { Usage } from '../../core/usage.ts'
 import { AnswerWriter, isCompleteJson } from '../shared/answer-writer.ts'
@@ -254,12 +254,13 @@ export class BedrockDecoder implements Decoder {
   }
 
   #reasoningFields(): ReasoningFields {
-    const { reasoning_format: format } = this.#traits
+    const { reasoning_format: own } = this.#traits
+    const format = publicReasoningFormat(own)
     const { scope } = this.#target
     const [text, signature, data] = [this.#thought, this.#signature, this.#redacted]
     this.#thought = this.#signature = this.#redacted = ''
-    if (data !== '') return { format, encrypted_content: sealReasoning({ format, scope, data }) }
-    if (signature !== '') return { format, signature, encrypted_content: sealReasoning({ format, scope, signature, text }) }
+    if (data !== '') return { format, encrypted_content: sealReasoning({ format: own, scope, data }) }
+    if (signature !== '') return { format, signature, encrypted_content: sealReasoning({ format: own, scope, signature, text }) }
     return { format }
   }
 

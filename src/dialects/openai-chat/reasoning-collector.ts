@@ -1,4 +1,4 @@
-import { sealReasoning } from '../../core/reasoning-envelope.ts'
+import { publicReasoningFormat, sealReasoning } from '../../core/reasoning-envelope.ts'
 import type { AnswerWriter, ReasoningFields } from '../shared/answer-writer.ts'
 import { asString, isObject } from '../shared/json.ts'
 import type { OpenAiChatOptions } from './options.ts'
@@ -48,7 +48,7 @@ export class ReasoningCollector {
     this.#details = []
     if (details.length > 0) return this.#detailFields(details)
     const format = this.#options.reasoning_format
-    return text === '' ? { format } : { format, encrypted_content: sealReasoning({ format, scope: this.#scope, text }) }
+    return text === '' ? { format: publicReasoningFormat(format) } : { format: publicReasoningFormat(format), encrypted_content: sealReasoning({ format, scope: this.#scope, text }) }
   }
 
   #detailFields(details: readonly Detail[]): ReasoningFields {
@@ -56,7 +56,7 @@ export class ReasoningCollector {
     const signature = details.map((detail) => asString(detail['signature'])).find((each) => each !== undefined)
     const sealed = this.#options.reasoning_replay === 'reasoning_details' || details.some((detail) => typeof detail['data'] === 'string')
     return {
-      format,
+      format: publicReasoningFormat(format),
       ...(signature === undefined ? {} : { signature }),
       ...(sealed ? { encrypted_content: sealReasoning({ format, scope: this.#scope, data: JSON.stringify(details) }) } : {}),
     }

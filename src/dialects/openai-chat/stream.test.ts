@@ -194,7 +194,7 @@ describe('reasoning', () => {
       options: { reasoning_replay: 'reasoning_details' },
     })
     const ended = events.find((event) => event.type === 'item-end')?.item
-    expect(ended).toMatchObject({ signature: 'sig', format: 'f-v1' })
+    expect(ended).toMatchObject({ signature: 'sig', format: 'unknown' })
     expect(JSON.parse(openReasoning(ended?.['encrypted_content'] as string)!.data!)).toEqual([
       { type: 'reasoning.text', index: 0, format: 'f-v1', text: 'because', signature: 'sig' },
     ])

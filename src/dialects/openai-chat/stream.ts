@@ -2,7 +2,7 @@ import type { Decoder, Target } from '../../core/dialect.ts'
 import { GatewayError } from '../../core/error.ts'
 import type { ErrorType } from '../../core/error.ts'
 import type { FinishReason, ModelEvent } from '../../core/event.ts'
-import { sealReasoning } from '../../core/reasoning-envelope.ts'
+import { publicReasoningFormat, sealReasoning } from '../../core/reasoning-envelope.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { AnswerWriter } from '../shared/answer-writer.ts'
 import { errorFromPayload } from '../shared/errors.ts'
@@ -248,7 +248,7 @@ export class ChatDecoder implements Decoder {
     const format = this.#target.options.reasoning_format
     this.#busy = true
     this.#splitter.end(this.#sink)
-    this.#writer.opaqueReasoning({ format, signature, encrypted_content: sealReasoning({ format, scope: this.#target.scope, signature }) })
+    this.#writer.opaqueReasoning({ format: publicReasoningFormat(format), signature, encrypted_content: sealReasoning({ format, scope: this.#target.scope, signature }) })
   }
 
   #learn(data: string, frame: Json, event: ModelEvent): void {
