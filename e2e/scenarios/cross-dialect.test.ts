@@ -46,7 +46,7 @@ beforeEach(() => script.clear())
 type Item = { readonly type: string; readonly [field: string]: unknown }
 
 /** One turn of the conversation with a vendor: its answer, and the request it got. */
-async function ask(voice: VendorVoice, input: readonly unknown[], answer: ScriptedAnswer, streamed: boolean): Promise<{ output: Item[]; body: string }> {
+async function ask(voice: VendorVoice, input: readonly unknown[], answer: ScriptedAnswer, streamed: boolean): Promise<{ output: readonly Item[]; body: string }> {
   script.set(voice.dialect, answer)
   const { requests } = upstreams.get(voice.dialect)!
   const before = requests.length
@@ -55,7 +55,7 @@ async function ask(voice: VendorVoice, input: readonly unknown[], answer: Script
   })
   const text = await response.text()
   expect({ status: response.status, text: response.status === 200 ? '' : text }).toEqual({ status: 200, text: '' })
-  const output = streamed ? (checkWire(text).output as Item[]) : (JSON.parse(text) as { output: Item[] }).output
+  const output: readonly Item[] = streamed ? checkWire(text).output : (JSON.parse(text) as { output: Item[] }).output
   expect(requests.length).toBe(before + 1)
   const seen = requests[before]!
   checkTurns(voice.turns(seen.body))
