@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { runCrashDrill } from '../../src/testing/crash-drill.ts'
 import { startFakeDestination, type FakeDestination } from '../../src/testing/fake-destination.ts'
 import { generationSpans, type ReceivedSpan } from '../../src/testing/received-spans.ts'
+import { findTestPostgres } from '../../src/testing/postgres.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
 /** From a call to the platform, over real sockets: what arrives, what does not, and what waits. */
@@ -228,6 +229,41 @@ it('a delivery thread that dies is started again, and nothing recorded is lost',
   for (let i = 0; i < 5; i++) ids.push(await ask(`after ${i}`))
   await untilArrived(ids)
   await expect.poll(() => status(id), SOON).toMatchObject({ queued: 0, dead: 0 })
+})
+
+const postgres = await findTestPostgres('several gateways on one PostgreSQL')
+describe.skipIf(!postgres.available)('several gateways on one PostgreSQL', () => {
+  if (!postgres.available) return
+  it('share destinations and queue: each generation arrives once, whoever served it', async () => {
+    const schema = await postgres.createSchema()
+    receiver = await startFakeDestination()
+    const env = { SIGNALBOX_DATABASE_URL: schema.url.reveal(), SIGNALBOX_SECRET_KEY: Buffer.alloc(32, 3).toString('base64') }
+    const gateways = [await startGateway({}, env), await startGateway({}, env)]
+    try {
+      const [first, second] = gateways
+      await first!.api('POST', BASE, { type: 'webhook', name: 'hook', config: { url: `${receiver.url}/hook` } })
+      // The other one hears of it within its polling interval.
+      const idOf = async (answered: Response): Promise<string> => ((await answered.json()) as { id: string }).id
+      await expect
+        .poll(
+          async () => {
+            await second!.respond({ model: 'demo/echo', input: 'heard of it?' })
+            return arrived().length
+          },
+          { timeout: 10_000, interval: 500 },
+        )
+        .toBeGreaterThan(0)
+      const ids = await Promise.all(
+        Array.from({ length: 60 }, async (_, i) => idOf(await gateways[i % 2]!.respond({ model: 'demo/echo', input: `call ${i}` }))),
+      )
+      await expect.poll(() => ids.filter((id) => !arrived().some(({ generationId }) => generationId === id)), SOON).toEqual([])
+      const all = arrived().map(({ generationId }) => generationId)
+      expect(all).toHaveLength(new Set(all).size)
+    } finally {
+      for (const each of gateways) await each.close()
+      await schema.drop()
+    }
+  })
 })
 
 it('kill -9 at any moment: what was recorded is delivered, and no id with two contents', { timeout: 120_000 }, async () => {
