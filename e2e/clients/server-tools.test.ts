@@ -23,8 +23,12 @@ beforeAll(async () => {
     return (reply ?? status(500, 'not scripted'))(request, response)
   })
   web = createServer((request, response) => {
-    if (request.url!.startsWith('/search')) response.setHeader('content-type', 'application/json').end('{"results":[{"url":"https://example.com/moon","title":"The Moon","content":"Far."}]}')
-    else if (request.url === '/page') response.setHeader('content-type', 'text/html').end('<html><head><title>P</title></head><body><p>Words.</p></body></html>')
+    if (request.url!.startsWith('/search'))
+      response
+        .setHeader('content-type', 'application/json')
+        .end('{"results":[{"url":"https://example.com/moon","title":"The Moon","content":"Far."}]}')
+    else if (request.url === '/page')
+      response.setHeader('content-type', 'text/html').end('<html><head><title>P</title></head><body><p>Words.</p></body></html>')
     else if (request.url === '/box/shell') response.end('{"output":[{"stdout":"a","stderr":"","outcome":{"type":"exit","exit_code":0}}]}')
     else if (request.url === '/box/bash') response.end('{"stdout":"a","stderr":"","exit_code":0}')
     else if (request.url === '/box/files') response.end('{"result":"none"}')
@@ -34,8 +38,13 @@ beforeAll(async () => {
   await once(web, 'listening')
   gateway = await startGateway({
     providers: [{ slug: 'acme', name: 'Acme', dialect: 'openai-chat', base_url: upstream.url, api_keys: ['upstream-key'] }],
-    models: ['small', 'big', 'draw-image'].map((name) => ({ slug: `acme/${name}`, context_length: 64_000, endpoints: [{ provider: 'acme', upstream_model: name, pricing: { input: 1, output: 2 } }] })),
-    routing: { sticky: false, cooldown: false }, network: { allow_private: { tools: true } },
+    models: ['small', 'big', 'draw-image'].map((name) => ({
+      slug: `acme/${name}`,
+      context_length: 64_000,
+      endpoints: [{ provider: 'acme', upstream_model: name, pricing: { input: 1, output: 2 } }],
+    })),
+    routing: { sticky: false, cooldown: false },
+    network: { allow_private: { tools: true } },
     tools: { web_search: { engines: { searxng: { base_url: site() } } }, sandbox: { url: `${site()}/box` } },
   })
 })
@@ -49,10 +58,23 @@ beforeEach(() => {
 })
 const site = (): string => `http://127.0.0.1:${(web.address() as AddressInfo).port}`
 
-const analysis = { consensus: ['a'], contradictions: [{ topic: 't', stances: [{ model: 'm', stance: 's' }] }], partial_coverage: [{ models: ['m'], point: 'p' }], unique_insights: [{ model: 'm', insight: 'i' }], blind_spots: ['b'] }
+const analysis = {
+  consensus: ['a'],
+  contradictions: [{ topic: 't', stances: [{ model: 'm', stance: 's' }] }],
+  partial_coverage: [{ models: ['m'], point: 'p' }],
+  unique_insights: [{ model: 'm', insight: 'i' }],
+  blind_spots: ['b'],
+}
 const picture = stream([
-  { id: 'c', object: 'chat.completion.chunk', model: 'draw-image', choices: [{ index: 0, delta: { role: 'assistant', images: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }] } }] },
-  chatEvents.finish(), chatEvents.usage(), chatEvents.done(),
+  {
+    id: 'c',
+    object: 'chat.completion.chunk',
+    model: 'draw-image',
+    choices: [{ index: 0, delta: { role: 'assistant', images: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }] } }],
+  },
+  chatEvents.finish(),
+  chatEvents.usage(),
+  chatEvents.done(),
 ])
 
 interface Story {
@@ -71,16 +93,39 @@ const stories: readonly Story[] = [
   { tool: { type: 'openrouter:web_fetch' }, call: ['web_fetch', () => ({ url: `${site()}/page` })] },
   { tool: { type: 'openrouter:web_fetch' }, call: ['web_fetch', () => ({ url: `${site()}/none` })] },
   { tool: { type: 'openrouter:image_generation' }, call: ['image_generation', () => ({ prompt: 'cat' })], others: { 'draw-image': [picture] } },
-  { tool: { type: 'image_generation' }, call: ['image_generation', () => ({ prompt: 'cat' })], others: { 'draw-image': [picture] }, item: 'image_generation_call' },
+  {
+    tool: { type: 'image_generation' },
+    call: ['image_generation', () => ({ prompt: 'cat' })],
+    others: { 'draw-image': [picture] },
+    item: 'image_generation_call',
+  },
   { tool: { type: 'openrouter:tool_search' }, call: ['tool_search', () => ({ query: 'x' })] },
   { tool: { type: 'openrouter:experimental__search_models' }, call: ['experimental__search_models', () => ({ query: 'draw' })] },
-  { tool: { type: 'openrouter:advisor', parameters: { model: 'acme/big' } }, call: ['advisor', () => ({ prompt: 'x' })], others: { big: [says('Do it.')] } },
-  { tool: { type: 'openrouter:subagent', parameters: { model: 'acme/big' } }, call: ['subagent', () => ({ task_name: 't', task_description: 'd' })], others: { big: [says('Done.')] } },
   {
-    tool: { type: 'openrouter:fusion', parameters: { analysis_models: ['acme/big'], tools: [] } }, call: ['fusion', () => ({ prompt: 'x' })],
-    more: [says(JSON.stringify(analysis))], others: { big: [stream([chatEvents.role(), chatEvents.reasoning('hm'), chatEvents.text('a'), chatEvents.finish(), chatEvents.usage(), chatEvents.done()])] },
+    tool: { type: 'openrouter:advisor', parameters: { model: 'acme/big' } },
+    call: ['advisor', () => ({ prompt: 'x' })],
+    others: { big: [says('Do it.')] },
   },
-  { tool: { type: 'openrouter:apply_patch' }, call: ['apply_patch', () => ({ type: 'create_file', path: 'a', diff: '+a\n' })], item: 'apply_patch_call' },
+  {
+    tool: { type: 'openrouter:subagent', parameters: { model: 'acme/big' } },
+    call: ['subagent', () => ({ task_name: 't', task_description: 'd' })],
+    others: { big: [says('Done.')] },
+  },
+  {
+    tool: { type: 'openrouter:fusion', parameters: { analysis_models: ['acme/big'], tools: [] } },
+    call: ['fusion', () => ({ prompt: 'x' })],
+    more: [says(JSON.stringify(analysis))],
+    others: {
+      big: [
+        stream([chatEvents.role(), chatEvents.reasoning('hm'), chatEvents.text('a'), chatEvents.finish(), chatEvents.usage(), chatEvents.done()]),
+      ],
+    },
+  },
+  {
+    tool: { type: 'openrouter:apply_patch' },
+    call: ['apply_patch', () => ({ type: 'create_file', path: 'a', diff: '+a\n' })],
+    item: 'apply_patch_call',
+  },
   { tool: { type: 'openrouter:shell' }, call: ['shell', () => ({ commands: ['ls'] })] },
   { tool: { type: 'openrouter:bash' }, call: ['bash', () => ({ command: 'ls' })] },
   { tool: { type: 'openrouter:files' }, call: ['files', () => ({ operation: 'list' })] },
@@ -117,7 +162,9 @@ describe('@openrouter/sdk', () => {
     expect(answer.output[0]!.type).toBe(story.item ?? story.tool.type)
     scripts = { small: [says('Again.')] }
     const input = [{ role: 'user' as const, content: 'hi' }, ...(answer.output as never[]), { role: 'user' as const, content: 'and?' }]
-    expect(((await client.beta.responses.send({ responsesRequest: { ...request(story), input, stream: false } })) as OpenResponsesResult).status).toBe('completed')
+    expect(
+      ((await client.beta.responses.send({ responsesRequest: { ...request(story), input, stream: false } })) as OpenResponsesResult).status,
+    ).toBe('completed')
   })
 })
 

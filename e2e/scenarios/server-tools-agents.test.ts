@@ -40,7 +40,11 @@ beforeAll(async () => {
   await once(sandbox, 'listening')
   gateway = await startGateway({
     providers: [{ slug: 'acme', name: 'Acme', dialect: 'openai-chat', base_url: upstream.url, api_keys: ['upstream-key'] }],
-    models: MODELS.map((name) => ({ slug: `acme/${name}`, context_length: 64_000, endpoints: [{ provider: 'acme', upstream_model: name, pricing: { input: 1, output: 2 } }] })),
+    models: MODELS.map((name) => ({
+      slug: `acme/${name}`,
+      context_length: 64_000,
+      endpoints: [{ provider: 'acme', upstream_model: name, pricing: { input: 1, output: 2 } }],
+    })),
     routing: { sticky: false, cooldown: false },
     tools: { sandbox: { url: `http://127.0.0.1:${(sandbox.address() as AddressInfo).port}/box`, api_key: 'box-key' } },
   })
@@ -63,8 +67,18 @@ describe.each([true, false])('agents (stream: %s)', (streamed) => {
   it('asks an advisor, whose tokens cost but are not the answer’s', async () => {
     scripts = { small: [calls(['advisor', { prompt: 'Which way?' }]), says('Left.')], big: [says('Go left.')] }
     const answer = await ask({ tools: [{ type: 'gateway:advisor', parameters: { model: 'acme/big', instructions: 'Be decisive.' } }] }, streamed)
-    expect(answer.output[0]).toMatchObject({ type: 'gateway:advisor', status: 'completed', model: 'acme/big', prompt: 'Which way?', advice: 'Go left.', instance_name: 'advisor_0' })
-    expect(messagesOf(requestsTo('big')[0]!)).toEqual([{ role: 'system', content: 'Be decisive.' }, { role: 'user', content: 'Which way?' }])
+    expect(answer.output[0]).toMatchObject({
+      type: 'gateway:advisor',
+      status: 'completed',
+      model: 'acme/big',
+      prompt: 'Which way?',
+      advice: 'Go left.',
+      instance_name: 'advisor_0',
+    })
+    expect(messagesOf(requestsTo('big')[0]!)).toEqual([
+      { role: 'system', content: 'Be decisive.' },
+      { role: 'user', content: 'Which way?' },
+    ])
     const turn = 11e-6 + 14e-6
     expect(answer['usage']).toMatchObject({ input_tokens: 22, cost: expect.closeTo(3 * turn, 9) })
     expect(answer.gateway_metadata).toMatchObject({ pipeline: [{ type: 'server_tools', cost_usd: expect.closeTo(turn, 9) }] })
@@ -75,10 +89,28 @@ describe.each([true, false])('agents (stream: %s)', (streamed) => {
       { type: 'gateway:advisor', parameters: { name: 'Reviewer', model: 'acme/big' } },
       { type: 'gateway:advisor', parameters: { name: 'Architect', model: 'acme/other', forward_transcript: true } },
     ]
-    scripts = { small: [calls(['advisor_reviewer', { prompt: 'And now?' }], ['advisor_architect', {}]), says('Done.')], big: [says('Fix it.')], other: [says('Scale it.')] }
-    const before = { type: 'gateway:advisor', id: 'st_1', status: 'completed', instance_name: 'Reviewer', prompt: 'First?', advice: 'Yes.', model: 'acme/big' }
-    const answer = await ask({ input: [{ role: 'user', content: 'Build it.' }, before, { role: 'user', content: 'Go on.' }], tools: advisors }, streamed)
-    expect(answer.output.slice(0, 2)).toMatchObject([{ instance_name: 'Reviewer', advice: 'Fix it.' }, { instance_name: 'Architect', advice: 'Scale it.' }])
+    scripts = {
+      small: [calls(['advisor_reviewer', { prompt: 'And now?' }], ['advisor_architect', {}]), says('Done.')],
+      big: [says('Fix it.')],
+      other: [says('Scale it.')],
+    }
+    const before = {
+      type: 'gateway:advisor',
+      id: 'st_1',
+      status: 'completed',
+      instance_name: 'Reviewer',
+      prompt: 'First?',
+      advice: 'Yes.',
+      model: 'acme/big',
+    }
+    const answer = await ask(
+      { input: [{ role: 'user', content: 'Build it.' }, before, { role: 'user', content: 'Go on.' }], tools: advisors },
+      streamed,
+    )
+    expect(answer.output.slice(0, 2)).toMatchObject([
+      { instance_name: 'Reviewer', advice: 'Fix it.' },
+      { instance_name: 'Architect', advice: 'Scale it.' },
+    ])
     expect(messagesOf(requestsTo('big')[0]!).map(({ content }) => content)).toEqual(['First?', 'Yes.', 'And now?'])
     expect(JSON.stringify(messagesOf(requestsTo('other')[0]!))).toContain('Build it.')
   })
@@ -86,28 +118,59 @@ describe.each([true, false])('agents (stream: %s)', (streamed) => {
   it('goes on without advice when the advisor fails', async () => {
     scripts = { small: [calls(['advisor', { prompt: 'x' }]), says('Alone then.')], big: [status(400, { error: { message: 'no such parameter' } })] }
     const answer = await ask({ tools: [{ type: 'gateway:advisor', parameters: { model: 'acme/big' } }] }, streamed)
-    expect(answer.output).toMatchObject([{ type: 'gateway:advisor', status: 'failed', error: expect.stringContaining('advisor failed') }, { type: 'message' }])
+    expect(answer.output).toMatchObject([
+      { type: 'gateway:advisor', status: 'failed', error: expect.stringContaining('advisor failed') },
+      { type: 'message' },
+    ])
   })
 
   it('hands tasks to a subagent with tools of its own, but no agents', async () => {
-    scripts = { small: [calls(['subagent', { task_name: 'count', task_description: 'Count the hours.' }]), says('Ten.')], big: [calls(['datetime', {}]), says('Ten hours.')] }
-    const parameters = { model: 'acme/big', max_tool_calls: 3, tools: [{ type: 'gateway:datetime' }, { type: 'gateway:advisor' }, { type: 'gateway:fusion' }] }
+    scripts = {
+      small: [calls(['subagent', { task_name: 'count', task_description: 'Count the hours.' }]), says('Ten.')],
+      big: [calls(['datetime', {}]), says('Ten hours.')],
+    }
+    const parameters = {
+      model: 'acme/big',
+      max_tool_calls: 3,
+      tools: [{ type: 'gateway:datetime' }, { type: 'gateway:advisor' }, { type: 'gateway:fusion' }],
+    }
     const answer = await ask({ tools: [{ type: 'gateway:subagent', parameters }] }, streamed)
-    expect(answer.output[0]).toMatchObject({ type: 'gateway:subagent', status: 'completed', call_id: 'call_subagent_0', task_name: 'count', outcome: 'Ten hours.', model: 'acme/big' })
+    expect(answer.output[0]).toMatchObject({
+      type: 'gateway:subagent',
+      status: 'completed',
+      call_id: 'call_subagent_0',
+      task_name: 'count',
+      outcome: 'Ten hours.',
+      model: 'acme/big',
+    })
     const [first, second] = requestsTo('big')
     expect((first!.body['tools'] as { function: { name: string } }[]).map((tool) => tool.function.name)).toEqual(['datetime'])
     expect(messagesOf(second!).at(-1)!.role).toBe('tool')
   })
 
   it('asks a panel and an analyst', async () => {
-    const analysis = { consensus: ['It is round.'], contradictions: [], partial_coverage: [], unique_insights: [{ model: 'acme/big', insight: 'And blue.' }], blind_spots: [] }
+    const analysis = {
+      consensus: ['It is round.'],
+      contradictions: [],
+      partial_coverage: [],
+      unique_insights: [{ model: 'acme/big', insight: 'And blue.' }],
+      blind_spots: [],
+    }
     scripts = {
       small: [calls(['fusion', { prompt: 'What is the Earth?' }]), says('```json\n', JSON.stringify(analysis), '\n```'), says('Round and blue.')],
-      big: [says('Round ', 'and blue.')], other: [status(429, { error: { message: 'slow down' } })],
+      big: [says('Round ', 'and blue.')],
+      other: [status(429, { error: { message: 'slow down' } })],
     }
-    const answer = await ask({ tools: [{ type: 'gateway:fusion', parameters: { analysis_models: ['acme/big', 'acme/other'], tools: [] } }] }, streamed)
+    const answer = await ask(
+      { tools: [{ type: 'gateway:fusion', parameters: { analysis_models: ['acme/big', 'acme/other'], tools: [] } }] },
+      streamed,
+    )
     expect(answer.output[0]).toMatchObject({
-      type: 'gateway:fusion', status: 'completed', analysis, responses: [{ model: 'acme/big', content: 'Round and blue.' }], failed_models: [{ model: 'acme/other', status_code: 429 }],
+      type: 'gateway:fusion',
+      status: 'completed',
+      analysis,
+      responses: [{ model: 'acme/big', content: 'Round and blue.' }],
+      failed_models: [{ model: 'acme/other', status_code: 429 }],
     })
   })
 
@@ -121,7 +184,21 @@ describe.each([true, false])('agents (stream: %s)', (streamed) => {
     const picture = 'iVBORw0KGgo='
     scripts = {
       small: [calls(['image_generation', { prompt: 'a cat' }]), says('Here.')],
-      'draw-image': [stream([{ id: 'c', object: 'chat.completion.chunk', model: 'draw-image', choices: [{ index: 0, delta: { role: 'assistant', images: [{ type: 'image_url', image_url: { url: `data:image/png;base64,${picture}` } }] } }] }, chatEvents.finish(), chatEvents.usage(), chatEvents.done()])],
+      'draw-image': [
+        stream([
+          {
+            id: 'c',
+            object: 'chat.completion.chunk',
+            model: 'draw-image',
+            choices: [
+              { index: 0, delta: { role: 'assistant', images: [{ type: 'image_url', image_url: { url: `data:image/png;base64,${picture}` } }] } },
+            ],
+          },
+          chatEvents.finish(),
+          chatEvents.usage(),
+          chatEvents.done(),
+        ]),
+      ],
     }
     const answer = await ask({ tools: [{ type }] }, streamed)
     expect(answer.output[0]).toMatchObject({ type: type.includes(':') ? type : 'image_generation_call', status: 'completed', result: picture })
@@ -129,10 +206,25 @@ describe.each([true, false])('agents (stream: %s)', (streamed) => {
   })
 
   it('loads deferred functions when a search finds them', async () => {
-    const deferred = (name: string, description: string) => ({ type: 'function', name, description, parameters: { type: 'object', properties: {} }, defer_loading: true })
-    scripts = { small: [calls(['tool_search', { query: 'weath(er' }]), calls(['tool_search', { query: 'WEATHER|rain' }]), calls(['get_weather', {}])] }
-    const answer = await ask({ tools: [{ type: 'gateway:tool_search' }, deferred('get_weather', 'Weather of a city'), deferred('send_mail', 'Sends mail')] }, streamed)
-    expect(answer.output).toMatchObject([{ type: 'gateway:tool_search', status: 'incomplete' }, { type: 'gateway:tool_search', status: 'completed', query: 'WEATHER|rain' }, { type: 'function_call', name: 'get_weather' }])
+    const deferred = (name: string, description: string) => ({
+      type: 'function',
+      name,
+      description,
+      parameters: { type: 'object', properties: {} },
+      defer_loading: true,
+    })
+    scripts = {
+      small: [calls(['tool_search', { query: 'weath(er' }]), calls(['tool_search', { query: 'WEATHER|rain' }]), calls(['get_weather', {}])],
+    }
+    const answer = await ask(
+      { tools: [{ type: 'gateway:tool_search' }, deferred('get_weather', 'Weather of a city'), deferred('send_mail', 'Sends mail')] },
+      streamed,
+    )
+    expect(answer.output).toMatchObject([
+      { type: 'gateway:tool_search', status: 'incomplete' },
+      { type: 'gateway:tool_search', status: 'completed', query: 'WEATHER|rain' },
+      { type: 'function_call', name: 'get_weather' },
+    ])
     const names = requestsTo('small').map(({ body }) => (body['tools'] as { function: { name: string } }[]).map((tool) => tool.function.name))
     expect(names).toEqual([['tool_search'], ['tool_search'], ['tool_search', 'get_weather']])
   })
@@ -141,7 +233,11 @@ describe.each([true, false])('agents (stream: %s)', (streamed) => {
     scripts = { small: [calls(['experimental__search_models', { query: 'draw', output_modalities: ['image'] }]), says('ok')] }
     const answer = await ask({ tools: [{ type: 'gateway:experimental__search_models' }] }, streamed)
     expect(answer.output[0]).toMatchObject({ type: 'gateway:experimental__search_models', status: 'completed', query: 'draw' })
-    expect(JSON.parse(messagesOf(requestsTo('small')[1]!).at(-1)!.content)).toMatchObject({ models: [{ id: 'acme/draw-image' }], total_results: 1, showing: 1 })
+    expect(JSON.parse(messagesOf(requestsTo('small')[1]!).at(-1)!.content)).toMatchObject({
+      models: [{ id: 'acme/draw-image' }],
+      total_results: 1,
+      showing: 1,
+    })
   })
 
   it('hands valid patches to the caller and bad ones back to the model', async () => {
@@ -152,18 +248,39 @@ describe.each([true, false])('agents (stream: %s)', (streamed) => {
     expect(answer.output).toMatchObject([{ type: 'apply_patch_call', status: 'completed', call_id: 'call_apply_patch_0', operation: good }])
     expect(messagesOf(requestsTo('small')[1]!).at(-1)!.content).toContain('must begin with')
     scripts = { small: [says('Applied.')] }
-    await ask({ input: [{ role: 'user', content: 'x' }, ...answer.output, { type: 'apply_patch_call_output', call_id: 'call_apply_patch_0', status: 'completed', output: 'done' }], tools: [{ type: 'gateway:apply_patch' }] }, streamed)
-    expect(messagesOf(requestsTo('small').at(-1)!).slice(-2)).toMatchObject([{ role: 'assistant', tool_calls: [{ function: { name: 'apply_patch' } }] }, { role: 'tool', content: expect.stringContaining('done') }])
+    await ask(
+      {
+        input: [
+          { role: 'user', content: 'x' },
+          ...answer.output,
+          { type: 'apply_patch_call_output', call_id: 'call_apply_patch_0', status: 'completed', output: 'done' },
+        ],
+        tools: [{ type: 'gateway:apply_patch' }],
+      },
+      streamed,
+    )
+    expect(messagesOf(requestsTo('small').at(-1)!).slice(-2)).toMatchObject([
+      { role: 'assistant', tool_calls: [{ function: { name: 'apply_patch' } }] },
+      { role: 'tool', content: expect.stringContaining('done') },
+    ])
   })
 
   it('runs commands and files in the sandbox of the operator', async () => {
-    scripts = { small: [calls(['shell', { commands: ['echo hello'] }], ['bash', { command: 'echo hi' }], ['files', { operation: 'list' }]), says('ok')] }
+    scripts = {
+      small: [calls(['shell', { commands: ['echo hello'] }], ['bash', { command: 'echo hi' }], ['files', { operation: 'list' }]), says('ok')],
+    }
     commands.length = 0
     const answer = await ask({ tools: ['shell', 'bash', 'files'].map((name) => ({ type: `gateway:${name}` })) }, streamed)
     expect(answer.output).toMatchObject([
-      { type: 'gateway:shell', status: 'completed', action: { commands: ['echo hello'] }, output: [{ stdout: 'hello\n', outcome: { type: 'exit', exit_code: 0 } }] },
+      {
+        type: 'gateway:shell',
+        status: 'completed',
+        action: { commands: ['echo hello'] },
+        output: [{ stdout: 'hello\n', outcome: { type: 'exit', exit_code: 0 } }],
+      },
       { type: 'gateway:bash', status: 'completed', command: 'echo hi', stdout: 'hi', stderr: 'oops', exitCode: 3 },
-      { type: 'gateway:files', status: 'completed', operation: 'list', result: '["notes.txt"]' }, { type: 'message' },
+      { type: 'gateway:files', status: 'completed', operation: 'list', result: '["notes.txt"]' },
+      { type: 'message' },
     ])
     expect(commands.map(({ path }) => path).toSorted()).toEqual(['/box/bash', '/box/files', '/box/shell'])
     for (const { body, authorization } of commands) {
@@ -177,7 +294,15 @@ describe('what is refused before anything is sent', () => {
   const defer = { type: 'function', name: 'f', parameters: {}, defer_loading: true }
   it.each([
     [{ tools: [{ type: 'gateway:advisor' }, { type: 'gateway:advisor' }] }, 'Only one advisor'],
-    [{ tools: [{ type: 'gateway:advisor', parameters: { name: 'a' } }, { type: 'gateway:advisor', parameters: { name: ' a ' } }] }, 'names must differ'],
+    [
+      {
+        tools: [
+          { type: 'gateway:advisor', parameters: { name: 'a' } },
+          { type: 'gateway:advisor', parameters: { name: ' a ' } },
+        ],
+      },
+      'names must differ',
+    ],
     [{ tools: [{ type: 'gateway:subagent', parameters: { tools: [{ type: 'gateway:subagent' }] } }] }, 'cannot have subagents'],
     [{ tools: [{ type: 'gateway:subagent', parameters: { inherit_functions: true } }] }, 'not supported'],
     [{ tools: [{ type: 'gateway:tool_search' }, defer], tool_choice: 'required' }, 'tool_choice'],
@@ -195,35 +320,50 @@ describe('a caller who leaves', () => {
     response.flushHeaders()
   }
   const phases: readonly (readonly [string, () => { readonly tools: readonly Json[]; readonly hangsAt: string }])[] = [
-    ['while a tool asks a model', () => {
-      scripts = { small: [calls(['advisor', { prompt: 'x' }])], big: [slow] }
-      return { tools: [{ type: 'gateway:advisor', parameters: { model: 'acme/big' } }], hangsAt: 'big' }
-    }],
-    ['while the second turn is awaited', () => {
-      scripts = { small: [calls(['datetime', {}]), slow] }
-      return { tools: [{ type: 'gateway:datetime' }], hangsAt: 'small' }
-    }],
-    ['while a panel thinks', () => {
-      scripts = { small: [calls(['fusion', { prompt: 'x' }])], big: [slow], other: [slow] }
-      return { tools: [{ type: 'gateway:fusion', parameters: { analysis_models: ['acme/big', 'acme/other'], tools: [] } }], hangsAt: 'other' }
-    }],
-    ['while the first turn streams', () => {
-      scripts = { small: [stream([chatEvents.role(), chatEvents.text('hm')], { then: 'hang' })] }
-      return { tools: [{ type: 'gateway:datetime' }], hangsAt: 'small' }
-    }],
+    [
+      'while a tool asks a model',
+      () => {
+        scripts = { small: [calls(['advisor', { prompt: 'x' }])], big: [slow] }
+        return { tools: [{ type: 'gateway:advisor', parameters: { model: 'acme/big' } }], hangsAt: 'big' }
+      },
+    ],
+    [
+      'while the second turn is awaited',
+      () => {
+        scripts = { small: [calls(['datetime', {}]), slow] }
+        return { tools: [{ type: 'gateway:datetime' }], hangsAt: 'small' }
+      },
+    ],
+    [
+      'while a panel thinks',
+      () => {
+        scripts = { small: [calls(['fusion', { prompt: 'x' }])], big: [slow], other: [slow] }
+        return { tools: [{ type: 'gateway:fusion', parameters: { analysis_models: ['acme/big', 'acme/other'], tools: [] } }], hangsAt: 'other' }
+      },
+    ],
+    [
+      'while the first turn streams',
+      () => {
+        scripts = { small: [stream([chatEvents.role(), chatEvents.text('hm')], { then: 'hang' })] }
+        return { tools: [{ type: 'gateway:datetime' }], hangsAt: 'small' }
+      },
+    ],
   ]
   it.each(phases)('%s: the upstream hears of it at once', async (_name, prepare) => {
     const { tools, hangsAt } = prepare()
     const gone = new AbortController()
     const turns = hangsAt === 'small' && tools[0]!['type'] === 'gateway:datetime' && scripts['small']!.length > 1 ? 2 : 1
-    const pending = gateway.respond({ model: 'acme/small', input: 'hi', tools, stream: true }, { signal: gone.signal }).then((response) => response.text())
+    const pending = gateway
+      .respond({ model: 'acme/small', input: 'hi', tools, stream: true }, { signal: gone.signal })
+      .then((response) => response.text())
     const until = performance.now() + 5_000
     while (requestsTo(hangsAt).length < turns && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 5))
     await new Promise((resolve) => setTimeout(resolve, 30))
     const left = performance.now()
     gone.abort()
     await expect(pending).rejects.toThrow()
-    while (requestsTo(hangsAt).at(-1)!.abortedAt === undefined && performance.now() < left + 2_000) await new Promise((resolve) => setTimeout(resolve, 5))
+    while (requestsTo(hangsAt).at(-1)!.abortedAt === undefined && performance.now() < left + 2_000)
+      await new Promise((resolve) => setTimeout(resolve, 5))
     expect(requestsTo(hangsAt).at(-1)!.abortedAt! - left).toBeLessThan(500)
     const still = gateway.app.calls
     while (still.size > 0 && performance.now() < left + 2_000) await new Promise((resolve) => setTimeout(resolve, 5))

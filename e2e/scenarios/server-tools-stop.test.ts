@@ -39,20 +39,52 @@ const table: readonly (readonly [string, Row])[] = [
   ['step_count_is 1', { when: [{ type: 'step_count_is', step_count: 1 }], turns: 1, by: 'step_count_is' }],
   ['step_count_is 5', { when: [{ type: 'step_count_is', step_count: 5 }], turns: 5, by: 'step_count_is' }],
   ['has_tool_call by type', { when: [{ type: 'has_tool_call', tool_name: 'gateway:experimental__search_models' }], turns: 2, by: 'has_tool_call' }],
-  ['has_tool_call by the other spelling', { when: [{ type: 'has_tool_call', tool_name: 'openrouter:experimental__search_models' }], turns: 2, by: 'has_tool_call' }],
+  [
+    'has_tool_call by the other spelling',
+    { when: [{ type: 'has_tool_call', tool_name: 'openrouter:experimental__search_models' }], turns: 2, by: 'has_tool_call' },
+  ],
   ['has_tool_call by name', { when: [{ type: 'has_tool_call', tool_name: 'datetime' }], turns: 1, by: 'has_tool_call' }],
   ['max_tokens_used, exceeded in the third turn', { when: [{ type: 'max_tokens_used', max_tokens: 53 }], turns: 3, by: 'max_tokens_used' }],
   ['max_tokens_used, met but not exceeded in the third', { when: [{ type: 'max_tokens_used', max_tokens: 54 }], turns: 4, by: 'max_tokens_used' }],
   ['max_cost', { when: [{ type: 'max_cost', max_cost_in_dollars: TURN_COST * 1.5 }], turns: 2, by: 'max_cost' }],
   ['finish_reason_is', { when: [{ type: 'finish_reason_is', reason: 'tool_calls' }], turns: 1, by: 'finish_reason_is' }],
-  ['a finish reason that does not come, and one condition that holds', { when: [{ type: 'finish_reason_is', reason: 'length' }, { type: 'step_count_is', step_count: 3 }], turns: 3, by: 'step_count_is' }],
-  ['the first of several to hold', { when: [{ type: 'step_count_is', step_count: 4 }, { type: 'max_tokens_used', max_tokens: 20 }, { type: 'max_cost', max_cost_in_dollars: 1 }], turns: 2, by: 'max_tokens_used' }],
-  ['all five', {
-    when: [
-      { type: 'step_count_is', step_count: 9 }, { type: 'has_tool_call', tool_name: 'experimental__search_models' }, { type: 'max_tokens_used', max_tokens: 900 },
-      { type: 'max_cost', max_cost_in_dollars: 1 }, { type: 'finish_reason_is', reason: 'length' },
-    ], turns: 2, by: 'has_tool_call',
-  }],
+  [
+    'a finish reason that does not come, and one condition that holds',
+    {
+      when: [
+        { type: 'finish_reason_is', reason: 'length' },
+        { type: 'step_count_is', step_count: 3 },
+      ],
+      turns: 3,
+      by: 'step_count_is',
+    },
+  ],
+  [
+    'the first of several to hold',
+    {
+      when: [
+        { type: 'step_count_is', step_count: 4 },
+        { type: 'max_tokens_used', max_tokens: 20 },
+        { type: 'max_cost', max_cost_in_dollars: 1 },
+      ],
+      turns: 2,
+      by: 'max_tokens_used',
+    },
+  ],
+  [
+    'all five',
+    {
+      when: [
+        { type: 'step_count_is', step_count: 9 },
+        { type: 'has_tool_call', tool_name: 'experimental__search_models' },
+        { type: 'max_tokens_used', max_tokens: 900 },
+        { type: 'max_cost', max_cost_in_dollars: 1 },
+        { type: 'finish_reason_is', reason: 'length' },
+      ],
+      turns: 2,
+      by: 'has_tool_call',
+    },
+  ],
   ['max_tool_calls 1', { calls: 1, turns: 1, by: 'max_tool_calls' }],
   ['max_tool_calls 4, where the second turn makes two', { calls: 4, turns: 3, by: 'max_tool_calls' }],
   ['conditions instead of max_tool_calls', { calls: 1, when: [{ type: 'step_count_is', step_count: 3 }], turns: 3, by: 'step_count_is' }],
@@ -60,7 +92,11 @@ const table: readonly (readonly [string, Row])[] = [
 
 describe.each([true, false])('stop conditions (stream: %s)', (streamed) => {
   it.each(table)('%s', async (_name, { when, calls: budget, turns, by }) => {
-    const answer = await askGateway(gateway, { tools, ...(when === undefined ? {} : { stop_server_tools_when: when }), ...(budget === undefined ? {} : { max_tool_calls: budget }) }, streamed)
+    const answer = await askGateway(
+      gateway,
+      { tools, ...(when === undefined ? {} : { stop_server_tools_when: when }), ...(budget === undefined ? {} : { max_tool_calls: budget }) },
+      streamed,
+    )
     const requests = upstream.requests.slice(from)
     expect(requests.map(({ body }) => body['tool_choice'] ?? 'auto')).toEqual([...Array<string>(turns).fill('auto'), 'none'])
     expect(answer.gateway_metadata).toMatchObject({ pipeline: [{ data: { stopped_by: by, turns: turns + 1 } }] })
@@ -86,7 +122,9 @@ it('runs what fits the budget of a turn with too many calls, and says so to the 
 it('gives the last turn no tools where the endpoint cannot be told to leave them', async () => {
   const other = await startGateway({
     ...chatConfig([upstream.url]),
-    models: [{ slug: 'acme/small', context_length: 8000, endpoints: [{ provider: 'acme', upstream_model: 'small-1', unsupported: ['tool_choice'] }] }],
+    models: [
+      { slug: 'acme/small', context_length: 8000, endpoints: [{ provider: 'acme', upstream_model: 'small-1', unsupported: ['tool_choice'] }] },
+    ],
   })
   upstream.script(calls(['datetime', {}]), stream([chatEvents.text('done'), chatEvents.finish(), chatEvents.usage(), chatEvents.done()]))
   await askGateway(other, { tools, max_tool_calls: 1 }, false)

@@ -37,7 +37,12 @@ describe.each([true, false])('the loop (stream: %s)', (streamed) => {
         { type: 'gateway:datetime', status: 'completed', timezone: 'Asia/Tokyo', datetime: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*\+09:00$/) },
         { type: 'message', content: [{ text: 'It is late in Tokyo.' }] },
       ],
-      usage: { input_tokens: 22, output_tokens: 14, input_tokens_details: { cached_tokens: 6 }, server_tool_use_details: { tool_calls_requested: 1, tool_calls_executed: 1 } },
+      usage: {
+        input_tokens: 22,
+        output_tokens: 14,
+        input_tokens_details: { cached_tokens: 6 },
+        server_tool_use_details: { tool_calls_requested: 1, tool_calls_executed: 1 },
+      },
       tools: [],
     })
     const offered = upstream.requests[0]!.body['tools'] as { function: { name: string } }[]
@@ -52,12 +57,19 @@ describe.each([true, false])('the loop (stream: %s)', (streamed) => {
     upstream.script(callsAfter('Let me look.', ['datetime', { timezone: 'UTC' }], ['datetime', { timezone: 'Europe/Zurich' }]), says('Done.'))
     const answer = await ask({ tools: [datetime] }, streamed)
     expect(types(answer)).toEqual(['message', 'gateway:datetime', 'gateway:datetime', 'message'])
-    expect(messages(1).slice(-3)).toMatchObject([{ role: 'assistant', content: 'Let me look.' }, { role: 'tool', tool_call_id: 'call_datetime_0' }, { role: 'tool', tool_call_id: 'call_datetime_1' }])
+    expect(messages(1).slice(-3)).toMatchObject([
+      { role: 'assistant', content: 'Let me look.' },
+      { role: 'tool', tool_call_id: 'call_datetime_0' },
+      { role: 'tool', tool_call_id: 'call_datetime_1' },
+    ])
   })
 
   it('answers in the spelling that was asked', async () => {
     upstream.script(calls(['datetime', {}]), says('Now.'))
-    expect(types(await ask({ tools: [{ type: 'openrouter:datetime', parameters: { timezone: 'Asia/Tokyo' } }] }, streamed))).toEqual(['openrouter:datetime', 'message'])
+    expect(types(await ask({ tools: [{ type: 'openrouter:datetime', parameters: { timezone: 'Asia/Tokyo' } }] }, streamed))).toEqual([
+      'openrouter:datetime',
+      'message',
+    ])
   })
 
   it("gives the caller's own call back together with what was done", async () => {
@@ -65,15 +77,25 @@ describe.each([true, false])('the loop (stream: %s)', (streamed) => {
     const answer = await ask({ tools: [datetime, weather] }, streamed)
     expect(answer['status']).toBe('completed')
     expect(answer.output).toHaveLength(2)
-    expect(answer.output).toEqual(expect.arrayContaining([
-      expect.objectContaining({ type: 'gateway:datetime', status: 'completed' }), expect.objectContaining({ type: 'function_call', name: 'weather', arguments: '{"city":"Bern"}' }),
-    ]))
+    expect(answer.output).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ type: 'gateway:datetime', status: 'completed' }),
+        expect.objectContaining({ type: 'function_call', name: 'weather', arguments: '{"city":"Bern"}' }),
+      ]),
+    )
     expect(upstream.requests).toHaveLength(1)
   })
 
   it('replays reasoning of a turn to the model in the next one', async () => {
     upstream.script(
-      stream([chatEvents.role(), chatEvents.reasoning('I need the time.'), chatEvents.call(0, 'c1', 'datetime', '{}'), chatEvents.finish('tool_calls'), chatEvents.usage(), chatEvents.done()]),
+      stream([
+        chatEvents.role(),
+        chatEvents.reasoning('I need the time.'),
+        chatEvents.call(0, 'c1', 'datetime', '{}'),
+        chatEvents.finish('tool_calls'),
+        chatEvents.usage(),
+        chatEvents.done(),
+      ]),
       says('Now.'),
     )
     expect(types(await ask({ tools: [datetime] }, streamed))).toEqual(['reasoning', 'gateway:datetime', 'message'])
@@ -85,7 +107,10 @@ describe('what the model is offered', () => {
     upstream.script(calls(['gateway_datetime', {}]), says('ok'))
     const own = { type: 'function', name: 'datetime', parameters: { type: 'object' } }
     expect(types(await ask({ tools: [datetime, own] }))).toEqual(['gateway:datetime', 'message'])
-    expect((upstream.requests[0]!.body['tools'] as { function: { name: string } }[]).map((tool) => tool.function.name).toSorted()).toEqual(['datetime', 'gateway_datetime'])
+    expect((upstream.requests[0]!.body['tools'] as { function: { name: string } }[]).map((tool) => tool.function.name).toSorted()).toEqual([
+      'datetime',
+      'gateway_datetime',
+    ])
   })
 
   it('forces a server tool once and then lets go', async () => {
@@ -100,8 +125,10 @@ describe('what the model is offered', () => {
     const item = { type: 'gateway:datetime', id: 'st_1', status: 'completed', datetime: '2026-01-02T03:04:05.000Z', timezone: 'UTC' }
     await ask({ tools: [datetime], input: [{ role: 'user', content: 'When?' }, item, { role: 'user', content: 'And now?' }] })
     expect(messages(0)).toMatchObject([
-      { role: 'user' }, { role: 'assistant', tool_calls: [{ id: 'st_1', function: { name: 'datetime' } }] },
-      { role: 'tool', tool_call_id: 'st_1', content: expect.stringContaining('2026-01-02T03:04:05.000Z') }, { role: 'user' },
+      { role: 'user' },
+      { role: 'assistant', tool_calls: [{ id: 'st_1', function: { name: 'datetime' } }] },
+      { role: 'tool', tool_call_id: 'st_1', content: expect.stringContaining('2026-01-02T03:04:05.000Z') },
+      { role: 'user' },
     ])
   })
 
@@ -123,7 +150,10 @@ describe('what the model is offered', () => {
 })
 
 describe('calls that go wrong', () => {
-  it.each([['not JSON', '{"timezone":'], ['of the wrong type', '{"timezone":5}']])('tells the model of arguments that are %s', async (_name, args) => {
+  it.each([
+    ['not JSON', '{"timezone":'],
+    ['of the wrong type', '{"timezone":5}'],
+  ])('tells the model of arguments that are %s', async (_name, args) => {
     upstream.script(calls(['datetime', args]), says('I give up.'))
     const answer = await ask({ tools: [datetime] })
     expect(answer.output[0]).toMatchObject({ type: 'gateway:datetime', status: 'incomplete' })
@@ -135,7 +165,9 @@ describe('calls that go wrong', () => {
     upstream.script(calls(['experimental__search_models', { query: 'zzz' }]))
     const answer = await ask({ tools: [{ type: 'gateway:experimental__search_models' }] })
     expect(upstream.requests).toHaveLength(4)
-    expect(answer.gateway_metadata).toMatchObject({ pipeline: [{ type: 'server_tools', data: { stopped_by: 'repeated_call', tool_calls_executed: 3 } }] })
+    expect(answer.gateway_metadata).toMatchObject({
+      pipeline: [{ type: 'server_tools', data: { stopped_by: 'repeated_call', tool_calls_executed: 3 } }],
+    })
   })
 })
 
@@ -160,7 +192,10 @@ describe('failover between turns', () => {
     const response = await gateway.respond({ model: 'acme/small', input: 'hi', tools: [datetime], stream: true, provider: { only: ['acme'] } })
     const { terminal, output } = checkWire(await response.text())
     expect(terminal.type).toBe('response.failed')
-    expect(output.map(({ type, status }) => [type, status])).toEqual([['gateway:datetime', 'completed'], ['message', 'incomplete']])
+    expect(output.map(({ type, status }) => [type, status])).toEqual([
+      ['gateway:datetime', 'completed'],
+      ['message', 'incomplete'],
+    ])
     const record = (await (await gateway.api('GET', `/api/v1/generation?id=${response.headers.get('x-generation-id')}`)).json()) as { data: Json }
     expect(record.data['tokens_prompt']).toBeGreaterThan(11)
     expect(record.data['total_cost']).toBeGreaterThan(22e-6)
@@ -171,8 +206,13 @@ it('shows the loop in the metadata and leaves its steps in the record', async ()
   upstream.script(calls(['datetime', {}], ['datetime', { timezone: 'UTC' }]), says('ok'))
   const answer = await ask({ tools: [datetime] })
   expect(answer.gateway_metadata).toMatchObject({
-    attempts: [{ provider: 'Acme 0', status: 200 }, { provider: 'Acme 0', status: 200 }],
-    pipeline: [{ type: 'server_tools', name: 'server_tools', summary: '2 calls in 2 turns', data: { turns: 2, tools: { datetime: 2 } }, cost_usd: 0 }],
+    attempts: [
+      { provider: 'Acme 0', status: 200 },
+      { provider: 'Acme 0', status: 200 },
+    ],
+    pipeline: [
+      { type: 'server_tools', name: 'server_tools', summary: '2 calls in 2 turns', data: { turns: 2, tools: { datetime: 2 } }, cost_usd: 0 },
+    ],
   })
 })
 

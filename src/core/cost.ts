@@ -12,7 +12,8 @@ export function addCost(a: Cost, b: Cost): Cost {
     output: a.output + b.output,
     cacheDiscount: a.cacheDiscount + b.cacheDiscount,
     ...(Object.keys(extras).length === 0 ? {} : { extras }),
-    source: a.source === 'unknown' || b.source === 'unknown' ? 'unknown' : a.source === 'upstream' || b.source === 'upstream' ? 'upstream' : 'catalog',
+    source:
+      a.source === 'unknown' || b.source === 'unknown' ? 'unknown' : a.source === 'upstream' || b.source === 'upstream' ? 'upstream' : 'catalog',
   }
 }
 

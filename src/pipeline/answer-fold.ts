@@ -90,7 +90,9 @@ function toItem({ start, parts, summary, text, patch }: Draft): InputItem {
         ...start,
         type: 'message',
         role: 'assistant',
-        content: parts.map((part) => (part.kind === 'refusal' ? { type: 'refusal', refusal: part.text } : { type: 'output_text', text: part.text, annotations: part.annotations })),
+        content: parts.map((part) =>
+          part.kind === 'refusal' ? { type: 'refusal', refusal: part.text } : { type: 'output_text', text: part.text, annotations: part.annotations },
+        ),
       }
     case 'reasoning':
       return {
@@ -101,11 +103,11 @@ function toItem({ start, parts, summary, text, patch }: Draft): InputItem {
         ...(parts.length === 0 ? {} : { content: parts.map((part) => ({ type: 'reasoning_text', text: part.text })) }),
       }
     case 'function_call':
-      return { ...start, ...patch, type: 'function_call', arguments: wholeText(text, patch?.['arguments']) || '{}' } as InputItem
+      return { ...start, ...patch, type: 'function_call', arguments: wholeText(text, patch?.['arguments']) || '{}' }
     case 'custom_tool_call':
-      return { ...start, ...patch, type: 'custom_tool_call', input: wholeText(text, patch?.['input']) } as InputItem
+      return { ...start, ...patch, type: 'custom_tool_call', input: wholeText(text, patch?.['input']) }
     default:
-      return { ...start, ...patch, type: start.type } as InputItem
+      return { ...start, ...patch, type: start.type }
   }
 }
 

@@ -15,7 +15,12 @@ import { AnswerFold } from './answer-fold.ts'
  * the handler throws.
  */
 export async function askModel(
-  handler: Handler, parent: Call, request: ModelRequest, signal: AbortSignal, options: AskOptions, costOf: (usage: Usage, pricing: Pricing) => Cost,
+  handler: Handler,
+  parent: Call,
+  request: ModelRequest,
+  signal: AbortSignal,
+  options: AskOptions,
+  costOf: (usage: Usage, pricing: Pricing) => Cost,
 ): Promise<ModelAnswer> {
   const fold = new AnswerFold()
   const { preferredEndpoint: _, sessionId: __, ...rest } = parent
@@ -56,15 +61,29 @@ export async function askModel(
 
 /** Image models answer with image items, or with images in their text parts' place as data URLs. */
 function imagesOf(item: InputItem): string[] {
-  const fields = item as { readonly type: string; readonly result?: unknown; readonly imageUrl?: unknown; readonly imageB64?: unknown; readonly output_format?: unknown }
+  const fields = item as {
+    readonly type: string
+    readonly result?: unknown
+    readonly imageUrl?: unknown
+    readonly imageB64?: unknown
+    readonly output_format?: unknown
+  }
   if (fields.type !== 'image_generation_call' && !fields.type.endsWith(':image_generation')) return []
   const image = [fields.result, fields.imageUrl, fields.imageB64].find((value) => typeof value === 'string' && value !== '') as string | undefined
   if (image === undefined) return []
-  return [/^(?:data:|https?:)/.test(image) ? image : `data:image/${typeof fields.output_format === 'string' ? fields.output_format : 'png'};base64,${image}`]
+  return [
+    /^(?:data:|https?:)/.test(image)
+      ? image
+      : `data:image/${typeof fields.output_format === 'string' ? fields.output_format : 'png'};base64,${image}`,
+  ]
 }
 
 function sourcesOf(item: InputItem): CitableSource[] {
   if (item.type !== 'message' || !Array.isArray(item['content'])) return []
-  const parts = item['content'] as readonly { readonly annotations?: readonly { readonly type: string; readonly url?: string; readonly title?: string }[] }[]
-  return parts.flatMap(({ annotations }) => (annotations ?? []).flatMap(({ type, url, title }) => (type === 'url_citation' && url !== undefined ? [{ url, title: title ?? url }] : [])))
+  const parts = item['content'] as readonly {
+    readonly annotations?: readonly { readonly type: string; readonly url?: string; readonly title?: string }[]
+  }[]
+  return parts.flatMap(({ annotations }) =>
+    (annotations ?? []).flatMap(({ type, url, title }) => (type === 'url_citation' && url !== undefined ? [{ url, title: title ?? url }] : [])),
+  )
 }

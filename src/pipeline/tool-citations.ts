@@ -6,7 +6,12 @@ const MAX_CITATIONS = 200
 
 /** Fragments, final slashes and punctuation differ between what a search gave and what a model writes. */
 function normalise(url: string): string {
-  return url.replace(/#.*$/, '').replace(/[.,;:!?]+$/, '').replace(/\/$/, '').replace(/^https?:\/\/(?:www\.)?/, '').toLowerCase()
+  return url
+    .replace(/#.*$/, '')
+    .replace(/[.,;:!?]+$/, '')
+    .replace(/\/$/, '')
+    .replace(/^https?:\/\/(?:www\.)?/, '')
+    .toLowerCase()
 }
 
 export class SourceBook {
@@ -28,7 +33,11 @@ export class SourceBook {
       const source = this.#byUrl.get(normalise(linked ?? whole))
       if (source === undefined) continue
       citations.push({
-        type: 'url_citation', url: source.url, title: source.title, start_index: match.index, end_index: match.index + whole.length,
+        type: 'url_citation',
+        url: source.url,
+        title: source.title,
+        start_index: match.index,
+        end_index: match.index + whole.length,
         ...(source.content === undefined ? {} : { content: source.content }),
       })
       if (citations.length === MAX_CITATIONS) break

@@ -34,7 +34,8 @@ function replayItem(item: JsonObject, { tool, functionName }: OfferedTool, index
   const own = tool.replay?.(item)
   const callId = text(item['call_id']) ?? text(item['id']) ?? `call_history_${index}`
   const given = own?.arguments ?? text(item['arguments']) ?? '{}'
-  const output = own?.output ?? JSON.stringify(Object.fromEntries(Object.entries(item).filter(([field, value]) => !NOT_READ.has(field) && value != null)))
+  const output =
+    own?.output ?? JSON.stringify(Object.fromEntries(Object.entries(item).filter(([field, value]) => !NOT_READ.has(field) && value != null)))
   return [
     { type: 'function_call', call_id: callId, name: functionName, arguments: given },
     { type: 'function_call_output', call_id: callId, output },

@@ -50,7 +50,12 @@ export function toolLoopLayer(options: ToolLoopOptions): Layer {
       belt = createToolBelt(current)
     }
     if (!wantsTools(call.request, belt)) return next(call)
-    return new ToolLoop({ options, belt, limits: { ...DEFAULT_LOOP_LIMITS, ...options.toolLimits?.() }, newId: options.newId }, next, call, false).run()
+    return new ToolLoop(
+      { options, belt, limits: { ...DEFAULT_LOOP_LIMITS, ...options.toolLimits?.() }, newId: options.newId },
+      next,
+      call,
+      false,
+    ).run()
   }
 }
 
@@ -104,19 +109,40 @@ class ToolLoop {
         if (final || step.calls.length === 0) break
         const transcript = [...input, ...step.items()]
         const finished = yield* runTools(step.calls, {
-          call, step: this.#turns, budget: budget - this.#requested, timeLeftMs: this.#room.limits.wallMs - (call.clock.monotonic() - startedAt),
-          parallel: this.#room.limits.parallel, transcript, deferred: offer.deferred, newId: this.#room.newId, steps: this.#steps,
+          call,
+          step: this.#turns,
+          budget: budget - this.#requested,
+          timeLeftMs: this.#room.limits.wallMs - (call.clock.monotonic() - startedAt),
+          parallel: this.#room.limits.parallel,
+          transcript,
+          deferred: offer.deferred,
+          newId: this.#room.newId,
+          steps: this.#steps,
           ask: (inner, signal, options) => askModel(this.#inner(), call, inner, signal, options, this.#room.options.costOf),
         })
         this.#settle(finished)
         if (step.callerCalls > 0 || finished.some(({ result }) => result.handBack !== undefined)) break
-        input = [...transcript, ...finished.map(({ call: { callId }, result }) => ({ type: 'function_call_output' as const, call_id: callId, output: result.output }))]
+        input = [
+          ...transcript,
+          ...finished.map(({ call: { callId }, result }) => ({ type: 'function_call_output' as const, call_id: callId, output: result.output })),
+        ]
         tools = reveal(tools, offer, finished)
         choice = relax(choice, offer)
-        this.#stopped = stopReason(call.request, {
-          steps: this.#turns, calls: this.#requested, called: this.#called, tokens: this.#usage.totalTokens + this.#toolTokens, cost: this.#cost.total,
-          reason: step.end?.reason ?? 'stop', nativeReason: step.end?.nativeReason, elapsedMs: call.clock.monotonic() - startedAt, repeats: this.#repeats.worst,
-        }, this.#room.limits)
+        this.#stopped = stopReason(
+          call.request,
+          {
+            steps: this.#turns,
+            calls: this.#requested,
+            called: this.#called,
+            tokens: this.#usage.totalTokens + this.#toolTokens,
+            cost: this.#cost.total,
+            reason: step.end?.reason ?? 'stop',
+            nativeReason: step.end?.nativeReason,
+            elapsedMs: call.clock.monotonic() - startedAt,
+            repeats: this.#repeats.worst,
+          },
+          this.#room.limits,
+        )
         final = this.#stopped !== undefined
         step = undefined
       }
@@ -225,7 +251,10 @@ class ToolLoop {
       name: 'server_tools',
       summary: `${this.#requested} ${this.#requested === 1 ? 'call' : 'calls'} in ${this.#turns} ${this.#turns === 1 ? 'turn' : 'turns'}${this.#stopped === undefined ? '' : `, stopped by ${this.#stopped}`}`,
       data: {
-        turns: this.#turns, tool_calls_requested: this.#requested, tool_calls_executed: this.#executed, tools: this.#perTool,
+        turns: this.#turns,
+        tool_calls_requested: this.#requested,
+        tool_calls_executed: this.#executed,
+        tools: this.#perTool,
         ...(failed === 0 ? {} : { tool_calls_failed: failed }),
         ...(this.#stopped === undefined ? {} : { stopped_by: this.#stopped }),
       },
@@ -245,8 +274,10 @@ function estimate(step: ToolStep, request: ModelRequest): Usage {
 function reveal(tools: readonly Tool[], offer: Offer, finished: readonly FinishedCall[]): readonly Tool[] {
   const names = new Set(finished.flatMap(({ result }) => result.reveal ?? []))
   if (names.size === 0) return tools
-  const found = offer.deferred.filter((tool) => names.has(tool.name) && !tools.some((known) => known.type === 'function' && known['name'] === tool.name))
-  return [...tools, ...found.map(({ defer_loading: _, ...tool }) => tool)]
+  const found = offer.deferred.filter(
+    (tool) => names.has(tool.name) && !tools.some((known) => known.type === 'function' && known['name'] === tool.name),
+  )
+  return [...tools, ...found.map((tool) => ({ ...tool, defer_loading: undefined }))]
 }
 
 /** A forced server tool has been called: forcing it again would never end. */
@@ -254,5 +285,5 @@ function relax(choice: ToolChoice | undefined, offer: Offer): ToolChoice | undef
   if (choice === 'required') return 'auto'
   if (typeof choice !== 'object') return choice
   if (choice.type === 'function') return offer.byFunction.has(String((choice as { readonly name?: unknown }).name)) ? 'auto' : choice
-  return choice.type === 'allowed_tools' && (choice as { readonly mode?: unknown }).mode === 'required' ? ({ ...choice, mode: 'auto' } as ToolChoice) : choice
+  return choice.type === 'allowed_tools' && (choice as { readonly mode?: unknown }).mode === 'required' ? { ...choice, mode: 'auto' } : choice
 }

@@ -125,7 +125,9 @@ function lookUp(entry: Tool, index: number, { belt }: OfferOptions): { readonly 
   if (tool !== undefined) return { tool }
   const name = ownName(entry.type)
   if (name === undefined) return undefined
-  throw new GatewayError('invalid_request', `tools[${index}].type: there is no server tool "${name}"; known are ${belt.names.join(', ')}`, { path: `tools[${index}].type` })
+  throw new GatewayError('invalid_request', `tools[${index}].type: there is no server tool "${name}"; known are ${belt.names.join(', ')}`, {
+    path: `tools[${index}].type`,
+  })
 }
 
 function readSettings(tool: ServerTool, entry: OtherTool, index: number): unknown {
@@ -138,7 +140,12 @@ function readSettings(tool: ServerTool, entry: OtherTool, index: number): unknow
 }
 
 /** The provider's own tool, when all endpoints have it, or some and nobody else could do it. */
-function hostedBy(tool: ServerTool, settings: unknown, entry: Tool, endpoints: readonly Endpoint[]): { readonly tool: OtherTool; readonly itemType: string | undefined } | undefined {
+function hostedBy(
+  tool: ServerTool,
+  settings: unknown,
+  entry: Tool,
+  endpoints: readonly Endpoint[],
+): { readonly tool: OtherTool; readonly itemType: string | undefined } | undefined {
   const wanted = tool.hosted?.(settings)
   if (wanted === undefined || endpoints.length === 0) return undefined
   const hosts = ({ connection }: Endpoint): boolean => connection.dialect.hosts?.(wanted.type, connection.options) === true
@@ -185,12 +192,22 @@ function schemaOf(tool: ServerTool): JsonObject {
 }
 
 function functionFor({ tool, settings, functionName }: OfferedTool): FunctionTool {
-  return { type: 'function', name: functionName, description: tool.present?.(settings).description ?? tool.description, parameters: schemaOf(tool), strict: false }
+  return {
+    type: 'function',
+    name: functionName,
+    description: tool.present?.(settings).description ?? tool.description,
+    parameters: schemaOf(tool),
+    strict: false,
+  }
 }
 
 function checkDeferral(choice: ToolChoice | undefined): void {
   if (choice === undefined || choice === 'auto' || (typeof choice === 'object' && choice.type === 'allowed_tools')) return
-  throw new GatewayError('invalid_request', 'tool_choice contradicts deferred tools, which become callable one by one: leave it out, or name what is callable at once as "allowed_tools"', { path: 'tool_choice' })
+  throw new GatewayError(
+    'invalid_request',
+    'tool_choice contradicts deferred tools, which become callable one by one: leave it out, or name what is callable at once as "allowed_tools"',
+    { path: 'tool_choice' },
+  )
 }
 
 /** Choices of server tools as choices of the functions that stand for them. */
@@ -206,7 +223,7 @@ function translateChoice(choice: ToolChoice | undefined, byFunction: ReadonlyMap
       const name = find(entry['type'])
       return name === undefined ? entry : { type: 'function', name }
     })
-    return { ...choice, tools } as ToolChoice
+    return { ...choice, tools }
   }
   const name = find(choice.type)
   return name === undefined ? choice : { type: 'function', name }

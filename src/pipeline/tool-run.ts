@@ -59,12 +59,14 @@ export async function* runTools(calls: readonly PendingCall[], scene: RunScene):
       running++
       const call = calls[index]!
       const broken = (): FinishedCall => ({ call, result: failure('server', 'The tool failed.'), executed: true })
-      void runOne(call, index, scene, queue, stop.signal).catch(broken).then((finished) => {
-        results[index] = finished
-        running--
-        startMore()
-        queue.wake()
-      })
+      void runOne(call, index, scene, queue, stop.signal)
+        .catch(broken)
+        .then((finished) => {
+          results[index] = finished
+          running--
+          startMore()
+          queue.wake()
+        })
     }
   }
   try {
@@ -123,8 +125,15 @@ async function runOne(pending: PendingCall, index: number, scene: RunScene, queu
   const limit = new TimeLimit(stop, Math.min(tool.timeoutMs ?? DEFAULT_TIMEOUT_MS, Math.max(1, scene.timeLeftMs)))
   let open = true
   const context: ToolContext = {
-    settings: offered.settings, call: scene.call, signal: limit.signal, callId: pending.callId, transcript: scene.transcript,
-    instance: offered.instance, uses: offered.uses, tally: offered.tally, deferred: scene.deferred,
+    settings: offered.settings,
+    call: scene.call,
+    signal: limit.signal,
+    callId: pending.callId,
+    transcript: scene.transcript,
+    instance: offered.instance,
+    uses: offered.uses,
+    tally: offered.tally,
+    deferred: scene.deferred,
     emit: (name, fields) => {
       if (open && !isForeign(name, offered)) queue.push({ type: 'item-event', key, name, ...(fields === undefined ? {} : { fields }) })
     },

@@ -64,7 +64,12 @@ export class ToolStep {
 
   /** The turn for the conversation, calls of server tools last and under the ids their results answer. */
   items(): readonly InputItem[] {
-    const calls = this.calls.map((call) => ({ type: 'function_call' as const, call_id: call.callId, name: call.name, arguments: call.arguments || '{}' }))
+    const calls = this.calls.map((call) => ({
+      type: 'function_call' as const,
+      call_id: call.callId,
+      name: call.name,
+      arguments: call.arguments || '{}',
+    }))
     return [...this.#fold.items(), ...calls]
   }
 

@@ -21,8 +21,15 @@ export interface LoopState {
 }
 
 export type StopReason =
-  | 'max_tool_calls' | 'step_count_is' | 'has_tool_call' | 'max_tokens_used' | 'max_cost' | 'finish_reason_is'
-  | 'repeated_call' | 'wall_time' | 'step_limit'
+  | 'max_tool_calls'
+  | 'step_count_is'
+  | 'has_tool_call'
+  | 'max_tokens_used'
+  | 'max_cost'
+  | 'finish_reason_is'
+  | 'repeated_call'
+  | 'wall_time'
+  | 'step_limit'
 
 export interface LoopLimits {
   /** Milliseconds for all turns and tools together. */

@@ -5,7 +5,12 @@ import type { ServerTool, ToolContext } from '../core/extension.ts'
 import type { InputItem, JsonObject } from '../core/item.ts'
 import { agentFailure, agentRequest, agentSettings, spent, userMessage } from './shared/agent.ts'
 
-const settings = z.object({ ...agentSettings, name: z.string().trim().min(1).max(64).optional(), forward_transcript: z.boolean().default(false), stream: z.boolean().default(false) })
+const settings = z.object({
+  ...agentSettings,
+  name: z.string().trim().min(1).max(64).optional(),
+  forward_transcript: z.boolean().default(false),
+  stream: z.boolean().default(false),
+})
 const parameters = z.object({
   prompt: z.string().optional().describe('What you want advice on, with everything the advisor must know.'),
   model: z.string().optional().describe('Which model to ask. Ignored when the advisor is fixed.'),
@@ -32,39 +37,57 @@ export const advisor: ServerTool<Settings, Arguments> = {
   }),
   check(own, { siblings, instance }) {
     const names = siblings.map((tool) => (tool['parameters'] as { readonly name?: string } | undefined)?.name?.trim())
-    if (own.name === undefined && names.indexOf(undefined) !== instance) throw new GatewayError('invalid_request', 'Only one advisor may be without a name: give every other one a name of its own')
-    if (own.name !== undefined && names.indexOf(own.name) !== instance) throw new GatewayError('invalid_request', `Two advisors are called "${own.name}": names must differ`)
+    if (own.name === undefined && names.indexOf(undefined) !== instance)
+      throw new GatewayError('invalid_request', 'Only one advisor may be without a name: give every other one a name of its own')
+    if (own.name !== undefined && names.indexOf(own.name) !== instance)
+      throw new GatewayError('invalid_request', `Two advisors are called "${own.name}": names must differ`)
   },
   begin: (args, context) => ({ ...identity(context), ...(args?.prompt === undefined ? {} : { prompt: args.prompt }), model: modelOf(args, context) }),
   async execute(args, context) {
     const { settings: own, call, uses } = context
     const fields = { ...identity(context), ...(args.prompt === undefined ? {} : { prompt: args.prompt }) }
-    if (uses > MAX_CONSULTATIONS) return agentFailure('The advisor', new GatewayError('rate_limit_exceeded', `only ${MAX_CONSULTATIONS} consultations are allowed in one request`), fields)
-    if (!own.forward_transcript && (args.prompt === undefined || args.prompt.trim() === '')) return agentFailure('The advisor', new GatewayError('invalid_request', 'there is no prompt'), fields)
+    if (uses > MAX_CONSULTATIONS)
+      return agentFailure(
+        'The advisor',
+        new GatewayError('rate_limit_exceeded', `only ${MAX_CONSULTATIONS} consultations are allowed in one request`),
+        fields,
+      )
+    if (!own.forward_transcript && (args.prompt === undefined || args.prompt.trim() === ''))
+      return agentFailure('The advisor', new GatewayError('invalid_request', 'there is no prompt'), fields)
     try {
       const request = agentRequest(call.request, own, own.model ?? args.model, { input: conversation(args, context) })
       const answer = await context.ask(request, own.stream ? { onEvents: (events) => showAdvice(events, context) } : {})
       if (own.stream) context.emit('output_text.done', { content_index: 0, text: answer.text, logprobs: [] })
-      return { output: JSON.stringify({ status: 'ok', model: answer.model, advice: answer.text }), item: { ...fields, model: answer.model, advice: answer.text }, ...spent(answer) }
+      return {
+        output: JSON.stringify({ status: 'ok', model: answer.model, advice: answer.text }),
+        item: { ...fields, model: answer.model, advice: answer.text },
+        ...spent(answer),
+      }
     } catch (error) {
       return agentFailure('The advisor', error, fields)
     }
   },
   replay: (item) => ({
     arguments: JSON.stringify({ prompt: item['prompt'] ?? '' }),
-    output: JSON.stringify(item['error'] == null ? { status: 'ok', model: item['model'], advice: item['advice'] } : { status: 'error', error: item['error'] }),
+    output: JSON.stringify(
+      item['error'] == null ? { status: 'ok', model: item['model'], advice: item['advice'] } : { status: 'error', error: item['error'] },
+    ),
   }),
 }
 
 /** Advice as it comes, for callers who asked to see it: deltas of the advisor's own item. */
 function showAdvice(events: readonly ModelEvent[], context: ToolContext<Settings>): void {
-  for (const event of events) if (event.type === 'text-delta') context.emit('output_text.delta', { content_index: 0, delta: event.delta, logprobs: [] })
+  for (const event of events)
+    if (event.type === 'text-delta') context.emit('output_text.delta', { content_index: 0, delta: event.delta, logprobs: [] })
 }
 
 /** Advisors are told apart by their place among the advisors of the request, so that each remembers only its own advice. */
-const identity = ({ settings: { name }, instance }: ToolContext<Settings>): { readonly instance_name: string } => ({ instance_name: name ?? `advisor_${instance}` })
+const identity = ({ settings: { name }, instance }: ToolContext<Settings>): { readonly instance_name: string } => ({
+  instance_name: name ?? `advisor_${instance}`,
+})
 
-const modelOf = (args: Arguments | undefined, { settings: own, call }: ToolContext<Settings>): string => own.model ?? args?.model ?? call.requestedModel
+const modelOf = (args: Arguments | undefined, { settings: own, call }: ToolContext<Settings>): string =>
+  own.model ?? args?.model ?? call.requestedModel
 
 function conversation(args: Arguments, context: ToolContext<Settings>): readonly InputItem[] {
   const question = args.prompt === undefined ? [] : [userMessage(args.prompt)]

@@ -43,7 +43,7 @@ const MARKERS = /^\*\*\* (?:End of File|Begin Patch|End Patch)$/
 /** The first thing wrong with a patch, in words the model can act on. */
 function findFault(type: Arguments['type'], path: string, diff: string | undefined): string | undefined {
   if (path.trim() === '') return 'the path is empty'
-  if (/[\u0000-\u001f]/.test(path)) return 'the path contains control characters'
+  if (/\p{Cc}/u.test(path)) return 'the path contains control characters'
   if (type === 'delete_file') return undefined
   if (diff === undefined || diff === '') return type === 'create_file' ? undefined : 'the diff is missing'
   const lines = diff.replace(/\n$/, '').split('\n')

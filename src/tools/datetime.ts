@@ -2,7 +2,9 @@ import { z } from 'zod'
 import type { ServerTool } from '../core/extension.ts'
 
 const settings = z.object({ timezone: z.string().optional() })
-const parameters = z.object({ timezone: z.string().optional().describe('IANA name of a time zone, such as Europe/Zurich. Leave it out for the default of this conversation.') })
+const parameters = z.object({
+  timezone: z.string().optional().describe('IANA name of a time zone, such as Europe/Zurich. Leave it out for the default of this conversation.'),
+})
 
 type Settings = z.infer<typeof settings>
 type Arguments = z.infer<typeof parameters>
@@ -25,8 +27,7 @@ export const datetime: ServerTool<Settings, Arguments> = {
 
 function isTimeZone(name: string): boolean {
   try {
-    new Intl.DateTimeFormat('en', { timeZone: name })
-    return true
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
   } catch {
     return false
   }
@@ -38,12 +39,15 @@ function timeIn(zones: readonly (string | undefined)[], now: number): { readonly
   const minutes = offsetMinutes(now, timezone)
   const local = new Date(now + minutes * 60_000).toISOString().slice(0, -1)
   const absolute = Math.abs(minutes)
-  const offset = minutes === 0 ? 'Z' : `${minutes < 0 ? '-' : '+'}${String(Math.floor(absolute / 60)).padStart(2, '0')}:${String(absolute % 60).padStart(2, '0')}`
+  const offset =
+    minutes === 0 ? 'Z' : `${minutes < 0 ? '-' : '+'}${String(Math.floor(absolute / 60)).padStart(2, '0')}:${String(absolute % 60).padStart(2, '0')}`
   return { datetime: local + offset, timezone }
 }
 
 function offsetMinutes(now: number, timeZone: string): number {
-  const name = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' }).formatToParts(now).find(({ type }) => type === 'timeZoneName')?.value ?? 'GMT'
+  const name =
+    new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' }).formatToParts(now).find(({ type }) => type === 'timeZoneName')?.value ??
+    'GMT'
   const [, sign, hours, minutes] = /GMT([+-])(\d{2}):(\d{2})/.exec(name) ?? []
   return sign === undefined ? 0 : (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes))
 }

@@ -17,7 +17,12 @@ const parameters = z.object({
 type Settings = z.infer<typeof settings>
 type Arguments = z.infer<typeof parameters>
 
-const answer = z.object({ result: z.unknown().optional(), error: z.string().optional(), file_id: z.string().optional(), filename: z.string().optional() })
+const answer = z.object({
+  result: z.unknown().optional(),
+  error: z.string().optional(),
+  file_id: z.string().optional(),
+  filename: z.string().optional(),
+})
 
 /** Files of the workspace, kept by the operator's sandbox. */
 export function createFiles(sandbox: Sandbox | undefined): ServerTool<Settings, Arguments> {
@@ -37,7 +42,8 @@ export function createFiles(sandbox: Sandbox | undefined): ServerTool<Settings, 
     async execute(args, context) {
       const { result, error, file_id: fileId, filename } = answer.parse(await callSandbox(sandbox!, 'files', args, context))
       const named = { ...(fileId === undefined ? {} : { file_id: fileId }), ...(filename === undefined ? {} : { filename }) }
-      if (error !== undefined) return { output: JSON.stringify({ error }), item: { ...named, error }, error: { type: 'invalid_arguments', message: error } }
+      if (error !== undefined)
+        return { output: JSON.stringify({ error }), item: { ...named, error }, error: { type: 'invalid_arguments', message: error } }
       const text = typeof result === 'string' ? result : JSON.stringify(result ?? null)
       return { output: JSON.stringify({ result }), item: { ...named, result: text } }
     },

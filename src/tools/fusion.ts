@@ -11,7 +11,10 @@ const settings = z.object({
   cache_control: z.looseObject({}).optional(),
   max_completion_tokens: z.int().min(1).default(16_000),
   max_tool_calls: z.int().min(1).max(16).default(4),
-  tools: z.array(z.looseObject({ type: z.string() })).max(8).optional(),
+  tools: z
+    .array(z.looseObject({ type: z.string() }))
+    .max(8)
+    .optional(),
 })
 const parameters = z.object({ prompt: z.string().min(1).describe('The question for the panel, complete in itself.') })
 
@@ -22,13 +25,17 @@ const texts = z.array(z.string()).catch([])
 const analysisSchema = z.object({
   consensus: texts.describe('What all or most answers agree on.'),
   contradictions: z.array(z.object({ topic: z.string(), stances: z.array(z.object({ model: z.string(), stance: z.string() })) })).catch([]),
-  partial_coverage: z.array(z.object({ models: z.array(z.string()), point: z.string() })).catch([]).describe('Points only some answers make.'),
+  partial_coverage: z
+    .array(z.object({ models: z.array(z.string()), point: z.string() }))
+    .catch([])
+    .describe('Points only some answers make.'),
   unique_insights: z.array(z.object({ model: z.string(), insight: z.string() })).catch([]),
   blind_spots: texts.describe('What no answer covers.'),
 })
 type Analysis = z.infer<typeof analysisSchema>
 
-const ANALYST = 'You compare answers of several models to one question. You do not merge them and add no answer of your own. Reply with the JSON object only.'
+const ANALYST =
+  'You compare answers of several models to one question. You do not merge them and add no answer of your own. Reply with the JSON object only.'
 const PANEL_CHARS = 60_000
 
 export interface FusionOptions {
@@ -63,7 +70,9 @@ export function createFusion({ models, defaultTools }: FusionOptions): ServerToo
       const tools = (context.settings.tools as readonly Tool[] | undefined) ?? defaultTools
       const answers = await Promise.all(panel.map((model) => askPanelist(model, prompt, tools, context)))
       const served = answers.filter((panelist): panelist is Panelist & { readonly answer: ModelAnswer } => panelist.answer !== undefined)
-      const failures = answers.flatMap(({ model, failure }) => (failure === undefined ? [] : [{ model, error: failure.error, status_code: failure.status_code }]))
+      const failures = answers.flatMap(({ model, failure }) =>
+        failure === undefined ? [] : [{ model, error: failure.error, status_code: failure.status_code }],
+      )
       if (served.length === 0) return failed('all models of the panel failed', reasonFor(answers), failures)
       const analyst = await analyse(prompt, served, context)
       context.emit('fusion_call.completed')
@@ -80,7 +89,11 @@ async function askPanelist(model: string, prompt: string, tools: readonly Tool[]
   const { settings: own, call } = context
   context.emit('fusion_call.panel.added', { model })
   try {
-    const request = agentRequest(call.request, own, model, { input: [userMessage(prompt)], max_tool_calls: own.max_tool_calls, ...(tools.length > 0 ? { tools } : {}) })
+    const request = agentRequest(call.request, own, model, {
+      input: [userMessage(prompt)],
+      max_tool_calls: own.max_tool_calls,
+      ...(tools.length > 0 ? { tools } : {}),
+    })
     const answer = await context.ask(request, {
       onEvents: (events) => {
         for (const event of events) {
@@ -106,18 +119,25 @@ interface Analyst {
 }
 
 /** An analyst that fails costs the analysis, not the answers. */
-async function analyse(prompt: string, served: readonly (Panelist & { readonly answer: ModelAnswer })[], context: ToolContext<Settings>): Promise<Analyst> {
+async function analyse(
+  prompt: string,
+  served: readonly (Panelist & { readonly answer: ModelAnswer })[],
+  context: ToolContext<Settings>,
+): Promise<Analyst> {
   const { settings: own, call } = context
   const model = own.model ?? call.requestedModel
   context.emit('fusion_call.analysis.in_progress', { analyst_model: model, judge_model: model })
   const share = Math.floor(PANEL_CHARS / served.length)
-  const panel = served.map((panelist) => `<answer model=${JSON.stringify(panelist.model)}>\n${panelist.answer.text.slice(0, share)}\n</answer>`).join('\n\n')
+  const panel = served
+    .map((panelist) => `<answer model=${JSON.stringify(panelist.model)}>\n${panelist.answer.text.slice(0, share)}\n</answer>`)
+    .join('\n\n')
   const { $schema: _, ...schema } = z.toJSONSchema(analysisSchema, { io: 'output' }) as JsonObject
   const format: TextFormat = { type: 'json_schema', name: 'analysis', schema }
   try {
     const answer = await context.ask(
       agentRequest(call.request, { ...own, instructions: ANALYST, temperature: 0 }, own.model, {
-        input: [userMessage(`Question:\n${prompt}\n\n${panel}\n\nSchema of your reply:\n${JSON.stringify(schema)}`)], text: { format },
+        input: [userMessage(`Question:\n${prompt}\n\n${panel}\n\nSchema of your reply:\n${JSON.stringify(schema)}`)],
+        text: { format },
       }),
     )
     const analysis = analysisSchema.safeParse(parseLoosely(answer.text))
@@ -140,7 +160,11 @@ function parseLoosely(text: string): unknown {
   }
 }
 
-function toResult(served: readonly (Panelist & { readonly answer: ModelAnswer })[], failures: readonly JsonObject[], { analysis, answer }: Analyst): ToolResult {
+function toResult(
+  served: readonly (Panelist & { readonly answer: ModelAnswer })[],
+  failures: readonly JsonObject[],
+  { analysis, answer }: Analyst,
+): ToolResult {
   const calls = [...served.map((panelist) => panelist.answer), ...(answer === undefined ? [] : [answer])]
   const sources = unique(served.flatMap((panelist) => panelist.answer.sources))
   const fields = {
@@ -169,4 +193,3 @@ function failed(message: string, reason: string, failures: readonly JsonObject[]
   const fields = { error: message, failure_reason: reason, ...(failures.length === 0 ? {} : { failed_models: failures }) }
   return { output: JSON.stringify({ status: 'error', ...fields }), item: fields, error: { type: reason, message } }
 }
-

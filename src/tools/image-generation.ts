@@ -6,7 +6,9 @@ import type { JsonObject, OtherTool } from '../core/item.ts'
 import { agentFailure, agentRequest, spent, userMessage } from './shared/agent.ts'
 
 const settings = z.looseObject({ model: z.string().optional() })
-const parameters = z.object({ prompt: z.string().min(1).max(32_000).describe('What the image shows, in detail: subject, style, composition, colours, text in it.') })
+const parameters = z.object({
+  prompt: z.string().min(1).max(32_000).describe('What the image shows, in detail: subject, style, composition, colours, text in it.'),
+})
 
 type Settings = z.infer<typeof settings>
 type Arguments = z.infer<typeof parameters>
@@ -35,11 +37,18 @@ export function createImageGeneration({ catalog, model }: ImageGenerationOptions
     hosted: (own): OtherTool | undefined => (own.model === undefined ? { type: 'image_generation', ...own } : undefined),
     available: (own) => chosen(own) !== undefined,
     check(own) {
-      if (chosen(own) === undefined) throw new GatewayError('invalid_request', 'image_generation needs an image model: name one in "parameters.model", or have the operator set tools.image_generation.model')
+      if (chosen(own) === undefined)
+        throw new GatewayError(
+          'invalid_request',
+          'image_generation needs an image model: name one in "parameters.model", or have the operator set tools.image_generation.model',
+        )
     },
     begin: (args) => (args === undefined ? { result: null } : { prompt: args.prompt, result: null }),
     execute: (args, context) => generate(args, context, chosen(context.settings)!),
-    replay: (item) => ({ arguments: JSON.stringify({ prompt: item['prompt'] ?? '' }), output: JSON.stringify({ status: item['status'] === 'completed' ? 'ok' : 'error' }) }),
+    replay: (item) => ({
+      arguments: JSON.stringify({ prompt: item['prompt'] ?? '' }),
+      output: JSON.stringify({ status: item['status'] === 'completed' ? 'ok' : 'error' }),
+    }),
   }
 }
 
@@ -54,11 +63,14 @@ async function generate({ prompt }: Arguments, context: ToolContext<Settings>, m
   try {
     const answer = await context.ask(
       agentRequest(context.call.request, {}, model, {
-        input: [userMessage(prompt)], modalities: ['image', 'text'], ...(Object.keys(imageConfig).length === 0 ? {} : { image_config: imageConfig }),
+        input: [userMessage(prompt)],
+        modalities: ['image', 'text'],
+        ...(Object.keys(imageConfig).length === 0 ? {} : { image_config: imageConfig }),
       }),
     )
     const [image] = answer.images
-    if (image === undefined) throw new GatewayError('refusal', answer.text === '' ? 'the model made no image' : `the model made no image: ${answer.text.slice(0, 500)}`)
+    if (image === undefined)
+      throw new GatewayError('refusal', answer.text === '' ? 'the model made no image' : `the model made no image: ${answer.text.slice(0, 500)}`)
     context.emit('image_generation_call.completed')
     const output = JSON.stringify({ status: 'ok', model: answer.model, note: 'The image is part of the answer; the user sees it.' })
     return { output, item: { prompt, ...imageFields(image) }, ...spent(answer) }

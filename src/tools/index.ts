@@ -24,11 +24,23 @@ export function createTools(dependencies: ToolDependencies): readonly ServerTool
   const fetcher = new PageFetcher({ egress, obeyRobots: config.webFetch.robots })
   const sandbox: Sandbox | undefined =
     config.sandbox === undefined ? undefined : { url: config.sandbox.url, apiKey: config.sandbox.apiKey, egress: operatorEgress }
-  const web = [createWebSearch({ engines, egress: operatorEgress }), createWebFetch({ engines, engineEgress: operatorEgress, fetcher })]
+  const web = [
+    createWebSearch({ engines, egress: operatorEgress }),
+    createWebFetch({ engines, known: new Set(searchEngines.map(({ name }) => name)), engineEgress: operatorEgress, fetcher }),
+  ]
   const panelTools = web.filter((tool) => tool.available === undefined || engines.length > 0).map(({ name }) => ({ type: `gateway:${name}` }))
   return [
-    datetime, ...web, createImageGeneration({ catalog, model: config.imageModel }), toolSearch, createSearchModels(catalog),
-    advisor, subagent, createFusion({ models: config.fusionModels, defaultTools: panelTools }), applyPatch,
-    createShell(sandbox), createBash(sandbox), createFiles(sandbox),
+    datetime,
+    ...web,
+    createImageGeneration({ catalog, model: config.imageModel }),
+    toolSearch,
+    createSearchModels(catalog),
+    advisor,
+    subagent,
+    createFusion({ models: config.fusionModels, defaultTools: panelTools }),
+    applyPatch,
+    createShell(sandbox),
+    createBash(sandbox),
+    createFiles(sandbox),
   ]
 }

@@ -22,22 +22,31 @@ const MAX_DESCRIPTION = 400
 export function createSearchModels(catalog: () => Catalog): ServerTool<Settings, Arguments> {
   return {
     name: 'experimental__search_models',
-    description: 'Searches the models this gateway can reach, by words, kinds of input and output, context window and family. Without arguments it lists them all.',
+    description:
+      'Searches the models this gateway can reach, by words, kinds of input and output, context window and family. Without arguments it lists them all.',
     settings,
     parameters,
     timeoutMs: 5_000,
     begin: (args) => ({ query: args?.query ?? '', arguments: JSON.stringify(args ?? {}) }),
     async execute(args, { settings: own }) {
-      const found = catalog().models().filter((model) => fits(model, args))
+      const found = catalog()
+        .models()
+        .filter((model) => fits(model, args))
       const models = found.slice(0, own.max_results).map(describe)
       return { output: JSON.stringify({ models, total_results: found.length, showing: models.length }) }
     },
   }
 }
 
-function fits(model: Model, { query, input_modalities: inputs = [], output_modalities: outputs = [], min_context_length: context = 0, series }: Arguments): boolean {
+function fits(
+  model: Model,
+  { query, input_modalities: inputs = [], output_modalities: outputs = [], min_context_length: context = 0, series }: Arguments,
+): boolean {
   const text = `${model.slug} ${model.name} ${model.description ?? ''}`.toLowerCase()
-  const words = (query ?? '').toLowerCase().split(/\s+/).filter((word) => word !== '')
+  const words = (query ?? '')
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '')
   return (
     model.contextLength >= context &&
     words.every((word) => text.includes(word)) &&
@@ -49,9 +58,16 @@ function fits(model: Model, { query, input_modalities: inputs = [], output_modal
 const has = (set: ReadonlySet<Modality>, wanted: readonly Modality[]): boolean => wanted.every((modality) => set.has(modality))
 
 function describe({ slug, name, description, contextLength, endpoints }: Model): object {
-  const list = (pick: 'inputModalities' | 'outputModalities'): readonly Modality[] => [...new Set(endpoints.flatMap((endpoint) => [...endpoint[pick]]))]
+  const list = (pick: 'inputModalities' | 'outputModalities'): readonly Modality[] => [
+    ...new Set(endpoints.flatMap((endpoint) => [...endpoint[pick]])),
+  ]
   return {
-    id: slug, name, ...(description === undefined ? {} : { description: description.slice(0, MAX_DESCRIPTION) }),
-    context_length: contextLength, input_modalities: list('inputModalities'), output_modalities: list('outputModalities'), series: slug.split('/')[0],
+    id: slug,
+    name,
+    ...(description === undefined ? {} : { description: description.slice(0, MAX_DESCRIPTION) }),
+    context_length: contextLength,
+    input_modalities: list('inputModalities'),
+    output_modalities: list('outputModalities'),
+    series: slug.split('/')[0],
   }
 }

@@ -13,7 +13,11 @@ type Settings = z.infer<typeof settings>
 type Arguments = z.infer<typeof parameters>
 
 const outcome = z.union([z.looseObject({ type: z.literal('exit'), exit_code: z.int() }), z.looseObject({ type: z.literal('timeout') })])
-const answer = z.object({ output: z.array(z.object({ stdout: z.string().default(''), stderr: z.string().default(''), outcome: outcome.default({ type: 'exit', exit_code: 0 }) })) })
+const answer = z.object({
+  output: z.array(
+    z.object({ stdout: z.string().default(''), stderr: z.string().default(''), outcome: outcome.default({ type: 'exit', exit_code: 0 }) }),
+  ),
+})
 
 /** Runs commands in the operator's sandbox. */
 export function createShell(sandbox: Sandbox | undefined): ServerTool<Settings, Arguments> {

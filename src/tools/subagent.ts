@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { GatewayError } from '../core/error.ts'
 import type { ServerTool, ToolContext } from '../core/extension.ts'
-import type { JsonObject, Tool } from '../core/item.ts'
+import type { JsonObject } from '../core/item.ts'
 import { agentFailure, agentRequest, agentSettings, spent, userMessage } from './shared/agent.ts'
 
 const nestedTool = z.looseObject({ type: z.string(), parameters: z.looseObject({}).optional() })
@@ -34,26 +34,46 @@ export const subagent: ServerTool<Settings, Arguments> = {
   agent: true,
   failable: true,
   timeoutMs: 300_000,
-  present: ({ name }) => (name === undefined ? {} : { name: `subagent_${name.toLowerCase().replace(/[^a-z0-9_-]+/g, '_')}`.slice(0, 60), description: `${subagent.description} This worker is called ${name}.` }),
+  present: ({ name }) =>
+    name === undefined
+      ? {}
+      : {
+          name: `subagent_${name.toLowerCase().replace(/[^a-z0-9_-]+/g, '_')}`.slice(0, 60),
+          description: `${subagent.description} This worker is called ${name}.`,
+        },
   check(own) {
-    const wrong = (own.tools ?? []).find(({ type }) => !/^(?:gateway|openrouter):/.test(type) || /:subagent$/.test(type))
+    const wrong = (own.tools ?? []).find(({ type }) => !/^(?:gateway|openrouter):/.test(type) || type.endsWith(':subagent'))
     if (wrong !== undefined) {
-      throw new GatewayError('invalid_request', /:subagent$/.test(wrong.type) ? 'A subagent cannot have subagents' : `A subagent can use server tools only, not "${wrong.type}": nobody could carry its calls out`)
+      throw new GatewayError(
+        'invalid_request',
+        wrong.type.endsWith(':subagent')
+          ? 'A subagent cannot have subagents'
+          : `A subagent can use server tools only, not "${wrong.type}": nobody could carry its calls out`,
+      )
     }
     if (own.inherit_functions === true || (own.inherited_function_names ?? []).length > 0) {
-      throw new GatewayError('invalid_request', 'Subagents with functions of the caller are not supported: leave inherit_functions and inherited_function_names out')
+      throw new GatewayError(
+        'invalid_request',
+        'Subagents with functions of the caller are not supported: leave inherit_functions and inherited_function_names out',
+      )
     }
   },
-  begin: (args, context) => ({ ...task(args), ...identity(context), call_id: context.callId, model: context.settings.model ?? context.call.requestedModel }),
+  begin: (args, context) => ({
+    ...task(args),
+    ...identity(context),
+    call_id: context.callId,
+    model: context.settings.model ?? context.call.requestedModel,
+  }),
   async execute(args, context) {
     const { settings: own, call, uses } = context
     const fields = task(args)
-    if (uses > MAX_TASKS) return agentFailure('The subagent', new GatewayError('rate_limit_exceeded', `only ${MAX_TASKS} tasks may be delegated in one request`), fields)
+    if (uses > MAX_TASKS)
+      return agentFailure('The subagent', new GatewayError('rate_limit_exceeded', `only ${MAX_TASKS} tasks may be delegated in one request`), fields)
     try {
       const answer = await context.ask(
         agentRequest(call.request, own, own.model, {
           input: [userMessage(args.task_description)],
-          ...(own.tools === undefined || own.tools.length === 0 ? {} : { tools: own.tools as readonly Tool[] }),
+          ...(own.tools === undefined || own.tools.length === 0 ? {} : { tools: own.tools }),
           ...(own.max_tool_calls === undefined ? {} : { max_tool_calls: own.max_tool_calls }),
         }),
       )
@@ -65,9 +85,12 @@ export const subagent: ServerTool<Settings, Arguments> = {
   },
   replay: (item) => ({
     arguments: JSON.stringify({ task_name: item['task_name'] ?? '', task_description: item['task_description'] ?? '' }),
-    output: JSON.stringify(item['error'] == null ? { status: 'ok', model: item['model'], outcome: item['outcome'] } : { status: 'error', error: item['error'] }),
+    output: JSON.stringify(
+      item['error'] == null ? { status: 'ok', model: item['model'], outcome: item['outcome'] } : { status: 'error', error: item['error'] },
+    ),
   }),
 }
 
-const task = (args: Arguments | undefined): JsonObject => (args === undefined ? {} : { task_name: args.task_name, task_description: args.task_description })
+const task = (args: Arguments | undefined): JsonObject =>
+  args === undefined ? {} : { task_name: args.task_name, task_description: args.task_description }
 const identity = ({ settings: { name }, instance }: ToolContext<Settings>): JsonObject => ({ instance_name: name ?? `subagent_${instance}` })

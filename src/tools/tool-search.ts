@@ -7,7 +7,11 @@ import type { FunctionTool, JsonObject } from '../core/item.ts'
 const MAX_PATTERN = 200
 const settings = z.object({ max_results: z.int().min(1).max(50).default(5) })
 const parameters = z.object({
-  query: z.string().min(1).max(MAX_PATTERN, `at most ${MAX_PATTERN} characters`).describe('A regular expression (RE2 syntax), matched without regard to case: weather, or github_(issues|pulls).'),
+  query: z
+    .string()
+    .min(1)
+    .max(MAX_PATTERN, `at most ${MAX_PATTERN} characters`)
+    .describe('A regular expression (RE2 syntax), matched without regard to case: weather, or github_(issues|pulls).'),
   max_results: z.int().min(1).max(50).optional().describe('How many tools to load at most.'),
 })
 
@@ -24,7 +28,8 @@ export const toolSearch: ServerTool<Settings, Arguments> = {
   parameters,
   timeoutMs: 5_000,
   check(_own, { siblings }) {
-    if (siblings.some((tool) => tool['defer_loading'] === true)) throw new GatewayError('invalid_request', 'tool_search cannot be deferred itself: nothing could load it')
+    if (siblings.some((tool) => tool['defer_loading'] === true))
+      throw new GatewayError('invalid_request', 'tool_search cannot be deferred itself: nothing could load it')
   },
   begin: (args) => ({ query: args?.query ?? '' }),
   async execute(args, { settings: own, deferred }) {
@@ -36,9 +41,15 @@ export const toolSearch: ServerTool<Settings, Arguments> = {
     }
     const found = deferred.filter((tool) => pattern.matcher(haystack(tool)).find()).slice(0, limit)
     const tools = found.map(({ name, description }) => ({ name, description: description ?? '' }))
-    return { output: JSON.stringify({ tools, note: tools.length === 0 ? 'No tool matches.' : 'These tools can be called now.' }), reveal: tools.map(({ name }) => name) }
+    return {
+      output: JSON.stringify({ tools, note: tools.length === 0 ? 'No tool matches.' : 'These tools can be called now.' }),
+      reveal: tools.map(({ name }) => name),
+    }
   },
-  replay: (item) => ({ arguments: JSON.stringify({ query: item['query'] ?? '' }), output: JSON.stringify({ note: 'Searched in an earlier turn; search again to load tools.' }) }),
+  replay: (item) => ({
+    arguments: JSON.stringify({ query: item['query'] ?? '' }),
+    output: JSON.stringify({ note: 'Searched in an earlier turn; search again to load tools.' }),
+  }),
 }
 
 function compile(pattern: string): RE2JS | undefined {
@@ -51,9 +62,14 @@ function compile(pattern: string): RE2JS | undefined {
 
 const MAX_TEXT = 20_000
 
+function descriptionOf(schema: unknown): string {
+  const { description } = (schema ?? {}) as { readonly description?: unknown }
+  return typeof description === 'string' ? description : ''
+}
+
 /** Name, description, and names and descriptions of the arguments. */
 function haystack({ name, description, parameters: schema }: FunctionTool): string {
   const properties = Object.entries((schema?.['properties'] ?? {}) as JsonObject)
-  const args = properties.map(([argument, value]) => `${argument} ${String((value as JsonObject | null)?.['description'] ?? '')}`)
+  const args = properties.map(([argument, value]) => `${argument} ${descriptionOf(value)}`)
   return [name, description ?? '', ...args].join('\n').slice(0, MAX_TEXT)
 }

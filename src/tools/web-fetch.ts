@@ -28,22 +28,30 @@ const CITED_CHARACTERS = 2_000
 
 export interface WebFetchOptions {
   readonly engines: readonly ReadyEngine[]
+  /** Names of all engines, those included that lack a key. */
+  readonly known: ReadonlySet<string>
   readonly engineEgress: Egress
   readonly fetcher: PageFetcher
 }
 
 /** Reads one page or PDF as text: by the gateway's own fetcher, or by the engine the caller names. */
-export function createWebFetch({ engines, engineEgress, fetcher }: WebFetchOptions): ServerTool<Settings, Arguments> {
-  const named = ({ engine }: Settings): ReadyEngine | undefined => engines.find((ready) => ready.engine.name === engine && ready.engine.pages !== undefined)
+export function createWebFetch({ engines, known, engineEgress, fetcher }: WebFetchOptions): ServerTool<Settings, Arguments> {
+  const named = ({ engine }: Settings): ReadyEngine | undefined =>
+    engines.find((ready) => ready.engine.name === engine && ready.engine.pages !== undefined)
   return {
     name: 'web_fetch',
-    description: 'Fetches a web page or PDF by its address and gives back its text. When a statement of your answer rests on it, link it in Markdown: [title](address).',
+    description:
+      'Fetches a web page or PDF by its address and gives back its text. When a statement of your answer rests on it, link it in Markdown: [title](address).',
     settings,
     parameters,
     timeoutMs: 45_000,
     check(own) {
-      if (isOwn(own.engine) || named(own) !== undefined) return
-      throw new GatewayError('invalid_request', `web_fetch by "${own.engine}" needs a key this gateway does not have: leave "engine" out, or have its operator set one under tools.web_search.engines`)
+      // Whatever is no engine's name (auto, native, the gateway itself in either spelling) means the own fetcher.
+      if (!known.has(own.engine) || named(own) !== undefined) return
+      throw new GatewayError(
+        'invalid_request',
+        `web_fetch by "${own.engine}" needs a key this gateway does not have: leave "engine" out, or have its operator set one under tools.web_search.engines`,
+      )
     },
     begin: (args) => (args === undefined ? {} : { url: args.url }),
     async execute(args, context) {
@@ -70,8 +78,6 @@ export function createWebFetch({ engines, engineEgress, fetcher }: WebFetchOptio
   }
 }
 
-const isOwn = (engine: string): boolean => engine === 'auto' || engine === 'native' || engine === 'gateway' || engine === 'openrouter'
-
 function tooOften({ settings: own, uses }: ToolContext<Settings>): string | undefined {
   const limit = Math.min(own.max_uses ?? MAX_FETCHES, MAX_FETCHES)
   return uses > limit ? `Only ${limit} pages may be fetched in this request. Answer with what you have.` : undefined
@@ -81,7 +87,13 @@ async function byEngine(ready: ReadyEngine, url: string, maxChars: number, conte
   const pages = ready.engine.pages!
   const page = pages.read(await callEngine(egress, ready, pages.fetch(url, maxChars), context.signal))
   if (page === undefined) return failed(url, 'not_found', 'The engine found nothing at this address')
-  return found(url, { url, status: 200, text: page.content, ...(page.title === undefined ? {} : { title: page.title }) }, maxChars, context, pages.price)
+  return found(
+    url,
+    { url, status: 200, text: page.content, ...(page.title === undefined ? {} : { title: page.title }) },
+    maxChars,
+    context,
+    pages.price,
+  )
 }
 
 function found(asked: string, page: Page, maxChars: number, { call }: ToolContext<Settings>, cost: number): ToolResult {
@@ -89,7 +101,14 @@ function found(asked: string, page: Page, maxChars: number, { call }: ToolContex
   const content = cut ? `${page.text.slice(0, maxChars)}\n[cut]` : page.text
   const title = page.title ?? page.url
   return {
-    output: JSON.stringify({ notice: UNTRUSTED, url: page.url, title, content, status: 'completed', retrieved_at: new Date(call.clock.now()).toISOString() }),
+    output: JSON.stringify({
+      notice: UNTRUSTED,
+      url: page.url,
+      title,
+      content,
+      status: 'completed',
+      retrieved_at: new Date(call.clock.now()).toISOString(),
+    }),
     item: { url: asked, title, content, httpStatus: page.status },
     sources: [{ url: page.url, title, content: page.text.slice(0, CITED_CHARACTERS) }],
     usage: { web_fetch: 1 },

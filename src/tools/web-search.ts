@@ -60,7 +60,10 @@ export function createWebSearch({ engines, egress }: WebSearchOptions): ServerTo
     check(own) {
       if (chosen(own) !== undefined) return
       const named = own.engine === 'auto' || own.engine === 'native' ? 'a search engine' : `the engine "${own.engine}"`
-      throw new GatewayError('invalid_request', `web_search needs ${named}, which this gateway has no key for: its operator sets one under tools.web_search.engines`)
+      throw new GatewayError(
+        'invalid_request',
+        `web_search needs ${named}, which this gateway has no key for: its operator sets one under tools.web_search.engines`,
+      )
     },
     begin: (args) => ({ action: { type: 'search', query: args?.query ?? '' } }),
     execute: (args, context) => search(args, context, chosen(context.settings)!, egress),
@@ -75,10 +78,14 @@ export function createWebSearch({ engines, egress }: WebSearchOptions): ServerTo
 function readNative(tool: OtherTool): unknown {
   const filters = (tool['filters'] ?? {}) as JsonObject
   const fields: readonly (readonly [string, unknown])[] = [
-    ['engine', tool['engine']], ['allowed_domains', filters['allowed_domains']],
+    ['engine', tool['engine']],
+    ['allowed_domains', filters['allowed_domains']],
     ['excluded_domains', filters['excluded_domains'] ?? filters['blocked_domains']],
-    ['max_results', tool['max_results']], ['max_uses', tool['max_uses']], ['mode', tool['mode']],
-    ['search_context_size', tool['search_context_size']], ['user_location', tool['user_location']],
+    ['max_results', tool['max_results']],
+    ['max_uses', tool['max_uses']],
+    ['mode', tool['mode']],
+    ['search_context_size', tool['search_context_size']],
+    ['user_location', tool['user_location']],
   ]
   return Object.fromEntries(fields.filter(([, value]) => value != null))
 }
@@ -98,7 +105,8 @@ function nativeTool(own: Settings): OtherTool {
 
 async function search({ query }: Arguments, context: ToolContext<Settings>, ready: ReadyEngine, egress: Egress): Promise<ToolResult> {
   const { settings: own, tally } = context
-  if (own.max_uses !== undefined && context.uses > own.max_uses) return refusal('max_uses', `Only ${own.max_uses} searches are allowed in this request. Answer with what you have.`)
+  if (own.max_uses !== undefined && context.uses > own.max_uses)
+    return refusal('max_uses', `Only ${own.max_uses} searches are allowed in this request. Answer with what you have.`)
   const left = own.max_total_results === undefined ? Infinity : own.max_total_results - (tally.get('results') ?? 0)
   if (left <= 0) return refusal('max_total_results', 'This request may see no further search results. Answer with what you have.')
   const wanted: SearchQuery = {
@@ -131,7 +139,10 @@ function refusal(type: string, message: string): ToolResult {
 }
 
 /** Engines treat domains as hints and send as much as they like: what leaves here keeps to the caller's limits. */
-function fit(hits: readonly SearchHit[], { allowedDomains, excludedDomains, maxResults, maxCharacters = DEFAULT_CHARACTERS }: SearchQuery): readonly SearchHit[] {
+function fit(
+  hits: readonly SearchHit[],
+  { allowedDomains, excludedDomains, maxResults, maxCharacters = DEFAULT_CHARACTERS }: SearchQuery,
+): readonly SearchHit[] {
   const seen = new Set<string>()
   return hits
     .filter(({ url }) => {

@@ -35,7 +35,11 @@ export const exa: SearchEngine = {
     }),
   pages: {
     price: 0.001,
-    fetch: (url, maxCharacters) => ({ method: 'POST', path: '/contents', body: { urls: [url], text: maxCharacters === undefined ? true : { maxCharacters } } }),
+    fetch: (url, maxCharacters) => ({
+      method: 'POST',
+      path: '/contents',
+      body: { urls: [url], text: maxCharacters === undefined ? true : { maxCharacters } },
+    }),
     read: (body) => {
       const { title, text } = fieldsOf(listOf(fieldsOf(body)['results'])[0])
       return typeof text === 'string' ? { content: text, ...(typeof title === 'string' ? { title } : {}) } : undefined

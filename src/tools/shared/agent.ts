@@ -22,11 +22,18 @@ export interface AgentSettings {
 }
 
 /** The request of an inner model call: the agent's own settings, and of the outer request only what concerns privacy and routing. */
-export function agentRequest(outer: ModelRequest, own: AgentSettings, model: string | undefined, rest: Partial<ModelRequest> & Pick<ModelRequest, 'input'>): ModelRequest {
+export function agentRequest(
+  outer: ModelRequest,
+  own: AgentSettings,
+  model: string | undefined,
+  rest: Partial<ModelRequest> & Pick<ModelRequest, 'input'>,
+): ModelRequest {
   const { provider, service_tier: tier, user, safety_identifier: safety } = outer
   const named = model ?? own.model
   return {
-    ...(named === undefined ? { ...(outer.model === undefined ? {} : { model: outer.model }), ...(outer.models === undefined ? {} : { models: outer.models }) } : { model: named }),
+    ...(named === undefined
+      ? { ...(outer.model === undefined ? {} : { model: outer.model }), ...(outer.models === undefined ? {} : { models: outer.models }) }
+      : { model: named }),
     // Preferences for providers of the outer model say nothing of another model's, but its policies bind both.
     ...(provider == null ? {} : { provider: named === undefined ? provider : policiesOf(provider) }),
     ...(tier == null ? {} : { service_tier: tier }),
@@ -43,8 +50,11 @@ export function agentRequest(outer: ModelRequest, own: AgentSettings, model: str
 function policiesOf(provider: NonNullable<ModelRequest['provider']>): NonNullable<ModelRequest['provider']> {
   const { data_collection, zdr, ignore, max_price, enforce_distillable_text } = provider
   return {
-    ...(data_collection == null ? {} : { data_collection }), ...(zdr == null ? {} : { zdr }), ...(ignore == null ? {} : { ignore }),
-    ...(max_price == null ? {} : { max_price }), ...(enforce_distillable_text == null ? {} : { enforce_distillable_text }),
+    ...(data_collection == null ? {} : { data_collection }),
+    ...(zdr == null ? {} : { zdr }),
+    ...(ignore == null ? {} : { ignore }),
+    ...(max_price == null ? {} : { max_price }),
+    ...(enforce_distillable_text == null ? {} : { enforce_distillable_text }),
   }
 }
 
@@ -57,5 +67,9 @@ export const spent = ({ cost, usage }: ModelAnswer): Pick<ToolResult, 'cost' | '
 export function agentFailure(what: string, error: unknown, fields: JsonObject = {}): ToolResult {
   const { errorType, message } = asGatewayError(error)
   const text = errorType === 'server' ? `${what} failed` : `${what} failed: ${message}`
-  return { output: JSON.stringify({ status: 'error', ...fields, error: text }), item: { ...fields, error: text }, error: { type: errorType, message: text } }
+  return {
+    output: JSON.stringify({ status: 'error', ...fields, error: text }),
+    item: { ...fields, error: text },
+    error: { type: errorType, message: text },
+  }
 }

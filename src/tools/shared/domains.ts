@@ -2,7 +2,12 @@
 export function matchesDomain(url: URL, domains: readonly string[]): boolean {
   const host = url.hostname.toLowerCase().replace(/\.$/, '')
   return domains.some((entry) => {
-    const [domain = '', ...path] = entry.trim().toLowerCase().replace(/^[a-z]+:\/\//, '').replace(/^\*\./, '').split('/')
+    const [domain = '', ...path] = entry
+      .trim()
+      .toLowerCase()
+      .replace(/^[a-z]+:\/\//, '')
+      .replace(/^\*\./, '')
+      .split('/')
     const name = domain.replace(/:\d+$/, '').replace(/\.$/, '')
     if (name === '' || (host !== name && !host.endsWith(`.${name}`))) return false
     const prefix = path.filter((part) => part !== '').join('/')

@@ -7,15 +7,26 @@ const TIMEOUT_MS = 30_000
 const MAX_BYTES = 8 * 1024 * 1024
 
 /** Asks a search service and reads its JSON. Throws GatewayError; its message may be shown to a model and holds nothing of the service's own. */
-export async function callEngine(egress: Egress, { engine, baseUrl, headers }: ReadyEngine, request: EngineRequest, signal: AbortSignal): Promise<unknown> {
+export async function callEngine(
+  egress: Egress,
+  { engine, baseUrl, headers }: ReadyEngine,
+  request: EngineRequest,
+  signal: AbortSignal,
+): Promise<unknown> {
   const body = request.body === undefined ? {} : { body: JSON.stringify(request.body) }
   const type: { readonly [name: string]: string } = request.body === undefined ? {} : { 'content-type': 'application/json' }
   try {
     const response = await egress.request({
-      method: request.method, url: baseUrl + request.path, headers: { accept: 'application/json', ...type, ...request.headers, ...headers },
-      ...body, signal, timeoutMs: TIMEOUT_MS, maxResponseBytes: MAX_BYTES,
+      method: request.method,
+      url: baseUrl + request.path,
+      headers: { accept: 'application/json', ...type, ...request.headers, ...headers },
+      ...body,
+      signal,
+      timeoutMs: TIMEOUT_MS,
+      maxResponseBytes: MAX_BYTES,
     })
-    if (response.status !== 200) throw new GatewayError('provider_unavailable', `The search engine ${engine.name} answered with status ${response.status}`)
+    if (response.status !== 200)
+      throw new GatewayError('provider_unavailable', `The search engine ${engine.name} answered with status ${response.status}`)
     return JSON.parse(response.body.toString()) as unknown
   } catch (error) {
     if (error instanceof GatewayError) throw error

@@ -36,7 +36,10 @@ const ROBOTS = { agent: 'signalbox', timeoutMs: 5_000, maxBytes: 512 * 1024, ttl
 const ACCEPT = 'text/html,application/xhtml+xml,application/pdf;q=0.9,text/*;q=0.9,application/json;q=0.8,*/*;q=0.1'
 
 const unpackers: { readonly [encoding: string]: (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer> } = {
-  gzip: promisify(gunzip), 'x-gzip': promisify(gunzip), deflate: promisify(inflate), br: promisify(brotliDecompress),
+  gzip: promisify(gunzip),
+  'x-gzip': promisify(gunzip),
+  deflate: promisify(inflate),
+  br: promisify(brotliDecompress),
 }
 
 /**
@@ -75,7 +78,12 @@ export class PageFetcher {
   async #get(url: string, timeoutMs: number, maxBytes: number, signal: AbortSignal): Promise<EgressResponse> {
     try {
       return await this.#options.egress.request({
-        method: 'GET', url, headers: { accept: ACCEPT, 'accept-encoding': 'gzip, br' }, timeoutMs: Math.max(1, Math.floor(timeoutMs)), maxResponseBytes: maxBytes, signal,
+        method: 'GET',
+        url,
+        headers: { accept: ACCEPT, 'accept-encoding': 'gzip, br' },
+        timeoutMs: Math.max(1, Math.floor(timeoutMs)),
+        maxResponseBytes: maxBytes,
+        signal,
       })
     } catch (error) {
       if (!(error instanceof EgressError)) throw error
@@ -114,7 +122,8 @@ export class PageFetcher {
     const type = (response.headers['content-type'] ?? '').toLowerCase()
     const bytes = await unpack(response, this.#options.maxBytes ?? MAX_BYTES)
     const kind = kindOf(type, bytes)
-    if (kind === undefined) throw new GatewayError('unprocessable', `The page is of type ${type.split(';')[0]?.slice(0, 60)}, which cannot be read as text`)
+    if (kind === undefined)
+      throw new GatewayError('unprocessable', `The page is of type ${type.split(';')[0]?.slice(0, 60)}, which cannot be read as text`)
     const charset = /charset="?([\w-]{1,40})/.exec(type)?.[1] ?? 'utf-8'
     if (kind === 'text') return { url, status, text: textIn(bytes, charset) }
     const { text, title } = await this.#parser.parse({ bytes, kind, charset }, signal)
@@ -126,7 +135,8 @@ async function unpack(response: EgressResponse, maxBytes: number): Promise<Buffe
   const encoding = (response.headers['content-encoding'] ?? 'identity').trim().toLowerCase()
   if (encoding === 'identity' || encoding === '') return response.body
   const unpacker = unpackers[encoding]
-  if (unpacker === undefined || response.truncated) throw new GatewayError('unprocessable', 'The page is packed in a way that cannot be read, or too large')
+  if (unpacker === undefined || response.truncated)
+    throw new GatewayError('unprocessable', 'The page is packed in a way that cannot be read, or too large')
   try {
     return await unpacker(response.body, { maxOutputLength: maxBytes })
   } catch (error) {

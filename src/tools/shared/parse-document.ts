@@ -92,6 +92,7 @@ function run(worker: Worker, task: ParseTask, signal: AbortSignal, timeoutMs: nu
     worker.on('message', onMessage)
     worker.on('error', onDeath)
     worker.on('exit', onDeath)
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker's port has no origin
     worker.postMessage(task)
   })
 }

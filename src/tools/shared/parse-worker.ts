@@ -9,7 +9,9 @@ interface Task {
 
 parentPort?.on('message', (task: Task) => {
   readDocument(task.bytes, task.kind, task.charset).then(
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker's port has no origin
     (result) => parentPort?.postMessage({ result }),
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker's port has no origin
     () => parentPort?.postMessage({ failed: true }),
   )
 })

@@ -23,26 +23,52 @@ function decode(bytes: Uint8Array, charset: string): string {
 async function readPdf(bytes: Uint8Array): Promise<ReadableText> {
   const document = await getDocumentProxy(new Uint8Array(bytes))
   const { text } = await extractText(document, { mergePages: false })
-  return { text: text.map((page) => page.trim()).filter((page) => page !== '').join('\n\n') }
+  return {
+    text: text
+      .map((page) => page.trim())
+      .filter((page) => page !== '')
+      .join('\n\n'),
+  }
 }
 
 /** Elements nobody reads, or that hide text from people and show it to machines. */
 const UNSEEN = 'script, style, noscript, template, iframe, object, embed, svg, canvas, [hidden], [aria-hidden="true"]'
 const HIDING = /display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0|opacity\s*:\s*0(?:\.0+)?\s*(?:;|$)/i
 
+/** What is used of a document: the parser's own types need those of a browser. */
+interface Dom extends DomNode {
+  readonly documentElement: DomNode | null
+  querySelector(selector: string): DomNode | null
+  querySelectorAll(selector: string): Iterable<DomNode & { remove(): void }>
+}
+
+function parse(html: string): Dom {
+  return (parseHTML(html) as unknown as { readonly document: Dom }).document
+}
+
 function readHtml(html: string): ReadableText {
-  const { document } = parseHTML(html)
+  const document = parse(html)
   for (const element of document.querySelectorAll(UNSEEN)) element.remove()
-  for (const element of document.querySelectorAll('[style]')) if (HIDING.test(element.getAttribute('style') ?? '')) element.remove()
+  for (const element of document.querySelectorAll('[style]')) if (HIDING.test(element.getAttribute?.('style') ?? '')) element.remove()
   const heading = document.querySelector('title')?.textContent?.trim()
   // The document rather than its body: the parser builds none where the tags of head and body are left out.
   const fallback = textOf(document)
-  const article = new Readability(document as unknown as ConstructorParameters<typeof Readability>[0], { charThreshold: 200, maxElemsToParse: 50_000 }).parse()
+  const article = articleOf(document)
   const title = article?.title?.trim() || heading
-  const content = article?.content == null ? '' : textOf(parseHTML(article.content).document)
+  const content = article?.content == null ? '' : textOf(parse(article.content))
   // An article much shorter than its page is a wrong guess: lists and tables are not articles.
   const text = content.length >= fallback.length * 0.2 ? content : fallback
   return { text, ...(title ? { title } : {}) }
+}
+
+/** The main content as the library guesses it; undefined for pages without elements and for those with far too many. */
+function articleOf(document: Dom): { readonly title?: string | null | undefined; readonly content?: string | null | undefined } | undefined {
+  if (document.documentElement == null) return undefined
+  try {
+    return new Readability(document, { charThreshold: 200, maxElemsToParse: 50_000 }).parse() ?? undefined
+  } catch {
+    return undefined
+  }
 }
 
 interface DomNode {
@@ -53,7 +79,28 @@ interface DomNode {
   getAttribute?(name: string): string | null
 }
 
-const BLOCKS = new Set(['P', 'DIV', 'SECTION', 'ARTICLE', 'HEADER', 'FOOTER', 'MAIN', 'ASIDE', 'NAV', 'UL', 'OL', 'TABLE', 'TR', 'BLOCKQUOTE', 'PRE', 'FIGURE', 'FORM', 'DL', 'DT', 'DD'])
+const BLOCKS = new Set([
+  'P',
+  'DIV',
+  'SECTION',
+  'ARTICLE',
+  'HEADER',
+  'FOOTER',
+  'MAIN',
+  'ASIDE',
+  'NAV',
+  'UL',
+  'OL',
+  'TABLE',
+  'TR',
+  'BLOCKQUOTE',
+  'PRE',
+  'FIGURE',
+  'FORM',
+  'DL',
+  'DT',
+  'DD',
+])
 const TEXT_NODE = 3
 const ELEMENT_NODE = 1
 const DOCUMENT_NODE = 9
@@ -68,7 +115,12 @@ function textOf(root: unknown): string {
     else if (node.nodeType === TEXT_NODE) out.push((node.textContent ?? '').replace(/\s+/g, ' '))
     else if (node.nodeType === ELEMENT_NODE || node.nodeType === DOCUMENT_NODE) open(node, out, stack)
   }
-  return out.join('').replace(/[ \t]+\n/g, '\n').replace(/\n[ \t]+/g, '\n').replace(/\n{3,}/g, '\n\n').trim()
+  return out
+    .join('')
+    .replace(/[ \t]+\n/g, '\n')
+    .replace(/\n[ \t]+/g, '\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim()
 }
 
 function open(node: DomNode, out: string[], stack: (DomNode | string)[]): void {

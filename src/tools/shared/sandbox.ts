@@ -15,21 +15,41 @@ const MAX_BYTES = 2 * 1024 * 1024
 /** Throws `invalid_request` when the operator has set no sandbox up. */
 export function requireSandbox(sandbox: Sandbox | undefined, tool: string): void {
   if (sandbox !== undefined) return
-  throw new GatewayError('invalid_request', `${tool} needs a sandbox, and this gateway has none: its operator sets the address of one under tools.sandbox.url`)
+  throw new GatewayError(
+    'invalid_request',
+    `${tool} needs a sandbox, and this gateway has none: its operator sets the address of one under tools.sandbox.url`,
+  )
 }
 
 /**
  * `POST {url}/{tool}` with the call's arguments and whose it is: a sandbox must keep workspaces apart. Answers with the fields of its JSON
  * object; throws GatewayError otherwise.
  */
-export async function callSandbox(sandbox: Sandbox, tool: string, args: object, context: ToolContext): Promise<{ readonly [field: string]: unknown }> {
+export async function callSandbox(
+  sandbox: Sandbox,
+  tool: string,
+  args: object,
+  context: ToolContext,
+): Promise<{ readonly [field: string]: unknown }> {
   const { call, signal } = context
   try {
     const response = await sandbox.egress.request({
-      method: 'POST', url: `${sandbox.url}/${tool}`,
-      headers: { 'content-type': 'application/json', accept: 'application/json', ...(sandbox.apiKey === undefined ? {} : { authorization: `Bearer ${sandbox.apiKey.reveal()}` }) },
-      body: JSON.stringify({ ...args, workspace_id: call.owner.workspaceId, session_id: call.sessionId ?? call.id, environment: (context.settings as { environment?: unknown }).environment }),
-      signal, timeoutMs: 10 * 60_000, maxResponseBytes: MAX_BYTES,
+      method: 'POST',
+      url: `${sandbox.url}/${tool}`,
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json',
+        ...(sandbox.apiKey === undefined ? {} : { authorization: `Bearer ${sandbox.apiKey.reveal()}` }),
+      },
+      body: JSON.stringify({
+        ...args,
+        workspace_id: call.owner.workspaceId,
+        session_id: call.sessionId ?? call.id,
+        environment: (context.settings as { environment?: unknown }).environment,
+      }),
+      signal,
+      timeoutMs: 10 * 60_000,
+      maxResponseBytes: MAX_BYTES,
     })
     if (response.status !== 200) throw new GatewayError('provider_unavailable', `The sandbox answered with status ${response.status}`)
     const body: unknown = JSON.parse(response.body.toString())
@@ -37,6 +57,10 @@ export async function callSandbox(sandbox: Sandbox, tool: string, args: object, 
     return body as { readonly [field: string]: unknown }
   } catch (error) {
     if (error instanceof GatewayError) throw error
-    throw new GatewayError('provider_unavailable', error instanceof EgressError ? 'The sandbox cannot be reached' : 'The sandbox gave an answer that cannot be read', { cause: error })
+    throw new GatewayError(
+      'provider_unavailable',
+      error instanceof EgressError ? 'The sandbox cannot be reached' : 'The sandbox gave an answer that cannot be read',
+      { cause: error },
+    )
   }
 }

@@ -60,7 +60,10 @@ type Fields = { readonly [field: string]: unknown }
 export const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {})
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
-export const textsOf = (value: unknown): string => listOf(value).filter((part) => typeof part === 'string').join('\n[...]\n')
+export const textsOf = (value: unknown): string =>
+  listOf(value)
+    .filter((part) => typeof part === 'string')
+    .join('\n[...]\n')
 
 /** One hit, or none when it has no address. */
 export function toHit(url: unknown, title: unknown, content: string, published?: unknown): SearchHit[] {

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest'
+import type { ToolsConfig } from '../../core/config.ts'
+import { Secret } from '../../lib/secret.ts'
+import { readyEngines } from '../shared/dependencies.ts'
+import type { SearchQuery } from '../shared/search-engine.ts'
+import { searchEngines } from './index.ts'
+
+/** What each service is sent and how its answer is read: facts of its public documentation. */
+const plain: SearchQuery = { query: 'moon', maxResults: 5, allowedDomains: [], excludedDomains: [] }
+const narrow: SearchQuery = { query: 'moon', maxResults: 3, allowedDomains: ['a.test'], excludedDomains: [], contextSize: 'high' }
+const engine = (name: string) => searchEngines.find((each) => each.name === name)!
+
+describe('requests', () => {
+  it.each([
+    ['exa', narrow, { query: 'moon', type: 'auto', numResults: 3, includeDomains: ['a.test'], contents: { highlights: { maxCharacters: 30_000 } } }],
+    [
+      'exa',
+      { ...plain, mode: 'deep', excludedDomains: ['b.test'] },
+      { query: 'moon', type: 'deep', numResults: 5, excludeDomains: ['b.test'], contents: { highlights: true } },
+    ],
+    [
+      'parallel',
+      { ...plain, maxCharacters: 700 },
+      {
+        objective: 'moon',
+        search_queries: ['moon'],
+        mode: 'basic',
+        advanced_settings: { max_results: 5, excerpt_settings: { max_chars_per_result: 700 } },
+      },
+    ],
+    [
+      'parallel',
+      narrow,
+      {
+        objective: 'moon',
+        search_queries: ['moon'],
+        mode: 'basic',
+        max_chars_total: 30_000,
+        advanced_settings: { max_results: 3, excerpt_settings: { max_chars_per_result: 1_500 }, source_policy: { include_domains: ['a.test'] } },
+      },
+    ],
+    ['firecrawl', narrow, { query: 'moon site:a.test', limit: 3, sources: ['web'] }],
+    ['perplexity', narrow, { query: 'moon', max_results: 3, search_domain_filter: ['a.test'], search_context_size: 'high' }],
+    [
+      'perplexity',
+      { ...plain, excludedDomains: ['b.test'], maxCharacters: 401 },
+      { query: 'moon', max_results: 5, search_domain_filter: ['-b.test'], max_tokens_per_page: 101 },
+    ],
+    ['tavily', narrow, { query: 'moon', max_results: 3, search_depth: 'advanced', include_domains: ['a.test'] }],
+  ] as const)('%s', (name, query, body) => expect(engine(name).search(query)).toMatchObject({ method: 'POST', body }))
+
+  it.each([
+    ['brave', 'count'],
+    ['searxng', 'format'],
+  ])('%s by its address', (name, parameter) => {
+    const { method, path } = engine(name).search(narrow)
+    const { searchParams } = new URL(path, 'https://engine.test')
+    expect(method).toBe('GET')
+    expect(searchParams.get('q')).toBe('moon site:a.test')
+    expect(searchParams.get(parameter)).toBe(parameter === 'count' ? '3' : 'json')
+  })
+})
+
+describe('answers', () => {
+  const url = 'https://a.test/1'
+  it.each([
+    ['exa', { results: [{ url, title: 'T', highlights: ['one', 'two'], publishedDate: '2026' }] }, { content: 'one\n[...]\ntwo', published: '2026' }],
+    ['parallel', { results: [{ url, title: 'T', excerpts: ['one'], publish_date: '2026' }] }, { content: 'one', published: '2026' }],
+    ['firecrawl', { success: true, data: { web: [{ url, title: 'T', description: 'one' }] } }, { content: 'one' }],
+    ['perplexity', { results: [{ url, title: 'T', snippet: 'one', date: '2026' }] }, { content: 'one', published: '2026' }],
+    ['brave', { web: { results: [{ url, title: 'T', description: 'one', extra_snippets: ['two'] }] } }, { content: 'one\n[...]\ntwo' }],
+    ['tavily', { results: [{ url, title: 'T', content: 'one' }] }, { content: 'one' }],
+    ['searxng', { results: [{ url, title: 'T', content: 'one', publishedDate: null }] }, { content: 'one' }],
+  ])('of %s', (name, body, hit) => expect(engine(name).readHits(body)).toEqual([{ url, title: 'T', ...hit }]))
+
+  it.each(searchEngines.map(({ name }) => name))('of %s that are nothing of the kind give no results', (name) => {
+    for (const body of [null, 1, 'x', [], {}, { results: 5 }, { results: [null, { url: 7 }, { url: 'ftp://x' }] }])
+      expect(engine(name).readHits(body)).toEqual([])
+  })
+})
+
+describe('the choice of an engine', () => {
+  const config = (engines: ToolsConfig['webSearch']['engines'], chosen = 'auto'): ToolsConfig => ({
+    webSearch: { engine: chosen, engines },
+    webFetch: { robots: true },
+    limits: { wallMs: 1, parallel: 1 },
+  })
+  const names = (given: ReturnType<typeof config>, env: { readonly [name: string]: string } = {}) =>
+    readyEngines(searchEngines, { config: given, env }).map((ready) => ready.engine.name)
+
+  it('takes those that have what they need, in order', () => {
+    expect(names(config({}))).toEqual([])
+    expect(names(config({}), { TAVILY_API_KEY: 'k', EXA_API_KEY: 'k', SEARXNG_URL: 'http://127.0.0.1:8888/' })).toEqual(['exa', 'tavily', 'searxng'])
+    expect(names(config({ searxng: { baseUrl: 'http://127.0.0.1:1' } }))).toEqual(['searxng'])
+  })
+  it('puts the operator’s choice first', () =>
+    expect(names(config({ brave: { apiKey: new Secret('k') } }, 'brave'), { EXA_API_KEY: 'k' })).toEqual(['brave', 'exa']))
+  it('puts keys into headers only', () => {
+    const [ready] = readyEngines(searchEngines, { config: config({ exa: { apiKey: new Secret('canary') } }), env: {} })
+    expect(ready!.headers).toEqual({ 'x-api-key': 'canary' })
+    expect(JSON.stringify(ready!.engine.search(plain)) + ready!.baseUrl).not.toContain('canary')
+  })
+})

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest'
+import { DocumentParser } from './parse-document.ts'
+import { readDocument } from './readable-text.ts'
+
+const read = (html: string, charset = 'utf-8') => readDocument(Buffer.from(html, charset === 'latin1' ? 'latin1' : 'utf8'), 'html', charset)
+
+/** A one-page document, written by hand: offsets of the table are left to the reader's repair. */
+const PDF = `%PDF-1.4
+1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
+2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
+3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 300]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>endobj
+4 0 obj<</Length 44>>stream
+BT /F1 18 Tf 50 150 Td (Hello from a PDF) Tj ET
+endstream endobj
+5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj
+trailer<</Root 1 0 R>>
+%%EOF`
+
+describe('pages as text', () => {
+  it('keeps headings, lists and links, and leaves out what nobody sees', async () => {
+    const { text, title } = await read(
+      '<html><head><title>T</title></head><body><h2>Fruit</h2><ul><li>Apple</li><li><a href="https://a.test/b">Pear</a></li></ul><p hidden>secret</p><p style="display:none">hidden</p><script>x()</script></body></html>',
+    )
+    expect(title).toBe('T')
+    expect(text).toBe('## Fruit\n\n- Apple\n\n- [Pear](https://a.test/b)')
+  })
+  it('reads other charsets and fragments', async () => {
+    expect((await read('<p>Zürich', 'latin1')).text).toBe('Zürich')
+    expect((await read('just words', 'no-such-charset')).text).toBe('just words')
+  })
+  it('takes a document nested deeper than any stack', async () => {
+    expect((await read(`${'<b>'.repeat(5_000)}deep`)).text).toBe('deep')
+  })
+  it('reads PDF', async () => expect((await readDocument(Buffer.from(PDF), 'pdf', 'utf-8')).text).toBe('Hello from a PDF'))
+})
+
+describe('parsing in workers', () => {
+  const signal = new AbortController().signal
+  const parser = new DocumentParser()
+
+  it('uses a worker again and runs several documents', async () => {
+    const bytes = Buffer.from('<p>words</p>')
+    const texts = await Promise.all([1, 2, 3, 4].map(() => parser.parse({ bytes, kind: 'html', charset: 'utf-8' }, signal)))
+    expect(texts.map(({ text }) => text)).toEqual(['words', 'words', 'words', 'words'])
+  })
+  it('ends a worker that takes too long, and goes on with another', async () => {
+    const big = Buffer.from('<table>'.repeat(20_000))
+    await expect(parser.parse({ bytes: big, kind: 'html', charset: 'utf-8' }, signal, 20)).rejects.toMatchObject({ errorType: 'unprocessable' })
+    expect((await parser.parse({ bytes: Buffer.from('<p>still here'), kind: 'html', charset: 'utf-8' }, signal)).text).toBe('still here')
+  })
+  it('says so of a damaged document', async () => {
+    await expect(parser.parse({ bytes: Buffer.from('%PDF-1.4 nothing'), kind: 'pdf', charset: 'utf-8' }, signal)).rejects.toMatchObject({
+      message: expect.stringContaining('damaged') as string,
+    })
+  })
+})

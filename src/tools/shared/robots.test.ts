@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest'
+import { robotsAllow } from './robots.ts'
+
+const text = `
+# comment
+User-agent: other
+Disallow: /
+
+User-agent: *
+User-agent: crawler
+Disallow: /private
+Allow: /private/open
+Disallow: /*.pdf$
+Disallow: /a*/c
+
+User-agent: signalbox
+Disallow: /only-for-us
+`
+
+describe('robots.txt', () => {
+  it.each([
+    ['nobody', '/', true],
+    ['nobody', '/private/x', false],
+    ['nobody', '/private/open/x', true],
+    ['nobody', '/doc.pdf', false],
+    ['nobody', '/doc.pdf?x', true],
+    ['nobody', '/abc/c', false],
+    ['nobody', '/abc/d', true],
+    ['crawler', '/private', false],
+    ['other', '/anything', false],
+    ['signalbox', '/private/x', true],
+    ['Signalbox', '/only-for-us', false],
+  ])('%s at %s: %s', (agent, path, allowed) => expect(robotsAllow(text, agent, path)).toBe(allowed))
+
+  it('allows everything when there are no rules', () => expect(robotsAllow('<html>not found</html>', 'signalbox', '/')).toBe(true))
+  it('is linear in patterns that would stall a backtracking matcher', () => {
+    const started = performance.now()
+    expect(robotsAllow(`User-agent: *\nDisallow: /${'*a'.repeat(1_000)}b$`, 'x', `/${'a'.repeat(50_000)}`)).toBe(true)
+    expect(performance.now() - started).toBeLessThan(1_000)
+  })
+})
