@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { DEFAULT_WORKSPACE_ID } from '../../src/core/store.ts'
 import { runCrashDrill } from '../../src/testing/crash-drill.ts'
 import { startFakeDestination, type FakeDestination } from '../../src/testing/fake-destination.ts'
 import { generationSpans, type ReceivedSpan } from '../../src/testing/received-spans.ts'
@@ -134,6 +135,22 @@ it('a paused destination keeps what comes and sends it when it is resumed', asyn
   expect(receiver.requests).toEqual([])
   await post(`${id}/resume`)
   await untilArrived([waiting])
+})
+
+it('nothing leaves a workspace whose switch is off', async () => {
+  await addWebhook()
+  const set = (on: boolean) =>
+    gateway.app.boot.store.workspaces.modify(DEFAULT_WORKSPACE_ID, () => ({ settings: { is_observability_broadcast_enabled: on } }))
+  await set(false)
+  const other = await addTo(receiver, { enabled: false })
+  const kept = await ask('kept in')
+  // Chosen when it is recorded, a moment after it was answered.
+  await expect.poll(() => gateway.app.boot.store.generations.get(kept), SOON).toBeDefined()
+  await set(true)
+  // A change through the API: the delivery thread has looked when it is answered.
+  await gateway.api('PATCH', `${BASE}/${other}`, { name: 'again' })
+  const sent = await ask('let out')
+  await untilArrived([sent])
 })
 
 it('a rejected credential pauses until its owner changes something; then everything arrives', async () => {

@@ -1,11 +1,16 @@
 import type { Encryption } from '../core/account.ts'
 import type { DestinationRecord, DestinationStore } from '../core/outbox.ts'
+import type { WorkspaceStore } from '../core/store.ts'
 import type { Clock } from '../lib/clock.ts'
 import { openDestination } from './destination-secrets.ts'
 import { createFollower } from './follower.ts'
 
 export interface DestinationSnapshotOptions {
-  readonly store: { version(): Promise<number>; readonly destinations: Pick<DestinationStore, 'list'> }
+  readonly store: {
+    version(): Promise<number>
+    readonly destinations: Pick<DestinationStore, 'list'>
+    readonly workspaces: Pick<WorkspaceStore, 'list'>
+  }
   readonly encryption: Encryption
   readonly clock: Clock
   /** All destinations whose secrets could be opened, whenever they may have changed. */
@@ -28,6 +33,8 @@ export interface DestinationSnapshot {
 }
 
 const POLL_MS = 2_000
+/** Setting of a workspace: false keeps everything in, whatever its destinations say. */
+const BROADCAST_SWITCH = 'is_observability_broadcast_enabled'
 
 export function createDestinationSnapshot(options: DestinationSnapshotOptions): DestinationSnapshot {
   const { store, encryption, clock, onChange, onProblem, pollMs = POLL_MS } = options
@@ -39,10 +46,12 @@ export function createDestinationSnapshot(options: DestinationSnapshotOptions): 
     const current = await store.version()
     if (current === version) return
     const { destinations: stored } = await store.destinations.list({})
+    const silent = new Set((await store.workspaces.list()).filter(({ settings }) => settings[BROADCAST_SWITCH] === false).map(({ id }) => id))
     const opened = new Map<string, DestinationRecord>()
     for (const each of stored) {
       try {
-        opened.set(each.id, openDestination(encryption, each))
+        const record = openDestination(encryption, each)
+        opened.set(each.id, silent.has(each.workspaceId) ? { ...record, enabled: false } : record)
       } catch (error) {
         onProblem(error instanceof Error ? error.message : String(error), each.id)
       }

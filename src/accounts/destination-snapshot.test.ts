@@ -1,0 +1,78 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { DestinationRecord } from '../core/outbox.ts'
+import { DEFAULT_WORKSPACE_ID, type Store } from '../core/store.ts'
+import { GatewayError } from '../core/error.ts'
+import { manualClock } from '../lib/clock.ts'
+import { Secret } from '../lib/secret.ts'
+import { createStore } from '../store/index.ts'
+import { sampleDestination } from '../testing/outbox-contract.ts'
+import { createDestinationSnapshot, type DestinationSnapshot } from './destination-snapshot.ts'
+import { createEncryption } from './encryption.ts'
+
+describe('the snapshot of destinations', () => {
+  const encryption = createEncryption({ current: Buffer.alloc(32, 1) })
+  let store: Store
+  let snapshot: DestinationSnapshot
+  let changes: ReadonlyMap<string, DestinationRecord>[]
+  let problems: (string | undefined)[]
+  beforeEach(async () => {
+    store = await createStore({ path: ':memory:' })
+    await store.migrate()
+    await store.workspaces.default()
+    changes = []
+    problems = []
+  })
+  afterEach(async () => {
+    await snapshot.close()
+    await store.close()
+  })
+  const open = (from: Pick<Store, 'version' | 'destinations' | 'workspaces'> = store) =>
+    (snapshot = createDestinationSnapshot({
+      store: from,
+      encryption,
+      clock: manualClock(),
+      onChange: (destinations) => void changes.push(destinations),
+      onProblem: (_message, id) => void problems.push(id),
+    }))
+  const sealed = (id: string, key = encryption) => key.seal(new Secret('{"headers":{"a":"secret"}}'), `destination:${id}:webhook`)
+
+  it('holds every destination with its secrets, and follows the version', async () => {
+    await store.destinations.insert(sampleDestination('d1', { sealed: sealed('d1') }), 5)
+    await open().start()
+    expect(snapshot.get('d1')?.config).toEqual({ url: 'https://example.com/hook', method: 'POST', headers: { a: 'secret' } })
+    await snapshot.refresh()
+    expect(changes).toHaveLength(1)
+    await store.destinations.update('d1', DEFAULT_WORKSPACE_ID, { paused: true }, 1)
+    await snapshot.refresh()
+    expect(snapshot.get('d1')).toMatchObject({ paused: true, revision: 2 })
+    await store.destinations.remove('d1', DEFAULT_WORKSPACE_ID)
+    await snapshot.refresh()
+    expect(snapshot.get('d1')).toBeUndefined()
+  })
+
+  it('leaves out, and names, what its key does not open; the others work', async () => {
+    await store.destinations.insert(sampleDestination('d1', { sealed: sealed('d1', createEncryption({ current: Buffer.alloc(32, 9) })) }), 5)
+    await store.destinations.insert(sampleDestination('d2'), 5)
+    await open().start()
+    expect([snapshot.get('d1'), snapshot.get('d2')?.id]).toEqual([undefined, 'd2'])
+    expect(problems).toEqual(['d1'])
+  })
+
+  it('shows destinations of a workspace whose switch is off as disabled', async () => {
+    await store.destinations.insert(sampleDestination('d1'), 5)
+    await store.workspaces.modify(DEFAULT_WORKSPACE_ID, () => ({ settings: { is_observability_broadcast_enabled: false } }))
+    await open().start()
+    expect(snapshot.get('d1')?.enabled).toBe(false)
+  })
+
+  it('knows that it knows nothing while the store is away, and starts all the same', async () => {
+    let away = true
+    const version = () => (away ? Promise.reject(new GatewayError('provider_overloaded', 'away')) : store.version())
+    await open({ ...store, version }).start()
+    expect([snapshot.loaded, problems.length]).toEqual([false, 1])
+    await expect(snapshot.refresh()).rejects.toMatchObject({ errorType: 'provider_overloaded' })
+    away = false
+    await snapshot.refresh()
+    expect(snapshot.loaded).toBe(true)
+  })
+})
