@@ -270,8 +270,8 @@ export function describeDialectContract(dialect: Dialect, voice: VendorVoice): v
       }
       // Some clients give back nothing but these fields.
       const history = items.map((item) => (item.type === 'reasoning' ? { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: (item as { encrypted_content?: string }).encrypted_content ?? null } : item))
-      const results = items.flatMap((item): InputItem[] => (item.type === 'function_call' ? [{ type: 'function_call_output', call_id: String((item as { call_id: string }).call_id), output: 'ok' }] : []))
-      return dialect.encodeRequest({ ...REQUEST, input: [user('q'), ...(history as InputItem[]), ...results] }, target2).body
+      const results = items.flatMap((item): InputItem[] => (item.type === 'function_call' ? [{ type: 'function_call_output', call_id: item.call_id as string, output: 'ok' }] : []))
+      return dialect.encodeRequest({ ...REQUEST, input: [user('q'), ...(history), ...results] }, target2).body
     }
     it('comes back to who made it, from its envelope alone', () => {
       expect(replayed(target).includes(ANSWER.reasoning!.secret)).toBe(voice.returnsSecret)

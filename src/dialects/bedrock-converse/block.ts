@@ -35,6 +35,6 @@ export function readDelta(frame: unknown, kind: 'text' | 'reasoning'): string | 
   return asString(delta['text'])
 }
 
-export const block = (kind: Block['kind']): Block => ({ kind, textStart: 0, citations: [] })
+export const openBlock = (kind: Block['kind']): Block => ({ kind, textStart: 0, citations: [] })
 
 export const indexOf = (frame: Json): number => (typeof frame['contentBlockIndex'] === 'number' ? frame['contentBlockIndex'] : 0)

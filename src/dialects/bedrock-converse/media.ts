@@ -54,7 +54,7 @@ const isRemote = (url: string): boolean => /^https?:/i.test(url)
 export function encodeMedia(part: Exclude<ContentPart, { type: 'input_text' }>, target: BedrockTarget, names: DocumentNames): JsonObject {
   const medium = readMedium(part, target)
   const traits = traitsOf(target.options, target.upstreamModel)
-  if (!traits.media.includes(medium.kind)) return unsupported(`${medium.kind === 'audio' ? 'audio' : `${medium.kind}s`}`, target)
+  if (!traits.media.includes(medium.kind)) return unsupported((medium.kind === 'audio' ? 'audio' : `${medium.kind}s`), target)
   return block(medium, traits, names)
 }
 
@@ -99,11 +99,10 @@ function readMedium(part: Exclude<ContentPart, { type: 'input_text' }>, target: 
 }
 
 function readFile(part: InputFile, target: BedrockTarget): Medium {
-  const named = { name: part.filename ?? undefined, mimeType: undefined }
   const address = part.file_data || part.file_url
   if (!address) return unsupported('files by id', target)
   if (/^(?:data|https?|s3):/i.test(address)) return fromUrl(address, 'document', part.filename ?? undefined, target)
-  return classify(address, named.mimeType, named.name, 'document', target)
+  return classify(address, undefined, part.filename ?? undefined, 'document', target)
 }
 
 function fromUrl(url: string, assumed: MediaKind, name: string | undefined, target: BedrockTarget): Medium {
@@ -138,14 +137,16 @@ function percentDecoded(text: string): string {
 
 const lastOf = (url: string): string => url.split(/[?#]/)[0]!.split('/').pop() ?? ''
 
+const MAIN_TYPES: ReadonlyMap<string, MediaKind> = new Map([['image', 'image'], ['video', 'video'], ['audio', 'audio']])
+
 /** What data is: its first bytes decide for images and PDF, then its type, then the ending of its name, then the kind of part it came in. */
 function classify(data: string, mimeType: string | undefined, name: string | undefined, assumed: MediaKind, target: BedrockTarget): Medium {
   const source = { bytes: data }
   const withName = name === undefined ? {} : { name }
   const sniffed = sniff(data)
   if (sniffed !== undefined) return { ...sniffed, source, ...withName }
-  const [main, subtype = ''] = (mimeType ?? '').split('/')
-  const kind: MediaKind = main === 'image' || main === 'video' || main === 'audio' ? main : assumed
+  const [main = '', subtype = ''] = (mimeType ?? '').split('/')
+  const kind = MAIN_TYPES.get(main) ?? assumed
   const ending = /\.([a-z0-9]+)$/i.exec(name ?? '')?.[1]?.toLowerCase() ?? ''
   const format = FORMATS[kind][subtype] ?? FORMATS[kind][ending] ?? (kind === 'document' ? textFormat(mimeType, ending, name) : undefined)
   if (format !== undefined) return { kind, format, source, ...withName }

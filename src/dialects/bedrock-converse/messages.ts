@@ -142,7 +142,7 @@ class MessageWriter {
       }
     }
     if (content.length === 0) content.push({ text: '(no output)' })
-    if (this.#textCalls) return { text: `Result of the tool ${name}: ${content.map((block) => block['text'] ?? JSON.stringify(block['json'])).join('\n')}` }
+    if (this.#textCalls) return { text: `Result of the tool ${name}: ${content.map((block) => (typeof block['text'] === 'string' ? block['text'] : JSON.stringify(block['json']))).join('\n')}` }
     return { toolResult: { toolUseId: callId, content, ...(this.#traits.tool_result_status ? { status: missing ? 'error' : 'success' } : {}) } }
   }
 

@@ -57,7 +57,7 @@ function objectsIn(text: string): Piece[] {
     const object = JSON.parse(text.slice(at, end + 1)) as Record<string, Piece>
     // The lines of some recordings wrap the payload in its event's name.
     const [only, ...more] = Object.keys(object)
-    found.push(more.length === 0 && /^(content|message|meta)/.test(only ?? '') ? object[only!]! : (object as Piece))
+    found.push(more.length === 0 && /^(content|message|meta)/.test(only ?? '') ? object[only!]! : (object))
     at = end
   }
   return found

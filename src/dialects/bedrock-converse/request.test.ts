@@ -76,7 +76,7 @@ describe('any conversation', () => {
       fc.property(fc.array(item, { maxLength: 12 }), fc.constantFrom('auto', 'none', 'required'), fc.boolean(), (input, tool_choice, tools) => {
         let body: Body
         try {
-          body = encode({ input: input as InputItem[], tool_choice, tools: tools ? [{ type: 'function', name: 'f' }] : [] }, { model }).body
+          body = encode({ input: input, tool_choice, tools: tools ? [{ type: 'function', name: 'f' }] : [] }, { model }).body
         } catch (error) {
           // Pictures that belong to no call are the user's own, and models that only read refuse those.
           expect(error).toMatchObject({ errorType: 'invalid_prompt', failover: 'next' })
@@ -216,7 +216,7 @@ describe('media', () => {
       user([{ type: 'input_image', image_url: 'https://a.test/1' }, { type: 'input_file', file_url: 'https://a.test/2' }, { type: 'input_image', image_url: 'data:image/png;base64,AA==' }]),
       { type: 'function_call_output', call_id: 'x', output: [{ type: 'input_video', video_url: 'https://a.test/3' }] },
     ]
-    expect(bedrockConverse.mediaUrls?.({ input: input as InputItem[] }, bedrockTarget())).toEqual(['https://a.test/1', 'https://a.test/2', 'https://a.test/3'])
+    expect(bedrockConverse.mediaUrls?.({ input: input }, bedrockTarget())).toEqual(['https://a.test/1', 'https://a.test/2', 'https://a.test/3'])
     expect(() => block({ type: 'input_image', image_url: 'https://a.test/1' })).toThrow(expect.objectContaining({ errorType: 'image_download_failed' }))
   })
   it('gives documents names the service accepts, each once', () => {

@@ -11,7 +11,7 @@ import { errorFromPayload } from '../shared/errors.ts'
 import { parseExact } from '../shared/exact-json.ts'
 import { asString, isObject, tryParseJson } from '../shared/json.ts'
 import { scrubbedExcerpt } from '../shared/scrub.ts'
-import { block, FINISH, indexOf, readDelta } from './block.ts'
+import { FINISH, indexOf, openBlock, readDelta } from './block.ts'
 import type { Block, Json } from './block.ts'
 import { decodeCitation } from './citations.ts'
 import { exceptionError } from './exceptions.ts'
@@ -150,17 +150,17 @@ export class BedrockDecoder implements Decoder {
     this.#settleCalls()
     const use = start['toolUse']
     if (isObject(use)) this.#blocks.set(index, this.#openCall(use))
-    else if ('toolResult' in start) this.#blocks.set(index, block('ignored'))
-    else if (isObject(start['image'])) this.#blocks.set(index, block('ignored'))
+    else if ('toolResult' in start) this.#blocks.set(index, openBlock('ignored'))
+    else if (isObject(start['image'])) this.#blocks.set(index, openBlock('ignored'))
   }
 
   #openCall(use: Json): Block {
     const name = asString(use['name']) ?? ''
     // Tools the service runs by itself: their results stay inside the answer.
-    if (use['type'] === 'server_tool_use') return block('ignored')
+    if (use['type'] === 'server_tool_use') return openBlock('ignored')
     if (name === '') throw this.#unavailable('a tool call without a name')
-    if (name === this.#answerTool) return block('answer')
-    return { ...block('call'), call: this.#writer.openCall(asString(use['toolUseId']) ?? '', name) }
+    if (name === this.#answerTool) return openBlock('answer')
+    return { ...openBlock('call'), call: this.#writer.openCall(asString(use['toolUseId']) ?? '', name) }
   }
 
   #delta(index: number, delta: Json): void {
@@ -171,7 +171,7 @@ export class BedrockDecoder implements Decoder {
     if (typeof delta['text'] === 'string') {
       if (delta['text'] === '') return
       writer.text(delta['text'])
-      if (open === undefined) this.#blocks.set(index, (open = { ...block('text'), textStart: Math.max(0, writer.textLength - delta['text'].length) }))
+      if (open === undefined) this.#blocks.set(index, (open = { ...openBlock('text'), textStart: Math.max(0, writer.textLength - delta['text'].length) }))
     }
     if (isObject(delta['reasoningContent'])) this.#reasoning(index, delta['reasoningContent'])
     if (isObject(delta['toolUse'])) {
@@ -181,7 +181,7 @@ export class BedrockDecoder implements Decoder {
       else if (open?.call !== undefined) writer.arguments(open.call, piece)
     }
     if (isObject(delta['citation'])) {
-      if (open === undefined) this.#blocks.set(index, (open = { ...block('text'), textStart: writer.textLength }))
+      if (open === undefined) this.#blocks.set(index, (open = { ...openBlock('text'), textStart: writer.textLength }))
       open.citations.push(delta['citation'])
     }
   }
@@ -190,7 +190,7 @@ export class BedrockDecoder implements Decoder {
     if (!this.#blocks.has(index)) {
       // Each block carries a signature of its own.
       this.#writer.closeReasoning()
-      this.#blocks.set(index, block('reasoning'))
+      this.#blocks.set(index, openBlock('reasoning'))
     }
     const text = asString(content['text'])
     if (text) {
@@ -217,6 +217,7 @@ export class BedrockDecoder implements Decoder {
         return this.#writer.closeReasoning()
       case 'text':
         return this.#cite(open)
+      default:
     }
   }
 
@@ -279,7 +280,7 @@ export class BedrockDecoder implements Decoder {
 
   #complete(): void {
     const writer = this.#writer
-    for (const index of [...this.#blocks.keys()]) if (this.#blocks.get(index)!.kind !== 'call') this.#stop(index)
+    for (const [index, { kind }] of this.#blocks) if (kind !== 'call') this.#stop(index)
     writer.flushHeldSpace()
     const finish = FINISH[this.#native ?? ''] ?? 'stop'
     if (finish === 'error') throw this.#unavailable(`an answer that ended with "${this.#native}"`)

@@ -63,7 +63,7 @@ function place(citation: Json, text: string, base: number): [start: number, end:
   const own = base === 0 ? text : text.slice(base)
   const quoted = asString(citation['text'])
   if (quoted === undefined || own.slice(start, end) === quoted) return [clamp(base + start, text), clamp(base + end, text)]
-  const points = [...own]
+  const points = Array.from(own)
   const from = points.slice(0, start).join('').length
   const to = from + points.slice(start, end).join('').length
   return [clamp(base + from, text), clamp(base + to, text)]

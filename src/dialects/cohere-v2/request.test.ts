@@ -52,7 +52,7 @@ describe('any conversation', () => {
   it('obeys the rules of the service', () => {
     fc.assert(
       fc.property(fc.array(item, { maxLength: 12 }), (input) => {
-        const { body } = encode({ input: input as InputItem[] })
+        const { body } = encode({ input: input })
         checkRules(body)
         expect(JSON.stringify(body)).not.toContain(':null')
       }),
