@@ -265,7 +265,7 @@ describe('the walls', () => {
     expect(await get(made.id)).toEqual(made)
     expect(await (await gateway.api('GET', BASE, undefined, otherKey)).json()).toEqual({ data: [], total_count: 0 })
     const foreign = `?workspace_id=${String(made['workspace_id'])}`
-    expect(await refusal('GET', `${BASE}${foreign}`, undefined, otherKey)).toMatchObject({ status: 403 })
+    expect(await refusal('GET', `${BASE}${foreign}`, undefined, otherKey)).toMatchObject({ status: 404 })
     expect(await refusal('POST', BASE, { ...webhook, workspace_id: made['workspace_id'] }, otherKey)).toMatchObject({ status: 403 })
   })
 

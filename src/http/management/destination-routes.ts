@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 import type { DestinationAccounts, TestResult } from '../../core/destination-account.ts'
 import { GatewayError } from '../../core/error.ts'
-import { DEFAULT_WORKSPACE_ID } from '../../core/store.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { callerOf, type ManagementRoutes } from './app.ts'
 import { presentDestination, presentLetter, presentStatus, readCreate, readLetters, readPage, readUpdate } from './destination-shapes.ts'
+import { scopeOf, workspaceWanted } from './request-input.ts'
 
 const BASE = '/api/v1/observability/destinations'
 
@@ -25,7 +25,7 @@ export function destinationRoutes(accounts: DestinationAccounts): ManagementRout
     })
     app.get(BASE, async (request) => {
       const { workspaceId, ...page } = readPage(request.query)
-      const { destinations, total } = await accounts.list({ ...page, workspaceId: workspaceFor(request, workspaceId) })
+      const { destinations, total } = await accounts.list({ ...page, workspaceId: workspaceWanted(request, workspaceId) })
       return { data: destinations.map(presentDestination), total_count: total }
     })
     app.get<ById>(`${BASE}/:id`, async (request) => ({ data: presentDestination(await accounts.get(request.params.id, scopeOf(request))) }))
@@ -80,14 +80,10 @@ export function destinationOperations(accounts: DestinationAccounts, clock: Cloc
   }
 }
 
-const isOperator = (request: FastifyRequest): boolean => callerOf(request).owner.workspaceId === DEFAULT_WORKSPACE_ID
-
-/** The workspace whose destinations exist for this caller; undefined: all. */
-const scopeOf = (request: FastifyRequest): string | undefined => (isOperator(request) ? undefined : callerOf(request).owner.workspaceId)
-
+/** The contract's create knows 403 and no 404. */
 function workspaceFor(request: FastifyRequest, wanted: string | undefined): string {
-  const own = callerOf(request).owner.workspaceId
-  if (wanted === undefined || wanted === own || isOperator(request)) return wanted ?? own
+  const scope = scopeOf(request)
+  if (wanted === undefined || scope === undefined || wanted === scope) return wanted ?? callerOf(request).owner.workspaceId
   throw new GatewayError('permission_denied', 'workspace_id: this key belongs to another workspace', { path: 'workspace_id' })
 }
 
