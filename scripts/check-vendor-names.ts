@@ -31,6 +31,7 @@ const DATA = [/^src\/catalog\/(?:data|builtin)\b/, /\.test\.ts$/, /^src\/testing
 /** Words of the public contract that happen to be a vendor's slug too: file, literal, why. */
 const ALLOWED: readonly { readonly file: RegExp; readonly literal: RegExp; readonly why: string }[] = [
   { file: /^src\/doors\//, literal: /^(?:perplexity|parallel|exa|firecrawl|native)$/, why: 'search engines the request schema lets a caller choose' },
+  { file: /^src\/tools\/search-engines\/perplexity\.ts$/, literal: /^perplexity$/, why: 'the vendor’s search service, apart from its models' },
 ]
 
 /** Properties of a vendor's declaration that point at another by name: its price list, the author of its models. */

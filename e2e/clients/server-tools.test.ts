@@ -155,6 +155,19 @@ describe('@openrouter/sdk', () => {
     if (last?.type !== 'response.completed') throw new Error(`the last event is ${String(last?.type)}`)
     expect(last.response.output[0]!.type).toBe(story.item ?? story.tool.type)
   })
+  it('reads advice as it is written, for callers who ask for that', async () => {
+    stageStory(stories.find(({ call: [name] }) => name === 'advisor')!)
+    const tool = { type: 'openrouter:advisor', parameters: { model: 'acme/big', stream: true } }
+    const events = (await client.beta.responses.send({
+      responsesRequest: { model: 'acme/small', input: 'hi', tools: [tool as never], stream: true },
+    })) as AsyncIterable<StreamEvents>
+    let advice = ''
+    for await (const event of events) {
+      expectKnown(event)
+      if (event.type === 'response.output_text.delta' && event.outputIndex === 0) advice += event.delta
+    }
+    expect(advice).toBe('Do it.')
+  })
   it.each(named)('knows the answer of %s, and sends it back', async (_name, story) => {
     stageStory(story)
     const answer = (await client.beta.responses.send({ responsesRequest: { ...request(story), stream: false } })) as OpenResponsesResult

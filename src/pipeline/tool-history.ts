@@ -1,4 +1,4 @@
-import type { InputItem, JsonObject } from '../core/item.ts'
+import type { InputItem, JsonObject, OtherItem } from '../core/item.ts'
 import type { Offer, OfferedTool } from './tool-offer.ts'
 
 /** Fields of an item that say nothing to a model, or far too much. */
@@ -9,10 +9,13 @@ const NOT_READ: ReadonlySet<string> = new Set(['type', 'id', 'status', 'call_id'
  * would drop them. Returns the same list when there are none.
  */
 export function replayHistory(input: readonly InputItem[], offer: Offer): readonly InputItem[] {
-  if (!input.some((item) => offer.byItem.has(item.type) || isPatch(item))) return input
+  const native = new Map([...offer.renamed].map(([theirs, shown]) => [shown, theirs]))
+  if (!input.some((item) => offer.byItem.has(item.type) || native.has(item.type) || isPatch(item))) return input
   const patch = [...offer.byFunction.values()].find(({ tool }) => tool.name === 'apply_patch')
   return input.flatMap((item, index) => {
     if (isPatch(item)) return patch === undefined ? [item] : replayPatch(item as JsonObject, patch)
+    const theirs = native.get(item.type)
+    if (theirs !== undefined) return [{ ...(item as OtherItem), type: theirs }]
     const offered = offer.byItem.get(item.type)
     return offered === undefined ? [item] : replayItem(item as JsonObject, offered, index)
   })

@@ -86,6 +86,7 @@ export function offerTools(request: ModelRequest, options: OfferOptions): Offer 
   const byFunction = new Map<string, OfferedTool>()
   const byItem = new Map<string, OfferedTool>()
   const renamed = new Map<string, string>()
+  const theirs = new Map<ServerTool, string>()
   const tools: Tool[] = []
   for (const [index, entry] of entries.entries()) {
     const found = lookUp(entry, index, options)
@@ -99,6 +100,7 @@ export function offerTools(request: ModelRequest, options: OfferOptions): Offer 
     const hosted = hostedBy(tool, settings, entry, options.endpoints)
     if (hosted !== undefined) {
       tools.push(hosted.tool)
+      theirs.set(tool, hosted.tool.type)
       if (hosted.itemType !== undefined && ownName(entry.type) !== undefined) renamed.set(hosted.itemType, entry.type)
       continue
     }
@@ -116,7 +118,14 @@ export function offerTools(request: ModelRequest, options: OfferOptions): Offer 
   const deferred = deferring ? tools.filter((tool): tool is FunctionTool => isFunctionTool(tool) && tool.defer_loading === true) : []
   const visible = tools.filter((tool) => !(deferred as readonly Tool[]).includes(tool))
   if (deferred.length > 0) checkDeferral(request.tool_choice)
-  return { tools: visible, byFunction, byItem, renamed, choice: translateChoice(request.tool_choice, byFunction, options.belt), deferred }
+  return {
+    tools: visible,
+    byFunction,
+    byItem,
+    renamed,
+    choice: translateChoice(request.tool_choice, { byFunction, theirs, belt: options.belt }),
+    deferred,
+  }
 }
 
 function lookUp(entry: Tool, index: number, { belt }: OfferOptions): { readonly tool: ServerTool } | undefined {
@@ -210,21 +219,27 @@ function checkDeferral(choice: ToolChoice | undefined): void {
   )
 }
 
-/** Choices of server tools as choices of the functions that stand for them. */
-function translateChoice(choice: ToolChoice | undefined, byFunction: ReadonlyMap<string, OfferedTool>, belt: ToolBelt): ToolChoice | undefined {
+interface ChoiceScene {
+  readonly byFunction: ReadonlyMap<string, OfferedTool>
+  /** Type of the provider's own tool, by the tool it stands for. */
+  readonly theirs: ReadonlyMap<ServerTool, string>
+  readonly belt: ToolBelt
+}
+
+/** Choices of server tools as choices of what stands for them: a function, or the provider's own tool. */
+function translateChoice(choice: ToolChoice | undefined, { byFunction, theirs, belt }: ChoiceScene): ToolChoice | undefined {
   if (choice === undefined || typeof choice === 'string') return choice
-  const find = (type: unknown): string | undefined => {
-    if (typeof type !== 'string') return undefined
-    const tool = type === 'function' || type === 'allowed_tools' ? undefined : belt.find(type)
-    return tool === undefined ? undefined : [...byFunction.values()].find((offered) => offered.tool === tool)?.functionName
+  const find = (type: unknown): { readonly type: string; readonly name?: string } | undefined => {
+    const tool = typeof type !== 'string' || type === 'function' || type === 'allowed_tools' ? undefined : belt.find(type)
+    if (tool === undefined) return undefined
+    const hosted = theirs.get(tool)
+    if (hosted !== undefined) return { type: hosted }
+    const name = [...byFunction.values()].find((offered) => offered.tool === tool)?.functionName
+    return name === undefined ? undefined : { type: 'function', name }
   }
   if (choice.type === 'allowed_tools' && 'tools' in choice && Array.isArray(choice.tools)) {
-    const tools = (choice.tools as readonly JsonObject[]).map((entry) => {
-      const name = find(entry['type'])
-      return name === undefined ? entry : { type: 'function', name }
-    })
+    const tools = (choice.tools as readonly JsonObject[]).map((entry) => find(entry['type']) ?? entry)
     return { ...choice, tools }
   }
-  const name = find(choice.type)
-  return name === undefined ? choice : { type: 'function', name }
+  return find(choice.type) ?? choice
 }

@@ -1,5 +1,5 @@
 import type { FinishReason, ModelEvent } from '../core/event.ts'
-import type { InputItem, OtherItem } from '../core/item.ts'
+import type { InputItem, JsonObject, OtherItem } from '../core/item.ts'
 import type { Usage } from '../core/usage.ts'
 import { AnswerFold, wholeText } from './answer-fold.ts'
 import type { SourceBook } from './tool-citations.ts'
@@ -45,6 +45,8 @@ export class ToolStep {
   readonly #prefix: string
   readonly #fold = new AnswerFold()
   readonly #open = new Map<string, PendingCall>()
+  /** Items of the provider's own tools that the caller sees under the gateway's name. */
+  readonly #renamed = new Set<string>()
 
   constructor(options: StepOptions) {
     this.#options = options
@@ -93,6 +95,7 @@ export class ToolStep {
         const call = this.#open.get(event.key)
         if (call === undefined) {
           this.#cite(event.key, out)
+          if (this.#renamed.has(event.key)) return this.#endRenamed(event, out)
           break
         }
         call.arguments = wholeText(call.arguments, event.item?.['arguments'])
@@ -105,6 +108,10 @@ export class ToolStep {
         if (open !== undefined && event.part !== undefined && event.part !== open.number) this.#cite(event.key, out)
         break
       }
+      case 'item-event':
+        // Clients refuse a vendor's progress events on an item of another type.
+        if (this.#renamed.has(event.key)) return
+        break
       default:
     }
     this.#fold.push(event)
@@ -126,8 +133,16 @@ export class ToolStep {
     if (item.type === 'function_call' || item.type === 'custom_tool_call') this.callerCalls++
     this.#fold.push(event)
     const renamed = this.#options.offer.renamed.get(item.type)
-    const shown = renamed === undefined ? item : { ...(item as OtherItem), type: renamed }
+    if (renamed !== undefined) this.#renamed.add(key)
+    const shown = renamed === undefined ? item : { ...withoutForeignAction(item as OtherItem), type: renamed }
     out.push({ ...event, key: this.#prefix + key, item: shown })
+  }
+
+  #endRenamed(event: Extract<ModelEvent, { readonly type: 'item-end' }>, out: ModelEvent[]): void {
+    this.#fold.push(event)
+    const failed = event.item?.['status'] === 'failed'
+    const item = { ...withoutForeignAction(event.item ?? {}), ...(failed ? { status: 'incomplete' } : {}) }
+    out.push({ ...event, key: this.#prefix + event.key, item })
   }
 
   /** Adds citations of what the tools have found to the part that ends, unless the provider has cited it itself. */
@@ -142,4 +157,12 @@ export class ToolStep {
       out.push({ ...event, key: this.#prefix + key })
     }
   }
+}
+
+/** Providers also open pages and look into them; the gateway's own item knows searches only. */
+function withoutForeignAction<T extends JsonObject>(item: T): T {
+  const action = item['action'] as { readonly type?: unknown } | null | undefined
+  if (action == null || action.type === 'search') return item
+  const { action: _, ...rest } = item as JsonObject
+  return rest as T
 }

@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { checkWire } from '../../src/testing/check-wire.ts'
+import { startFakeUpstream, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
+import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
+
+/** Where every endpoint of a model has a search of its own, `auto` leaves it to them, and the caller still gets what was asked for. */
+let upstream: FakeUpstream
+let gateway: TestGateway
+
+const search = { id: 'ws_up', type: 'web_search_call', status: 'completed', action: { type: 'search', query: 'moon' } }
+const message = {
+  id: 'msg_up',
+  type: 'message',
+  role: 'assistant',
+  status: 'completed',
+  content: [{ type: 'output_text', text: 'Far.', annotations: [], logprobs: [] }],
+}
+const usage = {
+  input_tokens: 5,
+  input_tokens_details: { cached_tokens: 0 },
+  output_tokens: 2,
+  output_tokens_details: { reasoning_tokens: 0 },
+  total_tokens: 7,
+}
+const resource = { id: 'resp_up', object: 'response', created_at: 1, model: 'm', output: [search, message], status: 'completed', usage }
+const events = [
+  { type: 'response.created', sequence_number: 0, response: { ...resource, status: 'in_progress', output: [] } },
+  { type: 'response.output_item.added', sequence_number: 1, output_index: 0, item: { ...search, status: 'in_progress' } },
+  { type: 'response.web_search_call.searching', sequence_number: 2, output_index: 0, item_id: 'ws_up' },
+  { type: 'response.output_item.done', sequence_number: 3, output_index: 0, item: search },
+  { type: 'response.output_item.added', sequence_number: 4, output_index: 1, item: { ...message, status: 'in_progress', content: [] } },
+  {
+    type: 'response.content_part.added',
+    sequence_number: 5,
+    output_index: 1,
+    item_id: 'msg_up',
+    content_index: 0,
+    part: { type: 'output_text', text: '', annotations: [] },
+  },
+  { type: 'response.output_text.delta', sequence_number: 6, output_index: 1, item_id: 'msg_up', content_index: 0, delta: 'Far.', logprobs: [] },
+  { type: 'response.output_text.done', sequence_number: 7, output_index: 1, item_id: 'msg_up', content_index: 0, text: 'Far.', logprobs: [] },
+  { type: 'response.output_item.done', sequence_number: 8, output_index: 1, item: message },
+  { type: 'response.completed', sequence_number: 9, response: resource },
+].map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+
+beforeAll(async () => {
+  upstream = await startFakeUpstream(stream(events))
+  const provider = (slug: string, options: object = {}) => ({ slug, dialect: 'openai-responses', base_url: upstream.url, api_keys: ['k'], options })
+  const model = (slug: string, ...providers: string[]) => ({
+    slug,
+    context_length: 64_000,
+    endpoints: providers.map((name) => ({ provider: name, upstream_model: 'm' })),
+  })
+  gateway = await startGateway({
+    providers: [provider('able'), provider('unable', { builtinTools: false })],
+    models: [model('acme/able', 'able'), model('acme/unable', 'unable'), model('acme/mixed', 'able', 'unable')],
+    routing: { sticky: false },
+    tools: { web_search: { engines: { searxng: { base_url: upstream.url } } } },
+  })
+})
+afterAll(async () => {
+  await gateway.close()
+  await upstream.close()
+})
+
+const sentTools = (): unknown => upstream.requests.at(-1)!.body['tools']
+async function ask(model: string, tool: object, input: unknown = 'hi') {
+  return checkWire(await (await gateway.respond({ model, input, tools: [tool], stream: true })).text())
+}
+
+describe('web_search', () => {
+  it.each(['gateway:web_search', 'openrouter:web_search'])('goes to the provider as its own tool and comes back as %s', async (type) => {
+    const { output, events: seen } = await ask('acme/able', { type, parameters: { allowed_domains: ['a.test'], search_context_size: 'low' } })
+    expect(sentTools()).toEqual([{ type: 'web_search', filters: { allowed_domains: ['a.test'] }, search_context_size: 'low' }])
+    expect(output).toMatchObject([{ type, status: 'completed', action: { type: 'search', query: 'moon' } }, { type: 'message' }])
+    expect(seen.map(({ type: name }) => name)).not.toContain('response.web_search_call.searching')
+    await ask('acme/able', { type }, [{ role: 'user', content: 'hi' }, ...output, { role: 'user', content: 'and?' }])
+    expect(upstream.requests.at(-1)!.body['input']).toEqual(expect.arrayContaining([expect.objectContaining({ type: 'web_search_call' })]))
+  })
+
+  it('can be forced under either name', async () => {
+    await (
+      await gateway.respond({ model: 'acme/able', input: 'hi', tools: [{ type: 'gateway:web_search' }], tool_choice: { type: 'gateway:web_search' } })
+    ).text()
+    expect(upstream.requests.at(-1)!.body['tool_choice']).toEqual({ type: 'web_search' })
+  })
+
+  it('stays untouched in its native spelling, events included', async () => {
+    const { output, events: seen } = await ask('acme/able', { type: 'web_search', search_context_size: 'low' })
+    expect(sentTools()).toEqual([{ type: 'web_search', search_context_size: 'low' }])
+    expect(output[0]).toMatchObject({ type: 'web_search_call' })
+    expect(seen.map(({ type }) => type)).toContain('response.web_search_call.searching')
+  })
+
+  it.each([
+    ['acme/unable', { type: 'gateway:web_search' }],
+    ['acme/mixed', { type: 'gateway:web_search' }],
+    ['acme/unable', { type: 'web_search' }],
+  ])('of %s as %j is a function for the model', async (model, tool) => {
+    await ask(model, tool)
+    expect(sentTools()).toMatchObject([{ type: 'function', name: 'web_search' }])
+  })
+})
+
+it('leaves apply_patch to a provider that has it', async () => {
+  await ask('acme/able', { type: 'gateway:apply_patch' })
+  expect(sentTools()).toEqual([{ type: 'apply_patch' }])
+  await ask('acme/able', { type: 'gateway:apply_patch', parameters: { engine: 'gateway' } })
+  expect(sentTools()).toMatchObject([{ type: 'function', name: 'apply_patch' }])
+})

@@ -1,0 +1,228 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import type { Call, Handler } from '../core/call.ts'
+import { GatewayError } from '../core/error.ts'
+import type { ModelEvent } from '../core/event.ts'
+import type { ServerTool, ToolResult } from '../core/extension.ts'
+import type { OutputItem } from '../core/item.ts'
+import type { ModelRequest } from '../core/request.ts'
+import { createUsage } from '../core/usage.ts'
+import { systemClock } from '../lib/clock.ts'
+import { sequentialIds } from '../lib/id.ts'
+import { toolLoopLayer } from './tool-loop.ts'
+import type { LoopLimits } from './tool-stop.ts'
+
+/** The loop alone: a model that is a list of turns, tools that are functions. */
+type Turn = readonly ModelEvent[]
+const usage = createUsage({ inputTokens: 10, outputTokens: 5 })
+const end: ModelEvent = { type: 'response-end', reason: 'tool_calls', usage }
+const call = (name: string, id: string, args = '{}'): Turn => [
+  { type: 'item-start', key: id, item: { type: 'function_call', call_id: id, name, arguments: '' } },
+  { type: 'arguments-delta', key: id, delta: args },
+  { type: 'item-end', key: id },
+]
+const words = (text: string): Turn => [
+  { type: 'item-start', key: 'm', item: { type: 'message', role: 'assistant', content: [] } },
+  { type: 'text-delta', key: 'm', delta: text },
+  { type: 'item-end', key: 'm' },
+  { type: 'response-end', reason: 'stop', usage },
+]
+
+interface Options {
+  readonly turns: readonly (Turn | Error)[]
+  readonly tool?: Partial<ServerTool> & { readonly run?: (args: unknown, signal: AbortSignal) => Promise<ToolResult> }
+  readonly limits?: Partial<LoopLimits>
+  readonly request?: Partial<ModelRequest>
+  readonly signal?: AbortSignal
+}
+
+function stage({ turns, tool = {}, limits, request, signal = new AbortController().signal }: Options) {
+  const requests: ModelRequest[] = []
+  const model: Handler = async function* (each) {
+    requests.push(each.request)
+    const turn = turns[Math.min(requests.length, turns.length) - 1]!
+    if (turn instanceof Error) throw turn
+    yield turn
+  }
+  const run = tool.run ?? (async () => ({ output: 'done' }))
+  const probe: ServerTool = {
+    name: 'probe',
+    description: 'A probe.',
+    parameters: z.object({ n: z.number().optional() }),
+    settings: z.object({}),
+    begin: () => ({}),
+    execute: (args, { signal: limit }) => run(args, limit),
+    ...tool,
+  }
+  const subject: Call = {
+    id: 'gen',
+    requestedModel: 'acme/small',
+    stream: true,
+    signal,
+    clock: systemClock,
+    random: Math.random,
+    receivedAt: 0,
+    output: () => [],
+    request: { model: 'acme/small', input: [{ type: 'message', role: 'user', content: 'go' }], tools: [{ type: 'gateway:probe' }], ...request },
+    owner: { workspaceId: 'w', keyHash: 'h', keyName: 'n', keyLabel: 'l' },
+    origin: { apiType: 'responses' },
+    trace: { strategy: 'direct', candidates: [], rejected: new Map(), attempts: [], pipeline: [], params: {} },
+  }
+  const layer = toolLoopLayer({
+    tools: () => [probe],
+    toolLimits: () => ({ ...limits }),
+    catalog: () => ({ find: () => undefined, models: () => [] }),
+    defaults: () => ({}),
+    costOf: () => ({ total: 0, input: 0, output: 0, cacheDiscount: 0, source: 'catalog' }),
+    newId: sequentialIds(),
+  })
+  const collect = async (): Promise<ModelEvent[]> => {
+    const all: ModelEvent[] = []
+    for await (const events of layer(model)(subject)) all.push(...events)
+    return all
+  }
+  return { collect, requests, trace: subject.trace }
+}
+
+const ended = (events: readonly ModelEvent[]) =>
+  events.flatMap((event) => (event.type === 'item-end' && event.key.startsWith('tool/') ? [event.item?.['status']] : []))
+
+describe('the conversation of the next turn', () => {
+  it('holds reasoning with its signature and encrypted content, then the call, then the result', async () => {
+    const reasoning: Turn = [
+      { type: 'item-start', key: 'r', item: { type: 'reasoning', summary: [] } as OutputItem },
+      { type: 'reasoning-delta', key: 'r', kind: 'text', delta: 'I think' },
+      { type: 'item-end', key: 'r', item: { encrypted_content: 'blob', signature: 'sig', format: 'some-v1' } },
+    ]
+    const { collect, requests } = stage({ turns: [[...reasoning, ...call('probe', 'c1', '{"n":1}'), end], words('ok')] })
+    await collect()
+    expect(requests[1]!.input.slice(1)).toEqual([
+      {
+        type: 'reasoning',
+        summary: [],
+        content: [{ type: 'reasoning_text', text: 'I think' }],
+        encrypted_content: 'blob',
+        signature: 'sig',
+        format: 'some-v1',
+      },
+      { type: 'function_call', call_id: 'c1', name: 'probe', arguments: '{"n":1}' },
+      { type: 'function_call_output', call_id: 'c1', output: 'done' },
+    ])
+  })
+
+  it('gives calls without an id one', async () => {
+    const { collect, requests } = stage({ turns: [[...call('probe', ''), end], words('ok')] })
+    await collect()
+    const [made, result] = requests[1]!.input.slice(1) as { call_id: string }[]
+    expect(made!.call_id).toMatch(/^call_\d{24}$/)
+    expect(result!.call_id).toBe(made!.call_id)
+  })
+})
+
+describe('one answer', () => {
+  it('has one start, one end and the usage of all turns', async () => {
+    const { collect } = stage({
+      turns: [
+        [{ type: 'response-start' }, ...call('probe', 'c1'), end],
+        [{ type: 'response-start' }, ...words('ok')],
+      ],
+    })
+    const events = await collect()
+    expect(events.filter(({ type }) => type === 'response-start')).toHaveLength(1)
+    expect(events.filter(({ type }) => type === 'response-end')).toMatchObject([
+      { reason: 'stop', usage: { inputTokens: 20, outputTokens: 10, serverToolUse: { tool_calls_requested: 1 } } },
+    ])
+  })
+
+  it('records each execution with the id of its item', async () => {
+    const { collect, trace } = stage({
+      turns: [[...call('probe', 'c1'), ...call('probe', 'c2'), end], words('ok')],
+      tool: { run: async () => Promise.reject(new GatewayError('timeout', 'too slow')) },
+    })
+    const events = await collect()
+    const ids = events.flatMap((event) => (event.type === 'item-start' && event.key.startsWith('tool/') ? [event.id] : []))
+    expect(trace.steps).toMatchObject(ids.map((itemId) => ({ kind: 'tool', name: 'probe', itemId, errorType: 'timeout', errorMessage: 'too slow' })))
+  })
+})
+
+describe('guards', () => {
+  it('lets a tool that does not listen run no longer than its time', async () => {
+    const { collect, requests } = stage({
+      turns: [[...call('probe', 'c1'), end], words('ok')],
+      tool: { timeoutMs: 20, run: () => new Promise(() => undefined) },
+    })
+    expect(ended(await collect())).toEqual(['incomplete'])
+    expect(JSON.stringify(requests[1]!.input.at(-1))).toContain('took too long')
+  })
+
+  it('tells the model nothing of a bug', async () => {
+    const { collect, requests } = stage({
+      turns: [[...call('probe', 'c1'), end], words('ok')],
+      tool: { run: () => Promise.reject(new Error('postgres://user:secret@db')) },
+    })
+    await collect()
+    expect(JSON.stringify(requests[1]!.input)).not.toContain('secret')
+  })
+
+  it('ends the loop when its wall time is over', async () => {
+    const { collect, requests, trace } = stage({
+      turns: [[...call('probe', 'c1'), end]],
+      limits: { wallMs: 30 },
+      tool: { run: () => new Promise((resolve) => setTimeout(() => resolve({ output: String(Math.random()) }), 15)) },
+    })
+    await collect()
+    expect(requests.at(-1)!.tool_choice).toBe('none')
+    expect(trace.pipeline[0]!.data).toMatchObject({ stopped_by: 'wall_time' })
+  })
+
+  it('runs no more calls at once than allowed', async () => {
+    let running = 0
+    let most = 0
+    const run = async (): Promise<ToolResult> => {
+      most = Math.max(most, ++running)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      running--
+      return { output: 'done' }
+    }
+    const calls = Array.from({ length: 9 }, (_, n) => call('probe', `c${n}`)).flat()
+    const { collect } = stage({ turns: [[...calls, end], words('ok')], limits: { parallel: 3 }, tool: { run } })
+    expect(ended(await collect())).toHaveLength(9)
+    expect(most).toBe(3)
+  })
+
+  it('drops calls of a model that may call no more', async () => {
+    const { collect, requests } = stage({ turns: [[...call('probe', 'c1'), end]], request: { max_tool_calls: 0 } })
+    const events = await collect()
+    expect(requests).toHaveLength(1)
+    expect(events).toMatchObject([{ type: 'response-end', reason: 'stop' }])
+  })
+
+  it('stops its tools when the answer is given up in the middle', async () => {
+    let stopped = false
+    const run = (_args: unknown, signal: AbortSignal): Promise<ToolResult> =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => {
+          stopped = true
+          reject(new Error('stopped'))
+        })
+      })
+    const gone = new AbortController()
+    const { collect } = stage({ turns: [[...call('probe', 'c1'), end]], tool: { run }, signal: gone.signal })
+    setTimeout(() => gone.abort(), 10)
+    await expect(collect()).rejects.toMatchObject({ message: 'The caller went away' })
+    expect(stopped).toBe(true)
+  })
+
+  it('accounts for what earlier turns used when a later one fails', async () => {
+    const { collect, trace } = stage({ turns: [[...call('probe', 'c1'), end], new GatewayError('provider_unavailable', 'gone')] })
+    await expect(collect()).rejects.toMatchObject({ errorType: 'provider_unavailable' })
+    expect(trace.spent).toMatchObject({ inputTokens: 10, outputTokens: 5 })
+    expect(trace.pipeline).toHaveLength(1)
+  })
+})
+
+it('passes calls without server tools on as they are', async () => {
+  const { collect, requests } = stage({ turns: [words('ok')], request: { tools: [{ type: 'function', name: 'f' }] } })
+  await collect()
+  expect(requests[0]!.tools).toEqual([{ type: 'function', name: 'f' }])
+})
