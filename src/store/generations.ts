@@ -67,7 +67,10 @@ export function createGenerationStore({ db, engine }: Database, insert: InsertGe
           .where('created_at', '<', before)
           // What is still on its way to a destination, or may be replayed, is read from here.
           .where((expression) => {
-            const awaited = expression.selectFrom('outbox_deliveries').select('seq').whereRef('outbox_deliveries.generation_id', '=', 'generations.id')
+            const awaited = expression
+              .selectFrom('outbox_deliveries')
+              .select('seq')
+              .whereRef('outbox_deliveries.generation_id', '=', 'generations.id')
             return expression.not(expression.exists(awaited))
           })
           .orderBy('created_at')

@@ -28,8 +28,21 @@ describe('the schema in git is what the migrations make (else: node scripts/dump
     const schema = await committed('schema.sqlite.sql')
     const tables = [...schema.matchAll(/^create table "(\w+)"/gim)].map(([, name]) => name)
     expect(tables).toEqual([
-      'activity', 'api_keys', 'config_version', 'destinations', 'facts', 'generation_content', 'generations', 'migrations', 'outbox_contents',
-      'outbox_counters', 'outbox_deliveries', 'outbox_keys', 'own_keys', 'spend', 'workspaces',
+      'activity',
+      'api_keys',
+      'config_version',
+      'destinations',
+      'facts',
+      'generation_content',
+      'generations',
+      'migrations',
+      'outbox_contents',
+      'outbox_counters',
+      'outbox_deliveries',
+      'outbox_keys',
+      'own_keys',
+      'spend',
+      'workspaces',
     ])
   })
 })
