@@ -26,6 +26,7 @@ export const REQUIREMENTS = {
   P50: 'An error says whether the gateway or the provider is at fault.',
 
   F1: 'A 429 with a hint is waited out or passed by.',
+  F2: 'A 429 without a hint is backed off from, a few times at most, and passed by.',
   F3: 'A single 500 is made good by one retry on the same endpoint.',
   F4: 'A persistent 503 moves the call to another endpoint; with nowhere to go, the caller gets it back.',
   F5: 'A reset before the headers moves the call to another endpoint.',
@@ -37,6 +38,8 @@ export const REQUIREMENTS = {
   F11: 'A stream without an end mark finishes at once, usage included.',
   F12: 'A context that is too long is tried once on its model, then on the next model.',
   F13: 'A content policy violation is tried once, and its reason reaches the caller.',
+  F14: 'A stream that dies half-way before a fallback without assistant prefill: the caller never sees an error about prefill.',
+  F15: 'An endpoint that is down is left alone, probed, and back within 30 s of its recovery.',
   F16: 'An answer of the fallback names the model that gave it and has usage; failed tries cost nothing.',
 
   'S2-aborts': '10,000 aborted streams leave no socket, timer or listener behind.',
