@@ -1,4 +1,3 @@
-import { hostname } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { createDestinationSnapshot, type DestinationSnapshot } from './accounts/destination-snapshot.ts'
 import { createEncryption } from './accounts/encryption.ts'
@@ -7,6 +6,7 @@ import { GatewayError } from './core/error.ts'
 import type { FinishedGeneration, GenerationContent } from './core/generation.ts'
 import type { DestinationPatch, DestinationRecord, DurableOutbox, OutboxEntry, StoredDestination } from './core/outbox.ts'
 import type { Store } from './core/store.ts'
+import { releaseGone } from './delivery/gone-leases.ts'
 import { sampleGeneration } from './delivery/sample-generation.ts'
 import { createSelector, toOutboxEntry, type Selector } from './delivery/select.ts'
 import { sendSample } from './delivery/send-sample.ts'
@@ -288,29 +288,6 @@ async function readQueues(store: Store, outbox: DurableOutbox): Promise<readonly
     byType.set(type, { type, queued: (sum?.queued ?? 0) + queued, oldestAt: Number.isFinite(oldest) ? oldest : undefined })
   }
   return [...byType.values()]
-}
-
-/**
- * Ends leases nobody holds any more: this process's own, from a thread that died, and with an embedded database those of processes of this
- * machine that are gone. Those of other machines end by themselves.
- */
-async function releaseGone(outbox: DurableOutbox, self: string, embedded: boolean): Promise<void> {
-  for (const owner of await outbox.owners()) {
-    const [host, pid] = owner.split('/')
-    const gone = embedded && host === hostname() && !isAlive(Number(pid))
-    if (owner === self || gone) await outbox.releaseAll(owner)
-  }
-}
-
-function isAlive(pid: number): boolean {
-  // Our own number under another name was somebody's who died before us.
-  if (!Number.isInteger(pid) || pid === process.pid) return false
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
-  }
 }
 
 async function serveThread(data: DeliveryThreadData, post: (message: FromThread) => void): Promise<ThreadMethods> {
