@@ -39,7 +39,8 @@ export async function boot(config: Config, logger: Logger, refused: (error: Erro
   const generated: GeneratedKey[] = []
   try {
     const accounts = await openAccounts({
-      store, encryption,
+      store,
+      encryption,
       fixedKeys: config.keys,
       clock: systemClock,
       lastKnownGoodFile: directory.lastKnownGoodFile,
@@ -50,7 +51,11 @@ export async function boot(config: Config, logger: Logger, refused: (error: Erro
       },
     })
     return {
-      store, encryption, accounts, generated, directory,
+      store,
+      encryption,
+      accounts,
+      generated,
+      directory,
       async close() {
         await accounts.close()
         await store.close()

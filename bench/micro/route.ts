@@ -63,6 +63,8 @@ const cpu = process.cpuUsage()
 const start = performance.now()
 for (let i = 0; i < calls; i++) await call()
 const used = process.cpuUsage(cpu)
-console.log(`${(((performance.now() - start) * 1000) / calls).toFixed(1)} us a call, ${((used.user + used.system) / calls).toFixed(1)} us of processor time`)
+console.log(
+  `${(((performance.now() - start) * 1000) / calls).toFixed(1)} us a call, ${((used.user + used.system) / calls).toFixed(1)} us of processor time`,
+)
 await app.close()
 rmSync(directory, { recursive: true })

@@ -93,29 +93,33 @@ describe('many callers who leave', () => {
       socket.on('error', reject)
     })
 
-  it(verifies('S2-aborts', 'P10', 'leave no call, socket, timer or listener behind after 10,000 aborted streams'), async () => {
-    upstream.script(stream([chatEvents.role(), chatEvents.text('first')], { then: 'hang' }))
-    const port = Number(new URL(gateway.url).port)
-    const rush = async (count: number): Promise<void> => {
-      let left = count
-      await Promise.all(
-        Array.from({ length: 40 }, async () => {
-          while (left-- > 0) await openAndLeave(port)
-        }),
-      )
-      await until(() => gateway.app.calls.size === 0)
-    }
-    await rush(200)
-    await until(() => upstream.openSockets() === 0)
-    const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
-    const sockets = (): number => process.getActiveResourcesInfo().filter((name) => name.startsWith('TCPSocket')).length
-    const before = { timers: timers(), sockets: sockets() }
-    await rush(10_000)
-    await until(() => upstream.openSockets() === 0)
-    await until(() => sockets() <= before.sockets)
-    expect(timers()).toBeLessThanOrEqual(before.timers + 2)
-    expect(gateway.app.sink.stats().lost).toMatchObject({ overflow: 0, refused: 0 })
-    upstream.script(stream(chatText('still here')))
-    expect((await (await gateway.respond({ model: 'acme/small', input: 'hi' })).json()) as object).toMatchObject({ output_text: 'still here' })
-  }, 120_000)
+  it(
+    verifies('S2-aborts', 'P10', 'leave no call, socket, timer or listener behind after 10,000 aborted streams'),
+    async () => {
+      upstream.script(stream([chatEvents.role(), chatEvents.text('first')], { then: 'hang' }))
+      const port = Number(new URL(gateway.url).port)
+      const rush = async (count: number): Promise<void> => {
+        let left = count
+        await Promise.all(
+          Array.from({ length: 40 }, async () => {
+            while (left-- > 0) await openAndLeave(port)
+          }),
+        )
+        await until(() => gateway.app.calls.size === 0)
+      }
+      await rush(200)
+      await until(() => upstream.openSockets() === 0)
+      const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+      const sockets = (): number => process.getActiveResourcesInfo().filter((name) => name.startsWith('TCPSocket')).length
+      const before = { timers: timers(), sockets: sockets() }
+      await rush(10_000)
+      await until(() => upstream.openSockets() === 0)
+      await until(() => sockets() <= before.sockets)
+      expect(timers()).toBeLessThanOrEqual(before.timers + 2)
+      expect(gateway.app.sink.stats().lost).toMatchObject({ overflow: 0, refused: 0 })
+      upstream.script(stream(chatText('still here')))
+      expect((await (await gateway.respond({ model: 'acme/small', input: 'hi' })).json()) as object).toMatchObject({ output_text: 'still here' })
+    },
+    120_000,
+  )
 })

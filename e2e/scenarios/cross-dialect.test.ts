@@ -12,7 +12,12 @@ import { checkTurns, VENDOR_VOICES, type ScriptedAnswer, type VendorVoice } from
 const voices = [...VENDOR_VOICES.values()]
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 const IMAGE = { type: 'input_image', image_url: `data:image/png;base64,${PNG}` }
-const tools = ['get_weather', 'get-time'].map((name) => ({ type: 'function', name, description: 'd', parameters: { type: 'object', properties: { place: { type: 'string' } }, required: ['place'] } }))
+const tools = ['get_weather', 'get-time'].map((name) => ({
+  type: 'function',
+  name,
+  description: 'd',
+  parameters: { type: 'object', properties: { place: { type: 'string' } }, required: ['place'] },
+}))
 
 const upstreams = new Map<string, FakeUpstream>()
 let gateway: TestGateway
@@ -20,19 +25,37 @@ let gateway: TestGateway
 const script = new Map<string, ScriptedAnswer>()
 const secretOf = (dialect: string, turn: number): string => Buffer.from(`secret of ${dialect} at ${turn}`).toString('base64')
 
-const speak = (voice: VendorVoice): Reply => async (_request, response) => {
-  response.writeHead(200, { 'content-type': voice.contentType })
-  for (const frame of voice.stream(script.get(voice.dialect)!)) response.write(frame)
-  response.end()
-}
+const speak =
+  (voice: VendorVoice): Reply =>
+  async (_request, response) => {
+    response.writeHead(200, { 'content-type': voice.contentType })
+    for (const frame of voice.stream(script.get(voice.dialect)!)) response.write(frame)
+    response.end()
+  }
 
 beforeAll(async () => {
   for (const voice of voices) upstreams.set(voice.dialect, await startFakeUpstream(speak(voice)))
   gateway = await startGateway({
-    providers: voices.map((voice) => ({ slug: `v-${voice.dialect}`, name: voice.dialect, dialect: voice.dialect, base_url: upstreams.get(voice.dialect)!.url, api_keys: [`key of ${voice.dialect}`], options: voice.options })),
+    providers: voices.map((voice) => ({
+      slug: `v-${voice.dialect}`,
+      name: voice.dialect,
+      dialect: voice.dialect,
+      base_url: upstreams.get(voice.dialect)!.url,
+      api_keys: [`key of ${voice.dialect}`],
+      options: voice.options,
+    })),
     models: voices.map((voice) => ({
-      slug: `acme/${voice.dialect}`, context_length: 200_000,
-      endpoints: [{ provider: `v-${voice.dialect}`, upstream_model: voice.model, pricing: { input: 1, output: 1 }, max_output_tokens: 64_000, supports: ['tools', 'tool_choice', 'structured_outputs', 'reasoning', 'include_reasoning', 'image', 'max_tokens'] }],
+      slug: `acme/${voice.dialect}`,
+      context_length: 200_000,
+      endpoints: [
+        {
+          provider: `v-${voice.dialect}`,
+          upstream_model: voice.model,
+          pricing: { input: 1, output: 1 },
+          max_output_tokens: 64_000,
+          supports: ['tools', 'tool_choice', 'structured_outputs', 'reasoning', 'include_reasoning', 'image', 'max_tokens'],
+        },
+      ],
     })),
     routing: { sticky: false },
   })
@@ -46,12 +69,24 @@ beforeEach(() => script.clear())
 type Item = { readonly type: string; readonly [field: string]: unknown }
 
 /** One turn of the conversation with a vendor: its answer, and the request it got. */
-async function ask(voice: VendorVoice, input: readonly unknown[], answer: ScriptedAnswer, streamed: boolean): Promise<{ output: readonly Item[]; body: string }> {
+async function ask(
+  voice: VendorVoice,
+  input: readonly unknown[],
+  answer: ScriptedAnswer,
+  streamed: boolean,
+): Promise<{ output: readonly Item[]; body: string }> {
   script.set(voice.dialect, answer)
   const { requests } = upstreams.get(voice.dialect)!
   const before = requests.length
   const response = await gateway.respond({
-    model: `acme/${voice.dialect}`, input, tools, stream: streamed, instructions: 'Be brief.', reasoning: { effort: 'high' }, max_output_tokens: 20_000, include: ['reasoning.encrypted_content'],
+    model: `acme/${voice.dialect}`,
+    input,
+    tools,
+    stream: streamed,
+    instructions: 'Be brief.',
+    reasoning: { effort: 'high' },
+    max_output_tokens: 20_000,
+    include: ['reasoning.encrypted_content'],
   })
   const text = await response.text()
   expect({ status: response.status, text: response.status === 200 ? '' : text }).toEqual({ status: 200, text: '' })
@@ -64,13 +99,18 @@ async function ask(voice: VendorVoice, input: readonly unknown[], answer: Script
 
 /** What a client gives back that knows reasoning only by id, blob and summary. */
 const asHistory = (output: readonly Item[], plain: boolean): Item[] =>
-  output.map((item) => (plain && item.type === 'reasoning' ? { type: 'reasoning', id: item['id'], summary: item['summary'], encrypted_content: item['encrypted_content'] } : item))
+  output.map((item) =>
+    plain && item.type === 'reasoning'
+      ? { type: 'reasoning', id: item['id'], summary: item['summary'], encrypted_content: item['encrypted_content'] }
+      : item,
+  )
 
 /** Another vendor's secret, or the gateway's envelope, in a request. */
 function checkSecrets(voice: VendorVoice, body: string): void {
   for (const other of voices) {
     if (other.dialect === voice.dialect) continue
-    for (let turn = 0; turn < 4; turn++) expect(body.includes(secretOf(other.dialect, turn)), `${other.dialect} leaked to ${voice.dialect}`).toBe(false)
+    for (let turn = 0; turn < 4; turn++)
+      expect(body.includes(secretOf(other.dialect, turn)), `${other.dialect} leaked to ${voice.dialect}`).toBe(false)
   }
   expect(body).not.toContain('sb1.')
 }
@@ -86,7 +126,9 @@ describe.each(pairs)('%s and %s', (_a, _b, a, b) => {
       { id: `call_${turn}_${dialect.length}_one`, name: 'get_weather', arguments: `{"place":"Ålesund ${turn}"}` },
       { id: `call_${turn}_${dialect.length}_two`, name: 'get_weather', arguments: `{"place":"Rome ${turn}"}` },
     ]
-    const history: unknown[] = [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Where is this, and how is the weather?' }, IMAGE] }]
+    const history: unknown[] = [
+      { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Where is this, and how is the weather?' }, IMAGE] },
+    ]
     const speakers = [a, b, a, b]
     for (const [turn, voice] of speakers.entries()) {
       const asksTools = turn % 2 === 0
@@ -101,13 +143,19 @@ describe.each(pairs)('%s and %s', (_a, _b, a, b) => {
       const own = turn === 2 ? 0 : turn === 1 && a === b ? 0 : undefined
       if (own !== undefined && voice.returnsSecret) expect(body).toContain(secretOf(voice.dialect, own))
       const made = output.filter(({ type }) => type === 'function_call')
-      expect(made.map((item) => [item['name'], JSON.parse(String(item['arguments']))])).toEqual((answer.calls ?? []).map((each) => [each.name, JSON.parse(each.arguments)]))
+      expect(made.map((item) => [item['name'], JSON.parse(String(item['arguments']))])).toEqual(
+        (answer.calls ?? []).map((each) => [each.name, JSON.parse(each.arguments)]),
+      )
       expect(output.some(({ type }) => type === 'reasoning')).toBe(true)
       history.push(...asHistory(output, plain))
       // Results come in another order than the calls, one of them with a picture.
       for (const item of made.toReversed()) {
         const isFirst = item === made[0]
-        history.push({ type: 'function_call_output', call_id: item['call_id'], output: isFirst ? [{ type: 'input_text', text: 'rain' }, IMAGE] : `sun at ${turn}` })
+        history.push({
+          type: 'function_call_output',
+          call_id: item['call_id'],
+          output: isFirst ? [{ type: 'input_text', text: 'rain' }, IMAGE] : `sun at ${turn}`,
+        })
       }
       if (!asksTools) history.push({ type: 'message', role: 'user', content: 'And tomorrow?' })
       if (turn > 0) for (let past = 0; past < turn; past += 2) expect(body).toContain(`sun at ${past}`)

@@ -12,13 +12,17 @@ const damaged = Buffer.from(text('x')).fill(0xff, 40, 44)
 const end = [awsEvent('contentBlockStop', { contentBlockIndex: 0 }), awsEvent('messageStop', { stopReason: 'end_turn' })]
 const usage = awsEvent('metadata', { usage: { inputTokens: 20, cacheReadInputTokens: 10, outputTokens: 5, totalTokens: 35 } })
 
-const frames = (...list: readonly Buffer[]): Reply => (_request, response) => {
-  response.writeHead(200, { 'content-type': 'application/vnd.amazon.eventstream' })
-  response.end(Buffer.concat(list))
-}
+const frames =
+  (...list: readonly Buffer[]): Reply =>
+  (_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/vnd.amazon.eventstream' })
+    response.end(Buffer.concat(list))
+  }
 
 const faults: readonly (readonly [string, readonly Buffer[], string])[] = [
-  ...['internalServerException', 'modelStreamErrorException'].map((name) => [name, [awsException(name, { message: 'no' })], 'provider_unavailable'] as const),
+  ...['internalServerException', 'modelStreamErrorException'].map(
+    (name) => [name, [awsException(name, { message: 'no' })], 'provider_unavailable'] as const,
+  ),
   ['serviceUnavailableException', [awsException('serviceUnavailableException', { message: 'no' })], 'provider_overloaded'],
   ['throttlingException', [awsException('throttlingException', { message: 'no' })], 'rate_limit_exceeded'],
   ['a damaged frame', [damaged], 'provider_unavailable'],
@@ -55,13 +59,23 @@ describe('an event stream', () => {
     upstream.script(frames(start, text('Grüße '), text('🎉'), ...end, usage))
     const { text: said, terminal } = checkWire(await (await ask()).text())
     expect(said).toBe('Grüße 🎉')
-    expect((terminal['response'] as { usage: object }).usage).toMatchObject({ input_tokens: 30, input_tokens_details: { cached_tokens: 10 }, output_tokens: 5, total_tokens: 35 })
+    expect((terminal['response'] as { usage: object }).usage).toMatchObject({
+      input_tokens: 30,
+      input_tokens_details: { cached_tokens: 10 },
+      output_tokens: 5,
+      total_tokens: 35,
+    })
     expect(upstream.requests.at(-1)!.path).toBe('/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse-stream')
     expect(upstream.requests.at(-1)!.headers.accept).toBe('application/vnd.amazon.eventstream')
   })
 
   it('may be one JSON body instead', async () => {
-    upstream.script((_request, response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('{"output":{"message":{"role":"assistant","content":[{"text":"whole"}]}},"stopReason":"end_turn"}'))
+    upstream.script(
+      (_request, response) =>
+        void response
+          .writeHead(200, { 'content-type': 'application/json' })
+          .end('{"output":{"message":{"role":"assistant","content":[{"text":"whole"}]}},"stopReason":"end_turn"}'),
+    )
     expect(checkWire(await (await ask()).text()).text).toBe('whole')
   })
 

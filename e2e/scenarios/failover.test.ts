@@ -1,6 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { checkWire } from '../../src/testing/check-wire.ts'
-import { chatEvents, chatJson, chatText, reset, silence, startFakeUpstream, status, stream, type FakeUpstream, type Reply } from '../../src/testing/fake-upstream.ts'
+import {
+  chatEvents,
+  chatJson,
+  chatText,
+  reset,
+  silence,
+  startFakeUpstream,
+  status,
+  stream,
+  type FakeUpstream,
+  type Reply,
+} from '../../src/testing/fake-upstream.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
 
@@ -46,17 +57,22 @@ const invisible: readonly (readonly [string, readonly Reply[]])[] = [
 ]
 
 describe.each([true, false])('failover before the first content (stream: %s)', (streamed) => {
-  it.each(invisible)(verifies('P13', 'P15', 'P16', 'P21', 'F1', 'F4', 'F5', 'F6', 'F7', 'P11', 'serves from the next endpoint after %s'), async (_name, replies) => {
-    primary.script(...replies)
-    const response = await ask(streamed)
-    expect(response.status).toBe(200)
-    const body = await response.text()
-    const answer = streamed ? (checkWire(body).terminal['response'] as Record<string, unknown>) : (JSON.parse(body) as Record<string, unknown>)
-    expect(answer['output_text']).toBe('from the backup')
-    expect(answer['gateway_metadata']).toMatchObject({ attempts: expect.arrayContaining([expect.objectContaining({ provider: 'Acme 1', status: 200 })]) })
-    expect(backup.requests).toHaveLength(1)
-    expect(backup.requests[0]!.headers.authorization).toBe('Bearer upstream-key-1')
-  })
+  it.each(invisible)(
+    verifies('P13', 'P15', 'P16', 'P21', 'F1', 'F4', 'F5', 'F6', 'F7', 'P11', 'serves from the next endpoint after %s'),
+    async (_name, replies) => {
+      primary.script(...replies)
+      const response = await ask(streamed)
+      expect(response.status).toBe(200)
+      const body = await response.text()
+      const answer = streamed ? (checkWire(body).terminal['response'] as Record<string, unknown>) : (JSON.parse(body) as Record<string, unknown>)
+      expect(answer['output_text']).toBe('from the backup')
+      expect(answer['gateway_metadata']).toMatchObject({
+        attempts: expect.arrayContaining([expect.objectContaining({ provider: 'Acme 1', status: 200 })]),
+      })
+      expect(backup.requests).toHaveLength(1)
+      expect(backup.requests[0]!.headers.authorization).toBe('Bearer upstream-key-1')
+    },
+  )
 })
 
 describe('retry discipline', () => {
@@ -77,7 +93,9 @@ describe('retry discipline', () => {
     primary.script(status(400, { error: { message: "Invalid value for 'temperature'", type: 'invalid_request_error', param: 'temperature' } }))
     const response = await ask(true)
     expect(response.status).toBe(400)
-    expect(await response.json()).toMatchObject({ error: { code: 400, metadata: { error_type: 'invalid_request', source: 'provider', provider_name: 'Acme 0' } } })
+    expect(await response.json()).toMatchObject({
+      error: { code: 400, metadata: { error_type: 'invalid_request', source: 'provider', provider_name: 'Acme 0' } },
+    })
   })
 
   it(verifies('P34', 'never blames the caller for a credential of the gateway'), async () => {
@@ -129,7 +147,16 @@ describe('after the commit point', () => {
   })
 
   it(verifies('S2-kill', 'P12', 'P35', 'ends a stream cut after every single event with an error or a terminal event'), async () => {
-    const events = [chatEvents.role(), chatEvents.reasoning('hm'), chatEvents.text('a'), chatEvents.text('b'), chatEvents.call(0, 'c1', 'f', '{"x"'), chatEvents.args(0, ':1}'), chatEvents.finish('tool_calls'), chatEvents.usage()]
+    const events = [
+      chatEvents.role(),
+      chatEvents.reasoning('hm'),
+      chatEvents.text('a'),
+      chatEvents.text('b'),
+      chatEvents.call(0, 'c1', 'f', '{"x"'),
+      chatEvents.args(0, ':1}'),
+      chatEvents.finish('tool_calls'),
+      chatEvents.usage(),
+    ]
     backup.script(status(503, overloaded))
     for (let kept = 0; kept < events.length; kept++) {
       primary.script(stream(events.slice(0, kept), { then: 'reset' }))
@@ -151,7 +178,9 @@ describe('after the commit point', () => {
   })
 
   it(verifies('P17', 'F10', 'skips one frame that is not JSON'), async () => {
-    primary.script(stream([chatEvents.text('a'), 'data: {"id": broken\n\n', chatEvents.text('b'), chatEvents.finish(), chatEvents.usage(), chatEvents.done()]))
+    primary.script(
+      stream([chatEvents.text('a'), 'data: {"id": broken\n\n', chatEvents.text('b'), chatEvents.finish(), chatEvents.usage(), chatEvents.done()]),
+    )
     expect(checkWire(await (await ask(true)).text()).text).toBe('ab')
   })
 })

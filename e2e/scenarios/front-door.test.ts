@@ -26,7 +26,12 @@ const refused: readonly (readonly [name: string, body: unknown, status: number, 
   ['a JSON array', '[]', 400, /object/],
   ['an empty body', '', 400, /JSON/],
   ['a wrong type', { ...good, temperature: 'hot' }, 400, /temperature/],
-  ['a wrong type deep inside', { ...good, input: [{ role: 'user', content: [{ type: 'input_image', image_url: 7, detail: 'auto' }] }] }, 400, /input\[0\]\.content\[0\]\.image_url/],
+  [
+    'a wrong type deep inside',
+    { ...good, input: [{ role: 'user', content: [{ type: 'input_image', image_url: 7, detail: 'auto' }] }] },
+    400,
+    /input\[0\]\.content\[0\]\.image_url/,
+  ],
   ['an unknown enum value', { ...good, service_tier: 'platinum' }, 400, /service_tier/],
   ['17 metadata pairs', { ...good, metadata: pairs(17) }, 400, /metadata/],
   ['brackets in a metadata key', { ...good, metadata: { 'a[0]': 'x' } }, 400, /metadata/],
@@ -39,7 +44,12 @@ const refused: readonly (readonly [name: string, body: unknown, status: number, 
   ['nesting of 10,000', `{"model":"acme/small","input":${'['.repeat(10_000)}${']'.repeat(10_000)}}`, 400, /nest/],
   ['a __proto__ key', '{"model":"acme/small","input":"hi","__proto__":{"admin":true}}', 400, /__proto__/],
   ['an empty input', { model: 'acme/small', input: [] }, 400, /input/],
-  ['a forced tool that is not offered', { ...good, tools: [{ type: 'function', name: 'a', parameters: {} }], tool_choice: { type: 'function', name: 'b' } }, 422, /tool/],
+  [
+    'a forced tool that is not offered',
+    { ...good, tools: [{ type: 'function', name: 'a', parameters: {} }], tool_choice: { type: 'function', name: 'b' } },
+    422,
+    /tool/,
+  ],
   ['an unknown plugin', { ...good, plugins: [{ id: 'no-such-plugin' }] }, 400, /plugin/],
 ]
 
@@ -62,11 +72,14 @@ describe('a bad body', () => {
     const port = Number(new URL(gateway.url).port)
     const send = (headers: Record<string, string>): Promise<number> =>
       new Promise((resolve, reject) => {
-        const request = httpRequest({ port, method: 'POST', path: '/api/v1/responses', headers: { authorization: `Bearer ${TEST_KEY}`, ...headers } }, (response) => {
-          response.resume()
-          request.destroy()
-          resolve(response.statusCode ?? 0)
-        })
+        const request = httpRequest(
+          { port, method: 'POST', path: '/api/v1/responses', headers: { authorization: `Bearer ${TEST_KEY}`, ...headers } },
+          (response) => {
+            response.resume()
+            request.destroy()
+            resolve(response.statusCode ?? 0)
+          },
+        )
         request.on('error', reject)
         const block = Buffer.alloc(1024 * 1024, ' ')
         let sent = 0
@@ -182,9 +195,13 @@ describe('the catalog', () => {
   it('lists the models, endpoints and providers it serves', async () => {
     const models = (await (await gateway.api('GET', '/api/v1/models')).json()) as { data: { id: string }[] }
     expect(models.data.map(({ id }) => id)).toContain('acme/small')
-    expect(await (await gateway.api('GET', '/api/v1/models/acme/small/endpoints')).json()).toMatchObject({ data: { id: 'acme/small', endpoints: [{ tag: 'acme' }] } })
+    expect(await (await gateway.api('GET', '/api/v1/models/acme/small/endpoints')).json()).toMatchObject({
+      data: { id: 'acme/small', endpoints: [{ tag: 'acme' }] },
+    })
     expect((await gateway.api('GET', '/api/v1/models/acme/none/endpoints')).status).toBe(404)
-    expect(await (await gateway.api('GET', '/api/v1/providers')).json()).toMatchObject({ data: expect.arrayContaining([expect.objectContaining({ slug: 'acme' })]) })
+    expect(await (await gateway.api('GET', '/api/v1/providers')).json()).toMatchObject({
+      data: expect.arrayContaining([expect.objectContaining({ slug: 'acme' })]),
+    })
   })
 })
 
@@ -192,10 +209,21 @@ describe('usage and cost', () => {
   it('are the same in stream and JSON, priced by the catalog, and on record', async () => {
     const json = (await (await gateway.respond(good)).json()) as { id: string; usage: { cost: number } }
     // 11 prompt tokens of which 3 are cached, 7 completion tokens: (8 x 1 + 3 x 0.1 + 7 x 2) / 1e6.
-    expect(json.usage).toMatchObject({ input_tokens: 11, input_tokens_details: { cached_tokens: 3 }, output_tokens: 7, total_tokens: 18, is_byok: false })
+    expect(json.usage).toMatchObject({
+      input_tokens: 11,
+      input_tokens_details: { cached_tokens: 3 },
+      output_tokens: 7,
+      total_tokens: 18,
+      is_byok: false,
+    })
     expect(json.usage.cost).toBeCloseTo(22.3e-6, 12)
     const streamed = await (await gateway.respond({ ...good, stream: true })).text()
-    const terminal = JSON.parse(streamed.split('\n').findLast((line) => line.startsWith('data: {'))!.slice(6)) as { response: { usage: object } }
+    const terminal = JSON.parse(
+      streamed
+        .split('\n')
+        .findLast((line) => line.startsWith('data: {'))!
+        .slice(6),
+    ) as { response: { usage: object } }
     expect(terminal.response.usage).toEqual(json.usage)
     const record = (await (await gateway.api('GET', `/api/v1/generation?id=${json.id}`)).json()) as { data: { total_cost: number } }
     expect(record.data).toMatchObject({ id: json.id, tokens_prompt: 11, tokens_completion: 7, native_tokens_cached: 3 })

@@ -43,7 +43,11 @@ async function start(upstreams: readonly FakeUpstream[], allowPrivate: boolean):
       {
         slug: 'acme/eyes',
         context_length: 100_000,
-        endpoints: upstreams.map((_, n) => ({ provider: `g${n}`, upstream_model: 'gemini-3-flash-preview', pricing: { input: 1 + n * 100, output: 1 + n * 100 } })),
+        endpoints: upstreams.map((_, n) => ({
+          provider: `g${n}`,
+          upstream_model: 'gemini-3-flash-preview',
+          pricing: { input: 1 + n * 100, output: 1 + n * 100 },
+        })),
       },
     ],
     network: { allow_private: { media: allowPrivate } },
@@ -54,12 +58,23 @@ async function start(upstreams: readonly FakeUpstream[], allowPrivate: boolean):
 const ask = (gateway: TestGateway, path: string): Promise<Response> =>
   gateway.respond({
     model: 'acme/eyes',
-    input: [{ role: 'user', content: [{ type: 'input_text', text: 'What is this?' }, { type: 'input_image', image_url: `${pictures}${path}`, detail: 'auto' }] }],
+    input: [
+      {
+        role: 'user',
+        content: [
+          { type: 'input_text', text: 'What is this?' },
+          { type: 'input_image', image_url: `${pictures}${path}`, detail: 'auto' },
+        ],
+      },
+    ],
   })
 
 describe('media the caller gave by address', () => {
   test('reach an upstream that needs bytes as bytes, fetched once for all attempts', async () => {
-    const upstreams = [await startFakeUpstream(status(503, { error: { code: 503, status: 'UNAVAILABLE', message: 'busy' } })), await startFakeUpstream(ANSWER)]
+    const upstreams = [
+      await startFakeUpstream(status(503, { error: { code: 503, status: 'UNAVAILABLE', message: 'busy' } })),
+      await startFakeUpstream(ANSWER),
+    ]
     const response = await ask(await start(upstreams, true), '/a')
     expect(response.status).toBe(200)
     expect(await response.json()).toMatchObject({ status: 'completed', output_text: 'A picture.', usage: { input_tokens: 9, output_tokens: 3 } })

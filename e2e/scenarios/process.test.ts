@@ -34,7 +34,10 @@ interface Started {
 }
 
 function signalbox(args: readonly string[], env: { readonly [name: string]: string } = {}): Started {
-  const child = spawn(process.execPath, [MAIN, ...args], { cwd: directory, env: { PATH: process.env['PATH'] ?? '', HOME: directory, SIGNALBOX_PORT: '0', ...env } })
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    cwd: directory,
+    env: { PATH: process.env['PATH'] ?? '', HOME: directory, SIGNALBOX_PORT: '0', ...env },
+  })
   children.push(child)
   let out = ''
   let errors = ''
@@ -43,7 +46,10 @@ function signalbox(args: readonly string[], env: { readonly [name: string]: stri
   return { child, out: () => out, errors: () => errors, exit: once(child, 'exit').then(([code]) => code as number | null) }
 }
 
-async function serving(args: readonly string[] = [], env: { readonly [name: string]: string } = {}): Promise<Started & { readonly url: string; readonly key: string }> {
+async function serving(
+  args: readonly string[] = [],
+  env: { readonly [name: string]: string } = {},
+): Promise<Started & { readonly url: string; readonly key: string }> {
   const started = signalbox(['serve', ...args], env)
   await expect.poll(started.out, { timeout: 10_000, interval: 20 }).toMatch(/curl -N [\s\S]*stream":true/)
   return { ...started, url: /listens on (\S+)/.exec(started.out())![1]!, key: /sk-sb-v1-\w+/.exec(started.out())?.[0] ?? '' }
@@ -51,7 +57,10 @@ async function serving(args: readonly string[] = [], env: { readonly [name: stri
 
 const ask = (url: string, key: string, body: object, signal?: AbortSignal): Promise<Response> =>
   fetch(`${url}/api/v1/responses`, {
-    method: 'POST', headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' }, body: JSON.stringify(body), ...(signal === undefined ? {} : { signal }),
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    ...(signal === undefined ? {} : { signal }),
   })
 
 describe('signalbox serve', () => {
@@ -75,7 +84,14 @@ describe('signalbox serve', () => {
     const id = running.headers.get('x-generation-id')!
     const reader = running.text()
     child.kill('SIGTERM')
-    await expect.poll(() => fetch(`${url}/healthz`).then(() => 'open', () => 'closed')).toBe('closed')
+    await expect
+      .poll(() =>
+        fetch(`${url}/healthz`).then(
+          () => 'open',
+          () => 'closed',
+        ),
+      )
+      .toBe('closed')
     expect(checkWire(await reader).terminal.type).toBe('response.completed')
     expect(await exit).toBe(0)
     const again = await serving([], { SIGNALBOX_API_KEY: 'another-key' })
@@ -90,12 +106,19 @@ describe('signalbox serve', () => {
     const body = running.text()
     child.kill('SIGTERM')
     const { terminal } = checkWire(await body)
-    expect(terminal['response']).toMatchObject({ status: 'failed', error: { message: 'The gateway is shutting down' }, error_type: 'provider_overloaded' })
+    expect(terminal['response']).toMatchObject({
+      status: 'failed',
+      error: { message: 'The gateway is shutting down' },
+      error_type: 'provider_overloaded',
+    })
     expect(await exit).toBe(0)
   })
 
   it('names every problem of a configuration: path, value and what would be right', async () => {
-    await writeFile(join(directory, 'signalbox.yaml'), 'server: { port: ninety }\nproviders:\n  - slug: acme\n    dialect: openai-caht\n    base_url: http://127.0.0.1:1/v1\nmodel: []\n')
+    await writeFile(
+      join(directory, 'signalbox.yaml'),
+      'server: { port: ninety }\nproviders:\n  - slug: acme\n    dialect: openai-caht\n    base_url: http://127.0.0.1:1/v1\nmodel: []\n',
+    )
     const { exit, errors } = signalbox(['serve'], { SIGNALBOX_PORT: '' })
     expect(await exit).toBe(1)
     expect(errors()).toContain('server.port')

@@ -1,6 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { checkWire } from '../../src/testing/check-wire.ts'
-import { CHAT_USAGE, chatEvents, chatText, reset, silence, startFakeUpstream, status, stream, type FakeUpstream, type Reply } from '../../src/testing/fake-upstream.ts'
+import {
+  CHAT_USAGE,
+  chatEvents,
+  chatText,
+  reset,
+  silence,
+  startFakeUpstream,
+  status,
+  stream,
+  type FakeUpstream,
+  type Reply,
+} from '../../src/testing/fake-upstream.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
 
@@ -27,7 +38,7 @@ interface Lab {
   readonly primary: FakeUpstream
   readonly fallback: FakeUpstream
   /** Streams from the primary model with the fallback model behind it, or alone. */
-  ask(options?: { readonly alone?: boolean }): Promise<Answer>
+  ask(options?: { readonly alone?: boolean; readonly streamFailure?: 'continue' | 'buffer' }): Promise<Answer>
   api(path: string): Promise<{ readonly data: { readonly [field: string]: unknown } }>
 }
 
@@ -52,8 +63,10 @@ const tries = ({ requests }: FakeUpstream): number => requests.length
 const burst = ({ requests }: FakeUpstream, ms: number): number =>
   Math.max(0, ...requests.map(({ at }) => requests.filter((other) => other.at >= at && other.at < at + ms).length))
 
-function expectServed(answer: Answer, from: 'primary' | 'fallback', text: string): void {
-  expect(answer).toMatchObject({ status: 200, terminal: 'response.completed', text, response: { usage: { input_tokens: CHAT_USAGE.prompt_tokens } } })
+/** `usage`: that of one answer, or more than that when several endpoints had a part in it. */
+function expectServed(answer: Answer, from: 'primary' | 'fallback', text: string, usage: 'whole' | 'more' = 'whole'): void {
+  const input = usage === 'whole' ? CHAT_USAGE.prompt_tokens : expect.any(Number)
+  expect(answer).toMatchObject({ status: 200, terminal: 'response.completed', text, response: { usage: { input_tokens: input } } })
   expect(answer.model).toMatch(new RegExp(`/${from}$`))
 }
 /** A clear failure in the stream: typed, and never a success that lacks its end. */
@@ -152,6 +165,15 @@ const ROWS: readonly Row[] = [
     },
   },
   {
+    title: verifies('F8', 'the same for callers who opted into a rescue'),
+    async run({ primary, fallback, ask }) {
+      primary.script(stream([chatEvents.role(), ...WORDS.slice(0, 40).map(chatEvents.text)], { everyMs: 2, then: 'end' }))
+      fallback.script(healthy(...WORDS.slice(40)), healthy(...WORDS))
+      expectServed(await ask({ streamFailure: 'continue' }), 'fallback', WORDS.join(''), 'more')
+      expectServed(await ask({ streamFailure: 'buffer' }), 'fallback', WORDS.join(''))
+    },
+  },
+  {
     title: verifies('F9', '20 tokens, then 30 s of silence'),
     async run({ primary, fallback, ask }) {
       const twenty = [chatEvents.role(), ...WORDS.slice(0, 20).map(chatEvents.text)]
@@ -213,7 +235,10 @@ const ROWS: readonly Row[] = [
     async run({ primary, fallback, ask }) {
       primary.script(status(400, flagged))
       fallback.script(status(400, flagged))
-      const reason = { status: 400, error: { message: expect.stringContaining('flagged as hateful'), metadata: { error_type: 'content_policy_violation' } } }
+      const reason = {
+        status: 400,
+        error: { message: expect.stringContaining('flagged as hateful'), metadata: { error_type: 'content_policy_violation' } },
+      }
       expect(await ask()).toMatchObject(reason)
       expect([tries(primary), tries(fallback)]).toEqual([1, 1])
       expect(await ask({ alone: true })).toMatchObject(reason)
@@ -225,10 +250,13 @@ const ROWS: readonly Row[] = [
     async run({ primary, fallback, ask }) {
       primary.script(stream([chatEvents.role(), ...WORDS.slice(0, 30).map(chatEvents.text)], { then: 'reset' }))
       fallback.script(refusesPrefill)
-      const answer = await ask()
-      expectBroken(answer, 'provider_unavailable', WORDS.slice(0, 30).join(''))
-      expect(JSON.stringify(answer.response)).not.toContain('prefill')
-      expect(tries(fallback)).toBe(0)
+      for (const rescue of [{}, { streamFailure: 'continue' }] as const) {
+        const answer = await ask(rescue)
+        expectBroken(answer, 'provider_unavailable', WORDS.slice(0, 30).join(''))
+        expect(JSON.stringify(answer.response)).not.toContain('prefill')
+        expect(tries(fallback)).toBe('streamFailure' in rescue ? 1 : 0)
+      }
+      expectServed(await ask({ streamFailure: 'buffer' }), 'fallback', FALLBACK)
     },
   },
   {
@@ -275,7 +303,9 @@ const ROWS: readonly Row[] = [
 function refusesPrefill(...[seen, response]: Parameters<Reply>): void {
   const messages = seen.body['messages'] as readonly { readonly role: string }[]
   const prefilled = messages.at(-1)?.role === 'assistant'
-  const reply = prefilled ? status(400, { error: { message: 'This model does not support assistant message prefill', type: 'invalid_request_error' } }) : healthy(FALLBACK)
+  const reply = prefilled
+    ? status(400, { error: { message: 'This model does not support assistant message prefill', type: 'invalid_request_error' } })
+    : healthy(FALLBACK)
   void reply(seen, response)
 }
 
@@ -316,16 +346,30 @@ describe('the sixteen faults', () => {
 
 /** Two providers and two models per row. The fallback is the cheaper model: that the primary goes first is the caller's order. */
 function labConfig(upstreams: readonly FakeUpstream[]): { readonly [key: string]: unknown } {
-  const place = (n: number): { readonly row: number; readonly role: 'primary' | 'fallback' } => ({ row: n >> 1, role: n % 2 === 0 ? 'primary' : 'fallback' })
+  const place = (n: number): { readonly row: number; readonly role: 'primary' | 'fallback' } => ({
+    row: n >> 1,
+    role: n % 2 === 0 ? 'primary' : 'fallback',
+  })
   return {
     providers: upstreams.map(({ url }, n) => {
       const { row, role } = place(n)
-      return { slug: `${role}${row}`, name: `${role} ${row}`, dialect: 'openai-chat', base_url: url, api_keys: ['k'], timeouts: ROWS[row]!.timeouts ?? {} }
+      return {
+        slug: `${role}${row}`,
+        name: `${role} ${row}`,
+        dialect: 'openai-chat',
+        base_url: url,
+        api_keys: ['k'],
+        timeouts: ROWS[row]!.timeouts ?? {},
+      }
     }),
     models: upstreams.map((_, n) => {
       const { row, role } = place(n)
       const price = role === 'primary' ? 1_000 : 10
-      return { slug: `row${row}/${role}`, context_length: 128_000, endpoints: [{ provider: `${role}${row}`, upstream_model: role, pricing: { input: price, output: price } }] }
+      return {
+        slug: `row${row}/${role}`,
+        context_length: 128_000,
+        endpoints: [{ provider: `${role}${row}`, upstream_model: role, pricing: { input: price, output: price } }],
+      }
     }),
   }
 }
@@ -334,10 +378,11 @@ function labOf(gateway: TestGateway, row: number, primary: FakeUpstream, fallbac
   return {
     primary,
     fallback,
-    async ask({ alone = false } = {}) {
+    async ask({ alone = false, streamFailure } = {}) {
       const models = alone ? [`row${row}/primary`] : [`row${row}/primary`, `row${row}/fallback`]
       const started = performance.now()
-      const response = await gateway.respond({ models, input: 'hi', stream: true })
+      const headers: Readonly<Record<string, string>> = streamFailure === undefined ? {} : { 'x-gateway-stream-failure': streamFailure }
+      const response = await gateway.respond({ models, input: 'hi', stream: true }, { headers })
       const body = await response.text()
       const facts = { status: response.status, ms: performance.now() - started, generationId: response.headers.get('x-generation-id') ?? '' }
       if (response.status !== 200) return { ...facts, response: {}, error: (JSON.parse(body) as { error: NonNullable<Answer['error']> }).error }

@@ -30,7 +30,9 @@ export async function check(overrides: Overrides): Promise<void> {
   line(`models: ${catalog.models().length}`)
   for (const model of config.models) {
     const endpoints = catalog.find(model.slug)?.endpoints ?? []
-    line(`  ${model.slug}: ${endpoints.length === 0 ? 'no endpoint' : endpoints.map(({ tag, upstreamModel }) => `${tag} (${upstreamModel})`).join(', ')}`)
+    line(
+      `  ${model.slug}: ${endpoints.length === 0 ? 'no endpoint' : endpoints.map(({ tag, upstreamModel }) => `${tag} (${upstreamModel})`).join(', ')}`,
+    )
   }
   const unreachable = findUnreachable(catalog, config)
   for (const { model, tag, reason } of unreachable) line(`unreachable: ${tag} for ${model}: ${reason}`)

@@ -22,7 +22,8 @@ async function withAccounts(overrides: Overrides, use: (accounts: KeyAccounts) =
 
 export async function createKey(options: CreateKeyOptions, overrides: Overrides): Promise<void> {
   const expiresAt = options.expires === undefined ? null : Date.parse(options.expires)
-  if (Number.isNaN(expiresAt)) throw new GatewayError('invalid_request', `--expires ${options.expires ?? ''}: an ISO 8601 date is expected, such as 2030-01-31`)
+  if (Number.isNaN(expiresAt))
+    throw new GatewayError('invalid_request', `--expires ${options.expires ?? ''}: an ISO 8601 date is expected, such as 2030-01-31`)
   await withAccounts(overrides, async (accounts) => {
     const { key, secret } = await accounts.create({
       name: options.name,
@@ -38,11 +39,22 @@ export async function createKey(options: CreateKeyOptions, overrides: Overrides)
 export async function listKeys(overrides: Overrides): Promise<void> {
   await withAccounts(overrides, async (accounts) => {
     const rows = (await accounts.list({ includeRevoked: true })).map((key) => [
-      key.label, key.kind, key.revokedAt === null ? (key.disabled ? 'disabled' : 'active') : 'revoked', new Date(key.createdAt).toISOString().slice(0, 16), key.hash.slice(0, 12), key.name,
+      key.label,
+      key.kind,
+      key.revokedAt === null ? (key.disabled ? 'disabled' : 'active') : 'revoked',
+      new Date(key.createdAt).toISOString().slice(0, 16),
+      key.hash.slice(0, 12),
+      key.name,
     ])
     const head = ['LABEL', 'KIND', 'STATE', 'CREATED', 'HASH', 'NAME']
     const widths = head.map((title, i) => Math.max(title.length, ...rows.map((row) => row[i]!.length)))
-    for (const row of [head, ...rows]) process.stdout.write(`${row.map((cell, i) => cell.padEnd(widths[i]!)).join('  ').trimEnd()}\n`)
+    for (const row of [head, ...rows])
+      process.stdout.write(
+        `${row
+          .map((cell, i) => cell.padEnd(widths[i]!))
+          .join('  ')
+          .trimEnd()}\n`,
+      )
   })
 }
 

@@ -56,11 +56,15 @@ export function createProgram(commands: Commands, version: string): Command {
     .option('--port <number>', 'port to listen on (SIGNALBOX_PORT; default 8787)', port)
     .option('--host <address>', 'address to listen on (SIGNALBOX_HOST; default 127.0.0.1)')
     .action((options: Overrides) => commands.serve(options))
-  configured(program.command('check').description('validate the configuration and say what it would serve')).action((options: Overrides) => commands.check(options))
-  configured(program.command('doctor').description('show the resolved configuration, the database and which providers answer')).action((options: Overrides) =>
-    commands.doctor(options),
+  configured(program.command('check').description('validate the configuration and say what it would serve')).action((options: Overrides) =>
+    commands.check(options),
   )
-  configured(program.command('migrate').description('bring the database up to date and stop')).action((options: Overrides) => commands.migrate(options))
+  configured(program.command('doctor').description('show the resolved configuration, the database and which providers answer')).action(
+    (options: Overrides) => commands.doctor(options),
+  )
+  configured(program.command('migrate').description('bring the database up to date and stop')).action((options: Overrides) =>
+    commands.migrate(options),
+  )
   configured(program.command('explain').description('show which endpoints a request would try, and why not the others; calls nobody'))
     .option('--model <model>', 'model to ask for')
     .option('--file <file>', 'a request body as JSON; - reads standard input')
@@ -83,13 +87,17 @@ export function createProgram(commands: Commands, version: string): Command {
     .option('--workspace <id>', 'workspace id (default: the default workspace)')
     .option('--expires <date>', 'ISO 8601 date after which the key is refused')
     .action((options: CreateKeyOptions & Overrides) => commands.createKey(options, options))
-  configured(keys.command('list').description('list keys; the keys themselves are never stored')).action((options: Overrides) => commands.listKeys(options))
-  configured(keys.command('revoke').description('revoke a key at once').argument('<key>', 'hash, label or name')).action((key: string, options: Overrides) =>
-    commands.revokeKey(key, options),
+  configured(keys.command('list').description('list keys; the keys themselves are never stored')).action((options: Overrides) =>
+    commands.listKeys(options),
+  )
+  configured(keys.command('revoke').description('revoke a key at once').argument('<key>', 'hash, label or name')).action(
+    (key: string, options: Overrides) => commands.revokeKey(key, options),
   )
   const secrets = program.command('secrets').description('look after the key that encrypts stored secrets')
   configured(
-    secrets.command('rotate').description('encrypt stored secrets with a new key: SIGNALBOX_NEW_SECRET_KEY, or one that is made; stop the gateways first'),
+    secrets
+      .command('rotate')
+      .description('encrypt stored secrets with a new key: SIGNALBOX_NEW_SECRET_KEY, or one that is made; stop the gateways first'),
   ).action((options: Overrides) => commands.rotateSecrets(options))
   return program
 }

@@ -24,7 +24,9 @@ export async function run(argv: readonly string[]): Promise<void> {
   try {
     await createProgram(COMMANDS, VERSION).parseAsync([...argv])
   } catch (error) {
-    process.stderr.write(`${isGatewayError(error) && error.errorType !== 'server' ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+    process.stderr.write(
+      `${isGatewayError(error) && error.errorType !== 'server' ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+    )
     process.exitCode = 1
   }
 }

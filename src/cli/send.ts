@@ -9,7 +9,9 @@ interface Output {
 export async function send(prompt: string, options: SendOptions, out: Output, errors: Output): Promise<number> {
   const key = options.key ?? process.env['SIGNALBOX_API_KEY']
   if (key === undefined || key === '') {
-    errors.write('No key: pass --key or set SIGNALBOX_API_KEY (the gateway prints the first key when it starts; `signalbox keys create` makes more).\n')
+    errors.write(
+      'No key: pass --key or set SIGNALBOX_API_KEY (the gateway prints the first key when it starts; `signalbox keys create` makes more).\n',
+    )
     return 1
   }
   let response: Response
@@ -39,7 +41,11 @@ async function printStream(body: AsyncIterable<Uint8Array>, out: Output, errors:
   let code = 1
   const parser = createSseParser((data) => {
     if (data === '[DONE]') return
-    const event = JSON.parse(data) as { readonly type: string; readonly delta?: string; readonly response?: { readonly error?: { readonly message: string } | null } }
+    const event = JSON.parse(data) as {
+      readonly type: string
+      readonly delta?: string
+      readonly response?: { readonly error?: { readonly message: string } | null }
+    }
     if (event.type === 'response.output_text.delta' || event.type === 'response.refusal.delta') out.write(event.delta ?? '')
     else if (event.type === 'response.completed' || event.type === 'response.incomplete') {
       out.write(event.type === 'response.incomplete' ? '\n(the answer was cut)\n' : '\n')

@@ -30,7 +30,13 @@ export async function serve(overrides: Overrides): Promise<void> {
   const { url } = await listen(app.listen, config.server.port)
   const catalog = app.catalog()
   process.stdout.write(
-    banner({ url, generated: app.boot.generated, models: catalog.models().length, providers: catalog.providers.map(({ slug }) => slug), dataDir: config.dataDir }),
+    banner({
+      url,
+      generated: app.boot.generated,
+      models: catalog.models().length,
+      providers: catalog.providers.map(({ slug }) => slug),
+      dataDir: config.dataDir,
+    }),
   )
   const watch = await watchConfig(config, options, {
     onChange: async (next, _previous, restart) => {

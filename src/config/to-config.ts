@@ -61,7 +61,8 @@ function toTools({ web_search: search, web_fetch: fetch, image_generation: image
     ...defined({
       imageModel: images.model,
       fusionModels: fusion.models,
-      sandbox: sandbox === undefined ? undefined : { url: sandbox.url, ...(sandbox.api_key === undefined ? {} : { apiKey: new Secret(sandbox.api_key) }) },
+      sandbox:
+        sandbox === undefined ? undefined : { url: sandbox.url, ...(sandbox.api_key === undefined ? {} : { apiKey: new Secret(sandbox.api_key) }) },
     }),
     limits: { wallMs: limits.wall, parallel: limits.parallel },
   }

@@ -29,7 +29,13 @@ export type ModelEvent =
   /** Progress of a built-in tool: `name` is the wire event's name without `response.`, `fields` its own fields. */
   | { readonly type: 'item-event'; readonly key: string; readonly name: string; readonly fields?: { readonly [field: string]: unknown } }
   | { readonly type: 'item-end'; readonly key: string; readonly item?: { readonly [field: string]: unknown } }
-  | { readonly type: 'response-end'; readonly reason: FinishReason; readonly nativeReason?: string; readonly usage?: Usage; readonly serviceTier?: string }
+  | {
+      readonly type: 'response-end'
+      readonly reason: FinishReason
+      readonly nativeReason?: string
+      readonly usage?: Usage
+      readonly serviceTier?: string
+    }
 
 export interface TextDelta {
   readonly type: 'text-delta'

@@ -46,7 +46,10 @@ export interface SignableRequest extends UpstreamRequest {
 }
 
 /** Bytes in, bytes out, like a socket, so that the same dialect, limits and abort rules apply. */
-export type InProcessTransport = (request: SignableRequest, signal: AbortSignal) => Promise<{
+export type InProcessTransport = (
+  request: SignableRequest,
+  signal: AbortSignal,
+) => Promise<{
   readonly status: number
   readonly headers: { readonly [name: string]: string }
   readonly body: AsyncIterable<Buffer>

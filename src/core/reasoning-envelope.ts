@@ -10,8 +10,15 @@
 
 /** Format names of the public contract. A caller who gives back an item with any other is refused. */
 const PUBLIC_FORMATS: ReadonlySet<string> = new Set([
-  'unknown', 'openai-responses-v1', 'azure-openai-responses-v1', 'bedrock-openai-responses-v1', 'bedrock-xai-responses-v1', 'xai-responses-v1',
-  'meta-responses-v1', 'anthropic-claude-v1', 'google-gemini-v1',
+  'unknown',
+  'openai-responses-v1',
+  'azure-openai-responses-v1',
+  'bedrock-openai-responses-v1',
+  'bedrock-xai-responses-v1',
+  'xai-responses-v1',
+  'meta-responses-v1',
+  'anthropic-claude-v1',
+  'google-gemini-v1',
 ])
 
 /** The format as the public item may name it; the envelope keeps the vendor's own word. */

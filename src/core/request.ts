@@ -96,6 +96,23 @@ export interface ModelRequest {
 
 /** Fields that steer the gateway itself and never reach an upstream. */
 export const GATEWAY_FIELDS: ReadonlySet<string> = new Set([
-  'model', 'models', 'provider', 'plugins', 'route', 'session_id', 'trace', 'preset', 'transforms', 'cache_control', 'debug',
-  'stop_server_tools_when', 'image_config', 'modalities', 'store', 'previous_response_id', 'stream', 'stream_options', 'max_tool_calls',
+  'model',
+  'models',
+  'provider',
+  'plugins',
+  'route',
+  'session_id',
+  'trace',
+  'preset',
+  'transforms',
+  'cache_control',
+  'debug',
+  'stop_server_tools_when',
+  'image_config',
+  'modalities',
+  'store',
+  'previous_response_id',
+  'stream',
+  'stream_options',
+  'max_tool_calls',
 ])

@@ -8,4 +8,6 @@ import { openAiChat } from './openai-chat/index.ts'
 import { openAiResponses } from './openai-responses/index.ts'
 
 /** Every upstream format, by name. */
-export const dialects: ReadonlyMap<string, Dialect> = new Map<string, Dialect>([anthropicMessages, invokeModel, bedrockConverse, cohereV2, gemini, openAiChat, openAiResponses].map((dialect) => [dialect.name, dialect]))
+export const dialects: ReadonlyMap<string, Dialect> = new Map<string, Dialect>(
+  [anthropicMessages, invokeModel, bedrockConverse, cohereV2, gemini, openAiChat, openAiResponses].map((dialect) => [dialect.name, dialect]),
+)

@@ -8,7 +8,9 @@ import { GatewayError } from '../core/error.ts'
 export function readBody(request: IncomingMessage, limitBytes: number, stallMs = 30_000): Promise<Buffer> {
   const encoding = request.headers['content-encoding']
   if (encoding !== undefined && encoding !== 'identity') {
-    return Promise.reject(new GatewayError('invalid_request', `content-encoding ${encoding.slice(0, 40)} is not accepted; send the body uncompressed`))
+    return Promise.reject(
+      new GatewayError('invalid_request', `content-encoding ${encoding.slice(0, 40)} is not accepted; send the body uncompressed`),
+    )
   }
   const tooLarge = (): GatewayError =>
     new GatewayError('payload_too_large', `The body is larger than the limit of ${limitBytes} bytes`, { headers: { connection: 'close' } })

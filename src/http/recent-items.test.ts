@@ -11,7 +11,12 @@ function cache(options: Partial<RecentItemsOptions> = {}) {
   return { clock, items: new RecentItems({ clock, maxEntries: 100, maxChars: 1_000_000, ttlMs: HOUR, ...options }) }
 }
 
-const text = (id: string, words = 'Hello'): OutputItem => ({ type: 'message', id, role: 'assistant', content: [{ type: 'output_text', text: words }] })
+const text = (id: string, words = 'Hello'): OutputItem => ({
+  type: 'message',
+  id,
+  role: 'assistant',
+  content: [{ type: 'output_text', text: words }],
+})
 
 describe('recent items', () => {
   it('are found by their id, as they were', () => {

@@ -44,8 +44,12 @@ export function createGatewayServer(options: ServerOptions): Server {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
     const [status, message] = CLIENT_ERRORS[error.code ?? ''] ?? ['400 Bad Request', 'The request is not valid HTTP']
-    const body = JSON.stringify({ error: { code: Number(status.slice(0, 3)), message, metadata: { error_type: 'invalid_request', source: 'gateway' } } })
-    socket.end(`HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`)
+    const body = JSON.stringify({
+      error: { code: Number(status.slice(0, 3)), message, metadata: { error_type: 'invalid_request', source: 'gateway' } },
+    })
+    socket.end(
+      `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+    )
   })
   server.on('upgrade', (_request, socket) => socket.destroy())
   server.on('connect', (_request, socket) => socket.destroy())

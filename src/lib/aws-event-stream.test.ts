@@ -46,7 +46,9 @@ describe('createAwsEventStreamParser', () => {
   })
 
   it('gives exceptions under their own name', () => {
-    expect(parse([awsException('throttlingException', { message: 'slow down' })])).toEqual([['{"message":"slow down"}', 'exception:throttlingException']])
+    expect(parse([awsException('throttlingException', { message: 'slow down' })])).toEqual([
+      ['{"message":"slow down"}', 'exception:throttlingException'],
+    ])
   })
 
   it('gives errors, which say everything in their headers, the same way', () => {
@@ -56,12 +58,21 @@ describe('createAwsEventStreamParser', () => {
   })
 
   it('passes over headers of every type', () => {
-    const codec = new EventStreamCodec((input) => Buffer.from(input).toString('utf8'), (input) => Buffer.from(input, 'utf8'))
+    const codec = new EventStreamCodec(
+      (input) => Buffer.from(input).toString('utf8'),
+      (input) => Buffer.from(input, 'utf8'),
+    )
     const frame = codec.encode({
       headers: {
-        a: { type: 'boolean', value: true }, b: { type: 'boolean', value: false }, c: { type: 'byte', value: 1 }, d: { type: 'short', value: 2 },
-        e: { type: 'integer', value: 3 }, f: { type: 'binary', value: new Uint8Array([1, 2, 3]) }, g: { type: 'timestamp', value: new Date(0) },
-        h: { type: 'uuid', value: '01234567-89ab-cdef-0123-456789abcdef' }, ':event-type': { type: 'string', value: 'chunk' },
+        a: { type: 'boolean', value: true },
+        b: { type: 'boolean', value: false },
+        c: { type: 'byte', value: 1 },
+        d: { type: 'short', value: 2 },
+        e: { type: 'integer', value: 3 },
+        f: { type: 'binary', value: new Uint8Array([1, 2, 3]) },
+        g: { type: 'timestamp', value: new Date(0) },
+        h: { type: 'uuid', value: '01234567-89ab-cdef-0123-456789abcdef' },
+        ':event-type': { type: 'string', value: 'chunk' },
       },
       body: Buffer.from('{}'),
     })
@@ -69,10 +80,16 @@ describe('createAwsEventStreamParser', () => {
   })
 
   it(`reads what another implementation writes (codec ${version}), and writes what it reads`, () => {
-    const codec = new EventStreamCodec((input) => Buffer.from(input).toString('utf8'), (input) => Buffer.from(input, 'utf8'))
+    const codec = new EventStreamCodec(
+      (input) => Buffer.from(input).toString('utf8'),
+      (input) => Buffer.from(input, 'utf8'),
+    )
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.string({ minLength: 1, maxLength: 40 }), (payload, name) => {
-        const frame = codec.encode({ headers: { ':message-type': { type: 'string', value: 'event' }, ':event-type': { type: 'string', value: name } }, body: Buffer.from(payload) })
+        const frame = codec.encode({
+          headers: { ':message-type': { type: 'string', value: 'event' }, ':event-type': { type: 'string', value: name } },
+          body: Buffer.from(payload),
+        })
         expect(parse([Buffer.from(frame)])).toEqual([[payload, name]])
         expect(Buffer.from(codec.decode(awsEvent(name, payload)).body).toString()).toBe(payload)
       }),
@@ -81,7 +98,10 @@ describe('createAwsEventStreamParser', () => {
   })
 
   it('gives the same however the bytes are cut', () => {
-    const frames = fc.array(fc.tuple(fc.string({ unit: 'grapheme', maxLength: 300 }), fc.constantFrom('messageStart', 'contentBlockDelta', 'metadata')), { maxLength: 8 })
+    const frames = fc.array(
+      fc.tuple(fc.string({ unit: 'grapheme', maxLength: 300 }), fc.constantFrom('messageStart', 'contentBlockDelta', 'metadata')),
+      { maxLength: 8 },
+    )
     fc.assert(
       fc.property(frames, fc.array(fc.nat(), { maxLength: 30 }), (list, points) => {
         const bytes = Buffer.concat(list.map(([payload, type]) => awsEvent(type, payload)))
@@ -89,7 +109,10 @@ describe('createAwsEventStreamParser', () => {
       }),
     )
     const bytes = Buffer.concat([awsEvent('a', 'x'.repeat(20_000)), awsEvent('b', 'y')])
-    expect(parse([...bytes].map((byte) => Buffer.from([byte])))).toEqual([['x'.repeat(20_000), 'a'], ['y', 'b']])
+    expect(parse([...bytes].map((byte) => Buffer.from([byte])))).toEqual([
+      ['x'.repeat(20_000), 'a'],
+      ['y', 'b'],
+    ])
   })
 
   it('finds every flipped byte', () => {
@@ -129,7 +152,10 @@ describe('createAwsEventStreamParser', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 6 }), (chunks) => {
         try {
-          parse(chunks.map((chunk) => Buffer.from(chunk)), 4096)
+          parse(
+            chunks.map((chunk) => Buffer.from(chunk)),
+            4096,
+          )
         } catch (error) {
           expect(error).toBeInstanceOf(EventStreamError)
         }

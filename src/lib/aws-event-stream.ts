@@ -65,8 +65,10 @@ export function createAwsEventStreamParser(listener: EventStreamListener, limits
 
   const frameLength = (bytes: Buffer, at: number): number => {
     const total = bytes.readUInt32BE(at)
-    if (bytes.readUInt32BE(at + 8) !== shortCrc32(bytes, at, at + 8)) throw new EventStreamError('damaged', 'a frame prelude of the event stream is damaged')
-    if (total < MIN_FRAME_BYTES || bytes.readUInt32BE(at + 4) > total - MIN_FRAME_BYTES) throw new EventStreamError('damaged', 'a frame of the event stream has impossible lengths')
+    if (bytes.readUInt32BE(at + 8) !== shortCrc32(bytes, at, at + 8))
+      throw new EventStreamError('damaged', 'a frame prelude of the event stream is damaged')
+    if (total < MIN_FRAME_BYTES || bytes.readUInt32BE(at + 4) > total - MIN_FRAME_BYTES)
+      throw new EventStreamError('damaged', 'a frame of the event stream has impossible lengths')
     if (total > maxFrameBytes) throw new EventStreamError('too-large', `a frame of the event stream is longer than ${maxFrameBytes} bytes`)
     return total
   }

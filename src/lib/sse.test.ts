@@ -34,7 +34,11 @@ function cut(bytes: Buffer, points: readonly number[]): Buffer[] {
 describe('createSseParser', () => {
   it('reads data and event names, and passes over comments, ids and retries', () => {
     const text = ': hello\n\nid: 7\nretry: 5\nevent: a\ndata: one\n\ndata:two\n\n: ping\ndata: {"x":"é"}\n\n'
-    expect(parse([Buffer.from(text)])).toEqual([['one', 'a'], ['two', undefined], ['{"x":"é"}', undefined]])
+    expect(parse([Buffer.from(text)])).toEqual([
+      ['one', 'a'],
+      ['two', undefined],
+      ['{"x":"é"}', undefined],
+    ])
   })
 
   it('joins several data lines with a newline and takes only one leading space', () => {
@@ -42,7 +46,10 @@ describe('createSseParser', () => {
   })
 
   it('delivers a last event that lacks its blank line', () => {
-    expect(parse([Buffer.from('data: a\n\ndata: [DONE]')])).toEqual([['a', undefined], ['[DONE]', undefined]])
+    expect(parse([Buffer.from('data: a\n\ndata: [DONE]')])).toEqual([
+      ['a', undefined],
+      ['[DONE]', undefined],
+    ])
   })
 
   it('gives the same events for any cut of the bytes and any line end', () => {

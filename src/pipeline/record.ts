@@ -112,9 +112,24 @@ function finish(options: RecordOptions, call: Call, ending: Ending, durationMs: 
   }
 }
 
-function identity(call: Call): Pick<
+function identity(
+  call: Call,
+): Pick<
   Generation,
-  'id' | 'workspaceId' | 'keyHash' | 'keyName' | 'userId' | 'apiType' | 'requestId' | 'sessionId' | 'externalUser' | 'origin' | 'referer' | 'userAgent' | 'requestedModel' | 'streamed'
+  | 'id'
+  | 'workspaceId'
+  | 'keyHash'
+  | 'keyName'
+  | 'userId'
+  | 'apiType'
+  | 'requestId'
+  | 'sessionId'
+  | 'externalUser'
+  | 'origin'
+  | 'referer'
+  | 'userAgent'
+  | 'requestedModel'
+  | 'streamed'
 > {
   const { owner, origin, request } = call
   return {
@@ -182,8 +197,19 @@ function attemptOf(attempt: Call['trace']['attempts'][number]): GenerationAttemp
 }
 
 const RECORDED_PARAMETERS = [
-  'temperature', 'top_p', 'top_k', 'max_output_tokens', 'presence_penalty', 'frequency_penalty', 'top_logprobs', 'parallel_tool_calls', 'tool_choice',
-  'reasoning', 'service_tier', 'truncation', 'max_tool_calls',
+  'temperature',
+  'top_p',
+  'top_k',
+  'max_output_tokens',
+  'presence_penalty',
+  'frequency_penalty',
+  'top_logprobs',
+  'parallel_tool_calls',
+  'tool_choice',
+  'reasoning',
+  'service_tier',
+  'truncation',
+  'max_tool_calls',
 ] as const
 
 /** The sampling parameters as sent, by their wire names. */

@@ -5,7 +5,10 @@ import { CLAUDE_OPTIONS } from './shared/claude.ts'
 
 const settings = z.strictObject({
   region: z.string().regex(/^[a-z]{2}(-[a-z]+)+-\d$/),
-  access_key_id: z.string().regex(/^[A-Z0-9]{16,}$/).optional(),
+  access_key_id: z
+    .string()
+    .regex(/^[A-Z0-9]{16,}$/)
+    .optional(),
   session_token: z.string().min(1).optional(),
 })
 

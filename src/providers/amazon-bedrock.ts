@@ -6,7 +6,10 @@ import { CLAUDE_OPTIONS } from './shared/claude.ts'
 const settings = z.strictObject({
   region: z.string().regex(/^[a-z]{2}(-[a-z]+)+-\d$/),
   /** The id that belongs to a secret access key given as the credential. */
-  access_key_id: z.string().regex(/^[A-Z0-9]{16,}$/).optional(),
+  access_key_id: z
+    .string()
+    .regex(/^[A-Z0-9]{16,}$/)
+    .optional(),
   /** Of temporary access keys. */
   session_token: z.string().min(1).optional(),
 })

@@ -150,7 +150,11 @@ describe('settings', () => {
     ['cloudflare', { account_id: 'a1' }, 'https://api.cloudflare.com/client/v4/accounts/a1/ai/v1'],
     ['databricks', { host: 'https://dbc.cloud.databricks.com/' }, 'https://dbc.cloud.databricks.com/serving-endpoints'],
     ['snowflake-cortex', { account: 'org-acct' }, 'https://org-acct.snowflakecomputing.com/api/v2/cortex/v1'],
-    ['google-vertex', { project: 'p', location: 'europe-west4' }, 'https://europe-west4-aiplatform.googleapis.com/v1/projects/p/locations/europe-west4'],
+    [
+      'google-vertex',
+      { project: 'p', location: 'europe-west4' },
+      'https://europe-west4-aiplatform.googleapis.com/v1/projects/p/locations/europe-west4',
+    ],
     ['google-vertex', { project: 'p', region: 'us-east5' }, 'https://us-east5-aiplatform.googleapis.com/v1/projects/p/locations/us-east5'],
     ['google-vertex', { project: 'p', location: 'eu' }, 'https://aiplatform.eu.rep.googleapis.com/v1/projects/p/locations/eu'],
     ['google-vertex', { project: 'p' }, 'https://aiplatform.googleapis.com/v1/projects/p/locations/global'],
@@ -164,7 +168,8 @@ describe('settings', () => {
 
   test('Claude lives on another host of an Azure resource, however the resource is named', () => {
     const provider = PROVIDERS.find((candidate) => candidate.slug === 'azure')
-    const connect = (settings: Partial<ProviderSettings>): unknown => provider?.connect?.({ apiKeys: [], options: {}, extra: {}, ...settings }).baseUrls
+    const connect = (settings: Partial<ProviderSettings>): unknown =>
+      provider?.connect?.({ apiKeys: [], options: {}, extra: {}, ...settings }).baseUrls
     const expected = { 'anthropic-messages': 'https://acme.services.ai.azure.com/anthropic/v1' }
     expect(connect({ extra: { resource: 'acme' } })).toEqual(expected)
     expect(connect({ baseUrl: 'https://acme.openai.azure.com/openai/v1' })).toEqual(expected)

@@ -10,7 +10,9 @@ function lines(format: 'json' | 'pretty', use: (log: ReturnType<typeof createLog
 
 describe('createLogger', () => {
   it('writes one JSON object per line', () => {
-    const [line] = lines('json', (log) => log.info({ id: 'gen-1' }, 'call')).trim().split('\n')
+    const [line] = lines('json', (log) => log.info({ id: 'gen-1' }, 'call'))
+      .trim()
+      .split('\n')
     expect(JSON.parse(line!)).toMatchObject({ level: 'info', id: 'gen-1', msg: 'call' })
   })
 

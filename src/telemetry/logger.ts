@@ -19,7 +19,9 @@ export function scrubLog(text: string): string {
 /** The process's logger: pino, with errors reduced to name, message and stack, and credentials hidden in every line. */
 export function createLogger(options: LoggerOptions): Logger {
   const destination = options.destination ?? pino.destination({ fd: 2, sync: true })
-  const scrubbed: DestinationStream = { write: (line) => destination.write(options.format === 'pretty' ? prettyLine(scrubLog(line)) : scrubLog(line)) }
+  const scrubbed: DestinationStream = {
+    write: (line) => destination.write(options.format === 'pretty' ? prettyLine(scrubLog(line)) : scrubLog(line)),
+  }
   return pino(
     {
       level: options.level,

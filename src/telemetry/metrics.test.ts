@@ -5,9 +5,15 @@ import { createMetrics } from './metrics.ts'
 
 const generation = (parts: Partial<Generation>): Generation =>
   ({
-    model: 'acme/small', provider: 'acme', status: 'completed', durationMs: 300, firstTokenMs: 60,
-    usage: createUsage({ inputTokens: 10, outputTokens: 4 }), cost: { total: 0.5, input: 0.25, output: 0.25, cacheDiscount: 0, source: 'catalog' },
-    attempts: [{ provider: 'acme', status: 200 }], ...parts,
+    model: 'acme/small',
+    provider: 'acme',
+    status: 'completed',
+    durationMs: 300,
+    firstTokenMs: 60,
+    usage: createUsage({ inputTokens: 10, outputTokens: 4 }),
+    cost: { total: 0.5, input: 0.25, output: 0.25, cacheDiscount: 0, source: 'catalog' },
+    attempts: [{ provider: 'acme', status: 200 }],
+    ...parts,
   }) as Generation
 
 describe('createMetrics', () => {

@@ -29,7 +29,10 @@ class Tally {
   register(registers: Registry[], name: string, help: string, labelNames: readonly string[]): void {
     const values = this.#values
     new Counter({
-      name, help, labelNames: [...labelNames], registers,
+      name,
+      help,
+      labelNames: [...labelNames],
+      registers,
       collect() {
         this.reset()
         for (const [key, value] of values) {
@@ -89,7 +92,12 @@ export function createMetrics(): Metrics {
   const attempts = new Tally()
   const duration = new Buckets()
   const firstToken = new Buckets()
-  calls.register(registers, 'gateway_calls_total', 'Finished calls by served model, provider and outcome.', ['model', 'provider', 'status', 'error_type'])
+  calls.register(registers, 'gateway_calls_total', 'Finished calls by served model, provider and outcome.', [
+    'model',
+    'provider',
+    'status',
+    'error_type',
+  ])
   tokens.register(registers, 'gateway_tokens_total', 'Tokens by direction.', ['model', 'provider', 'direction'])
   cost.register(registers, 'gateway_cost_usd_total', 'Cost of finished calls, USD.', ['model', 'provider'])
   attempts.register(registers, 'gateway_attempts_total', 'Upstream attempts by provider and HTTP status (0: none received).', ['provider', 'status'])
@@ -106,7 +114,9 @@ export function createMetrics(): Metrics {
     },
     gauge(name, help, read) {
       new Gauge({
-        name, help, registers,
+        name,
+        help,
+        registers,
         collect() {
           this.set(read())
         },

@@ -32,9 +32,36 @@ export interface CheckedStream {
 
 const TERMINAL = new Set(['response.completed', 'response.incomplete', 'response.failed'])
 const RESOURCE_FIELDS = [
-  'id', 'object', 'created_at', 'completed_at', 'status', 'error', 'incomplete_details', 'instructions', 'model', 'output', 'parallel_tool_calls',
-  'temperature', 'tool_choice', 'tools', 'top_p', 'presence_penalty', 'frequency_penalty', 'metadata', 'usage', 'previous_response_id', 'reasoning',
-  'safety_identifier', 'prompt_cache_key', 'top_logprobs', 'truncation', 'service_tier', 'store', 'background', 'output_text', 'text',
+  'id',
+  'object',
+  'created_at',
+  'completed_at',
+  'status',
+  'error',
+  'incomplete_details',
+  'instructions',
+  'model',
+  'output',
+  'parallel_tool_calls',
+  'temperature',
+  'tool_choice',
+  'tools',
+  'top_p',
+  'presence_penalty',
+  'frequency_penalty',
+  'metadata',
+  'usage',
+  'previous_response_id',
+  'reasoning',
+  'safety_identifier',
+  'prompt_cache_key',
+  'top_logprobs',
+  'truncation',
+  'service_tier',
+  'store',
+  'background',
+  'output_text',
+  'text',
 ]
 
 function must(condition: unknown, message: string): asserts condition {
@@ -179,12 +206,18 @@ function checkDone(open: OpenWireItem, item: WireItem): void {
   if (item.type === 'custom_tool_call') must(open.done !== undefined && item['input'] === open.done, 'a custom call ends without its input')
   if (item.type === 'message') {
     const content = item['content'] as { text?: string; refusal?: string; annotations?: unknown[] }[]
-    must(JSON.stringify(content.map((p) => p.text ?? p.refusal)) === JSON.stringify(open.parts.map((p) => p.text)), 'the message differs from its deltas')
+    must(
+      JSON.stringify(content.map((p) => p.text ?? p.refusal)) === JSON.stringify(open.parts.map((p) => p.text)),
+      'the message differs from its deltas',
+    )
     const annotations = content.map((p) => p.annotations ?? [])
     must(JSON.stringify(annotations) === JSON.stringify(open.parts.map((p) => p.annotations)), 'the annotations differ from their events')
   }
   if (item.type === 'reasoning') {
-    must(JSON.stringify((item['summary'] as { text: string }[]).map((p) => p.text)) === JSON.stringify(open.summary), 'the summary differs from its deltas')
+    must(
+      JSON.stringify((item['summary'] as { text: string }[]).map((p) => p.text)) === JSON.stringify(open.summary),
+      'the summary differs from its deltas',
+    )
     const content = (item['content'] as { text: string }[] | undefined) ?? []
     must(JSON.stringify(content.map((p) => p.text)) === JSON.stringify(open.parts.map((p) => p.text)), 'the reasoning differs from its deltas')
   }

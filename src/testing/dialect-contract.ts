@@ -12,38 +12,113 @@ import { checkTurns } from './vendor-voices.ts'
 import type { ScriptedAnswer, VendorVoice } from './vendor-voices.ts'
 
 const ALL: readonly Parameter[] = [
-  'temperature', 'top_p', 'top_k', 'frequency_penalty', 'presence_penalty', 'seed', 'stop', 'max_tokens', 'tools', 'tool_choice', 'parallel_tool_calls', 'response_format',
-  'structured_outputs', 'reasoning', 'include_reasoning', 'reasoning_effort', 'logprobs', 'top_logprobs', 'verbosity',
+  'temperature',
+  'top_p',
+  'top_k',
+  'frequency_penalty',
+  'presence_penalty',
+  'seed',
+  'stop',
+  'max_tokens',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'response_format',
+  'structured_outputs',
+  'reasoning',
+  'include_reasoning',
+  'reasoning_effort',
+  'logprobs',
+  'top_logprobs',
+  'verbosity',
 ]
 
 const user = (content: MessageItem['content']): InputItem => ({ type: 'message', role: 'user', content })
-const tool = (name: string): NonNullable<ModelRequest['tools']>[number] => ({ type: 'function', name, description: 'd', parameters: { type: 'object', properties: { x: { type: 'string' } }, required: ['x'], additionalProperties: false }, strict: true })
+const tool = (name: string): NonNullable<ModelRequest['tools']>[number] => ({
+  type: 'function',
+  name,
+  description: 'd',
+  parameters: { type: 'object', properties: { x: { type: 'string' } }, required: ['x'], additionalProperties: false },
+  strict: true,
+})
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
 /** A request per feature of the contract. */
 const FEATURES: { readonly [feature: string]: Partial<ModelRequest> } = {
   'a string of the user': {},
-  'instructions and system roles': { instructions: 'i', input: [{ type: 'message', role: 'developer', content: 'd' }, user('q'), { type: 'message', role: 'system', content: 'later' }] },
+  'instructions and system roles': {
+    instructions: 'i',
+    input: [{ type: 'message', role: 'developer', content: 'd' }, user('q'), { type: 'message', role: 'system', content: 'later' }],
+  },
   'no input at all': { input: [], instructions: 'Say hello.' },
   sampling: { temperature: 0.7, top_p: 0.9, top_k: 10, presence_penalty: 0.1, frequency_penalty: 0.1, seed: 1, stop: ['END'] },
   'an output limit': { max_output_tokens: 100 },
   tools: { tools: [tool('f'), tool('g')] },
   'a tool choice': { tools: [tool('f'), tool('g')], tool_choice: { type: 'function', name: 'g' } },
-  'allowed tools': { tools: [tool('f'), tool('g')], tool_choice: { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'g' }] } },
+  'allowed tools': {
+    tools: [tool('f'), tool('g')],
+    tool_choice: { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'g' }] },
+  },
   'one call at a time': { tools: [tool('f')], parallel_tool_calls: false },
   'no call': { tools: [tool('f')], tool_choice: 'none' },
-  'free-form and namespaced tools': { tools: [{ type: 'custom', name: 'patch' }, { type: 'namespace', name: 'git', tools: [tool('log')] }] },
-  'a JSON schema': { text: { format: { type: 'json_schema', name: 'n', schema: { type: 'object', properties: { x: { type: 'string' } } }, strict: true } } },
+  'free-form and namespaced tools': {
+    tools: [
+      { type: 'custom', name: 'patch' },
+      { type: 'namespace', name: 'git', tools: [tool('log')] },
+    ],
+  },
+  'a JSON schema': {
+    text: { format: { type: 'json_schema', name: 'n', schema: { type: 'object', properties: { x: { type: 'string' } } }, strict: true } },
+  },
   'a JSON object': { text: { format: { type: 'json_object' } } },
-  'a JSON schema beside tools': { tools: [tool('f')], text: { format: { type: 'json_schema', name: 'n', schema: { type: 'object', properties: {} } } } },
+  'a JSON schema beside tools': {
+    tools: [tool('f')],
+    text: { format: { type: 'json_schema', name: 'n', schema: { type: 'object', properties: {} } } },
+  },
   reasoning: { reasoning: { effort: 'high' }, max_output_tokens: 10_000 },
   'a reasoning budget': { reasoning: { max_tokens: 2000 }, max_output_tokens: 10_000 },
   'no reasoning': { reasoning: { effort: 'none' } },
-  'an image': { input: [user([{ type: 'input_text', text: 'look' }, { type: 'input_image', image_url: `data:image/png;base64,${PNG}`, detail: 'low' }])] },
-  'a text file': { input: [user([{ type: 'input_text', text: 'read' }, { type: 'input_file', file_data: 'data:text/plain;base64,aGk=', filename: 'a.txt' }])] },
-  caching: { input: [user([{ type: 'input_text', text: 'long', prompt_cache_breakpoint: { mode: 'explicit' } }])], cache_control: { type: 'ephemeral', ttl: '1h' }, prompt_cache_key: 'k' },
-  'the caller and the account': { user: 'u', metadata: { a: 'b' }, safety_identifier: 's', service_tier: 'flex', include: ['reasoning.encrypted_content', 'message.output_text.logprobs'], top_logprobs: 2 },
-  'fields that are null': { temperature: null, top_p: null, max_output_tokens: null, reasoning: null, text: null, metadata: null, user: null, service_tier: null, cache_control: null, instructions: null },
+  'an image': {
+    input: [
+      user([
+        { type: 'input_text', text: 'look' },
+        { type: 'input_image', image_url: `data:image/png;base64,${PNG}`, detail: 'low' },
+      ]),
+    ],
+  },
+  'a text file': {
+    input: [
+      user([
+        { type: 'input_text', text: 'read' },
+        { type: 'input_file', file_data: 'data:text/plain;base64,aGk=', filename: 'a.txt' },
+      ]),
+    ],
+  },
+  caching: {
+    input: [user([{ type: 'input_text', text: 'long', prompt_cache_breakpoint: { mode: 'explicit' } }])],
+    cache_control: { type: 'ephemeral', ttl: '1h' },
+    prompt_cache_key: 'k',
+  },
+  'the caller and the account': {
+    user: 'u',
+    metadata: { a: 'b' },
+    safety_identifier: 's',
+    service_tier: 'flex',
+    include: ['reasoning.encrypted_content', 'message.output_text.logprobs'],
+    top_logprobs: 2,
+  },
+  'fields that are null': {
+    temperature: null,
+    top_p: null,
+    max_output_tokens: null,
+    reasoning: null,
+    text: null,
+    metadata: null,
+    user: null,
+    service_tier: null,
+    cache_control: null,
+    instructions: null,
+  },
   'calls with results in another order, one missing, one lost': {
     input: [
       user('q'),
@@ -51,22 +126,39 @@ const FEATURES: { readonly [feature: string]: Partial<ModelRequest> } = {
       { type: 'function_call', call_id: 'b', name: 'f', arguments: '' },
       { type: 'function_call', call_id: 'c', name: 'g', arguments: '{"x": ' },
       { type: 'function_call_output', call_id: 'b', output: 'two' },
-      { type: 'function_call_output', call_id: 'a', output: [{ type: 'input_text', text: 'one' }, { type: 'input_image', image_url: `data:image/png;base64,${PNG}` }] },
+      {
+        type: 'function_call_output',
+        call_id: 'a',
+        output: [
+          { type: 'input_text', text: 'one' },
+          { type: 'input_image', image_url: `data:image/png;base64,${PNG}` },
+        ],
+      },
       { type: 'function_call_output', call_id: 'nobody', output: 'lost' },
       user('go on'),
     ],
     tools: [tool('f'), tool('g')],
   },
-  'blank texts': { input: [user(' '), { type: 'message', role: 'assistant', content: '' }, user('q'), { type: 'message', role: 'assistant', content: 'a' }] },
+  'blank texts': {
+    input: [user(' '), { type: 'message', role: 'assistant', content: '' }, user('q'), { type: 'message', role: 'assistant', content: 'a' }],
+  },
   'reasoning of others': {
-    input: [user('q'), { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'foreign-blob', signature: 'foreign-signature', format: 'another-vendor-v1' }, { type: 'message', role: 'assistant', content: 'a' }, user('r')],
+    input: [
+      user('q'),
+      { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'foreign-blob', signature: 'foreign-signature', format: 'another-vendor-v1' },
+      { type: 'message', role: 'assistant', content: 'a' },
+      user('r'),
+    ],
   },
 }
 
 const ANSWER: ScriptedAnswer = {
   reasoning: { text: 'Two "places".', secret: 'c2VjcmV0IG9mIHRoZSB2ZW5kb3I=' },
   text: 'Grüße 🎉 from there.',
-  calls: [{ id: 'call_vendor_1', name: 'f', arguments: '{"x":"Å"}' }, { id: 'call_vendor_2', name: 'g', arguments: '{}' }],
+  calls: [
+    { id: 'call_vendor_1', name: 'f', arguments: '{"x":"Å"}' },
+    { id: 'call_vendor_2', name: 'g', arguments: '{}' },
+  ],
 }
 const TEXT: ScriptedAnswer = { text: 'Just a plain text, in some pieces.' }
 const REQUEST: ModelRequest = { input: [user('q')], tools: [tool('f'), tool('g')], reasoning: { effort: 'low' } }
@@ -89,8 +181,16 @@ const ERRORS: readonly (readonly [status: number, body: string, types: readonly 
 
 function targetOf(dialect: Dialect, voice: VendorVoice, more: Partial<Target> = {}): Target {
   return {
-    provider: 'acme', providerName: 'Acme', upstreamModel: voice.model, options: dialect.options.parse(voice.options), supports: new Set(ALL),
-    contextLength: 200_000, maxOutputTokens: 64_000, scope: 'acme', stream: true, ...more,
+    provider: 'acme',
+    providerName: 'Acme',
+    upstreamModel: voice.model,
+    options: dialect.options.parse(voice.options),
+    supports: new Set(ALL),
+    contextLength: 200_000,
+    maxOutputTokens: 64_000,
+    scope: 'acme',
+    stream: true,
+    ...more,
   }
 }
 
@@ -127,7 +227,10 @@ export function describeDialectContract(dialect: Dialect, voice: VendorVoice): v
       }
     })
     it('name what an endpoint without the parameter does not get', () => {
-      const { body, dropped } = dialect.encodeRequest({ input: [user('q')], tools: [tool('f')], temperature: 0.5 }, { ...target, supports: new Set() })
+      const { body, dropped } = dialect.encodeRequest(
+        { input: [user('q')], tools: [tool('f')], temperature: 0.5 },
+        { ...target, supports: new Set() },
+      )
       expect(dropped).toEqual(expect.arrayContaining(['tools', 'temperature']))
       expect(body).not.toContain('temperature')
     })
@@ -142,11 +245,15 @@ export function describeDialectContract(dialect: Dialect, voice: VendorVoice): v
       const names = ['plain', 'with-hyphen', 'with space/and:more', 'x'.repeat(80), '1st']
       const request: ModelRequest = { input: [user('q')], tools: [...names.map(tool), { type: 'custom', name: 'apply patch' }] }
       const past: InputItem[] = [...names, 'apply patch'].flatMap((name, at): InputItem[] => [
-        name === 'apply patch' ? { type: 'custom_tool_call', call_id: `id:${at}`, name, input: 'x' } : { type: 'function_call', call_id: `id:${at}`, name, arguments: '{}' },
+        name === 'apply patch'
+          ? { type: 'custom_tool_call', call_id: `id:${at}`, name, input: 'x' }
+          : { type: 'function_call', call_id: `id:${at}`, name, arguments: '{}' },
         { type: name === 'apply patch' ? 'custom_tool_call_output' : 'function_call_output', call_id: `id:${at}`, output: 'ok' },
       ])
       const body = dialect.encodeRequest({ ...request, input: [user('q'), ...past] }, target).body
-      const found = [...new Set([...body.matchAll(/"name":"([^"]+)"/g)].map(([, name]) => name!))].filter((name) => !/^(n|structured_answer)$/.test(name))
+      const found = [...new Set([...body.matchAll(/"name":"([^"]+)"/g)].map(([, name]) => name!))].filter(
+        (name) => !/^(n|structured_answer)$/.test(name),
+      )
       const back = found.map((name) => {
         const answer = { calls: [{ id: 'c', name, arguments: '{"input":"some text"}' }] }
         return foldEvents(stream(answer, request)).calls[0]!
@@ -158,7 +265,11 @@ export function describeDialectContract(dialect: Dialect, voice: VendorVoice): v
     })
     it('keep call and result together under ids of any form', () => {
       for (const id of ['a', 'call_1234567890', 'with:colon', 'x'.repeat(100), 'ü']) {
-        const input: InputItem[] = [user('q'), { type: 'function_call', call_id: id, name: 'f', arguments: '{}' }, { type: 'function_call_output', call_id: id, output: 'ok' }]
+        const input: InputItem[] = [
+          user('q'),
+          { type: 'function_call', call_id: id, name: 'f', arguments: '{}' },
+          { type: 'function_call_output', call_id: id, output: 'ok' },
+        ]
         const turns = voice.turns(JSON.parse(dialect.encodeRequest({ input, tools: [tool('f')] }, target).body))
         checkTurns(turns)
         expect(turns.flatMap(({ results }) => results)).toHaveLength(1)
@@ -171,11 +282,17 @@ export function describeDialectContract(dialect: Dialect, voice: VendorVoice): v
       const folded = foldEvents(stream(ANSWER))
       expect(folded.text).toBe(ANSWER.text)
       expect(folded.reasoning).toContain(ANSWER.reasoning!.text)
-      expect(folded.calls.map(({ name, text }) => ({ name, arguments: JSON.parse(text) as unknown }))).toEqual(ANSWER.calls!.map(({ name, arguments: text }) => ({ name, arguments: JSON.parse(text) as unknown })))
+      expect(folded.calls.map(({ name, text }) => ({ name, arguments: JSON.parse(text) as unknown }))).toEqual(
+        ANSWER.calls!.map(({ name, arguments: text }) => ({ name, arguments: JSON.parse(text) as unknown })),
+      )
     })
     it('count the same everywhere', () => {
       const end = stream(ANSWER).at(-1)
-      expect(end).toMatchObject({ type: 'response-end', reason: 'tool_calls', usage: { inputTokens: 30, cachedTokens: 10, cacheWriteTokens: 0, outputTokens: 12, totalTokens: 42 } })
+      expect(end).toMatchObject({
+        type: 'response-end',
+        reason: 'tool_calls',
+        usage: { inputTokens: 30, cachedTokens: 10, cacheWriteTokens: 0, outputTokens: 12, totalTokens: 42 },
+      })
       expect(stream(TEXT).at(-1)).toMatchObject({ reason: 'stop' })
     })
     it('are the same as one body', () => {
@@ -186,7 +303,8 @@ export function describeDialectContract(dialect: Dialect, voice: VendorVoice): v
       checkEventBalance(out)
       expect(decoder.finished).toBe(true)
       expect(foldEvents(out)).toEqual(foldEvents(stream(ANSWER)))
-      const usage = (events: readonly ModelEvent[]): unknown => events.flatMap((event) => (event.type === 'response-end' ? [{ ...event.usage, raw: undefined }] : []))
+      const usage = (events: readonly ModelEvent[]): unknown =>
+        events.flatMap((event) => (event.type === 'response-end' ? [{ ...event.usage, raw: undefined }] : []))
       expect(usage(out)).toEqual(usage(stream(ANSWER)))
     })
     it('do not depend on how their bytes are cut', () => {
@@ -265,13 +383,23 @@ export function describeDialectContract(dialect: Dialect, voice: VendorVoice): v
         } else if (event.type === 'item-end') {
           const item = open.get(event.key)!
           const text = texts.get(event.key) ?? ''
-          Object.assign(item, item['type'] === 'message' ? { content: [{ type: 'output_text', text }] } : item['type'] === 'function_call' ? { arguments: text } : {}, event.item)
+          Object.assign(
+            item,
+            item['type'] === 'message' ? { content: [{ type: 'output_text', text }] } : item['type'] === 'function_call' ? { arguments: text } : {},
+            event.item,
+          )
         }
       }
       // Some clients give back nothing but these fields.
-      const history = items.map((item) => (item.type === 'reasoning' ? { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: (item as { encrypted_content?: string }).encrypted_content ?? null } : item))
-      const results = items.flatMap((item): InputItem[] => (item.type === 'function_call' ? [{ type: 'function_call_output', call_id: item.call_id as string, output: 'ok' }] : []))
-      return dialect.encodeRequest({ ...REQUEST, input: [user('q'), ...(history), ...results] }, target2).body
+      const history = items.map((item) =>
+        item.type === 'reasoning'
+          ? { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: (item as { encrypted_content?: string }).encrypted_content ?? null }
+          : item,
+      )
+      const results = items.flatMap((item): InputItem[] =>
+        item.type === 'function_call' ? [{ type: 'function_call_output', call_id: item.call_id as string, output: 'ok' }] : [],
+      )
+      return dialect.encodeRequest({ ...REQUEST, input: [user('q'), ...history, ...results] }, target2).body
     }
     it('comes back to who made it, from its envelope alone', () => {
       expect(replayed(target).includes(ANSWER.reasoning!.secret)).toBe(voice.returnsSecret)

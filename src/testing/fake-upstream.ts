@@ -36,7 +36,9 @@ export async function startFakeUpstream(...replies: readonly Reply[]): Promise<F
     request.on('end', () => {
       const text = Buffer.concat(chunks).toString()
       const seen: SeenRequest = {
-        path: request.url ?? '', headers: request.headers, at: performance.now(),
+        path: request.url ?? '',
+        headers: request.headers,
+        at: performance.now(),
         body: text === '' ? {} : (JSON.parse(text) as SeenRequest['body']),
       }
       requests.push(seen)
@@ -74,8 +76,10 @@ const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(
 
 // ---- replies ----
 
-export const status = (code: number, body: unknown, headers: { readonly [name: string]: string } = {}): Reply => (_request, response) =>
-  void response.writeHead(code, { 'content-type': 'application/json', ...headers }).end(typeof body === 'string' ? body : JSON.stringify(body))
+export const status =
+  (code: number, body: unknown, headers: { readonly [name: string]: string } = {}): Reply =>
+  (_request, response) =>
+    void response.writeHead(code, { 'content-type': 'application/json', ...headers }).end(typeof body === 'string' ? body : JSON.stringify(body))
 
 /** Accepts the request and never answers. */
 export const silence = (): Reply => () => undefined
@@ -93,25 +97,31 @@ export interface StreamOptions {
 }
 
 /** Server-sent events, one write each. A string is sent as raw bytes, anything else as `data: JSON`. */
-export const stream = (events: readonly unknown[], options: StreamOptions = {}): Reply => async (_request, response) => {
-  response.writeHead(200, { 'content-type': options.contentType ?? 'text/event-stream' })
-  response.flushHeaders()
-  if (options.firstMs !== undefined) await wait(options.firstMs)
-  for (const event of events) {
-    if (response.destroyed) return
-    response.write(typeof event === 'string' ? event : `data: ${JSON.stringify(event)}\n\n`)
-    if (options.everyMs !== undefined) await wait(options.everyMs)
+export const stream =
+  (events: readonly unknown[], options: StreamOptions = {}): Reply =>
+  async (_request, response) => {
+    response.writeHead(200, { 'content-type': options.contentType ?? 'text/event-stream' })
+    response.flushHeaders()
+    if (options.firstMs !== undefined) await wait(options.firstMs)
+    for (const event of events) {
+      if (response.destroyed) return
+      response.write(typeof event === 'string' ? event : `data: ${JSON.stringify(event)}\n\n`)
+      if (options.everyMs !== undefined) await wait(options.everyMs)
+    }
+    if (options.then === 'reset') {
+      await wait(20)
+      response.socket?.resetAndDestroy()
+    } else if (options.then !== 'hang') response.end()
   }
-  if (options.then === 'reset') {
-    await wait(20)
-    response.socket?.resetAndDestroy()
-  } else if (options.then !== 'hang') response.end()
-}
 
 // ---- chat completions, in OpenAI's format ----
 
 const chunk = (delta: object, finish: string | null = null, extra: object = {}): object => ({
-  id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1_700_000_000, model: 'small-1', ...extra,
+  id: 'chatcmpl-1',
+  object: 'chat.completion.chunk',
+  created: 1_700_000_000,
+  model: 'small-1',
+  ...extra,
   choices: [{ index: 0, delta, finish_reason: finish }],
 })
 
@@ -137,7 +147,10 @@ export function chatText(...pieces: readonly string[]): unknown[] {
 /** A text answer as a JSON body. */
 export function chatJson(content: string): object {
   return {
-    id: 'chatcmpl-1', object: 'chat.completion', created: 1_700_000_000, model: 'small-1',
+    id: 'chatcmpl-1',
+    object: 'chat.completion',
+    created: 1_700_000_000,
+    model: 'small-1',
     choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
     usage: CHAT_USAGE,
   }

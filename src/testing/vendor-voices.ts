@@ -45,7 +45,13 @@ const both = (text: string): string[] => [text.slice(0, 3), text.slice(3)].filte
 
 // ---- chat completions ----
 
-const CHAT_USAGE = { prompt_tokens: 30, completion_tokens: 12, total_tokens: 42, prompt_tokens_details: { cached_tokens: 10 }, completion_tokens_details: { reasoning_tokens: 4 } }
+const CHAT_USAGE = {
+  prompt_tokens: 30,
+  completion_tokens: 12,
+  total_tokens: 42,
+  prompt_tokens_details: { cached_tokens: 10 },
+  completion_tokens_details: { reasoning_tokens: 4 },
+}
 
 const chat: VendorVoice = {
   dialect: 'openai-chat',
@@ -53,13 +59,26 @@ const chat: VendorVoice = {
   options: { reasoning_replay: 'reasoning_details', reasoning_style: 'reasoning-object' },
   contentType: 'text/event-stream',
   stream({ reasoning, text, calls = [] }) {
-    const chunk = (delta: object, finish_reason: string | null = null): object => ({ id: 'c-1', object: 'chat.completion.chunk', model: 'thinker-1', choices: [{ index: 0, delta, finish_reason }] })
+    const chunk = (delta: object, finish_reason: string | null = null): object => ({
+      id: 'c-1',
+      object: 'chat.completion.chunk',
+      model: 'thinker-1',
+      choices: [{ index: 0, delta, finish_reason }],
+    })
     return sse(
       [
         chunk({ role: 'assistant', content: '' }),
-        ...(reasoning === undefined ? [] : [chunk({ reasoning_details: [{ type: 'reasoning.text', text: reasoning.text, index: 0, format: 'chat-v1' }] }), chunk({ reasoning_details: [{ type: 'reasoning.text', signature: reasoning.secret, index: 0, format: 'chat-v1' }] })]),
+        ...(reasoning === undefined
+          ? []
+          : [
+              chunk({ reasoning_details: [{ type: 'reasoning.text', text: reasoning.text, index: 0, format: 'chat-v1' }] }),
+              chunk({ reasoning_details: [{ type: 'reasoning.text', signature: reasoning.secret, index: 0, format: 'chat-v1' }] }),
+            ]),
         ...both(text ?? '').map((content) => chunk({ content })),
-        ...calls.flatMap((call, index) => [chunk({ tool_calls: [{ index, id: call.id, type: 'function', function: { name: call.name, arguments: '' } }] }), ...both(call.arguments).map((piece) => chunk({ tool_calls: [{ index, function: { arguments: piece } }] }))]),
+        ...calls.flatMap((call, index) => [
+          chunk({ tool_calls: [{ index, id: call.id, type: 'function', function: { name: call.name, arguments: '' } }] }),
+          ...both(call.arguments).map((piece) => chunk({ tool_calls: [{ index, function: { arguments: piece } }] })),
+        ]),
         chunk({}, calls.length > 0 ? 'tool_calls' : 'stop'),
         { id: 'c-1', object: 'chat.completion.chunk', choices: [], usage: CHAT_USAGE },
       ],
@@ -68,19 +87,31 @@ const chat: VendorVoice = {
   },
   json: ({ reasoning, text, calls = [] }) =>
     JSON.stringify({
-      id: 'c-1', object: 'chat.completion', model: 'thinker-1', usage: CHAT_USAGE,
+      id: 'c-1',
+      object: 'chat.completion',
+      model: 'thinker-1',
+      usage: CHAT_USAGE,
       choices: [
         {
-          index: 0, finish_reason: calls.length > 0 ? 'tool_calls' : 'stop',
+          index: 0,
+          finish_reason: calls.length > 0 ? 'tool_calls' : 'stop',
           message: {
-            role: 'assistant', content: text ?? null,
-            ...(reasoning === undefined ? {} : { reasoning_details: [{ type: 'reasoning.text', text: reasoning.text, signature: reasoning.secret, index: 0, format: 'chat-v1' }] }),
-            ...(calls.length === 0 ? {} : { tool_calls: calls.map((call) => ({ id: call.id, type: 'function', function: { name: call.name, arguments: call.arguments } })) }),
+            role: 'assistant',
+            content: text ?? null,
+            ...(reasoning === undefined
+              ? {}
+              : { reasoning_details: [{ type: 'reasoning.text', text: reasoning.text, signature: reasoning.secret, index: 0, format: 'chat-v1' }] }),
+            ...(calls.length === 0
+              ? {}
+              : { tool_calls: calls.map((call) => ({ id: call.id, type: 'function', function: { name: call.name, arguments: call.arguments } })) }),
           },
         },
       ],
     }),
-  turns: (body) => list(body['messages']).flatMap((message): SeenTurn[] => (message['role'] === 'system' || message['role'] === 'developer' ? [] : [chatTurn(message)])),
+  turns: (body) =>
+    list(body['messages']).flatMap((message): SeenTurn[] =>
+      message['role'] === 'system' || message['role'] === 'developer' ? [] : [chatTurn(message)],
+    ),
   returnsSecret: true,
 }
 
@@ -92,13 +123,30 @@ const chatTurn = (message: Json): SeenTurn => ({
 
 // ---- responses ----
 
-const RESPONSES_USAGE = { input_tokens: 30, input_tokens_details: { cached_tokens: 10 }, output_tokens: 12, output_tokens_details: { reasoning_tokens: 4 }, total_tokens: 42 }
+const RESPONSES_USAGE = {
+  input_tokens: 30,
+  input_tokens_details: { cached_tokens: 10 },
+  output_tokens: 12,
+  output_tokens_details: { reasoning_tokens: 4 },
+  total_tokens: 42,
+}
 
 function responsesOutput({ reasoning, text, calls = [] }: ScriptedAnswer): Json[] {
   return defined<Json>(
-    reasoning === undefined ? undefined : { type: 'reasoning', id: 'rs_vendor', summary: [{ type: 'summary_text', text: reasoning.text }], encrypted_content: reasoning.secret },
-    text === undefined ? undefined : { type: 'message', id: 'msg_vendor', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text, annotations: [] }] },
-    ...calls.map((call) => ({ type: 'function_call', id: `fc_vendor_${call.id}`, call_id: call.id, name: call.name, arguments: call.arguments, status: 'completed' })),
+    reasoning === undefined
+      ? undefined
+      : { type: 'reasoning', id: 'rs_vendor', summary: [{ type: 'summary_text', text: reasoning.text }], encrypted_content: reasoning.secret },
+    text === undefined
+      ? undefined
+      : { type: 'message', id: 'msg_vendor', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text, annotations: [] }] },
+    ...calls.map((call) => ({
+      type: 'function_call',
+      id: `fc_vendor_${call.id}`,
+      call_id: call.id,
+      name: call.name,
+      arguments: call.arguments,
+      status: 'completed',
+    })),
   )
 }
 
@@ -113,17 +161,35 @@ const responses: VendorVoice = {
     const events: Json[] = [{ type: 'response.created', response }]
     output.forEach((item, output_index) => {
       const at = { output_index, item_id: item['id'] }
-      const text = item['type'] === 'reasoning' ? String(list(item['summary'])[0]?.['text']) : item['type'] === 'message' ? String(list(item['content'])[0]?.['text']) : String(item['arguments'])
-      const empty = { ...item, ...(item['type'] === 'reasoning' ? { summary: [], encrypted_content: '' } : item['type'] === 'message' ? { content: [], status: 'in_progress' } : { arguments: '', status: 'in_progress' }) }
+      const text =
+        item['type'] === 'reasoning'
+          ? String(list(item['summary'])[0]?.['text'])
+          : item['type'] === 'message'
+            ? String(list(item['content'])[0]?.['text'])
+            : String(item['arguments'])
+      const empty = {
+        ...item,
+        ...(item['type'] === 'reasoning'
+          ? { summary: [], encrypted_content: '' }
+          : item['type'] === 'message'
+            ? { content: [], status: 'in_progress' }
+            : { arguments: '', status: 'in_progress' }),
+      }
       events.push({ type: 'response.output_item.added', output_index, item: empty })
       if (item['type'] === 'reasoning') {
         events.push({ type: 'response.reasoning_summary_part.added', ...at, summary_index: 0, part: { type: 'summary_text', text: '' } })
-        events.push({ type: 'response.reasoning_summary_text.delta', ...at, summary_index: 0, delta: text }, { type: 'response.reasoning_summary_text.done', ...at, summary_index: 0, text })
+        events.push(
+          { type: 'response.reasoning_summary_text.delta', ...at, summary_index: 0, delta: text },
+          { type: 'response.reasoning_summary_text.done', ...at, summary_index: 0, text },
+        )
         events.push({ type: 'response.reasoning_summary_part.done', ...at, summary_index: 0, part: { type: 'summary_text', text } })
       } else if (item['type'] === 'message') {
         events.push({ type: 'response.content_part.added', ...at, content_index: 0, part: { type: 'output_text', text: '', annotations: [] } })
         for (const delta of both(text)) events.push({ type: 'response.output_text.delta', ...at, content_index: 0, delta })
-        events.push({ type: 'response.output_text.done', ...at, content_index: 0, text }, { type: 'response.content_part.done', ...at, content_index: 0, part: { type: 'output_text', text, annotations: [] } })
+        events.push(
+          { type: 'response.output_text.done', ...at, content_index: 0, text },
+          { type: 'response.content_part.done', ...at, content_index: 0, part: { type: 'output_text', text, annotations: [] } },
+        )
       } else {
         for (const delta of both(text)) events.push({ type: 'response.function_call_arguments.delta', ...at, delta })
         events.push({ type: 'response.function_call_arguments.done', ...at, arguments: text })
@@ -131,9 +197,20 @@ const responses: VendorVoice = {
       events.push({ type: 'response.output_item.done', output_index, item })
     })
     events.push({ type: 'response.completed', response: { ...response, status: 'completed', output, usage: RESPONSES_USAGE } })
-    return sse(events.map((event, sequence_number) => ({ ...event, sequence_number })), { named: true })
+    return sse(
+      events.map((event, sequence_number) => ({ ...event, sequence_number })),
+      { named: true },
+    )
   },
-  json: (answer) => JSON.stringify({ id: 'resp_vendor', object: 'response', model: 'thinker-1', status: 'completed', output: responsesOutput(answer), usage: RESPONSES_USAGE }),
+  json: (answer) =>
+    JSON.stringify({
+      id: 'resp_vendor',
+      object: 'response',
+      model: 'thinker-1',
+      status: 'completed',
+      output: responsesOutput(answer),
+      usage: RESPONSES_USAGE,
+    }),
   turns(body) {
     // Items stand one by one here; neighbours of the assistant are one turn.
     const turns: { role: SeenTurn['role']; calls: string[]; results: string[] }[] = []
@@ -142,7 +219,10 @@ const responses: VendorVoice = {
       const isResult = item['type'] === 'function_call_output'
       const role = isResult || item['role'] === 'user' ? 'user' : 'assistant'
       const last = turns.at(-1)
-      const turn = last?.role === role && (role === 'assistant' || (isResult && last.results.length > 0)) ? last : { role, calls: [], results: [] } as (typeof turns)[number]
+      const turn =
+        last?.role === role && (role === 'assistant' || (isResult && last.results.length > 0))
+          ? last
+          : ({ role, calls: [], results: [] } as (typeof turns)[number])
       if (turn !== last) turns.push(turn)
       if (item['type'] === 'function_call') turn.calls.push(String(item['call_id']))
       if (isResult) turn.results.push(String(item['call_id']))
@@ -171,32 +251,68 @@ const messages: VendorVoice = {
   options: { signature_scope: 'endpoint' },
   contentType: 'text/event-stream',
   stream(answer) {
-    const events: Json[] = [{ type: 'message_start', message: { id: 'msg_vendor', type: 'message', role: 'assistant', model: 'claude-sonnet-4-5', content: [], stop_reason: null, usage: { input_tokens: 20, cache_read_input_tokens: 10, cache_creation_input_tokens: 0, output_tokens: 1 } } }, { type: 'ping' }]
+    const events: Json[] = [
+      {
+        type: 'message_start',
+        message: {
+          id: 'msg_vendor',
+          type: 'message',
+          role: 'assistant',
+          model: 'claude-sonnet-4-5',
+          content: [],
+          stop_reason: null,
+          usage: { input_tokens: 20, cache_read_input_tokens: 10, cache_creation_input_tokens: 0, output_tokens: 1 },
+        },
+      },
+      { type: 'ping' },
+    ]
     messagesBlocks(answer).forEach((block, index) => {
       const delta = (value: Json): Json => ({ type: 'content_block_delta', index, delta: value })
       if (block['type'] === 'thinking') {
         events.push({ type: 'content_block_start', index, content_block: { type: 'thinking', thinking: '', signature: '' } })
         events.push(delta({ type: 'thinking_delta', thinking: block['thinking'] }), delta({ type: 'signature_delta', signature: block['signature'] }))
       } else if (block['type'] === 'text') {
-        events.push({ type: 'content_block_start', index, content_block: { type: 'text', text: '' } }, ...both(String(block['text'])).map((text) => delta({ type: 'text_delta', text })))
+        events.push(
+          { type: 'content_block_start', index, content_block: { type: 'text', text: '' } },
+          ...both(String(block['text'])).map((text) => delta({ type: 'text_delta', text })),
+        )
       } else {
-        events.push({ type: 'content_block_start', index, content_block: { ...block, input: {} } }, ...both(JSON.stringify(block['input'])).map((partial_json) => delta({ type: 'input_json_delta', partial_json })))
+        events.push(
+          { type: 'content_block_start', index, content_block: { ...block, input: {} } },
+          ...both(JSON.stringify(block['input'])).map((partial_json) => delta({ type: 'input_json_delta', partial_json })),
+        )
       }
       events.push({ type: 'content_block_stop', index })
     })
-    events.push({ type: 'message_delta', delta: { stop_reason: answer.calls?.length ? 'tool_use' : 'end_turn', stop_sequence: null }, usage: { output_tokens: 12 } }, { type: 'message_stop' })
+    events.push(
+      {
+        type: 'message_delta',
+        delta: { stop_reason: answer.calls?.length ? 'tool_use' : 'end_turn', stop_sequence: null },
+        usage: { output_tokens: 12 },
+      },
+      { type: 'message_stop' },
+    )
     return sse(events, { named: true })
   },
   json: (answer) =>
     JSON.stringify({
-      id: 'msg_vendor', type: 'message', role: 'assistant', model: 'claude-sonnet-4-5', content: messagesBlocks(answer), stop_reason: answer.calls?.length ? 'tool_use' : 'end_turn',
+      id: 'msg_vendor',
+      type: 'message',
+      role: 'assistant',
+      model: 'claude-sonnet-4-5',
+      content: messagesBlocks(answer),
+      stop_reason: answer.calls?.length ? 'tool_use' : 'end_turn',
       usage: { input_tokens: 20, cache_read_input_tokens: 10, cache_creation_input_tokens: 0, output_tokens: 12 },
     }),
   turns: (body) =>
     list(body['messages']).map((message): SeenTurn => {
       const blocks = list(message['content'])
       const ids = (type: string, field: string): string[] => blocks.flatMap((block) => (block['type'] === type ? [String(block[field])] : []))
-      return { role: message['role'] === 'assistant' ? 'assistant' : 'user', calls: ids('tool_use', 'id'), results: ids('tool_result', 'tool_use_id') }
+      return {
+        role: message['role'] === 'assistant' ? 'assistant' : 'user',
+        calls: ids('tool_use', 'id'),
+        results: ids('tool_result', 'tool_use_id'),
+      }
     }),
   returnsSecret: true,
 }
@@ -211,13 +327,18 @@ function geminiParts({ reasoning, text, calls = [] }: ScriptedAnswer): Json[] {
   return defined<Json>(
     reasoning === undefined ? undefined : { text: reasoning.text, thought: true },
     text === undefined ? undefined : { text, ...(calls.length === 0 ? signature : {}) },
-    ...calls.map((call, index) => ({ functionCall: { id: call.id, name: call.name, args: JSON.parse(call.arguments) as unknown }, ...(index === 0 ? signature : {}) })),
+    ...calls.map((call, index) => ({
+      functionCall: { id: call.id, name: call.name, args: JSON.parse(call.arguments) as unknown },
+      ...(index === 0 ? signature : {}),
+    })),
   )
 }
 
 const generate = (parts: Json[], end: boolean): Json => ({
   candidates: [{ index: 0, content: { role: 'model', parts }, ...(end ? { finishReason: 'STOP' } : {}) }],
-  usageMetadata: GEMINI_USAGE, modelVersion: 'gemini-3-flash-preview', responseId: 'r-vendor',
+  usageMetadata: GEMINI_USAGE,
+  modelVersion: 'gemini-3-flash-preview',
+  responseId: 'r-vendor',
 })
 
 const gemini: VendorVoice = {
@@ -233,7 +354,8 @@ const gemini: VendorVoice = {
   turns: (body) =>
     list(body['contents']).map((content): SeenTurn => {
       const parts = list(content['parts'])
-      const ids = (field: string): string[] => parts.flatMap((part) => (part[field] === undefined ? [] : [String(object(part[field])['id'] ?? object(part[field])['name'])]))
+      const ids = (field: string): string[] =>
+        parts.flatMap((part) => (part[field] === undefined ? [] : [String(object(part[field])['id'] ?? object(part[field])['name'])]))
       return { role: content['role'] === 'model' ? 'assistant' : 'user', calls: ids('functionCall'), results: ids('functionResponse') }
     }),
   returnsSecret: true,
@@ -258,8 +380,16 @@ const converse: VendorVoice = {
     }
     if (reasoning !== undefined) block([{ reasoningContent: { text: reasoning.text } }, { reasoningContent: { signature: reasoning.secret } }])
     if (text !== undefined) block(both(text).map((piece) => ({ text: piece })))
-    for (const call of calls) block(both(call.arguments).map((input) => ({ toolUse: { input } })), { toolUse: { toolUseId: call.id, name: call.name } })
-    return [...frames, awsEvent('messageStop', { stopReason: calls.length > 0 ? 'tool_use' : 'end_turn' }), awsEvent('metadata', { usage: CONVERSE_USAGE, metrics: { latencyMs: 1 } })]
+    for (const call of calls)
+      block(
+        both(call.arguments).map((input) => ({ toolUse: { input } })),
+        { toolUse: { toolUseId: call.id, name: call.name } },
+      )
+    return [
+      ...frames,
+      awsEvent('messageStop', { stopReason: calls.length > 0 ? 'tool_use' : 'end_turn' }),
+      awsEvent('metadata', { usage: CONVERSE_USAGE, metrics: { latencyMs: 1 } }),
+    ]
   },
   json: ({ reasoning, text, calls = [] }) =>
     JSON.stringify({
@@ -273,11 +403,13 @@ const converse: VendorVoice = {
           ),
         },
       },
-      stopReason: calls.length > 0 ? 'tool_use' : 'end_turn', usage: CONVERSE_USAGE,
+      stopReason: calls.length > 0 ? 'tool_use' : 'end_turn',
+      usage: CONVERSE_USAGE,
     }),
   turns: (body) =>
     list(body['messages']).map((message): SeenTurn => {
-      const ids = (field: string): string[] => list(message['content']).flatMap((block) => (block[field] === undefined ? [] : [String(object(block[field])['toolUseId'])]))
+      const ids = (field: string): string[] =>
+        list(message['content']).flatMap((block) => (block[field] === undefined ? [] : [String(object(block[field])['toolUseId'])]))
       return { role: message['role'] === 'assistant' ? 'assistant' : 'user', calls: ids('toolUse'), results: ids('toolResult') }
     }),
   returnsSecret: true,
@@ -285,7 +417,11 @@ const converse: VendorVoice = {
 
 // ---- cohere ----
 
-const COHERE_USAGE = { billed_units: { input_tokens: 3, output_tokens: 4 }, tokens: { input_tokens: 30, output_tokens: 12, reasoning_tokens: 4 }, cached_tokens: 10 }
+const COHERE_USAGE = {
+  billed_units: { input_tokens: 3, output_tokens: 4 },
+  tokens: { input_tokens: 30, output_tokens: 12, reasoning_tokens: 4 },
+  cached_tokens: 10,
+}
 
 const cohere: VendorVoice = {
   dialect: 'cohere-v2',
@@ -304,12 +440,24 @@ const cohere: VendorVoice = {
     }
     return sse(
       [
-        { id: 'co-vendor', type: 'message-start', delta: { message: { role: 'assistant', content: [], tool_plan: '', tool_calls: [], citations: [] } } },
+        {
+          id: 'co-vendor',
+          type: 'message-start',
+          delta: { message: { role: 'assistant', content: [], tool_plan: '', tool_calls: [], citations: [] } },
+        },
         ...(reasoning === undefined ? [] : content('thinking', `${reasoning.text} ${reasoning.secret}`)),
         ...(text === undefined ? [] : content('text', text)),
         ...calls.flatMap((call, at) => [
-          { type: 'tool-call-start', index: at, delta: { message: { tool_calls: { id: call.id, type: 'function', function: { name: call.name, arguments: '' } } } } },
-          ...both(call.arguments).map((piece) => ({ type: 'tool-call-delta', index: at, delta: { message: { tool_calls: { function: { arguments: piece } } } } })),
+          {
+            type: 'tool-call-start',
+            index: at,
+            delta: { message: { tool_calls: { id: call.id, type: 'function', function: { name: call.name, arguments: '' } } } },
+          },
+          ...both(call.arguments).map((piece) => ({
+            type: 'tool-call-delta',
+            index: at,
+            delta: { message: { tool_calls: { function: { arguments: piece } } } },
+          })),
           { type: 'tool-call-end', index: at },
         ]),
         { type: 'message-end', delta: { finish_reason: calls.length > 0 ? 'TOOL_CALL' : 'COMPLETE', usage: COHERE_USAGE } },
@@ -319,11 +467,18 @@ const cohere: VendorVoice = {
   },
   json: ({ reasoning, text, calls = [] }) =>
     JSON.stringify({
-      id: 'co-vendor', finish_reason: calls.length > 0 ? 'TOOL_CALL' : 'COMPLETE', usage: COHERE_USAGE,
+      id: 'co-vendor',
+      finish_reason: calls.length > 0 ? 'TOOL_CALL' : 'COMPLETE',
+      usage: COHERE_USAGE,
       message: {
         role: 'assistant',
-        content: defined<Json>(reasoning === undefined ? undefined : { type: 'thinking', thinking: `${reasoning.text} ${reasoning.secret}` }, text === undefined ? undefined : { type: 'text', text }),
-        ...(calls.length === 0 ? {} : { tool_calls: calls.map((call) => ({ id: call.id, type: 'function', function: { name: call.name, arguments: call.arguments } })) }),
+        content: defined<Json>(
+          reasoning === undefined ? undefined : { type: 'thinking', thinking: `${reasoning.text} ${reasoning.secret}` },
+          text === undefined ? undefined : { type: 'text', text },
+        ),
+        ...(calls.length === 0
+          ? {}
+          : { tool_calls: calls.map((call) => ({ id: call.id, type: 'function', function: { name: call.name, arguments: call.arguments } })) }),
       },
     }),
   turns: (body) => list(body['messages']).flatMap((message): SeenTurn[] => (message['role'] === 'system' ? [] : [chatTurn(message)])),
@@ -331,7 +486,9 @@ const cohere: VendorVoice = {
 }
 
 /** Every vendor's format, by dialect. Each counts 30 tokens in, 10 of them cached, and 12 out. */
-export const VENDOR_VOICES: ReadonlyMap<string, VendorVoice> = new Map([chat, responses, messages, gemini, converse, cohere].map((voice) => [voice.dialect, voice]))
+export const VENDOR_VOICES: ReadonlyMap<string, VendorVoice> = new Map(
+  [chat, responses, messages, gemini, converse, cohere].map((voice) => [voice.dialect, voice]),
+)
 
 /** Results stand directly behind their calls, all of them, in their order; the user speaks first. Throws an Error that names the first breach. */
 export function checkTurns(turns: readonly SeenTurn[]): void {

@@ -13,7 +13,9 @@ const folder = join(import.meta.dirname, '__fixtures__/answers')
 
 /** Fixtures hold one frame per line, `<event type> <payload>`; exceptions as `!<exception type> <payload>`. */
 function frames(name: string): Buffer {
-  const lines = readFileSync(join(folder, name), 'utf8').split('\n').filter((line) => line.trim() !== '')
+  const lines = readFileSync(join(folder, name), 'utf8')
+    .split('\n')
+    .filter((line) => line.trim() !== '')
   return Buffer.concat(
     lines.map((line) => {
       const space = line.indexOf(' ')

@@ -33,10 +33,19 @@ export function exceptionError(name: string, data: string, target: BedrockTarget
 }
 
 /** An HTTP error of this service; never throws. Adds what only its own messages say. */
-export function decodeHttpError(status: number, headers: { readonly [name: string]: string | string[] | undefined }, body: string, target: BedrockTarget): GatewayError {
+export function decodeHttpError(
+  status: number,
+  headers: { readonly [name: string]: string | string[] | undefined },
+  body: string,
+  target: BedrockTarget,
+): GatewayError {
   const error = classifyUpstreamError({ status, headers, body, providerName: target.providerName })
   if (error.errorType !== 'invalid_request') return error
-  if (/model identifier is invalid|on-demand throughput isn.t supported|end of its life|model .{0,80}not (?:available|supported) in this region/i.test(error.message)) {
+  if (
+    /model identifier is invalid|on-demand throughput isn.t supported|end of its life|model .{0,80}not (?:available|supported) in this region/i.test(
+      error.message,
+    )
+  ) {
     return new GatewayError('not_found', error.message, { ...error.details, failover: 'next' })
   }
   // A field this model's schema does not know: another endpoint may.

@@ -22,17 +22,55 @@ interface Medium {
 const FORMATS: { readonly [K in MediaKind]: { readonly [ending: string]: string } } = {
   image: { png: 'png', jpeg: 'jpeg', jpg: 'jpeg', gif: 'gif', webp: 'webp' },
   document: {
-    pdf: 'pdf', csv: 'csv', doc: 'doc', msword: 'doc', docx: 'docx', 'vnd.openxmlformats-officedocument.wordprocessingml.document': 'docx',
-    xls: 'xls', 'vnd.ms-excel': 'xls', xlsx: 'xlsx', 'vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'xlsx', html: 'html', htm: 'html',
-    md: 'md', markdown: 'md', 'x-markdown': 'md', txt: 'txt', plain: 'txt',
+    pdf: 'pdf',
+    csv: 'csv',
+    doc: 'doc',
+    msword: 'doc',
+    docx: 'docx',
+    'vnd.openxmlformats-officedocument.wordprocessingml.document': 'docx',
+    xls: 'xls',
+    'vnd.ms-excel': 'xls',
+    xlsx: 'xlsx',
+    'vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'xlsx',
+    html: 'html',
+    htm: 'html',
+    md: 'md',
+    markdown: 'md',
+    'x-markdown': 'md',
+    txt: 'txt',
+    plain: 'txt',
   },
   video: {
-    mp4: 'mp4', mov: 'mov', quicktime: 'mov', mkv: 'mkv', 'x-matroska': 'mkv', webm: 'webm', flv: 'flv', 'x-flv': 'flv', mpeg: 'mpeg', mpg: 'mpg',
-    wmv: 'wmv', 'x-ms-wmv': 'wmv', '3gp': 'three_gp', '3gpp': 'three_gp',
+    mp4: 'mp4',
+    mov: 'mov',
+    quicktime: 'mov',
+    mkv: 'mkv',
+    'x-matroska': 'mkv',
+    webm: 'webm',
+    flv: 'flv',
+    'x-flv': 'flv',
+    mpeg: 'mpeg',
+    mpg: 'mpg',
+    wmv: 'wmv',
+    'x-ms-wmv': 'wmv',
+    '3gp': 'three_gp',
+    '3gpp': 'three_gp',
   },
   audio: {
-    mp3: 'mp3', mpeg: 'mp3', wav: 'wav', wave: 'wav', 'x-wav': 'wav', aac: 'aac', flac: 'flac', ogg: 'ogg', opus: 'opus', m4a: 'm4a', mp4: 'mp4',
-    webm: 'webm', pcm: 'pcm', pcm16: 'pcm',
+    mp3: 'mp3',
+    mpeg: 'mp3',
+    wav: 'wav',
+    wave: 'wav',
+    'x-wav': 'wav',
+    aac: 'aac',
+    flac: 'flac',
+    ogg: 'ogg',
+    opus: 'opus',
+    m4a: 'm4a',
+    mp4: 'mp4',
+    webm: 'webm',
+    pcm: 'pcm',
+    pcm16: 'pcm',
   },
 }
 /** Text of other kinds is still text to read. */
@@ -54,12 +92,16 @@ const isRemote = (url: string): boolean => /^https?:/i.test(url)
 export function encodeMedia(part: Exclude<ContentPart, { type: 'input_text' }>, target: BedrockTarget, names: DocumentNames): JsonObject {
   const medium = readMedium(part, target)
   const traits = traitsOf(target.options, target.upstreamModel)
-  if (!traits.media.includes(medium.kind)) return unsupported((medium.kind === 'audio' ? 'audio' : `${medium.kind}s`), target)
+  if (!traits.media.includes(medium.kind)) return unsupported(medium.kind === 'audio' ? 'audio' : `${medium.kind}s`, target)
   return block(medium, traits, names)
 }
 
 /** The same inside the result of a tool; undefined when it has to follow in the user's turn. */
-export function encodeResultMedia(part: Exclude<ContentPart, { type: 'input_text' }>, target: BedrockTarget, names: DocumentNames): JsonObject | undefined {
+export function encodeResultMedia(
+  part: Exclude<ContentPart, { type: 'input_text' }>,
+  target: BedrockTarget,
+  names: DocumentNames,
+): JsonObject | undefined {
   const traits = traitsOf(target.options, target.upstreamModel)
   const medium = readMedium(part, target)
   return traits.tool_result_media.includes(medium.kind) ? block(medium, traits, names) : undefined
@@ -137,7 +179,11 @@ function percentDecoded(text: string): string {
 
 const lastOf = (url: string): string => url.split(/[?#]/)[0]!.split('/').pop() ?? ''
 
-const MAIN_TYPES: ReadonlyMap<string, MediaKind> = new Map([['image', 'image'], ['video', 'video'], ['audio', 'audio']])
+const MAIN_TYPES: ReadonlyMap<string, MediaKind> = new Map([
+  ['image', 'image'],
+  ['video', 'video'],
+  ['audio', 'audio'],
+])
 
 /** What data is: its first bytes decide for images and PDF, then its type, then the ending of its name, then the kind of part it came in. */
 function classify(data: string, mimeType: string | undefined, name: string | undefined, assumed: MediaKind, target: BedrockTarget): Medium {
@@ -172,7 +218,8 @@ function sniff(base64: string): { readonly kind: MediaKind; readonly format: str
   const found = SIGNATURES.find(([start]) => base64.startsWith(start))
   if (found !== undefined) return { kind: found[1], format: found[2] }
   // RIFF is a container of several kinds; the kind stands behind its length.
-  if (base64.startsWith('UklGR') && Buffer.from(base64.slice(0, 16), 'base64').toString('latin1', 8, 12) === 'WEBP') return { kind: 'image', format: 'webp' }
+  if (base64.startsWith('UklGR') && Buffer.from(base64.slice(0, 16), 'base64').toString('latin1', 8, 12) === 'WEBP')
+    return { kind: 'image', format: 'webp' }
   return undefined
 }
 
@@ -182,7 +229,13 @@ export class DocumentNames {
 
   take(wanted: string | undefined): string {
     const stem = (wanted ?? '').replace(/\.[a-z0-9]+$/i, '')
-    const clean = stem.replace(/[^a-zA-Z0-9\s\-()[\]]/g, ' ').replace(/\s+/g, ' ').trim().slice(0, 180).trim() || 'Document'
+    const clean =
+      stem
+        .replace(/[^a-zA-Z0-9\s\-()[\]]/g, ' ')
+        .replace(/\s+/g, ' ')
+        .trim()
+        .slice(0, 180)
+        .trim() || 'Document'
     let name = clean
     for (let n = 2; this.#taken.has(name); n++) name = `${clean} ${n}`
     this.#taken.add(name)
@@ -198,7 +251,13 @@ export function mediaUrls(request: ModelRequest): string[] {
     if (!Array.isArray(parts)) continue
     for (const part of parts as readonly ContentPart[]) {
       const url =
-        part.type === 'input_image' ? part.image_url : part.type === 'input_video' ? part.video_url : part.type === 'input_file' ? part.file_data || part.file_url : undefined
+        part.type === 'input_image'
+          ? part.image_url
+          : part.type === 'input_video'
+            ? part.video_url
+            : part.type === 'input_file'
+              ? part.file_data || part.file_url
+              : undefined
       if (url && isRemote(url)) urls.add(url)
     }
   }

@@ -35,7 +35,13 @@ const SEE_DOCUMENT = 'See the attached document.'
  * The conversation as messages that alternate and begin with the user. `textCalls`: past calls and their results become text, for
  * models that refuse the blocks.
  */
-export function encodeMessages(conversation: Conversation, target: BedrockTarget, textCalls: boolean, extraSystem: readonly string[], cache: CachePlan): Messages {
+export function encodeMessages(
+  conversation: Conversation,
+  target: BedrockTarget,
+  textCalls: boolean,
+  extraSystem: readonly string[],
+  cache: CachePlan,
+): Messages {
   const traits = traitsOf(target.options, target.upstreamModel)
   const writer = new MessageWriter(target, traits, textCalls, cache.point)
   const system = [...conversation.system.flatMap(({ parts }) => writer.texts(parts)), ...extraSystem.map((text): JsonObject => ({ text }))]
@@ -89,7 +95,8 @@ class MessageWriter {
     if (last.role === 'assistant') trimLastText(last.content)
     for (const { role, content } of messages) {
       // A document needs words beside it.
-      if (role === 'user' && content.some((block) => 'document' in block) && !content.some((block) => 'text' in block)) content.push({ text: SEE_DOCUMENT })
+      if (role === 'user' && content.some((block) => 'document' in block) && !content.some((block) => 'text' in block))
+        content.push({ text: SEE_DOCUMENT })
     }
     return messages
   }
@@ -142,7 +149,10 @@ class MessageWriter {
       }
     }
     if (content.length === 0) content.push({ text: '(no output)' })
-    if (this.#textCalls) return { text: `Result of the tool ${name}: ${content.map((block) => (typeof block['text'] === 'string' ? block['text'] : JSON.stringify(block['json']))).join('\n')}` }
+    if (this.#textCalls)
+      return {
+        text: `Result of the tool ${name}: ${content.map((block) => (typeof block['text'] === 'string' ? block['text'] : JSON.stringify(block['json']))).join('\n')}`,
+      }
     return { toolResult: { toolUseId: callId, content, ...(this.#traits.tool_result_status ? { status: missing ? 'error' : 'success' } : {}) } }
   }
 

@@ -156,7 +156,8 @@ export function traitsOf(options: TraitOptions, model: string): ModelTraits {
     const matching = options.model_rules.filter(({ match }) => new RegExp(match, 'i').test(model))
     traits = { ...UNKNOWN_MODEL }
     for (const source of [...matching, options]) {
-      for (const name of Object.keys(traitFields) as (keyof ModelTraits)[]) if (source[name] !== undefined) Object.assign(traits, { [name]: source[name] })
+      for (const name of Object.keys(traitFields) as (keyof ModelTraits)[])
+        if (source[name] !== undefined) Object.assign(traits, { [name]: source[name] })
     }
     models.set(model, traits)
   }

@@ -19,7 +19,10 @@ export const bedrockConverseOptions = z.strictObject({
     })
     .optional()
     .describe('A guardrail of the account that every call passes.'),
-  forward_metadata: z.boolean().default(false).describe("The caller's `metadata` becomes `requestMetadata`, which the account's invocation logs show."),
+  forward_metadata: z
+    .boolean()
+    .default(false)
+    .describe("The caller's `metadata` becomes `requestMetadata`, which the account's invocation logs show."),
   latency: z.enum(['standard', 'optimized']).optional().describe('`performanceConfig.latency`.'),
   betas: z.array(z.string()).default([]).describe('Beta features asked for in `additionalModelRequestFields.anthropic_beta`.'),
   extra_fields: z.record(z.string(), z.unknown()).default({}).describe('Constant `additionalModelRequestFields`.'),

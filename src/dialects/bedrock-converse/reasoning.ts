@@ -44,7 +44,8 @@ export function planReasoning(request: ModelRequest, traits: ModelTraits, situat
     return OFF
   }
   const limit = request.max_output_tokens ?? situation.maxOutputTokens ?? ASSUMED_OUTPUT_TOKENS
-  const effort = (): string | undefined => nearestEffort(wish.effort ?? (wish.maxTokens === undefined ? 'medium' : budgetEffort(wish.maxTokens, limit)), traits.reasoning_efforts)
+  const effort = (): string | undefined =>
+    nearestEffort(wish.effort ?? (wish.maxTokens === undefined ? 'medium' : budgetEffort(wish.maxTokens, limit)), traits.reasoning_efforts)
   if (adaptive) {
     const display = traits.reasoning_display === null ? {} : { display: traits.reasoning_display }
     const said = wish.effort === undefined && wish.maxTokens === undefined ? undefined : effort()
@@ -82,7 +83,13 @@ function switchedOff(traits: ModelTraits, dropped: string[]): ReasoningPlan {
 }
 
 /** The budget must fit below the output limit, thoughts and text together: a limit without room is raised as far as the model allows. */
-function budgetPlan(wish: Extract<ReasoningWish, { mode: 'on' }>, request: ModelRequest, limit: number, ceiling: number | undefined, dropped: string[]): ReasoningPlan {
+function budgetPlan(
+  wish: Extract<ReasoningWish, { mode: 'on' }>,
+  request: ModelRequest,
+  limit: number,
+  ceiling: number | undefined,
+  dropped: string[],
+): ReasoningPlan {
   let budget = Math.max(MIN_BUDGET, wish.maxTokens ?? effortBudget(wish.effort ?? 'medium', limit))
   const asked = request.max_output_tokens
   let maxTokens: number | undefined

@@ -20,7 +20,9 @@ const present = existsSync(join(fixtures, 'index.json'))
 if (!present) console.warn(`recordings not found at ${fixtures}: bedrock-converse replay skipped`)
 
 const steps = present
-  ? (JSON.parse(readFileSync(join(fixtures, 'index.json'), 'utf8')) as { steps: Step[] }[]).flatMap((scenario) => scenario.steps).filter(({ dialect }) => dialect === 'bedrock-converse')
+  ? (JSON.parse(readFileSync(join(fixtures, 'index.json'), 'utf8')) as { steps: Step[] }[])
+      .flatMap((scenario) => scenario.steps)
+      .filter(({ dialect }) => dialect === 'bedrock-converse')
   : []
 const named = (list: readonly Step[]): [string, Step][] => list.map((step) => [step.response.replace(/^bedrock-converse\/bedrock\//, ''), step])
 const read = (step: Step): Buffer => readFileSync(join(fixtures, step.response))
@@ -36,7 +38,11 @@ interface Folded {
 interface Piece {
   readonly contentBlockIndex?: number
   readonly start?: { readonly toolUse?: { readonly toolUseId: string; readonly name: string; readonly type?: string } }
-  readonly delta?: { readonly text?: string; readonly toolUse?: { readonly input: string }; readonly reasoningContent?: { readonly text?: string; readonly signature?: string } }
+  readonly delta?: {
+    readonly text?: string
+    readonly toolUse?: { readonly input: string }
+    readonly reasoningContent?: { readonly text?: string; readonly signature?: string }
+  }
   readonly usage?: { readonly [field: string]: number }
 }
 
@@ -57,7 +63,7 @@ function objectsIn(text: string): Piece[] {
     const object = JSON.parse(text.slice(at, end + 1)) as Record<string, Piece>
     // The lines of some recordings wrap the payload in its event's name.
     const [only, ...more] = Object.keys(object)
-    found.push(more.length === 0 && /^(content|message|meta)/.test(only ?? '') ? object[only!]! : (object))
+    found.push(more.length === 0 && /^(content|message|meta)/.test(only ?? '') ? object[only!]! : object)
     at = end
   }
   return found
@@ -71,7 +77,8 @@ function foldStream(text: string): { folded: Folded; usage: Piece['usage'] } {
     folded.text += delta?.text ?? ''
     folded.reasoning += delta?.reasoningContent?.text ?? ''
     if (delta?.reasoningContent?.signature) folded.signatures.push(delta.reasoningContent.signature)
-    if (start?.toolUse !== undefined && start.toolUse.type !== 'server_tool_use') byIndex.set(index, { id: start.toolUse.toolUseId, name: start.toolUse.name, json: '' })
+    if (start?.toolUse !== undefined && start.toolUse.type !== 'server_tool_use')
+      byIndex.set(index, { id: start.toolUse.toolUseId, name: start.toolUse.name, json: '' })
     const call = byIndex.get(index)
     if (call !== undefined) call.json += delta?.toolUse?.input ?? ''
     usage ??= counted
@@ -86,7 +93,10 @@ interface Body {
       readonly content: readonly {
         readonly text?: string
         readonly citationsContent?: { readonly content: readonly { readonly text: string }[] }
-        readonly reasoningContent?: { readonly reasoningText?: { readonly text: string; readonly signature?: string }; readonly redactedContent?: string }
+        readonly reasoningContent?: {
+          readonly reasoningText?: { readonly text: string; readonly signature?: string }
+          readonly redactedContent?: string
+        }
         readonly toolUse?: { readonly toolUseId: string; readonly name: string; readonly input: unknown }
       }[]
     }
@@ -114,7 +124,11 @@ function expectSame(events: readonly ModelEvent[], expected: Folded, usage: Piec
   expect(seen.calls.map(({ callId, name, text }) => ({ id: callId, name, input: JSON.parse(text) as unknown }))).toEqual(expected.calls)
   const ends = events.flatMap((event) => (event.type === 'item-end' && event.item !== undefined ? [event.item] : []))
   expect(ends.flatMap((item) => (item['signature'] === undefined ? [] : [item['signature']]))).toEqual(expected.signatures)
-  const blobs = ends.flatMap((item) => (item['signature'] === undefined && typeof item['encrypted_content'] === 'string' ? [item['encrypted_content'].slice(item['encrypted_content'].indexOf('.', 4) + 1)] : []))
+  const blobs = ends.flatMap((item) =>
+    item['signature'] === undefined && typeof item['encrypted_content'] === 'string'
+      ? [item['encrypted_content'].slice(item['encrypted_content'].indexOf('.', 4) + 1)]
+      : [],
+  )
   expect(blobs.map((blob) => Buffer.from(blob, 'latin1').toString('base64'))).toEqual(expected.redacted)
   const end = events.at(-1)
   const counted = end?.type === 'response-end' ? end.usage : undefined
@@ -145,11 +159,21 @@ describe.skipIf(!present)('recorded answers', () => {
 
   it.each(named(answers.filter(({ response }) => !response.endsWith('.json'))))('stream %s', (_name, step) => {
     const raw = read(step)
-    const lines = step.response.endsWith('.txt') ? raw.toString().split('\n').filter((line) => line.trim() !== '') : []
+    const lines = step.response.endsWith('.txt')
+      ? raw
+          .toString()
+          .split('\n')
+          .filter((line) => line.trim() !== '')
+      : []
     const bytes =
       lines.length === 0
         ? raw
-        : Buffer.concat(lines.map((line) => { const [type, payload] = Object.entries(JSON.parse(line) as Record<string, unknown>)[0]!; return awsEvent(type, payload) }))
+        : Buffer.concat(
+            lines.map((line) => {
+              const [type, payload] = Object.entries(JSON.parse(line) as Record<string, unknown>)[0]!
+              return awsEvent(type, payload)
+            }),
+          )
     const whole = decodeStream(bytes, bytes.length)
     const { folded, usage } = foldStream(lines.length === 0 ? raw.toString() : lines.join('\n'))
     expect(usage).toBeDefined()

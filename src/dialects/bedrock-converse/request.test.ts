@@ -37,9 +37,12 @@ describe('encoding, by golden file', () => {
 
 describe('the path', () => {
   it('holds the model as one segment', () => {
-    const path = (model: string, stream = true): string => bedrockConverse.encodeRequest({ input: [user('q')] }, bedrockTarget({ model, stream })).path
+    const path = (model: string, stream = true): string =>
+      bedrockConverse.encodeRequest({ input: [user('q')] }, bedrockTarget({ model, stream })).path
     expect(path(CLAUDE)).toBe('/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse-stream')
-    expect(path('arn:aws:bedrock:us-east-1:1:inference-profile/x', false)).toBe('/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Ainference-profile%2Fx/converse')
+    expect(path('arn:aws:bedrock:us-east-1:1:inference-profile/x', false)).toBe(
+      '/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Ainference-profile%2Fx/converse',
+    )
   })
 })
 
@@ -66,10 +69,25 @@ describe('any conversation', () => {
   const id = fc.constantFrom('a', 'b', 'c:d', 'x'.repeat(70))
   const item = fc.oneof(
     fc.record({ type: fc.constant('message'), role: fc.constantFrom('user', 'assistant', 'system', 'developer'), content: text }),
-    fc.record({ type: fc.constant('function_call'), call_id: id, name: fc.constantFrom('f', 'g h'), arguments: fc.constantFrom('', '{}', '{"a":1}', '[1]', '{"a') }),
+    fc.record({
+      type: fc.constant('function_call'),
+      call_id: id,
+      name: fc.constantFrom('f', 'g h'),
+      arguments: fc.constantFrom('', '{}', '{"a":1}', '[1]', '{"a'),
+    }),
     fc.record({ type: fc.constant('custom_tool_call'), call_id: id, name: fc.constant('p'), input: text }),
-    fc.record({ type: fc.constant('function_call_output'), call_id: id, output: fc.oneof(text, fc.constant(''), fc.constant([{ type: 'input_image', image_url: 'data:image/png;base64,iVBORw0KGgo=' }])) }),
-    fc.record({ type: fc.constant('reasoning'), summary: fc.constant([]), signature: fc.constant('S'), format: fc.constantFrom('anthropic-claude-v1', 'other'), content: fc.constant([{ type: 'reasoning_text', text: 't' }]) }),
+    fc.record({
+      type: fc.constant('function_call_output'),
+      call_id: id,
+      output: fc.oneof(text, fc.constant(''), fc.constant([{ type: 'input_image', image_url: 'data:image/png;base64,iVBORw0KGgo=' }])),
+    }),
+    fc.record({
+      type: fc.constant('reasoning'),
+      summary: fc.constant([]),
+      signature: fc.constant('S'),
+      format: fc.constantFrom('anthropic-claude-v1', 'other'),
+      content: fc.constant([{ type: 'reasoning_text', text: 't' }]),
+    }),
   )
   it.each([CLAUDE, NOVA, LLAMA, MISTRAL, 'us.deepseek.r1-v1:0', 'amazon.titan-text-express-v1'])('obeys the rules of the service (%s)', (model) => {
     fc.assert(
@@ -100,7 +118,10 @@ describe('arguments of past calls', () => {
 })
 
 describe('tool choice', () => {
-  const tools = [{ type: 'function', name: 'a' }, { type: 'function', name: 'b' }]
+  const tools = [
+    { type: 'function', name: 'a' },
+    { type: 'function', name: 'b' },
+  ]
   it.each<[string, ModelRequest['tool_choice'], string, unknown, number]>([
     ['auto', 'auto', CLAUDE, { auto: {} }, 2],
     ['auto where there is no choice', 'auto', LLAMA, undefined, 2],
@@ -115,7 +136,9 @@ describe('tool choice', () => {
     expect(body.toolConfig?.tools.length ?? 0).toBe(count)
   })
   it('with one call at a time is the model’s own field where it has one', () => {
-    expect(encode({ tools, parallel_tool_calls: false, tool_choice: 'required' }).body.additionalModelRequestFields).toEqual({ tool_choice: { type: 'any', disable_parallel_tool_use: true } })
+    expect(encode({ tools, parallel_tool_calls: false, tool_choice: 'required' }).body.additionalModelRequestFields).toEqual({
+      tool_choice: { type: 'any', disable_parallel_tool_use: true },
+    })
     expect(encode({ tools, parallel_tool_calls: false }, { model: NOVA }).dropped).toContain('parallel_tool_calls')
   })
 })
@@ -129,7 +152,12 @@ describe('reasoning', () => {
     ['share of the limit', { effort: 'low' }, CLAUDE, { thinking: { type: 'enabled', budget_tokens: 2000 } }],
     ['off', { effort: 'none' }, CLAUDE, undefined],
     ['adaptive', { enabled: true }, NEW_CLAUDE, { thinking: { type: 'adaptive', display: 'summarized' } }],
-    ['adaptive effort', { effort: 'minimal' }, NEW_CLAUDE, { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'low' } }],
+    [
+      'adaptive effort',
+      { effort: 'minimal' },
+      NEW_CLAUDE,
+      { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'low' } },
+    ],
     ['adaptive, off', { enabled: false }, NEW_CLAUDE, { thinking: { type: 'disabled' } }],
     ['effort', { effort: 'low' }, NOVA, { reasoningConfig: { type: 'enabled', maxReasoningEffort: 'low' } }],
     ['effort, off', { effort: 'none' }, NOVA, { reasoningConfig: { type: 'disabled' } }],
@@ -173,7 +201,13 @@ describe('sampling', () => {
   it.each<[string, string, ReasoningOptions | null, object, unknown]>([
     ['one of two', CLAUDE, null, { temperature: 0.5 }, { top_k: 5 }],
     ['none', NEW_CLAUDE, null, {}, undefined],
-    ['none while it reasons', 'anthropic.claude-3-7-sonnet-20250219-v1:0', { max_tokens: 2000 }, {}, { thinking: { type: 'enabled', budget_tokens: 2000 } }],
+    [
+      'none while it reasons',
+      'anthropic.claude-3-7-sonnet-20250219-v1:0',
+      { max_tokens: 2000 },
+      {},
+      { thinking: { type: 'enabled', budget_tokens: 2000 } },
+    ],
     ['all', NOVA, null, { temperature: 0.5, topP: 0.9 }, { inferenceConfig: { topK: 5 } }],
     ['no top_k', LLAMA, null, { temperature: 0.5, topP: 0.9 }, undefined],
   ])('%s', (_name, model, reasoning, config, additional) => {
@@ -184,13 +218,34 @@ describe('sampling', () => {
 })
 
 describe('media', () => {
-  const block = (part: unknown, overrides: TargetOverrides = {}): JsonObject => encode({ input: [user([part])] }, overrides).body.messages[0]!.content[0]!
+  const block = (part: unknown, overrides: TargetOverrides = {}): JsonObject =>
+    encode({ input: [user([part])] }, overrides).body.messages[0]!.content[0]!
   it.each<[string, unknown, JsonObject]>([
-    ['an image whose type is a lie', { type: 'input_image', image_url: 'data:image/png;base64,/9j/4AAQ' }, { image: { format: 'jpeg', source: { bytes: '/9j/4AAQ' } } }],
-    ['webp', { type: 'input_image', image_url: 'data:application/octet-stream;base64,UklGRiQAAABXRUJQVlA4' }, { image: { format: 'webp', source: { bytes: 'UklGRiQAAABXRUJQVlA4' } } }],
-    ['an image sent as a file', { type: 'input_file', file_data: 'data:image/gif;base64,R0lGODlh', filename: 'a.gif' }, { image: { format: 'gif', source: { bytes: 'R0lGODlh' } } }],
-    ['code', { type: 'input_file', file_data: 'data:;base64,eA==', filename: 'a.rs' }, { document: { format: 'txt', name: 'a', source: { bytes: 'eA==' } } }],
-    ['a spreadsheet', { type: 'input_file', file_data: 'data:application/vnd.openxmlformats-officedocument.spreadsheetml.sheet;base64,UEs=', filename: 'b.xlsx' }, { document: { format: 'xlsx', name: 'b', source: { bytes: 'UEs=' } } }],
+    [
+      'an image whose type is a lie',
+      { type: 'input_image', image_url: 'data:image/png;base64,/9j/4AAQ' },
+      { image: { format: 'jpeg', source: { bytes: '/9j/4AAQ' } } },
+    ],
+    [
+      'webp',
+      { type: 'input_image', image_url: 'data:application/octet-stream;base64,UklGRiQAAABXRUJQVlA4' },
+      { image: { format: 'webp', source: { bytes: 'UklGRiQAAABXRUJQVlA4' } } },
+    ],
+    [
+      'an image sent as a file',
+      { type: 'input_file', file_data: 'data:image/gif;base64,R0lGODlh', filename: 'a.gif' },
+      { image: { format: 'gif', source: { bytes: 'R0lGODlh' } } },
+    ],
+    [
+      'code',
+      { type: 'input_file', file_data: 'data:;base64,eA==', filename: 'a.rs' },
+      { document: { format: 'txt', name: 'a', source: { bytes: 'eA==' } } },
+    ],
+    [
+      'a spreadsheet',
+      { type: 'input_file', file_data: 'data:application/vnd.openxmlformats-officedocument.spreadsheetml.sheet;base64,UEs=', filename: 'b.xlsx' },
+      { document: { format: 'xlsx', name: 'b', source: { bytes: 'UEs=' } } },
+    ],
   ])('%s', (_name, part, expected) => {
     expect(block(part)).toEqual(expected)
   })
@@ -213,11 +268,17 @@ describe('media', () => {
   })
   it('needs the bytes of every remote address, results of tools included', () => {
     const input = [
-      user([{ type: 'input_image', image_url: 'https://a.test/1' }, { type: 'input_file', file_url: 'https://a.test/2' }, { type: 'input_image', image_url: 'data:image/png;base64,AA==' }]),
+      user([
+        { type: 'input_image', image_url: 'https://a.test/1' },
+        { type: 'input_file', file_url: 'https://a.test/2' },
+        { type: 'input_image', image_url: 'data:image/png;base64,AA==' },
+      ]),
       { type: 'function_call_output', call_id: 'x', output: [{ type: 'input_video', video_url: 'https://a.test/3' }] },
     ]
     expect(bedrockConverse.mediaUrls?.({ input: input }, bedrockTarget())).toEqual(['https://a.test/1', 'https://a.test/2', 'https://a.test/3'])
-    expect(() => block({ type: 'input_image', image_url: 'https://a.test/1' })).toThrow(expect.objectContaining({ errorType: 'image_download_failed' }))
+    expect(() => block({ type: 'input_image', image_url: 'https://a.test/1' })).toThrow(
+      expect.objectContaining({ errorType: 'image_download_failed' }),
+    )
   })
   it('gives documents names the service accepts, each once', () => {
     fc.assert(

@@ -48,7 +48,13 @@ export function encodeRequest(request: ModelRequest, target: BedrockTarget): Enc
     { maxOutputTokens: target.maxOutputTokens, forced: isForced(offer.choice), lostThoughts: lostThoughts(conversation) },
     dropped,
   )
-  const { system, messages } = encodeMessages(conversation, target, offer.textCalls, format.instruction === undefined ? [] : [format.instruction], planCache(request, traits))
+  const { system, messages } = encodeMessages(
+    conversation,
+    target,
+    offer.textCalls,
+    format.instruction === undefined ? [] : [format.instruction],
+    planCache(request, traits),
+  )
   const additional = additionalFields(request, target, traits, reasoning, offer, dropped)
   const body: Body = {
     messages,
@@ -117,7 +123,8 @@ function planTools(flat: FlatTools, format: FormatPlan, conversation: Conversati
     choice = choice?.mode === 'named' ? choice : { mode: 'required' }
   }
   if (choice?.mode === 'none') {
-    if (!traits.native_tool_choice || called.length === 0) return { tools: [], choice: undefined, nativeChoice: undefined, textCalls: called.length > 0 }
+    if (!traits.native_tool_choice || called.length === 0)
+      return { tools: [], choice: undefined, nativeChoice: undefined, textCalls: called.length > 0 }
     return { tools: withStubs(tools, called), choice, nativeChoice: { type: 'none' }, textCalls: false }
   }
   if (choice?.mode === 'named' && !traits.tool_choices.includes('tool')) {
@@ -176,7 +183,8 @@ function inferenceConfig(request: ModelRequest, target: BedrockTarget, traits: M
   }
   const samples = traits.sampling !== 'none' && reasoning.bare !== true && (traits.sampling_with_reasoning || !reasoning.on)
   if (request.temperature != null) {
-    if (samples && target.supports.has('temperature')) config['temperature'] = lowered('temperature', request.temperature, traits.max_temperature, dropped)
+    if (samples && target.supports.has('temperature'))
+      config['temperature'] = lowered('temperature', request.temperature, traits.max_temperature, dropped)
     else dropped.push('temperature')
   }
   if (request.top_p != null) {
@@ -200,7 +208,14 @@ function stopSequences(request: ModelRequest): string[] {
   return list.filter((each): each is string => typeof each === 'string' && each.trim() !== '')
 }
 
-function additionalFields(request: ModelRequest, target: BedrockTarget, traits: ModelTraits, reasoning: ReasoningPlan, offer: Offer, dropped: string[]): Body {
+function additionalFields(
+  request: ModelRequest,
+  target: BedrockTarget,
+  traits: ModelTraits,
+  reasoning: ReasoningPlan,
+  offer: Offer,
+  dropped: string[],
+): Body {
   const { options } = target
   let fields: Body = { ...reasoning.fields }
   if (request.top_k != null) {
@@ -271,8 +286,26 @@ function requestMetadata(metadata: { readonly [key: string]: string }): JsonObje
 
 /** Fields that are handled above, or that say nothing this format could act on. */
 const HANDLED: ReadonlySet<string> = new Set([
-  ...GATEWAY_FIELDS, 'input', 'instructions', 'tools', 'tool_choice', 'max_output_tokens', 'temperature', 'top_p', 'top_k', 'stop', 'stop_sequences',
-  'reasoning', 'include', 'service_tier', 'metadata', 'parallel_tool_calls', 'prompt_cache_key', 'prompt_cache_options', 'client_metadata', 'text',
+  ...GATEWAY_FIELDS,
+  'input',
+  'instructions',
+  'tools',
+  'tool_choice',
+  'max_output_tokens',
+  'temperature',
+  'top_p',
+  'top_k',
+  'stop',
+  'stop_sequences',
+  'reasoning',
+  'include',
+  'service_tier',
+  'metadata',
+  'parallel_tool_calls',
+  'prompt_cache_key',
+  'prompt_cache_options',
+  'client_metadata',
+  'text',
 ])
 
 function noteIgnored(request: ModelRequest, dropped: string[]): void {

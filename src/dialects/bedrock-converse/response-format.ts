@@ -23,7 +23,8 @@ const ANSWER_TOOL = 'structured_answer'
 export function planFormat(request: ModelRequest, traits: ModelTraits): FormatPlan {
   const format = request.text?.format
   if (format == null || format.type === 'text') return {}
-  if (format.type === 'json_object') return { instruction: 'Answer with one JSON object and nothing else.', note: 'text.format: asked for in the prompt' }
+  if (format.type === 'json_object')
+    return { instruction: 'Answer with one JSON object and nothing else.', note: 'text.format: asked for in the prompt' }
   const mode = schemaMode(traits)
   if (mode === 'native') return { outputConfig: nativeConfig(format, traits) }
   if (mode === 'prompt') {
@@ -46,7 +47,8 @@ export function answerToolName(request: ModelRequest, traits: ModelTraits): stri
   return request.text?.format?.type === 'json_schema' && schemaMode(traits) === 'tool' ? ANSWER_TOOL : undefined
 }
 
-const schemaMode = (traits: ModelTraits): ModelTraits['json_schema'] => (traits.json_schema === 'tool' && !traits.tools ? 'prompt' : traits.json_schema)
+const schemaMode = (traits: ModelTraits): ModelTraits['json_schema'] =>
+  traits.json_schema === 'tool' && !traits.tools ? 'prompt' : traits.json_schema
 
 /** The schema travels as text inside the JSON. */
 function nativeConfig(format: JsonSchemaFormat, traits: ModelTraits): JsonObject {
@@ -67,8 +69,19 @@ function nativeConfig(format: JsonSchemaFormat, traits: ModelTraits): JsonObject
 
 /** Keywords that grammars of this family cannot enforce; the model reads them in the description instead. */
 const BOUNDS: ReadonlySet<string> = new Set([
-  'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'minLength', 'maxLength', 'pattern', 'minItems', 'maxItems', 'uniqueItems',
-  'minProperties', 'maxProperties',
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'multipleOf',
+  'minLength',
+  'maxLength',
+  'pattern',
+  'minItems',
+  'maxItems',
+  'uniqueItems',
+  'minProperties',
+  'maxProperties',
 ])
 /** Keywords whose values are schemas by name: their names are not keywords. */
 const NAMED_SCHEMAS: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions'])
@@ -82,11 +95,14 @@ export function closeSchema(schema: JsonObject): JsonObject {
   for (const [key, value] of Object.entries(schema)) {
     // One item or none is what grammars can count.
     if (BOUNDS.has(key) && !(key === 'minItems' && (value === 0 || value === 1))) bounds.push(`${key}: ${JSON.stringify(value)}`)
-    else if (NAMED_SCHEMAS.has(key) && isObject(value)) closed[key] = Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, closeAny(inner)]))
+    else if (NAMED_SCHEMAS.has(key) && isObject(value))
+      closed[key] = Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, closeAny(inner)]))
     else closed[key] = DATA.has(key) ? value : closeAny(value)
   }
-  if (closed['type'] === 'object' || (Array.isArray(closed['type']) && closed['type'].includes('object')) || 'properties' in closed) closed['additionalProperties'] = false
-  if (bounds.length > 0) closed['description'] = [closed['description'], `(${bounds.join(', ')})`].filter((text) => typeof text === 'string' && text !== '').join(' ')
+  if (closed['type'] === 'object' || (Array.isArray(closed['type']) && closed['type'].includes('object')) || 'properties' in closed)
+    closed['additionalProperties'] = false
+  if (bounds.length > 0)
+    closed['description'] = [closed['description'], `(${bounds.join(', ')})`].filter((text) => typeof text === 'string' && text !== '').join(' ')
   return closed
 }
 

@@ -18,14 +18,26 @@ type Frame = readonly [type: string, payload: unknown]
 const start: Frame = ['messageStart', { role: 'assistant', p: 'abc' }]
 const text = (delta: string, index = 0): Frame => ['contentBlockDelta', { contentBlockIndex: index, delta: { text: delta }, p: 'abcdef' }]
 const thought = (delta: string, index = 0): Frame => ['contentBlockDelta', { contentBlockIndex: index, delta: { reasoningContent: { text: delta } } }]
-const signed = (signature: string, index = 0): Frame => ['contentBlockDelta', { contentBlockIndex: index, delta: { reasoningContent: { signature } } }]
-const redacted = (data: string, index = 0): Frame => ['contentBlockDelta', { contentBlockIndex: index, delta: { reasoningContent: { redactedContent: Buffer.from(data).toString('base64') } } }]
-const call = (index: number, id: string, name: string, type?: string): Frame => ['contentBlockStart', { contentBlockIndex: index, start: { toolUse: { toolUseId: id, name, ...(type === undefined ? {} : { type }) } } }]
+const signed = (signature: string, index = 0): Frame => [
+  'contentBlockDelta',
+  { contentBlockIndex: index, delta: { reasoningContent: { signature } } },
+]
+const redacted = (data: string, index = 0): Frame => [
+  'contentBlockDelta',
+  { contentBlockIndex: index, delta: { reasoningContent: { redactedContent: Buffer.from(data).toString('base64') } } },
+]
+const call = (index: number, id: string, name: string, type?: string): Frame => [
+  'contentBlockStart',
+  { contentBlockIndex: index, start: { toolUse: { toolUseId: id, name, ...(type === undefined ? {} : { type }) } } },
+]
 const args = (index: number, input: string): Frame => ['contentBlockDelta', { contentBlockIndex: index, delta: { toolUse: { input } } }]
 const citation = (index: number, value: unknown): Frame => ['contentBlockDelta', { contentBlockIndex: index, delta: { citation: value } }]
 const stop = (index = 0): Frame => ['contentBlockStop', { contentBlockIndex: index }]
 const end = (stopReason = 'end_turn'): Frame => ['messageStop', { stopReason }]
-const usage: Frame = ['metadata', { usage: { inputTokens: 22, cacheWriteInputTokens: 2492, outputTokens: 13, totalTokens: 2527 }, metrics: { latencyMs: 1 } }]
+const usage: Frame = [
+  'metadata',
+  { usage: { inputTokens: 22, cacheWriteInputTokens: 2492, outputTokens: 13, totalTokens: 2527 }, metrics: { latencyMs: 1 } },
+]
 
 function decode(frames: readonly Frame[], request: ModelRequest = { input: [] }, overrides: TargetOverrides = {}): ModelEvent[] {
   const out: ModelEvent[] = []
@@ -61,25 +73,32 @@ describe('text', () => {
   })
   it('is decoded the same with and without the short way', () => {
     fc.assert(
-      fc.property(fc.array(fc.tuple(fc.constantFrom('text', 'thought'), fc.string({ unit: 'grapheme', maxLength: 20 }), fc.boolean()), { maxLength: 20 }), (pieces) => {
-        const frames: Frame[] = pieces.map(([kind, delta, padded], at) => {
-          const payload = { contentBlockIndex: kind === 'text' ? 1 : 0, delta: kind === 'text' ? { text: delta } : { reasoningContent: { text: delta } } }
-          return ['contentBlockDelta', padded ? { ...payload, p: 'abcdefghij'.slice(0, at % 10) } : payload]
-        })
-        const run = (fast: boolean): ModelEvent[] => {
-          const out: ModelEvent[] = []
-          const decoder = new BedrockDecoder({ input: [] }, bedrockTarget(), fast)
-          for (const [type, payload] of [...frames, text('x', 2), end(), usage]) decoder.push(JSON.stringify(payload), type, out)
-          return out
-        }
-        expect(run(true)).toEqual(run(false))
-      }),
+      fc.property(
+        fc.array(fc.tuple(fc.constantFrom('text', 'thought'), fc.string({ unit: 'grapheme', maxLength: 20 }), fc.boolean()), { maxLength: 20 }),
+        (pieces) => {
+          const frames: Frame[] = pieces.map(([kind, delta, padded], at) => {
+            const payload = {
+              contentBlockIndex: kind === 'text' ? 1 : 0,
+              delta: kind === 'text' ? { text: delta } : { reasoningContent: { text: delta } },
+            }
+            return ['contentBlockDelta', padded ? { ...payload, p: 'abcdefghij'.slice(0, at % 10) } : payload]
+          })
+          const run = (fast: boolean): ModelEvent[] => {
+            const out: ModelEvent[] = []
+            const decoder = new BedrockDecoder({ input: [] }, bedrockTarget(), fast)
+            for (const [type, payload] of [...frames, text('x', 2), end(), usage]) decoder.push(JSON.stringify(payload), type, out)
+            return out
+          }
+          expect(run(true)).toEqual(run(false))
+        },
+      ),
     )
   })
 })
 
 describe('reasoning', () => {
-  const fields = (events: readonly ModelEvent[]): Partial<ReasoningItem>[] => ends(events).filter((item) => item?.['format'] !== undefined) as Partial<ReasoningItem>[]
+  const fields = (events: readonly ModelEvent[]): Partial<ReasoningItem>[] =>
+    ends(events).filter((item) => item?.['format'] !== undefined) as Partial<ReasoningItem>[]
   it('carries its signature and the exact text it covers, in the contract fields and in the envelope', () => {
     const events = decode([start, thought('Let '), thought('me'), signed('SIG'), stop(), text('Hi', 1), stop(1), end(), usage])
     const [item] = fields(events)
@@ -87,7 +106,10 @@ describe('reasoning', () => {
     expect(openReasoning(item?.encrypted_content)).toEqual({ format: 'anthropic-claude-v1', scope: 'acme', signature: 'SIG', text: 'Let me' })
   })
   it('may be a signature without any text', () => {
-    expect(openReasoning(fields(decode([start, signed('S'), stop(), text('x', 1), end(), usage]))[0]?.encrypted_content)).toMatchObject({ signature: 'S', text: '' })
+    expect(openReasoning(fields(decode([start, signed('S'), stop(), text('x', 1), end(), usage]))[0]?.encrypted_content)).toMatchObject({
+      signature: 'S',
+      text: '',
+    })
   })
   it('may be redacted, in several pieces', () => {
     const [item] = fields(decode([start, redacted('AB'), redacted('CD'), stop(), text('x', 1), end(), usage]))
@@ -98,13 +120,28 @@ describe('reasoning', () => {
     expect(fields(events).map(({ signature }) => signature)).toEqual(['1', '2'])
   })
   it('promises no replay where the family signs nothing', () => {
-    expect(fields(decode([start, thought('a'), stop(0), text('x', 1), end(), usage], { input: [] }, { model: LLAMA }))).toEqual([{ format: 'unknown' }])
+    expect(fields(decode([start, thought('a'), stop(0), text('x', 1), end(), usage], { input: [] }, { model: LLAMA }))).toEqual([
+      { format: 'unknown' },
+    ])
   })
 })
 
 describe('tool calls', () => {
   it('stand beside each other, with arguments as the model wrote them', () => {
-    const events = decode([start, text('Look', 0), stop(0), call(1, 'a', 'f'), args(1, '{"n":'), args(1, '12345678901234567890}'), stop(1), call(2, 'b', 'f'), args(2, '{}'), stop(2), end('tool_use'), usage])
+    const events = decode([
+      start,
+      text('Look', 0),
+      stop(0),
+      call(1, 'a', 'f'),
+      args(1, '{"n":'),
+      args(1, '12345678901234567890}'),
+      stop(1),
+      call(2, 'b', 'f'),
+      args(2, '{}'),
+      stop(2),
+      end('tool_use'),
+      usage,
+    ])
     expect(foldEvents(events).calls).toEqual([
       { type: 'function_call', callId: 'a', name: 'f', text: '{"n":12345678901234567890}' },
       { type: 'function_call', callId: 'b', name: 'f', text: '{}' },
@@ -112,7 +149,11 @@ describe('tool calls', () => {
     expect(last(events).reason).toBe('tool_calls')
   })
   it('without arguments get an empty object, also before another block', () => {
-    expect(foldEvents(decode([start, call(0, 'a', 'f'), stop(0), call(1, 'b', 'g'), args(1, ''), stop(1), end('tool_use'), usage])).calls.map((each) => each.text)).toEqual(['{}', '{}'])
+    expect(
+      foldEvents(decode([start, call(0, 'a', 'f'), stop(0), call(1, 'b', 'g'), args(1, ''), stop(1), end('tool_use'), usage])).calls.map(
+        (each) => each.text,
+      ),
+    ).toEqual(['{}', '{}'])
   })
   it('cut off by the limit are incomplete and not repaired', () => {
     const events = decode([start, call(0, 'a', 'f'), args(0, '{"x": "y'), stop(0), end('max_tokens'), usage])
@@ -122,17 +163,36 @@ describe('tool calls', () => {
   })
   it('come back under the names of the caller, free-form ones unwrapped', () => {
     const request: ModelRequest = { input: [], tools: [{ type: 'custom', name: 'apply patch!' }] }
-    const body = JSON.parse(bedrockConverse.encodeRequest({ ...request, input: [{ type: 'message', role: 'user', content: 'q' }] }, bedrockTarget()).body)
-    const events = decode([start, call(0, 'a', body.toolConfig.tools[0].toolSpec.name), args(0, '{"input":"*** Begin"}'), stop(0), end('tool_use'), usage], request)
+    const body = JSON.parse(
+      bedrockConverse.encodeRequest({ ...request, input: [{ type: 'message', role: 'user', content: 'q' }] }, bedrockTarget()).body,
+    )
+    const events = decode(
+      [start, call(0, 'a', body.toolConfig.tools[0].toolSpec.name), args(0, '{"input":"*** Begin"}'), stop(0), end('tool_use'), usage],
+      request,
+    )
     expect(foldEvents(events).calls).toEqual([{ type: 'custom_tool_call', callId: 'a', name: 'apply patch!', text: '*** Begin' }])
   })
   it('of the service itself are not the caller’s', () => {
-    const events = decode([start, call(0, 's', 'code_interpreter', 'server_tool_use'), args(0, '{"snippet":"1"}'), stop(0), ['contentBlockStart', { contentBlockIndex: 1, start: { toolResult: { toolUseId: 's' } } }], ['contentBlockDelta', { contentBlockIndex: 1, delta: { toolResult: [{ json: {} }] } }], stop(1), text('42', 2), stop(2), end(), usage])
+    const events = decode([
+      start,
+      call(0, 's', 'code_interpreter', 'server_tool_use'),
+      args(0, '{"snippet":"1"}'),
+      stop(0),
+      ['contentBlockStart', { contentBlockIndex: 1, start: { toolResult: { toolUseId: 's' } } }],
+      ['contentBlockDelta', { contentBlockIndex: 1, delta: { toolResult: [{ json: {} }] } }],
+      stop(1),
+      text('42', 2),
+      stop(2),
+      end(),
+      usage,
+    ])
     expect(foldEvents(events)).toMatchObject({ text: '42', calls: [] })
   })
   it('of the answer tool are the answer', () => {
     const request: ModelRequest = { input: [], text: { format: { type: 'json_schema', name: 'n', schema: { type: 'object' } } } }
-    const events = decode([start, call(0, 'a', 'structured_answer'), args(0, '{"x":'), args(0, '1}'), stop(0), end('tool_use'), usage], request, { model: 'amazon.nova-pro-v1:0' })
+    const events = decode([start, call(0, 'a', 'structured_answer'), args(0, '{"x":'), args(0, '1}'), stop(0), end('tool_use'), usage], request, {
+      model: 'amazon.nova-pro-v1:0',
+    })
     expect(foldEvents(events)).toMatchObject({ text: '{"x":1}', calls: [] })
     expect(last(events).reason).toBe('stop')
   })
@@ -167,8 +227,26 @@ describe('the end', () => {
     expect(last(decode([start, text('a'), stop(), end()])).usage).toBeUndefined()
   })
   it('reads the doubled names of older answers and one-hour writes', () => {
-    const metadata = { usage: { inputTokens: 1, outputTokens: 1, cacheReadInputTokenCount: 5, cacheWriteInputTokens: 7, cacheDetails: [{ ttl: '1h', inputTokens: 3 }, { ttl: '5m', inputTokens: 4 }], serverToolUsage: { webSearchRequests: 2 } } }
-    expect(last(decode([start, text('a'), end(), ['metadata', metadata]])).usage).toMatchObject({ inputTokens: 13, cachedTokens: 5, cacheWriteTokens: 7, cacheWrite1hTokens: 3, serverToolUse: { web_search: 2 } })
+    const metadata = {
+      usage: {
+        inputTokens: 1,
+        outputTokens: 1,
+        cacheReadInputTokenCount: 5,
+        cacheWriteInputTokens: 7,
+        cacheDetails: [
+          { ttl: '1h', inputTokens: 3 },
+          { ttl: '5m', inputTokens: 4 },
+        ],
+        serverToolUsage: { webSearchRequests: 2 },
+      },
+    }
+    expect(last(decode([start, text('a'), end(), ['metadata', metadata]])).usage).toMatchObject({
+      inputTokens: 13,
+      cachedTokens: 5,
+      cacheWriteTokens: 7,
+      cacheWrite1hTokens: 3,
+      serverToolUse: { web_search: 2 },
+    })
   })
   it.each([
     ['end_turn', 'stop'],
@@ -219,7 +297,10 @@ describe('exceptions inside the stream', () => {
     }
   })
   it('tells a prompt that is too long from other invalid requests', () => {
-    expect(failure(() => decode([['exception:validationException', { message: 'Input is too long for requested model: Input Tokens Exceeded' }]])).errorType).toBe('context_length_exceeded')
+    expect(
+      failure(() => decode([['exception:validationException', { message: 'Input is too long for requested model: Input Tokens Exceeded' }]]))
+        .errorType,
+    ).toBe('context_length_exceeded')
   })
   it('needs no payload', () => {
     expect(failure(() => decode([['exception:throttlingException', '']])).errorType).toBe('rate_limit_exceeded')
@@ -227,7 +308,13 @@ describe('exceptions inside the stream', () => {
 })
 
 describe('whole bodies', () => {
-  const body = (content: unknown, more: object = {}): string => JSON.stringify({ output: { message: { role: 'assistant', content } }, stopReason: 'end_turn', usage: { inputTokens: 1, outputTokens: 2 }, ...more })
+  const body = (content: unknown, more: object = {}): string =>
+    JSON.stringify({
+      output: { message: { role: 'assistant', content } },
+      stopReason: 'end_turn',
+      usage: { inputTokens: 1, outputTokens: 2 },
+      ...more,
+    })
   const read = (json: string, request: ModelRequest = { input: [] }): ModelEvent[] => {
     const out: ModelEvent[] = []
     const decoder = bedrockConverse.decoder(request, bedrockTarget({ stream: false }))
@@ -237,16 +324,47 @@ describe('whole bodies', () => {
     return out
   }
   it('give what the stream gives', () => {
-    const whole = read(body([{ reasoningContent: { reasoningText: { text: 'Hm', signature: 'S' } } }, { text: 'Hi' }, { toolUse: { toolUseId: 'a', name: 'f', input: { x: 1 } } }], { stopReason: 'tool_use' }))
-    const streamed = decode([start, thought('Hm'), signed('S'), stop(0), text('Hi', 1), stop(1), call(2, 'a', 'f'), args(2, '{"x":1}'), stop(2), end('tool_use'), ['metadata', { usage: { inputTokens: 1, outputTokens: 2 } }]])
+    const whole = read(
+      body(
+        [
+          { reasoningContent: { reasoningText: { text: 'Hm', signature: 'S' } } },
+          { text: 'Hi' },
+          { toolUse: { toolUseId: 'a', name: 'f', input: { x: 1 } } },
+        ],
+        { stopReason: 'tool_use' },
+      ),
+    )
+    const streamed = decode([
+      start,
+      thought('Hm'),
+      signed('S'),
+      stop(0),
+      text('Hi', 1),
+      stop(1),
+      call(2, 'a', 'f'),
+      args(2, '{"x":1}'),
+      stop(2),
+      end('tool_use'),
+      ['metadata', { usage: { inputTokens: 1, outputTokens: 2 } }],
+    ])
     expect(whole).toEqual(streamed)
   })
   it('keep numbers of arguments as they are written', () => {
-    const json = '{"output":{"message":{"content":[{"toolUse":{"toolUseId":"a","name":"f","input":{"id":12345678901234567890,"x":1.0}}}]}},"stopReason":"tool_use"}'
+    const json =
+      '{"output":{"message":{"content":[{"toolUse":{"toolUseId":"a","name":"f","input":{"id":12345678901234567890,"x":1.0}}}]}},"stopReason":"tool_use"}'
     expect(foldEvents(read(json)).calls[0]!.text).toBe('{"id":12345678901234567890,"x":1.0}')
   })
   it('read cited text', () => {
-    const events = read(body([{ citationsContent: { content: [{ text: 'Cited.' }], citations: [{ title: 'f', location: { documentPage: { documentIndex: 0, start: 1, end: 2 } } }] } }]))
+    const events = read(
+      body([
+        {
+          citationsContent: {
+            content: [{ text: 'Cited.' }],
+            citations: [{ title: 'f', location: { documentPage: { documentIndex: 0, start: 1, end: 2 } } }],
+          },
+        },
+      ]),
+    )
     expect(foldEvents(events).text).toBe('Cited.')
     expect(types(events)).toContain('annotation')
   })
@@ -265,7 +383,13 @@ describe('errors before the stream', () => {
     [400, 'ValidationException', 'messages.0.content.0 is bad', 'invalid_request', false],
     [400, 'ValidationException:http://internal.amazon.com/coral/', 'The provided model identifier is invalid.', 'not_found', true],
     [400, 'ValidationException', 'Malformed input request: extraneous key [toolResult] is not permitted', 'invalid_request', true],
-    [400, undefined, 'The model returned the following errors: Input Tokens Exceeded: Number of input tokens exceeds maximum length.', 'context_length_exceeded', true],
+    [
+      400,
+      undefined,
+      'The model returned the following errors: Input Tokens Exceeded: Number of input tokens exceeds maximum length.',
+      'context_length_exceeded',
+      true,
+    ],
     [403, 'UnrecognizedClientException', 'The security token included in the request is invalid.', 'authentication', true],
     [403, 'AccessDeniedException', "You don't have access to the model with the specified model ID.", 'permission_denied', true],
     [403, 'InvalidSignatureException', 'The request signature we calculated does not match the signature you provided.', 'authentication', true],
@@ -291,8 +415,21 @@ describe('any bytes', () => {
     fc.oneof(
       fc.json(),
       fc.string(),
-      fc.record({ contentBlockIndex: fc.nat(3), delta: fc.oneof(fc.record({ text: fc.string() }), fc.record({ toolUse: fc.record({ input: fc.anything() }) }), fc.record({ reasoningContent: fc.dictionary(fc.constantFrom('text', 'signature', 'redactedContent'), fc.anything()) }), fc.record({ citation: fc.jsonValue() })), start: fc.oneof(fc.record({ toolUse: fc.record({ toolUseId: fc.string(), name: fc.string() }) }), fc.jsonValue()) }).map((value) => JSON.stringify(value)),
-      fc.record({ stopReason: fc.constantFrom('end_turn', 'tool_use', 'max_tokens', 'x'), usage: fc.jsonValue() }).map((value) => JSON.stringify(value)),
+      fc
+        .record({
+          contentBlockIndex: fc.nat(3),
+          delta: fc.oneof(
+            fc.record({ text: fc.string() }),
+            fc.record({ toolUse: fc.record({ input: fc.anything() }) }),
+            fc.record({ reasoningContent: fc.dictionary(fc.constantFrom('text', 'signature', 'redactedContent'), fc.anything()) }),
+            fc.record({ citation: fc.jsonValue() }),
+          ),
+          start: fc.oneof(fc.record({ toolUse: fc.record({ toolUseId: fc.string(), name: fc.string() }) }), fc.jsonValue()),
+        })
+        .map((value) => JSON.stringify(value)),
+      fc
+        .record({ stopReason: fc.constantFrom('end_turn', 'tool_use', 'max_tokens', 'x'), usage: fc.jsonValue() })
+        .map((value) => JSON.stringify(value)),
     ),
   )
   it('give balanced events or a typed error', () => {
@@ -327,7 +464,22 @@ describe('any bytes', () => {
     )
   })
   it('cut anywhere, a stream gives the same events, and a cut off one never looks complete', () => {
-    const bytes = Buffer.concat([start, thought('Hm'), signed('S'), stop(0), text('Grüße 🎉', 1), text('!', 1), stop(1), call(2, 'a', 'f'), args(2, '{}'), stop(2), end('tool_use'), usage].map(([type, payload]) => awsEvent(type, payload)))
+    const bytes = Buffer.concat(
+      [
+        start,
+        thought('Hm'),
+        signed('S'),
+        stop(0),
+        text('Grüße 🎉', 1),
+        text('!', 1),
+        stop(1),
+        call(2, 'a', 'f'),
+        args(2, '{}'),
+        stop(2),
+        end('tool_use'),
+        usage,
+      ].map(([type, payload]) => awsEvent(type, payload)),
+    )
     const run = (length: number, cut: number): ModelEvent[] => {
       const out: ModelEvent[] = []
       const decoder = bedrockConverse.decoder({ input: [] }, bedrockTarget())

@@ -171,7 +171,8 @@ export class BedrockDecoder implements Decoder {
     if (typeof delta['text'] === 'string') {
       if (delta['text'] === '') return
       writer.text(delta['text'])
-      if (open === undefined) this.#blocks.set(index, (open = { ...openBlock('text'), textStart: Math.max(0, writer.textLength - delta['text'].length) }))
+      if (open === undefined)
+        this.#blocks.set(index, (open = { ...openBlock('text'), textStart: Math.max(0, writer.textLength - delta['text'].length) }))
     }
     if (isObject(delta['reasoningContent'])) this.#reasoning(index, delta['reasoningContent'])
     if (isObject(delta['toolUse'])) {

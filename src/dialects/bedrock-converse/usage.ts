@@ -2,14 +2,18 @@ import { createUsage } from '../../core/usage.ts'
 import type { Usage } from '../../core/usage.ts'
 import { isObject } from '../shared/json.ts'
 
-const count = (...values: readonly unknown[]): number => values.find((value): value is number => typeof value === 'number' && Number.isFinite(value) && value > 0) ?? 0
+const count = (...values: readonly unknown[]): number =>
+  values.find((value): value is number => typeof value === 'number' && Number.isFinite(value) && value > 0) ?? 0
 
 /** `usage` in the gateway's normal form: here the input counts neither what was read from a cache nor what was written to it. */
 export function decodeUsage(raw: { readonly [field: string]: unknown }): Usage {
   const read = count(raw['cacheReadInputTokens'], raw['cacheReadInputTokenCount'])
   const written = count(raw['cacheWriteInputTokens'], raw['cacheWriteInputTokenCount'])
   const details = Array.isArray(raw['cacheDetails']) ? raw['cacheDetails'] : []
-  const hour = details.reduce((sum: number, entry: unknown) => (isObject(entry) && entry['ttl'] === '1h' ? sum + count(entry['inputTokens']) : sum), 0)
+  const hour = details.reduce(
+    (sum: number, entry: unknown) => (isObject(entry) && entry['ttl'] === '1h' ? sum + count(entry['inputTokens']) : sum),
+    0,
+  )
   return createUsage({
     inputTokens: count(raw['inputTokens']) + read + written,
     cachedTokens: read,

@@ -14,7 +14,12 @@ export const PLAN = 'tool_plan'
 export const THINKING = 'thinking'
 
 /** The conversation as messages; files go into `documents`. `extraSystem` is text the encoder adds. */
-export function encodeMessages(conversation: Conversation, target: CohereTarget, extraSystem: readonly string[], documents: Documents): CohereMessage[] {
+export function encodeMessages(
+  conversation: Conversation,
+  target: CohereTarget,
+  extraSystem: readonly string[],
+  documents: Documents,
+): CohereMessage[] {
   const system = [...conversation.system.map(({ parts }) => joinTexts(parts)), ...extraSystem].filter((text) => text.trim() !== '').join('\n\n')
   const messages: CohereMessage[] = system === '' ? [] : [{ role: 'system', content: system }]
   const user = (parts: readonly ContentPart[]): void => {
@@ -78,7 +83,11 @@ function toolMessages(results: readonly ToolResult[], target: CohereTarget, mess
       } else texts.push('[The tool also returned media this model cannot read.]')
     }
     const text = texts.join('\n')
-    messages.push({ role: 'tool', tool_call_id: callId, content: (target.options.tool_result_documents ? asDocuments(text) : undefined) ?? (text === '' ? '(no output)' : text) })
+    messages.push({
+      role: 'tool',
+      tool_call_id: callId,
+      content: (target.options.tool_result_documents ? asDocuments(text) : undefined) ?? (text === '' ? '(no output)' : text),
+    })
   }
   return attachments
 }

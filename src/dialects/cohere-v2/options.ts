@@ -17,9 +17,15 @@ export const cohereV2Options = z.strictObject({
     .enum(['none', 'plan', 'all'])
     .default('all')
     .describe('What of earlier turns with tool calls goes back to the endpoint that wrote it: nothing, the plan, or thoughts too.'),
-  tool_result_documents: z.boolean().default(true).describe('Results that are JSON lists of objects become documents, one each, which answers can cite.'),
+  tool_result_documents: z
+    .boolean()
+    .default(true)
+    .describe('Results that are JSON lists of objects become documents, one each, which answers can cite.'),
   strict_tools: z.boolean().default(false).describe('Send `strict_tools` when every tool is strict.'),
-  schema_with_tools: z.boolean().default(false).describe('A response format is taken beside tools and documents; else it is asked for in the prompt.'),
+  schema_with_tools: z
+    .boolean()
+    .default(false)
+    .describe('A response format is taken beside tools and documents; else it is asked for in the prompt.'),
   max_temperature: z.number().positive().default(1).describe('Higher temperatures are lowered to this.'),
   safety_mode: z.enum(['CONTEXTUAL', 'STRICT', 'OFF']).optional(),
   citation_mode: z.enum(['FAST', 'ACCURATE', 'OFF']).optional().describe('`citation_options.mode`.'),

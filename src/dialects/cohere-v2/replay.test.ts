@@ -19,7 +19,9 @@ const present = existsSync(join(fixtures, 'index.json'))
 if (!present) console.warn(`recordings not found at ${fixtures}: cohere-v2 replay skipped`)
 
 const steps = present
-  ? (JSON.parse(readFileSync(join(fixtures, 'index.json'), 'utf8')) as { steps: Step[] }[]).flatMap((scenario) => scenario.steps).filter(({ dialect }) => dialect === 'cohere-v2')
+  ? (JSON.parse(readFileSync(join(fixtures, 'index.json'), 'utf8')) as { steps: Step[] }[])
+      .flatMap((scenario) => scenario.steps)
+      .filter(({ dialect }) => dialect === 'cohere-v2')
   : []
 const named = (list: readonly Step[]): [string, Step][] => list.map((step) => [step.response.replace(/^cohere-v2\/cohere\//, ''), step])
 const read = (step: Step): string => readFileSync(join(fixtures, step.response), 'utf8')
@@ -33,7 +35,14 @@ interface Message {
 interface Frame {
   type?: string
   index?: number
-  delta?: { message?: { tool_plan?: string; content?: { text?: string; thinking?: string }; tool_calls?: NonNullable<Message['tool_calls']>[number]; citations?: NonNullable<Message['citations']>[number] } }
+  delta?: {
+    message?: {
+      tool_plan?: string
+      content?: { text?: string; thinking?: string }
+      tool_calls?: NonNullable<Message['tool_calls']>[number]
+      citations?: NonNullable<Message['citations']>[number]
+    }
+  }
 }
 interface Folded {
   text: string
@@ -57,7 +66,12 @@ function foldFrames(frames: readonly Frame[]): Folded {
     const message = delta?.message
     folded.text += message?.content?.text ?? ''
     folded.reasoning += (type === 'tool-plan-delta' ? message?.tool_plan : undefined) ?? message?.content?.thinking ?? ''
-    if (type === 'tool-call-start') folded.calls[index] = { callId: message!.tool_calls!.id, name: message!.tool_calls!.function.name, text: message!.tool_calls!.function.arguments ?? '' }
+    if (type === 'tool-call-start')
+      folded.calls[index] = {
+        callId: message!.tool_calls!.id,
+        name: message!.tool_calls!.function.name,
+        text: message!.tool_calls!.function.arguments ?? '',
+      }
     if (type === 'tool-call-delta') folded.calls[index]!.text += message?.tool_calls?.function.arguments ?? ''
     if (type === 'citation-start') folded.cited.push(...message!.citations!.sources.map(() => message!.citations!.text))
   }
@@ -97,13 +111,21 @@ describe.skipIf(!present)('recorded answers', () => {
     cohereV2.decoder({ input: [] }, cohereTarget({ stream: false })).body(read(step), out)
     expectSame(out, foldMessage(body.message))
     const end = out.at(-1)
-    expect(end?.type === 'response-end' && end.usage).toMatchObject({ outputTokens: body.usage.tokens.output_tokens, cachedTokens: body.usage.cached_tokens ?? 0 })
+    expect(end?.type === 'response-end' && end.usage).toMatchObject({
+      outputTokens: body.usage.tokens.output_tokens,
+      cachedTokens: body.usage.cached_tokens ?? 0,
+    })
   })
 
   it.each(named(answers.filter(({ response }) => !response.endsWith('.json'))))('stream %s', (_name, step) => {
     const raw = read(step)
-    const lines = raw.split('\n').map((line) => line.replace(/^data: /, '')).filter((line) => line.startsWith('{'))
-    const framed = step.response.endsWith('.sse') ? raw : `${lines.map((line) => `event: ${(JSON.parse(line) as Frame).type}\ndata: ${line}\n\n`).join('')}data: [DONE]\n\n`
+    const lines = raw
+      .split('\n')
+      .map((line) => line.replace(/^data: /, ''))
+      .filter((line) => line.startsWith('{'))
+    const framed = step.response.endsWith('.sse')
+      ? raw
+      : `${lines.map((line) => `event: ${(JSON.parse(line) as Frame).type}\ndata: ${line}\n\n`).join('')}data: [DONE]\n\n`
     const bytes = Buffer.from(framed)
     const whole = decodeStream(bytes, bytes.length)
     expectSame(whole, foldFrames(lines.map((line) => JSON.parse(line) as Frame)))
@@ -112,7 +134,9 @@ describe.skipIf(!present)('recorded answers', () => {
   })
 
   it.each(named(steps.filter(({ status }) => status >= 400)))('failure %s', (_name, step) => {
-    expect(cohereV2.decodeError(step.status, {}, read(step), cohereTarget()).errorType).toBe(step.status === 401 ? 'authentication' : 'context_length_exceeded')
+    expect(cohereV2.decodeError(step.status, {}, read(step), cohereTarget()).errorType).toBe(
+      step.status === 401 ? 'authentication' : 'context_length_exceeded',
+    )
   })
 
   it('covers the folder', () => {

@@ -10,7 +10,12 @@ import { cohereV2 } from './index.ts'
 const user = (content: unknown): InputItem => ({ type: 'message', role: 'user', content })
 
 interface Body {
-  readonly messages: readonly { readonly role: string; readonly content?: unknown; readonly tool_call_id?: string; readonly tool_calls?: readonly { readonly id: string }[] }[]
+  readonly messages: readonly {
+    readonly role: string
+    readonly content?: unknown
+    readonly tool_call_id?: string
+    readonly tool_calls?: readonly { readonly id: string }[]
+  }[]
   readonly tools?: readonly { readonly function: JsonObject }[]
   readonly [field: string]: unknown
 }
@@ -23,7 +28,9 @@ function encode(request: Partial<ModelRequest>, overrides: TargetOverrides = {})
 describe('encoding, by golden file', () => {
   it.each(Object.entries(REQUESTS))('%s', async (name, [request, overrides]) => {
     const { path, body, dropped } = cohereV2.encodeRequest(request, cohereTarget(overrides))
-    await expect(`${JSON.stringify({ path, body: JSON.parse(body), dropped }, undefined, 2)}\n`).toMatchFileSnapshot(`__fixtures__/requests/${name}.json`)
+    await expect(`${JSON.stringify({ path, body: JSON.parse(body), dropped }, undefined, 2)}\n`).toMatchFileSnapshot(
+      `__fixtures__/requests/${name}.json`,
+    )
   })
 })
 
@@ -47,7 +54,11 @@ describe('any conversation', () => {
   const item = fc.oneof(
     fc.record({ type: fc.constant('message'), role: fc.constantFrom('user', 'assistant', 'system'), content: text }),
     fc.record({ type: fc.constant('function_call'), call_id: id, name: fc.constantFrom('f', 'g-h'), arguments: fc.constantFrom('', '{"a":1}') }),
-    fc.record({ type: fc.constant('function_call_output'), call_id: id, output: fc.oneof(text, fc.constant([{ type: 'input_image', image_url: 'data:image/png;base64,iVBORw0KGgo=' }])) }),
+    fc.record({
+      type: fc.constant('function_call_output'),
+      call_id: id,
+      output: fc.oneof(text, fc.constant([{ type: 'input_image', image_url: 'data:image/png;base64,iVBORw0KGgo=' }])),
+    }),
   )
   it('obeys the rules of the service', () => {
     fc.assert(
@@ -61,13 +72,21 @@ describe('any conversation', () => {
     for (const [request, overrides] of Object.values(REQUESTS)) checkRules(encode(request, overrides).body)
   })
   it('gives tools names without hyphens, and finds the way back', () => {
-    const { body } = encode({ tools: [{ type: 'function', name: 'get-it' }, { type: 'function', name: '1st tool' }] })
+    const { body } = encode({
+      tools: [
+        { type: 'function', name: 'get-it' },
+        { type: 'function', name: '1st tool' },
+      ],
+    })
     for (const tool of body.tools ?? []) expect(tool.function['name']).toMatch(/^[a-zA-Z_][a-zA-Z0-9_]*$/)
   })
 })
 
 describe('tool choice', () => {
-  const tools = [{ type: 'function', name: 'a' }, { type: 'function', name: 'b' }]
+  const tools = [
+    { type: 'function', name: 'a' },
+    { type: 'function', name: 'b' },
+  ]
   it.each<[string, ModelRequest['tool_choice'], unknown, number]>([
     ['auto', 'auto', undefined, 2],
     ['none', 'none', 'NONE', 2],
@@ -95,7 +114,12 @@ describe('media', () => {
     expect(() => encode({ input: [user([part])] }, overrides)).toThrow(expect.objectContaining({ errorType: 'invalid_prompt', failover: 'next' }))
   })
   it('reads remote files here, and leaves images to the vendor', () => {
-    const input = [user([{ type: 'input_image', image_url: 'https://a.test/1' }, { type: 'input_file', file_url: 'https://a.test/2' }])]
+    const input = [
+      user([
+        { type: 'input_image', image_url: 'https://a.test/1' },
+        { type: 'input_file', file_url: 'https://a.test/2' },
+      ]),
+    ]
     expect(cohereV2.mediaUrls?.({ input }, cohereTarget())).toEqual(['https://a.test/2'])
   })
 })

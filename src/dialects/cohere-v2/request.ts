@@ -118,7 +118,9 @@ function planFormat(request: ModelRequest, target: CohereTarget, hasTools: boole
 }
 
 const hasFiles = (request: ModelRequest): boolean =>
-  request.input.some((item) => 'content' in item && Array.isArray(item['content']) && item['content'].some((part: { type?: unknown }) => part.type === 'input_file'))
+  request.input.some(
+    (item) => 'content' in item && Array.isArray(item['content']) && item['content'].some((part: { type?: unknown }) => part.type === 'input_file'),
+  )
 
 function encodeParameters(request: ModelRequest, target: CohereTarget, dropped: string[]): Body {
   const { supports, options } = target
@@ -131,13 +133,24 @@ function encodeParameters(request: ModelRequest, target: CohereTarget, dropped: 
   take('temperature', 'temperature', supports.has('temperature'), within('temperature', request.temperature, 0, options.max_temperature, dropped))
   take('top_p', 'p', supports.has('top_p'), within('top_p', request.top_p, 0.01, 0.99, dropped))
   take('top_k', 'k', supports.has('top_k'), within('top_k', request.top_k, 0, 500, dropped))
-  take('frequency_penalty', 'frequency_penalty', supports.has('frequency_penalty'), within('frequency_penalty', request.frequency_penalty, 0, 1, dropped))
+  take(
+    'frequency_penalty',
+    'frequency_penalty',
+    supports.has('frequency_penalty'),
+    within('frequency_penalty', request.frequency_penalty, 0, 1, dropped),
+  )
   take('presence_penalty', 'presence_penalty', supports.has('presence_penalty'), within('presence_penalty', request.presence_penalty, 0, 1, dropped))
   take('seed', 'seed', supports.has('seed'), request['seed'])
-  take('max_output_tokens', 'max_tokens', supports.has('max_tokens'), within('max_output_tokens', request.max_output_tokens, 1, target.maxOutputTokens, dropped))
+  take(
+    'max_output_tokens',
+    'max_tokens',
+    supports.has('max_tokens'),
+    within('max_output_tokens', request.max_output_tokens, 1, target.maxOutputTokens, dropped),
+  )
   const stop = stopSequences(request)
   if (stop.length > 0) take('stop', 'stop_sequences', supports.has('stop'), stop)
-  if ((request.top_logprobs ?? 0) > 0 || request.include?.includes('message.output_text.logprobs') === true) take('top_logprobs', 'logprobs', supports.has('logprobs'), true)
+  if ((request.top_logprobs ?? 0) > 0 || request.include?.includes('message.output_text.logprobs') === true)
+    take('top_logprobs', 'logprobs', supports.has('logprobs'), true)
   return body
 }
 
@@ -170,15 +183,36 @@ function encodeThinking(request: ModelRequest, target: CohereTarget, dropped: st
 
 /** Fields that are handled above, or that say nothing this format could act on. */
 const HANDLED: ReadonlySet<string> = new Set([
-  ...GATEWAY_FIELDS, 'input', 'instructions', 'tools', 'tool_choice', 'parallel_tool_calls', 'max_output_tokens', 'temperature', 'top_p', 'top_k',
-  'frequency_penalty', 'presence_penalty', 'seed', 'stop', 'stop_sequences', 'top_logprobs', 'include', 'reasoning', 'text', 'prompt_cache_key', 'client_metadata',
+  ...GATEWAY_FIELDS,
+  'input',
+  'instructions',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'max_output_tokens',
+  'temperature',
+  'top_p',
+  'top_k',
+  'frequency_penalty',
+  'presence_penalty',
+  'seed',
+  'stop',
+  'stop_sequences',
+  'top_logprobs',
+  'include',
+  'reasoning',
+  'text',
+  'prompt_cache_key',
+  'client_metadata',
 ])
 
 function noteIgnored(request: ModelRequest, dropped: string[]): void {
   for (const [field, value] of Object.entries(request)) {
     if (HANDLED.has(field) || value == null) continue
     const saysNothing =
-      (field === 'truncation' && value === 'disabled') || (field === 'background' && value === false) || (field === 'service_tier' && (value === 'auto' || value === 'default'))
+      (field === 'truncation' && value === 'disabled') ||
+      (field === 'background' && value === false) ||
+      (field === 'service_tier' && (value === 'auto' || value === 'default'))
     if (!saysNothing) dropped.push(field)
   }
   if (request.text?.verbosity != null) dropped.push('text.verbosity')

@@ -14,19 +14,35 @@ import { CohereDecoder } from './stream.ts'
 
 type Frame = { readonly type: string; readonly [field: string]: unknown }
 
-const message = (type: string, inner: unknown, index?: number): Frame => ({ type, ...(index === undefined ? {} : { index }), delta: { message: inner } })
-const start: Frame = { id: 'up-1', type: 'message-start', delta: { message: { role: 'assistant', content: [], tool_plan: '', tool_calls: [], citations: [] } } }
+const message = (type: string, inner: unknown, index?: number): Frame => ({
+  type,
+  ...(index === undefined ? {} : { index }),
+  delta: { message: inner },
+})
+const start: Frame = {
+  id: 'up-1',
+  type: 'message-start',
+  delta: { message: { role: 'assistant', content: [], tool_plan: '', tool_calls: [], citations: [] } },
+}
 const plan = (text: string): Frame => message('tool-plan-delta', { tool_plan: text })
 const open = (kind: 'text' | 'thinking', index = 0): Frame => message('content-start', { content: { type: kind, [kind]: '' } }, index)
 const text = (delta: string, index = 0): Frame => message('content-delta', { content: { text: delta } }, index)
 const thinking = (delta: string, index = 0): Frame => message('content-delta', { content: { thinking: delta } }, index)
 const close = (index = 0): Frame => ({ type: 'content-end', index })
-const call = (index: number, id: string, name: string, args: unknown = ''): Frame => message('tool-call-start', { tool_calls: { id, type: 'function', function: { name, arguments: args } } }, index)
+const call = (index: number, id: string, name: string, args: unknown = ''): Frame =>
+  message('tool-call-start', { tool_calls: { id, type: 'function', function: { name, arguments: args } } }, index)
 const args = (index: number, piece: string): Frame => message('tool-call-delta', { tool_calls: { function: { arguments: piece } } }, index)
 const callEnd = (index: number): Frame => ({ type: 'tool-call-end', index })
 const cite = (citation: object): Frame => message('citation-start', { citations: citation }, 0)
-const USAGE = { billed_units: { input_tokens: 5, output_tokens: 3 }, tokens: { input_tokens: 100, output_tokens: 20, reasoning_tokens: 7, image_tokens: 11 }, cached_tokens: 64 }
-const end = (finish_reason: string | undefined = 'COMPLETE', more: object = {}): Frame => ({ type: 'message-end', delta: { ...(finish_reason === undefined ? {} : { finish_reason }), usage: USAGE, ...more } })
+const USAGE = {
+  billed_units: { input_tokens: 5, output_tokens: 3 },
+  tokens: { input_tokens: 100, output_tokens: 20, reasoning_tokens: 7, image_tokens: 11 },
+  cached_tokens: 64,
+}
+const end = (finish_reason: string | undefined = 'COMPLETE', more: object = {}): Frame => ({
+  type: 'message-end',
+  delta: { ...(finish_reason === undefined ? {} : { finish_reason }), usage: USAGE, ...more },
+})
 
 function decode(frames: readonly Frame[], request: ModelRequest = { input: [] }, fast = true): ModelEvent[] {
   const out: ModelEvent[] = []
@@ -50,11 +66,25 @@ function failure(act: () => unknown): GatewayError {
 
 const last = (events: readonly ModelEvent[]) => events.at(-1) as Extract<ModelEvent, { type: 'response-end' }>
 const annotations = (events: readonly ModelEvent[]) => events.flatMap((event) => (event.type === 'annotation' ? [event.annotation] : []))
-const envelopes = (events: readonly ModelEvent[]) => events.flatMap((event) => (event.type === 'item-end' && typeof event.item?.['encrypted_content'] === 'string' ? [openReasoning(event.item['encrypted_content'])] : []))
+const envelopes = (events: readonly ModelEvent[]) =>
+  events.flatMap((event) =>
+    event.type === 'item-end' && typeof event.item?.['encrypted_content'] === 'string' ? [openReasoning(event.item['encrypted_content'])] : [],
+  )
 
 describe('content', () => {
   it('is thoughts, then text', () => {
-    const events = decode([start, open('thinking'), thinking('Let '), thinking('me'), close(), open('text', 1), text('Hel', 1), text('lo', 1), close(1), end()])
+    const events = decode([
+      start,
+      open('thinking'),
+      thinking('Let '),
+      thinking('me'),
+      close(),
+      open('text', 1),
+      text('Hel', 1),
+      text('lo', 1),
+      close(1),
+      end(),
+    ])
     expect(foldEvents(events)).toMatchObject({ reasoning: 'Let me', text: 'Hello', calls: [] })
     expect(envelopes(events)).toEqual([{ format: 'unknown', scope: 'acme', text: 'Let me', data: 'thinking' }])
     expect(events[0]).toEqual({ type: 'response-start', upstreamId: 'up-1' })
@@ -65,7 +95,9 @@ describe('content', () => {
     expect(envelopes(events)).toMatchObject([{ data: 'tool_plan' }])
   })
   it('keeps a plan and thoughts apart', () => {
-    expect(envelopes(decode([start, plan('p'), open('thinking'), thinking('t'), close(), open('text', 1), text('x', 1), end()])).map((each) => each?.data)).toEqual(['tool_plan', 'thinking'])
+    expect(
+      envelopes(decode([start, plan('p'), open('thinking'), thinking('t'), close(), open('text', 1), text('x', 1), end()])).map((each) => each?.data),
+    ).toEqual(['tool_plan', 'thinking'])
   })
   it('is decoded the same with and without the short way', () => {
     const piece = fc.tuple(fc.constantFrom('text', 'thinking', 'plan'), fc.string({ unit: 'grapheme', maxLength: 12 }))
@@ -80,12 +112,31 @@ describe('content', () => {
 
 describe('tool calls', () => {
   it('run beside each other', () => {
-    const events = decode([start, call(0, 'a', 'f'), args(0, '{"n":'), args(0, '1}'), callEnd(0), call(1, 'b', 'f', null), callEnd(1), call(2, 'c', 'g', 'null'), callEnd(2), end('TOOL_CALL')])
-    expect(foldEvents(events).calls.map(({ callId, text: each }) => [callId, each])).toEqual([['a', '{"n":1}'], ['b', '{}'], ['c', '{}']])
+    const events = decode([
+      start,
+      call(0, 'a', 'f'),
+      args(0, '{"n":'),
+      args(0, '1}'),
+      callEnd(0),
+      call(1, 'b', 'f', null),
+      callEnd(1),
+      call(2, 'c', 'g', 'null'),
+      callEnd(2),
+      end('TOOL_CALL'),
+    ])
+    expect(foldEvents(events).calls.map(({ callId, text: each }) => [callId, each])).toEqual([
+      ['a', '{"n":1}'],
+      ['b', '{}'],
+      ['c', '{}'],
+    ])
     expect(last(events).reason).toBe('tool_calls')
   })
   it('cut off by the limit are incomplete', () => {
-    expect(decode([start, call(0, 'a', 'f'), args(0, '{"n": "x'), callEnd(0), end('MAX_TOKENS')])).toContainEqual({ type: 'item-end', key: 'c0', item: { status: 'incomplete' } })
+    expect(decode([start, call(0, 'a', 'f'), args(0, '{"n": "x'), callEnd(0), end('MAX_TOKENS')])).toContainEqual({
+      type: 'item-end',
+      key: 'c0',
+      item: { status: 'incomplete' },
+    })
   })
   it('come back under the names of the caller', () => {
     const request: ModelRequest = { input: [], tools: [{ type: 'custom', name: 'apply-patch' }] }
@@ -99,7 +150,14 @@ describe('citations', () => {
   const web = { type: 'tool', id: 'x:0', tool_output: { url: 'https://a.test/', title: 'A' } }
   const file = { type: 'document', id: 'doc:1', document: { id: 'doc:1', title: 'facts.txt' } }
   it('stand at their place, one annotation per source', () => {
-    const events = decode([start, open('text'), text('Ruby is fun.'), cite({ start: 0, end: 4, text: 'Ruby', sources: [web, file], type: 'TEXT_CONTENT' }), close(), end()])
+    const events = decode([
+      start,
+      open('text'),
+      text('Ruby is fun.'),
+      cite({ start: 0, end: 4, text: 'Ruby', sources: [web, file], type: 'TEXT_CONTENT' }),
+      close(),
+      end(),
+    ])
     expect(annotations(events)).toEqual([
       { type: 'url_citation', url: 'https://a.test/', title: 'A', start_index: 0, end_index: 4 },
       { type: 'file_citation', file_id: 'doc:1', filename: 'facts.txt', index: 0 },
@@ -110,18 +168,47 @@ describe('citations', () => {
     expect(annotations(events)).toMatchObject([{ start_index: 5, end_index: 9 }])
   })
   it('count from their content block', () => {
-    const events = decode([start, open('thinking'), thinking('Hm'), close(), open('text', 1), text('One. ', 1), close(1), open('text', 2), text('Two.', 2), cite({ start: 0, end: 3, text: 'Two', sources: [web], content_index: 2 }), close(2), end()])
+    const events = decode([
+      start,
+      open('thinking'),
+      thinking('Hm'),
+      close(),
+      open('text', 1),
+      text('One. ', 1),
+      close(1),
+      open('text', 2),
+      text('Two.', 2),
+      cite({ start: 0, end: 3, text: 'Two', sources: [web], content_index: 2 }),
+      close(2),
+      end(),
+    ])
     expect(annotations(events)).toMatchObject([{ start_index: 5, end_index: 8 }])
   })
   it('wait for their text, and leave thoughts alone', () => {
-    const events = decode([start, open('text'), text('Ru'), cite({ start: 0, end: 4, sources: [web] }), cite({ start: 0, end: 1, sources: [web], type: 'THINKING_CONTENT' }), text('by'), close(), end()])
+    const events = decode([
+      start,
+      open('text'),
+      text('Ru'),
+      cite({ start: 0, end: 4, sources: [web] }),
+      cite({ start: 0, end: 1, sources: [web], type: 'THINKING_CONTENT' }),
+      text('by'),
+      close(),
+      end(),
+    ])
     expect(annotations(events)).toMatchObject([{ start_index: 0, end_index: 4 }])
   })
 })
 
 describe('the end', () => {
   it('brings usage: tokens, not what is billed', () => {
-    expect(last(decode([start, text('a'), end()])).usage).toMatchObject({ inputTokens: 111, cachedTokens: 64, outputTokens: 20, reasoningTokens: 7, totalTokens: 131, raw: USAGE })
+    expect(last(decode([start, text('a'), end()])).usage).toMatchObject({
+      inputTokens: 111,
+      cachedTokens: 64,
+      outputTokens: 20,
+      reasoningTokens: 7,
+      totalTokens: 131,
+      raw: USAGE,
+    })
     const billed = { type: 'message-end', delta: { finish_reason: 'COMPLETE', usage: { billed_units: { input_tokens: 5, output_tokens: 3 } } } }
     expect(last(decode([start, text('a'), billed])).usage).toMatchObject({ inputTokens: 5, outputTokens: 3 })
   })
@@ -154,7 +241,9 @@ describe('the end', () => {
   })
   it('an error in the stream is an error', () => {
     const decoder = new CohereDecoder({ input: [] }, cohereTarget())
-    expect(failure(() => decoder.push('{"id":"x","message":"too many tokens: size limit exceeded"}', undefined, [])).errorType).toBe('context_length_exceeded')
+    expect(failure(() => decoder.push('{"id":"x","message":"too many tokens: size limit exceeded"}', undefined, [])).errorType).toBe(
+      'context_length_exceeded',
+    )
     expect(failure(() => decoder.push('{"message":"slow down, rate limit exceeded"}', 'error', [])).errorType).toBe('rate_limit_exceeded')
   })
 })
@@ -176,12 +265,35 @@ describe('errors before the stream', () => {
 })
 
 describe('any bytes', () => {
-  const part = fc.dictionary(fc.constantFrom('text', 'thinking', 'type', 'id', 'function', 'start', 'end', 'sources'), fc.oneof(fc.string(), fc.nat(20), fc.constant(null), fc.constant({ name: 'f', arguments: '{' }), fc.constant([{ id: 'x' }])))
-  const inner = fc.dictionary(fc.constantFrom('tool_plan', 'content', 'tool_calls', 'citations'), fc.oneof(fc.string(), part, fc.array(part, { maxLength: 2 })))
+  const part = fc.dictionary(
+    fc.constantFrom('text', 'thinking', 'type', 'id', 'function', 'start', 'end', 'sources'),
+    fc.oneof(fc.string(), fc.nat(20), fc.constant(null), fc.constant({ name: 'f', arguments: '{' }), fc.constant([{ id: 'x' }])),
+  )
+  const inner = fc.dictionary(
+    fc.constantFrom('tool_plan', 'content', 'tool_calls', 'citations'),
+    fc.oneof(fc.string(), part, fc.array(part, { maxLength: 2 })),
+  )
   const frame = fc.oneof(
     fc.string(),
     fc.json(),
-    fc.record({ type: fc.constantFrom('message-start', 'tool-plan-delta', 'content-start', 'content-delta', 'content-end', 'tool-call-start', 'tool-call-delta', 'tool-call-end', 'citation-start', 'x'), index: fc.nat(2), delta: fc.record({ message: inner }) }).map((value) => JSON.stringify(value)),
+    fc
+      .record({
+        type: fc.constantFrom(
+          'message-start',
+          'tool-plan-delta',
+          'content-start',
+          'content-delta',
+          'content-end',
+          'tool-call-start',
+          'tool-call-delta',
+          'tool-call-end',
+          'citation-start',
+          'x',
+        ),
+        index: fc.nat(2),
+        delta: fc.record({ message: inner }),
+      })
+      .map((value) => JSON.stringify(value)),
     fc.constant(JSON.stringify(end())),
   )
   it('give balanced events or a typed error, as frames and as a body', () => {
@@ -223,6 +335,8 @@ describe('answers, by golden file', () => {
       if (!(error instanceof GatewayError)) throw error
       failed = `failed: ${error.errorType} (${error.failover}) ${error.message}\n`
     }
-    await expect(`${out.map((event) => JSON.stringify(event)).join('\n')}\n${failed}`).toMatchFileSnapshot(join(folder, name.replace('.sse', '.events.jsonl')))
+    await expect(`${out.map((event) => JSON.stringify(event)).join('\n')}\n${failed}`).toMatchFileSnapshot(
+      join(folder, name.replace('.sse', '.events.jsonl')),
+    )
   })
 })

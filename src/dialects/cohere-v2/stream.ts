@@ -43,7 +43,8 @@ const hasOnly = (value: Json, ...keys: readonly string[]): boolean => Object.key
 
 /** Reads the one text of a delta; undefined when the frame says anything else. */
 function readDelta(frame: unknown, kind: Writes): string | undefined {
-  if (!isObject(frame) || !hasOnly(frame, 'type', 'index', 'delta') || !isObject(frame['delta']) || !hasOnly(frame['delta'], 'message')) return undefined
+  if (!isObject(frame) || !hasOnly(frame, 'type', 'index', 'delta') || !isObject(frame['delta']) || !hasOnly(frame['delta'], 'message'))
+    return undefined
   const { message } = frame['delta']
   if (!isObject(message)) return undefined
   if (kind === PLAN) return frame['type'] === 'tool-plan-delta' && hasOnly(message, PLAN) ? asString(message[PLAN]) : undefined
@@ -106,7 +107,11 @@ export class CohereDecoder implements Decoder {
     }
     this.#start(value)
     if (typeof message[PLAN] === 'string') this.#reason(PLAN, message[PLAN])
-    const content = Array.isArray(message['content']) ? message['content'] : typeof message['content'] === 'string' ? [{ text: message['content'] }] : []
+    const content = Array.isArray(message['content'])
+      ? message['content']
+      : typeof message['content'] === 'string'
+        ? [{ text: message['content'] }]
+        : []
     content.forEach((part: unknown, index) => isObject(part) && this.#content(part, index, true))
     const calls = Array.isArray(message['tool_calls']) ? message['tool_calls'] : []
     calls.forEach((call: unknown, index) => isObject(call) && this.#callStart(call, index))
@@ -167,7 +172,8 @@ export class CohereDecoder implements Decoder {
         return this.#end(delta)
       default:
         // An error names no type: it is a message on its own.
-        if (typeof frame['message'] === 'string' || frame['error'] !== undefined) throw errorFromPayload(frame, { providerName: this.#target.providerName })
+        if (typeof frame['message'] === 'string' || frame['error'] !== undefined)
+          throw errorFromPayload(frame, { providerName: this.#target.providerName })
     }
   }
 
@@ -251,7 +257,10 @@ export class CohereDecoder implements Decoder {
     const reason: FinishReason = finish === 'stop' || finish === 'tool_calls' ? (writer.hasCalls ? 'tool_calls' : 'stop') : finish
     if (!writer.hasContent && (reason === 'stop' || reason === 'tool_calls')) throw this.#unavailable('an empty answer')
     this.finished = true
-    writer.end(reason, { ...(this.#native === undefined ? {} : { nativeReason: this.#native }), ...(this.#usage === undefined ? {} : { usage: this.#usage }) })
+    writer.end(reason, {
+      ...(this.#native === undefined ? {} : { nativeReason: this.#native }),
+      ...(this.#usage === undefined ? {} : { usage: this.#usage }),
+    })
   }
 
   /** The reason as a reason; throws where it is a failure. */
@@ -260,7 +269,8 @@ export class CohereDecoder implements Decoder {
     const finish = FINISH[this.#native ?? 'COMPLETE'] ?? 'stop'
     if (isReason(finish)) return finish
     if (finish === 'content_policy_violation' && this.#writer.hasContent) return 'content_filter'
-    if (finish === 'provider_unavailable' && typeof error === 'string' && error !== '') throw errorFromPayload({ message: error }, { providerName, status: 500 })
+    if (finish === 'provider_unavailable' && typeof error === 'string' && error !== '')
+      throw errorFromPayload({ message: error }, { providerName, status: 500 })
     throw this.#unavailable(`an answer that ended with "${this.#native}"`, undefined, finish)
   }
 

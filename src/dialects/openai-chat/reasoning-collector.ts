@@ -48,7 +48,9 @@ export class ReasoningCollector {
     this.#details = []
     if (details.length > 0) return this.#detailFields(details)
     const format = this.#options.reasoning_format
-    return text === '' ? { format: publicReasoningFormat(format) } : { format: publicReasoningFormat(format), encrypted_content: sealReasoning({ format, scope: this.#scope, text }) }
+    return text === ''
+      ? { format: publicReasoningFormat(format) }
+      : { format: publicReasoningFormat(format), encrypted_content: sealReasoning({ format, scope: this.#scope, text }) }
   }
 
   #detailFields(details: readonly Detail[]): ReasoningFields {

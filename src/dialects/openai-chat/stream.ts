@@ -248,7 +248,11 @@ export class ChatDecoder implements Decoder {
     const format = this.#target.options.reasoning_format
     this.#busy = true
     this.#splitter.end(this.#sink)
-    this.#writer.opaqueReasoning({ format: publicReasoningFormat(format), signature, encrypted_content: sealReasoning({ format, scope: this.#target.scope, signature }) })
+    this.#writer.opaqueReasoning({
+      format: publicReasoningFormat(format),
+      signature,
+      encrypted_content: sealReasoning({ format, scope: this.#target.scope, signature }),
+    })
   }
 
   #learn(data: string, frame: Json, event: ModelEvent): void {

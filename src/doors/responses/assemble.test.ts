@@ -20,7 +20,9 @@ function assembler(stream: boolean, options: Partial<AssemblerOptions> = {}): As
 const end: ModelEvent = { type: 'response-end', reason: 'stop', usage: createUsage({ inputTokens: 5, outputTokens: 3 }) }
 const message = (key: string): ModelEvent => ({ type: 'item-start', key, item: { type: 'message', role: 'assistant', content: [] } })
 const call = (key: string, callId = `call_${key}`): ModelEvent => ({
-  type: 'item-start', key, item: { type: 'function_call', call_id: callId, name: 'look', arguments: '' },
+  type: 'item-start',
+  key,
+  item: { type: 'function_call', call_id: callId, name: 'look', arguments: '' },
 })
 const text = (key: string, delta: string): ModelEvent => ({ type: 'text-delta', key, delta })
 const args = (key: string, delta: string): ModelEvent => ({ type: 'arguments-delta', key, delta })
@@ -44,16 +46,29 @@ describe('Assembler', () => {
     const body = stream([message('m'), text('m', 'Hel'), { type: 'text-delta', key: 'm', delta: 'lo', plain: true }, close('m'), end])
     const { events, text: whole } = checkWire(body)
     expect(events.map((event) => event.type.slice('response.'.length))).toEqual([
-      'created', 'in_progress', 'output_item.added', 'content_part.added', 'output_text.delta', 'output_text.delta', 'output_text.done',
-      'content_part.done', 'output_item.done', 'completed',
+      'created',
+      'in_progress',
+      'output_item.added',
+      'content_part.added',
+      'output_text.delta',
+      'output_text.delta',
+      'output_text.done',
+      'content_part.done',
+      'output_item.done',
+      'completed',
     ])
     expect(whole).toBe('Hello')
   })
 
   it('gives the usage in both vocabularies', () => {
     expect(json([message('m'), text('m', 'x'), close('m'), end])['usage']).toMatchObject({
-      input_tokens: 5, output_tokens: 3, total_tokens: 8, prompt_tokens: 5, completion_tokens: 3,
-      input_tokens_details: { cached_tokens: 0 }, output_tokens_details: { reasoning_tokens: 0 },
+      input_tokens: 5,
+      output_tokens: 3,
+      total_tokens: 8,
+      prompt_tokens: 5,
+      completion_tokens: 3,
+      input_tokens_details: { cached_tokens: 0 },
+      output_tokens_details: { reasoning_tokens: 0 },
     })
   })
 
@@ -69,7 +84,9 @@ describe('Assembler', () => {
   })
 
   it('mints a call id that is missing, repeated or too long', () => {
-    const { output } = checkWire(stream([call('a', 'c'), close('a'), call('b', 'c'), close('b'), call('d', ''), close('d'), call('e', 'x'.repeat(65)), close('e'), end]))
+    const { output } = checkWire(
+      stream([call('a', 'c'), close('a'), call('b', 'c'), close('b'), call('d', ''), close('d'), call('e', 'x'.repeat(65)), close('e'), end]),
+    )
     const ids = output.map((item) => item['call_id'] as string)
     expect(ids[0]).toBe('c')
     expect(new Set(ids).size).toBe(4)
@@ -84,9 +101,16 @@ describe('Assembler', () => {
       end,
     ]
     expect(checkWire(stream(events)).output[0]).toMatchObject({
-      summary: [], content: [{ type: 'reasoning_text', text: 'think' }], signature: 'sig', format: 'anthropic-claude-v1', encrypted_content: 'sb1.x.',
+      summary: [],
+      content: [{ type: 'reasoning_text', text: 'think' }],
+      signature: 'sig',
+      format: 'anthropic-claude-v1',
+      encrypted_content: 'sb1.x.',
     })
-    expect(checkWire(stream(events, { mirrorReasoning: true })).output[0]).toMatchObject({ summary: [{ text: 'think' }], content: [{ text: 'think' }] })
+    expect(checkWire(stream(events, { mirrorReasoning: true })).output[0]).toMatchObject({
+      summary: [{ text: 'think' }],
+      content: [{ text: 'think' }],
+    })
   })
 
   it('carries built-in items and unknown item types with their progress events', () => {
@@ -115,7 +139,10 @@ describe('Assembler', () => {
   })
 
   it('calls a refusal without any content a content filter', () => {
-    expect(json([{ type: 'response-end', reason: 'refusal' }])).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'content_filter' } })
+    expect(json([{ type: 'response-end', reason: 'refusal' }])).toMatchObject({
+      status: 'incomplete',
+      incomplete_details: { reason: 'content_filter' },
+    })
   })
 
   it('ends a broken answer with response.failed that carries the partial output', () => {
@@ -125,7 +152,11 @@ describe('Assembler', () => {
     const { terminal, output } = checkWire(subject.takeWire())
     expect(terminal.type).toBe('response.failed')
     expect(terminal['response']).toMatchObject({ error: { code: 'server_error' }, error_type: 'provider_overloaded', completed_at: null })
-    expect(output.map((item) => [item.type, item['status']])).toEqual([['message', 'incomplete'], ['function_call', 'incomplete'], ['function_call', 'completed']])
+    expect(output.map((item) => [item.type, item['status']])).toEqual([
+      ['message', 'incomplete'],
+      ['function_call', 'incomplete'],
+      ['function_call', 'completed'],
+    ])
     expect(output[1]!['arguments']).toBe('{"x')
   })
 
@@ -140,9 +171,11 @@ describe('Assembler', () => {
 describe('Assembler properties', () => {
   const delta = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('"', '\\', '\n', '\ud83d', 'é', '{"a":1}'))
   const item = fc.oneof(
-    fc.array(fc.tuple(fc.constantFrom('text', 'text', 'refusal', 'note'), delta, fc.option(fc.nat(1), { nil: undefined })), { maxLength: 5 })
+    fc
+      .array(fc.tuple(fc.constantFrom('text', 'text', 'refusal', 'note'), delta, fc.option(fc.nat(1), { nil: undefined })), { maxLength: 5 })
       .map((parts) => ({ kind: 'message' as const, parts })),
-    fc.array(fc.tuple(fc.constantFrom('text', 'summary'), delta, fc.option(fc.nat(1), { nil: undefined })), { maxLength: 5 })
+    fc
+      .array(fc.tuple(fc.constantFrom('text', 'summary'), delta, fc.option(fc.nat(1), { nil: undefined })), { maxLength: 5 })
       .map((parts) => ({ kind: 'reasoning' as const, parts })),
     fc.array(delta, { maxLength: 4 }).map((parts) => ({ kind: 'function_call' as const, parts })),
     fc.array(delta, { maxLength: 4 }).map((parts) => ({ kind: 'custom_tool_call' as const, parts })),
@@ -155,7 +188,8 @@ describe('Assembler properties', () => {
         const [kind, value, number] = part as [string, string, number | undefined]
         const place = number === undefined ? {} : { part: number }
         if (kind === 'refusal') return { type: 'refusal-delta', key, delta: value, ...place }
-        if (kind === 'note') return { type: 'annotation', key, annotation: { type: 'url_citation', url: value, title: '', start_index: 0, end_index: 0 } }
+        if (kind === 'note')
+          return { type: 'annotation', key, annotation: { type: 'url_citation', url: value, title: '', start_index: 0, end_index: 0 } }
         return { type: 'text-delta', key, delta: value, plain: /^[a-z]*$/.test(value), ...place }
       }
       if (spec.kind === 'reasoning') {
@@ -189,9 +223,19 @@ describe('Assembler properties', () => {
   it('gives balanced, dense, monotone events that add up to the JSON answer, for any events cut anywhere', () => {
     fc.assert(
       fc.property(
-        fc.array(item, { maxLength: 5 }), fc.array(fc.nat(), { maxLength: 20 }), fc.nat(), fc.boolean(), fc.boolean(),
+        fc.array(item, { maxLength: 5 }),
+        fc.array(fc.nat(), { maxLength: 20 }),
+        fc.nat(),
+        fc.boolean(),
+        fc.boolean(),
         (specs, picks, cutAt, breaks, mirrorReasoning) => {
-          const events = [...interleave(specs.map((spec, i) => eventsOf(spec, `k${i}`)), picks), end]
+          const events = [
+            ...interleave(
+              specs.map((spec, i) => eventsOf(spec, `k${i}`)),
+              picks,
+            ),
+            end,
+          ]
           const kept = breaks ? events.slice(0, cutAt % events.length) : events
           const streamed = assembler(true, { mirrorReasoning })
           const collected = assembler(false, { mirrorReasoning })

@@ -42,9 +42,22 @@ interface Slot {
 }
 
 const ID_PREFIXES: { readonly [type: string]: string } = {
-  message: 'msg_', reasoning: 'rs_', function_call: 'fc_', custom_tool_call: 'ctc_', web_search_call: 'ws_', file_search_call: 'fs_',
-  image_generation_call: 'ig_', code_interpreter_call: 'ci_', computer_call: 'cu_', mcp_list_tools: 'mcpl_', mcp_call: 'mcp_',
-  mcp_approval_request: 'mcpr_', local_shell_call: 'lsh_', shell_call: 'sh_', apply_patch_call: 'apc_', compaction: 'cmp_',
+  message: 'msg_',
+  reasoning: 'rs_',
+  function_call: 'fc_',
+  custom_tool_call: 'ctc_',
+  web_search_call: 'ws_',
+  file_search_call: 'fs_',
+  image_generation_call: 'ig_',
+  code_interpreter_call: 'ci_',
+  computer_call: 'cu_',
+  mcp_list_tools: 'mcpl_',
+  mcp_call: 'mcp_',
+  mcp_approval_request: 'mcpr_',
+  local_shell_call: 'lsh_',
+  shell_call: 'sh_',
+  apply_patch_call: 'apc_',
+  compaction: 'cmp_',
 }
 /** Items whose id the caller sends back to whoever minted it. */
 const KEEPS_ID: ReadonlySet<string> = new Set(['mcp_approval_request'])
@@ -222,7 +235,8 @@ export class Assembler {
 
   #create(item: OutputItem, minted: string | undefined): OpenItem {
     const index = this.#output.length
-    const id = minted ?? (KEEPS_ID.has(item.type) && item.id ? item.id : undefined) ?? `${ID_PREFIXES[item.type] ?? 'item_'}${this.#options.newId(24)}`
+    const id =
+      minted ?? (KEEPS_ID.has(item.type) && item.id ? item.id : undefined) ?? `${ID_PREFIXES[item.type] ?? 'item_'}${this.#options.newId(24)}`
     switch (item.type) {
       case 'message':
         return new OpenMessage(this.#wire, id, index, item as MessageItem)

@@ -69,7 +69,8 @@ export function outputText(output: readonly OutputItem[]): string {
     if (item.type !== 'message') continue
     const content = item['content']
     if (!Array.isArray(content)) continue
-    for (const part of content as readonly { readonly type: string; readonly text?: string }[]) if (part.type === 'output_text') text += part.text ?? ''
+    for (const part of content as readonly { readonly type: string; readonly text?: string }[])
+      if (part.type === 'output_text') text += part.text ?? ''
   }
   return text
 }

@@ -62,7 +62,10 @@ export function createManagementApp(options: ManagementOptions, routes: readonly
     return reply.code(rendered.status).headers(rendered.headers).send(rendered.body)
   })
   app.setNotFoundHandler((request, reply) => {
-    const rendered = renderError(new GatewayError('not_found', `There is no ${request.method} ${request.url.split('?', 1)[0]!.slice(0, 200)}`), request.id)
+    const rendered = renderError(
+      new GatewayError('not_found', `There is no ${request.method} ${request.url.split('?', 1)[0]!.slice(0, 200)}`),
+      request.id,
+    )
     return reply.code(rendered.status).headers(rendered.headers).send(rendered.body)
   })
   for (const add of routes) add(app)

@@ -12,7 +12,8 @@ export function generationRoutes(options: GenerationRouteOptions): ManagementRou
   return (app) => {
     app.get<{ Querystring: { id?: string } }>('/api/v1/generation', { config: { access: 'any' } }, async (request) => {
       const { id } = request.query
-      if (typeof id !== 'string' || id === '') throw new GatewayError('invalid_request', 'id: the id of a generation is expected, as in ?id=gen-...', { path: 'id' })
+      if (typeof id !== 'string' || id === '')
+        throw new GatewayError('invalid_request', 'id: the id of a generation is expected, as in ?id=gen-...', { path: 'id' })
       const generation = await options.find(id, callerOf(request).owner.workspaceId)
       if (generation === undefined) throw new GatewayError('not_found', `There is no generation ${id.slice(0, 100)}`)
       return { data: presentGeneration(generation) }

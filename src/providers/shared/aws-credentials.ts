@@ -25,9 +25,13 @@ export function awsKeysOf(text: string, account: AwsAccount): AwsKeys | undefine
   if (!SECRET_KEY.test(text)) return undefined
   const { access_key_id: accessKeyId, session_token: sessionToken } = account
   if (accessKeyId === undefined) {
-    throw new GatewayError('authentication', 'A secret access key needs its id: set AWS_ACCESS_KEY_ID, or write the key as <id>:<secret>, or use an API key of the service', {
-      credentialDead: true,
-    })
+    throw new GatewayError(
+      'authentication',
+      'A secret access key needs its id: set AWS_ACCESS_KEY_ID, or write the key as <id>:<secret>, or use an API key of the service',
+      {
+        credentialDead: true,
+      },
+    )
   }
   return { accessKeyId, secretAccessKey: text, ...(sessionToken === undefined ? {} : { sessionToken }) }
 }

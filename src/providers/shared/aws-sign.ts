@@ -14,7 +14,16 @@ export interface AwsScope {
 
 const ALGORITHM = 'AWS4-HMAC-SHA256'
 /** Headers that proxies change on the way, or that the connection sets itself. */
-const UNSIGNED: ReadonlySet<string> = new Set(['authorization', 'connection', 'content-length', 'expect', 'user-agent', 'accept', 'accept-encoding', 'x-amzn-trace-id'])
+const UNSIGNED: ReadonlySet<string> = new Set([
+  'authorization',
+  'connection',
+  'content-length',
+  'expect',
+  'user-agent',
+  'accept',
+  'accept-encoding',
+  'x-amzn-trace-id',
+])
 
 /**
  * Signature version 4 in the `authorization` header: the request as given, plus `x-amz-date`, the session token if there is one and the
