@@ -111,6 +111,7 @@ export async function createApp({ config: initial, env, logger }: AppOptions): P
     catalog: () => catalog,
     defaults: () => ({ ...config.defaults, cooldown: config.routing.cooldown, sticky: config.routing.sticky }),
     retries: () => config.routing.retries,
+    streamFailure: () => config.routing.stream_failure,
     sink,
     costOf: computeCost,
     tools: tooling.tools, toolLimits: tooling.toolLimits, newId: randomId,

@@ -178,7 +178,7 @@ describe('wrong values', () => {
       'sever: {}',
       'sever: unknown key; did you mean server? (known: $schema, server, providers, models, catalog, defaults, routing, limits, network, tools, destinations, storage, logging)',
     ],
-    ['routing: { stickiness: true }', 'routing.stickiness: unknown key; expected one of: cooldown, retries, sticky'],
+    ['routing: { stickiness: true }', 'routing.stickiness: unknown key; expected one of: cooldown, retries, sticky, stream_failure'],
     ['routing: { retries: sometimes }', 'routing.retries: "sometimes"; expected true or false'],
     ['providers: { slug: acme }', 'providers: a mapping; expected a list'],
     ['providers: [{ name: Acme }]', 'providers[0].slug: missing; expected text'],

@@ -160,7 +160,12 @@ export const configSchema = section({
     model: text('a model such as acme/small').optional(),
     plugins: list(z.looseObject({ id: text() }, { error: 'a mapping with an id, such as {id: web}' })).default([]),
   }).prefault({}),
-  routing: section({ cooldown: flag().default(true), retries: flag().default(true), sticky: flag().default(true) }).prefault({}),
+  routing: section({
+    cooldown: flag().default(true),
+    retries: flag().default(true),
+    sticky: flag().default(true),
+    stream_failure: choice(['fail', 'continue', 'buffer']).default('fail'),
+  }).prefault({}),
   limits: section({
     credits: price().nullable().optional(),
     requests_per_minute: whole(1).nullable().optional(),

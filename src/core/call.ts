@@ -77,12 +77,20 @@ export interface Call {
   readonly sessionId?: string
   readonly requestId?: string
   readonly origin: CallOrigin
+  /** What happens to a stream that breaks after its first content; undefined: as configured. */
+  readonly streamFailure?: StreamFailure
   /** Id of the endpoint that served the step before: planned first, so that a call of several upstream answers stays where it began. */
   readonly preferredEndpoint?: string
   readonly trace: CallTrace
   /** The items of the answer so far; set by the front door that assembles them. */
   output: () => readonly OutputItem[]
 }
+
+/**
+ * `fail`: the failure is told in-band. `continue`: the next endpoint goes on where the answer broke. `buffer`: the answer is held back until
+ * it is complete, so that another endpoint can still give all of it.
+ */
+export type StreamFailure = 'fail' | 'continue' | 'buffer'
 
 export interface CallOrigin {
   readonly apiType: 'responses' | 'chat_completions' | 'messages'

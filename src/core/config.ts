@@ -1,4 +1,5 @@
 import type { Secret } from '../lib/secret.ts'
+import type { StreamFailure } from './call.ts'
 import type { EndpointPolicies, Modality, Parameter } from './capability.ts'
 import type { JsonObject } from './item.ts'
 import type { Pricing } from './pricing.ts'
@@ -18,7 +19,7 @@ export interface Config {
   readonly models: readonly ModelConfig[]
   readonly catalog: { readonly open: boolean }
   readonly defaults: { readonly model?: string; readonly plugins: readonly ({ readonly id: string } & JsonObject)[] }
-  readonly routing: { readonly cooldown: boolean; readonly retries: boolean; readonly sticky: boolean }
+  readonly routing: { readonly cooldown: boolean; readonly retries: boolean; readonly sticky: boolean; readonly stream_failure: StreamFailure }
   readonly limits: LimitsConfig
   readonly network: { readonly allowPrivate: { readonly destinations: boolean; readonly tools: boolean; readonly media: boolean } }
   readonly tools: ToolsConfig

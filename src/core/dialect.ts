@@ -72,6 +72,11 @@ export interface Dialect<Options = unknown> {
   decodeError(status: number, headers: { readonly [name: string]: string | string[] | undefined }, body: string, target: Target<Options>): GatewayError
   /** Remote URLs whose bytes this dialect must inline; fetched before `encodeRequest`. Default: none. */
   mediaUrls?(request: ModelRequest, target: Target<Options>): readonly string[]
+  /**
+   * Whether the upstream goes on with an answer begun when it is the last assistant message. False: it refuses, or begins anew.
+   * Default: unknown, which is tried.
+   */
+  prefills?(request: ModelRequest, target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean | undefined
   /** Whether the upstream runs tools of this type itself (`web_search`). Default: it runs none. */
   hosts?(toolType: string, options: Options): boolean
 }

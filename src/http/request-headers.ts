@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import type { CallOrigin } from '../core/call.ts'
+import type { CallOrigin, StreamFailure } from '../core/call.ts'
+import { GatewayError } from '../core/error.ts'
 
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/
 const MAX_TEXT = 512
@@ -32,6 +33,16 @@ export function originOf(request: IncomingMessage, apiType: CallOrigin['apiType'
     ...(referer === undefined ? {} : { referer }),
     ...(title === undefined ? {} : { title }),
   }
+}
+
+const STREAM_FAILURES: ReadonlySet<string> = new Set<StreamFailure>(['fail', 'continue', 'buffer'])
+const isStreamFailure = (value: string): value is StreamFailure => STREAM_FAILURES.has(value)
+
+/** What the caller wants of a stream that breaks; undefined when the header is absent. Throws `invalid_request` for other words. */
+export function streamFailureOf(request: IncomingMessage): StreamFailure | undefined {
+  const value = one(request.headers['x-gateway-stream-failure'])?.trim().toLowerCase()
+  if (value === undefined || isStreamFailure(value)) return value
+  throw new GatewayError('invalid_request', 'x-gateway-stream-failure: expected fail, continue or buffer', { path: 'x-gateway-stream-failure' })
 }
 
 /** Headers that ask for the routing metadata, and the field each puts it under; the last three are known from the public service. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Call, CallOrigin, Handler, Owner } from '../core/call.ts'
+import type { Call, CallOrigin, Handler, Owner, StreamFailure } from '../core/call.ts'
 import { asGatewayError, GatewayError } from '../core/error.ts'
 import type { OutputItem } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
@@ -11,7 +11,7 @@ import { JsonError, parseJson } from '../lib/json.ts'
 import { readBody } from './body.ts'
 import { renderError } from './error-handler.ts'
 import type { RecentItems } from './recent-items.ts'
-import { metadataFields, originOf, requestIdOf, textHeader } from './request-headers.ts'
+import { metadataFields, originOf, requestIdOf, streamFailureOf, textHeader } from './request-headers.ts'
 import { SseBody, type KeepAlive } from './sse-body.ts'
 
 export interface ResponsesRouteOptions {
@@ -59,10 +59,14 @@ async function serve(options: ResponsesRouteOptions, request: IncomingMessage, r
   try {
     if (!options.accepting()) throw new GatewayError('provider_overloaded', 'The gateway is shutting down', { headers: { connection: 'close' }, retryAfterMs: 1000 })
     const owner = options.authenticate(request.headers.authorization)
+    const streamFailure = streamFailureOf(request)
     const body = parse(await readBody(request, options.bodyLimitBytes))
     const resolveReference = (id: string): OutputItem | undefined => options.recentItems.find(owner.workspaceId, id)
     const modelRequest = decodeResponsesRequest(body, sessionOf(request), { resolveReference })
-    call = createCall(options, { id, receivedAt, requestId, owner, request: modelRequest, signal: gone.signal, origin: originOf(request, 'responses') })
+    call = createCall(options, {
+      id, receivedAt, requestId, owner, request: modelRequest, signal: gone.signal, origin: originOf(request, 'responses'),
+      ...(streamFailure === undefined ? {} : { streamFailure }),
+    })
     assembler = createAssembler(options, call, metadataFields(request))
     call.output = () => assembler!.output()
     if (call.stream) {
@@ -122,6 +126,7 @@ interface CallInput {
   readonly request: ModelRequest
   readonly signal: AbortSignal
   readonly origin: CallOrigin
+  readonly streamFailure?: StreamFailure
 }
 
 function createCall(options: ResponsesRouteOptions, input: CallInput): Call {

@@ -1,9 +1,11 @@
-import type { AttemptRecord, Call, Handler } from '../core/call.ts'
-import type { Catalog } from '../core/endpoint.ts'
+import type { AttemptRecord, Call, Handler, StreamFailure } from '../core/call.ts'
+import type { Catalog, Pricing } from '../core/endpoint.ts'
 import { asGatewayError, GatewayError } from '../core/error.ts'
 import { isContentEvent, type ModelEvent } from '../core/event.ts'
+import type { Cost } from '../core/generation.ts'
 import type { Credential } from '../core/provider.ts'
 import type { ModelRequest } from '../core/request.ts'
+import type { Usage } from '../core/usage.ts'
 import { sleep } from '../lib/sleep.ts'
 import { finalError, isCredentialFailure, nextStep, type Try } from '../router/failover.ts'
 import type { Health } from '../router/health.ts'
@@ -14,12 +16,17 @@ import { runAttempt, type AttemptDependencies } from './attempt.ts'
 import type { CredentialPools } from './credential-pool.ts'
 import type { Limits } from './limits.ts'
 import type { OwnCredentials } from './own-credentials.ts'
+import { AnswerBuffer, Continuation } from './stream-failure.ts'
 
 export interface FallbackOptions extends AttemptDependencies {
   /** The current snapshot; replaced as a whole on reload. */
   readonly catalog: () => Catalog
   readonly defaults: () => RoutingDefaults
   readonly retries: () => boolean
+  /** For calls that do not say. Default `fail`. */
+  readonly streamFailure?: () => StreamFailure
+  /** Money of a usage at an endpoint's prices: an answer of several endpoints is paid to each. */
+  readonly costOf: (usage: Usage, pricing: Pricing) => Cost
   readonly health: Health
   readonly sticky: Sticky
   readonly pools: CredentialPools
@@ -45,6 +52,19 @@ interface Route {
   request: ModelRequest
   strippedReasoning: boolean
   beginBy: number | undefined
+  readonly buffers: boolean
+  /** For callers who opted into continuation. */
+  readonly continuation: Continuation | undefined
+}
+
+/** How far an attempt came. */
+interface Outcome {
+  committed: boolean
+  /** The endpoint began to answer, whether the caller has seen it or not. */
+  begun: boolean
+  sent: boolean
+  readonly startedAt: number
+  credential: Credential | undefined
 }
 
 /**
@@ -57,9 +77,10 @@ export function createFallback(options: FallbackOptions): Handler {
     let index = 0
     for (;;) {
       const attempt = route.plan.attempts[index]!
-      const outcome = { committed: false, sent: false, startedAt: call.clock.now(), credential: undefined as Credential | undefined }
+      const outcome: Outcome = { committed: false, begun: false, sent: false, startedAt: call.clock.now(), credential: undefined }
       try {
-        yield* tryAttempt(options, call, route, index, attempt, outcome)
+        const events = tryAttempt(options, call, route, index, attempt, outcome)
+        yield* route.continuation === undefined ? events : route.continuation.through(events)
         return
       } catch (thrown) {
         const error = asGatewayError(thrown)
@@ -69,12 +90,33 @@ export function createFallback(options: FallbackOptions): Handler {
         }
         // What stopped an attempt before it was made (a budget, no usable credential) says nothing of its endpoint.
         if (outcome.sent) settleFailure(options, attempt, outcome.credential, error)
-        if (outcome.committed) throw error
-        route.tries.push({ index, startedAt: outcome.startedAt, error })
-        index = await nextAttempt(options, call, route, index, error)
+        const failure = afterCommit(call, route, attempt, error, outcome)
+        // An endpoint that had begun in time has used up none of the time to begin.
+        if (outcome.begun) route.beginBy = undefined
+        route.tries.push({ index, startedAt: outcome.startedAt, error: failure })
+        index = await nextAttempt(options, call, route, index, failure)
       }
     }
   }
+}
+
+/**
+ * What a failure means for the attempts after it. Throws what the caller is told when it has seen a part of the answer and nobody may go
+ * on with it: always the failure that broke the answer, never one of those who were to continue it.
+ */
+function afterCommit(call: Call, route: Route, { endpoint }: PlannedAttempt, error: GatewayError, outcome: Outcome): GatewayError {
+  const { continuation } = route
+  if (continuation === undefined) {
+    if (outcome.committed) throw error
+    if (outcome.begun) call.trace.params['stream_failure'] = 'an answer that broke while it was held back was left for another attempt'
+    return error
+  }
+  const continued = continuation.original !== undefined
+  if (!outcome.committed && !continued) return error
+  if (outcome.committed) continuation.broke(error, route.request, endpoint)
+  if (!continuation.canContinue(route.request)) throw continuation.original ?? error
+  // The request itself was good enough for the first endpoint: what this one refuses is the beginning of the answer.
+  return continued && error.failover === 'never' && error.details.source === 'provider' ? error.with({ failover: 'next' }) : error
 }
 
 async function plan(options: FallbackOptions, call: Call): Promise<Route> {
@@ -95,7 +137,12 @@ async function plan(options: FallbackOptions, call: Call): Promise<Route> {
   call.trace.rejected = planned.rejected
   Object.assign(call.trace.params, planned.params)
   if (planned.error !== undefined) throw planned.error
-  return { plan: preferring(planned, call.preferredEndpoint), session, own, tries: [], used: new Map(), request, strippedReasoning: false, beginBy: undefined }
+  const mode = call.streamFailure ?? options.streamFailure?.() ?? 'fail'
+  return {
+    plan: preferring(planned, call.preferredEndpoint), session, own, tries: [], used: new Map(), request, strippedReasoning: false, beginBy: undefined,
+    buffers: mode === 'buffer',
+    continuation: mode === 'continue' ? new Continuation(options.costOf) : undefined,
+  }
 }
 
 /** The plan with the endpoint that served the step before in front, if it is still among the attempts. */
@@ -113,8 +160,7 @@ async function loadPins(options: FallbackOptions, catalog: Catalog, session: Sti
 }
 
 async function* tryAttempt(
-  options: FallbackOptions, call: Call, route: Route, index: number, attempt: PlannedAttempt,
-  outcome: { committed: boolean; sent: boolean; credential: Credential | undefined },
+  options: FallbackOptions, call: Call, route: Route, index: number, attempt: PlannedAttempt, outcome: Outcome,
 ): AsyncGenerator<readonly ModelEvent[], void> {
   const { endpoint } = attempt
   const asked = options.beforeAttempt?.(call, attempt)
@@ -127,7 +173,11 @@ async function* tryAttempt(
   if (credential !== undefined) record.credentialId = credential.id
   options.health.started(endpoint.id)
   outcome.sent = true
-  const request = bound === undefined ? route.request : { ...route.request, max_output_tokens: bound.maxOutputTokens }
+  const { continuation } = route
+  const continues = continuation?.original !== undefined
+  const wanted = continues ? continuation.request(route.request) : route.request
+  const request = bound === undefined ? wanted : { ...wanted, max_output_tokens: bound.maxOutputTokens }
+  const buffer = route.buffers ? new AnswerBuffer() : undefined
   let held: (readonly ModelEvent[])[] = []
   let heldEvents = 0
   let last: ModelEvent | undefined
@@ -135,17 +185,20 @@ async function* tryAttempt(
     last = events[events.length - 1]
     const first = events[0]
     if (first?.type === 'response-start' && first.upstreamId !== undefined) record.upstreamId = first.upstreamId
-    if (outcome.committed) yield events
+    if (outcome.committed) yield continues ? continuation.settle(call, events) : events
     else {
       held.push(events)
       heldEvents += events.length
-      if (heldEvents > MAX_HELD_EVENTS) throw new GatewayError('provider_unavailable', `${endpoint.providerName} sends events without content`, { source: 'provider' })
-      if (!events.some(commits)) continue
+      if (!outcome.begun) outcome.begun = events.some(commits)
+      if (heldEvents > MAX_HELD_EVENTS && !outcome.begun) throw new GatewayError('provider_unavailable', `${endpoint.providerName} sends events without content`, { source: 'provider' })
+      if (buffer === undefined ? !outcome.begun : !buffer.take(events)) continue
       outcome.committed = true
+      if (buffer?.full === true) call.trace.params['stream_failure'] = 'the answer outgrew what is held back and was streamed from there on'
+      if (continues) call.trace.params['stream_failure'] = `continued by ${endpoint.providerName} after ${continuation.chars} characters`
       call.trace.served = record
       const batch = held.length === 1 ? events : held.flat()
       held = []
-      yield batch
+      yield continues ? continuation.settle(call, batch) : batch
     }
   }
   settleSuccess(options, call, route, record, last)
@@ -216,16 +269,20 @@ async function nextAttempt(options: FallbackOptions, call: Call, route: Route, i
   const used = route.used.get(usedKey(attempt))
   const lastCredential = call.trace.attempts.at(-1)?.credentialId
   if (lastCredential !== undefined && (error.details.credentialDead === true || error.errorType === 'rate_limit_exceeded')) used?.add(lastCredential)
+  const { continuation } = route
+  const begun = continuation?.original !== undefined
+  const skip = begun ? new Set(attempts.flatMap(({ endpoint }, n) => (continuation.suits(endpoint, route.request) ? [] : [n]))) : undefined
   const step = nextStep({
+    ...(skip === undefined ? {} : { committed: true, resume: true, skip }),
     attempts,
     tries: route.tries,
     now: call.clock.now(),
     random: call.random,
     retries: options.retries(),
-    spareCredentials: used !== undefined && options.pools.hasOther(connection, used, ownOf(route, attempt)) ? 1 : 0,
+    spareCredentials: skip?.has(index) !== true && used !== undefined && options.pools.hasOther(connection, used, ownOf(route, attempt)) ? 1 : 0,
     ...(route.beginBy === undefined ? {} : { beginBy: route.beginBy }),
   })
-  if (step.kind === 'fail') throw finalError(attempts, route.tries)
+  if (step.kind === 'fail') throw continuation?.original ?? finalError(attempts, route.tries)
   // Waiting out a rate limit on the only credential means using it again.
   if (step.kind === 'retry' && !step.rotate && error.errorType === 'rate_limit_exceeded' && lastCredential !== undefined) used?.delete(lastCredential)
   if (step.delayMs > 0) await sleep(step.delayMs, call.signal)

@@ -32,6 +32,8 @@ export interface FailoverInput {
   /** The caller has bytes already: only a caller who opted into continuation (`stream_failure: continue`) gets another endpoint. */
   readonly committed?: boolean
   readonly resume?: boolean
+  /** Attempts that cannot go on with what the caller has. */
+  readonly skip?: ReadonlySet<number>
 }
 
 export type Step =
@@ -164,7 +166,7 @@ function nextIndex(input: FailoverInput, from: number): number | undefined {
   for (let step = 1; step < attempts.length; step++) {
     const index = (from + step) % attempts.length
     const attempt = attempts[index]
-    if (attempt === undefined || tried.has(index)) continue
+    if (attempt === undefined || tried.has(index) || input.skip?.has(index) === true) continue
     const { endpoint } = attempt
     if (refusedModels.has(endpoint.model) || silent.has(endpoint.id)) continue
     if (providerTries(input, index).length >= MAX_TRIES) continue

@@ -1,7 +1,8 @@
 import type { Dialect } from '../../core/dialect.ts'
+import { reasoningWish } from '../shared/reasoning-options.ts'
 import { mediaToInline } from './content.ts'
 import { decodeMessagesError } from './error.ts'
-import { anthropicMessagesOptions } from './options.ts'
+import { anthropicMessagesOptions, rulesFor } from './options.ts'
 import type { AnthropicMessagesOptions } from './options.ts'
 import { encodeRequest } from './request.ts'
 import { MessagesDecoder } from './stream.ts'
@@ -31,5 +32,9 @@ export const anthropicMessages: Dialect<AnthropicMessagesOptions> = {
   decoder: (request, target) => new MessagesDecoder(request, target),
   decodeError: (status, headers, body, target) => decodeMessagesError(status, headers, body, target.providerName),
   mediaUrls: mediaToInline,
+  prefills(request, target) {
+    const { prefill, thinking } = rulesFor(target)
+    return prefill && (thinking === 'none' || reasoningWish(request.reasoning).mode !== 'on')
+  },
   hosts: hostsTool,
 }

@@ -28,4 +28,5 @@ export const openAiChat: Dialect<OpenAiChatOptions> = {
   decoder: (request, target) => new ChatDecoder(request, target),
   decodeError: (status, headers, body, target) => classifyUpstreamError({ status, headers, body, providerName: target.providerName }),
   mediaUrls: mediaToInline,
+  prefills: (_request, { options }) => options.prefill,
 }

@@ -34,5 +34,7 @@ export const openAiResponses: Dialect<ResponsesOptions> = {
   decoder: createResponsesDecoder,
   decodeError: (status, headers, body, target) => decodeResponsesError(status, headers, body, target.providerName),
   mediaUrls: responsesMediaUrls,
+  // An assistant message at the end of the input is history here: the model writes another one.
+  prefills: () => false,
   hosts: (type, { builtinTools }) => acceptsBuiltin(type, builtinTools),
 }

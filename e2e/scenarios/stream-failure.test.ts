@@ -1,0 +1,169 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { checkWire } from '../../src/testing/check-wire.ts'
+import { CHAT_USAGE, chatEvents, chatText, startFakeUpstream, status, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
+import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
+import { verifies } from '../requirements.ts'
+
+/** A stream that breaks after its first content, for callers who opted in: another endpoint goes on with it, or gives all of it. */
+let primary: FakeUpstream
+let backup: FakeUpstream
+let third: FakeUpstream
+let gateway: TestGateway
+let more: TestGateway | undefined
+
+const launch = (options: readonly object[] = [], routing: object = {}): Promise<TestGateway> => {
+  const config = chatConfig([primary.url, backup.url, third.url]) as { providers: object[] }
+  const timeouts = { first_token: '2s', idle: '500ms' }
+  return startGateway({ ...config, providers: config.providers.map((provider, n) => ({ ...provider, timeouts, ...options[n] })), routing: { sticky: false, cooldown: false, ...routing } })
+}
+
+beforeEach(async () => {
+  primary = await startFakeUpstream(stream([chatEvents.role(), chatEvents.text('Once upon '), chatEvents.text('a time ')], { then: 'reset' }))
+  backup = await startFakeUpstream(stream(chatText('there was', ' a king')))
+  third = await startFakeUpstream(stream(chatText('there was', ' a queen')))
+  gateway = await launch()
+  more = undefined
+})
+afterEach(async () => {
+  await Promise.all([gateway.close(), more?.close()])
+  await Promise.all([primary, backup, third].map((upstream) => upstream.close()))
+})
+
+type Mode = 'fail' | 'continue' | 'buffer'
+const send = (mode: Mode | undefined, body: object = {}, to = gateway): Promise<Response> =>
+  to.respond(
+    { model: 'acme/small', input: 'Tell me a story', stream: true, provider: { order: ['acme', 'backup1', 'backup2'] }, ...body },
+    { headers: { 'x-gateway-experimental-metadata': 'enabled', ...(mode === undefined ? {} : { 'x-gateway-stream-failure': mode }) } },
+  )
+const ask = async (mode: Mode | undefined, body: object = {}, to = gateway) => {
+  const { terminal, text, output, events } = checkWire(await (await send(mode, body, to)).text())
+  const response = terminal['response'] as { readonly usage: { readonly [field: string]: number }; readonly gateway_metadata: { readonly params: { readonly [name: string]: unknown } } }
+  return { type: terminal.type, text, output, events, response, params: response.gateway_metadata.params }
+}
+const tries = (): readonly number[] => [primary, backup, third].map(({ requests }) => requests.length)
+const refusesPrefill = status(400, { error: { message: 'This model does not support assistant message prefill', type: 'invalid_request_error' } })
+
+describe('stream_failure: continue', () => {
+  it(verifies('F8', 'goes on in the same message, with the answer so far as the last message of the assistant'), async () => {
+    const { type, text, output, params, response } = await ask('continue')
+    expect({ type, text }).toEqual({ type: 'response.completed', text: 'Once upon a time there was a king' })
+    expect(output).toHaveLength(1)
+    expect(output[0]).toMatchObject({ type: 'message', status: 'completed', content: [{ text: 'Once upon a time there was a king' }] })
+    expect((backup.requests[0]!.body['messages'] as object[]).at(-1)).toMatchObject({ role: 'assistant', content: 'Once upon a time' })
+    expect(params['stream_failure']).toBe('continued by Acme 1 after 17 characters')
+    // What the broken endpoint used is an estimate on top of what the other one reports; each is paid at its own price.
+    expect(response.usage['output_tokens']).toBeGreaterThan(CHAT_USAGE.completion_tokens)
+    expect(response.usage['cost']).toBeGreaterThan(0)
+    expect(tries()).toEqual([1, 1, 0])
+  })
+
+  it('takes a repeated beginning away', async () => {
+    backup.script(stream(chatText('Once upon a', ' time there', ' was a king')))
+    primary.script(stream([chatEvents.text('Once upon a time ')], { then: 'hang' }))
+    expect((await ask('continue')).text).toBe('Once upon a time there was a king')
+  })
+
+  it('goes on after a second break', async () => {
+    backup.script(stream([chatEvents.role(), chatEvents.text('there was ')], { then: 'end' }))
+    third.script(stream(chatText('a dragon')))
+    const { text, output } = await ask('continue')
+    expect(text).toBe('Once upon a time there was a dragon')
+    expect(output).toHaveLength(1)
+    expect((third.requests[0]!.body['messages'] as object[]).at(-1)).toMatchObject({ content: 'Once upon a time there was' })
+  })
+
+  it('begins anew after thoughts alone', async () => {
+    primary.script(stream([chatEvents.role(), chatEvents.reasoning('Hm, a story')], { then: 'reset' }))
+    backup.script(stream(chatText('A whole story')))
+    const { type, text, output } = await ask('continue')
+    expect({ type, text }).toEqual({ type: 'response.completed', text: 'A whole story' })
+    expect(output.map((item) => [item.type, item['status']])).toEqual([['reasoning', 'incomplete'], ['message', 'completed']])
+    expect((backup.requests[0]!.body['messages'] as object[]).at(-1)).toMatchObject({ role: 'user' })
+  })
+
+  it('hands on a tool call of the endpoint that goes on', async () => {
+    backup.script(stream([chatEvents.role(), chatEvents.text('let me see'), chatEvents.call(0, 'c1', 'look', '{}'), chatEvents.finish('tool_calls'), chatEvents.usage(), chatEvents.done()]))
+    const { type, output } = await ask('continue', { tools: [{ type: 'function', name: 'look', parameters: { type: 'object' } }] })
+    expect(type).toBe('response.completed')
+    expect(output.map((item) => item.type)).toEqual(['message', 'function_call'])
+  })
+
+  it.each([
+    ['inside a tool call', [chatEvents.role(), chatEvents.text('hm'), chatEvents.call(0, 'c1', 'look', '{"at"')], {}],
+    ['in structured output', [chatEvents.role(), chatEvents.text('{"a":')], { text: { format: { type: 'json_object' } } }],
+  ])('never goes on %s', async (_where, events, body) => {
+    primary.script(stream(events, { then: 'reset' }))
+    expect((await ask('continue', body)).type).toBe('response.failed')
+    expect(tries()).toEqual([1, 0, 0])
+  })
+
+  it(verifies('F14', 'passes by an endpoint that refuses prefill'), async () => {
+    backup.script(refusesPrefill)
+    expect((await ask('continue')).text).toBe('Once upon a time there was a queen')
+    expect(tries()).toEqual([1, 1, 1])
+  })
+
+  it(verifies('F14', 'does not ask an endpoint that is known to refuse prefill'), async () => {
+    more = await launch([{}, { options: { prefill: false } }])
+    expect((await ask('continue', {}, more)).text).toBe('Once upon a time there was a queen')
+    expect(tries()).toEqual([1, 0, 1])
+  })
+
+  it(verifies('F14', 'P12', 'tells of the failure that broke the answer when nobody can go on'), async () => {
+    backup.script(refusesPrefill)
+    third.script(refusesPrefill)
+    const { type, text, response } = await ask('continue')
+    expect({ type, text }).toEqual({ type: 'response.failed', text: 'Once upon a time ' })
+    expect(response).toMatchObject({ error_type: 'provider_unavailable' })
+    expect(JSON.stringify(response)).not.toContain('prefill')
+  })
+
+  it('serves a JSON caller as well', async () => {
+    const response = await send('continue', { stream: false })
+    expect(await response.json()).toMatchObject({ status: 'completed', output_text: 'Once upon a time there was a king' })
+  })
+})
+
+describe('stream_failure: buffer', () => {
+  it(verifies('F8', 'shows nothing of a broken answer and gives all of another'), async () => {
+    primary.script(stream([chatEvents.role(), chatEvents.text('Once ')], { then: 'hang' }))
+    const { type, text, params, response } = await ask('buffer')
+    expect({ type, text }).toEqual({ type: 'response.completed', text: 'there was a king' })
+    expect(params['stream_failure']).toContain('held back')
+    expect(response.usage).toMatchObject({ input_tokens: CHAT_USAGE.prompt_tokens, output_tokens: CHAT_USAGE.completion_tokens })
+  })
+
+  it('answers with an HTTP error when nobody completes one', async () => {
+    for (const upstream of [primary, backup, third]) upstream.script(stream([chatEvents.text('half')], { then: 'hang' }))
+    expect((await send('buffer')).status).toBe(408)
+  })
+
+  it('streams an answer that outgrows the buffer', async () => {
+    const big = 'x'.repeat(256 * 1024)
+    primary.script(stream([chatEvents.role(), ...Array.from({ length: 5 }, () => chatEvents.text(big))], { then: 'reset' }))
+    const { type, text, params } = await ask('buffer')
+    expect(type).toBe('response.failed')
+    expect(text).toHaveLength(5 * big.length)
+    expect(params['stream_failure']).toContain('outgrew')
+    expect(tries()).toEqual([1, 0, 0])
+  })
+})
+
+describe('the choice', () => {
+  it('is to fail unless somebody opts in', async () => {
+    expect((await ask(undefined)).type).toBe('response.failed')
+    expect(tries()).toEqual([1, 0, 0])
+  })
+
+  it('can be made by the operator, and by the caller over him', async () => {
+    more = await launch([], { stream_failure: 'continue' })
+    expect((await ask(undefined, {}, more)).text).toBe('Once upon a time there was a king')
+    expect((await ask('fail', {}, more)).type).toBe('response.failed')
+  })
+
+  it('knows three words', async () => {
+    const response = await send('retry' as Mode)
+    expect(response.status).toBe(400)
+    expect(await response.text()).toContain('expected fail, continue or buffer')
+  })
+})

@@ -1,0 +1,256 @@
+import type { Call } from '../core/call.ts'
+import { addCost } from '../core/cost.ts'
+import type { Endpoint, Pricing } from '../core/endpoint.ts'
+import type { GatewayError } from '../core/error.ts'
+import { isContentEvent, type ModelEvent } from '../core/event.ts'
+import type { Cost } from '../core/generation.ts'
+import type { Annotation, InputItem } from '../core/item.ts'
+import type { ModelRequest } from '../core/request.ts'
+import { addUsage, createUsage, type Usage } from '../core/usage.ts'
+import { estimateRequest } from '../router/estimate.ts'
+import { AnswerFold } from './answer-fold.ts'
+import { Overlap } from './overlap.ts'
+
+/** What an answer held back may come to; an answer beyond it is committed and streams from there on. */
+const MAX_BUFFERED_CHARS = 1024 * 1024
+const MAX_BUFFERED_EVENTS = 65_536
+/** An answer longer than this is not worth being sent again as the beginning of another. */
+const MAX_CONTINUED_CHARS = 256 * 1024
+const CHARS_PER_TOKEN = 4
+/** Least `max_output_tokens` that upstreams accept. */
+const LEAST_OUTPUT_TOKENS = 16
+
+/** `buffer`: decides when an answer that is held back must go out. One per attempt. */
+export class AnswerBuffer {
+  /** The endpoint has begun to answer: what fails from now on has not failed to begin. */
+  begun = false
+  #chars = 0
+  #events = 0
+
+  /** True when the answer is complete or has outgrown the bound. */
+  take(events: readonly ModelEvent[]): boolean {
+    for (const event of events) {
+      if ('delta' in event) this.#chars += event.delta.length
+      this.begun ||= isContentEvent(event)
+    }
+    this.#events += events.length
+    return events.at(-1)?.type === 'response-end' || this.full
+  }
+
+  get full(): boolean {
+    return this.#chars > MAX_BUFFERED_CHARS || this.#events > MAX_BUFFERED_EVENTS
+  }
+}
+
+/** `continue`: what the caller has of a broken answer, and how the next endpoint's events go on with it. One per call. */
+export class Continuation {
+  readonly #fold = new AnswerFold()
+  /** Items the caller sees open, by key. */
+  readonly #open = new Map<string, 'message' | 'reasoning'>()
+  #original: GatewayError | undefined
+  #blocked = false
+  #lastMessage: string | undefined
+  /** Endpoints that had a part in the answer already. */
+  #round = 0
+  #splice: Splice | undefined
+  /** What the endpoints that broke have probably used, and what that costs at their prices. */
+  #spent: { readonly usage: Usage; readonly cost: Cost; readonly chars: number } | undefined
+  readonly #costOf: (usage: Usage, pricing: Pricing) => Cost
+
+  constructor(costOf: (usage: Usage, pricing: Pricing) => Cost) {
+    this.#costOf = costOf
+  }
+
+  /** The failure that broke the answer: what the caller is told when nobody can go on. Undefined while nothing is broken. */
+  get original(): GatewayError | undefined {
+    return this.#original
+  }
+
+  get chars(): number {
+    return this.#fold.chars
+  }
+
+  /** The events of an attempt as the caller may see them. */
+  async *through(attempt: AsyncIterable<readonly ModelEvent[]>): AsyncGenerator<readonly ModelEvent[], void> {
+    for await (const events of attempt) {
+      const shown = this.#splice === undefined ? events : this.#splice.take(events)
+      for (const event of shown) this.#note(event)
+      if (shown.length > 0) yield shown
+    }
+  }
+
+  /** The endpoint that was writing the answer has failed. */
+  broke(error: GatewayError, request: ModelRequest, endpoint: Endpoint): void {
+    this.#original ??= error
+    this.#spend(request, endpoint)
+    const reasoning = [...this.#open].filter(([, type]) => type === 'reasoning').map(([key]) => key)
+    const message = [...this.#open].find(([, type]) => type === 'message')?.[0]
+    const part = message === undefined ? undefined : this.#fold.partOf(message)
+    this.#splice = new Splice(++this.#round, reasoning, message, part?.text ?? '', part?.number)
+  }
+
+  /**
+   * Whether another endpoint can go on at all: never within or after a tool call (its call would be answered by nobody), after a refusal,
+   * after a message that was finished, nor in structured output, whose grammar begins anew.
+   */
+  canContinue(request: ModelRequest): boolean {
+    if (this.#blocked || this.#fold.chars > MAX_CONTINUED_CHARS) return false
+    if (this.#lastMessage === undefined) return true
+    return this.#open.get(this.#lastMessage) === 'message' && (request.text?.format?.type ?? 'text') === 'text'
+  }
+
+  /** Whether this endpoint can: one that is known to refuse assistant prefill, or to begin anew, is not asked. */
+  suits({ connection, upstreamModel }: Endpoint, request: ModelRequest): boolean {
+    return this.#begun() === '' || connection.dialect.prefills?.(request, { options: connection.options, upstreamModel }) !== false
+  }
+
+  /** The request with the answer so far as its last assistant message. Thoughts stay behind: no other provider can read them. */
+  request(base: ModelRequest): ModelRequest {
+    const text = this.#begun()
+    if (text === '') return base
+    const begun: InputItem = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text, annotations: [] }] }
+    const limit = base.max_output_tokens
+    const left = limit == null ? undefined : Math.max(LEAST_OUTPUT_TOKENS, limit - Math.ceil(this.#fold.chars / CHARS_PER_TOKEN))
+    return { ...base, input: [...base.input, begun], ...(left === undefined ? {} : { max_output_tokens: left }) }
+  }
+
+  /** Some servers refuse a beginning that ends in white space. */
+  #begun(): string {
+    return this.#fold.text().trimEnd()
+  }
+
+  #spend(request: ModelRequest, endpoint: Endpoint): void {
+    const before = this.#spent
+    const { chars } = this.#fold
+    const outputTokens = Math.ceil((chars - (before?.chars ?? 0)) / CHARS_PER_TOKEN)
+    const inputTokens = estimateRequest(request).inputTokens + Math.ceil((before?.chars ?? 0) / CHARS_PER_TOKEN)
+    const usage = createUsage({ inputTokens, outputTokens, estimated: true })
+    const cost = this.#costOf(usage, endpoint.pricing)
+    this.#spent = before === undefined ? { usage, cost, chars } : { usage: addUsage(before.usage, usage), cost: addCost(before.cost, cost), chars }
+  }
+
+  /** The end of a continued answer reports, and costs, what all its endpoints used. */
+  settle(call: Call, events: readonly ModelEvent[]): readonly ModelEvent[] {
+    const last = events.at(-1)
+    const { served } = call.trace
+    if (this.#spent === undefined || served === undefined || last?.type !== 'response-end' || last.usage === undefined) return events
+    call.trace.cost = addCost(this.#spent.cost, this.#costOf(last.usage, served.endpoint.pricing))
+    return [...events.slice(0, -1), { ...last, usage: addUsage(this.#spent.usage, last.usage) }]
+  }
+
+  #note(event: ModelEvent): void {
+    if (event.type === 'response-start' || event.type === 'response-end') return
+    this.#fold.push(event)
+    if (event.type === 'item-start') {
+      const { type } = event.item
+      if (type === 'message') this.#lastMessage = event.key
+      if (type === 'message' || type === 'reasoning') this.#open.set(event.key, type)
+      else this.#blocked = true
+    } else if (event.type === 'item-end') this.#open.delete(event.key)
+    else if (event.type === 'refusal-delta') this.#blocked = true
+  }
+}
+
+/** Fits the events of a continuing endpoint to the items the caller has open: fresh keys, the first message joined to the open one. */
+class Splice {
+  readonly #round: number
+  readonly #before: ModelEvent[]
+  readonly #message: string | undefined
+  readonly #number: number | undefined
+  readonly #length: number
+  readonly #overlap: Overlap
+  #joined: string | undefined
+  #firstPart: number | undefined
+  #inFirstPart = true
+  #seenPart = false
+  readonly #dropped = new Set<string>()
+
+  constructor(round: number, reasoning: readonly string[], message: string | undefined, text: string, number: number | undefined) {
+    this.#round = round
+    this.#before = reasoning.map((key) => ({ type: 'item-end', key, item: { status: 'incomplete' } }))
+    this.#message = message
+    this.#number = number
+    this.#length = text.length
+    this.#overlap = new Overlap(text)
+  }
+
+  take(events: readonly ModelEvent[]): readonly ModelEvent[] {
+    const out: ModelEvent[] = this.#before.splice(0)
+    for (const event of events) this.#translate(event, out)
+    return out
+  }
+
+  #translate(event: ModelEvent, out: ModelEvent[]): void {
+    if (event.type === 'response-start' || event.type === 'response-end') {
+      if (event.type === 'response-end') this.#flush(out)
+      out.push(event)
+      return
+    }
+    if (event.type === 'item-start' && this.#message !== undefined) {
+      if (event.item.type === 'message' && this.#joined === undefined) {
+        this.#joined = event.key
+        return
+      }
+      // The thoughts that led to the text stand before it; more of them after it would be replayed in the wrong place.
+      if (event.item.type === 'reasoning') this.#dropped.add(event.key)
+    }
+    if (this.#dropped.has(event.key)) return
+    if (event.key !== this.#joined) out.push({ ...event, key: `continued${this.#round}.${event.key}` })
+    else this.#join(event, this.#message!, out)
+  }
+
+  #join(event: ModelEvent, key: string, out: ModelEvent[]): void {
+    switch (event.type) {
+      case 'text-delta': {
+        const part = this.#part(event.part, out)
+        const delta = this.#inFirstPart ? this.#overlap.take(event.delta) : event.delta
+        if (delta === '') return
+        const { part: _, plain: __, ...rest } = event
+        out.push({ ...rest, key, delta, ...part, ...(event.plain === true && delta === event.delta ? { plain: true } : {}) })
+        return
+      }
+      case 'annotation': {
+        const part = this.#part(event.part, out)
+        const shift = this.#inFirstPart ? this.#length - this.#overlap.removed : 0
+        out.push({ type: 'annotation', key, annotation: moved(event.annotation, shift), ...part })
+        return
+      }
+      case 'item-end': {
+        this.#flush(out)
+        const status = event.item?.['status']
+        out.push({ type: 'item-end', key, ...(status === undefined ? {} : { item: { status } }) })
+        return
+      }
+      case 'refusal-delta':
+        this.#flush(out)
+        this.#inFirstPart = false
+        out.push({ ...event, key })
+        return
+      default:
+    }
+  }
+
+  /** The first part goes on with the open one; further parts stay apart from it. */
+  #part(number: number | undefined, out: ModelEvent[]): { readonly part?: number } {
+    if (!this.#seenPart) {
+      this.#seenPart = true
+      this.#firstPart = number
+    }
+    if (number === this.#firstPart && this.#inFirstPart) return this.#number === undefined ? {} : { part: this.#number }
+    if (this.#inFirstPart) this.#flush(out)
+    this.#inFirstPart = false
+    return number === undefined ? {} : { part: (this.#number ?? 0) + 1 + number }
+  }
+
+  #flush(out: ModelEvent[]): void {
+    const delta = this.#overlap.flush()
+    if (delta === '' || this.#message === undefined) return
+    out.push({ type: 'text-delta', key: this.#message, delta, ...(this.#number === undefined ? {} : { part: this.#number }) })
+  }
+}
+
+function moved(annotation: Annotation, by: number): Annotation {
+  return annotation.type === 'url_citation'
+    ? { ...annotation, start_index: annotation.start_index + by, end_index: annotation.end_index + by }
+    : { ...annotation, index: annotation.index + by }
+}
