@@ -35,12 +35,12 @@ export interface DeliveryHost {
   /** Hands a batch of finished generations over to be recorded and selected; resolves when they are durable. */
   insertMany(batch: readonly RecordedGeneration[]): Promise<void>
   /** Whether anybody wants what was said in this call: a destination of its workspace, or the workspace itself. */
-  wantsContent(generation: Generation): boolean
+  readonly wantsContent: (generation: Generation) => boolean
   /** Writes in the thread that keeps a copy of them, and with their queue: however long it is, the gateway does not wait for it. */
   readonly destinations: DestinationStore
   readonly outbox: Pick<Outbox, 'status' | 'deadLetters' | 'replay' | 'purge'>
-  test(destination: DestinationRecord): Promise<TestResult>
-  sendTest(destination: DestinationRecord): Promise<TestResult>
+  readonly test: (destination: DestinationRecord) => Promise<TestResult>
+  readonly sendTest: (destination: DestinationRecord) => Promise<TestResult>
   configure(config: Config): void
   /** Finishes what is on its way within the limit. */
   close(limitMs?: number): Promise<void>

@@ -27,7 +27,7 @@ export async function serve(overrides: Overrides): Promise<void> {
   if (refusal !== undefined) throw new GatewayError('invalid_request', refusal)
   const logger = createLogger(config.logging)
   const app = await createApp({ config, env: process.env, logger })
-  const { url } = await listen(app.listen, config.server.port)
+  const { url } = await listen(() => app.listen(), config.server.port)
   const catalog = app.catalog()
   process.stdout.write(
     banner({
@@ -41,7 +41,7 @@ export async function serve(overrides: Overrides): Promise<void> {
   const watch = await watchConfig(config, options, {
     onChange: async (next, _previous, restart) => {
       await app.reload(next)
-      logger.info({ ...(restart.length === 0 ? {} : { needs_restart: restart }) }, 'configuration reloaded')
+      logger.info(restart.length === 0 ? {} : { needs_restart: restart }, 'configuration reloaded')
     },
     onProblem: (error) => logger.error({}, `the configuration was not reloaded, the last good one stays in force: ${error.message}`),
   })

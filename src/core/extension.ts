@@ -1,5 +1,5 @@
 import type { ZodType } from 'zod'
-import type { Call, Layer } from './call.ts'
+import type { Call } from './call.ts'
 import type { FinishReason, ModelEvent } from './event.ts'
 import type { Cost } from './generation.ts'
 import type { FunctionTool, InputItem, JsonObject, OtherTool, OutputItem, ToolOutput } from './item.ts'
@@ -121,11 +121,4 @@ export interface ServerTool<S = unknown, A = unknown> {
   execute(args: A, context: ToolContext<S>): Promise<ToolResult>
   /** An item of an earlier answer as the model's call and what it read. Default: built from the item's fields. */
   replay?(item: JsonObject): { readonly arguments: string; readonly output: string } | undefined
-}
-
-/** A plugin changes what is sent or what comes back, once per call. One file each in plugins/. */
-export interface Plugin<S = unknown> {
-  readonly id: string
-  readonly settings: ZodType<S>
-  layer(settings: S): Layer
 }

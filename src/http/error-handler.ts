@@ -1,4 +1,4 @@
-import { GatewayError } from '../core/error.ts'
+import type { GatewayError } from '../core/error.ts'
 
 export interface RenderedError {
   readonly status: number

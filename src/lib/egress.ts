@@ -4,7 +4,7 @@ import { callbackify } from 'node:util'
 import { Agent, buildConnector } from 'undici'
 import { checkAddress, checkHeaders, checkUrl, EgressError, hostOf, type EgressPolicy } from './egress-policy.ts'
 
-export { EgressError, type EgressFailure } from './egress-policy.ts'
+export { EgressError } from './egress-policy.ts'
 
 export interface ResolvedAddress {
   readonly address: string

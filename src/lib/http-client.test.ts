@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createHttpClient, HttpFailure, type Exchange, type HttpClientOptions } from './http-client.ts'
 
-const cleanups: (() => Promise<unknown> | unknown)[] = []
+const cleanups: (() => unknown)[] = []
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })

@@ -105,7 +105,7 @@ export function createHttpClient(options: HttpClientOptions = {}): HttpClient {
         poolFor(origin, request.connectTimeoutMs).dispatch(
           {
             path: slash === -1 ? '/' : request.url.slice(slash),
-            method: request.method as Dispatcher.HttpMethod,
+            method: request.method,
             headers: request.headers,
             body: request.body ?? null,
           },

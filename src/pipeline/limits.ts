@@ -34,7 +34,7 @@ export interface Limits {
    * To be asked before every attempt: throws when its price does not fit what is left, or answers how much output does.
    * Undefined at once for a call without limits.
    */
-  beforeAttempt(call: Call, attempt: Pick<PlannedAttempt, 'endpoint' | 'isByok'>): Promise<AttemptBound | undefined> | undefined
+  readonly beforeAttempt: (call: Call, attempt: Pick<PlannedAttempt, 'endpoint' | 'isByok'>) => Promise<AttemptBound | undefined> | undefined
   /** Directly around fallback: a call of several upstream answers (tools) has spent those before when the next attempt is admitted. */
   readonly meter: Layer
   /** To be told of every finished call, with what it really cost. */

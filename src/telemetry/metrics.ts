@@ -26,13 +26,13 @@ class Tally {
     else if (this.#values.size < MAX_SERIES) this.#values.set(key, value)
   }
 
-  register(registers: Registry[], name: string, help: string, labelNames: readonly string[]): void {
+  register(registers: readonly Registry[], name: string, help: string, labelNames: readonly string[]): void {
     const values = this.#values
-    new Counter({
+    const counter = new Counter({
       name,
       help,
       labelNames: [...labelNames],
-      registers,
+      registers: [],
       collect() {
         this.reset()
         for (const [key, value] of values) {
@@ -41,6 +41,7 @@ class Tally {
         }
       },
     })
+    for (const registry of registers) registry.registerMetric(counter)
   }
 }
 
@@ -113,14 +114,15 @@ export function createMetrics(): Metrics {
       return `${await registry.metrics()}\n${histograms.join('\n')}\n`
     },
     gauge(name, help, read) {
-      new Gauge({
+      const gauge = new Gauge({
         name,
         help,
-        registers,
+        registers: [],
         collect() {
           this.set(read())
         },
       })
+      registry.registerMetric(gauge)
     },
     finished(generation) {
       const { usage } = generation

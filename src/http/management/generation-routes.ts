@@ -1,5 +1,5 @@
 import { GatewayError } from '../../core/error.ts'
-import type { Generation } from '../../core/generation.ts'
+import type { Generation, GenerationAttempt } from '../../core/generation.ts'
 import { callerOf, type ManagementRoutes } from './app.ts'
 
 export interface GenerationRouteOptions {
@@ -23,7 +23,6 @@ export function generationRoutes(options: GenerationRouteOptions): ManagementRou
 
 /** The contract's `GenerationResponse.data`. Times in milliseconds, money in USD. */
 export function presentGeneration(generation: Generation): { readonly [field: string]: unknown } {
-  const { usage, cost } = generation
   return {
     id: generation.id,
     upstream_id: generation.upstreamId ?? null,
@@ -43,6 +42,24 @@ export function presentGeneration(generation: Generation): { readonly [field: st
     latency: generation.firstTokenMs ?? null,
     generation_time: generation.durationMs,
     moderation_latency: null,
+    ...figuresOf(generation),
+    is_byok: generation.isByok,
+    service_tier: generation.serviceTier ?? null,
+    data_region: 'global',
+    app_id: null,
+    external_user: generation.externalUser ?? null,
+    http_referer: generation.referer ?? null,
+    origin: generation.origin ?? generation.referer ?? '',
+    user_agent: generation.userAgent ?? null,
+    web_search_engine: null,
+    response_cache_source_id: null,
+    provider_responses: generation.attempts.map(presentAttempt),
+  }
+}
+
+/** Tokens and money. */
+function figuresOf({ usage, cost, isByok }: Generation): { readonly [field: string]: unknown } {
+  return {
     tokens_prompt: usage.inputTokens,
     tokens_completion: usage.outputTokens,
     native_tokens_prompt: usage.inputTokens,
@@ -57,26 +74,19 @@ export function presentGeneration(generation: Generation): { readonly [field: st
     num_fetches: null,
     total_cost: cost.total,
     usage: cost.total,
-    upstream_inference_cost: generation.isByok ? cost.input + cost.output : null,
+    upstream_inference_cost: isByok ? cost.input + cost.output : null,
     cache_discount: cost.cacheDiscount === 0 ? null : cost.cacheDiscount,
-    is_byok: generation.isByok,
-    service_tier: generation.serviceTier ?? null,
-    data_region: 'global',
-    app_id: null,
-    external_user: generation.externalUser ?? null,
-    http_referer: generation.referer ?? null,
-    origin: generation.origin ?? generation.referer ?? '',
-    user_agent: generation.userAgent ?? null,
-    web_search_engine: null,
-    response_cache_source_id: null,
-    provider_responses: generation.attempts.map((attempt) => ({
-      provider_name: attempt.providerName,
-      model_permaslug: attempt.model,
-      endpoint_id: attempt.endpointId,
-      status: attempt.status,
-      is_byok: attempt.isByok ?? false,
-      ...(attempt.firstTokenMs === undefined ? {} : { latency: attempt.firstTokenMs }),
-      ...(attempt.upstreamId === undefined ? {} : { id: attempt.upstreamId }),
-    })),
+  }
+}
+
+function presentAttempt(attempt: GenerationAttempt): { readonly [field: string]: unknown } {
+  return {
+    provider_name: attempt.providerName,
+    model_permaslug: attempt.model,
+    endpoint_id: attempt.endpointId,
+    status: attempt.status,
+    is_byok: attempt.isByok ?? false,
+    ...(attempt.firstTokenMs === undefined ? {} : { latency: attempt.firstTokenMs }),
+    ...(attempt.upstreamId === undefined ? {} : { id: attempt.upstreamId }),
   }
 }
