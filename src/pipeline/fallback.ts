@@ -163,7 +163,7 @@ async function* tryAttempt(
   options: FallbackOptions, call: Call, route: Route, index: number, attempt: PlannedAttempt, outcome: Outcome,
 ): AsyncGenerator<readonly ModelEvent[], void> {
   const { endpoint } = attempt
-  const asked = options.beforeAttempt?.(call, attempt)
+  const asked = options.beforeAttempt?.(call, attempt, route.continuation?.spentUsd)
   const bound = asked === undefined ? undefined : await asked
   const limits = limitsOf(options, call, route, index)
   const record: AttemptRecord = { endpoint, status: 0, startedAt: call.clock.now(), ...(attempt.isByok ? { isByok: true } : {}) }
@@ -175,8 +175,7 @@ async function* tryAttempt(
   outcome.sent = true
   const { continuation } = route
   const continues = continuation?.original !== undefined
-  const wanted = continues ? continuation.request(route.request) : route.request
-  const request = bound === undefined ? wanted : { ...wanted, max_output_tokens: bound.maxOutputTokens }
+  const request = requestOf(route, bound?.maxOutputTokens)
   const buffer = route.buffers ? new AnswerBuffer() : undefined
   let held: (readonly ModelEvent[])[] = []
   let heldEvents = 0
@@ -193,8 +192,7 @@ async function* tryAttempt(
       if (heldEvents > MAX_HELD_EVENTS && !outcome.begun) throw new GatewayError('provider_unavailable', `${endpoint.providerName} sends events without content`, { source: 'provider' })
       if (buffer === undefined ? !outcome.begun : !buffer.take(events)) continue
       outcome.committed = true
-      if (buffer?.full === true) call.trace.params['stream_failure'] = 'the answer outgrew what is held back and was streamed from there on'
-      if (continues) call.trace.params['stream_failure'] = `continued by ${endpoint.providerName} after ${continuation.chars} characters`
+      noteRescue(call, route, endpoint.providerName, buffer)
       call.trace.served = record
       const batch = held.length === 1 ? events : held.flat()
       held = []
@@ -202,6 +200,23 @@ async function* tryAttempt(
     }
   }
   settleSuccess(options, call, route, record, last)
+}
+
+/** What is asked of the next endpoint: the call's request, or the rest of a broken answer, within what may be spent. */
+function requestOf({ request, continuation }: Route, bound: number | undefined): ModelRequest {
+  const wanted = continuation?.original === undefined ? request : continuation.request(request)
+  return bound === undefined ? wanted : { ...wanted, max_output_tokens: Math.min(bound, wanted.max_output_tokens ?? Infinity) }
+}
+
+function noteRescue({ trace }: Call, { continuation }: Route, providerName: string, buffer: AnswerBuffer | undefined): void {
+  if (buffer?.full === true) trace.params['stream_failure'] = 'the answer outgrew what is held back and was streamed from there on'
+  if (continuation?.original !== undefined) trace.params['stream_failure'] = `continued by ${providerName} after ${continuation.chars} characters`
+}
+
+/** What a broken answer means for the choice of the next endpoint: only one that can go on with it. */
+function resumption({ plan: { attempts }, continuation, request }: Route): { readonly committed?: true; readonly resume?: true; readonly skip?: ReadonlySet<number> } {
+  if (continuation?.original === undefined) return {}
+  return { committed: true, resume: true, skip: new Set(attempts.flatMap(({ endpoint }, n) => (continuation.suits(endpoint, request) ? [] : [n]))) }
 }
 
 /** Content commits an answer; so does an end without content, which the decoder has found to be a legal answer. */
@@ -269,20 +284,18 @@ async function nextAttempt(options: FallbackOptions, call: Call, route: Route, i
   const used = route.used.get(usedKey(attempt))
   const lastCredential = call.trace.attempts.at(-1)?.credentialId
   if (lastCredential !== undefined && (error.details.credentialDead === true || error.errorType === 'rate_limit_exceeded')) used?.add(lastCredential)
-  const { continuation } = route
-  const begun = continuation?.original !== undefined
-  const skip = begun ? new Set(attempts.flatMap(({ endpoint }, n) => (continuation.suits(endpoint, route.request) ? [] : [n]))) : undefined
+  const resumed = resumption(route)
   const step = nextStep({
-    ...(skip === undefined ? {} : { committed: true, resume: true, skip }),
+    ...resumed,
     attempts,
     tries: route.tries,
     now: call.clock.now(),
     random: call.random,
     retries: options.retries(),
-    spareCredentials: skip?.has(index) !== true && used !== undefined && options.pools.hasOther(connection, used, ownOf(route, attempt)) ? 1 : 0,
+    spareCredentials: resumed.skip?.has(index) !== true && used !== undefined && options.pools.hasOther(connection, used, ownOf(route, attempt)) ? 1 : 0,
     ...(route.beginBy === undefined ? {} : { beginBy: route.beginBy }),
   })
-  if (step.kind === 'fail') throw continuation?.original ?? finalError(attempts, route.tries)
+  if (step.kind === 'fail') throw route.continuation?.original ?? finalError(attempts, route.tries)
   // Waiting out a rate limit on the only credential means using it again.
   if (step.kind === 'retry' && !step.rotate && error.errorType === 'rate_limit_exceeded' && lastCredential !== undefined) used?.delete(lastCredential)
   if (step.delayMs > 0) await sleep(step.delayMs, call.signal)

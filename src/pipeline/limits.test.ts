@@ -108,6 +108,18 @@ describe('limits around a call', () => {
     expect(reserved.every(({ id }) => id === 'gen-1')).toBe(true)
   })
 
+  it('count what an endpoint has cost that broke in the middle of the answer', async () => {
+    const { built, reserved, call } = scene(budget)
+    await drain(
+      built.layer(async function* (inner) {
+        await built.beforeAttempt(inner, { endpoint: endpoint(1.5), isByok: false }, 0.25)
+        yield []
+      }),
+      call(),
+    )
+    expect(reserved.map(({ amountUsd }) => amountUsd)).toEqual([1.5, 1.75])
+  })
+
   it('settle once, with the recorded cost', async () => {
     const { built, settled, call } = scene([{ ...budget[0]!, tokensPerMinute: 5_000 }])
     const one = call()

@@ -32,9 +32,13 @@ export interface Limits {
   readonly layer: Layer
   /**
    * To be asked before every attempt: throws when its price does not fit what is left, or answers how much output does.
-   * Undefined at once for a call without limits.
+   * Undefined at once for a call without limits. `spentUsd`: by endpoints that broke in the middle of this very answer.
    */
-  readonly beforeAttempt: (call: Call, attempt: Pick<PlannedAttempt, 'endpoint' | 'isByok'>) => Promise<AttemptBound | undefined> | undefined
+  readonly beforeAttempt: (
+    call: Call,
+    attempt: Pick<PlannedAttempt, 'endpoint' | 'isByok'>,
+    spentUsd?: number,
+  ) => Promise<AttemptBound | undefined> | undefined
   /** Directly around fallback: a call of several upstream answers (tools) has spent those before when the next attempt is admitted. */
   readonly meter: Layer
   /** To be told of every finished call, with what it really cost. */
@@ -127,10 +131,10 @@ export function createLimits(options: LimitsOptions): Limits {
       const limits = options.limitsOf(call.owner)
       return limits === undefined ? next(call) : limited(next, call, limits)
     },
-    beforeAttempt(call, attempt) {
+    beforeAttempt(call, attempt, spentUsd = 0) {
       const ticket = ticketOf(call)
       if (ticket === undefined || !ticket.limits.some(({ budgets }) => budgets.length > 0)) return undefined
-      return admitAttempt(options, call, ticket, attempt)
+      return admitAttempt(options, call, ticket, attempt, spentUsd)
     },
     meter: (next) => (call) => {
       const ticket = ticketOf(call)
@@ -196,6 +200,7 @@ async function admitAttempt(
   call: Call,
   ticket: Ticket,
   attempt: Pick<PlannedAttempt, 'endpoint' | 'isByok'>,
+  spentUsd: number,
 ): Promise<AttemptBound | undefined> {
   const { endpoint, isByok } = attempt
   const { limits } = ticket
@@ -215,7 +220,7 @@ async function admitAttempt(
     call.trace.params['unknown_price'] = 'spending on this call cannot be limited: the price of its endpoint is unknown'
   }
   const amount = costAt(options, endpoint, estimate, outputTokens(options, call))
-  let others = ticket.spentUsd
+  let others = ticket.spentUsd + spentUsd
   for (const [trace, running] of ticket.running) if (trace !== call.trace) others += running
   if (others + amount > ticket.grantedUsd || isByok) {
     const verdict: Verdict = await options.counter.reserve({

@@ -70,6 +70,11 @@ export class Continuation {
     return this.#fold.chars
   }
 
+  /** What the endpoints that broke have probably cost. */
+  get spentUsd(): number {
+    return this.#spent?.cost.total ?? 0
+  }
+
   /** The events of an attempt as the caller may see them. */
   async *through(attempt: AsyncIterable<readonly ModelEvent[]>): AsyncGenerator<readonly ModelEvent[], void> {
     for await (const events of attempt) {
