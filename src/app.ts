@@ -1,7 +1,7 @@
 import { once } from 'node:events'
+import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { openAccounting } from './accounting.ts'
-import { createContentPolicy } from './accounts/content-logging.ts'
 import { boot, type Boot } from './boot.ts'
 import { buildCatalog, type BuiltCatalog } from './catalog/build.ts'
 import { computeCost } from './catalog/cost.ts'
@@ -10,7 +10,6 @@ import { GatewayError } from './core/error.ts'
 import type { KeyAccounts } from './core/account.ts'
 import type { Call } from './core/call.ts'
 import { createUsage } from './core/usage.ts'
-import { createDeliveryHost } from './delivery-host.ts'
 import { dialects } from './dialects/index.ts'
 import { withoutReasoning } from './dialects/shared/without-reasoning.ts'
 import { createAuthenticate } from './http/authenticate.ts'
@@ -34,9 +33,8 @@ import { estimateRequest, textTokens } from './router/estimate.ts'
 import { createHealth } from './router/health.ts'
 import { gatewayMetadata } from './router/metadata.ts'
 import { createSticky } from './router/sticky.ts'
-import { createGenerationSink, type WriteBehindSink } from './store/index.ts'
-import { createDeliveryMetrics } from './telemetry/delivery-metrics.ts'
-import { createMetrics } from './telemetry/metrics.ts'
+import { openRecording } from './recording.ts'
+import type { WriteBehindSink } from './store/index.ts'
 import { openTooling } from './tooling.ts'
 import { VERSION } from './version.ts'
 
@@ -66,6 +64,7 @@ export interface App {
 const RECENT_ITEMS = { maxEntries: 20_000, maxChars: 32 * 1024 * 1024, ttlMs: 3_600_000 }
 
 /** The composition root: the only place that knows every room. */
+// oxlint-disable-next-line max-lines-per-function -- who gets what from whom reads best on one page
 export async function createApp({ config: initial, env, logger }: AppOptions): Promise<App> {
   let config = initial
   let catalog = await buildCatalog(config, PROVIDERS, dialects, env)
@@ -75,54 +74,45 @@ export async function createApp({ config: initial, env, logger }: AppOptions): P
     process.exitCode = 1
     void close()
   })
-  const metrics = createMetrics()
+  const { metrics, delivery, sink, finished } = openRecording(config, state, logger)
   const http = createHttpClient()
-  const mediaEgress = (): Egress => createEgress({ allowPrivate: config.network.allowPrivate.media, allowHttp: true, userAgent: `signalbox/${VERSION}` })
+  const mediaEgress = (): Egress =>
+    createEgress({ allowPrivate: config.network.allowPrivate.media, allowHttp: true, userAgent: `signalbox/${VERSION}` })
   let media = mediaEgress()
   const pools = createCredentialPools(systemClock, config.routing.cooldown)
   const keepAlive = new KeepAlive()
   const authenticate = createAuthenticate(state.accounts.snapshot)
-  const delivery = createDeliveryHost({
-    config, logger,
-    databaseFile: state.directory.databaseFile,
-    secretKey: state.directory.secretKey,
-    dataDirectory: state.directory.path,
-    destinations: state.store.destinations,
-    keepsContent: createContentPolicy((id) => state.accounts.snapshot.workspace(id)),
-    metrics: createDeliveryMetrics(metrics.registry),
-    clock: systemClock,
-  })
-  const sink = createGenerationSink({
-    store: { generations: delivery },
-    clock: systemClock,
-    keepsContent: delivery.wantsContent,
-    onEvent: (event) => logger[event.type === 'recovered' ? 'info' : 'warn']({ ...event }, 'generation records'),
-  })
   const accounting = await openAccounting({ config: () => config, state, sink, catalog: () => catalog, logger })
   const { limits, ownKeys, ownCredentials, pins, cooldowns } = accounting
   const health = createHealth({ clock: systemClock, ...(cooldowns === undefined ? {} : { channel: cooldowns }) })
-  const onBug = (error: GatewayError, requestId: string): void => logger.error({ error: error.cause ?? error, request_id: requestId }, 'internal error')
+  const onBug = (error: GatewayError, requestId: string): void =>
+    logger.error({ error: error.cause ?? error, request_id: requestId }, 'internal error')
   const sticky = createSticky({ clock: systemClock, ...(pins === undefined ? {} : { store: pins }) })
   const tooling = openTooling({ config, env, catalog: () => catalog })
   const handler = createPipeline({
-    http, clock: systemClock, userAgent: `signalbox/${VERSION}`, health, pools, withoutReasoning,
+    http,
+    clock: systemClock,
+    userAgent: `signalbox/${VERSION}`,
+    health,
+    pools,
+    withoutReasoning,
     media: createMediaLoader(() => media),
-    limits, ownCredentials, sticky,
+    limits,
+    ownCredentials,
+    sticky,
     catalog: () => catalog,
     defaults: () => ({ ...config.defaults, cooldown: config.routing.cooldown, sticky: config.routing.sticky }),
     retries: () => config.routing.retries,
     streamFailure: () => config.routing.stream_failure,
     sink,
     costOf: computeCost,
-    tools: tooling.tools, toolLimits: tooling.toolLimits, newId: randomId,
+    tools: tooling.tools,
+    toolLimits: tooling.toolLimits,
+    newId: randomId,
     estimateUsage,
     onFinished: (generation, call) => {
       limits.finished(generation, call)
-      metrics.finished(generation)
-      const { id, model, provider, status, httpStatus, durationMs, errorType, errorMessage } = generation
-      const fields = { id, model, provider, status, http_status: httpStatus, ms: Math.round(durationMs), error_type: errorType, error: errorMessage }
-      if (status === 'failed') logger.warn(fields, 'call failed')
-      else logger.debug(fields, 'call')
+      finished(generation)
     },
   })
   const inFlight = new Set<AbortController>()
@@ -134,14 +124,27 @@ export async function createApp({ config: initial, env, logger }: AppOptions): P
     bodyLimitBytes: config.server.bodyLimit,
     mirrorReasoning: false,
     recentItems: new RecentItems({ clock: systemClock, ...RECENT_ITEMS }),
-    clock: systemClock, newId: randomId, random: Math.random,
-    keepAlive, onBug, inFlight,
+    clock: systemClock,
+    newId: randomId,
+    random: Math.random,
+    keepAlive,
+    onBug,
+    inFlight,
     accepting: () => accepting,
   })
   const management = lazyHandler(async () => {
     const { buildManagement } = await import('./management.ts')
     return buildManagement({
-      authenticate, onBug, metrics, sink, store: state.store, accounts: state.accounts.keys, health, sticky, ownKeys, ownCredentials,
+      authenticate,
+      onBug,
+      metrics,
+      sink,
+      store: state.store,
+      accounts: state.accounts.keys,
+      health,
+      sticky,
+      ownKeys,
+      ownCredentials,
       destinations: { delivery, encryption: state.encryption, workspaces: state.store.workspaces, clock: systemClock },
       config: () => config,
       refresh: () => state.accounts.snapshot.refresh(),
@@ -150,8 +153,8 @@ export async function createApp({ config: initial, env, logger }: AppOptions): P
     })
   })
   metrics.gauge('gateway_calls_in_flight', 'Calls being served.', () => inFlight.size)
-  metrics.gauge('gateway_records_waiting', 'Generation records not yet written.', () => sink.stats().waiting)
-  const server = createGatewayServer({ routes: new Map([
+  const server = createGatewayServer({
+    routes: new Map([
       ['POST /api/v1/responses', responses],
       ['GET /healthz', healthRoute],
       ['GET /readyz', readyRoute(() => (accepting ? undefined : 'shutting down'))],
@@ -162,24 +165,21 @@ export async function createApp({ config: initial, env, logger }: AppOptions): P
   let closing: Promise<void> | undefined
   const close = async (): Promise<void> => {
     accepting = false
-    server.close()
-    server.closeIdleConnections()
-    await drained(inFlight, config.server.shutdownGrace)
-    const reason = new GatewayError('provider_overloaded', 'The gateway is shutting down', { retryAfterMs: 1_000 })
-    for (const call of inFlight) call.abort(reason)
-    await drained(inFlight, 1_000)
-    server.closeAllConnections()
+    await endCalls(server, inFlight, config.server.shutdownGrace)
     await sink.close()
     await delivery.close()
     await http.close()
     await tooling.close()
     await media.close()
     health.close()
+    await accounting.close()
     await state.close()
   }
 
   return {
-    boot: state, accounts: state.accounts.keys, sink,
+    boot: state,
+    accounts: state.accounts.keys,
+    sink,
     calls: inFlight,
     responses,
     catalog: () => catalog,
@@ -196,6 +196,7 @@ export async function createApp({ config: initial, env, logger }: AppOptions): P
       const policyChanged = next.network.allowPrivate.media !== config.network.allowPrivate.media
       config = next
       tooling.reload(next)
+      delivery.configure(next)
       if (policyChanged) {
         media = mediaEgress()
         await before.close()
@@ -204,6 +205,17 @@ export async function createApp({ config: initial, env, logger }: AppOptions): P
     },
     close: () => (closing ??= close()),
   }
+}
+
+/** Stops accepting, lets running calls finish within the grace period, and ends the rest in-band. */
+async function endCalls(server: Server, inFlight: ReadonlySet<AbortController>, graceMs: number): Promise<void> {
+  server.close()
+  server.closeIdleConnections()
+  await drained(inFlight, graceMs)
+  const reason = new GatewayError('provider_overloaded', 'The gateway is shutting down', { retryAfterMs: 1_000 })
+  for (const call of inFlight) call.abort(reason)
+  await drained(inFlight, 1_000)
+  server.closeAllConnections()
 }
 
 async function drained(calls: ReadonlySet<unknown>, limitMs: number): Promise<void> {

@@ -5,7 +5,7 @@ import { GatewayError } from '../core/error.ts'
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/
 const MAX_TEXT = 512
 // Control characters would reach logs and destinations.
-const CONTROL = /[\u0000-\u001f\u007f]/g
+const CONTROL = /\p{Cc}/gu
 
 function one(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value

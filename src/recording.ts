@@ -1,0 +1,53 @@
+import { createContentPolicy } from './accounts/content-logging.ts'
+import type { Boot } from './boot.ts'
+import type { Config } from './core/config.ts'
+import type { Generation } from './core/generation.ts'
+import { createDeliveryHost, type DeliveryHost } from './delivery-host.ts'
+import { systemClock } from './lib/clock.ts'
+import type { Logger } from './lib/logger.ts'
+import { createGenerationSink, type WriteBehindSink } from './store/index.ts'
+import { createDeliveryMetrics } from './telemetry/delivery-metrics.ts'
+import { createMetrics, type Metrics } from './telemetry/metrics.ts'
+
+/** Where finished calls go: figures, the log, the store and the destinations. */
+export interface Recording {
+  readonly metrics: Metrics
+  readonly delivery: DeliveryHost
+  readonly sink: WriteBehindSink
+  /** Counts a finished call and logs it: one line, and only for failures above the debug level. */
+  readonly finished: (generation: Generation) => void
+}
+
+export function openRecording(config: Config, state: Boot, logger: Logger): Recording {
+  const metrics = createMetrics()
+  const delivery = createDeliveryHost({
+    config,
+    logger,
+    databaseFile: state.directory.databaseFile,
+    secretKey: state.directory.secretKey,
+    dataDirectory: state.directory.path,
+    destinations: state.store.destinations,
+    keepsContent: createContentPolicy((id) => state.accounts.snapshot.workspace(id)),
+    metrics: createDeliveryMetrics(metrics.registry),
+    clock: systemClock,
+  })
+  const sink = createGenerationSink({
+    store: { generations: delivery },
+    clock: systemClock,
+    keepsContent: delivery.wantsContent,
+    onEvent: (event) => logger[event.type === 'recovered' ? 'info' : 'warn']({ ...event }, 'generation records'),
+  })
+  metrics.gauge('gateway_records_waiting', 'Generation records not yet written.', () => sink.stats().waiting)
+  return {
+    metrics,
+    delivery,
+    sink,
+    finished(generation) {
+      metrics.finished(generation)
+      const { id, model, provider, status, httpStatus, durationMs, errorType, errorMessage } = generation
+      const fields = { id, model, provider, status, http_status: httpStatus, ms: Math.round(durationMs), error_type: errorType, error: errorMessage }
+      if (status === 'failed') logger.warn(fields, 'call failed')
+      else logger.debug(fields, 'call')
+    },
+  }
+}
