@@ -312,7 +312,7 @@ function refusesPrefill(...[seen, response]: Parameters<Reply>): void {
 describe('the sixteen faults', () => {
   let gateway: TestGateway
   const upstreams: FakeUpstream[] = []
-  const runs: Promise<{ readonly error?: unknown }>[] = []
+  const runs: Promise<{ readonly error?: Error }>[] = []
   const times = new Map<string, number>()
 
   beforeAll(async () => {
@@ -326,13 +326,13 @@ describe('the sixteen faults', () => {
     await Promise.all(upstreams.map((upstream) => upstream.close()))
   })
 
-  async function measured(row: Row, lab: Lab): Promise<{ readonly error?: unknown }> {
+  async function measured(row: Row, lab: Lab): Promise<{ readonly error?: Error }> {
     const started = performance.now()
     try {
       await row.run(lab)
       return {}
     } catch (error) {
-      return { error }
+      return { error: error instanceof Error ? error : new Error(String(error)) }
     } finally {
       times.set(row.title, performance.now() - started)
     }
