@@ -38,69 +38,98 @@ export interface ResponsesRouteOptions {
 
 const NOTHING: readonly OutputItem[] = []
 
+const STREAM_HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache', 'x-accel-buffering': 'no' }
+
 /** `POST /api/v1/responses`: one call from the first header to the last byte. */
 export function createResponsesRoute(options: ResponsesRouteOptions): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => void serve(options, request, response)
+}
+
+/** One call while it is served; what is absent has not come about yet. */
+interface Serving {
+  readonly id: string
+  readonly receivedAt: number
+  readonly requestId: string
+  readonly headers: { readonly [name: string]: string }
+  readonly gone: AbortController
+  call?: Call
+  assembler?: Assembler
+  sse?: SseBody
 }
 
 async function serve(options: ResponsesRouteOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const receivedAt = options.clock.now()
   const id = `gen-${Math.floor(receivedAt / 1000)}-${options.newId(20)}`
   const requestId = requestIdOf(request) ?? id
-  const headers = { 'x-generation-id': id, 'x-request-id': requestId }
-  const gone = new AbortController()
-  options.inFlight.add(gone)
+  const serving: Serving = { id, receivedAt, requestId, headers: { 'x-generation-id': id, 'x-request-id': requestId }, gone: new AbortController() }
+  options.inFlight.add(serving.gone)
   response.on('close', () => {
-    if (!response.writableFinished) gone.abort()
+    if (!response.writableFinished) serving.gone.abort()
   })
-  let call: Call | undefined
-  let assembler: Assembler | undefined
-  let sse: SseBody | undefined
   try {
-    if (!options.accepting()) throw new GatewayError('provider_overloaded', 'The gateway is shutting down', { headers: { connection: 'close' }, retryAfterMs: 1000 })
-    const owner = options.authenticate(request.headers.authorization)
-    const streamFailure = streamFailureOf(request)
-    const body = parse(await readBody(request, options.bodyLimitBytes))
-    const resolveReference = (id: string): OutputItem | undefined => options.recentItems.find(owner.workspaceId, id)
-    const modelRequest = decodeResponsesRequest(body, sessionOf(request), { resolveReference })
-    call = createCall(options, {
-      id, receivedAt, requestId, owner, request: modelRequest, signal: gone.signal, origin: originOf(request, 'responses'),
-      ...(streamFailure === undefined ? {} : { streamFailure }),
-    })
-    assembler = createAssembler(options, call, metadataFields(request))
-    call.output = () => assembler!.output()
-    if (call.stream) {
-      sse = new SseBody(response, options.keepAlive, {
-        'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache', 'x-accel-buffering': 'no', ...headers,
-      })
-    }
-    for await (const events of options.handler(call)) {
-      assembler.push(events)
-      if (sse === undefined) continue
-      const text = assembler.takeWire()
-      if (text !== '') await sse.write(text)
-    }
-    assembler.finish()
-    if (sse === undefined) sendJson(response, 200, headers, assembler.answer())
-    else sse.end(assembler.takeWire())
+    await answer(options, request, response, serving)
   } catch (thrown) {
-    const error = asGatewayError(thrown)
-    if (error.errorType === 'server' && !gone.signal.aborted) options.onBug(error, requestId)
-    if (response.destroyed || response.writableEnded) return
-    if (sse?.committed === true && assembler !== undefined) {
-      assembler.fail(error)
-      sse.end(assembler.takeWire())
-    } else {
-      const rendered = renderError(error, requestId, call === undefined ? undefined : metadataOf(options, call, metadataFields(request)))
-      sendJson(response, rendered.status, { ...headers, ...rendered.headers }, rendered.body)
-    }
+    refuse(options, request, response, serving, asGatewayError(thrown))
   } finally {
-    sse?.release()
+    const { call, assembler } = serving
+    serving.sse?.release()
     // Before the caller can have read the last byte; what an aborted caller has seen may come back as well.
     if (call !== undefined && assembler !== undefined && call.request['store'] !== false) {
       options.recentItems.remember(call.owner.workspaceId, assembler.output())
     }
-    options.inFlight.delete(gone)
+    options.inFlight.delete(serving.gone)
+  }
+}
+
+async function answer(options: ResponsesRouteOptions, request: IncomingMessage, response: ServerResponse, serving: Serving): Promise<void> {
+  if (!options.accepting()) {
+    throw new GatewayError('provider_overloaded', 'The gateway is shutting down', { headers: { connection: 'close' }, retryAfterMs: 1000 })
+  }
+  const owner = options.authenticate(request.headers.authorization)
+  const streamFailure = streamFailureOf(request)
+  const body = parse(await readBody(request, options.bodyLimitBytes))
+  const resolveReference = (item: string): OutputItem | undefined => options.recentItems.find(owner.workspaceId, item)
+  const modelRequest = decodeResponsesRequest(body, sessionOf(request), { resolveReference })
+  const { id, receivedAt, requestId, headers, gone } = serving
+  const origin = originOf(request, 'responses')
+  const call = createCall(options, {
+    id,
+    receivedAt,
+    requestId,
+    owner,
+    request: modelRequest,
+    signal: gone.signal,
+    origin,
+    ...(streamFailure === undefined ? {} : { streamFailure }),
+  })
+  const assembler = createAssembler(options, call, metadataFields(request))
+  call.output = () => assembler.output()
+  serving.call = call
+  serving.assembler = assembler
+  const sse = call.stream ? new SseBody(response, options.keepAlive, { ...STREAM_HEADERS, ...headers }) : undefined
+  if (sse !== undefined) serving.sse = sse
+  for await (const events of options.handler(call)) {
+    assembler.push(events)
+    if (sse === undefined) continue
+    const text = assembler.takeWire()
+    if (text !== '') await sse.write(text)
+  }
+  assembler.finish()
+  if (sse === undefined) sendJson(response, 200, headers, assembler.answer())
+  else sse.end(assembler.takeWire())
+}
+
+/** Before the first byte a failure is an HTTP error; after it, it is told in the stream. A caller who is gone hears nothing. */
+function refuse(options: ResponsesRouteOptions, request: IncomingMessage, response: ServerResponse, serving: Serving, error: GatewayError): void {
+  const { call, assembler, sse, requestId } = serving
+  if (error.errorType === 'server' && !serving.gone.signal.aborted) options.onBug(error, requestId)
+  if (response.destroyed || response.writableEnded) return
+  if (sse?.committed === true && assembler !== undefined) {
+    assembler.fail(error)
+    sse.end(assembler.takeWire())
+  } else {
+    const rendered = renderError(error, requestId, call === undefined ? undefined : metadataOf(options, call, metadataFields(request)))
+    sendJson(response, rendered.status, { ...serving.headers, ...rendered.headers }, rendered.body)
   }
 }
 
