@@ -236,7 +236,7 @@ function describe(error: unknown, { call, endpoint }: AttemptInput, expired: Exp
   if (expired !== undefined) {
     return new GatewayError('timeout', `${endpoint.providerName} ${LIMIT_MESSAGES[expired]}`, { ...from, cause: error, metadata: { limit: expired } })
   }
-  if (call.signal.aborted) return new GatewayError('server', 'The caller went away', { cause: error })
+  if (call.signal.aborted) return abortReason(call.signal, error)
   if (isGatewayError(error)) return error.details.source === 'provider' ? error.with(from) : error
   if (error instanceof HttpFailure) {
     const failover = error.kind === 'connect-timeout' ? 'next' : 'retry'
@@ -244,6 +244,12 @@ function describe(error: unknown, { call, endpoint }: AttemptInput, expired: Exp
   }
   if (error instanceof SseLimitError || error instanceof EventStreamError) return new GatewayError('provider_unavailable', `${endpoint.providerName}: ${error.message}`, { ...from, cause: error })
   return asGatewayError(error)
+}
+
+/** Who ended the call: the gateway itself says why, a caller just leaves. */
+function abortReason(signal: AbortSignal, cause: unknown): GatewayError {
+  const reason: unknown = signal.reason
+  return isGatewayError(reason) ? reason : new GatewayError('server', 'The caller went away', { cause })
 }
 
 /** Reads the last bytes of a finished answer so that its connection can be used again. */
