@@ -14,7 +14,11 @@ let more: TestGateway | undefined
 const launch = (options: readonly object[] = [], routing: object = {}): Promise<TestGateway> => {
   const config = chatConfig([primary.url, backup.url, third.url]) as { providers: object[] }
   const timeouts = { first_token: '2s', idle: '500ms' }
-  return startGateway({ ...config, providers: config.providers.map((provider, n) => ({ ...provider, timeouts, ...options[n] })), routing: { sticky: false, cooldown: false, ...routing } })
+  return startGateway({
+    ...config,
+    providers: config.providers.map((provider, n) => ({ ...provider, timeouts, ...options[n] })),
+    routing: { sticky: false, cooldown: false, ...routing },
+  })
 }
 
 beforeEach(async () => {
@@ -37,7 +41,10 @@ const send = (mode: Mode | undefined, body: object = {}, to = gateway): Promise<
   )
 const ask = async (mode: Mode | undefined, body: object = {}, to = gateway) => {
   const { terminal, text, output, events } = checkWire(await (await send(mode, body, to)).text())
-  const response = terminal['response'] as { readonly usage: { readonly [field: string]: number }; readonly gateway_metadata: { readonly params: { readonly [name: string]: unknown } } }
+  const response = terminal['response'] as {
+    readonly usage: { readonly [field: string]: number }
+    readonly gateway_metadata: { readonly params: { readonly [name: string]: unknown } }
+  }
   return { type: terminal.type, text, output, events, response, params: response.gateway_metadata.params }
 }
 const tries = (): readonly number[] => [primary, backup, third].map(({ requests }) => requests.length)
@@ -77,12 +84,24 @@ describe('stream_failure: continue', () => {
     backup.script(stream(chatText('A whole story')))
     const { type, text, output } = await ask('continue')
     expect({ type, text }).toEqual({ type: 'response.completed', text: 'A whole story' })
-    expect(output.map((item) => [item.type, item['status']])).toEqual([['reasoning', 'incomplete'], ['message', 'completed']])
+    expect(output.map((item) => [item.type, item['status']])).toEqual([
+      ['reasoning', 'incomplete'],
+      ['message', 'completed'],
+    ])
     expect((backup.requests[0]!.body['messages'] as object[]).at(-1)).toMatchObject({ role: 'user' })
   })
 
   it('hands on a tool call of the endpoint that goes on', async () => {
-    backup.script(stream([chatEvents.role(), chatEvents.text('let me see'), chatEvents.call(0, 'c1', 'look', '{}'), chatEvents.finish('tool_calls'), chatEvents.usage(), chatEvents.done()]))
+    backup.script(
+      stream([
+        chatEvents.role(),
+        chatEvents.text('let me see'),
+        chatEvents.call(0, 'c1', 'look', '{}'),
+        chatEvents.finish('tool_calls'),
+        chatEvents.usage(),
+        chatEvents.done(),
+      ]),
+    )
     const { type, output } = await ask('continue', { tools: [{ type: 'function', name: 'look', parameters: { type: 'object' } }] })
     expect(type).toBe('response.completed')
     expect(output.map((item) => item.type)).toEqual(['message', 'function_call'])

@@ -69,7 +69,12 @@ export interface Dialect<Options = unknown> {
   encodeRequest(request: ModelRequest, target: Target<Options>): EncodedRequest
   decoder(request: ModelRequest, target: Target<Options>): Decoder
   /** An HTTP answer with a status of 400 or more. Never throws; tolerant of any body. */
-  decodeError(status: number, headers: { readonly [name: string]: string | string[] | undefined }, body: string, target: Target<Options>): GatewayError
+  decodeError(
+    status: number,
+    headers: { readonly [name: string]: string | string[] | undefined },
+    body: string,
+    target: Target<Options>,
+  ): GatewayError
   /** Remote URLs whose bytes this dialect must inline; fetched before `encodeRequest`. Default: none. */
   mediaUrls?(request: ModelRequest, target: Target<Options>): readonly string[]
   /**

@@ -116,7 +116,13 @@ async function open(deps: AttemptDependencies, input: AttemptInput, encoded: Enc
     method: encoded.method,
     path: encoded.path,
     url: connection.baseUrl + encoded.path,
-    headers: { 'content-type': 'application/json', accept: 'text/event-stream, application/json', 'user-agent': deps.userAgent, ...encoded.headers, ...connection.headers },
+    headers: {
+      'content-type': 'application/json',
+      accept: 'text/event-stream, application/json',
+      'user-agent': deps.userAgent,
+      ...encoded.headers,
+      ...connection.headers,
+    },
     body: encoded.body,
   }
   const { credential } = input
@@ -124,11 +130,23 @@ async function open(deps: AttemptDependencies, input: AttemptInput, encoded: Enc
   if (connection.sign !== undefined) request = await connection.sign(plain, credential, input.call.signal)
   else if (credential !== undefined) request = { ...plain, headers: { ...plain.headers, authorization: `Bearer ${credential.secret.reveal()}` } }
   if (connection.transport !== undefined) return exchangeInProcess(connection.transport, request)
-  return deps.http.send({ url: request.url, method: request.method, headers: request.headers, body: request.body, connectTimeoutMs: input.limits.connect })
+  return deps.http.send({
+    url: request.url,
+    method: request.method,
+    headers: request.headers,
+    body: request.body,
+    connectTimeoutMs: input.limits.connect,
+  })
 }
 
 /** Chooses by what the bytes are, not only by what the header says: servers answer JSON to stream requests and the reverse. */
-async function* decode(exchange: Exchange, contentType: string, framing: Framing, decoder: Decoder, timer: AttemptTimer): AsyncGenerator<ModelEvent[], void> {
+async function* decode(
+  exchange: Exchange,
+  contentType: string,
+  framing: Framing,
+  decoder: Decoder,
+  timer: AttemptTimer,
+): AsyncGenerator<ModelEvent[], void> {
   const first = await exchange.read()
   if (first === undefined) throw new GatewayError('provider_unavailable', 'The provider answered with an empty body', { source: 'provider' })
   const framed = framingOf(contentType, framing, first)
@@ -145,7 +163,9 @@ async function* decode(exchange: Exchange, contentType: string, framing: Framing
 type Framing = Dialect['framing']
 
 /** How the bytes of a stream are cut into events. */
-const FRAMERS: { readonly [F in Framing]: (listener: (data: string, event: string | undefined) => void) => { push(chunk: Buffer): void; end(): void } } = {
+const FRAMERS: {
+  readonly [F in Framing]: (listener: (data: string, event: string | undefined) => void) => { push(chunk: Buffer): void; end(): void }
+} = {
   sse: createSseParser,
   'aws-event-stream': createAwsEventStreamParser,
 }
@@ -162,7 +182,11 @@ function looksLikeEvents(chunks: readonly Buffer[]): boolean {
 }
 
 async function* decodeEvents(
-  exchange: Exchange, first: readonly Buffer[], framing: Framing, decoder: Decoder, timer: AttemptTimer,
+  exchange: Exchange,
+  first: readonly Buffer[],
+  framing: Framing,
+  decoder: Decoder,
+  timer: AttemptTimer,
 ): AsyncGenerator<ModelEvent[], void> {
   let events: ModelEvent[] = []
   const parser = FRAMERS[framing]((data, event) => {
@@ -203,17 +227,24 @@ async function readText(exchange: Exchange, first: readonly Buffer[] | undefined
       size += chunk.length
       chunks.push(chunk)
     }
-    if (size > maxBytes) throw new GatewayError('provider_unavailable', `The provider's answer is larger than ${maxBytes} bytes`, { source: 'provider' })
+    if (size > maxBytes)
+      throw new GatewayError('provider_unavailable', `The provider's answer is larger than ${maxBytes} bytes`, { source: 'provider' })
   }
   return chunks.length === 1 ? chunks[0]!.toString() : Buffer.concat(chunks).toString()
 }
 
 async function readError(
-  exchange: Exchange, status: number, headers: { readonly [name: string]: string | string[] | undefined }, target: Target, endpoint: Endpoint,
+  exchange: Exchange,
+  status: number,
+  headers: { readonly [name: string]: string | string[] | undefined },
+  target: Target,
+  endpoint: Endpoint,
 ): Promise<GatewayError> {
   if (status < 400) {
     return new GatewayError('provider_unavailable', `The provider answered with a redirect (${status}), which the gateway does not follow`, {
-      source: 'provider', upstreamStatus: status, failover: 'next',
+      source: 'provider',
+      upstreamStatus: status,
+      failover: 'next',
     })
   }
   let body = ''
@@ -242,7 +273,8 @@ function describe(error: unknown, { call, endpoint }: AttemptInput, expired: Exp
     const failover = error.kind === 'connect-timeout' ? 'next' : 'retry'
     return new GatewayError('provider_unavailable', `${endpoint.providerName}: ${error.message}`, { ...from, failover, cause: error })
   }
-  if (error instanceof SseLimitError || error instanceof EventStreamError) return new GatewayError('provider_unavailable', `${endpoint.providerName}: ${error.message}`, { ...from, cause: error })
+  if (error instanceof SseLimitError || error instanceof EventStreamError)
+    return new GatewayError('provider_unavailable', `${endpoint.providerName}: ${error.message}`, { ...from, cause: error })
   return asGatewayError(error)
 }
 

@@ -12,7 +12,7 @@ import type { Health } from '../router/health.ts'
 import { attemptLimits, beginDeadline, hasAlternative, withinDeadline, type AttemptLimits } from '../router/limits.ts'
 import { planRoute, type Plan, type PlannedAttempt, type RoutingDefaults } from '../router/plan.ts'
 import type { Sticky, StickySession } from '../router/sticky.ts'
-import { runAttempt, type AttemptDependencies } from './attempt.ts'
+import { runAttempt, type AttemptDependencies, type AttemptInput } from './attempt.ts'
 import type { CredentialPools } from './credential-pool.ts'
 import type { Limits } from './limits.ts'
 import type { OwnCredentials } from './own-credentials.ts'
@@ -73,7 +73,7 @@ interface Outcome {
  */
 export function createFallback(options: FallbackOptions): Handler {
   return async function* fallback(call) {
-    const route = await plan(options, call)
+    const route = await planCall(options, call)
     let index = 0
     for (;;) {
       const attempt = route.plan.attempts[index]!
@@ -119,7 +119,7 @@ function afterCommit(call: Call, route: Route, { endpoint }: PlannedAttempt, err
   return continued && error.failover === 'never' && error.details.source === 'provider' ? error.with({ failover: 'next' }) : error
 }
 
-async function plan(options: FallbackOptions, call: Call): Promise<Route> {
+async function planCall(options: FallbackOptions, call: Call): Promise<Route> {
   const { request } = call
   const defaults = options.defaults()
   const catalog = options.catalog()
@@ -129,7 +129,13 @@ async function plan(options: FallbackOptions, call: Call): Promise<Route> {
   }
   const own = options.ownCredentials?.(call)
   const planned = planRoute({
-    request, catalog, health: options.health.view(), random: call.random, now: call.clock.now(), defaults, ...(session === undefined ? {} : { session }),
+    request,
+    catalog,
+    health: options.health.view(),
+    random: call.random,
+    now: call.clock.now(),
+    defaults,
+    ...(session === undefined ? {} : { session }),
     ...(own === undefined ? {} : { ownKeys: own.use }),
   })
   call.trace.strategy = planned.strategy
@@ -139,7 +145,14 @@ async function plan(options: FallbackOptions, call: Call): Promise<Route> {
   if (planned.error !== undefined) throw planned.error
   const mode = call.streamFailure ?? options.streamFailure?.() ?? 'fail'
   return {
-    plan: preferring(planned, call.preferredEndpoint), session, own, tries: [], used: new Map(), request, strippedReasoning: false, beginBy: undefined,
+    plan: preferring(planned, call.preferredEndpoint),
+    session,
+    own,
+    tries: [],
+    used: new Map(),
+    request,
+    strippedReasoning: false,
+    beginBy: undefined,
     buffers: mode === 'buffer',
     continuation: mode === 'continue' ? new Continuation(options.costOf) : undefined,
   }
@@ -160,27 +173,23 @@ async function loadPins(options: FallbackOptions, catalog: Catalog, session: Sti
 }
 
 async function* tryAttempt(
-  options: FallbackOptions, call: Call, route: Route, index: number, attempt: PlannedAttempt, outcome: Outcome,
+  options: FallbackOptions,
+  call: Call,
+  route: Route,
+  index: number,
+  attempt: PlannedAttempt,
+  outcome: Outcome,
 ): AsyncGenerator<readonly ModelEvent[], void> {
   const { endpoint } = attempt
-  const asked = options.beforeAttempt?.(call, attempt, route.continuation?.spentUsd)
-  const bound = asked === undefined ? undefined : await asked
-  const limits = limitsOf(options, call, route, index)
-  const record: AttemptRecord = { endpoint, status: 0, startedAt: call.clock.now(), ...(attempt.isByok ? { isByok: true } : {}) }
-  call.trace.attempts.push(record)
-  const credential = pickCredential(options, route, attempt)
-  outcome.credential = credential
-  if (credential !== undefined) record.credentialId = credential.id
-  options.health.started(endpoint.id)
-  outcome.sent = true
+  const input = await prepare(options, call, route, index, attempt, outcome)
+  const { record } = input
   const { continuation } = route
   const continues = continuation?.original !== undefined
-  const request = requestOf(route, bound?.maxOutputTokens)
   const buffer = route.buffers ? new AnswerBuffer() : undefined
   let held: (readonly ModelEvent[])[] = []
   let heldEvents = 0
   let last: ModelEvent | undefined
-  for await (const events of runAttempt(options, { call, request, endpoint, credential, limits, record })) {
+  for await (const events of runAttempt(options, input)) {
     last = events[events.length - 1]
     const first = events[0]
     if (first?.type === 'response-start' && first.upstreamId !== undefined) record.upstreamId = first.upstreamId
@@ -189,7 +198,8 @@ async function* tryAttempt(
       held.push(events)
       heldEvents += events.length
       if (!outcome.begun) outcome.begun = events.some(commits)
-      if (heldEvents > MAX_HELD_EVENTS && !outcome.begun) throw new GatewayError('provider_unavailable', `${endpoint.providerName} sends events without content`, { source: 'provider' })
+      if (heldEvents > MAX_HELD_EVENTS && !outcome.begun)
+        throw new GatewayError('provider_unavailable', `${endpoint.providerName} sends events without content`, { source: 'provider' })
       if (buffer === undefined ? !outcome.begun : !buffer.take(events)) continue
       outcome.committed = true
       noteRescue(call, route, endpoint.providerName, buffer)
@@ -200,6 +210,28 @@ async function* tryAttempt(
     }
   }
   settleSuccess(options, call, route, record, last)
+}
+
+/** Everything decided before the first byte goes out: what may be spent, limits, credential, and the record that is kept of it. */
+async function prepare(
+  options: FallbackOptions,
+  call: Call,
+  route: Route,
+  index: number,
+  attempt: PlannedAttempt,
+  outcome: Outcome,
+): Promise<AttemptInput> {
+  const { endpoint } = attempt
+  const bound = await options.beforeAttempt?.(call, attempt, route.continuation?.spentUsd)
+  const limits = limitsOf(options, call, route, index)
+  const record: AttemptRecord = { endpoint, status: 0, startedAt: call.clock.now(), ...(attempt.isByok ? { isByok: true } : {}) }
+  call.trace.attempts.push(record)
+  const credential = pickCredential(options, route, attempt)
+  outcome.credential = credential
+  if (credential !== undefined) record.credentialId = credential.id
+  options.health.started(endpoint.id)
+  outcome.sent = true
+  return { call, request: requestOf(route, bound?.maxOutputTokens), endpoint, credential, limits, record }
 }
 
 /** What is asked of the next endpoint: the call's request, or the rest of a broken answer, within what may be spent. */
@@ -214,7 +246,11 @@ function noteRescue({ trace }: Call, { continuation }: Route, providerName: stri
 }
 
 /** What a broken answer means for the choice of the next endpoint: only one that can go on with it. */
-function resumption({ plan: { attempts }, continuation, request }: Route): { readonly committed?: true; readonly resume?: true; readonly skip?: ReadonlySet<number> } {
+function resumption({ plan: { attempts }, continuation, request }: Route): {
+  readonly committed?: true
+  readonly resume?: true
+  readonly skip?: ReadonlySet<number>
+} {
   if (continuation?.original === undefined) return {}
   return { committed: true, resume: true, skip: new Set(attempts.flatMap(({ endpoint }, n) => (continuation.suits(endpoint, request) ? [] : [n]))) }
 }
@@ -248,7 +284,8 @@ function pickCredential(options: FallbackOptions, route: Route, attempt: Planned
 
 const usedKey = ({ endpoint, isByok }: PlannedAttempt): string => (isByok ? `own ${endpoint.connection.provider}` : endpoint.connection.provider)
 
-const ownOf = (route: Route, { endpoint, isByok }: PlannedAttempt): readonly Credential[] | undefined => (isByok ? route.own?.of(endpoint) : undefined)
+const ownOf = (route: Route, { endpoint, isByok }: PlannedAttempt): readonly Credential[] | undefined =>
+  isByok ? route.own?.of(endpoint) : undefined
 
 function settleSuccess(options: FallbackOptions, call: Call, route: Route, record: AttemptRecord, last: ModelEvent | undefined): void {
   const { endpoint } = record
@@ -263,11 +300,30 @@ function settleSuccess(options: FallbackOptions, call: Call, route: Route, recor
   options.sticky.succeeded(route.session, { model: endpoint.model, endpointId: endpoint.id, cachedTokens: usage?.cachedTokens ?? 0 }, manual)
 }
 
-function settleFailure(options: FallbackOptions, { endpoint, isByok }: PlannedAttempt, credential: Credential | undefined, error: GatewayError): void {
+function settleFailure(
+  options: FallbackOptions,
+  { endpoint, isByok }: PlannedAttempt,
+  credential: Credential | undefined,
+  error: GatewayError,
+): void {
   // What one caller's key meets (its limits, its bill) says nothing of the endpoint.
   if (isByok && (error.errorType === 'rate_limit_exceeded' || isCredentialFailure(error))) options.health.abandoned(endpoint.id)
   else options.health.failure(endpoint.id, error)
   if (credential !== undefined) options.pools.report(endpoint.connection, credential, error)
+}
+
+/** The provider could not read the reasoning of an earlier turn: once, the same endpoint is asked without it. */
+function stripReasoning(options: FallbackOptions, call: Call, route: Route, error: GatewayError): boolean {
+  if (error.details.metadata?.['strip_reasoning'] !== true || route.strippedReasoning) return false
+  route.strippedReasoning = true
+  route.request = options.withoutReasoning(route.request)
+  call.trace.params['reasoning_dropped'] = 'the provider could not read the encrypted reasoning of an earlier turn'
+  return true
+}
+
+/** The credential of the last attempt, when the failure was about it. */
+function refusedCredential({ trace }: Call, error: GatewayError): string | undefined {
+  return error.details.credentialDead === true || error.errorType === 'rate_limit_exceeded' ? trace.attempts.at(-1)?.credentialId : undefined
 }
 
 /** Waits as the discipline asks and names the attempt to make next; throws the error the caller sees when there is none. */
@@ -275,15 +331,10 @@ async function nextAttempt(options: FallbackOptions, call: Call, route: Route, i
   const { attempts } = route.plan
   const attempt = attempts[index]!
   const { connection } = attempt.endpoint
-  if (error.details.metadata?.['strip_reasoning'] === true && !route.strippedReasoning) {
-    route.strippedReasoning = true
-    route.request = options.withoutReasoning(route.request)
-    call.trace.params['reasoning_dropped'] = 'the provider could not read the encrypted reasoning of an earlier turn'
-    return index
-  }
+  if (stripReasoning(options, call, route, error)) return index
   const used = route.used.get(usedKey(attempt))
-  const lastCredential = call.trace.attempts.at(-1)?.credentialId
-  if (lastCredential !== undefined && (error.details.credentialDead === true || error.errorType === 'rate_limit_exceeded')) used?.add(lastCredential)
+  const refused = refusedCredential(call, error)
+  if (refused !== undefined) used?.add(refused)
   const resumed = resumption(route)
   const step = nextStep({
     ...resumed,
@@ -292,12 +343,13 @@ async function nextAttempt(options: FallbackOptions, call: Call, route: Route, i
     now: call.clock.now(),
     random: call.random,
     retries: options.retries(),
-    spareCredentials: resumed.skip?.has(index) !== true && used !== undefined && options.pools.hasOther(connection, used, ownOf(route, attempt)) ? 1 : 0,
+    spareCredentials:
+      resumed.skip?.has(index) !== true && used !== undefined && options.pools.hasOther(connection, used, ownOf(route, attempt)) ? 1 : 0,
     ...(route.beginBy === undefined ? {} : { beginBy: route.beginBy }),
   })
   if (step.kind === 'fail') throw route.continuation?.original ?? finalError(attempts, route.tries)
   // Waiting out a rate limit on the only credential means using it again.
-  if (step.kind === 'retry' && !step.rotate && error.errorType === 'rate_limit_exceeded' && lastCredential !== undefined) used?.delete(lastCredential)
+  if (step.kind === 'retry' && !step.rotate && error.errorType === 'rate_limit_exceeded' && refused !== undefined) used?.delete(refused)
   if (step.delayMs > 0) await sleep(step.delayMs, call.signal)
   return step.kind === 'next' ? step.index : index
 }

@@ -17,10 +17,15 @@ describe('the text of a continuation', () => {
   it('may repeat a short beginning', () => expect(run('ha', ['ha', 'ha'])).toBe('haha'))
   it('does not depend on how it is cut', () => {
     fc.assert(
-      fc.property(fc.string({ unit: fc.constantFrom('a', 'b', ' ') }), fc.array(fc.string({ unit: fc.constantFrom('a', 'b', ' ') })), fc.boolean(), (text, pieces, echo) => {
-        const all = echo ? [text, ...pieces] : pieces
-        expect(run(text, all)).toBe(run(text, [all.join('')]))
-      }),
+      fc.property(
+        fc.string({ unit: fc.constantFrom('a', 'b', ' ') }),
+        fc.array(fc.string({ unit: fc.constantFrom('a', 'b', ' ') })),
+        fc.boolean(),
+        (text, pieces, echo) => {
+          const all = echo ? [text, ...pieces] : pieces
+          expect(run(text, all)).toBe(run(text, [all.join('')]))
+        },
+      ),
     )
   })
 })

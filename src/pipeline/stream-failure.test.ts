@@ -6,10 +6,17 @@ import { testEndpoint } from '../testing/endpoints.ts'
 import { AnswerBuffer, Continuation } from './stream-failure.ts'
 
 const REQUEST = { input: [{ type: 'message', role: 'user', content: 'hi' }], max_output_tokens: 100 } as const
-const start = (key: string, type: string): ModelEvent => ({ type: 'item-start', key, item: type === 'message' ? { type, role: 'assistant', content: [] } : { type } })
+const start = (key: string, type: string): ModelEvent => ({
+  type: 'item-start',
+  key,
+  item: type === 'message' ? { type, role: 'assistant', content: [] } : { type },
+})
 const text = (key: string, delta: string, part?: number): ModelEvent => ({ type: 'text-delta', key, delta, ...(part === undefined ? {} : { part }) })
 const cite = (key: string, from: number, to: number, part?: number): ModelEvent => ({
-  type: 'annotation', key, annotation: { type: 'url_citation', url: 'https://a.example', title: 'A', start_index: from, end_index: to }, ...(part === undefined ? {} : { part }),
+  type: 'annotation',
+  key,
+  annotation: { type: 'url_citation', url: 'https://a.example', title: 'A', start_index: from, end_index: to },
+  ...(part === undefined ? {} : { part }),
 })
 const broken = new GatewayError('provider_unavailable', 'gone')
 
@@ -32,14 +39,27 @@ describe('a continuation', () => {
   it('joins the first message to the open one, moves its citations and gives everything else a key of its own', async () => {
     const continuation = await afterBreak([start('m', 'message'), text('m', 'The sky ', 0)])
     const shown = await through(continuation, [
-      start('r', 'reasoning'), { type: 'reasoning-delta', key: 'r', kind: 'text', delta: 'hm' }, { type: 'item-end', key: 'r' },
-      start('m', 'message'), text('m', ' is', 0), text('m', ' blue', 0), cite('m', 1, 3, 0), text('m', 'more', 1),
-      { type: 'item-end', key: 'm' }, start('c', 'function_call'), { type: 'item-end', key: 'c' },
+      start('r', 'reasoning'),
+      { type: 'reasoning-delta', key: 'r', kind: 'text', delta: 'hm' },
+      { type: 'item-end', key: 'r' },
+      start('m', 'message'),
+      text('m', ' is', 0),
+      text('m', ' blue', 0),
+      cite('m', 1, 3, 0),
+      text('m', 'more', 1),
+      { type: 'item-end', key: 'm' },
+      start('c', 'function_call'),
+      { type: 'item-end', key: 'c' },
       { type: 'response-end', reason: 'stop' },
     ])
     expect(shown).toEqual([
-      text('m', 'is', 0), text('m', ' blue', 0), cite('m', 8, 10, 0), text('m', 'more', 2),
-      { type: 'item-end', key: 'm' }, { ...start('c', 'function_call'), key: 'continued1.c' }, { type: 'item-end', key: 'continued1.c' },
+      text('m', 'is', 0),
+      text('m', ' blue', 0),
+      cite('m', 8, 10, 0),
+      text('m', 'more', 2),
+      { type: 'item-end', key: 'm' },
+      { ...start('c', 'function_call'), key: 'continued1.c' },
+      { type: 'item-end', key: 'continued1.c' },
       { type: 'response-end', reason: 'stop' },
     ])
   })

@@ -167,8 +167,8 @@ describe('guards', () => {
   it('ends the loop when its wall time is over', async () => {
     const { collect, requests, trace } = stage({
       turns: [[...call('probe', 'c1'), end]],
-      limits: { wallMs: 30 },
-      tool: { run: () => new Promise((resolve) => setTimeout(() => resolve({ output: String(Math.random()) }), 15)) },
+      limits: { wallMs: 250 },
+      tool: { run: () => new Promise((resolve) => setTimeout(() => resolve({ output: String(Math.random()) }), 40)) },
     })
     await collect()
     expect(requests.at(-1)!.tool_choice).toBe('none')

@@ -22,7 +22,10 @@ export const openAiChatOptions = z.strictObject({
     .default('first-only')
     .describe('`first-only`: one system message at the start, later ones become marked user text (strict chat templates).'),
   alternating_roles: z.boolean().default(false).describe('Merge neighbours of one role and begin with a user message.'),
-  prefill: z.boolean().optional().describe('False: the server refuses to go on with an answer begun (a last message of the assistant), or begins anew.'),
+  prefill: z
+    .boolean()
+    .optional()
+    .describe('False: the server refuses to go on with an answer begun (a last message of the assistant), or begins anew.'),
   user_after_tool_filler: z
     .string()
     .nullable()
