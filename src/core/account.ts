@@ -63,8 +63,9 @@ export interface OwnKey {
   readonly provider: string
   readonly secret: Secret
   readonly isFallback: boolean
+  /** Whether it may serve a model, by its slug; null: every one. */
+  readonly allowedModels: ((slug: string) => boolean) | null
   /** Null: no restriction. */
-  readonly allowedModels: ReadonlySet<string> | null
   readonly allowedKeyHashes: ReadonlySet<string> | null
   readonly allowedUserIds: ReadonlySet<string> | null
 }

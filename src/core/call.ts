@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts'
-import type { Endpoint } from './endpoint.ts'
+import type { Endpoint, Modality } from './endpoint.ts'
 import type { Cost, GenerationStep, PipelineStage } from './generation.ts'
 import type { ErrorType } from './error.ts'
 import type { ModelEvent } from './event.ts'
@@ -41,6 +41,8 @@ export interface CallTrace {
   candidates: readonly Endpoint[]
   /** Why each rejected endpoint was rejected, by endpoint id. */
   rejected: ReadonlyMap<string, string>
+  /** What guardrails left of the request, when they changed it: records keep this one. */
+  keptRequest?: ModelRequest
   readonly attempts: AttemptRecord[]
   readonly pipeline: PipelineStage[]
   /** Free values for `gateway_metadata.params`: dropped parameters, preferences not applied, session pin. */
@@ -68,6 +70,10 @@ export interface Call {
   readonly request: ModelRequest
   /** What the caller named, before aliases, presets and variants. */
   readonly requestedModel: string
+  /** Why an endpoint may not serve this call, as a clause; undefined: it may. Absent: any may. */
+  readonly admits?: (endpoint: Endpoint) => string | undefined
+  /** Id of the preset that filled in the request. */
+  readonly presetId?: string
   readonly stream: boolean
   readonly signal: AbortSignal
   readonly clock: Clock
@@ -81,6 +87,10 @@ export interface Call {
   readonly streamFailure?: StreamFailure
   /** Id of the endpoint that served the step before: planned first, so that a call of several upstream answers stays where it began. */
   readonly preferredEndpoint?: string
+  /** How its request is made to suit endpoints that cannot take it as it is; undefined: as for every call. */
+  readonly adaptation?: Adaptation
+  /** Set when the gateway itself chose the models of the request. */
+  readonly strategy?: CallTrace['strategy']
   readonly trace: CallTrace
   /** The items of the answer so far; set by the front door that assembles them. */
   output: () => readonly OutputItem[]
@@ -91,6 +101,19 @@ export interface Call {
  * it is complete, so that another endpoint can still give all of it.
  */
 export type StreamFailure = 'fail' | 'continue' | 'buffer'
+
+/**
+ * What can be done to a request for the sake of one endpoint. The planner counts on it for models none of whose endpoints takes the
+ * request as it is; `adapt` is then asked before the attempt is made.
+ */
+export interface Adaptation {
+  /** Modalities that endpoints without them get in another form. */
+  readonly modalities: readonly Modality[]
+  /** Prompts too long for a window of up to this many tokens are shortened to it; 0: none are. */
+  readonly shortensUpTo: number
+  /** The request for this endpoint, which has refused the one before as too long or not. Throws GatewayError. */
+  adapt(call: Call, request: ModelRequest, endpoint: Endpoint, tooLong: boolean): Promise<ModelRequest>
+}
 
 export interface CallOrigin {
   readonly apiType: 'responses' | 'chat_completions' | 'messages'

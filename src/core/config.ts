@@ -1,7 +1,9 @@
 import type { Secret } from '../lib/secret.ts'
 import type { StreamFailure } from './call.ts'
 import type { EndpointPolicies, Modality, Parameter } from './capability.ts'
+import type { ConfiguredGuardrail } from './guardrail.ts'
 import type { JsonObject } from './item.ts'
+import type { PluginsConfig } from './plugins-config.ts'
 import type { Pricing } from './pricing.ts'
 import type { Timeouts } from './provider.ts'
 
@@ -23,8 +25,12 @@ export interface Config {
   readonly limits: LimitsConfig
   readonly network: { readonly allowPrivate: { readonly destinations: boolean; readonly tools: boolean; readonly media: boolean } }
   readonly tools: ToolsConfig
+  readonly plugins: PluginsConfig
+  readonly guardrails: GuardrailsConfig
   readonly destinations: DestinationsConfig
   readonly storage: StorageConfig
+  readonly overload: OverloadConfig
+  readonly retention: RetentionConfig
   readonly logging: { readonly level: LogLevel; readonly format: 'json' | 'pretty' }
 }
 
@@ -36,6 +42,39 @@ export interface ServerConfig {
   readonly bodyLimit: number
   /** How long running streams may finish after a stop signal. */
   readonly shutdownGrace: number
+  /** Wrong API keys that one address may try in a minute; null: any number. */
+  readonly wrongKeysPerMinute: number | null
+  /** How long a stopping process goes on serving while `readyz` says no, so that load balancers notice before its port closes. */
+  readonly shutdownDelay: number
+  readonly role: Role
+  /** Processes that share the port; `auto`: one per core. */
+  readonly workers: number | 'auto'
+}
+
+/** `gateway` serves and records, `worker` delivers and cleans up, `all` does both. */
+export type Role = 'all' | 'gateway' | 'worker'
+
+/** When new calls are refused so that those under way are served. */
+export interface OverloadConfig {
+  readonly enabled: boolean
+  /** How late the event loop may be, milliseconds. */
+  readonly eventLoopDelayMs: number
+  /** Of the heap, or of the memory the process is allowed, 0 to 1. */
+  readonly memoryShare: number
+  /** Calls in flight in one process. */
+  readonly calls: number
+}
+
+/** How long things are kept, milliseconds; `Infinity`: for ever. */
+export interface RetentionConfig {
+  readonly generationsMs: number
+  readonly contentMs: number
+  readonly deadLettersMs: number
+  readonly activityMs: number
+  readonly spendMs: number
+  readonly deletedDestinationsMs: number
+  /** Between two rounds of cleaning. */
+  readonly everyMs: number
 }
 
 /** Keys given by the operator through the environment; what is absent is made by the gateway and printed once. */
@@ -124,6 +163,10 @@ export interface ToolsConfig {
   readonly fusionModels?: readonly string[]
   /** Where commands of models may run: a server of the operator's, never this process. */
   readonly sandbox?: { readonly url: string; readonly apiKey?: Secret }
+  readonly mcp: {
+    /** Whether streams tell of progress by `response.mcp_*` events, which the contract does not list. */
+    readonly progressEvents: boolean
+  }
   readonly limits: { readonly wallMs: number; readonly parallel: number }
 }
 
@@ -134,9 +177,17 @@ export interface SearchEngineConfig {
   readonly price?: number
 }
 
+export interface GuardrailsConfig {
+  readonly rules: readonly ConfiguredGuardrail[]
+  /** Calls while the stored guardrails were never read: served, or refused. */
+  readonly whenUnknown: 'allow' | 'refuse'
+}
+
 export interface DestinationsConfig {
   readonly serviceName: string
   readonly baseUrls: { readonly [type: string]: string | null }
+  /** Every destination is in privacy mode, and its owner cannot change that. Read at the start. */
+  readonly privacyLocked: boolean
 }
 
 export interface StorageConfig {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { joinSecrets, maskConfig, maskSecret, mergeConfig, splitSecrets } from './destination-config.ts'
+import { verifies } from '../../e2e/requirements.ts'
 
 const secrets = ['secretKey', 'headers.*']
 const stored = {
@@ -20,7 +21,7 @@ describe('maskSecret', () => {
 })
 
 describe('a read', () => {
-  it('masks secrets and header values, and nothing else', () => {
+  it(verifies('G5', 'masks secrets and header values, and nothing else'), () => {
     expect(maskConfig(stored, secrets)).toEqual({
       secretKey: 'sk-l...AbCd',
       publicKey: 'pk-1',

@@ -27,7 +27,7 @@ export interface DestinationContext {
   readonly serviceVersion: string
   /** The operator's base URL for this type, for types whose settings have none. */
   readonly baseUrl?: string
-  /** Where types that write files may write. Absent: nowhere. */
+  /** Where types that write files may write: a folder of the workspace's own. Absent: nowhere. */
   readonly directory?: string
   /** Milliseconds since the epoch: for signatures only. Times in the payload come from the records. */
   readonly now: number
@@ -115,6 +115,8 @@ export interface Destination<Settings = unknown> {
   /** Paths of settings that are never readable again; `headers.*` means every value of the map. */
   readonly secrets: readonly string[]
   readonly limits: DestinationLimits
+  /** Schemes an operator's address for this type may have (`destinations.base_urls`). Default: `https` and `http`. */
+  readonly baseUrlSchemes?: readonly string[]
   /**
    * The requests that carry a batch. Throwing says that no batch with these records can be encoded: the culprit is searched as for `reject`.
    * Equal arguments give equal bytes, and ids derive from the records: a record sent twice is recognised by the platform.

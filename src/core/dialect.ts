@@ -2,6 +2,7 @@ import type { ZodType } from 'zod'
 import type { Parameter } from './capability.ts'
 import type { GatewayError } from './error.ts'
 import type { ModelEvent } from './event.ts'
+import type { InputFile, OtherTool, Tool } from './item.ts'
 import type { ModelRequest } from './request.ts'
 
 /** What an encoder must know of the endpoint it writes for. Built per attempt: limits and parameters differ between endpoints. */
@@ -82,6 +83,11 @@ export interface Dialect<Options = unknown> {
    * Default: unknown, which is tried.
    */
   prefills?(request: ModelRequest, target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean | undefined
-  /** Whether the upstream runs tools of this type itself (`web_search`). Default: it runs none. */
-  hosts?(toolType: string, options: Options): boolean
+  /**
+   * Whether the upstream runs this tool (`web_search`) itself, as the caller set it and beside the other tools of the request.
+   * Default: it runs none.
+   */
+  hosts?(tool: OtherTool, others: readonly Tool[], target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean
+  /** Whether the upstream reads this file, where it reads files at all. Default: it does. What it does not read may be given to it as text. */
+  takesFile?(file: InputFile, target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean
 }

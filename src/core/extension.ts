@@ -1,7 +1,8 @@
 import type { ZodType } from 'zod'
-import type { Call } from './call.ts'
+import type { Call, CallTrace, Handler } from './call.ts'
+import type { Endpoint, Modality } from './endpoint.ts'
 import type { FinishReason, ModelEvent } from './event.ts'
-import type { Cost } from './generation.ts'
+import type { Cost, PipelineStage } from './generation.ts'
 import type { FunctionTool, InputItem, JsonObject, OtherTool, OutputItem, ToolOutput } from './item.ts'
 import type { ModelRequest } from './request.ts'
 import type { Usage } from './usage.ts'
@@ -31,6 +32,8 @@ export interface ToolResult {
   readonly reveal?: readonly string[]
   /** The caller carries the call out: this item goes back instead of the tool's own and ends the loop. */
   readonly handBack?: OutputItem
+  /** Nothing was carried out: the call waits for the caller's word. */
+  readonly held?: boolean
 }
 
 /** A model call made by a tool, through the gateway's own routing. */
@@ -59,6 +62,10 @@ export interface ToolContext<S = unknown> {
   readonly signal: AbortSignal
   /** Id of the model's call. */
   readonly callId: string
+  /** The arguments as the model wrote them, valid or not. */
+  readonly rawArguments: string
+  /** Id by which the caller has agreed to this very call; undefined: nobody was asked. */
+  readonly grant?: string
   /** The conversation up to this call. */
   readonly transcript: readonly InputItem[]
   /** Position of the entry among those of its tool: tells several advisors apart. */
@@ -71,7 +78,8 @@ export interface ToolContext<S = unknown> {
   readonly deferred: readonly FunctionTool[]
   /**
    * Progress of the output item: an event of the contract, its name without `response.`. Events of a vendor's own item
-   * (`web_search_call.searching`) reach only callers who get that item: clients refuse them on any other.
+   * (`web_search_call.searching`) reach only callers who get that item: clients refuse them on any other. What `begin` tells comes right
+   * after the start of the item.
    */
   emit(name: string, fields?: JsonObject): void
   /** Throws GatewayError. Spends from the call's own account; agents among the tools of `request` are left out. */
@@ -96,6 +104,10 @@ export interface ServerTool<S = unknown, A = unknown> {
   readonly description: string
   /** The model's arguments, validated before anything runs; the model sees them as JSON Schema. */
   readonly parameters: ZodType<A>
+  /** What the model sees instead, where the arguments are described by somebody else. */
+  readonly schema?: JsonObject
+  /** Further names by which conditions of the caller know it. */
+  readonly knownAs?: readonly string[]
   readonly settings: ZodType<S>
   /** Other types callers may use for it, with the type of the item that answers in kind. */
   readonly spellings?: { readonly [type: string]: string }
@@ -119,6 +131,85 @@ export interface ServerTool<S = unknown, A = unknown> {
   begin(args: A | undefined, context: ToolContext<S>): JsonObject | undefined
   /** Throws for failures; the model is told their message when it is a GatewayError. Must obey `context.signal`. */
   execute(args: A, context: ToolContext<S>): Promise<ToolResult>
+  /** Fields of the item when all is over, over those of the result: also after calls that were refused, timed out or threw. */
+  end?(result: ToolResult, context: ToolContext<S>): JsonObject | undefined
   /** An item of an earlier answer as the model's call and what it read. Default: built from the item's fields. */
   replay?(item: JsonObject): { readonly arguments: string; readonly output: string } | undefined
+}
+
+/** One entry of `plugins`, of a request or of the configuration's defaults. */
+export type PluginEntry = { readonly id: string } & JsonObject
+
+/** What a plugin did and used, beside what it changed. */
+export interface PluginEffects {
+  /** For `gateway_metadata.pipeline`: only of what was really changed or refused. A later stage of the same name replaces it. */
+  readonly stage?: PipelineStage
+  /** USD, listed under the plugin's id. */
+  readonly cost?: number
+  /** Counters for `usage.server_tool_use`, by name. */
+  readonly usage?: { readonly [counter: string]: number }
+  /** Pages the answer cites where it links them. */
+  readonly sources?: readonly CitableSource[]
+}
+
+/** What a plugin may use while it works on one call. */
+export interface PluginContext<S = unknown> {
+  /** Of the request over the defaults, validated. */
+  readonly settings: S
+  /** As it came in: what plugins before this one made of its request is the argument of each hook. */
+  readonly call: Call
+  /** Fires when the caller is gone or the hook's time is over. */
+  readonly signal: AbortSignal
+  /** Endpoints of the models a request names, before anything is filtered. */
+  readonly endpointsOf: (request: ModelRequest) => readonly Endpoint[]
+  /** A model call through the gateway's own routing. Throws GatewayError; its cost is the plugin's to report. */
+  readonly ask: (request: ModelRequest, options?: AskOptions) => Promise<ModelAnswer>
+  readonly report: (effects: PluginEffects) => void
+}
+
+/** Which models are to serve a call, in order of preference. */
+export interface ModelChoice {
+  readonly models: readonly [string, ...string[]]
+  readonly strategy: CallTrace['strategy']
+  /** Why, for `gateway_metadata.params`. */
+  readonly reasons?: { readonly [name: string]: unknown }
+}
+
+type Awaitable<T> = T | Promise<T>
+
+/**
+ * Something the gateway does to a whole call, once: callers switch it on by its id in `plugins`, operators by `defaults.plugins`. One file
+ * each in plugins/. What a plugin does not declare it does not do; those that apply run in the order in which plugins/index.ts lists them.
+ */
+export interface Plugin<S = unknown> {
+  readonly id: string
+  /** Of its entry, without `id` and `enabled`. */
+  readonly settings: ZodType<S>
+  /** Suffix of a model's name that switches it on. */
+  readonly suffix?: 'online'
+  /** True of requests for which it runs though they do not name it. Asked of every call: hardly any work. */
+  implied?(request: ModelRequest): boolean
+  /** Throws GatewayError when this request cannot have this plugin; the message names what to change. Asked before any plugin runs. */
+  check?(settings: S, request: ModelRequest): void
+  /** Milliseconds that `choose`, `prepare` and `adapt` may take each; default 60,000. */
+  readonly timeoutMs?: number
+  /** Which models serve the call; undefined: those it names. Throws GatewayError to refuse the call. */
+  choose?(request: ModelRequest, context: PluginContext<S>): Awaitable<ModelChoice | undefined>
+  /** Changes the request before anything is planned. Undefined: nothing to change. Throws GatewayError to refuse the call. */
+  prepare?(request: ModelRequest, context: PluginContext<S>): Awaitable<ModelRequest | undefined>
+  /** Stands around the answer: all turns of the model and its tools. Asked with the request as it will be planned. */
+  wrap?(next: Handler, request: ModelRequest, context: PluginContext<S>): Handler
+  /** Makes the request suit one endpoint. */
+  readonly adapts?: EndpointAdapter<S>
+}
+
+export interface EndpointAdapter<S = unknown> {
+  /** Modalities that endpoints without them get in another form; default: none. */
+  modalities?(settings: S): readonly Modality[]
+  /** Windows it can shorten prompts to, in tokens; default: none. */
+  shortensUpTo?(settings: S): number
+  /** Settings with which it works for calls that do not name the plugin. Undefined: only for those that do. */
+  readonly standing?: S
+  /** Undefined: as it is. `tooLong`: the endpoint has refused the prompt so. Throws GatewayError; another endpoint may then be tried, as its kind says. */
+  adapt(request: ModelRequest, endpoint: Endpoint, context: PluginContext<S>, tooLong: boolean): Awaitable<ModelRequest | undefined>
 }

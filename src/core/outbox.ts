@@ -78,8 +78,10 @@ export interface NewDelivery {
 /** A finished generation on its way into the store, with the destinations it was selected for. */
 export interface OutboxEntry {
   readonly generation: Generation
-  /** Media already replaced by placeholders. Absent when no selected destination may see content. Kept only until the last delivery is settled. */
-  readonly content?: GenerationContent
+  /** The generation as JSON, where somebody has written it already. */
+  readonly record?: string
+  /** A `GenerationContent` as JSON, media replaced by placeholders. Absent when no selected destination may see content. Kept only until the last delivery is settled. */
+  readonly content?: string
   readonly deliveries: readonly NewDelivery[]
   /** Content the workspace asked to keep with the record, as `GenerationStore.insertMany` takes it; no concern of the deliveries. */
   readonly keptContent?: GenerationContent
@@ -216,9 +218,10 @@ export interface Outbox {
 export interface DurableOutbox extends Outbox {
   /**
    * Deletes some of what nobody waits for any more: deliveries of destinations that are gone, content of settled deliveries that a crash or a
-   * race left behind, dead letters past their time, data keys without content. Looks at about `limit` rows; returns how many it deleted.
+   * race left behind, dead letters older than `deadLetterMs` (default 30 days; `Infinity`: none), data keys without content. Looks at about
+   * `limit` rows; returns how many it deleted.
    */
-  sweep(limit: number): Promise<number>
+  sweep(limit: number, deadLetterMs?: number): Promise<number>
   /** Who holds leases, ended ones included. Reads the whole queue: for the start of a process. */
   owners(): Promise<readonly string[]>
 }

@@ -37,6 +37,8 @@ describe('excerpt', () => {
   it('blanks what looks like a credential', () => {
     for (const text of [
       'Bearer abcdef123456',
+      '{"authorization":"Bearer supersecretvalue"}',
+      'x-authorization: Basic supersecretvalue',
       'api_key=supersecretvalue',
       '"token": "supersecretvalue"',
       'used sk-lf-supersecretvalue',

@@ -12,13 +12,13 @@ export function excerpt(body: Buffer, maxChars = 300): string {
 }
 
 const CREDENTIAL =
-  /\b(bearer|basic|api-token)\s+[\w.~+/=-]{8,}|\b((?:api|license|access|secret|private)?[-_ ]?(?:key|token|secret|password|authorization|signature)["']?\s*[:=]\s*["']?)[^\s"',;&}]{6,}|\b(sk|pk|glc|glsa|lsv2|phc|phx|xox[a-z]|gh[a-z])[-_][\w-]{8,}/gi
+  /\b((?:api|license|access|secret|private)?[-_ ]?(?:key|token|secret|password|authorization|signature)["']?\s*[:=]\s*["']?)(?:(?:bearer|basic|api-token)\s+)?[^\s"',;&}]{6,}|\b(bearer|basic|api-token)\s+[\w.~+/=-]{8,}|\b(sk|pk|glc|glsa|lsv2|phc|phx|xox[a-z]|gh[a-z])[-_][\w-]{8,}/gi
 
 /** Blanks what looks like a credential in a text of foreign origin. */
 export function redact(text: string): string {
   return text.replace(
     CREDENTIAL,
-    (_all, scheme?: string, name?: string, prefix?: string) => `${scheme ? `${scheme} ` : (name ?? (prefix ? `${prefix}-` : ''))}[redacted]`,
+    (_all, name?: string, scheme?: string, prefix?: string) => `${scheme ? `${scheme} ` : (name ?? (prefix ? `${prefix}-` : ''))}[redacted]`,
   )
 }
 

@@ -4,15 +4,15 @@ import type { Dialect, UpstreamRequest } from './dialect.ts'
 import type { EndpointPolicies, Modality, Parameter } from './capability.ts'
 import type { Pricing } from './pricing.ts'
 
-/** Milliseconds; `firstToken: 'auto'` follows section 3 of the semantics. */
+/** Milliseconds; what `auto` comes to is decided per attempt (router/limits.ts). */
 export interface Timeouts {
   readonly connect: number
   readonly firstToken: number | 'auto'
-  readonly idle: number
+  readonly idle: number | 'auto'
   readonly total: number
 }
 
-export const DEFAULT_TIMEOUTS: Timeouts = { connect: 5_000, firstToken: 'auto', idle: 60_000, total: 15 * 60_000 }
+export const DEFAULT_TIMEOUTS: Timeouts = { connect: 5_000, firstToken: 'auto', idle: 'auto', total: 15 * 60_000 }
 
 export interface Credential {
   /** Position in the pool or id of a caller's own key: what logs and the pool's state speak of. */

@@ -23,7 +23,8 @@ export type TextFormat =
     }
 
 export type Percentiles = { readonly p50?: number | null; readonly p75?: number | null; readonly p90?: number | null; readonly p99?: number | null }
-export type SortKey = 'price' | 'throughput' | 'latency' | 'exacto'
+export const SORT_KEYS = ['price', 'throughput', 'latency', 'exacto'] as const
+export type SortKey = (typeof SORT_KEYS)[number]
 
 /** What the caller wants of routing: section 3 of the contract's semantics. Prices in USD per million tokens (prompt, completion) or per unit. */
 export interface ProviderPreferences {

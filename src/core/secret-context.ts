@@ -8,6 +8,9 @@ export const destinationContext = (id: string, type: string): string => `destina
 /** A caller's own credential for a provider. */
 export const ownKeyContext = (id: string): string => `own-key:${id}`
 
+/** What one version of a preset sets. */
+export const presetContext = (versionId: string): string => `preset:${versionId}`
+
 /** A data key for content in the outbox. */
 export const contentKeyContext = (keyId: string): string => `outbox-key:${keyId}`
 

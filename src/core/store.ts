@@ -1,7 +1,10 @@
 import type { Spent } from './counter.ts'
 import type { Encryption } from './encryption.ts'
 import type { Generation, GenerationContent } from './generation.ts'
+import type { GuardrailStore } from './guardrail.ts'
 import type { DestinationStore, DurableOutbox } from './outbox.ts'
+import type { RetentionStore } from './retention.ts'
+import type { PresetStore } from './preset.ts'
 
 export type KeyKind = 'inference' | 'management'
 
@@ -81,6 +84,19 @@ export interface WorkspaceStore {
 export interface RecordedGeneration {
   readonly generation: Generation
   readonly content?: GenerationContent
+  /** The generation as JSON, where somebody has written it already. */
+  readonly record?: string
+}
+
+/**
+ * What a record waits as. It outlives its call by a batch or more: as a tree of objects it would be copied by every collection until then,
+ * as a text it costs next to nothing.
+ */
+export interface Packing<P> {
+  pack(record: RecordedGeneration): P
+  /** Roughly what it occupies in memory: good enough to bound a queue, not to bill by. */
+  bytes(packed: P): number
+  unpack(packed: P): Generation
 }
 
 export interface GenerationStore {
@@ -89,11 +105,6 @@ export interface GenerationStore {
   get(id: string, workspaceId?: string): Promise<Generation | undefined>
   /** What was said, where the workspace asked to keep it. */
   content(id: string, workspaceId?: string): Promise<GenerationContent | undefined>
-  /**
-   * Deletes at most `limit` generations that started before `before` (milliseconds), content included; returns how many. Call until it
-   * returns 0. Those with deliveries that wait, or died and may be replayed, stay.
-   */
-  prune(before: number, limit: number): Promise<number>
 }
 
 /** A caller's own credential for a provider, as stored. */
@@ -195,8 +206,11 @@ export interface Store {
   readonly generations: GenerationStore
   readonly spend: SpendStore
   readonly ownKeys: OwnKeyStore
+  readonly presets: PresetStore
+  readonly guardrails: GuardrailStore
   readonly facts: FactStore
   readonly destinations: DestinationStore
+  readonly retention: RetentionStore
   /** The queue to destinations; content in it is encrypted with data keys that `encryption` seals. */
   outbox(encryption: Encryption): DurableOutbox
   /**
@@ -205,6 +219,11 @@ export interface Store {
    */
   rewrapSecrets(rewrap: (envelope: string, context: string) => string): Promise<number>
   version(): Promise<number>
+  /**
+   * Tells of changes of configuration by any process within a moment. Not while the database is away: whoever listens also looks at
+   * `version` now and then.
+   */
+  watch(onChange: () => void): { close(): Promise<void> }
   /** Names of migrations that were applied by this call, under a lock: processes that start together wait for each other. */
   migrate(): Promise<readonly string[]>
   /** Names of migrations not yet applied. */

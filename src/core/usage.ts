@@ -14,6 +14,8 @@ export interface Usage {
   readonly totalTokens: number
   readonly audioInputTokens?: number
   readonly imageOutputTokens?: number
+  /** What is charged where that is not what the model saw and wrote: vendors that leave out what they add to a prompt themselves. */
+  readonly billed?: { readonly inputTokens: number; readonly outputTokens: number }
   /** Requests to server-side tools the upstream charged, by tool. */
   readonly serverToolUse?: { readonly [tool: string]: number }
   /** What the upstream itself says the call cost, USD. Wins over the catalog's prices. */
@@ -24,13 +26,16 @@ export interface Usage {
   readonly raw?: unknown
 }
 
-const count = (value: unknown): number => (typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.trunc(value) : 0)
+/** More tokens than any answer has: what lies beyond is nonsense whose sums and prices would be no numbers any more. */
+const MAX_TOKENS = 1e12
+
+const count = (value: unknown): number => (typeof value === 'number' && value > 0 && value <= MAX_TOKENS ? Math.trunc(value) : 0)
 
 type UsageParts = { readonly [K in keyof Usage]?: Usage[K] | null | undefined }
 
 /**
  * Builds the normal form and enforces its invariants: cached + written <= input, reasoning <= output, total = input + output.
- * Negative, fractional and missing numbers become 0; a part larger than its whole is cut to the whole.
+ * Negative, absurd and missing numbers become 0; a part larger than its whole is cut to the whole.
  */
 export function createUsage(parts: UsageParts): Usage {
   const inputTokens = count(parts.inputTokens)
@@ -48,8 +53,9 @@ export function createUsage(parts: UsageParts): Usage {
   if (parts.cacheWrite1hTokens) usage.cacheWrite1hTokens = Math.min(count(parts.cacheWrite1hTokens), cacheWriteTokens)
   if (parts.audioInputTokens) usage.audioInputTokens = Math.min(count(parts.audioInputTokens), inputTokens)
   if (parts.imageOutputTokens) usage.imageOutputTokens = count(parts.imageOutputTokens)
+  if (parts.billed) usage.billed = { inputTokens: count(parts.billed.inputTokens), outputTokens: count(parts.billed.outputTokens) }
   if (parts.serverToolUse) usage.serverToolUse = parts.serverToolUse
-  if (typeof parts.reportedCost === 'number' && parts.reportedCost >= 0) usage.reportedCost = parts.reportedCost
+  if (typeof parts.reportedCost === 'number' && parts.reportedCost >= 0 && parts.reportedCost < Infinity) usage.reportedCost = parts.reportedCost
   if (parts.estimated) usage.estimated = true
   if (parts.raw !== undefined && parts.raw !== null) usage.raw = parts.raw
   return usage
@@ -70,8 +76,13 @@ export function addUsage(a: Usage, b: Usage): Usage {
     reasoningTokens: a.reasoningTokens + b.reasoningTokens,
     audioInputTokens: (a.audioInputTokens ?? 0) + (b.audioInputTokens ?? 0),
     imageOutputTokens: (a.imageOutputTokens ?? 0) + (b.imageOutputTokens ?? 0),
+    billed: a.billed === undefined && b.billed === undefined ? undefined : addBilled(a.billed ?? a, b.billed ?? b),
     serverToolUse: Object.keys(tools).length > 0 ? tools : undefined,
     reportedCost: a.reportedCost === undefined && b.reportedCost === undefined ? undefined : (a.reportedCost ?? 0) + (b.reportedCost ?? 0),
     estimated: a.estimated || b.estimated,
   })
 }
+
+type Tokens = Pick<Usage, 'inputTokens' | 'outputTokens'>
+
+const addBilled = (a: Tokens, b: Tokens): Tokens => ({ inputTokens: a.inputTokens + b.inputTokens, outputTokens: a.outputTokens + b.outputTokens })

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { fullJitter, parseRetryAfter } from './backoff.ts'
+import { verifies } from '../../e2e/requirements.ts'
 
 describe('fullJitter', () => {
   it('is uniform below a ceiling that doubles and stops at the maximum', () => {
@@ -19,7 +20,7 @@ describe('fullJitter', () => {
   })
 })
 
-describe('parseRetryAfter', () => {
+describe(verifies('C29', 'parseRetryAfter'), () => {
   const now = Date.UTC(2026, 0, 15, 10, 0, 0)
   it.each([
     ['5', 5000],

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 
 /**
  * Ids of one generation in the forms platforms want, all derived from text that never changes: a delivery sent twice is recognised,
@@ -10,18 +10,18 @@ const HEX_16 = /^[0-9a-f]{16}$/
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const ZEROS = /^0+$/
 
-const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
+const sha256 = (text: string): string => hash('sha256', text, 'hex')
 
 /** 32 hex digits. A trace id already in that form, or a UUID, is kept (lower case); anything else is hashed. */
 export function otlpTraceId(id: string): string {
   const lower = id.trim().toLowerCase()
   const hex = UUID.test(lower) ? lower.replaceAll('-', '') : lower
-  return HEX_32.test(hex) && !ZEROS.test(hex) ? hex : sha256(id).toString('hex', 0, 16)
+  return HEX_32.test(hex) && !ZEROS.test(hex) ? hex : sha256(id).slice(0, 32)
 }
 
 /** 16 hex digits for a span of ours. */
 export function otlpSpanId(id: string): string {
-  return sha256(id).toString('hex', 0, 8)
+  return sha256(id).slice(0, 16)
 }
 
 /** 16 hex digits for a span the caller knows: an id already in that form is kept (lower case). */
@@ -55,7 +55,7 @@ export function uuidFromId(id: string): string {
 export function uuid7FromId(id: string, timeMs: number): string {
   const bytes = Buffer.alloc(16)
   bytes.writeUIntBE(Math.max(0, Math.trunc(timeMs)), 0, 6)
-  sha256(id).copy(bytes, 6, 0, 10)
+  bytes.write(sha256(id).slice(0, 20), 6, 'hex')
   return format(stamp(bytes, 7))
 }
 

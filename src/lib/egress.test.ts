@@ -264,3 +264,42 @@ describe('an exchange', () => {
     await expect(get(`https://127.0.0.1:${port}/`)).rejects.toMatchObject({ kind: expect.stringMatching(/network|connect/) })
   })
 })
+
+describe('an answer read while it comes', () => {
+  const from = (path: string, more = {}) => egress().open({ method: 'GET', url: `http://127.0.0.1:${port}/${path}`, ...more })
+  const drain = async (body: AsyncIterable<Buffer>): Promise<number> => {
+    let size = 0
+    for await (const chunk of body) size += chunk.length
+    return size
+  }
+
+  it('has its headers before its body has ended', async () => {
+    const answer = await from('endless')
+    expect(answer.status).toBe(200)
+    for await (const chunk of answer.body) {
+      expect(chunk.length).toBeGreaterThan(0)
+      break
+    }
+  })
+
+  it('breaks where it grows beyond its bound', async () => {
+    await expect(drain((await from('big', { maxResponseBytes: 1000 })).body)).rejects.toMatchObject({
+      kind: 'network',
+      message: '127.0.0.1 sent more than 1000 bytes',
+    })
+  })
+
+  it('is given up when no headers come in time, and any time by its caller', async () => {
+    await expect(from('hang', { headersTimeoutMs: 50 })).rejects.toMatchObject({ kind: 'timeout' })
+    const controller = new AbortController()
+    const { body } = await from('endless', { signal: controller.signal })
+    setTimeout(() => controller.abort(), 20)
+    await expect(drain(body)).rejects.toMatchObject({ kind: 'aborted' })
+  })
+
+  it('is held to the same rules', async () => {
+    await expect(egress({ allowPrivate: false }).open({ method: 'GET', url: `http://127.0.0.1:${port}/` })).rejects.toMatchObject({ kind: 'refused' })
+    expect(seen).toHaveLength(0)
+    expect(await from('redirect')).toMatchObject({ status: 302 })
+  })
+})

@@ -49,12 +49,29 @@ export interface EgressResponse {
   readonly truncated: boolean
 }
 
+export interface EgressStreamRequest extends Pick<EgressRequest, 'method' | 'url' | 'headers' | 'body' | 'signal'> {
+  /** Milliseconds until the headers of the answer are there; default 30,000. */
+  readonly headersTimeoutMs?: number
+  /** Bytes of the answer; more break it. Default 4 MiB. */
+  readonly maxResponseBytes?: number
+}
+
+export interface EgressStream {
+  readonly status: number
+  /** Names in lower case; repeated ones joined by a comma. */
+  readonly headers: { readonly [name: string]: string }
+  /** As it comes; throws EgressError. Has to be read to its end or left: until then it holds a connection. */
+  readonly body: AsyncIterable<Buffer>
+}
+
 export interface Egress {
   /**
    * Sends one request and reads its answer, whatever the status. Redirects are answers like any other: they are never followed.
    * Rejects with EgressError when there is no answer.
    */
   request(request: EgressRequest): Promise<EgressResponse>
+  /** The same for answers that are read while they come. `signal` ends them in every phase. */
+  open(request: EgressStreamRequest): Promise<EgressStream>
   /** Ends all connections at once. */
   close(): Promise<void>
 }
@@ -99,7 +116,46 @@ export function createEgress(options: EgressOptions): Egress {
         throw toEgressError(error, hostOf(url), limit, signal)
       }
     },
+    async open({ method, url: text, headers = {}, body, headersTimeoutMs = 30_000, maxResponseBytes = 4 * 1024 * 1024, signal }) {
+      const url = checkUrl(text, policy)
+      const host = hostOf(url)
+      const late = new AbortController()
+      const timer = setTimeout(() => late.abort(), headersTimeoutMs)
+      try {
+        const response = await agent.request({
+          origin: url.origin,
+          path: `${url.pathname}${url.search}`,
+          method,
+          headers: { 'user-agent': userAgent, ...checkHeaders(headers) },
+          ...(body === undefined ? {} : { body }),
+          signal: signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]),
+        })
+        const broken = (error: unknown): EgressError => toEgressError(error, host, late.signal, signal)
+        return {
+          status: response.statusCode,
+          headers: flatten(response.headers),
+          body: bounded(response.body, maxResponseBytes, host, broken),
+        }
+      } catch (error) {
+        throw toEgressError(error, host, late.signal, signal)
+      } finally {
+        clearTimeout(timer)
+      }
+    },
     close: () => agent.destroy(),
+  }
+}
+
+async function* bounded(body: AsyncIterable<Buffer>, limit: number, host: string, broken: (error: unknown) => EgressError): AsyncGenerator<Buffer> {
+  let size = 0
+  try {
+    for await (const chunk of body) {
+      size += chunk.length
+      if (size > limit) throw new EgressError('network', `${host} sent more than ${limit} bytes`)
+      yield chunk
+    }
+  } catch (error) {
+    throw broken(error)
   }
 }
 

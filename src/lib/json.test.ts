@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { JsonError, parseJson } from './json.ts'
+import { verifies } from '../../e2e/requirements.ts'
 
 const parse = (text: string, maxDepth?: number): unknown => parseJson(Buffer.from(text), maxDepth === undefined ? {} : { maxDepth })
 
@@ -44,7 +45,7 @@ describe('parseJson', () => {
     )
   })
 
-  describe('encoding', () => {
+  describe(verifies('B5', 'encoding'), () => {
     it('passes over a byte order mark', () => {
       expect(parseJson(Buffer.from('\uFEFF{"a":1}'))).toEqual({ a: 1 })
     })
@@ -135,7 +136,26 @@ describe('parseJson', () => {
     })
   })
 
-  describe('keys that pollute', () => {
+  describe(verifies('B1', 'the number of keys'), () => {
+    const keys = (count: number, space = ''): string => `{${Array.from({ length: count }, (_, n) => `"${n}"${space}:1`).join()}}`
+
+    it('is limited to 250,000 in all', () => {
+      expect(() => parse(keys(250_000))).not.toThrow()
+      expect(refusal(keys(250_001)).reason).toBe('the objects have more than 250000 keys')
+      expect(refusal(`[${keys(125_001)},${keys(125_001)}]`).reason).toBe('the objects have more than 250000 keys')
+      expect(refusal(keys(250_001, ' \t\r\n')).reason).toBe('the objects have more than 250000 keys')
+    })
+    it('does not count what only looks like keys', () => {
+      const text = '{\\"a\\":1}'.repeat(300_000)
+      expect(parse(`["${text}",${'":",'.repeat(3)}1]`)).toHaveLength(5)
+    })
+    it('takes another limit', () => {
+      expect(() => parseJson(Buffer.from(keys(2)), { maxKeys: 2 })).not.toThrow()
+      expect(() => parseJson(Buffer.from(keys(3)), { maxKeys: 2 })).toThrow(JsonError)
+    })
+  })
+
+  describe(verifies('B2', 'keys that pollute'), () => {
     it.each(['{"__proto__":{"admin":true}}', '{"a":[{"__proto__" : 1}]}', '{"\\u005f_proto__":1}', '{"__\\u0070roto__":1}'])('refuses %s', (text) => {
       expect(refusal(text).reason).toBe('the key "__proto__" is not accepted')
     })
@@ -160,7 +180,7 @@ describe('parseJson', () => {
     })
   })
 
-  it('keeps the last of equal keys and the precision of doubles', () => {
+  it(verifies('B3', 'B4', 'keeps the last of equal keys and the precision of doubles'), () => {
     expect(parse('{"a":1,"a":2}')).toEqual({ a: 2 })
     expect(parse('[1e400,-0,12345678901234567890,1e-400]')).toEqual([Infinity, -0, 12345678901234567000, 0])
   })

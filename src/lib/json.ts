@@ -4,6 +4,8 @@ import { findJsonFault } from './json-syntax.ts'
 export interface JsonLimits {
   /** How many arrays and objects may be open inside one another; 256 unless told. */
   readonly maxDepth?: number
+  /** How many keys all objects together may have; 250,000 unless told. A few million of them would keep the process busy for seconds. */
+  readonly maxKeys?: number
 }
 
 /** A text that is not acceptable JSON. `reason` never quotes more than one character of the caller's text. */
@@ -21,8 +23,12 @@ export class JsonError extends Error {
 }
 
 const DEFAULT_MAX_DEPTH = 256
+const DEFAULT_MAX_KEYS = 250_000
+/** `"":1,` is the shortest key with its value. */
+const MIN_CHARS_PER_KEY = 5
 const QUOTE = 34
 const BACKSLASH = 92
+const COLON = 58
 
 /** A key that spells `__proto__`, escapes included. In valid JSON a quote that is not escaped opens or closes a string, so a match is a key. */
 const PROTO_KEY = /"(?:_|\\u005[fF]){2}(?:p|\\u0070)(?:r|\\u0072)(?:o|\\u006[fF])(?:t|\\u0074)(?:o|\\u006[fF])(?:_|\\u005[fF]){2}"[ \t\n\r]*:/
@@ -34,6 +40,7 @@ const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/
  *
  * - A byte order mark is passed over; bytes that are not UTF-8 are refused, with the offset of the first.
  * - Nesting beyond the limit is refused before anything is built, so that nobody downstream recurses too deep.
+ * - More keys than anyone needs are refused, too: building millions of them takes seconds in which nobody else is served.
  * - A key `__proto__` is refused: as own data it is harmless until someone assigns it. `constructor` and `prototype` are ordinary keys.
  * - Halves of surrogate pairs (a client cut a string in the middle of an emoji) become U+FFFD, in keys too.
  * - Of equal keys the last wins. Numbers are doubles: large integers are rounded, `1e400` is Infinity, which every schema refuses.
@@ -44,8 +51,7 @@ export function parseJson(bytes: Buffer, limits: JsonLimits = {}): unknown {
   }
   const start = bytes.length >= 3 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0
   const text = bytes.toString('utf8', start)
-  const maxDepth = limits.maxDepth ?? DEFAULT_MAX_DEPTH
-  if (mayBeDeeper(text, maxDepth)) assertDepth(text, maxDepth)
+  assertLimits(text, limits)
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -59,6 +65,12 @@ export function parseJson(bytes: Buffer, limits: JsonLimits = {}): unknown {
     if (match !== null) throw new JsonError('the key "__proto__" is not accepted', match.index)
   }
   return escaped && SURROGATE_ESCAPE.test(text) ? replaceLoneSurrogates(value) : value
+}
+
+/** What would cost too much to build is refused before anything is built. */
+function assertLimits(text: string, { maxDepth = DEFAULT_MAX_DEPTH, maxKeys = DEFAULT_MAX_KEYS }: JsonLimits): void {
+  if (mayBeDeeper(text, maxDepth)) assertDepth(text, maxDepth)
+  if (text.length > maxKeys * MIN_CHARS_PER_KEY && mayHaveMoreKeys(text, maxKeys)) assertKeys(text, maxKeys)
 }
 
 /** Decoding replaces malformed bytes: the first byte that does not survive the round trip is where the text is broken. */
@@ -91,6 +103,36 @@ function assertDepth(text: string, max: number): void {
     } else if (code === 93 || code === 125) depth -= 1
   }
 }
+
+/** Whether more quotes stand before a colon than the limit, those inside strings included. */
+function mayHaveMoreKeys(text: string, max: number): boolean {
+  let keys = 0
+  for (let colon = text.indexOf(':'); colon !== -1; colon = text.indexOf(':', colon + 1)) {
+    let before = colon - 1
+    while (isSpace(text.charCodeAt(before))) before -= 1
+    if (text.charCodeAt(before) !== QUOTE) continue
+    keys += 1
+    if (keys > max) return true
+  }
+  return false
+}
+
+/** Exact number of keys: colons outside of strings. */
+function assertKeys(text: string, max: number): void {
+  let keys = 0
+  for (let i = 0; i < text.length; i += 1) {
+    const code = text.charCodeAt(i)
+    if (code === QUOTE) {
+      i = closingQuote(text, i)
+      if (i === -1) return
+    } else if (code === COLON) {
+      keys += 1
+      if (keys > max) throw new JsonError(`the objects have more than ${max} keys`, i)
+    }
+  }
+}
+
+const isSpace = (code: number): boolean => code === 32 || code === 10 || code === 13 || code === 9
 
 function closingQuote(text: string, open: number): number {
   let at = text.indexOf('"', open + 1)

@@ -10,9 +10,9 @@ export class ProtobufWriter {
     this.#buffer = Buffer.allocUnsafe(capacity)
   }
 
-  /** The bytes written so far; the writer may go on and does not touch them. */
+  /** Everything written. The writer is done then. */
   finish(): Buffer {
-    return Buffer.from(this.#buffer.subarray(0, this.#length))
+    return this.#buffer.subarray(0, this.#length)
   }
 
   #reserve(bytes: number): void {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createSseParser, SseLimitError } from './sse.ts'
+import { verifies } from '../../e2e/requirements.ts'
 
 function parse(chunks: readonly Buffer[], limit?: number): [string, string | undefined][] {
   const events: [string, string | undefined][] = []
@@ -52,7 +53,7 @@ describe('createSseParser', () => {
     ])
   })
 
-  it('gives the same events for any cut of the bytes and any line end', () => {
+  it(verifies('C20', 'gives the same events for any cut of the bytes and any line end'), () => {
     const line = fc.oneof(
       fc.string({ unit: 'grapheme' }).map((s) => `data: ${s.replace(/[\r\n]/g, '')}`),
       fc.constantFrom('', '', 'data', 'data:', 'event: e', ': comment', 'id: 1', 'retry: 9', 'event:', 'data: é😀', 'dataset: x'),
@@ -68,7 +69,20 @@ describe('createSseParser', () => {
     )
   })
 
-  it('refuses an event that outgrows the limit, in one line or over many', () => {
+  it(verifies('C20', 'reads an event of megabytes in time linear in its length, however it is cut'), () => {
+    const chunk = Buffer.alloc(1_024, 'x')
+    const timeFor = (kilobytes: number): number => {
+      const chunks = [Buffer.from('data: '), ...Array.from({ length: kilobytes }, () => chunk), Buffer.from('\n\n')]
+      const started = performance.now()
+      expect(parse(chunks)[0]![0]).toHaveLength(kilobytes * 1_024)
+      return performance.now() - started
+    }
+    timeFor(512)
+    // Eight times the length, far less than the sixty-four times of copying the line with every read.
+    expect(timeFor(8_192)).toBeLessThan(32 * Math.max(timeFor(1_024), 1))
+  })
+
+  it(verifies('C20', 'refuses an event that outgrows the limit, in one line or over many'), () => {
     expect(() => parse([Buffer.from(`data: ${'x'.repeat(200)}`)], 100)).toThrow(SseLimitError)
     expect(() => parse([Buffer.from('data: xxxxxxxxxx\n'.repeat(20))], 100)).toThrow(SseLimitError)
   })

@@ -34,6 +34,9 @@ class LineParser implements SseParser {
   readonly #maxEventChars: number
   readonly #decoder = new StringDecoder('utf8')
   #rest = ''
+  /** What came after `#rest` without ending its line: joined once, when the end is here. */
+  #pieces: string[] = []
+  #pieceChars = 0
   #data: string | undefined
   #eventName: string | undefined
   #first = true
@@ -51,6 +54,7 @@ class LineParser implements SseParser {
 
   end(): void {
     this.#feed(this.#decoder.end())
+    this.#rest = this.#joined()
     if (this.#rest !== '') {
       const last = this.#rest.charCodeAt(this.#rest.length - 1) === CR ? this.#rest.slice(0, -1) : this.#rest
       this.#rest = ''
@@ -122,7 +126,19 @@ class LineParser implements SseParser {
       this.#skipLf = false
       if (text.charCodeAt(0) === LF) text = text.slice(1)
     }
-    this.#rest = this.#lines(this.#rest === '' ? text : this.#rest + text)
-    if (this.#rest.length > this.#maxEventChars) throw new SseLimitError(this.#maxEventChars)
+    // A line longer than a read is neither copied nor searched again with every read.
+    if (this.#rest !== '' && !text.includes('\n') && !text.includes('\r')) {
+      this.#pieces.push(text)
+      this.#pieceChars += text.length
+    } else this.#rest = this.#lines(this.#rest === '' ? text : this.#joined() + text)
+    if (this.#rest.length + this.#pieceChars > this.#maxEventChars) throw new SseLimitError(this.#maxEventChars)
+  }
+
+  #joined(): string {
+    if (this.#pieceChars === 0) return this.#rest
+    const line = this.#rest + this.#pieces.join('')
+    this.#pieces = []
+    this.#pieceChars = 0
+    return line
   }
 }

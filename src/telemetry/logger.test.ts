@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Secret } from '../lib/secret.ts'
 import { createLogger } from './logger.ts'
+import { verifies } from '../../e2e/requirements.ts'
 
 function lines(format: 'json' | 'pretty', use: (log: ReturnType<typeof createLogger>) => void): string {
   let text = ''
@@ -16,7 +17,7 @@ describe('createLogger', () => {
     expect(JSON.parse(line!)).toMatchObject({ level: 'info', id: 'gen-1', msg: 'call' })
   })
 
-  it.each(['json', 'pretty'] as const)('shows no credential in %s lines, whatever text carries it', (format) => {
+  it.each(['json', 'pretty'] as const)(verifies('G1', 'shows no credential in %s lines, whatever text carries it'), (format) => {
     const canary = 'CANARY0123456789abcdef'
     const text = lines(format, (log) => {
       log.error({ error: new Error(`GET https://x/y?key=${canary} failed`) }, `Authorization: Bearer ${canary}`)
@@ -24,5 +25,13 @@ describe('createLogger', () => {
     })
     expect(text).not.toContain(canary)
     expect(text).toContain('[redacted]')
+  })
+
+  it.each(['json', 'pretty'] as const)(verifies('B9', 'writes one %s line whatever a text holds, and no code for a terminal'), (format) => {
+    const hostile = 'x\n12:00:00.000 ERROR forged\r\u001b[2J\u001b]0;owned\u0007\u009b31m\u2028'
+    const text = lines(format, (log) => log.warn({ session: hostile, deep: { user: hostile } }, hostile))
+    expect(text.trimEnd().split(/[\n\r\u2028]/)).toHaveLength(1)
+    expect(text.trimEnd()).not.toMatch(/\p{Cc}/u)
+    expect(text).toContain('forged')
   })
 })

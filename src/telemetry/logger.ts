@@ -20,7 +20,7 @@ export function scrubLog(text: string): string {
 export function createLogger(options: LoggerOptions): Logger {
   const destination = options.destination ?? pino.destination({ fd: 2, sync: true })
   const scrubbed: DestinationStream = {
-    write: (line) => destination.write(options.format === 'pretty' ? prettyLine(scrubLog(line)) : scrubLog(line)),
+    write: (line) => destination.write(`${oneLine(options.format === 'pretty' ? prettyLine(scrubLog(line)) : scrubLog(line).trimEnd())}\n`),
   }
   return pino(
     {
@@ -37,5 +37,12 @@ export function createLogger(options: LoggerOptions): Logger {
 function prettyLine(line: string): string {
   const { level, time, msg, ...fields } = JSON.parse(line) as { level: string; time: string; msg: string; [field: string]: unknown }
   const rest = Object.entries(fields).map(([name, value]) => ` ${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
-  return `${time.slice(11, 23)} ${level.toUpperCase().padEnd(5)} ${msg}${rest.join('')}\n`
+  return `${time.slice(11, 23)} ${level.toUpperCase().padEnd(5)} ${msg}${rest.join('')}`
+}
+
+const CONTROL = /[\p{Cc}\u2028\u2029]/gu
+
+/** Texts of strangers stand in log lines: none may end its line, or tell the terminal what to do. */
+function oneLine(text: string): string {
+  return text.replace(CONTROL, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

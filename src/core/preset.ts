@@ -1,0 +1,127 @@
+import type { JsonObject } from './item.ts'
+
+/** `disabled` and `archived` presets serve nobody; archived ones are not listed either. */
+export type PresetStatus = 'active' | 'disabled' | 'archived'
+
+/** A named configuration of requests, as stored. What it configures is in its versions. */
+export interface StoredPreset {
+  readonly id: string
+  readonly workspaceId: string
+  /** Unique in its workspace. */
+  readonly slug: string
+  readonly name: string
+  readonly description: string | null
+  readonly status: PresetStatus
+  readonly creatorUserId: string | null
+  /** The version requests get. */
+  readonly designatedVersionId: string
+  readonly createdAt: number
+  readonly updatedAt: number
+  readonly statusUpdatedAt: number | null
+}
+
+export interface StoredPresetVersion {
+  readonly id: string
+  readonly presetId: string
+  /** From 1. */
+  readonly version: number
+  readonly creatorId: string
+  /** `PresetContent` as JSON in an envelope only accounts/ can open: tools of a preset may carry credentials. */
+  readonly sealed: string
+  readonly createdAt: number
+}
+
+/** What requests get of a preset, as stored. */
+export interface ActivePreset {
+  readonly preset: StoredPreset
+  readonly version: StoredPresetVersion
+}
+
+export type PresetPatch = Partial<Pick<StoredPreset, 'name' | 'description' | 'status' | 'designatedVersionId' | 'updatedAt' | 'statusUpdatedAt'>>
+
+/** Every write adds one to the store's `version`, in the same transaction. */
+export interface PresetStore {
+  /** The most recently updated first. */
+  list(filter?: { readonly workspaceId?: string }): Promise<readonly StoredPreset[]>
+  find(workspaceId: string, slug: string): Promise<StoredPreset | undefined>
+  /**
+   * Adds a version to the preset of this workspace and slug and designates it; makes the preset when there is none, else only what
+   * `preset` says of it now is taken over (`name`, `description`, `updatedAt`). Throws GatewayError `not_found` when the workspace does
+   * not exist, `conflict` when two do this at once or the limit of versions is reached.
+   */
+  save(
+    preset: Omit<StoredPreset, 'designatedVersionId'>,
+    version: Omit<StoredPresetVersion, 'version' | 'presetId'>,
+  ): Promise<{ readonly preset: StoredPreset; readonly version: StoredPresetVersion }>
+  update(id: string, patch: PresetPatch): Promise<StoredPreset | undefined>
+  /** Takes its versions with it. */
+  remove(id: string): Promise<boolean>
+  /** The oldest first. */
+  versions(presetId: string): Promise<readonly StoredPresetVersion[]>
+  /** The designated versions of all presets that are active. */
+  designated(): Promise<readonly ActivePreset[]>
+}
+
+/** What a preset sets: fields of a request by their names, and the instructions apart. */
+export interface PresetContent {
+  readonly systemPrompt: string | null
+  readonly config: JsonObject
+}
+
+/** A preset as requests meet it. */
+export interface Preset extends PresetContent {
+  readonly id: string
+  readonly slug: string
+}
+
+/** The presets of workspaces, from memory. */
+export interface Presets {
+  /** Undefined when the workspace has no active preset of this slug. */
+  find(workspaceId: string, slug: string): Preset | undefined
+}
+
+export interface PresetVersion extends PresetContent {
+  readonly id: string
+  readonly presetId: string
+  readonly version: number
+  readonly creatorId: string
+  readonly createdAt: number
+}
+
+export interface PresetDraft {
+  readonly workspaceId: string
+  readonly slug: string
+  /** Default: the slug. */
+  readonly name?: string
+  readonly description?: string | null
+  readonly content: PresetContent
+  readonly creatorUserId: string | null
+  /** Who made the version: a member, else the hash of the key. */
+  readonly creatorId: string
+}
+
+export interface PresetChange {
+  readonly name?: string
+  readonly description?: string | null
+  readonly status?: PresetStatus
+  /** Number of the version requests get from now on. */
+  readonly designatedVersion?: number
+}
+
+export interface DesignatedPreset {
+  readonly preset: StoredPreset
+  readonly version: PresetVersion
+}
+
+/** What people do with presets. What is archived, or of another workspace, does not exist. Changes throw `not_found`. */
+export interface PresetAccounts {
+  list(workspaceId: string): Promise<readonly StoredPreset[]>
+  get(workspaceId: string, slug: string): Promise<DesignatedPreset>
+  /** A new preset; throws `conflict` when the slug is taken. */
+  create(draft: PresetDraft): Promise<DesignatedPreset>
+  /** A new version, of a new preset when there is none; what was archived comes back. */
+  save(draft: PresetDraft): Promise<DesignatedPreset>
+  update(workspaceId: string, slug: string, change: PresetChange): Promise<DesignatedPreset>
+  remove(workspaceId: string, slug: string): Promise<void>
+  versions(workspaceId: string, slug: string): Promise<readonly PresetVersion[]>
+}

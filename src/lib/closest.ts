@@ -1,0 +1,18 @@
+/** The known word someone probably meant; undefined when none comes near. */
+export function closest(word: string, known: readonly string[]): string | undefined {
+  const near = known.map((name) => ({ name, distance: editDistance(word.toLowerCase(), name) })).toSorted((a, b) => a.distance - b.distance)[0]
+  return near !== undefined && near.distance <= Math.max(1, Math.floor(near.name.length / 3)) ? near.name : undefined
+}
+
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[b.length] ?? 0
+}

@@ -1,0 +1,72 @@
+/** Longer texts are written by themselves; shorter ones are gathered, because each write costs as much as a hundred characters. */
+const LONG_CHARS = 64
+/** Nothing to escape: most short texts are names and ids. */
+const PLAIN = /^[ !#-[\]-~]*$/
+/** No character takes more bytes than this in UTF-8, counted by UTF-16 unit. */
+const MAX_UNIT_BYTES = 3
+
+/**
+ * JSON as bytes, piece by piece: for payloads of megabytes, of which neither the objects nor the text as a whole should ever exist.
+ * What is given to `raw` must be JSON already; `text` quotes.
+ */
+export class JsonWriter {
+  #buffer: Buffer
+  #length = 0
+  #gathered = ''
+  #last = ''
+  #lastStart = 0
+  #lastEnd = 0
+
+  /** Grows when the guess was too low; a high one costs nothing but address space. */
+  constructor(expectedBytes = 1024) {
+    this.#buffer = Buffer.allocUnsafe(expectedBytes)
+  }
+
+  raw(json: string): void {
+    this.#gathered += json
+  }
+
+  text(value: string): void {
+    if (value.length >= LONG_CHARS) this.#long(value)
+    else this.#gathered += PLAIN.test(value) ? `"${value}"` : JSON.stringify(value)
+  }
+
+  /** A long text often follows under another name: then its bytes are copied. */
+  #long(value: string): void {
+    this.#flush()
+    if (value === this.#last) {
+      const size = this.#lastEnd - this.#lastStart
+      this.#reserve(size)
+      this.#buffer.copyWithin(this.#length, this.#lastStart, this.#lastEnd)
+      this.#length += size
+      return
+    }
+    this.#last = value
+    this.#lastStart = this.#length
+    this.#write(JSON.stringify(value))
+    this.#lastEnd = this.#length
+  }
+
+  #flush(): void {
+    this.#write(this.#gathered)
+    this.#gathered = ''
+  }
+
+  #write(text: string): void {
+    this.#reserve(text.length * MAX_UNIT_BYTES)
+    this.#length += this.#buffer.write(text, this.#length, 'utf8')
+  }
+
+  #reserve(bytes: number): void {
+    if (this.#length + bytes <= this.#buffer.length) return
+    const larger = Buffer.allocUnsafe(Math.max(this.#buffer.length * 2, this.#length + bytes))
+    this.#buffer.copy(larger, 0, 0, this.#length)
+    this.#buffer = larger
+  }
+
+  /** Everything written. The writer is done then. */
+  finish(): Buffer {
+    this.#flush()
+    return this.#buffer.subarray(0, this.#length)
+  }
+}

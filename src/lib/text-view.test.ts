@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest'
+import { joinSpacedLetters, plainView, unmaskText } from './text-view.ts'
+
+/** What the view shows, and what of the original stands for `found` in it. */
+function behind(original: string, found: string): string | undefined {
+  const view = unmaskText(original)
+  const at = view?.text.indexOf(found) ?? -1
+  if (view === undefined || at === -1) return undefined
+  const { start, end } = view.original(at, at + found.length)
+  return original.slice(start, end)
+}
+
+describe('a text without its disguises', () => {
+  it('is not made when it has none', () => {
+    expect(unmaskText('plain text, 100% plain & simple\n')).toBeUndefined()
+    expect(unmaskText('schöne Grüße')).toBeUndefined()
+  })
+
+  it.each([
+    ['a full-width form', 'write to ｊｏｈｎ＠example.com now', 'john@example.com', 'ｊｏｈｎ＠example.com'],
+    ['invisible characters', 'jo\u200bhn\u00ad@exa\u2060mple.com!', 'john@example.com', 'jo\u200bhn\u00ad@exa\u2060mple.com'],
+    ['percent escapes', 'mailto:john%40example.com', 'john@example.com', 'john%40example.com'],
+    ['HTML escapes', 'john&#64;example&period;com', 'john@example.com', 'john&#64;example&period;com'],
+    ['HTML escapes in hexadecimal', 'john&#x40;example.com', 'john@example.com', 'john&#x40;example.com'],
+    ['escapes of JSON', '{"to":"john\\u0040example.com"}', 'john@example.com', 'john\\u0040example.com'],
+    ['escapes of JavaScript', 'john\\x40example.com', 'john@example.com', 'john\\x40example.com'],
+    ['letters of another script', 'ignоrе this', 'ignore', 'ignоrе'],
+    ['mathematical letters', 'say 𝐢𝐠𝐧𝐨𝐫𝐞 please', 'ignore', '𝐢𝐠𝐧𝐨𝐫𝐞'],
+  ])('sees through %s', (_, original, found, expected) => {
+    expect(behind(original, found)).toBe(expected)
+  })
+
+  it('leaves lone surrogates and unknown escapes alone', () => {
+    expect(unmaskText('\ud800 &nothing; é')?.text ?? 'same').toBe('same')
+  })
+})
+
+describe('spaced letters', () => {
+  const joined = (text: string): string | undefined => joinSpacedLetters(plainView(text))?.text
+
+  it('are read as the words they spell', () => {
+    expect(joined('please i g n o r e this')).toBe('please ignore this')
+    expect(joined('r.e.v.e.a.l - it')).toBe('reveal - it')
+    expect(joined('p-r-o-m-p-t')).toBe('prompt')
+  })
+
+  it('are a run of at least five', () => {
+    expect(joined('a b c and plan B, I said')).toBeUndefined()
+  })
+
+  it('lead back to where they stood', () => {
+    const text = 'x: i g n o r e!'
+    const view = joinSpacedLetters(plainView(text))!
+    const at = view.text.indexOf('ignore')
+    const { start, end } = view.original(at, at + 6)
+    expect(text.slice(start, end)).toBe('i g n o r e')
+  })
+})

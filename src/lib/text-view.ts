@@ -1,0 +1,159 @@
+/** A text as a reader takes it, with the way back to the text as it stands. */
+export interface TextView {
+  readonly text: string
+  /** The part of the original that stands for `[start, end)` of the view. */
+  original(start: number, end: number): { readonly start: number; readonly end: number }
+}
+
+/** The text itself. */
+export const plainView = (text: string): TextView => ({ text, original: (start, end) => ({ start, end }) })
+
+class ViewBuilder {
+  #text = ''
+  /** Where each code unit of the view begins and ends in the original. */
+  readonly #starts: number[] = []
+  readonly #ends: number[] = []
+
+  add(piece: string, start: number, end: number): void {
+    for (let i = 0; i < piece.length; i++) {
+      this.#starts.push(start)
+      this.#ends.push(end)
+    }
+    this.#text += piece
+  }
+
+  build(): TextView {
+    const starts = this.#starts
+    const ends = this.#ends
+    return {
+      text: this.#text,
+      original: (start, end) => (end <= start ? { start: 0, end: 0 } : { start: starts[start]!, end: ends[end - 1]! }),
+    }
+  }
+}
+
+const ESCAPES = /%[2-7][0-9a-f]|&#?[0-9a-z]{2,8};|\\(?:u[0-9a-f]{4}|x[0-9a-f]{2})/i
+// oxlint-disable-next-line no-control-regex -- everything beyond ASCII
+const BEYOND_ASCII = /[^\x00-\x7f]/
+/** One unit at a time: an escape of some kind, or one character. */
+const UNIT =
+  /%(?<percent>[2-7][0-9a-f])|&#(?<decimal>[0-9]{2,6});|&#x(?<hex>[0-9a-f]{2,5});|&(?<named>[a-z]{2,8});|\\u(?<unicode>[0-9a-f]{4})|\\x(?<byte>[0-9a-f]{2})|[^]/giu
+const NAMED: { readonly [name: string]: string } = {
+  commat: '@',
+  period: '.',
+  colon: ':',
+  hyphen: '-',
+  dash: '-',
+  nbsp: ' ',
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  num: '#',
+  lowbar: '_',
+  plus: '+',
+}
+/** Letters of other scripts that look like Latin ones. */
+const LOOKALIKES: { readonly [letter: string]: string } = {
+  а: 'a',
+  в: 'b',
+  с: 'c',
+  е: 'e',
+  һ: 'h',
+  і: 'i',
+  ј: 'j',
+  к: 'k',
+  м: 'm',
+  о: 'o',
+  р: 'p',
+  ѕ: 's',
+  т: 't',
+  у: 'y',
+  х: 'x',
+  ԁ: 'd',
+  ԛ: 'q',
+  ԝ: 'w',
+  А: 'A',
+  В: 'B',
+  С: 'C',
+  Е: 'E',
+  Н: 'H',
+  І: 'I',
+  К: 'K',
+  М: 'M',
+  О: 'O',
+  Р: 'P',
+  Ѕ: 'S',
+  Т: 'T',
+  Х: 'X',
+  α: 'a',
+  ε: 'e',
+  ι: 'i',
+  κ: 'k',
+  ν: 'v',
+  ο: 'o',
+  ρ: 'p',
+  τ: 't',
+  υ: 'u',
+  ı: 'i',
+  ɑ: 'a',
+  ɡ: 'g',
+}
+/** Format characters (zero-width spaces, soft hyphens, direction marks, tags) and variation selectors: nobody sees them. */
+const HIDDEN = /[\p{Cf}\u{fe00}-\u{fe0f}\u{e0100}-\u{e01ef}\u{115f}\u{1160}\u{3164}]/u
+const ALIKE = new RegExp(`[${Object.keys(LOOKALIKES).join('')}]`)
+
+/**
+ * The text with its disguises taken off: compatibility forms (full-width, mathematical letters), invisible characters, letters that look
+ * like Latin ones, and characters written as percent, HTML or JavaScript escapes. Undefined when there is nothing to take off.
+ */
+export function unmaskText(original: string): TextView | undefined {
+  if (!mayBeDisguised(original)) return undefined
+  const view = new ViewBuilder()
+  let changed = false
+  for (const match of original.matchAll(UNIT)) {
+    const [unit] = match
+    const plain = plainOf(unit, match.groups!)
+    if (plain !== unit) changed = true
+    view.add(plain, match.index, match.index + unit.length)
+  }
+  return changed ? view.build() : undefined
+}
+
+/** Most texts are answered here, by searches that cost little. */
+function mayBeDisguised(text: string): boolean {
+  if (ESCAPES.test(text)) return true
+  return BEYOND_ASCII.test(text) && (text.normalize('NFKC') !== text || HIDDEN.test(text) || ALIKE.test(text))
+}
+
+function plainOf(unit: string, { percent, decimal, hex, named, unicode, byte }: { readonly [group: string]: string | undefined }): string {
+  if (named !== undefined) return NAMED[named.toLowerCase()] ?? unit
+  const code = percent ?? hex ?? unicode ?? byte
+  const point = code === undefined ? (decimal === undefined ? undefined : Number(decimal)) : Number.parseInt(code, 16)
+  const char = point === undefined ? unit : point <= 0x10ffff ? String.fromCodePoint(point) : unit
+  if (char.length === 1 && char <= '\x7f') return char
+  if (HIDDEN.test(char)) return ''
+  return LOOKALIKES[char] ?? char.normalize('NFKC')
+}
+
+const SPACED_RUN = /(?<![A-Za-z])[A-Za-z](?:[ \t._*-]{1,3}[A-Za-z](?![A-Za-z])){4,}/g
+const LETTER = /[A-Za-z]/
+
+/** `i g n o r e   t h i s` as `ignorethis`: runs of single letters as the words they spell. Undefined when there are none. */
+export function joinSpacedLetters(source: TextView): TextView | undefined {
+  const view = new ViewBuilder()
+  let last = 0
+  const copy = (from: number, to: number): void => {
+    for (let i = from; i < to; i++) {
+      const { start, end } = source.original(i, i + 1)
+      view.add(source.text[i]!, start, end)
+    }
+  }
+  for (const { 0: run, index } of source.text.matchAll(SPACED_RUN)) {
+    copy(last, index)
+    for (let i = index; i < index + run.length; i++) if (LETTER.test(source.text[i]!)) copy(i, i + 1)
+    last = index + run.length
+  }
+  if (last === 0) return undefined
+  copy(last, source.text.length)
+  return view.build()
+}

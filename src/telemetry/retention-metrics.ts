@@ -1,0 +1,29 @@
+import { Counter, Gauge, type Registry } from 'prom-client'
+import type { RetentionReport } from '../core/retention.ts'
+
+export interface RetentionMetrics {
+  /** One round of cleaning. */
+  finished(report: RetentionReport): void
+}
+
+/** Figures of what was given up by age. A round that stays away, or ends unfinished again and again, is what to alert on. */
+export function createRetentionMetrics(registry: Registry): RetentionMetrics {
+  const registers = [registry]
+  const deleted = new Counter({
+    name: 'gateway_retention_deleted_total',
+    help: 'Rows deleted because of their age, by what they were.',
+    labelNames: ['what'],
+    registers,
+  })
+  const last = new Gauge({ name: 'gateway_retention_last_run_timestamp_seconds', help: 'When this process last cleaned up.', registers })
+  const duration = new Gauge({ name: 'gateway_retention_last_run_seconds', help: 'How long that took.', registers })
+  const unfinished = new Gauge({ name: 'gateway_retention_unfinished', help: '1 when that ended before everything was deleted.', registers })
+  return {
+    finished: (report) => {
+      for (const [what, rows] of Object.entries(report.deleted)) deleted.inc({ what }, rows)
+      last.set(report.at / 1_000)
+      duration.set(report.durationMs / 1_000)
+      unfinished.set(report.unfinished ? 1 : 0)
+    },
+  }
+}
