@@ -1,7 +1,9 @@
+import type { IncomingMessage } from 'node:http'
 import type { AuthenticationFailure, Authenticator } from '../core/account.ts'
 import type { Owner } from '../core/call.ts'
 import { GatewayError } from '../core/error.ts'
 import type { ApiKey, KeyKind } from '../core/store.ts'
+import type { GuessGuard } from './guess-guard.ts'
 
 const FAILURES: { readonly [F in AuthenticationFailure]: string } = {
   missing: 'An API key is required: send it as "Authorization: Bearer <key>"',
@@ -15,16 +17,21 @@ const WRONG_KIND: { readonly [K in KeyKind]: string } = {
   inference: 'A management key cannot be used for inference; create an inference key',
 }
 
+export type Authenticate = (request: IncomingMessage, kind: KeyKind | undefined) => { readonly owner: Owner; readonly key: ApiKey }
+
 /**
  * Reads `Authorization: Bearer <key>` and answers from memory. `kind` is the kind of key the matched handler asks for (undefined: any).
- * Throws GatewayError `authentication` (401) or `permission_denied` (403).
+ * Throws GatewayError `authentication` (401), `permission_denied` (403), or `rate_limit_exceeded` (429) for an address that guesses.
  */
-export function createAuthenticate(
-  authenticator: Authenticator,
-): (authorization: string | undefined, kind: KeyKind | undefined) => { readonly owner: Owner; readonly key: ApiKey } {
-  return (authorization, kind) => {
-    const result = authenticator.authenticate(bearerOf(authorization))
-    if (!result.ok) throw new GatewayError('authentication', FAILURES[result.reason])
+export function createAuthenticate(authenticator: Authenticator, guard: Pick<GuessGuard, 'watching' | 'right' | 'wrong'>): Authenticate {
+  return (request, kind) => {
+    const result = authenticator.authenticate(bearerOf(request.headers.authorization))
+    if (!result.ok) {
+      // A key that once was good is no guess.
+      if (result.reason === 'unknown') guard.wrong(request.socket.remoteAddress)
+      throw new GatewayError('authentication', FAILURES[result.reason])
+    }
+    if (guard.watching) guard.right(request.socket.remoteAddress, result.key.hash)
     if (kind !== undefined && result.key.kind !== kind) throw new GatewayError('permission_denied', WRONG_KIND[kind])
     return result
   }

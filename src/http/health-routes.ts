@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import type { Readiness } from './readiness.ts'
 import type { RouteHandler } from './server.ts'
 
 function answer(response: ServerResponse, status: number, body: object): void {
@@ -9,11 +10,28 @@ function answer(response: ServerResponse, status: number, body: object): void {
 /** `GET /healthz`: the process lives. */
 export const healthRoute: RouteHandler = (_request, response) => answer(response, 200, { status: 'ok' })
 
-/** `GET /readyz`: whether it can serve; `notReady` names what is missing. */
-export function readyRoute(notReady: () => string | undefined): RouteHandler {
+/** `GET /readyz`: whether it should be given work; what is away without keeping it from serving is named. */
+export function readyRoute(readiness: () => Readiness): RouteHandler {
   return (_request, response) => {
-    const reason = notReady()
-    if (reason === undefined) answer(response, 200, { status: 'ready' })
-    else answer(response, 503, { status: 'not_ready', reason })
+    const { reason, degraded } = readiness()
+    const more = degraded.length === 0 ? {} : { degraded }
+    if (reason === undefined) answer(response, 200, { status: 'ready', ...more })
+    else answer(response, 503, { status: 'not_ready', reason, ...more })
+  }
+}
+
+/** A process that only delivers serves no API: its probes and figures, and a sentence for everything else. */
+export function workerRoute(fallback: RouteHandler): RouteHandler {
+  return (request, response) => {
+    const [path] = (request.url ?? '').split('?', 1)
+    if (request.method === 'GET' && path === '/metrics') return fallback(request, response)
+    request.resume()
+    answer(response, 404, {
+      error: {
+        code: 404,
+        message: 'This process only delivers (role worker); ask one that serves the API (role gateway or all)',
+        metadata: { error_type: 'not_found', source: 'gateway' },
+      },
+    })
   }
 }

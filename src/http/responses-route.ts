@@ -1,23 +1,27 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Call, CallOrigin, Handler, Owner, StreamFailure } from '../core/call.ts'
 import { asGatewayError, GatewayError } from '../core/error.ts'
-import type { OutputItem } from '../core/item.ts'
+import type { JsonObject, OutputItem } from '../core/item.ts'
+import type { Presets } from '../core/preset.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { Assembler } from '../doors/responses/assemble.ts'
 import { decodeResponsesRequest } from '../doors/responses/decode-request.ts'
+import { applyPreset } from '../doors/shared/apply-preset.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import { JsonError, parseJson } from '../lib/json.ts'
 import { readBody } from './body.ts'
 import { renderError } from './error-handler.ts'
+import type { Admission } from './admission.ts'
 import type { RecentItems } from './recent-items.ts'
 import { metadataFields, originOf, requestIdOf, streamFailureOf, textHeader } from './request-headers.ts'
 import { SseBody, type KeepAlive } from './sse-body.ts'
 
 export interface ResponsesRouteOptions {
   /** The owner of an inference key; throws GatewayError `authentication` or `permission_denied`. */
-  readonly authenticate: (authorization: string | undefined) => Owner
+  readonly authenticate: (request: IncomingMessage) => Owner
   readonly handler: Handler
+  readonly presets: Presets
   /** `gateway_metadata` of a call, in the contract's shape. */
   readonly presentMetadata: (call: Call) => { readonly [field: string]: unknown }
   readonly bodyLimitBytes: number
@@ -32,6 +36,8 @@ export interface ResponsesRouteOptions {
   readonly onBug: (error: GatewayError, requestId: string) => void
   /** Calls in flight, so that a shutdown can wait for them. */
   readonly inFlight: Set<AbortController>
+  /** Takes calls by key, or refuses them while the process has too many. */
+  readonly admission: Pick<Admission, 'enter' | 'leave'>
   /** False while the process drains: new calls are refused. */
   readonly accepting: () => boolean
 }
@@ -52,6 +58,8 @@ interface Serving {
   readonly requestId: string
   readonly headers: { readonly [name: string]: string }
   readonly gone: AbortController
+  /** The key that was let in. */
+  admitted?: string
   call?: Call
   assembler?: Assembler
   sse?: SseBody
@@ -77,6 +85,7 @@ async function serve(options: ResponsesRouteOptions, request: IncomingMessage, r
     if (call !== undefined && assembler !== undefined && call.request['store'] !== false) {
       options.recentItems.remember(call.owner.workspaceId, assembler.output())
     }
+    if (serving.admitted !== undefined) options.admission.leave(serving.admitted)
     options.inFlight.delete(serving.gone)
   }
 }
@@ -85,9 +94,12 @@ async function answer(options: ResponsesRouteOptions, request: IncomingMessage, 
   if (!options.accepting()) {
     throw new GatewayError('provider_overloaded', 'The gateway is shutting down', { headers: { connection: 'close' }, retryAfterMs: 1000 })
   }
-  const owner = options.authenticate(request.headers.authorization)
+  const owner = options.authenticate(request)
+  options.admission.enter(owner.keyHash)
+  serving.admitted = owner.keyHash
   const streamFailure = streamFailureOf(request)
-  const body = parse(await readBody(request, options.bodyLimitBytes))
+  const sent = parse(await readBody(request, options.bodyLimitBytes))
+  const { body, preset } = applyPreset(sent, (slug) => options.presets.find(owner.workspaceId, slug))
   const resolveReference = (item: string): OutputItem | undefined => options.recentItems.find(owner.workspaceId, item)
   const modelRequest = decodeResponsesRequest(body, sessionOf(request), { resolveReference })
   const { id, receivedAt, requestId, headers, gone } = serving
@@ -98,8 +110,10 @@ async function answer(options: ResponsesRouteOptions, request: IncomingMessage, 
     requestId,
     owner,
     request: modelRequest,
+    requestedModel: modelNamed(sent) ?? modelRequest.model ?? '',
     signal: gone.signal,
     origin,
+    ...(preset === undefined ? {} : { presetId: preset.id }),
     ...(streamFailure === undefined ? {} : { streamFailure }),
   })
   const assembler = createAssembler(options, call, metadataFields(request))
@@ -142,6 +156,13 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
+/** What the caller wrote, before presets. The body has passed the validation. */
+function modelNamed(body: unknown): string | undefined {
+  const { model, models } = body as JsonObject
+  const [first] = (models ?? []) as readonly string[]
+  return typeof model === 'string' ? model : first
+}
+
 function sessionOf(request: IncomingMessage): { readonly sessionId?: string } {
   const sessionId = textHeader(request, 'x-session-id')
   return sessionId === undefined ? {} : { sessionId }
@@ -153,8 +174,10 @@ interface CallInput {
   readonly requestId: string
   readonly owner: Owner
   readonly request: ModelRequest
+  readonly requestedModel: string
   readonly signal: AbortSignal
   readonly origin: CallOrigin
+  readonly presetId?: string
   readonly streamFailure?: StreamFailure
 }
 
@@ -162,7 +185,6 @@ function createCall(options: ResponsesRouteOptions, input: CallInput): Call {
   const { request } = input
   return {
     ...input,
-    requestedModel: request.model ?? request.models?.[0] ?? '',
     stream: request.stream === true,
     clock: options.clock,
     random: options.random,

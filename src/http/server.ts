@@ -1,5 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { openFilesLimit } from '../lib/open-files.ts'
+import { rememberConnections } from './drain.ts'
+import { cutSlowReaders } from './slow-readers.ts'
 
 export type RouteHandler = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -9,6 +12,11 @@ export interface ServerOptions {
   readonly fallback: RouteHandler
   readonly headersTimeoutMs?: number
   readonly requestTimeoutMs?: number
+  /** How long a caller may read nothing of an answer that waits for it. */
+  readonly stallTimeoutMs?: number
+  /** What counts as reading nothing of a large answer. */
+  readonly minBytesPerSecond?: number
+  /** Connections beyond this number are closed as they come. Default: what leaves every caller a file for an upstream. */
   readonly maxConnections?: number
 }
 
@@ -16,42 +24,97 @@ const CLIENT_ERRORS: { readonly [code: string]: readonly [status: string, messag
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request came too slowly'],
   HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The request headers are too large'],
 }
+const NOT_HTTP = ['400 Bad Request', 'The request is not valid HTTP'] as const
+const NO_TUNNEL = ['400 Bad Request', 'This is no proxy: there is no CONNECT'] as const
+const UNMET = ['417 Expectation Failed', 'The only expectation that is met is 100-continue'] as const
+
+const CHECK_MS = 2_500
 
 /**
  * `node:http` with our own table for the hot routes: a framework in between costs a quarter of the requests per second.
- * Whatever breaks HTTP itself is answered with the same error envelope and the connection is closed.
+ * Whatever breaks HTTP itself is answered with the same error envelope and the connection is closed. Offers to upgrade are passed over:
+ * clients that know HTTP/2 make one with every first request.
  */
 export function createGatewayServer(options: ServerOptions): Server {
   const { routes, fallback } = options
+  const serve: RouteHandler = (request, response) => {
+    const url = request.url ?? '/'
+    if (url.charCodeAt(0) !== SLASH) request.url = originForm(url)
+    const path = request.url ?? '/'
+    const query = path.indexOf('?')
+    const handler = routes.get(`${request.method ?? ''} ${query === -1 ? path : path.slice(0, query)}`)
+    if (handler === undefined) fallback(request, response)
+    else handler(request, response)
+  }
+  const headersTimeout = options.headersTimeoutMs ?? 15_000
   const server = createServer(
     {
       keepAliveTimeout: 65_000,
-      headersTimeout: options.headersTimeoutMs ?? 15_000,
+      headersTimeout,
       requestTimeout: options.requestTimeoutMs ?? 120_000,
-      connectionsCheckingInterval: 2_500,
+      connectionsCheckingInterval: Math.min(CHECK_MS, headersTimeout),
       maxHeaderSize: 32 * 1024,
       noDelay: true,
     },
-    (request, response) => {
-      const url = request.url ?? '/'
-      const query = url.indexOf('?')
-      const handler = routes.get(`${request.method ?? ''} ${query === -1 ? url : url.slice(0, query)}`)
-      if (handler === undefined) fallback(request, response)
-      else handler(request, response)
-    },
+    oneAtATime(serve),
   )
-  if (options.maxConnections !== undefined) server.maxConnections = options.maxConnections
+  const maxConnections = options.maxConnections ?? connectionsFor(openFilesLimit())
+  if (maxConnections !== undefined) server.maxConnections = maxConnections
+  rememberConnections(server)
+  cutSlowReaders(server, options.stallTimeoutMs ?? 60_000, options.minBytesPerSecond ?? 4_096)
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-    const [status, message] = CLIENT_ERRORS[error.code ?? ''] ?? ['400 Bad Request', 'The request is not valid HTTP']
-    const body = JSON.stringify({
-      error: { code: Number(status.slice(0, 3)), message, metadata: { error_type: 'invalid_request', source: 'gateway' } },
-    })
-    socket.end(
-      `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
-    )
+    refuse(socket, CLIENT_ERRORS[error.code ?? ''] ?? NOT_HTTP)
   })
-  server.on('upgrade', (_request, socket) => socket.destroy())
-  server.on('connect', (_request, socket) => socket.destroy())
+  server.on('connect', (_request, socket: Socket) => refuse(socket, NO_TUNNEL))
+  server.on('checkExpectation', (request: IncomingMessage) => refuse(request.socket, UNMET))
   return server
+}
+
+/** Requests that may wait behind another on one connection. */
+const MAX_PIPELINED = 256
+
+/**
+ * Begins a pipelined request when the answer before it has been taken: Node would begin all of them, and a packet of small requests that
+ * nobody reads the answers of would be answered into memory. A connection that pipelines without end is closed.
+ */
+function oneAtATime(serve: RouteHandler): RouteHandler {
+  const waiting = new WeakMap<Socket, number>()
+  return (request, response) => {
+    // Only the response whose turn it is has the socket.
+    if (response.socket !== null) return serve(request, response)
+    const { socket } = request
+    const before = waiting.get(socket) ?? 0
+    if (before >= MAX_PIPELINED) return void socket.destroy()
+    waiting.set(socket, before + 1)
+    response.once('socket', () => {
+      waiting.set(socket, (waiting.get(socket) ?? 1) - 1)
+      serve(request, response)
+    })
+  }
+}
+
+/** Files that are no connections of callers or upstreams: database, logs, destinations. */
+const OTHER_FILES = 128
+
+/** Half of the files are for callers: a process without a file left could accept them and then serve none. */
+function connectionsFor(files: number | undefined): number | undefined {
+  return files === undefined ? undefined : Math.max(16, Math.floor((files - OTHER_FILES) / 2))
+}
+
+const SLASH = 47
+const ABSOLUTE = /^https?:\/\/[^/?#]*/i
+
+/** The target `http://host/path` as `/path`: who is asked is known, whatever it says. Anything else stays as it is and is found nowhere. */
+function originForm(target: string): string {
+  const path = target.replace(ABSOLUTE, '')
+  return path.startsWith('?') || path === '' ? `/${path}` : path
+}
+
+/** Answers outside of any request: the connection is of no more use. */
+function refuse(socket: Socket, [status, message]: readonly [status: string, message: string]): void {
+  const body = JSON.stringify({
+    error: { code: Number(status.slice(0, 3)), message, metadata: { error_type: 'invalid_request', source: 'gateway' } },
+  })
+  socket.end(`HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`)
 }

@@ -1,13 +1,12 @@
 import type { IncomingMessage } from 'node:http'
-import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { ApiKey, KeyKind } from '../../core/store.ts'
 import type { Owner } from '../../core/call.ts'
-import { asGatewayError, GatewayError, type GatewayError as Failure } from '../../core/error.ts'
+import { asGatewayError, GatewayError, isGatewayError, type GatewayError as Failure } from '../../core/error.ts'
+import { refuseEncoding } from '../body.ts'
 import { renderError } from '../error-handler.ts'
 import { requestIdOf } from '../request-headers.ts'
-
-/** Who may call a route: nobody in particular, the holder of any key, or of a key of one kind. */
-export type Access = 'public' | 'any' | KeyKind
+import type { Access, RegisteredRoute, RouteDoc } from './route-doc.ts'
 
 export interface Caller {
   readonly owner: Owner
@@ -18,6 +17,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Default: `management`. A route that forgets to say who may call it is closed. */
     readonly access?: Access
+    readonly doc?: RouteDoc
   }
   interface FastifyRequest {
     caller?: Caller
@@ -26,10 +26,12 @@ declare module 'fastify' {
 
 export interface ManagementOptions {
   /** Throws GatewayError `authentication` or, for the wrong kind of key, `permission_denied`. */
-  readonly authenticate: (authorization: string | undefined, kind: KeyKind | undefined) => Caller
+  readonly authenticate: (request: IncomingMessage, kind: KeyKind | undefined) => Caller
   readonly onBug: (error: Failure, requestId: string) => void
   readonly newRequestId: () => string
   readonly bodyLimitBytes: number
+  /** Called once for every route, in the order they are added. */
+  readonly onRoute?: (route: RegisteredRoute) => void
 }
 
 export type ManagementRoutes = (app: FastifyInstance) => void
@@ -42,35 +44,37 @@ export function createManagementApp(options: ManagementOptions, routes: readonly
     routerOptions: { maxParamLength: 512 },
     onProtoPoisoning: 'error',
     onConstructorPoisoning: 'error',
+    // What the framework refuses before it has found a route.
+    frameworkErrors: (thrown, request, reply) => void sendError(options, toGatewayError(thrown), request, reply),
   })
-  // Bodies without a type are JSON too: people use curl.
+  // Bodies without a type, or of another, are JSON too: people use curl.
+  app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'string' }, (request, body, done) => {
     void app.getDefaultJsonParser('error', 'error')(request, body as string, done)
   })
+  app.addHook('onRoute', ({ method, url, config }) => {
+    // Answers to HEAD come with those to GET.
+    for (const one of [method].flat()) if (one !== 'HEAD') options.onRoute?.({ method: one, url, access: accessOf(config), doc: config?.doc })
+  })
   app.addHook('onRequest', (request, reply, done) => {
     void reply.header('x-request-id', request.id)
-    const access = request.routeOptions.config.access ?? 'management'
+    const access = accessOf(request.routeOptions.config)
     if (access !== 'public' && request.routeOptions.url !== undefined) {
-      request.caller = options.authenticate(request.headers.authorization, access === 'any' ? undefined : access)
+      request.caller = options.authenticate(request.raw, access === 'any' ? undefined : access)
     }
+    refuseEncoding(request.headers['content-encoding'])
     done()
   })
-  app.setErrorHandler((thrown, request, reply) => {
-    const error = toGatewayError(thrown)
-    if (error.errorType === 'server') options.onBug(error, request.id)
-    const rendered = renderError(error, request.id)
-    return reply.code(rendered.status).headers(rendered.headers).send(rendered.body)
-  })
+  app.setErrorHandler((thrown, request, reply) => sendError(options, toGatewayError(thrown), request, reply))
   app.setNotFoundHandler((request, reply) => {
-    const rendered = renderError(
-      new GatewayError('not_found', `There is no ${request.method} ${request.url.split('?', 1)[0]!.slice(0, 200)}`),
-      request.id,
-    )
-    return reply.code(rendered.status).headers(rendered.headers).send(rendered.body)
+    const missing = new GatewayError('not_found', `There is no ${request.method} ${request.url.split('?', 1)[0]!.slice(0, 200)}`)
+    return sendError(options, missing, request, reply)
   })
   for (const add of routes) add(app)
   return app
 }
+
+const accessOf = (config: { readonly access?: Access } | undefined): Access => config?.access ?? 'management'
 
 /** The caller of a route that is not public. */
 export function callerOf(request: FastifyRequest): Caller {
@@ -78,10 +82,18 @@ export function callerOf(request: FastifyRequest): Caller {
   return request.caller
 }
 
-/** fastify's own refusals (malformed JSON, too large) in our vocabulary. */
+function sendError(options: ManagementOptions, error: GatewayError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (error.errorType === 'server') options.onBug(error, request.id)
+  const rendered = renderError(error, request.id)
+  return reply.code(rendered.status).headers(rendered.headers).send(rendered.body)
+}
+
+/** fastify's own refusals (malformed JSON, too large, a content type that is none) in our vocabulary. */
 function toGatewayError(thrown: unknown): GatewayError {
   const { statusCode, message } = thrown as { readonly statusCode?: number; readonly message?: string }
   if (statusCode === 413) return new GatewayError('payload_too_large', 'The body is too large')
-  if (statusCode === 400) return new GatewayError('invalid_request', `The request is not valid: ${message ?? ''}`)
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500 && !isGatewayError(thrown)) {
+    return new GatewayError('invalid_request', `The request is not valid: ${message ?? ''}`)
+  }
   return asGatewayError(thrown)
 }

@@ -1,6 +1,10 @@
+import { z } from 'zod'
 import { GatewayError } from '../../core/error.ts'
 import type { Generation, GenerationContent } from '../../core/generation.ts'
 import { callerOf, type ManagementRoutes } from './app.ts'
+import { generationQuery } from './generation-shapes.ts'
+import { parseQuery } from './request-input.ts'
+import { component, type RouteDoc } from './route-doc.ts'
 
 export interface ContentRouteOptions {
   /** A generation of one workspace and, where the workspace keeps it, what was said. */
@@ -10,13 +14,40 @@ export interface ContentRouteOptions {
   ) => Promise<{ readonly generation: Generation; readonly content: GenerationContent | undefined } | undefined>
 }
 
+const someText = z.string().nullable()
+const content = component(
+  'GenerationContent',
+  z.object({
+    input: z.object({ messages: z.array(z.unknown()) }),
+    output: z.object({ completion: someText, reasoning: someText }),
+    error: z
+      .object({
+        status: z.int().nullable(),
+        message: someText,
+        provider_name: someText,
+        raw: someText,
+        previous_errors: z.array(z.object({ code: z.int(), message: z.string(), provider_name: someText, raw: someText })),
+      })
+      .nullable(),
+  }),
+)
+const contentAnswer = z.object({ data: content })
+type WireContent = z.output<typeof content>
+
+const doc: RouteDoc = {
+  id: 'listGenerationContent',
+  tag: 'Generations',
+  summary: 'Read what was said in a call, if its workspace keeps it',
+  query: generationQuery,
+  answer: contentAnswer,
+  errors: { 404: 'There is no such generation, or what was said was not kept.' },
+}
+
 /** `GET /api/v1/generation/content?id=`: what was said in a call, for keys of its workspace, if the workspace asked to keep it. */
 export function contentRoutes(options: ContentRouteOptions): ManagementRoutes {
   return (app) => {
-    app.get<{ Querystring: { id?: string } }>('/api/v1/generation/content', { config: { access: 'any' } }, async (request) => {
-      const { id } = request.query
-      if (typeof id !== 'string' || id === '')
-        throw new GatewayError('invalid_request', 'id: the id of a generation is expected, as in ?id=gen-...', { path: 'id' })
+    app.get('/api/v1/generation/content', { config: { access: 'any', doc } }, async (request): Promise<z.output<typeof contentAnswer>> => {
+      const { id } = parseQuery(generationQuery, request)
       const found = await options.find(id, callerOf(request).owner.workspaceId)
       if (found === undefined) throw new GatewayError('not_found', `There is no generation ${id.slice(0, 100)}`)
       if (found.content === undefined)
@@ -27,13 +58,13 @@ export function contentRoutes(options: ContentRouteOptions): ManagementRoutes {
 }
 
 /** The contract's `GenerationContentData`. */
-export function presentContent(generation: Generation, content: GenerationContent): object {
-  const instructions = content.instructions === undefined ? [] : [{ type: 'message', role: 'system', content: content.instructions }]
+function presentContent(generation: Generation, said: GenerationContent): WireContent {
+  const instructions = said.instructions === undefined ? [] : [{ type: 'message', role: 'system', content: said.instructions }]
   return {
-    input: { messages: [...instructions, ...content.input] },
+    input: { messages: [...instructions, ...said.input] },
     output: {
-      completion: textsOf(content, 'message', 'output_text'),
-      reasoning: textsOf(content, 'reasoning', 'reasoning_text') ?? textsOf(content, 'reasoning', 'summary_text'),
+      completion: textsOf(said, 'message', 'output_text'),
+      reasoning: textsOf(said, 'reasoning', 'reasoning_text') ?? textsOf(said, 'reasoning', 'summary_text'),
     },
     error: errorOf(generation),
   }
@@ -58,7 +89,7 @@ function textsOf({ output }: GenerationContent, item: string, part: string): str
   return texts.length === 0 ? null : texts.join('')
 }
 
-function errorOf(generation: Generation): object | null {
+function errorOf(generation: Generation): WireContent['error'] {
   if (generation.errorType === undefined) return null
   const failed = generation.attempts.filter(({ errorType }) => errorType !== undefined)
   return {

@@ -3,7 +3,17 @@ import type { DestinationAccounts, TestResult } from '../../core/destination-acc
 import { GatewayError } from '../../core/error.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { callerOf, type ManagementRoutes } from './app.ts'
-import { presentDestination, presentLetter, presentStatus, readCreate, readLetters, readPage, readUpdate } from './destination-shapes.ts'
+import { destinationDocs, type DestinationTypes } from './destination-docs.ts'
+import {
+  presentDestination,
+  presentLetter,
+  presentStatus,
+  readCreate,
+  readLetters,
+  readLettersPage,
+  readPage,
+  readUpdate,
+} from './destination-shapes.ts'
 import { scopeOf, workspaceWanted } from './request-input.ts'
 
 const BASE = '/api/v1/observability/destinations'
@@ -16,20 +26,23 @@ interface ById {
  * `/api/v1/observability/destinations`: the contract's five operations, and ours beside them (test, send-test, status, dead letters, pause).
  * Management keys only. Keys of the default workspace are the operator's and reach every workspace; others see only their own.
  */
-export function destinationRoutes(accounts: DestinationAccounts): ManagementRoutes {
+export function destinationRoutes(accounts: DestinationAccounts, known: DestinationTypes): ManagementRoutes {
+  const docs = destinationDocs(known)
   return (app) => {
-    app.post(BASE, async (request, reply) => {
+    app.post(BASE, { config: { doc: docs.create } }, async (request, reply) => {
       const { workspaceId, ...wanted } = readCreate(request.body)
       const destination = await accounts.create({ ...wanted, workspaceId: workspaceFor(request, workspaceId) })
       return reply.code(201).send({ data: presentDestination(destination) })
     })
-    app.get(BASE, async (request) => {
+    app.get(BASE, { config: { doc: docs.list } }, async (request) => {
       const { workspaceId, ...page } = readPage(request.query)
       const { destinations, total } = await accounts.list({ ...page, workspaceId: workspaceWanted(request, workspaceId) })
       return { data: destinations.map(presentDestination), total_count: total }
     })
-    app.get<ById>(`${BASE}/:id`, async (request) => ({ data: presentDestination(await accounts.get(request.params.id, scopeOf(request))) }))
-    app.patch<ById>(`${BASE}/:id`, async (request) => {
+    app.get<ById>(`${BASE}/:id`, { config: { doc: docs.get } }, async (request) => ({
+      data: presentDestination(await accounts.get(request.params.id, scopeOf(request))),
+    }))
+    app.patch<ById>(`${BASE}/:id`, { config: { doc: docs.update } }, async (request) => {
       const { fixed, change } = readUpdate(request.body)
       const scope = scopeOf(request)
       const before = Object.keys(fixed).length === 0 ? undefined : await accounts.get(request.params.id, scope)
@@ -43,7 +56,7 @@ export function destinationRoutes(accounts: DestinationAccounts): ManagementRout
       }
       return { data: presentDestination(await accounts.update(request.params.id, change, scope)) }
     })
-    app.delete<ById>(`${BASE}/:id`, async (request) => {
+    app.delete<ById>(`${BASE}/:id`, { config: { doc: docs.remove } }, async (request) => {
       await accounts.remove(request.params.id, scopeOf(request))
       return { deleted: true }
     })
@@ -51,30 +64,35 @@ export function destinationRoutes(accounts: DestinationAccounts): ManagementRout
 }
 
 /** What the contract does not have: how a destination does, and what to do about it. */
-export function destinationOperations(accounts: DestinationAccounts, clock: Clock): ManagementRoutes {
+export function destinationOperations(accounts: DestinationAccounts, clock: Clock, known: DestinationTypes): ManagementRoutes {
+  const docs = destinationDocs(known)
   return (app) => {
-    app.post<ById>(`${BASE}/:id/test`, async (request) => ({ data: presentTest(await accounts.test(request.params.id, scopeOf(request))) }))
-    app.post<ById>(`${BASE}/:id/send-test`, async (request) => ({ data: presentTest(await accounts.sendTest(request.params.id, scopeOf(request))) }))
-    app.get<ById>(`${BASE}/:id/status`, async (request) => ({
+    app.post<ById>(`${BASE}/:id/test`, { config: { doc: docs.test } }, async (request) => ({
+      data: presentTest(await accounts.test(request.params.id, scopeOf(request))),
+    }))
+    app.post<ById>(`${BASE}/:id/send-test`, { config: { doc: docs.sendTest } }, async (request) => ({
+      data: presentTest(await accounts.sendTest(request.params.id, scopeOf(request))),
+    }))
+    app.get<ById>(`${BASE}/:id/status`, { config: { doc: docs.status } }, async (request) => ({
       data: presentStatus(await accounts.status(request.params.id, scopeOf(request)), clock.now()),
     }))
     for (const [action, paused] of [
       ['pause', true],
       ['resume', false],
     ] as const) {
-      app.post<ById>(`${BASE}/:id/${action}`, async (request) => {
+      app.post<ById>(`${BASE}/:id/${action}`, { config: { doc: docs[action] } }, async (request) => {
         await accounts.update(request.params.id, { paused }, scopeOf(request))
         return { data: presentStatus(await accounts.status(request.params.id, scopeOf(request)), clock.now()) }
       })
     }
-    app.get<ById>(`${BASE}/:id/dead-letters`, async (request) => {
-      const { letters, total } = await accounts.deadLetters(request.params.id, readPage(request.query), scopeOf(request))
+    app.get<ById>(`${BASE}/:id/dead-letters`, { config: { doc: docs.letters } }, async (request) => {
+      const { letters, total } = await accounts.deadLetters(request.params.id, readLettersPage(request.query), scopeOf(request))
       return { data: letters.map(presentLetter), total_count: total }
     })
-    app.post<ById>(`${BASE}/:id/dead-letters/replay`, async (request) => ({
+    app.post<ById>(`${BASE}/:id/dead-letters/replay`, { config: { doc: docs.replay } }, async (request) => ({
       replayed: await accounts.replay(request.params.id, readLetters(request.body), scopeOf(request)),
     }))
-    app.post<ById>(`${BASE}/:id/dead-letters/purge`, async (request) => ({
+    app.post<ById>(`${BASE}/:id/dead-letters/purge`, { config: { doc: docs.purge } }, async (request) => ({
       purged: await accounts.purge(request.params.id, readLetters(request.body), scopeOf(request)),
     }))
   }

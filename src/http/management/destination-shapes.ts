@@ -9,7 +9,7 @@ import type { DeadLetter } from '../../core/outbox.ts'
 const config = z.custom<JsonObject>((value) => typeof value === 'object' && value !== null && !Array.isArray(value), 'an object is expected')
 
 /** Where this gateway serves. Newer clients know destinations that listen to some regions only; here all traffic is of this one. */
-const REGION = 'global'
+export const REGION = 'global'
 const regions = z
   .array(z.enum(['global', 'europe', 'eu', 'us']))
   .min(1)
@@ -30,7 +30,7 @@ const changeable = {
   broadcast_generation_request_context: z.boolean(),
 }
 
-const createSchema = z.strictObject({
+export const createSchema = z.strictObject({
   ...z.object(changeable).partial().shape,
   type: z.string(),
   name: changeable.name,
@@ -38,16 +38,18 @@ const createSchema = z.strictObject({
   workspace_id: z.string().min(1).max(128).optional(),
 })
 /** What was read may be written back whole: fields nobody can change are passed over, or have to be what they are. */
-const updateSchema = z
+export const updateSchema = z
   .strictObject({ ...changeable, type: z.string(), workspace_id: z.string(), id: z.unknown(), created_at: z.unknown(), updated_at: z.unknown() })
   .partial()
-const pageSchema = z.object({
+export const pageSchema = z.object({
   // May be null, which a query string spells as nothing.
   offset: z.preprocess((value) => (value === '' || value === 'null' ? 0 : value), z.coerce.number().int().min(0).default(0)),
   limit: z.coerce.number().int().min(1).max(100).default(50),
   workspace_id: z.string().min(1).max(128).optional(),
 })
-const lettersSchema = z.strictObject({ ids: z.array(z.string().min(1).max(64)).min(1).max(1_000).optional() }).nullish()
+/** A page of what belongs to one destination, whose workspace is known. */
+export const lettersPageSchema = pageSchema.omit({ workspace_id: true })
+export const lettersSchema = z.strictObject({ ids: z.array(z.string().min(1).max(64)).min(1).max(1_000).optional() }).nullish()
 
 export const readCreate = (body: unknown) => {
   const { type, workspace_id, name, config: settings, ...rest } = parse(createSchema, body)
@@ -66,6 +68,8 @@ export const readPage = (query: unknown): { readonly offset: number; readonly li
   const { offset, limit, workspace_id } = parse(pageSchema, query)
   return { offset, limit, workspaceId: workspace_id }
 }
+
+export const readLettersPage = (query: unknown): { readonly offset: number; readonly limit: number } => parse(lettersPageSchema, query)
 
 /** Ids of dead letters; undefined: all. */
 export const readLetters = (body: unknown): readonly string[] | undefined => parse(lettersSchema, body)?.ids

@@ -1,11 +1,22 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import type { KeyAccounts } from '../../core/account.ts'
-import { addSpent, NOTHING_SPENT, type Spent } from '../../core/counter.ts'
+import { NOTHING_SPENT } from '../../core/counter.ts'
 import { GatewayError } from '../../core/error.ts'
-import { creditLimitOf, rateLimitsOf, resetOf } from '../../core/limit-settings.ts'
 import type { ApiKey, SpendFigures } from '../../core/store.ts'
 import { callerOf, type ManagementRoutes } from './app.ts'
-import { amountField, isoTime, offsetField, parseBody, parseQuery, scopeOf, workspaceWanted } from './request-input.ts'
+import {
+  createdKeyAnswer,
+  createKeyBody,
+  currentKeyAnswer,
+  keyAnswer,
+  keysAnswer,
+  listKeysQuery,
+  presentCurrentKey,
+  presentKey,
+  updateKeyBody,
+} from './key-shapes.ts'
+import { deletedAnswer, parseBody, parseQuery, scopeOf, workspaceWanted } from './request-input.ts'
+import type { RouteDoc } from './route-doc.ts'
 
 export interface KeyRouteOptions {
   readonly accounts: KeyAccounts
@@ -17,30 +28,17 @@ export interface KeyRouteOptions {
 
 const PAGE = 100
 
-const perMinute = z.int().min(1).max(1e9).nullable().optional()
-export const rateLimitsField = z
-  .strictObject({ requests_per_minute: perMinute, tokens_per_minute: perMinute, concurrent_requests: perMinute })
-  .nullable()
-  .optional()
+const tag = 'Keys'
+const docs = {
+  list: { id: 'list', tag, summary: `List inference keys, ${PAGE} at a time`, query: listKeysQuery, answer: keysAnswer },
+  create: { id: 'createKeys', tag, summary: 'Create an inference key', body: createKeyBody, status: 201, answer: createdKeyAnswer },
+  get: { id: 'getKey', tag, summary: 'Read a key', answer: keyAnswer },
+  update: { id: 'updateKeys', tag, summary: 'Change a key; null removes a limit', body: updateKeyBody, answer: keyAnswer },
+  remove: { id: 'deleteKeys', tag, summary: 'Revoke a key', answer: deletedAnswer },
+  current: { id: 'getCurrentKey', tag, summary: 'Read the key that asks', answer: currentKeyAnswer },
+} satisfies { readonly [name: string]: RouteDoc }
 
-const limits = {
-  limit: amountField.nullable().optional(),
-  limit_reset: z.enum(['daily', 'weekly', 'monthly']).nullable().optional(),
-  include_byok_in_limit: z.boolean().optional(),
-  rate_limits: rateLimitsField,
-}
-const name = z.string().min(1).max(256)
-const createBody = z.strictObject({
-  name,
-  ...limits,
-  expires_at: z.iso.datetime({ offset: true }).nullable().optional(),
-  creator_user_id: z.string().min(1).max(256).nullable().optional(),
-  workspace_id: z.uuid().optional(),
-})
-const updateBody = z.strictObject({ name: name.optional(), disabled: z.boolean().optional(), ...limits })
-const listQuery = z.object({ include_disabled: z.string().optional(), offset: offsetField, workspace_id: z.uuid().optional() })
-
-type LimitFields = z.output<typeof updateBody>
+type LimitFields = z.output<typeof updateKeyBody>
 
 /** Settings a body names; null removes one. */
 function settingsIn(body: LimitFields): { readonly [name: string]: unknown } {
@@ -58,11 +56,11 @@ const NO_SPENDING: SpendFigures = { usd: NOTHING_SPENT, byokUsd: NOTHING_SPENT }
 /** `/api/v1/keys` and `/api/v1/key`. Only inference keys are listed and changed here: management keys are the operator's, by command line. */
 export function keyRoutes(options: KeyRouteOptions): ManagementRoutes {
   const { accounts } = options
-  const present = async (keys: readonly ApiKey[]): Promise<readonly object[]> => {
+  const present = async (keys: readonly ApiKey[]): Promise<z.output<typeof keysAnswer>['data']> => {
     const spend = await options.spendOf(keys.map(({ hash }) => hash))
     return keys.map((key) => presentKey(key, spend.get(key.hash) ?? NO_SPENDING))
   }
-  const one = async (key: ApiKey): Promise<object> => (await present([key]))[0]!
+  const one = async (key: ApiKey): Promise<z.output<typeof keyAnswer>['data']> => (await present([key]))[0]!
   const find = async (hash: string, scope: string | undefined): Promise<ApiKey> => {
     const key = await accounts.get(hash, scope)
     if (key === undefined || key.kind !== 'inference' || key.revokedAt !== null) throw new GatewayError('not_found', 'There is no such key')
@@ -70,16 +68,16 @@ export function keyRoutes(options: KeyRouteOptions): ManagementRoutes {
   }
 
   return (app) => {
-    app.get('/api/v1/keys', async (request) => {
-      const query = parseQuery(listQuery, request)
+    app.get('/api/v1/keys', { config: { doc: docs.list } }, async (request): Promise<z.output<typeof keysAnswer>> => {
+      const query = parseQuery(listKeysQuery, request)
       const workspaceId = workspaceWanted(request, query.workspace_id)
       const disabledToo = query.include_disabled === 'true' || query.include_disabled === '1'
       const keys = (await accounts.list({ workspaceId })).filter(({ kind, disabled }) => kind === 'inference' && (disabledToo || !disabled))
       return { data: await present(keys.slice(query.offset, query.offset + PAGE)) }
     })
 
-    app.post('/api/v1/keys', async (request, reply) => {
-      const body = parseBody(createBody, request)
+    app.post('/api/v1/keys', { config: { doc: docs.create } }, async (request, reply) => {
+      const body = parseBody(createKeyBody, request)
       const { key, secret } = await accounts.create({
         name: body.name,
         kind: 'inference',
@@ -88,102 +86,40 @@ export function keyRoutes(options: KeyRouteOptions): ManagementRoutes {
         creatorUserId: body.creator_user_id === undefined ? (callerOf(request).owner.userId ?? null) : body.creator_user_id,
         settings: withoutNulls(settingsIn(body)),
       })
-      return reply.code(201).send({ data: await one(key), key: secret.reveal() })
+      return reply.code(201).send({ data: await one(key), key: secret.reveal() } satisfies z.output<typeof createdKeyAnswer>)
     })
 
-    app.get<{ Params: { hash: string } }>('/api/v1/keys/:hash', async (request) => ({
-      data: await one(await find(request.params.hash, scopeOf(request))),
-    }))
+    app.get<{ Params: { hash: string } }>(
+      '/api/v1/keys/:hash',
+      { config: { doc: docs.get } },
+      async (request): Promise<z.output<typeof keyAnswer>> => ({ data: await one(await find(request.params.hash, scopeOf(request))) }),
+    )
 
-    app.patch<{ Params: { hash: string } }>('/api/v1/keys/:hash', async (request) => {
-      const body = parseBody(updateBody, request)
-      const { hash } = await find(request.params.hash, scopeOf(request))
-      const key = await accounts.update(hash, {
-        ...(body.name === undefined ? {} : { name: body.name }),
-        ...(body.disabled === undefined ? {} : { disabled: body.disabled }),
-        settings: settingsIn(body),
-      })
-      return { data: await one(key) }
-    })
+    app.patch<{ Params: { hash: string } }>(
+      '/api/v1/keys/:hash',
+      { config: { doc: docs.update } },
+      async (request): Promise<z.output<typeof keyAnswer>> => {
+        const body = parseBody(updateKeyBody, request)
+        const { hash } = await find(request.params.hash, scopeOf(request))
+        const key = await accounts.update(hash, {
+          ...(body.name === undefined ? {} : { name: body.name }),
+          ...(body.disabled === undefined ? {} : { disabled: body.disabled }),
+          settings: settingsIn(body),
+        })
+        return { data: await one(key) }
+      },
+    )
 
-    app.delete<{ Params: { hash: string } }>('/api/v1/keys/:hash', async (request) => {
+    app.delete<{ Params: { hash: string } }>('/api/v1/keys/:hash', { config: { doc: docs.remove } }, async (request) => {
       const { hash } = await find(request.params.hash, scopeOf(request))
       await accounts.revoke(hash)
       return { deleted: true }
     })
 
-    app.get('/api/v1/key', { config: { access: 'any' } }, async (request) => {
+    app.get('/api/v1/key', { config: { access: 'any', doc: docs.current } }, async (request) => {
       const { key } = callerOf(request)
       const spend = (await options.spendOf([key.hash])).get(key.hash) ?? NO_SPENDING
-      const isManagement = key.kind === 'management'
-      return {
-        data: {
-          label: key.label,
-          ...moneyOf(key, spend),
-          expires_at: key.expiresAt === null ? null : isoTime(key.expiresAt),
-          creator_user_id: key.creatorUserId,
-          workspace_id: key.workspaceId,
-          // Of the hosted service's plans and organisations, which newer clients insist on.
-          organization_id: null,
-          allowed_data_regions: ['global'],
-          free_model_daily_requests: { limit: -1, used: 0, remaining: -1 },
-          is_free_tier: false,
-          is_management_key: isManagement,
-          is_provisioning_key: isManagement,
-          rate_limit: rateLimitOf(key, options.defaultRequestsPerMinute()),
-        },
-      }
+      return presentCurrentKey(key, spend, options.defaultRequestsPerMinute())
     })
   }
 }
-
-function rateLimitOf(key: ApiKey, fallback: number | undefined): object {
-  const requests = rateLimitsOf(key).requests_per_minute ?? fallback
-  return requests === undefined
-    ? { requests: -1, interval: '1m', note: 'This key has no limit on its rate.' }
-    : { requests, interval: '1m', note: 'Requests of this key per minute; a full minute’s worth may come at once.' }
-}
-
-/** The contract's key object. Never the key itself. */
-function presentKey(key: ApiKey, spend: SpendFigures): object {
-  const rates = rateLimitsOf(key)
-  return {
-    hash: key.hash,
-    name: key.name,
-    label: key.label,
-    disabled: key.disabled,
-    ...moneyOf(key, spend),
-    created_at: isoTime(key.createdAt),
-    updated_at: isoTime(key.updatedAt),
-    expires_at: key.expiresAt === null ? null : isoTime(key.expiresAt),
-    creator_user_id: key.creatorUserId,
-    // Newer clients of the contract insist on it; keys here belong to nobody outside.
-    external_user: null,
-    workspace_id: key.workspaceId,
-    ...(Object.keys(rates).length === 0 ? {} : { rate_limits: rates }),
-  }
-}
-
-function moneyOf(key: ApiKey, { usd, byokUsd }: SpendFigures): object {
-  const limit = creditLimitOf(key)
-  const includeByok = key.settings['include_byok_in_limit'] === true
-  const counted: Spent = includeByok ? addSpent(usd, byokUsd) : usd
-  const reset = resetOf(key)
-  return {
-    limit: limit ?? null,
-    limit_remaining: limit === undefined ? null : Math.max(0, round(limit - counted[reset])),
-    limit_reset: reset === 'lifetime' ? null : reset,
-    include_byok_in_limit: includeByok,
-    usage: round(usd.lifetime),
-    usage_daily: round(usd.daily),
-    usage_weekly: round(usd.weekly),
-    usage_monthly: round(usd.monthly),
-    byok_usage: round(byokUsd.lifetime),
-    byok_usage_daily: round(byokUsd.daily),
-    byok_usage_weekly: round(byokUsd.weekly),
-    byok_usage_monthly: round(byokUsd.monthly),
-  }
-}
-
-/** Sums of floats carry dust in the last digits. */
-const round = (amount: number): number => Math.round(amount * 1e12) / 1e12

@@ -51,4 +51,7 @@ export function workspaceWanted(request: FastifyRequest, named: string | undefin
   return named ?? callerOf(request).owner.workspaceId
 }
 
+/** The answer of every removal. */
+export const deletedAnswer = z.object({ deleted: z.literal(true) })
+
 export const isoTime = (at: number): string => new Date(at).toISOString()

@@ -4,6 +4,7 @@ import { GatewayError } from '../../core/error.ts'
 import type { ActivityFilter, ActivityRow } from '../../core/store.ts'
 import type { ManagementRoutes } from './app.ts'
 import { parseQuery, scopeOf, workspaceWanted } from './request-input.ts'
+import { component, type RouteDoc } from './route-doc.ts'
 
 export interface UsageRouteOptions {
   readonly activity: (filter: ActivityFilter) => Promise<readonly ActivityRow[]>
@@ -26,15 +27,48 @@ const UNLIMITED_CREDITS = 1_000_000_000
 const activityQuery = z.object({
   date: z.iso.date('a date such as 2025-01-31 is expected').optional(),
   api_key_hash: z.string().max(128).optional(),
-  user_id: z.string().max(256).optional(),
+  user_id: z.string().max(256).optional().describe('Who created the keys.'),
   group_by: z.enum(['workspace']).optional(),
   workspace_id: z.string().max(64).optional(),
 })
 
+const activityItem = component(
+  'ActivityItem',
+  z.object({
+    date: z.iso.date(),
+    model: z.string(),
+    model_permaslug: z.string(),
+    endpoint_id: z.string(),
+    provider_name: z.string(),
+    usage: z.number().describe("USD with the gateway's credentials."),
+    byok_usage_inference: z.number().describe('USD with own provider keys, by list price.'),
+    requests: z.int(),
+    prompt_tokens: z.int(),
+    completion_tokens: z.int(),
+    reasoning_tokens: z.int(),
+    workspace_id: z.string().optional(),
+  }),
+)
+const activityAnswer = z.object({ data: z.array(activityItem) })
+const creditsAnswer = z.object({ data: z.object({ total_credits: z.number(), total_usage: z.number() }) })
+
+const tag = 'Usage'
+const docs = {
+  activity: {
+    id: 'getUserActivity',
+    tag,
+    summary: `Usage by day, model and endpoint of the last ${DAYS} days`,
+    query: activityQuery,
+    answer: activityAnswer,
+    errors: { 404: 'No such key or workspace.' },
+  },
+  credits: { id: 'getCredits', tag, summary: 'What may be spent, and what was', answer: creditsAnswer },
+} satisfies { readonly [name: string]: RouteDoc }
+
 /** `GET /api/v1/activity` and `GET /api/v1/credits`. */
 export function usageRoutes(options: UsageRouteOptions): ManagementRoutes {
   return (app) => {
-    app.get('/api/v1/activity', async (request) => {
+    app.get('/api/v1/activity', { config: { doc: docs.activity } }, async (request): Promise<z.output<typeof activityAnswer>> => {
       const query = parseQuery(activityQuery, request)
       const scope = scopeOf(request)
       const workspaceId = query.workspace_id === undefined ? scope : workspaceWanted(request, query.workspace_id)
@@ -51,7 +85,7 @@ export function usageRoutes(options: UsageRouteOptions): ManagementRoutes {
       }
     })
 
-    app.get('/api/v1/credits', async (request) => {
+    app.get('/api/v1/credits', { config: { doc: docs.credits } }, async (request): Promise<z.output<typeof creditsAnswer>> => {
       const total = round(await options.spentUsd(scopeOf(request)))
       return { data: { total_credits: options.credits() ?? UNLIMITED_CREDITS, total_usage: total } }
     })
@@ -104,7 +138,7 @@ function merge(rows: readonly ActivityRow[]): readonly ActivityRow[] {
   return [...merged.values()]
 }
 
-function presentActivity(row: ActivityRow, withWorkspace: boolean): object {
+function presentActivity(row: ActivityRow, withWorkspace: boolean): z.output<typeof activityItem> {
   return {
     date: new Date(row.day).toISOString().slice(0, 10),
     model: row.model,

@@ -1,11 +1,18 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import type { FastifyRequest } from 'fastify'
 import { GatewayError, isGatewayError } from '../../core/error.ts'
 import type { Workspace, WorkspaceStore } from '../../core/store.ts'
-import { uuidFromId } from '../../lib/derived-id.ts'
 import { callerOf, type ManagementRoutes } from './app.ts'
-import { rateLimitsField } from './key-routes.ts'
-import { isoTime, limitField, offsetField, pageOf, parseBody, parseQuery, scopeOf } from './request-input.ts'
+import { deletedAnswer, pageOf, parseBody, parseQuery, scopeOf } from './request-input.ts'
+import type { RouteDoc } from './route-doc.ts'
+import {
+  createWorkspaceBody,
+  listWorkspacesQuery,
+  presentWorkspace,
+  updateWorkspaceBody,
+  workspaceAnswer,
+  workspacesAnswer,
+} from './workspace-shapes.ts'
 
 export interface WorkspaceRouteOptions {
   readonly workspaces: WorkspaceStore
@@ -15,33 +22,22 @@ export interface WorkspaceRouteOptions {
   readonly now: () => number
 }
 
-const fields = {
-  description: z.string().max(500).nullable().optional(),
-  default_text_model: z.string().max(256).nullable().optional(),
-  default_image_model: z.string().max(256).nullable().optional(),
-  default_provider_sort: z.string().max(64).nullable().optional(),
-  io_logging_api_key_ids: z
-    .array(z.union([z.int(), z.string().max(128)]))
-    .max(1_000)
-    .nullable()
-    .optional(),
-  io_logging_sampling_rate: z.number().min(0).max(1).optional(),
-  is_data_discount_logging_enabled: z.boolean().optional(),
-  is_observability_broadcast_enabled: z.boolean().optional(),
-  is_observability_io_logging_enabled: z.boolean().optional(),
-  rate_limits: rateLimitsField,
-}
-const slug = z
-  .string()
-  .min(1)
-  .max(50)
-  .regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'lower-case letters and digits in groups joined by single dashes')
-const name = z.string().min(1).max(100)
-const createBody = z.strictObject({ name, slug, ...fields })
-const updateBody = z.strictObject({ name: name.optional(), slug: slug.optional(), ...fields })
-const listQuery = z.object({ offset: offsetField, limit: limitField })
+const tag = 'Workspaces'
+const docs = {
+  list: { id: 'listWorkspaces', tag, summary: 'List workspaces', query: listWorkspacesQuery, answer: workspacesAnswer },
+  create: { id: 'createWorkspace', tag, summary: 'Create a workspace', body: createWorkspaceBody, status: 201, answer: workspaceAnswer },
+  get: { id: 'getWorkspace', tag, summary: 'Read a workspace, by id or slug', answer: workspaceAnswer },
+  update: { id: 'updateWorkspace', tag, summary: 'Change a workspace', body: updateWorkspaceBody, answer: workspaceAnswer },
+  remove: {
+    id: 'deleteWorkspace',
+    tag,
+    summary: 'Delete a workspace with its keys',
+    answer: deletedAnswer,
+    errors: { 400: 'The default workspace stays.' },
+  },
+} satisfies { readonly [name: string]: RouteDoc }
 
-type Fields = z.output<typeof updateBody>
+type Fields = z.output<typeof updateWorkspaceBody>
 
 /** A workspace by id or slug, within the caller's reach. Throws `not_found`. */
 export async function findWorkspace(workspaces: WorkspaceStore, request: FastifyRequest<{ Params: { id: string } }>): Promise<Workspace> {
@@ -55,15 +51,15 @@ export async function findWorkspace(workspaces: WorkspaceStore, request: Fastify
 /** `/api/v1/workspaces` and `/api/v1/workspaces/{id}`. */
 export function workspaceRoutes({ workspaces, refresh, newId, now }: WorkspaceRouteOptions): ManagementRoutes {
   return (app) => {
-    app.get('/api/v1/workspaces', async (request) => {
-      const { offset, limit } = parseQuery(listQuery, request)
+    app.get('/api/v1/workspaces', { config: { doc: docs.list } }, async (request): Promise<z.output<typeof workspacesAnswer>> => {
+      const { offset, limit } = parseQuery(listWorkspacesQuery, request)
       const scope = scopeOf(request)
       const all = (await workspaces.list()).filter(({ id }) => scope === undefined || id === scope)
       return { data: pageOf(all, offset, limit).map(presentWorkspace), total_count: all.length }
     })
 
-    app.post('/api/v1/workspaces', async (request, reply) => {
-      const body = parseBody(createBody, request)
+    app.post('/api/v1/workspaces', { config: { doc: docs.create } }, async (request, reply) => {
+      const body = parseBody(createWorkspaceBody, request)
       if (scopeOf(request) !== undefined)
         throw new GatewayError('permission_denied', 'Only a management key of the default workspace can create workspaces')
       const at = now()
@@ -82,12 +78,12 @@ export function workspaceRoutes({ workspaces, refresh, newId, now }: WorkspaceRo
       return reply.code(201).send({ data: presentWorkspace(workspace) })
     })
 
-    app.get<{ Params: { id: string } }>('/api/v1/workspaces/:id', async (request) => ({
+    app.get<{ Params: { id: string } }>('/api/v1/workspaces/:id', { config: { doc: docs.get } }, async (request) => ({
       data: presentWorkspace(await findWorkspace(workspaces, request)),
     }))
 
-    app.patch<{ Params: { id: string } }>('/api/v1/workspaces/:id', async (request) => {
-      const body = parseBody(updateBody, request)
+    app.patch<{ Params: { id: string } }>('/api/v1/workspaces/:id', { config: { doc: docs.update } }, async (request) => {
+      const body = parseBody(updateWorkspaceBody, request)
       const { id } = await findWorkspace(workspaces, request)
       const changed = await unlessTaken(
         workspaces.modify(id, ({ settings }) => ({
@@ -103,7 +99,7 @@ export function workspaceRoutes({ workspaces, refresh, newId, now }: WorkspaceRo
       return { data: presentWorkspace(changed) }
     })
 
-    app.delete<{ Params: { id: string } }>('/api/v1/workspaces/:id', async (request) => {
+    app.delete<{ Params: { id: string } }>('/api/v1/workspaces/:id', { config: { doc: docs.remove } }, async (request) => {
       const workspace = await findWorkspace(workspaces, request)
       if (workspace.isDefault) throw new GatewayError('invalid_request', 'The default workspace cannot be deleted')
       if (workspace.id === callerOf(request).owner.workspaceId)
@@ -141,28 +137,4 @@ function settingsIn(body: Fields): { readonly [name: string]: unknown } {
   const settings: Record<string, unknown> = {}
   for (const field of SETTINGS) if (body[field] !== undefined) settings[field] = body[field]
   return settings
-}
-
-/** The contract's workspace. */
-function presentWorkspace({ id, slug: own, name: title, description, createdAt, updatedAt, settings }: Workspace): object {
-  return {
-    id,
-    slug: own,
-    name: title,
-    description,
-    default_guardrail_id: uuidFromId(`default guardrail of ${id}`),
-    default_text_model: settings['default_text_model'] ?? null,
-    default_image_model: settings['default_image_model'] ?? null,
-    default_provider_sort: settings['default_provider_sort'] ?? null,
-    io_logging_api_key_ids: settings['io_logging_api_key_ids'] ?? null,
-    io_logging_sampling_rate: settings['io_logging_sampling_rate'] ?? 1,
-    is_data_discount_logging_enabled: settings['is_data_discount_logging_enabled'] ?? false,
-    is_observability_broadcast_enabled: settings['is_observability_broadcast_enabled'] ?? true,
-    is_observability_io_logging_enabled: settings['is_observability_io_logging_enabled'] ?? false,
-    include_byok_in_budgets: settings['include_byok_in_budgets'] === true,
-    created_at: isoTime(createdAt),
-    updated_at: isoTime(updatedAt),
-    created_by: settings['created_by'] ?? null,
-    ...(settings['rate_limits'] == null ? {} : { rate_limits: settings['rate_limits'] }),
-  }
 }

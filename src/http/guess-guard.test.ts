@@ -1,0 +1,90 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { verifies } from '../../e2e/requirements.ts'
+import { manualClock } from '../lib/clock.ts'
+import { GuessGuard } from './guess-guard.ts'
+
+const A = '198.51.100.7'
+const B = '198.51.100.8'
+let clock: ReturnType<typeof manualClock>
+let limit: number | null
+let guard: GuessGuard
+
+beforeEach(() => {
+  clock = manualClock()
+  limit = 5
+  guard = new GuessGuard({ clock, wrongKeysPerMinute: () => limit })
+})
+const guess = (address: string, times = 1): void => {
+  for (let n = 0; n < times; n++) guard.wrong(address)
+}
+const refused = expect.objectContaining({ errorType: 'rate_limit_exceeded' })
+
+describe('an address that guesses', () => {
+  it(verifies('F5', 'is refused after too many wrong keys, until the minute is over, and told how long'), () => {
+    guess(A, 5)
+    clock.advance(20_000)
+    expect(() => guess(A)).toThrow(expect.objectContaining({ details: { retryAfterMs: 40_000 } }))
+    clock.advance(40_000)
+    expect(() => guess(A, 5)).not.toThrow()
+    expect(() => guess(A)).toThrow(refused)
+  })
+
+  it(verifies('F5', 'learns nothing from a right guess while it is refused'), () => {
+    guess(A, 5)
+    expect(() => guard.right(A, 'guessed')).toThrow(refused)
+    clock.advance(60_000)
+    expect(() => guard.right(A, 'guessed')).not.toThrow()
+  })
+
+  it(verifies('F5', 'stands in nobody else’s way'), () => {
+    guess(A, 5)
+    expect(() => guard.right(B, 'other')).not.toThrow()
+    expect(() => guess(B)).not.toThrow()
+  })
+
+  it(verifies('F5', 'does not lock out those who share it and were there before, minute after minute'), () => {
+    guess(A)
+    guard.right(A, 'colleague')
+    for (let minute = 0; minute < 5; minute++) {
+      expect(() => guess(A, 6)).toThrow(refused)
+      expect(() => guard.right(A, 'colleague')).not.toThrow()
+      clock.advance(60_000)
+    }
+  })
+
+  it.each([
+    ['2001:db8:1:2::1', '2001:db8:1:2:ffff::9', true],
+    ['2001:db8:1:2::1', '2001:db8:1:3::1', false],
+    ['::1', '::2', true],
+    ['fe80::1%eth0', 'fe80::2', true],
+    ['::ffff:198.51.100.7', '::ffff:198.51.100.8', false],
+  ])(verifies('F5', '%s and %s are one: %s'), (one, other, same) => {
+    guess(one, 5)
+    if (same) expect(() => guess(other)).toThrow(refused)
+    else expect(() => guess(other)).not.toThrow()
+  })
+})
+
+describe('the guard', () => {
+  it('has nothing to ask while nobody guesses', () => {
+    expect(guard.watching).toBe(false)
+    guard.right(A, 'key')
+    expect(guard.watching).toBe(false)
+  })
+
+  it('can be switched off, and on again', () => {
+    limit = null
+    guess(A, 100)
+    expect(guard.watching).toBe(false)
+    limit = 1
+    guess(A)
+    expect(() => guess(A)).toThrow(refused)
+  })
+
+  it('remembers a bounded number of addresses', () => {
+    for (let n = 0; n < 5_000; n++) guess(`10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`, 5)
+    // Those that came last are still refused, the first are forgotten.
+    expect(() => guess('10.0.19.135')).toThrow(refused)
+    expect(() => guess('10.0.0.0')).not.toThrow()
+  })
+})

@@ -1,0 +1,132 @@
+import { z } from 'zod'
+import { component } from './route-doc.ts'
+
+/** Answers about models, endpoints and providers; the catalog makes them. */
+
+const amount = z.string().describe('USD per token or unit, a decimal.')
+const prices = {
+  prompt: amount.optional(),
+  completion: amount.optional(),
+  input_cache_read: amount.optional(),
+  input_cache_write: amount.optional(),
+  input_cache_write_1h: amount.optional(),
+}
+const pricing = component(
+  'Pricing',
+  z.object({
+    ...prices,
+    prompt: z.string().describe('USD per token; -1 where it is unknown.'),
+    completion: z.string().describe('USD per token; -1 where it is unknown.'),
+    audio: amount.optional(),
+    image: amount.optional(),
+    request: amount.optional(),
+    web_search: amount.optional(),
+    overrides: z
+      .array(
+        z.object({
+          ...prices,
+          min_prompt_tokens: z.number().optional(),
+          utc_start: z.number().optional().describe('Second of the day.'),
+          utc_end: z.number().optional(),
+        }),
+      )
+      .optional()
+      .describe('Prices of long prompts and of hours.'),
+  }),
+)
+const names = z.array(z.string())
+const architecture = {
+  input_modalities: names,
+  output_modalities: names,
+  modality: z.string().nullable(),
+  tokenizer: z.string(),
+}
+
+const model = component(
+  'Model',
+  z.object({
+    id: z.string(),
+    canonical_slug: z.string(),
+    name: z.string(),
+    description: z.string().optional(),
+    created: z.int().describe('Unix seconds.'),
+    context_length: z.int().nullable(),
+    architecture: z.object(architecture),
+    pricing,
+    top_provider: z.object({ context_length: z.int().nullable(), max_completion_tokens: z.int().nullable(), is_moderated: z.boolean() }),
+    per_request_limits: z.null(),
+    supported_parameters: names,
+    default_parameters: z.null(),
+    supported_voices: z.null(),
+    reasoning: z.object({ mandatory: z.boolean(), default_enabled: z.boolean() }).optional(),
+    alias_target: z.object({ slug: z.string(), name: z.string() }).optional(),
+    links: z.object({ details: z.string() }),
+  }),
+)
+export const modelsAnswer = z.object({
+  data: z.array(model),
+  total_count: z.int(),
+  links: z.object({ next: z.string().nullable() }),
+})
+export const countAnswer = z.object({ data: z.object({ count: z.int() }) })
+
+const percentiles = component('Percentiles', z.object({ p50: z.number(), p75: z.number(), p90: z.number(), p99: z.number() }))
+const percent = z.number().nullable().describe('Percent of requests that were served; null without traffic.')
+const endpoint = component(
+  'Endpoint',
+  z.object({
+    name: z.string(),
+    model_id: z.string(),
+    model_name: z.string(),
+    context_length: z.int(),
+    pricing,
+    provider_name: z.string(),
+    tag: z.string().describe('What `provider.order`, `only` and `ignore` may name.'),
+    quantization: z.string(),
+    max_completion_tokens: z.int().nullable(),
+    max_prompt_tokens: z.int().nullable(),
+    supported_parameters: names,
+    status: z.union([z.literal(0), z.literal(-1)]).describe('-1: degraded.'),
+    uptime_last_5m: percent,
+    uptime_last_30m: percent,
+    uptime_last_1d: percent,
+    supports_implicit_caching: z.boolean(),
+    latency_last_30m: percentiles.nullable().describe('Milliseconds to the first token.'),
+    throughput_last_30m: percentiles.nullable().describe('Tokens per second.'),
+  }),
+)
+export const endpointsAnswer = z.object({
+  data: z.object({
+    id: z.string(),
+    name: z.string(),
+    created: z.int(),
+    description: z.string(),
+    architecture: z.object({ ...architecture, instruct_type: z.null() }),
+    endpoints: z.array(endpoint),
+  }),
+})
+
+const link = z.string().nullable()
+export const providersAnswer = z.object({
+  data: z.array(
+    component(
+      'Provider',
+      z.object({
+        name: z.string(),
+        slug: z.string(),
+        privacy_policy_url: link,
+        terms_of_service_url: link,
+        status_page_url: link,
+        headquarters: z.null(),
+        datacenters: z.null(),
+      }),
+    ),
+  ),
+})
+
+/** A type as it comes from a snapshot, which nobody may change. */
+export type ReadonlyDeep<T> = T extends (infer E)[]
+  ? readonly ReadonlyDeep<E>[]
+  : T extends object
+    ? { readonly [K in keyof T]: ReadonlyDeep<T[K]> }
+    : T

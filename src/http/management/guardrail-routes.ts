@@ -1,0 +1,144 @@
+import type { FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import type { GuardrailAccounts, GuardrailAssignment } from '../../core/guardrail.ts'
+import type { ApiKey } from '../../core/store.ts'
+import { defined } from '../../lib/defined.ts'
+import { callerOf, type ManagementRoutes } from './app.ts'
+import {
+  assignedAnswer,
+  assignmentsAnswer,
+  createGuardrailBody,
+  guardrailAnswer,
+  guardrailsAnswer,
+  idParams,
+  keyHashesBody,
+  listGuardrailsQuery,
+  pageQuery,
+  presentAssignment,
+  presentGuardrail,
+  unassignedAnswer,
+  updateGuardrailBody,
+} from './guardrail-shapes.ts'
+import { deletedAnswer, pageOf, parseBody, parseInput, parseQuery, scopeOf, workspaceWanted } from './request-input.ts'
+import type { RouteDoc } from './route-doc.ts'
+
+export interface GuardrailRouteOptions {
+  readonly guardrails: GuardrailAccounts
+  readonly keyOf: (hash: string) => ApiKey | undefined
+}
+
+const tag = 'Guardrails'
+const params = idParams
+const docs = {
+  list: {
+    id: 'listGuardrails',
+    tag,
+    summary: "List guardrails, the workspace's default first",
+    query: listGuardrailsQuery,
+    answer: guardrailsAnswer,
+  },
+  create: {
+    id: 'createGuardrail',
+    tag,
+    summary: 'Create a guardrail; it acts on the keys it is assigned to',
+    body: createGuardrailBody,
+    status: 201,
+    answer: guardrailAnswer,
+  },
+  get: { id: 'getGuardrail', tag, summary: 'Read a guardrail', params, answer: guardrailAnswer },
+  update: {
+    id: 'updateGuardrail',
+    tag,
+    summary: 'Change a guardrail; null removes a rule',
+    params,
+    body: updateGuardrailBody,
+    answer: guardrailAnswer,
+  },
+  remove: { id: 'deleteGuardrail', tag, summary: 'Delete a guardrail; a default demands nothing again', params, answer: deletedAnswer },
+  allKeys: { id: 'listKeyAssignments', tag, summary: 'List which keys have guardrails', query: pageQuery, answer: assignmentsAnswer },
+  keys: { id: 'listGuardrailKeyAssignments', tag, summary: 'List the keys of a guardrail', params, query: pageQuery, answer: assignmentsAnswer },
+  assign: {
+    id: 'bulkAssignKeysToGuardrail',
+    tag,
+    summary: 'Assign keys to a guardrail, in place of the one they had',
+    params,
+    body: keyHashesBody,
+    answer: assignedAnswer,
+  },
+  unassign: {
+    id: 'bulkUnassignKeysFromGuardrail',
+    tag,
+    summary: 'Take keys from a guardrail',
+    params,
+    body: keyHashesBody,
+    answer: unassignedAnswer,
+  },
+} satisfies { readonly [name: string]: RouteDoc }
+
+const idOf = (request: FastifyRequest): string => parseInput(idParams, request.params).id
+
+/** `/api/v1/guardrails`. */
+export function guardrailRoutes({ guardrails, keyOf }: GuardrailRouteOptions): ManagementRoutes {
+  const presentPage = (request: FastifyRequest, all: readonly GuardrailAssignment[]): z.output<typeof assignmentsAnswer> => {
+    const { offset, limit } = parseQuery(pageQuery, request)
+    return { data: pageOf(all, offset, limit).map((one) => presentAssignment(one, keyOf(one.keyHash))), total_count: all.length }
+  }
+  return (app) => {
+    app.get('/api/v1/guardrails', { config: { doc: docs.list } }, async (request): Promise<z.output<typeof guardrailsAnswer>> => {
+      const { offset, limit, workspace_id } = parseQuery(listGuardrailsQuery, request)
+      const all = await guardrails.list(workspaceWanted(request, workspace_id))
+      return { data: pageOf(all, offset, limit).map(presentGuardrail), total_count: all.length }
+    })
+
+    app.post('/api/v1/guardrails', { config: { doc: docs.create } }, async (request, reply) => {
+      const { name, description, workspace_id, ...rules } = parseBody(createGuardrailBody, request)
+      const created = await guardrails.create({
+        workspaceId: workspaceWanted(request, workspace_id),
+        name,
+        description: description ?? null,
+        rules,
+      })
+      return reply.code(201).send({ data: presentGuardrail(created) } satisfies z.output<typeof guardrailAnswer>)
+    })
+
+    app.get('/api/v1/guardrails/:id', { config: { doc: docs.get } }, async (request): Promise<z.output<typeof guardrailAnswer>> => ({
+      data: presentGuardrail(await guardrails.get(idOf(request), scopeOf(request))),
+    }))
+
+    app.patch('/api/v1/guardrails/:id', { config: { doc: docs.update } }, async (request): Promise<z.output<typeof guardrailAnswer>> => {
+      const { name, description, ...rules } = parseBody(updateGuardrailBody, request)
+      return { data: presentGuardrail(await guardrails.update(idOf(request), { ...defined({ name, description }), rules }, scopeOf(request))) }
+    })
+
+    app.delete('/api/v1/guardrails/:id', { config: { doc: docs.remove } }, async (request): Promise<z.output<typeof deletedAnswer>> => {
+      await guardrails.remove(idOf(request), scopeOf(request))
+      return { deleted: true }
+    })
+
+    app.get('/api/v1/guardrails/assignments/keys', { config: { doc: docs.allKeys } }, async (request) =>
+      presentPage(request, await guardrails.assignments(scopeOf(request))),
+    )
+
+    app.get('/api/v1/guardrails/:id/assignments/keys', { config: { doc: docs.keys } }, async (request) =>
+      presentPage(request, await guardrails.assignments(scopeOf(request), idOf(request))),
+    )
+
+    app.post(
+      '/api/v1/guardrails/:id/assignments/keys',
+      { config: { doc: docs.assign } },
+      async (request): Promise<z.output<typeof assignedAnswer>> => {
+        const { key_hashes: hashes } = parseBody(keyHashesBody, request)
+        return { assigned_count: await guardrails.assign(idOf(request), hashes, callerOf(request).owner.userId ?? null, scopeOf(request)) }
+      },
+    )
+
+    app.post(
+      '/api/v1/guardrails/:id/assignments/keys/remove',
+      { config: { doc: docs.unassign } },
+      async (request): Promise<z.output<typeof unassignedAnswer>> => {
+        const { key_hashes: hashes } = parseBody(keyHashesBody, request)
+        return { unassigned_count: await guardrails.unassign(idOf(request), hashes, scopeOf(request)) }
+      },
+    )
+  }
+}

@@ -1,0 +1,173 @@
+import { z } from 'zod'
+import { addSpent, type Spent } from '../../core/counter.ts'
+import { creditLimitOf, rateLimitsOf, resetOf } from '../../core/limit-settings.ts'
+import type { ApiKey, SpendFigures } from '../../core/store.ts'
+import { amountField, isoTime, offsetField } from './request-input.ts'
+import { component } from './route-doc.ts'
+
+/** Shapes of `/api/v1/keys` and `/api/v1/key` on the wire. */
+
+const perMinute = z.int().min(1).max(1e9).nullable().optional()
+const rateLimits = z
+  .strictObject({
+    requests_per_minute: perMinute,
+    tokens_per_minute: perMinute,
+    concurrent_requests: perMinute.describe('How many calls may run at a time.'),
+  })
+  .describe('Beyond the contract; null or absent: no limit of its own.')
+export const rateLimitsField = rateLimits.nullable().optional()
+
+const limits = {
+  limit: amountField.nullable().optional().describe('USD the key may spend per `limit_reset`; null: no limit.'),
+  limit_reset: z.enum(['daily', 'weekly', 'monthly']).nullable().optional().describe('When the limit starts anew, UTC; null: never.'),
+  include_byok_in_limit: z.boolean().optional().describe("Whether calls served with the workspace's own provider keys count."),
+  rate_limits: rateLimitsField,
+}
+const name = z.string().min(1).max(256)
+
+export const createKeyBody = component(
+  'CreateKeyRequest',
+  z.strictObject({
+    name,
+    ...limits,
+    expires_at: z.iso.datetime({ offset: true }).nullable().optional(),
+    creator_user_id: z.string().min(1).max(256).nullable().optional(),
+    workspace_id: z.uuid().optional(),
+  }),
+)
+export const updateKeyBody = component('UpdateKeyRequest', z.strictObject({ name: name.optional(), disabled: z.boolean().optional(), ...limits }))
+export const listKeysQuery = z.object({
+  include_disabled: z.string().optional().describe('"true" lists disabled keys, too.'),
+  offset: offsetField,
+  workspace_id: z.uuid().optional(),
+})
+
+const usd = z.number().describe('USD.')
+const money = {
+  limit: z.number().nullable(),
+  limit_remaining: z.number().nullable(),
+  limit_reset: z.enum(['daily', 'weekly', 'monthly']).nullable(),
+  include_byok_in_limit: z.boolean(),
+  usage: usd,
+  usage_daily: usd,
+  usage_weekly: usd,
+  usage_monthly: usd,
+  byok_usage: usd,
+  byok_usage_daily: usd,
+  byok_usage_weekly: usd,
+  byok_usage_monthly: usd,
+}
+
+const apiKey = component(
+  'ApiKey',
+  z.object({
+    hash: z.string().describe('SHA-256 of the key: its id.'),
+    name: z.string(),
+    label: z.string().describe('The beginning and end of the key.'),
+    disabled: z.boolean(),
+    ...money,
+    created_at: z.iso.datetime(),
+    updated_at: z.iso.datetime().nullable(),
+    expires_at: z.iso.datetime().nullable(),
+    creator_user_id: z.string().nullable(),
+    // Newer clients of the contract insist on it; keys here belong to nobody outside.
+    external_user: z.null(),
+    workspace_id: z.string(),
+    rate_limits: rateLimits.optional(),
+  }),
+)
+export const keyAnswer = z.object({ data: apiKey })
+export const keysAnswer = z.object({ data: z.array(apiKey) })
+export const createdKeyAnswer = z.object({ data: apiKey, key: z.string().describe('The key itself; it is never shown again.') })
+
+export const currentKeyAnswer = z.object({
+  data: z.object({
+    label: z.string(),
+    ...money,
+    expires_at: z.iso.datetime().nullable(),
+    creator_user_id: z.string().nullable(),
+    workspace_id: z.string(),
+    // Of the hosted service's plans and organisations, which newer clients insist on.
+    organization_id: z.null(),
+    allowed_data_regions: z.array(z.string()),
+    free_model_daily_requests: z.object({ limit: z.int(), used: z.int(), remaining: z.int() }),
+    is_free_tier: z.literal(false),
+    is_management_key: z.boolean(),
+    is_provisioning_key: z.boolean(),
+    rate_limit: z.object({ requests: z.int().describe('-1: no limit.'), interval: z.string(), note: z.string() }),
+  }),
+})
+
+type WireKey = z.output<typeof apiKey>
+type WireMoney = Pick<WireKey, keyof typeof money>
+
+/** The contract's key object. Never the key itself. */
+export function presentKey(key: ApiKey, spend: SpendFigures): WireKey {
+  const rates = rateLimitsOf(key)
+  return {
+    hash: key.hash,
+    name: key.name,
+    label: key.label,
+    disabled: key.disabled,
+    ...moneyOf(key, spend),
+    created_at: isoTime(key.createdAt),
+    updated_at: isoTime(key.updatedAt),
+    expires_at: key.expiresAt === null ? null : isoTime(key.expiresAt),
+    creator_user_id: key.creatorUserId,
+    external_user: null,
+    workspace_id: key.workspaceId,
+    ...(Object.keys(rates).length === 0 ? {} : { rate_limits: rates }),
+  }
+}
+
+/** What a key may know of itself. `fallback`: requests per minute of keys without a limit of their own. */
+export function presentCurrentKey(key: ApiKey, spend: SpendFigures, fallback: number | undefined): z.output<typeof currentKeyAnswer> {
+  const isManagement = key.kind === 'management'
+  return {
+    data: {
+      label: key.label,
+      ...moneyOf(key, spend),
+      expires_at: key.expiresAt === null ? null : isoTime(key.expiresAt),
+      creator_user_id: key.creatorUserId,
+      workspace_id: key.workspaceId,
+      organization_id: null,
+      allowed_data_regions: ['global'],
+      free_model_daily_requests: { limit: -1, used: 0, remaining: -1 },
+      is_free_tier: false,
+      is_management_key: isManagement,
+      is_provisioning_key: isManagement,
+      rate_limit: rateLimitOf(key, fallback),
+    },
+  }
+}
+
+function rateLimitOf(key: ApiKey, fallback: number | undefined): z.output<typeof currentKeyAnswer>['data']['rate_limit'] {
+  const requests = rateLimitsOf(key).requests_per_minute ?? fallback
+  return requests === undefined
+    ? { requests: -1, interval: '1m', note: 'This key has no limit on its rate.' }
+    : { requests, interval: '1m', note: 'Requests of this key per minute; a full minute’s worth may come at once.' }
+}
+
+function moneyOf(key: ApiKey, { usd: own, byokUsd }: SpendFigures): WireMoney {
+  const limit = creditLimitOf(key)
+  const includeByok = key.settings['include_byok_in_limit'] === true
+  const counted: Spent = includeByok ? addSpent(own, byokUsd) : own
+  const reset = resetOf(key)
+  return {
+    limit: limit ?? null,
+    limit_remaining: limit === undefined ? null : Math.max(0, round(limit - counted[reset])),
+    limit_reset: reset === 'lifetime' ? null : reset,
+    include_byok_in_limit: includeByok,
+    usage: round(own.lifetime),
+    usage_daily: round(own.daily),
+    usage_weekly: round(own.weekly),
+    usage_monthly: round(own.monthly),
+    byok_usage: round(byokUsd.lifetime),
+    byok_usage_daily: round(byokUsd.daily),
+    byok_usage_weekly: round(byokUsd.weekly),
+    byok_usage_monthly: round(byokUsd.monthly),
+  }
+}
+
+/** Sums of floats carry dust in the last digits. */
+const round = (amount: number): number => Math.round(amount * 1e12) / 1e12

@@ -1,0 +1,197 @@
+import type { FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import { GatewayError } from '../../core/error.ts'
+import type { JsonObject } from '../../core/item.ts'
+import type { PresetAccounts, PresetContent } from '../../core/preset.ts'
+import { decodeResponsesRequest } from '../../doors/responses/decode-request.ts'
+import { PRESET_FIELDS } from '../../doors/shared/apply-preset.ts'
+import { defined } from '../../lib/defined.ts'
+import { callerOf, type ManagementRoutes } from './app.ts'
+import {
+  createPresetBody,
+  listPresetsQuery,
+  hasMask,
+  presentDesignated,
+  presentPreset,
+  presentVersion,
+  presetAnswer,
+  presetsAnswer,
+  slugField,
+  updatePresetBody,
+  versionAnswer,
+  versionParams,
+  versionsAnswer,
+  workspaceQuery,
+} from './preset-shapes.ts'
+import { deletedAnswer, pageOf, parseBody, parseInput, parseQuery, workspaceWanted } from './request-input.ts'
+import type { RouteDoc } from './route-doc.ts'
+
+export interface PresetRouteOptions {
+  readonly presets: PresetAccounts
+  readonly bodyLimitBytes: number
+}
+
+const tag = 'Presets'
+const taken = { 409: 'The slug is taken, or the workspace has as many presets as it may have.' }
+const docs = {
+  list: { id: 'listPresets', tag, summary: 'List presets, the most recently updated first', query: listPresetsQuery, answer: presetsAnswer },
+  create: { id: 'createPreset', tag, summary: 'Create a preset', body: createPresetBody, status: 201, answer: presetAnswer, errors: taken },
+  get: { id: 'getPreset', tag, summary: 'Read a preset with the version requests get', query: workspaceQuery, answer: presetAnswer },
+  update: {
+    id: 'updatePreset',
+    tag,
+    summary: 'Change a preset; a new system prompt or configuration makes a new version',
+    query: workspaceQuery,
+    body: updatePresetBody,
+    answer: presetAnswer,
+  },
+  remove: { id: 'deletePreset', tag, summary: 'Delete a preset and its versions', query: workspaceQuery, answer: deletedAnswer },
+  versions: {
+    id: 'listPresetVersions',
+    tag,
+    summary: 'List the versions of a preset, the oldest first',
+    query: listPresetsQuery,
+    answer: versionsAnswer,
+  },
+  version: {
+    id: 'getPresetVersion',
+    tag,
+    summary: 'Read one version of a preset',
+    query: workspaceQuery,
+    params: versionParams,
+    answer: versionAnswer,
+  },
+  save: {
+    id: 'createPresetsResponses',
+    tag,
+    summary: 'Keep what a request sets as a preset, or as a new version of one',
+    query: workspaceQuery,
+    body: { component: 'ResponsesRequest' },
+    answer: presetAnswer,
+    errors: taken,
+  },
+} satisfies { readonly [name: string]: RouteDoc }
+
+type SlugRequest = FastifyRequest<{ Params: { slug: string } }>
+
+/** The workspace a request is about. Inference keys see their own and no other. */
+function workspaceOf(request: FastifyRequest, named: string | undefined): string {
+  const { key, owner } = callerOf(request)
+  if (key.kind === 'management') return workspaceWanted(request, named)
+  if (named !== undefined && named !== owner.workspaceId) throw new GatewayError('not_found', 'There is no such workspace')
+  return owner.workspaceId
+}
+
+const workspaceIn = (request: FastifyRequest): string => workspaceOf(request, parseQuery(workspaceQuery, request).workspace_id)
+const slugOf = ({ params }: SlugRequest): string => parseInput(slugField, params.slug)
+
+const creatorOf = (request: FastifyRequest): { readonly creatorUserId: string | null; readonly creatorId: string } => {
+  const { owner } = callerOf(request)
+  return { creatorUserId: owner.userId ?? null, creatorId: owner.userId ?? owner.keyHash }
+}
+
+/** `/api/v1/presets`. Every key reads the presets of its workspace and may save its request as one; the rest needs a management key. */
+export function presetRoutes({ presets, bodyLimitBytes }: PresetRouteOptions): ManagementRoutes {
+  return (app) => {
+    app.get('/api/v1/presets', { config: { access: 'any', doc: docs.list } }, async (request): Promise<z.output<typeof presetsAnswer>> => {
+      const { offset, limit, workspace_id } = parseQuery(listPresetsQuery, request)
+      const all = await presets.list(workspaceOf(request, workspace_id))
+      return { data: pageOf(all, offset, limit).map(presentPreset), total_count: all.length }
+    })
+
+    app.post('/api/v1/presets', { config: { doc: docs.create } }, async (request, reply) => {
+      const body = parseBody(createPresetBody, request)
+      const created = await presets.create({
+        workspaceId: workspaceOf(request, body.workspace_id),
+        slug: body.slug,
+        ...(body.name === undefined ? {} : { name: body.name }),
+        description: body.description ?? null,
+        content: { systemPrompt: body.system_prompt ?? null, config: checkConfig(body.config ?? {}) },
+        ...creatorOf(request),
+      })
+      return reply.code(201).send({ data: presentDesignated(created) } satisfies z.output<typeof presetAnswer>)
+    })
+
+    app.get(
+      '/api/v1/presets/:slug',
+      { config: { access: 'any', doc: docs.get } },
+      async (request: SlugRequest): Promise<z.output<typeof presetAnswer>> => ({
+        data: presentDesignated(await presets.get(workspaceIn(request), slugOf(request))),
+      }),
+    )
+
+    app.patch('/api/v1/presets/:slug', { config: { doc: docs.update } }, async (request: SlugRequest): Promise<z.output<typeof presetAnswer>> => {
+      const { system_prompt: systemPrompt, config, designated_version: designatedVersion, ...fields } = parseBody(updatePresetBody, request)
+      const workspaceId = workspaceIn(request)
+      const slug = slugOf(request)
+      if (systemPrompt !== undefined || config !== undefined) {
+        const { version } = await presets.get(workspaceId, slug)
+        const content = {
+          systemPrompt: systemPrompt === undefined ? version.systemPrompt : systemPrompt,
+          config: config === undefined ? version.config : checkConfig(config),
+        }
+        await presets.save({ workspaceId, slug, content, ...creatorOf(request) })
+      }
+      return { data: presentDesignated(await presets.update(workspaceId, slug, defined({ ...fields, designatedVersion }))) }
+    })
+
+    app.delete('/api/v1/presets/:slug', { config: { doc: docs.remove } }, async (request: SlugRequest): Promise<z.output<typeof deletedAnswer>> => {
+      await presets.remove(workspaceIn(request), slugOf(request))
+      return { deleted: true }
+    })
+
+    app.get(
+      '/api/v1/presets/:slug/versions',
+      { config: { access: 'any', doc: docs.versions } },
+      async (request: SlugRequest): Promise<z.output<typeof versionsAnswer>> => {
+        const { offset, limit, workspace_id } = parseQuery(listPresetsQuery, request)
+        const all = await presets.versions(workspaceOf(request, workspace_id), slugOf(request))
+        return { data: pageOf(all, offset, limit).map(presentVersion), total_count: all.length }
+      },
+    )
+
+    app.get(
+      '/api/v1/presets/:slug/versions/:version',
+      { config: { access: 'any', doc: docs.version } },
+      async (request: FastifyRequest): Promise<z.output<typeof versionAnswer>> => {
+        const { slug, version } = parseInput(versionParams, request.params)
+        const found = (await presets.versions(workspaceIn(request), slug)).find((one) => one.version === version)
+        if (found === undefined) throw new GatewayError('not_found', `The preset has no version ${version}`)
+        return { data: presentVersion(found) }
+      },
+    )
+
+    const saving = { bodyLimit: bodyLimitBytes, config: { access: 'any', doc: docs.save } } as const
+    app.post('/api/v1/presets/:slug/responses', saving, async (request: SlugRequest): Promise<z.output<typeof presetAnswer>> => {
+      const workspaceId = workspaceIn(request)
+      const saved = await presets.save({ workspaceId, slug: slugOf(request), content: contentOf(request.body), ...creatorOf(request) })
+      return { data: presentDesignated(saved) }
+    })
+  }
+}
+
+/** What a request sets that a preset may set; the rest of it is passed over. */
+function contentOf(body: unknown): PresetContent {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new GatewayError('invalid_request', 'The body must be an object')
+  const { instructions, ...fields } = body as JsonObject
+  if (instructions !== undefined && instructions !== null && typeof instructions !== 'string')
+    throw new GatewayError('invalid_request', 'instructions: must be a string', { path: 'instructions' })
+  const config = Object.fromEntries(
+    PRESET_FIELDS.filter((name) => fields[name] !== undefined && fields[name] !== null).map((name) => [name, fields[name]]),
+  )
+  return { systemPrompt: instructions ?? null, config: checkConfig(config) }
+}
+
+/** A configuration that would be refused in a request is refused when it is stored. */
+function checkConfig(config: JsonObject): JsonObject {
+  const foreign = Object.keys(config).find((name) => !PRESET_FIELDS.includes(name))
+  if (foreign !== undefined)
+    throw new GatewayError('invalid_request', `config: ${JSON.stringify(foreign.slice(0, 60))} is nothing a preset can set`, { path: 'config' })
+  decodeResponsesRequest({ ...config, input: '-' })
+  const names = [config['model'], ...((config['models'] as readonly unknown[] | null | undefined) ?? [])]
+  if (names.some((name) => typeof name === 'string' && name.includes('@preset/')))
+    throw new GatewayError('invalid_request', 'model: a preset cannot name another preset', { path: 'model' })
+  if (hasMask(config['tools']))
+    throw new GatewayError('invalid_request', 'tools: a masked credential cannot be stored; send the credential itself', { path: 'tools' })
+  return config
+}

@@ -1,0 +1,132 @@
+import { z } from 'zod'
+import type { DesignatedPreset, PresetVersion, StoredPreset } from '../../core/preset.ts'
+import { PRESET_SLUG } from '../../doors/shared/apply-preset.ts'
+import { isoTime, limitField, offsetField } from './request-input.ts'
+import { component } from './route-doc.ts'
+
+/** Shapes of `/api/v1/presets` on the wire. */
+
+export const slugField = z.string().regex(PRESET_SLUG, 'a letter or digit, then letters, digits, dots, dashes, underscores and tildes')
+const status = z.enum(['active', 'disabled', 'archived'])
+const name = z.string().min(1).max(256)
+const description = z.string().max(1_000).nullable().optional()
+const systemPrompt = z.string().max(200_000).nullable().optional()
+const config = z.record(z.string(), z.unknown()).describe('Fields of a request, by their names.')
+
+export const listPresetsQuery = z.object({ offset: offsetField, limit: limitField, workspace_id: z.uuid().optional() })
+export const workspaceQuery = z.object({ workspace_id: z.uuid().optional() })
+export const versionParams = z.object({ slug: slugField, version: z.coerce.number().int().min(1).max(1e9) })
+
+export const createPresetBody = component(
+  'CreatePresetRequest',
+  z.strictObject({
+    slug: slugField,
+    name: name.optional(),
+    description,
+    system_prompt: systemPrompt,
+    config: config.optional(),
+    workspace_id: z.uuid().optional(),
+  }),
+)
+export const updatePresetBody = component(
+  'UpdatePresetRequest',
+  z.strictObject({
+    name: name.optional(),
+    description,
+    status: status.optional(),
+    system_prompt: systemPrompt,
+    config: config.optional(),
+    designated_version: z.int().min(1).optional().describe('Number of the version requests get from now on.'),
+  }),
+)
+
+const versionShape = component(
+  'PresetVersion',
+  z.object({
+    id: z.string(),
+    preset_id: z.string(),
+    creator_id: z.string(),
+    version: z.int(),
+    system_prompt: z.string().nullable(),
+    config,
+    created_at: z.iso.datetime(),
+    updated_at: z.iso.datetime(),
+  }),
+)
+const presetFields = {
+  id: z.string(),
+  creator_user_id: z.string().nullable(),
+  workspace_id: z.string(),
+  name: z.string(),
+  slug: z.string(),
+  description: z.string().nullable(),
+  status,
+  designated_version_id: z.string(),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+  status_updated_at: z.iso.datetime().nullable(),
+}
+const presetShape = component('Preset', z.object(presetFields))
+const designatedShape = component('PresetWithDesignatedVersion', z.object({ ...presetFields, designated_version: versionShape }))
+export const presetAnswer = z.object({ data: designatedShape })
+export const presetsAnswer = z.object({ data: z.array(presetShape), total_count: z.int() })
+export const versionAnswer = z.object({ data: versionShape })
+export const versionsAnswer = z.object({ data: z.array(versionShape), total_count: z.int() })
+
+export function presentPreset(preset: StoredPreset): z.output<typeof presetShape> {
+  return {
+    id: preset.id,
+    creator_user_id: preset.creatorUserId,
+    workspace_id: preset.workspaceId,
+    name: preset.name,
+    slug: preset.slug,
+    description: preset.description,
+    status: preset.status,
+    designated_version_id: preset.designatedVersionId,
+    created_at: isoTime(preset.createdAt),
+    updated_at: isoTime(preset.updatedAt),
+    status_updated_at: preset.statusUpdatedAt === null ? null : isoTime(preset.statusUpdatedAt),
+  }
+}
+
+export function presentVersion(version: PresetVersion): z.output<typeof versionShape> {
+  const at = isoTime(version.createdAt)
+  return {
+    id: version.id,
+    preset_id: version.presetId,
+    creator_id: version.creatorId,
+    version: version.version,
+    system_prompt: version.systemPrompt,
+    config: masked(version.config) as z.output<typeof config>,
+    created_at: at,
+    updated_at: at,
+  }
+}
+
+export const presentDesignated = ({ preset, version }: DesignatedPreset): z.output<typeof designatedShape> => ({
+  ...presentPreset(preset),
+  designated_version: presentVersion(version),
+})
+
+const MASK = '***'
+/** What a tool proves itself with to a server. */
+const CREDENTIALS = new Set(['authorization', 'headers', 'api_key'])
+
+/** Credentials are never readable again. */
+function masked(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(masked)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, CREDENTIALS.has(key) ? hidden(inner) : masked(inner)]))
+}
+
+function hidden(value: unknown): unknown {
+  if (value === null || value === undefined) return value
+  if (typeof value !== 'object') return MASK
+  return Object.fromEntries(Object.keys(value).map((key) => [key, MASK]))
+}
+
+/** Whether something that was read here is sent back as it was shown. */
+export function hasMask(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return value === MASK
+  return Object.values(value).some(hasMask)
+}

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { judgeReadiness, type ReadinessFacts } from './readiness.ts'
+
+const well: ReadinessFacts = {
+  role: 'all',
+  stopping: false,
+  overloaded: false,
+  knownKeys: 2,
+  databaseAnswers: true,
+  sharedStateAnswers: undefined,
+}
+
+test.each<[string, Partial<ReadinessFacts>, string | undefined, readonly string[]]>([
+  ['all is well', {}, undefined, []],
+  ['the database is away', { databaseAnswers: false }, undefined, ['database']],
+  ['Redis is away, too', { databaseAnswers: false, sharedStateAnswers: false }, undefined, ['database', 'shared state']],
+  ['Redis answers', { sharedStateAnswers: true }, undefined, []],
+  [
+    'it starts without database and without any key',
+    { databaseAnswers: false, knownKeys: 0 },
+    'no API key is known, because the database has not answered yet',
+    ['database'],
+  ],
+  ['it is overloaded', { overloaded: true }, 'overloaded', []],
+  ['it stops', { stopping: true, overloaded: true }, 'shutting down', []],
+  ['a worker has its database', { role: 'worker', knownKeys: 0, overloaded: true }, undefined, []],
+  ['a worker has lost it', { role: 'worker', databaseAnswers: false }, 'the database does not answer', ['database']],
+  ['a worker has lost Redis', { role: 'worker', sharedStateAnswers: false }, undefined, ['shared state']],
+])('when %s', (_when, facts, reason, degraded) => {
+  expect(judgeReadiness({ ...well, ...facts })).toEqual(reason === undefined ? { degraded } : { reason, degraded })
+})

@@ -1,0 +1,35 @@
+import type { Role } from '../core/config.ts'
+
+/** What decides whether a process should be given work. */
+export interface ReadinessFacts {
+  readonly role: Role
+  readonly stopping: boolean
+  readonly overloaded: boolean
+  /** Keys this process could serve right now, from the database or from before. */
+  readonly knownKeys: number
+  /** Whether the database answered the last time it was asked. */
+  readonly databaseAnswers: boolean
+  /** Undefined: there is none. */
+  readonly sharedStateAnswers: boolean | undefined
+}
+
+export interface Readiness {
+  /** Why it should get no work; undefined when it should. */
+  readonly reason?: string
+  /** What is away without keeping it from serving. */
+  readonly degraded: readonly string[]
+}
+
+/** A gateway without its database serves whom it knows; a worker without it has nothing to do. */
+export function judgeReadiness(facts: ReadinessFacts): Readiness {
+  const degraded = [...(facts.databaseAnswers ? [] : ['database']), ...(facts.sharedStateAnswers === false ? ['shared state'] : [])]
+  const reason = reasonAgainst(facts)
+  return reason === undefined ? { degraded } : { reason, degraded }
+}
+
+function reasonAgainst({ role, stopping, overloaded, knownKeys, databaseAnswers }: ReadinessFacts): string | undefined {
+  if (stopping) return 'shutting down'
+  if (role === 'worker') return databaseAnswers ? undefined : 'the database does not answer'
+  if (knownKeys === 0) return 'no API key is known, because the database has not answered yet'
+  return overloaded ? 'overloaded' : undefined
+}
