@@ -1,20 +1,23 @@
-import { sql, type Transaction } from 'kysely'
+import { PostgresAdapter, sql, type Transaction } from 'kysely'
 import type { Db, Tables } from './database.ts'
+import { CHANNEL } from './postgres-listen.ts'
 import { guarded } from './store-error.ts'
 import { inTransaction } from './transaction.ts'
 
 /**
- * A write of configuration: the work and one more on the version in one transaction, so that no snapshot can miss it.
+ * A write of configuration: the work and one more on the version in one transaction, so that no snapshot can miss it. PostgreSQL tells who
+ * listens when it is committed.
  * Work that returns undefined or false changed nothing and moves no version.
  */
 export function changeConfiguration<T>(db: Db, work: (trx: Transaction<Tables>) => Promise<T>): Promise<T> {
   return inTransaction(db, async (trx) => {
     const result = await work(trx)
-    if (result !== undefined && result !== false)
-      await trx
-        .updateTable('config_version')
-        .set({ version: sql`version + 1` })
-        .execute()
+    if (result === undefined || result === false) return result
+    await trx
+      .updateTable('config_version')
+      .set({ version: sql`version + 1` })
+      .execute()
+    if (trx.getExecutor().adapter instanceof PostgresAdapter) await sql`select pg_notify(${CHANNEL}, current_schema())`.execute(trx)
     return result
   })
 }
@@ -22,4 +25,29 @@ export function changeConfiguration<T>(db: Db, work: (trx: Transaction<Tables>) 
 /** Of all configuration in the store; grows by one with each change. */
 export function readVersion(db: Db): Promise<number> {
   return guarded(async () => (await db.selectFrom('config_version').select('version').executeTakeFirstOrThrow()).version)
+}
+
+/** Looks at the version again and again. A look that fails is made good by the next. */
+export function watchVersion(version: () => Promise<number>, onChange: () => void, everyMs: number): { close(): Promise<void> } {
+  let known: number | undefined
+  let looking: Promise<void> | undefined
+  const look = async (): Promise<void> => {
+    try {
+      const current = await version()
+      if (known !== undefined && current !== known) onChange()
+      known = current
+    } catch {
+      // Away, or closing.
+    }
+  }
+  const timer = setInterval(() => {
+    looking ??= look().finally(() => (looking = undefined))
+  }, everyMs)
+  timer.unref()
+  return {
+    close: async () => {
+      clearInterval(timer)
+      await looking
+    },
+  }
 }

@@ -88,6 +88,30 @@ export interface Tables {
     created_at: number
     updated_at: number
   }
+  presets: {
+    id: string
+    workspace_id: string
+    slug: string
+    name: string
+    description: string | null
+    status: string
+    creator_user_id: string | null
+    designated_version_id: string
+    created_at: number
+    updated_at: number
+    status_updated_at: number | null
+  }
+  preset_versions: { id: string; preset_id: string; version: number; creator_id: string; sealed: string; created_at: number }
+  guardrails: {
+    id: string
+    workspace_id: string
+    name: string
+    description: string | null
+    rules: string
+    created_at: number
+    updated_at: number | null
+  }
+  guardrail_keys: { key_hash: string; id: string; guardrail_id: string; assigned_by: string | null; created_at: number }
   destinations: {
     id: string
     workspace_id: string

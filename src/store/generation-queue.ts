@@ -1,9 +1,18 @@
 import type { Generation } from '../core/generation.ts'
-import type { RecordedGeneration } from '../core/store.ts'
+import type { Packing, RecordedGeneration } from '../core/store.ts'
 import { estimateRecordBytes } from './estimate-bytes.ts'
 
+/** For stores that take records as they are. */
+export const UNPACKED: Packing<RecordedGeneration> = {
+  pack: (record) => record,
+  bytes: estimateRecordBytes,
+  unpack: ({ generation }) => generation,
+}
+
 /** One record on its way; `settled` once it is written or lost. */
-export interface QueuedGeneration extends RecordedGeneration {
+export interface QueuedGeneration<P> {
+  readonly id: string
+  readonly packed: P
   readonly bytes: number
   /** When it was recorded. */
   readonly at: number
@@ -16,34 +25,34 @@ export interface QueueBounds {
 }
 
 /** The records nobody has settled yet: those that wait, in order, and those a writer has taken. Bounded by count and estimated bytes. */
-export interface GenerationQueue {
+export interface GenerationQueue<P> {
   readonly waiting: number
   /** Waiting and taken. */
   readonly unsettled: number
   readonly bytes: number
   /** The oldest that waits. */
-  readonly oldest: QueuedGeneration | undefined
+  readonly oldest: QueuedGeneration<P> | undefined
   push(record: RecordedGeneration, now: number): void
   /** Takes from the front until a bound is reached; at least one, if any waits. */
-  take(bounds: QueueBounds): readonly QueuedGeneration[]
+  take(bounds: QueueBounds): readonly QueuedGeneration<P>[]
   /** Takes the oldest that wait until what is left fits. What a writer holds cannot be taken back, but counts. */
-  takeExcess(bounds: QueueBounds): readonly QueuedGeneration[]
-  settle(entries: readonly QueuedGeneration[]): void
+  takeExcess(bounds: QueueBounds): readonly QueuedGeneration<P>[]
+  settle(entries: readonly QueuedGeneration<P>[]): void
   /** Everything unsettled, taken or not; the queue is empty afterwards. */
-  drain(): readonly QueuedGeneration[]
+  drain(): readonly QueuedGeneration<P>[]
   find(id: string): Generation | undefined
 }
 
 /** Emptied places at the front are given back in blocks: shifting an array of thousands for each record would be quadratic. */
 const COMPACT_AT = 1024
 
-export function createGenerationQueue(): GenerationQueue {
-  const unsettled = new Map<string, QueuedGeneration>()
-  let entries: QueuedGeneration[] = []
+export function createGenerationQueue<P>(packing: Packing<P>): GenerationQueue<P> {
+  const unsettled = new Map<string, QueuedGeneration<P>>()
+  let entries: QueuedGeneration<P>[] = []
   let head = 0
   let bytes = 0
 
-  const advance = (to: number): readonly QueuedGeneration[] => {
+  const advance = (to: number): readonly QueuedGeneration<P>[] => {
     const taken = entries.slice(head, to)
     head = to
     if (head >= COMPACT_AT || head === entries.length) {
@@ -67,9 +76,10 @@ export function createGenerationQueue(): GenerationQueue {
       return entries[head]
     },
     push: (record, now) => {
-      const entry: QueuedGeneration = { ...record, bytes: estimateRecordBytes(record), at: now, settled: false }
+      const packed = packing.pack(record)
+      const entry: QueuedGeneration<P> = { id: record.generation.id, packed, bytes: packing.bytes(packed), at: now, settled: false }
       entries.push(entry)
-      unsettled.set(entry.generation.id, entry)
+      unsettled.set(entry.id, entry)
       bytes += entry.bytes
     },
     take: (bounds) => {
@@ -89,7 +99,7 @@ export function createGenerationQueue(): GenerationQueue {
         if (entry.settled) continue
         entry.settled = true
         bytes -= entry.bytes
-        if (unsettled.get(entry.generation.id) === entry) unsettled.delete(entry.generation.id)
+        if (unsettled.get(entry.id) === entry) unsettled.delete(entry.id)
       }
     },
     drain: () => {
@@ -97,6 +107,9 @@ export function createGenerationQueue(): GenerationQueue {
       advance(entries.length)
       return left
     },
-    find: (id) => unsettled.get(id)?.generation,
+    find: (id) => {
+      const entry = unsettled.get(id)
+      return entry && packing.unpack(entry.packed)
+    },
   }
 }

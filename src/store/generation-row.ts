@@ -16,7 +16,8 @@ const MAX_RECORD_CHARS = 256 * 1024
 const MAX_CONTENT_TEXT_CHARS = 256 * 1024
 const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)?[;,]/
 
-export function encodeGeneration(generation: Generation): Row {
+/** `record`: the same as JSON text, where somebody has written it already. */
+export function encodeGeneration(generation: Generation, record?: string): Row {
   const { usage } = generation
   return {
     id: text(generation.id),
@@ -38,7 +39,7 @@ export function encodeGeneration(generation: Generation): Row {
     cost: Number.isFinite(generation.cost.total) ? generation.cost.total : 0,
     first_token_ms: generation.firstTokenMs === undefined ? null : whole(generation.firstTokenMs),
     duration_ms: whole(generation.durationMs),
-    record: encodeRecord(generation),
+    record: record !== undefined && record.length <= MAX_RECORD_CHARS ? record : encodeRecord(generation),
   }
 }
 

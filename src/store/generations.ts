@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely'
+import type { Transaction } from 'kysely'
 import type { Generation } from '../core/generation.ts'
 import type { GenerationStore, RecordedGeneration } from '../core/store.ts'
 import { createBulkInsert } from './bulk-insert.ts'
@@ -8,9 +8,6 @@ import { addSpend } from './spend.ts'
 import { guarded } from './store-error.ts'
 import { inTransaction } from './transaction.ts'
 
-/** Pages given back to the disk per pruned batch: bounded, because it holds the write lock. */
-const VACUUM_PAGES = 2_000
-
 /** Resolves with the ids that were new. */
 export type InsertGenerations = (trx: Transaction<Tables>, batch: readonly RecordedGeneration[]) => Promise<readonly string[]>
 
@@ -19,7 +16,7 @@ export function createGenerationInsert(db: Db): InsertGenerations {
   const insertGenerations = createBulkInsert(db, 'generations', GENERATION_COLUMNS, 'id')
   const insertContent = createBulkInsert(db, 'generation_content', ['id', 'content'])
   return async (trx, batch) => {
-    const generations = batch.map(({ generation }) => encodeGeneration(generation))
+    const generations = batch.map(({ generation, record }) => encodeGeneration(generation, record))
     const added = await insertGenerations(trx, generations)
     const contents: Tables['generation_content'][] = []
     batch.forEach(({ content }, i) => {
@@ -38,7 +35,7 @@ function onlyNew(batch: readonly RecordedGeneration[], rows: readonly { readonly
   return batch.flatMap(({ generation }, i) => (left.delete(rows[i]!.id) ? [generation] : []))
 }
 
-export function createGenerationStore({ db, engine }: Database, insert: InsertGenerations): GenerationStore {
+export function createGenerationStore({ db }: Pick<Database, 'db'>, insert: InsertGenerations): GenerationStore {
   return {
     insertMany: (batch) => (batch.length === 0 ? Promise.resolve() : inTransaction(db, async (trx) => void (await insert(trx, batch)))),
     get: (id, workspaceId) =>
@@ -58,27 +55,6 @@ export function createGenerationStore({ db, engine }: Database, insert: InsertGe
         if (workspaceId !== undefined) query = query.where('generations.workspace_id', '=', workspaceId)
         const row = await query.executeTakeFirst()
         return row && decodeContent(row.content)
-      }),
-    prune: (before, limit) =>
-      inTransaction(db, async (trx) => {
-        const oldest = trx
-          .selectFrom('generations')
-          .select('id')
-          .where('created_at', '<', before)
-          // What is still on its way to a destination, or may be replayed, is read from here.
-          .where((expression) => {
-            const awaited = expression
-              .selectFrom('outbox_deliveries')
-              .select('seq')
-              .whereRef('outbox_deliveries.generation_id', '=', 'generations.id')
-            return expression.not(expression.exists(awaited))
-          })
-          .orderBy('created_at')
-          .limit(limit)
-        const { numDeletedRows } = await trx.deleteFrom('generations').where('id', 'in', oldest).executeTakeFirst()
-        // Deleting only marks pages as free; this gives them back to the disk. PostgreSQL's autovacuum needs no such help.
-        if (numDeletedRows > 0n && engine === 'sqlite') await sql`pragma incremental_vacuum(${sql.lit(VACUUM_PAGES)})`.execute(trx)
-        return Number(numDeletedRows)
       }),
   }
 }

@@ -1,23 +1,29 @@
 import { sql } from 'kysely'
 import type { Store } from '../core/store.ts'
 import { systemClock, type Clock } from '../lib/clock.ts'
-import { readVersion } from './config-version.ts'
+import { readVersion, watchVersion } from './config-version.ts'
 import { createDestinationStore } from './destinations.ts'
 import { createFactStore } from './facts.ts'
 import { createGenerationInsert, createGenerationStore } from './generations.ts'
+import { createGuardrailStore } from './guardrails.ts'
 import { createKeyStore } from './keys.ts'
 import { migrate, pendingMigrations } from './migrate.ts'
 import { MIGRATIONS } from './migrations/index.ts'
 import type { Migration } from './migrations/migration.ts'
 import { openDatabase, type DatabaseOptions } from './open-database.ts'
 import { createOwnKeyStore } from './own-keys.ts'
+import { createPresetStore } from './presets.ts'
+import { listenForChanges } from './postgres-listen.ts'
 import { createSpendStore } from './spend.ts'
 import { createOutbox } from './outbox.ts'
+import { createRetentionStore } from './retention.ts'
 import { rewrapSecrets } from './secrets.ts'
 import { guarded } from './store-error.ts'
 import { createWorkspaceStore } from './workspaces.ts'
 
 export { withoutOversize } from './generation-row.ts'
+export { createRetentionJob, type RetentionJob } from './retention-job.ts'
+export { UNPACKED } from './generation-queue.ts'
 export { createGenerationSink } from './write-behind.ts'
 export type { GenerationSinkOptions, GenerationSinkStats, SinkEvent, WriteBehindSink } from './write-behind.ts'
 
@@ -26,6 +32,9 @@ export interface StoreOptions extends DatabaseOptions {
   /** Default: all of ours. Tests hand in fewer, or more. */
   readonly migrations?: readonly Migration[]
 }
+
+/** SQLite tells nobody of changes; looking costs microseconds. */
+const WATCH_MS = 250
 
 /**
  * The store over SQLite (`path`) or PostgreSQL (`url`). Connects on first use; `migrate` must run once before anything else does.
@@ -43,11 +52,16 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     generations: createGenerationStore(database, insertGenerations),
     spend: createSpendStore(db),
     ownKeys: createOwnKeyStore(db),
+    presets: createPresetStore(db),
+    guardrails: createGuardrailStore(db),
     facts: createFactStore(db),
     destinations: createDestinationStore(database, clock),
+    retention: createRetentionStore(database),
     outbox: (encryption) => createOutbox({ database, encryption, clock, insertGenerations }),
     rewrapSecrets: (rewrap) => rewrapSecrets(db, rewrap),
     version: () => readVersion(db),
+    watch: (onChange) =>
+      options.url === undefined ? watchVersion(() => readVersion(db), onChange, WATCH_MS) : listenForChanges(options.url, onChange),
     migrate: () => guarded(() => migrate(database, migrations, clock)),
     pendingMigrations: () => guarded(() => pendingMigrations(db, engine, migrations)),
     ping: () => guarded(async () => void (await sql`select 1`.execute(db))),

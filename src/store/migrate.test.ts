@@ -11,6 +11,7 @@ import { sampleGeneration, sampleKey } from '../testing/store-contract.ts'
 import { createStore, type StoreOptions } from './index.ts'
 import { MIGRATIONS } from './migrations/index.ts'
 import type { Migration } from './migrations/migration.ts'
+import { verifies } from '../../e2e/requirements.ts'
 
 interface Place {
   readonly options: StoreOptions
@@ -79,7 +80,7 @@ describe.each(places)('migrations: $name', ({ open }) => {
     })
   })
 
-  it('keep the data, and the version before goes on working on the newer schema', async () => {
+  it(verifies('I6', 'P7', 'keep the data, and the version before goes on working on the newer schema'), async () => {
     await withStore(place.options, async (older) => {
       await older.migrate()
       await older.workspaces.default()
@@ -119,7 +120,7 @@ describe.each(places)('migrations: $name', ({ open }) => {
     expect(applied.flat().sort()).toEqual(options.migrations.map(({ name }) => name).sort())
   })
 
-  it('run once when several processes start together', async () => {
+  it(verifies('I6', 'P7', 'run once when several processes start together'), async () => {
     const script = `
       import { createStore } from ${JSON.stringify(new URL('./index.ts', import.meta.url).href)}
       import { Secret } from ${JSON.stringify(new URL('../lib/secret.ts', import.meta.url).href)}
@@ -134,7 +135,7 @@ describe.each(places)('migrations: $name', ({ open }) => {
       promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], { env: { ...process.env, PLACE }, timeout: 15_000 }),
     )
     const applied = (await Promise.all(runs)).flatMap(({ stdout }) => JSON.parse(stdout) as string[])
-    expect(applied).toEqual(MIGRATIONS.map(({ name }) => name))
+    expect(applied.toSorted()).toEqual(MIGRATIONS.map(({ name }) => name))
     await withStore(place.options, async (store) => {
       expect(await store.workspaces.list()).toHaveLength(1)
       expect(await store.version()).toBe(2)

@@ -7,7 +7,7 @@ import { dropUnseenContent, withContent } from './outbox-cleanup.ts'
 import { destinationsInQueue } from './outbox-queue.ts'
 import { inTransaction } from './transaction.ts'
 
-/** Dead letters are kept this long for somebody to look at. */
+/** Dead letters are kept this long for somebody to look at, unless the operator says otherwise. */
 const DEAD_LETTER_MS = 30 * 24 * 3_600_000
 
 type Trx = Transaction<Tables>
@@ -25,7 +25,7 @@ export function createSweep(database: Database, clock: Clock) {
     return rows.length
   }
 
-  const sweepDeliveries = async (limit: number): Promise<number> => {
+  const sweepDeliveries = async (limit: number, deadLetterMs: number): Promise<number> => {
     const queued = await destinationsInQueue(database)
     if (queued.length === 0) return 0
     const existing = await db
@@ -43,7 +43,10 @@ export function createSweep(database: Database, clock: Clock) {
           .select(['seq', 'generation_id', 'content_bytes'])
           .where('destination_id', '=', id)
           .limit(limit)
-        return deleteDeliveries(trx, await (alive.has(id) ? all.where('died_at', '<', clock.now() - DEAD_LETTER_MS) : all).execute())
+        return deleteDeliveries(
+          trx,
+          await (alive.has(id) ? all.where('died_at', '<', clock.now() - Math.min(deadLetterMs, clock.now())) : all).execute(),
+        )
       })
     }
     return swept
@@ -69,5 +72,6 @@ export function createSweep(database: Database, clock: Clock) {
       return Number(numAffectedRows)
     })
 
-  return async (limit: number): Promise<number> => (await sweepDeliveries(limit)) + (await sweepContents(limit)) + (await sweepKeys())
+  return async (limit: number, deadLetterMs = DEAD_LETTER_MS): Promise<number> =>
+    (await sweepDeliveries(limit, deadLetterMs)) + (await sweepContents(limit)) + (await sweepKeys())
 }

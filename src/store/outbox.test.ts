@@ -74,7 +74,7 @@ describe('the outbox on disk', async () => {
     await store.workspaces.default()
     await store.destinations.insert(sampleDestination('d1'), 5)
     const outbox = store.outbox(encryption)
-    await outbox.record([sampleEntry('gen-1', ['d1'], { content: { ...sampleContent, instructions: 'canary-instruction' } })])
+    await outbox.record([sampleEntry('gen-1', ['d1'], { content: JSON.stringify({ ...sampleContent, instructions: 'canary-instruction' }) })])
     const database = new DatabaseSync(path, { readOnly: true })
     const rows = (table: string) => database.prepare(`select * from ${table}`).all()
     const [content] = rows('outbox_contents')

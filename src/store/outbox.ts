@@ -125,7 +125,11 @@ function createRecord({ database, clock, insertGenerations }: OutboxOptions, key
       const added = new Set(
         await insertGenerations(
           trx,
-          entries.map(({ generation, keptContent }) => (keptContent === undefined ? { generation } : { generation, content: keptContent })),
+          entries.map(({ generation, record, keptContent }) => ({
+            generation,
+            ...(record === undefined ? {} : { record }),
+            ...(keptContent === undefined ? {} : { content: keptContent }),
+          })),
         ),
       )
       const now = clock.now()
@@ -168,8 +172,7 @@ async function sealContents(entries: readonly OutboxEntry[], keys: ContentKeys):
     const { id, workspaceId } = generation
     let key = current.get(workspaceId)
     if (key === undefined) current.set(workspaceId, (key = await keys.current(workspaceId)))
-    const text = JSON.stringify(content)
-    sealed.set(id, { row: { id, key_id: key.id, body: sealContent(key, id, text) }, bytes: Buffer.byteLength(text) })
+    sealed.set(id, { row: { id, key_id: key.id, body: sealContent(key, id, content) }, bytes: Buffer.byteLength(content) })
   }
   return sealed
 }

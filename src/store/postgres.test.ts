@@ -1,63 +1,10 @@
-import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Secret } from '../lib/secret.ts'
+import { createNetwork, type Network } from '../testing/network.ts'
 import { findTestPostgres, type TestSchema } from '../testing/postgres.ts'
 import { sampleGeneration, sampleKey } from '../testing/store-contract.ts'
 import { createStore } from './index.ts'
-
-/** A network between the store and the database that can be cut, silenced and repaired. */
-interface Network {
-  readonly url: Secret
-  /** Bytes no longer pass, connections stay. */
-  silence(): void
-  cut(): void
-  repair(): void
-  close(): Promise<void>
-}
-
-async function createNetwork(target: Secret): Promise<Network> {
-  const url = new URL(target.reveal())
-  let state: 'open' | 'silent' | 'cut' = 'open'
-  const sockets = new Set<Socket>()
-  const server: Server = createServer((inbound) => {
-    if (state === 'cut') {
-      inbound.destroy()
-      return
-    }
-    const outbound = connect(Number(url.port || 5432), url.hostname)
-    for (const [from, to] of [
-      [inbound, outbound],
-      [outbound, inbound],
-    ] as const) {
-      sockets.add(from)
-      from.on('data', (bytes) => state === 'open' && to.write(bytes))
-      from.on('error', () => undefined)
-      from.on('close', () => {
-        sockets.delete(from)
-        to.destroy()
-      })
-    }
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const through = new URL(url)
-  through.hostname = '127.0.0.1'
-  through.port = String((server.address() as AddressInfo).port)
-  const destroyAll = () => sockets.forEach((socket) => socket.destroy())
-  return {
-    url: new Secret(through.toString()),
-    silence: () => void (state = 'silent'),
-    cut: () => {
-      state = 'cut'
-      destroyAll()
-    },
-    repair: () => void (state = 'open'),
-    close: async () => {
-      destroyAll()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
-}
 
 const postgres = await findTestPostgres('the faults of a PostgreSQL database')
 describe.skipIf(!postgres.available)('a store whose PostgreSQL', () => {
@@ -85,6 +32,35 @@ describe.skipIf(!postgres.available)('a store whose PostgreSQL', () => {
     network.repair()
     await store.migrate()
     expect(await store.version()).toBe(1)
+  })
+
+  it('tells who listens of a change at once, its own included, and of one that may have been missed when it is back', async () => {
+    await store.migrate()
+    const other = await createStore({ url: schema.url, maxConnections: 1 })
+    const elsewhere = await postgres.createSchema()
+    const stranger = await createStore({ url: elsewhere.url, maxConnections: 1 })
+    let heard = 0
+    const watch = store.watch(() => heard++)
+    try {
+      await expect.poll(() => heard, { timeout: 5_000 }).toBe(1)
+      await stranger.migrate()
+      await stranger.workspaces.default()
+      await other.workspaces.default()
+      await expect.poll(() => heard, { timeout: 5_000 }).toBe(2)
+      await store.keys.insert(sampleKey('h1'))
+      await expect.poll(() => heard, { timeout: 5_000 }).toBe(3)
+      network.cut()
+      await other.keys.insert(sampleKey('h2'))
+      network.repair()
+      await expect.poll(() => heard, { timeout: 10_000 }).toBe(4)
+      await other.keys.insert(sampleKey('h3'))
+      await expect.poll(() => heard, { timeout: 5_000 }).toBe(5)
+    } finally {
+      await watch.close()
+      await other.close()
+      await stranger.close()
+      await elsewhere.drop()
+    }
   })
 
   it('is cut off in the middle fails what runs, and works again at once when it is back', async () => {

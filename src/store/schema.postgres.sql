@@ -111,6 +111,33 @@ CREATE INDEX generations_age ON generations USING btree (created_at);
 
 CREATE INDEX generations_workspace ON generations USING btree (workspace_id, created_at);
 
+create table guardrail_keys (
+  key_hash text not null,
+  id text not null,
+  guardrail_id text not null,
+  assigned_by text,
+  created_at bigint not null,
+  constraint guardrail_keys_pkey PRIMARY KEY (key_hash),
+  constraint guardrail_keys_guardrail_id_fkey FOREIGN KEY (guardrail_id) REFERENCES guardrails(id) ON DELETE CASCADE,
+  constraint guardrail_keys_key_hash_fkey FOREIGN KEY (key_hash) REFERENCES api_keys(hash) ON DELETE CASCADE
+);
+
+CREATE INDEX guardrail_keys_guardrail ON guardrail_keys USING btree (guardrail_id);
+
+create table guardrails (
+  id text not null,
+  workspace_id text not null,
+  name text not null,
+  description text,
+  rules text not null,
+  created_at bigint not null,
+  updated_at bigint,
+  constraint guardrails_pkey PRIMARY KEY (id),
+  constraint guardrails_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+
+CREATE INDEX guardrails_workspace ON guardrails USING btree (workspace_id);
+
 create table migrations (
   name text not null,
   applied_at bigint not null,
@@ -187,6 +214,36 @@ create table own_keys (
 
 CREATE INDEX own_keys_workspace ON own_keys USING btree (workspace_id, provider);
 
+create table preset_versions (
+  id text not null,
+  preset_id text not null,
+  version bigint not null,
+  creator_id text not null,
+  sealed text not null,
+  created_at bigint not null,
+  constraint preset_versions_number UNIQUE (preset_id, version),
+  constraint preset_versions_pkey PRIMARY KEY (id),
+  constraint preset_versions_preset_id_fkey FOREIGN KEY (preset_id) REFERENCES presets(id) ON DELETE CASCADE
+);
+
+create table presets (
+  id text not null,
+  workspace_id text not null,
+  slug text not null,
+  name text not null,
+  description text,
+  status text not null,
+  creator_user_id text,
+  designated_version_id text not null,
+  created_at bigint not null,
+  updated_at bigint not null,
+  status_updated_at bigint,
+  constraint presets_slug UNIQUE (workspace_id, slug),
+  constraint presets_pkey PRIMARY KEY (id),
+  constraint presets_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  constraint presets_status_check CHECK ((status = ANY (ARRAY['active'::text, 'disabled'::text, 'archived'::text])))
+);
+
 create table spend (
   subject text not null,
   interval text not null,
@@ -195,6 +252,8 @@ create table spend (
   byok_usd double precision not null,
   constraint spend_key PRIMARY KEY (subject, "interval", period_start)
 );
+
+CREATE INDEX spend_age ON spend USING btree (period_start);
 
 create table workspaces (
   id text not null,

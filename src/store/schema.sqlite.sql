@@ -100,6 +100,28 @@ CREATE INDEX "generations_age" on "generations" ("created_at");
 
 CREATE INDEX "generations_workspace" on "generations" ("workspace_id", "created_at");
 
+CREATE TABLE "guardrail_keys" (
+  "key_hash" text not null primary key references "api_keys" ("hash") on delete cascade,
+  "id" text not null,
+  "guardrail_id" text not null references "guardrails" ("id") on delete cascade,
+  "assigned_by" text,
+  "created_at" integer not null
+);
+
+CREATE INDEX "guardrail_keys_guardrail" on "guardrail_keys" ("guardrail_id");
+
+CREATE TABLE "guardrails" (
+  "id" text not null primary key,
+  "workspace_id" text not null references "workspaces" ("id") on delete cascade,
+  "name" text not null,
+  "description" text,
+  "rules" text not null,
+  "created_at" integer not null,
+  "updated_at" integer
+);
+
+CREATE INDEX "guardrails_workspace" on "guardrails" ("workspace_id");
+
 CREATE TABLE "migrations" (
   "name" text not null primary key,
   "applied_at" integer not null
@@ -169,6 +191,31 @@ CREATE TABLE "own_keys" (
 
 CREATE INDEX "own_keys_workspace" on "own_keys" ("workspace_id", "provider");
 
+CREATE TABLE "preset_versions" (
+  "id" text not null primary key,
+  "preset_id" text not null references "presets" ("id") on delete cascade,
+  "version" integer not null,
+  "creator_id" text not null,
+  "sealed" text not null,
+  "created_at" integer not null,
+  constraint "preset_versions_number" unique ("preset_id", "version")
+);
+
+CREATE TABLE "presets" (
+  "id" text not null primary key,
+  "workspace_id" text not null references "workspaces" ("id") on delete cascade,
+  "slug" text not null,
+  "name" text not null,
+  "description" text,
+  "status" text not null check (status in ('active', 'disabled', 'archived')),
+  "creator_user_id" text,
+  "designated_version_id" text not null,
+  "created_at" integer not null,
+  "updated_at" integer not null,
+  "status_updated_at" integer,
+  constraint "presets_slug" unique ("workspace_id", "slug")
+);
+
 CREATE TABLE "spend" (
   "subject" text not null,
   "interval" text not null,
@@ -177,6 +224,8 @@ CREATE TABLE "spend" (
   "byok_usd" real not null,
   constraint "spend_key" primary key ("subject", "interval", "period_start")
 );
+
+CREATE INDEX "spend_age" on "spend" ("period_start");
 
 CREATE TABLE sqlite_sequence(
   name,

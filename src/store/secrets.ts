@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
 import { GatewayError } from '../core/error.ts'
-import { contentKeyContext, destinationContext, masterKeyOf, ownKeyContext, SECRET_KEY_CANARY } from '../core/secret-context.ts'
+import { contentKeyContext, destinationContext, masterKeyOf, ownKeyContext, presetContext, SECRET_KEY_CANARY } from '../core/secret-context.ts'
 import { changeConfiguration } from './config-version.ts'
 import type { Db, Tables } from './database.ts'
 
@@ -32,6 +32,14 @@ export async function rewrapSecrets(db: Db, rewrap: (envelope: string, context: 
       await trx
         .updateTable('own_keys')
         .set({ sealed: rewrap(sealed, ownKeyContext(id)) })
+        .where('id', '=', id)
+        .execute()
+      count++
+    }
+    for (const { id, sealed } of await trx.selectFrom('preset_versions').select(['id', 'sealed']).execute()) {
+      await trx
+        .updateTable('preset_versions')
+        .set({ sealed: rewrap(sealed, presetContext(id)) })
         .where('id', '=', id)
         .execute()
       count++

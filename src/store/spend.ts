@@ -15,16 +15,17 @@ const MAX_ACTIVITY_ROWS = 10_000
 
 /** Sums up a batch of generations that were not counted before; in the transaction that inserts them. */
 export async function addSpend(trx: Transaction<Tables>, generations: readonly Generation[]): Promise<void> {
-  const spend = new Map<string, SpendRow>()
+  const sums = new Map<string, DaySum>()
   const activity = new Map<string, ActivityTableRow>()
   for (const generation of generations) {
     const total = Number.isFinite(generation.cost.total) ? Math.max(0, generation.cost.total) : 0
     const money = generation.isByok ? { usd: 0, byok_usd: total } : { usd: total, byok_usd: 0 }
-    if (total > 0) {
-      for (const subject of [`key:${generation.keyHash}`, `workspace:${generation.workspaceId}`, 'installation'])
-        addPeriods(spend, subject, generation.endedAt, money)
-    }
+    if (total > 0) addToDay(sums, generation, money)
     if (generation.endpointId !== undefined) addActivity(activity, generation, money)
+  }
+  const spend = new Map<string, SpendRow>()
+  for (const { keyHash, workspaceId, day, ...money } of sums.values()) {
+    for (const subject of [`key:${keyHash}`, `workspace:${workspaceId}`, 'installation']) addPeriods(spend, subject, day, money)
   }
   // In one order everywhere: processes that write the same rows wait for each other instead of locking each other out.
   for (const rows of chunks([...spend.entries()].sort(byKey).map(([, row]) => row))) {
@@ -66,6 +67,26 @@ function* chunks<T>(rows: readonly T[], size = MAX_ROWS): Generator<T[]> {
 interface Money {
   readonly usd: number
   readonly byok_usd: number
+}
+
+/** What one key spent on one day. Every period begins with a day, so a batch is summed up by days first: one look-up a record, not twelve. */
+interface DaySum extends Money {
+  readonly keyHash: string
+  readonly workspaceId: string
+  readonly day: number
+  usd: number
+  byok_usd: number
+}
+
+function addToDay(sums: Map<string, DaySum>, { keyHash, workspaceId, endedAt }: Generation, money: Money): void {
+  const day = periodStart('daily', endedAt)
+  const key = `${day} ${workspaceId} ${keyHash}`
+  const sum = sums.get(key)
+  if (sum === undefined) sums.set(key, { keyHash, workspaceId, day, ...money })
+  else {
+    sum.usd += money.usd
+    sum.byok_usd += money.byok_usd
+  }
 }
 
 function addPeriods(spend: Map<string, SpendRow>, subject: string, at: number, money: Money): void {

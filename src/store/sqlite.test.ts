@@ -134,7 +134,7 @@ describe('the SQLite file', () => {
       )
     }
     const before = Number(pragma('page_count'))
-    while ((await store.generations.prune(Number.MAX_SAFE_INTEGER, 200)) > 0) continue
+    while ((await store.retention.expire('generations', Number.MAX_SAFE_INTEGER, 200)).more) continue
     expect(Number(pragma('page_count'))).toBeLessThan(before / 4)
   })
 

@@ -1,8 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { describe } from 'vitest'
-import { findTestPostgres } from '../testing/postgres.ts'
+import { describeOnPostgres, openInFile } from '../testing/both-engines.ts'
 import { describePrivateStoreContract, describeStoreContract } from '../testing/store-contract.ts'
 import { createStore } from './index.ts'
 
@@ -11,35 +7,7 @@ describePrivateStoreContract('sqlite in memory', async () => {
   return { store, dispose: () => store.close() }
 })
 
-for (const synchronous of ['normal', 'full'] as const) {
-  describeStoreContract(`sqlite file, synchronous=${synchronous}`, async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'signalbox-store-'))
-    const options = { path: join(folder, 'signalbox.db'), synchronous }
-    const store = await createStore(options)
-    return {
-      store,
-      openAnother: () => createStore(options),
-      dispose: async () => {
-        await store.close()
-        await rm(folder, { recursive: true })
-      },
-    }
-  })
-}
+for (const synchronous of ['normal', 'full'] as const)
+  describeStoreContract(`sqlite file, synchronous=${synchronous}`, () => openInFile((path) => createStore({ path, synchronous })))
 
-const postgres = await findTestPostgres('the store contract over PostgreSQL')
-describe.skipIf(!postgres.available)('postgres', () => {
-  if (!postgres.available) return
-  describeStoreContract('postgres', async () => {
-    const schema = await postgres.createSchema()
-    const store = await createStore({ url: schema.url, maxConnections: 4 })
-    return {
-      store,
-      openAnother: () => createStore({ url: schema.url }),
-      dispose: async () => {
-        await store.close()
-        await schema.drop()
-      },
-    }
-  })
-})
+await describeOnPostgres('the store contract', createStore, describeStoreContract)

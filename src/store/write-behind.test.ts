@@ -5,7 +5,9 @@ import type { RecordedGeneration } from '../core/store.ts'
 import { systemClock } from '../lib/clock.ts'
 import { sampleContent, sampleGeneration } from '../testing/store-contract.ts'
 import { createStore } from './index.ts'
+import { UNPACKED } from './generation-queue.ts'
 import { createGenerationSink, type GenerationSinkOptions, type SinkEvent } from './write-behind.ts'
+import { verifies } from '../../e2e/requirements.ts'
 
 const finished = (id: string, overrides = {}): FinishedGeneration => ({ generation: sampleGeneration(id, overrides), content: sampleContent })
 const unavailable = () => new GatewayError('provider_overloaded', 'away')
@@ -52,8 +54,8 @@ describe('the generation sink', () => {
     expect(vi.getTimerCount()).toBe(0)
     vi.useRealTimers()
   })
-  const createSink = (options: Partial<GenerationSinkOptions> = {}) =>
-    createGenerationSink({ store, clock: systemClock, random: () => 1, onEvent: (event) => void events.push(event), ...options })
+  const createSink = (options: Partial<GenerationSinkOptions<RecordedGeneration>> = {}) =>
+    createGenerationSink({ store, packing: UNPACKED, clock: systemClock, random: () => 1, onEvent: (event) => void events.push(event), ...options })
   const sizes = () => store.batches.map((batch) => batch.length)
   const record = (sink: ReturnType<typeof createSink>, count: number, prefix = 'gen') => {
     for (let i = 0; i < count; i++) sink.record(finished(`${prefix}-${i}`))
@@ -86,6 +88,15 @@ describe('the generation sink', () => {
       await vi.advanceTimersByTimeAsync(0)
       expect(sizes()).toEqual([3, 3])
     })
+  })
+
+  it('says how many wait behind a batch', async () => {
+    const behind: number[] = []
+    const insertMany = (_batch: readonly RecordedGeneration[], waiting: number) => Promise.resolve(void behind.push(waiting))
+    const sink = createSink({ store: { generations: { insertMany } }, limits: { batchRecords: 2 } })
+    record(sink, 5)
+    await sink.flush()
+    expect(behind).toEqual([0, 1, 0])
   })
 
   it('hands over content only where the workspace keeps it', async () => {
@@ -135,7 +146,7 @@ describe('the generation sink', () => {
       expect(sink.stats().written).toBe(1)
     })
 
-    it('drops the oldest beyond the bound, and says so', async () => {
+    it(verifies('I1', 'drops the oldest beyond the bound, and says so'), async () => {
       store.next(hangs)
       const sink = createSink({ limits: { maxRecords: 10, batchRecords: 4, insertLimitMs: 1_000 } })
       record(sink, 4, 'taken')
@@ -162,14 +173,14 @@ describe('the generation sink', () => {
       expect(sink.stats()).toMatchObject({ waiting: 0, waitingBytes: 0 })
     })
 
-    it('forgets content nobody keeps, so that prompts do not fill the memory', () => {
+    it(verifies('P3', 'forgets content nobody keeps, so that prompts do not fill the memory'), () => {
       const sink = createSink()
       for (let i = 0; i < 10; i++) sink.record({ ...finished(`gen-${i}`), content: { ...sampleContent, instructions: 'x'.repeat(1_000_000) } })
       expect(sink.stats().waitingBytes).toBeLessThan(100_000)
       return sink.close()
     })
 
-    it('leaves an insert that hangs behind after its limit and repeats it', async () => {
+    it(verifies('I1', 'leaves an insert that hangs behind after its limit and repeats it'), async () => {
       store.next(hangs)
       const sink = createSink()
       record(sink, 2)
@@ -325,7 +336,7 @@ describe('the generation sink over SQLite', () => {
   it('writes generations that can be read back, and takes a thousand of them in no time', async () => {
     const store = await createStore({ path: ':memory:' })
     await store.migrate()
-    const sink = createGenerationSink({ store, clock: systemClock })
+    const sink = createGenerationSink({ store, packing: UNPACKED, clock: systemClock })
     const batch = Array.from({ length: 1_000 }, (_, i) => finished(`gen-${i}`))
     const started = performance.now()
     for (const one of batch) sink.record(one)

@@ -1,6 +1,6 @@
 import { GatewayError } from '../core/error.ts'
 import type { FinishedGeneration, Generation, GenerationSink } from '../core/generation.ts'
-import type { RecordedGeneration } from '../core/store.ts'
+import type { Packing } from '../core/store.ts'
 import { fullJitter } from '../lib/backoff.ts'
 import type { Clock } from '../lib/clock.ts'
 import { createGenerationQueue, type GenerationQueue, type QueuedGeneration } from './generation-queue.ts'
@@ -43,8 +43,10 @@ export const DEFAULT_SINK_LIMITS: SinkLimits = {
   flushLimitMs: 10_000,
 }
 
-export interface GenerationSinkOptions {
-  readonly store: { readonly generations: { insertMany(batch: readonly RecordedGeneration[]): Promise<void> } }
+export interface GenerationSinkOptions<P> {
+  /** `behind`: how many records wait behind the batch. */
+  readonly store: { readonly generations: { insertMany(batch: readonly P[], behind: number): Promise<void> } }
+  readonly packing: Packing<P>
   readonly clock: Clock
   /** Whether the workspace of this generation keeps what was said. Default: none does. Asked once per record, on the hot path. */
   readonly keepsContent?: (generation: Generation) => boolean
@@ -82,12 +84,12 @@ interface FlushWaiter {
 }
 
 /** The counts, and who waits for them. */
-function createLedger(queue: GenerationQueue, onEvent: (event: SinkEvent) => void) {
+function createLedger<P>(queue: GenerationQueue<P>, onEvent: (event: SinkEvent) => void) {
   let waiters: FlushWaiter[] = []
   const counts = { recorded: 0, settled: 0, written: 0, batches: 0, failures: 0, lost: { overflow: 0, refused: 0, closed: 0 } }
   const totalLost = () => counts.lost.overflow + counts.lost.refused + counts.lost.closed
 
-  function settle(entries: readonly QueuedGeneration[]): void {
+  function settle(entries: readonly QueuedGeneration<P>[]): void {
     queue.settle(entries)
     counts.settled += entries.length
     for (const { target, lostBefore, done } of waiters) {
@@ -105,12 +107,12 @@ function createLedger(queue: GenerationQueue, onEvent: (event: SinkEvent) => voi
     get isAwaited() {
       return waiters.length > 0
     },
-    write: (entries: readonly QueuedGeneration[]) => {
+    write: (entries: readonly QueuedGeneration<P>[]) => {
       counts.written += entries.length
       counts.batches++
       settle(entries)
     },
-    lose: (entries: readonly QueuedGeneration[], reason: LossReason, error?: GatewayError) => {
+    lose: (entries: readonly QueuedGeneration<P>[], reason: LossReason, error?: GatewayError) => {
       counts.lost[reason] += entries.length
       settle(entries)
       onEvent({ type: 'lost', reason, records: entries.length, ...(error ? { error } : {}) })
@@ -134,15 +136,16 @@ function createLedger(queue: GenerationQueue, onEvent: (event: SinkEvent) => voi
 }
 
 /** Undefined when the store took the batch. A store that does not answer is left behind after the limit; ids make its late success harmless. */
-async function insertWithin(
+async function insertWithin<P>(
   limitMs: number,
-  store: GenerationSinkOptions['store'],
-  batch: readonly RecordedGeneration[],
+  store: GenerationSinkOptions<P>['store'],
+  batch: readonly P[],
+  behind: number,
 ): Promise<GatewayError | undefined> {
   const limit = Promise.withResolvers<GatewayError>()
   const timer = setTimeout(() => limit.resolve(new GatewayError('provider_overloaded', `The database did not answer within ${limitMs} ms`)), limitMs)
   try {
-    return await Promise.race([store.generations.insertMany(batch).then(() => undefined, toStoreError), limit.promise])
+    return await Promise.race([store.generations.insertMany(batch, behind).then(() => undefined, toStoreError), limit.promise])
   } catch (error) {
     return toStoreError(error)
   } finally {
@@ -175,16 +178,16 @@ const AWAITED_RETRY_MS = 250
  * failed. Only one insert runs at a time. When the store is away the batch is repeated until it is back: ids make repeats harmless. When it
  * refuses the data, the batch is halved until the one record at fault stands alone and is lost, counted.
  */
-export function createGenerationSink(options: GenerationSinkOptions): WriteBehindSink {
-  const { store, clock, keepsContent = () => false, onEvent = () => undefined, random = Math.random } = options
+export function createGenerationSink<P>(options: GenerationSinkOptions<P>): WriteBehindSink {
+  const { store, packing, clock, keepsContent = () => false, onEvent = () => undefined, random = Math.random } = options
   const limits: SinkLimits = { ...DEFAULT_SINK_LIMITS, ...options.limits }
   const bounds = { records: limits.maxRecords, bytes: limits.maxBytes }
   const batchBounds = { records: limits.batchRecords, bytes: limits.batchBytes }
-  const queue = createGenerationQueue()
+  const queue = createGenerationQueue(packing)
   const ledger = createLedger(queue, onEvent)
   const { counts } = ledger
   const pause = createPause()
-  let inFlight: readonly QueuedGeneration[] = []
+  let inFlight: readonly QueuedGeneration<P>[] = []
   let gathering: NodeJS.Timeout | undefined
   let state: 'idle' | 'writing' | 'closed' = 'idle'
   let closing: Promise<number> | undefined
@@ -219,9 +222,10 @@ export function createGenerationSink(options: GenerationSinkOptions): WriteBehin
   const isClosed = () => state === 'closed'
 
   /** Settles every entry: written, or lost for a reason. */
-  async function writeBatch(batch: readonly QueuedGeneration[]): Promise<void> {
+  async function writeBatch(batch: readonly QueuedGeneration<P>[]): Promise<void> {
+    const records = batch.map(({ packed }) => packed)
     for (let attempt = 0; !isClosed(); attempt++) {
-      const error = await insertWithin(limits.insertLimitMs, store, batch)
+      const error = await insertWithin(limits.insertLimitMs, store, records, queue.waiting)
       // `close` gave up meanwhile and has counted them.
       if (isClosed()) return
       if (!error) {
@@ -237,7 +241,7 @@ export function createGenerationSink(options: GenerationSinkOptions): WriteBehin
     }
   }
 
-  async function isolate(batch: readonly QueuedGeneration[], error: GatewayError): Promise<void> {
+  async function isolate(batch: readonly QueuedGeneration<P>[], error: GatewayError): Promise<void> {
     if (batch.length === 1) return ledger.lose(batch, 'refused', error)
     const middle = batch.length >> 1
     await writeBatch(batch.slice(0, middle))

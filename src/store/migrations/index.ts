@@ -1,6 +1,9 @@
 import { initial } from './0001-initial.ts'
 import { destinations } from './0002-destinations.ts'
 import { accounting } from './0003-accounting.ts'
+import { presets } from './0004-presets.ts'
+import { guardrails } from './0005-guardrails.ts'
+import { retention } from './0006-retention.ts'
 import type { Migration } from './migration.ts'
 
-export const MIGRATIONS: readonly Migration[] = [initial, destinations, accounting]
+export const MIGRATIONS: readonly Migration[] = [initial, destinations, accounting, presets, guardrails, retention]

@@ -1,7 +1,8 @@
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { verifies } from '../../../e2e/requirements.ts'
 import { NOTHING_SPENT, periodEnd, periodStart, type Charge, type SpentLoader } from '../../core/counter.ts'
-import { systemClock } from '../../lib/clock.ts'
+import { manualClock, systemClock } from '../../lib/clock.ts'
 import { silentLogger } from '../../lib/logger.ts'
 import { Secret } from '../../lib/secret.ts'
 import { describeCounterContract, type FakeStore } from '../../testing/counter-contract.ts'
@@ -38,7 +39,7 @@ describe('periods', () => {
   })
 })
 
-describeCounterContract('a counter in memory', (store, whenUnknown) => {
+describeCounterContract(verifies('H2', 'P30', 'a counter in memory'), (store, whenUnknown) => {
   const counter = createMemoryCounter({ load: loaderOf(store), whenUnknown })
   return Promise.resolve({ counter, dispose: () => counter.close() })
 })
@@ -49,6 +50,33 @@ const ready = (redis: Redis): Promise<void> => new Promise((resolve) => (redis.s
 const until = async (what: () => boolean, limitMs = 5_000): Promise<void> => {
   for (const end = performance.now() + limitMs; !what() && performance.now() < end;) await new Promise((resolve) => setTimeout(resolve, 10))
 }
+
+describe('a counter in memory, when the clock is set back', () => {
+  const rated: Charge = { subject: 'key:a', revision: 1, rates: [{ name: 'requests', limit: 2, cost: 1 }], budgets: [] }
+  let n = 0
+  const at = (now: number) => counter.reserve({ id: `call ${n++}`, now, charges: [rated] })
+  const counter = createMemoryCounter({ load: () => Promise.resolve(NOTHING_SPENT), whenUnknown: 'local' })
+
+  it(verifies('I7', 'keeps rates as they were: nobody waits until the clock is there again, and nobody gets more'), async () => {
+    for (const ok of [true, true, false]) expect((await at(NOW)).ok).toBe(ok)
+    const back = NOW - 86_400_000
+    const refused = await at(back)
+    expect(refused).toMatchObject({ ok: false, reason: 'rate', retryAfterMs: 30_000 })
+    expect((refused as { state: { resetAt: number } }).state.resetAt - back).toBe(60_000)
+    expect((await at(back + 30_000)).ok).toBe(true)
+    expect((await at(back + 30_001)).ok).toBe(false)
+  })
+
+  it('takes calls that are judged a moment late for what they are', async () => {
+    const late = createMemoryCounter({ load: () => Promise.resolve(NOTHING_SPENT), whenUnknown: 'local' })
+    let admitted = 0
+    for (let i = 0; i < 1_000; i++) {
+      const verdict = await late.reserve({ id: `${i}`, now: NOW + i - (i % 2) * 500, charges: [rated] })
+      if (verdict.ok) admitted++
+    }
+    expect(admitted).toBe(2)
+  })
+})
 
 describe('a counter in memory, beside other processes on one database', () => {
   it('sees what they spent when its figures are old', async () => {
@@ -68,7 +96,7 @@ describe.skipIf(!redis.available)('Redis', () => {
   if (!redis.available) return
   const clients: Redis[] = []
   const connect = async (): Promise<Redis> => {
-    const client = connectRedis({ url: redis.url, logger: silentLogger, commandLimitMs: 5_000 })
+    const client = connectRedis({ url: redis.url, logger: silentLogger })
     clients.push(client)
     await ready(client)
     return client
@@ -127,16 +155,74 @@ describe.skipIf(!redis.available)('Redis', () => {
     })
     await counter.reserve({ id: 'warm', now: NOW, charges: [budget], amountUsd: 0 })
     await counter.settle({ id: 'warm', now: NOW, payments: [{ subject: budget.subject, spentUsd: 0, rates: [] }] })
-    const sent: string[] = []
-    const monitor = await client.duplicate().monitor()
-    monitor.on('monitor', (_time: string, args: readonly string[]) => {
-      if (args.some((arg) => arg.includes('"one-trip"'))) sent.push(args[0]!.toLowerCase())
-    })
+    const send = vi.spyOn(client, 'sendCommand')
     await counter.reserve({ id: 'one-trip', now: NOW, charges: [budget], amountUsd: 0.1 })
     await counter.settle({ id: 'one-trip', now: NOW, payments: [{ subject: budget.subject, spentUsd: 0.1, rates: [] }] })
-    await until(() => sent.length >= 2)
-    monitor.disconnect()
+    const sent = send.mock.calls.filter(([{ args }]) => args.some((arg) => String(arg).includes('"one-trip"'))).map(([{ name }]) => name)
+    expect(send.mock.calls.filter(([{ name }]) => name !== 'evalsha')).toEqual([])
+    send.mockRestore()
     expect(sent).toEqual(['evalsha', 'evalsha'])
+    await counter.close()
+  })
+
+  it('asks once more when an answer came too late, and leaves a Redis that fails alone for longer and longer', async () => {
+    let failing = 1
+    let asked = 0
+    const late = new Proxy(client, {
+      get(target, property) {
+        if (property !== 'evalsha') {
+          const value: unknown = Reflect.get(target, property, target)
+          return typeof value === 'function' ? value.bind(target) : value
+        }
+        return (...args: Parameters<typeof client.evalsha>) => {
+          asked++
+          return failing-- > 0 ? Promise.reject(new Error('Command timed out')) : target.evalsha(...args)
+        }
+      },
+    })
+    const clock = manualClock(NOW)
+    const counter = createRedisCounter({
+      redis: late,
+      clock,
+      namespace: redis.namespace(),
+      load: () => Promise.resolve(NOTHING_SPENT),
+      whenUnknown: 'refuse',
+    })
+    const reserve = (id: string) => counter.reserve({ id, now: NOW, charges: [budget], amountUsd: 0.1 })
+    expect(await reserve('late')).toMatchObject({ ok: true })
+    failing = Infinity
+    asked = 0
+    for (const pauseMs of [500, 1_000, 2_000, 4_000, 4_000]) {
+      expect(await reserve('refused')).toMatchObject({ ok: false, reason: 'unknown' })
+      expect(asked).toBe(2)
+      clock.advance(pauseMs - 1)
+      await reserve('not asked')
+      expect(asked).toBe(2)
+      clock.advance(1)
+      asked = 0
+    }
+    failing = 0
+    expect(await reserve('back')).toMatchObject({ ok: true })
+    await counter.close()
+  })
+
+  it('does not blame Redis when the process itself was busy', async () => {
+    const counter = createRedisCounter({
+      redis: client,
+      clock: systemClock,
+      namespace: redis.namespace(),
+      load: () => Promise.resolve(NOTHING_SPENT),
+      whenUnknown: 'refuse',
+    })
+    await counter.reserve({ id: 'warm', now: NOW, charges: [budget], amountUsd: 0 })
+    const send = vi.spyOn(client, 'sendCommand')
+    const verdict = counter.reserve({ id: 'busy', now: NOW, charges: [budget], amountUsd: 0.1 })
+    // The command is on its way; then one long turn.
+    await new Promise((resolve) => setImmediate(resolve))
+    for (const end = performance.now() + 400; performance.now() < end;);
+    expect(await verdict).toMatchObject({ ok: true })
+    expect(send.mock.calls.filter(([{ name }]) => name === 'evalsha')).toHaveLength(1)
+    send.mockRestore()
     await counter.close()
   })
 
@@ -160,12 +246,26 @@ describe.skipIf(!redis.available)('Redis', () => {
 
   it('shares pins with their lifetime', async () => {
     const namespace = redis.namespace()
-    const [mine, other] = [createRedisPins(client, namespace), createRedisPins(await connect(), namespace)]
-    mine.set('session/acme/small', 'acme/small@acme#small-1', 200)
+    const [mine, other] = [createRedisPins(client, await connect(), namespace), createRedisPins(await connect(), await connect(), namespace)]
+    mine.set('session/acme/small', 'acme/small@acme#small-1', 200, false)
     await client.ping()
     expect(await other.get('session/acme/small', new AbortController().signal)).toBe('acme/small@acme#small-1')
     await new Promise((resolve) => setTimeout(resolve, 250))
     expect(await other.get('session/acme/small', new AbortController().signal)).toBeUndefined()
+  })
+
+  it('tells others of pins that move, and of no others', async () => {
+    const namespace = redis.namespace()
+    const [mine, other] = [createRedisPins(client, await connect(), namespace), createRedisPins(await connect(), await connect(), namespace)]
+    const heard: { mine: unknown[]; other: unknown[] } = { mine: [], other: [] }
+    mine.listen((pin) => heard.mine.push(pin))
+    other.listen((pin) => heard.other.push(pin))
+    await until(() => false, 100)
+    for (const nonsense of ['not json', '7', 'null', '{"key":1,"endpointId":"e"}']) await client.publish(`${namespace}:pins`, nonsense)
+    mine.set('session/m', 'a', 1_000, false)
+    mine.set('session/m', 'b', 1_000, true)
+    await until(() => heard.other.length > 0)
+    expect(heard).toEqual({ mine: [], other: [{ key: 'session/m', endpointId: 'b' }] })
   })
 
   it('tells cooldowns to others and not to itself, and ignores nonsense', async () => {

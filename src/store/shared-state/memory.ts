@@ -53,6 +53,7 @@ export function createMemoryCounter(options: MemoryCounterOptions): Counter {
   const { refreshMs = REFRESH_MS, maxSubjects = MAX_SUBJECTS } = options
   const subjects = new Map<string, SubjectState>()
   const seedOf = createSeeds(options)
+  const steady = createSteadyTime()
 
   const stateOf = (subject: string): SubjectState => {
     let state = subjects.get(subject)
@@ -97,13 +98,28 @@ export function createMemoryCounter(options: MemoryCounterOptions): Counter {
     async reserve(reservation) {
       const unknown = reservation.amountUsd === undefined ? undefined : await prepare(reservation.charges, reservation.now)
       if (unknown !== undefined) return { ok: false, reason: 'unknown', subject: unknown }
-      return take(reservation, stateOf)
+      return take(reservation, steady(reservation.now), stateOf)
     },
     settle({ id, now, payments }: Settlement) {
-      for (const payment of payments) pay(subjects.get(payment.subject), id, now, payment)
+      const at = steady(now)
+      for (const payment of payments) pay(subjects.get(payment.subject), id, now, at, payment)
       return Promise.resolve()
     },
     close: () => Promise.resolve(),
+  }
+}
+
+/** A call may be judged a moment after one that came later; only what is more than that is a clock that was set back. */
+const JITTER_MS = 1_000
+
+/** Time for rates: it goes on where the clock of the machine is set back, or every caller would wait until the clock is there again. */
+function createSteadyTime(): (now: number) => number {
+  let latest = -Infinity
+  let shift = 0
+  return (now) => {
+    if (now + shift < latest - JITTER_MS) shift = latest - now
+    latest = Math.max(latest, now + shift)
+    return latest
   }
 }
 
@@ -127,7 +143,7 @@ function roll(state: SubjectState, now: number): void {
   }
 }
 
-function take(reservation: Reservation, stateOf: (subject: string) => SubjectState): Verdict {
+function take(reservation: Reservation, at: number, stateOf: (subject: string) => SubjectState): Verdict {
   const { id, now, charges } = reservation
   const states = charges.map(({ subject }) => stateOf(subject))
   const wanted = reservation.amountUsd === undefined ? undefined : toNanos(reservation.amountUsd)
@@ -145,12 +161,12 @@ function take(reservation: Reservation, stateOf: (subject: string) => SubjectSta
   for (const [i, charge] of charges.entries()) {
     const state = states[i]!
     if (state.open.has(id)) continue
-    const refused = refusedByRate(state, charge, now)
+    const refused = refusedByRate(state, charge, now, at)
     if (refused !== undefined) return refused
     if (charge.maxOpen !== undefined && state.open.size >= charge.maxOpen)
       return { ok: false, reason: 'open', subject: charge.subject, limit: charge.maxOpen }
   }
-  for (const [i, charge] of charges.entries()) book(states[i]!, charge, id, now, wanted === undefined ? undefined : granted)
+  for (const [i, charge] of charges.entries()) book(states[i]!, charge, id, at, wanted === undefined ? undefined : granted)
   return { ok: true, grantedUsd: toUsd(granted) }
 }
 
@@ -177,19 +193,21 @@ function overBudget(state: SubjectState, charge: Charge, id: string, least: numb
   return { ok: false, reason: 'budget', subject: charge.subject, intervals, availableUsd: Math.max(0, toUsd(availableIn(state, charge, id))) }
 }
 
-function refusedByRate(state: SubjectState, charge: Charge, now: number): Verdict | undefined {
+function refusedByRate(state: SubjectState, charge: Charge, now: number, at: number): Verdict | undefined {
   for (const { name, limit, cost } of charge.rates) {
     const owedUntil = state.owedUntil[name]
-    if (judgeRate(owedUntil, now, limit, cost).ok) continue
-    return { ok: false, reason: 'rate', subject: charge.subject, rate: name, ...describeRate(owedUntil, now, limit, cost) }
+    if (judgeRate(owedUntil, at, limit, cost).ok) continue
+    const { state: told, retryAfterMs } = describeRate(owedUntil, at, limit, cost)
+    // Callers know the clock of the machine.
+    return { ok: false, reason: 'rate', subject: charge.subject, rate: name, state: { ...told, resetAt: told.resetAt - (at - now) }, retryAfterMs }
   }
   return undefined
 }
 
-function book(state: SubjectState, charge: Charge, id: string, now: number, amount: number | undefined): void {
+function book(state: SubjectState, charge: Charge, id: string, at: number, amount: number | undefined): void {
   const before = state.open.get(id)
   if (before === undefined)
-    for (const { name, limit, cost } of charge.rates) state.owedUntil[name] = judgeRate(state.owedUntil[name], now, limit, cost).next
+    for (const { name, limit, cost } of charge.rates) state.owedUntil[name] = judgeRate(state.owedUntil[name], at, limit, cost).next
   if (charge.maxOpen === undefined && charge.budgets.length === 0) {
     // Only rates: a second reservation must not take them again, so the call is remembered all the same.
     state.open.set(id, 0)
@@ -200,11 +218,11 @@ function book(state: SubjectState, charge: Charge, id: string, now: number, amou
   state.open.set(id, next)
 }
 
-function pay(state: SubjectState | undefined, id: string, now: number, payment: Payment): void {
+function pay(state: SubjectState | undefined, id: string, now: number, at: number, payment: Payment): void {
   if (state === undefined) return
   state.reserved -= state.open.get(id) ?? 0
   state.open.delete(id)
-  for (const { name, limit, cost } of payment.rates) if (cost !== 0) state.owedUntil[name] = correctRate(state.owedUntil[name], now, limit, cost)
+  for (const { name, limit, cost } of payment.rates) if (cost !== 0) state.owedUntil[name] = correctRate(state.owedUntil[name], at, limit, cost)
   // What was never read is read, this payment included, when the subject is next charged.
   if (state.revision === undefined) return
   roll(state, now)

@@ -6,11 +6,12 @@ import type { Secret } from '../../lib/secret.ts'
 export interface RedisOptions {
   readonly url: Secret
   readonly logger: Logger
-  /** Milliseconds a command may take. A call waits for it, so it is short. */
-  readonly commandLimitMs?: number
 }
 
-const COMMAND_LIMIT_MS = 250
+/** Milliseconds a script may take. A call waits for it, so it is short. */
+const SCRIPT_LIMIT_MS = 250
+/** For everything nobody waits for, or waits for with a limit of his own. */
+const COMMAND_LIMIT_MS = 1_000
 const CONNECT_LIMIT_MS = 1_000
 const LONGEST_RETRY_MS = 1_000
 
@@ -18,11 +19,11 @@ const LONGEST_RETRY_MS = 1_000
  * A connection that never waits: without Redis every command fails at once, and it reconnects by itself within a second of its return.
  * Nothing is queued while it is away: an answer that comes late is of no use to a call.
  */
-export function connectRedis({ url, logger, commandLimitMs = COMMAND_LIMIT_MS }: RedisOptions): Redis {
+export function connectRedis({ url, logger }: RedisOptions): Redis {
   const redis = new Redis(url.reveal().replace(/^valkey(s?):/, 'redis$1:'), {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
-    commandTimeout: commandLimitMs,
+    commandTimeout: COMMAND_LIMIT_MS,
     connectTimeout: CONNECT_LIMIT_MS,
     retryStrategy: (times) => Math.min(LONGEST_RETRY_MS, 50 * 2 ** Math.min(times, 6)),
     // A subscriber that reconnects subscribes again; pending commands are not repeated.
@@ -49,15 +50,26 @@ export async function disconnectRedis(redis: Redis): Promise<void> {
   redis.disconnect()
 }
 
-/** A script, sent by its hash; by its text when the server does not know it (a restart, a failover, a flush). */
-export function createScript(redis: Redis, text: string): (keys: readonly string[], argument: string) => Promise<unknown> {
+/** A script, sent by its hash; by its text when the server does not know it (a restart, a failover, a flush). Rejects when it takes too long. */
+export function createScript(redis: Redis, text: string, limitMs = SCRIPT_LIMIT_MS): (keys: readonly string[], argument: string) => Promise<unknown> {
   const sha = createHash('sha1').update(text).digest('hex')
   return async (keys, argument) => {
     try {
-      return await redis.evalsha(sha, keys.length, ...keys, argument)
+      return await withinLimit(redis.evalsha(sha, keys.length, ...keys, argument), limitMs)
     } catch (error) {
       if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error
-      return redis.eval(text, keys.length, ...keys, argument)
+      return withinLimit(redis.eval(text, keys.length, ...keys, argument), limitMs)
     }
   }
+}
+
+/**
+ * A limit that does not blame Redis for a busy process: after a long turn of the event loop timers come before the answers that have arrived
+ * meanwhile, so these are read first.
+ */
+function withinLimit<T>(work: Promise<T>, limitMs: number): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>()
+  const timer = setTimeout(() => setImmediate(() => reject(new Error(`Redis did not answer within ${limitMs} ms`))), limitMs)
+  work.then(resolve, reject).finally(() => clearTimeout(timer))
+  return promise
 }

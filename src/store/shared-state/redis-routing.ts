@@ -4,21 +4,33 @@ import { randomId } from '../../lib/id.ts'
 /** Pins of sessions in Redis: what router/sticky asks for as its `PinStore`. */
 export interface SharedPins {
   get(key: string, signal: AbortSignal): Promise<string | undefined>
-  set(key: string, endpointId: string, ttlMs: number): void
+  set(key: string, endpointId: string, ttlMs: number, moved: boolean): void
+  listen(handler: (pin: { readonly key: string; readonly endpointId: string }) => void): void
 }
 
 const MAX_ID_CHARS = 512
 
-export function createRedisPins(redis: Redis, namespace = 'signalbox'): SharedPins {
+/** `subscriber` is a connection of its own: a subscribed one takes no other commands. */
+export function createRedisPins(redis: Redis, subscriber: Redis, namespace = 'signalbox'): SharedPins {
   const nameOf = (key: string): string => `{${namespace}}:pin:${key}`
+  const channel = `${namespace}:pins`
+  const self = randomId(12)
   return {
     async get(key, signal) {
       if (redis.status !== 'ready' || signal.aborted) return undefined
       return (await redis.get(nameOf(key))) ?? undefined
     },
-    set(key, endpointId, ttlMs) {
+    set(key, endpointId, ttlMs, moved) {
       if (redis.status !== 'ready' || endpointId.length > MAX_ID_CHARS) return
       redis.set(nameOf(key), endpointId, 'PX', Math.max(1, Math.ceil(ttlMs))).catch(() => undefined)
+      if (moved) redis.publish(channel, JSON.stringify({ from: self, key, endpointId })).catch(() => undefined)
+    },
+    listen(handler) {
+      subscribe(subscriber, channel, (message) => {
+        const { from, key, endpointId } = message
+        if (from !== self && typeof key === 'string' && typeof endpointId === 'string' && endpointId.length <= MAX_ID_CHARS)
+          handler({ key, endpointId })
+      })
     },
   }
 }
@@ -34,6 +46,28 @@ export interface SharedCooldowns {
   listen(handler: (cooldown: SharedCooldown) => void): () => void
 }
 
+/** Hears a channel from now on, and again after every reconnection. Returns how to stop. Others may write there too: what is no JSON object is dropped. */
+function subscribe(subscriber: Redis, channel: string, handler: (message: { readonly [field: string]: unknown }) => void): () => void {
+  const onMessage = (from: string, text: string): void => {
+    if (from !== channel) return
+    let message: unknown
+    try {
+      message = JSON.parse(text)
+    } catch {
+      return
+    }
+    if (typeof message === 'object' && message !== null) handler(message as { readonly [field: string]: unknown })
+  }
+  const ask = (): void => void subscriber.subscribe(channel).catch(() => undefined)
+  subscriber.on('message', onMessage)
+  subscriber.on('ready', ask)
+  if (subscriber.status === 'ready') ask()
+  return () => {
+    subscriber.off('message', onMessage)
+    subscriber.off('ready', ask)
+  }
+}
+
 /** `subscriber` is a connection of its own: a subscribed one takes no other commands. */
 export function createRedisCooldowns(redis: Redis, subscriber: Redis, namespace = 'signalbox'): SharedCooldowns {
   const channel = `${namespace}:cooldowns`
@@ -42,30 +76,9 @@ export function createRedisCooldowns(redis: Redis, subscriber: Redis, namespace 
     announce({ endpointId, until }) {
       if (redis.status === 'ready') redis.publish(channel, JSON.stringify({ from: self, endpointId, until })).catch(() => undefined)
     },
-    listen(handler) {
-      const onMessage = (_channel: string, text: string): void => {
-        const cooldown = decode(text, self)
-        if (cooldown !== undefined) handler(cooldown)
-      }
-      const subscribe = (): void => void subscriber.subscribe(channel).catch(() => undefined)
-      subscriber.on('message', onMessage)
-      subscriber.on('ready', subscribe)
-      if (subscriber.status === 'ready') subscribe()
-      return () => {
-        subscriber.off('message', onMessage)
-        subscriber.off('ready', subscribe)
-      }
-    },
-  }
-}
-
-/** Others may write to the channel too: only what has the right shape counts, and nothing of our own. */
-function decode(text: string, self: string): SharedCooldown | undefined {
-  try {
-    const { from, endpointId, until } = JSON.parse(text) as { readonly from?: unknown; readonly endpointId?: unknown; readonly until?: unknown }
-    if (from === self || typeof endpointId !== 'string' || typeof until !== 'number' || !Number.isFinite(until)) return undefined
-    return { endpointId, until }
-  } catch {
-    return undefined
+    listen: (handler) =>
+      subscribe(subscriber, channel, ({ from, endpointId, until }) => {
+        if (from !== self && typeof endpointId === 'string' && typeof until === 'number' && Number.isFinite(until)) handler({ endpointId, until })
+      }),
   }
 }

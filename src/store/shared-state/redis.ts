@@ -22,8 +22,9 @@ export interface RedisCounterOptions extends SeedOptions {
 const LEASE_MS = 120_000
 /** After this long without use a subject is read from the store again. */
 const TTL_MS = 24 * 60 * 60_000
-/** After a command that failed, Redis is left alone for this long. */
+/** After a command that failed, Redis is left alone for this long; twice as long after each further one, up to the longest. */
 const PAUSE_MS = 500
+const LONGEST_PAUSE_MS = 4_000
 
 interface OpenCall {
   readonly subjects: readonly string[]
@@ -49,6 +50,7 @@ export function createRedisCounter(options: RedisCounterOptions): Counter {
   const openCalls = new Map<string, OpenCall>()
   const settling = new Set<Promise<void>>()
   let pausedUntil = 0
+  let failures = 0
 
   // The braces keep all keys in one slot of a cluster: a step touches several subjects.
   const keysOf = (subjects: readonly string[]): string[] =>
@@ -57,9 +59,13 @@ export function createRedisCounter(options: RedisCounterOptions): Counter {
   const heartbeat = startHeartbeat(options, openCalls, () => {
     compared.clear()
     pausedUntil = 0
+    failures = 0
   })
 
   const reachable = (): boolean => redis.status === 'ready' && clock.monotonic() >= pausedUntil
+  const pause = (): void => {
+    pausedUntil = clock.monotonic() + Math.min(LONGEST_PAUSE_MS, PAUSE_MS * 2 ** Math.min(failures++, 10))
+  }
 
   const remote = async (reservation: Reservation): Promise<Verdict> => {
     for (let tries = 0; ; tries++) {
@@ -81,6 +87,16 @@ export function createRedisCounter(options: RedisCounterOptions): Counter {
     }
   }
 
+  /** A process that was busy finds its command too late though the answer is there; what was reserved then is only reserved again. */
+  const insistently = async (reservation: Reservation): Promise<Verdict> => {
+    try {
+      return await remote(reservation)
+    } catch (error) {
+      if (!reachable()) throw error
+      return remote(reservation)
+    }
+  }
+
   const alone = (reservation: Reservation): Promise<Verdict> => {
     const limited = reservation.charges.find(({ budgets }) => budgets.length > 0)
     if (options.whenUnknown === 'refuse' && reservation.amountUsd !== undefined && limited !== undefined) {
@@ -98,7 +114,7 @@ export function createRedisCounter(options: RedisCounterOptions): Counter {
       await settleScript(keysOf(settlement.payments.map(({ subject }) => subject)), encodeSettlement(settlement))
     } catch {
       // The store records what the call cost; the next connection compares with it.
-      pausedUntil = clock.monotonic() + PAUSE_MS
+      pause()
     }
   }
 
@@ -107,11 +123,12 @@ export function createRedisCounter(options: RedisCounterOptions): Counter {
       const subjects = reservation.charges.map(({ subject }) => subject)
       if (reachable() && openCalls.get(reservation.id)?.local !== true) {
         try {
-          const verdict = await remote(reservation)
+          const verdict = await insistently(reservation)
+          failures = 0
           if (verdict.ok) openCalls.set(reservation.id, { subjects, local: false })
           return verdict
         } catch {
-          pausedUntil = clock.monotonic() + PAUSE_MS
+          pause()
         }
       }
       const verdict = await alone(reservation)

@@ -1,0 +1,112 @@
+import type { Selectable } from 'kysely'
+import type { GuardrailAssignment, GuardrailPatch, GuardrailStore, StoredGuardrail } from '../core/guardrail.ts'
+import { changeConfiguration } from './config-version.ts'
+import type { Db, Tables } from './database.ts'
+import { decodeObject, definedOnly } from './row.ts'
+import { guarded } from './store-error.ts'
+
+type Row = Tables['guardrails']
+type AssignmentRow = Tables['guardrail_keys']
+
+export function createGuardrailStore(db: Db): GuardrailStore {
+  return {
+    list: (filter) =>
+      guarded(async () => {
+        let query = db.selectFrom('guardrails').selectAll().orderBy('created_at').orderBy('id')
+        if (filter?.workspaceId !== undefined) query = query.where('workspace_id', '=', filter.workspaceId)
+        return (await query.execute()).map(decode)
+      }),
+    get: (id) =>
+      guarded(async () => {
+        const row = await db.selectFrom('guardrails').selectAll().where('id', '=', id).executeTakeFirst()
+        return row && decode(row)
+      }),
+    insert: async (guardrail) => {
+      const row: Row = {
+        id: guardrail.id,
+        workspace_id: guardrail.workspaceId,
+        name: guardrail.name,
+        description: guardrail.description,
+        rules: JSON.stringify(guardrail.rules),
+        created_at: guardrail.createdAt,
+        updated_at: guardrail.updatedAt,
+      }
+      await changeConfiguration(db, (trx) => trx.insertInto('guardrails').values(row).execute())
+    },
+    modify: (id, change) =>
+      changeConfiguration(db, async (trx) => {
+        // Written before it is read: from here on the row is ours.
+        const before = await trx.updateTable('guardrails').set({ id }).where('id', '=', id).returningAll().executeTakeFirst()
+        if (before === undefined) return undefined
+        const row = await trx
+          .updateTable('guardrails')
+          .set({ id, ...encodePatch(change(decode(before))) })
+          .where('id', '=', id)
+          .returningAll()
+          .executeTakeFirst()
+        return row && decode(row)
+      }),
+    remove: (id) =>
+      changeConfiguration(db, async (trx) => {
+        const { numDeletedRows } = await trx.deleteFrom('guardrails').where('id', '=', id).executeTakeFirst()
+        return numDeletedRows > 0n
+      }),
+    assignments: (filter) =>
+      guarded(async () => {
+        let query = db.selectFrom('guardrail_keys').selectAll().orderBy('created_at').orderBy('key_hash')
+        if (filter?.guardrailId !== undefined) query = query.where('guardrail_id', '=', filter.guardrailId)
+        return (await query.execute()).map(decodeAssignment)
+      }),
+    assign: async (assignments) => {
+      if (assignments.length === 0) return
+      await changeConfiguration(db, async (trx) => {
+        for (const { id, guardrailId, keyHash, assignedBy, createdAt } of assignments) {
+          const fields = { id, guardrail_id: guardrailId, assigned_by: assignedBy, created_at: createdAt }
+          await trx
+            .insertInto('guardrail_keys')
+            .values({ key_hash: keyHash, ...fields })
+            .onConflict((conflict) => conflict.column('key_hash').doUpdateSet(fields))
+            .execute()
+        }
+        return true
+      })
+    },
+    unassign: async (guardrailId, keyHashes) => {
+      if (keyHashes.length === 0) return 0
+      const removed = await changeConfiguration(db, async (trx) => {
+        const { numDeletedRows } = await trx
+          .deleteFrom('guardrail_keys')
+          .where('guardrail_id', '=', guardrailId)
+          .where('key_hash', 'in', [...keyHashes])
+          .executeTakeFirst()
+        return numDeletedRows === 0n ? undefined : Number(numDeletedRows)
+      })
+      return removed ?? 0
+    },
+  }
+}
+
+function encodePatch(patch: GuardrailPatch): Partial<Row> {
+  return definedOnly({
+    name: patch.name,
+    description: patch.description,
+    rules: patch.rules && JSON.stringify(patch.rules),
+    updated_at: patch.updatedAt,
+  })
+}
+
+function decode(row: Selectable<Row>): StoredGuardrail {
+  return {
+    id: row.id,
+    workspaceId: row.workspace_id,
+    name: row.name,
+    description: row.description,
+    rules: decodeObject(row.rules),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+}
+
+function decodeAssignment(row: Selectable<AssignmentRow>): GuardrailAssignment {
+  return { id: row.id, guardrailId: row.guardrail_id, keyHash: row.key_hash, assignedBy: row.assigned_by, createdAt: row.created_at }
+}

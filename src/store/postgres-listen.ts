@@ -1,0 +1,65 @@
+import pg from 'pg'
+import { ceiling } from '../lib/backoff.ts'
+import type { Secret } from '../lib/secret.ts'
+
+/** Notifications carry the schema: installations may share a database. */
+export const CHANNEL = 'signalbox_configuration'
+
+const BACKOFF = { baseMs: 250, maxMs: 10_000 }
+const CONNECT_LIMIT_MS = 3_000
+
+/**
+ * Calls `onChange` whenever a process has committed a change of configuration, and after every reconnection, when one may have been missed.
+ * A connection of its own, made again when it breaks; never an error: who listens looks regularly anyway, this only makes it sooner.
+ */
+export function listenForChanges(url: Secret, onChange: () => void): { close(): Promise<void> } {
+  let client: pg.Client | undefined
+  let timer: NodeJS.Timeout | undefined
+  let failures = 0
+  let closed = false
+
+  const connect = async (): Promise<void> => {
+    const fresh = new pg.Client({
+      connectionString: url.reveal(),
+      connectionTimeoutMillis: CONNECT_LIMIT_MS,
+      query_timeout: CONNECT_LIMIT_MS,
+      keepAlive: true,
+      application_name: 'signalbox-listen',
+    })
+    let schema: string | undefined
+    let over = false
+    const again = (): void => {
+      if (over) return
+      over = true
+      if (client === fresh) client = undefined
+      void fresh.end().catch(() => undefined)
+      if (closed) return
+      timer = setTimeout(() => void connect(), ceiling(failures++, BACKOFF)).unref()
+    }
+    fresh.on('error', again)
+    fresh.on('end', again)
+    fresh.on('notification', ({ channel, payload }) => {
+      if (channel === CHANNEL && payload === schema) onChange()
+    })
+    client = fresh
+    try {
+      await fresh.connect()
+      const { rows } = await fresh.query<{ schema: string }>(`select current_schema() as schema`)
+      schema = rows[0]?.schema
+      await fresh.query(`listen ${CHANNEL}`)
+      failures = 0
+      onChange()
+    } catch {
+      again()
+    }
+  }
+
+  void connect()
+  return {
+    close: async () => {
+      closed = true
+      clearTimeout(timer)
+      await client?.end().catch(() => undefined)
+    },
+  }
+}

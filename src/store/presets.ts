@@ -1,0 +1,157 @@
+import type { Selectable } from 'kysely'
+import { GatewayError } from '../core/error.ts'
+import type { PresetPatch, PresetStatus, PresetStore, StoredPreset, StoredPresetVersion } from '../core/preset.ts'
+import { changeConfiguration } from './config-version.ts'
+import type { Db, Tables } from './database.ts'
+import { definedOnly } from './row.ts'
+import { assertCurrentKey } from './secrets.ts'
+import { guarded } from './store-error.ts'
+
+type Row = Tables['presets']
+type VersionRow = Tables['preset_versions']
+
+/** A history longer than anybody reads. */
+const MAX_VERSIONS = 1_000
+
+export function createPresetStore(db: Db): PresetStore {
+  return {
+    list: (filter) =>
+      guarded(async () => {
+        let query = db.selectFrom('presets').selectAll().orderBy('updated_at', 'desc').orderBy('id')
+        if (filter?.workspaceId !== undefined) query = query.where('workspace_id', '=', filter.workspaceId)
+        return (await query.execute()).map(decode)
+      }),
+    find: (workspaceId, slug) =>
+      guarded(async () => {
+        const row = await db.selectFrom('presets').selectAll().where('workspace_id', '=', workspaceId).where('slug', '=', slug).executeTakeFirst()
+        return row && decode(row)
+      }),
+    save: (preset, version) =>
+      changeConfiguration(db, async (trx) => {
+        await assertCurrentKey(trx, version.sealed)
+        const designated_version_id = version.id
+        const saved = await trx
+          .insertInto('presets')
+          .values(encode({ ...preset, designatedVersionId: version.id }))
+          .onConflict((conflict) =>
+            conflict.columns(['workspace_id', 'slug']).doUpdateSet({
+              name: preset.name,
+              description: preset.description,
+              status: preset.status,
+              status_updated_at: preset.statusUpdatedAt,
+              updated_at: preset.updatedAt,
+              designated_version_id,
+            }),
+          )
+          .returningAll()
+          .executeTakeFirstOrThrow()
+        const { last } = await trx
+          .selectFrom('preset_versions')
+          .select((expression) => expression.fn.max('version').as('last'))
+          .where('preset_id', '=', saved.id)
+          .executeTakeFirstOrThrow()
+        const number = (last ?? 0) + 1
+        if (number > MAX_VERSIONS)
+          throw new GatewayError('conflict', `The preset has ${MAX_VERSIONS} versions already; delete it or save it under another slug`)
+        const row: VersionRow = {
+          id: version.id,
+          preset_id: saved.id,
+          version: number,
+          creator_id: version.creatorId,
+          sealed: version.sealed,
+          created_at: version.createdAt,
+        }
+        await trx.insertInto('preset_versions').values(row).execute()
+        return { preset: decode(saved), version: decodeVersion(row) }
+      }),
+    update: (id, patch) =>
+      changeConfiguration(db, async (trx) => {
+        const row = await trx
+          .updateTable('presets')
+          .set({ id, ...encodePatch(patch) })
+          .where('id', '=', id)
+          .returningAll()
+          .executeTakeFirst()
+        return row && decode(row)
+      }),
+    remove: (id) =>
+      changeConfiguration(db, async (trx) => {
+        const { numDeletedRows } = await trx.deleteFrom('presets').where('id', '=', id).executeTakeFirst()
+        return numDeletedRows > 0n
+      }),
+    versions: (presetId) =>
+      guarded(async () => {
+        const rows = await db.selectFrom('preset_versions').selectAll().where('preset_id', '=', presetId).orderBy('version').execute()
+        return rows.map(decodeVersion)
+      }),
+    designated: () =>
+      guarded(async () => {
+        const presets = (await db.selectFrom('presets').selectAll().where('status', '=', 'active').execute()).map(decode)
+        const rows = await db
+          .selectFrom('preset_versions')
+          .innerJoin('presets', 'presets.designated_version_id', 'preset_versions.id')
+          .selectAll('preset_versions')
+          .where('presets.status', '=', 'active')
+          .execute()
+        const versions = new Map(rows.map((row) => [row.id, decodeVersion(row)]))
+        return presets.flatMap((preset) => {
+          const version = versions.get(preset.designatedVersionId)
+          return version === undefined ? [] : [{ preset, version }]
+        })
+      }),
+  }
+}
+
+function encode(preset: StoredPreset): Row {
+  return {
+    id: preset.id,
+    workspace_id: preset.workspaceId,
+    slug: preset.slug,
+    name: preset.name,
+    description: preset.description,
+    status: preset.status,
+    creator_user_id: preset.creatorUserId,
+    designated_version_id: preset.designatedVersionId,
+    created_at: preset.createdAt,
+    updated_at: preset.updatedAt,
+    status_updated_at: preset.statusUpdatedAt,
+  }
+}
+
+function encodePatch(patch: PresetPatch): Partial<Row> {
+  return definedOnly({
+    name: patch.name,
+    description: patch.description,
+    status: patch.status,
+    designated_version_id: patch.designatedVersionId,
+    updated_at: patch.updatedAt,
+    status_updated_at: patch.statusUpdatedAt,
+  })
+}
+
+function decode(row: Selectable<Row>): StoredPreset {
+  return {
+    id: row.id,
+    workspaceId: row.workspace_id,
+    slug: row.slug,
+    name: row.name,
+    description: row.description,
+    status: row.status as PresetStatus,
+    creatorUserId: row.creator_user_id,
+    designatedVersionId: row.designated_version_id,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    statusUpdatedAt: row.status_updated_at,
+  }
+}
+
+function decodeVersion(row: Selectable<VersionRow>): StoredPresetVersion {
+  return {
+    id: row.id,
+    presetId: row.preset_id,
+    version: row.version,
+    creatorId: row.creator_id,
+    sealed: row.sealed,
+    createdAt: row.created_at,
+  }
+}

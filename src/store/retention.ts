@@ -1,0 +1,116 @@
+import { sql, type Transaction } from 'kysely'
+import type { Expired, Retained, RetentionStore } from '../core/retention.ts'
+import type { Database, Engine, Tables } from './database.ts'
+import { guarded } from './store-error.ts'
+import { inTransaction } from './transaction.ts'
+
+type Trx = Transaction<Tables>
+type Expire = (trx: Trx, before: number, limit: number) => Promise<Expired>
+
+/** A megabyte or so of pages is given back to the disk with each batch; the next takes the rest. */
+const VACUUM_PAGES = 2_000
+
+/** See `RetentionStore`. Batches of deletes rather than partitions: docs/decisions/0091. */
+export function createRetentionStore(database: Database): RetentionStore {
+  const { db, engine } = database
+  const expire: { readonly [What in Retained]: Expire } = {
+    generations: expireGenerations,
+    content: createContentExpiry(),
+    activity: expireActivity,
+    spend: expireSpend,
+    deleted_destinations: expireDestinations,
+  }
+  return {
+    expire: (what, before, limit) =>
+      inTransaction(db, async (trx) => {
+        const expired = await expire[what](trx, before, limit)
+        if (expired.deleted > 0) await giveSpaceBack(trx, engine)
+        return expired
+      }),
+    exclusively: async (work) => {
+      if (engine === 'sqlite') {
+        await work()
+        return true
+      }
+      // A lock of the session: it ends with its connection, so that of a process that dies does.
+      const maintenance = database.forMaintenance()
+      try {
+        return await guarded(() =>
+          maintenance.db.connection().execute(async (connection) => {
+            const { rows } = await sql<{ mine: boolean }>`
+              select pg_try_advisory_lock(hashtextextended('signalbox.retention.' || current_schema(), 0)) as mine`.execute(connection)
+            if (rows[0]?.mine !== true) return false
+            await work()
+            return true
+          }),
+        )
+      } finally {
+        await maintenance.close()
+      }
+    },
+  }
+}
+
+/** Deleting only marks pages as free; this gives them back to the disk. PostgreSQL's autovacuum needs no such help. */
+async function giveSpaceBack(trx: Trx, engine: Engine): Promise<void> {
+  if (engine === 'sqlite') await sql`pragma incremental_vacuum(${sql.lit(VACUUM_PAGES)})`.execute(trx)
+}
+
+const rowsOf = ({ numAffectedRows }: { readonly numAffectedRows?: bigint | undefined }): number => Number(numAffectedRows ?? 0n)
+
+/** What is still on its way to a destination, or may be replayed, is read from here and stays. Content goes with its record. */
+async function expireGenerations(trx: Trx, before: number, limit: number): Promise<Expired> {
+  const gone = await sql`
+    delete from generations where id in (
+      select id from generations where created_at < ${before}
+        and not exists (select 1 from outbox_deliveries d where d.generation_id = generations.id)
+      order by created_at limit ${limit})`.execute(trx)
+  return { deleted: rowsOf(gone), more: rowsOf(gone) === limit }
+}
+
+/**
+ * Content of records that stay. Records are passed in the order of their age, each once in the life of a process: what is older than the
+ * last that was passed has no content any more.
+ */
+function createContentExpiry(): Expire {
+  let passed = -1
+  return async (trx, before, limit) => {
+    const { rows } = await sql<{ last: number | null; found: number }>`
+      select max(created_at) as last, count(*) as found from (
+        select created_at from generations where created_at > ${passed} and created_at < ${before} order by created_at limit ${limit}
+      ) as oldest`.execute(trx)
+    const last = rows[0]?.last
+    if (last === undefined || last === null) return { deleted: 0, more: false }
+    const gone = await sql`
+      delete from generation_content where id in (select id from generations where created_at > ${passed} and created_at <= ${last})`.execute(trx)
+    passed = last
+    return { deleted: rowsOf(gone), more: Number(rows[0]?.found) === limit }
+  }
+}
+
+/** A day at a time: its rows are as many as there are keys and endpoints. */
+async function expireActivity(trx: Trx, before: number): Promise<Expired> {
+  const gone = await sql`delete from activity where day = (select min(day) from activity) and day < ${before}`.execute(trx)
+  return { deleted: rowsOf(gone), more: rowsOf(gone) > 0 }
+}
+
+/** Periods that have ended are read by nobody; `lifetime` never ends. */
+async function expireSpend(trx: Trx, before: number, limit: number): Promise<Expired> {
+  const key = sql.raw('subject, interval, period_start')
+  const gone = await sql`
+    delete from spend where (${key}) in
+      (select ${key} from spend where interval <> 'lifetime' and period_start < ${before} limit ${limit})`.execute(trx)
+  return { deleted: rowsOf(gone), more: rowsOf(gone) === limit }
+}
+
+/** What is left of a deleted destination once nothing of its queue is, and figures somebody wrote after its end. */
+async function expireDestinations(trx: Trx, before: number, limit: number): Promise<Expired> {
+  const gone = await sql`
+    delete from destinations where id in (
+      select id from destinations where deleted_at < ${before}
+        and not exists (select 1 from outbox_deliveries d where d.destination_id = destinations.id) limit ${limit})`.execute(trx)
+  await sql`
+    delete from outbox_counters where not exists (
+      select 1 from destinations d where d.id = outbox_counters.destination_id and d.deleted_at is null)`.execute(trx)
+  return { deleted: rowsOf(gone), more: rowsOf(gone) === limit }
+}
