@@ -151,9 +151,19 @@ describe('built-in providers', () => {
     expect(catalog.find('openai/gpt-5')?.endpoints[0]?.connection).toMatchObject({
       baseUrl: 'http://127.0.0.1:1/v1',
       headers: { 'x-a': 'b' },
-      timeouts: { connect: 1, idle: 60_000 },
-      scope: 'openai@http://127.0.0.1:1',
+      timeouts: { connect: 1, idle: 'auto' },
     })
+  })
+
+  test('have a scope for each party that reads its own reasoning, which says nothing of the party', async () => {
+    const scopeOf = async (entry: object): Promise<string> => {
+      const catalog = await build({ providers: [{ slug: 'openai', apiKeys: [new Secret('x')], ...entry }] })
+      return catalog.find('openai/gpt-5')!.endpoints[0]!.connection.scope
+    }
+    const scopes = [await scopeOf({}), await scopeOf({ organization: 'org-1' }), await scopeOf({ baseUrl: 'http://10.0.0.7:1/v1' })]
+    expect(new Set(scopes).size).toBe(3)
+    expect(scopes.join(' ')).not.toMatch(/openai|org-1|10\.0/)
+    expect(await scopeOf({ organization: 'org-1' })).toBe(scopes[1])
   })
 
   test('that are switched off stay off', async () => {
@@ -354,8 +364,9 @@ describe('what does not fit together', () => {
   ])('%j', async (given, problem) => expect(await problemsOf(given)).toEqual([problem]))
 
   test('an unknown option of a provider is found although no model uses it', async () => {
-    expect(await problemsOf({ providers: [{ ...ACME, options: { bogus: 1 } }] })).toEqual([
+    expect(await problemsOf({ providers: [{ ...ACME, options: { bogus: 1, maxTokensField: 'max_tokens' } }] })).toEqual([
       'providers[0].options.bogus: unknown option of the dialect openai-chat',
+      'providers[0].options.maxTokensField: unknown option of the dialect openai-chat; did you mean max_tokens_field?',
     ])
   })
 })

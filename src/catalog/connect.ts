@@ -1,6 +1,9 @@
+import { createHash } from 'node:crypto'
+import { ZodObject } from 'zod'
 import type { EndpointPolicies } from '../core/capability.ts'
 import type { Dialect } from '../core/dialect.ts'
 import { DEFAULT_TIMEOUTS, type Connection, type Provider } from '../core/provider.ts'
+import { closest } from '../lib/closest.ts'
 import { defined } from '../lib/defined.ts'
 import { resolveKeys, resolveSettings, type ProviderSources, type Report } from './provider-settings.ts'
 
@@ -74,7 +77,7 @@ function resolveBase(sources: ProviderSources, slug: string, name: string, repor
     providerName: name,
     baseUrl,
     credentials: apiKeys.map((secret, index) => ({ id: `${slug}#${index}`, secret })),
-    scope: connected.scope ?? [slug, URL.parse(baseUrl)?.origin, config?.organization].filter(Boolean).join('@'),
+    scope: hidden(connected.scope ?? [slug, URL.parse(baseUrl)?.origin, config?.organization].filter(Boolean).join('@')),
     timeouts: { ...DEFAULT_TIMEOUTS, ...config?.timeouts },
     headers: { ...provider?.headers, ...connected.headers, ...config?.headers },
     ...defined({ sign: connected.sign, transport: connected.transport }),
@@ -110,8 +113,16 @@ function createConnections(
     }
     for (const issue of parsed.error.issues) {
       if (issue.code !== 'unrecognized_keys') report(`options.${issue.path.join('.')}`, issue.message)
-      else for (const option of issue.keys) report(`options.${option}`, `unknown option of the dialect ${dialect.name}`)
+      else for (const option of issue.keys) report(`options.${option}`, unknownOption(option, dialect))
     }
     return undefined
   }
 }
+
+function unknownOption(option: string, { name, options }: Dialect): string {
+  const near = options instanceof ZodObject ? closest(option, Object.keys(options.shape)) : undefined
+  return `unknown option of the dialect ${name}${near === undefined ? '' : `; did you mean ${near}?`}`
+}
+
+/** Scopes travel to callers inside the reasoning they get: they tell parties apart and nothing of addresses and accounts. */
+const hidden = (scope: string): string => createHash('sha256').update(scope).digest('base64url').slice(0, 16)

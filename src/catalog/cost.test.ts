@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Pricing } from '../core/pricing.ts'
-import { createUsage, ZERO_USAGE } from '../core/usage.ts'
+import { addUsage, createUsage, ZERO_USAGE } from '../core/usage.ts'
 import { computeCost } from './cost.ts'
+import { verifies } from '../../e2e/requirements.ts'
 
 const PRICES: Pricing = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75, cacheWrite1h: 6 }
 const million = (parts: Parameters<typeof createUsage>[0]) => createUsage(parts)
@@ -23,6 +24,19 @@ describe('the cost of an answer', () => {
     const cost = computeCost(usage, PRICES)
     expect(cost.input).toBeCloseTo(0.1 * 3 + 0.4 * 0.3 + 0.4 * 3.75 + 0.1 * 6, 12)
     expect(cost.cacheDiscount).toBeCloseTo(0.9 * 3 - (0.4 * 0.3 + 0.4 * 3.75 + 0.1 * 6), 12)
+  })
+
+  test('where the vendor names what it charges for, that is priced and not what the model saw', () => {
+    const usage = million({
+      inputTokens: 1_500_000,
+      cachedTokens: 1_400_000,
+      outputTokens: 200_000,
+      billed: { inputTokens: 100_000, outputTokens: 150_000 },
+    })
+    expect(computeCost(usage, PRICES)).toMatchObject({ input: 0.3, output: 2.25, cacheDiscount: 0, source: 'catalog' })
+    const twice = addUsage(usage, million({ inputTokens: 1_000_000 }))
+    expect(twice.billed).toEqual({ inputTokens: 1_100_000, outputTokens: 150_000 })
+    expect(addUsage(ZERO_USAGE, ZERO_USAGE).billed).toBeUndefined()
   })
 
   test('a missing cache price is the input price, a missing hour price the price of writes', () => {
@@ -71,7 +85,7 @@ describe('the cost of an answer', () => {
     })
   })
 
-  test('what the upstream reports wins, split as the prices would', () => {
+  test(verifies('P32', 'what the upstream reports wins, split as the prices would'), () => {
     const usage = million({ inputTokens: 1_000_000, outputTokens: 200_000, reportedCost: 12 })
     expect(computeCost(usage, { ...PRICES, request: 1 })).toMatchObject({ total: 12, input: 6, output: 6, source: 'upstream' })
     expect(computeCost(usage, {}, { plugin: 1 })).toMatchObject({ total: 13, input: 10, output: 2, extras: { plugin: 1 }, source: 'upstream' })
@@ -116,7 +130,7 @@ describe('for any usage and any prices', () => {
     { requiredKeys: [] },
   )
 
-  test('the total is the sum of its parts and never negative', () => {
+  test(verifies('P32', 'the total is the sum of its parts and never negative'), () => {
     fc.assert(
       fc.property(usages, pricings, fc.dictionary(fc.string(), price, { maxKeys: 3 }), (usage, pricing, extras) => {
         const cost = computeCost(usage, pricing, extras)

@@ -30,6 +30,8 @@ export function ratesFor(pricing: Pricing, inputTokens: number, at?: number): Ra
  * What one answer cost, USD: (input - cached - written) at the input price, cache reads and writes at theirs, output at the output price,
  * plus prices per request and per web search, plus `extras` (server tools and plugins the gateway itself paid for).
  *
+ * Where the vendor names the tokens it charges for, these are priced, whatever the model saw: caching is then already in them.
+ *
  * A cost the upstream reports wins; prices then only split it. A missing cache price is the input price. `source` is `unknown` when
  * tokens were used whose price nobody knows: the figures are then a lower bound, not a price of zero.
  *
@@ -46,9 +48,11 @@ export function computeCost(usage: Usage, pricing: Pricing, extras: { readonly [
 
   const cached = usage.cachedTokens * (rates.cacheRead ?? price)
   const written = written5m * writePrice + written1h * (rates.cacheWrite1h ?? writePrice)
-  const input = ((plain - audio) * price + audio * (pricing.inputAudio ?? 0) + cached + written) / PER_TOKEN
-  const output = (usage.outputTokens * (rates.output ?? 0)) / PER_TOKEN
-  const discount = ((usage.cachedTokens + usage.cacheWriteTokens) * price - cached - written) / PER_TOKEN
+  const { billed } = usage
+  const seen = (plain - audio) * price + audio * (pricing.inputAudio ?? 0) + cached + written
+  const input = (billed === undefined ? seen : billed.inputTokens * price) / PER_TOKEN
+  const output = ((billed ?? usage).outputTokens * (rates.output ?? 0)) / PER_TOKEN
+  const discount = billed === undefined ? ((usage.cachedTokens + usage.cacheWriteTokens) * price - cached - written) / PER_TOKEN : 0
   const cacheDiscount = discount === 0 ? 0 : discount
 
   const units = usage.reportedCost === undefined ? unitItems(usage, pricing) : {}

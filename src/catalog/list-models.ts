@@ -20,16 +20,19 @@ const SORTS = [
   'design-arena-elo-high-to-low',
 ] as const
 
-const names = z.string().transform((text) =>
-  text
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== ''),
-)
+const names = z
+  .string()
+  .transform((text) =>
+    text
+      .split(',')
+      .map((name) => name.trim())
+      .filter((name) => name !== ''),
+  )
+  .meta({ type: 'string', description: 'Names joined by commas.' })
 const amount = z.coerce.number().min(0)
 
 /** Query of `GET /models`. Parameters nothing is known about (categories, benchmarks, ages) are accepted and leave the list as it is. */
-const modelsQuery = z.looseObject({
+export const modelsQuery = z.looseObject({
   offset: z.coerce.number().int().min(0).default(0),
   limit: z.coerce.number().int().min(1).max(1_000).default(500),
   supported_parameters: names.optional(),

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { ModelRequest } from '../core/request.ts'
 import { modalityBit } from './columns.ts'
 import { estimateRequest, textTokens } from './estimate.ts'
+import { verifies } from '../../e2e/requirements.ts'
 
 const of = (request: Partial<ModelRequest>): ReturnType<typeof estimateRequest> => estimateRequest({ input: [], ...request })
 
@@ -44,7 +45,7 @@ describe('estimateRequest', () => {
       of({ text: { format: { type: 'json_schema', name: 'n', schema: { properties: { long: { description: 'x'.repeat(400) } } } } } }).inputTokens,
     ).toBeGreaterThan(100)
   })
-  it('never reads media: the cost does not depend on its bytes', () => {
+  it(verifies('P8', 'never reads media: the cost does not depend on its bytes'), () => {
     const data = 'A'.repeat(4_000_000)
     const image = of({ input: [{ type: 'message', role: 'user', content: [{ type: 'input_image', image_url: `data:image/png;base64,${data}` }] }] })
     expect(image.inputTokens).toBeLessThan(1_000)

@@ -34,7 +34,7 @@ describe('explainPlan', () => {
       state: 'healthy',
       notes: [],
       dropped_parameters: [],
-      limits_ms: { connect: 5_000, first_token: 12_000, idle: 60_000, total: 900_000 },
+      limits_ms: { connect: 5_000, first_token: 12_000, idle: 35_000, total: 900_000 },
       score: { price: 2, share: 0.8, latency_p50_ms: null, throughput_p50: null },
     })
     expect(explained.attempts[1]?.limits_ms.first_token).toBe(120_000)

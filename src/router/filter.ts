@@ -30,9 +30,18 @@ export const REJECTION = {
   contextCertain: 21,
   maxOutput: 22,
   fallbacksOff: 23,
+  guardrail: 24,
 } as const
 
 export type Rejection = (typeof REJECTION)[keyof typeof REJECTION]
+
+/**
+ * What is let through: endpoints that take the request as it is; those that take it once it is adapted, its prompt cut by half at most;
+ * or, when a call has no others, those with windows too short by the estimate but not beyond doubt, and any that prompts are shortened for.
+ */
+export const SLACK = { none: 0, adapted: 1, relaxed: 2 } as const
+
+export type Slack = (typeof SLACK)[keyof typeof SLACK]
 
 /** One model of the call with what its name asks for. */
 export interface Group {
@@ -68,14 +77,12 @@ export function orderPosition(demand: Demand, group: Group, i: number): number {
   return Math.min(byTag, order.get(columns.providers[i]!) ?? Infinity, order.get(columns.names[i]!) ?? Infinity)
 }
 
-/**
- * The first reason this endpoint cannot serve the call, or `none`. No allocation.
- * `relaxContext` lets through endpoints whose window is too short by the estimate but not beyond doubt.
- */
-export function rejectEndpoint(demand: Demand, group: Group, i: number, relaxContext: boolean): Rejection {
+/** The first reason this endpoint cannot serve the call, or `none`. No allocation. */
+export function rejectEndpoint(demand: Demand, group: Group, i: number, slack: Slack): Rejection {
   const unnamed = rejectName(demand, group, i)
   if (unnamed !== REJECTION.none) return unnamed
   const endpoint = group.columns.endpoints[i]!
+  if (demand.admits?.(endpoint) !== undefined) return REJECTION.guardrail
   const missing = demand.policies & ~group.columns.policies[i]!
   if (missing !== 0) return missing & POLICY.noCollection ? REJECTION.dataCollection : missing & POLICY.zdr ? REJECTION.zdr : REJECTION.distillable
   if (demand.quantizations !== undefined && !demand.quantizations.has(endpoint.quantization)) return REJECTION.quantization
@@ -83,7 +90,7 @@ export function rejectEndpoint(demand: Demand, group: Group, i: number, relaxCon
     const tooDear = rejectPrice(demand, endpoint)
     if (tooDear !== REJECTION.none) return tooDear
   }
-  return rejectFit(demand, group.columns, i, relaxContext)
+  return rejectFit(demand, group.columns, i, slack)
 }
 
 /** Variant, tier, `only`, `ignore`, and `order` without fallbacks. */
@@ -102,18 +109,46 @@ function rejectName(demand: Demand, group: Group, i: number): Rejection {
 }
 
 /** Modalities, output limit, context and, when required, parameters. */
-function rejectFit(demand: Demand, columns: Columns, i: number, relaxContext: boolean): Rejection {
-  if ((demand.inputs & ~columns.inputs[i]!) !== 0) return REJECTION.inputModality
+function rejectFit(demand: Demand, columns: Columns, i: number, slack: Slack): Rejection {
+  const lacking = demand.inputs & ~columns.inputs[i]!
+  if ((slack === SLACK.none ? lacking : lacking & ~demand.adaptableInputs) !== 0) return REJECTION.inputModality
   if ((demand.outputs & ~columns.outputs[i]!) !== 0) return REJECTION.outputModality
   if (demand.maxOutputTokens > columns.maxOutput[i]!) return REJECTION.maxOutput
-  const context = columns.context[i]!
-  if (demand.leastTokens > context) return REJECTION.contextCertain
-  if (!relaxContext && demand.inputTokens * CERTAINTY + demand.maxOutputTokens > context) return REJECTION.contextLikely
-  if (!demand.requireParameters) return REJECTION.none
+  const window = rejectWindow(demand, columns, i, slack)
+  if (window !== REJECTION.none || !demand.requireParameters) return window
   const supports = columns.supports[i]!
   const { requirements } = demand
   for (let n = 0; n < requirements.length; n++) if ((supports & requirements[n]!.mask) === 0) return REJECTION.parameters
   return REJECTION.none
+}
+
+function rejectWindow(demand: Demand, columns: Columns, i: number, slack: Slack): Rejection {
+  const context = columns.context[i]!
+  if (slack !== SLACK.none && shortens(demand, columns, i)) {
+    const needed = demand.inputTokens + demand.maxOutputTokens
+    return slack === SLACK.adapted && needed > context * 2 ? REJECTION.contextLikely : REJECTION.none
+  }
+  if (demand.leastTokens > context) return REJECTION.contextCertain
+  if (slack !== SLACK.relaxed && demand.inputTokens * CERTAINTY + demand.maxOutputTokens > context) return REJECTION.contextLikely
+  return REJECTION.none
+}
+
+/** Whether prompts are shortened to this window. What only makes images keeps its prompt: there is no text to leave out. */
+function shortens(demand: Demand, columns: Columns, i: number): boolean {
+  const context = columns.context[i]!
+  return context <= demand.shortensUpTo && demand.maxOutputTokens < context && (columns.outputs[i]! & TEXT) !== 0
+}
+
+const TEXT = modalityBit('text')
+const FILE = modalityBit('file')
+
+/** Whether a request may have to be adapted before it is sent there: it lacks a modality, or its window is probably too short. */
+export function suitsOnlyAdapted(demand: Demand, columns: Columns, i: number): boolean {
+  const adaptable = demand.inputs & demand.adaptableInputs
+  if ((adaptable & ~columns.inputs[i]!) !== 0) return true
+  // Some read only files of some kinds: whoever adapts them looks at each.
+  if ((adaptable & FILE) !== 0 && columns.endpoints[i]!.connection.dialect.takesFile !== undefined) return true
+  return demand.inputTokens + demand.maxOutputTokens > columns.context[i]! && shortens(demand, columns, i)
 }
 
 /** An estimate errs by about a third: a window is called too short only when the prompt misses it with this share of the estimate. */
@@ -166,6 +201,8 @@ export function describeRejection(code: Rejection, demand: Demand, group: Group,
   switch (code) {
     case REJECTION.none:
       return 'usable'
+    case REJECTION.guardrail:
+      return demand.admits?.(endpoint) ?? 'a guardrail forbids it'
     case REJECTION.variant:
       return endpoint.variant === undefined
         ? `it does not serve the variant ":${resolved.variant}"`

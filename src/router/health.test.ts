@@ -4,6 +4,7 @@ import { manualClock } from '../lib/clock.ts'
 import { createHealth } from './health.ts'
 import type { Cooldown, CooldownChannel, Health } from './health.ts'
 import { OutcomeRing, QuantileRing, SKETCH_ERROR } from './sketch.ts'
+import { verifies } from '../../e2e/requirements.ts'
 
 const down = new GatewayError('provider_unavailable', 'down', { source: 'provider' })
 const busy = (retryAfterMs?: number): GatewayError =>
@@ -150,7 +151,7 @@ describe('the breaker', () => {
   const open = (health: Health): void => {
     for (let n = 0; n < 3; n++) health.failure('e', down)
   }
-  it('opens after three failures, probes once when due, closes on success', () => {
+  it(verifies('P48', 'opens after three failures, probes once when due, closes on success'), () => {
     const { clock, health, state } = setup()
     open(health)
     expect(state()).toBe('benched')
@@ -262,7 +263,7 @@ describe('cooldowns', () => {
     clock.advance(3_000)
     expect(state()).toBe('outage')
   })
-  it('travels to other processes, and nothing else does', () => {
+  it(verifies('P48', 'travels to other processes, and nothing else does'), () => {
     const handlers = new Set<(cooldown: Cooldown) => void>()
     const sent: Cooldown[] = []
     const channel: CooldownChannel = {

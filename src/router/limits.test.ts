@@ -4,6 +4,7 @@ import type { ModelRequest } from '../core/request.ts'
 import { testEndpoint } from '../testing/endpoints.ts'
 import type { HealthView } from './health.ts'
 import { attemptLimits, beginDeadline, hasAlternative, withinDeadline } from './limits.ts'
+import { verifies } from '../../e2e/requirements.ts'
 
 const request: ModelRequest = { input: [] }
 const withP90 = (p90: number): HealthView => ({
@@ -27,11 +28,24 @@ describe('attemptLimits', () => {
   ] as const)('first token: %s', (_name, endpoint, asked, alternative, health, expected) => {
     expect(attemptLimits({ endpoint, request: asked, hasAlternative: alternative, health }).firstToken).toBe(expected)
   })
+  it.each([
+    ['35 s for a plain answer', auto, request, 35_000, 120_000],
+    ['120 s when the request reasons', auto, { ...request, reasoning: { effort: 'high' as const } }, 120_000, 120_000],
+    ['120 s when the model reasons by itself', thinker, request, 120_000, 120_000],
+    ['120 s when tools are offered', auto, { ...request, tools: [{ type: 'function', name: 'f', parameters: null }] }, 120_000, 120_000],
+    ['120 s when media are wanted', auto, { ...request, modalities: ['text', 'image'] }, 120_000, 120_000],
+    ['35 s when only text is', auto, { ...request, tools: [], modalities: ['text'] }, 35_000, 120_000],
+    ['as configured when it is a duration, and no more', testEndpoint({ timeouts: { idle: 5_000 } }), request, 5_000, 5_000],
+    ['never beyond the total', testEndpoint({ timeouts: { total: 20_000 } }), request, 20_000, 20_000],
+  ] as const)('silence: %s', (_name, endpoint, asked, idle, longestIdle) => {
+    expect(attemptLimits({ endpoint, request: asked, hasAlternative: true })).toMatchObject({ idle, longestIdle })
+  })
   it('gives an upstream that answers in one piece its total time', () => {
     expect(attemptLimits({ endpoint: auto, request, hasAlternative: true, streams: false })).toEqual({
       connect: 5_000,
       firstToken: 900_000,
       idle: 900_000,
+      longestIdle: 900_000,
       total: 900_000,
     })
   })
@@ -50,7 +64,7 @@ describe('the deadline of a call', () => {
     expect(beginDeadline({ request, endpoint: testEndpoint(), firstLimits: { ...limits, firstToken: 120_000 }, startedAt: 0 })).toBe(120_000)
     expect(beginDeadline({ request, endpoint: testEndpoint({ reasonsByDefault: true }), firstLimits: limits, startedAt: 0 })).toBe(300_000)
   })
-  it('leaves time for the attempts that follow', () => {
+  it(verifies('P14', 'leaves time for the attempts that follow'), () => {
     expect(withinDeadline(limits, 90_000, 3)).toBe(limits)
     expect(withinDeadline({ ...limits, firstToken: 120_000 }, 90_000, 5)?.firstToken).toBe(66_000)
     expect(withinDeadline(limits, 9_000, 1)?.firstToken).toBe(4_500)

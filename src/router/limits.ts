@@ -6,12 +6,19 @@ import type { HealthView } from './health.ts'
 /** Limits of one attempt in milliseconds: connect, silence before the first content event, silence after it, everything together. */
 export interface AttemptLimits extends Timeouts {
   readonly firstToken: number
+  readonly idle: number
+  /** A stream that has shown longer pauses is given more silence than `idle`, up to this much. */
+  readonly longestIdle: number
 }
 
 /** `first_token: auto` while another endpoint could still serve and nothing reasons. */
 export const PATIENCE_WITH_ALTERNATIVE_MS = 12_000
 /** `first_token: auto` otherwise: a model that thinks in silence must not be cut by a guess. */
 export const PATIENCE_MS = 120_000
+/** `idle: auto` for a plain answer: longer than the pauses such streams make, short enough that a dead one ends within 45 s. */
+export const SILENCE_MS = 35_000
+/** `idle: auto` where silence is part of the work: thinking between words, arguments of a call that arrive in one piece, media. */
+export const LONG_SILENCE_MS = 120_000
 /** An endpoint known to be slow is given this many times its own observed p90. */
 const P90_FACTOR = 4
 
@@ -39,16 +46,28 @@ export interface LimitsInput {
   readonly streams?: boolean
 }
 
-/** The limits of an attempt, `auto` resolved. A configured `first_token` is taken as it is. */
+/** The limits of an attempt, `auto` resolved. Configured limits are taken as they are. */
 export function attemptLimits(input: LimitsInput): AttemptLimits {
   const { endpoint, request } = input
-  const { connect, firstToken, idle, total } = endpoint.connection.timeouts
-  if (input.streams === false) return { connect, firstToken: total, idle: total, total }
-  if (firstToken !== 'auto') return { connect, firstToken, idle, total }
-  const patient = !input.hasAlternative || endpoint.reasonsByDefault === true || asksForReasoning(request)
+  const { connect, firstToken, total } = endpoint.connection.timeouts
+  if (input.streams === false) return { connect, firstToken: total, idle: total, longestIdle: total, total }
+  const reasons = endpoint.reasonsByDefault === true || asksForReasoning(request)
+  const silence = idleLimits(endpoint, request, reasons)
+  if (firstToken !== 'auto') return { connect, firstToken, ...silence, total }
+  const patient = !input.hasAlternative || reasons
   const p90 = input.health?.get(endpoint.id)?.latency?.p90 ?? 0
   const auto = Math.max(patient ? PATIENCE_MS : PATIENCE_WITH_ALTERNATIVE_MS, Math.ceil(p90 * P90_FACTOR))
-  return { connect, firstToken: Math.min(auto, total), idle, total }
+  return { connect, firstToken: Math.min(auto, total), ...silence, total }
+}
+
+/** How long an answer that has begun may be silent. A configured `idle` is taken as it is. */
+function idleLimits(endpoint: Endpoint, request: ModelRequest, reasons: boolean): Pick<AttemptLimits, 'idle' | 'longestIdle'> {
+  const { idle, total } = endpoint.connection.timeouts
+  if (idle !== 'auto') return { idle, longestIdle: idle }
+  const longestIdle = Math.min(LONG_SILENCE_MS, total)
+  const { tools, modalities } = request
+  const busy = reasons || (tools !== undefined && tools.length > 0) || modalities?.some((modality) => modality !== 'text') === true
+  return { idle: busy ? longestIdle : Math.min(SILENCE_MS, total), longestIdle }
 }
 
 /** Whether a different endpoint than the one at `index` comes later in the plan. The same server with another key is no alternative. */

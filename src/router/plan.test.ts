@@ -161,6 +161,10 @@ describe('models', () => {
   })
   it('falls back to the default model, and is invalid without one', () => {
     expect(tags(plan([cheap, b], { model: '' }, { defaults: { model: 'beta/large' } }))).toEqual(['beta'])
+    const both = { model: 'acme/small', imageModel: 'beta/large' }
+    expect(plan([cheap, b], { model: '' }, { defaults: both }).requested).toBe('acme/small')
+    expect(plan([cheap, b], { model: '', modalities: ['image', 'text'] }, { defaults: both }).requested).toBe('beta/large')
+    expect(plan([cheap, b], { modalities: ['image'] }, { defaults: both }).requested).toBe('acme/small')
     const none = plan([cheap], { model: '' })
     expect(none.error?.errorType).toBe('invalid_request')
     expect(none.attempts).toEqual([])

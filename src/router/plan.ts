@@ -1,11 +1,11 @@
-import type { CallTrace } from '../core/call.ts'
+import type { Adaptation, CallTrace } from '../core/call.ts'
 import type { Catalog, Endpoint } from '../core/endpoint.ts'
 import { asGatewayError, GatewayError } from '../core/error.ts'
 import type { ModelRequest, ProviderPreferences, SortKey } from '../core/request.ts'
 import { columnsOf } from './columns.ts'
 import { estimateRequest } from './estimate.ts'
 import type { RequestEstimate } from './estimate.ts'
-import { droppedParameters, tiersAdmitted } from './filter.ts'
+import { droppedParameters, SLACK, suitsOnlyAdapted, tiersAdmitted } from './filter.ts'
 import type { Group } from './filter.ts'
 import type { EndpointState, HealthView } from './health.ts'
 import type { Ranked } from './places.ts'
@@ -23,6 +23,8 @@ import type { ResolvedModel } from './variants.ts'
 export interface RoutingDefaults {
   /** Used when the request names no model. */
   readonly model?: string
+  /** Used instead when it wants images. */
+  readonly imageModel?: string
   /** Preferences of key and workspace; see `compileDemand` for how they combine with the caller's. */
   readonly provider?: ProviderPreferences | null
   /** `routing.cooldown: false` plans as if nothing were known of any endpoint's health. */
@@ -45,6 +47,10 @@ export interface PlanInput {
   readonly ownKeys?: (endpoint: Endpoint) => OwnKeyUse | undefined
   /** Set when another part of the gateway chose the model (auto, pareto, fusion, ...). */
   readonly strategy?: CallTrace['strategy']
+  /** What can be done to the request for endpoints that cannot take it as it is. */
+  readonly adaptation?: Pick<Adaptation, 'modalities' | 'shortensUpTo'> | undefined
+  /** Why an endpoint may not serve the call (`call.admits`). */
+  readonly admits?: Demand['admits']
   /** `estimateRequest(request)`, when it is known already. */
   readonly estimate?: RequestEstimate
 }
@@ -62,6 +68,8 @@ export interface PlannedAttempt {
   readonly state: EndpointState
   /** Parameters of the request this endpoint does not support. */
   readonly dropped: readonly string[]
+  /** It takes the request only after its adaptation. */
+  readonly adapt: boolean
   /** Why it stands where it stands, in words. */
   readonly notes: readonly string[]
   /** What it was balanced and sorted by: USD for a million prompt plus a million completion tokens. */
@@ -119,7 +127,8 @@ export function planRoute(input: PlanInput): Plan {
   const estimate = input.estimate ?? estimateRequest(request)
   let demand: Demand
   try {
-    demand = compileDemand(request, estimate, defaults?.provider, input.now)
+    demand = compileDemand(request, estimate, defaults?.provider, input.now, input.adaptation)
+    if (input.admits !== undefined) demand = { ...demand, admits: input.admits }
   } catch (error) {
     return failed(requested, strategy, candidatesOf(resolved), estimate, asGatewayError(error))
   }
@@ -138,11 +147,14 @@ export function planRoute(input: PlanInput): Plan {
     ownKeys: input.ownKeys,
   }
   let relaxed = false
-  let selections = groups.map((group) => select(context, group, false))
+  let selections = groups.map((group) => {
+    const asItIs = select(context, group, SLACK.none)
+    return asItIs.ranked.length > 0 ? asItIs : select(context, group, SLACK.adapted)
+  })
   if (selections.every(({ ranked }) => ranked.length === 0)) {
     // The estimate alone never refuses a request: when nothing else is left, the upstream decides whether the prompt fits.
     relaxed = true
-    selections = groups.map((group) => select(context, group, true))
+    selections = groups.map((group) => select(context, group, SLACK.relaxed))
   }
   const order = arrange(selections, demand)
   const rejected = new LazyMap(() => rejections(selections, demand, order))
@@ -153,13 +165,15 @@ export function planRoute(input: PlanInput): Plan {
   return { ...base, attempts, params: paramsOf(attempts, unknown, relaxed) }
 }
 
-function modelNames(request: ModelRequest, defaults: RoutingDefaults | undefined): readonly string[] {
+/** The models a request asks for, the first first; none when neither it nor the defaults name one. */
+export function modelNames(request: ModelRequest, defaults: Pick<RoutingDefaults, 'model' | 'imageModel'> | undefined): readonly string[] {
   const names: string[] = []
   const add = (name: unknown): void => {
     if (typeof name === 'string' && name !== '' && !names.includes(name) && names.length < MAX_MODELS) names.push(name)
   }
   add(request.model)
   for (const name of request.models ?? []) add(name)
+  if (names.length === 0 && request.modalities?.includes('image') === true) add(defaults?.imageModel)
   if (names.length === 0) add(defaults?.model)
   return names
 }
@@ -212,6 +226,8 @@ function toAttempt(ranked: Ranked, demand: Demand): PlannedAttempt {
   if (state === 'outage') (notes ??= []).push('failed in the last 30 seconds')
   if (state === 'benched') (notes ??= []).push('cooling down')
   if (state === 'probe') (notes ??= []).push('probes whether it has recovered')
+  const adapt = suitsOnlyAdapted(demand, group.columns, index)
+  if (adapt) (notes ??= []).push('gets the request as plugins adapt it')
   return {
     endpoint,
     model: endpoint.model,
@@ -221,6 +237,7 @@ function toAttempt(ranked: Ranked, demand: Demand): PlannedAttempt {
     pinned: ranked.pinned,
     state,
     dropped: droppedParameters(demand, group.columns.supports[index]!),
+    adapt,
     notes: notes ?? NO_NOTES,
     price: ranked.price,
   }

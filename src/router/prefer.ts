@@ -1,4 +1,5 @@
-import type { Parameter } from '../core/endpoint.ts'
+import type { Adaptation } from '../core/call.ts'
+import type { Endpoint, Parameter } from '../core/endpoint.ts'
 import { GatewayError } from '../core/error.ts'
 import type { ModelRequest, Percentiles, ProviderPreferences, SortKey } from '../core/request.ts'
 import { modalityBit, parameterBit, POLICY } from './columns.ts'
@@ -23,6 +24,8 @@ export interface MaxPrice {
 
 /** The request and its preferences, compiled once per plan: what the filter compares endpoints with. */
 export interface Demand {
+  /** Why an endpoint may not serve the call, whatever was asked. */
+  readonly admits?: ((endpoint: Endpoint) => string | undefined) | undefined
   /** Each list must name the endpoint: the caller's, and the workspace's or key's as a ceiling. */
   readonly only: readonly Slugs[]
   readonly ignore: Slugs | undefined
@@ -45,6 +48,10 @@ export interface Demand {
   /** Parameters that choose between the endpoints of a model: tools, structured output, verbosity. Most important first. */
   readonly soft: readonly Requirement[]
   readonly inputs: number
+  /** Modality bits that endpoints without them get in another form. */
+  readonly adaptableInputs: number
+  /** Tokens: prompts are shortened to windows up to this. */
+  readonly shortensUpTo: number
   readonly outputs: number
   readonly inputTokens: number
   readonly leastTokens: number
@@ -192,6 +199,8 @@ function pick<K extends keyof ProviderPreferences>(
   return own[name] ?? base[name] ?? undefined
 }
 
+const bitsOf = (modalities: readonly string[]): number => modalities.reduce((mask, modality) => mask | modalityBit(modality), 0)
+
 /**
  * Merges the caller's preferences with those of key and workspace and compiles them. Restrictions add up (`only` narrows, `ignore`
  * grows, `deny` and `zdr` stay, the lower price counts); everything else of the caller replaces the default.
@@ -202,6 +211,7 @@ export function compileDemand(
   estimate: RequestEstimate,
   defaults: ProviderPreferences | null | undefined,
   now: number,
+  adaptation?: Pick<Adaptation, 'modalities' | 'shortensUpTo'>,
 ): Demand {
   const own = request.provider ?? {}
   const base = defaults ?? {}
@@ -229,7 +239,9 @@ export function compileDemand(
     requirements: all,
     soft,
     inputs: estimate.inputs,
-    outputs: (request.modalities ?? []).reduce((mask, modality) => mask | modalityBit(modality), 0),
+    adaptableInputs: estimate.inputs === 0 || adaptation === undefined ? 0 : bitsOf(adaptation.modalities),
+    shortensUpTo: adaptation?.shortensUpTo ?? 0,
+    outputs: bitsOf(request.modalities ?? []),
     inputTokens: estimate.inputTokens,
     leastTokens: estimate.leastTokens,
     maxOutputTokens: request.max_output_tokens ?? 0,

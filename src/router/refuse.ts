@@ -25,10 +25,12 @@ export function rejections(selections: readonly Selection[], demand: Demand, ord
 const LISTED = 6
 const MAX_MESSAGE = 900
 
-/** 404 that lists who serves the models and what excluded each; 400 when the prompt is beyond doubt too long for all that remain. */
+/** 404 that lists who serves the models and what excluded each; 403 when guardrails alone did; 400 when the prompt is beyond doubt too long for all that remain. */
 export function nothingLeft(requested: string, selections: readonly Selection[], demand: Demand): GatewayError {
   let longest = 0
   let tooLong = true
+  let guarded = false
+  let forbidden = true
   let total = 0
   const lines: string[] = []
   for (const selection of selections) {
@@ -39,6 +41,8 @@ export function nothingLeft(requested: string, selections: readonly Selection[],
       const code = rejectionOf(selection, demand, i)
       if (code === REJECTION.contextCertain) longest = Math.max(longest, context[i]!)
       else if (code !== REJECTION.variant && code !== REJECTION.tierNotAsked) tooLong = false
+      if (code !== REJECTION.variant && code !== REJECTION.tierNotAsked && code !== REJECTION.guardrail) forbidden = false
+      guarded ||= code === REJECTION.guardrail
       if (lines.length === LISTED) continue
       const { tag, model } = endpoints[i]!
       lines.push(`${tag}${selections.length > 1 ? ` (${model})` : ''}: ${describeRejection(code, demand, group, i)}`)
@@ -52,7 +56,9 @@ export function nothingLeft(requested: string, selections: readonly Selection[],
   }
   const more = total - lines.length
   const served = lines.length === 0 ? 'No endpoint serves it.' : `${lines.join('; ')}${more > 0 ? `; and ${more} more` : ''}.`
-  return new GatewayError('not_found', `No endpoint can serve "${requested}" as requested. ${served}`.slice(0, MAX_MESSAGE))
+  const message = `No endpoint can serve "${requested}" as requested. ${served}`.slice(0, MAX_MESSAGE)
+  if (guarded && forbidden) return new GatewayError('permission_denied', message, { failover: 'never', metadata: { reason: 'guardrail' } })
+  return new GatewayError('not_found', message)
 }
 
 /** 404 for names nobody serves, with what may have been meant. */

@@ -1,6 +1,6 @@
 import { TIER } from './columns.ts'
 import { missingSoft, rejectEndpoint, REJECTION } from './filter.ts'
-import type { Group, Rejection } from './filter.ts'
+import type { Group, Rejection, Slack } from './filter.ts'
 import type { Ranked } from './places.ts'
 import type { Demand } from './prefer.ts'
 import { rankGroup } from './rank.ts'
@@ -15,14 +15,14 @@ export interface Selection {
   readonly flexOnly: boolean
   /** Only the first endpoint may be tried. */
   readonly topOnly: boolean
-  /** Windows too short by the estimate were let through. */
-  readonly relaxed: boolean
+  /** What was let through. */
+  readonly slack: Slack
 }
 
 let usable = new Int32Array(64)
 
 /** Filters one model's endpoints, settles what depends on their neighbours, and ranks what is left. */
-export function select(context: RankContext, group: Group, relax: boolean): Selection {
+export function select(context: RankContext, group: Group, slack: Slack): Selection {
   const { demand } = context
   const { columns } = group
   const size = columns.endpoints.length
@@ -30,7 +30,7 @@ export function select(context: RankContext, group: Group, relax: boolean): Sele
   let count = 0
   let missing = Infinity
   for (let i = 0; i < size; i++) {
-    if (rejectEndpoint(demand, group, i, relax) !== REJECTION.none) continue
+    if (rejectEndpoint(demand, group, i, slack) !== REJECTION.none) continue
     usable[count++] = i
     if (demand.soft.length > 0) missing = Math.min(missing, missingSoft(demand, columns.supports[i]!))
   }
@@ -52,13 +52,13 @@ export function select(context: RankContext, group: Group, relax: boolean): Sele
   const ranked = rankGroup(context, group, usable, count)
   const topOnly = !demand.allowFallbacks && demand.order === undefined
   if (topOnly && ranked.length > 1) ranked.length = 1
-  return { group, ranked, missing: count > 0 ? missing : Infinity, flexOnly, topOnly, relaxed: relax }
+  return { group, ranked, missing: count > 0 ? missing : Infinity, flexOnly, topOnly, slack }
 }
 
 /** Why an endpoint is not among the ranked; `none` for one that only came too late for a place. */
 export function rejectionOf(selection: Selection, demand: Demand, i: number): Rejection {
   const { group } = selection
-  const code = rejectEndpoint(demand, group, i, selection.relaxed)
+  const code = rejectEndpoint(demand, group, i, selection.slack)
   if (code !== REJECTION.none) return code
   if (demand.soft.length > 0 && missingSoft(demand, group.columns.supports[i]!) !== selection.missing) return REJECTION.softParameters
   if (selection.flexOnly && group.columns.tier[i] !== TIER.flex) return REJECTION.flexOnly

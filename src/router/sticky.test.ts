@@ -8,6 +8,7 @@ import { hash64, sampleText, unitHash } from './hash.ts'
 import { planRoute } from './plan.ts'
 import { createSticky, pinTtl } from './sticky.ts'
 import type { PinStore } from './sticky.ts'
+import { verifies } from '../../e2e/requirements.ts'
 
 const clock = manualClock()
 const chat = (...messages: readonly (readonly [role: 'system' | 'user' | 'assistant' | 'developer', text: string])[]): ModelRequest => ({
@@ -39,7 +40,7 @@ describe('the session key', () => {
     expect(id(keyed)).toBe(id({ input: [], prompt_cache_key: 'p' }))
     expect(sticky.open('w', full)?.explicit).toBe(true)
   })
-  it('is else the first system or developer message and the first other one', () => {
+  it(verifies('P25', 'is else the first system or developer message and the first other one'), () => {
     const opening = id(chat(['system', 'be brief'], ['user', 'hi']))
     expect(id(chat(['system', 'be brief'], ['user', 'hi'], ['assistant', 'yes?'], ['user', 'more']))).toBe(opening)
     expect(id(chat(['developer', 'be brief'], ['user', 'hi']))).toBe(opening)
@@ -49,7 +50,7 @@ describe('the session key', () => {
     expect(sticky.open('w', chat(['user', 'hi']))?.explicit).toBe(false)
     expect(sticky.open('w', chat(['system', 'alone']))).toBeUndefined()
   })
-  it('belongs to a workspace, and a made-up key never meets an explicit one', () => {
+  it(verifies('F7', 'P25', 'belongs to a workspace, and a made-up key never meets an explicit one'), () => {
     expect(id({ input: [], session_id: 's' }, undefined, 'w1')).not.toBe(id({ input: [], session_id: 's' }, undefined, 'w2'))
     expect(id({ input: [], session_id: '\u0000hi' })).not.toBe(id(chat(['user', 'hi'])))
   })
@@ -133,7 +134,7 @@ describe('pins', () => {
     sticky.succeeded(session, served('b'))
     expect(session.pinned('m')).toBe('b')
   })
-  it('ends ten minutes after its last use', () => {
+  it(verifies('P24', 'ends ten minutes after its last use'), () => {
     const { time, sticky } = setup()
     const session = sticky.open('w', keyed)!
     sticky.succeeded(session, served('a'))
@@ -145,7 +146,7 @@ describe('pins', () => {
     expect(session.pinned('m')).toBeUndefined()
     expect(sticky.size).toBe(0)
   })
-  it('lives as long as the cache the request declares', () => {
+  it(verifies('P24', 'lives as long as the cache the request declares'), () => {
     expect(pinTtl({ input: [] })).toBe(10 * MINUTE)
     expect(pinTtl({ input: [], cache_control: { type: 'ephemeral', ttl: '5m' } })).toBe(10 * MINUTE)
     expect(pinTtl({ input: [], cache_control: { type: 'ephemeral', ttl: '1h' } })).toBe(60 * MINUTE)
@@ -161,14 +162,26 @@ describe('pins', () => {
     expect(sticky.size).toBe(3)
     expect(sessions.map((session) => session.pinned('m'))).toEqual([undefined, 'a', 'a', 'a'])
   })
-  it('shares pins through a store, and does without a store that is slow or broken', async () => {
+  it('shares pins through a store, hears of those that move, and does without a store that is slow or broken', async () => {
     const shared = new Map<string, string>()
+    let tell: (pin: { readonly key: string; readonly endpointId: string }) => void = () => undefined
     const store: PinStore = { get: async (key) => shared.get(key), set: (key, id) => void shared.set(key, id) }
     const [here, there] = [setup({ store }).sticky, setup({ store }).sticky]
     here.succeeded(here.open('w', keyed)!, served('a'))
     const session = there.open('w', keyed)!
     await there.load(session, ['m'])
     expect(session.pinned('m')).toBe('a')
+
+    const follower = setup({ store: { ...store, listen: (handler) => void (tell = handler) } }).sticky
+    const followed = follower.open('w', keyed)!
+    await follower.load(followed, ['m'])
+    const moves: boolean[] = []
+    const mover = setup({ store: { ...store, set: (_key, _id, _ttl, moved) => void moves.push(moved) } }).sticky
+    for (const endpoint of ['a', 'a', 'b']) mover.succeeded(mover.open('w', keyed)!, served(endpoint))
+    expect(moves).toEqual([false, false, true])
+    tell({ key: `${followed.id}/m`, endpointId: 'b' })
+    tell({ key: `${followed.id}/unknown`, endpointId: 'b' })
+    expect([followed.pinned('m'), followed.pinned('unknown'), follower.size]).toEqual(['b', undefined, 1])
 
     const hanging = createSticky({ clock, limitMs: 5, store: { get: () => new Promise(() => undefined), set: () => undefined } })
     await hanging.load(hanging.open('w', keyed)!, ['m'])

@@ -7,7 +7,10 @@ import type { RankSession } from './rank.ts'
 export interface PinStore {
   /** Endpoint id, or undefined. */
   get(key: string, signal: AbortSignal): Promise<string | undefined>
-  set(key: string, endpointId: string, ttlMs: number): void
+  /** `moved`: the session was pinned elsewhere before, and other processes may still think so. */
+  set(key: string, endpointId: string, ttlMs: number, moved: boolean): void
+  /** Calls back with pins that other processes moved. */
+  listen?(handler: (pin: { readonly key: string; readonly endpointId: string }) => void): void
 }
 
 /** The session of one call. */
@@ -82,6 +85,11 @@ export function createSticky(options: StickyOptions): Sticky {
     pins.set(key, { endpointId, until: clock.now() + ttlMs })
   }
 
+  store?.listen?.(({ key, endpointId }) => {
+    const pin = find(key)
+    if (pin !== undefined) pin.endpointId = endpointId
+  })
+
   return {
     open(workspaceId, request, sessionId) {
       const explicit = nonEmpty(request.session_id) ?? nonEmpty(sessionId) ?? nonEmpty(request.prompt_cache_key)
@@ -122,9 +130,10 @@ export function createSticky(options: StickyOptions): Sticky {
       if (manual) return
       const key = `${session.id}/${served.model}`
       // Without a key of the caller's own a session starts with the first proof that there is a cache to keep.
-      if (!session.explicit && served.cachedTokens <= 0 && find(key) === undefined) return
+      const before = find(key)?.endpointId
+      if (!session.explicit && served.cachedTokens <= 0 && before === undefined) return
       put(key, served.endpointId, session.ttlMs)
-      store?.set(key, served.endpointId, session.ttlMs)
+      store?.set(key, served.endpointId, session.ttlMs, before !== undefined && before !== served.endpointId)
     },
     get size() {
       return pins.size
