@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { randomId } from '../lib/id.ts'
 import { Secret } from '../lib/secret.ts'
 import { generateKey, hashKey, labelOf } from './api-key.ts'
+import { verifies } from '../../e2e/requirements.ts'
 
 describe('an API key', () => {
   it.each([
@@ -13,7 +14,7 @@ describe('an API key', () => {
     expect(new Set(keys).size).toBe(50)
   })
 
-  it('is known by its SHA-256', () => {
+  it(verifies('F4', 'is known by its SHA-256'), () => {
     expect(hashKey('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
   })
 

@@ -11,6 +11,12 @@ export interface DataDirectory {
   readonly databaseFile: string
   /** Keys as hashes, for a start without the database. */
   readonly lastKnownGoodFile: string
+  /** Callers' own provider keys, sealed, for the same. */
+  readonly ownKeysFile: string
+  /** The same for guardrails. */
+  readonly guardrailsFile: string
+  /** What presets set was, sealed. */
+  readonly presetsFile: string
   readonly secretKey: Buffer
   /** Where the secret key comes from; `created` at the first start without one. */
   readonly secretKeySource: 'environment' | 'file' | 'created'
@@ -37,7 +43,14 @@ export async function openDataDirectory({ path, secretKey }: DataDirectoryOption
   } catch (error) {
     throw unusable(absolute, 'cannot be made', error)
   }
-  const files = { path: absolute, databaseFile: join(absolute, 'signalbox.db'), lastKnownGoodFile: join(absolute, 'last-known-good.json') }
+  const files = {
+    path: absolute,
+    databaseFile: join(absolute, 'signalbox.db'),
+    lastKnownGoodFile: join(absolute, 'last-known-good.json'),
+    ownKeysFile: join(absolute, 'last-known-own-keys.json'),
+    guardrailsFile: join(absolute, 'last-known-guardrails.json'),
+    presetsFile: join(absolute, 'last-known-presets.json'),
+  }
   if (secretKey) return { ...files, secretKey: parseSecretKey(secretKey, 'SIGNALBOX_SECRET_KEY'), secretKeySource: 'environment' }
 
   const file = join(absolute, SECRET_KEY_FILE)

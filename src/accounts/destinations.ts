@@ -28,13 +28,15 @@ export interface DestinationAccountsOptions {
   readonly newId?: () => string
   readonly test: (destination: DestinationRecord) => Promise<TestResult>
   readonly sendTest: (destination: DestinationRecord) => Promise<TestResult>
+  /** The operator's: every destination is in privacy mode, and nobody may change that. */
+  readonly privacyLocked?: boolean
   /** Told after every change: whoever keeps a copy should look. */
   readonly onChange?: () => void
 }
 
 /** The rules of destinations: what may be written, what may be read, and who may do either. */
 export function createDestinationAccounts(options: DestinationAccountsOptions): DestinationAccounts {
-  const { store, outbox, encryption, types, clock, newId = randomUUID, onChange = () => undefined } = options
+  const { store, outbox, encryption, types, clock, newId = randomUUID, privacyLocked = false, onChange = () => undefined } = options
 
   const need = async (id: string, scope: string | undefined): Promise<StoredDestination> => {
     const stored = await store.get(id, scope)
@@ -42,14 +44,14 @@ export function createDestinationAccounts(options: DestinationAccountsOptions): 
     return stored
   }
   const typeOf = (name: string): Destination => findType(types, name)
-  const view = (record: DestinationRecord): DestinationView => toView(record, types.get(record.type))
+  const view = (record: DestinationRecord): DestinationView => toView(record, types.get(record.type), privacyLocked)
   const open = (stored: StoredDestination): DestinationRecord => openDestination(encryption, stored)
   const checkFilter = (rules: unknown): FilterRules | null =>
     rules === null || rules === undefined ? null : checked(options.filterRules, rules, 'filter_rules')
 
   const create = async (wanted: NewDestination): Promise<DestinationView> => {
     const type = typeOf(wanted.type)
-    checkFields(wanted)
+    checkFields(wanted, privacyLocked)
     const config = checkConfig(type, wanted.config)
     if ((await options.workspaces.get(wanted.workspaceId)) === undefined) throw invalid('workspace_id', 'there is no such workspace')
     const id = newId()
@@ -66,7 +68,7 @@ export function createDestinationAccounts(options: DestinationAccountsOptions): 
       apiKeyHashes: wanted.apiKeyHashes ?? null,
       filterRules: checkFilter(wanted.filterRules),
       samplingRate: wanted.samplingRate ?? 1,
-      privacyMode: wanted.privacyMode ?? false,
+      privacyMode: wanted.privacyMode ?? privacyLocked,
       broadcast: { cost: broadcast.cost ?? false, identity: broadcast.identity ?? false, requestContext: broadcast.requestContext ?? false },
       revision: 1,
       createdAt: now,
@@ -96,7 +98,7 @@ export function createDestinationAccounts(options: DestinationAccountsOptions): 
   }
 
   const update = async (id: string, change: DestinationChange, scope?: string): Promise<DestinationView> => {
-    checkFields(change)
+    checkFields(change, privacyLocked)
     const stored = await need(id, scope)
     const updated = await store.update(id, stored.workspaceId, toPatch(open(stored), change), stored.revision)
     if (updated === undefined) throw notFound()
@@ -146,8 +148,8 @@ function findType(types: DestinationAccountsOptions['types'], name: string): Des
 }
 
 /** Of a type that is gone from this build nothing is safe to show: its list of secrets went with it. */
-function toView({ revision: _revision, ...rest }: DestinationRecord, type: Destination | undefined): DestinationView {
-  return { ...rest, config: type === undefined ? {} : maskConfig(rest.config, type.secrets) }
+function toView({ revision: _revision, ...rest }: DestinationRecord, type: Destination | undefined, privacyLocked: boolean): DestinationView {
+  return { ...rest, privacyMode: privacyLocked || rest.privacyMode, config: type === undefined ? {} : maskConfig(rest.config, type.secrets) }
 }
 
 /** Only existing keys of the group change. */
@@ -159,7 +161,8 @@ function mergeBroadcast(before: DestinationRecord['broadcast'], change: NonNulla
   }
 }
 
-function checkFields({ name, apiKeyHashes, samplingRate }: DestinationChange): void {
+function checkFields({ name, apiKeyHashes, samplingRate, privacyMode }: DestinationChange, privacyLocked: boolean): void {
+  if (privacyLocked && privacyMode === false) throw new GatewayError('permission_denied', 'Privacy settings are locked')
   if (name !== undefined && (name.trim() === '' || name.length > MAX_NAME_CHARS))
     throw invalid('name', `1 to ${MAX_NAME_CHARS} characters are expected`)
   if (apiKeyHashes?.length === 0) throw invalid('api_key_hashes', 'null or at least one hash is expected')

@@ -6,6 +6,7 @@ import type { FactStore } from '../core/store.ts'
 import { Secret } from '../lib/secret.ts'
 import { createStore } from '../store/index.ts'
 import { createEncryption, generateSecretKey, parseSecretKey, verifySecretKey } from './encryption.ts'
+import { verifies } from '../../e2e/requirements.ts'
 
 const newKey = () => randomBytes(32)
 const canary = new Secret('canary-secret-text')
@@ -34,7 +35,7 @@ describe('an envelope', () => {
     expect(() => encryption.open(envelope, 'destination:2')).toThrow('cannot be decrypted')
   })
 
-  it('does not open when any character is changed, removed or added', () => {
+  it(verifies('G2', 'does not open when any character is changed, removed or added'), () => {
     const envelope = encryption.seal(canary, 'c')
     for (let i = 0; i < envelope.length; i++) {
       for (const other of ['A', 'b', '-', '=', '.', ' ']) {
@@ -65,7 +66,7 @@ describe('an envelope', () => {
     }
   })
 
-  it('does not open with another master key, and says which one it wants', () => {
+  it(verifies('G2', 'does not open with another master key, and says which one it wants'), () => {
     const envelope = encryption.seal(canary, 'c')
     const other = createEncryption({ current: newKey() })
     expect(() => other.open(envelope, 'c')).toThrow(encryption.keyId)
@@ -116,7 +117,7 @@ describe('the canary of the secret key', () => {
     await store.close()
   }
 
-  it('lets the same key start again and refuses any other, in one sentence', () =>
+  it(verifies('G2', 'lets the same key start again and refuses any other, in one sentence'), () =>
     withFacts(async (facts) => {
       const encryption = createEncryption({ current: newKey() })
       await verifySecretKey(encryption, facts)
@@ -126,7 +127,8 @@ describe('the canary of the secret key', () => {
         errorType: 'precondition_failed',
         message: `The secret key (${other.keyId}) is not the one the secrets in this database are encrypted with (${encryption.keyId}): set SIGNALBOX_SECRET_KEY, or secret.key in the data directory, to that key`,
       })
-    }))
+    }),
+  )
 
   it('moves to the new key of a rotation, and the old one is refused from then on', () =>
     withFacts(async (facts) => {

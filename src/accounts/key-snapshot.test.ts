@@ -11,6 +11,7 @@ import { hashKey } from './api-key.ts'
 import { environmentKeys } from './bootstrap.ts'
 import { createKeySnapshot, type KeySnapshot, type KeySnapshotOptions, type SnapshotEvent } from './key-snapshot.ts'
 import { createLastKnownGood } from './last-known-good.ts'
+import { verifies } from '../../e2e/requirements.ts'
 
 const SECRET = 'sk-sb-v1-the-key-itself'
 const keyOf = (overrides: Partial<ApiKey> = {}) => sampleKey(hashKey(SECRET), { name: 'laptop', creatorUserId: 'user-1', ...overrides })
@@ -98,7 +99,7 @@ describe('the key snapshot', () => {
     expect(attempt(snapshot, bearer)).toBe(reason)
   })
 
-  it('lets a key expire to the millisecond, without asking anybody', async () => {
+  it(verifies('F6', 'lets a key expire to the millisecond, without asking anybody'), async () => {
     await store.keys.insert(keyOf({ expiresAt: Date.now() + 1_000 }))
     const snapshot = createSnapshot()
     await snapshot.start()
@@ -129,7 +130,7 @@ describe('the key snapshot', () => {
       expect(attempt(snapshot)).toBe('revoked')
     })
 
-    it('a revocation within five seconds even when a look gets lost on the way', async () => {
+    it(verifies('F6', 'a revocation within five seconds even when a look gets lost on the way'), async () => {
       await store.keys.insert(keyOf())
       const snapshot = createSnapshot()
       await snapshot.start()
@@ -177,7 +178,7 @@ describe('the key snapshot', () => {
   })
 
   describe('when the database goes away', () => {
-    it('keeps known keys in force, says so once, and recovers by itself', async () => {
+    it(verifies('P6', 'I1', 'keeps known keys in force, says so once, and recovers by itself'), async () => {
       await store.keys.insert(keyOf())
       const snapshot = createSnapshot()
       await snapshot.start()
@@ -192,7 +193,7 @@ describe('the key snapshot', () => {
       expect(events.map(({ type }) => type)).toEqual(['database-lost', 'database-back'])
     })
 
-    it.each(['fails', 'hangs'] as const)('and %s, never calls a key wrong that it cannot ask about', async (fault) => {
+    it.each(['fails', 'hangs'] as const)(verifies('P6', 'I1', 'and %s, never calls a key wrong that it cannot ask about'), async (fault) => {
       const snapshot = createSnapshot()
       await snapshot.start()
       expect(attempt(snapshot)).toBe('unknown')

@@ -17,7 +17,7 @@ export interface KeySnapshotOptions {
   readonly clock: Clock
   /** Keys named by the operator's environment: they serve even before the database was ever reached. */
   readonly environmentKeys?: readonly ApiKey[]
-  readonly lastKnownGood?: LastKnownGood
+  readonly lastKnownGood?: LastKnownGood<KnownAccounts>
   readonly onEvent?: (event: SnapshotEvent) => void
   readonly timing?: Partial<SnapshotTiming>
 }

@@ -1,5 +1,7 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
-import type { ApiKey, Workspace } from '../core/store.ts'
+import type { GuardrailAssignment, StoredGuardrail } from '../core/guardrail.ts'
+import type { ActivePreset } from '../core/preset.ts'
+import type { ApiKey, StoredOwnKey, Workspace } from '../core/store.ts'
 import { randomId } from '../lib/id.ts'
 
 /** What a start without the database needs: hashes and names, never a key. */
@@ -9,20 +11,51 @@ export interface KnownAccounts {
   readonly workspaces: readonly Workspace[]
 }
 
-export interface LastKnownGood {
+/** Callers' own provider keys as the database has them: sealed. */
+export interface KnownOwnKeys {
+  readonly ownKeys: readonly StoredOwnKey[]
+}
+
+/** Guardrails: what they forbid stays forbidden without the database. */
+export interface KnownGuardrails {
+  readonly guardrails: readonly StoredGuardrail[]
+  readonly assignments: readonly GuardrailAssignment[]
+}
+
+/** Presets in force, as the database has them: what they set is sealed. */
+export interface KnownPresets {
+  readonly presets: readonly ActivePreset[]
+}
+
+export interface LastKnownGood<Known> {
   /** Undefined when there is none or it cannot be used. */
-  read(): Promise<KnownAccounts | undefined>
+  read(): Promise<Known | undefined>
   /** Replaces the file in one step, so that a crash leaves the old one or the new one. Rejects when the disk refuses. */
-  write(known: KnownAccounts): Promise<void>
+  write(known: Known): Promise<void>
 }
 
 const FORMAT = 1
 
-export function createLastKnownGood(file: string): LastKnownGood {
+export const createLastKnownGood = (file: string): LastKnownGood<KnownAccounts> => createKnownFile(file, parseAccounts)
+
+export const createKnownOwnKeys = (file: string): LastKnownGood<KnownOwnKeys> => createKnownFile(file, parseOwnKeys)
+
+export const createKnownGuardrails = (file: string): LastKnownGood<KnownGuardrails> => createKnownFile(file, parseGuardrails)
+
+export const createKnownPresets = (file: string): LastKnownGood<KnownPresets> => createKnownFile(file, parsePresets)
+
+/** One JSON file of what was last read from the database, the owner's alone. `parse` answers undefined for what is not of its kind. */
+export function createKnownFile<Known extends object>(
+  file: string,
+  parse: (fields: { readonly [name: string]: unknown }) => Known | undefined,
+): LastKnownGood<Known> {
   return {
     read: async () => {
       try {
-        return parse(JSON.parse(await readFile(file, 'utf8')))
+        const value: unknown = JSON.parse(await readFile(file, 'utf8'))
+        if (typeof value !== 'object' || value === null) return undefined
+        const fields = value as { readonly [name: string]: unknown }
+        return fields['format'] === FORMAT ? parse(fields) : undefined
       } catch {
         return undefined
       }
@@ -40,11 +73,26 @@ export function createLastKnownGood(file: string): LastKnownGood {
   }
 }
 
-function parse(value: unknown): KnownAccounts | undefined {
-  if (typeof value !== 'object' || value === null) return undefined
-  const { format, version, keys, workspaces } = value as Record<string, unknown>
-  if (format !== FORMAT || typeof version !== 'number' || !isListOf(keys, 'hash') || !isListOf(workspaces, 'id')) return undefined
+function parseAccounts({ version, keys, workspaces }: { readonly [name: string]: unknown }): KnownAccounts | undefined {
+  if (typeof version !== 'number' || !isListOf(keys, 'hash') || !isListOf(workspaces, 'id')) return undefined
   return { version, keys: keys as unknown as readonly ApiKey[], workspaces: workspaces as unknown as readonly Workspace[] }
+}
+
+function parseOwnKeys({ ownKeys }: { readonly [name: string]: unknown }): KnownOwnKeys | undefined {
+  return isListOf(ownKeys, 'id') ? { ownKeys: ownKeys as unknown as readonly StoredOwnKey[] } : undefined
+}
+
+function parseGuardrails({ guardrails, assignments }: { readonly [name: string]: unknown }): KnownGuardrails | undefined {
+  if (!isListOf(guardrails, 'id') || !isListOf(assignments, 'keyHash')) return undefined
+  return { guardrails: guardrails as unknown as readonly StoredGuardrail[], assignments: assignments as unknown as readonly GuardrailAssignment[] }
+}
+
+function parsePresets({ presets }: { readonly [name: string]: unknown }): KnownPresets | undefined {
+  if (!Array.isArray(presets)) return undefined
+  const entries: readonly unknown[] = presets
+  const parts = (name: 'preset' | 'version'): readonly unknown[] =>
+    entries.map((entry) => (entry as { readonly [part: string]: unknown } | null)?.[name])
+  return isListOf(parts('preset'), 'slug') && isListOf(parts('version'), 'sealed') ? { presets: entries as readonly ActivePreset[] } : undefined
 }
 
 function isListOf(value: unknown, identity: string): value is readonly object[] {

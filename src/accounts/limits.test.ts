@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Owner } from '../core/call.ts'
+import { parseSubject } from '../core/call-limits.ts'
 import type { LimitsConfig } from '../core/config.ts'
+import type { AppliedGuardrail } from '../core/guardrail.ts'
 import { sampleKey, sampleWorkspace } from '../testing/store-contract.ts'
 import { createLimitBook } from './limits.ts'
 
@@ -21,6 +23,26 @@ describe('the limits of a caller', () => {
   it('are none when nobody set any', () => {
     expect(limitsOf({})).toBeUndefined()
     expect(limitsOf({ limit: null, rate_limits: {} }, { budgets: {} })).toBeUndefined()
+  })
+
+  it('come from guardrails, too, counted for each key apart and anew when they change', () => {
+    const strict: AppliedGuardrail = {
+      id: 'g1',
+      name: 'g',
+      scope: 'api-key',
+      rules: { limit_usd: 5, reset_interval: 'daily', include_byok_in_budgets: true },
+    }
+    let applied: readonly AppliedGuardrail[] | undefined = [strict]
+    const book = createLimitBook({ key: () => sampleKey('h'), workspace: () => undefined }, () => config, { of: () => applied })
+    expect(book(owner)).toMatchObject([
+      { kind: 'guardrail', subject: 'key:h+g1+byok', budgets: [{ interval: 'daily', limitUsd: 5 }], includeByok: true },
+    ])
+    expect(parseSubject('key:h+g1+byok')).toEqual({ owner: 'key:h', includeByok: true })
+    expect(parseSubject('key:h+g1')).toEqual({ owner: 'key:h', includeByok: false })
+    applied = [{ ...strict, rules: { limit_usd: 1 } }]
+    expect(book(owner)).toMatchObject([{ subject: 'key:h+g1', budgets: [{ interval: 'lifetime', limitUsd: 1 }] }])
+    applied = undefined
+    expect(book(owner)).toBeUndefined()
   })
 
   it('come from the key, its workspace and the installation, the narrowest first', () => {

@@ -3,6 +3,7 @@ import type { Owner } from '../core/call.ts'
 import { subjectName, type CallLimits, type SubjectLimits } from '../core/call-limits.ts'
 import type { LimitsConfig } from '../core/config.ts'
 import { INTERVALS, type Budget } from '../core/counter.ts'
+import type { AppliedGuardrail, Guardrails } from '../core/guardrail.ts'
 import { budgetsOf, creditLimitOf, rateLimitsOf, resetOf } from '../core/limit-settings.ts'
 import type { ApiKey, Workspace } from '../core/store.ts'
 
@@ -58,6 +59,26 @@ function workspaceLimits(workspace: Workspace): SubjectLimits {
   }
 }
 
+/** What a guardrail lets each key under it spend: figures of their own, beside the key's. */
+function guardrailLimits({ id, rules }: AppliedGuardrail, owner: Owner): readonly SubjectLimits[] {
+  const { limit_usd: limitUsd, reset_interval: interval, include_byok_in_budgets: includeByok = false } = rules
+  if (limitUsd == null) return []
+  return [
+    {
+      kind: 'guardrail',
+      subject: subjectName(`key:${owner.keyHash}`, includeByok, id),
+      revision: 0,
+      budgets: [{ interval: interval ?? 'lifetime', limitUsd }],
+      includeByok,
+    },
+  ]
+}
+
+interface CompiledLimits {
+  readonly limits: CallLimits | undefined
+  readonly guardrails: readonly AppliedGuardrail[] | undefined
+}
+
 /**
  * The limits of a caller, compiled once per owner: the snapshot makes new owners whenever keys or workspaces change, so that one look into a
  * map answers, and for a caller without limits it says so.
@@ -65,8 +86,9 @@ function workspaceLimits(workspace: Workspace): SubjectLimits {
 export function createLimitBook(
   authenticator: Pick<Authenticator, 'key' | 'workspace'>,
   config: () => LimitsConfig,
+  guardrails?: Guardrails,
 ): (owner: Owner) => CallLimits | undefined {
-  let compiled = new WeakMap<Owner, CallLimits | null>()
+  let compiled = new WeakMap<Owner, CompiledLimits>()
   let compiledFor: LimitsConfig | undefined
   return (owner) => {
     const current = config()
@@ -74,20 +96,27 @@ export function createLimitBook(
       compiled = new WeakMap()
       compiledFor = current
     }
-    let limits = compiled.get(owner)
-    if (limits === undefined) {
-      limits = compile(authenticator, owner, current)
-      compiled.set(owner, limits)
+    const applied = guardrails?.of(owner)
+    let known = compiled.get(owner)
+    if (known === undefined || known.guardrails !== applied) {
+      known = { limits: compile(authenticator, owner, current, applied ?? []), guardrails: applied }
+      compiled.set(owner, known)
     }
-    return limits ?? undefined
+    return known.limits
   }
 }
 
-function compile(authenticator: Pick<Authenticator, 'key' | 'workspace'>, owner: Owner, config: LimitsConfig): CallLimits | null {
+function compile(
+  authenticator: Pick<Authenticator, 'key' | 'workspace'>,
+  owner: Owner,
+  config: LimitsConfig,
+  guardrails: readonly AppliedGuardrail[],
+): CallLimits | undefined {
   const key = authenticator.key(owner.keyHash)
   const workspace = authenticator.workspace(owner.workspaceId)
   const all: SubjectLimits[] = []
   if (key !== undefined) all.push(keyLimits(key, config))
+  all.push(...guardrails.flatMap((guardrail) => guardrailLimits(guardrail, owner)))
   if (workspace !== undefined) all.push(workspaceLimits(workspace))
   if (config.credits !== undefined) {
     all.push({
@@ -99,5 +128,5 @@ function compile(authenticator: Pick<Authenticator, 'key' | 'workspace'>, owner:
     })
   }
   const limited = all.filter(isLimited)
-  return limited.length === 0 ? null : limited
+  return limited.length === 0 ? undefined : limited
 }

@@ -7,10 +7,11 @@ import { GatewayError } from '../core/error.ts'
 import type { Store } from '../core/store.ts'
 import { systemClock } from '../lib/clock.ts'
 import { Secret } from '../lib/secret.ts'
-import { createGenerationSink, createStore } from '../store/index.ts'
+import { createGenerationSink, createStore, UNPACKED } from '../store/index.ts'
 import { sampleContent, sampleGeneration } from '../testing/store-contract.ts'
 import { createEncryption } from './encryption.ts'
 import { openAccounts, type Accounts, type AccountsEvent, type AccountsOptions } from './open-accounts.ts'
+import { verifies } from '../../e2e/requirements.ts'
 
 const encryption = createEncryption({ current: Buffer.alloc(32, 1) })
 
@@ -59,7 +60,7 @@ describe('accounts', () => {
   })
 
   describe('without fixed keys', () => {
-    it('make one of each kind at the first start, and only then', async () => {
+    it(verifies('F9', 'make one of each kind at the first start, and only then'), async () => {
       const first = await start()
       expect(generated().map(({ key }) => key.kind)).toEqual(['inference', 'management'])
       const secrets = generated().map(({ secret }) => secret.reveal())
@@ -194,7 +195,7 @@ describe('accounts', () => {
       expect(condition()).toBe(true)
     }
 
-    it('serve the keys of the environment and of the last run, and prepare the database when it comes', async () => {
+    it(verifies('P6', 'I1', 'serve the keys of the environment and of the last run, and prepare the database when it comes'), async () => {
       const before = await start({ apiKey: 'one', managementKey: 'two' })
       const { secret } = await before.keys.create({ name: 'mine', kind: 'inference' })
       await before.snapshot.refresh()
@@ -236,13 +237,13 @@ describe('accounts', () => {
     })
   })
 
-  it('write no key and no secret anywhere: rows, files, events, errors', async () => {
+  it(verifies('G1', 'write no key and no secret anywhere: rows, files, events, errors'), async () => {
     const canaries = { apiKey: 'canary-inference-key-0123456789', managementKey: 'canary-management-key-0123456789' }
     const accounts = await start(canaries)
     const { secret } = await accounts.keys.create({ name: 'mine', kind: 'inference' })
     await store.facts.replace('destination', undefined, encryption.seal(new Secret('canary-destination-secret'), 'destination'))
     accounts.snapshot.authenticate('canary-wrong-key')
-    const sink = createGenerationSink({ store, clock: systemClock })
+    const sink = createGenerationSink({ store, packing: UNPACKED, clock: systemClock })
     sink.record({ generation: sampleGeneration('gen-1'), content: { ...sampleContent, instructions: 'canary-prompt' } })
     await sink.close()
     const errors = await Promise.all([

@@ -5,7 +5,9 @@ import { ownKeyContext } from '../core/secret-context.ts'
 import type { OwnKeyPatch, Store, StoredOwnKey } from '../core/store.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Secret } from '../lib/secret.ts'
-import { createFollower } from './follower.ts'
+import { compileWildcards } from '../lib/wildcard.ts'
+import type { KnownOwnKeys, LastKnownGood } from './last-known-good.ts'
+import { createRememberedCopy } from './remembered-copy.ts'
 
 export interface OwnKeysOptions {
   readonly store: Pick<Store, 'version' | 'ownKeys' | 'workspaces'>
@@ -14,6 +16,8 @@ export interface OwnKeysOptions {
   readonly newId?: () => string
   /** A key that cannot be decrypted is left out; the others serve. */
   readonly onUnreadable?: (id: string, error: unknown) => void
+  /** For a start without the database: without it, who pays for himself would be served at the gateway's expense. */
+  readonly lastKnownGood?: LastKnownGood<KnownOwnKeys>
   readonly pollMs?: number
 }
 
@@ -25,58 +29,18 @@ export interface OwnKeyRing extends OwnKeys, OwnKeyAccounts {
   close(): Promise<void>
 }
 
-const POLL_MS = 2_000
-const FAILED_POLL_MS = 1_000
 const SHOWN_CHARS = 4
 
 export function createOwnKeyRing(options: OwnKeysOptions): OwnKeyRing {
-  const { store, encryption, clock, newId = randomUUID, onUnreadable = () => undefined } = options
+  const { store, encryption, clock, newId = randomUUID, onUnreadable = () => undefined, lastKnownGood } = options
   let byWorkspace = new Map<string, readonly OwnKey[]>()
-  let version: number | undefined
-
-  async function synchronize(): Promise<void> {
-    const current = await store.version()
-    if (current === version) return
-    const stored = await store.ownKeys.list()
-    const next = new Map<string, OwnKey[]>()
-    for (const row of stored) {
-      if (row.disabled) continue
-      const key = decrypt(row)
-      if (key === undefined) continue
-      const list = next.get(row.workspaceId)
-      if (list === undefined) next.set(row.workspaceId, [key])
-      else list.push(key)
-    }
-    byWorkspace = next
-    version = current
-  }
-
-  function decrypt(row: StoredOwnKey): OwnKey | undefined {
-    try {
-      const set = (list: readonly string[] | null): ReadonlySet<string> | null => (list === null ? null : new Set(list))
-      return {
-        id: row.id,
-        provider: row.provider,
-        secret: encryption.open(row.sealed, ownKeyContext(row.id)),
-        isFallback: row.isFallback,
-        allowedModels: set(row.allowedModels),
-        allowedKeyHashes: set(row.allowedKeyHashes),
-        allowedUserIds: set(row.allowedUserIds),
-      }
-    } catch (error) {
-      onUnreadable(row.id, error)
-      return undefined
-    }
-  }
-
-  const follower = createFollower({
-    synchronize,
+  const copy = createRememberedCopy<KnownOwnKeys>({
+    version: () => store.version(),
+    load: async () => ({ ownKeys: await store.ownKeys.list() }),
+    install: ({ ownKeys }) => void (byWorkspace = openAll(ownKeys, encryption, onUnreadable)),
+    lastKnownGood,
     clock,
-    pollMs: options.pollMs ?? POLL_MS,
-    failedPollMs: FAILED_POLL_MS,
-    // The snapshot of API keys reads the same database and says so already.
-    onLost: () => undefined,
-    onBack: () => undefined,
+    pollMs: options.pollMs,
   })
   const need = async (id: string, scope?: string): Promise<StoredOwnKey> => {
     const key = await store.ownKeys.get(id)
@@ -85,15 +49,15 @@ export function createOwnKeyRing(options: OwnKeysOptions): OwnKeyRing {
   }
   /** In force in this process when a change is answered. */
   const changed = async <T>(result: T): Promise<T> => {
-    await follower.refresh().catch(() => undefined)
+    await copy.refresh().catch(() => undefined)
     return result
   }
 
   return {
     of: (workspaceId) => byWorkspace.get(workspaceId),
-    start: () => follower.start(),
-    refresh: () => follower.refresh(),
-    close: () => follower.close(),
+    start: () => copy.start(),
+    refresh: () => copy.refresh(),
+    close: () => copy.close(),
 
     async create(wanted: NewOwnKey) {
       if ((await store.workspaces.get(wanted.workspaceId)) === undefined) throw new GatewayError('not_found', 'There is no such workspace')
@@ -134,6 +98,40 @@ export function createOwnKeyRing(options: OwnKeysOptions): OwnKeyRing {
       if (!(await store.ownKeys.remove(id))) throw notFound()
       await changed(undefined)
     },
+  }
+}
+
+/** The keys that are enabled and can be decrypted, by workspace, in their order. */
+function openAll(
+  stored: readonly StoredOwnKey[],
+  encryption: Encryption,
+  onUnreadable: (id: string, error: unknown) => void,
+): Map<string, readonly OwnKey[]> {
+  const byWorkspace = new Map<string, OwnKey[]>()
+  for (const row of stored) {
+    if (row.disabled) continue
+    try {
+      const key = open(row, encryption)
+      const list = byWorkspace.get(row.workspaceId)
+      if (list === undefined) byWorkspace.set(row.workspaceId, [key])
+      else list.push(key)
+    } catch (error) {
+      onUnreadable(row.id, error)
+    }
+  }
+  return byWorkspace
+}
+
+function open(row: StoredOwnKey, encryption: Encryption): OwnKey {
+  const set = (list: readonly string[] | null): ReadonlySet<string> | null => (list === null ? null : new Set(list))
+  return {
+    id: row.id,
+    provider: row.provider,
+    secret: encryption.open(row.sealed, ownKeyContext(row.id)),
+    isFallback: row.isFallback,
+    allowedModels: row.allowedModels === null ? null : compileWildcards(row.allowedModels),
+    allowedKeyHashes: set(row.allowedKeyHashes),
+    allowedUserIds: set(row.allowedUserIds),
   }
 }
 

@@ -1,4 +1,5 @@
 import type { GeneratedKey } from '../accounts/bootstrap.ts'
+import type { Role } from '../core/config.ts'
 
 const EXAMPLE_MODEL = 'demo/echo'
 
@@ -8,27 +9,36 @@ export interface BannerOptions {
   readonly models: number
   readonly providers: readonly string[]
   readonly dataDir: string
+  readonly role: Role
+  /** Processes that share the port. */
+  readonly workers: number
 }
 
 /** What a newcomer sees after `npm start`: where it listens, the keys that are shown once, and a curl that works as it stands. */
 export function banner(options: BannerOptions): string {
-  const inference = options.generated.find(({ key }) => key.kind === 'inference')
-  const management = options.generated.find(({ key }) => key.kind === 'management')
-  const lines = [`Signalbox listens on ${options.url} (${options.models} models from ${options.providers.join(', ')}; data in ${options.dataDir})`]
-  if (inference !== undefined || management !== undefined) {
-    lines.push('', 'These keys are shown this once; only their hashes are kept:')
-    if (inference !== undefined) lines.push(`  inference   ${inference.secret.reveal()}`)
-    if (management !== undefined) lines.push(`  management  ${management.secret.reveal()}`)
-  }
+  const { url, generated, workers } = options
+  if (options.role === 'worker') return `Signalbox delivers (role worker); probes and metrics on ${url} (data in ${options.dataDir})\n\n`
+  const many = workers > 1 ? ` with ${workers} processes` : ''
+  const lines = [`Signalbox listens on ${url}${many} (${options.models} models from ${options.providers.join(', ')}; data in ${options.dataDir})`]
+  if (generated.length > 0) lines.push('', ...keyLines(generated))
+  const inference = generated.find(({ key }) => key.kind === 'inference')
   const key = inference?.secret.reveal() ?? '$SIGNALBOX_API_KEY'
   lines.push(
     '',
     `Try it${inference === undefined ? ' (with your inference key in SIGNALBOX_API_KEY)' : ''}:`,
     '',
-    `curl -N ${options.url}/api/v1/responses \\`,
+    `curl -N ${url}/api/v1/responses \\`,
     `  -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" \\`,
     `  -d '{"model":"${EXAMPLE_MODEL}","input":"Hello from Signalbox","stream":true}'`,
     '',
   )
   return `${lines.join('\n')}\n`
+}
+
+/** Keys that were made, the only time they can be read. */
+export function keyLines(generated: readonly GeneratedKey[]): readonly string[] {
+  return [
+    'These keys are shown this once; only their hashes are kept:',
+    ...generated.map(({ key, secret }) => `  ${key.kind.padEnd(11)} ${secret.reveal()}`),
+  ]
 }

@@ -4,6 +4,7 @@ import { checkExposure } from '../config/exposure.ts'
 import { loadConfig } from '../config/load.ts'
 import type { Config } from '../core/config.ts'
 import type { Connection } from '../core/provider.ts'
+import { checkDestinationAddresses } from '../destination-addresses.ts'
 import { dialects } from '../dialects/index.ts'
 import { createHttpClient } from '../lib/http-client.ts'
 import { PROVIDERS } from '../providers/index.ts'
@@ -16,6 +17,7 @@ const line = (text: string): void => void process.stdout.write(`${text}\n`)
 
 async function resolved(overrides: Overrides): Promise<{ readonly config: Config; readonly catalog: BuiltCatalog }> {
   const config = await loadConfig(loadOptions(overrides))
+  await checkDestinationAddresses(config)
   return { config, catalog: await buildCatalog(config, PROVIDERS, dialects, process.env) }
 }
 

@@ -7,6 +7,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findUnreachable } from './explain.ts'
+import { verifies } from '../../e2e/requirements.ts'
 
 async function unreachable(file: object): Promise<ReturnType<typeof findUnreachable>> {
   const folder = await mkdtemp(join(tmpdir(), 'signalbox-check-'))
@@ -36,7 +37,7 @@ describe('the proof that every configured fallback can be reached', () => {
     expect(await unreachable({ providers: [provider('acme'), provider('backup')], models })).toEqual([])
   })
 
-  it('names an endpoint whose window is too short for any request', async () => {
+  it(verifies('P27', 'names an endpoint whose window is too short for any request'), async () => {
     const found = await unreachable({
       providers: [provider('acme'), provider('backup')],
       models: [model(endpoint('acme'), endpoint('backup', { context_length: 1 }))],

@@ -8,9 +8,10 @@ import type { ModelRequest } from '../core/request.ts'
 import { dialects } from '../dialects/index.ts'
 import { decodeResponsesRequest } from '../doors/responses/decode-request.ts'
 import { parseJson } from '../lib/json.ts'
+import { openPlugging } from '../plugging.ts'
 import { PROVIDERS } from '../providers/index.ts'
 import { explainPlan, type RouteExplanation } from '../router/explain.ts'
-import { planRoute, type Plan } from '../router/plan.ts'
+import { planRoute, type Plan, type PlanInput } from '../router/plan.ts'
 import type { Overrides } from './overrides.ts'
 import type { ExplainOptions } from './program.ts'
 import { loadOptions } from './serve.ts'
@@ -22,7 +23,9 @@ export async function explain(options: ExplainOptions, overrides: Overrides): Pr
   const config = await loadConfig(loadOptions(overrides))
   const catalog = await buildCatalog(config, PROVIDERS, dialects, process.env)
   const request = await requestOf(options)
-  const explanation = explainPlan(planOf(request, catalog, config), request)
+  const plugging = openPlugging({ config, env: process.env, catalog: () => catalog })
+  const explanation = explainPlan(planOf(request, catalog, config, plugging.reach(request)), request)
+  await plugging.close()
   if (options.json) line(JSON.stringify(explanation, undefined, 2))
   else print(explanation)
   if (explanation.error !== null) process.exitCode = 1
@@ -44,9 +47,9 @@ async function readInput(): Promise<Buffer> {
 }
 
 /** The plan of a request as this configuration makes it, without any memory of earlier calls. */
-function planOf(request: ModelRequest, catalog: BuiltCatalog, config: Config): Plan {
+function planOf(request: ModelRequest, catalog: BuiltCatalog, config: Config, adaptation: PlanInput['adaptation']): Plan {
   const { model } = config.defaults
-  return planRoute({ request, catalog, random: () => 0, now: Date.now(), ...(model === undefined ? {} : { defaults: { model } }) })
+  return planRoute({ request, catalog, random: () => 0, now: Date.now(), adaptation, ...(model === undefined ? {} : { defaults: { model } }) })
 }
 
 function print(explanation: RouteExplanation): void {

@@ -4,4 +4,6 @@ export interface Overrides {
   readonly data?: string
   readonly port?: number
   readonly host?: string
+  readonly role?: string
+  readonly workers?: string
 }

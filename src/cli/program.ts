@@ -55,6 +55,8 @@ export function createProgram(commands: Commands, version: string): Command {
   configured(program.command('serve').description('start the gateway'))
     .option('--port <number>', 'port to listen on (SIGNALBOX_PORT; default 8787)', port)
     .option('--host <address>', 'address to listen on (SIGNALBOX_HOST; default 127.0.0.1)')
+    .option('--role <role>', 'all, gateway (serves and records) or worker (delivers and cleans up) (SIGNALBOX_ROLE; default all)')
+    .option('--workers <number>', 'processes that share the port, auto for one per core (SIGNALBOX_WORKERS; default 1)')
     .action((options: Overrides) => commands.serve(options))
   configured(program.command('check').description('validate the configuration and say what it would serve')).action((options: Overrides) =>
     commands.check(options),

@@ -1,17 +1,23 @@
-import { createApp } from '../app.ts'
+import cluster from 'node:cluster'
+import type { App } from '../app.ts'
 import { checkExposure } from '../config/exposure.ts'
 import { loadConfig, type LoadOptions } from '../config/load.ts'
 import { watchConfig } from '../config/watch.ts'
+import type { Config } from '../core/config.ts'
 import { GatewayError } from '../core/error.ts'
+import { defined } from '../lib/defined.ts'
+import type { Logger } from '../lib/logger.ts'
+import { holdYoungGeneration } from '../lib/young-generation.ts'
 import { createLogger } from '../telemetry/logger.ts'
-import { banner } from './banner.ts'
+import { banner, keyLines } from './banner.ts'
 import type { Overrides } from './overrides.ts'
+import { serveWithWorkers, workersOf } from './serve-workers.ts'
+import { linkToPrimary, type WorkerHandlers, type WorkerLink } from './worker-link.ts'
 
-export function loadOptions(overrides: Overrides): LoadOptions {
-  const { config, data, port, host } = overrides
+export function loadOptions({ config, data, port, host, role, workers }: Overrides): LoadOptions {
   return {
     env: process.env,
-    overrides: { ...(data === undefined ? {} : { dataDir: data }), ...(port === undefined ? {} : { port }), ...(host === undefined ? {} : { host }) },
+    overrides: defined({ dataDir: data, port, host, role, workers }),
     ...(config === undefined ? {} : { file: config }),
   }
 }
@@ -21,23 +27,43 @@ export function loadOptions(overrides: Overrides): LoadOptions {
  * Throws GatewayError with a sentence for the operator when it cannot start.
  */
 export async function serve(overrides: Overrides): Promise<void> {
+  holdYoungGeneration()
   const options = loadOptions(overrides)
   const config = await loadConfig(options)
   const refusal = checkExposure(config)
   if (refusal !== undefined) throw new GatewayError('invalid_request', refusal)
   const logger = createLogger(config.logging)
-  const app = await createApp({ config, env: process.env, logger })
-  const { url } = await listen(() => app.listen(), config.server.port)
-  const catalog = app.catalog()
-  process.stdout.write(
-    banner({
-      url,
-      generated: app.boot.generated,
-      models: catalog.models().length,
-      providers: catalog.providers.map(({ slug }) => slug),
-      dataDir: config.dataDir,
-    }),
-  )
+  if (cluster.isPrimary && workersOf(config) > 1) {
+    await prepareData(config, logger)
+    return serveWithWorkers(config, logger)
+  }
+  await serveAlone(config, options, logger)
+}
+
+/** What must happen once, before several processes do it at the same time: data directory, database, first keys. */
+async function prepareData(config: Config, logger: Logger): Promise<void> {
+  const { boot } = await import('../boot.ts')
+  // What is wrong with a database that comes later is found by those who serve.
+  const state = await boot(config, logger, () => undefined)
+  if (state.generated.length > 0) process.stdout.write(`${keyLines(state.generated).join('\n')}\n`)
+  await state.close()
+}
+
+async function serveAlone(config: Config, options: LoadOptions, logger: Logger): Promise<void> {
+  // Whoever only hands connections round does not load it.
+  const { createApp } = await import('../app.ts')
+  const own: { handlers?: WorkerHandlers } = {}
+  const link = cluster.isWorker ? openLink(() => own.handlers) : undefined
+  const app = await createApp({ config, env: process.env, logger, ...(link === undefined ? {} : { gatherMetrics: link.gather }) })
+  const { url } = await listen(() => app.listen(), config.server.port).catch(async (error: unknown) => {
+    await app.close()
+    // Nothing is left to hear; the process may end.
+    process.channel?.unref()
+    throw error
+  })
+  app.boot.onGenerated((key) => process.stdout.write(`${keyLines([key]).join('\n')}\n`))
+  const text = bannerOf(app, url, config)
+  if (link === undefined) process.stdout.write(text)
   const watch = await watchConfig(config, options, {
     onChange: async (next, _previous, restart) => {
       await app.reload(next)
@@ -45,9 +71,11 @@ export async function serve(overrides: Overrides): Promise<void> {
     },
     onProblem: (error) => logger.error({}, `the configuration was not reloaded, the last good one stays in force: ${error.message}`),
   })
-  const stop = (signal: NodeJS.Signals): void => {
-    process.once(signal, () => process.exit(1))
-    logger.info({ signal, calls: app.calls.size }, 'stopping')
+  let stopping = false
+  const stop = (why: string): void => {
+    if (stopping) return
+    stopping = true
+    logger.info({ signal: why, calls: app.calls.size }, 'stopping')
     watch.close()
     app.close().then(
       () => process.exit(0),
@@ -57,8 +85,39 @@ export async function serve(overrides: Overrides): Promise<void> {
       },
     )
   }
-  process.once('SIGTERM', stop)
-  process.once('SIGINT', stop)
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => {
+      process.once(signal, () => process.exit(1))
+      stop(signal)
+    })
+  }
+  own.handlers = { metrics: app.metrics, stop: () => stop('the other processes stop, too') }
+  link?.send({ kind: 'serving', banner: text })
+}
+
+function bannerOf(app: App, url: string, config: Config): string {
+  const catalog = app.catalog()
+  const slugs = catalog.providers.map(({ slug }) => slug)
+  return banner({
+    url,
+    generated: app.boot.generated,
+    models: catalog.models().length,
+    providers: slugs,
+    dataDir: config.dataDir,
+    role: config.server.role,
+    workers: workersOf(config),
+  })
+}
+
+function openLink(handlers: () => WorkerHandlers | undefined): WorkerLink {
+  return linkToPrimary(
+    {
+      // A process that keeps the port and is gone hears nothing; this one ends with it.
+      send: (message) => void process.send?.(message, undefined, undefined, () => undefined),
+      listen: (onMessage) => void process.on('message', onMessage),
+    },
+    handlers,
+  )
 }
 
 async function listen(open: () => Promise<{ readonly url: string }>, port: number): Promise<{ readonly url: string }> {

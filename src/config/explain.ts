@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { ConfigProblem } from '../core/config-error.ts'
+import { closest } from '../lib/closest.ts'
 import { SECRET_KEYS } from './schema.ts'
 
 type Path = readonly PropertyKey[]
@@ -56,20 +57,6 @@ function show(path: Path, context: Explained): string {
 
 function suggestion(key: string, oneOf: string): string {
   const known = oneOf.replace(/^one of: /, '').split(', ')
-  const near = known.map((name) => ({ name, distance: editDistance(key.toLowerCase(), name) })).toSorted((a, b) => a.distance - b.distance)[0]
-  const close = near !== undefined && near.distance <= Math.max(1, Math.floor(near.name.length / 3))
-  return close ? `did you mean ${near.name}? (known: ${known.join(', ')})` : `expected ${oneOf}`
-}
-
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row[b.length] ?? 0
+  const near = closest(key, known)
+  return near === undefined ? `expected ${oneOf}` : `did you mean ${near}? (known: ${known.join(', ')})`
 }

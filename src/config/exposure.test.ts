@@ -2,11 +2,15 @@ import { describe, expect, test } from 'vitest'
 import type { Config } from '../core/config.ts'
 import { Secret } from '../lib/secret.ts'
 import { checkExposure, isLoopback } from './exposure.ts'
+import { verifies } from '../../e2e/requirements.ts'
 
 const key = new Secret('k')
 
 function exposure(host: string, keys: Config['keys'] = {}): string | undefined {
-  return checkExposure({ server: { host, port: 8787, bodyLimit: 1, shutdownGrace: 1 }, keys })
+  return checkExposure({
+    server: { host, port: 8787, bodyLimit: 1, shutdownGrace: 1, shutdownDelay: 0, role: 'all' as const, workers: 1, wrongKeysPerMinute: 100 },
+    keys,
+  })
 }
 
 test.each(['127.0.0.1', '127.8.9.10', '::1', '[::1]', 'localhost', 'LOCALHOST', 'box.localhost', '::ffff:127.0.0.1'])('%s is loopback', (host) => {
@@ -15,7 +19,7 @@ test.each(['127.0.0.1', '127.8.9.10', '::1', '[::1]', 'localhost', 'LOCALHOST', 
 })
 
 describe.each(['0.0.0.0', '::', '192.168.1.5', '10.0.0.1', 'box.example.com', '128.0.0.1', ''])('listening on %j', (host) => {
-  test('without keys is refused, and says what to set', () => {
+  test(verifies('F9', 'P38', 'without keys is refused, and says what to set'), () => {
     expect(exposure(host)).toBe(
       `Refusing to listen on ${host}, which other machines can reach: set SIGNALBOX_API_KEY, SIGNALBOX_MANAGEMENT_KEY and SIGNALBOX_SECRET_KEY ` +
         '(32 bytes in base64: openssl rand -base64 32), or listen on 127.0.0.1.',

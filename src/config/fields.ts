@@ -68,6 +68,13 @@ export function list<Item extends z.ZodType>(item: Item, expected = 'a list') {
   return z.array(item, { error: expected })
 }
 
+/** An address of any scheme: whoever uses it says which it speaks. */
+export function address(expected = 'a URL without credentials and query, such as https://host/path') {
+  return text(expected)
+    .refine((value) => isBase(URL.parse(value)), { error: expected })
+    .transform((url) => url.replace(/\/+$/, ''))
+}
+
 export function httpUrl(expected = 'an http or https URL without query, up to and including the version, such as https://api.example.com/v1') {
   return text(expected)
     .refine(isBaseUrl, { error: expected })
@@ -76,5 +83,9 @@ export function httpUrl(expected = 'an http or https URL without query, up to an
 
 function isBaseUrl(value: string): boolean {
   const url = URL.parse(value)
-  return url !== null && (url.protocol === 'http:' || url.protocol === 'https:') && url.search === '' && url.hash === '' && url.username === ''
+  return isBase(url) && (url.protocol === 'http:' || url.protocol === 'https:')
+}
+
+function isBase(url: URL | null): url is URL {
+  return url !== null && url.host !== '' && url.search === '' && url.hash === '' && url.username === '' && url.password === ''
 }

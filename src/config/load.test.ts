@@ -176,7 +176,7 @@ describe('wrong values', () => {
     ['- 1', 'document: a list; expected a mapping'],
     [
       'sever: {}',
-      'sever: unknown key; did you mean server? (known: $schema, server, providers, models, catalog, defaults, routing, limits, network, tools, destinations, storage, logging)',
+      'sever: unknown key; did you mean server? (known: $schema, server, providers, models, catalog, defaults, routing, limits, network, tools, plugins, guardrails, destinations, storage, overload, retention, logging)',
     ],
     ['routing: { stickiness: true }', 'routing.stickiness: unknown key; expected one of: cooldown, retries, sticky, stream_failure'],
     ['routing: { retries: sometimes }', 'routing.retries: "sometimes"; expected true or false'],

@@ -16,6 +16,8 @@ export interface ConfigOverrides {
   readonly host?: string
   readonly port?: number | string
   readonly dataDir?: string
+  readonly role?: string
+  readonly workers?: number | string
 }
 
 export interface LoadOptions {
@@ -31,6 +33,8 @@ export interface LoadOptions {
 const OVERRIDES = [
   { path: ['server', 'host'], variable: 'SIGNALBOX_HOST', flag: '--host', option: 'host' },
   { path: ['server', 'port'], variable: 'SIGNALBOX_PORT', flag: '--port', option: 'port' },
+  { path: ['server', 'role'], variable: 'SIGNALBOX_ROLE', flag: '--role', option: 'role' },
+  { path: ['server', 'workers'], variable: 'SIGNALBOX_WORKERS', flag: '--workers', option: 'workers' },
   { path: ['storage', 'data_dir'], variable: 'SIGNALBOX_DATA_DIR', flag: '--data', option: 'dataDir' },
   { path: ['storage', 'url'], variable: 'SIGNALBOX_DATABASE_URL' },
   { path: ['storage', 'redis_url'], variable: 'SIGNALBOX_REDIS_URL' },

@@ -1,6 +1,9 @@
 import { z } from 'zod'
 import type { Modality, Parameter } from '../core/capability.ts'
-import { choice, duration, flag, httpUrl, list, price, section, size, text, whole } from './fields.ts'
+import { guardrailFields } from '../core/guardrail-schema.ts'
+import { address, choice, duration, flag, httpUrl, list, price, section, size, text, whole } from './fields.ts'
+import { pluginsSection } from './plugins-section.ts'
+import { overloadSection, retentionSection } from './running.ts'
 
 /** The one schema of `signalbox.yaml`: validation, defaults, JSON Schema and the reference page come from it. */
 
@@ -35,6 +38,8 @@ const PARAMETERS = [
 const MODALITIES = ['text', 'image', 'file', 'audio', 'video'] as const satisfies readonly Modality[]
 const QUANTIZATIONS = ['int4', 'int8', 'fp4', 'mxfp4', 'nvfp4', 'fp6', 'fp8', 'mxfp8', 'fp16', 'bf16', 'fp32', 'unknown'] as const
 
+const ROLES = ['all', 'gateway', 'worker'] as const
+
 const SLUG = /^[a-z0-9][a-z0-9._-]*$/
 const MODEL_SLUG = /^~?[a-z0-9][\w.-]*\/[\w][\w.@-]*$/i
 
@@ -53,9 +58,14 @@ const server = section({
   port: whole(0, 65_535).default(8787),
   body_limit: size().prefault('32MiB'),
   shutdown_grace: duration().prefault('30s'),
+  wrong_keys_per_minute: whole(1).nullable().optional(),
+  shutdown_delay: duration().prefault('0s'),
+  role: choice(ROLES).default('all'),
+  workers: z.union([z.literal('auto'), whole(1, 128)], { error: 'a whole number from 1 to 128, or auto for one per core' }).default(1),
 })
 
 const firstToken = z.union([z.literal('auto'), duration()], { error: 'auto, or a duration such as 12s' })
+const idle = z.union([z.literal('auto'), duration()], { error: 'auto, or a duration such as 45s' })
 
 const provider = section({
   slug: providerSlug(),
@@ -67,7 +77,7 @@ const provider = section({
   timeouts: section({
     connect: duration().optional(),
     first_token: firstToken.optional(),
-    idle: duration().optional(),
+    idle: idle.optional(),
     total: duration().optional(),
   }).default({}),
   headers: z.record(z.string(), text(), { error: 'a mapping of header names to text' }).default({}),
@@ -150,6 +160,13 @@ const storage = section({
     error: 'a URL such as redis://host:6379/0, because shared is redis',
   })
 
+const guardrailRule = section({
+  name: text().max(200),
+  workspaces: list(text('the slug or id of a workspace')).min(1).optional(),
+  keys: list(text('the name or hash of a key')).min(1).optional(),
+  ...guardrailFields,
+})
+
 export const configSchema = section({
   $schema: z.string().optional(),
   server: server.prefault({}),
@@ -191,15 +208,24 @@ export const configSchema = section({
     image_generation: section({ model: text('a model that makes images').optional() }).prefault({}),
     fusion: section({ models: list(text('a model')).optional() }).prefault({}),
     sandbox: section({ url: httpUrl('an http or https URL'), api_key: text().optional() }).optional(),
+    mcp: section({ progress_events: flag().default(true) }).prefault({}),
     limits: section({ wall: duration().prefault('10m'), parallel: whole(1, 32).default(4) }).prefault({}),
+  }).prefault({}),
+  plugins: pluginsSection.prefault({}),
+  guardrails: section({
+    rules: list(guardrailRule).default([]).superRefine(uniqueNames),
+    when_unknown: choice(['allow', 'refuse']).default('allow'),
   }).prefault({}),
   destinations: section({
     service_name: text().default('signalbox'),
     base_urls: z
-      .record(z.string(), httpUrl('an http or https URL, or null').nullable(), { error: 'a mapping of destination types to URLs' })
+      .record(z.string(), address('a URL such as https://host/path, or null').nullable(), { error: 'a mapping of destination types to URLs' })
       .default({}),
+    privacy_locked: flag().default(false),
   }).prefault({}),
   storage: storage.prefault({}),
+  overload: overloadSection,
+  retention: retentionSection,
   logging: section({
     level: choice(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
     format: choice(['json', 'pretty']).default('json'),
@@ -219,6 +245,18 @@ function uniqueSlugs(items: readonly { readonly slug: string }[], context: z.Ref
     else
       context.addIssue({ code: 'custom', path: [index, 'slug'], message: `another slug, because entry ${first} has this one already`, input: slug })
   }
+}
+
+function uniqueNames(items: readonly { readonly name: string }[], context: z.RefinementCtx): void {
+  const names = items.map(({ name }) => name)
+  const index = names.findIndex((name, place) => names.indexOf(name) !== place)
+  if (index >= 0)
+    context.addIssue({
+      code: 'custom',
+      path: [index, 'name'],
+      message: 'another name, because an entry before has this one already',
+      input: names[index],
+    })
 }
 
 /** JSON Schema of the file as written (before defaults), for editors and the reference page. */

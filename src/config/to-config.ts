@@ -1,7 +1,11 @@
 import type { Config, EndpointConfig, FixedKeys, LimitsConfig, ModelConfig, ProviderConfig, ToolsConfig } from '../core/config.ts'
+import type { ConfiguredGuardrail } from '../core/guardrail.ts'
 import type { PriceTier, Pricing } from '../core/pricing.ts'
 import { defined } from '../lib/defined.ts'
 import { Secret } from '../lib/secret.ts'
+import { isLoopback } from './exposure.ts'
+import { toOverload, toRetention } from './running.ts'
+import { toPlugins } from './plugins-section.ts'
 import type { ConfigFile } from './schema.ts'
 
 type FileProvider = ConfigFile['providers'][number]
@@ -9,12 +13,28 @@ type FileModel = ConfigFile['models'][number]
 type FileEndpoint = FileModel['endpoints'][number]
 type FilePricing = NonNullable<FileEndpoint['pricing']>
 
+const WRONG_KEYS_PER_MINUTE = 100
+
+/** Whoever reaches a loopback address is on this machine, or is a proxy that stands for everybody: then nobody is bounded unasked. */
+function wrongKeysPerMinute({ host, wrong_keys_per_minute: chosen }: ConfigFile['server']): number | null {
+  return chosen === undefined ? (isLoopback(host) ? null : WRONG_KEYS_PER_MINUTE) : chosen
+}
+
 /** The file's vocabulary (snake_case, strings) as the program's: names as in core, secrets wrapped. */
 export function toConfig(file: ConfigFile, keys: FixedKeys, path: string | undefined): Config {
   const { storage, network, destinations } = file
   return {
     ...(path === undefined ? {} : { file: path }),
-    server: { host: file.server.host, port: file.server.port, bodyLimit: file.server.body_limit, shutdownGrace: file.server.shutdown_grace },
+    server: {
+      host: file.server.host,
+      port: file.server.port,
+      bodyLimit: file.server.body_limit,
+      shutdownGrace: file.server.shutdown_grace,
+      wrongKeysPerMinute: wrongKeysPerMinute(file.server),
+      shutdownDelay: file.server.shutdown_delay,
+      role: file.server.role,
+      workers: file.server.workers,
+    },
     dataDir: storage.data_dir,
     keys,
     providers: file.providers.map(toProvider),
@@ -25,7 +45,13 @@ export function toConfig(file: ConfigFile, keys: FixedKeys, path: string | undef
     limits: toLimits(file.limits),
     network: { allowPrivate: network.allow_private },
     tools: toTools(file.tools),
-    destinations: { serviceName: destinations.service_name, baseUrls: destinations.base_urls },
+    guardrails: { rules: file.guardrails.rules.map(toGuardrail), whenUnknown: file.guardrails.when_unknown },
+    plugins: toPlugins(file.plugins),
+    destinations: {
+      serviceName: destinations.service_name,
+      baseUrls: destinations.base_urls,
+      privacyLocked: destinations.privacy_locked,
+    },
     storage: {
       database: storage.database ?? (storage.url === undefined ? 'sqlite' : 'postgres'),
       ...(storage.url === undefined ? {} : { url: new Secret(storage.url) }),
@@ -33,6 +59,8 @@ export function toConfig(file: ConfigFile, keys: FixedKeys, path: string | undef
       ...(storage.redis_url === undefined ? {} : { redisUrl: new Secret(storage.redis_url) }),
       redisNamespace: storage.redis_namespace,
     },
+    overload: toOverload(file.overload),
+    retention: toRetention(file.retention),
     logging: file.logging,
   }
 }
@@ -51,13 +79,14 @@ function toLimits(entry: ConfigFile['limits']): LimitsConfig {
   }
 }
 
-function toTools({ web_search: search, web_fetch: fetch, image_generation: images, fusion, sandbox, limits }: ConfigFile['tools']): ToolsConfig {
+function toTools({ web_search: search, web_fetch: fetch, image_generation: images, fusion, sandbox, mcp, limits }: ConfigFile['tools']): ToolsConfig {
   const engines = Object.entries(search.engines).map(([name, { api_key: key, base_url: baseUrl, price }]) => {
     return [name, defined({ apiKey: key === undefined ? undefined : new Secret(key), baseUrl, price })] as const
   })
   return {
     webSearch: { engine: search.engine, engines: Object.fromEntries(engines) },
     webFetch: fetch,
+    mcp: { progressEvents: mcp.progress_events },
     ...defined({
       imageModel: images.model,
       fusionModels: fusion.models,
@@ -66,6 +95,10 @@ function toTools({ web_search: search, web_fetch: fetch, image_generation: image
     }),
     limits: { wallMs: limits.wall, parallel: limits.parallel },
   }
+}
+
+function toGuardrail({ name, workspaces, keys, ...rules }: ConfigFile['guardrails']['rules'][number]): ConfiguredGuardrail {
+  return { name, ...defined({ workspaces, keys }), rules: defined(rules) }
 }
 
 function toProvider(entry: FileProvider): ProviderConfig {

@@ -6,6 +6,7 @@ import type { Config } from '../core/config.ts'
 import type { GatewayError } from '../core/error.ts'
 import { loadConfig, type LoadOptions } from './load.ts'
 import { restartNeeded, watchConfig, type ConfigWatch } from './watch.ts'
+import { verifies } from '../../e2e/requirements.ts'
 
 let cwd: string
 let file: string
@@ -49,7 +50,7 @@ describe('a watched configuration', () => {
     await vi.waitFor(() => expect(watch.current().defaults.model).toBe('a/three'), { timeout: 5_000 })
   })
 
-  test('keeps the last good one and says why', async () => {
+  test(verifies('I10', 'keeps the last good one and says why'), async () => {
     const { watch, changes, problems } = await start()
     await writeFile(file, 'defaults: { mode: a/four }')
     expect(await watch.reload()).toBe(false)
@@ -61,7 +62,7 @@ describe('a watched configuration', () => {
     expect(watch.current().defaults.model).toBe('a/five')
   })
 
-  test('keeps the last good one when the new one cannot be put in force', async () => {
+  test(verifies('I10', 'keeps the last good one when the new one cannot be put in force'), async () => {
     const refusal = vi.fn()
     watch = await watchConfig(await loadConfig(options), options, {
       onChange: () => {

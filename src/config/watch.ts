@@ -60,6 +60,8 @@ export function restartNeeded(previous: Config, next: Config): readonly string[]
   const fixed = (config: Config) => ({
     'server.host': config.server.host,
     'server.port': config.server.port,
+    'server.role': config.server.role,
+    'server.workers': config.server.workers,
     'storage.data_dir': config.dataDir,
     'storage.database': config.storage.database,
     'storage.url': config.storage.url?.reveal(),

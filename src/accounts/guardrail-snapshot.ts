@@ -1,0 +1,118 @@
+import type { Authenticator } from '../core/account.ts'
+import type { Owner } from '../core/call.ts'
+import { GatewayError } from '../core/error.ts'
+import type { AppliedGuardrail, ConfiguredGuardrail, Guardrails, StoredGuardrail } from '../core/guardrail.ts'
+import type { Store } from '../core/store.ts'
+import type { Clock } from '../lib/clock.ts'
+import { uuidFromId } from '../lib/derived-id.ts'
+import type { KnownGuardrails, LastKnownGood } from './last-known-good.ts'
+import { createRememberedCopy, UNKNOWN_RETRY_MS } from './remembered-copy.ts'
+
+export interface GuardrailSnapshotOptions {
+  readonly store: { readonly version: Store['version']; readonly guardrails: Pick<Store['guardrails'], 'list' | 'assignments'> }
+  readonly authenticator: Pick<Authenticator, 'workspace'>
+  readonly clock: Clock
+  /** Those of the configuration, and whether calls are served while the stored ones are not known. */
+  readonly config: () => { readonly rules: readonly ConfiguredGuardrail[]; readonly whenUnknown: 'allow' | 'refuse' }
+  /** For a start without the database: what it forbade stays forbidden. */
+  readonly lastKnownGood?: LastKnownGood<KnownGuardrails>
+  readonly pollMs?: number
+}
+
+/** Guardrails in memory, for the hot path. They follow the database like the API keys do, and outlive it. */
+export interface GuardrailSnapshot extends Guardrails {
+  /** Reads the store and from then on follows it. Rejects when it cannot be read, and follows it all the same. */
+  start(): Promise<void>
+  refresh(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Id of the guardrail that applies to all calls of a workspace, the same before and after it is stored. */
+export const defaultGuardrailId = (workspaceId: string): string => uuidFromId(`default guardrail of ${workspaceId}`)
+
+export function createGuardrailSnapshot(options: GuardrailSnapshotOptions): GuardrailSnapshot {
+  const { store } = options
+  let byId = new Map<string, StoredGuardrail>()
+  let byKey = new Map<string, string>()
+  let known = false
+  /** Compiled once per owner: the snapshot of keys makes new owners whenever keys or workspaces change. */
+  let applied = new WeakMap<Owner, readonly AppliedGuardrail[]>()
+  let appliedFor: readonly ConfiguredGuardrail[] | undefined
+
+  function install({ guardrails, assignments }: KnownGuardrails): void {
+    // The same object while nothing changed in it: what was compiled for it is used on.
+    const kept = (now: StoredGuardrail): StoredGuardrail => {
+      const before = byId.get(now.id)
+      return before !== undefined && JSON.stringify(before) === JSON.stringify(now) ? before : now
+    }
+    byId = new Map(guardrails.map((guardrail) => [guardrail.id, kept(guardrail)]))
+    byKey = new Map(assignments.map(({ keyHash, guardrailId }) => [keyHash, guardrailId]))
+    applied = new WeakMap()
+    known = true
+  }
+
+  const copy = createRememberedCopy<KnownGuardrails>({
+    version: () => store.version(),
+    load: async () => {
+      const [guardrails, assignments] = await Promise.all([store.guardrails.list(), store.guardrails.assignments()])
+      return { guardrails, assignments }
+    },
+    install,
+    lastKnownGood: options.lastKnownGood,
+    clock: options.clock,
+    pollMs: options.pollMs,
+  })
+
+  function compile(owner: Owner, configured: readonly ConfiguredGuardrail[]): readonly AppliedGuardrail[] {
+    const list: AppliedGuardrail[] = []
+    for (const guardrail of configured) {
+      if (!concerns(guardrail, owner, options.authenticator)) continue
+      list.push({
+        id: uuidFromId(`guardrail ${guardrail.name} of the configuration`),
+        name: guardrail.name,
+        scope: 'configuration',
+        rules: guardrail.rules,
+      })
+    }
+    const ofWorkspace = byId.get(defaultGuardrailId(owner.workspaceId))
+    if (ofWorkspace !== undefined) list.push(toApplied(ofWorkspace, 'workspace'))
+    const ofKey = byId.get(byKey.get(owner.keyHash) ?? '')
+    if (ofKey !== undefined) list.push(toApplied(ofKey, 'api-key'))
+    return list
+  }
+
+  return {
+    of(owner) {
+      const { rules, whenUnknown } = options.config()
+      if (!known && whenUnknown === 'refuse') throw unknownYet()
+      if (appliedFor !== rules) {
+        applied = new WeakMap()
+        appliedFor = rules
+      }
+      let list = applied.get(owner)
+      if (list === undefined) {
+        list = compile(owner, rules)
+        applied.set(owner, list)
+      }
+      return list.length === 0 ? undefined : list
+    },
+    start: () => copy.start(),
+    refresh: () => copy.refresh(),
+    close: () => copy.close(),
+  }
+}
+
+const toApplied = ({ id, name, rules }: StoredGuardrail, scope: AppliedGuardrail['scope']): AppliedGuardrail => ({ id, name, scope, rules })
+
+function concerns({ workspaces, keys }: ConfiguredGuardrail, owner: Owner, authenticator: Pick<Authenticator, 'workspace'>): boolean {
+  if (keys !== undefined && !keys.includes(owner.keyName) && !keys.includes(owner.keyHash)) return false
+  if (workspaces === undefined || workspaces.includes(owner.workspaceId)) return true
+  const slug = authenticator.workspace(owner.workspaceId)?.slug
+  return slug !== undefined && workspaces.includes(slug)
+}
+
+const unknownYet = (): GatewayError =>
+  new GatewayError('provider_overloaded', 'The guardrails cannot be read at the moment; try again', {
+    retryAfterMs: UNKNOWN_RETRY_MS,
+    failover: 'never',
+  })

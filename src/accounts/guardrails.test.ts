@@ -1,0 +1,176 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Owner } from '../core/call.ts'
+import { GatewayError } from '../core/error.ts'
+import type { ConfiguredGuardrail, GuardrailAccounts } from '../core/guardrail.ts'
+import { DEFAULT_WORKSPACE_ID, type Store } from '../core/store.ts'
+import { createStore } from '../store/index.ts'
+import { sampleKey, sampleWorkspace } from '../testing/store-contract.ts'
+import { createGuardrailSnapshot, defaultGuardrailId, type GuardrailSnapshot, type GuardrailSnapshotOptions } from './guardrail-snapshot.ts'
+import { createGuardrailAccounts } from './guardrails.ts'
+import { createKnownGuardrails } from './last-known-good.ts'
+
+let now = 1_000
+const clock = { now: () => now, monotonic: () => now }
+const KEY = 'a'.repeat(64)
+const owner = (overrides: Partial<Owner> = {}): Owner => ({
+  workspaceId: DEFAULT_WORKSPACE_ID,
+  keyHash: KEY,
+  keyName: 'app',
+  keyLabel: 'l',
+  ...overrides,
+})
+const rule = (name: string, more: Partial<ConfiguredGuardrail> = {}): ConfiguredGuardrail => ({
+  name,
+  rules: { allowed_models: [`${name}/*`] },
+  ...more,
+})
+
+let store: Store
+let accounts: GuardrailAccounts
+const open: GuardrailSnapshot[] = []
+/** As another process sees it: it looks only when it is told. */
+const snapshot = (
+  options: Partial<GuardrailSnapshotOptions> & { readonly rules?: readonly ConfiguredGuardrail[]; readonly whenUnknown?: 'allow' | 'refuse' } = {},
+): GuardrailSnapshot => {
+  const { rules = [], whenUnknown = 'allow', ...rest } = options
+  const config = { rules, whenUnknown }
+  const made = createGuardrailSnapshot({
+    store,
+    clock,
+    authenticator: { workspace: (id) => (id === DEFAULT_WORKSPACE_ID ? sampleWorkspace(id, { slug: 'default' }) : undefined) },
+    config: () => config,
+    ...rest,
+  })
+  open.push(made)
+  return made
+}
+beforeEach(async () => {
+  now = 1_000
+  store = await createStore({ path: ':memory:' })
+  await store.migrate()
+  await store.workspaces.default()
+  await store.workspaces.insert(sampleWorkspace('w2'))
+  await store.keys.insert(sampleKey(KEY))
+  accounts = createGuardrailAccounts({ store, clock })
+})
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((one) => one.close()))
+  await store.close()
+})
+
+describe('what applies to a caller', () => {
+  it('is nothing, until something is assigned or the default demands something', async () => {
+    const guardrails = snapshot()
+    await guardrails.start()
+    expect(guardrails.of(owner())).toBeUndefined()
+    const { id } = await accounts.create({ workspaceId: DEFAULT_WORKSPACE_ID, name: 'strict', rules: { enforce_zdr: true } })
+    await guardrails.refresh()
+    expect(guardrails.of(owner())).toBeUndefined()
+    await accounts.assign(id, [KEY], null)
+    await accounts.update(defaultGuardrailId(DEFAULT_WORKSPACE_ID), { rules: { allowed_models: ['a/*'] } })
+    await guardrails.refresh()
+    expect(guardrails.of(owner())?.map(({ scope, rules }) => [scope, rules])).toEqual([
+      ['workspace', { allowed_models: ['a/*'] }],
+      ['api-key', { enforce_zdr: true }],
+    ])
+    expect(guardrails.of(owner({ keyHash: 'b' }))?.map(({ scope }) => scope)).toEqual(['workspace'])
+    expect(guardrails.of(owner({ workspaceId: 'w2', keyHash: 'c' }))).toBeUndefined()
+  })
+
+  it('is the same list for the same owner until something changes', async () => {
+    await accounts.update(defaultGuardrailId(DEFAULT_WORKSPACE_ID), { rules: { enforce_zdr: true } })
+    const guardrails = snapshot()
+    await guardrails.start()
+    const me = owner()
+    const before = guardrails.of(me)!
+    expect(guardrails.of(me)).toBe(before)
+    await store.keys.insert(sampleKey('k2'))
+    await guardrails.refresh()
+    // Another list after any change, and the same rules where they did not change: what was compiled for them is used on.
+    expect(guardrails.of(me)![0]!.rules).toBe(before[0]!.rules)
+  })
+
+  it('includes what the file says of its workspace and key', async () => {
+    const guardrails = snapshot({
+      rules: [
+        rule('all'),
+        rule('slug', { workspaces: ['default'] }),
+        rule('id', { workspaces: [DEFAULT_WORKSPACE_ID] }),
+        rule('other', { workspaces: ['w2'] }),
+        rule('name', { keys: ['app'] }),
+        rule('hash', { keys: [KEY] }),
+        rule('stranger', { keys: ['somebody'] }),
+      ],
+    })
+    await guardrails.start()
+    expect(guardrails.of(owner())?.map(({ name }) => name)).toEqual(['all', 'slug', 'id', 'name', 'hash'])
+    expect(guardrails.of(owner({ workspaceId: 'w2' }))?.map(({ name }) => name)).toEqual(['all', 'other', 'name', 'hash'])
+  })
+})
+
+describe('while the database is away', () => {
+  const away: GuardrailSnapshotOptions['store'] = {
+    version: () => Promise.reject(new GatewayError('provider_overloaded', 'away')),
+    guardrails: { list: () => Promise.reject(new Error('away')), assignments: () => Promise.reject(new Error('away')) },
+  }
+
+  it('from the start, calls are served or refused as the operator wants', async () => {
+    const lenient = snapshot({ store: away })
+    await expect(lenient.start()).rejects.toThrow('away')
+    expect(lenient.of(owner())).toBeUndefined()
+    const strict = snapshot({ store: away, whenUnknown: 'refuse' })
+    await expect(strict.start()).rejects.toThrow('away')
+    expect(() => strict.of(owner())).toThrow(expect.objectContaining({ errorType: 'provider_overloaded' }) as Error)
+  })
+
+  it('what was last known stays in force, through a new start, too', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'signalbox-guardrails-'))
+    const lastKnownGood = createKnownGuardrails(join(folder, 'known.json'))
+    await accounts.update(defaultGuardrailId(DEFAULT_WORKSPACE_ID), { rules: { enforce_zdr: true } })
+    const before = snapshot({ lastKnownGood })
+    await before.start()
+    await before.close()
+    const after = snapshot({ store: away, lastKnownGood, whenUnknown: 'refuse' })
+    await expect(after.start()).rejects.toThrow('away')
+    expect(after.of(owner())).toMatchObject([{ scope: 'workspace', rules: { enforce_zdr: true } }])
+    await rm(folder, { recursive: true })
+  })
+})
+
+describe('people', () => {
+  it('see a default before anybody has changed it, change it, and take it back', async () => {
+    const id = defaultGuardrailId(DEFAULT_WORKSPACE_ID)
+    expect(await accounts.list(DEFAULT_WORKSPACE_ID)).toMatchObject([{ id, rules: {}, name: `Workspace ${DEFAULT_WORKSPACE_ID} Default` }])
+    now += 5
+    await Promise.all([accounts.update(id, { rules: { enforce_zdr: true } }), accounts.update(id, { rules: { limit_usd: 5 } })])
+    expect((await accounts.get(id)).rules).toEqual({ enforce_zdr: true, limit_usd: 5 })
+    await accounts.update(id, { rules: { limit_usd: null } })
+    expect((await accounts.get(id)).rules).toEqual({ enforce_zdr: true })
+    await accounts.remove(id)
+    await accounts.remove(id)
+    expect((await accounts.get(id)).rules).toEqual({})
+  })
+
+  it('reach only their workspace', async () => {
+    const { id } = await accounts.create({ workspaceId: DEFAULT_WORKSPACE_ID, name: 'ours', rules: {} })
+    const notFound = expect.objectContaining({ errorType: 'not_found' }) as Error
+    for (const work of [
+      () => accounts.get(id, 'w2'),
+      () => accounts.update(id, {}, 'w2'),
+      () => accounts.remove(id, 'w2'),
+      () => accounts.assignments('w2', id),
+      () => accounts.assign(id, [KEY], null, 'w2'),
+      () => accounts.unassign(id, [KEY], 'w2'),
+      () => accounts.get(defaultGuardrailId('nowhere')),
+    ])
+      await expect(work()).rejects.toEqual(notFound)
+    const { id: theirs } = await accounts.create({ workspaceId: 'w2', name: 'theirs', rules: {} })
+    await expect(accounts.assign(theirs, [KEY], null)).rejects.toMatchObject({ errorType: 'invalid_request' })
+    await accounts.assign(id, [KEY], 'me')
+    expect(await accounts.assignments('w2')).toEqual([])
+    expect(await accounts.assignments(undefined)).toMatchObject([{ guardrailId: id, keyHash: KEY, assignedBy: 'me' }])
+  })
+})

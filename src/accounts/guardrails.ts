@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto'
+import { GatewayError, isGatewayError } from '../core/error.ts'
+import type { GuardrailAccounts, GuardrailDraft, GuardrailRules, StoredGuardrail } from '../core/guardrail.ts'
+import type { Store, Workspace } from '../core/store.ts'
+import type { Clock } from '../lib/clock.ts'
+import { defined } from '../lib/defined.ts'
+import { defaultGuardrailId } from './guardrail-snapshot.ts'
+
+export interface GuardrailAccountsOptions {
+  readonly store: Pick<Store, 'guardrails'> & {
+    readonly keys: Pick<Store['keys'], 'list'>
+    readonly workspaces: Pick<Store['workspaces'], 'get' | 'list'>
+  }
+  readonly clock: Clock
+  readonly newId?: () => string
+  /** Told after every change, before it is answered. */
+  readonly onChange?: () => Promise<void>
+}
+
+/** In one workspace: all of them are in memory. */
+const MAX_GUARDRAILS = 200
+
+export function createGuardrailAccounts(options: GuardrailAccountsOptions): GuardrailAccounts {
+  const { store, clock, newId = randomUUID, onChange = () => Promise.resolve() } = options
+
+  /** What is stored, or the default of a workspace that was never changed. */
+  const need = async (id: string, scope: string | undefined): Promise<{ readonly guardrail: StoredGuardrail; readonly isStored: boolean }> => {
+    const stored = await store.guardrails.get(id)
+    const guardrail = stored ?? (await untouchedDefault(id))
+    if (guardrail === undefined || (scope !== undefined && guardrail.workspaceId !== scope)) throw notFound()
+    return { guardrail, isStored: stored !== undefined }
+  }
+  const untouchedDefault = async (id: string): Promise<StoredGuardrail | undefined> => {
+    const workspace = (await store.workspaces.list()).find((one) => defaultGuardrailId(one.id) === id)
+    return workspace && defaultOf(workspace)
+  }
+
+  return {
+    async list(workspaceId) {
+      const stored = await store.guardrails.list({ workspaceId })
+      const id = defaultGuardrailId(workspaceId)
+      const others = stored.filter((one) => one.id !== id)
+      const first = stored.find((one) => one.id === id)
+      if (first !== undefined) return [first, ...others]
+      const workspace = await store.workspaces.get(workspaceId)
+      return workspace === undefined ? others : [defaultOf(workspace), ...others]
+    },
+    get: async (id, scope) => (await need(id, scope)).guardrail,
+    async create(draft) {
+      if ((await store.workspaces.get(draft.workspaceId)) === undefined) throw new GatewayError('not_found', 'There is no such workspace')
+      if ((await store.guardrails.list({ workspaceId: draft.workspaceId })).length >= MAX_GUARDRAILS)
+        throw new GatewayError('invalid_request', `The workspace has ${MAX_GUARDRAILS} guardrails already, and may not have more`)
+      const guardrail = toGuardrail(newId(), draft, clock.now())
+      await store.guardrails.insert(guardrail)
+      await onChange()
+      return guardrail
+    },
+    async update(id, { name, description, rules }, scope) {
+      const { guardrail, isStored } = await need(id, scope)
+      if (!isStored) await unlessThere(store.guardrails.insert({ ...guardrail, createdAt: clock.now() }))
+      const changed = await store.guardrails.modify(id, (before) => {
+        const merged = rules === undefined ? undefined : mergeRules(before.rules, rules)
+        return defined({ name, description, rules: merged, updatedAt: clock.now() })
+      })
+      if (changed === undefined) throw notFound()
+      await onChange()
+      return changed
+    },
+    async remove(id, scope) {
+      const { isStored } = await need(id, scope)
+      if (isStored) await store.guardrails.remove(id)
+      await onChange()
+    },
+    async assignments(scope, guardrailId) {
+      if (guardrailId !== undefined) await need(guardrailId, scope)
+      const all = await store.guardrails.assignments(guardrailId === undefined ? {} : { guardrailId })
+      if (scope === undefined || guardrailId !== undefined) return all
+      const own = new Set((await store.guardrails.list({ workspaceId: scope })).map(({ id }) => id))
+      return all.filter((one) => own.has(one.guardrailId))
+    },
+    async assign(id, keyHashes, by, scope) {
+      const { guardrail, isStored } = await need(id, scope)
+      const known = new Set(
+        (await store.keys.list({ workspaceId: guardrail.workspaceId })).filter(({ revokedAt }) => revokedAt === null).map(({ hash }) => hash),
+      )
+      const foreign = keyHashes.find((hash) => !known.has(hash))
+      if (foreign !== undefined)
+        throw new GatewayError('invalid_request', `key_hashes: ${foreign.slice(0, 64)} is no key of the guardrail's workspace`, {
+          path: 'key_hashes',
+        })
+      if (!isStored) await unlessThere(store.guardrails.insert({ ...guardrail, createdAt: clock.now() }))
+      const hashes = [...new Set(keyHashes)]
+      await store.guardrails.assign(hashes.map((keyHash) => ({ id: newId(), guardrailId: id, keyHash, assignedBy: by, createdAt: clock.now() })))
+      await onChange()
+      return hashes.length
+    },
+    async unassign(id, keyHashes, scope) {
+      await need(id, scope)
+      const count = await store.guardrails.unassign(id, keyHashes)
+      await onChange()
+      return count
+    },
+  }
+}
+
+const notFound = (): GatewayError => new GatewayError('not_found', 'There is no such guardrail')
+
+const defaultOf = ({ id, createdAt }: Workspace): StoredGuardrail => ({
+  id: defaultGuardrailId(id),
+  workspaceId: id,
+  name: `Workspace ${id} Default`,
+  description: null,
+  rules: {},
+  createdAt,
+  updatedAt: null,
+})
+
+const toGuardrail = (id: string, { workspaceId, name, description, rules }: GuardrailDraft, createdAt: number): StoredGuardrail => ({
+  id,
+  workspaceId,
+  name,
+  description: description ?? null,
+  rules: mergeRules({}, rules),
+  createdAt,
+  updatedAt: null,
+})
+
+/** Field by field; lists are replaced whole, null removes. */
+function mergeRules(before: GuardrailRules, change: GuardrailRules): GuardrailRules {
+  return Object.fromEntries(Object.entries({ ...before, ...defined(change) }).filter(([, value]) => value !== null))
+}
+
+/** Two changes of a default that was never stored: both mean the same first row. */
+async function unlessThere(work: Promise<void>): Promise<void> {
+  try {
+    await work
+  } catch (error) {
+    if (!isGatewayError(error) || error.errorType !== 'conflict') throw error
+  }
+}

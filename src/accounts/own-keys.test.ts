@@ -1,0 +1,122 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Store } from '../core/store.ts'
+import { DEFAULT_WORKSPACE_ID } from '../core/store.ts'
+import { systemClock } from '../lib/clock.ts'
+import { Secret } from '../lib/secret.ts'
+import { createStore } from '../store/index.ts'
+import { createEncryption } from './encryption.ts'
+import { createKnownOwnKeys } from './last-known-good.ts'
+import { createOwnKeyRing, type OwnKeyRing } from './own-keys.ts'
+
+const encryption = createEncryption({ current: Buffer.alloc(32, 7) })
+const SECRET = 'sk-vendor-of-a-caller-0123456789'
+let folder: string
+let store: Store
+const rings: OwnKeyRing[] = []
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'signalbox-own-keys-'))
+  store = await createStore({ path: ':memory:' })
+  await store.migrate()
+  await store.workspaces.default()
+})
+afterEach(async () => {
+  for (const ring of rings.splice(0)) await ring.close()
+  await store.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const file = (): string => join(folder, 'own-keys.json')
+function ringOver(source: Pick<Store, 'version' | 'ownKeys' | 'workspaces'>): OwnKeyRing {
+  const ring = createOwnKeyRing({ store: source, encryption, clock: systemClock, lastKnownGood: createKnownOwnKeys(file()), pollMs: 60_000 })
+  rings.push(ring)
+  return ring
+}
+const secretsOf = (ring: OwnKeyRing) => ring.of(DEFAULT_WORKSPACE_ID)?.map(({ secret }) => secret.reveal())
+const away = { ...({} as Store), version: () => Promise.reject(new Error('away')) }
+
+describe('own provider keys', () => {
+  const byWorkspace = async () => {
+    const other = '00000000-0000-4000-8000-0000000000aa'
+    const base = { description: null, isDefault: false, createdAt: 1, updatedAt: 1, settings: {} }
+    await store.workspaces.insert({ ...base, id: other, slug: 'other', name: 'Other' })
+    const ring = ringOver(store)
+    await ring.start()
+    return { ring, other }
+  }
+
+  it('lie encrypted in the database, each sealed for its own row', async () => {
+    const { ring } = await byWorkspace()
+    const { id } = await ring.create({ workspaceId: DEFAULT_WORKSPACE_ID, provider: 'acme', secret: new Secret(SECRET) })
+    const second = await ring.create({ workspaceId: DEFAULT_WORKSPACE_ID, provider: 'acme', secret: new Secret(`${SECRET}-2`) })
+    const rows = await store.ownKeys.list()
+    expect(JSON.stringify(rows)).not.toContain(SECRET.slice(6))
+    // A sealed value that is moved to another row opens nothing.
+    await store.ownKeys.update(id, { sealed: rows.find((row) => row.id === second.id)!.sealed, updatedAt: 2 })
+    await ring.refresh()
+    expect(secretsOf(ring)).toEqual([`${SECRET}-2`])
+  })
+
+  it('are of one workspace: others neither use nor find them', async () => {
+    const { ring, other } = await byWorkspace()
+    const { id } = await ring.create({ workspaceId: other, provider: 'acme', secret: new Secret(SECRET) })
+    expect([secretsOf(ring), ring.of(other)?.length]).toEqual([undefined, 1])
+    expect([await ring.get(id, DEFAULT_WORKSPACE_ID), (await ring.get(id, other))?.id]).toEqual([undefined, id])
+    await expect(ring.update(id, { disabled: true }, DEFAULT_WORKSPACE_ID)).rejects.toMatchObject({ errorType: 'not_found' })
+    await expect(ring.remove(id, DEFAULT_WORKSPACE_ID)).rejects.toMatchObject({ errorType: 'not_found' })
+    await ring.remove(id, other)
+    expect(ring.of(other)).toBeUndefined()
+  })
+
+  it('keep the order they were made in, and leave out those that are disabled', async () => {
+    const { ring } = await byWorkspace()
+    const ids: string[] = []
+    for (const n of [1, 2, 3])
+      ids.push((await ring.create({ workspaceId: DEFAULT_WORKSPACE_ID, provider: 'acme', secret: new Secret(`${SECRET}-${n}`) })).id)
+    expect(secretsOf(ring)).toEqual([1, 2, 3].map((n) => `${SECRET}-${n}`))
+    await ring.update(ids[1]!, { disabled: true })
+    expect(secretsOf(ring)).toEqual([1, 3].map((n) => `${SECRET}-${n}`))
+  })
+})
+
+describe('own provider keys while the database is away at the start', () => {
+  it('are those last known, so that nobody is served at the expense of the gateway', async () => {
+    const before = ringOver(store)
+    await before.start()
+    await before.create({ workspaceId: DEFAULT_WORKSPACE_ID, provider: 'acme', secret: new Secret(SECRET) })
+    await before.close()
+
+    const after = ringOver(away)
+    await expect(after.start()).rejects.toThrow('away')
+    expect(secretsOf(after)).toEqual([SECRET])
+    expect(await readFile(file(), 'utf8')).not.toContain(SECRET)
+  })
+
+  it('give way to the database once it answers', async () => {
+    const before = ringOver(store)
+    await before.start()
+    const { id } = await before.create({ workspaceId: DEFAULT_WORKSPACE_ID, provider: 'acme', secret: new Secret(SECRET) })
+    await before.close()
+    let reachable = false
+    const after = ringOver({
+      version: () => (reachable ? store.version() : Promise.reject(new Error('away'))),
+      ownKeys: store.ownKeys,
+      workspaces: store.workspaces,
+    })
+    await after.start().catch(() => undefined)
+    expect(secretsOf(after)).toEqual([SECRET])
+    await store.ownKeys.remove(id)
+    reachable = true
+    await after.refresh()
+    expect(secretsOf(after)).toBeUndefined()
+  })
+
+  it('are none when nothing was ever known, or the file is not ours', async () => {
+    const ring = ringOver(away)
+    await ring.start().catch(() => undefined)
+    expect(secretsOf(ring)).toBeUndefined()
+  })
+})

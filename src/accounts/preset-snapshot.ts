@@ -1,0 +1,86 @@
+import type { Encryption } from '../core/account.ts'
+import { GatewayError } from '../core/error.ts'
+import type { Preset, Presets, StoredPreset, StoredPresetVersion } from '../core/preset.ts'
+import type { Store } from '../core/store.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { KnownPresets, LastKnownGood } from './last-known-good.ts'
+import { openVersion } from './preset-content.ts'
+import { createRememberedCopy, UNKNOWN_RETRY_MS } from './remembered-copy.ts'
+
+export interface PresetSnapshotOptions {
+  readonly store: { readonly version: Store['version']; readonly presets: Pick<Store['presets'], 'designated'> }
+  readonly encryption: Encryption
+  readonly clock: Clock
+  /** A preset that cannot be decrypted is left out; the others serve. */
+  readonly onUnreadable?: (id: string, error: unknown) => void
+  /** For a start without the database: requests that name a preset are served as before. */
+  readonly lastKnownGood?: LastKnownGood<KnownPresets>
+  readonly pollMs?: number
+}
+
+/** Presets in memory, for the hot path. They follow the database like the API keys do, and outlive it. */
+export interface PresetSnapshot extends Presets {
+  /** Reads the store and from then on follows it. Rejects when it cannot be read, and follows it all the same. */
+  start(): Promise<void>
+  refresh(): Promise<void>
+  close(): Promise<void>
+}
+
+export function createPresetSnapshot(options: PresetSnapshotOptions): PresetSnapshot {
+  const { store, encryption, onUnreadable = () => undefined } = options
+  let bySlug = new Map<string, Preset>()
+  /** By version: what is designated still need not be decrypted again. */
+  let opened = new Map<string, Preset>()
+
+  function install({ presets }: KnownPresets): void {
+    const next = new Map<string, Preset>()
+    const nextOpened = new Map<string, Preset>()
+    for (const { preset, version: designated } of presets) {
+      const readable = opened.get(designated.id) ?? read(preset, designated)
+      if (readable === undefined) continue
+      nextOpened.set(designated.id, readable)
+      next.set(keyOf(preset.workspaceId, preset.slug), readable)
+    }
+    bySlug = next
+    opened = nextOpened
+  }
+
+  function read(preset: StoredPreset, designated: StoredPresetVersion): Preset | undefined {
+    try {
+      const { systemPrompt, config } = openVersion(encryption, designated)
+      return { id: preset.id, slug: preset.slug, systemPrompt, config }
+    } catch (error) {
+      onUnreadable(preset.id, error)
+      return undefined
+    }
+  }
+
+  const copy = createRememberedCopy<KnownPresets>({
+    version: () => store.version(),
+    load: async () => ({ presets: await store.presets.designated() }),
+    install,
+    lastKnownGood: options.lastKnownGood,
+    clock: options.clock,
+    pollMs: options.pollMs,
+  })
+  return {
+    find(workspaceId, slug) {
+      const preset = bySlug.get(keyOf(workspaceId, slug))
+      // The file may lack what has come since it was written.
+      if (preset === undefined && !copy.current) throw unknownYet()
+      return preset
+    },
+    start: () => copy.start(),
+    refresh: () => copy.refresh(),
+    close: () => copy.close(),
+  }
+}
+
+// A space stands in no slug and in no id of a workspace.
+const keyOf = (workspaceId: string, slug: string): string => `${workspaceId} ${slug}`
+
+const unknownYet = (): GatewayError =>
+  new GatewayError('provider_overloaded', 'The presets cannot be read at the moment; try again', {
+    retryAfterMs: UNKNOWN_RETRY_MS,
+    failover: 'never',
+  })

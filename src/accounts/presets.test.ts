@@ -1,0 +1,135 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { PresetAccounts, PresetDraft } from '../core/preset.ts'
+import { DEFAULT_WORKSPACE_ID, type Store } from '../core/store.ts'
+import { createStore } from '../store/index.ts'
+import { createEncryption } from './encryption.ts'
+import { createKnownPresets } from './last-known-good.ts'
+import { createPresetSnapshot, type PresetSnapshot } from './preset-snapshot.ts'
+import { createPresetAccounts } from './presets.ts'
+
+const encryption = createEncryption({ current: randomBytes(32) })
+let now = 1_000
+const clock = { now: () => now, monotonic: () => now }
+
+let store: Store
+let presets: PresetAccounts
+/** As another process sees it: it looks only when it is told. */
+let elsewhere: PresetSnapshot
+beforeEach(async () => {
+  now = 1_000
+  store = await createStore({ path: ':memory:' })
+  await store.migrate()
+  await store.workspaces.default()
+  presets = createPresetAccounts({ store: store.presets, encryption, clock })
+  elsewhere = createPresetSnapshot({ store, encryption, clock })
+})
+afterEach(async () => {
+  await elsewhere.close()
+  await store.close()
+})
+
+const draft = (overrides: Partial<PresetDraft> = {}): PresetDraft => ({
+  workspaceId: DEFAULT_WORKSPACE_ID,
+  slug: 'mail',
+  content: { systemPrompt: 'You write mails.', config: { model: 'acme/small', tools: [{ type: 'mcp', authorization: 'canary-token' }] } },
+  creatorUserId: null,
+  creatorId: 'someone',
+  ...overrides,
+})
+const find = (slug = 'mail') => elsewhere.find(DEFAULT_WORKSPACE_ID, slug)
+
+describe('presets', () => {
+  it('are found by their workspace and slug, and by nobody else', async () => {
+    const { preset } = await presets.create(draft())
+    await elsewhere.start()
+    expect(find()).toMatchObject({ id: preset.id, slug: 'mail', systemPrompt: 'You write mails.', config: { model: 'acme/small' } })
+    expect(elsewhere.find('another workspace', 'mail')).toBeUndefined()
+    await expect(presets.get('another workspace', 'mail')).rejects.toMatchObject({ errorType: 'not_found' })
+  })
+
+  it('lie encrypted in the database', async () => {
+    const { preset } = await presets.create(draft())
+    expect(JSON.stringify([await store.presets.list(), await store.presets.versions(preset.id)])).not.toContain('canary-token')
+  })
+
+  it('serve their newest version, until another one is designated', async () => {
+    await presets.create(draft())
+    now += 10
+    const second = await presets.save(draft({ content: { systemPrompt: null, config: { model: 'acme/large' } } }))
+    expect(second).toMatchObject({ preset: { updatedAt: 1_010, createdAt: 1_000 }, version: { version: 2 } })
+    await elsewhere.start()
+    expect(find()?.config).toEqual({ model: 'acme/large' })
+    await presets.update(DEFAULT_WORKSPACE_ID, 'mail', { designatedVersion: 1 })
+    await elsewhere.refresh()
+    expect(find()?.config).toMatchObject({ model: 'acme/small' })
+    expect((await presets.versions(DEFAULT_WORKSPACE_ID, 'mail')).map(({ version }) => version)).toEqual([1, 2])
+    await expect(presets.update(DEFAULT_WORKSPACE_ID, 'mail', { designatedVersion: 3 })).rejects.toMatchObject({ errorType: 'invalid_request' })
+  })
+
+  it('that are disabled serve nobody and stay so through new versions; archived ones are gone until they are saved again', async () => {
+    await presets.create(draft())
+    now += 10
+    expect((await presets.update(DEFAULT_WORKSPACE_ID, 'mail', { status: 'disabled' })).preset).toMatchObject({ statusUpdatedAt: 1_010 })
+    await presets.save(draft())
+    await elsewhere.start()
+    expect(find()).toBeUndefined()
+    expect(await presets.list(DEFAULT_WORKSPACE_ID)).toHaveLength(1)
+    await presets.update(DEFAULT_WORKSPACE_ID, 'mail', { status: 'archived' })
+    expect(await presets.list(DEFAULT_WORKSPACE_ID)).toEqual([])
+    await expect(presets.get(DEFAULT_WORKSPACE_ID, 'mail')).rejects.toMatchObject({ errorType: 'not_found' })
+    expect((await presets.create(draft())).preset.status).toBe('active')
+  })
+
+  it('have slugs of their own', async () => {
+    await presets.create(draft())
+    await expect(presets.create(draft())).rejects.toMatchObject({ errorType: 'conflict' })
+    await presets.remove(DEFAULT_WORKSPACE_ID, 'mail')
+    await expect(presets.remove(DEFAULT_WORKSPACE_ID, 'mail')).rejects.toMatchObject({ errorType: 'not_found' })
+    await presets.create(draft())
+  })
+
+  it('may not be larger than what is kept in memory for them', async () => {
+    const large = draft({ content: { systemPrompt: 'x'.repeat(300_000), config: {} } })
+    await expect(presets.create(large)).rejects.toMatchObject({ errorType: 'invalid_request' })
+  })
+
+  it('are not said to be absent before the database was ever read', () => {
+    expect(() => find()).toThrow(expect.objectContaining({ errorType: 'provider_overloaded' }) as Error)
+  })
+
+  it('serve from the last-known-good file while the database is away at the start, sealed on disk', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'signalbox-presets-'))
+    const file = join(folder, 'known.json')
+    await presets.create(draft())
+    const before = createPresetSnapshot({ store, encryption, clock, lastKnownGood: createKnownPresets(file) })
+    await before.start()
+    await before.close()
+    expect(await readFile(file, 'utf8')).not.toContain('canary-token')
+
+    const away = { version: () => Promise.reject(new Error('away')), presets: { designated: () => Promise.reject(new Error('away')) } }
+    const after = createPresetSnapshot({ store: away, encryption, clock, lastKnownGood: createKnownPresets(file) })
+    await expect(after.start()).rejects.toThrow('away')
+    expect(after.find(DEFAULT_WORKSPACE_ID, 'mail')).toMatchObject({ slug: 'mail', systemPrompt: 'You write mails.' })
+    // Another may have been made since the file was written: that it is absent is not for this process to say.
+    expect(() => after.find(DEFAULT_WORKSPACE_ID, 'other')).toThrow(expect.objectContaining({ errorType: 'provider_overloaded' }) as Error)
+    await after.close()
+    await rm(folder, { recursive: true })
+  })
+
+  it('that cannot be decrypted are left out, and the others serve', async () => {
+    await presets.create(draft())
+    const other = createPresetAccounts({ store: store.presets, encryption: createEncryption({ current: randomBytes(32) }), clock })
+    await other.create(draft({ slug: 'foreign' }))
+    const unreadable: string[] = []
+    const snapshot = createPresetSnapshot({ store, encryption, clock, onUnreadable: (id) => unreadable.push(id) })
+    await snapshot.start()
+    expect(snapshot.find(DEFAULT_WORKSPACE_ID, 'foreign')).toBeUndefined()
+    expect(snapshot.find(DEFAULT_WORKSPACE_ID, 'mail')).toBeDefined()
+    expect(unreadable).toHaveLength(1)
+    await snapshot.close()
+  })
+})

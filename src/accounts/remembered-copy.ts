@@ -1,0 +1,76 @@
+import type { Clock } from '../lib/clock.ts'
+import { createFollower } from './follower.ts'
+import type { LastKnownGood } from './last-known-good.ts'
+
+const POLL_MS = 2_000
+const FAILED_POLL_MS = 1_000
+
+export interface RememberedCopyOptions<Known> {
+  /** Grows with every change of what is copied. */
+  readonly version: () => Promise<number>
+  readonly load: () => Promise<Known>
+  /** Puts it in force. */
+  readonly install: (known: Known) => void
+  /** For a start without the database. */
+  readonly lastKnownGood: LastKnownGood<Known> | undefined
+  readonly clock: Clock
+  /** Default: two seconds. */
+  readonly pollMs: number | undefined
+}
+
+/** A copy, in memory, of what the database has: it follows the database and outlives it. */
+export interface RememberedCopy {
+  /** Reads the database and from then on follows it. Rejects when it cannot be read, puts in force what was last known, and follows it all the same. */
+  start(): Promise<void>
+  refresh(): Promise<void>
+  /** False before the database was ever read: what is not in the copy may exist. */
+  readonly current: boolean
+  close(): Promise<void>
+}
+
+export function createRememberedCopy<Known>(options: RememberedCopyOptions<Known>): RememberedCopy {
+  const { load, install, lastKnownGood, clock, pollMs = POLL_MS } = options
+  let version: number | undefined
+  let saving: Promise<void> = Promise.resolve()
+
+  const follower = createFollower({
+    synchronize: async () => {
+      const current = await options.version()
+      if (current === version) return
+      const known = await load()
+      install(known)
+      version = current
+      // What cannot be written now is written after the next change; the snapshot of API keys says so in the log.
+      if (lastKnownGood !== undefined) saving = saving.then(() => lastKnownGood.write(known)).catch(() => undefined)
+    },
+    clock,
+    pollMs,
+    failedPollMs: FAILED_POLL_MS,
+    // The snapshot of API keys reads the same database and says so already.
+    onLost: () => undefined,
+    onBack: () => undefined,
+  })
+  return {
+    start: async () => {
+      try {
+        await follower.start()
+      } catch (error) {
+        const known = await lastKnownGood?.read()
+        // The database may have been reached meanwhile: it knows better.
+        if (known !== undefined && version === undefined) install(known)
+        throw error
+      }
+    },
+    refresh: () => follower.refresh(),
+    get current() {
+      return version !== undefined
+    },
+    close: async () => {
+      await follower.close()
+      await saving
+    },
+  }
+}
+
+/** When a caller who was told that something is not known yet should try again, milliseconds. */
+export const UNKNOWN_RETRY_MS = POLL_MS

@@ -1,0 +1,18 @@
+import { availableParallelism } from 'node:os'
+import { expect, it } from 'vitest'
+import { configSchema } from '../config/schema.ts'
+import { toConfig } from '../config/to-config.ts'
+import { workerWarnings, workersOf } from './serve-workers.ts'
+
+const configOf = (tree: object) => toConfig(configSchema.parse(tree), {}, undefined)
+
+it('runs as many processes as told, or one per core', () => {
+  expect(workersOf(configOf({}))).toBe(1)
+  expect(workersOf(configOf({ server: { workers: 3 } }))).toBe(3)
+  expect(workersOf(configOf({ server: { workers: 'auto' } }))).toBe(availableParallelism())
+})
+
+it('says what several processes do not share', () => {
+  expect(workerWarnings(configOf({}), 3)).toEqual([expect.stringMatching(/^3 processes without Redis: .*SIGNALBOX_REDIS_URL/)])
+  expect(workerWarnings(configOf({ storage: { redis_url: 'redis://127.0.0.1:6379' } }), 3)).toEqual([])
+})

@@ -1,0 +1,158 @@
+import cluster, { type Worker } from 'node:cluster'
+import { availableParallelism } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Config } from '../core/config.ts'
+import { ceiling } from '../lib/backoff.ts'
+import type { Logger } from '../lib/logger.ts'
+import type { ProcessMetrics } from '../telemetry/merge-metrics.ts'
+import type { FromWorker, ToWorker } from './worker-link.ts'
+
+const RESTART = { baseMs: 250, maxMs: 10_000 }
+/** A process that lived this long did not die of its start. */
+const HEALTHY_MS = 10_000
+const COLLECT_LIMIT_MS = 1_500
+/** Beyond the grace period and delay of a stop, for records and deliveries. */
+const STOP_MARGIN_MS = 25_000
+
+/** How many processes the configuration asks for. */
+export const workersOf = ({ server }: Pick<Config, 'server'>): number => (server.workers === 'auto' ? availableParallelism() : server.workers)
+
+/** What an operator of several processes should know before they run. */
+export function workerWarnings({ storage }: Pick<Config, 'storage'>, workers: number): readonly string[] {
+  if (storage.shared === 'redis') return []
+  return [
+    `${workers} processes without Redis: each counts requests and tokens per minute on its own, and budgets are compared every 30 seconds; set SIGNALBOX_REDIS_URL to count them together`,
+  ]
+}
+
+/**
+ * Serves with several processes on one port: this one accepts connections and hands them round, and serves nobody itself. A process that
+ * dies is replaced. Ends the process when all have ended: in order after SIGTERM or SIGINT, at once after the second, with code 1 when the
+ * first one cannot start.
+ */
+export function serveWithWorkers(config: Config, logger: Logger): void {
+  const wanted = workersOf(config)
+  for (const warning of workerWarnings(config, wanted)) logger.warn({}, warning)
+  cluster.schedulingPolicy = cluster.SCHED_RR
+  new Primary(config, wanted, logger).start()
+}
+
+interface Collecting {
+  readonly texts: ProcessMetrics[]
+  missing: number
+  readonly done: () => void
+}
+
+class Primary {
+  readonly #config: Config
+  readonly #wanted: number
+  readonly #logger: Logger
+  readonly #collecting = new Map<number, Collecting>()
+  #nextCollect = 0
+  #serving = 0
+  #stopping = false
+  #failures = 0
+  #exitCode = 0
+
+  constructor(config: Config, wanted: number, logger: Logger) {
+    this.#config = config
+    this.#wanted = wanted
+    this.#logger = logger
+  }
+
+  start(): void {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.once(signal, () => {
+        process.once(signal, () => this.#killAll(1))
+        this.#stop(signal)
+      })
+    }
+    // Each process reads the file itself; the signal is for those who send it by hand.
+    process.on('SIGHUP', () => this.#workers().forEach((worker) => worker.process.kill('SIGHUP')))
+    for (let i = 0; i < this.#wanted; i++) this.#fork()
+  }
+
+  #workers(): readonly Worker[] {
+    return Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
+  }
+
+  #fork(): void {
+    const startedAt = performance.now()
+    const worker = cluster.fork()
+    worker.on('message', (message: FromWorker) => this.#hear(worker, message))
+    // A message to a process that is just dying.
+    worker.on('error', (error) => this.#logger.warn({ error, worker: worker.id }, 'a process could not be told something'))
+    worker.on('exit', (code, signal) => this.#ended(worker, code, signal, performance.now() - startedAt))
+  }
+
+  #hear(worker: Worker, message: FromWorker): void {
+    switch (message.kind) {
+      case 'serving':
+        this.#serving++
+        if (this.#serving === this.#wanted) process.stdout.write(message.banner)
+        return
+      case 'gather':
+        void this.#collect().then((processes) => tell(worker, { kind: 'gathered', id: message.id, processes }))
+        return
+      case 'collected': {
+        const collecting = this.#collecting.get(message.id)
+        if (collecting === undefined) return
+        collecting.texts.push({ worker: String(worker.id), text: message.text })
+        if (--collecting.missing === 0) collecting.done()
+        return
+      }
+      default:
+        return message satisfies never
+    }
+  }
+
+  async #collect(): Promise<readonly ProcessMetrics[]> {
+    const id = this.#nextCollect++
+    const workers = this.#workers().filter((worker) => worker.isConnected())
+    const answered = Promise.withResolvers<void>()
+    const collecting: Collecting = { texts: [], missing: workers.length, done: answered.resolve }
+    this.#collecting.set(id, collecting)
+    for (const worker of workers) tell(worker, { kind: 'collect', id })
+    const limit = new AbortController()
+    await Promise.race([answered.promise, sleep(COLLECT_LIMIT_MS, undefined, { signal: limit.signal }).catch(() => undefined)])
+    limit.abort()
+    this.#collecting.delete(id)
+    return collecting.texts.toSorted((a, b) => Number(a.worker) - Number(b.worker))
+  }
+
+  #ended(worker: Worker, code: number | null, signal: string | null, livedMs: number): void {
+    if (this.#stopping) {
+      if (code !== 0) this.#exitCode = 1
+      if (this.#workers().length === 0) process.exit(this.#exitCode)
+      return
+    }
+    // It has said why on its own standard error; the others would fail the same way.
+    if (this.#serving === 0) return this.#killAll(1)
+    this.#failures = livedMs > HEALTHY_MS ? 0 : this.#failures + 1
+    const waitMs = ceiling(Math.max(0, this.#failures - 1), RESTART)
+    this.#logger.error({ worker: worker.id, pid: worker.process.pid, code, signal, restart_in_ms: waitMs }, 'a process ended; another is started')
+    setTimeout(() => {
+      if (!this.#stopping) this.#fork()
+    }, waitMs)
+  }
+
+  #stop(signal: string): void {
+    this.#stopping = true
+    const workers = this.#workers()
+    this.#logger.info({ signal, processes: workers.length }, 'stopping')
+    if (workers.length === 0) process.exit(0)
+    for (const worker of workers) tell(worker, { kind: 'stop' })
+    const { shutdownGrace, shutdownDelay } = this.#config.server
+    setTimeout(() => this.#killAll(1), shutdownDelay + shutdownGrace + STOP_MARGIN_MS).unref()
+  }
+
+  #killAll(code: number): void {
+    this.#stopping = true
+    for (const worker of this.#workers()) worker.process.kill('SIGKILL')
+    process.exit(code)
+  }
+}
+
+function tell(worker: Worker, message: ToWorker): void {
+  if (worker.isConnected()) worker.send(message, () => undefined)
+}

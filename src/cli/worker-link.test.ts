@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest'
+import { linkToPrimary, type FromWorker, type ToWorker, type WorkerHandlers } from './worker-link.ts'
+
+function setUp(handlers?: WorkerHandlers) {
+  const sent: FromWorker[] = []
+  let hear: (message: ToWorker) => void = () => undefined
+  const link = linkToPrimary({ send: (message) => sent.push(message), listen: (onMessage) => (hear = onMessage) }, () => handlers)
+  return { link, sent, hear: (message: ToWorker) => hear(message) }
+}
+
+it('answers with its figures when asked, with none before it serves', async () => {
+  const ready = setUp({ metrics: () => Promise.resolve('a 1'), stop: () => undefined })
+  ready.hear({ kind: 'collect', id: 3 })
+  await expect.poll(() => ready.sent).toEqual([{ kind: 'collected', id: 3, text: 'a 1' }])
+  const early = setUp()
+  early.hear({ kind: 'collect', id: 4 })
+  await expect.poll(() => early.sent).toEqual([{ kind: 'collected', id: 4, text: '' }])
+})
+
+it('gathers the figures of all, and its own when nobody can be asked', async () => {
+  const { link, sent, hear } = setUp()
+  const gathered = link.gather(() => Promise.resolve('a 9\n'))
+  expect(sent).toEqual([{ kind: 'gather', id: 0 }])
+  const processes = ['1', '2'].map((worker) => ({ worker, text: `a ${worker}\n` }))
+  hear({ kind: 'gathered', id: 0, processes })
+  expect(await gathered).toBe('a{worker="1"} 1\na{worker="2"} 2\n')
+  const alone = link.gather(() => Promise.resolve('a 9\n'))
+  hear({ kind: 'gathered', id: 1, processes: [] })
+  expect(await alone).toBe('a 9\n')
+})
+
+it('stops when told', () => {
+  let stops = 0
+  const { hear } = setUp({ metrics: () => Promise.resolve(''), stop: () => stops++ })
+  hear({ kind: 'stop' })
+  expect(stops).toBe(1)
+})

@@ -1,0 +1,58 @@
+import { z } from 'zod'
+import type { PluginsConfig } from '../core/plugins-config.ts'
+import { defined } from '../lib/defined.ts'
+import { Secret } from '../lib/secret.ts'
+import { choice, httpUrl, price, section, text } from './fields.ts'
+
+const documentEngine = section({ api_key: text().optional(), base_url: httpUrl().optional(), account: text().optional(), price: price().optional() })
+
+/** `plugins`: what the operator gives to plugins. Which of them run, and how, is said in `defaults.plugins`. */
+export const pluginsSection = section({
+  file_parser: section({
+    engine: text('the name of a document engine, such as pdf-text').default('pdf-text'),
+    engines: z
+      .record(z.string(), documentEngine, {
+        error: 'a mapping of document engines to their settings, such as {mistral-ocr: {api_key: "${MISTRAL_API_KEY}"}}',
+      })
+      .default({}),
+  }).prefault({}),
+  pareto_router: section({
+    scores: z
+      .record(z.string(), z.number().min(0).max(1), { error: 'a mapping of models to scores from 0 to 1, such as {acme/large: 0.9}' })
+      .default({}),
+  }).prefault({}),
+  moderation: section({
+    model: text('a model that judges').optional(),
+    endpoint: section({ url: httpUrl('an http or https URL'), api_key: text().optional(), model: text().optional() }).optional(),
+    when_unavailable: choice(['refuse', 'allow']).default('refuse'),
+  })
+    .refine(({ model, endpoint }) => model === undefined || endpoint === undefined, {
+      path: ['endpoint'],
+      error: 'either a model or an endpoint, not both',
+    })
+    .prefault({}),
+})
+
+export function toPlugins({ file_parser: files, moderation, pareto_router: pareto }: z.output<typeof pluginsSection>): PluginsConfig {
+  const engines = Object.entries(files.engines).map(([name, { api_key: key, base_url: baseUrl, account, price: perPage }]) => {
+    return [name, defined({ apiKey: key === undefined ? undefined : new Secret(key), baseUrl, account, price: perPage })] as const
+  })
+  const { endpoint } = moderation
+  return {
+    codingScores: pareto.scores,
+    fileParser: { engine: files.engine, engines: Object.fromEntries(engines) },
+    moderation: {
+      ...defined({
+        model: moderation.model,
+        endpoint:
+          endpoint === undefined
+            ? undefined
+            : {
+                url: endpoint.url,
+                ...defined({ apiKey: endpoint.api_key === undefined ? undefined : new Secret(endpoint.api_key), model: endpoint.model }),
+              },
+      }),
+      whenUnavailable: moderation.when_unavailable,
+    },
+  }
+}

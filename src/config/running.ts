@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import type { OverloadConfig, RetentionConfig } from '../core/config.ts'
+import { duration, flag, section, whole } from './fields.ts'
+
+/** What concerns a process rather than a call: when it refuses work, and how long it keeps what it has recorded. */
+
+const DAY_MS = 86_400_000
+/** The longest period money is counted in, a month, and a day to close it. */
+const LEAST_SPEND_MS = 32 * DAY_MS
+const CONTENT_MS = 30 * DAY_MS
+
+/** A duration, or `forever`. Output: milliseconds, `Infinity` for ever. */
+function age(least: number, expected: string) {
+  const forever = z.literal('forever').transform(() => Infinity)
+  return z.union([forever, duration()], { error: expected }).refine((ms) => ms >= least, { error: expected })
+}
+
+const kept = () => age(3_600_000, 'a duration of an hour or more, such as 90d, or forever')
+
+export const overloadSection = section({
+  enabled: flag().default(true),
+  event_loop_delay: duration().prefault('1s'),
+  memory_percent: whole(10, 99).default(90),
+  calls: whole(1).default(10_000),
+}).prefault({})
+
+export const retentionSection = section({
+  generations: kept().prefault('90d'),
+  content: kept().optional(),
+  dead_letters: kept().prefault('30d'),
+  activity: age(DAY_MS, 'a duration of a day or more, such as 400d, or forever').prefault('400d'),
+  spend: age(LEAST_SPEND_MS, 'a duration of 32d or more, because a month that runs is still counted, or forever').prefault('62d'),
+  deleted_destinations: kept().prefault('90d'),
+  every: duration()
+    .refine((ms) => ms >= 60_000 && ms <= DAY_MS, { error: 'a duration from 1m to 1d' })
+    .prefault('1h'),
+})
+  .refine(({ content = 0, generations }) => content <= generations, {
+    path: ['content'],
+    error: 'no more than generations, because content goes with its generation',
+  })
+  .prefault({})
+
+export const toOverload = (entry: z.output<typeof overloadSection>): OverloadConfig => ({
+  enabled: entry.enabled,
+  eventLoopDelayMs: entry.event_loop_delay,
+  memoryShare: entry.memory_percent / 100,
+  calls: entry.calls,
+})
+
+export const toRetention = (entry: z.output<typeof retentionSection>): RetentionConfig => ({
+  generationsMs: entry.generations,
+  contentMs: entry.content ?? Math.min(CONTENT_MS, entry.generations),
+  deadLettersMs: entry.dead_letters,
+  activityMs: entry.activity,
+  spendMs: entry.spend,
+  deletedDestinationsMs: entry.deleted_destinations,
+  everyMs: entry.every,
+})
