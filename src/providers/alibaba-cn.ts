@@ -1,4 +1,5 @@
 import type { Provider } from '../core/provider.ts'
+import { QWEN_OPTIONS } from './shared/twin-options.ts'
 
 /** Model Studio, China: its keys differ from the international ones but share their variable, so it is switched on in the configuration. */
 export const alibabaCn: Provider = {
@@ -7,7 +8,7 @@ export const alibabaCn: Provider = {
   env: {},
   baseUrl: 'https://dashscope.aliyuncs.com/compatible-mode/v1',
   dialect: 'openai-chat',
-  options: { reasoning_style: 'enable-thinking', think_tags: 'none', video: 'video_url', cache_breakpoints: true },
+  options: QWEN_OPTIONS,
   models: { author: 'qwen' },
   homepage: 'https://www.aliyun.com/product/bailian',
 }

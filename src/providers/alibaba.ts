@@ -1,4 +1,5 @@
 import type { Provider } from '../core/provider.ts'
+import { QWEN_OPTIONS } from './shared/twin-options.ts'
 
 /** Model Studio, international. */
 export const alibaba: Provider = {
@@ -7,7 +8,7 @@ export const alibaba: Provider = {
   env: { apiKey: ['DASHSCOPE_API_KEY'] },
   baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
   dialect: 'openai-chat',
-  options: { reasoning_style: 'enable-thinking', think_tags: 'none', video: 'video_url', cache_breakpoints: true },
+  options: QWEN_OPTIONS,
   models: { author: 'qwen' },
   homepage: 'https://www.alibabacloud.com/en/product/modelstudio',
 }

@@ -23,7 +23,7 @@ export const amazonBedrockMantle: Provider = {
   dialect: 'openai-chat',
   options: { reasoning_style: 'effort' },
   dialectFor: (model) => (/anthropic\.claude/.test(model) ? 'anthropic-messages' : /openai\.gpt/.test(model) ? 'openai-responses' : undefined),
-  dialectOptions: { 'anthropic-messages': CLAUDE_OPTIONS, 'openai-responses': { reasoningFormat: 'bedrock-openai-responses-v1' } },
+  dialectOptions: { 'anthropic-messages': CLAUDE_OPTIONS, 'openai-responses': { reasoning_format: 'bedrock-openai-responses-v1' } },
   settings,
   models: { exclude: /^/ },
   headers: { 'anthropic-version': '2023-06-01' },

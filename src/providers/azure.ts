@@ -24,7 +24,7 @@ export const azure: Provider = {
   },
   basePath: '/openai/v1',
   dialect: 'openai-chat',
-  options: { reasoning_style: 'effort', forward: ['user'] },
+  options: { system_role: 'system', max_tokens_field: 'max_completion_tokens', reasoning_style: 'effort', forward: ['user'] },
   // Deployments of OpenAI's own models take the Responses format; those of other vendors were only ever seen to take chat.
   dialectFor: (model) => {
     if (model.startsWith('claude')) return 'anthropic-messages'
@@ -32,7 +32,12 @@ export const azure: Provider = {
   },
   dialectOptions: {
     'anthropic-messages': CLAUDE_OPTIONS,
-    'openai-responses': { samplingParameters: 'drop-when-reasoning', minOutputTokens: 16, reasoningFormat: 'azure-openai-responses-v1' },
+    'openai-responses': {
+      sampling_parameters: 'drop-when-reasoning',
+      reasoning_models: '^(?:o\\d|codex|computer-use|gpt-5(?!.*chat))',
+      min_output_tokens: 16,
+      reasoning_format: 'azure-openai-responses-v1',
+    },
   },
   settings,
   models: { exclude: /^/ },

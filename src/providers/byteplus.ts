@@ -1,4 +1,5 @@
 import type { Provider } from '../core/provider.ts'
+import { DOUBAO_OPTIONS } from './shared/twin-options.ts'
 
 /** ModelArk, the international twin of Volcengine Ark. */
 export const byteplus: Provider = {
@@ -7,7 +8,7 @@ export const byteplus: Provider = {
   env: { apiKey: ['BYTEPLUS_API_KEY'] },
   baseUrl: 'https://ark.ap-southeast.bytepluses.com/api/v3',
   dialect: 'openai-chat',
-  options: { system_role: 'system', reasoning_style: 'thinking-type', reasoning_replay: 'reasoning_content', think_tags: 'none', video: 'video_url' },
+  options: DOUBAO_OPTIONS,
   models: { author: 'bytedance-seed' },
   homepage: 'https://www.byteplus.com/en/product/modelark',
 }

@@ -1,4 +1,5 @@
 import type { Provider } from '../core/provider.ts'
+import { PARTIAL_RESPONSES } from './shared/partial-responses.ts'
 
 export const deepseek: Provider = {
   slug: 'deepseek',
@@ -8,6 +9,8 @@ export const deepseek: Provider = {
   dialect: 'openai-chat',
   options: {
     system_role: 'system',
+    // An answer begun is history here; only the beta address goes on with one.
+    prefill: false,
     json_schema: 'json-object',
     reasoning_style: 'thinking-type',
     reasoning_efforts: ['high', 'max'],
@@ -19,6 +22,7 @@ export const deepseek: Provider = {
     audio: 'none',
     finish_reasons: { insufficient_system_resource: 'overloaded' },
   },
+  dialectOptions: { 'openai-responses': PARTIAL_RESPONSES },
   homepage: 'https://www.deepseek.com',
   statusPage: 'https://status.deepseek.com',
   privacyPolicy: 'https://cdn.deepseek.com/policies/en-US/deepseek-privacy-policy.html',

@@ -1,4 +1,5 @@
 import type { Provider } from '../core/provider.ts'
+import { PARTIAL_RESPONSES } from './shared/partial-responses.ts'
 
 export const groq: Provider = {
   slug: 'groq',
@@ -11,8 +12,10 @@ export const groq: Provider = {
     max_tokens_field: 'max_completion_tokens',
     reasoning_style: 'effort',
     forward: ['user', 'service_tier'],
+    formats_with_tools: false,
     audio: 'none',
   },
+  dialectOptions: { 'openai-responses': PARTIAL_RESPONSES },
   homepage: 'https://groq.com',
   statusPage: 'https://groqstatus.com',
   privacyPolicy: 'https://groq.com/privacy-policy/',

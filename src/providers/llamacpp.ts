@@ -1,4 +1,5 @@
 import type { Provider } from '../core/provider.ts'
+import { LOCAL_RESPONSES } from './shared/partial-responses.ts'
 
 export const llamacpp: Provider = {
   slug: 'llamacpp',
@@ -7,6 +8,7 @@ export const llamacpp: Provider = {
   baseUrl: 'http://127.0.0.1:8080/v1',
   dialect: 'openai-chat',
   options: { reasoning_style: 'template-kwargs', inline_images: true },
+  dialectOptions: { 'openai-responses': LOCAL_RESPONSES },
   keyless: true,
   policies: { dataCollection: 'deny', zdr: true },
   homepage: 'https://github.com/ggml-org/llama.cpp',

@@ -1,4 +1,5 @@
 import type { Provider } from '../core/provider.ts'
+import { LOCAL_RESPONSES } from './shared/partial-responses.ts'
 
 export const lmstudio: Provider = {
   slug: 'lmstudio',
@@ -7,6 +8,7 @@ export const lmstudio: Provider = {
   baseUrl: 'http://127.0.0.1:1234/v1',
   dialect: 'openai-chat',
   options: { reasoning_style: 'effort', inline_images: true, audio: 'none' },
+  dialectOptions: { 'openai-responses': LOCAL_RESPONSES },
   keyless: true,
   policies: { dataCollection: 'deny', zdr: true },
   homepage: 'https://lmstudio.ai',

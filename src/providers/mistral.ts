@@ -8,9 +8,13 @@ export const mistral: Provider = {
   dialect: 'openai-chat',
   options: {
     system_role: 'system',
+    prefill_field: 'prefix',
+    // "Unexpected role 'user' after role 'tool'"
+    user_after_tool_filler: '.',
     field_names: { seed: 'random_seed' },
     max_temperature: 1.5,
     forward: ['prompt_cache_key'],
+    pass_through: ['safe_prompt'],
     stream_usage: false,
     tool_ids: { pattern: '^[a-zA-Z0-9]+$', max: 9, length: 9 },
     required_word: 'any',

@@ -1,4 +1,5 @@
 import type { Provider } from '../core/provider.ts'
+import { KIMI_OPTIONS } from './shared/twin-options.ts'
 
 /** The Chinese platform: other keys and prices than the international one, under the same variable, so it is switched on in the configuration. */
 export const moonshotaiCn: Provider = {
@@ -7,16 +8,7 @@ export const moonshotaiCn: Provider = {
   env: {},
   baseUrl: 'https://api.moonshot.cn/v1',
   dialect: 'openai-chat',
-  options: {
-    system_role: 'system',
-    max_temperature: 1,
-    forward: ['prompt_cache_key'],
-    reasoning_style: 'thinking-type',
-    reasoning_replay: 'reasoning_content',
-    reasoning_replay_required: true,
-    think_tags: 'none',
-    audio: 'none',
-  },
+  options: KIMI_OPTIONS,
   priceProvider: 'moonshotai',
   models: { author: 'moonshotai' },
   homepage: 'https://platform.moonshot.cn',

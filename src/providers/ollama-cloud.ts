@@ -1,4 +1,5 @@
 import type { Provider } from '../core/provider.ts'
+import { OLLAMA_OPTIONS } from './shared/twin-options.ts'
 
 export const ollamaCloud: Provider = {
   slug: 'ollama-cloud',
@@ -6,14 +7,7 @@ export const ollamaCloud: Provider = {
   env: { apiKey: ['OLLAMA_API_KEY'] },
   baseUrl: 'https://ollama.com/v1',
   dialect: 'openai-chat',
-  options: {
-    system_role: 'system',
-    reasoning_style: 'effort',
-    reasoning_efforts: ['none', 'low', 'medium', 'high'],
-    image_detail: false,
-    inline_images: true,
-    audio: 'none',
-  },
+  options: OLLAMA_OPTIONS,
   homepage: 'https://docs.ollama.com/cloud',
   privacyPolicy: 'https://ollama.com/privacy',
 }

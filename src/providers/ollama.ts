@@ -1,4 +1,6 @@
 import type { Provider } from '../core/provider.ts'
+import { OLLAMA_OPTIONS } from './shared/twin-options.ts'
+import { LOCAL_RESPONSES } from './shared/partial-responses.ts'
 
 export const ollama: Provider = {
   slug: 'ollama',
@@ -6,14 +8,8 @@ export const ollama: Provider = {
   env: { baseUrl: ['OLLAMA_BASE_URL', 'OLLAMA_HOST'] },
   baseUrl: 'http://127.0.0.1:11434/v1',
   dialect: 'openai-chat',
-  options: {
-    system_role: 'system',
-    reasoning_style: 'effort',
-    reasoning_efforts: ['none', 'low', 'medium', 'high'],
-    image_detail: false,
-    inline_images: true,
-    audio: 'none',
-  },
+  options: OLLAMA_OPTIONS,
+  dialectOptions: { 'openai-responses': LOCAL_RESPONSES },
   keyless: true,
   policies: { dataCollection: 'deny', zdr: true },
   homepage: 'https://ollama.com',

@@ -7,7 +7,12 @@ export const openai: Provider = {
   env: { apiKey: ['OPENAI_API_KEY'] },
   baseUrl: 'https://api.openai.com/v1',
   dialect: 'openai-responses',
-  options: { samplingParameters: 'drop-when-reasoning', minOutputTokens: 16, suppressObfuscation: true },
+  options: {
+    sampling_parameters: 'drop-when-reasoning',
+    reasoning_models: '^(?:o\\d|codex|computer-use|gpt-5(?!.*chat))',
+    min_output_tokens: 16,
+    suppress_obfuscation: true,
+  },
   // These are served through chat completions only.
   dialectFor: (model) => (/search-preview|audio-preview|^gpt-audio/.test(model) ? 'openai-chat' : undefined),
   dialectOptions: {
@@ -15,7 +20,7 @@ export const openai: Provider = {
       system_role: 'developer',
       empty_content: 'null',
       max_tokens_field: 'max_completion_tokens',
-      forward: ['user', 'metadata', 'safety_identifier', 'prompt_cache_key', 'service_tier'],
+      forward: ['user', 'metadata', 'safety_identifier', 'prompt_cache_key', 'prompt_cache_options', 'service_tier'],
       strict_tools: true,
       json_schema: 'native',
       reasoning_style: 'effort',

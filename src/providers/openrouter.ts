@@ -8,6 +8,7 @@ export const openrouter: Provider = {
   dialect: 'openai-chat',
   options: {
     system_role: 'system',
+    max_tokens_field: 'max_completion_tokens',
     strict_tools: true,
     forward: ['user', 'prompt_cache_key'],
     reasoning_style: 'reasoning-object',
@@ -18,9 +19,27 @@ export const openrouter: Provider = {
     file_urls: true,
     video: 'video_url',
     cache_breakpoints: true,
+    image_output: true,
+    web_search: 'plugin',
     // Cost and cached tokens come only when asked for.
     extra_body: { usage: { include: true } },
     finish_reasons: { error: 'error' },
+  },
+  dialectOptions: {
+    // A router: its items carry the formats of several vendors.
+    'openai-responses': {
+      reasoning_budget: true,
+      replay_formats: 'any',
+      reasoning_text: true,
+      custom_tools: false,
+      namespace_tools: false,
+      builtin_tools: ['web_search'],
+      allowed_tools: false,
+      input_parts: ['input_text', 'input_image', 'input_file', 'input_audio', 'input_video'],
+      image_output: true,
+      unknown_fields: 'drop',
+      phase: false,
+    },
   },
   // The price data also lists names answers come back under, batch prices and floating names: none of them can be asked for as a model here.
   models: { exclude: /^[^/]*$|^~|:batch$/ },

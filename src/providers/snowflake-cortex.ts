@@ -11,6 +11,7 @@ export const snowflakeCortex: Provider = {
   name: 'Snowflake Cortex',
   env: { apiKey: ['SNOWFLAKE_CORTEX_PAT'], settings: { account: ['SNOWFLAKE_ACCOUNT'] } },
   dialect: 'openai-chat',
+  options: { reasoning_style: 'reasoning-object', reasoning_replay: 'reasoning_details', reasoning_replay_turns: 'all' },
   settings,
   homepage: 'https://docs.snowflake.com/en/user-guide/snowflake-cortex/cortex-rest-api',
   statusPage: 'https://status.snowflake.com',

@@ -1,4 +1,5 @@
 import type { Provider } from '../core/provider.ts'
+import { LOCAL_RESPONSES } from './shared/partial-responses.ts'
 
 export const vllm: Provider = {
   slug: 'vllm',
@@ -7,6 +8,7 @@ export const vllm: Provider = {
   baseUrl: 'http://127.0.0.1:8000/v1',
   dialect: 'openai-chat',
   options: { reasoning_style: 'template-kwargs', inline_images: true },
+  dialectOptions: { 'openai-responses': LOCAL_RESPONSES },
   keyless: true,
   policies: { dataCollection: 'deny', zdr: true },
   homepage: 'https://docs.vllm.ai',

@@ -1,4 +1,5 @@
 import type { Provider } from '../core/provider.ts'
+import { DOUBAO_OPTIONS } from './shared/twin-options.ts'
 
 /** Ark (Doubao). Models are named by endpoint id or model id. */
 export const volcengine: Provider = {
@@ -7,7 +8,7 @@ export const volcengine: Provider = {
   env: { apiKey: ['ARK_API_KEY', 'VOLCENGINE_API_KEY'] },
   baseUrl: 'https://ark.cn-beijing.volces.com/api/v3',
   dialect: 'openai-chat',
-  options: { system_role: 'system', reasoning_style: 'thinking-type', reasoning_replay: 'reasoning_content', think_tags: 'none', video: 'video_url' },
+  options: DOUBAO_OPTIONS,
   models: { author: 'bytedance-seed' },
   homepage: 'https://www.volcengine.com/product/ark',
 }

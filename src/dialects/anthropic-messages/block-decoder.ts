@@ -3,10 +3,11 @@ import { sealReasoning } from '../../core/reasoning-envelope.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { AnswerWriter } from '../shared/answer-writer.ts'
 import type { OpenCall, ReasoningFields } from '../shared/answer-writer.ts'
+import { DeltaTemplate } from '../shared/delta-template.ts'
 import { asString, isObject } from '../shared/json.ts'
+import { bracesTail } from '../shared/template-tail.ts'
 import { decodeCitation } from './citations.ts'
 import type { Block } from './content.ts'
-import { BlockTemplate } from './fast-path.ts'
 import type { MessagesTarget } from './options.ts'
 import { answerToolName } from './response-format.ts'
 import { ServerToolDecoder } from './server-tools.ts'
@@ -14,6 +15,10 @@ import type { ServerBlock } from './server-tools.ts'
 import { planTools } from './tools.ts'
 
 type Json = { readonly [field: string]: unknown }
+
+/** The text of a delta, from the field that a block of this kind writes. */
+const readDelta = (frame: unknown, kind: 'text' | 'thinking'): string | undefined =>
+  isObject(frame) && isObject(frame['delta']) ? asString(frame['delta'][kind]) : undefined
 
 interface TextBlock {
   readonly kind: 'text'
@@ -46,7 +51,7 @@ export class BlockDecoder {
   readonly #target: MessagesTarget
   readonly #server: ServerToolDecoder
   readonly #answerTool: string | undefined
-  readonly #template = new BlockTemplate()
+  readonly #template = new DeltaTemplate<'text' | 'thinking'>(readDelta, bracesTail)
   readonly #learns: boolean
   readonly #blocks = new Map<number, OpenBlock>()
   /** The block of the template: the last one that wrote text or thoughts. */
@@ -69,8 +74,8 @@ export class BlockDecoder {
   /** Takes a frame that is nothing but more text of the open block, without parsing it; false when it has to be parsed. */
   takeFast(data: string): boolean {
     const { writer } = this
-    const { field } = this.#template
-    const key = field === 'text' ? writer.messageKey : field === 'thinking' ? writer.reasoningKey : undefined
+    const { kind } = this.#template
+    const key = kind === 'text' ? writer.messageKey : kind === 'thinking' ? writer.reasoningKey : undefined
     if (key === undefined) return false
     const text = this.#template.match(data)
     if (text === undefined) return false
@@ -263,7 +268,7 @@ export class BlockDecoder {
     const event = out.length > before ? out[out.length - 1] : undefined
     if (!this.#learns || (event?.type !== 'text-delta' && event?.type !== 'reasoning-delta') || event.plain !== true || event.delta !== text) return
     this.#current = block
-    this.#template.learn(data, field, text)
+    this.#template.learn(data, { kind: field, field, text })
   }
 
   // ---- the end ----

@@ -36,5 +36,5 @@ export const anthropicMessages: Dialect<AnthropicMessagesOptions> = {
     const { prefill, thinking } = rulesFor(target)
     return prefill && (thinking === 'none' || reasoningWish(request.reasoning).mode !== 'on')
   },
-  hosts: hostsTool,
+  hosts: ({ type }, _others, { options }) => hostsTool(type, options),
 }

@@ -84,8 +84,8 @@ export const anthropicMessagesOptions = modelRules.extend({
   reasoning_format: z.string().default('anthropic-claude-v1').describe('Public format name of reasoning that this server signs.'),
   signature_scope: z
     .enum(['format', 'endpoint'])
-    .default('format')
-    .describe('Who can read a signature: everyone who serves models of this format, or only the party that made it.'),
+    .default('endpoint')
+    .describe('Who gets a signature back: only the party that made it, or everyone who serves models of this format (they can read it).'),
   unsigned_thinking: z.boolean().default(false).describe('Thinking without signature may be sent back (compatible servers).'),
 
   // ---- parameters ----

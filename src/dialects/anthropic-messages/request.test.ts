@@ -62,6 +62,10 @@ describe('what is never sent', () => {
     expect(body).not.toHaveProperty('tools')
     expect(dropped).toContain('tools')
   })
+  it('a wish for images, which it names', () => {
+    const { body, dropped } = encode({ modalities: ['image'] })
+    expect([body, dropped]).toEqual([encode({}).body, ['modalities: image']])
+  })
   it('text that is empty or only whitespace, and turns that are nothing else', () => {
     expect(
       messages([
@@ -306,10 +310,10 @@ describe('reasoning of the history', () => {
       data: 'BLOB',
     })
   })
-  it('is readable wherever the format is served, unless the endpoint keeps to its own', () => {
+  it('comes back to the party that signed it, and to others of the format only where that is declared', () => {
     const foreign = { encrypted_content: sealReasoning({ format, scope: 'elsewhere', signature: 'S', text: 't' }) }
-    expect(thinking(foreign)).toMatchObject({ type: 'thinking' })
-    expect(thinking(foreign, { options: { signature_scope: 'endpoint' } })).toMatchObject({ type: 'text' })
+    expect(thinking(foreign)).toMatchObject({ type: 'text' })
+    expect(thinking(foreign, { options: { signature_scope: 'format' } })).toMatchObject({ type: 'thinking' })
   })
   it.each<[string, JsonObject]>([
     ['another format', { content: [{ type: 'reasoning_text', text: 't' }], signature: 'S', format: 'google-gemini-v1' }],
@@ -497,7 +501,7 @@ describe('options', () => {
   })
   it('say which tools the upstream runs', () => {
     const options = anthropicMessages.options.parse({ web_search_tool: 'web_search_20250305', native_tools: ['^bash_\\d+$'] })
-    const hosts = (type: string): boolean | undefined => anthropicMessages.hosts?.(type, options)
+    const hosts = (type: string): boolean | undefined => anthropicMessages.hosts?.({ type }, [], { options, upstreamModel: 'claude-x' })
     expect([hosts('web_search'), hosts('web_search_preview'), hosts('bash_20250124'), hosts('gateway:web_search'), hosts('function')]).toEqual([
       true,
       true,
@@ -505,6 +509,7 @@ describe('options', () => {
       false,
       false,
     ])
-    expect(anthropicMessages.hosts?.('web_search', anthropicMessages.options.parse({}))).toBe(false)
+    const none = { options: anthropicMessages.options.parse({}), upstreamModel: 'claude-x' }
+    expect(anthropicMessages.hosts?.({ type: 'web_search' }, [], none)).toBe(false)
   })
 })

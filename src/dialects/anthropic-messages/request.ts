@@ -2,6 +2,7 @@ import type { EncodedRequest } from '../../core/dialect.ts'
 import { GATEWAY_FIELDS } from '../../core/request.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { isObject } from '../shared/json.ts'
+import { unmetImageWishes } from '../shared/image-output.ts'
 import { foldTurns } from '../shared/turns.ts'
 import type { Turn } from '../shared/turns.ts'
 import { placeBreakpoints } from './cache.ts'
@@ -47,11 +48,11 @@ export function encodeRequest(request: ModelRequest, target: MessagesTarget): En
   finishPrefill(messages, rules.prefill && !thinking.active, dropped)
   placeBreakpoints(system, messages, request, options, dropped)
   // Citations and structured output refuse each other.
-  if (format.format !== undefined) withoutCitations(messages)
+  if (format.native !== undefined) withoutCitations(messages)
 
   const output = {
     ...(thinking.effort === undefined ? {} : { effort: thinking.effort }),
-    ...(format.format === undefined ? {} : { format: format.format }),
+    ...(format.native === undefined ? {} : { format: format.native }),
   }
   const body: Body = {
     ...addressFields(target),
@@ -189,6 +190,7 @@ const HANDLED: ReadonlySet<string> = new Set([
 /** Unknown fields reach a server only when it is declared to know them: requests with others are refused. */
 function encodeExtras(request: ModelRequest, options: AnthropicMessagesOptions, dropped: string[]): Body {
   const body: Body = {}
+  dropped.push(...unmetImageWishes(request))
   if (request.text?.verbosity != null) dropped.push('text.verbosity')
   for (const [field, value] of Object.entries(request)) {
     if (HANDLED.has(field) || value == null) continue

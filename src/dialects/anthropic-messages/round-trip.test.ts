@@ -77,7 +77,11 @@ const CLIENTS: { readonly [name: string]: (item: Fields) => Fields } = {
     item['type'] === 'reasoning' ? { type: 'reasoning', id: 'rs_1', encrypted_content: item['encrypted_content'], summary: item['summary'] } : item,
 }
 
-function secondTurn(change: (item: Fields) => Fields, scope = 'acme'): { messages: { role: string; content: object[] }[]; thinking?: object } {
+function secondTurn(
+  change: (item: Fields) => Fields,
+  scope = 'acme',
+  options: { readonly signature_scope?: 'format' } = {},
+): { messages: { role: string; content: object[] }[]; thinking?: object } {
   const history = answer(frames, request).map(change) as unknown as InputItem[]
   const outputs: InputItem[] = [
     {
@@ -93,7 +97,7 @@ function secondTurn(change: (item: Fields) => Fields, scope = 'acme'): { message
   ]
   const encoded = anthropicMessages.encodeRequest(
     { ...request, input: [...request.input, ...history, ...outputs] },
-    messagesTarget({ scope, options: { web_search_tool: 'web_search_20250305' } }),
+    messagesTarget({ scope, options: { web_search_tool: 'web_search_20250305', ...options } }),
   )
   return JSON.parse(encoded.body) as ReturnType<typeof secondTurn>
 }
@@ -117,8 +121,12 @@ describe('a turn that comes back', () => {
     ])
     expect(sent).toMatchObject({ type: 'enabled' })
   })
-  it('to another host of the format keeps its thoughts, but not what only the first could read', () => {
-    const kinds = secondTurn((item) => item, 'another host').messages[1]?.content.map((block) => (block as { type: string }).type)
+  it('to another host of the format loses its thoughts, or keeps them where signatures are shared: never what only the first could read', () => {
+    const kept = secondTurn((item) => item, 'another host').messages[1]?.content.map((block) => (block as { type: string }).type)
+    expect(kept).toEqual(['text', 'tool_use', 'tool_use', 'tool_use'])
+    const kinds = secondTurn((item) => item, 'another host', { signature_scope: 'format' }).messages[1]?.content.map(
+      (block) => (block as { type: string }).type,
+    )
     expect(kinds).toEqual(['thinking', 'redacted_thinking', 'text', 'tool_use', 'tool_use', 'tool_use'])
   })
   it('without its reasoning turns thinking off', () => {

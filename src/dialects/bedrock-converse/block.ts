@@ -19,7 +19,7 @@ export const FINISH: { readonly [native: string]: FinishReason | 'error' } = {
 
 /** One block of the answer while it is open. */
 export interface Block {
-  readonly kind: 'text' | 'reasoning' | 'call' | 'answer' | 'ignored'
+  readonly kind: 'text' | 'reasoning' | 'call' | 'answer' | 'system' | 'ignored'
   readonly call?: OpenCall
   /** Where its text began in the message. */
   textStart: number

@@ -1,10 +1,12 @@
 import type { Dialect } from '../../core/dialect.ts'
 import { decodeHttpError } from './exceptions.ts'
 import { mediaUrls } from './media.ts'
+import { traitsOf } from './model-traits.ts'
 import { bedrockConverseOptions } from './options.ts'
 import type { BedrockConverseOptions } from './options.ts'
 import { encodeRequest } from './request.ts'
 import { BedrockDecoder } from './stream.ts'
+import { hostsTool } from './system-tools.ts'
 
 /** Amazon Bedrock's one format for the models of all its vendors, in AWS event-stream frames. What models can do is declared by rules. */
 export const bedrockConverse: Dialect<BedrockConverseOptions> = {
@@ -29,4 +31,6 @@ export const bedrockConverse: Dialect<BedrockConverseOptions> = {
   decoder: (request, target) => new BedrockDecoder(request, target),
   decodeError: decodeHttpError,
   mediaUrls,
+  takesFile: (_file, { options, upstreamModel }) => traitsOf(options, upstreamModel).media.includes('document'),
+  hosts: (tool, _others, { options, upstreamModel }) => hostsTool(tool, traitsOf(options, upstreamModel)),
 }

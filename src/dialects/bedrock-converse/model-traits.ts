@@ -23,6 +23,9 @@ export const traitFields = {
   tool_result_json: z.boolean().describe('Results that are JSON objects are sent as `json` instead of text.'),
   tool_result_status: z.boolean().describe('Results carry `status`.'),
   strict_tools: z.boolean().describe('Send `strict` of function tools.'),
+  system_tools: z
+    .strictObject({ web_search: z.string().optional(), code_interpreter: z.string().optional() })
+    .describe('Names of the tools the service runs itself for this model.'),
   media: z.array(media).describe('Media that user turns may hold.'),
   s3_locations: z.boolean().describe('Media may be named by an s3:// address.'),
   document_citations: z.boolean().describe('Ask for citations of documents.'),
@@ -66,6 +69,7 @@ const UNKNOWN_MODEL: ModelTraits = {
   tool_result_json: false,
   tool_result_status: false,
   strict_tools: false,
+  system_tools: {},
   media: ['image', 'document'],
   s3_locations: false,
   document_citations: false,
@@ -122,7 +126,8 @@ export const MODEL_RULES: readonly TraitRule[] = [
     cache_points: true,
   },
   { match: 'amazon\\.nova-micro', media: [], tool_result_media: [] },
-  { match: 'amazon\\.nova-2', reasoning: 'max-effort' },
+  { match: 'amazon\\.nova-premier', system_tools: { web_search: 'nova_grounding' } },
+  { match: 'amazon\\.nova-2', reasoning: 'max-effort', system_tools: { web_search: 'nova_grounding', code_interpreter: 'nova_code_interpreter' } },
   { match: 'amazon\\.titan', tools: false, system: false, media: ['document'], json_schema: 'prompt' },
 
   { match: 'openai\\.gpt', reasoning: 'reasoning-effort', media: ['document'], json_schema: 'native' },
@@ -136,6 +141,7 @@ export const MODEL_RULES: readonly TraitRule[] = [
   { match: 'meta\\.llama3-(8b|70b)', tools: false, json_schema: 'prompt' },
   { match: 'mistral\\.', tool_ids: NINE_CHARACTERS, tool_choices: ['auto', 'any'], media: ['document'] },
   { match: 'mistral\\.(pixtral|mistral-large-3|ministral|magistral|voxtral)', media: ['image', 'document'] },
+  { match: 'mistral\\.voxtral', media: ['audio', 'document'] },
   { match: 'mistral\\.(mistral-large-3|ministral|magistral|voxtral)', json_schema: 'native' },
   { match: 'mistral\\.(mistral-7b|mixtral)', tools: false, system: false, json_schema: 'prompt' },
   { match: 'cohere\\.command', tool_choices: ['auto'], media: ['document'] },

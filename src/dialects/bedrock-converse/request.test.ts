@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { GatewayError } from '../../core/error.ts'
-import type { InputItem, JsonObject } from '../../core/item.ts'
+import type { InputItem, JsonObject, OtherTool } from '../../core/item.ts'
 import type { ModelRequest, ReasoningOptions } from '../../core/request.ts'
 import { REQUESTS, toolLoop } from './__fixtures__/requests.ts'
 import { bedrockTarget, CLAUDE, LLAMA, MISTRAL, NEW_CLAUDE, NOVA } from './__fixtures__/target.ts'
@@ -111,6 +111,33 @@ describe('any conversation', () => {
   })
 })
 
+describe('tools the service runs', () => {
+  const model = 'us.amazon.nova-2-lite-v1:0'
+  const f = { type: 'function', name: 'f' }
+  const tools = [{ type: 'web_search_preview' }, { type: 'code_interpreter' }, f]
+  const names = (request: Partial<ModelRequest>, overrides: TargetOverrides = { model }): unknown => encode(request, overrides).body.toolConfig?.tools
+  it('search and code are system tools where the model has them', () => {
+    const system = [{ systemTool: { name: 'nova_grounding' } }, { systemTool: { name: 'nova_code_interpreter' } }]
+    expect(names({ tools })).toMatchObject([{ toolSpec: { name: 'f' } }, ...system])
+    expect(names({ tools: tools.slice(0, 2) })).toEqual(system)
+    expect(encode({ tools: tools.slice(0, 2), tool_choice: 'required' }, { model }).body.toolConfig).not.toHaveProperty('toolChoice')
+    expect(names({ tools, tool_choice: 'none' })).toBeUndefined()
+    expect(encode({ tools }, { model }).dropped).toEqual([])
+    expect(encode({ tools }, { model: CLAUDE }).dropped).toEqual(['tools: web_search_preview', 'tools: code_interpreter'])
+  })
+  it('are hosted as the model has them, searches without bounds', () => {
+    const hosts = (tool: OtherTool, upstreamModel = model): boolean | undefined =>
+      bedrockConverse.hosts?.(tool, [], bedrockTarget({ model: upstreamModel }))
+    expect([hosts({ type: 'web_search' }), hosts({ type: 'web_search' }, CLAUDE), hosts({ type: 'gateway:web_search' })]).toEqual([
+      true,
+      false,
+      false,
+    ])
+    expect(hosts({ type: 'web_search', filters: { allowed_domains: ['a.test'] } })).toBe(false)
+    expect(hosts({ type: 'code_interpreter' }, 'us.amazon.nova-premier-v1:0')).toBe(false)
+  })
+})
+
 describe('arguments of past calls', () => {
   it('keep their numbers as the model wrote them', () => {
     expect(bedrockConverse.encodeRequest(toolLoop, bedrockTarget()).body).toContain('"id":12345678901234567890')
@@ -197,6 +224,9 @@ describe('reasoning', () => {
 })
 
 describe('sampling', () => {
+  it('a wish for images is named', () => {
+    expect(encode({ modalities: ['image'], image_config: { aspect_ratio: '1:1' } }).dropped).toEqual(['modalities: image', 'image_config'])
+  })
   const request = { temperature: 0.5, top_p: 0.9, top_k: 5 }
   it.each<[string, string, ReasoningOptions | null, object, unknown]>([
     ['one of two', CLAUDE, null, { temperature: 0.5 }, { top_k: 5 }],
@@ -265,6 +295,10 @@ describe('media', () => {
       return
     }
     expect.unreachable('this model takes no such thing')
+  })
+  it('audio for a model that hears', () => {
+    const part = { type: 'input_audio', input_audio: { data: 'AA==', format: 'mp3' } }
+    expect(block(part, { model: 'mistral.voxtral-small-24b-2507' })).toEqual({ audio: { format: 'mp3', source: { bytes: 'AA==' } } })
   })
   it('needs the bytes of every remote address, results of tools included', () => {
     const input = [

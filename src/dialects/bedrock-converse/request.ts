@@ -2,11 +2,10 @@ import type { EncodedRequest } from '../../core/dialect.ts'
 import { GATEWAY_FIELDS } from '../../core/request.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import type { JsonObject } from '../../core/item.ts'
+import { unmetImageWishes } from '../shared/image-output.ts'
 import { isObject } from '../shared/json.ts'
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
-import { COMMON_TOOL_NAMES } from '../shared/tool-names.ts'
-import { flattenTools } from '../shared/tools.ts'
-import type { FlatChoice, FlatTool, FlatTools } from '../shared/tools.ts'
+import type { FlatChoice } from '../shared/tools.ts'
 import { foldTurns } from '../shared/turns.ts'
 import type { Conversation } from '../shared/turns.ts'
 import type { BedrockTarget } from './media.ts'
@@ -17,7 +16,8 @@ import type { ModelTraits } from './model-traits.ts'
 import { planReasoning } from './reasoning.ts'
 import type { ReasoningPlan } from './reasoning.ts'
 import { planFormat } from './response-format.ts'
-import type { FormatPlan } from './response-format.ts'
+import { splitTools } from './system-tools.ts'
+import { isForced, planTools, toolConfig, toolsOf, type Offer } from './tools.ts'
 
 type Body = { [field: string]: unknown }
 
@@ -26,7 +26,8 @@ export function encodeRequest(request: ModelRequest, target: BedrockTarget): Enc
   const traits = traitsOf(target.options, target.upstreamModel)
   const dropped: string[] = []
   const usesTools = traits.tools && target.supports.has('tools')
-  const flat = toolsOf(usesTools ? request : {})
+  const { callable, system: systemTools } = splitTools(usesTools ? request.tools : [], traits)
+  const flat = toolsOf(usesTools ? { ...request, tools: callable } : {})
   if (request.tools?.length && !usesTools) dropped.push('tools')
   dropped.push(...flat.dropped)
   const conversation = foldTurns(request, {
@@ -60,8 +61,8 @@ export function encodeRequest(request: ModelRequest, target: BedrockTarget): Enc
     messages,
     ...(system.length > 0 ? { system } : {}),
     inferenceConfig: inferenceConfig(request, target, traits, reasoning, dropped),
-    ...(offer.tools.length === 0 ? {} : { toolConfig: toolConfig(offer, traits) }),
-    ...(format.outputConfig === undefined ? {} : { outputConfig: format.outputConfig }),
+    ...toolConfig(offer, request.tool_choice === 'none' ? [] : systemTools, traits),
+    ...(format.native === undefined ? {} : { outputConfig: format.native }),
     ...(Object.keys(additional).length === 0 ? {} : { additionalModelRequestFields: additional }),
     ...accountFields(request, target, dropped),
   }
@@ -74,11 +75,6 @@ export function encodeRequest(request: ModelRequest, target: BedrockTarget): Enc
     body: JSON.stringify(body),
     dropped: [...new Set(dropped)],
   }
-}
-
-/** The caller's tools under names this format accepts; the decoder asks again to find the way back. */
-export function toolsOf(request: Pick<ModelRequest, 'tools' | 'tool_choice'>): FlatTools {
-  return flattenTools(request, COMMON_TOOL_NAMES)
 }
 
 function idRule({ tool_ids: rule }: ModelTraits): { pattern: RegExp; max: number; length?: number } {
@@ -97,79 +93,6 @@ function lostThoughts({ turns }: Conversation): boolean {
   if (turns.at(-1)?.role !== 'tool') return false
   const caller = turns.at(-2)
   return caller?.role === 'assistant' && caller.parts[0]?.type !== 'reasoning'
-}
-
-// ---- tools ----
-
-interface Offer {
-  readonly tools: readonly FlatTool[]
-  readonly choice: FlatChoice | undefined
-  /** The choice as the model's own field, where it has one and the format's says too little. */
-  readonly nativeChoice: JsonObject | undefined
-  /** Past calls have to be told as text. */
-  readonly textCalls: boolean
-}
-
-const isForced = (choice: FlatChoice | undefined): boolean => choice?.mode === 'required' || choice?.mode === 'named'
-
-/** What is offered and how it is chosen from. History with calls needs a list of tools, even when none may be called. */
-function planTools(flat: FlatTools, format: FormatPlan, conversation: Conversation, traits: ModelTraits, dropped: string[]): Offer {
-  const called = calledNames(conversation)
-  if (!traits.tools) return { tools: [], choice: undefined, nativeChoice: undefined, textCalls: called.length > 0 }
-  let { tools } = flat
-  let choice = flat.choice
-  if (format.answerTool !== undefined) {
-    tools = [...tools, format.answerTool]
-    choice = choice?.mode === 'named' ? choice : { mode: 'required' }
-  }
-  if (choice?.mode === 'none') {
-    if (!traits.native_tool_choice || called.length === 0)
-      return { tools: [], choice: undefined, nativeChoice: undefined, textCalls: called.length > 0 }
-    return { tools: withStubs(tools, called), choice, nativeChoice: { type: 'none' }, textCalls: false }
-  }
-  if (choice?.mode === 'named' && !traits.tool_choices.includes('tool')) {
-    const { name } = choice
-    tools = tools.filter((tool) => tool.name === name)
-    choice = { mode: 'required' }
-  }
-  if (choice?.mode === 'required' && tools.length === 1 && traits.tool_choices.includes('tool')) choice = { mode: 'named', name: tools[0]!.name }
-  if (choice?.mode === 'required' && !traits.tool_choices.includes('any')) {
-    dropped.push('tool_choice')
-    choice = { mode: 'auto' }
-  }
-  return { tools: called.length === 0 ? tools : withStubs(tools, called), choice, nativeChoice: undefined, textCalls: false }
-}
-
-function calledNames({ turns }: Conversation): string[] {
-  const names = turns.flatMap((turn) => (turn.role === 'assistant' ? turn.parts.flatMap((part) => (part.type === 'call' ? [part.name] : [])) : []))
-  return [...new Set(names)]
-}
-
-/** Tools of the history that are no longer offered still have to be listed when nothing else is. */
-function withStubs(tools: readonly FlatTool[], called: readonly string[]): readonly FlatTool[] {
-  if (tools.length > 0) return tools
-  return called.map((name) => ({ name, description: 'No longer available.', parameters: { type: 'object', properties: {} } }))
-}
-
-function toolConfig({ tools, choice, nativeChoice }: Offer, traits: ModelTraits): JsonObject {
-  return {
-    tools: tools.map((tool) => ({
-      toolSpec: {
-        name: tool.name,
-        ...(tool.description === undefined ? {} : { description: tool.description }),
-        inputSchema: { json: tool.parameters['type'] === 'object' ? tool.parameters : { type: 'object', ...tool.parameters } },
-        ...(traits.strict_tools && tool.strict === true ? { strict: true } : {}),
-      },
-    })),
-    ...(choice === undefined || nativeChoice !== undefined ? {} : encodeChoice(choice, traits)),
-  }
-}
-
-function encodeChoice(choice: FlatChoice, traits: ModelTraits): JsonObject {
-  if (choice.mode === 'named') return { toolChoice: { tool: { name: choice.name } } }
-  if (choice.mode === 'required') return { toolChoice: { any: {} } }
-  // It is what happens anyway: not worth a field some models refuse.
-  return traits.tool_choices.includes('auto') && traits.tool_choices.length > 1 ? { toolChoice: { auto: {} } } : {}
 }
 
 // ---- parameters ----
@@ -313,6 +236,7 @@ function noteIgnored(request: ModelRequest, dropped: string[]): void {
     if (HANDLED.has(field) || value == null) continue
     if (!(field === 'truncation' && value === 'disabled') && !(field === 'background' && value === false)) dropped.push(field)
   }
+  dropped.push(...unmetImageWishes(request))
   if (request.text?.verbosity != null) dropped.push('text.verbosity')
   if (request.include?.includes('message.output_text.logprobs') === true) dropped.push('top_logprobs')
 }

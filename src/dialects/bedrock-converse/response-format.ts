@@ -1,44 +1,23 @@
 import type { JsonObject } from '../../core/item.ts'
-import type { ModelRequest, TextFormat } from '../../core/request.ts'
+import type { ModelRequest } from '../../core/request.ts'
+import { ANSWER_TOOL, answerTool, askForFormat, type FormatPlan, type JsonSchemaFormat } from '../shared/format-plan.ts'
 import { isObject } from '../shared/json.ts'
-import type { FlatTool } from '../shared/tools.ts'
 import type { ModelTraits } from './model-traits.ts'
 
-type JsonSchemaFormat = Extract<TextFormat, { type: 'json_schema' }>
-
-/** How a wished output format reaches the model; each field is absent when not needed. */
-export interface FormatPlan {
-  readonly outputConfig?: JsonObject
-  /** Text for the system prompt. */
-  readonly instruction?: string
-  /** A tool the model must call; its arguments are the answer. */
-  readonly answerTool?: FlatTool
-  /** Set when the format is only asked for, not enforced. */
-  readonly note?: string
-}
-
-/** Name of the tool whose arguments are the answer; the decoder turns its call back into text. */
-const ANSWER_TOOL = 'structured_answer'
-
+/** `native` becomes `outputConfig`. */
 export function planFormat(request: ModelRequest, traits: ModelTraits): FormatPlan {
   const format = request.text?.format
   if (format == null || format.type === 'text') return {}
-  if (format.type === 'json_object')
-    return { instruction: 'Answer with one JSON object and nothing else.', note: 'text.format: asked for in the prompt' }
-  const mode = schemaMode(traits)
-  if (mode === 'native') return { outputConfig: nativeConfig(format, traits) }
-  if (mode === 'prompt') {
-    return {
-      instruction: `Answer with one JSON object that is valid under this JSON schema, and with nothing else:\n${JSON.stringify(format.schema)}`,
-      note: 'text.format: asked for in the prompt',
+  if (format.type === 'json_object') return askForFormat(format)
+  switch (schemaMode(traits)) {
+    case 'native':
+      return { native: nativeConfig(format, traits) }
+    case 'tool': {
+      const { strict: _, ...tool } = answerTool(format)
+      return { answerTool: tool }
     }
-  }
-  return {
-    answerTool: {
-      name: ANSWER_TOOL,
-      description: format.description ?? 'Gives the final answer. Call it exactly once, with the complete answer as its arguments.',
-      parameters: format.schema,
-    },
+    case 'prompt':
+      return askForFormat(format)
   }
 }
 

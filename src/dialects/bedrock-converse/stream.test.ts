@@ -201,6 +201,54 @@ describe('tool calls', () => {
   })
 })
 
+describe('tools the service runs', () => {
+  const model = 'us.amazon.nova-2-lite-v1:0'
+  const code = [
+    call(0, 's', 'nova_code_interpreter', 'server_tool_use'),
+    args(0, '{"snippet":"6*'),
+    args(0, '7"}'),
+    stop(0),
+    ['contentBlockStart', { contentBlockIndex: 1, start: { toolResult: { toolUseId: 's', status: 'success' } } }],
+    ['contentBlockDelta', { contentBlockIndex: 1, delta: { toolResult: [{ json: { stdOut: '42', stdErr: '', isError: false } }] } }],
+    stop(1),
+  ] as const satisfies readonly Frame[]
+  const items = (events: readonly ModelEvent[]): unknown[] => events.flatMap((event) => (event.type === 'item-start' ? [event.item] : []))
+  const ran = {
+    type: 'code_interpreter_call',
+    status: 'completed',
+    code: '6*7',
+    container_id: 'nova_code_interpreter',
+    outputs: [{ type: 'logs', logs: '42' }],
+  }
+  it('are items of the contract', () => {
+    const search = [call(2, 'w', 'nova_grounding', 'server_tool_use'), args(2, '{"query":"moon"}'), stop(2)] as const
+    const events = decode([start, ...code, ...search, text('Far.', 3), stop(3), end(), usage], undefined, { model })
+    expect(items(events)).toMatchObject([
+      ran,
+      { type: 'web_search_call', status: 'completed', action: { type: 'search', query: 'moon' } },
+      { type: 'message' },
+    ])
+    expect(last(events)).toMatchObject({ reason: 'stop', usage: { serverToolUse: { web_search: 1 } } })
+  })
+  it('are the same in a whole body', () => {
+    const content = [
+      { toolUse: { toolUseId: 's', name: 'nova_code_interpreter', type: 'server_tool_use', input: { snippet: '6*7' } } },
+      { toolResult: { toolUseId: 's', status: 'success', content: [{ json: { stdOut: '42' } }] } },
+      { text: '42' },
+    ]
+    const out: ModelEvent[] = []
+    const decoder = new BedrockDecoder({ input: [] }, bedrockTarget({ model }))
+    decoder.body(JSON.stringify({ output: { message: { role: 'assistant', content } }, stopReason: 'end_turn' }), out)
+    expect(items(out)[0]).toEqual(ran)
+  })
+  it('that fail, or never say what came of it, say so', () => {
+    const failed = code.map((frame): Frame => [frame[0], JSON.parse(JSON.stringify(frame[1]).replace('"success"', '"error"'))])
+    expect(items(decode([start, ...failed, text('No.', 2), stop(2), end(), usage], undefined, { model }))[0]).toMatchObject({ status: 'failed' })
+    const cut = decode([start, ...code.slice(0, 4), text('No.', 2), stop(2), end(), usage], undefined, { model })
+    expect(items(cut)).toContainEqual({ ...ran, status: 'incomplete', outputs: null })
+  })
+})
+
 describe('citations', () => {
   it('cover the text of their block, wherever they stand in it', () => {
     const web = { title: 'T', location: { web: { url: 'https://a.test/', domain: 'a.test' } } }

@@ -18,8 +18,9 @@ import { exceptionError } from './exceptions.ts'
 import type { BedrockTarget } from './media.ts'
 import { traitsOf } from './model-traits.ts'
 import type { ModelTraits } from './model-traits.ts'
-import { toolsOf } from './request.ts'
 import { answerToolName } from './response-format.ts'
+import { SystemToolDecoder } from './system-tools.ts'
+import { toolsOf } from './tools.ts'
 import { decodeUsage } from './usage.ts'
 
 /** Frames that are no JSON are skipped; more of them than this are no answer. */
@@ -32,6 +33,7 @@ export class BedrockDecoder implements Decoder {
   readonly #traits: ModelTraits
   readonly #writer: AnswerWriter
   readonly #answerTool: string | undefined
+  readonly #systemTools: SystemToolDecoder
   readonly #learns: boolean
   readonly #template = new DeltaTemplate<'text' | 'reasoning'>(readDelta)
   readonly #blocks = new Map<number, Block>()
@@ -53,6 +55,7 @@ export class BedrockDecoder implements Decoder {
     this.#learns = fastPath
     this.#answerTool = answerToolName(request, this.#traits)
     this.#writer = new AnswerWriter({ names: () => toolsOf(request).names, endReasoning: () => this.#reasoningFields() })
+    this.#systemTools = new SystemToolDecoder(this.#writer, this.#traits)
   }
 
   /** The stop reason was seen: only the usage follows. */
@@ -149,15 +152,19 @@ export class BedrockDecoder implements Decoder {
   #start(index: number, start: Json): void {
     this.#settleCalls()
     const use = start['toolUse']
-    if (isObject(use)) this.#blocks.set(index, this.#openCall(use))
-    else if ('toolResult' in start) this.#blocks.set(index, openBlock('ignored'))
-    else if (isObject(start['image'])) this.#blocks.set(index, openBlock('ignored'))
+    if (isObject(use)) this.#blocks.set(index, this.#openCall(index, use))
+    else if ('toolResult' in start) {
+      this.#blocks.set(index, openBlock('system'))
+      if (isObject(start['toolResult'])) this.#systemTools.result(index, start['toolResult'])
+    } else if (isObject(start['image'])) this.#blocks.set(index, openBlock('ignored'))
   }
 
-  #openCall(use: Json): Block {
+  #openCall(index: number, use: Json): Block {
     const name = asString(use['name']) ?? ''
-    // Tools the service runs by itself: their results stay inside the answer.
-    if (use['type'] === 'server_tool_use') return openBlock('ignored')
+    if (use['type'] === 'server_tool_use') {
+      this.#systemTools.use(index, use)
+      return openBlock('system')
+    }
     if (name === '') throw this.#unavailable('a tool call without a name')
     if (name === this.#answerTool) return openBlock('answer')
     return { ...openBlock('call'), call: this.#writer.openCall(asString(use['toolUseId']) ?? '', name) }
@@ -166,6 +173,7 @@ export class BedrockDecoder implements Decoder {
   #delta(index: number, delta: Json): void {
     let open = this.#blocks.get(index)
     if (open?.kind === 'ignored') return
+    if (open?.kind === 'system') return this.#systemTools.delta(index, delta)
     if (open === undefined && this.#unsettled.length > 0) this.#settleCalls()
     const writer = this.#writer
     if (typeof delta['text'] === 'string') {
@@ -218,6 +226,8 @@ export class BedrockDecoder implements Decoder {
         return this.#writer.closeReasoning()
       case 'text':
         return this.#cite(open)
+      case 'system':
+        return this.#systemTools.stop(index)
       default:
     }
   }
@@ -243,6 +253,9 @@ export class BedrockDecoder implements Decoder {
       const input = use['input']
       // An object without fields is what a call without arguments looks like.
       this.#delta(index, { toolUse: { input: input === undefined ? '' : JSON.stringify(input) } })
+    } else if (isObject(content['toolResult'])) {
+      this.#start(index, content)
+      this.#delta(index, { toolResult: content['toolResult']['content'] })
     } else if (isObject(content['reasoningContent'])) {
       const reasoning = content['reasoningContent']
       const text = isObject(reasoning['reasoningText']) ? reasoning['reasoningText'] : {}
@@ -267,14 +280,15 @@ export class BedrockDecoder implements Decoder {
   }
 
   #learn(data: string, event: ModelEvent): void {
-    if (event.type === 'text-delta' && event.plain === true) this.#template.learn(data, 'text', event.delta)
-    else if (event.type === 'reasoning-delta' && event.plain === true) this.#template.learn(data, 'reasoning', event.delta)
+    if (event.type === 'text-delta' && event.plain === true) this.#template.learn(data, { kind: 'text', field: 'text', text: event.delta })
+    else if (event.type === 'reasoning-delta' && event.plain === true)
+      this.#template.learn(data, { kind: 'reasoning', field: 'text', text: event.delta })
   }
 
   // ---- the end ----
 
   #metadata(frame: Json): void {
-    if (isObject(frame['usage'])) this.#usage = decodeUsage(frame['usage'])
+    if (isObject(frame['usage'])) this.#usage = decodeUsage(frame['usage'], this.#systemTools.searches)
     const tier = isObject(frame['serviceTier']) ? asString(frame['serviceTier']['type']) : undefined
     if (tier !== undefined) this.#serviceTier = tier
   }
@@ -282,6 +296,7 @@ export class BedrockDecoder implements Decoder {
   #complete(): void {
     const writer = this.#writer
     for (const [index, { kind }] of this.#blocks) if (kind !== 'call') this.#stop(index)
+    this.#systemTools.finish()
     writer.flushHeldSpace()
     const finish = FINISH[this.#native ?? ''] ?? 'stop'
     if (finish === 'error') throw this.#unavailable(`an answer that ended with "${this.#native}"`)

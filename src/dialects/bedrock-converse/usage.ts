@@ -5,8 +5,12 @@ import { isObject } from '../shared/json.ts'
 const count = (...values: readonly unknown[]): number =>
   values.find((value): value is number => typeof value === 'number' && Number.isFinite(value) && value > 0) ?? 0
 
-/** `usage` in the gateway's normal form: here the input counts neither what was read from a cache nor what was written to it. */
-export function decodeUsage(raw: { readonly [field: string]: unknown }): Usage {
+/**
+ * `usage` in the gateway's normal form: here the input counts neither what was read from a cache nor what was written to it.
+ *
+ * @param searches web searches the answer shows, where the usage counts none
+ */
+export function decodeUsage(raw: { readonly [field: string]: unknown }, searches = 0): Usage {
   const read = count(raw['cacheReadInputTokens'], raw['cacheReadInputTokenCount'])
   const written = count(raw['cacheWriteInputTokens'], raw['cacheWriteInputTokenCount'])
   const details = Array.isArray(raw['cacheDetails']) ? raw['cacheDetails'] : []
@@ -20,7 +24,7 @@ export function decodeUsage(raw: { readonly [field: string]: unknown }): Usage {
     cacheWriteTokens: written,
     cacheWrite1hTokens: hour,
     outputTokens: count(raw['outputTokens']),
-    serverToolUse: serverTools(raw['serverToolUsage']),
+    serverToolUse: serverTools(raw['serverToolUsage']) ?? (searches > 0 ? { web_search: searches } : undefined),
     raw,
   })
 }

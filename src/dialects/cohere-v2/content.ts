@@ -91,6 +91,15 @@ export function textOfFile(part: InputFile, target: CohereTarget): string {
   }
 }
 
+/** Whether a file holds text as it is, as far as it can be told before it is fetched. */
+export function isTextFile({ file_data: data, file_url: url, filename }: InputFile): boolean {
+  const address = data || url || ''
+  const name = filename ?? ''
+  if (isRemote(address)) return !/\.pdf$/i.test(name || address.split(/[?#]/)[0]!)
+  const type = /^data:([^;,]*)/i.exec(address)?.[1]?.toLowerCase()
+  return type === undefined || type === '' ? TEXT_NAME.test(name) : TEXT.test(type)
+}
+
 /** Remote files: their text has to be read here. Images are fetched by the vendor. */
 export function mediaUrls(request: ModelRequest): string[] {
   const urls = new Set<string>()

@@ -1,7 +1,7 @@
 import type { Dialect } from '../../core/dialect.ts'
 import { GatewayError } from '../../core/error.ts'
 import { classifyUpstreamError } from '../shared/errors.ts'
-import { mediaUrls } from './content.ts'
+import { isTextFile, mediaUrls } from './content.ts'
 import { cohereV2Options } from './options.ts'
 import type { CohereV2Options } from './options.ts'
 import { encodeRequest } from './request.ts'
@@ -42,4 +42,5 @@ export const cohereV2: Dialect<CohereV2Options> = {
     return status === CANCELLED ? new GatewayError('provider_unavailable', error.message, { ...error.details, failover: 'next' }) : error
   },
   mediaUrls,
+  takesFile: isTextFile,
 }

@@ -113,6 +113,20 @@ describe('media', () => {
   ])('another endpoint may take: %s', (_name, part, overrides) => {
     expect(() => encode({ input: [user([part])] }, overrides)).toThrow(expect.objectContaining({ errorType: 'invalid_prompt', failover: 'next' }))
   })
+  it('a wish for images is named', () => {
+    const encoded = cohereV2.encodeRequest({ input: [user('q')], modalities: ['text', 'image'] }, cohereTarget())
+    expect(encoded.dropped).toEqual(['modalities: image'])
+  })
+  it.each([
+    [{ file_data: 'data:text/csv;base64,YSxi' }, true],
+    [{ file_data: 'YSxi', filename: 'a.csv' }, true],
+    [{ file_url: 'https://a.test/notes' }, true],
+    [{ file_data: 'data:application/pdf;base64,JVBERi0=' }, false],
+    [{ file_data: 'JVBERi0=', filename: 'a.pdf' }, false],
+    [{ file_url: 'https://a.test/a.pdf?x=1' }, false],
+  ])('tells beforehand which files it reads: %j', (file, reads) => {
+    expect(cohereV2.takesFile?.({ type: 'input_file', ...file }, cohereTarget())).toBe(reads)
+  })
   it('reads remote files here, and leaves images to the vendor', () => {
     const input = [
       user([

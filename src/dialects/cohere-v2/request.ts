@@ -2,6 +2,8 @@ import type { EncodedRequest } from '../../core/dialect.ts'
 import { GATEWAY_FIELDS } from '../../core/request.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import type { JsonObject } from '../../core/item.ts'
+import { askForFormat, OBJECT_INSTRUCTION, type FormatPlan } from '../shared/format-plan.ts'
+import { unmetImageWishes } from '../shared/image-output.ts'
 import { effortBudget, reasoningWish } from '../shared/reasoning-options.ts'
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
 import type { NameRule } from '../shared/tool-names.ts'
@@ -48,7 +50,7 @@ export function encodeRequest(request: ModelRequest, target: CohereTarget): Enco
     messages,
     ...tools,
     ...(documents.list.length > 0 ? { documents: documents.list } : {}),
-    ...(format.responseFormat === undefined ? {} : { response_format: format.responseFormat }),
+    ...(format.native === undefined ? {} : { response_format: format.native }),
     ...encodeParameters(request, target, dropped),
     ...encodeThinking(request, target, dropped),
     ...(options.safety_mode === undefined ? {} : { safety_mode: options.safety_mode }),
@@ -96,25 +98,14 @@ function encodeTools(flat: FlatTools, request: ModelRequest, target: CohereTarge
   return { tools: encoded, ...(word === undefined || !hasChoice ? {} : { tool_choice: word }), ...(strict ? { strict_tools: true } : {}) }
 }
 
-interface FormatPlan {
-  readonly responseFormat?: JsonObject
-  readonly instruction?: string
-  readonly note?: string
-}
-
 function planFormat(request: ModelRequest, target: CohereTarget, hasTools: boolean): FormatPlan {
   const format = request.text?.format
   if (format == null || format.type === 'text') return {}
   const native = target.supports.has('structured_outputs') && (target.options.schema_with_tools || !(hasTools || hasFiles(request)))
-  const schema = format.type === 'json_schema' ? format.schema : undefined
-  if (native && schema !== undefined) return { responseFormat: { type: 'json_object', json_schema: schema } }
-  const instruction =
-    schema === undefined
-      ? 'Answer with one JSON object and nothing else.'
-      : `Answer with one JSON object that is valid under this JSON schema, and with nothing else:\n${JSON.stringify(schema)}`
+  if (!native) return askForFormat(format)
+  if (format.type === 'json_schema') return { native: { type: 'json_object', json_schema: format.schema } }
   // Without being told to write JSON the model may never come to an end.
-  if (native) return { responseFormat: { type: 'json_object' }, instruction }
-  return { instruction, note: 'text.format: asked for in the prompt' }
+  return { native: { type: 'json_object' }, instruction: OBJECT_INSTRUCTION }
 }
 
 const hasFiles = (request: ModelRequest): boolean =>
@@ -215,5 +206,6 @@ function noteIgnored(request: ModelRequest, dropped: string[]): void {
       (field === 'service_tier' && (value === 'auto' || value === 'default'))
     if (!saysNothing) dropped.push(field)
   }
+  dropped.push(...unmetImageWishes(request))
   if (request.text?.verbosity != null) dropped.push('text.verbosity')
 }

@@ -99,6 +99,11 @@ describe('content', () => {
       envelopes(decode([start, plan('p'), open('thinking'), thinking('t'), close(), open('text', 1), text('x', 1), end()])).map((each) => each?.data),
     ).toEqual(['tool_plan', 'thinking'])
   })
+  it('carries log probabilities', () => {
+    const delta = { message: { content: { text: 'Hi' } }, logprobs: { token_ids: [7], text: 'Hi', logprobs: [-0.25] } }
+    const [first] = decode([start, { type: 'content-delta', index: 0, delta }, end()]).filter(({ type }) => type === 'text-delta')
+    expect(first).toMatchObject({ delta: 'Hi', logprobs: [{ token: 'Hi', logprob: -0.25, bytes: [72, 105], top_logprobs: [] }] })
+  })
   it('is decoded the same with and without the short way', () => {
     const piece = fc.tuple(fc.constantFrom('text', 'thinking', 'plan'), fc.string({ unit: 'grapheme', maxLength: 12 }))
     fc.assert(
@@ -200,13 +205,14 @@ describe('citations', () => {
 })
 
 describe('the end', () => {
-  it('brings usage: tokens, not what is billed', () => {
+  it('brings usage: tokens, and beside them what is billed', () => {
     expect(last(decode([start, text('a'), end()])).usage).toMatchObject({
       inputTokens: 111,
       cachedTokens: 64,
       outputTokens: 20,
       reasoningTokens: 7,
       totalTokens: 131,
+      billed: { inputTokens: 5, outputTokens: 3 },
       raw: USAGE,
     })
     const billed = { type: 'message-end', delta: { finish_reason: 'COMPLETE', usage: { billed_units: { input_tokens: 5, output_tokens: 3 } } } }

@@ -241,8 +241,9 @@ export class CohereDecoder implements Decoder {
   }
 
   #learn(data: string, event: ModelEvent): void {
-    if (event.type === 'text-delta' && event.plain === true) this.#template.learn(data, 'text', event.delta)
-    else if (event.type === 'reasoning-delta' && event.plain === true) this.#template.learn(data, this.#kind, event.delta)
+    if (event.type === 'text-delta' && event.plain === true) this.#template.learn(data, { kind: 'text', field: 'text', text: event.delta })
+    else if (event.type === 'reasoning-delta' && event.plain === true)
+      this.#template.learn(data, { kind: this.#kind, field: this.#kind, text: event.delta })
   }
 
   // ---- the end ----

@@ -1,10 +1,12 @@
 import type { Dialect } from '../../core/dialect.ts'
 import { decodeGeminiError } from './error.ts'
 import { mediaUrls } from './media.ts'
+import { traitsOf } from './model-traits.ts'
 import { geminiOptions } from './options.ts'
 import type { GeminiOptions } from './options.ts'
 import { encodeRequest } from './request.ts'
 import { GeminiDecoder } from './stream.ts'
+import { hostsTool } from './tools.ts'
 
 /** generateContent, as Google's API for developers and its cloud platform speak it. What differs is declared in options.ts. */
 export const gemini: Dialect<GeminiOptions> = {
@@ -33,4 +35,5 @@ export const gemini: Dialect<GeminiOptions> = {
   decoder: (request, target) => new GeminiDecoder(request, target),
   decodeError: (status, headers, body, target) => decodeGeminiError(status, headers, body, target.providerName),
   mediaUrls,
+  hosts: (tool, others, { options, upstreamModel }) => hostsTool(tool, others, options, traitsOf(options, upstreamModel)),
 }

@@ -1,6 +1,6 @@
 import type { Logprob } from '../../core/item.ts'
+import { exactNumber } from '../shared/exact-json.ts'
 import { isObject } from '../shared/json.ts'
-import { exactNumber } from './exact-values.ts'
 
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as readonly unknown[]) : [])
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { InputItem } from '../../core/item.ts'
+import type { InputItem, OtherTool, Tool } from '../../core/item.ts'
 import type { ModelRequest, ReasoningOptions } from '../../core/request.ts'
 import { REQUESTS } from './__fixtures__/requests.ts'
 import { geminiTarget } from './__fixtures__/target.ts'
@@ -190,6 +190,17 @@ describe('tools', () => {
     expect(older.body['tools']).toHaveLength(1)
     expect(older.dropped).toEqual(['tools: web_search beside functions'])
     expect(encode({ tools: [{ type: 'web_search' }] }, { options: { native_tools: [] } }).dropped).toEqual(['tools: web_search'])
+  })
+  it('say which of them the upstream runs: search without bounds, beside functions only where models can', () => {
+    const hosts = (tool: OtherTool, model = 'gemini-3-flash-preview', beside: readonly Tool[] = []): boolean | undefined =>
+      gemini.hosts?.(tool, beside, geminiTarget({ model }))
+    expect([hosts({ type: 'web_search' }), hosts({ type: 'web_search_preview' }), hosts({ type: 'code_interpreter' })]).toEqual([true, true, true])
+    expect([hosts({ type: 'gateway:web_search' }), hosts({ type: 'file_search' })]).toEqual([false, false])
+    // This search takes no list of domains: whoever sets one is not served by it.
+    expect(hosts({ type: 'web_search', filters: { allowed_domains: ['a.test'] } })).toBe(false)
+    expect(hosts({ type: 'web_search', filters: {} })).toBe(true)
+    expect([hosts({ type: 'web_search' }, 'gemini-2.5-flash'), hosts({ type: 'web_search' }, 'gemini-2.5-flash', tools)]).toEqual([true, false])
+    expect(gemini.hosts?.({ type: 'web_search' }, [], geminiTarget({ options: { native_tools: [] } }))).toBe(false)
   })
   it('of the gateway itself are not native', () => {
     expect(encode({ tools: [{ type: 'gateway:web_search' }] }).body['tools']).toBeUndefined()

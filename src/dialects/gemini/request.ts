@@ -1,7 +1,8 @@
 import type { EncodedRequest, Target } from '../../core/dialect.ts'
-import type { InputItem, JsonObject, MessageItem } from '../../core/item.ts'
+import type { InputItem, MessageItem } from '../../core/item.ts'
 import { GATEWAY_FIELDS } from '../../core/request.ts'
 import type { ModelRequest } from '../../core/request.ts'
+import { askForFormat, type FormatPlan } from '../shared/format-plan.ts'
 import { isObject } from '../shared/json.ts'
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
 import { foldTurns } from '../shared/turns.ts'
@@ -33,7 +34,7 @@ export function encodeRequest(request: ModelRequest, target: GeminiTarget): Enco
   const format = planFormat(request, target, traits, tools)
   if (format.note !== undefined) dropped.push(format.note)
   const { contents, systemInstruction } = encodeContents(conversation, target, traits, format.instruction === undefined ? [] : [format.instruction])
-  const generationConfig = { ...encodeParameters(request, target, traits, dropped), ...format.config }
+  const generationConfig = { ...encodeParameters(request, target, traits, dropped), ...format.native }
   const body: Body = {
     contents,
     ...(systemInstruction === undefined ? {} : { systemInstruction }),
@@ -160,31 +161,21 @@ const IMAGE_FIELDS: { readonly [field: string]: string } = { aspect_ratio: 'aspe
 
 // ---- structured output ----
 
-interface FormatPlan {
-  readonly config?: JsonObject
-  readonly instruction?: string
-  readonly note?: string
-}
-
 /** Natively where the endpoint can, else by the prompt: older models refuse a schema beside tools. */
 function planFormat(request: ModelRequest, { options, supports }: GeminiTarget, traits: ModelTraits, tools: GeminiTools): FormatPlan {
   const format = request.text?.format
   if (format == null || format.type === 'text') return {}
   const native = (tools.tools.length === 0 && tools.native.size === 0) || traits.tools_with_schema || request.tool_choice === 'none'
   if (format.type === 'json_object') {
-    if (native && (supports.has('response_format') || supports.has('structured_outputs'))) return { config: { responseMimeType: 'application/json' } }
-    return { instruction: 'Answer with one JSON object and nothing else.', note: 'text.format: asked for in the prompt' }
+    if (native && (supports.has('response_format') || supports.has('structured_outputs'))) return { native: { responseMimeType: 'application/json' } }
+    return askForFormat(format)
   }
   if (native && supports.has('structured_outputs')) {
     const schema =
       options.schemas === 'openapi' ? { responseSchema: toOpenApiSchema(format.schema) } : { responseJsonSchema: fitJsonSchema(format.schema) }
-    return { config: { responseMimeType: 'application/json', ...schema } }
+    return { native: { responseMimeType: 'application/json', ...schema } }
   }
-  const about = format.description === undefined ? '' : ` (${format.description})`
-  return {
-    instruction: `Answer with one JSON object that is valid under this JSON schema${about}, and with nothing else:\n${JSON.stringify(format.schema)}`,
-    note: 'text.format: asked for in the prompt',
-  }
+  return askForFormat(format)
 }
 
 // ---- account and the rest ----

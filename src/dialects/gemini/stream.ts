@@ -1,25 +1,25 @@
 import type { Decoder, Target } from '../../core/dialect.ts'
 import type { GatewayError } from '../../core/error.ts'
-import type { FinishReason, ModelEvent } from '../../core/event.ts'
+import type { ModelEvent } from '../../core/event.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { AnswerWriter } from '../shared/answer-writer.ts'
+import { DeltaTemplate } from '../shared/delta-template.ts'
 import { parseExact } from '../shared/exact-json.ts'
 import { scrubbedExcerpt } from '../shared/scrub.ts'
 import { asString, isObject, tryParseJson } from '../shared/json.ts'
+import { countsTail } from '../shared/template-tail.ts'
 import { codeItem } from './code-execution.ts'
 import { blockedPrompt, brokenAnswer, markUnreadableSignature, streamError } from './error.ts'
 import { isUnspecified, mapFinish, strongerFinish } from './finish.ts'
+import { firstCandidate, readText, reasonOf, type Json } from './frame.ts'
 import { FunctionCallDecoder } from './function-calls.ts'
 import { GroundingCollector } from './grounding.ts'
 import { decodeLogprobs } from './logprobs.ts'
 import { traitsOf } from './model-traits.ts'
 import type { GeminiOptions } from './options.ts'
 import { SignatureWriter } from './signatures.ts'
-import { TextTemplate } from './text-template.ts'
 import { toolsOf } from './tools.ts'
 import { decodeUsage } from './usage.ts'
-
-type Json = { readonly [field: string]: unknown }
 
 /** Frames that are no JSON are skipped; more of them than this are no answer. */
 const MAX_MALFORMED = 16
@@ -34,7 +34,7 @@ export class GeminiDecoder implements Decoder {
   readonly #signatures: SignatureWriter
   readonly #calls: FunctionCallDecoder
   readonly #grounding = new GroundingCollector()
-  readonly #template: TextTemplate | undefined
+  readonly #template: DeltaTemplate<'text'> | undefined
   #malformed = 0
   #frames = 0
   #native: string | undefined
@@ -52,7 +52,7 @@ export class GeminiDecoder implements Decoder {
 
   constructor(request: ModelRequest, target: Target<GeminiOptions>, fastPath = true) {
     this.#target = target
-    this.#template = fastPath ? new TextTemplate() : undefined
+    this.#template = fastPath ? new DeltaTemplate<'text'>(readText, countsTail) : undefined
     this.#writer = new AnswerWriter({ names: () => toolsOf(request, target.options).names, endReasoning: () => this.#signatures.take() })
     this.#signatures = new SignatureWriter(this.#writer, target.scope)
     this.#calls = new FunctionCallDecoder({
@@ -127,7 +127,7 @@ export class GeminiDecoder implements Decoder {
     this.#object(frame)
     if (!this.#busy && this.#template !== undefined && this.#writer.out.length === before + 1) {
       const written = this.#writer.out[before]!
-      if (written.type === 'text-delta' && written.plain === true) this.#template.learn(data, written.delta)
+      if (written.type === 'text-delta' && written.plain === true) this.#template.learn(data, { kind: 'text', field: 'text', text: written.delta })
     }
   }
 
@@ -316,17 +316,4 @@ export class GeminiDecoder implements Decoder {
   #unavailable(what: string, raw?: string): GatewayError {
     return brokenAnswer(this.#target.providerName, what, this.#native, raw)
   }
-}
-
-/** Only the first candidate exists for us. */
-function firstCandidate(candidates: unknown): Json | undefined {
-  if (!Array.isArray(candidates)) return undefined
-  const first: unknown = candidates.find((candidate) => isObject(candidate) && (candidate['index'] ?? 0) === 0)
-  return isObject(first) ? first : isObject(candidates[0]) ? candidates[0] : undefined
-}
-
-/** Decoded calls decide: the word is STOP with and without them. */
-function reasonOf(finish: FinishReason, hasCalls: boolean): FinishReason {
-  if (finish === 'length' || finish === 'content_filter' || finish === 'refusal') return finish
-  return hasCalls ? 'tool_calls' : 'stop'
 }

@@ -1,6 +1,7 @@
 import type { Target } from '../../core/dialect.ts'
 import type { JsonObject, Tool } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
+import { isObject } from '../shared/json.ts'
 import { flattenTools } from '../shared/tools.ts'
 import type { FlatTool, FlatTools } from '../shared/tools.ts'
 import { fitJsonSchema } from './json-schema.ts'
@@ -16,6 +17,15 @@ type NativeTool = GeminiOptions['native_tools'][number]
 function nativeOf(tool: Tool, options: GeminiOptions): NativeTool | undefined {
   const name = /^web_search(?:_|$)/.test(tool.type) ? 'web_search' : tool.type === 'code_interpreter' ? 'code_interpreter' : undefined
   return name !== undefined && options.native_tools.includes(name) ? name : undefined
+}
+
+const isBounded = ({ filters }: Tool & { readonly filters?: unknown }): boolean =>
+  isObject(filters) && Object.values(filters).some((list) => Array.isArray(list) && list.length > 0)
+
+/** Whether the endpoint runs this tool itself among the others of a request: a search within given domains it cannot keep is not its. */
+export function hostsTool(tool: Tool, others: readonly Tool[], options: GeminiOptions, traits: ModelTraits): boolean {
+  if (nativeOf(tool, options) === undefined || isBounded(tool)) return false
+  return traits.tools_with_search || others.every((other) => nativeOf(other, options) !== undefined)
 }
 
 export interface GeminiTools extends FlatTools {

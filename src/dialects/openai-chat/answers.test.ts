@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { GatewayError } from '../../core/error.ts'
 import type { ModelEvent } from '../../core/event.ts'
 import { createSseParser } from '../../lib/sse.ts'
 import { checkEventBalance } from '../../testing/event-balance.ts'
@@ -14,10 +15,18 @@ describe('answers, by golden file', () => {
     const out: ModelEvent[] = []
     const decoder = openAiChat.decoder({ input: [] }, chatTarget({ options: { reasoning_replay: 'reasoning_content' } }))
     const parser = createSseParser((data, event) => decoder.push(data, event, out))
-    parser.push(readFileSync(join(folder, name)))
-    parser.end()
-    decoder.end(out)
-    checkEventBalance(out)
-    await expect(`${out.map((event) => JSON.stringify(event)).join('\n')}\n`).toMatchFileSnapshot(join(folder, name.replace('.sse', '.events.jsonl')))
+    let failed = ''
+    try {
+      parser.push(readFileSync(join(folder, name)))
+      parser.end()
+      decoder.end(out)
+      checkEventBalance(out)
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error
+      failed = `failed: ${error.errorType} (${error.failover}) ${error.message}\n`
+    }
+    await expect(`${out.map((event) => JSON.stringify(event)).join('\n')}\n${failed}`).toMatchFileSnapshot(
+      join(folder, name.replace('.sse', '.events.jsonl')),
+    )
   })
 })

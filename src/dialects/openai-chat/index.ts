@@ -5,6 +5,7 @@ import { openAiChatOptions } from './options.ts'
 import type { OpenAiChatOptions } from './options.ts'
 import { encodeRequest } from './request.ts'
 import { ChatDecoder } from './stream.ts'
+import { hostsTool } from './web-search.ts'
 
 /** Chat completions, as OpenAI shaped them and most servers speak them. What differs between servers is declared in options.ts. */
 export const openAiChat: Dialect<OpenAiChatOptions> = {
@@ -28,5 +29,7 @@ export const openAiChat: Dialect<OpenAiChatOptions> = {
   decoder: (request, target) => new ChatDecoder(request, target),
   decodeError: (status, headers, body, target) => classifyUpstreamError({ status, headers, body, providerName: target.providerName }),
   mediaUrls: mediaToInline,
-  prefills: (_request, { options }) => options.prefill,
+  hosts: (tool, _others, { options }) => hostsTool(tool, options),
+  takesFile: (_file, { options }) => options.file !== 'none',
+  prefills: (_request, { options }) => options.prefill ?? (options.prefill_field === undefined ? undefined : true),
 }

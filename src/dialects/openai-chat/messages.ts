@@ -35,7 +35,14 @@ export function encodeMessages(conversation: Conversation, target: ChatTarget, e
     else if (turn.role !== 'user') messages.push({ role: systemRole(turn.role, options), content: encodeContent(turn.parts, target) })
   }
   if (attachments.length > 0) user(attachments)
-  return messages
+  return markPrefill(messages, options.prefill_field)
+}
+
+/** An answer begun says so where the server has a field for it. */
+function markPrefill(messages: ChatMessage[], field: string | undefined): ChatMessage[] {
+  const last = messages.at(-1)
+  if (field === undefined || last?.role !== 'assistant' || last['tool_calls'] !== undefined) return messages
+  return [...messages.slice(0, -1), { ...last, [field]: true }]
 }
 
 function systemRole(role: 'system' | 'developer', options: OpenAiChatOptions): string {

@@ -26,6 +26,10 @@ export const openAiChatOptions = z.strictObject({
     .boolean()
     .optional()
     .describe('False: the server refuses to go on with an answer begun (a last message of the assistant), or begins anew.'),
+  prefill_field: z
+    .string()
+    .optional()
+    .describe('Set to true on a last message of the assistant, without which the server would not go on with it: `prefix`, `partial`.'),
   user_after_tool_filler: z
     .string()
     .nullable()
@@ -71,6 +75,11 @@ export const openAiChatOptions = z.strictObject({
     .default([])
     .describe('Where a tool call carries an opaque signature that must be sent back, for example ["extra_content", "vendor", "thought_signature"].'),
 
+  web_search: z
+    .enum(['none', 'options', 'plugin'])
+    .default('none')
+    .describe('How the server searches the web itself: by `web_search_options` and `search_domain_filter`, or by a plugin `web`.'),
+
   // ---- structured output ----
   json_schema: z
     .enum(['auto', 'native', 'json-object', 'tool', 'prompt'])
@@ -78,6 +87,11 @@ export const openAiChatOptions = z.strictObject({
     .describe(
       'How a JSON schema is asked for. `auto`: natively when the endpoint supports structured outputs, else as a JSON object with the schema in the prompt, else by the prompt alone. `tool`: by a forced tool.',
     ),
+
+  formats_with_tools: z
+    .boolean()
+    .default(true)
+    .describe('False: output formats and tools refuse each other; beside tools the prompt asks for the format.'),
 
   // ---- reasoning ----
   reasoning_style: z.enum(['none', 'effort', 'reasoning-object', 'thinking-type', 'enable-thinking', 'template-kwargs', 'think']).default('none'),
@@ -108,6 +122,7 @@ export const openAiChatOptions = z.strictObject({
   file: z.enum(['file', 'document_url', 'none']).default('none'),
   file_urls: z.boolean().default(false).describe('Files may be named by URL; else they are fetched and sent as data.'),
   video: z.enum(['video_url', 'none']).default('none'),
+  image_output: z.boolean().default(false).describe('`modalities` and `image_config` are known: models may answer with images.'),
   cache_breakpoints: z.boolean().default(false).describe('Prompt cache breakpoints are sent as `cache_control` of text parts.'),
 
   // ---- answers ----

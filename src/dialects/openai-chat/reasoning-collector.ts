@@ -12,15 +12,18 @@ type Detail = { [field: string]: unknown }
 export class ReasoningCollector {
   readonly #options: OpenAiChatOptions
   readonly #scope: string
-  /** Text is kept only for servers that want it back. */
+  /** Text is kept for servers that want it back, and for callers who ask for all that a later turn may need. */
   readonly #keepsText: boolean
+  readonly #asked: boolean
   #text = ''
   #details: Detail[] = []
 
-  constructor(options: OpenAiChatOptions, scope: string) {
+  /** @param asked whether the caller wants reasoning in its encrypted field: some clients give back nothing else */
+  constructor(options: OpenAiChatOptions, scope: string, asked: boolean) {
     this.#options = options
     this.#scope = scope
-    this.#keepsText = options.reasoning_replay !== 'none' && options.reasoning_replay !== 'reasoning_details'
+    this.#asked = asked
+    this.#keepsText = options.reasoning_replay === 'none' ? asked : options.reasoning_replay !== 'reasoning_details' || asked
   }
 
   text(delta: string): void {
@@ -56,7 +59,8 @@ export class ReasoningCollector {
   #detailFields(details: readonly Detail[]): ReasoningFields {
     const format = details.map((detail) => asString(detail['format'])).find((each) => each !== undefined) ?? this.#options.reasoning_format
     const signature = details.map((detail) => asString(detail['signature'])).find((each) => each !== undefined)
-    const sealed = this.#options.reasoning_replay === 'reasoning_details' || details.some((detail) => typeof detail['data'] === 'string')
+    const sealed =
+      this.#asked || this.#options.reasoning_replay === 'reasoning_details' || details.some((detail) => typeof detail['data'] === 'string')
     return {
       format: publicReasoningFormat(format),
       ...(signature === undefined ? {} : { signature }),

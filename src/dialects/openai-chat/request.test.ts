@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { InputItem } from '../../core/item.ts'
+import type { InputItem, OtherTool } from '../../core/item.ts'
 import type { ModelRequest, ReasoningOptions } from '../../core/request.ts'
 import { REQUESTS } from './__fixtures__/requests.ts'
 import { chatTarget } from './__fixtures__/target.ts'
@@ -116,6 +116,17 @@ describe('structured output', () => {
     ])
     expect(encode({ ...format, instructions: 'Reply in json' }).body['messages']).toHaveLength(2)
   })
+  it('is asked for in the prompt beside tools where the two refuse each other', () => {
+    const options = { formats_with_tools: false }
+    const tools = [{ type: 'function', name: 'f' }]
+    const schema = { format: { type: 'json_schema' as const, name: 'n', schema: { type: 'object' } } }
+    for (const text of [schema, { format: { type: 'json_object' as const } }]) {
+      const { body, dropped } = encode({ text, tools }, { options })
+      expect([body['response_format'], dropped]).toEqual([undefined, ['text.format: asked for in the prompt']])
+      expect(encode({ text }, { options }).body).toHaveProperty('response_format')
+      expect(encode({ text, tools, tool_choice: 'none' }, { options }).body).toHaveProperty('response_format')
+    }
+  })
   it('says when the format is only asked for', () => {
     expect(encode({ text: { format: { type: 'json_object' } } }, { supports: [] }).dropped).toEqual(['text.format: asked for in the prompt'])
   })
@@ -160,6 +171,71 @@ describe('media', () => {
       'https://x/b.pdf',
     ])
     expect(openAiChat.mediaUrls?.(request, chatTarget({ options: { file: 'document_url' } }))).toEqual([])
+  })
+})
+
+describe('an answer begun', () => {
+  const begun = [user('q'), { type: 'message', role: 'assistant', content: 'The answer is' }] as const
+  const lastOf = (input: readonly InputItem[], options: TargetOverrides['options']): unknown =>
+    (encode({ input }, { options }).body['messages'] as unknown[]).at(-1)
+  it('carries the field by which the server goes on with it', () => {
+    expect(lastOf(begun, { prefill_field: 'prefix' })).toEqual({ role: 'assistant', content: 'The answer is', prefix: true })
+    expect(lastOf(begun, {})).toEqual({ role: 'assistant', content: 'The answer is' })
+    expect(lastOf([...begun, user('go on')], { prefill_field: 'prefix' })).toEqual({ role: 'user', content: 'go on' })
+    expect(JSON.stringify(encode({ input: [...begun, user('go on')] }, { options: { prefill_field: 'prefix' } }).body)).not.toContain('prefix')
+  })
+  it('is known to be gone on with, or not', () => {
+    const prefills = (options: TargetOverrides['options']): boolean | undefined => openAiChat.prefills?.({ input: begun }, chatTarget({ options }))
+    expect([prefills({}), prefills({ prefill_field: 'partial' }), prefills({ prefill: false, prefill_field: 'x' })]).toEqual([undefined, true, false])
+  })
+})
+
+describe('answers with images', () => {
+  const wish: Partial<ModelRequest> = { modalities: ['text', 'image'], image_config: { aspect_ratio: '16:9' } }
+  it('are asked for where the server knows how', () => {
+    const { body, dropped } = encode(wish, { options: { image_output: true } })
+    expect([body['modalities'], body['image_config'], dropped]).toEqual([['text', 'image'], { aspect_ratio: '16:9' }, []])
+    expect(encode({ modalities: [], image_config: {} }, { options: { image_output: true } }).body).not.toHaveProperty('modalities')
+  })
+  it('are named where it does not', () => {
+    const { body, dropped } = encode(wish)
+    expect([body['modalities'], body['image_config'], dropped]).toEqual([undefined, undefined, ['modalities: image', 'image_config']])
+    expect(encode({ modalities: ['text'] }).dropped).toEqual([])
+  })
+})
+
+describe('web search', () => {
+  const search = {
+    type: 'web_search',
+    search_context_size: 'high',
+    user_location: { type: 'approximate', country: 'NO', city: null },
+    filters: { blocked_domains: ['a.test'] },
+  }
+  const hosts = (tool: OtherTool, way: 'none' | 'options' | 'plugin'): boolean | undefined =>
+    openAiChat.hosts?.(tool, [], chatTarget({ options: { web_search: way } }))
+  it('is the server’s own by fields of the request, beside functions and without them', () => {
+    const { body, dropped } = encode({ tools: [search, { type: 'function', name: 'f' }] }, { options: { web_search: 'options' } })
+    expect(body['web_search_options']).toEqual({ search_context_size: 'high', user_location: { country: 'NO' } })
+    expect(body['search_domain_filter']).toEqual(['-a.test'])
+    expect([body['tools'], dropped]).toMatchObject([[{ function: { name: 'f' } }], []])
+    const alone = encode(
+      { tools: [{ type: 'web_search_preview', filters: { allowed_domains: ['b.test'] } }] },
+      { options: { web_search: 'options' }, supports: [] },
+    )
+    expect([alone.body['search_domain_filter'], alone.body['tools'], alone.dropped]).toEqual([['b.test'], undefined, []])
+  })
+  it('is the server’s own by a plugin', () => {
+    const { body } = encode({ tools: [{ type: 'web_search', max_results: 3 }] }, { options: { web_search: 'plugin' } })
+    expect([body['plugins'], body['web_search_options']]).toEqual([[{ id: 'web', max_results: 3 }], undefined])
+  })
+  it('is not asked for where nothing may be called, or nobody searches', () => {
+    expect(encode({ tools: [search], tool_choice: 'none' }, { options: { web_search: 'options' } }).body).not.toHaveProperty('web_search_options')
+    const { body, dropped } = encode({ tools: [search] })
+    expect([body['web_search_options'], dropped]).toEqual([undefined, ['tools: web_search']])
+  })
+  it('is the server’s to run only within bounds it can keep', () => {
+    expect([hosts(search, 'none'), hosts(search, 'options'), hosts(search, 'plugin')]).toEqual([false, true, false])
+    expect([hosts({ type: 'web_search' }, 'plugin'), hosts({ type: 'gateway:web_search' }, 'plugin')]).toEqual([true, false])
   })
 })
 

@@ -3,17 +3,19 @@ import type { Parameter } from '../../core/capability.ts'
 import type { JsonObject } from '../../core/item.ts'
 import { GATEWAY_FIELDS } from '../../core/request.ts'
 import type { ModelRequest } from '../../core/request.ts'
+import type { FormatPlan } from '../shared/format-plan.ts'
 import { isObject } from '../shared/json.ts'
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
 import { flattenTools } from '../shared/tools.ts'
 import type { FlatChoice, FlatTool, FlatTools } from '../shared/tools.ts'
 import { foldTurns } from '../shared/turns.ts'
+import { encodeImageOutput } from './image-output.ts'
 import { encodeMessages } from './messages.ts'
 import type { ChatMessage } from './messages.ts'
 import type { OpenAiChatOptions } from './options.ts'
 import { encodeReasoning } from './reasoning.ts'
 import { planFormat } from './response-format.ts'
-import type { FormatPlan } from './response-format.ts'
+import { encodeWebSearch, withoutHosted } from './web-search.ts'
 
 type ChatTarget = Target<OpenAiChatOptions>
 type Body = { [field: string]: unknown }
@@ -22,8 +24,9 @@ type Body = { [field: string]: unknown }
 export function encodeRequest(request: ModelRequest, target: ChatTarget): EncodedRequest {
   const { options } = target
   const dropped: string[] = []
+  const callable = withoutHosted(request.tools, options)
   const tools = target.supports.has('tools') ? toolsOf(request, options) : toolsOf({}, options)
-  if (request.tools?.length && !target.supports.has('tools')) dropped.push('tools')
+  if (callable?.length && !target.supports.has('tools')) dropped.push('tools')
   dropped.push(...tools.dropped)
 
   const conversation = foldTurns(request, {
@@ -48,9 +51,11 @@ export function encodeRequest(request: ModelRequest, target: ChatTarget): Encode
     model: target.upstreamModel,
     messages: cacheLastBlock(messages, request, options),
     ...encodeTools(tools, format, request, target, dropped),
-    ...(format.responseFormat === undefined ? {} : { response_format: format.responseFormat }),
+    ...(format.native === undefined ? {} : { response_format: format.native }),
     ...encodeParameters(request, target, dropped),
     ...encodeReasoning(request, target, dropped),
+    ...encodeImageOutput(request, options, dropped),
+    ...encodeWebSearch(request, options),
     ...encodeAccount(request, options, dropped),
     ...encodeExtras(request, options, dropped),
     stream: target.stream,
@@ -67,7 +72,12 @@ export function encodeRequest(request: ModelRequest, target: ChatTarget): Encode
 
 /** The caller's tools under the names of this endpoint; the decoder asks again to find the way back. */
 export function toolsOf(request: Pick<ModelRequest, 'tools' | 'tool_choice'>, options: OpenAiChatOptions): FlatTools {
-  return flattenTools(request, { pattern: new RegExp(options.tool_names.pattern), max: options.tool_names.max })
+  const tools = withoutHosted(request.tools, options)
+  const source =
+    tools === request.tools
+      ? request
+      : { ...(tools === undefined ? {} : { tools }), ...(request.tool_choice === undefined ? {} : { tool_choice: request.tool_choice }) }
+  return flattenTools(source, { pattern: new RegExp(options.tool_names.pattern), max: options.tool_names.max })
 }
 
 /** Text anybody can read is replayed anywhere; signed or opaque reasoning only where it was minted. */

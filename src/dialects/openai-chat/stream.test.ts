@@ -188,6 +188,14 @@ describe('reasoning', () => {
     const sealed = events.find((event) => event.type === 'item-end')?.item?.['encrypted_content']
     expect(openReasoning(sealed as string)).toEqual({ format: 'unknown', scope: 'acme', text: 'because' })
   })
+  it('seals text nobody wants back for callers who ask for the encrypted field: another server may want it', () => {
+    const sealedBy = (request: Partial<ModelRequest>): string | undefined => {
+      const events = decode([delta({ reasoning_content: 'because' }), text('a'), end()], { scope: 'acme', request })
+      return events.flatMap((event) => (event.type === 'item-end' ? [event.item?.['encrypted_content'] as string | undefined] : []))[0]
+    }
+    expect(openReasoning(sealedBy({ include: ['reasoning.encrypted_content'] }))).toEqual({ format: 'unknown', scope: 'acme', text: 'because' })
+    expect(sealedBy({})).toBeUndefined()
+  })
   it('keeps details with their signature, pieces joined, as the server wrote them', () => {
     const detail = (fields: object): unknown => delta({ reasoning_details: [{ type: 'reasoning.text', index: 0, format: 'f-v1', ...fields }] })
     const events = decode([detail({ text: 'be' }), detail({ text: 'cause' }), detail({ signature: 'sig' }), text('a'), end()], {
@@ -423,6 +431,13 @@ describe('usage', () => {
     ['searches', { ...usage, server_tool_use: { web_search_requests: 2 } }, { ...plain, serverToolUse: { web_search: 2 } }, {}],
   ])('%s', (_name, raw, expected, settings) => {
     expect(of(decode([text('a'), end(), { choices: [], usage: raw }], settings))).toEqual(expected)
+  })
+  it('says which tier served', () => {
+    const events = decode([
+      { ...(text('a') as object), service_tier: 'auto' },
+      { ...(end() as object), service_tier: 'flex' },
+    ])
+    expect([events[0], last(events)]).toMatchObject([{ serviceTier: 'auto' }, { serviceTier: 'flex' }])
   })
   it('is absent when the server says nothing', () => {
     expect(last(decode([text('a'), end()])).usage).toBeUndefined()

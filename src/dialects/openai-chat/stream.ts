@@ -5,13 +5,15 @@ import type { FinishReason, ModelEvent } from '../../core/event.ts'
 import { publicReasoningFormat, sealReasoning } from '../../core/reasoning-envelope.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { AnswerWriter } from '../shared/answer-writer.ts'
+import { wantsSealedReasoning } from '../shared/reasoning-replay.ts'
+import { DeltaTemplate } from '../shared/delta-template.ts'
 import { errorFromPayload } from '../shared/errors.ts'
 import { scrubbedExcerpt } from '../shared/scrub.ts'
 import { asString, isObject, tryParseJson } from '../shared/json.ts'
 import { createThinkSplitter } from '../shared/think-tags.ts'
 import type { ThinkSink, ThinkSplitter } from '../shared/think-tags.ts'
 import { CitationCollector, decodeLogprobs } from './annotations.ts'
-import { DeltaTemplate, learnableField } from './fast-path.ts'
+import { lessonOf, readDelta, type LearnedField } from './fast-path.ts'
 import { mapFinish } from './finish.ts'
 import type { Finish } from './finish.ts'
 import { deltaOf, errorOf, firstChoice, follow, imageUrl, legacyCall } from './frame.ts'
@@ -34,7 +36,7 @@ export class ChatDecoder implements Decoder {
   readonly #reasoning: ReasoningCollector
   readonly #splitter: ThinkSplitter
   readonly #tools: ToolCallDecoder
-  readonly #template = new DeltaTemplate()
+  readonly #template = new DeltaTemplate<LearnedField>(readDelta)
   readonly #citations = new CitationCollector()
   readonly #learns: boolean
   #malformed = 0
@@ -50,7 +52,7 @@ export class ChatDecoder implements Decoder {
   constructor(request: ModelRequest, target: Target<OpenAiChatOptions>, fastPath = true) {
     this.#target = target
     this.#learns = fastPath
-    this.#reasoning = new ReasoningCollector(target.options, target.scope)
+    this.#reasoning = new ReasoningCollector(target.options, target.scope, wantsSealedReasoning(request))
     this.#writer = new AnswerWriter({ names: () => toolsOf(request, target.options).names, endReasoning: () => this.#reasoning.end() })
     this.#splitter = createThinkSplitter(target.options.think_tags)
     const path = target.options.tool_signature_path
@@ -74,10 +76,10 @@ export class ChatDecoder implements Decoder {
     const writer = this.#writer
     writer.out = out
     const { kind } = this.#template
-    if (kind === 'text' ? writer.messageKey !== undefined && this.#splitter.passing : kind === 'reasoning' && writer.reasoningKey !== undefined) {
+    if (kind === 'content' ? writer.messageKey !== undefined && this.#splitter.passing : kind !== undefined && writer.reasoningKey !== undefined) {
       const text = event === 'error' ? undefined : this.#template.match(data)
       if (text !== undefined) {
-        if (kind === 'text') return writer.plainText(writer.messageKey!, text)
+        if (kind === 'content') return writer.plainText(writer.messageKey!, text)
         this.#reasoning.text(text)
         return writer.plainReasoning(writer.reasoningKey!, text)
       }
@@ -258,8 +260,8 @@ export class ChatDecoder implements Decoder {
   #learn(data: string, frame: Json, event: ModelEvent): void {
     const delta = firstChoice(frame['choices'])?.['delta']
     if (!isObject(delta) || (event.type === 'text-delta' && !this.#splitter.passing)) return
-    const learned = learnableField(delta, event)
-    if (learned !== undefined) this.#template.learn(data, learned.field, learned.text)
+    const lesson = lessonOf(delta, event)
+    if (lesson !== undefined) this.#template.learn(data, lesson)
   }
 
   // ---- the end ----

@@ -36,5 +36,5 @@ export const openAiResponses: Dialect<ResponsesOptions> = {
   mediaUrls: responsesMediaUrls,
   // An assistant message at the end of the input is history here: the model writes another one.
   prefills: () => false,
-  hosts: (type, { builtinTools }) => acceptsBuiltin(type, builtinTools),
+  hosts: ({ type }, _others, { options }) => acceptsBuiltin(type, options.builtin_tools),
 }

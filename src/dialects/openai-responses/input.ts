@@ -45,9 +45,9 @@ export function encodeInput(
   const { options, media } = target
   const context: InputContext = { options, target, names, dropped, converted: new Set(), ...(media === undefined ? {} : { media }) }
   const entries = input.map((item, position) => encodeItem(item, position, context))
-  const paired = pairCalls(entries, createIdMap({ pattern: ANY_ID, max: options.maxCallIdLength }), dropped)
+  const paired = pairCalls(entries, createIdMap({ pattern: ANY_ID, max: options.max_call_id_length }), dropped)
   dropLooseReasoning(paired, dropped)
-  const ordered = options.toolOutputs === 'adjacent' ? joinOutputs(paired) : paired
+  const ordered = options.tool_outputs === 'adjacent' ? joinOutputs(paired) : paired
   return withOverflow(ordered)
 }
 
@@ -72,13 +72,13 @@ function encodeKnown(item: KnownItem, position: number, context: InputContext): 
     }
     case 'custom_tool_call': {
       const name = nameOf(item.name, item.namespace, names, options)
-      const call = options.customTools
+      const call = options.custom_tools
         ? { type: 'custom_tool_call', call_id: item.call_id, ...name, input: item.input }
         : { type: 'function_call', call_id: item.call_id, ...name, arguments: wrapCustomInput(item.input) }
       return { role: 'call', bySpeaker: true, item: call }
     }
     default: {
-      const isCustom = item.type === 'custom_tool_call_output' && options.customTools
+      const isCustom = item.type === 'custom_tool_call_output' && options.custom_tools
       const { output, overflow } = encodeToolOutput(item.output, context)
       const encoded = { type: isCustom ? 'custom_tool_call_output' : 'function_call_output', call_id: item.call_id, output }
       return { role: 'output', bySpeaker: false, item: encoded, overflow }
@@ -93,7 +93,7 @@ function nameOf(
   options: ResponsesOptions,
 ): { readonly name: string; readonly namespace?: string } {
   if (namespace == null || namespace === '') return { name: names.upstream(name) }
-  return options.namespaceTools ? { name, namespace } : { name: names.upstream(name, namespace) }
+  return options.namespace_tools ? { name, namespace } : { name: names.upstream(name, namespace) }
 }
 
 /** Built-in tools the caller's side runs: a call and its output carry the conversation, so they survive as function calls. */
@@ -111,7 +111,7 @@ function encodeOther(item: OtherItem, context: InputContext): Entry {
   if (item.type === 'item_reference') {
     throw new GatewayError('invalid_prompt', 'item_reference cannot be resolved: nothing is stored, send the item itself', { path: 'input' })
   }
-  if (!acceptsBuiltin(item.type, options.builtinTools)) {
+  if (!acceptsBuiltin(item.type, options.builtin_tools)) {
     const converted = convertCallerRun(item, context)
     dropped.add(converted === undefined ? `input: ${item.type}` : `input: ${item.type} became a function call`)
     return converted ?? left

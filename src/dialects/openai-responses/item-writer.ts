@@ -27,6 +27,8 @@ export interface AnswerContext {
   /** Format name and scope that mark encrypted reasoning of this endpoint. */
   readonly reasoningFormat: string
   readonly scope: string
+  /** Whether text that nobody signed is sealed, too: for servers that want it back, and callers who ask for the encrypted field. */
+  readonly sealsText: boolean
   readonly toolNames: ToolNames
 }
 
@@ -178,16 +180,18 @@ export class ItemWriter {
   #sealed(item: AnswerItem, source: JsonObject): { readonly [field: string]: unknown } {
     const data = asString(source['encrypted_content']) || undefined
     const signature = asString(source['signature']) || undefined
-    if (data === undefined && signature === undefined) return {}
-    this.hasContent = true
-    const format = asString(source['format']) ?? this.#context.reasoningFormat
+    const bare = data === undefined && signature === undefined
+    if (bare && !this.#context.sealsText) return {}
     const text =
-      signature === undefined
+      signature === undefined && !bare
         ? ''
         : item.parts
             .filter((part) => part.kind === 'reasoning')
             .map((part) => part.text)
             .join('')
+    if (bare && text === '') return {}
+    this.hasContent = true
+    const format = asString(source['format']) ?? (bare ? 'unknown' : this.#context.reasoningFormat)
     const encrypted_content = sealReasoning({
       format,
       scope: this.#context.scope,

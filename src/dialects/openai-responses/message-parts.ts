@@ -34,11 +34,11 @@ export function encodeInputPart(part: InputPart, context: PartContext): JsonObje
       return { type: 'input_text', text: part.refusal }
     case 'input_text': {
       const { type, text, prompt_cache_breakpoint: breakpoint } = part
-      return { type, text, ...(breakpoint == null || !options.promptCacheOptions ? {} : { prompt_cache_breakpoint: breakpoint }) }
+      return { type, text, ...(breakpoint == null || !options.prompt_cache_options ? {} : { prompt_cache_breakpoint: breakpoint }) }
     }
     default:
   }
-  if (!options.inputParts.includes(part.type)) {
+  if (!options.input_parts.includes(part.type)) {
     const name = NAMES[part.type] ?? part.type
     dropped.add(`input: ${part.type}`)
     return { type: 'input_text', text: `[${name} left out: this endpoint does not take it]` }
@@ -81,10 +81,10 @@ function encodeAssistantPart(part: InputPart, { dropped }: PartContext): JsonObj
  */
 export function encodeMessage(item: MessageItem, context: PartContext): JsonObject | undefined {
   const { options } = context
-  const role = item.role === 'developer' && !options.developerRole ? 'system' : item.role
+  const role = item.role === 'developer' && !options.developer_role ? 'system' : item.role
   const phase = options.phase && item.phase != null ? { phase: item.phase } : {}
   if (typeof item.content === 'string') return { type: 'message', role, content: item.content, ...phase }
-  if (role === 'assistant' && !options.assistantParts) {
+  if (role === 'assistant' && !options.assistant_parts) {
     const text = item.content.map((part) => (part.type === 'refusal' ? part.refusal : 'text' in part ? part.text : '')).join('')
     return text === '' ? undefined : { type: 'message', role, content: text, ...phase }
   }
@@ -104,7 +104,7 @@ export interface EncodedOutput {
 export function encodeToolOutput(output: ToolOutput, context: PartContext): EncodedOutput {
   if (typeof output === 'string') return { output, overflow: [] }
   const parts = output.map((part) => encodeInputPart(part, context))
-  if (context.options.toolOutputParts) return { output: parts, overflow: [] }
+  if (context.options.tool_output_parts) return { output: parts, overflow: [] }
   const texts = parts.flatMap((part) => (part['type'] === 'input_text' ? [String(part['text'])] : []))
   const overflow = parts.filter((part) => part['type'] !== 'input_text')
   if (overflow.length > 0) texts.push('[the media of this result follow in the next message]')

@@ -12,7 +12,7 @@ type ReasoningTarget = Pick<Target<ResponsesOptions>, 'options' | 'scope'>
 function openOwn(encrypted: string | null | undefined, { options, scope }: ReasoningTarget): ReasoningPayload | undefined {
   const payload = openReasoning(encrypted)
   if (payload === undefined || payload.scope !== scope) return undefined
-  return options.replayFormats === 'any' || payload.format === options.reasoningFormat ? payload : undefined
+  return options.replay_formats === 'any' || payload.format === options.reasoning_format ? payload : undefined
 }
 
 /** The vendor's blob inside an `encrypted_content` of ours; undefined when this endpoint cannot read it. */
@@ -27,17 +27,24 @@ export function openOwnContent(encrypted: string, target: ReasoningTarget): stri
 export function encodeReasoningItem(item: ReasoningItem, target: ReasoningTarget, position: number): JsonObject | undefined {
   const { options } = target
   const payload = openOwn(item.encrypted_content, target)
-  const id = options.reasoningIds ? { id: `rs_${position}` } : {}
+  const id = options.reasoning_ids ? { id: `rs_${position}` } : {}
   const summary = (item.summary ?? []).map(({ text }) => ({ type: 'summary_text', text }))
   if (payload !== undefined && (payload.data !== undefined || payload.signature !== undefined)) {
     const { data, signature, text, format } = payload
     const routed =
-      options.replayFormats === 'any' ? { format, ...(signature === undefined ? {} : { signature, content: textContent(item, text) }) } : {}
+      options.replay_formats === 'any' ? { format, ...(signature === undefined ? {} : { signature, content: textContent(item, text) }) } : {}
     return { type: 'reasoning', ...id, summary, ...(data === undefined ? {} : { encrypted_content: data }), ...routed }
   }
-  const content = textContent(item, undefined)
-  if (!options.reasoningText || (content.length === 0 && summary.length === 0)) return undefined
+  const content = textContent(item, unsignedText(item))
+  if (!options.reasoning_text || (content.length === 0 && summary.length === 0)) return undefined
   return { type: 'reasoning', ...id, summary, ...(content.length === 0 ? {} : { content }) }
+}
+
+/** Text in an envelope that nobody signed: anybody may read it. */
+function unsignedText({ encrypted_content: encrypted, content }: ReasoningItem): string | undefined {
+  if (content?.some(({ text }) => text !== '') === true) return undefined
+  const payload = openReasoning(encrypted)
+  return payload?.data === undefined && payload?.signature === undefined ? payload?.text : undefined
 }
 
 function textContent(item: ReasoningItem, exact: string | undefined): readonly JsonObject[] {
@@ -54,16 +61,16 @@ export function encodeReasoningOptions(request: ModelRequest, target: Target<Res
   if (request.reasoning == null) return undefined
   const { effort: _, max_tokens: maxTokens, enabled, summary, ...rest } = request.reasoning
   const encoded: Record<string, unknown> = { ...rest }
-  if (options.reasoningBudget && maxTokens != null) encoded['max_tokens'] = maxTokens
-  if (options.reasoningBudget && enabled != null) encoded['enabled'] = enabled
+  if (options.reasoning_budget && maxTokens != null) encoded['max_tokens'] = maxTokens
+  if (options.reasoning_budget && enabled != null) encoded['enabled'] = enabled
   const effort = wantedEffort(request, target)
   if (effort !== undefined) {
-    const nearest = nearestAllowed(effort, options.reasoningEfforts)
+    const nearest = nearestAllowed(effort, options.reasoning_efforts)
     if (nearest !== undefined) encoded['effort'] = nearest
     if (nearest !== effort) dropped.add(nearest === undefined ? 'reasoning.effort' : `reasoning.effort: ${effort} became ${nearest}`)
   }
   if (summary != null) {
-    if (options.reasoningSummary) encoded['summary'] = summary
+    if (options.reasoning_summary) encoded['summary'] = summary
     else dropped.add('reasoning.summary')
   }
   for (const key of Object.keys(encoded)) if (encoded[key] == null) delete encoded[key]
@@ -74,7 +81,7 @@ export function encodeReasoningOptions(request: ModelRequest, target: Target<Res
 function wantedEffort(request: ModelRequest, target: Target<ResponsesOptions>): string | undefined {
   const wish = reasoningWish(request.reasoning)
   if (request.reasoning?.effort != null) return request.reasoning.effort
-  if (target.options.reasoningBudget) return undefined
+  if (target.options.reasoning_budget) return undefined
   if (wish.mode === 'off') return 'none'
   if (wish.mode === 'default') return undefined
   if (wish.maxTokens !== undefined) return budgetEffort(wish.maxTokens, request.max_output_tokens ?? target.maxOutputTokens ?? ASSUMED_OUTPUT_TOKENS)

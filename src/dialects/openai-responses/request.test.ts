@@ -71,7 +71,7 @@ describe('the envelope of a request', () => {
   it('forwards what it does not know, unless told not to', () => {
     const request = { client_metadata: { a: 1 }, truncation: 'auto' as const, instructions: 'Be brief.' }
     expect(encode(request).body).toMatchObject(request)
-    const dropped = encode(request, { options: { unknownFields: 'drop' } })
+    const dropped = encode(request, { options: { unknown_fields: 'drop' } })
     expect(dropped.body).not.toHaveProperty('client_metadata')
     expect(dropped.body).toMatchObject({ truncation: 'auto', instructions: 'Be brief.' })
     expect(dropped.dropped).toEqual(['client_metadata'])
@@ -85,7 +85,7 @@ describe('the envelope of a request', () => {
   })
 
   it('merges what the operator adds, but never gives up statelessness', () => {
-    expect(encode({ truncation: 'auto' }, { options: { extraBody: { truncation: 'disabled', store: true, x: 1 } } }).body).toMatchObject({
+    expect(encode({ truncation: 'auto' }, { options: { extra_body: { truncation: 'disabled', store: true, x: 1 } } }).body).toMatchObject({
       truncation: 'disabled',
       x: 1,
       store: false,
@@ -93,8 +93,8 @@ describe('the envelope of a request', () => {
   })
 
   it('asks for unpadded streams where told to', () => {
-    expect(encode({}, { options: { suppressObfuscation: true } }).body['stream_options']).toEqual({ include_obfuscation: false })
-    expect(encode({}, { stream: false, options: { suppressObfuscation: true } }).body).not.toHaveProperty('stream_options')
+    expect(encode({}, { options: { suppress_obfuscation: true } }).body['stream_options']).toEqual({ include_obfuscation: false })
+    expect(encode({}, { stream: false, options: { suppress_obfuscation: true } }).body).not.toHaveProperty('stream_options')
   })
 })
 
@@ -124,17 +124,30 @@ describe('parameters', () => {
   })
 
   it('knows endpoints that refuse sampling', () => {
-    const parts = { options: { samplingParameters: 'drop-when-reasoning' as const } }
+    const parts = { options: { sampling_parameters: 'drop-when-reasoning' as const } }
     expect(encode({ temperature: 1, reasoning: { effort: 'low' } }, parts).dropped).toEqual(['temperature'])
     expect(encode({ temperature: 1, reasoning: { effort: 'none' } }, parts).dropped).toEqual([])
-    expect(encode({ temperature: 1 }, { options: { samplingParameters: 'drop' } }).dropped).toEqual(['temperature'])
+    expect(encode({ temperature: 1 }, { options: { sampling_parameters: 'drop' } }).dropped).toEqual(['temperature'])
     expect(encode({ presence_penalty: 0 }, { supports: new Set(['presence_penalty']), options: { penalties: false } }).dropped).toEqual([
       'presence_penalty',
     ])
   })
 
+  it('keeps sampling from models that reason unless told not to', () => {
+    const options = { sampling_parameters: 'drop-when-reasoning' as const, reasoning_models: '^o\\d' }
+    const sampling = { temperature: 1, top_logprobs: 2, include: ['message.output_text.logprobs'] }
+    const sent = (request: object, upstreamModel: string): string[] => {
+      const { body } = encode({ ...sampling, ...request }, { options, upstreamModel })
+      return ['temperature', 'top_logprobs', 'include'].filter((field) => field in body)
+    }
+    expect(sent({}, 'o4-mini')).toEqual([])
+    expect(sent({ reasoning: { effort: 'none' } }, 'o4-mini')).toEqual(['temperature', 'top_logprobs', 'include'])
+    expect(sent({}, 'gpt-4.1')).toEqual(['temperature', 'top_logprobs', 'include'])
+    expect(encode(sampling, { options, upstreamModel: 'o3' }).dropped).toEqual(['temperature', 'top_logprobs', 'logprobs'])
+  })
+
   it('raises an output limit that is too small for the endpoint', () => {
-    expect(encode({ max_output_tokens: 5 }, { options: { minOutputTokens: 16 } })).toMatchObject({
+    expect(encode({ max_output_tokens: 5 }, { options: { min_output_tokens: 16 } })).toMatchObject({
       body: { max_output_tokens: 16 },
       dropped: ['max_output_tokens: 5 became 16'],
     })
@@ -151,7 +164,7 @@ describe('parameters', () => {
     }
     expect(encode(request)).toMatchObject({ body: request, dropped: [] })
     const none = encode(request, {
-      options: { metadata: false, promptCacheKey: false, promptCacheOptions: false, safetyIdentifier: false, serviceTier: false },
+      options: { metadata: false, prompt_cache_key: false, prompt_cache_options: false, safety_identifier: false, service_tier: false },
     })
     expect(Object.keys(none.body).toSorted()).toEqual(['input', 'model', 'store', 'stream'])
     expect([...none.dropped].toSorted()).toEqual(Object.keys(request).toSorted())
@@ -176,13 +189,13 @@ describe('parameters', () => {
 
 describe('reasoning options', () => {
   it('translates efforts to what the endpoint knows', () => {
-    const parts = { options: { reasoningEfforts: ['low' as const, 'medium' as const, 'high' as const] } }
+    const parts = { options: { reasoning_efforts: ['low' as const, 'medium' as const, 'high' as const] } }
     expect(encode({ reasoning: { effort: 'xhigh' } }, parts)).toMatchObject({
       body: { reasoning: { effort: 'high' } },
       dropped: ['reasoning.effort: xhigh became high'],
     })
     expect(encode({ reasoning: { effort: 'none' } }, parts)).toMatchObject({ body: { reasoning: { effort: 'low' } } })
-    expect(encode({ reasoning: { effort: 'high' } }, { options: { reasoningEfforts: [] } }).body).not.toHaveProperty('reasoning')
+    expect(encode({ reasoning: { effort: 'high' } }, { options: { reasoning_efforts: [] } }).body).not.toHaveProperty('reasoning')
   })
 
   it('turns budgets and switches into efforts, or sends them where they are understood', () => {
@@ -190,11 +203,11 @@ describe('reasoning options', () => {
     expect(encode(request).body['reasoning']).toEqual({ effort: 'high' })
     expect(encode({ reasoning: { enabled: false } }).body['reasoning']).toEqual({ effort: 'none' })
     expect(encode({ reasoning: { enabled: true } }).body['reasoning']).toEqual({ effort: 'medium' })
-    expect(encode(request, { options: { reasoningBudget: true } }).body['reasoning']).toEqual({ max_tokens: 8000 })
+    expect(encode(request, { options: { reasoning_budget: true } }).body['reasoning']).toEqual({ max_tokens: 8000 })
   })
 
   it('leaves out summaries where they are refused, and everything where the endpoint does not reason', () => {
-    expect(encode({ reasoning: { effort: 'low', summary: 'auto' } }, { options: { reasoningSummary: false } })).toMatchObject({
+    expect(encode({ reasoning: { effort: 'low', summary: 'auto' } }, { options: { reasoning_summary: false } })).toMatchObject({
       body: { reasoning: { effort: 'low' } },
       dropped: ['reasoning.summary'],
     })
@@ -210,10 +223,10 @@ describe('reasoning options', () => {
     expect(include({ reasoning: { effort: 'low' } })).toEqual(encrypted)
     expect(include({ input: [user('Hi'), reasoning(), { type: 'message', role: 'assistant', content: 'x' }] })).toEqual(encrypted)
     expect(include({ reasoning: { effort: 'none' } })).toBeUndefined()
-    expect(include({}, { options: { includeReasoning: 'always' } })).toEqual(encrypted)
-    expect(include({ reasoning: { effort: 'low' } }, { options: { includeReasoning: 'asked' } })).toBeUndefined()
+    expect(include({}, { options: { include_reasoning: 'always' } })).toEqual(encrypted)
+    expect(include({ reasoning: { effort: 'low' } }, { options: { include_reasoning: 'asked' } })).toBeUndefined()
     expect(include({ include: ['file_search_call.results', ...encrypted] })).toEqual(['file_search_call.results', ...encrypted])
-    expect(encode({ include: encrypted }, { options: { encryptedReasoning: false } })).toMatchObject({
+    expect(encode({ include: encrypted }, { options: { encrypted_reasoning: false } })).toMatchObject({
       dropped: ['include: reasoning.encrypted_content'],
     })
     expect(include({ include: encrypted }, without('reasoning', 'reasoning_effort', 'include_reasoning'))).toBeUndefined()
@@ -247,7 +260,7 @@ describe('reasoning of earlier turns', () => {
 
   it('goes back to a router in any format, with signature and text', () => {
     const encrypted = sealReasoning({ format: 'anthropic-claude-v1', scope: 'acme/main', signature: 'sig', text: 'because' })
-    expect(encode({ input: [reasoning(encrypted), said] }, { options: { replayFormats: 'any' } }).body.input[0]).toEqual({
+    expect(encode({ input: [reasoning(encrypted), said] }, { options: { replay_formats: 'any' } }).body.input[0]).toEqual({
       type: 'reasoning',
       summary: [{ type: 'summary_text', text: 'S' }],
       format: 'anthropic-claude-v1',
@@ -257,8 +270,12 @@ describe('reasoning of earlier turns', () => {
   })
 
   it('goes back as text where the endpoint takes text', () => {
+    const sealed = sealReasoning({ format: 'unknown', scope: 'elsewhere', text: 'raw' })
+    expect(encode({ input: [reasoning(sealed), said] }, { options: { reasoning_text: true } }).body.input[0]).toMatchObject({
+      content: [{ type: 'reasoning_text', text: 'raw' }],
+    })
     const item = reasoning(null, { content: [{ type: 'reasoning_text', text: 'raw' }] })
-    expect(encode({ input: [item, said] }, { options: { reasoningText: true, reasoningIds: true } }).body.input[0]).toEqual({
+    expect(encode({ input: [item, said] }, { options: { reasoning_text: true, reasoning_ids: true } }).body.input[0]).toEqual({
       type: 'reasoning',
       id: 'rs_0',
       summary: [{ type: 'summary_text', text: 'S' }],
@@ -269,7 +286,7 @@ describe('reasoning of earlier turns', () => {
 
   it('is never left without the item it led to', () => {
     const types = (input: readonly InputItem[]): unknown[] =>
-      encode({ input }, { options: { builtinTools: false } }).body.input.map((item) => item['type'])
+      encode({ input }, { options: { builtin_tools: false } }).body.input.map((item) => item['type'])
     expect(types([reasoning()])).toEqual([])
     expect(types([reasoning(), user('Hi')])).toEqual(['message'])
     expect(types([reasoning(), { type: 'gateway:web_search', status: 'completed' }, said])).toEqual(['message'])
@@ -335,14 +352,29 @@ describe('messages', () => {
         ],
       },
     ])
-    expect(encode({ input }, { options: { assistantParts: false } }).body.input[1]).toEqual({
+    expect(encode({ input }, { options: { assistant_parts: false } }).body.input[1]).toEqual({
       type: 'message',
       role: 'assistant',
       phase: 'commentary',
       content: 'cde',
     })
-    const poor = encode({ input }, { options: { promptCacheOptions: false, phase: false } }).body.input
+    const poor = encode({ input }, { options: { prompt_cache_options: false, phase: false } }).body.input
     expect(JSON.stringify(poor)).not.toMatch(/breakpoint|phase/)
+  })
+
+  it('sends media as they came', () => {
+    const content = [
+      { type: 'input_image', image_url: 'https://i.test/a.png', detail: 'low' },
+      { type: 'input_file', file_url: 'https://f.test/a.pdf' },
+      { type: 'input_file', file_data: 'data:application/pdf;base64,AA', filename: 'a.pdf' },
+      { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } },
+      { type: 'input_video', video_url: 'https://v.test/a.mp4' },
+    ] as const
+    const { body, dropped } = encode(
+      { input: [{ type: 'message', role: 'user', content }] },
+      { options: { input_parts: ['input_text', 'input_image', 'input_file', 'input_audio', 'input_video'] } },
+    )
+    expect([body.input[0]?.['content'], dropped]).toEqual([content, []])
   })
 
   it('replaces media the endpoint does not take by a sentence', () => {
@@ -360,7 +392,7 @@ describe('messages', () => {
 
   it('turns developers into systems where there are none', () => {
     const input: InputItem[] = [{ type: 'message', role: 'developer', content: 'x' }]
-    expect(encode({ input }, { options: { developerRole: false } }).body.input[0]?.['role']).toBe('system')
+    expect(encode({ input }, { options: { developer_role: false } }).body.input[0]?.['role']).toBe('system')
   })
 
   it('sends the bytes of remote media to servers that cannot fetch', () => {
@@ -377,12 +409,12 @@ describe('messages', () => {
       },
     ]
     expect(openAiResponses.mediaUrls?.({ input }, target())).toEqual([])
-    expect(openAiResponses.mediaUrls?.({ input }, target({ options: { inlineMedia: true } }))).toEqual([url, doc])
+    expect(openAiResponses.mediaUrls?.({ input }, target({ options: { inline_media: true } }))).toEqual([url, doc])
     const media = new Map([
       [url, { mimeType: 'image/png', data: 'AA' }],
       [doc, { mimeType: 'application/pdf', data: 'BB' }],
     ])
-    expect(encode({ input }, { options: { inlineMedia: true }, media }).body.input[0]?.['content']).toEqual([
+    expect(encode({ input }, { options: { inline_media: true }, media }).body.input[0]?.['content']).toEqual([
       { type: 'input_image', image_url: 'data:image/png;base64,AA' },
       { type: 'input_file', file_data: 'data:application/pdf;base64,BB', filename: 'report.pdf' },
     ])
@@ -441,9 +473,9 @@ describe('calls and their outputs', () => {
     ]
     const order = (parts?: TargetParts): unknown[] => items(input, parts).map((item) => item['call_id'] ?? item['content'])
     expect(order()).toEqual(['a', 'thinking', 'b', 'b', 'go on', 'a'])
-    expect(order({ options: { toolOutputs: 'adjacent' } })).toEqual(['a', 'a', 'thinking', 'b', 'b', 'go on'])
+    expect(order({ options: { tool_outputs: 'adjacent' } })).toEqual(['a', 'a', 'thinking', 'b', 'b', 'go on'])
     const parallel = [call('a'), call('b'), output('b'), output('a')]
-    expect(items(parallel, { options: { toolOutputs: 'adjacent' } }).map((item) => [item['type'], item['call_id']])).toEqual([
+    expect(items(parallel, { options: { tool_outputs: 'adjacent' } }).map((item) => [item['type'], item['call_id']])).toEqual([
       ['function_call', 'a'],
       ['function_call', 'b'],
       ['function_call_output', 'a'],
@@ -460,7 +492,7 @@ describe('calls and their outputs', () => {
       output('b'),
     ]
     expect(items(input)[2]?.['output']).toEqual([{ type: 'input_text', text: 'see' }, image])
-    expect(items(input, { options: { toolOutputParts: false } }).slice(2)).toEqual([
+    expect(items(input, { options: { tool_output_parts: false } }).slice(2)).toEqual([
       { type: 'function_call_output', call_id: 'a', output: 'see\n\n[the media of this result follow in the next message]' },
       { type: 'function_call_output', call_id: 'b', output: 'ok' },
       { type: 'message', role: 'user', content: [image] },
@@ -476,7 +508,7 @@ describe('calls and their outputs', () => {
       { type: 'custom_tool_call', call_id: 'c', name: 'sql', input: 'SELECT "a"' },
       { type: 'custom_tool_call_output', call_id: 'c', output: '1' },
     ])
-    expect(items(input, { options: { customTools: false } })).toEqual([
+    expect(items(input, { options: { custom_tools: false } })).toEqual([
       { type: 'function_call', call_id: 'c', name: 'sql', arguments: '{"input":"SELECT \\"a\\""}' },
       { type: 'function_call_output', call_id: 'c', output: '1' },
     ])
@@ -489,14 +521,14 @@ describe('calls and their outputs', () => {
       { type: 'web_search_call', id: 'ws', status: 'completed', action: { type: 'search' } },
       { type: 'gateway:web_search', status: 'completed' },
     ]
-    const poor = encode({ input }, { options: { builtinTools: false } })
+    const poor = encode({ input }, { options: { builtin_tools: false } })
     expect(poor.body.input).toEqual([
       { type: 'function_call', call_id: 'c', name: 'shell', arguments: '{"commands":["ls"]}' },
       { type: 'function_call_output', call_id: 'c', output: '[{"stdout":"a"}]' },
     ])
     expect(poor.dropped).toContain('input: web_search_call')
     expect(poor.dropped).toContain('input: gateway:web_search')
-    expect(items(input, { options: { builtinTools: ['web_search_preview'] } }).at(-1)).toEqual({
+    expect(items(input, { options: { builtin_tools: ['web_search_preview'] } }).at(-1)).toEqual({
       type: 'web_search_call',
       status: 'completed',
       action: { type: 'search' },
@@ -526,8 +558,8 @@ describe('calls and their outputs', () => {
         fc.array(item, { maxLength: 14 }),
         fc.constantFrom('as-sent' as const, 'adjacent' as const),
         fc.boolean(),
-        (input, toolOutputs, customTools) => {
-          const encoded = items(input, { options: { toolOutputs, customTools } })
+        (input, tool_outputs, custom_tools) => {
+          const encoded = items(input, { options: { tool_outputs, custom_tools } })
           const calls = encoded.filter((entry) => String(entry['type']).endsWith('_call')).map((entry) => entry['call_id'])
           const outputs = encoded.filter((entry) => String(entry['type']).endsWith('_output')).map((entry) => entry['call_id'])
           expect(new Set(calls).size).toBe(calls.length)
@@ -544,6 +576,16 @@ describe('calls and their outputs', () => {
       ),
       { numRuns: 500 },
     )
+  })
+})
+
+describe('answers with images', () => {
+  it('are asked for where the fields are known, else named', () => {
+    const wish = { modalities: ['image'], image_config: { size: '1K' } }
+    expect(encode(wish, { options: { image_output: true } })).toMatchObject({ body: wish, dropped: [] })
+    const plain = encode(wish)
+    expect(plain.body).not.toHaveProperty('modalities')
+    expect(plain.dropped).toEqual(['modalities: image', 'image_config'])
   })
 })
 
@@ -572,12 +614,12 @@ describe('tools', () => {
 
   it('of the vendor go out only where they are known', () => {
     const tools = [{ type: 'web_search_preview' }, { type: 'file_search' }]
-    expect(encode({ tools }, { options: { builtinTools: ['web_search'] } }).dropped).toEqual(['tools: file_search'])
-    expect(encode({ tools, tool_choice: 'required' }, { options: { builtinTools: false } }).body).not.toHaveProperty('tool_choice')
+    expect(encode({ tools }, { options: { builtin_tools: ['web_search'] } }).dropped).toEqual(['tools: file_search'])
+    expect(encode({ tools, tool_choice: 'required' }, { options: { builtin_tools: false } }).body).not.toHaveProperty('tool_choice')
   })
 
   it('are renamed, wrapped and flattened where they must be', () => {
-    const { body } = encode({ tools: [{ ...f, name: 'a.b' }, custom, namespace] }, { options: { customTools: false, namespaceTools: false } })
+    const { body } = encode({ tools: [{ ...f, name: 'a.b' }, custom, namespace] }, { options: { custom_tools: false, namespace_tools: false } })
     const [renamed, wrapped, flat] = body['tools'] as { readonly [field: string]: unknown }[]
     expect(renamed?.['name']).toMatch(/^a_b_[0-9A-Za-z]{8}$/)
     expect(wrapped).toMatchObject({ type: 'function', name: 'sql', strict: false, parameters: { required: ['input'] } })
@@ -612,9 +654,9 @@ describe('tools', () => {
     expect(choice({ type: 'function', name: 'f' })).toEqual({ type: 'function', name: 'f' })
     expect(choice({ type: 'function', name: 'a.b' })).toMatchObject({ type: 'function', name: expect.stringMatching(/^a_b_/) })
     expect(choice({ type: 'custom', name: 'sql' })).toEqual({ type: 'custom', name: 'sql' })
-    expect(choice({ type: 'custom', name: 'sql' }, { customTools: false })).toEqual({ type: 'function', name: 'sql' })
+    expect(choice({ type: 'custom', name: 'sql' }, { custom_tools: false })).toEqual({ type: 'function', name: 'sql' })
     expect(choice({ type: 'web_search' })).toEqual({ type: 'web_search' })
-    expect(choice({ type: 'web_search' }, { builtinTools: false })).toBeUndefined()
+    expect(choice({ type: 'web_search' }, { builtin_tools: false })).toBeUndefined()
     expect(choice({ type: 'function', name: 'nope' })).toBeUndefined()
   })
 
@@ -627,7 +669,7 @@ describe('tools', () => {
       tools: [{ name: 'f' }, { name: 'g' }],
       tool_choice: { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'g' }] },
     })
-    expect(encode(request, { options: { allowedTools: false } }).body).toMatchObject({ tools: [{ name: 'g' }], tool_choice: 'required' })
+    expect(encode(request, { options: { allowed_tools: false } }).body).toMatchObject({ tools: [{ name: 'g' }], tool_choice: 'required' })
   })
 
   it('vanish for the choice "none" where the endpoint knows no choice', () => {

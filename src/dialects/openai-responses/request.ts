@@ -3,6 +3,7 @@ import type { Parameter } from '../../core/endpoint.ts'
 import { isKnownItem } from '../../core/item.ts'
 import { GATEWAY_FIELDS } from '../../core/request.ts'
 import type { ModelRequest } from '../../core/request.ts'
+import { unmetImageWishes } from '../shared/image-output.ts'
 import { reasoningWish } from '../shared/reasoning-options.ts'
 import { encodeInput } from './input.ts'
 import { remoteUrls } from './message-parts.ts'
@@ -29,6 +30,9 @@ const HANDLED: ReadonlySet<string> = new Set([
   'service_tier',
 ])
 
+/** Fields that ask for answers with images, where they are not asked for by a tool. */
+const IMAGE_FIELDS = ['modalities', 'image_config'] as const
+
 /** State on the upstream's side, which this gateway never uses. */
 const STATEFUL: ReadonlySet<string> = new Set(['background', 'conversation'])
 
@@ -52,12 +56,12 @@ const GATED: ReadonlyMap<string, readonly Parameter[]> = new Map<string, readonl
 ])
 
 /** Fields of OpenAI's own API and the option that says whether a server of the format takes them. */
-const OPTIONAL: ReadonlyMap<string, 'promptCacheKey' | 'promptCacheOptions' | 'metadata' | 'safetyIdentifier'> = new Map([
-  ['prompt_cache_key', 'promptCacheKey'],
-  ['prompt_cache_options', 'promptCacheOptions'],
+const OPTIONAL: ReadonlyMap<string, 'prompt_cache_key' | 'prompt_cache_options' | 'metadata' | 'safety_identifier'> = new Map([
+  ['prompt_cache_key', 'prompt_cache_key'],
+  ['prompt_cache_options', 'prompt_cache_options'],
   ['metadata', 'metadata'],
-  ['safety_identifier', 'safetyIdentifier'],
-  ['user', 'safetyIdentifier'],
+  ['safety_identifier', 'safety_identifier'],
+  ['user', 'safety_identifier'],
 ] as const)
 
 /** Known fields that need no rule: everything else is an unknown field of the caller. */
@@ -75,6 +79,8 @@ export function encodeResponsesRequest(request: ModelRequest, target: ResponsesT
     if (value == null || GATEWAY_FIELDS.has(field) || HANDLED.has(field)) continue
     if (isTaken(field, value, request, target, dropped)) body[field] = value
   }
+  if (!options.image_output) for (const note of unmetImageWishes(request)) dropped.add(note)
+  else for (const field of IMAGE_FIELDS) if (request[field] !== undefined) body[field] = request[field]
   const { tools, choice, names } = encodeTools(request, options, target.supports, dropped)
   body['input'] = encodeInput(request.input, target, names, dropped)
   if (tools !== undefined) {
@@ -87,9 +93,9 @@ export function encodeResponsesRequest(request: ModelRequest, target: ResponsesT
   addText(body, request, target, dropped)
   addInclude(body, request, target, dropped)
   addServiceTier(body, request, target, dropped)
-  Object.assign(body, options.extraBody)
+  Object.assign(body, options.extra_body)
   body['stream'] = target.stream
-  if (target.stream && options.suppressObfuscation) body['stream_options'] = { include_obfuscation: false }
+  if (target.stream && options.suppress_obfuscation) body['stream_options'] = { include_obfuscation: false }
   if (options.store) body['store'] = false
   return {
     method: 'POST',
@@ -102,38 +108,50 @@ export function encodeResponsesRequest(request: ModelRequest, target: ResponsesT
 
 /** URLs the gateway must fetch because the endpoint cannot. */
 export function responsesMediaUrls(request: ModelRequest, target: ResponsesTarget): readonly string[] {
-  if (!target.options.inlineMedia) return []
+  if (!target.options.inline_media) return []
   const urls = new Set<string>()
   for (const item of request.input) {
     if (!isKnownItem(item)) continue
     const parts = item.type === 'message' ? item.content : 'output' in item ? item.output : ''
     if (typeof parts === 'string') continue
-    const taken: readonly string[] = target.options.inputParts
+    const taken: readonly string[] = target.options.input_parts
     for (const part of parts) if (taken.includes(part.type)) for (const url of remoteUrls(part)) urls.add(url)
   }
   return [...urls]
 }
 
-function isTaken(field: string, value: unknown, request: ModelRequest, { options, supports }: ResponsesTarget, dropped: Set<string>): boolean {
+function isTaken(field: string, value: unknown, request: ModelRequest, target: ResponsesTarget, dropped: Set<string>): boolean {
+  const { options, supports } = target
   if (PLAIN.has(field)) return true
   const gate = GATED.get(field)
   const option = OPTIONAL.get(field)
   let taken: boolean
-  if (gate !== undefined) taken = gate.some((parameter) => supports.has(parameter)) && !isRefused(field, request, options)
+  if (gate !== undefined) taken = gate.some((parameter) => supports.has(parameter)) && !isRefused(field, request, target)
   else if (option !== undefined) taken = options[option]
   else if (STATEFUL.has(field)) {
     if (value === false) return false
     taken = false
-  } else taken = options.unknownFields === 'forward'
+  } else taken = options.unknown_fields === 'forward'
   if (!taken) dropped.add(field)
   return taken
 }
 
-function isRefused(field: string, request: ModelRequest, options: ResponsesOptions): boolean {
-  if (field === 'presence_penalty' || field === 'frequency_penalty') return !options.penalties
-  if (field !== 'temperature' && field !== 'top_p') return false
-  if (options.samplingParameters === 'drop-when-reasoning') return reasoningWish(request.reasoning).mode === 'on'
-  return options.samplingParameters === 'drop'
+/** Parameters of sampling, which models refuse while they reason. */
+const SAMPLING: ReadonlySet<string> = new Set(['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'logprobs', 'top_logprobs'])
+
+function isRefused(field: string, request: ModelRequest, target: ResponsesTarget): boolean {
+  const { options } = target
+  if (!SAMPLING.has(field)) return false
+  if ((field === 'presence_penalty' || field === 'frequency_penalty') && !options.penalties) return true
+  if (options.sampling_parameters === 'drop-when-reasoning') return reasonsHere(request, target)
+  return options.sampling_parameters === 'drop' && (field === 'temperature' || field === 'top_p')
+}
+
+/** Whether the model will reason about this request. */
+function reasonsHere(request: ModelRequest, { options, upstreamModel }: ResponsesTarget): boolean {
+  const { mode } = reasoningWish(request.reasoning)
+  if (mode !== 'default') return mode === 'on'
+  return options.reasoning_models !== undefined && new RegExp(options.reasoning_models).test(upstreamModel)
 }
 
 function addParallelCalls(body: Body, request: ModelRequest, { supports }: ResponsesTarget, dropped: Set<string>): void {
@@ -150,8 +168,8 @@ function addOutputLimit(body: Body, request: ModelRequest, { options, supports }
     dropped.add('max_output_tokens')
     return
   }
-  body['max_output_tokens'] = Math.max(limit, options.minOutputTokens)
-  if (limit < options.minOutputTokens) dropped.add(`max_output_tokens: ${limit} became ${options.minOutputTokens}`)
+  body['max_output_tokens'] = Math.max(limit, options.min_output_tokens)
+  if (limit < options.min_output_tokens) dropped.add(`max_output_tokens: ${limit} became ${options.min_output_tokens}`)
 }
 
 const reasons = (supports: ReadonlySet<Parameter>): boolean =>
@@ -190,27 +208,29 @@ function addText(body: Body, request: ModelRequest, { options, supports }: Respo
   if (Object.keys(text).length > 0) body['text'] = text
 }
 
-function addInclude(body: Body, request: ModelRequest, { options, supports }: ResponsesTarget, dropped: Set<string>): void {
+function addInclude(body: Body, request: ModelRequest, target: ResponsesTarget, dropped: Set<string>): void {
+  const { options, supports } = target
   const asked = new Set(request.include ?? [])
   const include = new Set(asked)
-  if (!supports.has('logprobs') && !supports.has('top_logprobs') && include.delete(LOGPROBS)) dropped.add('logprobs')
-  if (!options.encryptedReasoning || !reasons(supports)) {
+  const lacksLogprobs = (!supports.has('logprobs') && !supports.has('top_logprobs')) || isRefused('logprobs', request, target)
+  if (lacksLogprobs && include.delete(LOGPROBS)) dropped.add('logprobs')
+  if (!options.encrypted_reasoning || !reasons(supports)) {
     if (include.delete(ENCRYPTED)) dropped.add(`include: ${ENCRYPTED}`)
   } else if (wantsEncrypted(body, request, options)) include.add(ENCRYPTED)
   if (include.size > 0) body['include'] = [...include]
 }
 
-function wantsEncrypted(body: Body, request: ModelRequest, { includeReasoning }: ResponsesOptions): boolean {
+function wantsEncrypted(body: Body, request: ModelRequest, { include_reasoning: when }: ResponsesOptions): boolean {
   const wish = reasoningWish(request.reasoning).mode
-  if (includeReasoning === 'asked' || wish === 'off') return false
+  if (when === 'asked' || wish === 'off') return false
   const replays = (body['input'] as readonly { readonly type?: unknown }[]).some((item) => item.type === 'reasoning')
-  return includeReasoning === 'always' || wish === 'on' || replays
+  return when === 'always' || wish === 'on' || replays
 }
 
 function addServiceTier(body: Body, request: ModelRequest, { options }: ResponsesTarget, dropped: Set<string>): void {
   const tier = request.service_tier
   if (tier == null) return
   // `fast` is the contract's own word for it.
-  if (options.serviceTier) body['service_tier'] = tier === 'fast' ? 'priority' : tier
+  if (options.service_tier) body['service_tier'] = tier === 'fast' ? 'priority' : tier
   else if (tier !== 'auto' && tier !== 'default') dropped.add('service_tier')
 }

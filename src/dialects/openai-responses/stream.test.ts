@@ -256,7 +256,7 @@ describe('calls', () => {
         done(0, call({ name: 'patch', arguments: args })),
         completed(),
       ],
-      { options: { customTools: false }, request: customTool },
+      { options: { custom_tools: false }, request: customTool },
     )
     expect(fold(events).items[0]).toMatchObject({ type: 'custom_tool_call', arguments: input, start: { type: 'custom_tool_call', name: 'patch' } })
   })
@@ -266,7 +266,7 @@ describe('calls', () => {
       input: [],
       tools: [{ type: 'namespace', name: 'mail', description: '', tools: [{ type: 'function', name: 'send', parameters: {} }] }],
     }
-    const { events } = decode([done(0, call({ name: 'mail__send' })), completed()], { options: { namespaceTools: false }, request })
+    const { events } = decode([done(0, call({ name: 'mail__send' })), completed()], { options: { namespace_tools: false }, request })
     expect(fold(events).items[0]?.start).toMatchObject({ name: 'send', namespace: 'mail' })
   })
 })
@@ -316,12 +316,21 @@ describe('reasoning', () => {
 
   it('seals encrypted content with format and scope, and takes it only from the finished item', () => {
     const { events } = decode([added(0, reasoning({ encrypted_content: 'early' })), done(0, reasoning({ encrypted_content: 'blob' })), completed()], {
-      options: { reasoningFormat: 'xai-responses-v1' },
+      options: { reasoning_format: 'xai-responses-v1' },
     })
     const { end, start } = fold(events).items[0]!
     expect(openReasoning(String(end?.['encrypted_content']))).toEqual({ format: 'xai-responses-v1', scope: 'acme/main', data: 'blob' })
     expect(end?.['format']).toBe('xai-responses-v1')
     expect(start['encrypted_content']).toBeUndefined()
+  })
+
+  it('seals text nobody signed where the server wants it back, and for callers who ask', () => {
+    const raw = [done(0, reasoning({ content: [{ type: 'reasoning_text', text: 'because' }] })), done(1, message('x')), completed()]
+    const sealed = (parts: Parameters<typeof decode>[1]): unknown => fold(decode(raw, parts).events).items[0]?.end?.['encrypted_content']
+    const payload = { format: 'unknown', scope: 'acme/main', text: 'because' }
+    expect(openReasoning(String(sealed({ options: { reasoning_text: true } })))).toEqual(payload)
+    expect(openReasoning(String(sealed({ request: { input: [], include: ['reasoning.encrypted_content'] } })))).toEqual(payload)
+    expect(sealed({})).toBeUndefined()
   })
 
   it('does not hand out the blob of reasoning that was never finished', () => {

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { createSseParser, SseLimitError } from '../../lib/sse.ts'
 import { asString, isObject, tryParseJson } from '../shared/json.ts'
+import { wantsSealedReasoning } from '../shared/reasoning-replay.ts'
 import { Answer } from './answer.ts'
 import { readLogprobs, readPart } from './content-parts.ts'
 import { brokenAnswer, streamError } from './error.ts'
@@ -59,8 +60,9 @@ class StreamDecoder implements ResponsesDecoder {
     this.#provider = target.providerName
     this.#answer = new Answer({
       providerName: target.providerName,
-      reasoningFormat: target.options.reasoningFormat,
+      reasoningFormat: target.options.reasoning_format,
       scope: target.scope,
+      sealsText: target.options.reasoning_text || wantsSealedReasoning(request),
       toolNames: toolNames(request, target.options),
     })
   }

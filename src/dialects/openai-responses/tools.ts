@@ -20,7 +20,7 @@ const EMPTY_PARAMETERS: JsonObject = { type: 'object', properties: {} }
 const isGatewayTool = (type: string): boolean => /^(?:gateway|openrouter):/.test(type)
 
 /** Whether the endpoint takes this tool type of its own (or the items such a tool leaves behind). */
-export function acceptsBuiltin(type: string, builtin: ResponsesOptions['builtinTools']): boolean {
+export function acceptsBuiltin(type: string, builtin: ResponsesOptions['builtin_tools']): boolean {
   if (isGatewayTool(type)) return false
   if (typeof builtin === 'boolean') return builtin
   const base = type.replace(/_(?:call|call_output|output|list_tools|approval_request|approval_response)$/, '')
@@ -37,13 +37,13 @@ function listTools(request: ModelRequest, options: ResponsesOptions, dropped: Se
   for (const tool of request.tools ?? []) {
     if (isFunctionTool(tool)) listed.push({ kind: 'function', tool })
     else if (isCustomTool(tool)) listed.push({ kind: 'custom', tool })
-    else if (tool.type === 'namespace' && !options.namespaceTools && Array.isArray(tool['tools'])) {
+    else if (tool.type === 'namespace' && !options.namespace_tools && Array.isArray(tool['tools'])) {
       const namespace = asString(tool['name'])
       for (const inner of tool['tools'] as readonly Tool[]) {
         if (!isFunctionTool(inner) && !isCustomTool(inner)) dropped.add(`tools: ${inner.type}`)
         else listed.push({ kind: isCustomTool(inner) ? 'custom' : 'function', tool: inner, ...(namespace === undefined ? {} : { namespace }) })
       }
-    } else if (tool.type === 'namespace' ? options.namespaceTools : acceptsBuiltin(tool.type, options.builtinTools))
+    } else if (tool.type === 'namespace' ? options.namespace_tools : acceptsBuiltin(tool.type, options.builtin_tools))
       listed.push({ kind: 'verbatim', tool })
     else dropped.add(`tools: ${tool.type}`)
   }
@@ -52,7 +52,7 @@ function listTools(request: ModelRequest, options: ResponsesOptions, dropped: Se
 
 /** Names already fit for the endpoint are taken first, so that a rewritten one never displaces them. */
 function nameTools(listed: readonly Listed[], options: ResponsesOptions): ToolNames {
-  const rule = { pattern: COMMON_TOOL_NAMES.pattern, max: options.maxToolNameLength }
+  const rule = { pattern: COMMON_TOOL_NAMES.pattern, max: options.max_tool_name_length }
   const names = createToolNames(rule)
   const fits = (listing: Listed): boolean =>
     listing.kind !== 'verbatim' && listing.namespace === undefined && listing.tool.name.length <= rule.max && rule.pattern.test(listing.tool.name)
@@ -73,7 +73,7 @@ function encodeFunction(tool: FunctionTool, name: string, options: ResponsesOpti
   // The Anthropic family's cache marks have their own meaning elsewhere; here they are unknown fields.
   const { strict, defer_loading, cache_control: _, ...rest } = tool as FunctionTool & { readonly cache_control?: unknown }
   const keepStrict = strict !== undefined && (options.strict === 'forward' || (options.strict === 'only-true' && strict === true))
-  const keepDeferred = defer_loading !== undefined && acceptsBuiltin('tool_search', options.builtinTools)
+  const keepDeferred = defer_loading !== undefined && acceptsBuiltin('tool_search', options.builtin_tools)
   return {
     ...rest,
     name,
@@ -93,7 +93,7 @@ function encodeTool(entry: Listed, names: ToolNames, options: ResponsesOptions):
   if (entry.kind === 'verbatim') return { ...entry.tool }
   const name = names.upstream(entry.tool.name, entry.namespace)
   if (!isCustomTool(entry.tool)) return encodeFunction(entry.tool, name, options)
-  return options.customTools ? { ...entry.tool, name } : encodeWrapped(entry.tool, name, options)
+  return options.custom_tools ? { ...entry.tool, name } : encodeWrapped(entry.tool, name, options)
 }
 
 /** The endpoint's tools and the choice among them. Notes go to `dropped`. */
@@ -140,7 +140,7 @@ function choose(
   }
   if (typeof choice === 'string') return supports.has('tool_choice') ? { tools, choice } : { tools }
   if (isAllowed(choice)) {
-    if (!options.allowedTools) return { tools: narrow(tools, choice, context), choice: choice.mode === 'required' ? 'required' : 'auto' }
+    if (!options.allowed_tools) return { tools: narrow(tools, choice, context), choice: choice.mode === 'required' ? 'required' : 'auto' }
     const allowed = choice.tools.map((entry) => find(tools, entry, context)).filter((tool) => tool !== undefined)
     return { tools, choice: { ...choice, tools: allowed.map((tool) => reference(tool)) } }
   }

@@ -1,43 +1,49 @@
 import { tryParseJson } from './json.ts'
 import { isPlainText } from './plain-text.ts'
+import { flat, paddedTail, type MakeTail, type TemplateTail } from './template-tail.ts'
 
 const PROBE = '\u2042probe\u2042'
+const MAX_CANDIDATES = 3
 /** Learning costs a second parse. A server whose frames never repeat is not worth it. */
 const MAX_VAIN_LESSONS = 8
-/** Random padding at the end of a frame, which nobody reads and which may therefore differ. */
-const PADDING = /^([^]*"p"\s*:\s*")[A-Za-z0-9+/=_-]*("\s*\})$/
 
 /** Reads the one text of a frame; undefined when the frame holds anything else that could have an effect. */
 export type ReadDelta<Kind extends string> = (frame: unknown, kind: Kind) => string | undefined
 
+/** A frame that did nothing but write `text`, from a JSON field of this name. */
+export interface Lesson<Kind extends string> {
+  readonly kind: Kind
+  readonly field: string
+  readonly text: string
+}
+
 /**
  * Recognises frames that differ from one fully parsed before only in the text of their delta: the bytes around it are the same, so that
- * parsing would give the same object with another string. `learn` proves the place by parsing the frame with another text in it.
+ * parsing would give the same object with another string, and the text can be taken as it stands when it needs no unescaping. `learn`
+ * proves the place by parsing the frame with another text in it.
  */
 export class DeltaTemplate<Kind extends string> {
   /** What the recognised frames write. */
   kind: Kind | undefined
   readonly #read: ReadDelta<Kind>
+  readonly #makeTail: MakeTail
   #prefix = ''
-  #suffix = ''
-  /** Set when padding follows: the frame then ends with any padding and this. */
-  #ending = ''
+  #tail: TemplateTail | undefined
   #vain = 0
   #used = true
 
-  constructor(read: ReadDelta<Kind>) {
+  constructor(read: ReadDelta<Kind>, makeTail: MakeTail = paddedTail) {
     this.#read = read
+    this.#makeTail = makeTail
   }
 
   /** The plain text of the delta, or undefined when the frame has to be parsed. */
   match(data: string): string | undefined {
     const start = this.#prefix.length
-    // A compared slice is faster than `startsWith`, which goes character by character.
+    // Comparing a slice costs a quarter of `startsWith`, which goes character by character (200 characters on Node 24: 25 against 95 ns).
     if (start === 0 || data.slice(0, start) !== this.#prefix) return undefined
     const end = data.indexOf('"', start)
-    const rest = end + this.#suffix.length
-    if (end <= start || data.slice(end, rest) !== this.#suffix) return undefined
-    if (this.#ending === '' ? rest !== data.length : !this.#endsWithPadding(data, rest)) return undefined
+    if (end <= start || !this.#tail!.matches(data, end)) return undefined
     const text = data.slice(start, end)
     if (!isPlainText(text)) return undefined
     this.#used = true
@@ -45,30 +51,42 @@ export class DeltaTemplate<Kind extends string> {
     return text
   }
 
-  /** Takes a frame that did nothing but write `text`. */
-  learn(data: string, kind: Kind, text: string): void {
-    if (this.#vain >= MAX_VAIN_LESSONS || !isPlainText(text)) return
+  learn(data: string, lesson: Lesson<Kind>): void {
+    const { kind, text } = lesson
+    if (this.#vain >= MAX_VAIN_LESSONS || text === '' || !isPlainText(text)) return
     if (!this.#used) this.#vain++
-    const at = data.indexOf(`:"${text}"`) + 2
-    if (at < 2) return
-    const after = data.slice(at + text.length)
-    const probed = tryParseJson(`${data.slice(0, at)}${PROBE}${after}`)
-    if (this.#read(probed, kind) !== PROBE) return
-    const padding = PADDING.exec(after)
-    this.#prefix = flat(data.slice(0, at))
-    this.#suffix = flat(padding?.[1] ?? after)
-    this.#ending = padding?.[2] ?? ''
+    const at = this.#locate(data, lesson)
+    if (at === undefined) return
+    const prefix = flat(data.slice(0, at))
+    const tail = this.#makeTail(data.slice(at + text.length))
+    if (prefix === undefined || tail === undefined) return
+    this.#prefix = prefix
+    this.#tail = tail
     this.kind = kind
     this.#used = false
   }
 
-  #endsWithPadding(data: string, from: number): boolean {
-    const to = data.length - this.#ending.length
-    return to >= from && data.slice(to) === this.#ending && isPlainText(data.slice(from, to))
+  /** What was learned is over: frames that follow have other bytes before their text. */
+  forget(): void {
+    this.kind = undefined
+    this.#used = true
   }
-}
 
-/** A copy that does not lean on a larger string: slices of slices compare slowly and keep whole reads in memory. */
-function flat(text: string): string {
-  return Buffer.from(text, 'utf16le').toString('utf16le')
+  /** The place where another text changes the delta, and changes it to exactly that. */
+  #locate(data: string, { kind, field, text }: Lesson<Kind>): number | undefined {
+    const name = `"${field}"`
+    let from = data.length
+    for (let tries = 0; tries < MAX_CANDIDATES && from >= 0; tries++) {
+      const at = data.lastIndexOf(name, from)
+      if (at < 0) return undefined
+      from = at - 1
+      const opening = /^\s*:\s*"/.exec(data.slice(at + name.length, at + name.length + 8))
+      if (opening === null) continue
+      const start = at + name.length + opening[0].length
+      if (!data.startsWith(text, start) || data[start + text.length] !== '"') continue
+      const probed = tryParseJson(data.slice(0, start) + PROBE + data.slice(start + text.length))
+      if (this.#read(probed, kind) === PROBE) return start
+    }
+    return undefined
+  }
 }

@@ -4,6 +4,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { GatewayError } from '../../core/error.ts'
 import { classifyUpstreamError, errorFromPayload } from './errors.ts'
+import { verifies } from '../../../e2e/requirements.ts'
+import { isPartial } from '../../testing/recordings.ts'
 
 // The same cases in every run: a failure must not depend on luck.
 fc.configureGlobal({ seed: 20260301 })
@@ -243,7 +245,7 @@ describe('retry hints', () => {
   })
 })
 
-describe('secrets', () => {
+describe(verifies('G4', 'secrets'), () => {
   it.each([
     ['a vendor key', 'Incorrect API key provided: sk-proj-abcDEF123456789. See docs', 'abcDEF'],
     ['a half masked key', 'Incorrect API key provided: sk-abc*****wxyz.', 'wxyz'],
@@ -337,6 +339,9 @@ describe.skipIf(!present)('recorded error answers', () => {
     404: ['not_found'],
     429: ['rate_limit_exceeded', 'payment_required'],
   }
+  it.skipIf(!present || isPartial(fixtures))('are there', () => {
+    expect(steps.length).toBeGreaterThan(20)
+  })
   it.each(steps.map((step) => [step.response, step] as const))('%s', (path, step) => {
     const error = classifyUpstreamError({
       status: step.status,

@@ -1,4 +1,4 @@
-import { tryParseJson } from './json.ts'
+import { isObject, tryParseJson } from './json.ts'
 
 /** Numbers that a double may change or spell differently: sixteen digits and more, fractions, exponents, a negative zero. */
 const FRAGILE_NUMBER = /\d{16}|\d\.\d|\d[eE][+-]?\d|-0/
@@ -24,4 +24,15 @@ export function parseExact(text: string): unknown {
   } catch {
     return undefined
   }
+}
+
+/** An object of `parseExact`, not one of its raw numbers. */
+export function isExactObject(value: unknown): value is { readonly [key: string]: unknown } {
+  return isObject(value) && Object.getPrototypeOf(value) !== null
+}
+
+/** The value of a number of `parseExact`, raw or not. */
+export function exactNumber(value: unknown): number | undefined {
+  if (typeof value === 'number') return value
+  return isObject(value) && Object.getPrototypeOf(value) === null ? Number(value['rawJSON']) : undefined
 }

@@ -1,5 +1,6 @@
 import type { ReasoningItem } from '../../core/item.ts'
 import { openReasoning } from '../../core/reasoning-envelope.ts'
+import type { ModelRequest } from '../../core/request.ts'
 
 /** A reasoning item of the history, opened: the part of an assistant turn that precedes what it led to. */
 export interface ReasoningPart {
@@ -37,4 +38,9 @@ export function readReasoning(item: ReasoningItem): ReasoningPart | undefined {
     ...(data === undefined ? {} : { data }),
     ...(envelope === undefined ? {} : { scope: envelope.scope }),
   }
+}
+
+/** Whether the caller asks for reasoning in its encrypted field: the clients that do may give back nothing else of it. */
+export function wantsSealedReasoning({ include }: Pick<ModelRequest, 'include'>): boolean {
+  return include?.includes('reasoning.encrypted_content') === true
 }

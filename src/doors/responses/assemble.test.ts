@@ -8,6 +8,7 @@ import { manualClock } from '../../lib/clock.ts'
 import { sequentialIds } from '../../lib/id.ts'
 import { checkWire, parseWire } from '../../testing/check-wire.ts'
 import { Assembler, type AssemblerOptions } from './assemble.ts'
+import { verifies } from '../../../e2e/requirements.ts'
 
 const request: ModelRequest = { model: 'acme/small', input: [], metadata: { team: 'blue' } }
 
@@ -160,7 +161,7 @@ describe('Assembler', () => {
     expect(output[1]!['arguments']).toBe('{"x')
   })
 
-  it('refuses to finish an answer that has no end, and bounds its length', () => {
+  it(verifies('C25', 'refuses to finish an answer that has no end, and bounds its length'), () => {
     const subject = assembler(true, { maxChars: 4 })
     subject.push([message('m'), text('m', 'x')])
     expect(() => subject.finish()).toThrow(GatewayError)

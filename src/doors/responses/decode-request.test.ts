@@ -7,6 +7,7 @@ import { parseJson } from '../../lib/json.ts'
 import { ITEMS, PARTS, TOOLS } from './__fixtures__/examples.ts'
 import { PLUGINS, REQUEST, TOOL_CHOICES } from './__fixtures__/option-examples.ts'
 import { decodeResponsesRequest } from './decode-request.ts'
+import { verifies } from '../../../e2e/requirements.ts'
 
 function refusal(body: unknown, headers = {}, options = {}): GatewayError {
   try {
@@ -74,7 +75,7 @@ describe('the other spelling of the gateway prefix', () => {
 })
 
 describe('what is not known is carried', () => {
-  it('fields of the request, of options, of items, of parts, of tools', () => {
+  it(verifies('B6', 'fields of the request, of options, of items, of parts, of tools'), () => {
     const body = {
       client_metadata: { a: 1 },
       future: null,

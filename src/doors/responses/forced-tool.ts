@@ -1,7 +1,7 @@
 import type { InputItem, JsonObject, Tool } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { quote } from './schema-combinators.ts'
-import { canonicalType } from './schema-names.ts'
+import { canonicalType, isOwnModel } from './schema-names.ts'
 
 /** A tool choice nothing in the request can satisfy. `reason` completes the sentence "<path> ...". */
 export interface ImpossibleChoice {
@@ -16,12 +16,14 @@ const FAMILIES: readonly RegExp[] = [/^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d
  * Whether `tool_choice` forces a tool the request does not offer. Tools may also come from namespaces and from `additional_tools` items.
  * `auto` and `none` force nothing.
  */
-export function findImpossibleChoice(request: Pick<ModelRequest, 'tools' | 'tool_choice' | 'input'>): ImpossibleChoice | undefined {
+export function findImpossibleChoice(
+  request: Pick<ModelRequest, 'model' | 'plugins' | 'tools' | 'tool_choice' | 'input'>,
+): ImpossibleChoice | undefined {
   const choice = request.tool_choice
   if (choice === undefined || choice === 'auto' || choice === 'none') return undefined
   const offered = offeredTools(request.tools, request.input)
   if (choice === 'required') {
-    return offered.length > 0 ? undefined : { path: 'tool_choice', reason: 'is "required" but the request offers no tools' }
+    return offered.length > 0 || mayGetTools(request) ? undefined : { path: 'tool_choice', reason: 'is "required" but the request offers no tools' }
   }
   if (choice.type === 'allowed_tools') {
     const { mode, tools } = choice as { readonly mode: string; readonly tools: readonly JsonObject[] }
@@ -36,6 +38,10 @@ export function findImpossibleChoice(request: Pick<ModelRequest, 'tools' | 'tool
   if (typeof server === 'string') return { path: 'tool_choice.server_label', reason: `forces the server ${quote(server)}, which is not in "tools"` }
   return { path: 'tool_choice.type', reason: `forces the tool ${quote(choice.type)}, which is not in "tools"` }
 }
+
+/** Plugins may add tools, and so may names that stand for a choice of the gateway's. */
+const mayGetTools = ({ model, plugins }: Pick<ModelRequest, 'model' | 'plugins'>): boolean =>
+  plugins?.some(({ enabled }) => enabled !== false) === true || (model !== undefined && isOwnModel(model))
 
 function offeredTools(tools: readonly Tool[] | undefined, input: readonly InputItem[]): readonly Tool[] {
   const offered: Tool[] = []

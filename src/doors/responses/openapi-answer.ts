@@ -27,13 +27,28 @@ export const usage = z.looseObject({
 })
 
 const errorTypes = Object.keys(ERROR_KINDS) as [ErrorType, ...ErrorType[]]
+/** Of what people manage, not of calls. */
+const NOT_OF_CALLS: ReadonlySet<string> = new Set<ErrorType>(['conflict', 'precondition_failed'])
+const callErrorTypes = errorTypes.filter((type) => !NOT_OF_CALLS.has(type))
 
 export const gatewayMetadata = z
   .looseObject({
     requested: z.string(),
-    strategy: z.string(),
+    strategy: z.enum(['direct', 'auto', 'free', 'latest', 'alias', 'fallback', 'pareto', 'bodybuilder', 'fusion']),
+    region: z.string().nullable(),
+    summary: z.string(),
+    is_byok: z.boolean(),
+    endpoints: z.looseObject({
+      total: z.int(),
+      available: z.array(z.looseObject({ provider: z.string(), model: z.string(), selected: z.boolean() })),
+    }),
     attempt: z.int().describe('Which attempt answered, counted from 1; 0 when none was reached.'),
     attempts: z.array(z.looseObject({ provider: z.string(), model: z.string(), status: z.int() })).optional(),
+    params: z.looseObject({}).optional().describe('What was changed or left out of the request on its way.'),
+    pipeline: z
+      .array(z.looseObject({ type: z.string(), name: z.string() }))
+      .optional()
+      .describe('Stages that really ran.'),
   })
   .describe('How the call was routed; only when the metadata header asks for it.')
 
@@ -47,7 +62,7 @@ export const responseResource = z.looseObject({
   output: z.array(z.looseObject({ type: z.string(), id: z.string() })),
   output_text: z.string().describe('The text of all messages of the answer.'),
   error: z.looseObject({ code: z.string(), message: z.string() }).nullable(),
-  error_type: z.enum(errorTypes).optional(),
+  error_type: z.enum(callErrorTypes).optional(),
   incomplete_details: z.looseObject({ reason: z.enum(['max_output_tokens', 'content_filter']) }).nullable(),
   usage: usage.nullable(),
   service_tier: z.string().nullable(),

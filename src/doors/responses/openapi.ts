@@ -105,6 +105,7 @@ function operation(): unknown {
     summary: 'Create a response',
     tags: ['Responses'],
     security: [{ bearer: [] }],
+    'x-key': 'inference',
     parameters: [metadataHeader, sessionHeader],
     requestBody: { required: true, content: { 'application/json': { schema: { $ref: ref('ResponsesRequest') } } } },
     responses: {

@@ -1,6 +1,7 @@
 import type { Cost } from '../../core/generation.ts'
 import type { OutputItem, Tool } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
+import { withoutSecrets } from '../../core/tool-secrets.ts'
 import type { Usage } from '../../core/usage.ts'
 import { isOwnType } from './schema-names.ts'
 
@@ -59,7 +60,7 @@ function echoReasoning(reasoning: ModelRequest['reasoning']): ModelRequest['reas
 }
 
 function echoTool(tool: Tool): Tool {
-  return tool.type === 'function' ? { description: null, parameters: null, strict: null, ...tool } : tool
+  return tool.type === 'function' ? { description: null, parameters: null, strict: null, ...tool } : withoutSecrets(tool)
 }
 
 /** The visible text of an answer: the text parts of all its messages. */

@@ -13,6 +13,11 @@ export function canonicalType(type: string): string {
   return type.startsWith(ALIAS_PREFIX) ? PREFIX + type.slice(ALIAS_PREFIX.length) : type
 }
 
+/** Whether a model's name is one of the gateway's own, in either spelling: `gateway/auto`. */
+export function isOwnModel(model: string): boolean {
+  return OWN_ENGINES.some((author) => model.startsWith(`${author}/`))
+}
+
 /** Whether a type is one of the gateway's own, in either spelling. */
 export function isOwnType(type: string): boolean {
   return type.startsWith(PREFIX) || type.startsWith(ALIAS_PREFIX)

@@ -1,10 +1,11 @@
 import { z } from 'zod'
+import { SORT_KEYS } from '../../core/request.ts'
 import { type Branch, byKind, byType, fields, list, maybe, strictFields, tagged } from './schema-combinators.ts'
 import { flag, texts, userLocation } from './schema-shared.ts'
 
 /** Provider preferences and plugins: what steers the gateway itself. */
 
-const sortKey = z.enum(['price', 'throughput', 'latency', 'exacto'])
+const sortKey = z.enum(SORT_KEYS)
 const limit = maybe(z.number().min(0))
 const percentiles = byKind({ number: z.number().min(0), object: fields({ p50: limit, p75: limit, p90: limit, p99: limit }) })
 const price = maybe(

@@ -33,6 +33,7 @@ const previousResponseId = z.null({ error: 'must be null: nothing is stored, sen
 export const responsesRequest = fields({
   model: maybe(z.string().min(1)).describe('author/slug, with an optional :variant. The default of the key or the gateway when absent.'),
   models: maybe(list(z.string().min(1))).describe('What to try after "model", in order.'),
+  preset: text.describe('Slug of a stored preset that fills in what the request leaves out; also "@preset/slug" behind the model.'),
   input: maybe(byKind({ string: z.string(), array: list(inputItem) })).describe('One user message, or the items of the conversation.'),
   instructions: text,
   tools: maybe(tools),

@@ -1,8 +1,7 @@
 import { GatewayError } from '../../core/error.ts'
 import type { Connection } from '../../core/provider.ts'
 import { systemClock } from '../../lib/clock.ts'
-import { signAws } from './aws-sign.ts'
-import type { AwsKeys, AwsScope } from './aws-sign.ts'
+import { signAws, type AwsKeys, type AwsScope } from '../../lib/sigv4.ts'
 
 /** Settings that stand beside a secret access key. */
 export interface AwsAccount {

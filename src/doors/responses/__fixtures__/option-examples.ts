@@ -68,6 +68,7 @@ export const REQUEST: Example = {
   ok: {
     model: 'acme/small:nitro',
     models: ['acme/small', 'acme/large'],
+    preset: 'mail',
     input: 'Hello',
     instructions: 'Be brief',
     tools: [],
@@ -128,6 +129,7 @@ export const REQUEST: Example = {
     route: { anything: 'goes' },
   },
   wrong: {
+    preset: 5,
     model: '',
     models: 'acme/small',
     'models[1]': 7,

@@ -1,0 +1,89 @@
+import type { JsonObject } from '../../core/item.ts'
+import type { ModelRequest } from '../../core/request.ts'
+import type { FormatPlan } from '../shared/format-plan.ts'
+import { COMMON_TOOL_NAMES } from '../shared/tool-names.ts'
+import { flattenTools } from '../shared/tools.ts'
+import type { FlatChoice, FlatTool, FlatTools } from '../shared/tools.ts'
+import type { Conversation } from '../shared/turns.ts'
+import type { ModelTraits } from './model-traits.ts'
+
+/** The caller's tools under names this format accepts; the decoder asks again to find the way back. */
+export function toolsOf(request: Pick<ModelRequest, 'tools' | 'tool_choice'>): FlatTools {
+  return flattenTools(request, COMMON_TOOL_NAMES)
+}
+
+export interface Offer {
+  readonly tools: readonly FlatTool[]
+  readonly choice: FlatChoice | undefined
+  /** The choice as the model's own field, where it has one and the format's says too little. */
+  readonly nativeChoice: JsonObject | undefined
+  /** Past calls have to be told as text. */
+  readonly textCalls: boolean
+}
+
+export const isForced = (choice: FlatChoice | undefined): boolean => choice?.mode === 'required' || choice?.mode === 'named'
+
+/** What is offered and how it is chosen from. History with calls needs a list of tools, even when none may be called. */
+export function planTools(flat: FlatTools, format: FormatPlan, conversation: Conversation, traits: ModelTraits, dropped: string[]): Offer {
+  const called = calledNames(conversation)
+  if (!traits.tools) return { tools: [], choice: undefined, nativeChoice: undefined, textCalls: called.length > 0 }
+  let { tools } = flat
+  let choice = flat.choice
+  if (format.answerTool !== undefined) {
+    tools = [...tools, format.answerTool]
+    choice = choice?.mode === 'named' ? choice : { mode: 'required' }
+  }
+  if (choice?.mode === 'none') {
+    if (!traits.native_tool_choice || called.length === 0)
+      return { tools: [], choice: undefined, nativeChoice: undefined, textCalls: called.length > 0 }
+    return { tools: withStubs(tools, called), choice, nativeChoice: { type: 'none' }, textCalls: false }
+  }
+  if (choice?.mode === 'named' && !traits.tool_choices.includes('tool')) {
+    const { name } = choice
+    tools = tools.filter((tool) => tool.name === name)
+    choice = { mode: 'required' }
+  }
+  if (choice?.mode === 'required' && tools.length === 1 && traits.tool_choices.includes('tool')) choice = { mode: 'named', name: tools[0]!.name }
+  if (choice?.mode === 'required' && !traits.tool_choices.includes('any')) {
+    dropped.push('tool_choice')
+    choice = { mode: 'auto' }
+  }
+  return { tools: called.length === 0 ? tools : withStubs(tools, called), choice, nativeChoice: undefined, textCalls: false }
+}
+
+function calledNames({ turns }: Conversation): string[] {
+  const names = turns.flatMap((turn) => (turn.role === 'assistant' ? turn.parts.flatMap((part) => (part.type === 'call' ? [part.name] : [])) : []))
+  return [...new Set(names)]
+}
+
+/** Tools of the history that are no longer offered still have to be listed when nothing else is. */
+function withStubs(tools: readonly FlatTool[], called: readonly string[]): readonly FlatTool[] {
+  if (tools.length > 0) return tools
+  return called.map((name) => ({ name, description: 'No longer available.', parameters: { type: 'object', properties: {} } }))
+}
+
+/** The field `toolConfig`, where there is anything to offer. */
+export function toolConfig({ tools, choice, nativeChoice }: Offer, systemTools: readonly string[], traits: ModelTraits): JsonObject {
+  if (tools.length + systemTools.length === 0) return {}
+  const specs = tools.map((tool) => ({
+    toolSpec: {
+      name: tool.name,
+      ...(tool.description === undefined ? {} : { description: tool.description }),
+      inputSchema: { json: tool.parameters['type'] === 'object' ? tool.parameters : { type: 'object', ...tool.parameters } },
+      ...(traits.strict_tools && tool.strict === true ? { strict: true } : {}),
+    },
+  }))
+  return {
+    toolConfig: {
+      tools: [...specs, ...systemTools.map((name) => ({ systemTool: { name } }))],
+      ...(choice === undefined || nativeChoice !== undefined || specs.length === 0 ? {} : encodeChoice(choice, traits)),
+    },
+  }
+}
+
+function encodeChoice(choice: FlatChoice, traits: ModelTraits): JsonObject {
+  if (choice.mode === 'named') return { toolChoice: { tool: { name: choice.name } } }
+  if (choice.mode === 'required') return { toolChoice: { any: {} } }
+  // It is what happens anyway: not worth a field some models refuse.
+  return traits.tool_choices.includes('auto') && traits.tool_choices.length > 1 ? { toolChoice: { auto: {} } } : {}
+}

@@ -1,0 +1,43 @@
+import type { JsonObject } from '../../core/item.ts'
+import type { TextFormat } from '../../core/request.ts'
+import type { FlatTool } from './tools.ts'
+
+export type JsonSchemaFormat = Extract<TextFormat, { type: 'json_schema' }>
+
+/** How a wished output format reaches the model; each field is absent when not needed. */
+export interface FormatPlan {
+  /** The format in the endpoint's own words. */
+  readonly native?: JsonObject
+  /** Text for the system prompt. */
+  readonly instruction?: string
+  /** A tool the model must call; its arguments are the answer. */
+  readonly answerTool?: FlatTool
+  /** Set when the format is only asked for, not enforced. */
+  readonly note?: string
+}
+
+/** Name of the tool whose arguments are the answer; decoders turn its call back into text. */
+export const ANSWER_TOOL = 'structured_answer'
+
+const ASKED_FOR = 'text.format: asked for in the prompt'
+export const OBJECT_INSTRUCTION = 'Answer with one JSON object and nothing else.'
+
+export function schemaInstruction({ description, schema }: JsonSchemaFormat): string {
+  const about = description === undefined ? '' : ` (${description})`
+  return `Answer with one JSON object that is valid under this JSON schema${about}, and with nothing else:\n${JSON.stringify(schema)}`
+}
+
+/** The last of the chain: the model is told, and nobody enforces it. */
+export function askForFormat(format: Exclude<TextFormat, { type: 'text' }>): FormatPlan {
+  return { instruction: format.type === 'json_object' ? OBJECT_INSTRUCTION : schemaInstruction(format), note: ASKED_FOR }
+}
+
+/** A forced call instead of a format: for models that have tools and no formats. */
+export function answerTool(format: JsonSchemaFormat): FlatTool {
+  return {
+    name: ANSWER_TOOL,
+    description: format.description ?? 'Gives the final answer. Call it exactly once, with the complete answer as its arguments.',
+    parameters: format.schema,
+    ...(format.strict == null ? {} : { strict: format.strict }),
+  }
+}

@@ -1,0 +1,140 @@
+import { GatewayError } from '../../core/error.ts'
+import type { JsonObject, Tool } from '../../core/item.ts'
+import type { Preset } from '../../core/preset.ts'
+import { canonicalType } from '../responses/schema-names.ts'
+
+/** Fields a preset may set, beside the instructions. What belongs to one conversation or one caller is not among them. */
+export const PRESET_FIELDS: readonly string[] = [
+  'model',
+  'models',
+  'provider',
+  'plugins',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'max_tool_calls',
+  'stop_server_tools_when',
+  'max_output_tokens',
+  'temperature',
+  'top_p',
+  'top_k',
+  'top_logprobs',
+  'min_p',
+  'top_a',
+  'presence_penalty',
+  'frequency_penalty',
+  'repetition_penalty',
+  'logit_bias',
+  'seed',
+  'stop',
+  'reasoning',
+  'text',
+  'include',
+  'truncation',
+  'service_tier',
+  'cache_control',
+  'prompt_cache_options',
+  'modalities',
+  'image_config',
+]
+
+export interface PresetApplied {
+  readonly body: unknown
+  readonly preset?: Preset
+}
+
+const MARK = '@preset/'
+/** A path segment of a URL as it is. */
+export const PRESET_SLUG = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$/
+
+/**
+ * The body with its preset filled in. A preset is named by `@preset/slug` or `author/slug@preset/slug` as the model, variants after it, or
+ * by the field `preset`. Fields of the body win over the preset's, one by one; null is no value; lists of tools are joined (`joinTools`).
+ * The body is left as it was; one without a preset is returned as it is. Throws GatewayError `not_found` for a preset `find` does not
+ * know, `invalid_request` for two presets or a name that is none.
+ */
+export function applyPreset(body: unknown, find: (slug: string) => Preset | undefined): PresetApplied {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return { body }
+  const fields = body as JsonObject
+  const named = nameIn(fields)
+  if (named === undefined) return { body }
+  const preset = find(named.slug)
+  if (preset === undefined)
+    throw new GatewayError('not_found', `There is no preset ${JSON.stringify(named.slug)} in this workspace`, { path: named.path })
+  return { body: merge(fields, named, preset), preset }
+}
+
+interface Named {
+  readonly slug: string
+  readonly path: string
+  /** The model's part of the name; empty: the preset's own. */
+  readonly model?: string
+  /** Variants behind the slug, colon included. */
+  readonly suffix: string
+}
+
+function nameIn({ model, models, preset }: JsonObject): Named | undefined {
+  const list: readonly unknown[] = Array.isArray(models) ? models : []
+  const first = typeof model === 'string' ? model : list[0]
+  const inModel = typeof first === 'string' ? split(first, typeof model === 'string' ? 'model' : 'models[0]') : undefined
+  const later = list.findIndex((name, index) => typeof name === 'string' && name.includes(MARK) && !(index === 0 && first === name))
+  if (later >= 0) throw invalid(`models[${later}]`, 'names a preset; only the first model may')
+  if (preset === undefined || preset === null || preset === '') return inModel
+  if (typeof preset !== 'string') throw invalid('preset', 'must be the slug of a preset')
+  const slug = preset.startsWith(MARK) ? preset.slice(MARK.length) : preset
+  if (!PRESET_SLUG.test(slug)) throw invalid('preset', 'must be the slug of a preset')
+  if (inModel !== undefined && inModel.slug !== slug)
+    throw invalid('preset', `is another preset than the one of the model, ${JSON.stringify(inModel.slug)}`)
+  return inModel ?? { slug, path: 'preset', suffix: '' }
+}
+
+function split(name: string, path: string): Named | undefined {
+  const at = name.indexOf(MARK)
+  if (at < 0) return undefined
+  const [slug = '', ...variants] = name.slice(at + MARK.length).split(':')
+  if (!PRESET_SLUG.test(slug)) throw invalid(path, `must have the slug of a preset after ${MARK}`)
+  return { slug, path, model: name.slice(0, at), suffix: variants.map((variant) => `:${variant}`).join('') }
+}
+
+function merge(body: JsonObject, named: Named, { systemPrompt, config }: Preset): JsonObject {
+  const merged: { [field: string]: unknown } = { ...body, ...modelsOf(body, named, config) }
+  for (const [field, value] of Object.entries(config)) {
+    if (merged[field] === undefined || merged[field] === null) merged[field] = value
+    else if (field === 'tools') merged[field] = joinTools(value, merged[field])
+  }
+  if (systemPrompt !== null) merged['instructions'] ??= systemPrompt
+  return merged
+}
+
+/** The fields of the body that name models, the preset's part taken out of them. */
+function modelsOf(body: JsonObject, { model, suffix, path }: Named, config: JsonObject): JsonObject {
+  if (model === undefined) return {}
+  const ofPreset = config['model'] ?? (config['models'] as readonly string[] | undefined)?.[0]
+  const name = model !== '' ? model : ofPreset
+  if (suffix !== '' && typeof name !== 'string') throw invalid(path, `asks for ${suffix}, but the preset names no model`)
+  const full = typeof name === 'string' ? `${name}${suffix}` : undefined
+  if (path === 'model') return { model: full }
+  const rest = (body['models'] as readonly unknown[]).slice(1)
+  return { models: full === undefined ? rest : [full, ...rest] }
+}
+
+/**
+ * The preset's tools in their order, each replaced by the body's of the same identity, then the body's others. Tools are the same when their
+ * type (whatever its spelling) and name are; several agents of one type are told apart by `parameters.name`.
+ */
+function joinTools(stored: unknown, own: unknown): unknown {
+  // Not a list: for the validation to refuse.
+  if (!Array.isArray(stored) || !Array.isArray(own)) return own
+  const replacing = new Map((own as readonly Tool[]).map((tool) => [identityOf(tool), tool]))
+  const kept = (stored as readonly Tool[]).map((tool) => replacing.get(identityOf(tool)) ?? tool)
+  const taken = new Set(kept.map(identityOf))
+  return [...kept, ...(own as readonly Tool[]).filter((tool) => !taken.has(identityOf(tool)))]
+}
+
+function identityOf(tool: Tool): string {
+  const { type, name, server_label: server, parameters } = (tool ?? {}) as JsonObject
+  const inside = name ?? server ?? (parameters as JsonObject | null | undefined)?.['name']
+  return `${typeof type === 'string' ? canonicalType(type) : ''} ${typeof inside === 'string' ? inside : ''}`
+}
+
+const invalid = (path: string, reason: string): GatewayError => new GatewayError('invalid_request', `${path}: ${reason}`, { path })

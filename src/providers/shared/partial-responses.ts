@@ -1,0 +1,28 @@
+/**
+ * Options of `openai-responses` for servers that speak it beside chat completions and know less of it than its inventor: nothing stored,
+ * no tools but functions, no fields about accounts and caches, reasoning as text. Taken when an operator chooses that dialect.
+ */
+export const PARTIAL_RESPONSES = {
+  verbosities: [],
+  prompt_cache_key: false,
+  prompt_cache_options: false,
+  metadata: false,
+  service_tier: false,
+  safety_identifier: false,
+  unknown_fields: 'drop',
+  reasoning_efforts: ['low', 'medium', 'high'],
+  reasoning_summary: false,
+  encrypted_reasoning: false,
+  reasoning_format: 'unknown',
+  custom_tools: false,
+  namespace_tools: false,
+  builtin_tools: false,
+  allowed_tools: false,
+  strict: 'only-true',
+  tool_output_parts: false,
+  input_parts: ['input_text', 'input_image'],
+  phase: false,
+}
+
+/** The same for servers on machines of the operator, which reach no addresses of the caller's. */
+export const LOCAL_RESPONSES = { ...PARTIAL_RESPONSES, inline_media: true, reasoning_text: true }

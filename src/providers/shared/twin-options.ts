@@ -1,0 +1,51 @@
+/** Options of `openai-chat` for platforms that are several providers: one server at home and abroad, with keys and prices of its own each. */
+
+export const GLM_OPTIONS = {
+  system_role: 'system',
+  // Tools are always offered freely: neither one tool nor none can be forced.
+  named_tool_choice: false,
+  none_tool_choice: false,
+  json_schema: 'json-object',
+  reasoning_style: 'thinking-type',
+  reasoning_replay: 'reasoning_content',
+  think_tags: 'none',
+  audio: 'none',
+  video: 'video_url',
+}
+
+export const KIMI_OPTIONS = {
+  system_role: 'system',
+  prefill_field: 'partial',
+  max_temperature: 1,
+  forward: ['prompt_cache_key'],
+  reasoning_style: 'thinking-type',
+  reasoning_replay: 'reasoning_content',
+  reasoning_replay_required: true,
+  think_tags: 'none',
+  audio: 'none',
+}
+
+export const QWEN_OPTIONS = {
+  prefill_field: 'partial',
+  reasoning_style: 'enable-thinking',
+  think_tags: 'none',
+  video: 'video_url',
+  cache_breakpoints: true,
+}
+
+export const DOUBAO_OPTIONS = {
+  system_role: 'system',
+  reasoning_style: 'thinking-type',
+  reasoning_replay: 'reasoning_content',
+  think_tags: 'none',
+  video: 'video_url',
+}
+
+export const OLLAMA_OPTIONS = {
+  system_role: 'system',
+  reasoning_style: 'effort',
+  reasoning_efforts: ['none', 'low', 'medium', 'high'],
+  image_detail: false,
+  inline_images: true,
+  audio: 'none',
+}
