@@ -1,7 +1,9 @@
 import type { DeliveryRecord } from '../core/delivery.ts'
-import { DESTINATION_DEFAULTS, type DestinationContext } from '../core/destination.ts'
+import { DESTINATION_DEFAULTS } from '../core/destination.ts'
 import type { LeasedDelivery, Settlement } from '../core/outbox.ts'
 import { DELIVERY_BACKOFF, retryAt } from './backoff.ts'
+import { createBlanking } from './blank-secrets.ts'
+import { destinationContext } from './destination-context.ts'
 import type { Lane, ReadyDestination } from './lane.ts'
 import { toDeliveryRecord } from './record.ts'
 import { sendBatch, type BatchReport, type BatchVerdict } from './send-batch.ts'
@@ -81,24 +83,33 @@ export class BatchProcessor {
     return { settlements, records, deliveries }
   }
 
+  /** Sends while the lease is renewed: between requests, and by the clock during one that outlasts it. */
   async #send(lane: Lane, ready: ReadyDestination, records: readonly DeliveryRecord[], deliveries: readonly LeasedDelivery[]): Promise<BatchReport> {
-    const { type, settings, record } = ready
-    const { service, baseUrls, directory, clock, transport } = this.#options
-    const baseUrl = baseUrls?.[type.type]
-    const base: DestinationContext = {
-      destinationId: record.id,
-      serviceName: service.name,
-      serviceVersion: service.version,
-      ...(baseUrl === undefined || baseUrl === null ? {} : { baseUrl }),
-      ...(directory === undefined ? {} : { directory }),
-      now: clock.now(),
-      attempt: Math.max(...deliveries.map((each) => each.attempts)),
+    const keepLease = this.#leaseKeeper(lane, deliveries)
+    const timer = setInterval(() => void keepLease(), this.#leaseMs / 3)
+    try {
+      return await this.#sendLeased(ready, records, deliveries, keepLease)
+    } finally {
+      clearInterval(timer)
     }
+  }
+
+  async #sendLeased(
+    ready: ReadyDestination,
+    records: readonly DeliveryRecord[],
+    deliveries: readonly LeasedDelivery[],
+    beforeRequest: () => Promise<void>,
+  ): Promise<BatchReport> {
+    const { type, settings, record } = ready
+    const { clock, transport } = this.#options
+    const attempt = Math.max(...deliveries.map((each) => each.attempts))
+    const base = destinationContext(record, this.#options, { now: clock.now(), attempt })
     const signal = this.#signal
     const timeoutMs = type.limits.timeoutMs ?? DESTINATION_DEFAULTS.timeoutMs
     let prepared: unknown
     if (type.prepare !== undefined) {
-      ready.prepared ??= type.prepare(settings, base, (request) => transport(request, request.timeoutMs ?? timeoutMs, signal))
+      const blank = createBlanking(type, settings)
+      ready.prepared ??= type.prepare(settings, base, async (request) => blank(await transport(request, request.timeoutMs ?? timeoutMs, signal)))
       try {
         prepared = await ready.prepared
       } catch (error) {
@@ -122,7 +133,7 @@ export class BatchProcessor {
       transport,
       signal,
       now: () => clock.now(),
-      beforeRequest: this.#leaseKeeper(lane, deliveries),
+      beforeRequest,
     })
   }
 
@@ -133,7 +144,7 @@ export class BatchProcessor {
     let until = clock.now() + leaseMs
     return async () => {
       const now = clock.now()
-      if (until - now > leaseMs / 2) return
+      if (until - now > leaseMs * 0.75) return
       until = now + leaseMs
       try {
         await outbox.extend(

@@ -1,6 +1,7 @@
 import type { ChildSpan } from '../core/delivery.ts'
 import type { Generation, GenerationAttempt, GenerationContent, GenerationStep } from '../core/generation.ts'
 import type { OutputItem } from '../core/item.ts'
+import { defined } from '../lib/defined.ts'
 import { otlpSpanId } from '../lib/derived-id.ts'
 
 /** A run-away tool loop must not make a trace no backend can show. */
@@ -102,8 +103,4 @@ function toolSpan(generation: Generation, step: GenerationStep, item: OutputItem
     ...(input === undefined ? {} : { input }),
     ...(output === undefined ? {} : { output }),
   }
-}
-
-function defined(values: { readonly [key: string]: string | number | boolean | undefined }): ChildSpan['attributes'] {
-  return Object.fromEntries(Object.entries(values).filter((entry): entry is [string, string | number | boolean] => entry[1] !== undefined))
 }

@@ -3,6 +3,7 @@ import type { FinishedGeneration } from '../core/generation.ts'
 import type { FilterRules } from '../core/outbox.ts'
 import { fullGeneration, minimalGeneration } from '../testing/sample-generations.ts'
 import { compileFilter, FILTER_OPERATORS, filterRulesSchema, NUMBER_FIELDS, TEXT_FIELDS } from './filter-rules.ts'
+import { verifies } from '../../e2e/requirements.ts'
 
 const full = fullGeneration()
 const minimal = minimalGeneration()
@@ -172,7 +173,7 @@ describe('what is refused when written', () => {
   })
 })
 
-describe('hostile patterns', () => {
+describe(verifies('B7', 'hostile patterns'), () => {
   it.each(['(a+)+$', '(a|aa)+b', '(.*)*x(.*)*y', '(?i)[ab]*b[ab]{900}[^ab]', '([a-z]+ ){50}q', '(?:a?){100}a{100}z'])(
     '%s ends in time on a megabyte',
     (pattern) => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isPlaceholder, replaceMedia, replaceMediaInText } from './media.ts'
+import { isPlaceholder, mayHoldMedia, replaceMedia, replaceMediaInText } from './media.ts'
 
 const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(120, 7)])
 
@@ -44,6 +44,21 @@ describe('replaceMedia', () => {
     expect(replaceMediaInText('data:image/svg+xml,%3Csvg%3E')).toBe('[image/svg+xml, 9 bytes]')
   })
 
+  it('finds every run, wherever it begins and whatever stands beside it', () => {
+    const noise = fc.string({ unit: fc.constantFrom('a', 'Z', '7', '/', ' ', '=', '"', '\n', 'ä'), maxLength: 90 })
+    const run = fc.integer({ min: 40, max: 200 }).map((length) => `iVBORw0KGgo${'Ab1'.repeat(100)}`.slice(0, length))
+    fc.assert(
+      fc.property(fc.array(fc.oneof(noise, run), { maxLength: 12 }), (pieces) => {
+        const text = pieces.join('')
+        const expected = text.replaceAll(/([\w+/-]{64,})={0,2}/g, (whole: string, run: string) =>
+          run.startsWith('iVBORw0KGgo') ? `[image/png, ${Math.floor((run.length * 3) / 4)} bytes]` : whole,
+        )
+        expect(replaceMediaInText(text)).toBe(expected)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
   it('leaves words alone, however long', () => {
     for (const text of ['x'.repeat(5000), '-'.repeat(5000), 'data: none', `${'f'.repeat(64)} and more`, 'a data:text thing'])
       expect(replaceMediaInText(text)).toBe(text)
@@ -78,5 +93,30 @@ describe('replaceMedia', () => {
     const once = replaceMedia({ image_url: `data:image/png;base64,${png.toString('base64')}`, file_data: 'QUJD' })
     expect(replaceMedia(once)).toBe(once)
     expect(isPlaceholder(once.image_url)).toBe(true)
+  })
+})
+
+describe('mayHoldMedia', () => {
+  it('lets ordinary content pass unparsed', () => {
+    const content = { instructions: 'Be brief. '.repeat(400), input: [{ type: 'message', role: 'user', content: 'https://example.com/a/b?c=d' }] }
+    expect(mayHoldMedia(JSON.stringify(content))).toBe(false)
+  })
+
+  it('never denies what would be replaced, wherever it hides', () => {
+    const bytes = fc.uint8Array({ minLength: 60, maxLength: 3_000 }).map((raw) => Buffer.from(raw).toString('base64'))
+    const media = fc.oneof(
+      bytes,
+      bytes.map((text) => `iVBORw0KGgo${text}`),
+      bytes.map((text) => `see data:image/png;base64,${text} here`),
+      fc.constantFrom('data:image/svg+xml,%3Csvg/%3E', 'DATA:image/png;x,abc', 'data:', '', 'plain'),
+    )
+    const key = fc.constantFrom('file_data', 'b64_json', 'encrypted_content', 'signature', 'data', 'result', 'type', 'format', 'media_type', 'text')
+    const value = fc.oneof(media, fc.constantFrom('image_generation_call', 'wav', 'image/png'), fc.string())
+    fc.assert(
+      fc.property(fc.array(fc.dictionary(key, fc.oneof(value, fc.dictionary(key, value)))), (content) => {
+        const json = JSON.stringify(content)
+        if (!mayHoldMedia(json)) expect(JSON.stringify(replaceMedia(content))).toBe(json)
+      }),
+    )
   })
 })

@@ -47,6 +47,11 @@ function runEnd(text: string, from: number): number {
   while (end < text.length && isBase64Char(text.charCodeAt(end))) end++
   return end
 }
+function runStart(text: string, from: number, least: number): number {
+  let start = from
+  while (start > least && isBase64Char(text.charCodeAt(start - 1))) start--
+  return start
+}
 function padEnd(text: string, from: number): number {
   let end = from
   while (end < text.length && end < from + 2 && text.charCodeAt(end) === 61) end++
@@ -102,23 +107,45 @@ function replaceDataUrls(text: string): string {
   return copied === 0 ? text : out + text.slice(copied)
 }
 
+/** A run that long covers one of every SHORT_RUN characters: between those nobody needs to look. */
 function replaceRuns(text: string): string {
   let out = ''
   let copied = 0
-  let at = 0
-  while (text.length - at >= SHORT_RUN) {
-    const end = runEnd(text, at)
-    const length = end - at
-    if (length >= SHORT_RUN) {
-      const type = magicType(text, at)
-      if (type !== undefined || (length >= LONG_RUN && looksBinary(text, at, end))) {
-        out += text.slice(copied, at) + placeholder(type ?? 'application/octet-stream', decodedSize(length))
-        copied = padEnd(text, end)
-      }
+  let at = SHORT_RUN - 1
+  while (at < text.length) {
+    if (!isBase64Char(text.charCodeAt(at))) {
+      at += SHORT_RUN
+      continue
     }
-    at = Math.max(end, copied) + (end === at ? 1 : 0)
+    const start = runStart(text, at, copied)
+    const end = runEnd(text, at)
+    const type = end - start >= SHORT_RUN ? magicType(text, start) : undefined
+    if (type !== undefined || (end - start >= LONG_RUN && looksBinary(text, start, end))) {
+      out += text.slice(copied, start) + placeholder(type ?? 'application/octet-stream', decodedSize(end - start))
+      copied = padEnd(text, end)
+    }
+    // The character at `end` is in no run; one behind the padding may be.
+    at = Math.max(end + SHORT_RUN, copied + SHORT_RUN - 1)
   }
   return copied === 0 ? text : out + text.slice(copied)
+}
+
+/** What every place a media payload can be found in has in common, as JSON writes it. */
+const MEDIA_MARKS = [...BINARY_FIELDS.keys(), 'data'].map((field) => `"${field}":`).concat('image_generation_call')
+
+/**
+ * Whether `replaceMedia` could change the value this JSON text was written from (its depth aside): at the price of a look at every
+ * sixty-fourth character, so that most contents need not be parsed and walked. Says yes too often rather than too seldom.
+ */
+export function mayHoldMedia(json: string): boolean {
+  return /data:/i.test(json) || MEDIA_MARKS.some((mark) => json.includes(mark)) || hasLongRun(json)
+}
+
+function hasLongRun(text: string): boolean {
+  for (let at = SHORT_RUN - 1; at < text.length; at += SHORT_RUN) {
+    if (isBase64Char(text.charCodeAt(at)) && runEnd(text, at) - runStart(text, at, 0) >= SHORT_RUN) return true
+  }
+  return false
 }
 
 type Node = { readonly [key: string]: unknown }
@@ -148,16 +175,20 @@ export function replaceMedia<T>(value: T, depth = 0): T {
   if (depth > MAX_DEPTH) return '[nested too deeply]' as T
   if (Array.isArray(value)) {
     let copy: unknown[] | undefined
-    for (const [i, element] of value.entries()) {
-      const replaced: unknown = replaceMedia<unknown>(element, depth + 1)
+    for (let i = 0; i < value.length; i++) {
+      const element: unknown = value[i]
+      const replaced = replaceMedia(element, depth + 1)
       if (replaced !== element) (copy ??= [...value])[i] = replaced
     }
     return (copy ?? value) as T
   }
+  const node = value as Node
   let copy: Record<string, unknown> | undefined
-  for (const [key, element] of Object.entries(value)) {
-    const replaced = replaceField(key, element, value as Node, depth + 1)
-    if (replaced !== element) (copy ??= { ...(value as Node) })[key] = replaced
+  // `in` rather than `Object.entries`: nearly all values stay as they are, and the pairs were half of what a delivery throws away.
+  for (const key in node) {
+    if (!Object.hasOwn(node, key)) continue
+    const replaced = replaceField(key, node[key], node, depth + 1)
+    if (replaced !== node[key]) (copy ??= { ...node })[key] = replaced
   }
   return (copy ?? value) as T
 }

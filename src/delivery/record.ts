@@ -2,6 +2,7 @@ import type { DeliveryFailure, DeliveryIds, DeliveryRecord } from '../core/deliv
 import type { Generation, GenerationContent } from '../core/generation.ts'
 import type { DestinationRecord } from '../core/outbox.ts'
 import { otlpParentSpanId, otlpSpanId, otlpTraceId } from '../lib/derived-id.ts'
+import { defined } from '../lib/defined.ts'
 import { broadcastFields } from './broadcast.ts'
 import { childSpans } from './child-spans.ts'
 import { replaceMedia } from './media.ts'
@@ -90,25 +91,26 @@ function toFailure(generation: Generation): DeliveryFailure | undefined {
   return { type: generation.errorType ?? 'server', message: generation.errorMessage ?? `The call failed with HTTP ${generation.httpStatus}` }
 }
 
+const named = (value: string | undefined): string | undefined => (value === '' ? undefined : value)
+
 /** Facts about the call that are neither the caller's nor opted in to. Unknown ones are left out. */
 function gatewayFacts(generation: Generation): DeliveryRecord['gateway'] {
-  const facts = {
-    source: generation.apiType,
-    status: generation.status,
+  return defined({
+    source: named(generation.apiType),
+    status: named(generation.status),
     http_status: generation.httpStatus,
-    api_key_name: generation.keyName,
-    entity_id: generation.workspaceId,
-    creator_user_id: generation.userId,
-    requested_model: generation.requestedModel,
-    provider_name: generation.providerName,
-    provider_slug: generation.provider,
-    finish_reason: generation.nativeFinishReason ?? generation.finishReason,
+    api_key_name: named(generation.keyName),
+    entity_id: named(generation.workspaceId),
+    creator_user_id: named(generation.userId),
+    requested_model: named(generation.requestedModel),
+    provider_name: named(generation.providerName),
+    provider_slug: named(generation.provider),
+    finish_reason: named(generation.nativeFinishReason ?? generation.finishReason),
     input_unit_price: generation.unitPrices?.input,
     output_unit_price: generation.unitPrices?.output,
     first_token_ms: generation.firstTokenMs,
     router_latency_ms: generation.routerMs,
-    strategy: generation.strategy,
+    strategy: named(generation.strategy),
     attempts: generation.attempts.length,
-  }
-  return Object.fromEntries(Object.entries(facts).filter((entry): entry is [string, string | number] => entry[1] !== undefined && entry[1] !== ''))
+  })
 }

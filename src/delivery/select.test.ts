@@ -1,30 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { DestinationRecord } from '../core/outbox.ts'
+import { sampleDestination } from '../testing/outbox-contract.ts'
 import { fullGeneration } from '../testing/sample-generations.ts'
 import { isSampled, sampleValue } from './sampling.ts'
-import { createSelector, toOutboxEntry } from './select.ts'
+import { createSelector, textsOf, toOutboxEntry } from './select.ts'
 
 const full = fullGeneration()
 
-const destination = (changes: Partial<DestinationRecord> = {}): DestinationRecord => ({
-  id: 'd1',
-  workspaceId: full.generation.workspaceId,
-  type: 'webhook',
-  name: 'test',
-  enabled: true,
-  paused: false,
-  config: {},
-  apiKeyHashes: null,
-  filterRules: null,
-  samplingRate: 1,
-  privacyMode: false,
-  broadcast: { cost: false, identity: false, requestContext: false },
-  revision: 1,
-  createdAt: 0,
-  updatedAt: 0,
-  ...changes,
-})
+const destination = (changes: Partial<DestinationRecord> = {}): DestinationRecord =>
+  sampleDestination('d1', { workspaceId: full.generation.workspaceId, ...changes })
 const accepts = (changes: Partial<DestinationRecord>): boolean => createSelector(destination(changes)).accepts(full)
 
 describe('createSelector', () => {
@@ -51,16 +36,16 @@ describe('createSelector', () => {
 
 describe('toOutboxEntry', () => {
   it('keeps content only for those who may see it, and never media', () => {
-    const open = toOutboxEntry(full, [createSelector(destination()), createSelector(destination({ id: 'd2', privacyMode: true }))])
+    const open = toOutboxEntry(full, textsOf(full), [createSelector(destination()), createSelector(destination({ id: 'd2', privacyMode: true }))])
     expect(open.deliveries).toEqual([
       { destinationId: 'd1', withContent: true },
       { destinationId: 'd2', withContent: false },
     ])
-    expect(JSON.stringify(open.content)).not.toContain('base64')
-    const closed = toOutboxEntry(full, [createSelector(destination({ privacyMode: true }))])
+    expect(open.content).not.toContain('base64')
+    const closed = toOutboxEntry(full, textsOf(full), [createSelector(destination({ privacyMode: true }))])
     expect(closed.content).toBeUndefined()
     expect(closed.bytes).toBeLessThan(open.bytes)
-    expect(toOutboxEntry(full, []).deliveries).toEqual([])
+    expect(toOutboxEntry(full, textsOf(full), []).deliveries).toEqual([])
   })
 })
 

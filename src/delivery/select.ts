@@ -1,7 +1,7 @@
-import type { FinishedGeneration, Generation, GenerationContent } from '../core/generation.ts'
+import type { FinishedGeneration } from '../core/generation.ts'
 import type { DestinationRecord, NewDelivery, OutboxEntry } from '../core/outbox.ts'
 import { compileFilter } from './filter-rules.ts'
-import { replaceMedia } from './media.ts'
+import { mayHoldMedia, replaceMedia } from './media.ts'
 import { isSampled } from './sampling.ts'
 
 /** A destination made ready to choose: build it once per revision, ask it for every generation. */
@@ -31,25 +31,41 @@ export function createSelector(destination: DestinationRecord): Selector {
   }
 }
 
+/** A finished generation as JSON. */
+export interface GenerationTexts {
+  readonly record: string
+  readonly content: string
+}
+
+/** The texts of what nobody has written yet. */
+export const textsOf = ({ generation, content }: FinishedGeneration): GenerationTexts => ({
+  record: JSON.stringify(generation),
+  content: JSON.stringify(content),
+})
+
 /**
  * What goes into the store for a generation: its record, and the deliveries to the destinations that take it. Content is kept only when
  * one of them may see it, without media.
  */
-export function toOutboxEntry(finished: FinishedGeneration, selectors: readonly Selector[]): OutboxEntry {
+export function toOutboxEntry(finished: FinishedGeneration, texts: GenerationTexts, selectors: readonly Selector[]): OutboxEntry {
   const deliveries: NewDelivery[] = []
   for (const selector of selectors) {
     if (selector.accepts(finished)) deliveries.push({ destinationId: selector.destination.id, withContent: !selector.destination.privacyMode })
   }
-  const content = deliveries.some((delivery) => delivery.withContent) ? replaceMedia(finished.content) : undefined
+  const content = deliveries.some((delivery) => delivery.withContent) ? withoutMedia(finished, texts) : undefined
   return {
     generation: finished.generation,
+    record: texts.record,
     ...(content === undefined ? {} : { content }),
     deliveries,
-    bytes: deliveries.length === 0 ? 0 : eventBytes(finished.generation, content),
+    bytes: deliveries.length === 0 ? 0 : eventBytes(texts.record, content),
   }
 }
 
+const withoutMedia = (finished: FinishedGeneration, { content }: GenerationTexts): string =>
+  mayHoldMedia(content) ? JSON.stringify(replaceMedia(finished.content)) : content
+
 /** Size of an event as canonical JSON. */
-export function eventBytes(generation: Generation, content: GenerationContent | undefined): number {
-  return Buffer.byteLength(JSON.stringify(generation)) + (content === undefined ? 0 : Buffer.byteLength(JSON.stringify(content)))
+export function eventBytes(record: string, content: string | undefined): number {
+  return Buffer.byteLength(record) + (content === undefined ? 0 : Buffer.byteLength(content))
 }

@@ -13,6 +13,7 @@ import type { DeadReason } from '../core/outbox.ts'
 import { parseRetryAfter } from '../lib/backoff.ts'
 import { EgressError } from '../lib/egress.ts'
 import { independentGroups } from './batching.ts'
+import { createBlanking } from './blank-secrets.ts'
 import { shrinkRecord } from './shrink.ts'
 import type { Transport } from './transport.ts'
 
@@ -67,6 +68,13 @@ export async function sendBatch(job: SendJob): Promise<BatchReport> {
   return run.report()
 }
 
+type EncodedRequest = OutgoingRequest & { readonly body?: Buffer }
+
+/** A body of megabytes is turned into bytes once: measuring, bounding and sending a text would each do it again. */
+function toBytes({ body, ...request }: OutgoingRequest): EncodedRequest {
+  return body === undefined ? request : { ...request, body: typeof body === 'string' ? Buffer.from(body) : body }
+}
+
 /** A record on its way: its place in the batch and how often it was shortened. */
 interface Piece {
   readonly record: DeliveryRecord
@@ -76,6 +84,7 @@ interface Piece {
 
 class BatchRun {
   readonly #job: SendJob
+  readonly #blank: (response: OutgoingResponse) => OutgoingResponse
   readonly #results: RecordResult[]
   /** Set when the destination cannot take anything for now: nothing more is sent. */
   #halt: BatchVerdict | undefined
@@ -85,6 +94,7 @@ class BatchRun {
 
   constructor(job: SendJob) {
     this.#job = job
+    this.#blank = createBlanking(job.type, job.settings)
     this.#results = job.records.map(() => ({ kind: 'released' }))
   }
 
@@ -100,17 +110,18 @@ class BatchRun {
     if (pieces.length === 0) return
     if (this.#halt) return this.#settle(pieces, { kind: 'released' })
     const { type, settings, context } = this.#job
-    let requests: readonly OutgoingRequest[]
+    let requests: readonly EncodedRequest[]
     try {
-      requests = await type.encode(
+      const encoded = await type.encode(
         pieces.map((piece) => piece.record),
         settings,
         context,
       )
+      requests = encoded.map(toBytes)
     } catch (error) {
       return this.#refuse(pieces, 'encode-failed', 0, describe(error))
     }
-    this.#encodedBytes ||= requests.reduce((sum, { body }) => sum + (body === undefined ? 0 : Buffer.byteLength(body)), 0)
+    this.#encodedBytes ||= requests.reduce((sum, { body }) => sum + (body?.length ?? 0), 0)
     const carried = new Set(requests.flatMap((request) => request.records ?? pieces.map((_piece, position) => position)))
     const forgotten = pieces.filter((_piece, position) => !carried.has(position))
     if (forgotten.length > 0)
@@ -123,7 +134,7 @@ class BatchRun {
   }
 
   /** Requests in order. Records that met their fate leave; requests that carried them are made anew for those that remain. */
-  async #sendGroup(group: readonly OutgoingRequest[], pieces: readonly Piece[]): Promise<void> {
+  async #sendGroup(group: readonly EncodedRequest[], pieces: readonly Piece[]): Promise<void> {
     const all = pieces.map((_piece, position) => position)
     const open = new Set(group.flatMap((request) => request.records ?? all))
     for (const request of group) {
@@ -146,14 +157,14 @@ class BatchRun {
   }
 
   /** Positions whose fate is settled; the others were accepted by this request. */
-  async #sendRequest(request: OutgoingRequest, pieces: readonly Piece[]): Promise<readonly number[]> {
+  async #sendRequest(request: EncodedRequest, pieces: readonly Piece[]): Promise<readonly number[]> {
     const everyone = pieces.map((_piece, position) => position)
     if (this.#halt) {
       this.#settle(pieces, { kind: 'released' })
       return everyone
     }
     const limit = this.#job.type.limits.bytes
-    if (request.body !== undefined && Buffer.byteLength(request.body) > limit) {
+    if (request.body !== undefined && request.body.length > limit) {
       await this.#tooLarge(pieces, 0, `the request is larger than ${limit} bytes`)
       return everyone
     }
@@ -265,8 +276,8 @@ class BatchRun {
   async #send(request: OutgoingRequest): Promise<OutgoingResponse> {
     const { type, context, transport, signal, beforeRequest } = this.#job
     await beforeRequest()
-    if (type.transport !== undefined) return type.transport(request, context, signal)
-    return transport(request, request.timeoutMs ?? type.limits.timeoutMs ?? DESTINATION_DEFAULTS.timeoutMs, signal)
+    const limitMs = request.timeoutMs ?? type.limits.timeoutMs ?? DESTINATION_DEFAULTS.timeoutMs
+    return this.#blank(await (type.transport?.(request, context, signal) ?? transport(request, limitMs, signal)))
   }
 }
 

@@ -9,6 +9,7 @@ import {
   type ProbeStep,
 } from '../core/destination.ts'
 import type { Clock } from '../lib/clock.ts'
+import { createBlanking } from './blank-secrets.ts'
 import type { Transport } from './transport.ts'
 
 export interface ProbeStepResult {
@@ -84,8 +85,9 @@ async function exchange(
   transport: Transport,
   signal: AbortSignal,
 ): Promise<OutgoingResponse> {
-  const send = (request: OutgoingRequest): Promise<OutgoingResponse> =>
-    type.transport?.(request, context, signal) ?? transport(request, timeoutOf(type, request), signal)
+  const blank = createBlanking(type, settings)
+  const send = async (request: OutgoingRequest): Promise<OutgoingResponse> =>
+    blank(await (type.transport?.(request, context, signal) ?? transport(request, timeoutOf(type, request), signal)))
   let response = await send(first)
   for (let step = 0; step < MAX_FOLLOW_UPS; step++) {
     const next = type.followUp?.(response, step, settings, context)

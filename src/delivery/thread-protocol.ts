@@ -1,4 +1,5 @@
 import { asGatewayError, GatewayError, type ErrorType } from '../core/error.ts'
+import type { RetentionReport } from '../core/retention.ts'
 import type { DeliveryEvent } from './worker-options.ts'
 
 /** What crosses between the gateway's thread and the delivery thread. Plain values only: they are copied. */
@@ -11,6 +12,7 @@ export type FromThread =
   /** Workspaces with a destination that needs to see content; all others' content need not be handed over. */
   | { readonly kind: 'interest'; readonly workspaces: readonly string[] }
   | { readonly kind: 'queues'; readonly queues: readonly QueueFigures[] }
+  | { readonly kind: 'retention'; readonly report: RetentionReport }
 
 /** What waits for all destinations of one type. */
 export interface QueueFigures {

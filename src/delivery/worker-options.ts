@@ -38,6 +38,8 @@ export interface DeliveryWorkerOptions {
   /** Where types that write files may write. */
   readonly directory?: string
   readonly onEvent?: (event: DeliveryEvent) => void
+  /** True while there is something more urgent than sending: nothing new is started meanwhile. Default: never. */
+  readonly putOff?: () => boolean
   readonly backoff?: BackoffOptions
   readonly breaker?: BreakerOptions
   readonly tuning?: Partial<Tuning>
@@ -49,6 +51,8 @@ export interface Tuning {
   /** Event bytes in memory at a time. */
   readonly memoryBytes: number
   readonly leaseMs: number
+  /** How soon the queue is looked at again when sending was put off. */
+  readonly putOffMs: number
   /** How often the queue is looked at when nothing wakes the worker: other processes add to it too. */
   readonly pollMs: number
   /** Bounds of one destination's queue. */

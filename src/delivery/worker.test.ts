@@ -10,6 +10,7 @@ import { minimalGeneration } from '../testing/sample-generations.ts'
 import { eventBytes } from './select.ts'
 import { createTransport } from './transport.ts'
 import { createDeliveryWorker, type DeliveryEvent, type DeliveryWorker, type DeliveryWorkerOptions } from './worker.ts'
+import { verifies } from '../../e2e/requirements.ts'
 
 /** A destination of the simplest kind: ids and texts as JSON. */
 const plain: Destination<{ readonly url: string; readonly token: string }> = {
@@ -102,12 +103,12 @@ async function enter(
   await outbox.record(
     ids.map((id) => {
       const generation = { ...minimalGeneration().generation, id, endedAt: Date.now(), ...options.generation }
-      const content = { instructions: options.text ?? `text of ${id}`, input: [], output: [] }
+      const content = JSON.stringify({ instructions: options.text ?? `text of ${id}`, input: [], output: [] })
       return {
         generation,
         content,
         deliveries: to.map((destinationId) => ({ destinationId, withContent: true })),
-        bytes: eventBytes(generation, content),
+        bytes: eventBytes(JSON.stringify(generation), content),
       }
     }),
   )
@@ -238,7 +239,7 @@ describe('delivery', () => {
     expect((await outbox.deadLetters('a', { offset: 0, limit: 1 })).letters).toMatchObject([{ reason: 'too-large', status: 413 }])
   })
 
-  it('follows no redirect and treats it as a matter of configuration', async () => {
+  it(verifies('E2', 'follows no redirect and treats it as a matter of configuration'), async () => {
     receiver.react = () => answer(302, { location: other.url })
     await enter(1)
     start()
@@ -246,7 +247,7 @@ describe('delivery', () => {
     expect(other.requests).toEqual([])
   })
 
-  it('pauses a destination whose address may not be reached', async () => {
+  it(verifies('E2', 'pauses a destination whose address may not be reached'), async () => {
     records.set('a', destination('a', 'http://169.254.169.254/'))
     await enter(1)
     start()
@@ -256,7 +257,7 @@ describe('delivery', () => {
 })
 
 describe('isolation', () => {
-  it('a dead destination delays no other', async () => {
+  it(verifies('I3', 'a dead destination delays no other'), async () => {
     receiver.react = () => ({ kind: 'hang' })
     start()
     await enter(30, ['a', 'b'])
@@ -267,7 +268,8 @@ describe('isolation', () => {
 
   it('opens the breaker after failures in a row, then sends one trial at a time until it works', async () => {
     receiver.react = () => answer(500)
-    start()
+    // Long enough that no trial falls into the look below, however busy the machine is.
+    start({ breaker: { threshold: 5, openMs: 800, maxOpenMs: 800, unauthorizedMs: 5_000 } })
     await enter(30)
     await until(async () => (await outbox.status('a')).health?.breaker === 'open')
     const before = receiver.requests.length
@@ -287,6 +289,17 @@ describe('isolation', () => {
     records.set('a', destination('a', receiver.url, { revision: 2 }))
     worker?.wake()
     await until(drained())
+  })
+
+  it('sends nothing new while there is something more urgent, and goes on by itself', async () => {
+    let urgent = true
+    start({ putOff: () => urgent, tuning: { pollMs: 20, putOffMs: 20 } })
+    await enter(3)
+    await new Promise((resolve) => setTimeout(resolve, 80))
+    expect(receiver.requests).toEqual([])
+    urgent = false
+    await until(drained())
+    expect(new Set(acceptedIds()).size).toBe(3)
   })
 
   it('says once that stored settings are no longer valid, and keeps the queue', async () => {
@@ -420,6 +433,21 @@ describe('types with needs of their own', () => {
     const delivered = receiver.accepted.map((r) => r.body.toString())
     expect(new Set(delivered).size).toBe(6)
     expect(delivered.filter((id) => id === 'gen-2')).toHaveLength(1)
+  })
+})
+
+describe('leases', () => {
+  it('are renewed while a request takes longer than they last, so that no other process sends the same', async () => {
+    const slow: Destination = { ...plain, limits: { ...plain.limits, timeoutMs: 10_000 } }
+    receiver.react = () => ({ kind: 'answer', status: 200, afterMs: 800 })
+    start({ tuning: { leaseMs: 300, pollMs: 10 } }, slow)
+    const first = worker
+    await enter(3)
+    await until(() => receiver.requests.length === 1)
+    start({ owner: 'another', tuning: { leaseMs: 300, pollMs: 10 } }, slow)
+    await until(drained())
+    await first?.stop(1_000)
+    expect(receiver.requests).toHaveLength(1)
   })
 })
 

@@ -11,7 +11,9 @@ export type { DeliveryEvent, DeliveryWorkerOptions } from './worker-options.ts'
 const TUNING: Tuning = {
   concurrency: 16,
   memoryBytes: 64_000_000,
-  leaseMs: 120_000,
+  // Renewed while a batch is on its way; what a killed process held is taken over after this.
+  leaseMs: 30_000,
+  putOffMs: 100,
   pollMs: 1_000,
   queueRecords: 1_000_000,
   queueBytes: 1_000_000_000,
@@ -135,6 +137,7 @@ class Engine implements DeliveryWorker {
     while (this.#running) {
       const dueAt = batchDueAt(left, limits)
       if (dueAt > now) return dueAt
+      if (this.#options.putOff?.() === true) return now + this.#tuning.putOffMs
       const allowed = lane.breaker.allows(now)
       if (allowed === 'none') return lane.breaker.waitsUntil(now)
       const room = allowed === 'trial' ? 1 : (limits.concurrency ?? DESTINATION_DEFAULTS.concurrency)

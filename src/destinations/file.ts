@@ -1,4 +1,4 @@
-import { appendFile, mkdir, realpath, rename, stat } from 'node:fs/promises'
+import { appendFile, constants, mkdir, realpath, rename, stat } from 'node:fs/promises'
 import { dirname, join, sep } from 'node:path'
 import { z } from 'zod'
 import type { Destination, DestinationContext, OutgoingRequest, OutgoingResponse } from '../core/destination.ts'
@@ -11,7 +11,7 @@ const settings = destinationSettings({
     .max(200)
     .regex(/^[A-Za-z0-9_-][A-Za-z0-9._-]*(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$/, 'a relative path of letters, digits, dot, dash and underscore')
     .default('generations.ndjson')
-    .describe("File below the operator's directory, one JSON object per line."),
+    .describe("File below the workspace's folder in the operator's directory, one JSON object per line."),
   rotateBytes: z
     .number()
     .int()
@@ -22,6 +22,8 @@ const settings = destinationSettings({
 })
 type FileSettings = z.output<typeof settings>
 
+/** The file itself may be no link either. */
+const APPEND = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | constants.O_NOFOLLOW
 const ROTATE_HEADER = 'x-rotate-bytes'
 
 /** Lines in a file, for people who just want to look. Needs a directory of the operator's. */
@@ -53,8 +55,15 @@ async function append(request: OutgoingRequest, context: DestinationContext): Pr
     () => 0,
   )
   if (size > 0 && size >= Number(request.headers[ROTATE_HEADER])) await rename(path, `${path}.1`)
-  await appendFile(path, request.body ?? '', { mode: 0o600 })
+  try {
+    await appendFile(path, request.body ?? '', { mode: 0o600, flag: APPEND })
+  } catch (error) {
+    if (isLink(error)) return answer(403, 'the path is a link')
+    throw error
+  }
   return answer(200, '')
 }
+
+const isLink = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ELOOP'
 
 const answer = (status: number, text: string): OutgoingResponse => ({ status, headers: {}, body: Buffer.from(text) })

@@ -35,6 +35,7 @@ export const nats: Destination<NatsSettings> = {
   settings,
   secrets: ['token', 'password', HEADER_SECRETS],
   limits: { records: 200, bytes: 900_000, timeoutMs: TIMEOUT_MS },
+  baseUrlSchemes: ['nats', 'tls', 'http', 'https'],
   encode: (batch, options, context) => [
     publishRequest(
       options,

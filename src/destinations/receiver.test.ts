@@ -1,57 +1,37 @@
-import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { Destination } from '../core/destination.ts'
+import type { FinishedGeneration } from '../core/generation.ts'
 import type { DestinationRecord } from '../core/outbox.ts'
 import { eventBytes } from '../delivery/select.ts'
 import { createTransport } from '../delivery/transport.ts'
-import { createDeliveryWorker } from '../delivery/worker.ts'
+import { createDeliveryWorker, type DeliveryEvent } from '../delivery/worker.ts'
 import { createEgress } from '../lib/egress.ts'
 import { answer, ok, startFakeDestination, type FakeDestination, type ReceivedRequest } from '../testing/fake-destination.ts'
+import { exampleConfigs } from '../testing/destination-configs.ts'
 import { createMemoryOutbox, type MemoryOutbox } from '../testing/memory-outbox.ts'
-import { minimalGeneration } from '../testing/sample-generations.ts'
+import { CANARY, failedGeneration, fullGeneration, minimalGeneration } from '../testing/sample-generations.ts'
 import { DESTINATIONS } from './index.ts'
+import { verifies } from '../../e2e/requirements.ts'
 
 /**
  * Every type that speaks HTTP, through the delivery engine, against a receiver that misbehaves: what is promised of deliveries must hold
  * whatever the shape of the requests.
  */
 
-const serviceAccountKey = readFileSync(new URL('__fixtures__/service-account.json', import.meta.url), 'utf8')
-
-/** A config of each type that leads to the receiver; types without an address in theirs get the operator's. */
-const CONFIGS: { readonly [type: string]: (url: string) => { readonly [key: string]: unknown } } = {
-  arize: (baseUrl) => ({ apiKey: 'k', spaceKey: 's', modelId: 'm', baseUrl }),
-  bigquery: () => ({ projectId: 'project', datasetId: 'd', serviceAccountKey }),
-  braintrust: (baseUrl) => ({ apiKey: 'k', projectId: 'p', baseUrl }),
-  clickhouse: (host) => ({ host, database: 'd', username: 'u', password: 'p' }),
-  datadog: (url) => ({ apiKey: 'k', mlApp: 'm', url }),
-  dynatrace: (baseUrl) => ({ apiToken: 'k', baseUrl }),
-  grafana: (baseUrl) => ({ apiKey: 'k', instanceId: 'i', baseUrl }),
-  helicone: (baseUrl) => ({ apiKey: 'k', baseUrl }),
-  honeycomb: (baseUrl) => ({ apiKey: 'k', baseUrl }),
-  honeyhive: (baseUrl) => ({ apiKey: 'k', baseUrl }),
-  'kafka-rest': (baseUrl) => ({ topic: 't', baseUrl }),
-  langfuse: (baseUrl) => ({ secretKey: 's', publicKey: 'p', baseUrl }),
-  langsmith: (endpoint) => ({ apiKey: 'k', endpoint }),
-  newrelic: () => ({ licenseKey: 'k' }),
-  opik: () => ({ apiKey: 'k', workspace: 'w', projectName: 'p' }),
-  'otel-collector': (endpoint) => ({ endpoint }),
-  phoenix: (baseUrl) => ({ baseUrl }),
-  posthog: (endpoint) => ({ apiKey: 'k', endpoint }),
-  raindrop: (baseUrl) => ({ writeKey: 'k', baseUrl }),
-  ramp: (baseUrl) => ({ apiKey: 'k', baseUrl }),
-  s3: (endpoint) => ({ bucketName: 'bucket', accessKeyId: 'a', secretAccessKey: 's', endpoint }),
-  sentry: (otlpEndpoint) => ({ otlpEndpoint, dsn: 'https://key@sentry.example.com/1' }),
-  snowflake: () => ({ account: 'a-b', token: 't' }),
-  weave: (baseUrl) => ({ apiKey: 'k', entity: 'e', project: 'p', baseUrl }),
-  webhook: (url) => ({ url }),
-}
 const OWN_TRANSPORT = ['file', 'nats']
 
 const IDS = Array.from({ length: 10 }, (_, i) => `gen-test-${i}`)
 const idsIn = (request: ReceivedRequest): string[] => IDS.filter((id) => request.body.includes(id))
 /** Look-ups before a delivery carry no generation. */
 const isDelivery = (request: ReceivedRequest): boolean => idsIn(request).length > 0
+
+const secretOf = (path: string): string => `canary-secret-of-${path}-0123456789`
+/** A config whose every secret can be recognised. A credential that is a document keeps its form; its own test looks for what is in it. */
+function withCanaries(type: Destination, config: { readonly [key: string]: unknown }): { readonly [key: string]: unknown } {
+  const isDocument = (value: unknown): boolean => typeof value === 'string' && value.startsWith('{')
+  const plain = type.secrets.filter((path) => !path.endsWith('.*') && !isDocument(config[path]))
+  return { ...config, ...Object.fromEntries(plain.map((path) => [path, secretOf(path)])), headers: { 'x-owner': secretOf('headers') } }
+}
 
 interface Run {
   readonly receiver: FakeDestination
@@ -62,8 +42,18 @@ interface Run {
   readonly drain: () => Promise<void>
 }
 
+interface Options {
+  readonly record?: (url: string) => Partial<DestinationRecord>
+  /** What is delivered; default: ten small ones. */
+  readonly finished?: readonly FinishedGeneration[]
+  readonly onEvent?: (event: DeliveryEvent) => void
+}
+
+const smallOnes = (): readonly FinishedGeneration[] =>
+  IDS.map((id) => ({ generation: minimalGeneration().generation, content: { instructions: `text of ${id}`, input: [], output: [] } }))
+
 /** Delivers ten generations with one type; `react` decides by the delivery requests alone and their number. */
-async function deliver(type: Destination, react: FakeDestination['react'], check: (run: Run) => Promise<void>): Promise<void> {
+async function deliver(type: Destination, react: FakeDestination['react'], check: (run: Run) => Promise<void>, options: Options = {}): Promise<void> {
   let number = 0
   const receiver = await startFakeDestination((request) => (isDelivery(request) ? react(request, number++) : ok))
   const egress = createEgress({ allowPrivate: true })
@@ -75,7 +65,7 @@ async function deliver(type: Destination, react: FakeDestination['react'], check
     name: 'n',
     enabled: true,
     paused: false,
-    config: CONFIGS[type.type]!(receiver.url),
+    config: exampleConfigs[type.type]!(receiver.url),
     apiKeyHashes: null,
     filterRules: null,
     samplingRate: 1,
@@ -84,6 +74,7 @@ async function deliver(type: Destination, react: FakeDestination['react'], check
     revision: 1,
     createdAt: 0,
     updatedAt: 0,
+    ...options.record?.(receiver.url),
   }
   let record = base
   const transport = createTransport(egress)
@@ -100,6 +91,7 @@ async function deliver(type: Destination, react: FakeDestination['react'], check
     backoff: { baseMs: 10, maxMs: 40 },
     breaker: { threshold: 20, openMs: 60, maxOpenMs: 200, unauthorizedMs: 60_000 },
     tuning: { pollMs: 20 },
+    ...(options.onEvent === undefined ? {} : { onEvent: options.onEvent }),
   })
   const until: Run['until'] = async (what) => {
     const end = Date.now() + 8_000
@@ -110,10 +102,11 @@ async function deliver(type: Destination, react: FakeDestination['react'], check
   }
   try {
     await outbox.record(
-      IDS.map((id) => {
-        const generation = { ...minimalGeneration().generation, id, startedAt: Date.now() - 10, endedAt: Date.now(), durationMs: 10 }
-        const content = { instructions: `text of ${id}`, input: [], output: [] }
-        return { generation, content, deliveries: [{ destinationId: base.id, withContent: true }], bytes: eventBytes(generation, content) }
+      (options.finished ?? smallOnes()).map(({ generation: sample, content }, i) => {
+        const generation = { ...sample, id: IDS[i]!, startedAt: Date.now() - 10, endedAt: Date.now(), durationMs: 10 }
+        const text = JSON.stringify(content)
+        const bytes = eventBytes(JSON.stringify(generation), text)
+        return { generation, content: text, deliveries: [{ destinationId: base.id, withContent: true }], bytes }
       }),
     )
     worker.start()
@@ -138,10 +131,10 @@ const arrived = ({ receiver }: Run): string[] => [...new Set(receiver.accepted.f
 const status = ({ outbox }: Run): ReturnType<MemoryOutbox['status']> => outbox.status('3d1f7a52-6f0e-4c7e-9b8a-5f1c2d3e4f50')
 
 it('covers every type that speaks HTTP', () => {
-  expect([...Object.keys(CONFIGS), ...OWN_TRANSPORT].sort()).toEqual([...DESTINATIONS.keys()].sort())
+  expect([...Object.keys(exampleConfigs), ...OWN_TRANSPORT].sort()).toEqual([...DESTINATIONS.keys()].sort())
 })
 
-describe.concurrent.each(Object.keys(CONFIGS).map((name) => [name, DESTINATIONS.get(name)!] as const))('%s', (_name, type) => {
+describe.concurrent.each(Object.keys(exampleConfigs).map((name) => [name, DESTINATIONS.get(name)!] as const))('%s', (_name, type) => {
   it('delivers each generation once', async () => {
     await deliver(
       type,
@@ -215,7 +208,7 @@ describe.concurrent.each(Object.keys(CONFIGS).map((name) => [name, DESTINATIONS.
     )
   })
 
-  it('gives up on a receiver that hangs, and comes back', async () => {
+  it(verifies('I3', 'gives up on a receiver that hangs, and comes back'), async () => {
     await deliver(
       type,
       (_request, number) => (number === 0 ? { kind: 'hang' } : ok),
@@ -248,6 +241,44 @@ describe.concurrent.each(Object.keys(CONFIGS).map((name) => [name, DESTINATIONS.
         await run.drain()
         expect(arrived(run)).toEqual(IDS)
         expect(await status(run)).toMatchObject({ delivered: 10, dead: 0 })
+      },
+    )
+  })
+
+  it('lets no word of a call out in privacy mode', async () => {
+    await deliver(
+      type,
+      () => ok,
+      async (run) => {
+        await run.drain()
+        expect(await status(run)).toMatchObject({ delivered: 2, dead: 0 })
+        for (const { path, headers, body } of run.receiver.requests)
+          expect(`${path} ${JSON.stringify(headers)} ${body.toString()}`).not.toContain(CANARY)
+      },
+      {
+        record: () => ({ privacyMode: true, broadcast: { cost: true, identity: true, requestContext: true } }),
+        finished: [fullGeneration(), failedGeneration()],
+      },
+    )
+  })
+
+  it('repeats no secret, even when the platform does', async () => {
+    const events: unknown[] = []
+    const echo = (request: ReceivedRequest): string =>
+      `you said ${JSON.stringify(request.headers)} ${request.path} ${request.body.toString().slice(0, 200)}`
+    await deliver(
+      type,
+      (request, number) => answer(number === 0 ? 503 : number < 4 ? 400 : 401, { 'x-error': String(request.headers['x-owner']) }, echo(request)),
+      async (run) => {
+        await run.until(async () => (await status(run)).health?.breaker === 'unauthorized')
+        const { letters } = await run.outbox.deadLetters('3d1f7a52-6f0e-4c7e-9b8a-5f1c2d3e4f50', { offset: 0, limit: 10 })
+        expect(JSON.stringify(run.receiver.requests.map(({ headers }) => headers))).toContain(secretOf('headers'))
+        expect((await status(run)).health?.lastError).toContain('you said')
+        expect(JSON.stringify([await status(run), letters, events])).not.toContain('canary-secret')
+      },
+      {
+        record: (url) => ({ config: withCanaries(type, exampleConfigs[type.type]!(url)) }),
+        onEvent: (event) => events.push(event),
       },
     )
   })

@@ -11,10 +11,10 @@ import type {
 } from '../core/destination.ts'
 import { classifyHttp, excerpt } from '../core/outcome.ts'
 import { unixSeconds } from '../lib/derived-id.ts'
+import { encodePath, signAws } from '../lib/sigv4.ts'
 import { completionObject, hasCost, hasUsage, modelSlug, promptObject } from './shared/gen-ai-attributes.ts'
 import { isoTime, metadataObject, modelParameters } from './shared/record-metadata.ts'
 import { destinationSettings, HEADER_SECRETS, httpUrl, joinUrl, lineText, mergeHeaders, requiredText } from './shared/settings.ts'
-import { encodePath, signAws } from './shared/sigv4.ts'
 import { traceSteps, type TraceStep } from './shared/trace-steps.ts'
 
 const VARIABLES = ['prefix', 'date', 'year', 'month', 'day', 'apiKeyName'] as const
@@ -116,7 +116,7 @@ function signed(
       ...(body === undefined ? {} : { body }),
     },
     options,
-    { service: 's3', region },
+    { service: 's3', region, storage: true },
     context.now,
   )
   return { ...request, headers: mergeHeaders(Object.fromEntries(custom), request.headers) }

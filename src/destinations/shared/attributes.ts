@@ -22,45 +22,64 @@ export interface AttributeSet {
 }
 
 export function createAttributes(maxChars = Number.POSITIVE_INFINITY): AttributeSet {
-  const byKey = new Map<string, Attribute>()
-  const isNumber = (value: number | null | undefined): value is number => typeof value === 'number' && Number.isFinite(value)
-  const set: AttributeSet = {
-    string(key, value) {
-      if (value === undefined || value === null) return set
-      if (value.length <= maxChars) byKey.set(key, { key, kind: 'string', value })
-      else {
-        byKey.set(key, { key, kind: 'string', value: cutText(value, maxChars) })
-        set.bool(`${key}.truncated`, true)
-      }
-      return set
-    },
-    int(key, value) {
-      if (isNumber(value)) byKey.set(key, { key, kind: 'int', value: Math.trunc(value) })
-      return set
-    },
-    double(key, value) {
-      if (isNumber(value)) byKey.set(key, { key, kind: 'double', value })
-      return set
-    },
-    bool(key, value) {
-      if (value !== undefined && value !== null) byKey.set(key, { key, kind: 'bool', value })
-      return set
-    },
-    strings(key, value) {
-      if (value !== undefined && value !== null && value.length > 0) byKey.set(key, { key, kind: 'strings', value })
-      return set
-    },
-    json: (key, value) => (value === undefined || value === null ? set : set.string(key, JSON.stringify(value))),
-    any(key, value) {
-      if (typeof value === 'string') return set.string(key, value)
-      if (typeof value === 'boolean') return set.bool(key, value)
-      if (typeof value === 'number') return Number.isSafeInteger(value) ? set.int(key, value) : set.double(key, value)
-      if (Array.isArray(value) && value.length > 0 && value.every((element) => typeof element === 'string')) return set.strings(key, value)
-      return set.json(key, value)
-    },
-    list: () => [...byKey.values()],
+  return new Attributes(maxChars)
+}
+
+const isNumber = (value: number | null | undefined): value is number => typeof value === 'number' && Number.isFinite(value)
+
+class Attributes implements AttributeSet {
+  readonly #byKey = new Map<string, Attribute>()
+  readonly #maxChars: number
+
+  constructor(maxChars: number) {
+    this.#maxChars = maxChars
   }
-  return set
+
+  string(key: string, value: string | null | undefined): this {
+    if (value === undefined || value === null) return this
+    if (value.length <= this.#maxChars) this.#byKey.set(key, { key, kind: 'string', value })
+    else {
+      this.#byKey.set(key, { key, kind: 'string', value: cutText(value, this.#maxChars) })
+      this.bool(`${key}.truncated`, true)
+    }
+    return this
+  }
+
+  int(key: string, value: number | null | undefined): this {
+    if (isNumber(value)) this.#byKey.set(key, { key, kind: 'int', value: Math.trunc(value) })
+    return this
+  }
+
+  double(key: string, value: number | null | undefined): this {
+    if (isNumber(value)) this.#byKey.set(key, { key, kind: 'double', value })
+    return this
+  }
+
+  bool(key: string, value: boolean | null | undefined): this {
+    if (value !== undefined && value !== null) this.#byKey.set(key, { key, kind: 'bool', value })
+    return this
+  }
+
+  strings(key: string, value: readonly string[] | null | undefined): this {
+    if (value !== undefined && value !== null && value.length > 0) this.#byKey.set(key, { key, kind: 'strings', value })
+    return this
+  }
+
+  json(key: string, value: unknown): this {
+    return value === undefined || value === null ? this : this.string(key, JSON.stringify(value))
+  }
+
+  any(key: string, value: unknown): this {
+    if (typeof value === 'string') return this.string(key, value)
+    if (typeof value === 'boolean') return this.bool(key, value)
+    if (typeof value === 'number') return Number.isSafeInteger(value) ? this.int(key, value) : this.double(key, value)
+    if (Array.isArray(value) && value.length > 0 && value.every((element) => typeof element === 'string')) return this.strings(key, value)
+    return this.json(key, value)
+  }
+
+  list(): readonly Attribute[] {
+    return [...this.#byKey.values()]
+  }
 }
 
 /** The first characters of a text, never half a surrogate pair. */

@@ -1,52 +1,123 @@
+import { JsonWriter } from '../../lib/json-writer.ts'
 import type { Attribute } from './attributes.ts'
 import type { OtlpGroup, OtlpSpan } from './otlp-spans.ts'
+
+/** Of a generation with two kilobytes of content, which stand in it five times. */
+const USUAL_GROUP_BYTES = 16 * 1024
 
 /**
  * OTLP/JSON (specification 1.11): lowerCamelCase, ids as hex, enums as numbers, 64-bit integers as decimal strings, one member per value.
  * Empty lists and absent parents are left out.
+ *
+ * Written straight to bytes: a span has some sixty attributes, so objects for `JSON.stringify` would outweigh the text they become, and
+ * prompt and answer stand in each span under several names but need to be quoted once.
  */
-export function otlpJson(groups: readonly OtlpGroup[]): string {
-  return JSON.stringify({
-    resourceSpans: groups.map((group) => ({
-      resource: { attributes: toAttributes(group.resource) },
-      scopeSpans: [{ scope: { name: group.scope.name, version: group.scope.version }, spans: group.spans.map(toSpan) }],
-    })),
+export function otlpJson(groups: readonly OtlpGroup[]): Buffer {
+  const out = new JsonWriter(groups.length * USUAL_GROUP_BYTES)
+  out.raw('{"resourceSpans":[')
+  groups.forEach((group, i) => {
+    if (i > 0) out.raw(',')
+    writeGroup(out, group)
   })
+  out.raw(']}')
+  return out.finish()
 }
 
-function toSpan(span: OtlpSpan): object {
-  return {
-    traceId: span.traceId,
-    spanId: span.spanId,
-    ...(span.parentSpanId === undefined ? {} : { parentSpanId: span.parentSpanId }),
-    name: span.name,
-    kind: span.kind,
-    startTimeUnixNano: span.start,
-    endTimeUnixNano: span.end,
-    attributes: toAttributes(span.attributes),
-    ...(span.events.length === 0
-      ? {}
-      : { events: span.events.map((event) => ({ timeUnixNano: event.time, name: event.name, attributes: toAttributes(event.attributes) })) }),
-    status: span.status,
+function writeGroup(out: JsonWriter, { resource, scope, spans }: OtlpGroup): void {
+  out.raw('{"resource":{"attributes":')
+  writeAttributes(out, resource)
+  out.raw('},"scopeSpans":[{"scope":{"name":')
+  out.text(scope.name)
+  out.raw(',"version":')
+  out.text(scope.version)
+  out.raw('},"spans":[')
+  spans.forEach((span, i) => {
+    if (i > 0) out.raw(',')
+    writeSpan(out, span)
+  })
+  out.raw(']}]}')
+}
+
+/** Ids are hex and times decimal: nothing in them needs quoting. */
+function writeSpan(out: JsonWriter, span: OtlpSpan): void {
+  out.raw(`{"traceId":"${span.traceId}","spanId":"${span.spanId}"`)
+  if (span.parentSpanId !== undefined) out.raw(`,"parentSpanId":"${span.parentSpanId}"`)
+  out.raw(',"name":')
+  out.text(span.name)
+  out.raw(`,"kind":${span.kind},"startTimeUnixNano":"${span.start}","endTimeUnixNano":"${span.end}","attributes":`)
+  writeAttributes(out, span.attributes)
+  if (span.events.length > 0) writeEvents(out, span.events)
+  out.raw(`,"status":{"code":${span.status.code}`)
+  if (span.status.message !== undefined) {
+    out.raw(',"message":')
+    out.text(span.status.message)
   }
+  out.raw('}}')
 }
 
-const toAttributes = (attributes: readonly Attribute[]): readonly object[] =>
-  attributes.map((attribute) => ({ key: attribute.key, value: toValue(attribute) }))
+function writeEvents(out: JsonWriter, events: OtlpSpan['events']): void {
+  out.raw(',"events":[')
+  events.forEach((event, i) => {
+    out.raw(`${i > 0 ? ',' : ''}{"timeUnixNano":"${event.time}","name":`)
+    out.text(event.name)
+    out.raw(',"attributes":')
+    writeAttributes(out, event.attributes)
+    out.raw('}')
+  })
+  out.raw(']')
+}
 
-function toValue(attribute: Attribute): object {
+function writeAttributes(out: JsonWriter, attributes: readonly Attribute[]): void {
+  let separator = '['
+  for (const attribute of attributes) {
+    out.raw(separator + keyText(attribute.key))
+    writeValue(out, attribute)
+    out.raw('}')
+    separator = ','
+  }
+  out.raw(attributes.length === 0 ? '[]' : ']')
+}
+
+/** The keys of attributes are few; those with a caller's own names in them must not fill the memory. */
+const KEY_TEXTS = new Map<string, string>()
+const MAX_KEYS = 2_000
+
+function keyText(key: string): string {
+  const known = KEY_TEXTS.get(key)
+  if (known !== undefined) return known
+  const text = `{"key":${JSON.stringify(key)},"value":`
+  if (KEY_TEXTS.size < MAX_KEYS) KEY_TEXTS.set(key, text)
+  return text
+}
+
+function writeValue(out: JsonWriter, attribute: Attribute): void {
   switch (attribute.kind) {
     case 'string':
-      return { stringValue: attribute.value }
+      return writeText(out, attribute.value)
     case 'int':
-      return { intValue: String(attribute.value) }
+      return out.raw(`{"intValue":"${attribute.value}"}`)
     case 'double':
-      return { doubleValue: attribute.value }
+      return out.raw(`{"doubleValue":${attribute.value}}`)
     case 'bool':
-      return { boolValue: attribute.value }
+      return out.raw(`{"boolValue":${attribute.value}}`)
     case 'strings':
-      return { arrayValue: { values: attribute.value.map((stringValue) => ({ stringValue })) } }
+      return writeTexts(out, attribute.value)
     default:
       return attribute satisfies never
   }
+}
+
+function writeText(out: JsonWriter, value: string): void {
+  out.raw('{"stringValue":')
+  out.text(value)
+  out.raw('}')
+}
+
+function writeTexts(out: JsonWriter, values: readonly string[]): void {
+  out.raw('{"arrayValue":{"values":[')
+  values.forEach((value, i) => {
+    if (i > 0) out.raw(',')
+    writeText(out, value)
+  })
+  out.raw(']}}')
 }

@@ -2,9 +2,12 @@ import { ProtobufWriter } from '../../lib/protobuf-writer.ts'
 import type { Attribute } from './attributes.ts'
 import type { OtlpGroup, OtlpSpan } from './otlp-spans.ts'
 
+/** Of a generation with two kilobytes of content, which stand in it five times. */
+const USUAL_GROUP_BYTES = 16 * 1024
+
 /** `ExportTraceServiceRequest` of opentelemetry/proto/collector/trace/v1; field numbers from the published definitions. */
 export function otlpProtobuf(groups: readonly OtlpGroup[]): Buffer {
-  const writer = new ProtobufWriter(16 * 1024)
+  const writer = new ProtobufWriter(groups.length * USUAL_GROUP_BYTES)
   for (const group of groups) {
     writer.message(1, (resourceSpans) => {
       resourceSpans.message(1, (resource) => writeAttributes(resource, 1, group.resource))

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest'
+import { createBlanking } from './blank-secrets.ts'
+
+const type = { secrets: ['apiKey', 'headers.*'] }
+const settings = { apiKey: 'key-ä-0123456789', project: 'public-project', headers: { 'x-token': 'header"quoted"value', 'x-flag': 'on' } }
+const blanked = (body: string | Buffer, headers: { readonly [name: string]: string } = {}) => {
+  const response = createBlanking(type, settings)({ status: 400, headers, body: Buffer.from(body) })
+  return { ...response, body: response.body.toString() }
+}
+
+describe('an answer', () => {
+  it('loses the secrets of its destination, wherever they stand', () => {
+    expect(blanked('no key-ä-0123456789, thrice key-ä-0123456789', { 'x-error': 'bad header"quoted"value' })).toEqual({
+      status: 400,
+      headers: { 'x-error': 'bad [redacted]' },
+      body: 'no [redacted], thrice [redacted]',
+    })
+  })
+
+  it('loses them as JSON quotes them, too', () => {
+    expect(blanked(JSON.stringify({ echo: settings })).body).toBe(
+      '{"echo":{"apiKey":"[redacted]","project":"public-project","headers":{"x-token":"[redacted]","x-flag":"on"}}}',
+    )
+  })
+
+  it('keeps everything else, byte for byte', () => {
+    const body = Buffer.from([0, 255, 128, 10, ...Buffer.from('public-project on')])
+    expect(createBlanking(type, settings)({ status: 200, headers: {}, body }).body).toBe(body)
+    const around = Buffer.concat([body, Buffer.from(settings.apiKey), body])
+    expect(createBlanking(type, settings)({ status: 200, headers: {}, body: around }).body).toEqual(
+      Buffer.concat([body, Buffer.from('[redacted]'), body]),
+    )
+  })
+})

@@ -1,0 +1,39 @@
+import type { Destination, OutgoingResponse } from '../core/destination.ts'
+import { splitSecrets } from '../core/destination-config.ts'
+import type { JsonObject } from '../core/item.ts'
+
+/** Shorter ones would blank every other word, and protect nothing. */
+const MIN_CHARS = 6
+const BLANK = '[redacted]'
+
+/**
+ * Platforms quote what they were sent, credentials included, and their answers are shown to owners and written to logs. What this returns
+ * takes a destination's own secrets out of an answer before anybody reads it; `redact` (core/outcome.ts) takes care of what looks like one.
+ */
+export function createBlanking(
+  { secrets: paths }: Pick<Destination, 'secrets'>,
+  settings: unknown,
+): (response: OutgoingResponse) => OutgoingResponse {
+  const texts = secretTexts(paths, settings)
+  if (texts.length === 0) return (response) => response
+  const blank = (text: string): string => texts.reduce((blanked, secret) => blanked.replaceAll(secret, BLANK), text)
+  return (response) => ({
+    ...response,
+    headers: Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, blank(value)])),
+    // Byte for byte, whatever the body is: what is not a secret stays as it was.
+    body: texts.some((secret) => response.body.includes(secret, 0, 'latin1'))
+      ? Buffer.from(blank(response.body.toString('latin1')), 'latin1')
+      : response.body,
+  })
+}
+
+/** Every secret as its bytes and as it stands in JSON, one character per byte; long ones first, in case one holds another. */
+function secretTexts(paths: readonly string[], settings: unknown): readonly string[] {
+  const { secret } = splitSecrets(settings as JsonObject, paths)
+  const values = Object.values(secret).flatMap((value): readonly unknown[] =>
+    typeof value === 'object' && value !== null ? Object.values(value) : [value],
+  )
+  const texts = values.filter((value): value is string => typeof value === 'string' && value.length >= MIN_CHARS)
+  const forms = texts.flatMap((text) => [text, JSON.stringify(text).slice(1, -1)])
+  return [...new Set(forms.map((text) => Buffer.from(text).toString('latin1')))].sort((a, b) => b.length - a.length)
+}

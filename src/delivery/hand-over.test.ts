@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest'
+import type { FilterRules } from '../core/outbox.ts'
+import type { Generation } from '../core/generation.ts'
+import { sampleDestination } from '../testing/outbox-contract.ts'
+import { fullGeneration, minimalGeneration } from '../testing/sample-generations.ts'
+import { createHandOver, toEntry, type HandedOver } from './hand-over.ts'
+import { createSelector, type Selector } from './select.ts'
+
+const full = fullGeneration()
+const keeper = 'keeper'
+const packing = createHandOver({
+  keepsContent: ({ workspaceId }) => workspaceId === keeper,
+  withoutOversize: (generation) => ({ ...generation, trace: { omitted: 'too deep' } }),
+})
+
+const selector = (changes: { readonly privacyMode?: boolean; readonly filterRules?: FilterRules } = {}): Selector =>
+  createSelector(sampleDestination('d1', { workspaceId: full.generation.workspaceId, ...changes }))
+const enter = (handed: HandedOver, ...selectors: readonly Selector[]) => toEntry(handed, () => selectors)
+
+/** Deeper than any JSON writer's stack. */
+function abyss(): object {
+  let value: object = {}
+  for (let i = 0; i < 200_000; i++) value = { value }
+  return value
+}
+
+describe('packing', () => {
+  it('keeps every field, and finds the record again', () => {
+    expect(packing.unpack(packing.pack(full))).toEqual(full.generation)
+  })
+
+  it('counts what waits by the length of its texts', () => {
+    const { generation } = minimalGeneration()
+    const large = packing.pack({ generation, content: { instructions: 'x'.repeat(50_000), input: [], output: [] } })
+    expect(packing.bytes(large) - packing.bytes(packing.pack({ generation }))).toBeGreaterThan(50_000)
+  })
+
+  it('loses neither the record nor its neighbours to what cannot be written', () => {
+    const generation: Generation = { ...minimalGeneration().generation, trace: abyss() as Record<string, unknown> }
+    expect(packing.unpack(packing.pack({ generation }))).toMatchObject({ id: generation.id, trace: { omitted: 'too deep' } })
+    const said = packing.pack({ ...minimalGeneration(), content: { input: [abyss() as never], output: [] } })
+    expect(said.c).toBeUndefined()
+  })
+})
+
+describe('toEntry', () => {
+  it('writes the record as it came', () => {
+    const handed = packing.pack(full)
+    expect(enter(handed, selector()).record).toBe(handed.g)
+    expect(enter(handed).record).toBe(handed.g)
+  })
+
+  it('passes on content that holds no media as it came, and replaces media where there is some', () => {
+    const plain = packing.pack({ ...full, content: { input: [], output: [], instructions: 'nothing but words' } })
+    expect(enter(plain, selector()).content).toBe(plain.c)
+    const image = `data:image/png;base64,${'iVBORw0KGgoA'.repeat(20)}`
+    const pictured = packing.pack({ ...full, content: { input: [], output: [], instructions: image } })
+    expect(enter(pictured, selector()).content).toContain('[image/png, 180 bytes]')
+  })
+
+  it('filters on what was said, for destinations that may not see it too', () => {
+    const filterRules = { groups: [{ rules: [{ field: 'input', operator: 'contains', value: 'CANARY' }] }] }
+    const entry = enter(packing.pack(full), selector({ privacyMode: true, filterRules }))
+    expect(entry.deliveries).toEqual([{ destinationId: 'd1', withContent: false }])
+    expect(entry.content).toBeUndefined()
+  })
+
+  it('keeps the content with the record where the workspace wants it', () => {
+    const generation = { ...full.generation, workspaceId: keeper }
+    expect(enter(packing.pack({ ...full, generation })).keptContent).toEqual(JSON.parse(JSON.stringify(full.content)))
+    expect(enter(packing.pack(full)).keptContent).toBeUndefined()
+  })
+
+  it('tells destinations of the call alone when its content was dropped before they wanted it', () => {
+    const { generation } = full
+    expect(enter(packing.pack({ generation }), selector()).deliveries).toEqual([{ destinationId: 'd1', withContent: false }])
+  })
+})

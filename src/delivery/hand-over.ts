@@ -1,0 +1,113 @@
+import type { FinishedGeneration, Generation, GenerationContent } from '../core/generation.ts'
+import type { DestinationRecord, OutboxEntry } from '../core/outbox.ts'
+import type { Packing } from '../core/store.ts'
+import { createSelector, toOutboxEntry, type Selector } from './select.ts'
+import type { DeliveryEvent } from './worker-options.ts'
+
+/**
+ * One finished generation as it is handed over, as JSON texts: they cross to another thread for the price of copying bytes, and mostly reach
+ * the database as they are. Short names, because they are written for each.
+ */
+export interface HandedOver {
+  readonly g: string
+  /** What was said; absent when neither a destination nor the workspace wants it. */
+  readonly c?: string
+  /** The workspace keeps it with the record. */
+  readonly k?: 1
+}
+
+/** An entry of the queue beside its texts: objects, lengths, the key of a map. */
+const ENTRY_BYTES = 400
+
+export interface HandOverOptions {
+  readonly keepsContent: (generation: Generation) => boolean
+  /** A generation without what callers made too large or nested too deeply to be written. */
+  readonly withoutOversize: (generation: Generation) => Generation
+}
+
+/** How records wait for the thread that writes them. What cannot be written as JSON is left out of its record; the record is not lost. */
+export function createHandOver({ keepsContent, withoutOversize }: HandOverOptions): Packing<HandedOver> {
+  const write = (generation: Generation): string => {
+    try {
+      return JSON.stringify(generation)
+    } catch {
+      return JSON.stringify(withoutOversize(generation))
+    }
+  }
+  const writeContent = (content: GenerationContent): string | undefined => {
+    try {
+      return JSON.stringify(content)
+    } catch {
+      return undefined
+    }
+  }
+  return {
+    pack({ generation, content }) {
+      const g = write(generation)
+      const c = content === undefined ? undefined : writeContent(content)
+      if (c === undefined) return { g }
+      return keepsContent(generation) ? { g, c, k: 1 } : { g, c }
+    },
+    bytes: ({ g, c }) => ENTRY_BYTES + g.length + (c?.length ?? 0),
+    unpack: ({ g }) => JSON.parse(g) as Generation,
+  }
+}
+
+/** Enabled destinations, ready to choose. One whose rules cannot be used is reported and left out; the others work. */
+export function selectorsByWorkspace(
+  destinations: ReadonlyMap<string, DestinationRecord>,
+  onEvent: (event: DeliveryEvent) => void,
+): ReadonlyMap<string, readonly Selector[]> {
+  const grouped = new Map<string, Selector[]>()
+  for (const destination of destinations.values()) {
+    if (!destination.enabled) continue
+    try {
+      const group = grouped.get(destination.workspaceId)
+      const selector = createSelector(destination)
+      if (group === undefined) grouped.set(destination.workspaceId, [selector])
+      else group.push(selector)
+    } catch (error) {
+      onEvent({ kind: 'problem', destinationId: destination.id, message: error instanceof Error ? error.message : String(error) })
+    }
+  }
+  return grouped
+}
+
+/** Whether a destination sends content, or chooses by it. */
+export function needsContent({ destination }: Selector): boolean {
+  const { privacyMode, filterRules } = destination
+  return !privacyMode || (filterRules?.groups.some(({ rules }) => rules.some(({ field }) => field === 'input' || field === 'output')) ?? false)
+}
+
+const NOTHING_SAID: GenerationContent = { input: [], output: [] }
+const NOTHING_WRITTEN = JSON.stringify(NOTHING_SAID)
+
+/** Content is parsed for those who look at it: a filter on what was said, media to be replaced, a workspace that keeps it. */
+class Arrived implements FinishedGeneration {
+  readonly generation: Generation
+  readonly #text: string
+  #content: GenerationContent | undefined
+
+  constructor({ g, c = NOTHING_WRITTEN }: HandedOver) {
+    this.generation = JSON.parse(g) as Generation
+    this.#text = c
+  }
+
+  get content(): GenerationContent {
+    return (this.#content ??= JSON.parse(this.#text) as GenerationContent)
+  }
+}
+
+/** What the outbox records of it: chosen by the destinations of its workspace. */
+export function toEntry(handed: HandedOver, selectorsOf: (workspaceId: string) => readonly Selector[]): OutboxEntry {
+  const { g: record, c: content, k: keep } = handed
+  const finished = new Arrived(handed)
+  const { generation } = finished
+  const kept = keep === 1 && content !== undefined ? { keptContent: finished.content } : {}
+  const selectors = selectorsOf(generation.workspaceId)
+  if (selectors.length === 0) return { generation, record, deliveries: [], bytes: 0, ...kept }
+  if (content !== undefined) return { ...toOutboxEntry(finished, { record, content }, selectors), ...kept }
+  // Finished before anybody wanted its content: what came after it is told of the call alone.
+  const { deliveries, bytes } = toOutboxEntry(finished, { record, content: NOTHING_WRITTEN }, selectors)
+  return { generation, record, deliveries: deliveries.map(({ destinationId }) => ({ destinationId, withContent: false })), bytes }
+}
