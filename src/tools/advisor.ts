@@ -3,7 +3,7 @@ import { GatewayError } from '../core/error.ts'
 import type { ModelEvent } from '../core/event.ts'
 import type { ServerTool, ToolContext } from '../core/extension.ts'
 import type { InputItem, JsonObject } from '../core/item.ts'
-import { agentFailure, agentRequest, agentSettings, spent, userMessage } from './shared/agent.ts'
+import { agentFailure, agentRequest, agentSettings, modelOf as outerModel, spent, userMessage } from './shared/agent.ts'
 
 const settings = z.object({
   ...agentSettings,
@@ -86,8 +86,7 @@ const identity = ({ settings: { name }, instance }: ToolContext<Settings>): { re
   instance_name: name ?? `advisor_${instance}`,
 })
 
-const modelOf = (args: Arguments | undefined, { settings: own, call }: ToolContext<Settings>): string =>
-  own.model ?? args?.model ?? call.requestedModel
+const modelOf = (args: Arguments | undefined, { settings: own, call }: ToolContext<Settings>): string => own.model ?? args?.model ?? outerModel(call)
 
 function conversation(args: Arguments, context: ToolContext<Settings>): readonly InputItem[] {
   const question = args.prompt === undefined ? [] : [userMessage(args.prompt)]

@@ -3,13 +3,12 @@ import { asGatewayError } from '../core/error.ts'
 import type { CitableSource, ModelAnswer, ServerTool, ToolContext, ToolResult } from '../core/extension.ts'
 import type { JsonObject, Tool } from '../core/item.ts'
 import type { TextFormat } from '../core/request.ts'
-import { agentRequest, agentSettings, userMessage } from './shared/agent.ts'
+import { agentRequest, agentSettings, modelOf, userMessage } from './shared/agent.ts'
 
 const settings = z.object({
   ...agentSettings,
   analysis_models: z.array(z.string()).min(1).max(8).optional(),
   cache_control: z.looseObject({}).optional(),
-  max_completion_tokens: z.int().min(1).default(16_000),
   max_tool_calls: z.int().min(1).max(16).default(4),
   tools: z
     .array(z.looseObject({ type: z.string() }))
@@ -37,8 +36,12 @@ type Analysis = z.infer<typeof analysisSchema>
 const ANALYST =
   'You compare answers of several models to one question. You do not merge them and add no answer of your own. Reply with the JSON object only.'
 const PANEL_CHARS = 60_000
+/** Of each answer, unless the caller says. */
+const OUTPUT_TOKENS = 16_000
 
 export interface FusionOptions {
+  /** Most tokens of output any endpoint of a model gives; Infinity when nobody knows. */
+  readonly outputLimit: (model: string) => number
   /** The operator's panel; without one the model of the request answers alone. */
   readonly models: readonly string[] | undefined
   /** Server tools the panel gets when the caller names none: those this gateway can run. */
@@ -52,7 +55,9 @@ interface Panelist {
 }
 
 /** Asks a panel of models side by side and has an analyst compare what they say. */
-export function createFusion({ models, defaultTools }: FusionOptions): ServerTool<Settings, Arguments> {
+export function createFusion({ models, defaultTools, outputLimit }: FusionOptions): ServerTool<Settings, Arguments> {
+  /** Enough for models that think at length, and no more than the model can give: asking for more would leave it nobody to serve it. */
+  const bound = (model: string): Partial<Settings> => ({ max_completion_tokens: Math.min(OUTPUT_TOKENS, outputLimit(model)) })
   return {
     name: 'fusion',
     description:
@@ -66,15 +71,15 @@ export function createFusion({ models, defaultTools }: FusionOptions): ServerToo
     async execute({ prompt }, context) {
       if (context.uses > 1) return failed('fusion was used in this request already', 'fusion_invocation_capped')
       context.emit('fusion_call.in_progress')
-      const panel = context.settings.analysis_models ?? models ?? [context.call.requestedModel]
+      const panel = context.settings.analysis_models ?? models ?? [modelOf(context.call)]
       const tools = (context.settings.tools as readonly Tool[] | undefined) ?? defaultTools
-      const answers = await Promise.all(panel.map((model) => askPanelist(model, prompt, tools, context)))
+      const answers = await Promise.all(panel.map((model) => askPanelist(model, prompt, tools, bound(model), context)))
       const served = answers.filter((panelist): panelist is Panelist & { readonly answer: ModelAnswer } => panelist.answer !== undefined)
       const failures = answers.flatMap(({ model, failure }) =>
         failure === undefined ? [] : [{ model, error: failure.error, status_code: failure.status_code }],
       )
       if (served.length === 0) return failed('all models of the panel failed', reasonFor(answers), failures)
-      const analyst = await analyse(prompt, served, context)
+      const analyst = await analyse(prompt, served, bound, context)
       context.emit('fusion_call.completed')
       return toResult(served, failures, analyst)
     },
@@ -85,11 +90,17 @@ export function createFusion({ models, defaultTools }: FusionOptions): ServerToo
   }
 }
 
-async function askPanelist(model: string, prompt: string, tools: readonly Tool[], context: ToolContext<Settings>): Promise<Panelist> {
+async function askPanelist(
+  model: string,
+  prompt: string,
+  tools: readonly Tool[],
+  bound: Partial<Settings>,
+  context: ToolContext<Settings>,
+): Promise<Panelist> {
   const { settings: own, call } = context
   context.emit('fusion_call.panel.added', { model })
   try {
-    const request = agentRequest(call.request, own, model, {
+    const request = agentRequest(call.request, { ...bound, ...own }, model, {
       input: [userMessage(prompt)],
       max_tool_calls: own.max_tool_calls,
       ...(tools.length > 0 ? { tools } : {}),
@@ -122,10 +133,11 @@ interface Analyst {
 async function analyse(
   prompt: string,
   served: readonly (Panelist & { readonly answer: ModelAnswer })[],
+  bound: (model: string) => Partial<Settings>,
   context: ToolContext<Settings>,
 ): Promise<Analyst> {
   const { settings: own, call } = context
-  const model = own.model ?? call.requestedModel
+  const model = own.model ?? modelOf(call)
   context.emit('fusion_call.analysis.in_progress', { analyst_model: model, judge_model: model })
   const share = Math.floor(PANEL_CHARS / served.length)
   const panel = served
@@ -135,7 +147,7 @@ async function analyse(
   const format: TextFormat = { type: 'json_schema', name: 'analysis', schema }
   try {
     const answer = await context.ask(
-      agentRequest(call.request, { ...own, instructions: ANALYST, temperature: 0 }, own.model, {
+      agentRequest(call.request, { ...bound(model), ...own, instructions: ANALYST, temperature: 0 }, own.model, {
         input: [userMessage(`Question:\n${prompt}\n\n${panel}\n\nSchema of your reply:\n${JSON.stringify(schema)}`)],
         text: { format },
       }),

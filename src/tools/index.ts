@@ -1,4 +1,8 @@
+import type { ToolsConfig } from '../core/config.ts'
 import type { ServerTool } from '../core/extension.ts'
+import type { ToolSource } from '../core/tool-source.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Egress } from '../lib/egress.ts'
 import { advisor } from './advisor.ts'
 import { applyPatch } from './apply-patch.ts'
 import { createBash } from './bash.ts'
@@ -6,6 +10,7 @@ import { datetime } from './datetime.ts'
 import { createFiles } from './files.ts'
 import { createFusion } from './fusion.ts'
 import { createImageGeneration } from './image-generation.ts'
+import { createMcp } from './mcp/index.ts'
 import { searchEngines } from './search-engines/index.ts'
 import { createSearchModels } from './search-models.ts'
 import { readyEngines, type ToolDependencies } from './shared/dependencies.ts'
@@ -37,10 +42,36 @@ export function createTools(dependencies: ToolDependencies): readonly ServerTool
     createSearchModels(catalog),
     advisor,
     subagent,
-    createFusion({ models: config.fusionModels, defaultTools: panelTools }),
+    createFusion({
+      models: config.fusionModels,
+      defaultTools: panelTools,
+      outputLimit: (model) => {
+        const limits =
+          catalog()
+            .find(model)
+            ?.endpoints.map(({ maxOutputTokens }) => maxOutputTokens ?? Infinity) ?? []
+        return limits.length === 0 ? Infinity : Math.max(...limits)
+      },
+    }),
     applyPatch,
     createShell(sandbox),
     createBash(sandbox),
     createFiles(sandbox),
   ]
+}
+
+export interface SourceDependencies {
+  readonly config: ToolsConfig
+  /** The way out for addresses callers choose and send credentials to. */
+  readonly egress: Egress
+  readonly clock: Clock
+  readonly version: string
+}
+
+/** `close` ends what is kept for the next call, in bounded time; calls under way are not disturbed. */
+export type OpenToolSource = ToolSource & { close(): Promise<void> }
+
+/** Every kind of entry that stands for functions of others. A new one is a folder here and a line. */
+export function createToolSources({ config, egress, clock, version }: SourceDependencies): readonly OpenToolSource[] {
+  return [createMcp({ egress, clock, version, progressEvents: config.mcp.progressEvents })]
 }

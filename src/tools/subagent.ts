@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { GatewayError } from '../core/error.ts'
 import type { ServerTool, ToolContext } from '../core/extension.ts'
 import type { JsonObject } from '../core/item.ts'
-import { agentFailure, agentRequest, agentSettings, spent, userMessage } from './shared/agent.ts'
+import { agentFailure, agentRequest, agentSettings, modelOf, spent, userMessage } from './shared/agent.ts'
 
 const nestedTool = z.looseObject({ type: z.string(), parameters: z.looseObject({}).optional() })
 const settings = z.object({
@@ -62,7 +62,7 @@ export const subagent: ServerTool<Settings, Arguments> = {
     ...task(args),
     ...identity(context),
     call_id: context.callId,
-    model: context.settings.model ?? context.call.requestedModel,
+    model: context.settings.model ?? modelOf(context.call),
   }),
   async execute(args, context) {
     const { settings: own, call, uses } = context

@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { GatewayError } from '../core/error.ts'
 import type { ServerTool, ToolContext, ToolResult } from '../core/extension.ts'
+import type { WebPage } from '../core/web.ts'
 import type { Egress } from '../lib/egress.ts'
 import type { ReadyEngine } from './shared/dependencies.ts'
-import { domainRefusal } from './shared/domains.ts'
+import { domainRefusal } from '../lib/domains.ts'
 import { callEngine } from './shared/engine-call.ts'
-import type { Page, PageFetcher } from './shared/page-fetcher.ts'
+import type { PageFetcher } from './shared/page-fetcher.ts'
 import { UNTRUSTED } from './shared/untrusted.ts'
 
 const domains = z.array(z.string()).optional()
@@ -96,7 +97,7 @@ async function byEngine(ready: ReadyEngine, url: string, maxChars: number, conte
   )
 }
 
-function found(asked: string, page: Page, maxChars: number, { call }: ToolContext<Settings>, cost: number): ToolResult {
+function found(asked: string, page: WebPage, maxChars: number, { call }: ToolContext<Settings>, cost: number): ToolResult {
   const cut = page.text.length > maxChars
   const content = cut ? `${page.text.slice(0, maxChars)}\n[cut]` : page.text
   const title = page.title ?? page.url

@@ -4,9 +4,8 @@ import type { ServerTool, ToolContext, ToolResult } from '../core/extension.ts'
 import type { JsonObject, OtherTool } from '../core/item.ts'
 import type { Egress } from '../lib/egress.ts'
 import type { ReadyEngine } from './shared/dependencies.ts'
-import { matchesDomain } from './shared/domains.ts'
-import { callEngine } from './shared/engine-call.ts'
-import type { SearchHit, SearchQuery } from './shared/search-engine.ts'
+import type { SearchQuery } from './shared/search-engine.ts'
+import { searchWith } from './shared/web-access.ts'
 import { UNTRUSTED } from './shared/untrusted.ts'
 
 const domains = z.array(z.string()).optional()
@@ -27,8 +26,6 @@ const parameters = z.object({ query: z.string().min(1).max(2_000).describe('What
 type Settings = z.infer<typeof settings>
 type Arguments = z.infer<typeof parameters>
 
-/** Characters of a result kept when nobody says: engines differ by orders of magnitude. */
-const DEFAULT_CHARACTERS = 10_000
 const CITED_CHARACTERS = 2_000
 const NATIVE = 'web_search'
 const ITEM = 'web_search_call'
@@ -120,8 +117,7 @@ async function search({ query }: Arguments, context: ToolContext<Settings>, read
   }
   context.emit('web_search_call.in_progress')
   context.emit('web_search_call.searching')
-  const body = await callEngine(egress, ready, ready.engine.search(wanted), context.signal)
-  const hits = fit(ready.engine.readHits(body), wanted)
+  const { hits, cost } = await searchWith(ready, wanted, egress, context.signal)
   tally.set('results', (tally.get('results') ?? 0) + hits.length)
   context.emit('web_search_call.completed')
   const results = hits.map(({ url, title, content, published }) => ({ url, title, content, ...(published === undefined ? {} : { published }) }))
@@ -130,27 +126,10 @@ async function search({ query }: Arguments, context: ToolContext<Settings>, read
     item: { action: { type: 'search', query, sources: hits.map(({ url }) => ({ type: 'url', url })) } },
     sources: hits.map(({ url, title, content }) => ({ url, title, content: content.slice(0, CITED_CHARACTERS) })),
     usage: { web_search: 1 },
-    cost: ready.price ?? ready.engine.price(wanted),
+    cost,
   }
 }
 
 function refusal(type: string, message: string): ToolResult {
   return { output: JSON.stringify({ status: 'error', error: message }), error: { type, message } }
-}
-
-/** Engines treat domains as hints and send as much as they like: what leaves here keeps to the caller's limits. */
-function fit(
-  hits: readonly SearchHit[],
-  { allowedDomains, excludedDomains, maxResults, maxCharacters = DEFAULT_CHARACTERS }: SearchQuery,
-): readonly SearchHit[] {
-  const seen = new Set<string>()
-  return hits
-    .filter(({ url }) => {
-      const parsed = URL.parse(url)
-      if (parsed === null || seen.has(url)) return false
-      seen.add(url)
-      return (allowedDomains.length === 0 || matchesDomain(parsed, allowedDomains)) && !matchesDomain(parsed, excludedDomains)
-    })
-    .slice(0, maxResults)
-    .map((hit) => (hit.content.length > maxCharacters ? { ...hit, content: hit.content.slice(0, maxCharacters) } : hit))
 }

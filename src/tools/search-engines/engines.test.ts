@@ -83,6 +83,7 @@ describe('the choice of an engine', () => {
   const config = (engines: ToolsConfig['webSearch']['engines'], chosen = 'auto'): ToolsConfig => ({
     webSearch: { engine: chosen, engines },
     webFetch: { robots: true },
+    mcp: { progressEvents: true },
     limits: { wallMs: 1, parallel: 1 },
   })
   const names = (given: ReturnType<typeof config>, env: { readonly [name: string]: string } = {}) =>

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Call } from '../../core/call.ts'
 import { asGatewayError } from '../../core/error.ts'
 import type { ModelAnswer, ToolResult } from '../../core/extension.ts'
 import type { JsonObject } from '../../core/item.ts'
@@ -57,6 +58,9 @@ function policiesOf(provider: NonNullable<ModelRequest['provider']>): NonNullabl
     ...(enforce_distillable_text == null ? {} : { enforce_distillable_text }),
   }
 }
+
+/** The model a call is for: a preset or another part of the gateway may have chosen it. */
+export const modelOf = ({ request, requestedModel }: Pick<Call, 'request' | 'requestedModel'>): string => request.model ?? requestedModel
 
 export const userMessage = (text: string) => ({ type: 'message' as const, role: 'user' as const, content: [{ type: 'input_text' as const, text }] })
 

@@ -1,29 +1,17 @@
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import { GatewayError } from '../../core/error.ts'
+import type { Download, PageRequest, WebPage, WebPages } from '../../core/web.ts'
 import { EgressError, type Egress, type EgressResponse } from '../../lib/egress.ts'
 import { DocumentParser } from './parse-document.ts'
 import { robotsAllow } from './robots.ts'
-
-export interface PageRequest {
-  readonly url: string
-  /** Why an address may not be fetched, asked for every hop; undefined: it may. */
-  readonly refuse: (url: string) => string | undefined
-  readonly signal: AbortSignal
-}
-
-export interface Page {
-  /** Where it was found after redirects. */
-  readonly url: string
-  readonly status: number
-  readonly title?: string
-  readonly text: string
-}
 
 export interface PageFetcherOptions {
   readonly egress: Egress
   readonly parser?: DocumentParser
   readonly obeyRobots: boolean
+  /** What is fetched, for messages; default: a page. */
+  readonly noun?: string
   /** Bytes of a page, as sent and unpacked. */
   readonly maxBytes?: number
   readonly timeoutMs?: number
@@ -46,7 +34,7 @@ const unpackers: { readonly [encoding: string]: (bytes: Buffer, options: { maxOu
  * Reads pages a model or a stranger has chosen: without cookies or credentials, every hop through the safe egress and past the caller's
  * lists again. Throws GatewayError whose message may be shown to the model.
  */
-export class PageFetcher {
+export class PageFetcher implements WebPages {
   readonly #options: PageFetcherOptions
   readonly #parser: DocumentParser
   readonly #robots = new Map<string, { readonly text: string | undefined; readonly until: number }>()
@@ -56,18 +44,35 @@ export class PageFetcher {
     this.#parser = options.parser ?? new DocumentParser()
   }
 
-  async fetch(request: PageRequest): Promise<Page> {
+  readonly fetch = async (request: PageRequest): Promise<WebPage> => {
+    const { address, response } = await this.#follow(request, this.#options.obeyRobots)
+    return this.#read(address, response, request.signal)
+  }
+
+  /** Robots are not asked: somebody gives his own file. */
+  readonly download = async (request: PageRequest): Promise<Download> => {
+    const { response } = await this.#follow(request, false)
+    const { status, truncated, headers } = response
+    if (status < 200 || status >= 300)
+      throw new GatewayError('not_found', `The file's address answers with status ${status}`, { upstreamStatus: status })
+    if (truncated) throw new GatewayError('unprocessable', 'The file is too large')
+    const bytes = await unpack(response, this.#options.maxBytes ?? MAX_BYTES)
+    return { bytes, mimeType: (headers['content-type'] ?? '').toLowerCase().split(';')[0]!.trim() }
+  }
+
+  /** The answer behind redirects, every hop past the caller's lists, the robots of its site and the egress. */
+  async #follow(request: PageRequest, obeyRobots: boolean): Promise<{ readonly address: string; readonly response: EgressResponse }> {
     const until = performance.now() + (this.#options.timeoutMs ?? TIMEOUT_MS)
     let address = request.url
     for (let hop = 0; hop <= MAX_HOPS; hop++) {
       const refusal = request.refuse(address)
       if (refusal !== undefined) throw new GatewayError('permission_denied', refusal)
-      if (this.#options.obeyRobots && !(await this.#allowed(address, request.signal))) {
+      if (obeyRobots && !(await this.#allowed(address, request.signal))) {
         throw new GatewayError('permission_denied', `${new URL(address).hostname} does not want this page fetched by programs (robots.txt)`)
       }
       const response = await this.#get(address, until - performance.now(), this.#options.maxBytes ?? MAX_BYTES, request.signal)
       const { location } = response.headers
-      if (response.status < 300 || response.status >= 400 || location === undefined) return this.#read(address, response, request.signal)
+      if (response.status < 300 || response.status >= 400 || location === undefined) return { address, response }
       const next = URL.parse(location, address)
       if (next === null) throw new GatewayError('provider_unavailable', 'The page redirects to something that is not an address')
       address = next.href
@@ -88,7 +93,7 @@ export class PageFetcher {
     } catch (error) {
       if (!(error instanceof EgressError)) throw error
       const type = error.kind === 'refused' ? 'permission_denied' : error.kind === 'timeout' ? 'timeout' : 'provider_unavailable'
-      throw new GatewayError(type, `The page cannot be fetched: ${error.message}`, { cause: error })
+      throw new GatewayError(type, `The ${this.#options.noun ?? 'page'} cannot be fetched: ${error.message}`, { cause: error })
     }
   }
 
@@ -116,7 +121,7 @@ export class PageFetcher {
     }
   }
 
-  async #read(url: string, response: EgressResponse, signal: AbortSignal): Promise<Page> {
+  async #read(url: string, response: EgressResponse, signal: AbortSignal): Promise<WebPage> {
     const { status } = response
     if (status < 200 || status >= 300) throw new GatewayError('not_found', `The page answers with status ${status}`, { upstreamStatus: status })
     const type = (response.headers['content-type'] ?? '').toLowerCase()

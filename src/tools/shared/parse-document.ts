@@ -5,6 +5,8 @@ import type { ReadableText } from './readable-text.ts'
 const TIMEOUT_MS = 10_000
 const MAX_MEMORY_MB = 256
 const MAX_WORKERS = 2
+/** How often a worker's buffers are looked at: its own limits do not count them, and a small PDF may unpack to gigabytes. */
+const LOOK_MS = 20
 const IDLE_MS = 30_000
 
 /** Beside this file under either name: sources run as they are, builds are JavaScript. */
@@ -68,6 +70,7 @@ function run(worker: Worker, task: ParseTask, signal: AbortSignal, timeoutMs: nu
   return new Promise((resolve, reject) => {
     const settle = (end: () => void): void => {
       clearTimeout(timer)
+      clearInterval(look)
       signal.removeEventListener('abort', onAbort)
       worker.off('message', onMessage)
       worker.off('error', onDeath)
@@ -88,6 +91,15 @@ function run(worker: Worker, task: ParseTask, signal: AbortSignal, timeoutMs: nu
       else settle(() => resolve(result))
     }
     const timer = setTimeout(() => fail('The document takes too long to read'), timeoutMs)
+    let looking = false
+    const look = setInterval(() => {
+      if (looking) return
+      looking = true
+      void buffersOf(worker).then((bytes) => {
+        looking = false
+        if (bytes > MAX_MEMORY_MB * 1024 * 1024) fail('The document is too large to read')
+      })
+    }, LOOK_MS)
     signal.addEventListener('abort', onAbort)
     worker.on('message', onMessage)
     worker.on('error', onDeath)
@@ -96,3 +108,10 @@ function run(worker: Worker, task: ParseTask, signal: AbortSignal, timeoutMs: nu
     worker.postMessage(task)
   })
 }
+
+/** Bytes a worker holds outside of its heap; 0 for one that has ended. */
+const buffersOf = (worker: Worker): Promise<number> =>
+  worker.getHeapStatistics().then(
+    ({ external_memory }) => external_memory,
+    () => 0,
+  )

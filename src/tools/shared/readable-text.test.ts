@@ -1,6 +1,8 @@
+import { deflateSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { DocumentParser } from './parse-document.ts'
 import { readDocument } from './readable-text.ts'
+import { verifies } from '../../../e2e/requirements.ts'
 
 const read = (html: string, charset = 'utf-8') => readDocument(Buffer.from(html, charset === 'latin1' ? 'latin1' : 'utf8'), 'html', charset)
 
@@ -43,12 +45,31 @@ describe('parsing in workers', () => {
     const texts = await Promise.all([1, 2, 3, 4].map(() => parser.parse({ bytes, kind: 'html', charset: 'utf-8' }, signal)))
     expect(texts.map(({ text }) => text)).toEqual(['words', 'words', 'words', 'words'])
   })
-  it('ends a worker that takes too long, and goes on with another', async () => {
+  it(verifies('H7', 'ends a worker that takes too long, and goes on with another'), async () => {
     const big = Buffer.from('<table>'.repeat(20_000))
     await expect(parser.parse({ bytes: big, kind: 'html', charset: 'utf-8' }, signal, 20)).rejects.toMatchObject({ errorType: 'unprocessable' })
     expect((await parser.parse({ bytes: Buffer.from('<p>still here'), kind: 'html', charset: 'utf-8' }, signal)).text).toBe('still here')
   })
-  it('says so of a damaged document', async () => {
+  it(verifies('H7', 'ends a worker whose document unpacks to more than it may hold, long before its time is over'), async () => {
+    const packed = deflateSync(Buffer.alloc(400 * 1024 * 1024, 0x20))
+    const [head, tail] = PDF.split(/<<\/Length 44>>\n?stream\n[\s\S]*?\nendstream/)
+    const bytes = Buffer.concat([
+      Buffer.from(`${head}<</Length ${packed.length}/Filter/FlateDecode>>\nstream\n`),
+      packed,
+      Buffer.from(`\nendstream${tail}`),
+    ])
+    const before = process.memoryUsage().rss
+    let peak = 0
+    const watch = setInterval(() => (peak = Math.max(peak, process.memoryUsage().rss)), 5)
+    await expect(parser.parse({ bytes, kind: 'pdf', charset: 'utf-8' }, signal, 60_000)).rejects.toMatchObject({
+      errorType: 'unprocessable',
+      message: 'The document is too large to read',
+    })
+    clearInterval(watch)
+    expect(peak - before).toBeLessThan(1200 * 1024 * 1024)
+    expect((await parser.parse({ bytes: Buffer.from('<p>still here'), kind: 'html', charset: 'utf-8' }, signal)).text).toBe('still here')
+  })
+  it(verifies('H7', 'says so of a damaged document'), async () => {
     await expect(parser.parse({ bytes: Buffer.from('%PDF-1.4 nothing'), kind: 'pdf', charset: 'utf-8' }, signal)).rejects.toMatchObject({
       message: expect.stringContaining('damaged') as string,
     })

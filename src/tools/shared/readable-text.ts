@@ -5,6 +5,8 @@ import { extractText, getDocumentProxy } from 'unpdf'
 export interface ReadableText {
   readonly title?: string
   readonly text: string
+  /** Of documents that have pages. */
+  readonly pages?: number
 }
 
 /** The text of a document as people read it. Runs in a worker: parsers of strangers' bytes may loop or grow without end. */
@@ -24,6 +26,7 @@ async function readPdf(bytes: Uint8Array): Promise<ReadableText> {
   const document = await getDocumentProxy(new Uint8Array(bytes))
   const { text } = await extractText(document, { mergePages: false })
   return {
+    pages: text.length,
     text: text
       .map((page) => page.trim())
       .filter((page) => page !== '')

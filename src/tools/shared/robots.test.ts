@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { robotsAllow } from './robots.ts'
+import { verifies } from '../../../e2e/requirements.ts'
 
 const text = `
 # comment
@@ -33,7 +34,7 @@ describe('robots.txt', () => {
   ])('%s at %s: %s', (agent, path, allowed) => expect(robotsAllow(text, agent, path)).toBe(allowed))
 
   it('allows everything when there are no rules', () => expect(robotsAllow('<html>not found</html>', 'signalbox', '/')).toBe(true))
-  it('is linear in patterns that would stall a backtracking matcher', () => {
+  it(verifies('B7', 'is linear in patterns that would stall a backtracking matcher'), () => {
     const started = performance.now()
     expect(robotsAllow(`User-agent: *\nDisallow: /${'*a'.repeat(1_000)}b$`, 'x', `/${'a'.repeat(50_000)}`)).toBe(true)
     expect(performance.now() - started).toBeLessThan(1_000)

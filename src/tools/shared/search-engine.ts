@@ -1,24 +1,7 @@
+import type { SearchHit, SearchQuery } from '../../core/web.ts'
 import type { Secret } from '../../lib/secret.ts'
 
-/** What is searched for, in words every engine can be told. */
-export interface SearchQuery {
-  readonly query: string
-  readonly maxResults: number
-  readonly allowedDomains: readonly string[]
-  readonly excludedDomains: readonly string[]
-  readonly contextSize?: 'low' | 'medium' | 'high'
-  /** Characters of content per result. */
-  readonly maxCharacters?: number
-  readonly mode?: string
-}
-
-export interface SearchHit {
-  readonly url: string
-  readonly title: string
-  readonly content: string
-  /** As the engine writes it. */
-  readonly published?: string
-}
+export type { SearchHit, SearchQuery } from '../../core/web.ts'
 
 export interface PageText {
   readonly title?: string

@@ -1,0 +1,98 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { EgressError, type Egress, type EgressStream } from '../../lib/egress.ts'
+
+/** One request of the protocol, across all HTTP requests it takes. */
+export interface Exchange {
+  /** Ends all of them. */
+  readonly signal: AbortSignal
+  /** Told when the stream its answer should have come on is gone for good. Late news is ignored. */
+  lost(error: Error): void
+}
+
+export interface EgressFetchOptions {
+  readonly egress: Egress
+  /** The only origin that is ever asked: credentials stay there. */
+  readonly origin: string
+  /** Whether the server's standing stream is wanted. Without it requests get their answers on streams of their own. */
+  readonly standing: boolean
+}
+
+type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>
+
+/** Longest silence before the headers: some servers send none before a tool is done. The limits of the callers are shorter. */
+const HEADERS_MS = 15 * 60_000
+const MAX_BYTES = 8 * 1024 * 1024
+const MAX_STANDING_BYTES = 64 * 1024 * 1024
+const FAREWELL_MS = 2_000
+/** What has been read may still be on its way through the parser when its stream ends. */
+const SETTLE_MS = 250
+const BODYLESS = new Set([101, 204, 205, 304])
+
+const exchanges = new AsyncLocalStorage<Exchange>()
+
+/** Runs work whose HTTP requests, those of the SDK included, belong to this exchange. */
+export function within<T>(exchange: Exchange, work: () => Promise<T>): Promise<T> {
+  return exchanges.run(exchange, work)
+}
+
+/** `fetch` for the SDK through the safe way out. Redirects are answers: the SDK follows those within the origin, and nobody follows others. */
+export function createEgressFetch({ egress, origin, standing }: EgressFetchOptions): Fetch {
+  return async (url, init = {}) => {
+    const target = new URL(url)
+    if (target.origin !== origin)
+      throw new EgressError('refused', `the server sends us to another origin, ${target.host}: use that as server_url if it is meant`)
+    const method = init.method ?? 'GET'
+    const headers = Object.fromEntries(new Headers(init.headers))
+    const resumes = headers['last-event-id'] !== undefined
+    if (method === 'GET' && !resumes && !standing) return new Response(null, { status: 405 })
+    const exchange = exchanges.getStore()
+    try {
+      const answer = await egress.open({
+        method,
+        url: target.href,
+        headers,
+        ...(typeof init.body === 'string' ? { body: init.body } : {}),
+        headersTimeoutMs: HEADERS_MS,
+        maxResponseBytes: method === 'GET' && !resumes ? MAX_STANDING_BYTES : MAX_BYTES,
+        signal: signalOf(init.signal, exchange),
+      })
+      if (resumes && answer.status !== 200) exchange?.lost(new EgressError('network', 'the connection broke before the answer'))
+      return toResponse(answer, standing ? undefined : exchange)
+    } catch (error) {
+      if (resumes && error instanceof Error) exchange?.lost(error)
+      throw error
+    }
+  }
+}
+
+/** What ends a request. After the end of its exchange the server is still told of it, in bounded time. */
+function signalOf(own: AbortSignal | null | undefined, exchange: Exchange | undefined): AbortSignal {
+  const outer = exchange?.signal.aborted === true ? AbortSignal.timeout(FAREWELL_MS) : exchange?.signal
+  return AbortSignal.any([own, outer].filter((signal) => signal != null))
+}
+
+function toResponse({ status, headers, body }: EgressStream, exchange: Exchange | undefined): Response {
+  const isStream = headers['content-type']?.includes('text/event-stream') === true
+  const content = BODYLESS.has(status) ? null : ReadableStream.from(isStream && exchange !== undefined ? watch(body, exchange) : body)
+  return new Response(content as ConstructorParameters<typeof Response>[0], { status, headers })
+}
+
+/** A stream that ends without event ids cannot be resumed: whoever waits for its answer is told. */
+async function* watch(body: AsyncIterable<Buffer>, exchange: Exchange): AsyncGenerator<Buffer> {
+  let resumable = false
+  let failure: unknown
+  try {
+    for await (const chunk of body) {
+      resumable ||= /(?:^|[\r\n])id:/.test(chunk.toString('latin1'))
+      yield chunk
+    }
+  } catch (error) {
+    failure = error
+    throw error
+  } finally {
+    if (!resumable) {
+      const error = failure instanceof EgressError ? failure : new EgressError('network', 'the server closed the connection before it answered')
+      setTimeout(() => exchange.lost(error), SETTLE_MS).unref()
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import { EgressError } from '../../lib/egress.ts'
+
+/**
+ * What goes wrong with a server, told apart by what errors carry and not by their classes: the SDK is loaded when it is needed, and wraps
+ * errors of the network into its own.
+ */
+
+/** A failure in words for callers and models. `kind` says what may be done about it. */
+export class McpFailure extends Error {
+  readonly kind: 'unauthorized' | 'refused' | 'unreachable' | 'timeout' | 'gone' | 'protocol'
+  /** Whether the request can not have been carried out: it was never sent, or refused before it was read. */
+  readonly unsent: boolean
+
+  constructor(kind: McpFailure['kind'], message: string, unsent: boolean, cause: unknown) {
+    super(message, { cause })
+    this.name = 'McpFailure'
+    this.kind = kind
+    this.unsent = unsent
+  }
+}
+
+const MAX_CHARS = 600
+
+interface Clues {
+  readonly egress: EgressError | undefined
+  readonly status: number | undefined
+  readonly code: unknown
+}
+
+function cluesOf(error: unknown): Clues {
+  let egress: EgressError | undefined
+  let status: number | undefined
+  let code: unknown
+  let current: unknown = error
+  for (let depth = 0; depth < 5 && current instanceof Error; depth++) {
+    if (current instanceof EgressError) egress ??= current
+    const { data, code: given } = current as Error & {
+      readonly data?: { readonly status?: unknown; readonly cause?: unknown }
+      readonly code?: unknown
+    }
+    status ??= [data?.status, given, Number(/\(HTTP (\d{3})\)/.exec(current.message)?.[1])].find(isHttpStatus)
+    code ??= given
+    current = current.cause ?? data?.cause
+  }
+  return { egress, status, code }
+}
+
+const isHttpStatus = (value: unknown): value is number => typeof value === 'number' && value >= 300 && value < 600
+
+/** The error as one of ours. */
+export function failureOf(error: unknown): McpFailure {
+  if (error instanceof McpFailure) return error
+  const { egress, status, code } = cluesOf(error)
+  if (egress !== undefined) return ofEgress(egress)
+  if (status === 401) return new McpFailure('unauthorized', 'the server refuses the credentials (401): check authorization and headers', true, error)
+  if (status === 403) return new McpFailure('unauthorized', 'the server denies access (403): the credentials do not allow this', true, error)
+  if (status === 404) return new McpFailure('gone', 'the server knows no MCP endpoint or session at this address (404)', true, error)
+  if (status === 429) return new McpFailure('protocol', 'the server asks for fewer requests (429)', true, error)
+  const message = error instanceof Error ? error.message : String(error)
+  if (status !== undefined) return new McpFailure('protocol', `the server answered with status ${status}`, false, error)
+  if (code === 'REQUEST_TIMEOUT') return new McpFailure('timeout', 'the server did not answer in time', false, error)
+  if (code === 'CONNECTION_CLOSED' || code === 'NOT_CONNECTED') return new McpFailure('gone', 'the connection to the server was lost', false, error)
+  return new McpFailure('protocol', message.slice(0, MAX_CHARS), false, error)
+}
+
+function ofEgress(error: EgressError): McpFailure {
+  const kind = error.kind === 'refused' ? 'refused' : error.kind === 'timeout' || error.kind === 'aborted' ? 'timeout' : 'unreachable'
+  return new McpFailure(kind, error.message, error.kind === 'refused' || error.kind === 'connect' || error.kind === 'dns', error)
+}
+
+/** After these a connection is of no use any more. */
+export function isGone(error: unknown): boolean {
+  const { kind } = failureOf(error)
+  return kind === 'gone' || kind === 'unreachable' || kind === 'unauthorized'
+}
+
+/** Servers that know only the older era may fail at its successor's first question. */
+export function mayBeOldEra(error: unknown): boolean {
+  const { status } = cluesOf(error)
+  return status !== undefined && status >= 500
+}
+
+/** Servers of the older transport answer the first request with a client error, since its address only takes GET. */
+export function mayBeOldTransport(error: unknown): boolean {
+  const { status } = cluesOf(error)
+  return status !== undefined && status >= 400 && status < 500 && status !== 401 && status !== 403 && status !== 429
+}

@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest'
+import type { InputItem, JsonObject } from '../../core/item.ts'
+import { listedTools, replay } from './history.ts'
+
+const user: InputItem = { type: 'message', role: 'user', content: 'go' }
+const said: InputItem = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'done' }] }
+const request = (id = 'mcpr_1', name = 'add'): InputItem => ({ type: 'mcp_approval_request', id, server_label: 'math', name, arguments: '{"a":1}' })
+const response = (approve: boolean, id = 'mcpr_1', more = {}): InputItem => ({
+  type: 'mcp_approval_response',
+  approval_request_id: id,
+  approve,
+  ...more,
+})
+const call = (more: JsonObject = {}): InputItem => ({
+  type: 'mcp_call',
+  id: 'mcp_1',
+  server_label: 'math',
+  name: 'add',
+  arguments: '{"a":1}',
+  output: '3',
+  ...more,
+})
+const offered = ({ name }: JsonObject): string | undefined => (name === 'add' || name === 'sub' ? `math__${name}` : undefined)
+const called = (id: string, name = 'math__add') => ({ type: 'function_call', call_id: id, name, arguments: '{"a":1}' })
+const gave = (id: string, output: unknown) => ({ type: 'function_call_output', call_id: id, output })
+
+describe('calls of an earlier answer', () => {
+  it('are the function calls and results they were; lists are nothing to a model', () => {
+    const list: InputItem = { type: 'mcp_list_tools', id: 'mcpl_1', server_label: 'math', tools: [] }
+    expect(replay([user, list, call(), said], offered)).toEqual({ input: [user, called('mcp_1'), gave('mcp_1', '3'), said], due: [] })
+  })
+
+  it('keep their name when the tool is offered no more, and read their error', () => {
+    const gone = call({ name: 'gone', output: null, error: 'the disk is full' })
+    expect(replay([gone], offered).input).toEqual([called('mcp_1', 'math__gone'), gave('mcp_1', '{"status":"error","error":"the disk is full"}')])
+    const vendors = call({ output: null, error: { type: 'mcp_protocol_error', code: 1, message: 'x' } })
+    expect(replay([vendors], offered).input[1]).toEqual(
+      gave('mcp_1', '{"status":"error","error":"{\\"type\\":\\"mcp_protocol_error\\",\\"code\\":1,\\"message\\":\\"x\\"}"}'),
+    )
+  })
+
+  it('are read in the spelling of the gateway, too, and get an id when they lost it', () => {
+    const own: InputItem = { type: 'gateway:mcp', status: 'completed', serverLabel: 'math', toolName: 'add', arguments: '{"a":1}', output: '3' }
+    expect(replay([user, own], offered).input.slice(1)).toEqual([called('call_history_1'), gave('call_history_1', '3')])
+  })
+})
+
+describe('an approval', () => {
+  it('makes the call due, with a result that is still to come', () => {
+    expect(replay([user, request(), response(true)], offered)).toEqual({
+      input: [user, called('mcpr_1'), gave('mcpr_1', '')],
+      due: [{ functionName: 'math__add', callId: 'mcpr_1', arguments: '{"a":1}', grant: 'mcpr_1' }],
+    })
+  })
+
+  it('is of one call among several', () => {
+    const { input, due } = replay([user, request(), request('mcpr_2', 'sub'), response(true, 'mcpr_2'), response(false)], offered)
+    expect(due.map(({ callId }) => callId)).toEqual(['mcpr_2'])
+    expect(input.slice(1, 4)).toEqual([called('mcpr_1'), called('mcpr_2', 'math__sub'), gave('mcpr_2', '')])
+    expect(input[4]).toMatchObject(gave('mcpr_1', expect.stringContaining('did not approve')))
+  })
+
+  it('that is refused tells the model why', () => {
+    const { input, due } = replay([user, request(), response(false, 'mcpr_1', { reason: 'too dear' })], offered)
+    expect(due).toEqual([])
+    expect(input.at(-1)).toMatchObject(gave('mcpr_1', expect.stringContaining('Reason: too dear')))
+  })
+
+  it('never runs a call twice: not when it has run', () => {
+    const { input, due } = replay([user, request(), response(true), call({ approval_request_id: 'mcpr_1' }), said, user], offered)
+    expect(due).toEqual([])
+    expect(input).toEqual([user, called('mcp_1'), gave('mcp_1', '3'), said, user])
+  })
+
+  it('never runs a call twice: not when a client has lost the link between the two', () => {
+    for (const later of [said, call(), { type: 'reasoning', summary: [] } as InputItem]) {
+      expect(replay([user, request(), response(true), later, user], offered).due).toEqual([])
+    }
+  })
+
+  it('given twice counts once', () => {
+    expect(replay([request(), response(true), response(true)], offered).due).toHaveLength(1)
+    expect(replay([request(), response(false), response(true)], offered).due).toHaveLength(0)
+  })
+
+  it('still counts when the caller has said something else as well', () => {
+    expect(replay([user, request(), response(true), user], offered).due).toHaveLength(1)
+  })
+
+  it('of a tool that is offered no more is nothing that could run', () => {
+    const { input, due } = replay([request('mcpr_1', 'gone'), response(true)], offered)
+    expect(due).toEqual([])
+    expect(input.at(-1)).toMatchObject(gave('mcpr_1', expect.stringContaining('not available any more')))
+  })
+
+  it('of nothing is refused by name', () => {
+    expect(() => replay([user, response(true)], offered)).toThrow('input[1].approval_request_id names no mcp_approval_request')
+  })
+
+  it('that never came leaves a call that was not carried out', () => {
+    expect(replay([user, request(), user], offered).input[2]).toMatchObject(gave('mcpr_1', expect.stringContaining('not approved this call')))
+  })
+})
+
+describe('a list of an earlier answer', () => {
+  const list = (tools: unknown[], more = {}): InputItem => ({ type: 'mcp_list_tools', id: 'l', server_label: 'math', tools, ...more })
+
+  it('is used again, the latest of its server', () => {
+    const tools = listedTools(
+      [
+        list([{ name: 'old', input_schema: {} }]),
+        list([{ name: 'add', description: 'Adds.', input_schema: { type: 'object' }, annotations: { readOnlyHint: true } }]),
+      ],
+      'math',
+    )
+    expect(tools).toEqual([{ name: 'add', description: 'Adds.', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } }])
+  })
+
+  it('of another server, or one that failed, is not', () => {
+    expect(listedTools([list([])], 'other')).toBeUndefined()
+    expect(listedTools([list([], { error: 'refused' })], 'math')).toBeUndefined()
+  })
+})

@@ -1,0 +1,135 @@
+import { GatewayError } from '../../core/error.ts'
+import type { FunctionCallItem, FunctionCallOutputItem, InputItem, JsonObject } from '../../core/item.ts'
+import type { DueCall, ReplayedInput } from '../../core/tool-source.ts'
+import { functionName } from './names.ts'
+import type { RemoteTool } from './settings.ts'
+
+/** Types of the items, by what they are. Calls also come in the gateway's own spelling, with names of its own. */
+export const LIST = 'mcp_list_tools'
+export const CALL = 'mcp_call'
+export const APPROVAL_REQUEST = 'mcp_approval_request'
+export const APPROVAL_RESPONSE = 'mcp_approval_response'
+export const OWN_CALLS: readonly string[] = ['gateway:mcp', 'openrouter:mcp']
+
+export const ITEM_TYPES: ReadonlySet<string> = new Set([LIST, CALL, APPROVAL_REQUEST, APPROVAL_RESPONSE, ...OWN_CALLS])
+
+/** The tools of a server as an earlier answer has listed them; undefined when none did, or only in vain. */
+export function listedTools(input: readonly InputItem[], label: string): readonly RemoteTool[] | undefined {
+  const item = input.findLast((each) => each.type === LIST && (each as JsonObject)['server_label'] === label && (each as JsonObject)['error'] == null)
+  const tools = (item as JsonObject | undefined)?.['tools']
+  if (!Array.isArray(tools)) return undefined
+  return (tools as readonly JsonObject[]).map(({ name, description, input_schema: schema, annotations }) => ({
+    name: String(name),
+    inputSchema: (schema ?? {}) as JsonObject,
+    ...(typeof description === 'string' ? { description } : {}),
+    ...(typeof annotations === 'object' && annotations !== null ? { annotations: annotations as JsonObject } : {}),
+  }))
+}
+
+type Find = (choice: JsonObject) => string | undefined
+
+/** What was asked of the caller in this conversation, and what became of it. */
+interface Approvals {
+  readonly requests: ReadonlyMap<string, JsonObject>
+  readonly responses: ReadonlyMap<string, JsonObject>
+  /** Ids of requests that lie behind what the model has said since. */
+  readonly settled: ReadonlySet<string>
+}
+
+/**
+ * Items of remote servers as the function calls and results they were. A call the caller has agreed to is due only while nothing the model
+ * said follows the approval: it never runs a second time. Throws `invalid_prompt` for an approval of nothing.
+ */
+export function replay(input: readonly InputItem[], find: Find): ReplayedInput {
+  const approvals = readApprovals(input)
+  const due: DueCall[] = []
+  const replayed = input.flatMap((item, index): readonly InputItem[] => {
+    if (!ITEM_TYPES.has(item.type)) return [item]
+    const fields = item as JsonObject
+    switch (item.type) {
+      case LIST:
+        return []
+      case APPROVAL_REQUEST:
+        return replayRequest(fields, approvals, find)
+      case APPROVAL_RESPONSE:
+        return replayResponse(fields, index, approvals, find, due)
+      default:
+        return replayCall(fields, index, find)
+    }
+  })
+  return { input: replayed, due }
+}
+
+/** Whether a model has said this, as opposed to its caller. */
+function isOfModel({ type, ...item }: InputItem): boolean {
+  if (type === 'message') return (item as JsonObject)['role'] === 'assistant'
+  return type !== APPROVAL_RESPONSE && type !== APPROVAL_REQUEST && type !== LIST && !type.endsWith('_output')
+}
+
+function readApprovals(input: readonly InputItem[]): Approvals {
+  const requests = new Map<string, JsonObject>()
+  const responses = new Map<string, JsonObject>()
+  const settled = new Set<string>()
+  const lastOfModel = input.findLastIndex(isOfModel)
+  for (const [index, item] of input.entries()) {
+    const fields = item as JsonObject
+    if (item.type === APPROVAL_REQUEST) requests.set(String(fields['id']), fields)
+    else if (item.type === APPROVAL_RESPONSE) {
+      const id = String(fields['approval_request_id'])
+      if (!responses.has(id)) responses.set(id, fields)
+      if (index < lastOfModel) settled.add(id)
+    } else if (typeof fields['approval_request_id'] === 'string') settled.add(fields['approval_request_id'])
+  }
+  return { requests, responses, settled }
+}
+
+const nameOf = (label: unknown, name: unknown, find: Find): string => find({ server_label: label, name }) ?? functionName(String(label), String(name))
+
+const textOf = (args: unknown): string => (typeof args === 'string' && args !== '' ? args : '{}')
+const called = (callId: string, name: string, args: unknown): FunctionCallItem => ({
+  type: 'function_call',
+  call_id: callId,
+  name,
+  arguments: textOf(args),
+})
+const gave = (callId: string, output: string): FunctionCallOutputItem => ({ type: 'function_call_output', call_id: callId, output })
+const gaveError = (callId: string, error: string): FunctionCallOutputItem => gave(callId, JSON.stringify({ status: 'error', error }))
+
+function replayCall(item: JsonObject, index: number, find: Find): readonly InputItem[] {
+  const callId = typeof item['id'] === 'string' && item['id'] !== '' ? item['id'] : `call_history_${index}`
+  const name = nameOf(item['server_label'] ?? item['serverLabel'], item['name'] ?? item['toolName'], find)
+  const { error, output } = item
+  const words = error == null ? undefined : typeof error === 'string' ? error : JSON.stringify(error)
+  return [
+    called(callId, name, item['arguments']),
+    words === undefined ? gave(callId, typeof output === 'string' ? output : '') : gaveError(callId, words),
+  ]
+}
+
+function replayRequest(item: JsonObject, { responses, settled }: Approvals, find: Find): readonly InputItem[] {
+  const id = String(item['id'])
+  if (settled.has(id) && responses.get(id)?.['approve'] !== false) return []
+  const call = called(id, nameOf(item['server_label'], item['name'], find), item['arguments'])
+  return responses.has(id) ? [call] : [call, gaveError(id, 'The user has not approved this call (yet): it was not carried out.')]
+}
+
+function replayResponse(item: JsonObject, index: number, approvals: Approvals, find: Find, due: DueCall[]): readonly InputItem[] {
+  const id = String(item['approval_request_id'])
+  const request = approvals.requests.get(id)
+  if (request === undefined) {
+    const path = `input[${index}].approval_request_id`
+    throw new GatewayError('invalid_prompt', `${path} names no mcp_approval_request among the items of "input": send the one it answers along`, {
+      path,
+    })
+  }
+  if (approvals.responses.get(id) !== item) return []
+  if (item['approve'] !== true) {
+    const reason = typeof item['reason'] === 'string' && item['reason'] !== '' ? ` Reason: ${item['reason']}` : ''
+    return [gaveError(id, `The user did not approve this call: it was not carried out.${reason}`)]
+  }
+  if (approvals.settled.has(id)) return []
+  const name = find({ server_label: request['server_label'], name: request['name'] })
+  if (name === undefined) return [gaveError(id, 'This tool is not available any more: the call was not carried out.')]
+  due.push({ functionName: name, callId: id, arguments: textOf(request['arguments']), grant: id })
+  return [gave(id, '')]
+}

@@ -1,0 +1,87 @@
+import { z } from 'zod'
+import type { ServerTool, ToolContext, ToolResult } from '../../core/extension.ts'
+import type { JsonObject } from '../../core/item.ts'
+import type { SourceFunction } from '../../core/tool-source.ts'
+import type { RemoteResult } from './connection.ts'
+import { failureOf } from './failure.ts'
+import { APPROVAL_REQUEST, CALL } from './history.ts'
+import { functionName } from './names.ts'
+import { readResult, scrub } from './result.ts'
+import { needsApproval, secretsOf, type McpSettings, type RemoteTool } from './settings.ts'
+
+export interface RemoteToolOptions {
+  readonly settings: McpSettings
+  /** Type of its items where the caller uses the gateway's own spelling. */
+  readonly itemType: string | undefined
+  readonly progressEvents: boolean
+  /** Rejects with McpFailure. */
+  readonly run: (args: JsonObject, signal: AbortSignal) => Promise<RemoteResult>
+}
+
+type Arguments = { readonly [name: string]: unknown }
+const parameters = z.record(z.string(), z.unknown())
+const MAX_SERVER_DESCRIPTION = 300
+
+/** A tool of a remote server as a tool of the gateway. */
+export function createRemoteTool(remote: RemoteTool, options: RemoteToolOptions): SourceFunction {
+  const { settings, itemType, progressEvents, run } = options
+  const { server_label: label } = settings
+  const secrets = secretsOf(settings)
+  const asks = needsApproval(settings, remote)
+  const name = functionName(label, remote.name)
+  const tells = itemType === undefined && progressEvents
+  const identity = itemType === undefined ? { server_label: label, name: remote.name } : { serverLabel: label, toolName: remote.name }
+  const isHeld = ({ grant }: ToolContext): boolean => asks && grant === undefined
+
+  const tool: ServerTool<unknown, Arguments> = {
+    name,
+    knownAs: [remote.name, label],
+    description: describe(remote, settings),
+    settings: z.unknown(),
+    parameters,
+    schema: { type: 'object', ...remote.inputSchema },
+    begin(_args, context) {
+      if (isHeld(context)) return undefined
+      if (tells) {
+        context.emit(`${CALL}.in_progress`)
+        if (context.rawArguments !== '') context.emit(`${CALL}_arguments.delta`, { delta: context.rawArguments })
+        context.emit(`${CALL}_arguments.done`, { arguments: context.rawArguments })
+      }
+      return { ...identity, arguments: '', output: null, error: null, ...granted(context) }
+    },
+    async execute(args, context) {
+      if (isHeld(context)) {
+        return {
+          output: 'asked',
+          held: true,
+          handBack: { type: APPROVAL_REQUEST, server_label: label, name: remote.name, arguments: context.rawArguments || '{}' },
+        }
+      }
+      try {
+        const result = await run(args, context.signal)
+        const { text, output } = readResult(result, secrets)
+        return result.isError ? failed('tool_error', text || 'The tool failed.') : { output, item: { output: text } }
+      } catch (error) {
+        if (context.signal.aborted) throw error
+        return failed('provider_unavailable', `The MCP server "${label}" failed: ${scrub(failureOf(error).message, secrets)}`)
+      }
+    },
+    end(result, context) {
+      if (isHeld(context)) return undefined
+      if (tells) context.emit(`${CALL}.${result.error === undefined ? 'completed' : 'failed'}`)
+      return { arguments: context.rawArguments, ...(result.error === undefined ? {} : { output: null, error: result.error.message }) }
+    },
+  }
+  return { tool, itemType: itemType ?? CALL, choice: { type: 'mcp', server_label: label, name: remote.name } }
+}
+
+const granted = ({ grant }: ToolContext): JsonObject => (grant === undefined ? {} : { approval_request_id: grant })
+
+function failed(type: string, message: string): ToolResult {
+  return { output: JSON.stringify({ status: 'error', error: message }), error: { type, message } }
+}
+
+function describe({ description = '' }: RemoteTool, { server_description: server }: McpSettings): string {
+  if (server == null || server === '') return description
+  return `${description}${description === '' ? '' : '\n'}(Server: ${server.slice(0, MAX_SERVER_DESCRIPTION)})`
+}

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest'
+import { readResult, scrub } from './result.ts'
+
+const read = (content: readonly object[], structuredContent?: unknown) =>
+  readResult({ content: content as never, isError: false, ...(structuredContent === undefined ? {} : { structuredContent }) }, [])
+
+describe('what a remote tool gave back', () => {
+  it('is its texts', () => {
+    expect(
+      read([
+        { type: 'text', text: 'one' },
+        { type: 'text', text: 'two' },
+      ]),
+    ).toEqual({ text: 'one\ntwo', output: 'one\ntwo' })
+  })
+
+  it('shows images to the model and names them in the item', () => {
+    const { text, output } = read([
+      { type: 'text', text: 'a dot' },
+      { type: 'image', data: 'AAAA', mimeType: 'image/png' },
+    ])
+    expect(text).toBe('a dot\n[image image/png, 3 bytes]')
+    expect(output).toEqual([
+      { type: 'input_text', text },
+      { type: 'input_image', image_url: 'data:image/png;base64,AAAA' },
+    ])
+  })
+
+  it('takes nothing for an image that is none', () => {
+    expect(read([{ type: 'image', data: 'a"b', mimeType: 'image/png' }]).output).toBe('[image image/png, 2 bytes]')
+    expect(read([{ type: 'image', data: 'AAAA', mimeType: 'text/html;x' }]).output).toBe('[image text/html;x, 3 bytes]')
+  })
+
+  it('reads resources and links, and names what it cannot read', () => {
+    expect(
+      read([
+        { type: 'resource', resource: { uri: 'a://b', text: 'words' } },
+        { type: 'resource', resource: { uri: 'a://b', blob: 'AAAA', mimeType: 'application/zip' } },
+        { type: 'resource_link', uri: 'https://a.example', name: 'A', description: 'The letter.' },
+        { type: 'audio', data: 'AAAAAAAA', mimeType: 'audio/wav' },
+      ]).text,
+    ).toBe('words\n[resource application/zip, 3 bytes]\nA - https://a.example - The letter.\n[audio audio/wav, 6 bytes]')
+  })
+
+  it('falls back on structured content', () => {
+    expect(read([], { total: 3 }).text).toBe('{"total":3}')
+    expect(read([{ type: 'text', text: 'three' }], { total: 3 }).text).toBe('three')
+  })
+
+  it('is cut where it grows too long, and says so', () => {
+    const { text } = read([{ type: 'text', text: 'x'.repeat(300_000) }])
+    expect(text.length).toBeLessThan(100_100)
+    expect(text).toContain('[cut: the result was longer]')
+  })
+
+  it('does not give the caller’s secrets away', () => {
+    expect(readResult({ content: [{ type: 'text', text: 'you sent Bearer s3cr3t-value' }], isError: false }, ['s3cr3t-value']).text).toBe(
+      'you sent Bearer [redacted]',
+    )
+    expect(scrub('a b', [])).toBe('a b')
+  })
+})

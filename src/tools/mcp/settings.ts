@@ -1,0 +1,109 @@
+import { z } from 'zod'
+import { GatewayError } from '../../core/error.ts'
+import type { ToolRequest } from '../../core/extension.ts'
+import type { JsonObject, OtherTool } from '../../core/item.ts'
+import { checkHeaders, EgressError } from '../../lib/egress-policy.ts'
+
+const toolFilter = z.object({ read_only: z.boolean().nullish(), tool_names: z.array(z.string()).nullish() })
+
+/** An entry of type `mcp`, its fields as in the contract. `engine` says who runs it. */
+export const mcpSettings = z.object({
+  server_label: z.string().min(1).max(128),
+  server_url: z.string().max(2_048).nullish(),
+  connector_id: z.string().nullish(),
+  server_description: z.string().max(4_096).nullish(),
+  authorization: z.string().max(16_384).nullish(),
+  headers: z.record(z.string(), z.string()).nullish(),
+  allowed_tools: z.union([z.array(z.string()), toolFilter]).nullish(),
+  require_approval: z.union([z.enum(['always', 'never']), z.object({ always: toolFilter.nullish(), never: toolFilter.nullish() })]).nullish(),
+  engine: z.enum(['auto', 'gateway', 'native']).nullish(),
+})
+
+export type McpSettings = z.infer<typeof mcpSettings>
+type ToolFilter = z.infer<typeof toolFilter>
+
+/** A tool as its server describes it. */
+export interface RemoteTool {
+  readonly name: string
+  readonly description?: string | undefined
+  readonly inputSchema: JsonObject
+  readonly annotations?: JsonObject | undefined
+}
+
+const MAX_SERVERS = 16
+const MAX_HEADERS = 64
+
+export function readEntry(entry: OtherTool): unknown {
+  const { type: _, parameters, ...fields } = entry
+  return typeof parameters === 'object' && parameters !== null ? parameters : fields
+}
+
+/** Throws GatewayError for entries nobody could open. Where an address leads is checked when it is connected to. */
+export function checkEntry(settings: McpSettings, { siblings }: Pick<ToolRequest, 'siblings'>): void {
+  const { server_label: label, server_url: url, connector_id: connector, headers, authorization } = settings
+  const refuse = (field: string, reason: string): never => {
+    throw new GatewayError('invalid_request', `${field} ${reason}`)
+  }
+  if (siblings.length > MAX_SERVERS) refuse('tools', `may name at most ${MAX_SERVERS} MCP servers, not ${siblings.length}`)
+  if (siblings.filter((other) => (readEntry(other) as { readonly server_label?: unknown }).server_label === label).length > 1)
+    refuse('server_label', `"${label}" is used by two MCP servers: give each a label of its own`)
+  if (connector != null)
+    refuse('connector_id', 'names a connector of one provider, which no endpoint of this model has: give the server_url of an MCP server instead')
+  if (url == null || url === '') return refuse('server_url', 'is required: the address of the MCP server')
+  const parsed = URL.parse(url)
+  if (parsed === null || (parsed.protocol !== 'https:' && parsed.protocol !== 'http:')) return refuse('server_url', 'must be an https or http URL')
+  if (parsed.username !== '' || parsed.password !== '') refuse('server_url', 'must not carry credentials: use authorization or headers')
+  if (authorization != null && Object.keys(headers ?? {}).some((name) => name.toLowerCase() === 'authorization'))
+    refuse('authorization', 'is given twice, here and in headers: give it once')
+  if (Object.keys(headers ?? {}).length > MAX_HEADERS) refuse('headers', `may have at most ${MAX_HEADERS} entries`)
+  try {
+    checkHeaders(requestHeaders(settings))
+  } catch (error) {
+    if (error instanceof EgressError) refuse('headers', `are refused: ${error.message}`)
+    throw error
+  }
+}
+
+/** Headers that belong to the protocol: what callers put there would break it. */
+const OF_THE_PROTOCOL = new Set(['accept', 'content-type', 'last-event-id', 'mcp-method', 'mcp-name', 'mcp-protocol-version', 'mcp-session-id'])
+
+/** What the caller sends to the server with every request, the bearer token included. Names in lower case. */
+export function requestHeaders({ headers, authorization }: Pick<McpSettings, 'headers' | 'authorization'>): { readonly [name: string]: string } {
+  const given = Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const)
+  const kept = given.filter(([name]) => !OF_THE_PROTOCOL.has(name))
+  const bearer =
+    authorization == null ? [] : [['authorization', /^bearer /i.test(authorization) ? authorization : `Bearer ${authorization}`] as const]
+  return Object.fromEntries([...kept, ...bearer])
+}
+
+const SECRET_NAME = /auth|token|key|secret|cookie|password|session|signature/i
+const SHORTEST_SECRET = 8
+
+/** Values that must not come back in any text: the bearer token and headers that look like credentials. */
+export function secretsOf({ headers, authorization }: Pick<McpSettings, 'headers' | 'authorization'>): readonly string[] {
+  const values = Object.entries(headers ?? {}).flatMap(([name, value]) => (SECRET_NAME.test(name) ? [value] : []))
+  return [authorization ?? '', ...values]
+    .map((value) => value.replace(/^(?:bearer|basic) /i, '').trim())
+    .filter((value) => value.length >= SHORTEST_SECRET)
+}
+
+const isReadOnly = ({ annotations }: RemoteTool): boolean => annotations?.['readOnlyHint'] === true
+
+/** Both conditions of a filter hold; a filter without any matches nothing. */
+function matches({ tool_names: names, read_only: readOnly }: ToolFilter, tool: RemoteTool): boolean {
+  if (names == null && readOnly == null) return false
+  return (names == null || names.includes(tool.name)) && (readOnly == null || readOnly === isReadOnly(tool))
+}
+
+export function isAllowed({ allowed_tools: allowed }: Pick<McpSettings, 'allowed_tools'>, tool: RemoteTool): boolean {
+  if (allowed == null) return true
+  if (Array.isArray(allowed)) return allowed.includes(tool.name)
+  return (allowed.tool_names == null && allowed.read_only == null) || matches(allowed, tool)
+}
+
+/** Whatever is not said to need none needs the caller's approval; where both are said, it does. */
+export function needsApproval({ require_approval: rule }: Pick<McpSettings, 'require_approval'>, tool: RemoteTool): boolean {
+  if (rule == null || typeof rule === 'string') return rule !== 'never'
+  if (rule.always != null && matches(rule.always, tool)) return true
+  return rule.never == null || !matches(rule.never, tool)
+}

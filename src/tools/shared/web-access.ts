@@ -1,0 +1,41 @@
+import type { SearchHit, SearchQuery, SearchResult, WebSearch } from '../../core/web.ts'
+import type { Egress } from '../../lib/egress.ts'
+import type { ReadyEngine } from './dependencies.ts'
+import { matchesDomain } from '../../lib/domains.ts'
+import { callEngine } from './engine-call.ts'
+
+/** Characters of a result kept when nobody says: engines differ by orders of magnitude. */
+const DEFAULT_CHARACTERS = 10_000
+
+/** Searching for the rest of the gateway, by the engines the operator has. */
+export function createWebSearchAccess(engines: readonly ReadyEngine[], egress: Egress): WebSearch {
+  const named = (name: string | undefined): ReadyEngine | undefined =>
+    name === undefined ? engines[0] : engines.find(({ engine }) => engine.name === name)
+  return {
+    engine: (name) => named(name)?.engine.name,
+    search: (engine, query, signal) => searchWith(named(engine)!, query, egress, signal),
+  }
+}
+
+/** One search, its results within the caller's limits. Throws GatewayError. */
+export async function searchWith(ready: ReadyEngine, query: SearchQuery, egress: Egress, signal: AbortSignal): Promise<SearchResult> {
+  const body = await callEngine(egress, ready, ready.engine.search(query), signal)
+  return { hits: fit(ready.engine.readHits(body), query), cost: ready.price ?? ready.engine.price(query) }
+}
+
+/** Engines treat domains as hints and send as much as they like: what leaves here keeps to the caller's limits. */
+function fit(
+  hits: readonly SearchHit[],
+  { allowedDomains, excludedDomains, maxResults, maxCharacters = DEFAULT_CHARACTERS }: SearchQuery,
+): readonly SearchHit[] {
+  const seen = new Set<string>()
+  return hits
+    .filter(({ url }) => {
+      const parsed = URL.parse(url)
+      if (parsed === null || seen.has(url)) return false
+      seen.add(url)
+      return (allowedDomains.length === 0 || matchesDomain(parsed, allowedDomains)) && !matchesDomain(parsed, excludedDomains)
+    })
+    .slice(0, maxResults)
+    .map((hit) => (hit.content.length > maxCharacters ? { ...hit, content: hit.content.slice(0, maxCharacters) } : hit))
+}
