@@ -47,7 +47,7 @@ export class AnswerFold {
   }
 
   /** Text of the part of a message that is being written. */
-  partOf(key: string): { readonly text: string; readonly number: number | undefined; readonly annotations: readonly Annotation[] } | undefined {
+  partOf(key: string): Readonly<Draft['parts'][number]> | undefined {
     return this.#drafts.get(key)?.parts.at(-1)
   }
 

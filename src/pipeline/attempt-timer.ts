@@ -1,6 +1,10 @@
-import type { Timeouts } from '../core/provider.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { AttemptLimits } from '../router/limits.ts'
 
 export type ExpiredLimit = 'first_token' | 'idle' | 'total'
+
+/** A stream may be silent for this many times its longest pause so far. */
+const PAUSE_FACTOR = 4
 
 /**
  * The limits of one attempt after connecting: first token (from sending to the first content event, headers included), then idle
@@ -8,15 +12,20 @@ export type ExpiredLimit = 'first_token' | 'idle' | 'total'
  */
 export class AttemptTimer {
   readonly #onExpire: () => void
+  readonly #clock: Pick<Clock, 'monotonic'>
   readonly #total: NodeJS.Timeout
   #phase: 'first_token' | 'idle' = 'first_token'
   #timer: NodeJS.Timeout
   #idleMs: number
+  #longestIdleMs: number
+  #readAt = 0
   expired: ExpiredLimit | undefined
 
-  constructor(limits: Timeouts & { readonly firstToken: number }, onExpire: () => void) {
+  constructor(limits: Pick<AttemptLimits, 'firstToken' | 'idle' | 'longestIdle' | 'total'>, clock: Pick<Clock, 'monotonic'>, onExpire: () => void) {
     this.#onExpire = onExpire
+    this.#clock = clock
     this.#idleMs = limits.idle
+    this.#longestIdleMs = limits.longestIdle
     this.#timer = setTimeout(() => this.#expire(this.#phase), limits.firstToken)
     this.#total = setTimeout(() => this.#expire('total'), limits.total)
   }
@@ -25,16 +34,25 @@ export class AttemptTimer {
   content(): void {
     if (this.#phase === 'idle') return
     this.#phase = 'idle'
+    this.#readAt = this.#clock.monotonic()
     this.#restart()
   }
 
   /** Bytes arrived. */
   progress(): void {
-    if (this.#phase === 'idle') this.#timer.refresh()
+    if (this.#phase !== 'idle') return
+    const now = this.#clock.monotonic()
+    const allowed = Math.min(this.#longestIdleMs, (now - this.#readAt) * PAUSE_FACTOR)
+    this.#readAt = now
+    if (allowed > this.#idleMs) {
+      this.#idleMs = allowed
+      this.#restart()
+    } else this.#timer.refresh()
   }
 
   /** Shortens the silence that is allowed from here on. */
   limitIdle(ms: number): void {
+    this.#longestIdleMs = Math.min(this.#longestIdleMs, ms)
     if (ms >= this.#idleMs) return
     this.#idleMs = ms
     this.#phase = 'idle'

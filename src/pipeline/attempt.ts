@@ -3,15 +3,17 @@ import type { Decoder, Dialect, EncodedRequest, Target } from '../core/dialect.t
 import type { Endpoint } from '../core/endpoint.ts'
 import { asGatewayError, GatewayError, isGatewayError } from '../core/error.ts'
 import { isContentEvent, type ModelEvent } from '../core/event.ts'
-import type { Credential, SignableRequest, Timeouts } from '../core/provider.ts'
+import type { Credential, SignableRequest } from '../core/provider.ts'
 import type { ModelRequest } from '../core/request.ts'
 import type { Clock } from '../lib/clock.ts'
 import { HttpFailure, type Exchange, type HttpClient } from '../lib/http-client.ts'
 import { createAwsEventStreamParser, EventStreamError } from '../lib/aws-event-stream.ts'
 import { createSseParser, SseLimitError } from '../lib/sse.ts'
+import type { AttemptLimits } from '../router/limits.ts'
 import { AttemptTimer, type ExpiredLimit } from './attempt-timer.ts'
 import { exchangeInProcess } from './in-process-exchange.ts'
 import type { MediaLoader } from './media.ts'
+import { withoutCredential } from './without-credential.ts'
 
 export interface AttemptDependencies {
   readonly http: HttpClient
@@ -19,6 +21,8 @@ export interface AttemptDependencies {
   readonly userAgent: string
   /** For dialects that need the bytes of media the caller gave by address. */
   readonly media: MediaLoader
+  /** Bytes of one streamed answer, 256 MiB unless told: what a decoder can be made to keep. */
+  readonly maxStreamBytes?: number
 }
 
 export interface AttemptInput {
@@ -27,13 +31,14 @@ export interface AttemptInput {
   readonly request: ModelRequest
   readonly endpoint: Endpoint
   readonly credential: Credential | undefined
-  readonly limits: Timeouts & { readonly firstToken: number }
+  readonly limits: AttemptLimits
   /** Filled in as the attempt goes. */
   readonly record: AttemptRecord
 }
 
 const MAX_ERROR_BODY = 64 * 1024
 const MAX_JSON_BODY = 64 * 1024 * 1024
+const MAX_STREAM_BYTES = 256 * 1024 * 1024
 /** How long an upstream that has stopped may stay silent before its end is taken for granted (some never send their end mark). */
 const SETTLED_IDLE_MS = 2_000
 /** How long a finished upstream may take to close its answer before the connection is given up. */
@@ -46,7 +51,7 @@ const DRAIN_MS = 1_000
 export async function* runAttempt(deps: AttemptDependencies, input: AttemptInput): AsyncGenerator<readonly ModelEvent[], void> {
   const { call, endpoint, record } = input
   const { dialect } = endpoint.connection
-  let target = createTarget(endpoint)
+  let target = createTarget(input)
   const urls = dialect.mediaUrls?.(input.request, target)
   if (urls !== undefined && urls.length > 0) target = { ...target, media: await loadMedia(deps, input, urls) }
   const encoded = dialect.encodeRequest(input.request, target)
@@ -55,7 +60,7 @@ export async function* runAttempt(deps: AttemptDependencies, input: AttemptInput
   const startedAt = deps.clock.monotonic()
   let exchange: Exchange | undefined
   const cancel = (): void => exchange?.cancel()
-  const timer = new AttemptTimer(input.limits, cancel)
+  const timer = new AttemptTimer(input.limits, deps.clock, cancel)
   call.signal.addEventListener('abort', cancel)
   try {
     exchange = await open(deps, input, encoded)
@@ -63,7 +68,7 @@ export async function* runAttempt(deps: AttemptDependencies, input: AttemptInput
     const head = await exchange.head
     record.status = head.status
     if (head.status >= 300) throw await readError(exchange, head.status, head.headers, target, endpoint)
-    for await (const events of decode(exchange, String(head.headers['content-type'] ?? ''), dialect.framing, decoder, timer)) {
+    for await (const events of decode(exchange, String(head.headers['content-type'] ?? ''), dialect.framing, decoder, timer, deps.maxStreamBytes)) {
       if (record.firstTokenMs === undefined && events.some(isContentEvent)) {
         record.firstTokenMs = deps.clock.monotonic() - startedAt
         timer.content()
@@ -71,7 +76,7 @@ export async function* runAttempt(deps: AttemptDependencies, input: AttemptInput
       yield events
     }
   } catch (error) {
-    const failure = describe(error, input, timer.expired)
+    const failure = withoutCredential(describe(error, input, timer.expired), input.credential)
     record.error = { type: failure.errorType, message: failure.message }
     throw failure
   } finally {
@@ -85,7 +90,7 @@ export async function* runAttempt(deps: AttemptDependencies, input: AttemptInput
   }
 }
 
-function createTarget(endpoint: Endpoint): Target {
+function createTarget({ endpoint, credential, record }: AttemptInput): Target {
   const { connection } = endpoint
   return {
     provider: endpoint.provider,
@@ -95,7 +100,8 @@ function createTarget(endpoint: Endpoint): Target {
     supports: endpoint.supports,
     contextLength: endpoint.contextLength,
     ...(endpoint.maxOutputTokens === undefined ? {} : { maxOutputTokens: endpoint.maxOutputTokens }),
-    scope: connection.scope,
+    // A caller's own key belongs to another account than the operator's.
+    scope: record.isByok === true && credential !== undefined ? `${connection.scope}.${credential.id}` : connection.scope,
     stream: true,
   }
 }
@@ -146,11 +152,12 @@ async function* decode(
   framing: Framing,
   decoder: Decoder,
   timer: AttemptTimer,
+  maxStreamBytes = MAX_STREAM_BYTES,
 ): AsyncGenerator<ModelEvent[], void> {
   const first = await exchange.read()
   if (first === undefined) throw new GatewayError('provider_unavailable', 'The provider answered with an empty body', { source: 'provider' })
   const framed = framingOf(contentType, framing, first)
-  if (framed !== undefined) yield* decodeEvents(exchange, first, framed, decoder, timer)
+  if (framed !== undefined) yield* decodeEvents(exchange, first, framed, decoder, timer, maxStreamBytes)
   else {
     const text = await readText(exchange, first, MAX_JSON_BODY)
     const events: ModelEvent[] = []
@@ -187,7 +194,9 @@ async function* decodeEvents(
   framing: Framing,
   decoder: Decoder,
   timer: AttemptTimer,
+  maxBytes: number,
 ): AsyncGenerator<ModelEvent[], void> {
+  let left = maxBytes
   let events: ModelEvent[] = []
   const parser = FRAMERS[framing]((data, event) => {
     if (!decoder.finished) decoder.push(data, event, events)
@@ -196,7 +205,11 @@ async function* decodeEvents(
   try {
     while (chunks !== undefined) {
       timer.progress()
-      for (const chunk of chunks) parser.push(chunk)
+      for (const chunk of chunks) {
+        left -= chunk.length
+        if (left < 0) throw tooLarge(maxBytes)
+        parser.push(chunk)
+      }
       if (events.length > 0) {
         const batch = events
         events = []
@@ -219,6 +232,9 @@ async function* decodeEvents(
   if (events.length > 0) yield events
 }
 
+const tooLarge = (maxBytes: number): GatewayError =>
+  new GatewayError('provider_unavailable', `The provider's answer is larger than ${maxBytes} bytes`, { source: 'provider' })
+
 async function readText(exchange: Exchange, first: readonly Buffer[] | undefined, maxBytes: number): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0
@@ -227,8 +243,7 @@ async function readText(exchange: Exchange, first: readonly Buffer[] | undefined
       size += chunk.length
       chunks.push(chunk)
     }
-    if (size > maxBytes)
-      throw new GatewayError('provider_unavailable', `The provider's answer is larger than ${maxBytes} bytes`, { source: 'provider' })
+    if (size > maxBytes) throw tooLarge(maxBytes)
   }
   return chunks.length === 1 ? chunks[0]!.toString() : Buffer.concat(chunks).toString()
 }

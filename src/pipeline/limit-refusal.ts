@@ -4,10 +4,15 @@ import { GatewayError } from '../core/error.ts'
 
 type Refused = Extract<Verdict, { readonly ok: false }>
 
-const WHOSE: { readonly [K in SubjectLimits['kind']]: string } = { key: 'This key', workspace: 'This workspace', installation: 'This gateway' }
+const WHOSE: { readonly [K in SubjectLimits['kind']]: string } = {
+  key: 'This key',
+  guardrail: 'This key',
+  workspace: 'This workspace',
+  installation: 'This gateway',
+}
 
 /**
- * What a caller who was refused is told: 402 for the key's own limit and for credits, 403 for a workspace's budget (the broadest interval
+ * What a caller who was refused is told: 402 for the key's own limit and for credits, 403 for a guardrail's or workspace's budget (the broadest interval
  * exceeded), 429 for rates, 503 when what was spent is not known.
  */
 export function refusal(verdict: Refused, limits: CallLimits, now: number): GatewayError {
@@ -38,6 +43,13 @@ export function refusal(verdict: Refused, limits: CallLimits, now: number): Gate
   }
 }
 
+const LIMIT_SOURCE: { readonly [K in SubjectLimits['kind']]: string } = {
+  key: 'key_limit',
+  guardrail: 'guardrail_budget',
+  workspace: 'workspace_budget',
+  installation: 'credits',
+}
+
 function tooMany(message: string, limit: number, remaining: number, resetAt: number, retryAfterMs: number, name: string): GatewayError {
   return new GatewayError('rate_limit_exceeded', `${message}; try again in ${Math.max(1, Math.ceil(retryAfterMs / 1000))} s`, {
     retryAfterMs,
@@ -51,7 +63,7 @@ function overBudget(subject: SubjectLimits | undefined, intervals: readonly Inte
   const limitUsd = subject?.budgets.find((budget) => budget.interval === interval)?.limitUsd ?? 0
   const resetsAt = periodEnd(interval, now)
   const metadata = {
-    limit_source: subject?.kind === 'workspace' ? 'workspace_budget' : subject?.kind === 'installation' ? 'credits' : 'key_limit',
+    limit_source: LIMIT_SOURCE[subject?.kind ?? 'key'],
     interval,
     limit_usd: limitUsd,
     available_usd: availableUsd,
@@ -62,6 +74,12 @@ function overBudget(subject: SubjectLimits | undefined, intervals: readonly Inte
   switch (subject?.kind) {
     case 'workspace':
       return new GatewayError('permission_denied', `The workspace's ${interval} budget of ${usd(limitUsd)} USD is reached: ${left}`, { metadata })
+    case 'guardrail':
+      return new GatewayError(
+        'permission_denied',
+        `The ${named}limit of ${usd(limitUsd)} USD that a guardrail sets for the key is reached: ${left}`,
+        { metadata },
+      )
     case 'installation':
       return new GatewayError('payment_required', `The credits of this gateway (${usd(limitUsd)} USD) are used up: ${left}`, { metadata })
     default:

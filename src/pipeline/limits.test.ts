@@ -7,6 +7,7 @@ import type { Generation } from '../core/generation.ts'
 import { createUsage } from '../core/usage.ts'
 import { manualClock } from '../lib/clock.ts'
 import { createLimits } from './limits.ts'
+import { verifies } from '../../e2e/requirements.ts'
 
 /** One dollar per thousand tokens either way: prices that are easy to read. */
 const PRICE = 1_000
@@ -52,6 +53,7 @@ function scene(
       source: 'catalog',
     }),
     policy: () => ({ unknownPrice: 'allow', expectedOutputTokens: 1_024 }),
+    defaults: () => ({}),
   })
   const trace = (parent?: CallTrace): CallTrace => ({
     strategy: 'direct',
@@ -157,7 +159,7 @@ describe('limits around a call', () => {
     expect(settled[0]!.payments.map(({ spentUsd }) => spentUsd)).toEqual([0, 0.25])
   })
 
-  it('add what earlier steps of a tool loop have spent, and what tools ask models meanwhile', async () => {
+  it(verifies('H5', 'add what earlier steps of a tool loop have spent, and what tools ask models meanwhile'), async () => {
     const { built, reserved, call } = scene(budget)
     const one = call()
     const usage = createUsage({ outputTokens: 400 })

@@ -7,7 +7,7 @@ import type { Cost, Generation } from '../core/generation.ts'
 import type { Pricing } from '../core/pricing.ts'
 import { createUsage, type Usage } from '../core/usage.ts'
 import { estimateRequest, type RequestEstimate } from '../router/estimate.ts'
-import type { PlannedAttempt } from '../router/plan.ts'
+import { modelNames, type PlannedAttempt, type RoutingDefaults } from '../router/plan.ts'
 import { resolveModel } from '../router/variants.ts'
 import { refusal } from './limit-refusal.ts'
 
@@ -17,7 +17,9 @@ export interface LimitsOptions {
   readonly limitsOf: (owner: Owner) => CallLimits | undefined
   readonly catalog: () => Catalog
   readonly costOf: (usage: Usage, pricing: Pricing) => Cost
-  readonly policy: () => { readonly unknownPrice: 'allow' | 'deny'; readonly expectedOutputTokens: number; readonly defaultModel?: string }
+  readonly policy: () => { readonly unknownPrice: 'allow' | 'deny'; readonly expectedOutputTokens: number }
+  /** The models of callers who name none. */
+  readonly defaults: (owner: Owner) => Pick<RoutingDefaults, 'model' | 'imageModel'>
   /** Whether the caller's own provider keys might serve the call: its price is then known only when an endpoint is chosen. */
   readonly mayUseOwnKeys: (call: Call) => boolean
 }
@@ -178,7 +180,7 @@ function leastAt(options: LimitsOptions, call: Call, endpoint: Endpoint, estimat
  */
 function admissionPrice(options: LimitsOptions, call: Call, estimate: RequestEstimate): { readonly amount: number; readonly least: number } {
   const { request } = call
-  const name = request.model ?? request.models?.[0] ?? options.policy().defaultModel
+  const name = modelNames(request, options.defaults(call.owner))[0]
   const model = name === undefined ? undefined : resolveModel(name, options.catalog())?.model
   const output = outputTokens(options, call)
   let cheapest = Infinity

@@ -1,4 +1,4 @@
-import type { OwnKeys } from '../core/account.ts'
+import type { OwnKey, OwnKeys } from '../core/account.ts'
 import type { Owner } from '../core/call.ts'
 import type { Endpoint } from '../core/endpoint.ts'
 import type { Credential } from '../core/provider.ts'
@@ -15,7 +15,7 @@ export interface OwnCredentials {
 interface Usable extends Credential {
   readonly provider: string
   readonly isFallback: boolean
-  readonly allowedModels: ReadonlySet<string> | null
+  readonly allowedModels: OwnKey['allowedModels']
 }
 
 /** Narrows the workspace's keys to those this caller may use. Undefined when there are none: one lookup, for nearly every call. */
@@ -31,7 +31,7 @@ export function ownCredentialsOf(keys: OwnKeys, owner: Owner): OwnCredentials | 
   const serves = (key: Usable, endpoint: Endpoint): boolean =>
     // An in-process upstream has no use for keys.
     key.provider === endpoint.provider &&
-    (key.allowedModels === null || key.allowedModels.has(endpoint.model)) &&
+    (key.allowedModels === null || key.allowedModels(endpoint.model)) &&
     endpoint.connection.transport === undefined
   return {
     use(endpoint) {

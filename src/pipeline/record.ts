@@ -4,6 +4,7 @@ import { asGatewayError, isGatewayError, type GatewayError } from '../core/error
 import type { FinishReason, ModelEvent } from '../core/event.ts'
 import { isContentEvent } from '../core/event.ts'
 import type { Cost, FinishedGeneration, Generation, GenerationAttempt, GenerationSink, GenerationStatus } from '../core/generation.ts'
+import { withoutSecrets } from '../core/tool-secrets.ts'
 import { ZERO_USAGE, type Usage } from '../core/usage.ts'
 
 export interface RecordOptions {
@@ -75,14 +76,23 @@ function statusOf(call: Call, ending: Ending): GenerationStatus {
   return ending.reason === 'length' || ending.reason === 'content_filter' ? 'incomplete' : 'completed'
 }
 
+/** An answer that nobody reads before its end may be held back by a layer: what counts is when the model began. */
+function firstContentMs(call: Call, { firstTokenMs }: Ending): number | undefined {
+  const { served } = call.trace
+  if (call.stream || served?.firstTokenMs === undefined) return firstTokenMs
+  return Math.min(firstTokenMs ?? Infinity, served.startedAt - call.receivedAt + served.firstTokenMs)
+}
+
 function finish(options: RecordOptions, call: Call, ending: Ending, durationMs: number): FinishedGeneration {
   const status = statusOf(call, ending)
   const output = call.output()
   // Zero-completion insurance: an answer without content that did not end well costs the caller nothing.
-  const insured = status !== 'completed' && status !== 'incomplete' && ending.firstTokenMs === undefined
+  const firstTokenMs = firstContentMs(call, ending)
+  const insured = status !== 'completed' && status !== 'incomplete' && firstTokenMs === undefined
   const usage = ending.usage ?? (insured ? ZERO_USAGE : options.estimateUsage(call))
   const cost = insured ? NO_COST : (call.trace.cost ?? priced(options, call, usage))
   const { request } = call
+  const kept = call.trace.keptRequest ?? request
   return {
     generation: {
       ...identity(call),
@@ -92,7 +102,7 @@ function finish(options: RecordOptions, call: Call, ending: Ending, durationMs: 
       startedAt: call.receivedAt,
       endedAt: call.receivedAt + durationMs,
       durationMs,
-      ...(ending.firstTokenMs === undefined ? {} : { firstTokenMs: ending.firstTokenMs }),
+      ...(firstTokenMs === undefined ? {} : { firstTokenMs }),
       ...(call.trace.served === undefined ? {} : { routerMs: call.trace.served.startedAt - call.receivedAt }),
       usage,
       cost,
@@ -100,14 +110,14 @@ function finish(options: RecordOptions, call: Call, ending: Ending, durationMs: 
       attempts: call.trace.attempts.map(attemptOf),
       pipeline: call.trace.pipeline,
       ...(request.trace === undefined ? {} : { trace: request.trace }),
-      ...(request.metadata == null ? {} : { metadata: request.metadata }),
+      ...(kept.metadata == null ? {} : { metadata: kept.metadata }),
       parameters: parametersOf(call),
     },
     content: {
-      input: request.input,
+      input: kept.input,
       output,
-      ...(request.instructions == null ? {} : { instructions: request.instructions }),
-      ...(request.tools === undefined ? {} : { tools: request.tools }),
+      ...(kept.instructions == null ? {} : { instructions: kept.instructions }),
+      ...(kept.tools === undefined ? {} : { tools: kept.tools.map(withoutSecrets) }),
     },
   }
 }
@@ -129,6 +139,7 @@ function identity(
   | 'referer'
   | 'userAgent'
   | 'requestedModel'
+  | 'presetId'
   | 'streamed'
 > {
   const { owner, origin, request } = call
@@ -140,6 +151,7 @@ function identity(
     apiType: origin.apiType,
     requestedModel: call.requestedModel,
     streamed: call.stream,
+    ...(call.presetId === undefined ? {} : { presetId: call.presetId }),
     ...(owner.userId === undefined ? {} : { userId: owner.userId }),
     ...(call.requestId === undefined ? {} : { requestId: call.requestId }),
     ...(call.sessionId === undefined ? {} : { sessionId: call.sessionId }),

@@ -11,7 +11,7 @@ import { ZERO_USAGE, type Usage } from '../core/usage.ts'
 import { AnswerFold } from './answer-fold.ts'
 
 /**
- * A model call on behalf of a tool: the same routing, failover and limits as the call it belongs to, with a trace of its own. Throws what
+ * A model call on behalf of a tool or plugin: the same routing, failover and limits as the call it belongs to, with a trace of its own. Throws what
  * the handler throws.
  */
 export async function askModel(
@@ -23,7 +23,7 @@ export async function askModel(
   costOf: (usage: Usage, pricing: Pricing) => Cost,
 ): Promise<ModelAnswer> {
   const fold = new AnswerFold()
-  const { preferredEndpoint: _, sessionId: __, ...rest } = parent
+  const { preferredEndpoint: _, sessionId: __, adaptation: ___, strategy: ____, ...rest } = parent
   const call: Call = {
     ...rest,
     request,

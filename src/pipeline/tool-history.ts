@@ -1,5 +1,5 @@
 import type { InputItem, JsonObject, OtherItem } from '../core/item.ts'
-import type { Offer, OfferedTool } from './tool-offer.ts'
+import type { Offer, OfferedTool } from './offered-tool.ts'
 
 /** Fields of an item that say nothing to a model, or far too much. */
 const NOT_READ: ReadonlySet<string> = new Set(['type', 'id', 'status', 'call_id', 'arguments', 'imageB64', 'result', 'instance_name'])

@@ -11,6 +11,7 @@ import { systemClock } from '../lib/clock.ts'
 import { sequentialIds } from '../lib/id.ts'
 import { toolLoopLayer } from './tool-loop.ts'
 import type { LoopLimits } from './tool-stop.ts'
+import { verifies } from '../../e2e/requirements.ts'
 
 /** The loop alone: a model that is a list of turns, tools that are functions. */
 type Turn = readonly ModelEvent[]
@@ -164,7 +165,7 @@ describe('guards', () => {
     expect(JSON.stringify(requests[1]!.input)).not.toContain('secret')
   })
 
-  it('ends the loop when its wall time is over', async () => {
+  it(verifies('H4', 'ends the loop when its wall time is over'), async () => {
     const { collect, requests, trace } = stage({
       turns: [[...call('probe', 'c1'), end]],
       limits: { wallMs: 250 },

@@ -1,29 +1,34 @@
-import type { Call, Handler, Layer } from '../core/call.ts'
-import { addCost, NO_COST, withExtra } from '../core/cost.ts'
+import type { Call, Handler, Layer, Owner } from '../core/call.ts'
 import type { Catalog, Pricing } from '../core/endpoint.ts'
 import type { ModelEvent } from '../core/event.ts'
 import type { ServerTool } from '../core/extension.ts'
-import type { Cost, GenerationStep } from '../core/generation.ts'
+import type { ToolSource } from '../core/tool-source.ts'
+import type { Cost } from '../core/generation.ts'
 import type { InputItem, Tool, ToolChoice } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
-import { addUsage, createUsage, ZERO_USAGE, type Usage } from '../core/usage.ts'
+import type { Usage } from '../core/usage.ts'
 import type { IdSource } from '../lib/id.ts'
-import { estimateRequest } from '../router/estimate.ts'
-import type { RoutingDefaults } from '../router/plan.ts'
+import { modelNames, type RoutingDefaults } from '../router/plan.ts'
 import { askModel } from './tool-ask.ts'
-import { SourceBook } from './tool-citations.ts'
 import { replayHistory } from './tool-history.ts'
-import { createToolBelt, offerTools, wantsTools, type Offer, type ToolBelt } from './tool-offer.ts'
+import type { Offer } from './offered-tool.ts'
+import { createToolBelt, wantsTools, type ToolBelt } from './tool-belt.ts'
+import { relaxChoice } from './tool-choice.ts'
+import { LoopLedger } from './tool-ledger.ts'
+import { offerTools } from './tool-offer.ts'
 import { runTools, type FinishedCall } from './tool-run.ts'
-import { callBudget, DEFAULT_LOOP_LIMITS, RepeatDetector, stopReason, type LoopLimits, type StopReason } from './tool-stop.ts'
-import { ToolStep } from './tool-step.ts'
+import { callBudget, DEFAULT_LOOP_LIMITS, stopReason, type LoopLimits, type StopReason } from './tool-stop.ts'
+import { openSources, replaySources, type OpenScene } from './tool-source.ts'
+import { ToolStep, type PendingCall } from './tool-step.ts'
 
 export interface ToolLoopOptions {
   /** Tools of the gateway; none: the layer does nothing. */
   readonly tools?: () => readonly ServerTool[]
+  /** Entries that stand for functions of others. Asked for whenever `tools` gives another list. */
+  readonly toolSources?: () => readonly ToolSource[]
   readonly toolLimits?: () => Partial<LoopLimits>
   readonly catalog: () => Catalog
-  readonly defaults: () => RoutingDefaults
+  readonly defaults: (owner: Owner) => RoutingDefaults
   readonly costOf: (usage: Usage, pricing: Pricing) => Cost
   readonly newId: IdSource
 }
@@ -47,7 +52,7 @@ export function toolLoopLayer(options: ToolLoopOptions): Layer {
     const current = options.tools?.() ?? []
     if (current !== tools) {
       tools = current
-      belt = createToolBelt(current)
+      belt = createToolBelt(current, options.toolSources?.())
     }
     if (!wantsTools(call.request, belt)) return next(call)
     return new ToolLoop(
@@ -64,18 +69,7 @@ class ToolLoop {
   readonly #next: Handler
   readonly #call: Call
   readonly #nested: boolean
-  readonly #steps: GenerationStep[] = []
-  readonly #sources = new SourceBook()
-  readonly #repeats = new RepeatDetector()
-  readonly #called = new Set<string>()
-  readonly #perTool: Record<string, number> = {}
-  readonly #counts: Record<string, number> = {}
-  #usage: Usage = ZERO_USAGE
-  #cost: Cost = NO_COST
-  #toolTokens = 0
-  #requested = 0
-  #executed = 0
-  #turns = 0
+  readonly #ledger: LoopLedger
   #stopped: StopReason | undefined
   #complete = false
 
@@ -84,82 +78,97 @@ class ToolLoop {
     this.#next = next
     this.#call = call
     this.#nested = nested
+    this.#ledger = new LoopLedger(call, room.options.costOf)
   }
 
   async *run(): AsyncGenerator<readonly ModelEvent[], void> {
     const call = this.#call
-    const startedAt = call.clock.monotonic()
-    const offer = this.#offer()
+    const ledger = this.#ledger
+    const planned = this.#offer()
+    const opened = planned.pending.length === 0 ? { offer: planned, events: [] } : await openSources(planned, this.#opening())
+    const { offer } = opened
     const budget = callBudget(call.request)
-    let tools = offer.tools
-    let input = replayHistory(call.request.input, offer)
-    let choice = offer.choice
+    const replayed = replaySources(replayHistory(call.request.input, offer), offer, this.#room.belt)
+    // What was opened is told with the first words of the model: until then a failure is an HTTP error.
+    let { input } = replayed
+    let told = opened.events
+    let { tools, choice } = offer
     let final = budget === 0
     let step: ToolStep | undefined
     let request: ModelRequest = call.request
     try {
+      if (replayed.due.length > 0) {
+        if (told.length > 0) yield told
+        told = []
+        input = fillIn(input, yield* this.#runCalls(replayed.due, input, offer, budget))
+        final = this.#mustStop(undefined)
+      }
       for (;;) {
         request = this.#request(input, tools, final ? 'none' : choice)
-        step = new ToolStep({ offer, number: ++this.#turns, sources: this.#sources, newCallId: () => `call_${this.#room.newId(24)}` })
+        step = new ToolStep({ offer, number: ++ledger.turns, sources: ledger.sources, newCallId: () => `call_${this.#room.newId(24)}` })
         for await (const events of this.#next(this.#stepCall(request))) {
           const shown = step.take(events)
-          if (shown.length > 0) yield shown
+          if (shown.length === 0) continue
+          yield told.length > 0 ? [...told, ...shown] : shown
+          told = []
         }
-        this.#account(step, request)
+        ledger.account(step, request)
         if (final || step.calls.length === 0) break
         const transcript = [...input, ...step.items()]
-        const finished = yield* runTools(step.calls, {
-          call,
-          step: this.#turns,
-          budget: budget - this.#requested,
-          timeLeftMs: this.#room.limits.wallMs - (call.clock.monotonic() - startedAt),
-          parallel: this.#room.limits.parallel,
-          transcript,
-          deferred: offer.deferred,
-          newId: this.#room.newId,
-          steps: this.#steps,
-          ask: (inner, signal, options) => askModel(this.#inner(), call, inner, signal, options, this.#room.options.costOf),
-        })
-        this.#settle(finished)
+        const finished = yield* this.#runCalls(step.calls, transcript, offer, budget)
         if (step.callerCalls > 0 || finished.some(({ result }) => result.handBack !== undefined)) break
-        input = [
-          ...transcript,
-          ...finished.map(({ call: { callId }, result }) => ({ type: 'function_call_output' as const, call_id: callId, output: result.output })),
-        ]
+        input = [...transcript, ...finished.map(outputOf)]
         tools = reveal(tools, offer, finished)
-        choice = relax(choice, offer)
-        this.#stopped = stopReason(
-          call.request,
-          {
-            steps: this.#turns,
-            calls: this.#requested,
-            called: this.#called,
-            tokens: this.#usage.totalTokens + this.#toolTokens,
-            cost: this.#cost.total,
-            reason: step.end?.reason ?? 'stop',
-            nativeReason: step.end?.nativeReason,
-            elapsedMs: call.clock.monotonic() - startedAt,
-            repeats: this.#repeats.worst,
-          },
-          this.#room.limits,
-        )
-        final = this.#stopped !== undefined
+        choice = relaxChoice(choice, offer, call.request.tool_choice)
+        final = this.#mustStop(step)
         step = undefined
       }
       this.#complete = true
-      yield [this.#end(step, final)]
+      yield [...told, ledger.end(step, final)]
     } finally {
-      if (!this.#complete) this.#broken(step, request)
-      this.#trace()
+      if (!this.#complete) ledger.broken(step, request)
+      ledger.trace(this.#stopped)
     }
+  }
+
+  #opening(): OpenScene {
+    return { call: this.#call, newId: this.#room.newId, steps: this.#ledger.steps }
+  }
+
+  async *#runCalls(
+    calls: readonly PendingCall[],
+    transcript: readonly InputItem[],
+    offer: Offer,
+    budget: number,
+  ): AsyncGenerator<readonly ModelEvent[], readonly FinishedCall[]> {
+    const { limits, newId, options } = this.#room
+    const ledger = this.#ledger
+    const finished = yield* runTools(calls, {
+      call: this.#call,
+      step: ledger.turns,
+      budget: budget - ledger.requested,
+      timeLeftMs: limits.wallMs - ledger.elapsedMs,
+      parallel: limits.parallel,
+      transcript,
+      deferred: offer.deferred,
+      newId,
+      steps: ledger.steps,
+      ask: (inner, signal, asked) => askModel(this.#inner(), this.#call, inner, signal, asked, options.costOf),
+    })
+    ledger.settle(finished)
+    return finished
+  }
+
+  #mustStop(step: ToolStep | undefined): boolean {
+    this.#stopped = stopReason(this.#call.request, this.#ledger.state(step), this.#room.limits)
+    return this.#stopped !== undefined
   }
 
   #offer(): Offer {
     const { options, belt } = this.#room
     const { request } = this.#call
     const catalog = options.catalog()
-    const names = [request.model, ...(request.models ?? [])].filter((name) => name !== undefined)
-    if (names.length === 0) names.push(options.defaults().model ?? '')
+    const names = modelNames(request, options.defaults(this.#call.owner))
     return offerTools(request, { belt, endpoints: names.flatMap((name) => catalog.find(name)?.endpoints ?? []), nested: this.#nested })
   }
 
@@ -181,93 +190,6 @@ class ToolLoop {
   #inner(): Handler {
     return (call) => (wantsTools(call.request, this.#room.belt) ? new ToolLoop(this.#room, this.#next, call, true).run() : this.#next(call))
   }
-
-  #account(step: ToolStep, request: ModelRequest): void {
-    const usage = step.end?.usage ?? estimate(step, request)
-    this.#add(usage)
-  }
-
-  #add(usage: Usage): void {
-    const served = this.#call.trace.served
-    this.#usage = this.#turns === 1 ? usage : addUsage(this.#usage, usage)
-    if (served === undefined) return
-    const cost = this.#room.options.costOf(usage, served.endpoint.pricing)
-    this.#cost = this.#turns === 1 ? cost : addCost(this.#cost, cost)
-  }
-
-  #settle(finished: readonly FinishedCall[]): void {
-    for (const { call, result, executed } of finished) {
-      const { offered, name } = call
-      this.#requested++
-      for (const known of [name, offered.tool.name, offered.type]) this.#called.add(known)
-      if (!executed) continue
-      if (result.error === undefined) this.#executed++
-      this.#perTool[offered.tool.name] = (this.#perTool[offered.tool.name] ?? 0) + 1
-      for (const [counter, n] of Object.entries(result.usage ?? {})) this.#counts[counter] = (this.#counts[counter] ?? 0) + n
-      this.#repeats.add(name, call.arguments, typeof result.output === 'string' ? result.output : JSON.stringify(result.output))
-      this.#toolTokens += result.tokens ?? 0
-      this.#cost = withExtra(this.#cost, offered.tool.name, result.cost ?? 0)
-      this.#sources.add(result.sources ?? [])
-    }
-  }
-
-  #usageSoFar(): Usage {
-    if (this.#requested === 0) return this.#usage
-    const own = createUsage({ serverToolUse: { tool_calls_requested: this.#requested, tool_calls_executed: this.#executed, ...this.#counts } })
-    return addUsage(this.#usage, own)
-  }
-
-  #end(step: ToolStep, final: boolean): ModelEvent {
-    this.#call.trace.cost = this.#cost
-    const { end } = step
-    const reason = end?.reason ?? 'stop'
-    return {
-      type: 'response-end',
-      // A call the model was not allowed any more is nothing the caller could answer.
-      reason: final && reason === 'tool_calls' && step.callerCalls === 0 ? 'stop' : reason,
-      usage: this.#usageSoFar(),
-      ...(end?.nativeReason === undefined ? {} : { nativeReason: end.nativeReason }),
-      ...(end?.serviceTier === undefined ? {} : { serviceTier: end.serviceTier }),
-    }
-  }
-
-  /** Money and tokens of an answer that broke: what earlier turns used, and an estimate of the one that was being written. */
-  #broken(step: ToolStep | undefined, request: ModelRequest): void {
-    if (step !== undefined && step.end === undefined && step.chars > 0) this.#add(estimate(step, request))
-    if (this.#turns === 1 && step?.end === undefined) return
-    this.#call.trace.spent = this.#usageSoFar()
-    this.#call.trace.cost = this.#cost
-  }
-
-  #trace(): void {
-    if (this.#requested === 0 && this.#steps.length === 0) return
-    const { trace } = this.#call
-    trace.steps = [...(trace.steps ?? []), ...this.#steps]
-    const failed = this.#steps.filter(({ errorType }) => errorType !== undefined).length
-    const extras = this.#cost.extras ?? {}
-    const spent = Object.keys(this.#perTool).reduce((sum, tool) => sum + (extras[tool] ?? 0), 0)
-    trace.pipeline.push({
-      type: 'server_tools',
-      name: 'server_tools',
-      summary: `${this.#requested} ${this.#requested === 1 ? 'call' : 'calls'} in ${this.#turns} ${this.#turns === 1 ? 'turn' : 'turns'}${this.#stopped === undefined ? '' : `, stopped by ${this.#stopped}`}`,
-      data: {
-        turns: this.#turns,
-        tool_calls_requested: this.#requested,
-        tool_calls_executed: this.#executed,
-        tools: this.#perTool,
-        ...(failed === 0 ? {} : { tool_calls_failed: failed }),
-        ...(this.#stopped === undefined ? {} : { stopped_by: this.#stopped }),
-      },
-      cost_usd: spent,
-    })
-  }
-}
-
-const CHARS_PER_TOKEN = 4
-
-/** What a turn has probably used, when nobody says. */
-function estimate(step: ToolStep, request: ModelRequest): Usage {
-  return createUsage({ inputTokens: estimateRequest(request).inputTokens, outputTokens: Math.ceil(step.chars / CHARS_PER_TOKEN), estimated: true })
 }
 
 /** Functions a search has found join the end of the list: what stands before them stays cached. */
@@ -280,10 +202,10 @@ function reveal(tools: readonly Tool[], offer: Offer, finished: readonly Finishe
   return [...tools, ...found.map((tool) => ({ ...tool, defer_loading: undefined }))]
 }
 
-/** A forced server tool has been called: forcing it again would never end. */
-function relax(choice: ToolChoice | undefined, offer: Offer): ToolChoice | undefined {
-  if (choice === 'required') return 'auto'
-  if (typeof choice !== 'object') return choice
-  if (choice.type === 'function') return offer.byFunction.has(String((choice as { readonly name?: unknown }).name)) ? 'auto' : choice
-  return choice.type === 'allowed_tools' && (choice as { readonly mode?: unknown }).mode === 'required' ? { ...choice, mode: 'auto' } : choice
+const outputOf = ({ call: { callId }, result }: FinishedCall) => ({ type: 'function_call_output' as const, call_id: callId, output: result.output })
+
+/** The conversation with the results of calls that stood in it without one. */
+function fillIn(input: readonly InputItem[], finished: readonly FinishedCall[]): readonly InputItem[] {
+  const outputs = new Map(finished.map((each) => [each.call.callId, outputOf(each)]))
+  return input.map((item) => (item.type === 'function_call_output' ? (outputs.get(String(item['call_id'])) ?? item) : item))
 }

@@ -2,71 +2,12 @@ import { z } from 'zod'
 import type { Endpoint } from '../core/endpoint.ts'
 import { GatewayError } from '../core/error.ts'
 import type { ServerTool } from '../core/extension.ts'
-import { isFunctionTool, type FunctionTool, type JsonObject, type OtherTool, type Tool, type ToolChoice } from '../core/item.ts'
+import type { ToolSource } from '../core/tool-source.ts'
+import { isFunctionTool, type FunctionTool, type JsonObject, type OtherTool, type Tool } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
-
-/** One entry of the caller's `tools` that the gateway runs. */
-export interface OfferedTool {
-  readonly tool: ServerTool
-  readonly settings: unknown
-  /** As the caller spelled it. */
-  readonly type: string
-  /** Type of the items that stand for its calls, in the caller's spelling. */
-  readonly itemType: string
-  /** What the model calls it. */
-  readonly functionName: string
-  readonly instance: number
-  readonly tally: Map<string, number>
-  uses: number
-}
-
-/** The caller's tools as the model gets them. */
-export interface Offer {
-  readonly tools: readonly Tool[]
-  readonly byFunction: ReadonlyMap<string, OfferedTool>
-  /** Offered tools by the type of their items in a history. */
-  readonly byItem: ReadonlyMap<string, OfferedTool>
-  /** Types of items the provider answers with, and what the caller asked to see instead. */
-  readonly renamed: ReadonlyMap<string, string>
-  readonly choice: ToolChoice | undefined
-  /** Functions the model does not see before a search has found them. */
-  readonly deferred: readonly FunctionTool[]
-}
-
-/** The tools of the gateway, by every type callers may use. */
-export interface ToolBelt {
-  readonly find: (type: string) => ServerTool | undefined
-  readonly names: readonly string[]
-}
-
-const OWN_PREFIX = 'gateway:'
-const ALIAS_PREFIX = 'openrouter:'
-
-/** The name in `gateway:<name>`, in either spelling. */
-export function ownName(type: string): string | undefined {
-  if (type.startsWith(OWN_PREFIX)) return type.slice(OWN_PREFIX.length)
-  return type.startsWith(ALIAS_PREFIX) ? type.slice(ALIAS_PREFIX.length) : undefined
-}
-
-export function createToolBelt(tools: readonly ServerTool[]): ToolBelt {
-  const byName = new Map(tools.map((tool) => [tool.name, tool]))
-  const bySpelling = new Map(tools.flatMap((tool) => Object.keys(tool.spellings ?? {}).map((type) => [type, tool] as const)))
-  return {
-    find: (type) => {
-      const name = ownName(type)
-      return name === undefined ? bySpelling.get(type) : byName.get(name)
-    },
-    names: [...byName.keys()],
-  }
-}
-
-/** Whether a request names a tool the gateway runs: the only price of this room for calls that do not. */
-export function wantsTools(request: ModelRequest, belt: ToolBelt): boolean {
-  const { tools } = request
-  if (tools === undefined) return false
-  for (const { type } of tools) if (type !== 'function' && (ownName(type) !== undefined || belt.find(type) !== undefined)) return true
-  return false
-}
+import { ownName, type ToolBelt } from './tool-belt.ts'
+import type { Offer, OfferedTool, PendingSource } from './offered-tool.ts'
+import { checkDeferral, translateChoice } from './tool-choice.ts'
 
 export interface OfferOptions {
   readonly belt: ToolBelt
@@ -88,7 +29,20 @@ export function offerTools(request: ModelRequest, options: OfferOptions): Offer 
   const renamed = new Map<string, string>()
   const theirs = new Map<ServerTool, string>()
   const tools: Tool[] = []
+  const pending: PendingSource[] = []
+  const hostedSources = new Set<ToolSource>()
   for (const [index, entry] of entries.entries()) {
+    const source = entry.type === 'function' ? undefined : options.belt.source(entry.type)
+    if (source !== undefined) {
+      if (options.nested) continue
+      const opened = readSource(source, entry as OtherTool, index, request, options.endpoints)
+      if (opened.hosted === undefined) pending.push(opened.pending)
+      else {
+        tools.push(opened.hosted)
+        hostedSources.add(source)
+      }
+      continue
+    }
     const found = lookUp(entry, index, options)
     if (found === undefined) {
       tools.push(entry)
@@ -97,7 +51,7 @@ export function offerTools(request: ModelRequest, options: OfferOptions): Offer 
     const { tool } = found
     if (tool.agent === true && options.nested) continue
     const settings = readSettings(tool, entry as OtherTool, index)
-    const hosted = hostedBy(tool, settings, entry, options.endpoints)
+    const hosted = hostedBy(tool, settings, entry, entries, options.endpoints)
     if (hosted !== undefined) {
       tools.push(hosted.tool)
       theirs.set(tool, hosted.tool.type)
@@ -118,14 +72,35 @@ export function offerTools(request: ModelRequest, options: OfferOptions): Offer 
   const deferred = deferring ? tools.filter((tool): tool is FunctionTool => isFunctionTool(tool) && tool.defer_loading === true) : []
   const visible = tools.filter((tool) => !(deferred as readonly Tool[]).includes(tool))
   if (deferred.length > 0) checkDeferral(request.tool_choice)
+  const choose: Offer['choose'] = (functions) =>
+    translateChoice(request.tool_choice, { byFunction: functions, theirs, hostedSources, belt: options.belt })
   return {
     tools: visible,
     byFunction,
     byItem,
     renamed,
-    choice: translateChoice(request.tool_choice, { byFunction, theirs, belt: options.belt }),
+    choice: choose(byFunction),
+    choose,
     deferred,
+    pending,
+    hostedSources,
   }
+}
+
+function readSource(
+  source: ToolSource,
+  entry: OtherTool,
+  index: number,
+  request: ModelRequest,
+  endpoints: readonly Endpoint[],
+): { readonly hosted: OtherTool; readonly pending?: never } | { readonly hosted?: never; readonly pending: PendingSource } {
+  const settings = parseSettings(source, source.read?.(entry) ?? entry['parameters'] ?? {}, `tools[${index}]`)
+  const wanted = source.hosted?.(settings, entry)
+  const others = (request.tools ?? []).filter((other) => other !== entry)
+  if (wanted !== undefined && isHosted(wanted.tool, others, endpoints, !wanted.only)) return { hosted: wanted.tool }
+  const siblings = (request.tools ?? []).filter((other): other is OtherTool => other.type === source.type || ownName(other.type) === source.name)
+  checked(index, () => source.check(settings, { request, siblings, instance: siblings.indexOf(entry) }))
+  return { pending: { source, settings, type: entry.type } }
 }
 
 function lookUp(entry: Tool, index: number, { belt }: OfferOptions): { readonly tool: ServerTool } | undefined {
@@ -141,10 +116,14 @@ function lookUp(entry: Tool, index: number, { belt }: OfferOptions): { readonly 
 
 function readSettings(tool: ServerTool, entry: OtherTool, index: number): unknown {
   const given = ownName(entry.type) === undefined ? (tool.readNative?.(entry) ?? {}) : (entry['parameters'] ?? {})
-  const read = tool.settings.safeParse(given)
+  return parseSettings(tool, given, `tools[${index}].parameters`)
+}
+
+function parseSettings({ settings }: Pick<ServerTool, 'settings'>, given: unknown, at: string): unknown {
+  const read = settings.safeParse(given)
   if (read.success) return read.data
   const issue = read.error.issues[0]
-  const path = [`tools[${index}]`, 'parameters', ...(issue?.path ?? []).map(String)].join('.')
+  const path = [at, ...(issue?.path ?? []).map(String)].join('.')
   throw new GatewayError('invalid_request', `${path}: ${issue?.message ?? 'is not valid'}`, { path })
 }
 
@@ -153,14 +132,32 @@ function hostedBy(
   tool: ServerTool,
   settings: unknown,
   entry: Tool,
+  entries: readonly Tool[],
   endpoints: readonly Endpoint[],
 ): { readonly tool: OtherTool; readonly itemType: string | undefined } | undefined {
   const wanted = tool.hosted?.(settings)
   if (wanted === undefined || endpoints.length === 0) return undefined
-  const hosts = ({ connection }: Endpoint): boolean => connection.dialect.hosts?.(wanted.type, connection.options) === true
-  const able = tool.available?.(settings) !== false
-  if (!(able ? endpoints.every(hosts) : endpoints.some(hosts))) return undefined
+  const others = entries.filter((other) => other !== entry)
+  if (!isHosted(wanted, others, endpoints, tool.available?.(settings) !== false)) return undefined
   return { tool: ownName(entry.type) === undefined ? (entry as OtherTool) : wanted, itemType: tool.spellings?.[wanted.type] }
+}
+
+/** Whether the endpoints run it: all of them where the gateway is able to, too; else some. */
+function isHosted(wanted: OtherTool, others: readonly Tool[], endpoints: readonly Endpoint[], able: boolean): boolean {
+  if (endpoints.length === 0) return false
+  const hosts = ({ connection: { dialect, options }, upstreamModel }: Endpoint): boolean =>
+    dialect.hosts?.(wanted, others, { options, upstreamModel }) === true
+  return able ? endpoints.every(hosts) : endpoints.some(hosts)
+}
+
+/** Faults of an entry name it. */
+function checked(index: number, check: () => void): void {
+  try {
+    check()
+  } catch (error) {
+    if (error instanceof GatewayError) throw error.with({ path: `tools[${index}]` })
+    throw error
+  }
 }
 
 interface OfferScene {
@@ -172,18 +169,16 @@ interface OfferScene {
 function offer(tool: ServerTool, settings: unknown, entry: OtherTool, index: number, scene: OfferScene): OfferedTool {
   const siblings = (scene.request.tools ?? []).filter((other): other is OtherTool => other === entry || sameTool(other.type, entry.type, tool))
   const instance = siblings.indexOf(entry)
-  try {
-    tool.check?.(settings, { request: scene.request, siblings, instance })
-  } catch (error) {
-    if (error instanceof GatewayError) throw error.with({ path: `tools[${index}]` })
-    throw error
-  }
-  const base = tool.present?.(settings).name ?? tool.name
-  const isFree = (name: string): boolean => !scene.taken.has(name) && !scene.byFunction.has(name)
-  let functionName = base
-  // The caller's functions keep their names.
-  for (let n = 0; !isFree(functionName); n++) functionName = n === 0 ? `gateway_${base}` : `gateway_${base}_${n + 1}`
+  checked(index, () => tool.check?.(settings, { request: scene.request, siblings, instance }))
+  const functionName = freeName(tool.present?.(settings).name ?? tool.name, (name) => !scene.taken.has(name) && !scene.byFunction.has(name))
   return { tool, settings, type: entry.type, itemType: tool.spellings?.[entry.type] ?? entry.type, functionName, instance, tally: new Map(), uses: 0 }
+}
+
+/** The caller's functions keep their names; others give way. */
+export function freeName(base: string, isFree: (name: string) => boolean): string {
+  let name = base
+  for (let n = 0; !isFree(name); n++) name = n === 0 ? `gateway_${base}` : `gateway_${base}_${n + 1}`
+  return name
 }
 
 const sameTool = (a: string, b: string, tool: ServerTool): boolean => a === b || (ownName(a) === tool.name && ownName(b) === tool.name)
@@ -191,6 +186,7 @@ const sameTool = (a: string, b: string, tool: ServerTool): boolean => a === b ||
 const schemas = new WeakMap<ServerTool, JsonObject>()
 
 function schemaOf(tool: ServerTool): JsonObject {
+  if (tool.schema !== undefined) return tool.schema
   let schema = schemas.get(tool)
   if (schema === undefined) {
     const { $schema: _, ...rest } = z.toJSONSchema(tool.parameters, { io: 'input', unrepresentable: 'any' }) as JsonObject
@@ -200,7 +196,7 @@ function schemaOf(tool: ServerTool): JsonObject {
   return schema
 }
 
-function functionFor({ tool, settings, functionName }: OfferedTool): FunctionTool {
+export function functionFor({ tool, settings, functionName }: OfferedTool): FunctionTool {
   return {
     type: 'function',
     name: functionName,
@@ -208,38 +204,4 @@ function functionFor({ tool, settings, functionName }: OfferedTool): FunctionToo
     parameters: schemaOf(tool),
     strict: false,
   }
-}
-
-function checkDeferral(choice: ToolChoice | undefined): void {
-  if (choice === undefined || choice === 'auto' || (typeof choice === 'object' && choice.type === 'allowed_tools')) return
-  throw new GatewayError(
-    'invalid_request',
-    'tool_choice contradicts deferred tools, which become callable one by one: leave it out, or name what is callable at once as "allowed_tools"',
-    { path: 'tool_choice' },
-  )
-}
-
-interface ChoiceScene {
-  readonly byFunction: ReadonlyMap<string, OfferedTool>
-  /** Type of the provider's own tool, by the tool it stands for. */
-  readonly theirs: ReadonlyMap<ServerTool, string>
-  readonly belt: ToolBelt
-}
-
-/** Choices of server tools as choices of what stands for them: a function, or the provider's own tool. */
-function translateChoice(choice: ToolChoice | undefined, { byFunction, theirs, belt }: ChoiceScene): ToolChoice | undefined {
-  if (choice === undefined || typeof choice === 'string') return choice
-  const find = (type: unknown): { readonly type: string; readonly name?: string } | undefined => {
-    const tool = typeof type !== 'string' || type === 'function' || type === 'allowed_tools' ? undefined : belt.find(type)
-    if (tool === undefined) return undefined
-    const hosted = theirs.get(tool)
-    if (hosted !== undefined) return { type: hosted }
-    const name = [...byFunction.values()].find((offered) => offered.tool === tool)?.functionName
-    return name === undefined ? undefined : { type: 'function', name }
-  }
-  if (choice.type === 'allowed_tools' && 'tools' in choice && Array.isArray(choice.tools)) {
-    const tools = (choice.tools as readonly JsonObject[]).map((entry) => find(entry['type']) ?? entry)
-    return { ...choice, tools }
-  }
-  return find(choice.type) ?? choice
 }

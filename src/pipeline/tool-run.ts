@@ -6,8 +6,9 @@ import type { GenerationStep } from '../core/generation.ts'
 import type { FunctionTool, InputItem, JsonObject, OutputItem } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
 import type { IdSource } from '../lib/id.ts'
-import type { OfferedTool } from './tool-offer.ts'
+import type { OfferedTool } from './offered-tool.ts'
 import type { PendingCall } from './tool-step.ts'
+import { TimeLimit } from './time-limit.ts'
 
 /** One call of a server tool, done. */
 export interface FinishedCall {
@@ -113,29 +114,40 @@ class EventQueue {
   }
 }
 
-const TOOL_ID_PREFIXES: { readonly [itemType: string]: string } = { web_search_call: 'ws_', image_generation_call: 'ig_', apply_patch_call: 'apc_' }
+const ID_PREFIXES: { readonly [itemType: string]: string } = {
+  web_search_call: 'ws_',
+  image_generation_call: 'ig_',
+  apply_patch_call: 'apc_',
+  mcp_call: 'mcp_',
+  mcp_approval_request: 'mcpr_',
+}
 
 async function runOne(pending: PendingCall, index: number, scene: RunScene, queue: EventQueue, stop: AbortSignal): Promise<FinishedCall> {
   const { offered } = pending
   const { tool } = offered
   const key = `tool/${scene.step}/${index}`
-  const id = `${TOOL_ID_PREFIXES[offered.itemType] ?? 'st_'}${scene.newId(24)}`
+  const newId = (itemType: string): string => `${ID_PREFIXES[itemType] ?? 'st_'}${scene.newId(24)}`
+  const id = newId(offered.itemType)
   const refused = index >= scene.budget
   if (!refused) offered.uses++
   const limit = new TimeLimit(stop, Math.min(tool.timeoutMs ?? DEFAULT_TIMEOUT_MS, Math.max(1, scene.timeLeftMs)))
   let open = true
+  const early: ModelEvent[] = []
+  let tell = (event: ModelEvent): void => void early.push(event)
   const context: ToolContext = {
     settings: offered.settings,
     call: scene.call,
     signal: limit.signal,
     callId: pending.callId,
+    rawArguments: pending.arguments,
+    ...(pending.grant === undefined ? {} : { grant: pending.grant }),
     transcript: scene.transcript,
     instance: offered.instance,
     uses: offered.uses,
     tally: offered.tally,
     deferred: scene.deferred,
     emit: (name, fields) => {
-      if (open && !isForeign(name, offered)) queue.push({ type: 'item-event', key, name, ...(fields === undefined ? {} : { fields }) })
+      if (open && !isForeign(name, offered)) tell({ type: 'item-event', key, name, ...(fields === undefined ? {} : { fields }) })
     },
     ask: (request, options = {}) => scene.ask(request, limit.signal, options),
   }
@@ -144,6 +156,8 @@ async function runOne(pending: PendingCall, index: number, scene: RunScene, queu
   const start = (fields: JsonObject): void =>
     queue.push({ type: 'item-start', key, id, item: { type: offered.itemType, status: 'in_progress', ...fields } as OutputItem })
   if (shown !== undefined) start(shown)
+  for (const event of early) queue.push(event)
+  tell = (event) => queue.push(event)
   const startedAt = scene.call.clock.now()
   const begun = scene.call.clock.monotonic()
   const step: { -readonly [K in keyof GenerationStep]: GenerationStep[K] } = { kind: 'tool', name: tool.name, itemId: id, startedAt, durationMs: 0 }
@@ -154,22 +168,26 @@ async function runOne(pending: PendingCall, index: number, scene: RunScene, queu
   } catch (error) {
     result = failureOf(error, limit)
   } finally {
-    open = false
     limit.end()
   }
+  const ended = tool.end?.(result, context)
+  open = false
   step.durationMs = scene.call.clock.monotonic() - begun
   if (result.error !== undefined) {
     step.errorType = result.error.type
     step.errorMessage = result.error.message
   }
   if (result.handBack !== undefined) {
-    queue.push({ type: 'item-start', key, id, item: result.handBack })
-    queue.push({ type: 'item-end', key, item: { status: 'completed' } })
+    const { handBack } = result
+    step.itemId = newId(handBack.type)
+    queue.push({ type: 'item-start', key, id: step.itemId, item: handBack })
+    queue.push({ type: 'item-end', key })
   } else if (shown !== undefined) {
     const status = result.error === undefined ? 'completed' : tool.failable === true ? 'failed' : failedStatus(offered.itemType)
-    queue.push({ type: 'item-end', key, item: { ...result.item, status } })
+    queue.push({ type: 'item-end', key, item: { ...result.item, ...ended, status } })
   }
-  return { call: pending, result: bounded(result), executed: !refused }
+  if (result.held === true) scene.steps.splice(scene.steps.indexOf(step), 1)
+  return { call: pending, result: bounded(result), executed: !refused && result.held !== true }
 }
 
 /** An event of the item a vendor's own spelling would have had, where the caller gets another. */
@@ -209,45 +227,4 @@ function bounded(result: ToolResult): ToolResult {
   const { output } = result
   if (typeof output !== 'string' || output.length <= MAX_OUTPUT_CHARS) return result
   return { ...result, output: `${output.slice(0, MAX_OUTPUT_CHARS)}\n[cut]` }
-}
-
-/** A signal that fires with another one or after a time, and a race against it for tools that do not listen. */
-class TimeLimit {
-  expired = false
-  readonly #controller = new AbortController()
-  readonly #parent: AbortSignal
-  readonly #timer: NodeJS.Timeout
-  readonly #onParent = (): void => this.#controller.abort(this.#parent.reason)
-
-  constructor(parent: AbortSignal, ms: number) {
-    this.#parent = parent
-    this.#timer = setTimeout(() => {
-      this.expired = true
-      this.#controller.abort(new Error('time is over'))
-    }, ms)
-    parent.addEventListener('abort', this.#onParent)
-    if (parent.aborted) this.#onParent()
-  }
-  get signal(): AbortSignal {
-    return this.#controller.signal
-  }
-  async race<T>(work: Promise<T>): Promise<T> {
-    const { signal } = this
-    let onAbort: (() => void) | undefined
-    const aborted = new Promise<never>((_resolve, reject) => {
-      onAbort = () => reject(signal.reason as Error)
-      if (signal.aborted) onAbort()
-      else signal.addEventListener('abort', onAbort)
-    })
-    try {
-      return await Promise.race([work, aborted])
-    } finally {
-      if (onAbort !== undefined) signal.removeEventListener('abort', onAbort)
-      work.catch(() => undefined)
-    }
-  }
-  end(): void {
-    clearTimeout(this.#timer)
-    this.#parent.removeEventListener('abort', this.#onParent)
-  }
 }

@@ -3,7 +3,7 @@ import type { InputItem, JsonObject, OtherItem } from '../core/item.ts'
 import type { Usage } from '../core/usage.ts'
 import { AnswerFold, wholeText } from './answer-fold.ts'
 import type { SourceBook } from './tool-citations.ts'
-import type { Offer, OfferedTool } from './tool-offer.ts'
+import type { Offer, OfferedTool } from './offered-tool.ts'
 
 /** A call of a server tool as the model made it. */
 export interface PendingCall {
@@ -15,6 +15,8 @@ export interface PendingCall {
   arguments: string
   /** The answer ended before the arguments did. */
   cut: boolean
+  /** Id by which the caller has agreed to it. */
+  readonly grant?: string
 }
 
 interface StepEnd {

@@ -1,6 +1,6 @@
 import type { FinishReason } from '../core/event.ts'
 import type { ModelRequest } from '../core/request.ts'
-import { ownName } from './tool-offer.ts'
+import { ownName } from './tool-belt.ts'
 
 /** Where a loop stands after the tools of a turn have run. */
 export interface LoopState {

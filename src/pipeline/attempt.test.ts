@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest'
+import type { AttemptRecord, Call } from '../core/call.ts'
+import type { Decoder, Dialect } from '../core/dialect.ts'
+import { systemClock } from '../lib/clock.ts'
+import type { Exchange } from '../lib/http-client.ts'
+import { testConnection, testEndpoint } from '../testing/endpoints.ts'
+import { runAttempt, type AttemptDependencies, type AttemptInput } from './attempt.ts'
+
+const LIMITS = { connect: 1_000, firstToken: 60_000, idle: 60_000, longestIdle: 60_000, total: 60_000 } as AttemptInput['limits']
+
+/** A decoder that hears everything and never says a word. */
+const deaf: Decoder = {
+  finished: false,
+  push: () => undefined,
+  body: () => undefined,
+  end: () => undefined,
+}
+
+/** An upstream that sends the same chunk for ever. */
+function endless(chunk: Buffer, maxStreamBytes: number): { readonly run: () => Promise<void>; readonly seen: { reads: number; cancelled: boolean } } {
+  const seen = { reads: 0, cancelled: false }
+  const exchange: Exchange = {
+    head: Promise.resolve({ status: 200, headers: { 'content-type': 'text/event-stream' } }),
+    async read() {
+      seen.reads++
+      return [chunk]
+    },
+    cancel: () => void (seen.cancelled = true),
+    ended: false,
+  }
+  const connection = testConnection('acme')
+  const dialect: Dialect = {
+    ...connection.dialect,
+    encodeRequest: () => ({ method: 'POST', path: '/x', headers: {}, body: '{}', dropped: [] }),
+    decoder: () => deaf,
+  }
+  const endpoint = testEndpoint({ connection: { ...connection, dialect } })
+  const record: AttemptRecord = { endpoint, status: 0, startedAt: 0 }
+  const deps = {
+    http: { send: () => exchange, close: async () => undefined },
+    clock: systemClock,
+    userAgent: 'test',
+    maxStreamBytes,
+  } as unknown as AttemptDependencies
+  const call = { signal: new AbortController().signal } as Call
+  return {
+    seen,
+    async run() {
+      for await (const _ of runAttempt(deps, { call, request: { input: [] }, endpoint, credential: undefined, limits: LIMITS, record }));
+    },
+  }
+}
+
+describe('a stream without end', () => {
+  it.each([
+    ['frames nobody understands', `data: {"x":"${'y'.repeat(900)}"}\n\n`],
+    ['comments', `: ${'y'.repeat(900)}\n`],
+  ])('of %s is given up at the bound, and released', async (_name, frame) => {
+    const { run, seen } = endless(Buffer.from(frame), 100_000)
+    await expect(run()).rejects.toMatchObject({ errorType: 'provider_unavailable', message: "The provider's answer is larger than 100000 bytes" })
+    expect(seen.reads).toBeLessThanOrEqual(Math.ceil(100_000 / frame.length) + 1)
+    expect(seen.cancelled).toBe(true)
+  })
+})

@@ -1,0 +1,117 @@
+import type { Adaptation, Call, Owner, StreamFailure } from '../core/call.ts'
+import type { Catalog, Pricing } from '../core/endpoint.ts'
+import type { Cost } from '../core/generation.ts'
+import type { Credential } from '../core/provider.ts'
+import type { ModelRequest } from '../core/request.ts'
+import type { Usage } from '../core/usage.ts'
+import type { Try } from '../router/failover.ts'
+import type { Health } from '../router/health.ts'
+import { modelNames, planRoute, type Plan, type PlannedAttempt, type RoutingDefaults } from '../router/plan.ts'
+import type { Sticky, StickySession } from '../router/sticky.ts'
+import { resolveModel } from '../router/variants.ts'
+import type { OwnCredentials } from './own-credentials.ts'
+import { Continuation } from './stream-failure.ts'
+
+/** What a call is planned with. */
+export interface PlanningOptions {
+  /** The current snapshot; replaced as a whole on reload. */
+  readonly catalog: () => Catalog
+  /** What workspace and configuration add to a request. */
+  readonly defaults: (owner: Owner) => RoutingDefaults
+  /** For calls that do not say. Default `fail`. */
+  readonly streamFailure?: () => StreamFailure
+  /** Money of a usage at an endpoint's prices: an answer of several endpoints is paid to each. */
+  readonly costOf: (usage: Usage, pricing: Pricing) => Cost
+  readonly health: Health
+  readonly sticky: Sticky
+  /** What is done for endpoints that cannot take a request as it is, for calls that do not say. */
+  readonly adaptation?: () => Adaptation | undefined
+  /** The caller's own provider keys; undefined when there are none. */
+  readonly ownCredentials?: (call: Call) => OwnCredentials | undefined
+}
+
+/** What one call accumulates while it is being tried. */
+export interface Route {
+  readonly plan: Plan
+  readonly session: StickySession | undefined
+  readonly tries: Try[]
+  readonly own: OwnCredentials | undefined
+  readonly adaptation: Adaptation | undefined
+  /** Credentials used so far, by provider; own keys apart. */
+  readonly used: Map<string, Set<string>>
+  request: ModelRequest
+  strippedReasoning: boolean
+  /** Endpoints that found the prompt too long and get a shorter one. */
+  readonly tooLong: Set<string>
+  beginBy: number | undefined
+  readonly buffers: boolean
+  /** For callers who opted into continuation. */
+  readonly continuation: Continuation | undefined
+}
+
+/** Plans the call; throws what the caller is told when no endpoint may serve it. */
+export async function planCall(options: PlanningOptions, call: Call): Promise<Route> {
+  const { request } = call
+  const defaults = options.defaults(call.owner)
+  const catalog = options.catalog()
+  const session = defaults.sticky === false ? undefined : options.sticky.open(call.owner.workspaceId, request, call.sessionId)
+  if (session !== undefined) {
+    await loadPins(options, catalog, session, call)
+  }
+  const own = options.ownCredentials?.(call)
+  const adaptation = call.adaptation ?? options.adaptation?.()
+  const planned = planRoute({
+    request,
+    catalog,
+    health: options.health.view(),
+    random: call.random,
+    now: call.clock.now(),
+    defaults,
+    ...(session === undefined ? {} : { session }),
+    ...(own === undefined ? {} : { ownKeys: own.use }),
+    ...(call.admits === undefined ? {} : { admits: call.admits }),
+    ...(adaptation === undefined ? {} : { adaptation }),
+    ...(call.strategy === undefined ? {} : { strategy: call.strategy }),
+  })
+  call.trace.strategy = planned.strategy
+  call.trace.candidates = planned.candidates
+  call.trace.rejected = planned.rejected
+  Object.assign(call.trace.params, planned.params)
+  if (planned.error !== undefined) throw planned.error
+  const mode = call.streamFailure ?? options.streamFailure?.() ?? 'fail'
+  return {
+    plan: preferring(planned, call.preferredEndpoint),
+    session,
+    own,
+    adaptation,
+    tries: [],
+    used: new Map(),
+    request,
+    strippedReasoning: false,
+    tooLong: new Set(),
+    beginBy: undefined,
+    buffers: mode === 'buffer',
+    continuation: mode === 'continue' ? new Continuation(options.costOf) : undefined,
+  }
+}
+
+/** The plan with the endpoint that served the step before in front, if it is still among the attempts. */
+function preferring(plan: Plan, endpointId: string | undefined): Plan {
+  const index = endpointId === undefined ? -1 : plan.attempts.findIndex(({ endpoint }) => endpoint.id === endpointId)
+  if (index <= 0) return plan
+  return { ...plan, attempts: [plan.attempts[index]!, ...plan.attempts.slice(0, index), ...plan.attempts.slice(index + 1)] }
+}
+
+/** Only a shared pin store makes this wait. */
+async function loadPins(options: PlanningOptions, catalog: Catalog, session: StickySession, call: Call): Promise<void> {
+  if (!options.sticky.shared) return
+  const models = modelNames(call.request, options.defaults(call.owner)).flatMap((name) => resolveModel(name, catalog)?.model.slug ?? [])
+  await options.sticky.load(session, models)
+}
+
+/** Own keys of a caller are counted apart from the operator's. */
+export const usedKey = ({ endpoint, isByok }: PlannedAttempt): string =>
+  isByok ? `own ${endpoint.connection.provider}` : endpoint.connection.provider
+
+export const ownOf = (route: Route, { endpoint, isByok }: PlannedAttempt): readonly Credential[] | undefined =>
+  isByok ? route.own?.of(endpoint) : undefined

@@ -1,0 +1,151 @@
+import type { Call, Handler, Layer, Owner } from '../core/call.ts'
+import type { Catalog, Endpoint } from '../core/endpoint.ts'
+import { GatewayError } from '../core/error.ts'
+import type { PipelineStage } from '../core/generation.ts'
+import type { AppliedGuardrail, FilterAction, Guardrails } from '../core/guardrail.ts'
+import type { ModelRequest } from '../core/request.ts'
+import { modelNames, type RoutingDefaults } from '../router/plan.ts'
+import { resolveModel } from '../router/variants.ts'
+import { compileFilters, type ContentFilter } from './guardrails/content-filters.ts'
+import { compileEndpointRule, type EndpointRule } from './guardrails/endpoint-rules.ts'
+import { collectTexts, replaceTexts, type TextSlot } from './guardrails/request-texts.ts'
+import { redactText, scanTexts, type Hit } from './guardrails/scan-texts.ts'
+
+export interface GuardrailOptions {
+  /** Absent: nobody has any. */
+  readonly guardrails?: Guardrails
+  readonly catalog: () => Catalog
+  readonly defaults: (owner: Owner) => RoutingDefaults
+}
+
+interface Compiled {
+  readonly filters: readonly ContentFilter[]
+  readonly endpointRule: EndpointRule | undefined
+}
+
+const DONE: { readonly [A in FilterAction]: string } = { flag: 'flagged', redact: 'redacted', block: 'blocked' }
+/** Phrases quoted to the caller, and how much of each. */
+const MAX_QUOTED = 20
+const MAX_QUOTE = 120
+
+/**
+ * Between limits and plugins: what the operator wants of requests. Callers under no guardrail pay one lookup. Throws GatewayError
+ * `permission_denied`; what was found stands in the trace, never in the clear.
+ */
+export function guardrailLayer({ guardrails, catalog, defaults }: GuardrailOptions): Layer {
+  const compiled = new WeakMap<readonly AppliedGuardrail[], Compiled>()
+  const compile = (applied: readonly AppliedGuardrail[]): Compiled => {
+    let known = compiled.get(applied)
+    if (known === undefined) {
+      known = { filters: compileFilters(applied), endpointRule: compileEndpointRule(applied) }
+      compiled.set(applied, known)
+    }
+    return known
+  }
+  return (next) => (call) => {
+    const applied = guardrails?.of(call.owner)
+    if (applied === undefined) return next(call)
+    const { filters, endpointRule } = compile(applied)
+    const endpoints = (): readonly Endpoint[] => endpointsOf(modelNames(call.request, defaults(call.owner)), catalog())
+    if (endpointRule !== undefined) checkModels(call, endpointRule, endpoints())
+    const guarded: Call = endpointRule === undefined ? call : { ...call, admits: endpointRule }
+    return filters.length === 0 ? next(guarded) : filtered(next, guarded, filters, endpoints)
+  }
+}
+
+const endpointsOf = (names: readonly string[], catalog: Catalog): readonly Endpoint[] =>
+  names.flatMap((name) => resolveModel(name, catalog)?.model.endpoints ?? [])
+
+/** Before anything costs money: a call all of whose models are forbidden is refused here, the others when they are planned. */
+function checkModels(call: Call, rule: EndpointRule, endpoints: readonly Endpoint[]): void {
+  const reasons = new Set<string>()
+  for (const endpoint of endpoints) {
+    const reason = rule(endpoint)
+    if (reason === undefined) return
+    reasons.add(reason)
+  }
+  const [reason] = reasons
+  if (reason === undefined) return
+  call.trace.candidates = endpoints
+  throw refuse(`No endpoint may serve "${call.requestedModel}": ${[...reasons].slice(0, 3).join('; ')}`, { reason: 'guardrail' })
+}
+
+async function* filtered(next: Handler, call: Call, filters: readonly ContentFilter[], endpoints: () => readonly Endpoint[]): ReturnType<Handler> {
+  const slots = collectTexts(call.request)
+  const hits = await scanTexts(slots, filters, () => rest(call.signal))
+  if (hits.length === 0) {
+    yield* next(call)
+    return
+  }
+  call.trace.pipeline.push(...stagesOf(hits, slots))
+  const changing = hits.filter(({ filter }) => filter.action !== 'flag')
+  const request = redacted(call.request, slots, changing)
+  // Records and destinations keep what is left, of refused requests, too.
+  if (request !== call.request) call.trace.keptRequest = request
+  const blocking = hits.filter(({ filter }) => filter.action === 'block')
+  if (blocking.length > 0) {
+    call.trace.candidates = endpoints()
+    throw blocked(blocking, slots)
+  }
+  yield* next(request === call.request ? call : { ...call, request })
+}
+
+/** Lets others have their turn, unless nobody waits for this call any more. */
+async function rest(signal: AbortSignal): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve))
+  signal.throwIfAborted()
+}
+
+function redacted(request: ModelRequest, slots: readonly TextSlot[], hits: readonly Hit[]): ModelRequest {
+  if (hits.length === 0) return request
+  const bySlot = Map.groupBy(hits, ({ slot }) => slot)
+  const texts = new Map([...bySlot].map(([slot, own]) => [slot, redactText(slots[slot]!.text, own)]))
+  return replaceTexts(request, texts)
+}
+
+function blocked(hits: readonly Hit[], slots: readonly TextSlot[]): GatewayError {
+  const content = hits.find(({ filter }) => filter.kind === 'content')
+  const { guardrail } = (content ?? hits[0]!).filter
+  const about = { reason: 'guardrail', guardrail_id: guardrail.id, guardrail_scope: guardrail.scope }
+  if (content !== undefined) return refuse(`Request blocked by content filter: ${content.filter.label}`, about)
+  return refuse('Request blocked: prompt injection patterns detected', { ...about, patterns: quotesOf(hits, slots) })
+}
+
+const refuse = (message: string, metadata: { readonly [key: string]: unknown }): GatewayError =>
+  new GatewayError('permission_denied', message, { failover: 'never', metadata })
+
+/** One stage for each guardrail and kind of filter that found something. */
+function stagesOf(hits: readonly Hit[], slots: readonly TextSlot[]): readonly PipelineStage[] {
+  const groups = Map.groupBy(hits, ({ filter: { guardrail, kind, action } }) => `${guardrail.id} ${kind} ${action}`)
+  return [...groups.values()].map((group): PipelineStage => {
+    const { guardrail, kind, action } = group[0]!.filter
+    const found = group.filter(({ continued }) => !continued)
+    const done = DONE[action]
+    const entities = [...new Set(found.map(({ filter }) => filter.entity))]
+    const names = [...new Set(found.flatMap(({ what }) => what ?? []))].slice(0, MAX_QUOTED)
+    const what = kind === 'injection' ? `prompt injection detected (${found.length} matched)` : `${entities.join(', ')} (${found.length} matched)`
+    return {
+      type: 'guardrail',
+      name: kind === 'injection' ? 'regex_pi_detection' : 'content-filter',
+      guardrail_id: guardrail.id,
+      guardrail_scope: guardrail.scope,
+      summary: `${done[0]!.toUpperCase()}${done.slice(1)}: ${what}`,
+      data: {
+        action: done,
+        flagged: true,
+        detected: true,
+        engines: ['regex'],
+        matched_entity_types: entities,
+        matches: found.length,
+        ...(names.length === 0 ? {} : { pattern_names: names }),
+        ...(kind === 'injection' ? { patterns: quotesOf(group, slots) } : {}),
+      },
+    }
+  })
+}
+
+/** Attacks are quoted; what is sensitive never is. */
+function quotesOf(hits: readonly Hit[], slots: readonly TextSlot[]): readonly string[] {
+  const quotes = hits.map(({ slot, start, end }) => slots[slot]!.text.slice(start, Math.min(end, start + MAX_QUOTE)))
+  return [...new Set(quotes)].slice(0, MAX_QUOTED)
+}

@@ -1,0 +1,107 @@
+import { FILTER_ACTIONS, type AppliedGuardrail, type BuiltinFilterEntry, type FilterAction, type PatternFilterEntry } from '../../core/guardrail.ts'
+import { compileLinearPattern, type LinearPattern } from '../../lib/linear-pattern.ts'
+import type { Detector } from './detector.ts'
+import { injectionDetector } from './injection.ts'
+import { SENSITIVE_KINDS } from './sensitive-text.ts'
+
+/** One thing that is looked for in every text, and what happens when it is there. */
+export interface ContentFilter {
+  readonly action: FilterAction
+  readonly kind: 'content' | 'injection'
+  /** What callers are told was found. */
+  readonly label: string
+  /** For machines. */
+  readonly entity: string
+  /** What stands in its place. */
+  readonly placeholder: string
+  readonly detector: Detector
+  readonly userOnly: boolean
+  readonly guardrail: Pick<AppliedGuardrail, 'id' | 'scope'>
+}
+
+const NO_LABEL = '[BLOCKED]'
+/** Matches of one pattern in one text. */
+const MAX_MATCHES = 10_000
+
+/** The filters of all guardrails of a call. Of several for one thing the strictest counts. */
+export function compileFilters(guardrails: readonly AppliedGuardrail[]): readonly ContentFilter[] {
+  const byThing = new Map<string, ContentFilter>()
+  const add = (thing: string, filter: ContentFilter): void => {
+    const other = byThing.get(thing)
+    const strict = other === undefined || strictness(filter) > strictness(other) ? filter : other
+    // Whoever looks at more messages decides where is looked.
+    byThing.set(thing, { ...strict, userOnly: filter.userOnly && (other?.userOnly ?? true) })
+  }
+  for (const guardrail of guardrails) {
+    for (const entry of guardrail.rules.content_filter_builtins ?? []) {
+      const filter = builtinFilter(entry, guardrail)
+      if (filter !== undefined) add(`builtin ${entry.slug}`, filter)
+    }
+    for (const entry of guardrail.rules.content_filters ?? []) {
+      const filter = patternFilter(entry, guardrail)
+      if (filter !== undefined) add(`pattern ${entry.pattern}`, filter)
+    }
+  }
+  return [...byThing.values()]
+}
+
+const strictness = ({ action }: ContentFilter): number => FILTER_ACTIONS.indexOf(action)
+
+function builtinFilter({ slug, action, label, scan_scope: scope }: BuiltinFilterEntry, guardrail: AppliedGuardrail): ContentFilter | undefined {
+  if (slug === 'regex-prompt-injection') {
+    return {
+      action,
+      kind: 'injection',
+      label: label ?? 'Prompt injection',
+      entity: 'PROMPT_INJECTION',
+      placeholder: '[PROMPT_INJECTION]',
+      detector: injectionDetector,
+      userOnly: scope !== 'all_messages',
+      guardrail,
+    }
+  }
+  const kind = SENSITIVE_KINDS[slug]
+  if (kind === undefined) return undefined
+  return {
+    action,
+    kind: 'content',
+    label: label ?? kind.label,
+    entity: kind.placeholder.slice(1, -1),
+    placeholder: kind.placeholder,
+    detector: kind,
+    userOnly: false,
+    guardrail,
+  }
+}
+
+/** Compiled once, whoever it applies to and whatever else changes. */
+const compiledEntries = new WeakMap<PatternFilterEntry, LinearPattern>()
+
+function compileEntry(entry: PatternFilterEntry): LinearPattern {
+  let compiled = compiledEntries.get(entry)
+  if (compiled === undefined) {
+    compiled = compileLinearPattern(entry.pattern)
+    compiledEntries.set(entry, compiled)
+  }
+  return compiled
+}
+
+/** A pattern was checked when it was written; one that cannot be read any more (a hand-edited row) is passed over. */
+function patternFilter(entry: PatternFilterEntry, guardrail: AppliedGuardrail): ContentFilter | undefined {
+  const { action, label } = entry
+  try {
+    const compiled = compileEntry(entry)
+    return {
+      action,
+      kind: 'content',
+      label: label ?? NO_LABEL,
+      entity: label ?? 'CUSTOM',
+      placeholder: '[REDACTED]',
+      detector: { find: (text) => compiled.find(text, MAX_MATCHES) },
+      userOnly: false,
+      guardrail,
+    }
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,55 @@
+import type { Span } from '../../lib/linear-pattern.ts'
+
+/** A part of a text that is another text in base64 or hexadecimal. */
+export interface EncodedRun extends Span {
+  readonly encoding: 'base64' | 'hex'
+  readonly decoded: string
+}
+
+const BASE64 = /[A-Za-z0-9+/_-]{12,}={0,2}/g
+const HEX = /(?<![0-9a-f])(?:[0-9a-f]{2}[ :,]?){7,}[0-9a-f]{2}/gi
+/** Characters of one run that are decoded: what hides instructions is short. */
+const MAX_RUN = 64 * 1024
+const MAX_RUNS = 500
+/** Encodings inside encodings. */
+const MAX_DEPTH = 2
+
+/** Runs of the text that decode to something a person could have written, however deep they were wrapped. */
+export function encodedRuns(text: string): readonly EncodedRun[] {
+  const runs: EncodedRun[] = []
+  const add = (pattern: RegExp, encoding: EncodedRun['encoding']): void => {
+    let seen = 0
+    for (const { 0: run, index } of text.matchAll(pattern)) {
+      if (++seen > MAX_RUNS) return
+      const decoded = unwrap(run, encoding, MAX_DEPTH)
+      if (decoded !== undefined) runs.push({ start: index, end: index + run.length, encoding, decoded })
+    }
+  }
+  add(HEX, 'hex')
+  add(BASE64, 'base64')
+  return runs
+}
+
+function unwrap(run: string, encoding: EncodedRun['encoding'], depth: number): string | undefined {
+  const text = readable(Buffer.from(encoding === 'hex' ? run.replaceAll(/[ :,]/g, '') : run.slice(0, MAX_RUN), encoding))
+  if (text === undefined || depth === 1) return text
+  const inner = text.trim()
+  for (const [pattern, kind] of [[/^(?:[0-9a-f]{2}[ :,]?){8,}$/i, 'hex'] as const, [/^[A-Za-z0-9+/_-]{12,}={0,2}$/, 'base64'] as const])
+    if (pattern.test(inner)) return unwrap(inner, kind, depth - 1) ?? text
+  return text
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true })
+// oxlint-disable-next-line no-control-regex -- control characters are what texts do not have
+const UNREADABLE = /[\u0000-\u0008\u000e-\u001f\u007f-\u009f]/
+
+/** The bytes as text; undefined for what is none: nearly every word decodes to some bytes. */
+function readable(bytes: Buffer): string | undefined {
+  if (bytes.length < 6) return undefined
+  try {
+    const text = decoder.decode(bytes)
+    return UNREADABLE.test(text) ? undefined : text
+  } catch {
+    return undefined
+  }
+}

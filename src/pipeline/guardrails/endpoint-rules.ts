@@ -1,0 +1,84 @@
+import type { Endpoint } from '../../core/endpoint.ts'
+import type { AppliedGuardrail, GuardrailRules } from '../../core/guardrail.ts'
+import { matchesWildcard } from '../../lib/wildcard.ts'
+
+/** Why an endpoint may not serve a call, as a clause; undefined: it may. */
+export type EndpointRule = (endpoint: Endpoint) => string | undefined
+
+/** What the guardrails of a call say of endpoints: all of them must agree. Undefined when they say nothing. */
+export function compileEndpointRule(guardrails: readonly AppliedGuardrail[]): EndpointRule | undefined {
+  const rules = guardrails.flatMap(({ name, rules: own }) => rulesOf(own).map((rule) => ({ name, rule })))
+  if (rules.length === 0) return undefined
+  return (endpoint) => {
+    for (const { name, rule } of rules) {
+      const reason = rule(endpoint)
+      if (reason !== undefined) return `the guardrail "${name}" ${reason}`
+    }
+    return undefined
+  }
+}
+
+function rulesOf(rules: GuardrailRules): readonly EndpointRule[] {
+  const { allowed_models: allowedModels, ignored_models: ignoredModels, allowed_providers: allowed, ignored_providers: ignored } = rules
+  const list: EndpointRule[] = []
+  if (allowedModels != null) list.push((endpoint) => (namesModel(allowedModels, endpoint) ? undefined : 'does not allow the model'))
+  if (ignoredModels != null) list.push((endpoint) => (namesModel(ignoredModels, endpoint) ? 'forbids the model' : undefined))
+  if (allowed != null) list.push((endpoint) => (namesProvider(allowed, endpoint) ? undefined : 'does not allow the provider'))
+  if (ignored != null) list.push((endpoint) => (namesProvider(ignored, endpoint) ? 'forbids the provider' : undefined))
+  const zdr = zdrRule(rules)
+  if (zdr !== undefined) list.push(zdr)
+  const training = trainingRule(rules)
+  if (training !== undefined) list.push(training)
+  return list
+}
+
+const namesModel = (patterns: readonly string[], { model, variant }: Endpoint): boolean =>
+  patterns.some((pattern) => matchesWildcard(pattern, model) || (variant !== undefined && matchesWildcard(pattern, `${model}:${variant}`)))
+
+/** By slug, tag or name, as in the preferences of a request. */
+function namesProvider(names: readonly string[], { provider, tag, providerName }: Endpoint): boolean {
+  const own = [provider, tag, providerName.toLowerCase()]
+  return names.some((name) => own.includes(name.toLowerCase()))
+}
+
+const ZDR_FIELD = /^enforce_zdr_(\w+)$/
+const OTHER = 'other'
+
+/** By author of the model, as the fields name them: `enforce_zdr_<author>` without dashes. */
+function zdrRule(rules: GuardrailRules): EndpointRule | undefined {
+  const fallback = rules.enforce_zdr ?? false
+  const groups = new Map<string, boolean>()
+  for (const [field, value] of Object.entries(rules)) {
+    const group = ZDR_FIELD.exec(field)?.[1]
+    if (group !== undefined && typeof value === 'boolean') groups.set(group, value)
+  }
+  const others = groups.get(OTHER) ?? fallback
+  if (!fallback && !others && ![...groups.values()].includes(true)) return undefined
+  return ({ model, policies }) => {
+    if (policies.zdr) return undefined
+    const author = model
+      .slice(0, model.indexOf('/'))
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9]/g, '')
+    const enforced = FRONTIER_FIELDS.has(author) ? (groups.get(author) ?? fallback) : others
+    return enforced ? 'wants endpoints that retain nothing' : undefined
+  }
+}
+
+/** Authors with a field of their own. */
+const FRONTIER_FIELDS: ReadonlySet<string> = new Set(
+  (['enforce_zdr_anthropic', 'enforce_zdr_google', 'enforce_zdr_openai', 'enforce_zdr_xai'] satisfies (keyof GuardrailRules)[]).map((field) =>
+    field.slice('enforce_zdr_'.length),
+  ),
+)
+
+function trainingRule(rules: GuardrailRules): EndpointRule | undefined {
+  const free = rules.enable_free_model_training === false || rules.enable_free_model_publication === false
+  const paid = rules.enable_paid_model_training === false
+  if (!free && !paid) return undefined
+  return ({ pricing, policies, variant }) => {
+    if (policies.dataCollection !== 'allow') return undefined
+    const isFree = variant === 'free' || (pricing.input === 0 && pricing.output === 0)
+    return (isFree ? free : paid) ? 'wants endpoints that collect no data' : undefined
+  }
+}

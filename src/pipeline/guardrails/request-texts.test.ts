@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest'
+import type { ModelRequest } from '../../core/request.ts'
+import { collectTexts, replaceTexts } from './request-texts.ts'
+
+const request: ModelRequest = {
+  model: 'acme/model',
+  instructions: 'instructions',
+  user: 'user-field',
+  metadata: { name: 'metadata-value' },
+  session_id: 'session',
+  reasoning: { effort: 'high' },
+  provider: { only: ['acme'] },
+  text: { format: { type: 'json_schema', name: 'schema-name', schema: { description: 'schema-text' } } },
+  tools: [
+    { type: 'function', name: 'tool-name', description: 'tool-text', parameters: { properties: { a: { description: 'parameter-text' } } } },
+    { type: 'mcp', server_label: 'label', server_url: 'https://example.com', authorization: 'secret', headers: { key: 'secret' } },
+  ],
+  input: [
+    { type: 'message', role: 'user', content: 'plain' },
+    {
+      type: 'message',
+      role: 'user',
+      content: [
+        { type: 'input_text', text: 'part-1' },
+        { type: 'input_text', text: 'part-2' },
+        { type: 'input_image', image_url: 'https://example.com/a.png' },
+        { type: 'input_text', text: 'part-3' },
+      ],
+    },
+    {
+      type: 'message',
+      role: 'assistant',
+      content: [
+        { type: 'output_text', text: 'answer' },
+        { type: 'refusal', refusal: 'refusal' },
+      ],
+    },
+    { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'thought' }], encrypted_content: 'blob' },
+    { type: 'function_call', call_id: 'call', name: 'tool-name', arguments: 'arguments' },
+    { type: 'function_call_output', call_id: 'call', output: [{ type: 'input_text', text: 'output' }] },
+    { type: 'custom_tool_call', call_id: 'c2', name: 'n', input: 'custom-input' },
+    { type: 'gateway:web_search', id: 'ws', action: { query: 'query', sources: [{ url: 'https://example.com/page' }] } },
+  ],
+}
+
+describe('the texts of a request', () => {
+  it('are all a model may read, and nothing that is no text', () => {
+    expect(collectTexts(request).map(({ text }) => text)).toEqual([
+      'instructions',
+      'user-field',
+      'metadata-value',
+      'schema-text',
+      'tool-text',
+      'parameter-text',
+      'plain',
+      'part-1',
+      'part-2',
+      'part-3',
+      'answer',
+      'refusal',
+      'thought',
+      'arguments',
+      'output',
+      'custom-input',
+      'query',
+      'https://example.com/page',
+    ])
+  })
+
+  it('say whether a user wrote them, and where parts of one message go on', () => {
+    const slots = collectTexts(request)
+    const of = (text: string) => slots.find((slot) => slot.text === text)
+    expect(['plain', 'part-1', 'answer', 'output', 'instructions'].map((text) => of(text)?.from)).toEqual(['user', 'user', 'other', 'other', 'other'])
+    expect(['part-1', 'part-2', 'part-3', 'refusal', 'plain'].map((text) => of(text)?.joins)).toEqual([false, true, false, true, false])
+  })
+
+  it('are exchanged by their place, and nothing else changes', () => {
+    const index = (text: string): number => collectTexts(request).findIndex((slot) => slot.text === text)
+    const changed = replaceTexts(request, new Map([index('part-2'), index('parameter-text'), index('arguments')].map((place) => [place, 'X'])))
+    expect(changed).toEqual(
+      JSON.parse(JSON.stringify(request).replace('part-2', 'X').replace('parameter-text', 'X').replace('"arguments":"arguments"', '"arguments":"X"')),
+    )
+    expect(changed.input[0]).toBe(request.input[0])
+    expect(replaceTexts(request, new Map())).toBe(request)
+  })
+
+  it('of reasoning are not exchanged: it is left out', () => {
+    const place = collectTexts(request).findIndex(({ text }) => text === 'thought')
+    const changed = replaceTexts(request, new Map([[place, 'X']]))
+    expect(changed.input.map(({ type }) => type)).toEqual(request.input.map(({ type }) => type).filter((type) => type !== 'reasoning'))
+  })
+
+  it('are found at any depth a request may have, and deeper ones stall nobody', () => {
+    let nested: unknown = 'bottom'
+    for (let i = 0; i < 200_000; i++) nested = [nested]
+    expect(collectTexts({ input: [{ type: 'x', nested }] })).toEqual([])
+  })
+})

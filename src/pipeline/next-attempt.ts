@@ -1,0 +1,80 @@
+import type { Call } from '../core/call.ts'
+import type { GatewayError } from '../core/error.ts'
+import type { ModelRequest } from '../core/request.ts'
+import { sleep } from '../lib/sleep.ts'
+import { finalError, nextStep } from '../router/failover.ts'
+import type { PlannedAttempt } from '../router/plan.ts'
+import { ownOf, usedKey, type Route } from './call-route.ts'
+import type { CredentialPools } from './credential-pool.ts'
+
+export interface NextAttemptOptions {
+  readonly retries: () => boolean
+  readonly pools: CredentialPools
+  /** The request without the reasoning items a provider refused to read. */
+  readonly withoutReasoning: (request: ModelRequest) => ModelRequest
+}
+
+/** What a broken answer means for the choice of the next endpoint: only one that can go on with it. */
+function resumption({ plan: { attempts }, continuation, request }: Route): {
+  readonly committed?: true
+  readonly resume?: true
+  readonly skip?: ReadonlySet<number>
+} {
+  if (continuation?.original === undefined) return {}
+  return { committed: true, resume: true, skip: new Set(attempts.flatMap(({ endpoint }, n) => (continuation.suits(endpoint, request) ? [] : [n]))) }
+}
+
+/** The provider could not read the reasoning of an earlier turn: once, the same endpoint is asked without it. */
+function stripReasoning(options: NextAttemptOptions, call: Call, route: Route, error: GatewayError): boolean {
+  if (error.details.metadata?.['strip_reasoning'] !== true || route.strippedReasoning) return false
+  route.strippedReasoning = true
+  route.request = options.withoutReasoning(route.request)
+  call.trace.params['reasoning_dropped'] = 'the provider could not read the encrypted reasoning of an earlier turn'
+  return true
+}
+
+/** The estimate said that the prompt fits and the provider says that it does not: once, the same endpoint gets a shorter one, where that may be. */
+async function shortens(
+  call: Call,
+  { adaptation, tooLong, continuation, request }: Route,
+  { endpoint }: PlannedAttempt,
+  error: GatewayError,
+): Promise<boolean> {
+  if (error.errorType !== 'context_length_exceeded' || continuation?.original !== undefined || tooLong.has(endpoint.id)) return false
+  if (adaptation === undefined || endpoint.contextLength > adaptation.shortensUpTo || !endpoint.outputModalities.has('text')) return false
+  tooLong.add(endpoint.id)
+  return (await adaptation.adapt(call, request, endpoint, true)) !== request
+}
+
+/** The credential of the last attempt, when the failure was about it. */
+function refusedCredential({ trace }: Call, error: GatewayError): string | undefined {
+  return error.details.credentialDead === true || error.errorType === 'rate_limit_exceeded' ? trace.attempts.at(-1)?.credentialId : undefined
+}
+
+/** Waits as the discipline asks and names the attempt to make next; throws the error the caller sees when there is none. */
+export async function nextAttempt(options: NextAttemptOptions, call: Call, route: Route, index: number, error: GatewayError): Promise<number> {
+  const { attempts } = route.plan
+  const attempt = attempts[index]!
+  const { connection } = attempt.endpoint
+  if (stripReasoning(options, call, route, error) || (await shortens(call, route, attempt, error))) return index
+  const used = route.used.get(usedKey(attempt))
+  const refused = refusedCredential(call, error)
+  if (refused !== undefined) used?.add(refused)
+  const resumed = resumption(route)
+  const step = nextStep({
+    ...resumed,
+    attempts,
+    tries: route.tries,
+    now: call.clock.now(),
+    random: call.random,
+    retries: options.retries(),
+    spareCredentials:
+      resumed.skip?.has(index) !== true && used !== undefined && options.pools.hasOther(connection, used, ownOf(route, attempt)) ? 1 : 0,
+    ...(route.beginBy === undefined ? {} : { beginBy: route.beginBy }),
+  })
+  if (step.kind === 'fail') throw route.continuation?.original ?? finalError(attempts, route.tries)
+  // Waiting out a rate limit on the only credential means using it again.
+  if (step.kind === 'retry' && !step.rotate && error.errorType === 'rate_limit_exceeded' && refused !== undefined) used?.delete(refused)
+  if (step.delayMs > 0) await sleep(step.delayMs, call.signal)
+  return step.kind === 'next' ? step.index : index
+}

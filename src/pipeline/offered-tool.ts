@@ -1,0 +1,46 @@
+import type { ServerTool } from '../core/extension.ts'
+import type { FunctionTool, JsonObject, Tool, ToolChoice } from '../core/item.ts'
+import type { ToolSource } from '../core/tool-source.ts'
+
+/** One entry of the caller's `tools` that the gateway runs. */
+export interface OfferedTool {
+  readonly tool: ServerTool
+  readonly settings: unknown
+  /** As the caller spelled it. */
+  readonly type: string
+  /** Type of the items that stand for its calls, in the caller's spelling. */
+  readonly itemType: string
+  /** What the model calls it. */
+  readonly functionName: string
+  readonly instance: number
+  readonly tally: Map<string, number>
+  uses: number
+  /** What `tool_choice` may say of it, where its type is not enough. */
+  readonly choice?: JsonObject
+}
+
+/** One entry of the caller's `tools` whose functions are not known yet. */
+export interface PendingSource {
+  readonly source: ToolSource
+  readonly settings: unknown
+  readonly type: string
+}
+
+/** The caller's tools as the model gets them. */
+export interface Offer {
+  readonly tools: readonly Tool[]
+  readonly byFunction: ReadonlyMap<string, OfferedTool>
+  /** Offered tools by the type of their items in a history. */
+  readonly byItem: ReadonlyMap<string, OfferedTool>
+  /** Types of items the provider answers with, and what the caller asked to see instead. */
+  readonly renamed: ReadonlyMap<string, string>
+  readonly choice: ToolChoice | undefined
+  /** Functions the model does not see before a search has found them. */
+  readonly deferred: readonly FunctionTool[]
+  /** Entries that have to be opened before the first turn. */
+  readonly pending: readonly PendingSource[]
+  /** Sources whose entries the provider serves itself: their items are its business. */
+  readonly hostedSources: ReadonlySet<ToolSource>
+  /** `choice` once other functions are known, too. */
+  readonly choose: (byFunction: ReadonlyMap<string, OfferedTool>) => ToolChoice | undefined
+}

@@ -1,0 +1,154 @@
+import type { Adaptation, Call, Handler, Owner } from '../core/call.ts'
+import { withExtra } from '../core/cost.ts'
+import type { Catalog, Endpoint, Pricing } from '../core/endpoint.ts'
+import { GatewayError } from '../core/error.ts'
+import type { PluginContext, PluginEffects } from '../core/extension.ts'
+import type { Cost, PipelineStage } from '../core/generation.ts'
+import type { ModelRequest } from '../core/request.ts'
+import { addUsage, createUsage, type Usage } from '../core/usage.ts'
+import { modelNames, type RoutingDefaults } from '../router/plan.ts'
+import { resolveModel } from '../router/variants.ts'
+import type { ActivePlugin } from './plugin-select.ts'
+import { TimeLimit } from './time-limit.ts'
+import { askModel } from './tool-ask.ts'
+import { SourceBook } from './tool-citations.ts'
+
+export interface PluginRunOptions {
+  readonly catalog: () => Catalog
+  readonly defaults: (owner: Owner) => RoutingDefaults
+  readonly costOf: (usage: Usage, pricing: Pricing) => Cost
+  /** What an answer that broke has probably used. */
+  readonly estimateUsage: (call: Call) => Usage
+}
+
+const DEFAULT_TIMEOUT_MS = 60_000
+
+/** What the plugins do for one call: their contexts, and what their work comes to. */
+export class PluginRun {
+  readonly sources = new SourceBook()
+  readonly #options: PluginRunOptions
+  readonly #call: Call
+  /** The room behind the plugins: model calls of theirs begin there. */
+  readonly #next: Handler
+  readonly #stages = new Map<string, PipelineStage>()
+  readonly #costs: Record<string, number> = {}
+  readonly #counts: Record<string, number> = {}
+
+  constructor(options: PluginRunOptions, call: Call, next: Handler) {
+    this.#options = options
+    this.#call = call
+    this.#next = next
+  }
+
+  /** Runs one hook of a plugin within its time. Throws GatewayError `timeout` when that is over. */
+  async within<T>({ plugin, settings }: ActivePlugin, hook: (context: PluginContext) => T | Promise<T>): Promise<T> {
+    const limit = new TimeLimit(this.#call.signal, plugin.timeoutMs ?? DEFAULT_TIMEOUT_MS)
+    try {
+      const work = hook(this.context({ plugin, settings }, limit.signal))
+      return work instanceof Promise ? await limit.race(work) : work
+    } catch (error) {
+      if (limit.expired) throw new GatewayError('timeout', `The plugin ${plugin.id} took too long`, { cause: error })
+      throw error
+    } finally {
+      limit.end()
+    }
+  }
+
+  context({ plugin, settings }: ActivePlugin, signal: AbortSignal = this.#call.signal): PluginContext {
+    return {
+      settings,
+      call: this.#call,
+      signal,
+      endpointsOf: (request) => this.#endpointsOf(request),
+      ask: (request, options = {}) => askModel(this.#next, this.#call, request, signal, options, this.#options.costOf),
+      report: (effects) => this.#report(plugin.id, effects),
+    }
+  }
+
+  /** Lets each plugin suit the request to an endpoint, in their order. What was made once for the call is not made again. */
+  adaptation(active: readonly ActivePlugin[]): Adaptation | undefined {
+    const adapting = active.filter(({ plugin }) => plugin.adapts !== undefined)
+    if (adapting.length === 0) return undefined
+    const made = new WeakMap<ModelRequest, Map<string, Promise<ModelRequest>>>()
+    return {
+      ...reachOf(adapting),
+      adapt: (_call, request, endpoint, tooLong) => {
+        let known = made.get(request)
+        if (known === undefined) {
+          known = new Map()
+          made.set(request, known)
+        }
+        const key = `${endpoint.id} ${tooLong}`
+        let adapted = known.get(key)
+        if (adapted === undefined) {
+          adapted = this.#adapt(adapting, request, endpoint, tooLong)
+          known.set(key, adapted)
+        }
+        return adapted
+      },
+    }
+  }
+
+  async #adapt(adapting: readonly ActivePlugin[], request: ModelRequest, endpoint: Endpoint, tooLong: boolean): Promise<ModelRequest> {
+    let adapted = request
+    for (const active of adapting) {
+      adapted = (await this.within(active, (context) => active.plugin.adapts!.adapt(adapted, endpoint, context, tooLong))) ?? adapted
+    }
+    return adapted
+  }
+
+  #endpointsOf(request: ModelRequest): readonly Endpoint[] {
+    const catalog = this.#options.catalog()
+    const names = modelNames(request, this.#options.defaults(this.#call.owner))
+    return names.flatMap((name) => resolveModel(name, catalog)?.model.endpoints ?? [])
+  }
+
+  #report(id: string, { stage, cost, usage, sources }: PluginEffects): void {
+    if (stage !== undefined) this.#tell(`${id}/${stage.name}`, stage)
+    if (cost !== undefined && cost > 0) this.#costs[id] = (this.#costs[id] ?? 0) + cost
+    for (const [counter, n] of Object.entries(usage ?? {})) this.#counts[counter] = (this.#counts[counter] ?? 0) + n
+    if (sources !== undefined) this.sources.add(sources)
+  }
+
+  /** Once for a plugin and name: the latest, with the price of all. */
+  #tell(key: string, stage: PipelineStage): void {
+    const { pipeline } = this.#call.trace
+    const before = this.#stages.get(key)
+    const spent = (before?.cost_usd ?? 0) + (stage.cost_usd ?? 0)
+    const told = spent === 0 ? stage : { ...stage, cost_usd: spent }
+    const place = before === undefined ? -1 : pipeline.indexOf(before)
+    if (place === -1) pipeline.push(told)
+    else pipeline[place] = told
+    this.#stages.set(key, told)
+  }
+
+  /** Usage of the answer with the plugins' own counters, and its cost with theirs, which goes into the trace. */
+  settle(usage: Usage | undefined): Usage | undefined {
+    if (usage !== undefined) this.#pay(usage)
+    if (usage === undefined || Object.keys(this.#counts).length === 0) return usage
+    const counted = addUsage(usage, createUsage({ serverToolUse: this.#counts }))
+    return usage.raw === undefined ? counted : { ...counted, raw: usage.raw }
+  }
+
+  /** An answer that broke after it had begun is paid for, and so is what the plugins did for it. */
+  broke(): void {
+    const { trace } = this.#call
+    if (trace.served?.firstTokenMs !== undefined) this.#pay(trace.spent ?? this.#options.estimateUsage(this.#call))
+  }
+
+  #pay(usage: Usage): void {
+    const { trace } = this.#call
+    const costs = Object.entries(this.#costs)
+    if (costs.length === 0 || trace.served === undefined) return
+    const base = trace.cost ?? this.#options.costOf(usage, trace.served.endpoint.pricing)
+    trace.cost = costs.reduce((sum, [id, usd]) => withExtra(sum, id, usd), base)
+  }
+}
+
+/** What several adapters can do together. */
+export function reachOf(adapting: readonly ActivePlugin[]): Pick<Adaptation, 'modalities' | 'shortensUpTo'> {
+  return {
+    modalities: [...new Set(adapting.flatMap(({ plugin, settings }) => plugin.adapts?.modalities?.(settings) ?? []))],
+    shortensUpTo: Math.max(0, ...adapting.map(({ plugin, settings }) => plugin.adapts?.shortensUpTo?.(settings) ?? 0)),
+  }
+}

@@ -1,0 +1,113 @@
+import { GatewayError } from '../core/error.ts'
+import type { Plugin, PluginEntry } from '../core/extension.ts'
+import type { JsonObject } from '../core/item.ts'
+import type { ModelRequest } from '../core/request.ts'
+import { parseModelName } from '../router/variants.ts'
+
+/** A plugin that applies to a call, with its settings. */
+export interface ActivePlugin {
+  readonly plugin: Plugin
+  readonly settings: unknown
+}
+
+/** The plugins of the gateway and how the operator has set them. Made once per configuration. */
+export interface PluginShelf {
+  readonly plugins: readonly Plugin[]
+  readonly byId: ReadonlyMap<string, Plugin>
+  readonly defaults: ReadonlyMap<string, PluginEntry>
+  /** Some plugin runs for calls that name none. */
+  readonly always: boolean
+  readonly implied: readonly Plugin[]
+  readonly suffixed: readonly Plugin[]
+  /** Those that suit requests to endpoints for every call, with the operator's settings. */
+  readonly standing: readonly ActivePlugin[]
+}
+
+/** Throws `invalid_request` for defaults that name no plugin or have settings it refuses. */
+export function createShelf(plugins: readonly Plugin[], defaults: readonly PluginEntry[]): PluginShelf {
+  const byId = new Map(plugins.map((plugin) => [plugin.id, plugin]))
+  for (const [index, entry] of defaults.entries()) {
+    const path = `defaults.plugins[${index}]`
+    const plugin = byId.get(entry.id)
+    if (plugin === undefined) throw refuse(`${path}.id`, `is "${entry.id}", which is not a plugin; known are ${[...byId.keys()].join(', ')}`)
+    readSettings(plugin, entry, path)
+  }
+  const entries = new Map(defaults.map((entry) => [entry.id, entry]))
+  return {
+    plugins,
+    byId,
+    defaults: entries,
+    always: [...entries.values()].some(({ enabled }) => enabled !== false),
+    implied: plugins.filter((plugin) => plugin.implied !== undefined),
+    suffixed: plugins.filter(({ suffix }) => suffix !== undefined),
+    standing: plugins.flatMap((plugin) => {
+      const entry = entries.get(plugin.id)
+      if (plugin.adapts?.standing === undefined || entry?.['enabled'] === false) return []
+      return [{ plugin, settings: entry === undefined ? plugin.adapts.standing : readSettings(plugin, entry, plugin.id) }]
+    }),
+  }
+}
+
+const NONE: readonly ActivePlugin[] = []
+
+/**
+ * The plugins that apply to a request, in their order, with settings of the request over the operator's, and undefined for a call nobody
+ * said anything about. Throws `invalid_request` for settings a plugin refuses, or a plugin this gateway does not have.
+ */
+export function selectPlugins(request: ModelRequest, shelf: PluginShelf): readonly ActivePlugin[] | undefined {
+  const implied = impliedBy(request, shelf)
+  if (request.plugins === undefined && implied === undefined && !shelf.always) return undefined
+  const asked = new Map<string, number>()
+  for (const [index, { id }] of (request.plugins ?? []).entries()) {
+    if (!shelf.byId.has(id))
+      throw refuse(`plugins[${index}].id`, `is "${id}", which this gateway does not have; it has ${[...shelf.byId.keys()].join(', ')}`)
+    asked.set(id, index)
+  }
+  const active: ActivePlugin[] = []
+  for (const plugin of shelf.plugins) {
+    const index = asked.get(plugin.id)
+    const entry = merge(index === undefined ? undefined : request.plugins![index], shelf.defaults.get(plugin.id), implied?.includes(plugin) === true)
+    if (entry === undefined) continue
+    active.push({ plugin, settings: readSettings(plugin, entry, index === undefined ? plugin.id : `plugins[${index}]`) })
+  }
+  return active.length === 0 ? NONE : active
+}
+
+/** Whether the caller switched a plugin off that would otherwise stand for every call. */
+export function isSwitchedOff(request: ModelRequest, id: string, shelf: PluginShelf): boolean {
+  if (shelf.defaults.get(id)?.['prevent_overrides'] === true) return false
+  return request.plugins?.findLast((entry) => entry.id === id)?.['enabled'] === false
+}
+
+/** What holds of an entry of the request, the operator's default and a model's suffix; undefined: the plugin does not run. */
+function merge(own: PluginEntry | undefined, standard: PluginEntry | undefined, implied: boolean): PluginEntry | undefined {
+  if (standard?.['prevent_overrides'] === true) return standard['enabled'] === false ? undefined : standard
+  if (own !== undefined) return own['enabled'] === false ? undefined : { ...standard, ...own }
+  if (implied) return standard ?? { id: '' }
+  return standard === undefined || standard['enabled'] === false ? undefined : standard
+}
+
+function impliedBy(request: ModelRequest, { suffixed, implied }: PluginShelf): readonly Plugin[] | undefined {
+  let found: Plugin[] | undefined
+  for (const plugin of implied) if (plugin.implied!(request)) (found ??= []).push(plugin)
+  if (suffixed.length > 0 && (hasSuffix(request.model) || request.models?.some(hasSuffix) === true)) {
+    for (const name of [request.model, ...(request.models ?? [])]) {
+      if (name === undefined) continue
+      const { effects } = parseModelName(name)
+      for (const plugin of suffixed) if (effects[plugin.suffix!] === true) (found ??= []).push(plugin)
+    }
+  }
+  return found
+}
+
+const hasSuffix = (name: string | undefined): boolean => name?.includes(':') === true
+
+function readSettings(plugin: Plugin, entry: JsonObject, path: string): unknown {
+  const { id: _, enabled: __, prevent_overrides: ___, ...given } = entry
+  const read = plugin.settings.safeParse(given)
+  if (read.success) return read.data
+  const issue = read.error.issues[0]
+  throw refuse([path, ...(issue?.path ?? []).map(String)].join('.'), issue?.message ?? 'is not valid')
+}
+
+const refuse = (path: string, what: string): GatewayError => new GatewayError('invalid_request', `${path}: ${what}`, { path })

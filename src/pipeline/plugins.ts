@@ -1,0 +1,152 @@
+import type { Adaptation, Call, Handler, Layer } from '../core/call.ts'
+import type { ModelEvent } from '../core/event.ts'
+import type { Plugin, PluginEntry } from '../core/extension.ts'
+import type { ModelRequest } from '../core/request.ts'
+import { CitationPass } from './plugin-citations.ts'
+import { PluginRun, reachOf, type PluginRunOptions } from './plugin-run.ts'
+import { createShelf, isSwitchedOff, selectPlugins, type ActivePlugin, type PluginShelf } from './plugin-select.ts'
+
+export interface PluginOptions extends PluginRunOptions {
+  /** Plugins in their order; none: the layer does nothing. */
+  readonly plugins?: () => readonly Plugin[]
+  /** `defaults.plugins` of the configuration. */
+  readonly pluginDefaults?: () => readonly PluginEntry[]
+}
+
+export interface PluginRoom {
+  /** Between limits and tool loop: what a plugin does to a request happens once, whatever the number of turns. */
+  readonly layer: Layer
+  /** What is done for endpoints that cannot take a request as it is, for calls without plugins of their own. */
+  readonly standing: () => Adaptation | undefined
+}
+
+const NO_PLUGINS: readonly Plugin[] = []
+const NO_DEFAULTS: readonly PluginEntry[] = []
+
+/** Plugins around the call. A call that names none pays a look at its request. */
+export function createPluginRoom(options: PluginOptions): PluginRoom {
+  let shelf = createShelf(NO_PLUGINS, NO_DEFAULTS)
+  let standing: Adaptation | undefined
+  let made: { readonly plugins: readonly Plugin[]; readonly defaults: readonly PluginEntry[] } = { plugins: NO_PLUGINS, defaults: NO_DEFAULTS }
+  let behind: Handler | undefined
+  const current = (): PluginShelf => {
+    const plugins = options.plugins?.() ?? NO_PLUGINS
+    const defaults = options.pluginDefaults?.() ?? NO_DEFAULTS
+    if (plugins !== made.plugins || defaults !== made.defaults) {
+      shelf = createShelf(plugins, defaults)
+      standing = standingAdaptation(options, shelf.standing, () => behind!)
+      made = { plugins, defaults }
+    }
+    return shelf
+  }
+  return {
+    layer: (next) => {
+      behind = next
+      return (call) => {
+        const now = current()
+        const active = selectPlugins(call.request, now)
+        return active === undefined ? next(call) : runPlugins(options, now, active, call, next)
+      }
+    },
+    standing: () => {
+      current()
+      return standing
+    },
+  }
+}
+
+/** The adaptation of calls without plugins: nothing is made for a call before an endpoint needs it. */
+function standingAdaptation(options: PluginOptions, adapting: readonly ActivePlugin[], next: () => Handler): Adaptation | undefined {
+  if (adapting.length === 0) return undefined
+  const runs = new WeakMap<Call['trace'], Adaptation>()
+  return {
+    ...reachOf(adapting),
+    adapt(call, request, endpoint, tooLong) {
+      let own = runs.get(call.trace)
+      if (own === undefined) {
+        own = new PluginRun(options, call, next()).adaptation(adapting)!
+        runs.set(call.trace, own)
+      }
+      return own.adapt(call, request, endpoint, tooLong)
+    },
+  }
+}
+
+async function* runPlugins(
+  options: PluginOptions,
+  shelf: PluginShelf,
+  active: readonly ActivePlugin[],
+  call: Call,
+  next: Handler,
+): AsyncGenerator<readonly ModelEvent[], void> {
+  const run = new PluginRun(options, call, next)
+  for (const { plugin, settings } of active) plugin.check?.(settings, call.request)
+  const { request, strategy } = await prepare(run, active, call)
+  const adaptation = run.adaptation(adaptersOf(call.request, active, shelf))
+  let handler = next
+  for (const one of active.toReversed()) if (one.plugin.wrap !== undefined) handler = one.plugin.wrap(handler, request, run.context(one))
+  const citations = new CitationPass(run.sources)
+  let complete = false
+  try {
+    for await (const events of handler({
+      ...call,
+      request,
+      adaptation: adaptation ?? NO_ADAPTATION,
+      ...(strategy === undefined ? {} : { strategy }),
+    })) {
+      yield settle(run, citations.take(events))
+    }
+    complete = true
+  } finally {
+    if (!complete) run.broke()
+  }
+}
+
+/** Plugins that suit a request to endpoints: those it runs with, and those that stand for every call and that it does not switch off. */
+function adaptersOf(request: ModelRequest, active: readonly ActivePlugin[], shelf: PluginShelf): readonly ActivePlugin[] {
+  return [...active, ...shelf.standing.filter(({ plugin: { id } }) => !named(active, id) && !isSwitchedOff(request, id, shelf))]
+}
+
+/** What could be done for the sake of endpoints that do not take a request as it is. Throws what its plugins' settings deserve. */
+export function reachFor(request: ModelRequest, shelf: PluginShelf): Pick<Adaptation, 'modalities' | 'shortensUpTo'> {
+  return reachOf(adaptersOf(request, selectPlugins(request, shelf) ?? [], shelf))
+}
+
+const named = (active: readonly ActivePlugin[], id: string): boolean => active.some(({ plugin }) => plugin.id === id)
+
+/** Of a caller who switched off what stands for all others. */
+const NO_ADAPTATION: Adaptation = { modalities: [], shortensUpTo: 0, adapt: (_call, request) => Promise.resolve(request) }
+
+interface Prepared {
+  readonly request: ModelRequest
+  readonly strategy: Call['strategy']
+}
+
+/** Each plugin in turn: which models, then what they are asked. */
+async function prepare(run: PluginRun, active: readonly ActivePlugin[], call: Call): Promise<Prepared> {
+  let { request } = call
+  let strategy: Call['strategy']
+  for (const one of active) {
+    const { plugin } = one
+    if (plugin.choose !== undefined) {
+      const choice = await run.within(one, (context) => plugin.choose!(request, context))
+      if (choice !== undefined) {
+        const [model, ...models] = choice.models
+        const { models: _, ...rest } = request
+        request = { ...rest, model, ...(models.length === 0 ? {} : { models }) }
+        strategy = choice.strategy
+        Object.assign(call.trace.params, choice.reasons)
+      }
+    }
+    if (plugin.prepare !== undefined) request = (await run.within(one, (context) => plugin.prepare!(request, context))) ?? request
+  }
+  return { request, strategy }
+}
+
+/** The events with the last one's usage completed. */
+function settle(run: PluginRun, events: readonly ModelEvent[]): readonly ModelEvent[] {
+  const last = events.at(-1)
+  if (last?.type !== 'response-end') return events
+  const usage = run.settle(last.usage)
+  return usage === last.usage ? events : [...events.slice(0, -1), { ...last, ...(usage === undefined ? {} : { usage }) }]
+}

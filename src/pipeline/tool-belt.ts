@@ -1,0 +1,47 @@
+import type { ServerTool } from '../core/extension.ts'
+import type { ModelRequest } from '../core/request.ts'
+import type { ToolSource } from '../core/tool-source.ts'
+
+/** The tools of the gateway, by every type callers may use. */
+export interface ToolBelt {
+  readonly find: (type: string) => ServerTool | undefined
+  readonly source: (type: string) => ToolSource | undefined
+  readonly sources: readonly ToolSource[]
+  /** Whether some source leaves items of this type; undefined: none leaves any. */
+  readonly leaves: ((itemType: string) => boolean) | undefined
+  readonly names: readonly string[]
+}
+
+const OWN_PREFIX = 'gateway:'
+const ALIAS_PREFIX = 'openrouter:'
+
+/** The name in `gateway:<name>`, in either spelling. */
+export function ownName(type: string): string | undefined {
+  if (type.startsWith(OWN_PREFIX)) return type.slice(OWN_PREFIX.length)
+  return type.startsWith(ALIAS_PREFIX) ? type.slice(ALIAS_PREFIX.length) : undefined
+}
+
+export function createToolBelt(tools: readonly ServerTool[], sources: readonly ToolSource[] = []): ToolBelt {
+  const byName = new Map(tools.map((tool) => [tool.name, tool]))
+  const bySpelling = new Map(tools.flatMap((tool) => Object.keys(tool.spellings ?? {}).map((type) => [type, tool] as const)))
+  const leavings = new Set(sources.flatMap(({ itemTypes }) => [...itemTypes]))
+  return {
+    find: (type) => {
+      const name = ownName(type)
+      return name === undefined ? bySpelling.get(type) : byName.get(name)
+    },
+    source: (type) => sources.find((source) => source.type === type || source.name === ownName(type)),
+    sources,
+    leaves: leavings.size === 0 ? undefined : (itemType) => leavings.has(itemType),
+    names: [...byName.keys(), ...sources.map(({ name }) => name)],
+  }
+}
+
+/** Whether a request names a tool the gateway runs: the only price of this room for calls that do not. */
+export function wantsTools({ tools = [], input }: Pick<ModelRequest, 'tools' | 'input'>, belt: ToolBelt): boolean {
+  for (const { type } of tools) if (type !== 'function' && (ownName(type) ?? belt.find(type) ?? belt.source(type)) !== undefined) return true
+  // Items of a source are nothing to most models, whether or not its tools are offered once more.
+  const { leaves } = belt
+  if (leaves !== undefined) for (const { type } of input) if (type !== 'message' && leaves(type)) return true
+  return false
+}

@@ -1,0 +1,75 @@
+import { GatewayError } from '../core/error.ts'
+import type { ServerTool } from '../core/extension.ts'
+import type { JsonObject, ToolChoice } from '../core/item.ts'
+import type { ToolSource } from '../core/tool-source.ts'
+import type { ToolBelt } from './tool-belt.ts'
+import type { Offer, OfferedTool } from './offered-tool.ts'
+
+export function checkDeferral(choice: ToolChoice | undefined): void {
+  if (choice === undefined || choice === 'auto' || (typeof choice === 'object' && choice.type === 'allowed_tools')) return
+  throw new GatewayError(
+    'invalid_request',
+    'tool_choice contradicts deferred tools, which become callable one by one: leave it out, or name what is callable at once as "allowed_tools"',
+    { path: 'tool_choice' },
+  )
+}
+
+interface ChoiceScene {
+  readonly byFunction: ReadonlyMap<string, OfferedTool>
+  /** Type of the provider's own tool, by the tool it stands for. */
+  readonly theirs: ReadonlyMap<ServerTool, string>
+  readonly hostedSources: ReadonlySet<ToolSource>
+  readonly belt: ToolBelt
+}
+
+type Named = { readonly type: string; readonly name?: string }
+
+/** Choices of server tools as choices of what stands for them: functions, or the provider's own tool. */
+export function translateChoice(choice: ToolChoice | undefined, scene: ChoiceScene): ToolChoice | undefined {
+  if (choice === undefined || typeof choice === 'string') return choice
+  if (choice.type === 'allowed_tools' && 'tools' in choice && Array.isArray(choice.tools)) {
+    const tools = (choice.tools as readonly JsonObject[]).flatMap((entry): readonly JsonObject[] => standIns(entry, scene) ?? [entry])
+    return { ...choice, tools }
+  }
+  const found = standIns(choice, scene)
+  if (found === undefined) return choice
+  if (found.length > 1) return { type: 'allowed_tools', mode: 'required', tools: found }
+  // Functions of a server that could not be reached cannot be forced.
+  return found[0] ?? 'auto'
+}
+
+/** What a choice stands for; undefined for choices that are none of ours. */
+function standIns(wanted: JsonObject, { byFunction, theirs, hostedSources, belt }: ChoiceScene): readonly Named[] | undefined {
+  const { type } = wanted
+  if (typeof type !== 'string' || type === 'function' || type === 'allowed_tools') return undefined
+  const source = belt.source(type)
+  if (source !== undefined) {
+    if (hostedSources.has(source)) return undefined
+    const fields = { ...wanted, type: source.type }
+    return [...byFunction.values()]
+      .filter((offered) => isChosen(offered, fields))
+      .map(({ functionName }) => ({ type: 'function', name: functionName }))
+  }
+  const tool = belt.find(type)
+  if (tool === undefined) return undefined
+  const hosted = theirs.get(tool)
+  if (hosted !== undefined) return [{ type: hosted }]
+  const name = [...byFunction.values()].find((offered) => offered.tool === tool)?.functionName
+  return name === undefined ? undefined : [{ type: 'function', name }]
+}
+
+/** Whether all that is said of a function fits it. */
+export function isChosen({ choice }: Pick<OfferedTool, 'choice'>, wanted: JsonObject): boolean {
+  return choice !== undefined && Object.entries(wanted).every(([field, value]) => value == null || choice[field] === value)
+}
+
+/** The choice for the turns after the first. A forced server tool has been called: forcing it again would never end. */
+export function relaxChoice(choice: ToolChoice | undefined, offer: Offer, asked: ToolChoice | undefined): ToolChoice | undefined {
+  if (choice === 'required') return 'auto'
+  if (typeof choice !== 'object') return choice
+  if (choice.type === 'function') return offer.byFunction.has(String((choice as { readonly name?: unknown }).name)) ? 'auto' : choice
+  if (choice.type !== 'allowed_tools') return choice
+  // A server that was forced became a list of its functions; the caller never asked for less than all tools.
+  if (typeof asked === 'object' && asked.type !== 'allowed_tools') return 'auto'
+  return (choice as { readonly mode?: unknown }).mode === 'required' ? { ...choice, mode: 'auto' } : choice
+}

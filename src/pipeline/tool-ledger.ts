@@ -1,0 +1,155 @@
+import type { Call } from '../core/call.ts'
+import { addCost, NO_COST, withExtra } from '../core/cost.ts'
+import type { Pricing } from '../core/endpoint.ts'
+import type { ModelEvent } from '../core/event.ts'
+import type { Cost, GenerationStep, PipelineStage } from '../core/generation.ts'
+import type { ModelRequest } from '../core/request.ts'
+import { addUsage, createUsage, ZERO_USAGE, type Usage } from '../core/usage.ts'
+import { estimateRequest } from '../router/estimate.ts'
+import { SourceBook } from './tool-citations.ts'
+import type { FinishedCall } from './tool-run.ts'
+import type { ToolStep } from './tool-step.ts'
+import { RepeatDetector, type LoopState, type StopReason } from './tool-stop.ts'
+
+/** What one loop has done and used so far: turns, calls, tokens, money, and what its tools have found. */
+export class LoopLedger {
+  /** Executions, in the order they started. */
+  readonly steps: GenerationStep[] = []
+  readonly sources = new SourceBook()
+  /** Turns of the model, the one under way included. */
+  turns = 0
+  /** Calls that were run or refused. */
+  requested = 0
+  readonly #call: Call
+  readonly #costOf: (usage: Usage, pricing: Pricing) => Cost
+  readonly #startedAt: number
+  readonly #repeats = new RepeatDetector()
+  readonly #called = new Set<string>()
+  readonly #perTool: Record<string, number> = {}
+  readonly #counts: Record<string, number> = {}
+  #usage: Usage = ZERO_USAGE
+  #cost: Cost = NO_COST
+  #toolTokens = 0
+  #executed = 0
+  #failed = 0
+
+  constructor(call: Call, costOf: (usage: Usage, pricing: Pricing) => Cost) {
+    this.#call = call
+    this.#costOf = costOf
+    this.#startedAt = call.clock.monotonic()
+  }
+
+  get elapsedMs(): number {
+    return this.#call.clock.monotonic() - this.#startedAt
+  }
+
+  /** A turn of the model is over. */
+  account(step: ToolStep, request: ModelRequest): void {
+    this.#add(step.end?.usage ?? estimate(step, request))
+  }
+
+  /** Tools have run, or were refused. */
+  settle(finished: readonly FinishedCall[]): void {
+    for (const { call, result, executed } of finished) {
+      const { offered, name } = call
+      this.requested++
+      for (const known of [name, offered.tool.name, offered.type, ...(offered.tool.knownAs ?? [])]) this.#called.add(known)
+      if (!executed) continue
+      if (result.error === undefined) this.#executed++
+      else this.#failed++
+      this.#perTool[offered.tool.name] = (this.#perTool[offered.tool.name] ?? 0) + 1
+      for (const [counter, n] of Object.entries(result.usage ?? {})) this.#counts[counter] = (this.#counts[counter] ?? 0) + n
+      this.#repeats.add(name, call.arguments, typeof result.output === 'string' ? result.output : JSON.stringify(result.output))
+      this.#toolTokens += result.tokens ?? 0
+      this.#cost = withExtra(this.#cost, offered.tool.name, result.cost ?? 0)
+      this.sources.add(result.sources ?? [])
+    }
+  }
+
+  /** Where the loop stands after the tools of a turn, or after those that were due before the first. */
+  state(step: ToolStep | undefined): LoopState {
+    return {
+      steps: this.turns,
+      calls: this.requested,
+      called: this.#called,
+      tokens: this.#usage.totalTokens + this.#toolTokens,
+      cost: this.#cost.total,
+      reason: step === undefined ? 'tool_calls' : (step.end?.reason ?? 'stop'),
+      nativeReason: step?.end?.nativeReason,
+      elapsedMs: this.elapsedMs,
+      repeats: this.#repeats.worst,
+    }
+  }
+
+  /** The end of the answer, with the usage of all its turns. */
+  end(step: ToolStep, final: boolean): ModelEvent {
+    this.#call.trace.cost = this.#cost
+    const { end } = step
+    const reason = end?.reason ?? 'stop'
+    return {
+      type: 'response-end',
+      // A call the model was not allowed any more is nothing the caller could answer.
+      reason: final && reason === 'tool_calls' && step.callerCalls === 0 ? 'stop' : reason,
+      usage: this.#usageSoFar(),
+      ...(end?.nativeReason === undefined ? {} : { nativeReason: end.nativeReason }),
+      ...(end?.serviceTier === undefined ? {} : { serviceTier: end.serviceTier }),
+    }
+  }
+
+  /** Money and tokens of an answer that broke: what earlier turns used, and an estimate of the one that was being written. */
+  broken(step: ToolStep | undefined, request: ModelRequest): void {
+    if (step !== undefined && step.end === undefined && step.chars > 0) this.#add(estimate(step, request))
+    if (this.turns === 1 && step?.end === undefined) return
+    this.#call.trace.spent = this.#usageSoFar()
+    this.#call.trace.cost = this.#cost
+  }
+
+  /** Leaves what was done in the call's trace. */
+  trace(stopped: StopReason | undefined): void {
+    if (this.requested === 0 && this.steps.length === 0) return
+    const { trace } = this.#call
+    trace.steps = [...(trace.steps ?? []), ...this.steps]
+    trace.pipeline.push(this.#stage(stopped))
+  }
+
+  #stage(stopped: StopReason | undefined): PipelineStage {
+    const extras = this.#cost.extras ?? {}
+    const ending = stopped === undefined ? '' : `, stopped by ${stopped}`
+    return {
+      type: 'server_tools',
+      name: 'server_tools',
+      summary: `${this.requested} ${this.requested === 1 ? 'call' : 'calls'} in ${this.turns} ${this.turns === 1 ? 'turn' : 'turns'}${ending}`,
+      data: {
+        turns: this.turns,
+        tool_calls_requested: this.requested,
+        tool_calls_executed: this.#executed,
+        tools: this.#perTool,
+        ...(this.#failed === 0 ? {} : { tool_calls_failed: this.#failed }),
+        ...(stopped === undefined ? {} : { stopped_by: stopped }),
+      },
+      cost_usd: Object.keys(this.#perTool).reduce((sum, tool) => sum + (extras[tool] ?? 0), 0),
+    }
+  }
+
+  #add(usage: Usage): void {
+    const { served } = this.#call.trace
+    const isFirst = this.turns === 1 && this.requested === 0
+    this.#usage = isFirst ? usage : addUsage(this.#usage, usage)
+    if (served === undefined) return
+    const cost = this.#costOf(usage, served.endpoint.pricing)
+    this.#cost = isFirst ? cost : addCost(this.#cost, cost)
+  }
+
+  #usageSoFar(): Usage {
+    if (this.requested === 0) return this.#usage
+    const own = createUsage({ serverToolUse: { tool_calls_requested: this.requested, tool_calls_executed: this.#executed, ...this.#counts } })
+    return addUsage(this.#usage, own)
+  }
+}
+
+const CHARS_PER_TOKEN = 4
+
+/** What a turn has probably used, when nobody says. */
+function estimate(step: ToolStep, request: ModelRequest): Usage {
+  return createUsage({ inputTokens: estimateRequest(request).inputTokens, outputTokens: Math.ceil(step.chars / CHARS_PER_TOKEN), estimated: true })
+}

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest'
+import { verifies } from '../../e2e/requirements.ts'
+import { GatewayError } from '../core/error.ts'
+import { Secret } from '../lib/secret.ts'
+import { withoutCredential } from './without-credential.ts'
+
+const credential = (secret: string) => ({ id: 'c', secret: new Secret(secret) })
+const failure = (text: string): GatewayError =>
+  new GatewayError('authentication', `refused: ${text}`, {
+    source: 'provider',
+    raw: `{"error":"${text}"}`,
+    providerCode: `bad_${text}`,
+    credentialDead: true,
+  })
+
+describe('a failure that quotes the credential', () => {
+  it(verifies('G4', 'loses it, whatever it looks like, and keeps the rest'), () => {
+    const clean = withoutCredential(failure('my-own-token-of-no-known-form'), credential('my-own-token-of-no-known-form'))
+    expect(clean.message).toBe('refused: [redacted]')
+    expect(clean.details).toEqual({ source: 'provider', raw: '{"error":"[redacted]"}', providerCode: 'bad_[redacted]', credentialDead: true })
+  })
+
+  it(verifies('G4', 'loses every part of one that has several'), () => {
+    const key = credential('{"access_key_id":"AKIACANARY00","secret":"wJalrXUtnFEMI/K7MDENG"}')
+    expect(withoutCredential(failure('AKIACANARY00 and wJalrXUtnFEMI/K7MDENG'), key).message).toBe('refused: [redacted] and [redacted]')
+    expect(withoutCredential(failure('hunter2hunter2'), credential('user:hunter2hunter2')).message).toBe('refused: [redacted]')
+  })
+})
+
+describe('a failure that does not', () => {
+  it('is the same', () => {
+    const error = failure('of no interest')
+    expect(withoutCredential(error, credential('another-secret'))).toBe(error)
+    expect(withoutCredential(error, undefined)).toBe(error)
+  })
+  it('loses no word that happens to be short', () => {
+    const error = failure('no key at all')
+    expect(withoutCredential(error, credential('key'))).toBe(error)
+  })
+})

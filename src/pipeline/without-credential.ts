@@ -1,0 +1,25 @@
+import { GatewayError } from '../core/error.ts'
+import type { Credential } from '../core/provider.ts'
+
+/** Shorter texts are no keys, and would be found everywhere. */
+const MIN_CHARS = 8
+const REDACTED = '[redacted]'
+
+/**
+ * A failure as the caller, the record and the log may see it: without the credential that was used, should the provider have quoted it.
+ * Patterns know what common keys look like; this one is known exactly, and so are the parts of one that has several.
+ */
+export function withoutCredential(error: GatewayError, credential: Credential | undefined): GatewayError {
+  if (credential === undefined) return error
+  const secret = credential.secret.reveal()
+  const texts = [secret, ...secret.split(/[\s:;,"'{}[\]\\]+/)].filter((text) => text.length >= MIN_CHARS)
+  const clean = (text: string): string => texts.reduce((left, each) => left.replaceAll(each, REDACTED), text)
+  const { raw, providerCode } = error.details
+  const message = clean(error.message)
+  const details = {
+    ...(raw === undefined ? {} : { raw: clean(raw) }),
+    ...(providerCode === undefined ? {} : { providerCode: clean(providerCode) }),
+  }
+  if (message === error.message && details.raw === raw && details.providerCode === providerCode) return error
+  return new GatewayError(error.errorType, message, { ...error.details, ...details })
+}
