@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto'
+import { fieldsOf, listOf } from '../shared/ask-service.ts'
+import type { DocumentEngine } from '../shared/document-engine.ts'
+
+/** Turns documents into Markdown, without charge. */
+export const cloudflareAi: DocumentEngine = {
+  name: 'cloudflare-ai',
+  env: { apiKey: ['CLOUDFLARE_API_TOKEN', 'CLOUDFLARE_API_KEY'], account: ['CLOUDFLARE_ACCOUNT_ID'] },
+  baseUrl: 'https://api.cloudflare.com/client/v4',
+  price: 0,
+  replaceable: true,
+  request({ name, bytes }, account) {
+    // A file cannot hold its own hash.
+    const boundary = createHash('sha256').update(bytes).digest('hex')
+    const head = `--${boundary}\r\ncontent-disposition: form-data; name="files"; filename="${fileName(name)}"\r\ncontent-type: application/pdf\r\n\r\n`
+    return {
+      path: `/accounts/${encodeURIComponent(account)}/ai/tomarkdown`,
+      headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
+      body: Buffer.concat([Buffer.from(head), bytes, Buffer.from(`\r\n--${boundary}--\r\n`)]),
+    }
+  },
+  read(body) {
+    const [file] = listOf(fieldsOf(body)['result'])
+    const { format, data } = fieldsOf(file)
+    return format === 'error' || typeof data !== 'string' ? undefined : { text: data, images: [] }
+  },
+}
+
+/** What cannot end the header it stands in. */
+const fileName = (name: string): string =>
+  `${name
+    .replace(/[^\w.-]+/g, '_')
+    .replace(/\.pdf$/i, '')
+    .slice(0, 80)}.pdf`

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest'
+import { EgressError, type Egress, type EgressRequest } from '../../lib/egress.ts'
+import { Secret } from '../../lib/secret.ts'
+import { prepareEngine } from '../shared/document-engine.ts'
+import { documentEngines } from './index.ts'
+
+const file = { name: 'a "b"\r\nc.pdf', bytes: Buffer.from('%PDF-1.7 x') }
+const named = (name: string) => documentEngines.find((engine) => engine.name === name)!
+
+/** A way out that remembers what went and answers with this. */
+function way(answer: unknown, status = 200) {
+  const sent: EgressRequest[] = []
+  const egress: Pick<Egress, 'request'> = {
+    request: async (request) => {
+      sent.push(request)
+      if (answer instanceof Error) throw answer
+      return { status, headers: {}, body: Buffer.from(typeof answer === 'string' ? answer : JSON.stringify(answer)), truncated: false }
+    },
+  }
+  return { sent, egress }
+}
+const read = async (name: string, answer: unknown, status?: number) => {
+  const { sent, egress } = way(answer, status)
+  const ready = prepareEngine(named(name), { apiKey: new Secret('key'), account: 'acc' }, {}, egress)!
+  const result = await ready.read(file, new AbortController().signal)
+  return { result, sent: sent[0]! }
+}
+
+describe('mistral-ocr', () => {
+  it('gets the file as a data URL and gives Markdown and pictures', async () => {
+    const { result, sent } = await read('mistral-ocr', {
+      pages: [
+        { index: 0, markdown: '# One', images: [{ id: 'i', image_base64: 'data:image/png;base64,AA' }] },
+        { index: 1, markdown: ' Two ', images: [{ image_base64: 'BB' }] },
+      ],
+      usage_info: { pages_processed: 2 },
+    })
+    expect(sent.url).toBe('https://api.mistral.ai/v1/ocr')
+    expect(sent.headers).toMatchObject({ authorization: 'Bearer key', 'content-type': 'application/json' })
+    expect(JSON.parse(String(sent.body))).toMatchObject({
+      document: { type: 'document_url', document_url: `data:application/pdf;base64,${file.bytes.toString('base64')}` },
+      image_limit: 8,
+    })
+    expect(result).toEqual({ text: '# One\n\nTwo', pages: 2, images: ['data:image/png;base64,AA', 'data:image/jpeg;base64,BB'] })
+  })
+  it('that answers with something else has read nothing', async () => expect((await read('mistral-ocr', { detail: 'x' })).result).toBeUndefined())
+})
+
+describe('cloudflare-ai', () => {
+  it('gets the file as a form and gives Markdown', async () => {
+    const { result, sent } = await read('cloudflare-ai', { success: true, result: [{ format: 'markdown', data: '# One' }] })
+    expect(sent.url).toBe('https://api.cloudflare.com/client/v4/accounts/acc/ai/tomarkdown')
+    const boundary = /boundary=(\w+)/.exec(sent.headers!['content-type']!)![1]!
+    const body = (sent.body as Buffer).toString()
+    expect(body.split(`--${boundary}`)).toHaveLength(3)
+    expect(body).toContain('filename="a_b_c.pdf"')
+    expect(body).toContain('%PDF-1.7 x')
+    expect(result).toEqual({ text: '# One', images: [] })
+  })
+  it('says when it could not read', async () => {
+    expect((await read('cloudflare-ai', { result: [{ format: 'error', error: 'no' }] })).result).toBeUndefined()
+  })
+})
+
+describe('an engine', () => {
+  it.each([
+    ['an error', { message: 'the key sk-secret is wrong' }, 401, 'answered with status 401'],
+    ['no JSON', '<html>sk-secret</html>', 200, 'not JSON'],
+    ['nothing', new EgressError('timeout', 'took too long'), 200, 'took too long'],
+  ])('that answers with %s fails, and its words stay here', async (_what, answer, status, message) => {
+    const failure = await read('mistral-ocr', answer, status).catch((error: unknown) => error as Error)
+    expect(failure).toMatchObject({ errorType: 'provider_unavailable', message: expect.stringContaining(message) as string })
+    expect((failure as Error).message).not.toContain('sk-secret')
+  })
+  it('is ready with a key, and an account where it needs one, of the configuration or of the environment', () => {
+    const { egress } = way({})
+    const ready = (name: string, given: object, env: { readonly [name: string]: string }): boolean =>
+      prepareEngine(named(name), given, env, egress) !== undefined
+    expect(ready('mistral-ocr', {}, {})).toBe(false)
+    expect(ready('mistral-ocr', {}, { MISTRAL_API_KEY: 'k' })).toBe(true)
+    expect(ready('cloudflare-ai', { apiKey: new Secret('k') }, {})).toBe(false)
+    expect(ready('cloudflare-ai', { apiKey: new Secret('k') }, { CLOUDFLARE_ACCOUNT_ID: 'a' })).toBe(true)
+  })
+  it('costs what the operator says', () => {
+    const { egress } = way({})
+    const price = (given: object) => prepareEngine(named('mistral-ocr'), { apiKey: new Secret('k'), ...given }, {}, egress)?.price
+    expect([price({}), price({ price: 0.01 })]).toEqual([0.002, 0.01])
+  })
+})

@@ -1,0 +1,199 @@
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import { GatewayError, isGatewayError } from '../core/error.ts'
+import type { Plugin, PluginContext } from '../core/extension.ts'
+import type { InputFile, InputPart } from '../core/item.ts'
+import type { ModelRequest } from '../core/request.ts'
+import type { DocumentReader, WebPages } from '../core/web.ts'
+import type { ReadResult, ReadyDocumentEngine } from './shared/document-engine.ts'
+import { addressOf, filesIn, inlineFile, kindOf, nameOf, replaceFiles, type FileBytes } from './shared/file-part.ts'
+import { TextCache } from './shared/text-cache.ts'
+
+const settings = z.object({ pdf: z.object({ engine: z.string().optional() }).optional() })
+
+type Settings = z.infer<typeof settings>
+type Context = PluginContext<Settings>
+
+/** The gateway's own reader of PDF files. */
+const OWN = 'pdf-text'
+const NATIVE = 'native'
+const MAX_FILES = 32
+const MAX_IMAGES = 8
+/** Characters of one file; no window holds more. */
+const MAX_CHARS = 4_000_000
+const CACHE = { maxChars: 32 * 1024 * 1024, ttlMs: 10 * 60_000 }
+
+export interface FileParserOptions {
+  readonly reader: DocumentReader
+  /** The way to files that callers give by their address. */
+  readonly pages: WebPages
+  /** Engines that have what they need. */
+  readonly engines: readonly ReadyDocumentEngine[]
+  /** Those included that lack a key, and whether the own reader may stand in for them. */
+  readonly known: ReadonlyMap<string, { readonly replaceable: boolean }>
+  /** For requests that do not say. */
+  readonly engine: string
+}
+
+/** Makes text of files: of PDF files by the engine the caller names, of all that endpoints cannot take in any case. */
+export function createFileParser(options: FileParserOptions): Plugin<Settings> {
+  const parser = new FileParser(options)
+  const isFree = options.engine === OWN || options.engine === NATIVE
+  return {
+    id: 'file-parser',
+    settings,
+    timeoutMs: 180_000,
+    // What costs money runs for the call, where it is paid; what costs nothing need not be looked for in every call.
+    ...(isFree ? {} : { implied: (request) => filesIn(request).length > 0 }),
+    check({ pdf }) {
+      if (pdf?.engine !== undefined && pdf.engine !== NATIVE) parser.engineFor(pdf.engine)
+    },
+    prepare(request, context) {
+      const engine = context.settings.pdf?.engine
+      if (engine === undefined || engine === NATIVE) return undefined
+      return parser.replace(request, context, engine, { file: (file) => kindOf(file) === 'pdf' })
+    },
+    adapts: {
+      standing: {},
+      modalities: ({ pdf }) => (pdf?.engine === NATIVE ? [] : ['file']),
+      adapt(request, endpoint, context) {
+        const engine = context.settings.pdf?.engine ?? options.engine
+        if (engine === NATIVE) return undefined
+        const { inputModalities, upstreamModel, connection } = endpoint
+        const { dialect, options: quirks } = connection
+        const takes = (part: InputFile): boolean => dialect.takesFile?.(part, { options: quirks, upstreamModel }) !== false
+        return parser.replace(request, context, engine, { part: (part) => !inputModalities.has('file') || !takes(part) })
+      },
+    },
+  }
+}
+
+interface Parsed extends ReadResult {
+  /** USD; none when it was read before. */
+  readonly cost: number
+  readonly cached: boolean
+}
+
+/** Which files are read: by what the request says of them, and by what they are. Default: all. */
+interface Wanted {
+  readonly part?: (part: InputFile) => boolean
+  readonly file?: (file: FileBytes) => boolean
+}
+
+class FileParser {
+  readonly #options: FileParserOptions
+  readonly #cache = new TextCache<ReadResult>(CACHE)
+
+  constructor(options: FileParserOptions) {
+    this.#options = options
+  }
+
+  /** Undefined: the gateway's own reader. Throws `invalid_request` for an engine that is unknown or lacks its key. */
+  engineFor(name: string): ReadyDocumentEngine | undefined {
+    if (name === OWN) return undefined
+    const ready = this.#options.engines.find(({ engine }) => engine.name === name)
+    if (ready !== undefined) return ready
+    const known = this.#options.known.get(name)
+    if (known?.replaceable === true) return undefined
+    const path = 'plugins'
+    if (known === undefined)
+      throw new GatewayError(
+        'invalid_request',
+        `The plugin file-parser has no engine "${name}": known are ${[OWN, NATIVE, ...this.#options.known.keys()].join(', ')}`,
+        { path },
+      )
+    throw new GatewayError(
+      'invalid_request',
+      `The plugin file-parser cannot use "${name}", which this gateway has no key for: its operator sets one under plugins.file_parser.engines`,
+      { path },
+    )
+  }
+
+  /** The request with its files as text; undefined when it has none to replace. */
+  async replace(request: ModelRequest, context: Context, engineName: string, wanted: Wanted): Promise<ModelRequest | undefined> {
+    const parts = filesIn(request)
+    if (parts.length === 0) return undefined
+    if (parts.length > MAX_FILES)
+      throw new GatewayError('invalid_prompt', `More than ${MAX_FILES} files cannot be read for one request`, { path: 'input' })
+    const engine = this.engineFor(engineName)
+    const takesImages = context.endpointsOf(request).every(({ inputModalities }) => inputModalities.has('image'))
+    const replaced = new Map<InputFile, readonly InputPart[]>()
+    const done: Parsed[] = []
+    let images = MAX_IMAGES
+    for (const part of parts) {
+      if (wanted.part?.(part) === false) continue
+      const file = await this.#load(part, context.signal)
+      if (file === undefined || wanted.file?.(file) === false) continue
+      const parsed = await this.#parse(file, engine, context)
+      const shown = takesImages ? parsed.images.slice(0, images) : []
+      images -= shown.length
+      done.push(parsed)
+      replaced.set(part, [
+        { type: 'input_text', text: present(file.name, parsed) },
+        ...shown.map((url): InputPart => ({ type: 'input_image', image_url: url, detail: 'auto' })),
+      ])
+    }
+    if (done.length === 0) return undefined
+    this.#tell(done, engine?.engine.name ?? OWN, context)
+    return replaceFiles(request, replaced)
+  }
+
+  async #load(part: InputFile, signal: AbortSignal): Promise<FileBytes | undefined> {
+    const inline = inlineFile(part)
+    if (inline !== undefined) return inline
+    const url = addressOf(part)
+    if (url === undefined) return undefined
+    try {
+      const { bytes, mimeType } = await this.#options.pages.download({ url, refuse: () => undefined, signal })
+      return { name: nameOf(part.filename, url), bytes, mimeType }
+    } catch (error) {
+      if (signal.aborted || !isGatewayError(error)) throw error
+      // The address is the caller's, who is told; an endpoint that fetches files itself may reach it.
+      throw new GatewayError('invalid_prompt', error.message, { path: 'input', failover: 'next', cause: error })
+    }
+  }
+
+  async #parse(file: FileBytes, engine: ReadyDocumentEngine | undefined, { call: { clock }, signal }: Context): Promise<Parsed> {
+    const kind = kindOf(file)
+    if (kind === undefined) {
+      const type = file.mimeType === '' ? 'an unknown type' : `the type ${file.mimeType.slice(0, 80)}`
+      throw new GatewayError('invalid_prompt', `The file "${file.name.slice(0, 80)}" is of ${type}, which cannot be read as text`, {
+        path: 'input',
+        failover: 'next',
+      })
+    }
+    if (kind === 'text') return { text: Buffer.from(file.bytes).toString().slice(0, MAX_CHARS), images: [], cost: 0, cached: false }
+    const service = kind === 'pdf' ? engine : undefined
+    const key = `${service?.engine.name ?? OWN}/${kind}/${createHash('sha256').update(file.bytes).digest('base64')}`
+    const known = this.#cache.get(key, clock)
+    if (known !== undefined) return { ...known, cost: 0, cached: true }
+    const read =
+      service === undefined ? { ...(await this.#options.reader.read(file.bytes, kind, signal)), images: [] } : await service.read(file, signal)
+    if (read === undefined) throw new GatewayError('unprocessable', `The file "${file.name.slice(0, 80)}" could not be read`, { path: 'input' })
+    const result: ReadResult = { ...read, text: read.text.slice(0, MAX_CHARS) }
+    this.#cache.set(key, result, result.text.length + result.images.reduce((sum, { length }) => sum + length, 0), clock)
+    return { ...result, cost: service === undefined ? 0 : service.price * (result.pages ?? 1), cached: false }
+  }
+
+  #tell(done: readonly Parsed[], engine: string, { report }: Context): void {
+    const sum = (figure: (parsed: Parsed) => number): number => done.reduce((total, parsed) => total + figure(parsed), 0)
+    const cost = sum((parsed) => parsed.cost)
+    const cached = sum((parsed) => Number(parsed.cached))
+    report({
+      stage: {
+        type: 'plugin',
+        name: 'file-parser',
+        summary: `${done.length} ${done.length === 1 ? 'file' : 'files'} read as text by ${engine}`,
+        data: { engine, files: done.length, pages: sum(({ pages = 0 }) => pages), ...(cached === 0 ? {} : { cached }) },
+        ...(cost === 0 ? {} : { cost_usd: cost }),
+      },
+      cost,
+    })
+  }
+}
+
+/** The text under the file's name. The mark is of no use to end it early: the model is told where it begins, and it ends with the part. */
+function present(name: string, { text, pages }: ReadResult): string {
+  const about = `${JSON.stringify(name.slice(0, 200))}${pages === undefined ? '' : `, ${pages} ${pages === 1 ? 'page' : 'pages'}`}`
+  return text.trim() === '' ? `The file ${about}, has no text that can be read.` : `The text of the file ${about}:\n\n${text}`
+}

@@ -1,0 +1,114 @@
+import { z } from 'zod'
+import { GatewayError, isGatewayError } from '../core/error.ts'
+import type { Plugin, PluginContext } from '../core/extension.ts'
+import type { InputItem, InputPart } from '../core/item.ts'
+import type { ModelRequest } from '../core/request.ts'
+import type { Judge, Verdict } from './shared/judge.ts'
+import { textOf } from './shared/question.ts'
+
+const settings = z.object({})
+
+export interface ModerationOptions {
+  /** Undefined: the operator has set nobody to judge. */
+  readonly judge: Judge | undefined
+  readonly whenUnavailable: 'refuse' | 'allow'
+}
+
+/** What is judged at a time; all pieces are. */
+const CHUNK_CHARS = 16_000
+const MAX_CHUNKS = 64
+
+/** Has what the caller sends judged before anything is done with it: what is flagged is refused. */
+export function createModeration({ judge, whenUnavailable }: ModerationOptions): Plugin<z.infer<typeof settings>> {
+  return {
+    id: 'moderation',
+    settings,
+    timeoutMs: 60_000,
+    check() {
+      if (judge !== undefined) return
+      throw new GatewayError(
+        'invalid_request',
+        'The plugin moderation has nobody to judge: the operator of this gateway sets a model or an endpoint under plugins.moderation',
+        { path: 'plugins' },
+      )
+    },
+    async prepare(request, context) {
+      const chunks = chunksOf(textsIn(request))
+      if (judge === undefined || chunks.length === 0) return undefined
+      const verdicts = await judgeAll(judge, chunks, context, whenUnavailable)
+      const flagged = verdicts.filter((verdict) => verdict.flagged)
+      const cost = verdicts.reduce((sum, verdict) => sum + verdict.cost, 0)
+      if (flagged.length === 0) {
+        context.report({ cost })
+        return undefined
+      }
+      throw refuse(judge, [...new Set(flagged.flatMap(({ categories }) => categories))], cost, context)
+    },
+  }
+}
+
+function refuse(judge: Judge, categories: readonly string[], cost: number, { report }: PluginContext): GatewayError {
+  const why = categories.length === 0 ? '' : `: ${categories.join(', ')}`
+  report({
+    stage: {
+      type: 'guardrail',
+      name: 'moderation',
+      summary: `Blocked: flagged by ${judge.name}${why}`,
+      data: { action: 'blocked', flagged: true, engine: judge.name, categories },
+      ...(cost === 0 ? {} : { cost_usd: cost }),
+    },
+    cost,
+  })
+  return new GatewayError('permission_denied', `Request blocked by moderation${why}`, { failover: 'never', metadata: { reasons: categories } })
+}
+
+/** Throws `provider_overloaded` when a piece could not be judged, unless the operator lets such calls pass. */
+async function judgeAll(
+  judge: Judge,
+  chunks: readonly string[],
+  { ask, signal, report, call }: PluginContext,
+  whenUnavailable: 'refuse' | 'allow',
+): Promise<readonly Verdict[]> {
+  try {
+    return await judge.judge(chunks, { ask, signal, request: call.request })
+  } catch (error) {
+    if (signal.aborted || !isGatewayError(error)) throw error
+    const stage = { type: 'guardrail', name: 'moderation', data: { flagged: false, engine: judge.name, error: error.errorType } } as const
+    if (whenUnavailable === 'allow') {
+      report({
+        stage: { ...stage, summary: 'nobody could judge, and the operator lets such calls pass', data: { ...stage.data, action: 'allowed' } },
+      })
+      return []
+    }
+    report({ stage: { ...stage, summary: 'nobody could judge', data: { ...stage.data, action: 'blocked' } } })
+    throw new GatewayError('provider_overloaded', 'Moderation is not available at the moment, and this call may not be made without it', {
+      failover: 'never',
+      cause: error,
+    })
+  }
+}
+
+/** All a caller says: instructions, messages, results of tools. Roles are the caller's to choose, hence all of them. */
+function textsIn({ instructions, input }: ModelRequest): readonly string[] {
+  return [instructions ?? '', ...input.map(textIn)].filter((text) => text !== '')
+}
+
+function textIn(item: InputItem): string {
+  const { content, output, arguments: args } = item as { readonly content?: unknown; readonly output?: unknown; readonly arguments?: unknown }
+  const value = content ?? output ?? args
+  if (typeof value === 'string') return value.trim()
+  return Array.isArray(value) ? textOf(value as readonly InputPart[]) : ''
+}
+
+/** Short texts together, long ones in pieces that overlap: nothing hides at a cut. */
+function chunksOf(texts: readonly string[]): readonly string[] {
+  const all = texts.join('\n\n')
+  const step = CHUNK_CHARS - 500
+  const count = Math.ceil(all.length / step)
+  if (count > MAX_CHUNKS)
+    throw new GatewayError('invalid_prompt', `More than ${MAX_CHUNKS * step} characters cannot be judged by moderation`, {
+      path: 'input',
+      failover: 'never',
+    })
+  return Array.from({ length: count }, (_, n) => all.slice(n * step, n * step + CHUNK_CHARS))
+}

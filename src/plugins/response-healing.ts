@@ -1,0 +1,79 @@
+import { z } from 'zod'
+import type { Handler } from '../core/call.ts'
+import type { ModelEvent } from '../core/event.ts'
+import type { Plugin, PluginContext } from '../core/extension.ts'
+import type { JsonObject } from '../core/item.ts'
+import { healJson } from './shared/heal-json.ts'
+
+const settings = z.object({})
+
+type Mode = 'json_object' | 'json_schema'
+
+/** Makes JSON of answers that are to be JSON and are nearly so. Only of whole answers: what is streamed cannot be taken back. */
+export const responseHealing: Plugin<z.infer<typeof settings>> = {
+  id: 'response-healing',
+  settings,
+  wrap(next, { text }, context) {
+    const format = text?.format
+    if (format === undefined || format.type === 'text' || context.call.stream) return next
+    return heal(next, format.type, format.type === 'json_schema' ? format.schema : undefined, context)
+  },
+}
+
+type Report = PluginContext['report']
+
+function heal(next: Handler, mode: Mode, schema: JsonObject | undefined, { report }: { readonly report: Report }): Handler {
+  return async function* (call) {
+    // Nobody reads before the end: holding everything back costs no time.
+    const held: ModelEvent[] = []
+    for await (const events of next(call)) held.push(...events)
+    const end = held.at(-1)
+    // What was cut off would be closed into something that looks whole.
+    const isWhole = end?.type === 'response-end' && end.reason === 'stop'
+    yield isWhole ? healed(held, mode, schema, report) : held
+  }
+}
+
+/** The text that is the answer, the last one; what a model says between its tool calls is no JSON. */
+interface FinalText {
+  readonly key: string
+  readonly part: number | undefined
+  text: string
+}
+
+function finalText(events: readonly ModelEvent[]): FinalText | undefined {
+  let final: FinalText | undefined
+  for (const event of events) {
+    if (event.type !== 'text-delta') continue
+    const { key, part, delta } = event
+    if (final?.key === key && final.part === part) final.text += delta
+    else final = { key, part, text: delta }
+  }
+  return final
+}
+
+function healed(events: readonly ModelEvent[], mode: Mode, schema: JsonObject | undefined, report: Report): readonly ModelEvent[] {
+  const final = finalText(events)
+  const json = final === undefined ? undefined : healJson(final.text, schema)
+  if (final === undefined || json === undefined) return events
+  report({
+    stage: {
+      type: 'response_healing',
+      name: 'response-healing',
+      summary: 'the answer was not valid JSON and was repaired',
+      data: { mode, improved: true, original_length: final.text.length, healed_length: json.length },
+    },
+  })
+  return replaceText(events, final, json)
+}
+
+/** The first delta becomes all of the text. Citations of its old places go with the other deltas. */
+function replaceText(events: readonly ModelEvent[], { key, part }: FinalText, json: string): readonly ModelEvent[] {
+  let told = false
+  return events.flatMap((event): ModelEvent[] => {
+    if ((event.type !== 'text-delta' && event.type !== 'annotation') || event.key !== key || event.part !== part) return [event]
+    if (event.type === 'annotation' || told) return []
+    told = true
+    return [{ type: 'text-delta', key, delta: json, ...(part === undefined ? {} : { part }) }]
+  })
+}

@@ -1,0 +1,125 @@
+import type { Catalog, Endpoint, Model, Modality } from '../../core/endpoint.ts'
+import { GatewayError } from '../../core/error.ts'
+import type { PluginContext } from '../../core/extension.ts'
+import type { ModelRequest } from '../../core/request.ts'
+import { matchesWildcard } from '../../lib/wildcard.ts'
+
+/** A model that could serve a request, at its cheapest fitting endpoint. */
+export interface Candidate {
+  readonly model: Model
+  readonly endpoint: Endpoint
+  /** USD per million tokens of prompt. */
+  readonly inputPrice: number
+  /** USD per million tokens, three of prompt to one of answer: what a turn of a conversation is like. */
+  readonly price: number
+}
+
+export interface CandidateOptions {
+  readonly catalog: Catalog
+  readonly tokensOf: (request: ModelRequest) => number
+  /** Patterns with `*`; absent: every model. */
+  readonly allowed?: readonly string[] | undefined
+  readonly excluded?: readonly string[] | undefined
+}
+
+/** Made for one kind of work and poor at any other. */
+export const SPECIALIST = /(?:^|[/-])(?:guard|moderation|embed\w*|rerank\w*|ocr|tts|audio|transcrib\w*|image|safeguard|router)(?:-|$)/i
+
+/** The cheapest first. Throws GatewayError `not_found` when nothing is left. */
+export function candidatesFor(
+  request: ModelRequest,
+  { call }: Pick<PluginContext, 'call'>,
+  options: CandidateOptions,
+): readonly [Candidate, ...Candidate[]] {
+  const needs = needsOf(request, options.tokensOf)
+  const candidates: Candidate[] = []
+  for (const model of options.catalog.models()) {
+    if (options.excluded?.some((pattern) => matchesWildcard(pattern, model.slug)) === true) continue
+    const named = options.allowed?.some((pattern) => matchesWildcard(pattern, model.slug))
+    if (named === false) continue
+    // A variant of a model has terms of its own (free ones, small quotas): who wants it names it.
+    if (named === undefined && model.slug.includes(':')) continue
+    const best = cheapest(model.endpoints.filter((endpoint) => (named === true || !isSimulated(endpoint)) && fits(endpoint, needs, call.admits)))
+    if (best !== undefined) candidates.push({ model, ...best })
+  }
+  const [first, ...rest] = candidates.sort((a, b) => a.price - b.price || (a.model.slug < b.model.slug ? -1 : 1))
+  if (first === undefined) throw new GatewayError('not_found', 'No models match your request and model restrictions', { path: 'model' })
+  return [first, ...rest]
+}
+
+/** Answered by this process itself: made for trying things out, and chosen by nobody who did not name it. */
+const isSimulated = ({ connection }: Endpoint): boolean => connection.transport !== undefined
+
+function cheapest(endpoints: readonly Endpoint[]): Omit<Candidate, 'model'> | undefined {
+  let best: Omit<Candidate, 'model'> | undefined
+  for (const endpoint of endpoints) {
+    const { input, output } = endpoint.pricing
+    if (input === undefined || output === undefined) continue
+    const price = (3 * input + output) / 4
+    if (best === undefined || price < best.price) best = { endpoint, inputPrice: input, price }
+  }
+  return best
+}
+
+interface Needs {
+  readonly inputs: ReadonlySet<Modality>
+  readonly outputs: readonly string[]
+  readonly tokens: number
+  readonly outputTokens: number
+  readonly tools: boolean
+  readonly structured: boolean
+  readonly provider: NonNullable<ModelRequest['provider']>
+}
+
+function needsOf(request: ModelRequest, tokensOf: (request: ModelRequest) => number): Needs {
+  return {
+    inputs: inputsOf(request),
+    outputs: request.modalities ?? ['text'],
+    tokens: tokensOf(request) + (request.max_output_tokens ?? 0),
+    outputTokens: request.max_output_tokens ?? 0,
+    tools: (request.tools?.length ?? 0) > 0,
+    structured: request.text?.format?.type === 'json_schema',
+    provider: request.provider ?? {},
+  }
+}
+
+const MODALITY_OF: { readonly [part: string]: Modality } = { input_image: 'image', input_file: 'file', input_audio: 'audio', input_video: 'video' }
+
+/** Kinds of input beyond text. */
+export function inputsOf({ input }: ModelRequest): ReadonlySet<Modality> {
+  const found = new Set<Modality>()
+  for (const item of input) {
+    const { content, output } = item as { readonly content?: unknown; readonly output?: unknown }
+    for (const parts of [content, output]) {
+      if (!Array.isArray(parts)) continue
+      for (const part of parts as readonly ({ readonly type?: string } | null)[]) {
+        const modality = MODALITY_OF[part?.type ?? '']
+        if (modality !== undefined) found.add(modality)
+      }
+    }
+  }
+  return found
+}
+
+function fits(endpoint: Endpoint, needs: Needs, admits: PluginContext['call']['admits']): boolean {
+  if (endpoint.variant !== undefined || (endpoint.tier !== undefined && endpoint.tier !== 'default')) return false
+  if (!needs.outputs.every((modality) => endpoint.outputModalities.has(modality as Modality))) return false
+  for (const modality of needs.inputs) if (!endpoint.inputModalities.has(modality)) return false
+  if (needs.tokens > endpoint.contextLength || needs.outputTokens > (endpoint.maxOutputTokens ?? Infinity)) return false
+  if (needs.tools && !endpoint.supports.has('tools')) return false
+  if (needs.structured && !endpoint.supports.has('structured_outputs')) return false
+  return agrees(endpoint, needs.provider) && admits?.(endpoint) === undefined
+}
+
+/** What of the caller's preferences the planner would not relax. */
+function agrees(endpoint: Endpoint, { only, ignore, zdr, data_collection: collection, max_price: limit }: Needs['provider']): boolean {
+  const { policies, pricing } = endpoint
+  const named = (slugs: readonly string[]): boolean =>
+    slugs.some((slug) => [endpoint.provider, endpoint.tag, endpoint.providerName.toLowerCase()].includes(slug.toLowerCase()))
+  if (only != null && !named(only)) return false
+  if (ignore != null && named(ignore)) return false
+  if (zdr === true && !policies.zdr) return false
+  if (collection === 'deny' && policies.dataCollection === 'allow') return false
+  const within = (price: number | undefined, most: string | number | undefined): boolean => most == null || (price ?? Infinity) <= Number(most)
+  return within(pricing.input, limit?.prompt) && within(pricing.output, limit?.completion)
+}

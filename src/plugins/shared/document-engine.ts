@@ -1,0 +1,80 @@
+import type { DocumentEngineConfig } from '../../core/plugins-config.ts'
+import type { Egress } from '../../lib/egress.ts'
+import { Secret } from '../../lib/secret.ts'
+import { askService } from './ask-service.ts'
+
+export interface ReadFile {
+  readonly name: string
+  readonly bytes: Uint8Array
+}
+
+export interface ReadResult {
+  readonly text: string
+  readonly pages?: number
+  /** Data URLs, in the order in which they stand in the document. */
+  readonly images: readonly string[]
+}
+
+export interface EngineRequest {
+  readonly path: string
+  readonly headers: { readonly [name: string]: string }
+  readonly body: string | Buffer
+}
+
+/** One service that reads documents: data and two translations, one file each. */
+export interface DocumentEngine {
+  readonly name: string
+  /** Variables that hold its key and, where its address holds one, its account. */
+  readonly env: { readonly apiKey: readonly string[]; readonly account?: readonly string[] }
+  readonly baseUrl: string
+  /** USD per page at list price. */
+  readonly price: number
+  /** True when the gateway's own reader may stand in for it: it reads the same text. */
+  readonly replaceable?: boolean
+  request(file: ReadFile, account: string): EngineRequest
+  /** Undefined when it could not read the file. */
+  read(body: unknown): ReadResult | undefined
+}
+
+/** An engine with all it needs. */
+export interface ReadyDocumentEngine {
+  readonly engine: DocumentEngine
+  readonly price: number
+  /** Throws GatewayError. */
+  readonly read: (file: ReadFile, signal: AbortSignal) => Promise<ReadResult | undefined>
+}
+
+const TIMEOUT_MS = 120_000
+const MAX_BYTES = 64 * 1024 * 1024
+
+/** The engine with its key and address; undefined when one is missing. */
+export function prepareEngine(
+  engine: DocumentEngine,
+  given: DocumentEngineConfig,
+  env: { readonly [name: string]: string | undefined },
+  egress: Pick<Egress, 'request'>,
+): ReadyDocumentEngine | undefined {
+  const key = given.apiKey ?? secretFrom(env, engine.env.apiKey)
+  const account = given.account ?? first(env, engine.env.account) ?? ''
+  if (key === undefined || (engine.env.account !== undefined && account === '')) return undefined
+  const baseUrl = given.baseUrl?.replace(/\/+$/, '') ?? engine.baseUrl
+  return {
+    engine,
+    price: given.price ?? engine.price,
+    read: async (file, signal) => {
+      const { path, headers, body } = engine.request(file, account)
+      const url = baseUrl + path
+      const answer = await askService({ name: engine.name, url, key, headers, body, egress, signal, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES })
+      return engine.read(answer)
+    },
+  }
+}
+
+function first(env: { readonly [name: string]: string | undefined }, names: readonly string[] | undefined): string | undefined {
+  return names?.map((name) => env[name]).find((value) => value !== undefined && value !== '')
+}
+
+function secretFrom(env: { readonly [name: string]: string | undefined }, names: readonly string[]): Secret | undefined {
+  const value = first(env, names)
+  return value === undefined ? undefined : new Secret(value)
+}

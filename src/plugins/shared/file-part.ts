@@ -1,0 +1,74 @@
+import type { InputFile, InputItem, InputPart } from '../../core/item.ts'
+import type { ModelRequest } from '../../core/request.ts'
+
+export type FileKind = 'pdf' | 'html' | 'text'
+
+/** A file as bytes, whatever way the caller gave it. */
+export interface FileBytes {
+  readonly name: string
+  readonly bytes: Uint8Array
+  readonly mimeType: string
+}
+
+const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)?((?:;[\w-]+=[^;,]*)*)(;base64)?,/i
+const TEXT_TYPES = /^text\/|[/+](?:json|xml|yaml|x-yaml|javascript|x-ndjson|toml|x-sh|sql)$/
+const TEXT_NAMES = /\.(?:txt|md|markdown|csv|tsv|json|jsonl|xml|ya?ml|toml|ini|log|rst|tex|sql|sh|py|js|ts|java|c|h|cpp|go|rs|rb|php|css)$/i
+
+/** What a part holds inline; undefined when it is an address, an id or no base64. */
+export function inlineFile({ file_data: data, filename }: InputFile): FileBytes | undefined {
+  if (typeof data !== 'string' || data === '' || /^https?:\/\//i.test(data)) return undefined
+  const match = DATA_URL.exec(data)
+  const body = match === null ? data : data.slice(match[0].length)
+  const plain = match !== null && match[3] === undefined
+  const bytes = plain ? Buffer.from(unescapeText(body)) : Buffer.from(body, 'base64')
+  return { name: nameOf(filename, undefined), bytes, mimeType: match?.[1]?.toLowerCase() ?? '' }
+}
+
+function unescapeText(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** Where a part's file is to be fetched. Some callers put the address where the data goes. */
+export function addressOf({ file_url: url, file_data: data }: InputFile): string | undefined {
+  if (typeof url === 'string' && url !== '') return url
+  return typeof data === 'string' && /^https?:\/\//i.test(data) ? data : undefined
+}
+
+export function nameOf(filename: string | null | undefined, url: string | undefined): string {
+  if (filename) return filename
+  const last = url === undefined ? undefined : URL.parse(url)?.pathname.split('/').at(-1)
+  return last || 'file'
+}
+
+/** What a file is, by its first bytes, its type and its name. Undefined: nothing that is text. */
+export function kindOf({ bytes, mimeType, name }: FileBytes): FileKind | undefined {
+  if (Buffer.from(bytes.subarray(0, 5)).toString('latin1') === '%PDF-' || mimeType === 'application/pdf') return 'pdf'
+  if (mimeType === 'text/html' || mimeType === 'application/xhtml+xml' || /\.x?html?$/i.test(name)) return 'html'
+  return TEXT_TYPES.test(mimeType) || TEXT_NAMES.test(name) ? 'text' : undefined
+}
+
+/** Every file of a request, wherever it stands. */
+export function filesIn({ input }: ModelRequest): readonly InputFile[] {
+  return input.flatMap((item) => partsOf(item)?.filter((part): part is InputFile => part.type === 'input_file') ?? [])
+}
+
+/** The request with files replaced by what they became; files without an entry stay. */
+export function replaceFiles(request: ModelRequest, parts: ReadonlyMap<InputFile, readonly InputPart[]>): ModelRequest {
+  const input = request.input.map((item): InputItem => {
+    const own = partsOf(item)
+    if (own === undefined || !own.some((part) => part.type === 'input_file' && parts.has(part))) return item
+    const replaced = own.flatMap((part) => (part.type === 'input_file' ? (parts.get(part) ?? [part]) : [part]))
+    return { ...item, [item.type === 'message' ? 'content' : 'output']: replaced }
+  })
+  return { ...request, input }
+}
+
+function partsOf(item: InputItem): readonly InputPart[] | undefined {
+  const { content, output } = item as { readonly content?: unknown; readonly output?: unknown }
+  const parts = item.type === 'message' ? content : item.type.endsWith('_call_output') ? output : undefined
+  return Array.isArray(parts) ? (parts as readonly InputPart[]) : undefined
+}

@@ -1,0 +1,161 @@
+import type { InputItem, InputPart } from '../../core/item.ts'
+import type { ModelRequest } from '../../core/request.ts'
+
+export interface Shortened {
+  readonly request: ModelRequest
+  /** Items of the input before and after. */
+  readonly original: number
+  readonly kept: number
+  /** Items that were not left out but cut in their middle. */
+  readonly truncated: number
+  /** Estimates for the whole request. */
+  readonly tokensBefore: number
+  readonly tokensAfter: number
+}
+
+type TokensOf = (request: ModelRequest) => number
+
+/** Items that only make sense together: calls with their results, reasoning with what it led to. */
+interface Unit {
+  readonly items: readonly InputItem[]
+  readonly tokens: number
+  /** Instructions, and what the model is to answer. */
+  readonly fixed: boolean
+}
+
+/** Less of a text than this says nothing. */
+const LEAST_TOKENS = 32
+const MARK = '\n[... left out ...]\n'
+
+/**
+ * The request with the middle of its input left out, so that it is estimated at `room` tokens or less. What stands at the start and at the
+ * end stays: models read the middle with the least attention. Instructions, the last message of the user and what came last are kept and,
+ * when they alone are too long, the longest texts among them lose their middles. Undefined when nothing can be left out.
+ */
+export function middleOut(request: ModelRequest, room: number, tokensOf: TokensOf): Shortened | undefined {
+  const weigh = (items: readonly InputItem[]): number => tokensOf({ input: items })
+  const tokensBefore = tokensOf(request)
+  const overhead = tokensBefore - weigh(request.input)
+  const units = unitsOf(request.input, weigh)
+  const fixed = units.reduce((sum, unit) => sum + (unit.fixed ? unit.tokens : 0), 0)
+  const chosen = fromBothEnds(units, room - overhead - fixed)
+  const boundary = chosen.partial === undefined ? undefined : cutUnit(units[chosen.partial]!, chosen.left, weigh)
+  let kept = units.flatMap((unit, n) => (chosen.kept.has(n) || unit.fixed ? unit.items : n === chosen.partial ? (boundary ?? []) : []))
+  let truncated = boundary === undefined ? 0 : 1
+  const excess = weigh(kept) - (room - overhead)
+  if (excess > 0) {
+    const cut = cutLongest(kept, room - overhead, weigh)
+    kept = cut.items
+    truncated += cut.truncated
+  }
+  if (truncated === 0 && kept.length === request.input.length) return undefined
+  const shortened = { ...request, input: kept }
+  return { request: shortened, original: request.input.length, kept: kept.length, truncated, tokensBefore, tokensAfter: tokensOf(shortened) }
+}
+
+function unitsOf(input: readonly InputItem[], weigh: (items: readonly InputItem[]) => number): readonly Unit[] {
+  const question = input.findLastIndex((item) => item.type === 'message' && item['role'] === 'user')
+  const units: Unit[] = []
+  let open: InputItem[] = []
+  const waiting = new Set<string>()
+  let start = 0
+  const close = (): void => {
+    if (open.length === 0) return
+    const role = open[0]!.type === 'message' ? open[0]!['role'] : undefined
+    const fixed = role === 'system' || role === 'developer' || start === question || start + open.length === input.length
+    units.push({ items: open, tokens: weigh(open), fixed })
+    open = []
+  }
+  for (const [index, item] of input.entries()) {
+    if (open.length === 0) start = index
+    open.push(item)
+    const id = (item as { readonly call_id?: unknown }).call_id
+    if (typeof id === 'string') {
+      if (item.type.endsWith('_output')) waiting.delete(id)
+      else waiting.add(id)
+    }
+    if (item.type !== 'reasoning' && waiting.size === 0) close()
+  }
+  close()
+  return units
+}
+
+interface Choice {
+  readonly kept: ReadonlySet<number>
+  /** The first unit that did not fit, and the room it may still have. */
+  readonly partial: number | undefined
+  readonly left: number
+}
+
+/** Takes units that are not fixed from the start and the end in turns until the next one does not fit. */
+function fromBothEnds(units: readonly Unit[], room: number): Choice {
+  const open = units.flatMap((unit, n) => (unit.fixed ? [] : [n]))
+  const kept = new Set<number>()
+  let left = room
+  // The end goes first: what was said last matters most.
+  for (let fromEnd = true; open.length > 0; fromEnd = !fromEnd) {
+    const next = fromEnd ? open.at(-1)! : open[0]!
+    const { tokens } = units[next]!
+    if (tokens > left) return { kept, partial: next, left }
+    left -= tokens
+    kept.add(next)
+    if (fromEnd) open.pop()
+    else open.shift()
+  }
+  return { kept, partial: undefined, left }
+}
+
+/** A message of its own, cut to the room; calls and their results are whole or absent. */
+function cutUnit({ items }: Unit, room: number, weigh: (items: readonly InputItem[]) => number): readonly InputItem[] | undefined {
+  const [item] = items
+  if (items.length !== 1 || item?.type !== 'message' || room < LEAST_TOKENS) return undefined
+  const cut = cutLongest(items, room, weigh)
+  return weigh(cut.items) <= room ? cut.items : undefined
+}
+
+/** Takes the middle out of the longest texts, one after the other, until all items together fit or no text is worth cutting. */
+function cutLongest(
+  items: readonly InputItem[],
+  room: number,
+  weigh: (items: readonly InputItem[]) => number,
+): { readonly items: InputItem[]; readonly truncated: number } {
+  const result = [...items]
+  const weights = result.map((item) => weigh([item]))
+  const heaviest = result.map((_, n) => n).sort((one, other) => weights[other]! - weights[one]!)
+  let total = weigh(result)
+  let truncated = 0
+  for (const n of heaviest) {
+    const before = weights[n]!
+    if (total <= room || before <= LEAST_TOKENS) break
+    const cut = cutItem(result[n]!, Math.max(LEAST_TOKENS, before - (total - room)) / before)
+    if (cut === undefined) continue
+    truncated++
+    result[n] = cut
+    total += weigh([cut]) - before
+  }
+  return { items: result, truncated }
+}
+
+/** The item with this share of each of its texts; undefined when it has none. */
+function cutItem(item: InputItem, share: number): InputItem | undefined {
+  const field = item.type === 'message' ? 'content' : item.type.endsWith('_output') ? 'output' : undefined
+  if (field === undefined) return undefined
+  const value = (item as { readonly [field: string]: unknown })[field]
+  if (typeof value === 'string') return { ...item, [field]: withoutMiddle(value, share) }
+  if (!Array.isArray(value)) return undefined
+  const parts = (value as readonly InputPart[]).map((part) => ('text' in part ? { ...part, text: withoutMiddle(part.text, share) } : part))
+  return { ...item, [field]: parts }
+}
+
+/** Both ends of a text, never half a surrogate pair. */
+export function withoutMiddle(text: string, share: number): string {
+  const keep = Math.floor((text.length * share - MARK.length) / 2)
+  if (keep <= 0) return share > 0 ? text.slice(0, Math.ceil(text.length * share)).toWellFormed() : ''
+  let head = keep
+  let tail = text.length - keep
+  if (isLead(text.charCodeAt(head - 1))) head--
+  if (isLead(text.charCodeAt(tail - 1))) tail++
+  return text.slice(0, head) + MARK + text.slice(tail)
+}
+
+const isLead = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00

@@ -1,0 +1,30 @@
+import type { InputItem, InputPart, MessageItem } from '../../core/item.ts'
+import type { ModelRequest } from '../../core/request.ts'
+
+const isQuestion = (item: InputItem): item is MessageItem => item.type === 'message' && item['role'] === 'user'
+
+/** The last message of the user, and where it stands. */
+export function lastQuestion({ input }: ModelRequest): { readonly index: number; readonly text: string } | undefined {
+  const index = input.findLastIndex(isQuestion)
+  if (index === -1) return undefined
+  const text = textOf((input[index] as MessageItem).content)
+  return text === '' ? undefined : { index, text }
+}
+
+/** What of a message's content is text. */
+export function textOf(content: string | readonly InputPart[]): string {
+  if (typeof content === 'string') return content.trim()
+  return content
+    .flatMap((part) => ('text' in part ? [part.text] : []))
+    .join('\n')
+    .trim()
+}
+
+/**
+ * The request with these texts given to the model as a message of their own. They come behind the question: what stands before it stays
+ * as it was in earlier turns, in caches and for the session.
+ */
+export function withContext(request: ModelRequest, index: number, texts: readonly string[]): ModelRequest {
+  const message: MessageItem = { type: 'message', role: 'user', content: texts.map((text) => ({ type: 'input_text', text })) }
+  return { ...request, input: [...request.input.slice(0, index + 1), message, ...request.input.slice(index + 1)] }
+}

@@ -1,0 +1,81 @@
+import { z } from 'zod'
+import { isGatewayError } from '../core/error.ts'
+import type { Plugin } from '../core/extension.ts'
+import { UNTRUSTED } from '../core/untrusted.ts'
+import type { WebPage, WebPages } from '../core/web.ts'
+import { domainRefusal } from '../lib/domains.ts'
+import { lastQuestion, withContext } from './shared/question.ts'
+
+const domains = z.array(z.string()).default([])
+const settings = z.object({
+  allowed_domains: domains,
+  blocked_domains: domains,
+  max_content_tokens: z.int().min(1).max(200_000).default(10_000),
+  max_uses: z.int().min(1).default(5),
+})
+
+const MAX_PAGES = 20
+const CHARS_PER_TOKEN = 4
+const CITED_CHARACTERS = 2_000
+const ADDRESS = /https?:\/\/[^\s<>"'`)\]}|\\^]{1,2000}/gi
+
+interface Fetched {
+  readonly url: string
+  readonly page?: WebPage
+  readonly error?: string
+}
+
+/**
+ * Reads the pages whose addresses the user wrote, before the model is asked. Only those: what a page, a tool or an earlier answer says
+ * makes the gateway fetch nothing.
+ */
+export function createWebFetch(pages: WebPages): Plugin<z.infer<typeof settings>> {
+  return {
+    id: 'web-fetch',
+    settings,
+    timeoutMs: 45_000,
+    async prepare(request, { settings: own, signal, report }) {
+      const question = lastQuestion(request)
+      const urls = question === undefined ? [] : addressesIn(question.text).slice(0, Math.min(own.max_uses, MAX_PAGES))
+      if (question === undefined || urls.length === 0) return undefined
+      const refuse = (url: string): string | undefined => domainRefusal(url, own.allowed_domains, own.blocked_domains)
+      const fetched = await Promise.all(urls.map((url) => fetchOrSay(pages, url, refuse, signal)))
+      const found = fetched.flatMap(({ page }) => page ?? [])
+      report({
+        stage: {
+          type: 'plugin',
+          name: 'web-fetch',
+          summary: `${found.length} of ${urls.length} ${urls.length === 1 ? 'page' : 'pages'} read`,
+          data: { pages: found.length, failed: urls.length - found.length },
+        },
+        usage: { web_fetch: found.length },
+        sources: found.map(({ url, title, text }) => ({ url, title: title ?? url, content: text.slice(0, CITED_CHARACTERS) })),
+      })
+      const shown = fetched.map((one) => present(one, own.max_content_tokens * CHARS_PER_TOKEN))
+      const prompt = 'The pages named in the message before were fetched. Where the answer rests on one, link it there in Markdown: [title](address).'
+      return withContext(request, question.index, [`${prompt}\n${UNTRUSTED}`, JSON.stringify({ pages: shown })])
+    },
+  }
+}
+
+/** Addresses in the order they stand, each once, without the punctuation of the sentence around them. */
+export function addressesIn(text: string): readonly string[] {
+  const found = [...text.matchAll(ADDRESS)].map(([url]) => url.replace(/[.,;:!?]+$/, ''))
+  return [...new Set(found)].filter((url) => URL.canParse(url))
+}
+
+async function fetchOrSay(pages: WebPages, url: string, refuse: (url: string) => string | undefined, signal: AbortSignal): Promise<Fetched> {
+  try {
+    return { url, page: await pages.fetch({ url, refuse, signal }) }
+  } catch (error) {
+    if (signal.aborted || !isGatewayError(error)) throw error
+    return { url, error: error.message }
+  }
+}
+
+function present({ url, page, error }: Fetched, maxChars: number): object {
+  if (page === undefined) return { url, error }
+  const cut = page.text.length > maxChars
+  const content = cut ? `${page.text.slice(0, maxChars).toWellFormed()}\n[cut]` : page.text
+  return { url: page.url, ...(page.title === undefined ? {} : { title: page.title }), content }
+}
