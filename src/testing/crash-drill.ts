@@ -1,19 +1,19 @@
-import { spawn, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { DatabaseSync } from 'node:sqlite'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { FakeDestination } from './fake-destination.ts'
-import { generationSpans } from './received-spans.ts'
+import pg from 'pg'
+import { startGatewayProcess, type GatewayProcess } from './gateway-process.ts'
+import { startSpanLedger, type SpanLedger } from './span-ledger.ts'
 
 export interface CrashDrillOptions {
   readonly runs: number
-  /** Calls per run; the process dies before they are all answered. */
+  /** Calls per run; the process dies after any number of them. */
   readonly calls: number
-  readonly receiver: FakeDestination
   readonly random: () => number
+  /** A schema of its own in PostgreSQL; default: SQLite. */
+  readonly databaseUrl?: string
   readonly onRun?: (run: number, recorded: number, delivered: number) => void
 }
 
@@ -21,138 +21,110 @@ export interface CrashDrillReport {
   /** Generations found in the database at the end. */
   readonly recorded: number
   readonly delivered: number
-  /** Deliveries beyond the first of an id: at-least-once is allowed to repeat, not to contradict. */
   readonly repeated: number
   readonly missing: readonly string[]
   readonly contradicting: readonly string[]
 }
 
-const KEY = `sk-sb-v1-${'a1'.repeat(24)}`
-const MANAGEMENT_KEY = `sk-sb-mgmt-v1-${'b2'.repeat(24)}`
-const MAIN = join(import.meta.dirname, '../main.ts')
-const PARALLEL = 16
-const START_LIMIT_MS = 30_000
-const DRAIN_LIMIT_MS = 60_000
-
-interface Running {
-  readonly child: ChildProcess
-  readonly url: string
-}
-
-async function start(directory: string): Promise<Running> {
-  const env = {
-    PATH: process.env['PATH'] ?? '',
-    SIGNALBOX_PORT: '0',
-    SIGNALBOX_DATA_DIR: directory,
-    SIGNALBOX_API_KEY: KEY,
-    SIGNALBOX_MANAGEMENT_KEY: MANAGEMENT_KEY,
-  }
-  const child = spawn(process.execPath, [MAIN, 'serve'], { cwd: directory, env, stdio: ['ignore', 'pipe', 'pipe'] })
-  let output = ''
-  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
-  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
-  const until = Date.now() + START_LIMIT_MS
-  while (Date.now() < until && child.exitCode === null) {
-    const url = /listens on (\S+)/.exec(output)?.[1]
-    if (url !== undefined) return { child, url }
-    await sleep(20)
-  }
-  child.kill('SIGKILL')
-  throw new Error(`the gateway did not start: ${output.slice(-2_000)}`)
-}
-
-async function end({ child }: Running, signal: NodeJS.Signals): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  const gone = once(child, 'exit')
-  child.kill(signal)
-  await gone
-}
-
-async function api(url: string, method: string, path: string, body?: object): Promise<unknown> {
-  const response = await fetch(`${url}/api/v1/${path}`, {
-    method,
-    headers: { authorization: `Bearer ${path === 'responses' ? KEY : MANAGEMENT_KEY}`, 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  })
-  return response.json()
-}
+const PARALLEL = 32
+const DRAIN_LIMIT_MS = 120_000
+/** The process dies anywhere between an answer and the write, the lease, the request or the settlement that follow it. */
+const KILL_WITHIN_MS = 120
 
 /** Calls until told to stop or until there are enough; a call whose gateway died counts as made. */
-async function makeCalls(url: string, count: number): Promise<void> {
+function makeCalls(gateway: GatewayProcess, count: number) {
   let left = count
+  const load = { answered: 0, done: false, all: Promise.resolve() }
   const caller = async (): Promise<void> => {
-    while (left-- > 0) await api(url, 'POST', 'responses', { model: 'demo/echo', input: `call ${left} `.repeat(20) }).catch(() => (left = 0))
+    while (left-- > 0) {
+      try {
+        const { status } = await gateway.api('POST', 'responses', { model: 'demo/echo', input: `call ${left} `.repeat(20) })
+        if (status === 200) load.answered++
+      } catch {
+        left = 0
+      }
+    }
   }
-  await Promise.all(Array.from({ length: PARALLEL }, caller))
+  load.all = Promise.all(Array.from({ length: PARALLEL }, caller)).then(() => void (load.done = true))
+  return load
 }
 
-async function untilDrained(url: string, id: string): Promise<void> {
+/** Waits for the moment to die: after a random number of answers, and a little more. */
+async function untilDoomed(load: { readonly answered: number; readonly done: boolean }, calls: number, random: () => number): Promise<void> {
+  const answers = Math.floor(random() * calls)
+  while (load.answered < answers && !load.done) await sleep(1)
+  await sleep(random() * KILL_WITHIN_MS)
+}
+
+async function untilDrained(gateway: GatewayProcess, id: string): Promise<void> {
   const until = Date.now() + DRAIN_LIMIT_MS
   while (Date.now() < until) {
-    const { data } = (await api(url, 'GET', `observability/destinations/${id}/status`)) as { data?: { queued: number } }
-    if (data?.queued === 0) return
+    const { body } = await gateway.api('GET', `observability/destinations/${id}/status`)
+    if ((body as { data?: { queued: number } } | undefined)?.data?.queued === 0) return
     await sleep(100)
   }
 }
 
 /** Kills a real gateway with SIGKILL at random moments under load, starts it again, and compares what was recorded with what arrived. */
-export async function runCrashDrill({ runs, calls, receiver, random, onRun }: CrashDrillOptions): Promise<CrashDrillReport> {
+export async function runCrashDrill({ runs, calls, random, databaseUrl, onRun }: CrashDrillOptions): Promise<CrashDrillReport> {
   const directory = await mkdtemp(join(tmpdir(), 'signalbox-crash-'))
-  let running: Running | undefined
+  const environment: { readonly [name: string]: string } =
+    databaseUrl === undefined ? {} : { SIGNALBOX_DATABASE_URL: databaseUrl, SIGNALBOX_SECRET_KEY: Buffer.alloc(32, 5).toString('base64') }
+  const start = (): Promise<GatewayProcess> => startGatewayProcess(directory, environment)
+  const recorded = (): Promise<readonly string[]> => recordedIds(directory, databaseUrl)
+  const ledger = await startSpanLedger()
+  let gateway: GatewayProcess | undefined
   try {
-    running = await start(directory)
-    const made = (await api(running.url, 'POST', 'observability/destinations', {
-      type: 'webhook',
-      name: 'drill',
-      config: { url: `${receiver.url}/hook` },
-    })) as {
-      data: { id: string }
-    }
+    gateway = await start()
+    const id = await addWebhook(gateway, ledger)
     for (let run = 0; run < runs; run++) {
-      const load = makeCalls(running.url, calls)
-      await sleep(200 + random() * 3_000)
-      await end(running, 'SIGKILL')
-      await load
-      running = await start(directory)
-      onRun?.(run, recordedIds(directory).length, new Set(generationSpans(receiver.accepted).map(({ generationId }) => generationId)).size)
+      const load = makeCalls(gateway, calls)
+      await untilDoomed(load, calls, random)
+      await gateway.end('SIGKILL')
+      await load.all
+      gateway = await start()
+      onRun?.(run, (await recorded()).length, ledger.arrivals.size)
     }
-    await untilDrained(running.url, made.data.id)
-    await end(running, 'SIGTERM')
-    return compare(recordedIds(directory), receiver)
+    await untilDrained(gateway, id)
+    await gateway.end('SIGTERM')
+    const ids = await recorded()
+    return {
+      recorded: ids.length,
+      delivered: ledger.arrivals.size,
+      repeated: ledger.repeated,
+      missing: ids.filter((each) => !ledger.arrivals.has(each)),
+      contradicting: [...ledger.contradicting],
+    }
   } finally {
-    if (running !== undefined) await end(running, 'SIGKILL')
+    await gateway?.end('SIGKILL')
+    await ledger.close()
     await rm(directory, { recursive: true, force: true })
   }
 }
 
-function recordedIds(directory: string): readonly string[] {
-  const database = new DatabaseSync(join(directory, 'signalbox.db'), { readOnly: true })
-  const ids = database
-    .prepare('select id from generations')
-    .all()
-    .map((row) => String(row['id']))
-  database.close()
-  return ids
+async function addWebhook(gateway: GatewayProcess, ledger: SpanLedger): Promise<string> {
+  const { status, body } = await gateway.api('POST', 'observability/destinations', {
+    type: 'webhook',
+    name: 'drill',
+    config: { url: `${ledger.url}/hook` },
+  })
+  if (status !== 201) throw new Error(`the destination was not created: ${status} ${JSON.stringify(body)}`)
+  return (body as { data: { id: string } }).data.id
 }
 
-function compare(recorded: readonly string[], receiver: FakeDestination): CrashDrillReport {
-  const contents = new Map<string, string>()
-  const contradicting = new Set<string>()
-  let repeated = 0
-  for (const { generationId, span } of generationSpans(receiver.accepted)) {
-    const text = JSON.stringify(span)
-    const before = contents.get(generationId)
-    if (before === undefined) contents.set(generationId, text)
-    else {
-      repeated++
-      if (before !== text) contradicting.add(generationId)
-    }
+async function recordedIds(directory: string, databaseUrl: string | undefined): Promise<readonly string[]> {
+  if (databaseUrl === undefined) {
+    const database = new DatabaseSync(join(directory, 'signalbox.db'), { readOnly: true })
+    const rows = database.prepare('select id from generations').all()
+    database.close()
+    return rows.map((row) => String(row['id']))
   }
-  return {
-    recorded: recorded.length,
-    delivered: contents.size,
-    repeated,
-    missing: recorded.filter((id) => !contents.has(id)),
-    contradicting: [...contradicting],
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  try {
+    const { rows } = await client.query<{ readonly id: string }>('select id from generations')
+    return rows.map(({ id }) => id)
+  } finally {
+    await client.end()
   }
 }

@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { DeliveryRecord } from '../core/delivery.ts'
@@ -157,6 +159,16 @@ export function testDestination<Settings>(destination: Destination<Settings>, co
         if (destination.transport === undefined) expect(lower['x-extra']).toBe('kept')
       })
 
+      const schema = readPlatformSchema(destination.type)
+      if (schema !== undefined)
+        it.each(Object.entries({ full: fullGeneration, minimal: minimalGeneration, failed: failedGeneration }))(
+          "for a %s generation are what the platform's documentation says",
+          async (_name, make) => {
+            for (const privacyMode of [false, true])
+              for (const request of await encode([record(make(), privacyMode, ALL)])) expect(schema.problemsOf(request)).toEqual([])
+          },
+        )
+
       if (contract.inspect) it('fit the platform', async () => contract.inspect?.(await encode([record(fullGeneration(), false, ALL)])))
     })
 
@@ -202,6 +214,32 @@ export function testDestination<Settings>(destination: Destination<Settings>, co
       expect(destination.type).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/)
     })
   })
+}
+
+/**
+ * The bodies of a platform with a format of its own, as JSON Schemas written from its public documentation (`destinations/__schemas__`):
+ * one of the body, or of each line; `$defs/row` is that of rows which travel as text in a binding.
+ */
+function readPlatformSchema(type: string): { readonly problemsOf: (request: OutgoingRequest) => readonly string[] } | undefined {
+  const file = new URL(`../destinations/__schemas__/${type}.json`, import.meta.url)
+  if (!existsSync(file)) return undefined
+  const schema = JSON.parse(readFileSync(file, 'utf8')) as { readonly $defs?: { readonly row?: object } }
+  const ajv = new Ajv2020({ allErrors: true, strict: false })
+  const check = ajv.compile(schema)
+  const checkRow = schema.$defs?.row === undefined ? undefined : ajv.compile(schema.$defs.row)
+  const complain = (validate: ValidateFunction, value: unknown): readonly string[] =>
+    validate(value) ? [] : (validate.errors ?? []).map(({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`)
+  return {
+    problemsOf: (request) => {
+      const text = bodyText(request)
+      const values = text.endsWith('\n') ? text.trimEnd().split('\n') : [text]
+      return values.flatMap((value) => {
+        const body = JSON.parse(value) as { readonly bindings?: { readonly [number: string]: { readonly value: string } } }
+        const rows = checkRow === undefined ? [] : Object.values(body.bindings ?? {}).flatMap((binding) => JSON.parse(binding.value) as unknown[])
+        return [...complain(check, body), ...rows.flatMap((row) => complain(checkRow!, row))]
+      })
+    },
+  }
 }
 
 function checkRequest(request: OutgoingRequest): void {

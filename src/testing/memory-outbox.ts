@@ -51,7 +51,7 @@ export function createMemoryOutbox(now: () => number = Date.now): MemoryOutbox {
         id,
         destinationId,
         generation: entry.generation,
-        content: withContent ? entry.content : undefined,
+        content: withContent && entry.content !== undefined ? (JSON.parse(entry.content) as GenerationContent) : undefined,
         attempts: 0,
         enteredAt: at,
         bytes: entry.bytes,

@@ -18,7 +18,7 @@ export interface ReceivedSpan {
 }
 
 /** The generations' own spans in OTLP JSON bodies, in order of arrival; repeats included, children left out. */
-export function generationSpans(requests: readonly ReceivedRequest[]): readonly ReceivedSpan[] {
+export function generationSpans(requests: readonly Pick<ReceivedRequest, 'body'>[]): readonly ReceivedSpan[] {
   return requests.flatMap(({ body }) => {
     const { resourceSpans } = JSON.parse((body[0] === 0x1f ? gunzipSync(body) : body).toString()) as Envelope
     return resourceSpans.flatMap(({ scopeSpans }) =>

@@ -23,6 +23,17 @@ interface Step {
   readonly features?: readonly string[]
 }
 
+/** The word of the recordings for the format of each dialect. */
+export const FORMATS: { readonly [dialect: string]: string } = {
+  'openai-chat': 'chat',
+  'openai-responses': 'responses',
+  'anthropic-messages': 'anthropic',
+  'anthropic-invoke': 'anthropic',
+  gemini: 'gemini',
+  'bedrock-converse': 'bedrock-converse',
+  'cohere-v2': 'cohere-v2',
+}
+
 /** The folder named by `SIGNALBOX_FIXTURES`, else the one beside the repository; undefined when it is not there. */
 export function recordingsFolder(env: { readonly [name: string]: string | undefined } = process.env): string | undefined {
   const folder = resolve(env['SIGNALBOX_FIXTURES'] ?? join(import.meta.dirname, '../../../shared/fixtures'))
@@ -32,6 +43,15 @@ export function recordingsFolder(env: { readonly [name: string]: string | undefi
 /** True where a run without the recordings would prove too little. */
 export function recordingsRequired(env: { readonly [name: string]: string | undefined } = process.env): boolean {
   return env['SIGNALBOX_REQUIRE_FIXTURES'] === '1' || env['CI'] === 'true' || env['CI'] === '1'
+}
+
+/** Fewer scenarios than this are somebody's own recordings: what they are is to be shown, not how many. */
+const FULL_SET = 100
+
+/** Whether a folder holds too little to count what it covers; never where the recordings are required. */
+export function isPartial(folder: string): boolean {
+  if (recordingsRequired()) return false
+  return (JSON.parse(readFileSync(join(folder, 'index.json'), 'utf8')) as readonly unknown[]).length < FULL_SET
 }
 
 /** Every recorded answer of one format, in the order of the index. */

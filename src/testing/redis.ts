@@ -74,6 +74,8 @@ export async function startPrivateRedis(whatIsSkipped: string): Promise<PrivateR
     running.kill('SIGKILL')
     await gone
   }
+  // A run that is cut short leaves no server behind.
+  process.once('exit', () => child?.kill('SIGKILL'))
   if (!(await start())) {
     await kill()
     await rm(folder, { recursive: true, force: true })
@@ -84,6 +86,8 @@ export async function startPrivateRedis(whatIsSkipped: string): Promise<PrivateR
     url,
     kill,
     start: async () => {
+      // One that still runs would be forgotten, and keep the port.
+      await kill()
       if (!(await start())) throw new Error('redis-server did not start again')
     },
     close: async () => {

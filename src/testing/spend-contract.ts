@@ -71,7 +71,7 @@ export function describeSpendContract(name: string, open: () => Promise<StoreUnd
         )
         await Promise.all(batches)
         expect((await other.spend.of('installation', NOW)).usd.daily).toBe(100)
-        await store.generations.prune(NOW + HOUR, 1_000)
+        await store.retention.expire('generations', NOW + HOUR, 1_000)
         expect((await store.spend.of(KEY, NOW)).usd.lifetime).toBe(50)
       } finally {
         await other.close()

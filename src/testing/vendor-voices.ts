@@ -247,8 +247,7 @@ function messagesBlocks({ reasoning, text, calls = [] }: ScriptedAnswer): Json[]
 const messages: VendorVoice = {
   dialect: 'anthropic-messages',
   model: 'claude-sonnet-4-5',
-  // The family's signatures hold everywhere it is hosted; the strict reading is what is held against the contract.
-  options: { signature_scope: 'endpoint' },
+  options: {},
   contentType: 'text/event-stream',
   stream(answer) {
     const events: Json[] = [

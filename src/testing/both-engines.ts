@@ -1,0 +1,58 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe } from 'vitest'
+import type { Store } from '../core/store.ts'
+import type { Secret } from '../lib/secret.ts'
+import { findTestPostgres } from './postgres.ts'
+
+/** A store of its own for one test, and further connections to the same. */
+export interface OpenedStore {
+  readonly store: Store
+  readonly openAnother: () => Promise<Store>
+  readonly dispose: () => Promise<void>
+}
+
+type CreateStore = (options: { readonly path: string } | { readonly url: Secret; readonly maxConnections?: number }) => Promise<Store>
+type Contract = (name: string, open: () => Promise<OpenedStore>) => void
+
+/** Opens a store in a file of its own. */
+export async function openInFile(create: (path: string) => Promise<Store>): Promise<OpenedStore> {
+  const folder = await mkdtemp(join(tmpdir(), 'signalbox-store-'))
+  const path = join(folder, 'signalbox.db')
+  const store = await create(path)
+  return {
+    store,
+    openAnother: () => create(path),
+    dispose: async () => {
+      await store.close()
+      await rm(folder, { recursive: true })
+    },
+  }
+}
+
+/** Runs a contract over PostgreSQL, each test in a schema of its own; says loudly that it did not when there is no server. */
+export async function describeOnPostgres(what: string, createStore: CreateStore, contract: Contract): Promise<void> {
+  const postgres = await findTestPostgres(`${what} over PostgreSQL`)
+  describe.skipIf(!postgres.available)('postgres', () => {
+    if (!postgres.available) return
+    contract('postgres', async () => {
+      const schema = await postgres.createSchema()
+      const store = await createStore({ url: schema.url, maxConnections: 4 })
+      return {
+        store,
+        openAnother: () => createStore({ url: schema.url }),
+        dispose: async () => {
+          await store.close()
+          await schema.drop()
+        },
+      }
+    })
+  })
+}
+
+/** Runs a contract over a SQLite file and over PostgreSQL. */
+export async function describeOnBothEngines(what: string, createStore: CreateStore, contract: Contract): Promise<void> {
+  contract('sqlite', () => openInFile((path) => createStore({ path })))
+  await describeOnPostgres(what, createStore, contract)
+}

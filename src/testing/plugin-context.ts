@@ -1,0 +1,73 @@
+import type { Call } from '../core/call.ts'
+import type { Endpoint } from '../core/endpoint.ts'
+import { GatewayError } from '../core/error.ts'
+import type { ModelAnswer, PluginContext, PluginEffects } from '../core/extension.ts'
+import type { ModelRequest } from '../core/request.ts'
+import { createUsage } from '../core/usage.ts'
+import type { Clock } from '../lib/clock.ts'
+
+/** Noon of a January day; nothing moves it. */
+export const TEST_CLOCK: Clock = { now: () => Date.UTC(2026, 0, 15, 12), monotonic: () => 0 }
+
+export interface ContextParts {
+  readonly request?: ModelRequest
+  readonly stream?: boolean
+  readonly endpoints?: readonly Endpoint[]
+  readonly signal?: AbortSignal
+  /** What models answer; default: nobody may be asked. */
+  readonly ask?: (request: ModelRequest) => ModelAnswer | Promise<ModelAnswer>
+}
+
+export function testCall({ request = { input: [] }, stream = false, signal = new AbortController().signal }: ContextParts = {}): Call {
+  return {
+    id: 'gen-1',
+    owner: { workspaceId: 'w', keyHash: 'h', keyName: 'n', keyLabel: 'l' },
+    request,
+    requestedModel: request.model ?? 'acme/small',
+    stream,
+    signal,
+    clock: TEST_CLOCK,
+    random: () => 0.5,
+    receivedAt: TEST_CLOCK.now(),
+    origin: { apiType: 'responses' },
+    trace: { strategy: 'direct', candidates: [], rejected: new Map(), attempts: [], pipeline: [], params: {} },
+    output: () => [],
+  }
+}
+
+/** A plugin's context and, in order, what the plugin reports. */
+export function testContext<S>(
+  settings: S,
+  parts: ContextParts = {},
+): { readonly context: PluginContext<S>; readonly reported: readonly PluginEffects[] } {
+  const reported: PluginEffects[] = []
+  const call = testCall(parts)
+  return {
+    reported,
+    context: {
+      settings,
+      call,
+      signal: call.signal,
+      endpointsOf: () => parts.endpoints ?? [],
+      ask: async (request) => {
+        if (parts.ask === undefined) throw new GatewayError('server', 'no model may be asked here')
+        return parts.ask(request)
+      },
+      report: (effects) => void reported.push(effects),
+    },
+  }
+}
+
+/** An answer of a model that was asked. */
+export function testAnswer(text: string, parts: Partial<ModelAnswer> = {}): ModelAnswer {
+  return {
+    text,
+    images: [],
+    sources: [],
+    model: 'acme/small',
+    reason: 'stop',
+    usage: createUsage({ inputTokens: 10, outputTokens: 5 }),
+    cost: { total: 0.001, input: 0.0005, output: 0.0005, cacheDiscount: 0, source: 'catalog' },
+    ...parts,
+  }
+}

@@ -1,0 +1,217 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { StoredGuardrail } from '../core/guardrail.ts'
+import type { StoredPreset, StoredPresetVersion } from '../core/preset.ts'
+import { DEFAULT_WORKSPACE_ID, type Store } from '../core/store.ts'
+import { sampleKey, sampleWorkspace, type StoreUnderTest } from './store-contract.ts'
+
+const NOW = 1_700_000_000_000
+
+const preset = (id: string, overrides: Partial<StoredPreset> = {}): Omit<StoredPreset, 'designatedVersionId'> => ({
+  id,
+  workspaceId: DEFAULT_WORKSPACE_ID,
+  slug: id,
+  name: `Preset ${id}`,
+  description: null,
+  status: 'active',
+  creatorUserId: null,
+  createdAt: NOW,
+  updatedAt: NOW,
+  statusUpdatedAt: null,
+  ...overrides,
+})
+const version = (id: string): Omit<StoredPresetVersion, 'version' | 'presetId'> => ({ id, creatorId: 'key', sealed: `sealed ${id}`, createdAt: NOW })
+
+const guardrail = (id: string, overrides: Partial<StoredGuardrail> = {}): StoredGuardrail => ({
+  id,
+  workspaceId: DEFAULT_WORKSPACE_ID,
+  name: `Guardrail ${id}`,
+  description: null,
+  rules: { allowed_models: ['acme/*'], content_filters: [{ pattern: 'a+', action: 'block', label: null }] },
+  createdAt: NOW,
+  updatedAt: null,
+  ...overrides,
+})
+const assignment = (guardrailId: string, keyHash: string, createdAt = NOW) => ({
+  id: `on ${keyHash}`,
+  guardrailId,
+  keyHash,
+  assignedBy: null,
+  createdAt,
+})
+
+/** What every store must remember of presets and guardrails. */
+export function describePolicyContract(name: string, open: () => Promise<StoreUnderTest>): void {
+  describe(`policy contract: ${name}`, () => {
+    let under: StoreUnderTest
+    let store: Store
+    beforeEach(async () => {
+      under = await open()
+      store = under.store
+      await store.migrate()
+      await store.workspaces.default()
+      await store.workspaces.insert(sampleWorkspace('w2'))
+    })
+    afterEach(() => under.dispose())
+
+    describe('presets', () => {
+      it('are made with their first version, which serves', async () => {
+        const saved = await store.presets.save(preset('p1', { description: 'All of “it”' }), version('v1'))
+        expect(saved.preset).toEqual({ ...preset('p1', { description: 'All of “it”' }), designatedVersionId: 'v1' })
+        expect(saved.version).toEqual({ ...version('v1'), presetId: 'p1', version: 1 })
+        expect(await store.presets.find(DEFAULT_WORKSPACE_ID, 'p1')).toEqual(saved.preset)
+        expect(await store.presets.designated()).toEqual([saved])
+      })
+
+      it('get further versions under the same slug and keep their id and age', async () => {
+        await store.presets.save(preset('p1'), version('v1'))
+        const again = await store.presets.save(
+          preset('other id', { slug: 'p1', name: 'Renamed', createdAt: NOW + 5, updatedAt: NOW + 5 }),
+          version('v2'),
+        )
+        expect(again.preset).toMatchObject({ id: 'p1', name: 'Renamed', createdAt: NOW, updatedAt: NOW + 5, designatedVersionId: 'v2' })
+        expect(again.version).toMatchObject({ presetId: 'p1', version: 2 })
+        expect((await store.presets.versions('p1')).map(({ id, version: number }) => [id, number])).toEqual([
+          ['v1', 1],
+          ['v2', 2],
+        ])
+      })
+
+      it('of two workspaces may share a slug', async () => {
+        await store.presets.save(preset('p1', { slug: 'mail' }), version('v1'))
+        await store.presets.save(preset('p2', { slug: 'mail', workspaceId: 'w2', updatedAt: NOW + 1 }), version('v2'))
+        expect((await store.presets.find('w2', 'mail'))?.id).toBe('p2')
+        expect((await store.presets.list()).map(({ id }) => id)).toEqual(['p2', 'p1'])
+        expect((await store.presets.list({ workspaceId: 'w2' })).map(({ id }) => id)).toEqual(['p2'])
+      })
+
+      it('number their versions without gap or repetition when several processes save at once', async () => {
+        const other = await under.openAnother()
+        const save = (from: Store, n: number) => from.presets.save(preset(`p${n}`, { slug: 'mail' }), version(`v${n}`))
+        await save(store, 0)
+        await Promise.all([1, 2, 3, 4, 5, 6].map((n) => save(n % 2 === 0 ? store : other, n)))
+        await other.close()
+        expect((await store.presets.versions('p0')).map(({ version: number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7])
+      })
+
+      it('serve only while they are active', async () => {
+        await store.presets.save(preset('p1'), version('v1'))
+        expect(await store.presets.update('p1', { status: 'disabled', statusUpdatedAt: NOW + 1 })).toMatchObject({ status: 'disabled' })
+        expect(await store.presets.designated()).toEqual([])
+        expect(await store.presets.update('nobody', { name: 'x' })).toBeUndefined()
+      })
+
+      it('go with their versions, and with their workspace', async () => {
+        await store.presets.save(preset('p1'), version('v1'))
+        await store.presets.save(preset('p2', { workspaceId: 'w2' }), version('v2'))
+        expect(await store.presets.remove('p1')).toBe(true)
+        expect(await store.presets.remove('p1')).toBe(false)
+        expect(await store.presets.versions('p1')).toEqual([])
+        await store.workspaces.remove('w2')
+        expect(await store.presets.list()).toEqual([])
+      })
+
+      it('belong to a workspace that exists', async () => {
+        await expect(store.presets.save(preset('p1', { workspaceId: 'nowhere' }), version('v1'))).rejects.toMatchObject({ errorType: 'not_found' })
+        expect(await store.presets.list()).toEqual([])
+      })
+
+      it('are sealed anew with everything secret', async () => {
+        await store.presets.save(preset('p1'), version('v1'))
+        expect(await store.rewrapSecrets((envelope, context) => `${envelope} again for ${context}`)).toBe(1)
+        expect((await store.presets.versions('p1'))[0]?.sealed).toBe('sealed v1 again for preset:v1')
+      })
+    })
+
+    describe('guardrails', () => {
+      it('come back as they were inserted, oldest first', async () => {
+        await store.guardrails.insert(guardrail('g2', { createdAt: NOW + 1 }))
+        await store.guardrails.insert(guardrail('g1'))
+        await store.guardrails.insert(guardrail('g3', { workspaceId: 'w2' }))
+        expect(await store.guardrails.get('g1')).toEqual(guardrail('g1'))
+        expect((await store.guardrails.list({ workspaceId: DEFAULT_WORKSPACE_ID })).map(({ id }) => id)).toEqual(['g1', 'g2'])
+        expect(await store.guardrails.list()).toHaveLength(3)
+        await expect(store.guardrails.insert(guardrail('g1'))).rejects.toMatchObject({ errorType: 'conflict' })
+      })
+
+      it('change field by field', async () => {
+        await store.guardrails.insert(guardrail('g1'))
+        const changed = await store.guardrails.modify('g1', () => ({ rules: { enforce_zdr: true }, updatedAt: NOW + 1 }))
+        expect(changed).toEqual(guardrail('g1', { rules: { enforce_zdr: true }, updatedAt: NOW + 1 }))
+        expect(await store.guardrails.modify('nobody', () => ({}))).toBeUndefined()
+      })
+
+      it('lose no change when several processes change different rules at once', async () => {
+        await store.guardrails.insert(guardrail('g1', { rules: {} }))
+        const other = await under.openAnother()
+        const add = (from: Store, model: string) =>
+          from.guardrails.modify('g1', ({ rules }) => ({ rules: { ...rules, allowed_models: [...(rules.allowed_models ?? []), model] } }))
+        await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((model, n) => add(n % 2 === 0 ? store : other, model)))
+        await other.close()
+        expect((await store.guardrails.get('g1'))?.rules.allowed_models?.toSorted()).toEqual(['a', 'b', 'c', 'd', 'e', 'f'])
+      })
+
+      it('are on a key one at a time', async () => {
+        await store.keys.insert(sampleKey('k1'))
+        await store.keys.insert(sampleKey('k2'))
+        await store.guardrails.insert(guardrail('g1'))
+        await store.guardrails.insert(guardrail('g2'))
+        await store.guardrails.assign([assignment('g1', 'k1'), assignment('g1', 'k2', NOW + 1)])
+        await store.guardrails.assign([assignment('g2', 'k2', NOW + 2)])
+        expect((await store.guardrails.assignments()).map(({ guardrailId, keyHash }) => [guardrailId, keyHash])).toEqual([
+          ['g1', 'k1'],
+          ['g2', 'k2'],
+        ])
+        expect(await store.guardrails.assignments({ guardrailId: 'g2' })).toEqual([assignment('g2', 'k2', NOW + 2)])
+        expect(await store.guardrails.unassign('g1', ['k1', 'k2'])).toBe(1)
+        expect(await store.guardrails.unassign('g1', ['k1'])).toBe(0)
+      })
+
+      it('are assigned to all of several keys or to none', async () => {
+        await store.keys.insert(sampleKey('k1'))
+        await store.guardrails.insert(guardrail('g1'))
+        await expect(store.guardrails.assign([assignment('g1', 'k1'), assignment('g1', 'nobody')])).rejects.toMatchObject({ errorType: 'not_found' })
+        await expect(store.guardrails.assign([assignment('nothing', 'k1')])).rejects.toMatchObject({ errorType: 'not_found' })
+        expect(await store.guardrails.assignments()).toEqual([])
+      })
+
+      it('go with their assignments; a key and a workspace take theirs along', async () => {
+        await store.keys.insert(sampleKey('k1'))
+        await store.keys.insert(sampleKey('k2'))
+        await store.guardrails.insert(guardrail('g1'))
+        await store.guardrails.insert(guardrail('g2'))
+        await store.guardrails.assign([assignment('g1', 'k1'), assignment('g2', 'k2')])
+        expect(await store.guardrails.remove('g1')).toBe(true)
+        await store.keys.remove('k2')
+        expect(await store.guardrails.assignments()).toEqual([])
+        await store.guardrails.insert(guardrail('g3', { workspaceId: 'w2' }))
+        await store.workspaces.remove('w2')
+        expect((await store.guardrails.list()).map(({ id }) => id)).toEqual(['g2'])
+      })
+    })
+
+    it('moves the version with every change, and with nothing else', async () => {
+      let last = await store.version()
+      const moves = async (by: number, work: Promise<unknown>): Promise<void> => {
+        await work
+        const now = await store.version()
+        expect(now - last).toBe(by)
+        last = now
+      }
+      await moves(1, store.presets.save(preset('p1'), version('v1')))
+      await moves(1, store.presets.update('p1', { name: 'x' }))
+      await moves(0, store.presets.list())
+      await moves(1, store.presets.remove('p1'))
+      await moves(0, store.presets.remove('p1'))
+      await moves(1, store.keys.insert(sampleKey('k1')))
+      await moves(1, store.guardrails.insert(guardrail('g1')))
+      await moves(1, store.guardrails.assign([assignment('g1', 'k1')]))
+      await moves(1, store.guardrails.unassign('g1', ['k1']))
+      await moves(0, store.guardrails.unassign('g1', ['k1']))
+      await moves(
+        1,
+        store.guardrails.modify('g1', () => ({ name: 'x' })),
+      )
+      await moves(1, store.guardrails.remove('g1'))
+    })
+  })
+}

@@ -1,0 +1,63 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { TEST_KEY, TEST_MANAGEMENT_KEY } from './start-gateway.ts'
+
+const MAIN = join(import.meta.dirname, '../main.ts')
+const START_LIMIT_MS = 30_000
+
+/** A gateway as a process of its own. */
+export interface GatewayProcess {
+  readonly url: string
+  readonly child: ChildProcess
+  readonly pid: number
+  /** Everything it wrote. */
+  readonly output: () => string
+  /** Resolves with the exit code, null when a signal ended it. */
+  readonly exit: Promise<number | null>
+  /** Sends the signal and waits for the end. */
+  end(signal?: NodeJS.Signals): Promise<number | null>
+}
+
+export interface GatewayProcessOptions {
+  /** Data directory and working directory. */
+  readonly directory: string
+  readonly args?: readonly string[]
+  readonly env?: { readonly [name: string]: string }
+}
+
+/** Runs `signalbox serve` with the keys tests use, on a free port unless told, and waits until it says where it listens. */
+export async function startGatewayProcess({ directory, args = [], env = {} }: GatewayProcessOptions): Promise<GatewayProcess> {
+  const child = spawn(process.execPath, [MAIN, 'serve', ...args], {
+    cwd: directory,
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: directory,
+      SIGNALBOX_PORT: '0',
+      SIGNALBOX_DATA_DIR: directory,
+      SIGNALBOX_API_KEY: TEST_KEY,
+      SIGNALBOX_MANAGEMENT_KEY: TEST_MANAGEMENT_KEY,
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  const exit = once(child, 'exit').then(([code]) => code as number | null)
+  const until = performance.now() + START_LIMIT_MS
+  while (performance.now() < until && child.exitCode === null && child.signalCode === null) {
+    const url = /(?:listens|metrics) on (http\S+)/.exec(output)?.[1]
+    if (url !== undefined && child.pid !== undefined) {
+      const end = (signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> => {
+        child.kill(signal)
+        return exit
+      }
+      return { url, child, pid: child.pid, output: () => output, exit, end }
+    }
+    await sleep(20)
+  }
+  child.kill('SIGKILL')
+  throw new Error(`the gateway did not start: ${output.slice(-2_000)}`)
+}
