@@ -1,3 +1,4 @@
+import { createKnownOwnKeys } from './accounts/last-known-good.ts'
 import { createLimitBook } from './accounts/limits.ts'
 import { createOwnKeyRing, type OwnKeyRing } from './accounts/own-keys.ts'
 import type { Boot } from './boot.ts'
@@ -8,10 +9,11 @@ import type { Config } from './core/config.ts'
 import { addSpent, type Counter, type SpentLoader } from './core/counter.ts'
 import type { Catalog } from './core/endpoint.ts'
 import type { GenerationSink } from './core/generation.ts'
+import type { Guardrails } from './core/guardrail.ts'
 import type { Store } from './core/store.ts'
 import { systemClock } from './lib/clock.ts'
 import type { Logger } from './lib/logger.ts'
-import { createLimits, type Limits } from './pipeline/limits.ts'
+import { createLimits, type Limits, type LimitsOptions } from './pipeline/limits.ts'
 import { ownCredentialsOf, type OwnCredentials } from './pipeline/own-credentials.ts'
 import type { CooldownChannel } from './router/health.ts'
 import type { PinStore } from './router/sticky.ts'
@@ -22,6 +24,7 @@ interface SharedState {
   readonly counter: Counter
   readonly pins?: PinStore
   readonly cooldowns?: CooldownChannel
+  readonly answers?: () => boolean
   close(): Promise<void>
 }
 
@@ -32,6 +35,8 @@ export interface Accounting {
   readonly ownCredentials: (call: Pick<Call, 'owner'>) => OwnCredentials | undefined
   readonly pins?: PinStore
   readonly cooldowns?: CooldownChannel
+  /** Whether what processes share can be reached; undefined when they share nothing. */
+  readonly sharedStateAnswers: () => boolean | undefined
   close(): Promise<void>
 }
 
@@ -41,26 +46,30 @@ export interface AccountingOptions {
   readonly sink: Pick<GenerationSink, 'flush'>
   readonly catalog: () => Catalog
   readonly logger: Logger
+  readonly defaults: LimitsOptions['defaults']
+  readonly guardrails: Guardrails
 }
 
 /** Wires counters, limits and own keys. A Redis that is away does not stop the start. */
-export async function openAccounting({ config, state, sink, catalog, logger }: AccountingOptions): Promise<Accounting> {
+export async function openAccounting({ config, state, sink, catalog, logger, defaults, guardrails }: AccountingOptions): Promise<Accounting> {
   const shared = await openSharedState(config(), createSpentLoader(state.store, sink), logger)
   const ownKeys = createOwnKeyRing({
     store: state.store,
     encryption: state.encryption,
     clock: systemClock,
+    lastKnownGood: createKnownOwnKeys(state.directory.ownKeysFile),
     onUnreadable: (id, error) => logger.warn({ id, error }, 'a provider key of a workspace cannot be decrypted and is left out'),
   })
-  // Without the database there are none yet; they come with it.
+  // Without the database those last known serve until it is back.
   await ownKeys.start().catch(() => undefined)
   const ownCredentials = ({ owner }: Pick<Call, 'owner'>): OwnCredentials | undefined => ownCredentialsOf(ownKeys, owner)
   const limits = createLimits({
     counter: shared.counter,
-    limitsOf: createLimitBook(state.accounts.snapshot, () => config().limits),
+    limitsOf: createLimitBook(state.accounts.snapshot, () => config().limits, guardrails),
     catalog,
     costOf: computeCost,
-    policy: () => ({ ...config().limits, ...(config().defaults.model === undefined ? {} : { defaultModel: config().defaults.model }) }),
+    policy: () => config().limits,
+    defaults,
     mayUseOwnKeys: (call) => ownCredentials(call) !== undefined,
   })
   return {
@@ -69,6 +78,7 @@ export async function openAccounting({ config, state, sink, catalog, logger }: A
     ownCredentials,
     ...(shared.pins === undefined ? {} : { pins: shared.pins }),
     ...(shared.cooldowns === undefined ? {} : { cooldowns: shared.cooldowns }),
+    sharedStateAnswers: () => shared.answers?.(),
     async close() {
       await ownKeys.close()
       await shared.close()
@@ -101,8 +111,9 @@ async function openSharedState(config: Config, load: SpentLoader, logger: Logger
   const counter = createRedisCounter({ redis, clock: systemClock, namespace, load, whenUnknown })
   return {
     counter,
-    pins: createRedisPins(redis, namespace),
+    pins: createRedisPins(redis, subscriber, namespace),
     cooldowns: createRedisCooldowns(redis, subscriber, namespace),
+    answers: () => redis.status === 'ready',
     async close() {
       await counter.close()
       await disconnectRedis(subscriber)

@@ -1,22 +1,23 @@
 import { once } from 'node:events'
-import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { openAccounting } from './accounting.ts'
+import { createRoutingDefaults } from './accounts/routing-defaults.ts'
 import { boot, type Boot } from './boot.ts'
 import { buildCatalog, type BuiltCatalog } from './catalog/build.ts'
 import { computeCost } from './catalog/cost.ts'
 import type { Config } from './core/config.ts'
-import { GatewayError } from './core/error.ts'
+import type { GatewayError } from './core/error.ts'
 import type { KeyAccounts } from './core/account.ts'
 import type { Call } from './core/call.ts'
 import { createUsage } from './core/usage.ts'
 import { dialects } from './dialects/index.ts'
 import { withoutReasoning } from './dialects/shared/without-reasoning.ts'
 import { createAuthenticate } from './http/authenticate.ts'
-import { lazyHandler } from './http/management/lazy-handler.ts'
+import { GuessGuard } from './http/guess-guard.ts'
+import { LazyApi } from './http/management/lazy-handler.ts'
 import { createResponsesRoute } from './http/responses-route.ts'
 import { RecentItems } from './http/recent-items.ts'
-import { healthRoute, readyRoute } from './http/health-routes.ts'
+import { healthRoute, readyRoute, workerRoute } from './http/health-routes.ts'
 import { createGatewayServer, type RouteHandler } from './http/server.ts'
 import { KeepAlive } from './http/sse-body.ts'
 import { systemClock } from './lib/clock.ts'
@@ -28,12 +29,16 @@ import { outputText } from './doors/responses/resource.ts'
 import { createCredentialPools } from './pipeline/credential-pool.ts'
 import { createPipeline } from './pipeline/create-pipeline.ts'
 import { createMediaLoader } from './pipeline/media.ts'
+import { openPlugging } from './plugging.ts'
 import { PROVIDERS } from './providers/index.ts'
 import { estimateRequest, textTokens } from './router/estimate.ts'
 import { createHealth } from './router/health.ts'
 import { gatewayMetadata } from './router/metadata.ts'
 import { createSticky } from './router/sticky.ts'
+import { openPolicies } from './policies.ts'
+import { checkDestinationAddresses } from './destination-addresses.ts'
 import { openRecording } from './recording.ts'
+import { openServing } from './serving.ts'
 import type { WriteBehindSink } from './store/index.ts'
 import { openTooling } from './tooling.ts'
 import { VERSION } from './version.ts'
@@ -42,6 +47,8 @@ export interface AppOptions {
   readonly config: Config
   readonly env: { readonly [name: string]: string | undefined }
   readonly logger: Logger
+  /** Figures of all processes that share the port, given how to get this one's. Default: this one's. */
+  readonly gatherMetrics?: (own: () => Promise<string>) => Promise<string>
 }
 
 export interface App {
@@ -53,9 +60,13 @@ export interface App {
   readonly accounts: KeyAccounts
   readonly catalog: () => BuiltCatalog
   readonly sink: WriteBehindSink
+  /** Figures of this process, Prometheus text. */
+  readonly metrics: () => Promise<string>
   readonly calls: ReadonlySet<unknown>
   /** The handler behind `POST /api/v1/responses`. */
   readonly responses: RouteHandler
+  /** Every route, as `METHOD /path/:parameter`. */
+  readonly routes: () => Promise<readonly string[]>
   /** Ordered and idempotent: stop accepting, finish streams within the grace period, flush records, close stores. */
   close(): Promise<void>
 }
@@ -65,10 +76,12 @@ const RECENT_ITEMS = { maxEntries: 20_000, maxChars: 32 * 1024 * 1024, ttlMs: 3_
 
 /** The composition root: the only place that knows every room. */
 // oxlint-disable-next-line max-lines-per-function -- who gets what from whom reads best on one page
-export async function createApp({ config: initial, env, logger }: AppOptions): Promise<App> {
+export async function createApp({ config: initial, env, logger, gatherMetrics = (own) => own() }: AppOptions): Promise<App> {
   let config = initial
   let catalog = await buildCatalog(config, PROVIDERS, dialects, env)
+  await checkDestinationAddresses(config)
   for (const note of catalog.notes) logger.warn({}, note)
+  const plugging = openPlugging({ config, env, catalog: () => catalog })
   const state = await boot(config, logger, (error) => {
     logger.error({ error }, 'the database belongs to another secret key: stopping')
     process.exitCode = 1
@@ -81,8 +94,12 @@ export async function createApp({ config: initial, env, logger }: AppOptions): P
   let media = mediaEgress()
   const pools = createCredentialPools(systemClock, config.routing.cooldown)
   const keepAlive = new KeepAlive()
-  const authenticate = createAuthenticate(state.accounts.snapshot)
-  const accounting = await openAccounting({ config: () => config, state, sink, catalog: () => catalog, logger })
+  const guard = new GuessGuard({ clock: systemClock, wrongKeysPerMinute: () => config.server.wrongKeysPerMinute })
+  const authenticate = createAuthenticate(state.accounts.snapshot, guard)
+  const defaults = createRoutingDefaults(state.accounts.snapshot, () => config)
+  const policies = await openPolicies(state, () => config, logger)
+  const { guardrails } = policies
+  const accounting = await openAccounting({ config: () => config, state, sink, catalog: () => catalog, logger, defaults, guardrails })
   const { limits, ownKeys, ownCredentials, pins, cooldowns } = accounting
   const health = createHealth({ clock: systemClock, ...(cooldowns === undefined ? {} : { channel: cooldowns }) })
   const onBug = (error: GatewayError, requestId: string): void =>
@@ -98,16 +115,20 @@ export async function createApp({ config: initial, env, logger }: AppOptions): P
     withoutReasoning,
     media: createMediaLoader(() => media),
     limits,
+    guardrails,
     ownCredentials,
     sticky,
     catalog: () => catalog,
-    defaults: () => ({ ...config.defaults, cooldown: config.routing.cooldown, sticky: config.routing.sticky }),
+    defaults,
     retries: () => config.routing.retries,
     streamFailure: () => config.routing.stream_failure,
     sink,
     costOf: computeCost,
     tools: tooling.tools,
+    toolSources: tooling.toolSources,
     toolLimits: tooling.toolLimits,
+    plugins: plugging.plugins,
+    pluginDefaults: plugging.pluginDefaults,
     newId: randomId,
     estimateUsage,
     onFinished: (generation, call) => {
@@ -116,10 +137,11 @@ export async function createApp({ config: initial, env, logger }: AppOptions): P
     },
   })
   const inFlight = new Set<AbortController>()
-  let accepting = true
+  const serving = openServing({ config: () => config, state, sharedStateAnswers: accounting.sharedStateAnswers, inFlight, metrics })
   const responses = createResponsesRoute({
-    authenticate: (authorization) => authenticate(authorization, 'inference').owner,
+    authenticate: (request) => authenticate(request, 'inference').owner,
     handler,
+    presets: policies.presets,
     presentMetadata: (call) => ({ ...gatewayMetadata(call.trace, { requested: call.requestedModel }) }),
     bodyLimitBytes: config.server.bodyLimit,
     mirrorReasoning: false,
@@ -130,21 +152,27 @@ export async function createApp({ config: initial, env, logger }: AppOptions): P
     keepAlive,
     onBug,
     inFlight,
-    accepting: () => accepting,
+    admission: serving.admission,
+    accepting: serving.accepting,
   })
-  const management = lazyHandler(async () => {
+  const management = new LazyApi(async () => {
     const { buildManagement } = await import('./management.ts')
     return buildManagement({
       authenticate,
       onBug,
-      metrics,
+      metrics: { contentType: metrics.contentType, text: () => gatherMetrics(() => metrics.text()) },
       sink,
       store: state.store,
       accounts: state.accounts.keys,
+      encryption: state.encryption,
+      authenticator: state.accounts.snapshot,
+      policies,
       health,
       sticky,
       ownKeys,
       ownCredentials,
+      defaults,
+      reach: plugging.reach,
       destinations: { delivery, encryption: state.encryption, workspaces: state.store.workspaces, clock: systemClock },
       config: () => config,
       refresh: () => state.accounts.snapshot.refresh(),
@@ -152,26 +180,28 @@ export async function createApp({ config: initial, env, logger }: AppOptions): P
       catalog: () => catalog,
     })
   })
-  metrics.gauge('gateway_calls_in_flight', 'Calls being served.', () => inFlight.size)
-  const server = createGatewayServer({
-    routes: new Map([
-      ['POST /api/v1/responses', responses],
-      ['GET /healthz', healthRoute],
-      ['GET /readyz', readyRoute(() => (accepting ? undefined : 'shutting down'))],
-    ]),
-    fallback: management,
+  const probes = [['GET /healthz', healthRoute] as const, ['GET /readyz', readyRoute(serving.readiness)] as const]
+  const isWorker = config.server.role === 'worker'
+  const routes = new Map(isWorker ? probes : [['POST /api/v1/responses', responses], ...probes])
+  // What another process changed is looked at as soon as the database tells of it.
+  const watch = state.store.watch(() => {
+    for (const follower of [state.accounts.snapshot, ownKeys, policies.presets]) void follower.refresh().catch(() => undefined)
+    delivery.refresh()
   })
+  const server = createGatewayServer({ routes, fallback: isWorker ? workerRoute(management.handle) : management.handle })
 
   let closing: Promise<void> | undefined
   const close = async (): Promise<void> => {
-    accepting = false
-    await endCalls(server, inFlight, config.server.shutdownGrace)
+    await serving.drain(server)
+    await watch.close()
     await sink.close()
     await delivery.close()
     await http.close()
     await tooling.close()
+    await plugging.close()
     await media.close()
     health.close()
+    await policies.close()
     await accounting.close()
     await state.close()
   }
@@ -180,8 +210,10 @@ export async function createApp({ config: initial, env, logger }: AppOptions): P
     boot: state,
     accounts: state.accounts.keys,
     sink,
+    metrics: () => metrics.text(),
     calls: inFlight,
     responses,
+    routes: async () => [...routes.keys(), ...(await management.get()).routes.map(({ method, url }) => `${method} ${url}`)],
     catalog: () => catalog,
     async listen() {
       server.listen(config.server.port, config.server.host)
@@ -191,7 +223,10 @@ export async function createApp({ config: initial, env, logger }: AppOptions): P
       return { url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}` }
     },
     async reload(next) {
-      catalog = await buildCatalog(next, PROVIDERS, dialects, env)
+      const nextCatalog = await buildCatalog(next, PROVIDERS, dialects, env)
+      await checkDestinationAddresses(next)
+      plugging.reload(next)
+      catalog = nextCatalog
       const before = media
       const policyChanged = next.network.allowPrivate.media !== config.network.allowPrivate.media
       config = next
@@ -205,22 +240,6 @@ export async function createApp({ config: initial, env, logger }: AppOptions): P
     },
     close: () => (closing ??= close()),
   }
-}
-
-/** Stops accepting, lets running calls finish within the grace period, and ends the rest in-band. */
-async function endCalls(server: Server, inFlight: ReadonlySet<AbortController>, graceMs: number): Promise<void> {
-  server.close()
-  server.closeIdleConnections()
-  await drained(inFlight, graceMs)
-  const reason = new GatewayError('provider_overloaded', 'The gateway is shutting down', { retryAfterMs: 1_000 })
-  for (const call of inFlight) call.abort(reason)
-  await drained(inFlight, 1_000)
-  server.closeAllConnections()
-}
-
-async function drained(calls: ReadonlySet<unknown>, limitMs: number): Promise<void> {
-  const until = performance.now() + limitMs
-  while (calls.size > 0 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 20))
 }
 
 /** Usage of a call whose upstream reported none: from the prompt, and from what was produced until it ended. */

@@ -16,6 +16,8 @@ export interface Boot {
   readonly accounts: Accounts
   /** Keys made by this start: shown once. */
   readonly generated: readonly GeneratedKey[]
+  /** Told of keys that are made later, because the database was away at the start. */
+  onGenerated(listener: (key: GeneratedKey) => void): void
   readonly directory: DataDirectory
   close(): Promise<void>
 }
@@ -37,6 +39,7 @@ export async function boot(config: Config, logger: Logger, refused: (error: Erro
   const { store, directory } = await openStore(config)
   const encryption = createEncryption({ current: directory.secretKey })
   const generated: GeneratedKey[] = []
+  let tell: (key: GeneratedKey) => void = () => undefined
   try {
     const accounts = await openAccounts({
       store,
@@ -45,8 +48,10 @@ export async function boot(config: Config, logger: Logger, refused: (error: Erro
       clock: systemClock,
       lastKnownGoodFile: directory.lastKnownGoodFile,
       onEvent: (event) => {
-        if (event.type === 'key-generated') generated.push(event)
-        else if (event.type === 'refused') refused(event.error)
+        if (event.type === 'key-generated') {
+          generated.push(event)
+          tell(event)
+        } else if (event.type === 'refused') refused(event.error)
         else log(logger, event)
       },
     })
@@ -55,6 +60,7 @@ export async function boot(config: Config, logger: Logger, refused: (error: Erro
       encryption,
       accounts,
       generated,
+      onGenerated: (listener) => void (tell = listener),
       directory,
       async close() {
         await accounts.close()

@@ -2,18 +2,20 @@ import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import type { DeliverySettings, DeliveryThreadData, HandedOver } from './delivery-worker.ts'
+import type { DeliverySettings, DeliveryThreadData } from './delivery-worker.ts'
 import type { TestResult } from './core/destination-account.ts'
 import type { Config } from './core/config.ts'
 import type { Generation } from './core/generation.ts'
 import type { DestinationRecord, DestinationStore, Outbox, StoredDestination } from './core/outbox.ts'
-import type { RecordedGeneration } from './core/store.ts'
+import type { Packing } from './core/store.ts'
+import { createHandOver, type HandedOver } from './delivery/hand-over.ts'
 import { createThreadHost, type Thread } from './delivery/thread-host.ts'
 import type { FromThread } from './delivery/thread-protocol.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Logger } from './lib/logger.ts'
 import { withoutOversize } from './store/index.ts'
 import type { DeliveryMetrics } from './telemetry/delivery-metrics.ts'
+import type { RetentionMetrics } from './telemetry/retention-metrics.ts'
 import { VERSION } from './version.ts'
 
 export interface DeliveryHostOptions {
@@ -25,23 +27,32 @@ export interface DeliveryHostOptions {
   readonly destinations: DestinationStore
   readonly keepsContent: (generation: Generation) => boolean
   readonly metrics: DeliveryMetrics
+  readonly retention?: RetentionMetrics
   readonly logger: Logger
   readonly clock: Clock
+  /** Of the thread's JavaScript heap; default `MAX_HEAP_MB`. */
+  readonly heapMb?: number
 }
 
 /** The delivery thread as the gateway sees it. */
 export interface DeliveryHost {
   start(): void
-  /** Hands a batch of finished generations over to be recorded and selected; resolves when they are durable. */
-  insertMany(batch: readonly RecordedGeneration[]): Promise<void>
+  /** Hands a batch of finished generations over to be recorded and selected; resolves when they are durable. `behind`: how many wait behind it. */
+  insertMany(batch: readonly HandedOver[], behind?: number): Promise<void>
+  /** How records wait for `insertMany`. */
+  readonly packing: Packing<HandedOver>
   /** Whether anybody wants what was said in this call: a destination of its workspace, or the workspace itself. */
   readonly wantsContent: (generation: Generation) => boolean
   /** Writes in the thread that keeps a copy of them, and with their queue: however long it is, the gateway does not wait for it. */
   readonly destinations: DestinationStore
   readonly outbox: Pick<Outbox, 'status' | 'deadLetters' | 'replay' | 'purge'>
+  /** Every destination is in privacy mode, whatever its row says. */
+  readonly privacyLocked: boolean
   readonly test: (destination: DestinationRecord) => Promise<TestResult>
   readonly sendTest: (destination: DestinationRecord) => Promise<TestResult>
   configure(config: Config): void
+  /** Destinations may have changed: looks now. */
+  refresh(): void
   /** Finishes what is on its way within the limit. */
   close(limitMs?: number): Promise<void>
 }
@@ -51,8 +62,11 @@ const TEST_LIMIT_MS = 120_000
 /** Deleting or stripping a long queue takes its time. */
 const WRITE_LIMIT_MS = 60_000
 const CLOSE_MS = 10_000
-/** Of the thread's JavaScript heap: beyond it the thread ends and is started again, and the gateway lives on. */
-const MAX_HEAP_MB = 512
+/**
+ * Of the thread's JavaScript heap: beyond it the thread ends and is started again, and the gateway lives on. It lives in some thirty
+ * megabytes; under a tighter limit V8 lets it grow by less between two full collections, and those become an eighth of all its work.
+ */
+const MAX_HEAP_MB = 2_048
 /** The same complaint is logged once in this time. */
 const REPEAT_MS = 60_000
 
@@ -65,10 +79,11 @@ export function createDeliveryHost(options: DeliveryHostOptions): DeliveryHost {
   const owner = `${hostname()}/${process.pid}/${randomBytes(6).toString('hex')}`
 
   const host = createThreadHost({
-    spawn: () => spawnThread({ ...threadData(options, owner), settings }),
+    spawn: () => spawnThread({ ...threadData(options, owner), settings }, options.heapMb ?? MAX_HEAP_MB),
     clock,
     onMessage: (message) => {
       if (message.kind === 'interest') interested = new Set(message.workspaces)
+      else if (message.kind === 'retention') options.retention?.finished(message.report)
       else if (message.kind === 'queues') metrics.queues(message.queues, clock.now())
       else tell(message, metrics, complain)
     },
@@ -82,8 +97,10 @@ export function createDeliveryHost(options: DeliveryHostOptions): DeliveryHost {
 
   return {
     start: () => host.start(),
-    insertMany: (batch) => call('record', [serialize(batch, keepsContent)]),
+    insertMany: (batch, behind = 0) => call('record', [batch, behind]),
+    packing: createHandOver({ keepsContent, withoutOversize }),
     wantsContent: (generation) => (interested?.has(generation.workspaceId) ?? true) || keepsContent(generation),
+    privacyLocked: config.destinations.privacyLocked,
     destinations: {
       list: (filter) => options.destinations.list(filter),
       get: (id, workspaceId) => options.destinations.get(id, workspaceId),
@@ -104,11 +121,13 @@ export function createDeliveryHost(options: DeliveryHostOptions): DeliveryHost {
       // A thread that is being started gets them with its data.
       call('configure', [settings]).catch(() => undefined)
     },
+    refresh: () => void call('refresh', []).catch(() => undefined),
     close: (limitMs = CLOSE_MS) => host.close(limitMs),
   }
 }
 
-const settingsOf = ({ destinations, network }: Config): DeliverySettings => ({
+const settingsOf = ({ destinations, network, retention }: Config): DeliverySettings => ({
+  retention,
   serviceName: destinations.serviceName,
   baseUrls: destinations.baseUrls,
   allowPrivate: network.allowPrivate.destinations,
@@ -121,21 +140,23 @@ function threadData({ config, databaseFile, secretKey, dataDirectory }: Delivery
     secretKey,
     version: VERSION,
     directory: join(dataDirectory, 'exports'),
+    privacyLocked: config.destinations.privacyLocked,
     owner,
+    sends: config.server.role !== 'gateway',
   }
 }
 
 /** The threads of this process that run; one per gateway. */
 export const threads = new Set<Worker>()
 
-function spawnThread(data: DeliveryThreadData): Thread {
+function spawnThread(data: DeliveryThreadData, heapMb: number): Thread {
   // Sources run as they are; a built package has the same file beside this one.
   const file = import.meta.url.endsWith('.ts') ? './delivery-worker.ts' : './delivery-worker.js'
   const thread = new Worker(new URL(file, import.meta.url), {
     workerData: data,
     name: 'signalbox-delivery',
     execArgv: [],
-    resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
+    resourceLimits: { maxOldGenerationSizeMb: heapMb },
   })
   threads.add(thread)
   thread.once('exit', () => threads.delete(thread))
@@ -143,28 +164,6 @@ function spawnThread(data: DeliveryThreadData): Thread {
     send: (message) => thread.postMessage(message, []),
     listen: ({ message, error, exit }) => void thread.on('message', message).on('error', error).on('exit', exit),
     terminate: () => thread.terminate(),
-  }
-}
-
-/** As one text: copying texts between threads is a fraction of copying objects. */
-function serialize(batch: readonly RecordedGeneration[], keepsContent: (generation: Generation) => boolean): string {
-  const handed = batch.map(({ generation, content }): HandedOver => {
-    if (content === undefined) return { g: generation }
-    return keepsContent(generation) ? { g: generation, c: content, k: 1 } : { g: generation, c: content }
-  })
-  try {
-    return JSON.stringify(handed)
-  } catch {
-    // Somebody nested a value deeper than can be written. It is left out, and the others of the batch are as they were.
-    return `[${handed.map(serializeAlone).join(',')}]`
-  }
-}
-
-function serializeAlone(handed: HandedOver): string {
-  try {
-    return JSON.stringify(handed)
-  } catch {
-    return JSON.stringify({ g: withoutOversize(handed.g) } satisfies HandedOver)
   }
 }
 

@@ -1,32 +1,36 @@
+import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { createDestinationSnapshot, type DestinationSnapshot } from './accounts/destination-snapshot.ts'
 import { createEncryption } from './accounts/encryption.ts'
+import type { RetentionConfig } from './core/config.ts'
 import type { Destination, DestinationContext } from './core/destination.ts'
 import { GatewayError } from './core/error.ts'
-import type { FinishedGeneration, GenerationContent } from './core/generation.ts'
-import type { DestinationPatch, DestinationRecord, DurableOutbox, OutboxEntry, StoredDestination } from './core/outbox.ts'
+import type { DestinationPatch, DestinationRecord, DurableOutbox, StoredDestination } from './core/outbox.ts'
 import type { Store } from './core/store.ts'
+import { destinationContext } from './delivery/destination-context.ts'
 import { releaseGone } from './delivery/gone-leases.ts'
+import { needsContent, selectorsByWorkspace, toEntry, type HandedOver } from './delivery/hand-over.ts'
 import { sampleGeneration } from './delivery/sample-generation.ts'
-import { createSelector, toOutboxEntry, type Selector } from './delivery/select.ts'
+import type { Selector } from './delivery/select.ts'
 import { sendSample } from './delivery/send-sample.ts'
 import { testConnection, type ConnectionTest } from './delivery/test-connection.ts'
 import { answerCall, type FromThread, type QueueFigures, type ThreadMethods, type ToThread } from './delivery/thread-protocol.ts'
 import { createTransport, type Transport } from './delivery/transport.ts'
-import type { DeliveryEvent } from './delivery/worker-options.ts'
+import type { DeliveryEvent, DeliveryWorkerOptions } from './delivery/worker-options.ts'
 import { createDeliveryWorker, type DeliveryWorker } from './delivery/worker.ts'
 import { DESTINATIONS } from './destinations/index.ts'
 import { systemClock } from './lib/clock.ts'
 import { createEgress, type Egress } from './lib/egress.ts'
 import { randomId } from './lib/id.ts'
 import { Secret } from './lib/secret.ts'
-import { createStore } from './store/index.ts'
+import { createRetentionJob, createStore, type RetentionJob } from './store/index.ts'
 
 /** The operator's choices that may change while the thread runs. */
 export interface DeliverySettings {
   readonly serviceName: string
   readonly baseUrls: { readonly [type: string]: string | null }
   readonly allowPrivate: boolean
+  readonly retention: RetentionConfig
 }
 
 /** What a delivery thread is started with. */
@@ -38,22 +42,24 @@ export interface DeliveryThreadData {
   readonly directory: string
   /** Names the leases of this process; a thread started again takes the same. */
   readonly owner: string
+  /** False: records and chooses, and leaves sending to other processes. */
+  readonly sends: boolean
   readonly settings: DeliverySettings
-}
-
-/** One finished generation as it is handed over: short names, because they are written for each. */
-export interface HandedOver {
-  readonly g: FinishedGeneration['generation']
-  /** Absent when neither a destination nor the workspace wants it. */
-  readonly c?: GenerationContent
-  /** The workspace keeps it with the record. */
-  readonly k?: 1
+  /** The operator's: every destination is in privacy mode, whatever its row says. */
+  readonly privacyLocked: boolean
 }
 
 const QUEUE_FIGURES_MS = 5_000
 const SWEEP_MS = 60_000
 const SWEEP_ROWS = 2_000
 const STOP_MARGIN_MS = 500
+/** Some batches of records. More waiting means that this thread cannot keep up: it then only records. */
+const MAX_BEHIND = 1_000
+/**
+ * The answers come first. On Linux priorities are a thread's own: where all processors are busy this one gets a quarter of one, elsewhere as much
+ * as it wants.
+ */
+const NICENESS = 5
 /** Of a connection test with all its steps. */
 const TEST_LIMIT_MS = 110_000
 
@@ -66,10 +72,14 @@ class DeliveryThread {
   readonly #snapshot: DestinationSnapshot
   readonly #engine: DeliveryWorker
   readonly #transport: Transport
+  readonly #retention: RetentionJob
   #settings: DeliverySettings
   #wayOut: WayOut
+  readonly #surroundings: Surroundings
   #selectors: ReadonlyMap<string, readonly Selector[]> = new Map()
   #timers: readonly NodeJS.Timeout[] = []
+  /** Records that wait to be written, in the gateway's memory. */
+  #behind = 0
 
   constructor(data: DeliveryThreadData, store: Store, post: (message: FromThread) => void) {
     const encryption = createEncryption({ current: Buffer.from(data.secretKey) })
@@ -78,6 +88,7 @@ class DeliveryThread {
     this.#store = store
     this.#outbox = store.outbox(encryption)
     this.#settings = data.settings
+    this.#surroundings = surroundingsOf(() => this.#settings, data)
     this.#wayOut = openWayOut(data.settings, data.version)
     this.#transport = (request, timeoutMs, signal) => this.#wayOut.transport(request, timeoutMs, signal)
     this.#snapshot = createDestinationSnapshot({
@@ -88,51 +99,58 @@ class DeliveryThread {
       onProblem: (message, destinationId) => this.#tell({ kind: 'problem', message, ...(destinationId === undefined ? {} : { destinationId }) }),
     })
     this.#engine = this.#createEngine()
+    this.#retention = createRetentionJob({
+      store: store.retention,
+      clock: systemClock,
+      random: Math.random,
+      settings: () => this.#settings.retention,
+      onReport: (report) => this.#post({ kind: 'retention', report }),
+      onFailure: this.#complain,
+    })
+  }
+
+  async #sweep(): Promise<void> {
+    await this.#outbox.sweep(SWEEP_ROWS, this.#settings.retention.deadLettersMs).catch(this.#complain)
   }
 
   #createEngine(): DeliveryWorker {
-    const settings = (): DeliverySettings => this.#settings
-    const { version, owner, directory } = this.#data
+    const surroundings = this.#surroundings
     return createDeliveryWorker({
       outbox: this.#outbox,
       types: DESTINATIONS,
-      destination: (id) => this.#snapshot.get(id),
+      destination: (id) => this.#seen(this.#snapshot.get(id)),
       transport: this.#transport,
       clock: systemClock,
       random: Math.random,
-      owner,
-      // Read at every use: the operator may change them while the thread runs.
-      service: {
-        get name() {
-          return settings().serviceName
-        },
-        version,
-      },
+      owner: this.#data.owner,
+      service: surroundings.service,
       get baseUrls() {
-        return settings().baseUrls
+        return surroundings.baseUrls
       },
-      directory,
+      directory: surroundings.directory,
       onEvent: (event) => this.#tell(event),
+      // What is in the outbox is safe and can wait; what is in memory is not.
+      putOff: () => this.#behind > MAX_BEHIND,
     })
   }
 
   async start(): Promise<void> {
     const figures = (): Promise<void> => readQueues(this.#store, this.#outbox).then((queues) => this.#post({ kind: 'queues', queues }))
-    this.#timers = [
-      setInterval(() => void figures().catch(this.#complain), QUEUE_FIGURES_MS),
-      setInterval(() => void this.#outbox.sweep(SWEEP_ROWS).catch(this.#complain), SWEEP_MS),
-    ]
+    this.#timers = [setInterval(() => void figures().catch(this.#complain), QUEUE_FIGURES_MS)]
     // The database may be away at the start; then leases run out by themselves.
-    await releaseGone(this.#outbox, this.#data.owner, 'path' in this.#data.database).catch(this.#complain)
+    if (this.#data.sends) await releaseGone(this.#outbox, this.#data.owner, 'path' in this.#data.database).catch(this.#complain)
     await this.#snapshot.start()
+    if (!this.#data.sends) return
+    this.#timers = [...this.#timers, setInterval(() => void this.#sweep(), SWEEP_MS)]
     this.#engine.start()
+    this.#retention.start()
   }
 
   methods(): ThreadMethods {
     const store = this.#store.destinations
     const outbox = this.#outbox
     return {
-      record: (text: string) => this.#record(text),
+      record: (batch: readonly HandedOver[], behind: number) => this.#record(batch, behind),
       insertDestination: async (destination: StoredDestination, maxPerType: number) => this.#changed(await store.insert(destination, maxPerType)),
       updateDestination: async (id: string, workspaceId: string, patch: DestinationPatch, revision: number) =>
         this.#changed(await store.update(id, workspaceId, patch, revision)),
@@ -144,6 +162,7 @@ class DeliveryThread {
       test: (destination: DestinationRecord) => this.#test(destination),
       sendTest: (destination: DestinationRecord) => this.#sendTest(destination),
       configure: (settings: DeliverySettings) => this.#configure(settings),
+      refresh: () => this.#changed(undefined),
       stop: (deadlineMs: number) => this.#stop(deadlineMs),
     }
   }
@@ -154,17 +173,23 @@ class DeliveryThread {
 
   readonly #complain = (error: unknown): void => this.#tell({ kind: 'problem', message: error instanceof Error ? error.message : String(error) })
 
-  #take(destinations: ReadonlyMap<string, DestinationRecord>): void {
+  #seen<T extends DestinationRecord | undefined>(destination: T): T {
+    return destination !== undefined && this.#data.privacyLocked ? { ...destination, privacyMode: true } : destination
+  }
+
+  #take(stored: ReadonlyMap<string, DestinationRecord>): void {
+    const destinations = new Map([...stored].map(([id, destination]) => [id, this.#seen(destination)]))
     this.#selectors = selectorsByWorkspace(destinations, (event) => this.#tell(event))
     const wanting = [...this.#selectors].filter(([, selectors]) => selectors.some(needsContent))
     this.#post({ kind: 'interest', workspaces: wanting.map(([workspace]) => workspace) })
     this.#engine.wake()
   }
 
-  async #record(text: string): Promise<void> {
+  async #record(batch: readonly HandedOver[], behind: number): Promise<void> {
+    this.#behind = behind
     // Recorded without knowing the destinations, it would never reach them.
     if (!this.#snapshot.loaded) await this.#snapshot.refresh()
-    const entries = (JSON.parse(text) as readonly HandedOver[]).map((each) => toEntry(each, this.#selectors.get(each.g.workspaceId) ?? []))
+    const entries = batch.map((each) => toEntry(each, (workspaceId) => this.#selectors.get(workspaceId) ?? []))
     await this.#outbox.record(entries)
     if (entries.some((entry) => entry.deliveries.length > 0)) this.#engine.wake()
   }
@@ -177,16 +202,7 @@ class DeliveryThread {
   }
 
   #contextOf(destination: DestinationRecord): DestinationContext {
-    const baseUrl = this.#settings.baseUrls[destination.type]
-    return {
-      destinationId: destination.id,
-      serviceName: this.#settings.serviceName,
-      serviceVersion: this.#data.version,
-      ...(baseUrl === undefined || baseUrl === null ? {} : { baseUrl }),
-      directory: this.#data.directory,
-      now: systemClock.now(),
-      attempt: 0,
-    }
+    return destinationContext(destination, this.#surroundings, { now: systemClock.now(), attempt: 0 })
   }
 
   async #test(destination: DestinationRecord): Promise<ConnectionTest> {
@@ -220,10 +236,29 @@ class DeliveryThread {
 
   async #stop(deadlineMs: number): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer)
+    await this.#retention.stop()
     await this.#engine.stop(Math.max(0, deadlineMs - STOP_MARGIN_MS))
     await this.#snapshot.close()
     await this.#wayOut.egress.close()
     await this.#store.close()
+  }
+}
+
+type Surroundings = Required<Pick<DeliveryWorkerOptions, 'service' | 'baseUrls' | 'directory'>>
+
+/** Read at every use: the operator may change them while the thread runs. */
+function surroundingsOf(settings: () => DeliverySettings, { version, directory }: DeliveryThreadData): Surroundings {
+  return {
+    service: {
+      get name() {
+        return settings().serviceName
+      },
+      version,
+    },
+    get baseUrls() {
+      return settings().baseUrls
+    },
+    directory,
   }
 }
 
@@ -241,42 +276,6 @@ interface WayOut {
 function openWayOut({ allowPrivate }: DeliverySettings, version: string): WayOut {
   const egress = createEgress({ allowPrivate, userAgent: `signalbox/${version}` })
   return { egress, transport: createTransport(egress) }
-}
-
-function selectorsByWorkspace(
-  destinations: ReadonlyMap<string, DestinationRecord>,
-  onEvent: (event: DeliveryEvent) => void,
-): ReadonlyMap<string, readonly Selector[]> {
-  const grouped = new Map<string, Selector[]>()
-  for (const destination of destinations.values()) {
-    if (!destination.enabled) continue
-    try {
-      const group = grouped.get(destination.workspaceId)
-      const selector = createSelector(destination)
-      if (group === undefined) grouped.set(destination.workspaceId, [selector])
-      else group.push(selector)
-    } catch (error) {
-      onEvent({ kind: 'problem', destinationId: destination.id, message: error instanceof Error ? error.message : String(error) })
-    }
-  }
-  return grouped
-}
-
-/** Whether a destination sends content, or chooses by it. */
-function needsContent({ destination }: Selector): boolean {
-  const { privacyMode, filterRules } = destination
-  return !privacyMode || (filterRules?.groups.some(({ rules }) => rules.some(({ field }) => field === 'input' || field === 'output')) ?? false)
-}
-
-const NOTHING_SAID: GenerationContent = { input: [], output: [] }
-
-function toEntry({ g: generation, c: content, k: keep }: HandedOver, selectors: readonly Selector[]): OutboxEntry {
-  const kept = keep === 1 && content !== undefined ? { keptContent: content } : {}
-  if (selectors.length === 0) return { generation, deliveries: [], bytes: 0, ...kept }
-  if (content !== undefined) return { ...toOutboxEntry({ generation, content }, selectors), ...kept }
-  // Finished before anybody wanted its content: what came after it is told of the call alone.
-  const { deliveries, bytes } = toOutboxEntry({ generation, content: NOTHING_SAID }, selectors)
-  return { generation, deliveries: deliveries.map(({ destinationId }) => ({ destinationId, withContent: false })), bytes }
 }
 
 async function readQueues(store: Store, outbox: DurableOutbox): Promise<readonly QueueFigures[]> {
@@ -301,6 +300,7 @@ async function serveThread(data: DeliveryThreadData, post: (message: FromThread)
 const port = parentPort
 if (port !== null) {
   const post = (message: FromThread): void => port.postMessage(message)
+  if (process.platform === 'linux') setPriority(NICENESS)
   // Calls that arrive during the start wait for it.
   const methods = serveThread(workerData as DeliveryThreadData, post)
   port.on('message', (message: ToThread) => void methods.then((ready) => answerCall(ready, message, post)))

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { OwnerDefaults } from './accounts/routing-defaults.ts'
 import type { OwnKeyAccounts, KeyAccounts } from './core/account.ts'
 import type { Owner } from './core/call.ts'
 import type { Config } from './core/config.ts'
@@ -13,11 +14,13 @@ import { explainRoutes } from './http/management/explain-routes.ts'
 import { keyRoutes } from './http/management/key-routes.ts'
 import { usageRoutes } from './http/management/usage-routes.ts'
 import { workspaceRoutes, type WorkspaceRouteOptions } from './http/management/workspace-routes.ts'
+import { compileEndpointRule } from './pipeline/guardrails/endpoint-rules.ts'
 import type { OwnCredentials } from './pipeline/own-credentials.ts'
+import type { Policies } from './policies.ts'
 import { PROVIDERS } from './providers/index.ts'
 import { explainPlan, type RouteExplanation } from './router/explain.ts'
 import type { Health } from './router/health.ts'
-import { planRoute } from './router/plan.ts'
+import { planRoute, type PlanInput } from './router/plan.ts'
 import type { Sticky } from './router/sticky.ts'
 import type { WriteBehindSink } from './store/index.ts'
 
@@ -32,6 +35,11 @@ export interface AccountDependencies {
   readonly sink: WriteBehindSink
   readonly health: Health
   readonly sticky: Sticky
+  readonly policies: Policies
+  /** What workspace and configuration add to a request. */
+  readonly defaults: (owner: Owner) => OwnerDefaults
+  /** What plugins can do for endpoints that do not take a request as it is. */
+  readonly reach: (request: ModelRequest) => PlanInput['adaptation']
   /** Brings the snapshot of keys and workspaces up to date. */
   readonly refresh: () => Promise<void>
 }
@@ -94,6 +102,7 @@ export function accountRoutes(deps: AccountDependencies): readonly ManagementRou
     }),
     explainRoutes({
       explain: (request, owner, sessionId) => explain(deps, request, owner, sessionId),
+      presets: deps.policies.presets,
       bodyLimitBytes: deps.config().server.bodyLimit,
     }),
   ]
@@ -101,19 +110,22 @@ export function accountRoutes(deps: AccountDependencies): readonly ManagementRou
 
 /** What a call of this owner would do at this moment. Nothing is drawn, pinned or counted. */
 function explain(deps: AccountDependencies, request: ModelRequest, owner: Owner, sessionId: string | undefined): RouteExplanation {
-  const { defaults, routing } = deps.config()
+  const defaults = deps.defaults(owner)
   const view = deps.health.view()
-  const session = routing.sticky ? deps.sticky.open(owner.workspaceId, request, sessionId) : undefined
+  const session = defaults.sticky ? deps.sticky.open(owner.workspaceId, request, sessionId) : undefined
   const own = deps.ownCredentials({ owner })
+  const admits = compileEndpointRule(deps.policies.guardrails.of(owner) ?? [])
   const plan = planRoute({
     request,
     catalog: deps.catalog(),
     health: view,
     random: Math.random,
     now: Date.now(),
-    defaults: { ...(defaults.model === undefined ? {} : { model: defaults.model }), cooldown: routing.cooldown, sticky: routing.sticky },
+    defaults,
+    adaptation: deps.reach(request),
     ...(session === undefined ? {} : { session }),
     ...(own === undefined ? {} : { ownKeys: own.use }),
+    ...(admits === undefined ? {} : { admits }),
   })
   return explainPlan(plan, request, view)
 }

@@ -28,6 +28,8 @@ export function destinationManagement({ delivery, encryption, workspaces, clock 
     clock,
     test,
     sendTest,
+    privacyLocked: delivery.privacyLocked,
   })
-  return [destinationRoutes(accounts), destinationOperations(accounts, clock)]
+  const known = { types: DESTINATIONS, filterRules: filterRulesSchema }
+  return [destinationRoutes(accounts, known), destinationOperations(accounts, clock, known)]
 }

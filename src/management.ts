@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { countModels, listModels } from './catalog/list-models.ts'
+import { countModels, listModels, modelsQuery } from './catalog/list-models.ts'
 import { presentEndpoints, presentProviders, type EndpointStats } from './catalog/present.ts'
 import type { Health } from './router/health.ts'
 import type { Quantiles } from './router/sketch.ts'
@@ -7,24 +7,34 @@ import { responsesOpenApi } from './doors/responses/openapi.ts'
 import { createManagementApp, type ManagementOptions } from './http/management/app.ts'
 import { catalogRoutes } from './http/management/catalog-routes.ts'
 import { generationRoutes } from './http/management/generation-routes.ts'
-import { operationsRoutes } from './http/management/operations-routes.ts'
+import { buildOpenApi } from './http/management/openapi.ts'
+import { operationsRoutes, PROBES } from './http/management/operations-routes.ts'
+import type { RegisteredRoute } from './http/management/route-doc.ts'
 import { accountRoutes, type AccountDependencies } from './management-accounts.ts'
+import { policyRoutes, type PolicyDependencies } from './management-policies.ts'
 import { destinationManagement, type DestinationDependencies } from './management-destinations.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 import { VERSION } from './version.ts'
 
-export interface ManagementDependencies extends Omit<ManagementOptions, 'bodyLimitBytes'>, AccountDependencies {
-  readonly metrics: Metrics
+export interface ManagementDependencies extends Omit<ManagementOptions, 'bodyLimitBytes'>, AccountDependencies, PolicyDependencies {
+  readonly metrics: Pick<Metrics, 'text' | 'contentType'>
   readonly destinations: DestinationDependencies
+}
+
+export interface ManagementApi {
+  readonly app: FastifyInstance
+  readonly routes: readonly RegisteredRoute[]
 }
 
 const BODY_LIMIT = 1024 * 1024
 
 /** Wires the management API. Loaded with its first request, so that the socket opens before the framework is read. */
-export async function buildManagement(deps: ManagementDependencies): Promise<FastifyInstance> {
-  const app = createManagementApp({ ...deps, bodyLimitBytes: BODY_LIMIT }, [
-    operationsRoutes({ metrics: deps.metrics, openApi }),
+export async function buildManagement(deps: ManagementDependencies): Promise<ManagementApi> {
+  const registered: RegisteredRoute[] = []
+  const app = createManagementApp({ ...deps, bodyLimitBytes: BODY_LIMIT, onRoute: (route) => registered.push(route) }, [
+    operationsRoutes({ metrics: deps.metrics, openApi: once(() => JSON.stringify(describeApi(registered))) }),
     catalogRoutes({
+      query: modelsQuery,
       models: (search) => listModels(deps.catalog(), search),
       count: (search) => countModels(deps.catalog(), search),
       providers: () => ({ data: presentProviders(deps.catalog()) }),
@@ -37,10 +47,11 @@ export async function buildManagement(deps: ManagementDependencies): Promise<Fas
       find: async (id, workspaceId) => deps.sink.pending(id, workspaceId) ?? (await deps.store.generations.get(id, workspaceId)),
     }),
     ...accountRoutes(deps),
+    ...policyRoutes(deps),
     ...destinationManagement(deps.destinations),
   ])
   await app.ready()
-  return app
+  return { app, routes: registered }
 }
 
 function statsOf(health: Health, endpointId: string): EndpointStats {
@@ -56,6 +67,13 @@ function statsOf(health: Health, endpointId: string): EndpointStats {
 
 const inMilliseconds = ({ p50, p75, p90, p99 }: Quantiles): Quantiles => ({ p50: p50 * 1000, p75: p75 * 1000, p90: p90 * 1000, p99: p99 * 1000 })
 
-function openApi(): { readonly [key: string]: unknown } {
-  return { openapi: '3.1.0', info: { title: 'Signalbox', version: VERSION }, servers: [{ url: '/api/v1' }], ...responsesOpenApi() }
+/** The document of these routes, of the front doors and of what the server itself answers. */
+function describeApi(routes: readonly RegisteredRoute[]): ReturnType<typeof buildOpenApi> {
+  return buildOpenApi({ title: 'Signalbox', version: VERSION, doors: [responsesOpenApi()], routes: [...PROBES, ...routes] })
+}
+
+/** Made when it is first asked for. */
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined
+  return () => (made ??= { value: make() }).value
 }

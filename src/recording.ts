@@ -8,6 +8,7 @@ import type { Logger } from './lib/logger.ts'
 import { createGenerationSink, type WriteBehindSink } from './store/index.ts'
 import { createDeliveryMetrics } from './telemetry/delivery-metrics.ts'
 import { createMetrics, type Metrics } from './telemetry/metrics.ts'
+import { createRetentionMetrics } from './telemetry/retention-metrics.ts'
 
 /** Where finished calls go: figures, the log, the store and the destinations. */
 export interface Recording {
@@ -29,10 +30,12 @@ export function openRecording(config: Config, state: Boot, logger: Logger): Reco
     destinations: state.store.destinations,
     keepsContent: createContentPolicy((id) => state.accounts.snapshot.workspace(id)),
     metrics: createDeliveryMetrics(metrics.registry),
+    retention: createRetentionMetrics(metrics.registry),
     clock: systemClock,
   })
   const sink = createGenerationSink({
     store: { generations: delivery },
+    packing: delivery.packing,
     clock: systemClock,
     keepsContent: delivery.wantsContent,
     onEvent: (event) => logger[event.type === 'recovered' ? 'info' : 'warn']({ ...event }, 'generation records'),

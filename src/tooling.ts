@@ -1,13 +1,17 @@
 import type { Config } from './core/config.ts'
 import type { Catalog } from './core/endpoint.ts'
 import type { ServerTool } from './core/extension.ts'
+import type { ToolSource } from './core/tool-source.ts'
+import { systemClock } from './lib/clock.ts'
 import { createEgress, type Egress } from './lib/egress.ts'
 import type { LoopLimits } from './pipeline/tool-stop.ts'
-import { createTools } from './tools/index.ts'
+import { createTools, createToolSources, type OpenToolSource } from './tools/index.ts'
 import { VERSION } from './version.ts'
 
 export interface Tooling {
   readonly tools: () => readonly ServerTool[]
+  /** Changes only together with the list of tools. */
+  readonly toolSources: () => readonly ToolSource[]
   readonly toolLimits: () => LoopLimits
   /** Makes the tools of another configuration; calls in flight keep theirs. */
   reload(config: Config): void
@@ -20,27 +24,40 @@ export interface ToolingOptions {
   readonly catalog: () => Catalog
 }
 
-/** The tools the gateway runs itself, with their two ways out. */
+/** Sessions with one server keep a connection each. */
+const CONNECTIONS_TO_SERVERS = 256
+
+/** The tools the gateway runs itself, with their ways out. */
 export function openTooling(options: ToolingOptions): Tooling {
   const { env, catalog } = options
   const open: Egress[] = []
-  const build = (config: Config): readonly ServerTool[] => {
+  const build = (config: Config): { readonly tools: readonly ServerTool[]; readonly sources: readonly OpenToolSource[] } => {
     const userAgent = `signalbox/${VERSION}`
-    const egress = createEgress({ allowPrivate: config.network.allowPrivate.tools, allowHttp: true, userAgent })
+    const allowPrivate = config.network.allowPrivate.tools
+    const egress = createEgress({ allowPrivate, allowHttp: true, userAgent })
     const operatorEgress = createEgress({ allowPrivate: true, allowHttp: true, userAgent })
-    open.push(egress, operatorEgress)
-    return createTools({ config: config.tools, env, catalog, egress, operatorEgress })
+    // Callers' credentials go this way: never in the clear to the public network.
+    const secureEgress = createEgress({ allowPrivate, userAgent, connectionsPerOrigin: CONNECTIONS_TO_SERVERS })
+    open.push(egress, operatorEgress, secureEgress)
+    return {
+      tools: createTools({ config: config.tools, env, catalog, egress, operatorEgress }),
+      sources: createToolSources({ config: config.tools, egress: secureEgress, clock: systemClock, version: VERSION }),
+    }
   }
   let config = options.config
-  let tools = build(config)
+  let { tools, sources } = build(config)
   return {
     tools: () => tools,
+    toolSources: () => sources,
     toolLimits: () => config.tools.limits,
     reload(next) {
       config = next
-      tools = build(next)
+      const before = sources
+      ;({ tools, sources } = build(next))
+      for (const source of before) void source.close()
     },
     async close() {
+      await Promise.all(sources.map((source) => source.close()))
       await Promise.all(open.map((egress) => egress.close()))
     },
   }

@@ -1,0 +1,34 @@
+import { createGuardrailAccounts } from './accounts/guardrails.ts'
+import { createPresetAccounts } from './accounts/presets.ts'
+import type { Authenticator, Encryption } from './core/account.ts'
+import type { Config } from './core/config.ts'
+import type { Store } from './core/store.ts'
+import type { ManagementRoutes } from './http/management/app.ts'
+import { guardrailRoutes } from './http/management/guardrail-routes.ts'
+import { presetRoutes } from './http/management/preset-routes.ts'
+import { systemClock } from './lib/clock.ts'
+import type { Policies } from './policies.ts'
+
+export interface PolicyDependencies {
+  readonly config: () => Config
+  readonly store: Store
+  readonly encryption: Encryption
+  readonly authenticator: Pick<Authenticator, 'key'>
+  readonly policies: Policies
+}
+
+/** What people decide for the requests of others: presets and guardrails. */
+export function policyRoutes({ config, store, encryption, authenticator, policies }: PolicyDependencies): readonly ManagementRoutes[] {
+  // The database took the change; a snapshot that cannot be read at once follows within its interval.
+  const presets = createPresetAccounts({
+    store: store.presets,
+    encryption,
+    clock: systemClock,
+    onChange: () => policies.presets.refresh().catch(() => undefined),
+  })
+  const guardrails = createGuardrailAccounts({ store, clock: systemClock, onChange: () => policies.guardrails.refresh().catch(() => undefined) })
+  return [
+    presetRoutes({ presets, bodyLimitBytes: config().server.bodyLimit }),
+    guardrailRoutes({ guardrails, keyOf: (hash) => authenticator.key(hash) }),
+  ]
+}

@@ -1,0 +1,92 @@
+import type { Config } from './core/config.ts'
+import type { Adaptation } from './core/call.ts'
+import { ConfigError } from './core/config-error.ts'
+import type { Catalog } from './core/endpoint.ts'
+import { isGatewayError } from './core/error.ts'
+import type { Plugin, PluginEntry } from './core/extension.ts'
+import type { ModelRequest } from './core/request.ts'
+import { createEgress, type Egress } from './lib/egress.ts'
+import { createShelf, type PluginShelf } from './pipeline/plugin-select.ts'
+import { reachFor } from './pipeline/plugins.ts'
+import { createPlugins } from './plugins/index.ts'
+import { estimateRequest } from './router/estimate.ts'
+import { searchEngines } from './tools/search-engines/index.ts'
+import { readyEngines } from './tools/shared/dependencies.ts'
+import { PageFetcher } from './tools/shared/page-fetcher.ts'
+import { DocumentParser } from './tools/shared/parse-document.ts'
+import { createWebSearchAccess } from './tools/shared/web-access.ts'
+import { VERSION } from './version.ts'
+
+export interface Plugging {
+  readonly plugins: () => readonly Plugin[]
+  readonly pluginDefaults: () => readonly PluginEntry[]
+  /** What they can do for endpoints that do not take a request as it is, for explanations. */
+  readonly reach: (request: ModelRequest) => Pick<Adaptation, 'modalities' | 'shortensUpTo'>
+  /** Makes the plugins of another configuration; calls in flight keep theirs. Throws ConfigError and keeps the old ones. */
+  reload(config: Config): void
+  close(): Promise<void>
+}
+
+export interface PluggingOptions {
+  readonly config: Config
+  readonly env: { readonly [name: string]: string | undefined }
+  readonly catalog: () => Catalog
+}
+
+interface Plugged {
+  readonly plugins: readonly Plugin[]
+  readonly defaults: readonly PluginEntry[]
+  readonly shelf: PluginShelf
+}
+
+/** Of a file given by its address. */
+const MAX_FILE_BYTES = 32 * 1024 * 1024
+
+/** The plugins with what they need of the other rooms, and their ways out. Throws ConfigError for defaults they refuse. */
+export function openPlugging(options: PluggingOptions): Plugging {
+  const { env, catalog } = options
+  const open: Egress[] = []
+  const parser = new DocumentParser()
+  const build = (config: Config): Plugged => {
+    const userAgent = `signalbox/${VERSION}`
+    const egress = createEgress({ allowPrivate: config.network.allowPrivate.tools, allowHttp: true, userAgent })
+    const operatorEgress = createEgress({ allowPrivate: true, allowHttp: true, userAgent })
+    const mediaEgress = createEgress({ allowPrivate: config.network.allowPrivate.media, allowHttp: true, userAgent })
+    open.push(egress, operatorEgress, mediaEgress)
+    const plugins = createPlugins({
+      config: config.plugins,
+      env,
+      catalog,
+      operatorEgress,
+      reader: { read: (bytes, kind, signal) => parser.parse({ bytes, kind, charset: 'utf-8' }, signal) },
+      files: new PageFetcher({ egress: mediaEgress, parser, obeyRobots: false, maxBytes: MAX_FILE_BYTES, noun: 'file' }),
+      tokensOf: (request) => estimateRequest(request).inputTokens,
+      fusionModels: config.tools.fusionModels,
+      search: createWebSearchAccess(readyEngines(searchEngines, { config: config.tools, env }), operatorEgress),
+      pages: new PageFetcher({ egress, parser, obeyRobots: config.tools.webFetch.robots }),
+    })
+    return { plugins, defaults: config.defaults.plugins, shelf: shelve(plugins, config) }
+  }
+  let current = build(options.config)
+  return {
+    plugins: () => current.plugins,
+    pluginDefaults: () => current.defaults,
+    reach: (request) => reachFor(request, current.shelf),
+    reload(config) {
+      current = build(config)
+    },
+    async close() {
+      await Promise.all(open.map((egress) => egress.close()))
+    },
+  }
+}
+
+function shelve(plugins: readonly Plugin[], { defaults, file }: Config): PluginShelf {
+  try {
+    return createShelf(plugins, defaults.plugins)
+  } catch (error) {
+    if (!isGatewayError(error)) throw error
+    const path = error.details.path ?? 'defaults.plugins'
+    throw new ConfigError([{ path, message: error.message.replace(`${path}: `, '') }], file)
+  }
+}

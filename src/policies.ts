@@ -1,0 +1,41 @@
+import { createGuardrailSnapshot, type GuardrailSnapshot } from './accounts/guardrail-snapshot.ts'
+import { createKnownGuardrails, createKnownPresets } from './accounts/last-known-good.ts'
+import { createPresetSnapshot, type PresetSnapshot } from './accounts/preset-snapshot.ts'
+import type { Boot } from './boot.ts'
+import type { Config } from './core/config.ts'
+import { systemClock } from './lib/clock.ts'
+import type { Logger } from './lib/logger.ts'
+
+/** What people decided for the requests of others, in memory. */
+export interface Policies {
+  readonly presets: PresetSnapshot
+  readonly guardrails: GuardrailSnapshot
+  close(): Promise<void>
+}
+
+/** A database that is away does not stop the start; it is asked again. */
+export async function openPolicies({ store, encryption, accounts, directory }: Boot, config: () => Config, logger: Logger): Promise<Policies> {
+  const presets = createPresetSnapshot({
+    store,
+    encryption,
+    clock: systemClock,
+    onUnreadable: (id, error) => logger.warn({ id, error }, 'a preset cannot be decrypted and is left out'),
+    lastKnownGood: createKnownPresets(directory.presetsFile),
+  })
+  const guardrails = createGuardrailSnapshot({
+    store,
+    authenticator: accounts.snapshot,
+    clock: systemClock,
+    config: () => config().guardrails,
+    lastKnownGood: createKnownGuardrails(directory.guardrailsFile),
+  })
+  await Promise.all([presets.start().catch(() => undefined), guardrails.start().catch(() => undefined)])
+  return {
+    presets,
+    guardrails,
+    close: async () => {
+      await presets.close()
+      await guardrails.close()
+    },
+  }
+}

@@ -1,0 +1,73 @@
+import type { Server } from 'node:http'
+import type { Boot } from './boot.ts'
+import type { Config } from './core/config.ts'
+import { Admission } from './http/admission.ts'
+import { drainServer } from './http/drain.ts'
+import { judgeReadiness, type Readiness } from './http/readiness.ts'
+import { systemClock } from './lib/clock.ts'
+import { startLoadProbe } from './telemetry/load-probe.ts'
+import type { Metrics } from './telemetry/metrics.ts'
+
+/** What stands between the socket and the calls: who is let in, what `readyz` says, and how it ends. */
+export interface Serving {
+  readonly admission: Admission
+  readonly readiness: () => Readiness
+  /** False when the grace period of a stop is over. */
+  readonly accepting: () => boolean
+  /** Ends service in order; see `drainServer`. */
+  drain(server: Server): Promise<void>
+}
+
+export interface ServingOptions {
+  readonly config: () => Config
+  readonly state: Pick<Boot, 'accounts'>
+  /** Undefined: there is none. */
+  readonly sharedStateAnswers: () => boolean | undefined
+  readonly inFlight: ReadonlySet<AbortController>
+  readonly metrics: Pick<Metrics, 'gauge'>
+}
+
+export function openServing({ config, state, sharedStateAnswers, inFlight, metrics }: ServingOptions): Serving {
+  const admission = new Admission(() => config().overload)
+  let delayMs = 0
+  const stopProbe = startLoadProbe({
+    clock: systemClock,
+    onLoad: (load) => {
+      delayMs = load.delayMs
+      admission.observe(load)
+    },
+  })
+  let stopping = false
+  let accepting = true
+  metrics.gauge('gateway_calls_in_flight', 'Calls being served.', () => inFlight.size)
+  metrics.gauge(
+    'gateway_calls_limit',
+    'Calls this process takes at the moment; less than configured while it is under pressure.',
+    () => admission.stats().limit,
+  )
+  metrics.gauge('gateway_calls_shed', 'Calls refused since the start because the process was under pressure.', () => admission.stats().shed)
+  metrics.gauge('gateway_event_loop_delay_seconds', 'How late the event loop is, smoothed.', () => delayMs / 1_000)
+  const databaseAnswers = (): boolean => {
+    const { source, failing } = state.accounts.snapshot.stats()
+    return source === 'database' && !failing
+  }
+  return {
+    admission,
+    accepting: () => accepting,
+    readiness: () =>
+      judgeReadiness({
+        role: config().server.role,
+        stopping,
+        overloaded: admission.stats().overloaded,
+        knownKeys: state.accounts.snapshot.stats().keys,
+        databaseAnswers: databaseAnswers(),
+        sharedStateAnswers: sharedStateAnswers(),
+      }),
+    async drain(server) {
+      stopping = true
+      const { shutdownDelay, shutdownGrace } = config().server
+      await drainServer(server, { inFlight, delayMs: shutdownDelay, graceMs: shutdownGrace, onGraceOver: () => (accepting = false) })
+      stopProbe()
+    },
+  }
+}
