@@ -1,13 +1,26 @@
+import { FAULTS } from './fault-list.ts'
+
 /**
- * What the gateway owes its callers, by an id that tests cite. P: pains reported of gateways like it. F: faults of providers, as a public
- * fault lab plays them. S: what the first request, all the way, has to show. An id stands here once a test verifies it.
+ * What the gateway owes its callers, by an id that tests cite. A to K: faults and attacks (fault-list.ts). P: pains reported of gateways
+ * like it. S: what the first request, all the way, has to show. An id has a test, or `WITHOUT_TEST` says why not and what is planned.
  */
 export const REQUIREMENTS = {
+  ...FAULTS,
+
+  P1: 'Memory is flat over a day at half load; every cache is bounded in entries and bytes.',
+  P2: 'Retention never loads rows: old data goes by statement or partition, in bounded batches.',
+  P3: 'What was said is kept only where asked for, apart from the records, and no list reads it.',
+  P4: 'Every table has an owner, a retention, and deletes that reach its children.',
+  P5: 'A record holds the prices it used, not the price list.',
+  P6: 'A database that is away never turns a good key into a 401, and the gateway recovers by itself.',
+  P7: 'The gateway serves within a second of its start; migrations run once, whoever starts first.',
+  P8: 'Media is never inspected byte by byte: large inputs cost little more than their transport.',
   P9: 'A caller who leaves is gone for the upstream, too, within 100 ms, in every phase of a call, streamed or not.',
   P10: 'After aborted calls no socket, timer, listener or call is left behind.',
   P11: 'A silent upstream is given up by separate limits for connecting, for the first token, for idleness and for the whole.',
   P12: 'A stream ends with a terminal event; an upstream that ends without one has failed.',
   P13: 'A transport failure before the first content is an HTTP error, never a 200.',
+  P14: 'The first-token limit ends with the first token: a healthy long stream is not cut by it.',
   P15: 'A stream that is cut, stalls or turns to garbage before its first content is served by another endpoint.',
   P16: 'What counts as success is the first content, not the status code.',
   P17: 'One malformed frame is skipped; the rest of the stream is served.',
@@ -17,30 +30,33 @@ export const REQUIREMENTS = {
   P21: 'An error inside a successful status is a typed failure, and an empty success is one, too.',
   P22: 'A validation error names one path and one reason in less than a kilobyte.',
   P23: 'Tool and item types nobody knows are carried; requests in the shape of coding agents are served.',
+  P24: 'A pin lives as long as the cache it stands for, is refreshed by use, and is visible in the metadata.',
+  P25: 'Without a session id a conversation is recognised by its first messages, and stays where its cache is.',
+  P26: 'Reasoning returns only to who minted it; elsewhere it is left out, and the answer says so.',
+  P27: 'A request can be explained without being made, and a configured fallback that cannot be reached is named.',
   P28: 'Bodies up to the documented limit work; beyond it the answer is 413.',
+  P29: 'Spending is reserved before a call and settled after it; the bound of an overshoot is stated.',
+  P30: 'Reservations are atomic: calls at once cannot pass a budget together.',
+  P31: 'Every attempt is checked against budgets and policies again.',
+  P32: 'Usage has one normal form whose parts add up, in every dialect; a cost the provider reports is preferred.',
+  P33: 'Cost belongs to the attempt that served: its model, its provider, its prices.',
   P34: 'Credentials of the gateway appear in no answer.',
   P35: 'Every call leaves one record: finished, failed or aborted.',
+  P36: 'The partial answer of a failed stream is kept, with its usage, under its status.',
+  P37: 'It runs with no service beside it.',
+  P38: 'A public address without fixed secrets is refused; nothing a caller sends makes the gateway start a program.',
+  P39: 'Changes touch what they name and nothing else.',
+  P40: 'Silent streams carry comments from the start, so that no proxy cuts them.',
+  P41: 'A caller can ask for keep-alives that carry data.',
   P42: 'By default a connection error or a 5xx is retried once on the same endpoint, then on all others.',
+  P43: 'Answers in one piece are streamed from the provider and gathered.',
   P44: 'Answers hold only what strict clients accept: their schemas find nothing unknown.',
+  P45: 'It starts on a clean machine and calls nobody.',
+  P46: 'A tool loop ends: by steps, cost, time or repetition, with one last turn and a reason.',
   P47: 'A silent endpoint is not asked twice.',
+  P48: 'An endpoint that failed is left alone for a while, shared by all processes, and probed.',
+  P49: 'Nothing is left on a signal: listeners, bodies and sockets of an attempt end with it.',
   P50: 'An error says whether the gateway or the provider is at fault.',
-
-  F1: 'A 429 with a hint is waited out or passed by.',
-  F2: 'A 429 without a hint is backed off from, a few times at most, and passed by.',
-  F3: 'A single 500 is made good by one retry on the same endpoint.',
-  F4: 'A persistent 503 moves the call to another endpoint; with nowhere to go, the caller gets it back.',
-  F5: 'A reset before the headers moves the call to another endpoint.',
-  F6: 'A request that is accepted and never answered costs one limit and no second try.',
-  F7: 'Headers without a token in time move the call to another endpoint.',
-  F8: 'A stream that dies half-way is a clear failure, never a short success.',
-  F9: 'A stream that falls silent half-way is noticed in bounded time.',
-  F10: 'A stream with one event that is not JSON finishes.',
-  F11: 'A stream without an end mark finishes at once, usage included.',
-  F12: 'A context that is too long is tried once on its model, then on the next model.',
-  F13: 'A content policy violation is tried once, and its reason reaches the caller.',
-  F14: 'A stream that dies half-way before a fallback without assistant prefill: the caller never sees an error about prefill.',
-  F15: 'An endpoint that is down is left alone, probed, and back within 30 s of its recovery.',
-  F16: 'An answer of the fallback names the model that gave it and has usage; failed tries cost nothing.',
 
   'S2-aborts': '10,000 aborted streams leave no socket, timer or listener behind.',
   'S2-bad-input': 'Every kind of bad input gets the right status and one clear sentence.',
@@ -48,6 +64,18 @@ export const REQUIREMENTS = {
   'S2-kill': 'An upstream killed after every single event leaves an error or a terminal event, and a record.',
   'S2-open-responses': 'The named cases of the public Open Responses suite pass.',
   'S2-recordings': 'Every recording passes through every client: no throw, no lost event, the same in a stream and in JSON.',
+
+  'S5-costs': 'Cost is the vendor’s own figure where a recording carries one.',
+  'S5-matrix': 'One conversation with reasoning, parallel tools and an image moves from each vendor to each other at every turn.',
+  'S5-scope': 'Reasoning reaches only the vendor and the account that minted it.',
+  'S7-kill': 'kill -9 of one of three processes under load: no other process fails a request, and its deliveries are finished by the others.',
+  'S7-outage': 'Without database and without Redis, at the start or in the middle, no inference fails, and readyz says so.',
+  'S7-overload': 'Too many calls are refused with 503 and a hint, those of the key that floods first.',
+  'S7-revocation': 'A changed key is in force in every process within five seconds.',
+  'S7-rolling': 'Processes are replaced one after the other without a failed request.',
+
+  'S4-redis': 'A Redis killed and started again during 200 requests a second fails no inference, and budgets hold or are refused as configured.',
+  'S4-tenancy': 'Ids of one workspace do not exist for keys of another, on any route; keys of the wrong kind are refused everywhere.',
 } as const satisfies { readonly [id: string]: string }
 
 export type RequirementId = keyof typeof REQUIREMENTS

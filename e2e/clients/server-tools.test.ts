@@ -1,18 +1,17 @@
-import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { OpenRouter as Agent, serverTool } from '@openrouter/agent'
 import { OpenRouter } from '@openrouter/sdk'
 import type { OpenResponsesResult, ResponsesRequest, StreamEvents } from '@openrouter/sdk/models'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { chatEvents, startFakeUpstream, status, stream, type FakeUpstream, type Reply } from '../../src/testing/fake-upstream.ts'
+import { startFakeSite, type FakeSite } from '../../src/testing/fake-site.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { calls, says } from '../../src/testing/tool-script.ts'
 import { expectKnown } from './expect-known.ts'
 
-/** Every tool the gateway runs, in the eyes of two clients: the one most callers have, and the one that knows these items by schema. */
+/** Every tool the gateway runs, in the eyes of three clients: the one most callers have, the one that knows these items by schema, and an agent. */
 let upstream: FakeUpstream
-let web: Server
+let web: FakeSite
 let gateway: TestGateway
 let scripts: { [model: string]: Reply[] } = {}
 
@@ -22,20 +21,15 @@ beforeAll(async () => {
     const reply = script.length > 1 ? script.shift() : script[0]
     return (reply ?? status(500, 'not scripted'))(request, response)
   })
-  web = createServer((request, response) => {
-    if (request.url!.startsWith('/search'))
-      response
-        .setHeader('content-type', 'application/json')
-        .end('{"results":[{"url":"https://example.com/moon","title":"The Moon","content":"Far."}]}')
-    else if (request.url === '/page')
-      response.setHeader('content-type', 'text/html').end('<html><head><title>P</title></head><body><p>Words.</p></body></html>')
-    else if (request.url === '/box/shell') response.end('{"output":[{"stdout":"a","stderr":"","outcome":{"type":"exit","exit_code":0}}]}')
-    else if (request.url === '/box/bash') response.end('{"stdout":"a","stderr":"","exit_code":0}')
-    else if (request.url === '/box/files') response.end('{"result":"none"}')
-    else response.writeHead(404).end()
-  })
-  web.listen(0, '127.0.0.1')
-  await once(web, 'listening')
+  web = await startFakeSite()
+  const serve = (path: string, type: string, body: string): void => {
+    web.pages[path] = (_request, response) => void response.setHeader('content-type', type).end(body)
+  }
+  serve('/search', 'application/json', '{"results":[{"url":"https://example.com/moon","title":"The Moon","content":"Far."}]}')
+  serve('/page', 'text/html', '<html><head><title>P</title></head><body><p>Words.</p></body></html>')
+  serve('/box/shell', 'application/json', '{"output":[{"stdout":"a","stderr":"","outcome":{"type":"exit","exit_code":0}}]}')
+  serve('/box/bash', 'application/json', '{"stdout":"a","stderr":"","exit_code":0}')
+  serve('/box/files', 'application/json', '{"result":"none"}')
   gateway = await startGateway({
     providers: [{ slug: 'acme', name: 'Acme', dialect: 'openai-chat', base_url: upstream.url, api_keys: ['upstream-key'] }],
     models: ['small', 'big', 'draw-image'].map((name) => ({
@@ -45,7 +39,7 @@ beforeAll(async () => {
     })),
     routing: { sticky: false, cooldown: false },
     network: { allow_private: { tools: true } },
-    tools: { web_search: { engines: { searxng: { base_url: site() } } }, sandbox: { url: `${site()}/box` } },
+    tools: { web_search: { engines: { searxng: { base_url: web.url } } }, sandbox: { url: `${web.url}/box` } },
   })
 })
 afterAll(async () => {
@@ -56,7 +50,6 @@ afterAll(async () => {
 beforeEach(() => {
   scripts = {}
 })
-const site = (): string => `http://127.0.0.1:${(web.address() as AddressInfo).port}`
 
 const analysis = {
   consensus: ['a'],
@@ -90,8 +83,8 @@ const stories: readonly Story[] = [
   { tool: { type: 'openrouter:datetime' }, call: ['datetime', () => ({})] },
   { tool: { type: 'openrouter:web_search' }, call: ['web_search', () => ({ query: 'moon' })] },
   { tool: { type: 'web_search' }, call: ['web_search', () => ({ query: 'moon' })], item: 'web_search_call' },
-  { tool: { type: 'openrouter:web_fetch' }, call: ['web_fetch', () => ({ url: `${site()}/page` })] },
-  { tool: { type: 'openrouter:web_fetch' }, call: ['web_fetch', () => ({ url: `${site()}/none` })] },
+  { tool: { type: 'openrouter:web_fetch' }, call: ['web_fetch', () => ({ url: `${web.url}/page` })] },
+  { tool: { type: 'openrouter:web_fetch' }, call: ['web_fetch', () => ({ url: `${web.url}/none` })] },
   { tool: { type: 'openrouter:image_generation' }, call: ['image_generation', () => ({ prompt: 'cat' })], others: { 'draw-image': [picture] } },
   {
     tool: { type: 'image_generation' },
@@ -204,5 +197,27 @@ describe('openai', () => {
     const whole = await client.responses.create(body)
     expect(whole.output.map(({ type }) => type)).toEqual(final.output.map(({ type }) => type))
     if (story.item !== 'apply_patch_call') expect(whole.output_text).toBe('So it is: [The Moon](https://example.com/moon).')
+  })
+})
+
+describe('@openrouter/agent', () => {
+  // It checks what it sends and does not know this tool; items it does not know it wraps and keeps.
+  const sendable = named.filter(([, { tool }]) => tool.type !== 'openrouter:tool_search')
+  const typeOf = (item: { readonly type: string; readonly raw?: unknown }): string =>
+    item.type === 'UNKNOWN' ? (item.raw as { readonly type: string }).type : item.type
+
+  it.each(sendable)('reads %s, streamed and whole', async (_name, story) => {
+    const agent = new Agent({ apiKey: gateway.key, serverURL: `${gateway.url}/api/v1` })
+    const ask = () => {
+      stageStory(story)
+      return agent.callModel({ model: 'acme/small', input: 'hi', tools: [serverTool(story.tool as never)] as const })
+    }
+    const whole = await ask().getResponse()
+    expect(typeOf(whole.output[0]!)).toBe(story.item ?? story.tool.type)
+    const streamed = ask()
+    let text = ''
+    for await (const delta of streamed.getTextStream()) text += delta
+    expect((await streamed.getResponse()).output.map(({ type }) => type)).toEqual(whole.output.map(({ type }) => type))
+    if (story.item !== 'apply_patch_call') expect(text).toBe('So it is: [The Moon](https://example.com/moon).')
   })
 })

@@ -38,23 +38,23 @@ async function leaveAfter(started: () => boolean, streamed: boolean): Promise<nu
 }
 
 describe.each([true, false])('a caller who leaves (stream: %s)', (streamed) => {
-  it(verifies('P9', 'while the upstream has not sent a header'), async () => {
+  it(verifies('P9', 'D1', 'while the upstream has not sent a header'), async () => {
     upstream.script(silence())
     expect(await leaveAfter(() => upstream.requests.length === 1, streamed)).toBeLessThan(100)
   })
 
-  it(verifies('P9', 'before the first token'), async () => {
+  it(verifies('P9', 'D1', 'before the first token'), async () => {
     upstream.script(stream([chatEvents.role()], { then: 'hang' }))
     expect(await leaveAfter(() => upstream.requests.length === 1, streamed)).toBeLessThan(100)
   })
 
-  it(verifies('P9', 'P35', 'in the middle of the answer, and the partial answer is on record as cancelled'), async () => {
+  it(verifies('P9', 'P35', 'D1', 'in the middle of the answer, and the partial answer is on record as cancelled'), async () => {
     upstream.script(stream([chatEvents.role(), ...Array.from({ length: 500 }, (_, n) => chatEvents.text(`${n} `))], { everyMs: 5, then: 'hang' }))
     expect(await leaveAfter(() => upstream.requests.length === 1, streamed)).toBeLessThan(100)
     await until(() => gateway.app.calls.size === 0)
   })
 
-  it(verifies('P9', 'while a retry waits for its turn'), async () => {
+  it(verifies('P9', 'D1', 'while a retry waits for its turn'), async () => {
     upstream.script(status(429, { error: { message: 'slow down' } }, { 'retry-after': '5' }))
     const gone = new AbortController()
     const answer = gateway.respond({ model: 'acme/small', input: 'hi', stream: streamed }, { signal: gone.signal })
@@ -94,7 +94,7 @@ describe('many callers who leave', () => {
     })
 
   it(
-    verifies('S2-aborts', 'P10', 'leave no call, socket, timer or listener behind after 10,000 aborted streams'),
+    verifies('S2-aborts', 'P10', 'P49', 'leave no call, socket, timer or listener behind after 10,000 aborted streams'),
     async () => {
       upstream.script(stream([chatEvents.role(), chatEvents.text('first')], { then: 'hang' }))
       const port = Number(new URL(gateway.url).port)

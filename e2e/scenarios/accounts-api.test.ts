@@ -5,6 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { chatText, startFakeUpstream, status, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
+import { verifies } from '../requirements.ts'
 
 /** Keys, workspaces, budgets, own keys, usage: shapes of the contract, and the walls between workspaces. */
 const CONTRACT = join(process.env['SIGNALBOX_FIXTURES'] ?? join(import.meta.dirname, '../../../shared/fixtures'), '../contract/openapi.json')
@@ -105,7 +106,7 @@ describe('/keys', () => {
     await call('PATCH', `/keys/${hash}`, '/keys/{hash}', 404, { name: 'again' })
   })
 
-  it('refuses fields nobody may set, and values that make no sense', async () => {
+  it(verifies('F2', 'refuses fields nobody may set, and values that make no sense'), async () => {
     for (const body of [
       { name: 'a', usage: 0 },
       { name: 'a', hash: 'b' },
@@ -132,7 +133,7 @@ describe('/keys', () => {
 })
 
 describe('the walls', () => {
-  it('close management routes to inference keys, and inference to management keys', async () => {
+  it(verifies('F3', 'close management routes to inference keys, and inference to management keys'), async () => {
     const routes = [
       ['GET', '/keys'],
       ['POST', '/keys'],
@@ -165,7 +166,7 @@ describe('the walls', () => {
     expect((await ask(gateway.managementKey)).status).toBe(403)
   })
 
-  it('hide one workspace from the management keys of another', async () => {
+  it(verifies('F1', 'hide one workspace from the management keys of another'), async () => {
     const [mine, theirs] = [await createWorkspace(), await createWorkspace()]
     const key = await managementKeyOf(mine)
     const { hash } = dataOf(await call('POST', '/keys', '/keys', 201, { name: 'theirs', workspace_id: theirs })) as { hash: string }
@@ -201,7 +202,7 @@ describe('the walls', () => {
     await call('GET', `/keys/${hash}`, '/keys/{hash}', 200)
   })
 
-  it('hide a generation and its content from other workspaces', async () => {
+  it(verifies('F7', 'F1', 'hide a generation and its content from other workspaces'), async () => {
     const workspace = await createWorkspace()
     const { key } = (await call('POST', '/keys', '/keys', 201, { name: 'theirs', workspace_id: workspace })) as { key: string }
     const id = (await ask(gateway.key)).headers.get('x-generation-id')
@@ -288,7 +289,7 @@ describe('usage', () => {
     expect(credits['total_usage']).toBeGreaterThan(0)
   })
 
-  it('includes what was said, where the workspace keeps it', async () => {
+  it(verifies('P3', 'includes what was said, where the workspace keeps it'), async () => {
     const kept = async () => {
       const response = await ask(gateway.key)
       await response.json()
@@ -307,7 +308,7 @@ describe('usage', () => {
 })
 
 describe('/route/explain', () => {
-  it('answers the plan of a request and calls nobody', async () => {
+  it(verifies('P27', 'answers the plan of a request and calls nobody'), async () => {
     const before = upstream.requests.length
     const explain = (body: object) => gateway.api('POST', '/api/v1/route/explain', body, gateway.key)
     expect(await (await explain({ model: 'acme/small', input: 'hi' })).json()).toMatchObject({

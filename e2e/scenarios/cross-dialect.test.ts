@@ -3,6 +3,7 @@ import { startFakeUpstream, type FakeUpstream, type Reply } from '../../src/test
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { checkWire } from '../../src/testing/check-wire.ts'
 import { checkTurns, VENDOR_VOICES, type ScriptedAnswer, type VendorVoice } from '../../src/testing/vendor-voices.ts'
+import { verifies } from '../requirements.ts'
 
 /**
  * One conversation with reasoning, parallel tools and images, moved from each vendor to each other at every turn, over real sockets. Every
@@ -117,7 +118,7 @@ function checkSecrets(voice: VendorVoice, body: string): void {
 
 const pairs = voices.flatMap((a) => voices.map((b) => [a.dialect, b.dialect, a, b] as const))
 
-describe.each(pairs)('%s and %s', (_a, _b, a, b) => {
+describe.each(pairs)(verifies('S5-matrix', '%s and %s'), (_a, _b, a, b) => {
   it.each([
     ['as streams, every field given back', true, false],
     ['as bodies, reasoning given back by its blob alone', false, true],

@@ -4,9 +4,12 @@ import { DatabaseSync } from 'node:sqlite'
 import { OpenRouter } from '@openrouter/sdk'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { startFakeDestination } from '../../src/testing/fake-destination.ts'
+import { sampleDestination } from '../../src/testing/outbox-contract.ts'
 import { sampleWorkspace } from '../../src/testing/store-contract.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { expectKnown } from '../clients/expect-known.ts'
+import { verifies } from '../requirements.ts'
 
 /** The destinations API over real sockets: its shapes, its rules, its walls. */
 const BASE = '/api/v1/observability/destinations'
@@ -158,14 +161,14 @@ describe('creating', () => {
 })
 
 describe('changing', () => {
-  it('touches only what it names', async () => {
+  it(verifies('P39', 'touches only what it names'), async () => {
     const before = await create({ ...langfuse, sampling_rate: 0.5, broadcast_generation_cost: true })
     const after = await patch(before.id, { name: 'renamed', broadcast_generation_identity: true })
     expect(after).toEqual({ ...before, name: 'renamed', broadcast_generation_identity: true, updated_at: after['updated_at'] })
     expect(await patch(before.id, {})).toEqual({ ...after, updated_at: expect.any(String) })
   })
 
-  it('keeps a secret whose mask is written back, and takes a new one', async () => {
+  it(verifies('G5', 'keeps a secret whose mask is written back, and takes a new one'), async () => {
     const { id, config } = await create()
     await patch(id, { config: { ...config, publicKey: 'pk-lf-2' } })
     expect(await storedSecret(id)).toContain(SECRET)
@@ -315,8 +318,19 @@ describe.skipIf(!existsSync(CONTRACT))('every answer is what the contract says',
   const configs: { readonly [type: string]: object } = {
     webhook: webhook.config, langfuse: langfuse.config, 'otel-collector': { endpoint: 'https://collector.example:4318' },
     newrelic: { licenseKey: SECRET }, grafana: { apiKey: SECRET, instanceId: '1' }, arize: { apiKey: SECRET, spaceKey: 'space', modelId: 'm' },
+    braintrust: { apiKey: SECRET, projectId: 'p' }, clickhouse: { host: 'https://warehouse.example:8443', database: 'd', username: 'u', password: SECRET },
+    datadog: { apiKey: SECRET, mlApp: 'app' }, opik: { apiKey: SECRET, workspace: 'w', projectName: 'p' }, posthog: { apiKey: SECRET },
+    s3: { bucketName: 'bucket', accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: SECRET }, snowflake: { account: 'org-account', token: SECRET },
+    weave: { apiKey: SECRET, entity: 'e', project: 'p' },
     langsmith: { apiKey: SECRET }, ramp: { apiKey: SECRET }, sentry: { otlpEndpoint: 'https://o1.ingest.sentry.example/api/1/integration/otlp', dsn: 'https://abc@o1.ingest.sentry.example/1' },
   } // prettier-ignore
+
+  it('for every type of the contract', () => {
+    const { components } = JSON.parse(readFileSync(CONTRACT, 'utf8')) as {
+      components: { schemas: { ObservabilityDestination: { oneOf: { $ref: string }[] } } }
+    }
+    expect(components.schemas.ObservabilityDestination.oneOf).toHaveLength(Object.keys(configs).length)
+  })
 
   it.each(Object.keys(configs))('for %s', async (type) => {
     const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true })
@@ -336,6 +350,44 @@ describe.skipIf(!existsSync(CONTRACT))('every answer is what the contract says',
     check('ForbiddenResponse', await (await gateway.api('GET', BASE, undefined, gateway.key)).json())
     check('DeleteObservabilityDestinationResponse', await (await gateway.api('DELETE', `${BASE}/${id}`)).json())
     check('NotFoundResponse', await (await gateway.api('GET', `${BASE}/${id}`)).json())
+  })
+})
+
+describe('where the operator has locked privacy', () => {
+  let locked: TestGateway
+  beforeAll(async () => {
+    locked = await startGateway({ destinations: { privacy_locked: true } })
+  })
+  afterAll(() => locked.close())
+
+  it('every destination is private, and asking for anything else is refused with 403', async () => {
+    const refused = await locked.api('POST', BASE, { ...webhook, privacy_mode: false })
+    expect([refused.status, await refused.json()]).toMatchObject([403, { error: { code: 403, message: 'Privacy settings are locked' } }])
+    const made = await locked.api('POST', BASE, webhook)
+    const { data } = (await made.json()) as { data: Destination }
+    expect([made.status, data['privacy_mode']]).toEqual([201, true])
+    const patched = await locked.api('PATCH', `${BASE}/${data.id}`, { privacy_mode: false })
+    expect([patched.status, await patched.json()]).toMatchObject([403, { error: { code: 403, message: 'Privacy settings are locked' } }])
+    expect((await locked.api('PATCH', `${BASE}/${data.id}`, { privacy_mode: true, name: 'again' })).status).toBe(200)
+  })
+
+  it('destinations made before are private too, in what is shown and in what is sent', async () => {
+    const receiver = await startFakeDestination()
+    const config = { url: `${receiver.url}/hook`, method: 'POST' }
+    await locked.app.boot.store.destinations.insert(sampleDestination('4fa3a4a2-6f0e-4c7e-9b8a-5f1c2d3e4f51', { config }), 5)
+    const shown = (await (await locked.api('GET', `${BASE}/4fa3a4a2-6f0e-4c7e-9b8a-5f1c2d3e4f51`)).json()) as { data: Destination }
+    expect(shown.data['privacy_mode']).toBe(true)
+    await expect
+      .poll(
+        async () => {
+          await locked.respond({ model: 'demo/echo', input: 'canary of the prompt' })
+          return receiver.accepted.length
+        },
+        { timeout: 20_000, interval: 500 },
+      )
+      .toBeGreaterThan(0)
+    for (const { body } of receiver.accepted) expect(body.toString()).not.toContain('canary of the prompt')
+    await receiver.close()
   })
 })
 

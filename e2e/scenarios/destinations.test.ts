@@ -1,10 +1,14 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { DEFAULT_WORKSPACE_ID } from '../../src/core/store.ts'
 import { runCrashDrill } from '../../src/testing/crash-drill.ts'
 import { startFakeDestination, type FakeDestination } from '../../src/testing/fake-destination.ts'
 import { generationSpans, type ReceivedSpan } from '../../src/testing/received-spans.ts'
 import { findTestPostgres } from '../../src/testing/postgres.ts'
+import { sampleWorkspace } from '../../src/testing/store-contract.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
+import { verifies } from '../requirements.ts'
 
 /** From a call to the platform, over real sockets: what arrives, what does not, and what waits. */
 const BASE = '/api/v1/observability/destinations'
@@ -95,7 +99,7 @@ it('sampling keeps a session whole or absent', async () => {
   await all.close()
 })
 
-it('privacy mode lets no word of a call out, metadata excepted; nor of what waited when it was switched on', async () => {
+it(verifies('G3', 'privacy mode lets no word of a call out, metadata excepted; nor of what waited when it was switched on'), async () => {
   const canary = 'canary-of-the-prompt'
   const id = await addWebhook({ privacy_mode: true })
   const open = await startFakeDestination()
@@ -223,6 +227,25 @@ describe('trying a destination out', () => {
   })
 })
 
+it('files of two workspaces with the same name stay apart', async () => {
+  receiver = await startFakeDestination()
+  const { store, accounts, directory } = gateway.app.boot
+  await store.workspaces.insert(sampleWorkspace('w-files'))
+  const make = async (kind: 'inference' | 'management') => (await accounts.keys.create({ name: kind, kind, workspaceId: 'w-files' })).secret.reveal()
+  const [key, management] = [await make('inference'), await make('management')]
+  const destination = { type: 'file', name: 'lines', config: { path: 'team/all.ndjson' } }
+  expect((await gateway.api('POST', BASE, destination)).status).toBe(201)
+  expect((await gateway.api('POST', BASE, destination, management)).status).toBe(201)
+  const ours = await ask('ours')
+  const theirs = ((await (await gateway.respond({ model: 'demo/echo', input: 'theirs' }, { key })).json()) as { id: string }).id
+  const linesOf = async (workspace: string): Promise<string> =>
+    readFile(join(directory.path, 'exports', workspace, 'team/all.ndjson'), 'utf8').catch(() => '')
+  await expect.poll(() => linesOf('w-files'), SOON).toContain(theirs)
+  await expect.poll(() => linesOf(DEFAULT_WORKSPACE_ID), SOON).toContain(ours)
+  expect(await linesOf('w-files')).not.toContain(ours)
+  expect(await linesOf(DEFAULT_WORKSPACE_ID)).not.toContain(theirs)
+})
+
 it('a stop delivers what is recorded, or keeps it for the next start', async () => {
   const mine = await startGateway()
   receiver = await startFakeDestination()
@@ -238,7 +261,7 @@ it('a stop delivers what is recorded, or keeps it for the next start', async () 
   }
 })
 
-it('a delivery thread that dies is started again, and nothing recorded is lost', async () => {
+it(verifies('I4', 'a delivery thread that dies is started again, and nothing recorded is lost'), async () => {
   const id = await addWebhook()
   const ids = [await ask('before')]
   const { threads } = await import('../../src/delivery-host.ts')
@@ -283,9 +306,9 @@ describe.skipIf(!postgres.available)('several gateways on one PostgreSQL', () =>
   })
 })
 
-it('kill -9 at any moment: what was recorded is delivered, and no id with two contents', { timeout: 120_000 }, async () => {
+it(verifies('I4', 'kill -9 at any moment: what was recorded is delivered, and no id with two contents'), { timeout: 120_000 }, async () => {
   receiver = await startFakeDestination()
-  const report = await runCrashDrill({ runs: 3, calls: 200, receiver, random: Math.random })
+  const report = await runCrashDrill({ runs: 3, calls: 200, random: Math.random })
   expect(report).toMatchObject({ missing: [], contradicting: [] })
   expect(report.recorded).toBeGreaterThan(0)
 })

@@ -58,7 +58,7 @@ const invisible: readonly (readonly [string, readonly Reply[]])[] = [
 
 describe.each([true, false])('failover before the first content (stream: %s)', (streamed) => {
   it.each(invisible)(
-    verifies('P13', 'P15', 'P16', 'P21', 'F1', 'F4', 'F5', 'F6', 'F7', 'P11', 'serves from the next endpoint after %s'),
+    verifies('P13', 'P15', 'P16', 'P21', 'C1', 'C4', 'C5', 'C6', 'C7', 'P11', 'C18', 'C19', 'C22', 'serves from the next endpoint after %s'),
     async (_name, replies) => {
       primary.script(...replies)
       const response = await ask(streamed)
@@ -76,14 +76,14 @@ describe.each([true, false])('failover before the first content (stream: %s)', (
 })
 
 describe('retry discipline', () => {
-  it(verifies('P42', 'F3', 'repeats a 500 once on the same endpoint'), async () => {
+  it(verifies('P42', 'C3', 'repeats a 500 once on the same endpoint'), async () => {
     primary.script(status(500, overloaded), stream(chatText('second try')))
     expect(((await (await ask(false)).json()) as { output_text: string }).output_text).toBe('second try')
     expect(primary.requests).toHaveLength(2)
     expect(backup.requests).toHaveLength(0)
   })
 
-  it(verifies('P47', 'F6', 'asks a silent endpoint only once'), async () => {
+  it(verifies('P47', 'C6', 'asks a silent endpoint only once'), async () => {
     primary.script(silence())
     await (await ask(false)).json()
     expect(primary.requests).toHaveLength(1)
@@ -98,7 +98,7 @@ describe('retry discipline', () => {
     })
   })
 
-  it(verifies('P34', 'never blames the caller for a credential of the gateway'), async () => {
+  it(verifies('P34', 'G4', 'never blames the caller for a credential of the gateway'), async () => {
     primary.script(status(401, { error: { message: 'Incorrect API key provided: sk-secret123456789' } }))
     backup.script(status(403, { error: { message: 'no' } }))
     const response = await ask(false)
@@ -108,7 +108,7 @@ describe('retry discipline', () => {
     expect(text).not.toContain('sk-secret123456789')
   })
 
-  it(verifies('F1', 'answers 429 with the shortest pause when everybody is busy'), async () => {
+  it(verifies('C1', 'answers 429 with the shortest pause when everybody is busy'), async () => {
     primary.script(status(429, overloaded, { 'retry-after': '40' }))
     backup.script(status(429, overloaded, { 'retry-after': '20' }))
     const response = await ask(true)
@@ -116,7 +116,7 @@ describe('retry discipline', () => {
     expect(response.headers.get('retry-after')).toBe('20')
   })
 
-  it(verifies('F4', 'stays on one endpoint when fallbacks are switched off'), async () => {
+  it(verifies('C4', 'stays on one endpoint when fallbacks are switched off'), async () => {
     primary.script(status(503, overloaded))
     const response = await gateway.respond({ model: 'acme/small', input: 'hi', provider: { order: ['acme'], allow_fallbacks: false } })
     expect(response.status).toBe(503)
@@ -129,19 +129,22 @@ describe('after the commit point', () => {
     ['a reset', { then: 'reset' }, 'provider_unavailable'],
     ['silence', { then: 'hang' }, 'timeout'],
     ['a bare end', { then: 'end' }, 'provider_unavailable'],
-  ] as const)(verifies('P12', 'P35', 'F8', 'F9', 'tells of %s in-band, with the partial text and a record'), async (_name, options, errorType) => {
-    primary.script(stream([chatEvents.role(), chatEvents.text('half an '), chatEvents.text('answer')], options))
-    const response = await ask(true)
-    const { terminal, output } = checkWire(await response.text())
-    expect(terminal.type).toBe('response.failed')
-    expect(terminal['response']).toMatchObject({ error_type: errorType, output_text: 'half an answer' })
-    expect(output[0]!['status']).toBe('incomplete')
-    expect(backup.requests).toHaveLength(0)
-    const record = await gateway.api('GET', `/api/v1/generation?id=${response.headers.get('x-generation-id')}`)
-    expect(await record.json()).toMatchObject({ data: { finish_reason: 'error', streamed: true, provider_name: 'Acme 0' } })
-  })
+  ] as const)(
+    verifies('P12', 'P35', 'C8', 'C9', 'P36', 'tells of %s in-band, with the partial text and a record'),
+    async (_name, options, errorType) => {
+      primary.script(stream([chatEvents.role(), chatEvents.text('half an '), chatEvents.text('answer')], options))
+      const response = await ask(true)
+      const { terminal, output } = checkWire(await response.text())
+      expect(terminal.type).toBe('response.failed')
+      expect(terminal['response']).toMatchObject({ error_type: errorType, output_text: 'half an answer' })
+      expect(output[0]!['status']).toBe('incomplete')
+      expect(backup.requests).toHaveLength(0)
+      const record = await gateway.api('GET', `/api/v1/generation?id=${response.headers.get('x-generation-id')}`)
+      expect(await record.json()).toMatchObject({ data: { finish_reason: 'error', streamed: true, provider_name: 'Acme 0' } })
+    },
+  )
 
-  it(verifies('P13', 'F8', 'gives an HTTP error to a JSON caller'), async () => {
+  it(verifies('P13', 'C8', 'gives an HTTP error to a JSON caller'), async () => {
     primary.script(stream([chatEvents.text('half')], { then: 'reset' }))
     expect((await ask(false)).status).toBe(502)
   })
@@ -170,14 +173,14 @@ describe('after the commit point', () => {
     }
   })
 
-  it(verifies('F11', 'finishes at once when only the end mark is missing'), async () => {
+  it(verifies('C11', 'finishes at once when only the end mark is missing'), async () => {
     primary.script(stream(chatText('whole').slice(0, -1), { then: 'hang' }))
     const started = performance.now()
     expect(checkWire(await (await ask(true)).text()).terminal.type).toBe('response.completed')
     expect(performance.now() - started).toBeLessThan(4_000)
   })
 
-  it(verifies('P17', 'F10', 'skips one frame that is not JSON'), async () => {
+  it(verifies('P17', 'C10', 'skips one frame that is not JSON'), async () => {
     primary.script(
       stream([chatEvents.text('a'), 'data: {"id": broken\n\n', chatEvents.text('b'), chatEvents.finish(), chatEvents.usage(), chatEvents.done()]),
     )
@@ -186,14 +189,14 @@ describe('after the commit point', () => {
 })
 
 describe('upstreams that do not do as they are told', () => {
-  it('takes a JSON answer to a stream request', async () => {
+  it(verifies('C18', 'P43', 'takes a JSON answer to a stream request'), async () => {
     primary.script(status(200, chatJson('whole')))
     const { text, terminal } = checkWire(await (await ask(true)).text())
     expect(text).toBe('whole')
     expect((terminal['response'] as { usage: object }).usage).toMatchObject({ input_tokens: 11, output_tokens: 7 })
   })
 
-  it('takes events under a wrong content type', async () => {
+  it(verifies('C18', 'takes events under a wrong content type'), async () => {
     primary.script(stream(chatText('still ', 'fine'), { contentType: 'application/octet-stream' }))
     expect(checkWire(await (await ask(true)).text()).text).toBe('still fine')
   })

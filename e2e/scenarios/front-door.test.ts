@@ -68,7 +68,7 @@ describe('a bad body', () => {
     expect(upstream.requests).toHaveLength(seen)
   })
 
-  it(verifies('P28', 'larger than the limit is refused while it arrives, whether or not its length was declared'), async () => {
+  it(verifies('P28', 'A3', 'larger than the limit is refused while it arrives, whether or not its length was declared'), async () => {
     const port = Number(new URL(gateway.url).port)
     const send = (headers: Record<string, string>): Promise<number> =>
       new Promise((resolve, reject) => {
@@ -93,7 +93,7 @@ describe('a bad body', () => {
     expect(await send({ 'transfer-encoding': 'chunked' })).toBe(413)
   })
 
-  it('in an encoding the gateway does not open is refused, not misread', async () => {
+  it(verifies('A12', 'in an encoding the gateway does not open is refused, not misread'), async () => {
     const response = await gateway.respond(good, { headers: { 'content-encoding': 'gzip' } })
     expect(response.status).toBe(400)
     expect(await response.text()).toContain('gzip')

@@ -3,6 +3,7 @@ import { checkWire } from '../../src/testing/check-wire.ts'
 import { startFakeUpstream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { SPEAKERS, type Turn } from '../../src/testing/scripted-model.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
+import { verifies } from '../requirements.ts'
 
 /** Items of earlier answers, sent back by id alone. */
 let upstream: FakeUpstream
@@ -62,7 +63,7 @@ describe('a reference to an item of an earlier answer', () => {
     })
   })
 
-  it('never reaches into another workspace', async () => {
+  it(verifies('F7', 'never reaches into another workspace'), async () => {
     const [message] = await answered()
     const { workspaces } = gateway.app.boot.store
     const workspace = { ...(await workspaces.default()), id: '11111111-1111-4111-8111-111111111111', name: 'Away', slug: 'away', isDefault: false }

@@ -3,6 +3,7 @@ import { chatText, silence, startFakeUpstream, status, stream, type FakeUpstream
 import { findTestPostgres } from '../../src/testing/postgres.ts'
 import { findTestRedis, startPrivateRedis } from '../../src/testing/redis.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
+import { verifies } from '../requirements.ts'
 
 /** Limits and money over real sockets. The fake upstream reports 11 tokens in, 3 of them cached, and 7 out for every answer. */
 const CALL_USD = (8 * 1 + 3 * 0.1 + 7 * 2) / 1e6
@@ -69,12 +70,12 @@ const drained = async (response: Response): Promise<number> => {
 }
 
 describe('a budget for 50 and 100 calls at once', () => {
-  it('holds in memory, over SQLite', async () => {
+  it(verifies('H1', 'P30', 'holds in memory, over SQLite'), async () => {
     await open()
     await raceAgainstBudget()
   })
 
-  it('holds in memory, over PostgreSQL', async (context) => {
+  it(verifies('H1', 'P30', 'holds in memory, over PostgreSQL'), async (context) => {
     const postgres = await findTestPostgres('a budget over PostgreSQL')
     if (!postgres.available) {
       await open()
@@ -88,7 +89,7 @@ describe('a budget for 50 and 100 calls at once', () => {
     await open()
   })
 
-  it('holds in Redis', async (context) => {
+  it(verifies('H1', 'P30', 'holds in Redis'), async (context) => {
     const redis = await findTestRedis('a budget in Redis')
     await open(
       redis.available ? { storage: { redis_namespace: redis.namespace() } } : {},
@@ -152,7 +153,7 @@ describe('the credit limit of a key', () => {
     expect((await keyOf(key)).usage).toBeCloseTo(CALL_USD, 12)
   })
 
-  it('is not passed by a fallback to a dearer endpoint', async () => {
+  it(verifies('H3', 'P31', 'is not passed by a fallback to a dearer endpoint'), async () => {
     await open()
     const cheap = await createKey({ limit: CALL_USD * 10 })
     upstream.script(status(503, { error: { message: 'busy' } }))
@@ -164,7 +165,7 @@ describe('the credit limit of a key', () => {
     expect(backup.requests).toHaveLength(1)
   })
 
-  it('bounds the output of a call that names no bound', async () => {
+  it(verifies('P29', 'bounds the output of a call that names no bound'), async () => {
     await open()
     const key = await createKey({ limit: 500e-6 })
     const response = await gateway.respond(
@@ -184,13 +185,13 @@ describe('an endpoint whose price nobody knows', () => {
   const unpriced = () => ({
     models: [{ slug: 'acme/small', context_length: 128_000, endpoints: [{ provider: 'acme', upstream_model: 'mystery-1' }] }],
   })
-  it('serves a limited key and says so', async () => {
+  it(verifies('H8', 'serves a limited key and says so'), async () => {
     await open(unpriced())
     const { key } = await createKey({ limit: 1 })
     const response = await gateway.respond({ model: 'acme/small', input: 'hi' }, { key, headers: { 'x-gateway-experimental-metadata': 'enabled' } })
     expect(await response.json()).toMatchObject({ gateway_metadata: { params: { unknown_price: expect.any(String) } } })
   })
-  it('does not, when the operator says so; a key without limits is served', async () => {
+  it(verifies('H8', 'does not, when the operator says so; a key without limits is served'), async () => {
     await open({ ...unpriced(), limits: { unknown_price: 'deny' } })
     const { key } = await createKey({ limit: 1 })
     const refused = await gateway.respond({ model: 'acme/small', input: 'hi' }, { key })
@@ -247,6 +248,19 @@ describe('rates', () => {
     expect(await refused.json()).toMatchObject({ error: { metadata: { error_type: 'rate_limit_exceeded', source: 'gateway', limit: 'requests' } } })
   })
 
+  it('of a workspace are for all its keys together, beside those of each key', async () => {
+    await open()
+    await gateway.api('PATCH', '/api/v1/workspaces/00000000-0000-4000-8000-000000000001', { rate_limits: { requests_per_minute: 3 } })
+    const [one, two] = [await createKey({ rate_limits: { requests_per_minute: 1 } }), await createKey({})]
+    expect(await drained(await ask(one.key))).toBe(200)
+    const own = await ask(one.key)
+    expect([own.status, JSON.stringify(await own.json())]).toEqual([429, expect.stringContaining('This key may')])
+    for (let i = 0; i < 2; i++) expect(await drained(await ask(two.key))).toBe(200)
+    const refused = await ask(two.key)
+    expect(refused.headers.get('x-ratelimit-limit')).toBe('3')
+    expect([refused.status, JSON.stringify(await refused.json())]).toEqual([429, expect.stringContaining('This workspace may')])
+  })
+
   it('count tokens as they were used', async () => {
     await open()
     const { key } = await createKey({ rate_limits: { tokens_per_minute: 60 } })
@@ -280,7 +294,7 @@ describe('rates', () => {
 })
 
 describe('Redis that dies during traffic', () => {
-  it('fails no inference, and limits go on when it is back', async (context) => {
+  it(verifies('I2', 'fails no inference, and limits go on when it is back'), async (context) => {
     const redis = await startPrivateRedis('Redis that dies during traffic')
     await open({ storage: { redis_namespace: 'e2e' } }, redis === undefined ? {} : { SIGNALBOX_REDIS_URL: redis.url })
     if (redis === undefined) return context.skip()

@@ -41,14 +41,14 @@ const tooLong = {
 const flagged = { error: { message: 'Your prompt was flagged as hateful', type: 'invalid_request_error', code: 'content_policy_violation' } }
 
 describe('the next model', () => {
-  it(verifies('F12', 'takes over when the context is too long, and the first is asked exactly once'), async () => {
+  it(verifies('C12', 'takes over when the context is too long, and the first is asked exactly once'), async () => {
     first.script(status(400, tooLong))
     const answer = (await (await ask(['acme/small', 'acme/large'])).json()) as Answer
     expect(answer).toMatchObject({ output_text: 'from the other model', model: 'acme/large' })
     expect([first, twin, other].map(({ requests }) => requests.length)).toEqual([1, 0, 1])
   })
 
-  it(verifies('F12', 'is not there: the caller is told what was too long'), async () => {
+  it(verifies('C12', 'is not there: the caller is told what was too long'), async () => {
     first.script(status(400, tooLong))
     const response = await ask(['acme/small'])
     expect(response.status).toBe(400)
@@ -59,7 +59,7 @@ describe('the next model', () => {
     expect(twin.requests).toHaveLength(0)
   })
 
-  it(verifies('F13', 'is not there for a prompt that was flagged: one try, and the reason of the provider'), async () => {
+  it(verifies('C13', 'is not there for a prompt that was flagged: one try, and the reason of the provider'), async () => {
     first.script(status(400, flagged))
     const response = await ask(['acme/small'])
     expect(response.status).toBe(400)
@@ -72,7 +72,7 @@ describe('the next model', () => {
     expect([first, twin].map(({ requests }) => requests.length)).toEqual([1, 0])
   })
 
-  it(verifies('F16', 'F4', 'is named by the answer it gives, with its own usage, and the failed tries cost nothing'), async () => {
+  it(verifies('C16', 'C4', 'P33', 'is named by the answer it gives, with its own usage, and the failed tries cost nothing'), async () => {
     first.script(status(503, { error: { message: 'busy' } }))
     twin.script(status(503, { error: { message: 'busy' } }))
     const answer = (await (await ask(['acme/small', 'acme/large'])).json()) as Answer

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { checkWire } from '../../src/testing/check-wire.ts'
+import { verifies } from '../requirements.ts'
 
 /** The program as an operator meets it: the command line, its sentences, its signals. */
 const MAIN = join(import.meta.dirname, '../../src/main.ts')
@@ -64,7 +65,7 @@ const ask = (url: string, key: string, body: object, signal?: AbortSignal): Prom
   })
 
 describe('signalbox serve', () => {
-  it('prints keys once and a curl that works word for word', async () => {
+  it(verifies('P37', 'F9', 'prints keys once and a curl that works word for word'), async () => {
     const { url, out, child, exit } = await serving()
     const curl = /curl -N (\S+) \\\n\s+-H "([^"]+)" -H "([^"]+)" \\\n\s+-d '([^']+)'/.exec(out())!
     const headers = Object.fromEntries([curl[2]!, curl[3]!].map((line) => line.split(': ') as [string, string]))
@@ -78,7 +79,7 @@ describe('signalbox serve', () => {
     expect(url).toContain('127.0.0.1')
   })
 
-  it('finishes running streams after SIGTERM, refuses new ones, and keeps their records', async () => {
+  it(verifies('I5', 'finishes running streams after SIGTERM, refuses new ones, and keeps their records'), async () => {
     const { url, key, child, exit } = await serving()
     const running = await ask(url, key, { model: 'demo/slow', input: 'one two three four', stream: true })
     const id = running.headers.get('x-generation-id')!
@@ -99,7 +100,7 @@ describe('signalbox serve', () => {
     expect(await record.json()).toMatchObject({ data: { id, streamed: true, finish_reason: 'stop' } })
   })
 
-  it('ends a stream in-band when the grace period is over', async () => {
+  it(verifies('I5', 'ends a stream in-band when the grace period is over'), async () => {
     await writeFile(join(directory, 'signalbox.yaml'), 'server: { shutdown_grace: 300ms }\n')
     const { url, key, child, exit } = await serving()
     const running = await ask(url, key, { model: 'demo/slow', input: 'word '.repeat(500), stream: true })
@@ -131,7 +132,7 @@ describe('signalbox serve', () => {
     [['--host', '0.0.0.0'], /Refusing to listen on 0\.0\.0\.0.*SIGNALBOX_API_KEY/],
     [['--port', 'many'], /whole number from 0 to 65535/],
     [['--config', 'missing.yaml'], /missing\.yaml/],
-  ])('says what to do about %j', async (args, sentence) => {
+  ])(verifies('P38', 'F9', 'says what to do about %j'), async (args, sentence) => {
     const { exit, errors } = signalbox(['serve', ...args])
     expect(await exit).toBe(1)
     expect(errors()).toMatch(sentence)
@@ -147,7 +148,7 @@ describe('signalbox serve', () => {
     taken.close()
   })
 
-  it('takes a changed configuration over and keeps the last good one', async () => {
+  it(verifies('I10', 'takes a changed configuration over and keeps the last good one'), async () => {
     const file = join(directory, 'signalbox.yaml')
     await writeFile(file, 'defaults: { model: demo/echo }\n')
     const { url, key, child, errors } = await serving()
@@ -164,7 +165,7 @@ describe('signalbox serve', () => {
 })
 
 describe('signalbox keys', () => {
-  it('creates, lists and revokes while the gateway runs; a revocation holds within five seconds', async () => {
+  it(verifies('F6', 'creates, lists and revokes while the gateway runs; a revocation holds within five seconds'), async () => {
     const { url } = await serving()
     const created = signalbox(['keys', 'create', '--name', 'ci'])
     expect(await created.exit).toBe(0)

@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { afterEach, describe, expect, it } from 'vitest'
 import { startFakeDestination, type FakeDestination } from '../../src/testing/fake-destination.ts'
 import { startGateway, TEST_KEY, TEST_MANAGEMENT_KEY, type TestGateway } from '../../src/testing/start-gateway.ts'
+import { verifies } from '../requirements.ts'
 
 /** `signalbox secrets rotate` on a real data directory, with deliveries that wait. */
 const BASE = '/api/v1/observability/destinations'
@@ -40,7 +41,7 @@ async function untilDelivered(id: string): Promise<void> {
 }
 
 describe('secrets rotate', () => {
-  it('replaces the key file, and what waited is delivered with the new key', async () => {
+  it(verifies('G2', 'replaces the key file, and what waited is delivered with the new key'), async () => {
     const id = await prepare()
     const { path } = gateway.app.boot.directory
     await gateway.app.close()
@@ -62,7 +63,7 @@ describe('secrets rotate', () => {
     await untilDelivered(id)
   })
 
-  it('takes the key named, refuses a malformed one, and a gateway with the old one does not start', async () => {
+  it(verifies('G2', 'takes the key named, refuses a malformed one, and a gateway with the old one does not start'), async () => {
     const old = Buffer.alloc(32, 5).toString('base64')
     const next = Buffer.alloc(32, 6).toString('base64')
     await prepare({ SIGNALBOX_SECRET_KEY: old })

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { chatEvents, startFakeUpstream, status, stream, type FakeUpstream, type Reply, type SeenRequest } from '../../src/testing/fake-upstream.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { askGateway, calls, says } from '../../src/testing/tool-script.ts'
+import { verifies } from '../requirements.ts'
 
 /** Tools that call models, find tools and models, propose patches, or run in a sandbox. One upstream, scripted per model. */
 type Json = Record<string, unknown>
@@ -124,7 +125,7 @@ describe.each([true, false])('agents (stream: %s)', (streamed) => {
     ])
   })
 
-  it('hands tasks to a subagent with tools of its own, but no agents', async () => {
+  it(verifies('H5', 'hands tasks to a subagent with tools of its own, but no agents'), async () => {
     scripts = {
       small: [calls(['subagent', { task_name: 'count', task_description: 'Count the hours.' }]), says('Ten.')],
       big: [calls(['datetime', {}]), says('Ten hours.')],
@@ -349,7 +350,7 @@ describe('a caller who leaves', () => {
       },
     ],
   ]
-  it.each(phases)('%s: the upstream hears of it at once', async (_name, prepare) => {
+  it.each(phases)(verifies('D1', '%s: the upstream hears of it at once'), async (_name, prepare) => {
     const { tools, hangsAt } = prepare()
     const gone = new AbortController()
     const turns = hangsAt === 'small' && tools[0]!['type'] === 'gateway:datetime' && scripts['small']!.length > 1 ? 2 : 1

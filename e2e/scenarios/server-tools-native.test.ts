@@ -52,7 +52,7 @@ beforeAll(async () => {
     endpoints: providers.map((name) => ({ provider: name, upstream_model: 'm' })),
   })
   gateway = await startGateway({
-    providers: [provider('able'), provider('unable', { builtinTools: false })],
+    providers: [provider('able'), provider('unable', { builtin_tools: false })],
     models: [model('acme/able', 'able'), model('acme/unable', 'unable'), model('acme/mixed', 'able', 'unable')],
     routing: { sticky: false },
     tools: { web_search: { engines: { searxng: { base_url: upstream.url } } } },
@@ -107,4 +107,83 @@ it('leaves apply_patch to a provider that has it', async () => {
   expect(sentTools()).toEqual([{ type: 'apply_patch' }])
   await ask('acme/able', { type: 'gateway:apply_patch', parameters: { engine: 'gateway' } })
   expect(sentTools()).toMatchObject([{ type: 'function', name: 'apply_patch' }])
+})
+
+/** The same through formats whose searches look otherwise on the wire. */
+const SEARCHES: { readonly [dialect: string]: { readonly options?: object; readonly tools: unknown; readonly frames: readonly object[] } } = {
+  gemini: {
+    tools: [{ googleSearch: {} }],
+    frames: [
+      { candidates: [{ content: { role: 'model', parts: [{ text: 'Far.' }] } }] },
+      {
+        candidates: [
+          {
+            content: { role: 'model', parts: [{ text: '' }] },
+            finishReason: 'STOP',
+            groundingMetadata: {
+              webSearchQueries: ['moon'],
+              groundingChunks: [{ web: { uri: 'https://a.test/', title: 'a' } }],
+              groundingSupports: [{ segment: { endIndex: 4, text: 'Far.' }, groundingChunkIndices: [0] }],
+            },
+          },
+        ],
+        usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 1, totalTokenCount: 4 },
+      },
+    ],
+  },
+  'anthropic-messages': {
+    options: { web_search_tool: 'web_search_20250305' },
+    tools: [{ type: 'web_search_20250305', name: 'web_search' }],
+    frames: [
+      { type: 'message_start', message: { id: 'msg', model: 'm', content: [], usage: { input_tokens: 3, output_tokens: 0 } } },
+      {
+        type: 'content_block_start',
+        index: 0,
+        content_block: { type: 'server_tool_use', id: 'srv_1', name: 'web_search', input: { query: 'moon' } },
+      },
+      { type: 'content_block_stop', index: 0 },
+      {
+        type: 'content_block_start',
+        index: 1,
+        content_block: {
+          type: 'web_search_tool_result',
+          tool_use_id: 'srv_1',
+          content: [{ type: 'web_search_result', url: 'https://a.test/', title: 'a', encrypted_content: 'e' }],
+        },
+      },
+      { type: 'content_block_stop', index: 1 },
+      { type: 'content_block_start', index: 2, content_block: { type: 'text', text: '' } },
+      { type: 'content_block_delta', index: 2, delta: { type: 'text_delta', text: 'Far.' } },
+      { type: 'content_block_stop', index: 2 },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 9 } },
+      { type: 'message_stop' },
+    ],
+  },
+}
+
+describe.each(Object.entries(SEARCHES))('web_search through %s', (dialect, { options = {}, tools, frames }) => {
+  let vendor: FakeUpstream
+  let own: TestGateway
+  beforeAll(async () => {
+    const named = (frame: object): string => ('type' in frame ? `event: ${String(frame.type)}\n` : '')
+    vendor = await startFakeUpstream(stream(frames.map((frame) => `${named(frame)}data: ${JSON.stringify(frame)}\n\n`)))
+    own = await startGateway({
+      providers: [{ slug: 'vendor', dialect, base_url: vendor.url, api_keys: ['k'], options }],
+      models: [{ slug: 'acme/searcher', context_length: 64_000, endpoints: [{ provider: 'vendor', upstream_model: 'm' }] }],
+    })
+  })
+  afterAll(async () => {
+    await own.close()
+    await vendor.close()
+  })
+
+  it.each(['auto', 'native'])('is the vendor’s own with engine %s, without any engine of the gateway', async (engine) => {
+    const tool = { type: 'gateway:web_search', parameters: { engine } }
+    const answer = await own.respond({ model: 'acme/searcher', input: 'hi', tools: [tool], stream: true })
+    const { output } = checkWire(await answer.text())
+    expect(vendor.requests.at(-1)!.body['tools']).toEqual(tools)
+    const search = output.find(({ type }) => type === 'gateway:web_search')
+    expect(search).toMatchObject({ status: 'completed', action: { type: 'search', query: 'moon' } })
+    expect(output.map(({ type }) => type)).toContain('message')
+  })
 })

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { chatEvents, startFakeUpstream, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { askGateway, calls } from '../../src/testing/tool-script.ts'
+import { verifies } from '../requirements.ts'
 
 /**
  * When each stop condition ends the loop. The scripted model never stops by itself: every turn calls the clock once (the second one also
@@ -105,7 +106,7 @@ describe.each([true, false])('stop conditions (stream: %s)', (streamed) => {
   })
 })
 
-it('allows thirty calls when nobody says otherwise, and never more', async () => {
+it(verifies('H4', 'P46', 'allows thirty calls when nobody says otherwise, and never more'), async () => {
   const answer = await askGateway(gateway, { tools, max_tool_calls: 99 }, false)
   expect(upstream.requests.slice(from)).toHaveLength(30)
   expect(answer['usage']).toMatchObject({ server_tool_use_details: { tool_calls_requested: 30, tool_calls_executed: 30 } })

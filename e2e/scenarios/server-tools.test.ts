@@ -3,6 +3,7 @@ import { checkWire } from '../../src/testing/check-wire.ts'
 import { chatEvents, reset, startFakeUpstream, status, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { askGateway, calls, callsAfter, says } from '../../src/testing/tool-script.ts'
+import { verifies } from '../requirements.ts'
 
 /** The server-side tool loop over real sockets: a scripted model that calls tools, a gateway that runs them. */
 let upstream: FakeUpstream
@@ -153,7 +154,7 @@ describe('calls that go wrong', () => {
   it.each([
     ['not JSON', '{"timezone":'],
     ['of the wrong type', '{"timezone":5}'],
-  ])('tells the model of arguments that are %s', async (_name, args) => {
+  ])(verifies('K2', 'tells the model of arguments that are %s'), async (_name, args) => {
     upstream.script(calls(['datetime', args]), says('I give up.'))
     const answer = await ask({ tools: [datetime] })
     expect(answer.output[0]).toMatchObject({ type: 'gateway:datetime', status: 'incomplete' })
@@ -161,7 +162,7 @@ describe('calls that go wrong', () => {
     expect(answer['usage']).toMatchObject({ server_tool_use_details: { tool_calls_requested: 1, tool_calls_executed: 0 } })
   })
 
-  it('ends a loop that gets nowhere', async () => {
+  it(verifies('H4', 'P46', 'ends a loop that gets nowhere'), async () => {
     upstream.script(calls(['experimental__search_models', { query: 'zzz' }]))
     const answer = await ask({ tools: [{ type: 'gateway:experimental__search_models' }] })
     expect(upstream.requests).toHaveLength(4)

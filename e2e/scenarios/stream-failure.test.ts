@@ -51,7 +51,7 @@ const tries = (): readonly number[] => [primary, backup, third].map(({ requests 
 const refusesPrefill = status(400, { error: { message: 'This model does not support assistant message prefill', type: 'invalid_request_error' } })
 
 describe('stream_failure: continue', () => {
-  it(verifies('F8', 'goes on in the same message, with the answer so far as the last message of the assistant'), async () => {
+  it(verifies('C8', 'goes on in the same message, with the answer so far as the last message of the assistant'), async () => {
     const { type, text, output, params, response } = await ask('continue')
     expect({ type, text }).toEqual({ type: 'response.completed', text: 'Once upon a time there was a king' })
     expect(output).toHaveLength(1)
@@ -116,19 +116,19 @@ describe('stream_failure: continue', () => {
     expect(tries()).toEqual([1, 0, 0])
   })
 
-  it(verifies('F14', 'passes by an endpoint that refuses prefill'), async () => {
+  it(verifies('C14', 'passes by an endpoint that refuses prefill'), async () => {
     backup.script(refusesPrefill)
     expect((await ask('continue')).text).toBe('Once upon a time there was a queen')
     expect(tries()).toEqual([1, 1, 1])
   })
 
-  it(verifies('F14', 'does not ask an endpoint that is known to refuse prefill'), async () => {
+  it(verifies('C14', 'does not ask an endpoint that is known to refuse prefill'), async () => {
     more = await launch([{}, { options: { prefill: false } }])
     expect((await ask('continue', {}, more)).text).toBe('Once upon a time there was a queen')
     expect(tries()).toEqual([1, 0, 1])
   })
 
-  it(verifies('F14', 'P12', 'tells of the failure that broke the answer when nobody can go on'), async () => {
+  it(verifies('C14', 'P12', 'tells of the failure that broke the answer when nobody can go on'), async () => {
     backup.script(refusesPrefill)
     third.script(refusesPrefill)
     const { type, text, response } = await ask('continue')
@@ -144,7 +144,7 @@ describe('stream_failure: continue', () => {
 })
 
 describe('stream_failure: buffer', () => {
-  it(verifies('F8', 'shows nothing of a broken answer and gives all of another'), async () => {
+  it(verifies('C8', 'shows nothing of a broken answer and gives all of another'), async () => {
     primary.script(stream([chatEvents.role(), chatEvents.text('Once ')], { then: 'hang' }))
     const { type, text, params, response } = await ask('buffer')
     expect({ type, text }).toEqual({ type: 'response.completed', text: 'there was a king' })

@@ -1,0 +1,135 @@
+import { OpenRouter } from '@openrouter/sdk'
+import type { OpenResponsesResult, StreamEvents } from '@openrouter/sdk/models'
+import OpenAI from 'openai'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startFakeUpstream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
+import { startMcpServer, type TestMcpServer } from '../../src/testing/mcp-server.ts'
+import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
+import { calls, says } from '../../src/testing/tool-script.ts'
+import { expectKnown } from './expect-known.ts'
+
+/** Remote MCP servers in the eyes of two clients: the one whose vendor invented the tool, and the one that knows the contract by schema. */
+let upstream: FakeUpstream
+let mcp: TestMcpServer
+let telling: TestGateway
+let silent: TestGateway
+
+beforeAll(async () => {
+  upstream = await startFakeUpstream()
+  mcp = await startMcpServer('sessions')
+  const config = (tools: object) => chatConfig([upstream.url], { routing: { sticky: false }, network: { allow_private: { tools: true } }, tools })
+  telling = await startGateway(config({}))
+  silent = await startGateway(config({ mcp: { progress_events: false } }))
+})
+afterAll(async () => {
+  await telling.close()
+  await silent.close()
+  await mcp.close()
+  await upstream.close()
+})
+
+describe('openai', () => {
+  const client = (): OpenAI => new OpenAI({ apiKey: telling.key, baseURL: `${telling.url}/api/v1`, maxRetries: 0 })
+  const tool = (approval: 'always' | 'never'): OpenAI.Responses.Tool.Mcp => ({
+    type: 'mcp',
+    server_label: 'math',
+    server_url: mcp.url,
+    require_approval: approval,
+  })
+
+  it('reads a call from the stream, by its helper and event by event', async () => {
+    const body = { model: 'acme/small', input: 'Add.', tools: [tool('never')] }
+    upstream.script(calls(['math__add', { a: 2, b: 3 }]), says('Five.'))
+    const final = await client().responses.stream(body).finalResponse()
+    expect(final.output).toMatchObject([
+      { type: 'mcp_list_tools', server_label: 'math' },
+      { type: 'mcp_call', name: 'add', arguments: '{"a":2,"b":3}', output: '5' },
+      { type: 'message' },
+    ])
+    upstream.script(calls(['math__add', { a: 2, b: 3 }]), says('Five.'))
+    let args = ''
+    const seen: string[] = []
+    for await (const event of await client().responses.create({ ...body, stream: true })) {
+      seen.push(event.type)
+      if (event.type === 'response.mcp_call_arguments.delta') args += event.delta
+    }
+    expect(args).toBe('{"a":2,"b":3}')
+    expect(seen).toEqual(expect.arrayContaining(['response.mcp_list_tools.completed', 'response.mcp_call.completed']))
+  })
+
+  it('approves a call, and reads what it gave', async () => {
+    upstream.script(calls(['math__add', { a: 2, b: 3 }]))
+    const first = await client().responses.create({ model: 'acme/small', input: 'Add.', tools: [tool('always')] })
+    const request = first.output.find((item) => item.type === 'mcp_approval_request')!
+    upstream.script(says('Five.'))
+    const second = await client().responses.create({
+      model: 'acme/small',
+      tools: [tool('always')],
+      input: [
+        { role: 'user', content: 'Add.' },
+        ...(first.output as OpenAI.Responses.ResponseInputItem[]),
+        { type: 'mcp_approval_response', approval_request_id: request.id, approve: true },
+      ],
+    })
+    expect(second.output[0]).toMatchObject({ type: 'mcp_call', output: '5', approval_request_id: request.id })
+    expect(second.output_text).toBe('Five.')
+  })
+})
+
+describe('@openrouter/sdk', () => {
+  const client = (gateway: TestGateway): OpenRouter =>
+    new OpenRouter({ apiKey: gateway.key, serverURL: `${gateway.url}/api/v1`, retryConfig: { strategy: 'none' } })
+  const request = () => ({
+    model: 'acme/small',
+    input: 'Add.',
+    tools: [{ type: 'mcp' as const, serverLabel: 'math', serverUrl: mcp.url, requireApproval: 'never' as const }],
+  })
+  /** Items of a vendor's own tool that the contract's answers have no name for: handed on unread, as those of every vendor. */
+  const isCarried = (raw: unknown): boolean => ['mcp_list_tools', 'mcp_call'].includes((raw as { type: string }).type)
+  const stream = async (gateway: TestGateway): Promise<readonly StreamEvents[]> => {
+    upstream.script(calls(['math__add', { a: 2, b: 3 }]), says('Five.'))
+    const events: StreamEvents[] = []
+    const sent = (await client(gateway).beta.responses.send({ responsesRequest: { ...request(), stream: true } })) as AsyncIterable<StreamEvents>
+    for await (const event of sent) events.push(event)
+    return events
+  }
+
+  it('knows every event where the operator leaves the vendor’s progress out', async () => {
+    const events = await stream(silent)
+    for (const event of events) expectKnown(event, isCarried)
+    expect(events.at(-1)).toMatchObject({ type: 'response.completed', response: { outputText: 'Five.' } })
+  })
+
+  it('misses nothing but that progress where it is told', async () => {
+    const events = await stream(telling)
+    const unknown = events.flatMap((event) =>
+      (event as { isUnknown?: boolean }).isUnknown === true ? [(event as { raw: { type: string } }).raw.type] : [],
+    )
+    expect(unknown.every((type) => type.startsWith('response.mcp_'))).toBe(true)
+    expect(unknown).toHaveLength(6)
+    expect(events.at(-1)).toMatchObject({ type: 'response.completed', response: { outputText: 'Five.' } })
+  })
+
+  it('reads the whole answer, and sends it back', async () => {
+    upstream.script(calls(['math__add', { a: 2, b: 3 }]), says('Five.'))
+    const answer = (await client(telling).beta.responses.send({ responsesRequest: { ...request(), stream: false } })) as OpenResponsesResult
+    expectKnown(answer, isCarried)
+    upstream.script(says('Again.'))
+    const given = answer.output.map((item) => asInput((item as { raw?: unknown }).raw ?? item))
+    const input = [{ role: 'user' as const, content: 'Add.' }, ...(given as never[]), { role: 'user' as const, content: 'and?' }]
+    const again = (await client(telling).beta.responses.send({ responsesRequest: { ...request(), input, stream: false } })) as OpenResponsesResult
+    expect(again.status).toBe('completed')
+  })
+})
+
+/** Items it handed on unread, in the spelling in which it takes them. */
+function asInput(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(asInput)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [
+      key.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
+      key === 'input_schema' ? inner : asInput(inner),
+    ]),
+  )
+}

@@ -1,0 +1,399 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { checkWire } from '../../src/testing/check-wire.ts'
+import { startFakeUpstream, type FakeUpstream, type Reply } from '../../src/testing/fake-upstream.ts'
+import { startMcpServer, type McpKind, type TestMcpServer } from '../../src/testing/mcp-server.ts'
+import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
+import { checkTurns, VENDOR_VOICES, type ScriptedAnswer, type VendorVoice } from '../../src/testing/vendor-voices.ts'
+
+/** Remote MCP servers, real ones of both eras and both transports, driven by a scripted model of every format. */
+
+const voices = [...VENDOR_VOICES.values()]
+const chat = VENDOR_VOICES.get('openai-chat')!
+const upstreams = new Map<string, FakeUpstream>()
+const servers = new Map<McpKind, TestMcpServer>()
+let gateway: TestGateway
+/** What the model says, turn by turn. */
+let turns: ScriptedAnswer[] = []
+
+const speak =
+  (voice: VendorVoice): Reply =>
+  (request, response) => {
+    checkTurns(voice.turns(request.body))
+    response.writeHead(200, { 'content-type': voice.contentType })
+    for (const frame of voice.stream(turns.length > 1 ? turns.shift()! : turns[0]!)) response.write(frame)
+    response.end()
+  }
+
+beforeAll(async () => {
+  for (const voice of voices) upstreams.set(voice.dialect, await startFakeUpstream(speak(voice)))
+  for (const kind of ['modern', 'sessions', 'sse'] as const) servers.set(kind, await startMcpServer(kind))
+  gateway = await startGateway({
+    providers: voices.map((voice) => ({
+      slug: `v-${voice.dialect}`,
+      dialect: voice.dialect,
+      base_url: upstreams.get(voice.dialect)!.url,
+      api_keys: ['k'],
+      options: voice.options,
+    })),
+    models: voices.map((voice) => ({
+      slug: `acme/${voice.dialect}`,
+      context_length: 200_000,
+      endpoints: [
+        { provider: `v-${voice.dialect}`, upstream_model: voice.model, supports: ['tools', 'tool_choice', 'reasoning', 'image', 'max_tokens'] },
+      ],
+    })),
+    routing: { sticky: false },
+    network: { allow_private: { tools: true } },
+  })
+})
+afterAll(async () => {
+  await gateway.close()
+  for (const server of servers.values()) await server.close()
+  for (const upstream of upstreams.values()) await upstream.close()
+})
+beforeEach(() => {
+  turns = []
+  for (const server of servers.values()) server.forget()
+  for (const upstream of upstreams.values()) (upstream.requests as unknown[]).length = 0
+})
+
+type Item = { readonly type: string; readonly [field: string]: unknown }
+interface Answer {
+  readonly output: readonly Item[]
+  readonly events: readonly { readonly type: string; readonly [field: string]: unknown }[]
+  readonly resource: { readonly [field: string]: unknown }
+}
+
+async function ask(body: object, { voice = chat, streamed = false } = {}): Promise<Answer> {
+  const response = await gateway.respond(
+    { model: `acme/${voice.dialect}`, input: 'What is two and three?', ...body, stream: streamed },
+    { headers: { 'x-gateway-experimental-metadata': 'enabled' } },
+  )
+  const text = await response.text()
+  expect({ status: response.status, text: response.status === 200 ? '' : text }).toEqual({ status: 200, text: '' })
+  if (!streamed) {
+    const resource = JSON.parse(text) as { output: Item[] }
+    return { output: resource.output, events: [], resource }
+  }
+  const { events, terminal, output } = checkWire(text)
+  return { output, events, resource: terminal['response'] as Answer['resource'] }
+}
+
+const entry = (kind: McpKind = 'modern', more: object = {}) => ({
+  type: 'mcp',
+  server_label: 'math',
+  server_url: servers.get(kind)!.url,
+  require_approval: 'never',
+  ...more,
+})
+const calling = (...made: readonly (readonly [name: string, args: object])[]): ScriptedAnswer => ({
+  calls: made.map(([name, args], n) => ({ id: `call_${n}_${name}`.slice(0, 40), name, arguments: JSON.stringify(args) })),
+})
+const types = (answer: Answer): string[] => answer.output.map(({ type }) => type)
+const rpc = (kind: McpKind): (string | undefined)[] => servers.get(kind)!.requests.map((seen) => seen.rpc)
+const user = (text: string): Item => ({ type: 'message', role: 'user', content: text })
+const offeredTo = (n = 0): string[] =>
+  (upstreams.get('openai-chat')!.requests[n]!.body['tools'] as { function: { name: string } }[]).map((tool) => tool.function.name)
+const readBy = (n: number): { role: string; content: unknown }[] =>
+  upstreams.get('openai-chat')!.requests[n]!.body['messages'] as { role: string; content: unknown }[]
+
+describe.each(voices.map((voice) => [voice.dialect, voice] as const))('a model behind %s', (_dialect, voice) => {
+  it.each([true, false])('sees the tools of a server and uses one (stream: %s)', async (streamed) => {
+    turns = [{ reasoning: { text: 'I add.', secret: 'c2VjcmV0' }, ...calling(['math__add', { a: 2, b: 3 }]) }, { text: 'Five.' }]
+    const answer = await ask({ tools: [entry()] }, { voice, streamed })
+    expect(answer.output.filter(({ type }) => type !== 'reasoning')).toMatchObject([
+      {
+        type: 'mcp_list_tools',
+        id: expect.stringMatching(/^mcpl_/),
+        server_label: 'math',
+        tools: expect.arrayContaining([
+          {
+            name: 'add',
+            description: 'Adds two numbers.',
+            input_schema: expect.objectContaining({ type: 'object' }),
+            annotations: { readOnlyHint: true },
+          },
+        ]),
+      },
+      {
+        type: 'mcp_call',
+        id: expect.stringMatching(/^mcp_/),
+        server_label: 'math',
+        name: 'add',
+        arguments: '{"a":2,"b":3}',
+        output: '5',
+        error: null,
+      },
+      { type: 'message' },
+    ])
+    expect(answer.resource['usage']).toMatchObject({ server_tool_use_details: { tool_calls_requested: 1, tool_calls_executed: 1 } })
+    if (streamed) {
+      const told = answer.events.filter(({ type }) => type.startsWith('response.mcp_'))
+      expect(told.map(({ type }) => type.slice('response.'.length))).toEqual([
+        'mcp_list_tools.in_progress',
+        'mcp_list_tools.completed',
+        'mcp_call.in_progress',
+        'mcp_call_arguments.delta',
+        'mcp_call_arguments.done',
+        'mcp_call.completed',
+      ])
+      expect(told[3]).toMatchObject({ delta: '{"a":2,"b":3}' })
+      expect(told[4]).toMatchObject({ arguments: '{"a":2,"b":3}' })
+    }
+    // The whole answer goes back: the list is not asked for again, and the calls are what they were.
+    servers.get('modern')!.forget()
+    turns = [{ text: 'As I said.' }]
+    const again = await ask({ tools: [entry()], input: [user('Add.'), ...answer.output, user('Sure?')] }, { voice, streamed })
+    expect(types(again)).toEqual(['message'])
+    expect(rpc('modern')).toEqual([])
+  })
+
+  it.each([true, false])('waits for the word of the caller (stream: %s)', async (streamed) => {
+    const held = entry('sessions', { require_approval: 'always' })
+    turns = [calling(['math__add', { a: 2, b: 3 }])]
+    const first = await ask({ tools: [held] }, { voice, streamed })
+    expect(first.output.at(-1)).toEqual({
+      type: 'mcp_approval_request',
+      id: expect.stringMatching(/^mcpr_/),
+      server_label: 'math',
+      name: 'add',
+      arguments: '{"a":2,"b":3}',
+    })
+    expect(first.resource).toMatchObject({
+      status: 'completed',
+      usage: { server_tool_use_details: { tool_calls_requested: 1, tool_calls_executed: 0 } },
+    })
+    expect(servers.get('sessions')!.calls).toEqual([])
+
+    const approval = { type: 'mcp_approval_response', approval_request_id: first.output.at(-1)!['id'], approve: true }
+    turns = [{ text: 'Five.' }]
+    const history = [user('Add.'), ...first.output, approval]
+    const second = await ask({ tools: [held], input: history }, { voice, streamed })
+    expect(second.output).toMatchObject([
+      { type: 'mcp_call', name: 'add', output: '5', error: null, approval_request_id: approval.approval_request_id },
+      { type: 'message' },
+    ])
+    expect(servers.get('sessions')!.calls).toEqual([{ tool: 'add', args: { a: 2, b: 3 } }])
+
+    // What has run does not run again, whatever the conversation comes to.
+    turns = [{ text: 'Yes.' }]
+    await ask({ tools: [held], input: [...history, ...second.output, user('Sure?')] }, { voice, streamed })
+    expect(servers.get('sessions')!.calls).toHaveLength(1)
+  })
+})
+
+describe('an approval', () => {
+  const held = { require_approval: { never: { tool_names: ['add'] } } }
+
+  it('is asked for only where it is required; calls beside it run at once', async () => {
+    turns = [calling(['math__add', { a: 1, b: 1 }], ['math__draw', {}])]
+    const answer = await ask({ tools: [entry('modern', held)] })
+    expect(types(answer).toSorted()).toEqual(['mcp_approval_request', 'mcp_call', 'mcp_list_tools'])
+    expect(servers.get('modern')!.calls.map(({ tool }) => tool)).toEqual(['add'])
+  })
+
+  it('that is refused is told to the model, with the reason', async () => {
+    turns = [calling(['math__draw', {}])]
+    const first = await ask({ tools: [entry('modern', held)] })
+    turns = [{ text: 'Then not.' }]
+    const id = first.output.at(-1)!['id']
+    const response = { type: 'mcp_approval_response', approval_request_id: id, approve: false, reason: 'no drawings' }
+    const second = await ask({ tools: [entry('modern', held)], input: [user('Draw.'), ...first.output, response] })
+    expect(types(second)).toEqual(['message'])
+    expect(JSON.stringify(readBy(1).at(-1))).toContain('no drawings')
+    expect(servers.get('modern')!.calls).toEqual([])
+  })
+
+  it('of two calls runs both, in one go', async () => {
+    turns = [calling(['math__draw', {}], ['math__fail', {}])]
+    const first = await ask({ tools: [entry('modern', held)] })
+    const requests = first.output.filter(({ type }) => type === 'mcp_approval_request')
+    turns = [{ text: 'Done.' }]
+    const responses = requests.map(({ id }) => ({ type: 'mcp_approval_response', approval_request_id: id, approve: true }))
+    const second = await ask({ tools: [entry('modern', held)], input: [user('Go.'), ...first.output, ...responses] }, { streamed: true })
+    expect(second.output).toMatchObject([
+      { type: 'mcp_call', name: 'draw', output: 'a dot\n[image image/png, 70 bytes]' },
+      { type: 'mcp_call', name: 'fail', error: 'the disk is full', output: null, status: 'failed' },
+      { type: 'message' },
+    ])
+  })
+
+  it('may name its request by reference', async () => {
+    turns = [calling(['math__draw', {}])]
+    const first = await ask({ tools: [entry('modern', held)] })
+    const id = first.output.at(-1)!['id'] as string
+    turns = [{ text: 'Done.' }]
+    const input = [user('Go.'), { type: 'item_reference', id }, { type: 'mcp_approval_response', approval_request_id: id, approve: true }]
+    expect(types(await ask({ tools: [entry('modern', held)], input }))).toEqual(['mcp_list_tools', 'mcp_call', 'message'])
+  })
+
+  it('of nothing is refused by name', async () => {
+    const input = [user('Go.'), { type: 'mcp_approval_response', approval_request_id: 'mcpr_none', approve: true }]
+    const response = await gateway.respond({ model: 'acme/openai-chat', tools: [entry()], input })
+    expect(response.status).toBe(400)
+    expect(await response.text()).toContain('input[1].approval_request_id')
+  })
+})
+
+describe('several servers', () => {
+  it('may have tools of the same name, and run side by side', async () => {
+    turns = [calling(['left__add', { a: 1, b: 1 }], ['right__add', { a: 2, b: 2 }]), { text: 'Two and four.' }]
+    const tools = [entry('modern', { server_label: 'left' }), entry('sse', { server_label: 'right' })]
+    const answer = await ask({ tools }, { streamed: true })
+    expect(answer.output).toMatchObject([
+      { type: 'mcp_list_tools', server_label: 'left' },
+      { type: 'mcp_list_tools', server_label: 'right' },
+      { type: 'mcp_call', server_label: 'left', name: 'add', output: '2' },
+      { type: 'mcp_call', server_label: 'right', name: 'add', output: '4' },
+      { type: 'message' },
+    ])
+    expect([servers.get('modern')!.calls, servers.get('sse')!.calls]).toMatchObject([[{ args: { a: 1 } }], [{ args: { a: 2 } }]])
+  })
+
+  it('stand beside functions of the caller, which end the loop', async () => {
+    turns = [calling(['math__add', { a: 1, b: 1 }], ['weather', {}])]
+    const answer = await ask({
+      tools: [entry(), { type: 'function', name: 'weather', parameters: { type: 'object' } }, { type: 'gateway:datetime' }],
+    })
+    expect(types(answer).toSorted()).toEqual(['function_call', 'mcp_call', 'mcp_list_tools'])
+    expect(offeredTo()).toEqual(expect.arrayContaining(['weather', 'datetime', 'math__add']))
+  })
+
+  it('give way to a function of the caller that has the name already', async () => {
+    turns = [calling(['gateway_math__add', { a: 1, b: 1 }]), { text: 'ok' }]
+    const answer = await ask({ tools: [{ type: 'function', name: 'math__add', parameters: { type: 'object' } }, entry()] })
+    expect(answer.output[1]).toMatchObject({ type: 'mcp_call', name: 'add', output: '2' })
+  })
+})
+
+describe('what of a server is offered', () => {
+  it.each([
+    [['add'], ['math__add']],
+    [{ read_only: true }, ['math__add']],
+    [{ tool_names: ['draw', 'fail'] }, ['math__draw', 'math__fail']],
+  ])('is what is allowed: %j', async (allowed_tools, names) => {
+    turns = [{ text: 'ok' }]
+    const answer = await ask({ tools: [entry('modern', { allowed_tools })] })
+    expect(offeredTo().toSorted()).toEqual(names)
+    expect((answer.output[0]!['tools'] as unknown[]).length).toBe(names.length)
+  })
+
+  it('says whose it is, when the caller does', async () => {
+    turns = [{ text: 'ok' }]
+    await ask({ tools: [entry('modern', { server_description: 'Sums for everyone.', allowed_tools: ['add'] })] })
+    expect(upstreams.get('openai-chat')!.requests[0]!.body['tools']).toMatchObject([
+      {
+        function: {
+          description: 'Adds two numbers.\n(Server: Sums for everyone.)',
+          parameters: { type: 'object', properties: { a: { type: 'number' } } },
+        },
+      },
+    ])
+  })
+
+  it('is what the server has now: the list of an earlier answer grows old only where the caller sends it', async () => {
+    const server = await startMcpServer('modern')
+    const own = { ...entry(), server_url: server.url }
+    turns = [{ text: 'ok' }]
+    await ask({ tools: [own] })
+    server.addTool('later')
+    await ask({ tools: [own] })
+    expect(offeredTo(0)).not.toContain('math__later')
+    expect(offeredTo(1)).toContain('math__later')
+    await server.close()
+  })
+
+  it('can be forced, and is let go after the first turn', async () => {
+    turns = [calling(['math__add', { a: 1, b: 1 }]), { text: 'ok' }]
+    await ask({ tools: [entry()], tool_choice: { type: 'mcp', server_label: 'math', name: 'add' } })
+    const choices = upstreams.get('openai-chat')!.requests.map(({ body }) => body['tool_choice'] ?? 'auto')
+    expect(choices).toEqual([{ type: 'function', function: { name: 'math__add' } }, 'auto'])
+  })
+
+  it('can be forced as a whole', async () => {
+    turns = [calling(['math__add', { a: 1, b: 1 }]), { text: 'ok' }]
+    const tools = [entry(), { type: 'function', name: 'weather', parameters: { type: 'object' } }]
+    await ask({ tools, tool_choice: { type: 'mcp', server_label: 'math' } })
+    const [first, second] = upstreams.get('openai-chat')!.requests.map(({ body }) => body)
+    expect(first!['tool_choice']).not.toBe('auto')
+    expect(JSON.stringify(first!['tool_choice']) + JSON.stringify(offeredTo(0))).toContain('math__add')
+    expect(second!['tool_choice'] ?? 'auto').toBe('auto')
+    expect(offeredTo(1)).toContain('weather')
+  })
+})
+
+describe('the loop', () => {
+  it('counts calls of servers in its budget', async () => {
+    turns = [calling(['math__add', { a: 1, b: 1 }]), calling(['math__add', { a: 2, b: 2 }]), { text: 'enough' }]
+    const answer = await ask({ tools: [entry()], max_tool_calls: 1 })
+    expect(types(answer)).toEqual(['mcp_list_tools', 'mcp_call'])
+    expect(answer.resource['gateway_metadata']).toMatchObject({
+      pipeline: [{ type: 'server_tools', data: { stopped_by: 'max_tool_calls', tools: { math__add: 1 } } }],
+    })
+  })
+
+  it.each(['add', 'math__add', 'math', 'mcp'])('stops after a call of %s', async (tool_name) => {
+    turns = [calling(['math__add', { a: 1, b: 1 }]), { text: 'ok' }]
+    const answer = await ask({ tools: [entry()], stop_server_tools_when: [{ type: 'has_tool_call', tool_name }] })
+    expect(answer.resource['gateway_metadata']).toMatchObject({ pipeline: [{ data: { stopped_by: 'has_tool_call' } }] })
+  })
+
+  it('notices a call that is repeated in vain', async () => {
+    turns = [calling(['math__add', { a: 1, b: 1 }])]
+    const answer = await ask({ tools: [entry()] })
+    expect(answer.resource['gateway_metadata']).toMatchObject({ pipeline: [{ data: { stopped_by: 'repeated_call' } }] })
+  })
+
+  it('tells in the metadata what ran', async () => {
+    turns = [calling(['math__add', { a: 1, b: 1 }], ['math__fail', {}]), { text: 'ok' }]
+    const answer = await ask({ tools: [entry()] })
+    expect(answer.resource['gateway_metadata']).toMatchObject({
+      pipeline: [
+        {
+          type: 'server_tools',
+          summary: '2 calls in 2 turns',
+          data: { tool_calls_requested: 2, tool_calls_executed: 1, tool_calls_failed: 1, tools: { math__add: 1, math__fail: 1 } },
+        },
+      ],
+    })
+  })
+})
+
+it('one session serves a caller over many answers, and no other credential', async () => {
+  turns = [{ text: 'ok' }]
+  const server = await startMcpServer('sessions')
+  const own = (authorization: string) => ({ ...entry(), server_url: server.url, authorization })
+  await ask({ tools: [own('token-of-alice')] })
+  await ask({ tools: [own('token-of-alice')] })
+  await ask({ tools: [own('token-of-bob')] })
+  const sessions = new Map<unknown, Set<unknown>>()
+  for (const { headers } of server.requests) {
+    const { authorization, 'mcp-session-id': session } = headers
+    if (session !== undefined) sessions.set(session, (sessions.get(session) ?? new Set()).add(authorization))
+  }
+  expect(server.requests.filter(({ rpc: method }) => method === 'initialize')).toHaveLength(2)
+  expect([...sessions.values()].map((tokens) => [...tokens])).toEqual([['Bearer token-of-alice'], ['Bearer token-of-bob']])
+  await server.close()
+})
+
+it('histories are readable without the tool, too', async () => {
+  turns = [{ text: 'As I said.' }]
+  const call = { type: 'mcp_call', id: 'mcp_1', server_label: 'math', name: 'add', arguments: '{"a":2,"b":3}', output: '5', error: null }
+  await ask({ input: [user('Add.'), { type: 'mcp_list_tools', id: 'mcpl_1', server_label: 'math', tools: [] }, call, user('Sure?')] })
+  expect(readBy(0)).toMatchObject([
+    { role: 'user' },
+    { role: 'assistant', tool_calls: [{ function: { name: 'math__add', arguments: '{"a":2,"b":3}' } }] },
+    { role: 'tool', content: '5' },
+    { role: 'user' },
+  ])
+})
+
+it('callers of the gateway’s own spelling get its own items, and no events of the vendor', async () => {
+  turns = [calling(['math__add', { a: 2, b: 3 }]), { text: 'Five.' }]
+  const answer = await ask({ tools: [entry('modern', { type: 'openrouter:mcp' })] }, { streamed: true })
+  expect(answer.output).toMatchObject([
+    { type: 'openrouter:mcp', status: 'completed', serverLabel: 'math', toolName: 'add', output: '5' },
+    { type: 'message' },
+  ])
+  expect(answer.events.filter(({ type }) => type.startsWith('response.mcp_'))).toEqual([])
+})

@@ -1,0 +1,88 @@
+import { Redis } from 'ioredis'
+import { afterAll, afterEach, beforeEach, expect, it } from 'vitest'
+import { chatText, startFakeUpstream, stream, type FakeUpstream, type Reply } from '../../src/testing/fake-upstream.ts'
+import { startPrivateRedis } from '../../src/testing/redis.ts'
+import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
+
+/** What a call of a limited key asks of Redis, counted by Redis itself. */
+const redis = await startPrivateRedis('the commands a call sends to Redis')
+let upstream: FakeUpstream
+let gateway: TestGateway
+let observer: Redis
+/** Commands Redis had executed when the upstream was asked, per call. */
+let whenAsked: { readonly [command: string]: number }[] = []
+
+const reply: Reply = async (request, response) => {
+  whenAsked.push(await counts())
+  return stream(chatText('hello'))(request, response)
+}
+
+beforeEach(async () => {
+  whenAsked = []
+  upstream = await startFakeUpstream(reply)
+  if (redis === undefined) return
+  observer = new Redis(redis.url)
+})
+afterEach(async () => {
+  await gateway.close()
+  await upstream.close()
+  if (redis === undefined) return
+  observer.disconnect()
+})
+
+afterAll(async () => {
+  await redis?.close()
+})
+
+/** Calls per command since the last reset; what the observer and the heartbeat send is left out. */
+async function counts(): Promise<{ readonly [command: string]: number }> {
+  const found: Record<string, number> = {}
+  for (const [, command = '', calls = ''] of (await observer.info('commandstats')).matchAll(/^cmdstat_([a-z|]+):calls=(\d+)/gm))
+    if (COUNTED.has(command)) found[command] = Number(calls)
+  return found
+}
+/** Scripts, pins and announcements. What scripts do inside Redis is no round trip. */
+const COUNTED: ReadonlySet<string> = new Set(['evalsha', 'eval', 'get', 'set', 'publish', 'mget', 'script|load'])
+const INSIDE_SCRIPTS = ['hmget', 'hset']
+
+async function ask(key: string, body: object = {}): Promise<void> {
+  const response = await gateway.respond({ model: 'acme/small', input: 'hi', max_output_tokens: 16, ...body }, { key })
+  expect(response.status).toBe(200)
+  await response.arrayBuffer()
+}
+/** The second step is not waited for by anyone. */
+const executed = async (command: string, times: number, looks = 500): Promise<void> => {
+  for (let n = 0; n < looks && ((await counts())[command] ?? 0) < times; n++) await new Promise((resolve) => setTimeout(resolve, 10))
+}
+
+it.skipIf(redis === undefined)('is one round trip before the call and one behind it, whatever limits it has', async () => {
+  gateway = await startGateway(chatConfig([upstream.url], { limits: { credits: 100 }, routing: { sticky: false } }), {
+    SIGNALBOX_REDIS_URL: redis!.url,
+  })
+  const rate_limits = { requests_per_minute: 1_000, tokens_per_minute: 1_000_000, concurrent_requests: 10 }
+  const { key } = (await (await gateway.api('POST', '/api/v1/keys', { name: 'a', limit: 10, rate_limits })).json()) as { key: string }
+  await gateway.api('PUT', '/api/v1/workspaces/00000000-0000-4000-8000-000000000001/budgets/monthly', { limit_usd: 50 })
+  // Both scripts are sent by their text once, as soon as the connection stands.
+  for (let n = 0; n < 20 && ((await counts())['eval'] ?? 0) < 2; n++) {
+    await ask(key, { input: `first ${n}` })
+    await executed('eval', 2, 50)
+  }
+  await observer.config('RESETSTAT')
+  whenAsked = []
+  for (let n = 1; n <= 5; n++) {
+    await ask(key, { input: `question ${n}` })
+    await executed('evalsha', 2 * n)
+  }
+  expect(whenAsked.map(({ evalsha }) => evalsha)).toEqual([1, 3, 5, 7, 9])
+  expect(await counts()).toEqual({ evalsha: 10 })
+  const stats = await observer.info('commandstats')
+  for (const command of INSIDE_SCRIPTS) expect(stats).toContain(`cmdstat_${command}:`)
+})
+
+it.skipIf(redis === undefined)('asks for the pin of a session once, and tells others only when it moves', async () => {
+  gateway = await startGateway(chatConfig([upstream.url]), { SIGNALBOX_REDIS_URL: redis!.url })
+  await ask(gateway.key)
+  await observer.config('RESETSTAT')
+  for (let n = 0; n < 4; n++) await ask(gateway.key, { session_id: 'session-1' })
+  expect(await counts()).toEqual({ get: 1, set: 4 })
+})

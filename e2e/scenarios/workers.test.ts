@@ -1,0 +1,133 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { Agent, request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { startGatewayProcess, type GatewayProcess } from '../../src/testing/processes.ts'
+import { TEST_KEY, TEST_MANAGEMENT_KEY } from '../../src/testing/start-gateway.ts'
+import { verifies } from '../requirements.ts'
+
+/** `serve --workers`: several processes behind one port, on the embedded database. */
+let directory: string
+let gateway: GatewayProcess | undefined
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'signalbox-workers-'))
+})
+afterEach(async () => {
+  if (gateway !== undefined) await gateway.end('SIGKILL')
+  gateway = undefined
+  await rm(directory, { recursive: true, force: true })
+})
+
+const start = async (args: readonly string[] = ['--workers', '2'], env: { readonly [name: string]: string } = {}): Promise<GatewayProcess> =>
+  (gateway = await startGatewayProcess({ directory, args, env }))
+
+/** Each call over a connection of its own, so that they spread. */
+function ask(
+  url: string,
+  key = TEST_KEY,
+  body: object = { model: 'demo/echo', input: 'hello' },
+): Promise<{ readonly status: number; readonly text: string }> {
+  const agent = new Agent({ keepAlive: false })
+  return new Promise((resolve, reject) => {
+    const sent = request(`${url}/api/v1/responses`, {
+      method: 'POST',
+      agent,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    })
+    sent.on('error', reject).on('response', (response) => {
+      let text = ''
+      response.on('data', (chunk: Buffer) => (text += chunk.toString())).on('end', () => resolve({ status: response.statusCode ?? 0, text }))
+    })
+    sent.end(JSON.stringify(body))
+  })
+}
+const api = (url: string, method: string, path: string, body?: object): Promise<Response> =>
+  fetch(`${url}/api/v1${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${TEST_MANAGEMENT_KEY}`,
+      connection: 'close',
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+const childrenOf = (pid: number): readonly number[] =>
+  execFileSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' })
+    .trim()
+    .split(/\s+/)
+    .filter(Boolean)
+    .map(Number)
+async function callsByWorker(url: string): Promise<ReadonlyMap<string, number>> {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  return new Map([...text.matchAll(/^gateway_calls_total\{.*worker="(\d+)"\} (\d+)$/gm)].map(([, worker = '', calls]) => [worker, Number(calls)]))
+}
+
+describe('serve --workers', () => {
+  it('spreads connections over processes and adds their figures up', async () => {
+    const { url, output } = await start()
+    expect(output()).toContain('with 2 processes')
+    const answers = await Promise.all(Array.from({ length: 40 }, () => ask(url)))
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
+    const calls = await callsByWorker(url)
+    expect([...calls.values()].reduce((a, b) => a + b, 0)).toBe(40)
+    expect(calls.size).toBe(2)
+  })
+
+  it(verifies('S7-revocation', 'knows a new key and a revoked one in every process within five seconds'), async () => {
+    const { url } = await start()
+    const made = (await (await api(url, 'POST', '/keys', { name: 'short-lived' })).json()) as { key: string; data: { hash: string } }
+    const statuses = async (): Promise<readonly number[]> => {
+      const answers = await Promise.all(Array.from({ length: 8 }, () => ask(url, made.key)))
+      return [...new Set(answers.map(({ status }) => status))]
+    }
+    await expect.poll(statuses, { timeout: 5_000 }).toEqual([200])
+    await api(url, 'DELETE', `/keys/${made.data.hash}`)
+    await expect.poll(statuses, { timeout: 5_000 }).toEqual([401])
+  })
+
+  it('replaces a process that dies, and the others serve meanwhile', async () => {
+    const { url, pid, output } = await start()
+    const before = childrenOf(pid)
+    expect(before).toHaveLength(2)
+    process.kill(before[0]!, 'SIGKILL')
+    await expect.poll(output, { timeout: 5_000 }).toContain('a process ended; another is started')
+    for (let i = 0; i < 20; i++) expect((await ask(url)).status).toBe(200)
+    await expect.poll(() => childrenOf(pid).filter((each) => !before.includes(each)).length, { timeout: 5_000 }).toBe(1)
+    await expect
+      .poll(async () => (await Promise.all(Array.from({ length: 10 }, () => ask(url)))).every(({ status }) => status === 200), { timeout: 10_000 })
+      .toBe(true)
+  })
+
+  it('finishes streams after SIGTERM, keeps their records, and leaves no process behind', async () => {
+    const { url, pid, exit, child } = await start()
+    const children = childrenOf(pid)
+    const headers = { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json', connection: 'close' }
+    const body = JSON.stringify({ model: 'demo/slow', input: 'word '.repeat(20), stream: true })
+    // They have begun when the headers are there.
+    const streams = await Promise.all(Array.from({ length: 4 }, () => fetch(`${url}/api/v1/responses`, { method: 'POST', headers, body })))
+    child.kill('SIGTERM')
+    for (const stream of streams) expect(await stream.text()).toContain('response.completed')
+    expect(await exit).toBe(0)
+    for (const each of children) expect(() => process.kill(each, 0)).toThrow()
+  })
+
+  it('ends at once when the port is taken, with one sentence per process', async () => {
+    const first = await start(['--workers', '1'])
+    const { port } = new URL(first.url)
+    await expect(startGatewayProcess({ directory, args: ['--workers', '2', '--port', port] })).rejects.toThrow(`Port ${port} is in use`)
+  })
+
+  it('makes the first keys once and prints them once', async () => {
+    const { output } = await start(['--workers', '3'], { SIGNALBOX_API_KEY: '', SIGNALBOX_MANAGEMENT_KEY: '' })
+    expect(output().match(/^ {2}inference +sk-sb-v1-\w+$/gm)).toHaveLength(1)
+    expect(output().match(/sk-sb-mgmt-v1-\w+/g)).toHaveLength(1)
+  })
+
+  it('refuses a role nobody knows', async () => {
+    await writeFile(join(directory, 'signalbox.yaml'), 'server: { role: gateway }\n')
+    await expect(start(['--role', 'boss'])).rejects.toThrow('all, gateway, worker')
+  })
+})
