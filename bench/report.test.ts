@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { added, figure, judge, ratio, renderTable, type Samples } from './report.ts'
+import { added, compare, figure, judge, ratio, renderTable, type Samples } from './report.ts'
 
 const samples: Samples = {
   direct: { latency: [{ p50: 0.1 }, { p50: 0.2 }, { p50: 0.3 }] },
   'bare-node': { json: [{ perCpuSecond: 100 }, { perCpuSecond: 200 }, { perCpuSecond: 400 }], latency: [{ p50: 0.2 }] },
   signalbox: {
-    json: [{ perCpuSecond: 50 }, { perCpuSecond: 80 }, { perCpuSecond: 100 }],
+    json: [{ perCpuSecond: 50 }, { perCpuSecond: 90 }, { perCpuSecond: 100 }],
     latency: [{ p50: 0.4 }, { p50: 0.6 }, { p50: 1 }],
     ready: [{ ms: 1200 }],
   },
@@ -13,8 +13,8 @@ const samples: Samples = {
 
 describe('bench report', () => {
   it('takes medians over rounds, and ratios and differences within a round', () => {
-    expect(figure(samples, 'signalbox', 'json', 'perCpuSecond')).toBe(80)
-    expect(ratio(samples, 'signalbox', 'bare-node', 'json', 'perCpuSecond')).toBe(0.4)
+    expect(figure(samples, 'signalbox', 'json', 'perCpuSecond')).toBe(90)
+    expect(ratio(samples, 'signalbox', 'bare-node', 'json', 'perCpuSecond')).toBe(0.45)
     expect(added(samples, 'signalbox', 'latency', 'p50')).toBeCloseTo(0.4)
   })
 
@@ -31,6 +31,23 @@ describe('bench report', () => {
     expect(lines).toHaveLength(5)
     expect(new Set(lines.map((line) => line.length)).size).toBe(1)
     expect(lines[2]).toMatch(/^\| nothing +\| +- \|/)
-    expect(lines[4]).toContain('0.40')
+    expect(lines[4]).toContain('0.45')
+  })
+
+  it('leaves out a table nothing was measured for', () => {
+    expect(renderTable(samples, {})).not.toContain('400k')
+    expect(renderTable({ direct: { '400k': [{ p50: 2 }] } }, {})).toMatch(/^\| same work through \| +32k p50 ms/)
+  })
+
+  it('compares two revisions round by round, whichever way is better', () => {
+    const two: Samples = {
+      base: { json: [{ perCpuSecond: 100 }, { perCpuSecond: 200 }], latency: [{ p50: 1 }], memory: [{ kbPerStream: 50 }] },
+      signalbox: { json: [{ perCpuSecond: 95 }, { perCpuSecond: 190 }], latency: [{ p50: 1.2 }], memory: [{ kbPerStream: 40 }] },
+    }
+    expect(compare(two, 0.1).map(({ name, change, worse }) => [name, Math.round(change * 100), worse])).toEqual([
+      ['json: perCpuSecond', -5, false],
+      ['latency: p50', -20, true],
+      ['memory: kbPerStream', 20, false],
+    ])
   })
 })

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { holdStreams, runClosedLoop, runOpenLoop, type LoadResult } from './load/load.ts'
 import { percentile } from './measure/statistics.ts'
 import { cpuSeconds, processTree, residentKb } from './measure/process-usage.ts'
-import { BURST_EVENTS, type Scene } from './mock/script.ts'
-import { createShot } from './requests.ts'
+import { BURST_EVENTS } from './mock/script.ts'
+import { createShot, type Need } from './requests.ts'
 import type { BenchContext, RunningTarget, Target } from './targets/target.ts'
 
-export const SCENARIOS = ['json', 'sse', 'sse-block', 'latency', 'first-token', 'memory', 'ready'] as const
+export const SCENARIOS = ['json', 'sse', 'sse-block', 'latency', 'first-token', '32k', '400k', '1m', 'memory', 'memory-5000', 'ready'] as const
 export type Scenario = (typeof SCENARIOS)[number]
 
 /** How hard and how long; `--quick` shrinks it. */
@@ -17,8 +17,10 @@ export interface Effort {
   readonly jsonConnections: number
   readonly sseConnections: number
   readonly requestsPerSecond: number
+  readonly largePerSecond: number
   readonly streamsPerSecond: number
   readonly openStreams: number
+  readonly manyStreams: number
   readonly starts: number
 }
 
@@ -33,25 +35,32 @@ export interface Contender {
   readonly pieces: ReadonlyMap<string, number>
 }
 
-export const sceneKey = (scene: Scene, stream: boolean): string => `${scene}:${stream ? 'stream' : 'json'}`
+export const sceneKey = ({ scene, stream, prompt = '2k' }: Need): string => `${scene}:${stream ? 'stream' : 'json'}:${prompt}`
 
 /** What a scenario asks of a target: without a verified answer to it there is nothing to measure. */
-export const NEEDS: { readonly [S in Scenario]: { readonly scene: Scene; readonly stream: boolean } | undefined } = {
+export const NEEDS: { readonly [S in Scenario]: Need | undefined } = {
   json: { scene: 'json', stream: false },
   sse: { scene: 'burst', stream: true },
   'sse-block': { scene: 'block', stream: true },
   latency: { scene: 'json', stream: false },
   'first-token': { scene: 'paced', stream: true },
+  '32k': { scene: 'json', stream: false, prompt: '32k' },
+  '400k': { scene: 'json', stream: false, prompt: '400k' },
+  '1m': { scene: 'json', stream: false, prompt: '1m' },
   memory: { scene: 'paced', stream: true },
+  'memory-5000': { scene: 'paced', stream: true },
   ready: undefined,
 }
+const IDLE: Need = { scene: 'idle', stream: true }
 
 const SETTLE_MS = 1_500
+/** Programs tidy up after their start, Signalbox after two idle seconds: that is over before memory is read for the first time. */
+const START_SETTLE_MS = 4_000
 const FIRST_STREAMS = 20
-const HOLD_LIMIT_MS = 30_000
+const HOLD_LIMIT_MS = 60_000
 
-function shotOf(contender: Contender, context: BenchContext, scene: Scene, stream: boolean): ReturnType<typeof createShot> {
-  return createShot(contender.target, contender.running, context, scene, stream, contender.pieces.get(sceneKey(scene, stream)) ?? 0)
+function shotOf(contender: Contender, context: BenchContext, need: Need): ReturnType<typeof createShot> {
+  return createShot(contender.target, contender.running, context, need, contender.pieces.get(sceneKey(need)) ?? 0)
 }
 
 function insistComplete(result: LoadResult): void {
@@ -71,7 +80,7 @@ async function withCpu(contender: Contender, load: () => Promise<LoadResult>): P
 }
 
 async function json(contender: Contender, context: BenchContext, effort: Effort): Promise<Sample> {
-  const shot = shotOf(contender, context, 'json', false)
+  const shot = shotOf(contender, context, NEEDS.json!)
   const { result, cpu } = await withCpu(contender, () => runClosedLoop(shot, effort.jsonConnections, effort.loadMs))
   return {
     perCpuSecond: result.completed / cpu,
@@ -82,8 +91,8 @@ async function json(contender: Contender, context: BenchContext, effort: Effort)
   }
 }
 
-async function events(scene: 'burst' | 'block', contender: Contender, context: BenchContext, effort: Effort): Promise<Sample> {
-  const shot = shotOf(contender, context, scene, true)
+async function events(scenario: 'sse' | 'sse-block', contender: Contender, context: BenchContext, effort: Effort): Promise<Sample> {
+  const shot = shotOf(contender, context, NEEDS[scenario]!)
   const { result, cpu } = await withCpu(contender, () => runClosedLoop(shot, effort.sseConnections, effort.loadMs))
   // Upstream events, whatever number of wire events a gateway makes of them: the same work for every target.
   const count = result.completed * BURST_EVENTS
@@ -91,13 +100,26 @@ async function events(scene: 'burst' | 'block', contender: Contender, context: B
 }
 
 async function latency(contender: Contender, context: BenchContext, effort: Effort): Promise<Sample> {
-  const result = await runOpenLoop(shotOf(contender, context, 'json', false), effort.requestsPerSecond, effort.loadMs)
+  const result = await runOpenLoop(shotOf(contender, context, NEEDS.json!), effort.requestsPerSecond, effort.loadMs)
   insistComplete(result)
   return { p50: percentile(result.latencies, 0.5), p99: percentile(result.latencies, 0.99), late: result.late, failed: result.failed }
 }
 
+/** Large requests, one at a time as callers of a lightly loaded gateway send them. */
+async function large(scenario: '32k' | '400k' | '1m', contender: Contender, context: BenchContext, effort: Effort): Promise<Sample> {
+  const shot = shotOf(contender, context, NEEDS[scenario]!)
+  const { result, cpu } = await withCpu(contender, () => runOpenLoop(shot, effort.largePerSecond, effort.loadMs))
+  return {
+    p50: percentile(result.latencies, 0.5),
+    p99: percentile(result.latencies, 0.99),
+    cpuMs: (cpu * 1000) / result.completed,
+    late: result.late,
+    failed: result.failed,
+  }
+}
+
 async function firstToken(contender: Contender, context: BenchContext, effort: Effort): Promise<Sample> {
-  const result = await runOpenLoop(shotOf(contender, context, 'paced', true), effort.streamsPerSecond, effort.loadMs, 64)
+  const result = await runOpenLoop(shotOf(contender, context, NEEDS['first-token']!), effort.streamsPerSecond, effort.loadMs, 64)
   insistComplete(result)
   return { p50: percentile(result.firstPieces, 0.5), p99: percentile(result.firstPieces, 0.99), late: result.late, failed: result.failed }
 }
@@ -106,20 +128,20 @@ async function firstToken(contender: Contender, context: BenchContext, effort: E
  * Memory per open stream, on a process of its own. A few streams come before, so that lazily loaded code does not count; only a few, as the
  * garbage of a load run would leave the room the held streams then fill unseen.
  */
-async function memory(contender: Contender, context: BenchContext, effort: Effort): Promise<Sample> {
+async function memory(contender: Contender, context: BenchContext, streams: number): Promise<Sample> {
   const running = await contender.target.start(context)
   try {
     if (running.pid === undefined) return {}
-    const shot = shotOf({ ...contender, running }, context, 'idle', true)
+    const shot = shotOf({ ...contender, running }, context, IDLE)
     const first = await holdStreams(shot, FIRST_STREAMS, HOLD_LIMIT_MS)
     first.close()
-    await sleep(SETTLE_MS)
+    await sleep(START_SETTLE_MS)
     const before = residentKb(processTree(running.pid))
-    const held = await holdStreams(shot, effort.openStreams, HOLD_LIMIT_MS)
+    const held = await holdStreams(shot, streams, HOLD_LIMIT_MS)
     await sleep(SETTLE_MS)
     const during = residentKb(processTree(running.pid))
     held.close()
-    return { kbPerStream: (during - before) / effort.openStreams, idleMb: before / 1024 }
+    return { kbPerStream: (during - before) / streams, idleMb: before / 1024 }
   } finally {
     await running.stop()
   }
@@ -134,24 +156,28 @@ async function ready(contender: Contender, context: BenchContext): Promise<Sampl
 
 export const RUN: { readonly [S in Scenario]: (contender: Contender, context: BenchContext, effort: Effort) => Promise<Sample> } = {
   json,
-  sse: (contender, context, effort) => events('burst', contender, context, effort),
-  'sse-block': (contender, context, effort) => events('block', contender, context, effort),
+  sse: (contender, context, effort) => events('sse', contender, context, effort),
+  'sse-block': (contender, context, effort) => events('sse-block', contender, context, effort),
   latency,
   'first-token': firstToken,
-  memory,
+  '32k': (contender, context, effort) => large('32k', contender, context, effort),
+  '400k': (contender, context, effort) => large('400k', contender, context, effort),
+  '1m': (contender, context, effort) => large('1m', contender, context, effort),
+  memory: (contender, context, effort) => memory(contender, context, effort.openStreams),
+  'memory-5000': (contender, context, effort) => memory(contender, context, effort.manyStreams),
   ready,
 }
 
 /** Scenarios that start processes of their own are run this many times, the others once per round. */
 export function repetitions(scenario: Scenario, effort: Effort): number {
   if (scenario === 'ready') return effort.starts
+  if (scenario === 'memory-5000') return 1
   return scenario === 'memory' ? Math.min(effort.rounds, 3) : effort.rounds
 }
 
 /** Gets compilers and caches warm before anything counts. */
 export async function warmUp(contender: Contender, context: BenchContext, effort: Effort): Promise<void> {
-  for (const { scene, stream } of [NEEDS.json, NEEDS.sse].filter((need) => need !== undefined)) {
-    if (!contender.pieces.has(sceneKey(scene, stream))) continue
-    await runClosedLoop(shotOf(contender, context, scene, stream), 16, effort.warmUpMs)
+  for (const need of [NEEDS.json, NEEDS.sse].filter((each) => each !== undefined)) {
+    if (contender.pieces.has(sceneKey(need))) await runClosedLoop(shotOf(contender, context, need), 16, effort.warmUpMs)
   }
 }

@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { createSseParser } from '../src/lib/sse.ts'
-import { answerText, type Scene, USAGE } from './mock/script.ts'
-import { requestBody } from './requests.ts'
+import { answerText, USAGE } from './mock/script.ts'
+import { requestBody, type Need } from './requests.ts'
 import type { BenchContext, RunningTarget, Target } from './targets/target.ts'
 
 export interface Verified {
@@ -20,9 +20,9 @@ interface Reading {
 const LIMIT_MS = 10_000
 
 /** One answer through the target, read with care: the text must be what the mock said, the usage what it counted. */
-export async function verify(target: Target, running: RunningTarget, context: BenchContext, scene: Scene, stream: boolean): Promise<Verified> {
+export async function verify(target: Target, running: RunningTarget, context: BenchContext, { scene, stream, prompt }: Need): Promise<Verified> {
   try {
-    const { status, body } = await post(target, running, context, requestBody(target, scene, stream))
+    const { status, body } = await post(target, running, context, requestBody(target, scene, stream, prompt))
     if (status !== 200) return { problem: `status ${status}: ${body.slice(0, 160).replace(/\s+/g, ' ')}`, pieces: 0 }
     const reading = stream ? READERS[target.format].stream(body) : READERS[target.format].json(body)
     if (reading.text !== answerText(scene)) return { problem: `wrong text: ${JSON.stringify(reading.text.slice(0, 80))}`, pieces: 0 }

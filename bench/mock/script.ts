@@ -13,6 +13,9 @@ export type Scene = (typeof SCENES)[number]
 /** Name of the upstream model that plays a scene. */
 export const upstreamModel = (scene: Scene): string => `bench-${scene}`
 
+/** Path under which the mock takes spans, as a collector would. */
+export const COLLECTOR_PATH = '/collector'
+
 /** Stands at the end of every answer's text: an answer without it was cut. */
 export const END_MARK = 'END-OF-ANSWER'
 
@@ -48,5 +51,16 @@ export const answerText = (scene: Scene): string => PIECES[scene].join('')
 
 export const USAGE = { prompt_tokens: 480, completion_tokens: 160, total_tokens: 640 }
 
-/** A prompt that makes a request body of about 2 KB. */
-export const PROMPT = `Summarise the following notes.\n${`- ${SENTENCE}\n`.repeat(16)}"Thank you."`
+const notes = (sentences: number): string => `Summarise the following notes.\n${`- ${SENTENCE}\n`.repeat(sentences)}"Thank you."`
+
+/** What callers send, by the size of the request body: 2 KB of text, 32 KB, 400 KB (some 100,000 tokens), 1 MB of which most is an image. */
+export const PROMPTS = ['2k', '32k', '400k', '1m'] as const
+export type Prompt = (typeof PROMPTS)[number]
+export const PROMPT_TEXT: { readonly [P in Prompt]: string } = { '2k': notes(16), '32k': notes(330), '400k': notes(4_150), '1m': notes(16) }
+/** No picture anybody could see: its bytes are as long as one and no gateway has a reason to look at them. */
+export const PROMPT_IMAGE: { readonly [P in Prompt]: string | undefined } = {
+  '2k': undefined,
+  '32k': undefined,
+  '400k': undefined,
+  '1m': `data:image/png;base64,iVBORw0KGgo${'Q0dhdGV3YXk1'.repeat(85_000)}`,
+}

@@ -4,12 +4,12 @@
  *   node bench/mock/upstream.ts PORT
  *
  * The scene is chosen by the model's name (bench-json, bench-burst, ...: see script.ts). `"stream":true` is answered with SSE, always;
- * anything else with JSON. A GET is answered 200, for readiness probes.
+ * anything else with JSON. A GET is answered 200, for readiness probes; so is what a collector of spans would get.
  */
 import { createServer, type Socket } from 'node:net'
-import { answerText, PACED_INTERVAL_MS, PIECES, SCENES, upstreamModel, USAGE, type Scene } from './script.ts'
+import { answerText, COLLECTOR_PATH, PACED_INTERVAL_MS, PIECES, SCENES, upstreamModel, USAGE, type Scene } from './script.ts'
 
-const MAX_REQUEST = 1024 * 1024
+const MAX_REQUEST = 2 * 1024 * 1024
 const HEAD_END = Buffer.from('\r\n\r\n')
 const STREAM_TRUE = /"stream" ?: ?true/
 
@@ -52,6 +52,8 @@ function prepare(scene: Scene): Prepared {
 const prepared = new Map(SCENES.map((scene) => [upstreamModel(scene), { scene, ...prepare(scene) }]))
 const LAST_CHUNK = Buffer.from('0\r\n\r\n')
 const ALIVE = Buffer.from('HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 3\r\n\r\nup\n')
+/** Where the spans of a gateway's calls may go. */
+const COLLECTED = Buffer.from('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}')
 const UNKNOWN = Buffer.from(
   'HTTP/1.1 404 Not Found\r\ncontent-type: application/json\r\ncontent-length: 38\r\n\r\n{"error":{"message":"no such scene"}}\n',
 )
@@ -89,35 +91,57 @@ function pace(socket: Socket, { head, events }: Prepared): void {
 }
 
 function serve(socket: Socket): void {
-  let buffered: Buffer = Buffer.alloc(0)
+  let read: Buffer[] = []
+  let size = 0
+  /** Bytes without which it is no use to look: a large body is put together once. */
+  let wanted = 0
   socket.setNoDelay(true)
   socket.on('error', () => socket.destroy())
   socket.on('data', (bytes: Buffer) => {
-    buffered = buffered.length === 0 ? bytes : Buffer.concat([buffered, bytes])
-    for (let request = takeRequest(buffered); request !== undefined; request = takeRequest(buffered)) {
-      buffered = buffered.subarray(request.length)
-      if (request.method === 'GET') socket.write(ALIVE)
-      else play(socket, request.body)
+    read.push(bytes)
+    size += bytes.length
+    if (size > MAX_REQUEST) return void socket.destroy()
+    if (size < wanted) return
+    let rest = read.length === 1 ? bytes : Buffer.concat(read)
+    for (let request = takeRequest(rest); ; request = takeRequest(rest)) {
+      wanted = request?.length ?? 0
+      if (request === undefined || rest.length < request.length) break
+      rest = rest.subarray(request.length)
+      answer(socket, request)
     }
-    if (buffered.length > MAX_REQUEST) socket.destroy()
+    read = rest.length === 0 ? [] : [rest]
+    size = rest.length
   })
 }
 
-/** The first complete request of the bytes read so far. */
-function takeRequest(bytes: Buffer): { readonly method: string; readonly body: string; readonly length: number } | undefined {
+interface Taken {
+  readonly method: string
+  readonly path: string
+  readonly body: string
+  readonly length: number
+}
+
+function answer(socket: Socket, { method, path, body }: Taken): void {
+  if (method === 'GET') socket.write(ALIVE)
+  else if (path.startsWith(COLLECTOR_PATH)) socket.write(COLLECTED)
+  else play(socket, body)
+}
+
+/** The first request of the bytes read so far; with a length beyond them when its body is not whole yet. */
+function takeRequest(bytes: Buffer): Taken | undefined {
   const end = bytes.indexOf(HEAD_END)
   if (end === -1) return undefined
   const head = bytes.toString('latin1', 0, end + 2)
-  const method = head.slice(0, head.indexOf(' '))
+  const [method = '', path = ''] = head.split(' ', 2)
   const start = end + HEAD_END.length
   const length = /\r\ncontent-length: *(\d+)\r\n/i.exec(head)
   if (length !== null) {
     const total = start + Number(length[1])
-    return bytes.length < total ? undefined : { method, body: bytes.toString('latin1', start, total), length: total }
+    return { method, path, body: bytes.length < total ? '' : bytes.toString('latin1', start, total), length: total }
   }
-  if (!/\r\ntransfer-encoding: *chunked\r\n/i.test(head)) return { method, body: '', length: start }
+  if (!/\r\ntransfer-encoding: *chunked\r\n/i.test(head)) return { method, path, body: '', length: start }
   const last = bytes.indexOf('\r\n0\r\n\r\n', start, 'latin1')
-  return last === -1 ? undefined : { method, body: bytes.toString('latin1', start, last), length: last + 7 }
+  return last === -1 ? undefined : { method, path, body: bytes.toString('latin1', start, last), length: last + 7 }
 }
 
 const server = createServer(serve)

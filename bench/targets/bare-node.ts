@@ -8,7 +8,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { Pool, type Dispatcher } from 'undici'
 
 const [port, origin = ''] = process.argv.slice(2)
-const pool = new Pool(origin, { connections: 2048, pipelining: 1, bodyTimeout: 0, headersTimeout: 60_000 })
+const pool = new Pool(origin, { connections: 8192, pipelining: 1, bodyTimeout: 0, headersTimeout: 60_000 })
 
 /** Bytes go on as they come; a body of known length leaves in one write with its head. */
 class PassOn implements Dispatcher.DispatchHandler {

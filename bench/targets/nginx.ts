@@ -6,7 +6,7 @@ import { freePort, startProgram, type Target } from './target.ts'
 
 const config = (directory: string, port: number, upstream: number): string => `
 daemon off; master_process off; worker_processes 1; pid ${directory}/pid; error_log ${directory}/error.log;
-events { worker_connections 8192; }
+events { worker_connections 32768; }
 http {
   access_log off; keepalive_requests 100000000; keepalive_timeout 600s; client_body_buffer_size 128k; tcp_nodelay on;
   client_body_temp_path ${directory}/body; proxy_temp_path ${directory}/proxy; fastcgi_temp_path ${directory}/fastcgi;

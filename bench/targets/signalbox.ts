@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { SCENES, upstreamModel } from '../mock/script.ts'
-import { freePort, startProgram, type Target } from './target.ts'
+import { COLLECTOR_PATH, SCENES, upstreamModel } from '../mock/script.ts'
+import { freePort, startProgram, type BenchContext, type Target } from './target.ts'
 
 const KEY = `sk-sb-v1-${'bench'.repeat(8)}`
 
@@ -12,36 +12,82 @@ const config = (upstreamPort: number): object => ({
   ],
   models: SCENES.map((scene) => ({
     slug: `bench/${scene}`,
-    context_length: 128_000,
+    context_length: 256_000,
     endpoints: [
       { provider: 'bench', upstream_model: upstreamModel(scene), pricing: { input: 1, output: 2, cache_read: 0.1 }, max_output_tokens: 8192 },
     ],
   })),
 })
 
-export const signalbox: Target = {
-  name: 'signalbox',
-  title: 'Signalbox, everything on',
-  format: 'responses',
-  model: (scene) => `bench/${scene}`,
-  path: '/api/v1/responses',
-  headers: () => ({ authorization: `Bearer ${KEY}` }),
-  unavailable: ({ root }) => (existsSync(join(root, 'src/main.ts')) ? undefined : 'src/main.ts is not there'),
-  async start(context) {
-    const port = await freePort()
-    const directory = join(context.temp, `signalbox-${port}`)
-    mkdirSync(directory, { recursive: true })
-    const file = join(directory, 'signalbox.json')
-    writeFileSync(file, JSON.stringify(config(context.upstreamPort)))
-    const args = [join(context.root, 'src/main.ts'), 'serve', '--config', file, '--port', String(port), '--data', join(directory, 'data')]
-    // Only what is set here: a key or a database in the caller's own environment would change what is measured.
-    const env = {
-      PATH: process.env['PATH'],
-      HOME: directory,
-      SIGNALBOX_API_KEY: KEY,
-      SIGNALBOX_MANAGEMENT_KEY: `sk-sb-mgmt-v1-${'bench'.repeat(8)}`,
-      SIGNALBOX_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
-    }
-    return startProgram(context, port, '/readyz', process.execPath, args, env)
-  },
+/** What `npm start` runs; a checkout of before it existed is started from its sources, which cost the stripper of types 15 MB a thread. */
+const mainOf = (root: string): string => [join(root, 'bin/signalbox.js'), join(root, 'src/main.ts')].find((file) => existsSync(file)) ?? ''
+
+const MANAGEMENT_KEY = `sk-sb-mgmt-v1-${'bench'.repeat(8)}`
+
+interface Variant {
+  readonly name: string
+  readonly title: string
+  /** Another checkout of the sources; default: this one. */
+  readonly root?: string
+  /** Settings made over the management API before the first call. */
+  readonly prepare?: (origin: string, context: BenchContext) => Promise<void>
 }
+
+/** One way of running Signalbox. */
+export function signalboxTarget({ name, title, root, prepare }: Variant): Target {
+  return {
+    name,
+    title,
+    format: 'responses',
+    model: (scene) => `bench/${scene}`,
+    path: '/api/v1/responses',
+    headers: () => ({ authorization: `Bearer ${KEY}` }),
+    unavailable: (context) => (mainOf(root ?? context.root) === '' ? 'bin/signalbox.js is not there' : undefined),
+    async start(context) {
+      const port = await freePort()
+      const directory = join(context.temp, `${name}-${port}`)
+      mkdirSync(directory, { recursive: true })
+      const file = join(directory, 'signalbox.json')
+      writeFileSync(file, JSON.stringify(config(context.upstreamPort)))
+      const args = [mainOf(root ?? context.root), 'serve', '--config', file, '--port', String(port), '--data', join(directory, 'data')]
+      // Only what is set here: a key or a database in the caller's own environment would change what is measured.
+      const env = {
+        PATH: process.env['PATH'],
+        HOME: directory,
+        SIGNALBOX_API_KEY: KEY,
+        SIGNALBOX_MANAGEMENT_KEY: MANAGEMENT_KEY,
+        SIGNALBOX_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+      }
+      const running = await startProgram(context, port, '/readyz', process.execPath, args, env)
+      try {
+        await prepare?.(`http://127.0.0.1:${port}`, context)
+      } catch (error) {
+        await running.stop()
+        throw error
+      }
+      return running
+    },
+  }
+}
+
+export const signalbox = signalboxTarget({ name: 'signalbox', title: 'Signalbox, everything on' })
+
+/** The same with every call forwarded to a collector. */
+export const signalboxForwarding = signalboxTarget({
+  name: 'signalbox-otlp',
+  title: 'Signalbox, one destination',
+  async prepare(origin, { upstreamPort }) {
+    const response = await fetch(`${origin}/api/v1/observability/destinations`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${MANAGEMENT_KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        type: 'otel-collector',
+        name: 'bench',
+        config: { endpoint: `http://127.0.0.1:${upstreamPort}${COLLECTOR_PATH}` },
+        sampling_rate: 1,
+      }),
+      signal: AbortSignal.timeout(10_000),
+    })
+    if (response.status !== 201) throw new Error(`the destination was refused: ${response.status} ${await response.text()}`)
+  },
+})
