@@ -4,24 +4,12 @@
  *   node scripts/gen-destinations.ts            writes the page
  *   node scripts/gen-destinations.ts --check    fails when the page is not what would be written
  */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
 import { DESTINATION_DEFAULTS, type Destination } from '../src/core/destination.ts'
 import { bigqueryTable, clickhouseTable, snowflakeTable } from '../src/destinations/shared/warehouse-ddl.ts'
 import { DESTINATIONS } from '../src/destinations/index.ts'
-
-const PAGE = join(import.meta.dirname, '../docs/reference/destinations.md')
-
-interface Field {
-  readonly type?: string
-  readonly enum?: readonly unknown[]
-  readonly default?: unknown
-  readonly description?: string
-  readonly properties?: { readonly [name: string]: Field }
-  readonly required?: readonly string[]
-}
+import { cell, presetOf, publish, valuesOf, type Field } from './reference-page.ts'
 
 const HEAD = `# Destinations
 
@@ -35,7 +23,10 @@ request before compression. A generation older than its type's age limit becomes
 
 Types without an address in their config lead to the vendor's own; an operator sends them elsewhere with \`destinations.base_urls\` in
 \`signalbox.yaml\`: \`bigquery\`, \`newrelic\`, \`opik\`, \`snowflake\`. \`nats\` goes only where the operator says (\`http:\` or \`nats:\` is plain, \`https:\` or
-\`tls:\` is encrypted), \`file\` writes only below the operator's directory.
+\`tls:\` is encrypted). Addresses of other schemes, and of types that do not exist, are refused at the start. \`file\` writes only below
+\`exports/<workspace>\` in the data directory: workspaces never share a file.
+
+With \`destinations.privacy_locked: true\` every destination is in privacy mode, and a request that asks for anything else gets 403.
 `
 
 const TABLES: { readonly [type: string]: string } = {
@@ -74,13 +65,9 @@ ${limitsLine(destination)}
 ${table === undefined ? '' : `\nThe table; columns it lacks are left out.\n\n\`\`\`sql\n${table}\n\`\`\`\n`}`
 }
 
-const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
-
 function settingRow(name: string, field: Field, required: boolean, secret: boolean): string {
   const notes = [required ? 'required' : '', secret ? 'secret' : ''].filter((note) => note !== '').join(', ')
-  const values = field.enum === undefined ? '' : ` One of ${field.enum.map((value) => `\`${String(value)}\``).join(', ')}.`
-  const preset = field.default === undefined ? '' : `\`${typeof field.default === 'string' ? field.default : JSON.stringify(field.default)}\``
-  return `| \`${name}\` | ${notes} | ${cell(preset)} | ${cell(`${field.description ?? ''}${values}`)} |`
+  return `| \`${name}\` | ${notes} | ${cell(presetOf(field))} | ${cell(`${field.description ?? ''}${valuesOf(field.enum)}`)} |`
 }
 
 function limitsLine({ limits }: Destination): string {
@@ -91,15 +78,4 @@ function limitsLine({ limits }: Destination): string {
   return `At most ${limits.records} generations and ${(limits.bytes / 1e6).toLocaleString('en')} MB at a time, after at most ${linger} s; no older than ${age}${values}.`
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const page = destinationsPage()
-  if (process.argv.includes('--check')) {
-    if (!existsSync(PAGE) || readFileSync(PAGE, 'utf8') !== page) {
-      console.log('docs/reference/destinations.md is not what the types say: run node scripts/gen-destinations.ts')
-      process.exitCode = 1
-    }
-  } else {
-    mkdirSync(dirname(PAGE), { recursive: true })
-    writeFileSync(PAGE, page)
-  }
-}
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) publish('docs/reference/destinations.md', destinationsPage(), import.meta.filename)

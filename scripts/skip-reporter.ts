@@ -7,20 +7,30 @@ export interface RunSummary {
   readonly skipped: number
   /** Titles of what did not run, shortest first: a skipped suite stands for its tests. */
   readonly skippedSuites: readonly string[]
+  /** Title and first words of what failed: what a reader of a cut log needs first. */
+  readonly failures: readonly string[]
+}
+
+const MAX_REASON_CHARS = 300
+
+/** File, title and the first line of the reason. */
+function describeFailure(where: string, errors: readonly { readonly message: string }[] | undefined): string {
+  const reason = errors?.[0]?.message.split('\n')[0] ?? 'no reason given'
+  return `${where}: ${reason.slice(0, MAX_REASON_CHARS)}`
 }
 
 /** Counts the tests of a finished run. A file that could not be loaded, or an error outside any test, counts as one failure. */
-export function summarise(modules: readonly TestModule[], unhandledErrors: number): RunSummary {
+export function summarise(modules: readonly TestModule[], unhandled: readonly { readonly message: string }[]): RunSummary {
   let passed = 0
-  let failed = unhandledErrors
   let skipped = 0
+  const failures = unhandled.map((error) => describeFailure('outside any test', [error]))
   const suites = new Map<string, number>()
   for (const module of modules) {
-    if (module.errors().length > 0) failed++
+    if (module.errors().length > 0) failures.push(describeFailure(module.relativeModuleId, module.errors()))
     for (const test of module.children.allTests()) {
-      const { state } = test.result()
+      const { state, errors } = test.result()
       if (state === 'passed') passed++
-      else if (state === 'failed') failed++
+      else if (state === 'failed') failures.push(describeFailure(`${module.relativeModuleId} > ${test.fullName}`, errors))
       else {
         skipped++
         const parent = test.parent.type === 'suite' ? test.parent.fullName : test.fullName
@@ -29,7 +39,7 @@ export function summarise(modules: readonly TestModule[], unhandledErrors: numbe
       }
     }
   }
-  return { passed, failed, skipped, skippedSuites: [...suites].map(([title, count]) => `${title} (${count})`).sort() }
+  return { passed, failed: failures.length, skipped, skippedSuites: [...suites].map(([title, count]) => `${title} (${count})`).sort(), failures }
 }
 
 /**
@@ -42,7 +52,7 @@ export function createSkipReporter(
 ): Reporter {
   return {
     onTestRunEnd(modules, unhandledErrors) {
-      const summary = summarise(modules, unhandledErrors.length)
+      const summary = summarise(modules, unhandledErrors)
       const forbidden = env['SIGNALBOX_FORBID_SKIPS'] === '1'
       // The default reporter prints its totals in the same hook, before or after this one: the list comes once the turn is over.
       setImmediate(() => print(describeSkips(summary, forbidden)))

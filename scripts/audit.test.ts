@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest'
+import { judgeAudit } from './audit.ts'
+
+const report = (vulnerabilities: object): string => JSON.stringify({ auditReportVersion: 2, vulnerabilities })
+
+test.each([
+  ['nothing known', report({}), 'clean'],
+  ['something mild', report({ a: { severity: 'moderate', range: '<1' } }), 'clean'],
+  ['something grave', report({ a: { severity: 'high', range: '<2' }, b: { severity: 'low' } }), 'found'],
+  ['a registry that refuses', JSON.stringify({ message: '405 Method Not Allowed', statusCode: 405 }), 'silent'],
+  ['no answer', '', 'silent'],
+])('%s', (_what, output, kind) => expect(judgeAudit(output).kind).toBe(kind))
+
+test('what is grave is named', () => {
+  expect(judgeAudit(report({ acme: { severity: 'critical', range: '<=1.2.3' } })).message).toBe('critical: acme <=1.2.3')
+})

@@ -1,0 +1,207 @@
+/**
+ * Mixed traffic for a long time through a real gateway: JSON, streams, tools, callers who hang up, providers that fail in every way, a
+ * destination that works and a dead one, and changes of configuration meanwhile. Ends with code 1 when memory, sockets, timers or files
+ * grow, a delivery is lost, or a stream has no end.
+ *
+ *   npm run soak                          20 minutes
+ *   npm run soak -- --minutes 60 --rate 200
+ *   npm run soak -- --minutes 2           does it run at all; too short to judge memory
+ */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer, type AddressInfo } from 'node:net'
+import { DatabaseSync } from 'node:sqlite'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { startFakeDestination, type FakeDestination } from '../src/testing/fake-destination.ts'
+import { generationSpans } from '../src/testing/received-spans.ts'
+import { judgeGrowth, judgeLeftOver } from './soak/judge.ts'
+import { startTraffic, type TrafficCounts } from './soak/traffic.ts'
+import { startSoakUpstream } from './soak/upstream.ts'
+import { openFiles, startSoakedGateway, type Sample, type SoakedGateway } from './soak/vitals.ts'
+
+const KEY = `sk-sb-v1-${'a1'.repeat(24)}`
+const MANAGEMENT_KEY = `sk-sb-mgmt-v1-${'b2'.repeat(24)}`
+const SAMPLE_MS = 15_000
+const SETTLE_MS = 75_000
+const DRAIN_MS = 120_000
+/** Items of recent answers a gateway remembers, and the time they take to fill: until then memory grows by design. */
+const RECENT_ITEMS = 20_000
+const SHORTEST_JUDGED = 10
+/** Connections kept open, a timer between two looks: what may differ between two idle moments. */
+const LEFT_OVER_ALLOWED = 6
+const MB = 1024 * 1024
+
+const { values } = parseArgs({ options: { minutes: { type: 'string', default: '20' }, rate: { type: 'string', default: '100' } } })
+const minutes = Number(values.minutes)
+const rate = Number(values.rate)
+
+async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+/** Ids that arrived; the bodies are let go of at once. */
+function collectIds(receiver: FakeDestination): () => ReadonlySet<string> {
+  const ids = new Set<string>()
+  const collect = (): ReadonlySet<string> => {
+    const arrived = (receiver.accepted as FakeDestination['accepted'][number][]).splice(0)
+    for (const { generationId } of generationSpans(arrived)) ids.add(generationId)
+    ;(receiver.requests as unknown[]).length = 0
+    return ids
+  }
+  return collect
+}
+
+async function addDestination(url: string, name: string, target: string): Promise<void> {
+  const response = await fetch(`${url}/api/v1/observability/destinations`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${MANAGEMENT_KEY}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ type: 'webhook', name, config: { url: target } }),
+  })
+  if (response.status !== 201) throw new Error(`the destination was refused: ${await response.text()}`)
+}
+
+function recordedIds(directory: string): readonly string[] {
+  const database = new DatabaseSync(join(directory, 'signalbox.db'), { readOnly: true })
+  const rows = database.prepare('select id from generations').all()
+  database.close()
+  return rows.map(({ id }) => String(id))
+}
+
+async function look(gateway: SoakedGateway, startedAt: number, calls: number): Promise<Sample> {
+  // Files first: collecting takes a moment.
+  return { ...openFiles(gateway.pid), ...(await gateway.vitals()), at: (performance.now() - startedAt) / 1_000, calls }
+}
+
+async function shedCalls(url: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  return Number(/^gateway_calls_shed (\d+)$/m.exec(text)?.[1] ?? 0)
+}
+
+const row = (sample: Sample): string => {
+  const { at, rss, heap, threadHeap, files, sockets, resources, calls } = sample
+  const timers = (resources['Timeout'] ?? 0) + (resources['Immediate'] ?? 0)
+  const cells = [(at / 60).toFixed(1), calls, (rss / MB).toFixed(1), (heap / MB).toFixed(1), (threadHeap / MB).toFixed(1), files, sockets, timers]
+  return `| ${cells.map((cell) => String(cell).padStart(7)).join(' | ')} |`
+}
+
+function report(problems: readonly string[], counts: TrafficCounts, lines: readonly string[]): void {
+  const statuses = [...counts.statuses].toSorted(([a], [b]) => a - b).map(([status, n]) => `${status}: ${n}`)
+  console.log(
+    `\n${counts.calls} calls (${statuses.join(', ')}), ${counts.aborted} aborted by the caller, ${counts.managementWrites} changes of configuration`,
+  )
+  for (const line of lines) console.log(line)
+  console.log(problems.length === 0 ? '\nnothing grew, nothing was lost' : `\nFAILED:\n${problems.map((problem) => `  ${problem}`).join('\n')}`)
+}
+
+async function soak(directory: string): Promise<boolean> {
+  const upstream = await startSoakUpstream()
+  const receiver = await startFakeDestination()
+  const deliveredIds = collectIds(receiver)
+  await writeFile(
+    join(directory, 'signalbox.json'),
+    JSON.stringify({
+      providers: [
+        {
+          slug: 'acme',
+          name: 'Acme',
+          dialect: 'openai-chat',
+          base_url: upstream.url,
+          api_keys: ['k'],
+          timeouts: { connect: '1s', first_token: '2s', idle: '2s', total: '20s' },
+        },
+      ],
+      models: [
+        {
+          slug: 'acme/small',
+          context_length: 1_000_000,
+          endpoints: [{ provider: 'acme', upstream_model: 'small-1', pricing: { input: 1, output: 2 } }],
+        },
+      ],
+      // A single endpoint that is left alone after a failure would turn the soak into a test of refusals.
+      routing: { cooldown: false },
+      logging: { level: 'error' },
+    }),
+  )
+  const gateway = await startSoakedGateway(directory, {
+    SIGNALBOX_PORT: '0',
+    SIGNALBOX_DATA_DIR: directory,
+    SIGNALBOX_API_KEY: KEY,
+    SIGNALBOX_MANAGEMENT_KEY: MANAGEMENT_KEY,
+  })
+  await addDestination(gateway.url, 'alive', `${receiver.url}/hook`)
+  await addDestination(gateway.url, 'dead', `http://127.0.0.1:${await closedPort()}/hook`)
+
+  // Idle and loaded once: what a first call brings along is no leak.
+  const started = performance.now()
+  const random = Math.random
+  const options = { url: gateway.url, key: KEY, managementKey: MANAGEMENT_KEY, perSecond: rate, random }
+  const prelude = startTraffic(options)
+  await sleep(10_000)
+  await prelude.stop()
+  await sleep(SETTLE_MS)
+  const before = await look(gateway, started, 0)
+  console.log('| minutes |   calls |  rss MB | heap MB | thread  |   files | sockets |  timers |\n|---|---|---|---|---|---|---|---|')
+  console.log(`${row(before)} idle`)
+
+  const loadStarted = performance.now()
+  const traffic = startTraffic(options)
+  const samples: Sample[] = []
+  let warmUpSeconds = (minutes * 60) / 4
+  while (performance.now() - loadStarted < minutes * 60_000 && !gateway.ended()) {
+    await sleep(SAMPLE_MS)
+    deliveredIds()
+    const sample = await look(gateway, loadStarted, traffic.counts.calls)
+    samples.push(sample)
+    if (sample.calls < RECENT_ITEMS * 1.25) warmUpSeconds = Math.max(warmUpSeconds, sample.at)
+    if (samples.length % 4 === 0) console.log(row(sample))
+  }
+  await traffic.stop()
+  await sleep(SETTLE_MS)
+  const after = await look(gateway, loadStarted, traffic.counts.calls)
+  console.log(`${row(after)} idle`)
+
+  const shed = await shedCalls(gateway.url)
+  const ids = recordedIds(directory)
+  const until = performance.now() + DRAIN_MS
+  const missing = (): number => ids.filter((id) => !deliveredIds().has(id)).length
+  while (missing() > 0 && performance.now() < until) await sleep(500)
+  const lost = missing()
+  const exitCode = await gateway.stop()
+  await upstream.close()
+  await receiver.close()
+
+  const growth = judgeGrowth(samples, Math.min(warmUpSeconds, (minutes * 60) / 2))
+  const problems = [...judgeLeftOver(before, after, LEFT_OVER_ALLOWED), ...traffic.counts.unexpected]
+  if (traffic.counts.unterminated > 0) problems.push(`${traffic.counts.unterminated} streams without a terminal event`)
+  if (lost > 0) problems.push(`${lost} of ${ids.length} generations did not reach the destination that works`)
+  const made = prelude.counts.calls + traffic.counts.calls
+  // Calls that were shed leave no record, and who hangs up at once may not have made one yet.
+  const unrecorded = made - ids.length - shed
+  if (unrecorded < 0 || unrecorded > prelude.counts.aborted + traffic.counts.aborted)
+    problems.push(`${made} calls, ${ids.length} records, ${shed} shed`)
+  if (exitCode !== 0) problems.push(`the gateway ended with ${exitCode}: ${gateway.log()}`)
+  for (const { name, first, last, allowedMb } of growth)
+    if (minutes >= SHORTEST_JUDGED && last - first > allowedMb) problems.push(`${name} grew from ${first.toFixed(1)} to ${last.toFixed(1)} MB`)
+  report(problems, traffic.counts, [
+    `${ids.length} records, ${deliveredIds().size} delivered, ${lost} lost, ${shed} calls shed, ${traffic.counts.unterminated} streams without a terminal event`,
+    `warm-up: the first ${(Math.min(warmUpSeconds, (minutes * 60) / 2) / 60).toFixed(1)} minutes (recent items, up to ${RECENT_ITEMS} answers; compiled code; page cache of the database)`,
+    ...growth.map(
+      ({ name, first, last, slopeMbPerHour }) =>
+        `${name}: ${first.toFixed(1)} MB in the first quarter after warm-up, ${last.toFixed(1)} MB in the last; slope ${slopeMbPerHour.toFixed(1)} MB/h`,
+    ),
+  ])
+  return problems.length === 0
+}
+
+const directory = await mkdtemp(join(tmpdir(), 'signalbox-soak-'))
+try {
+  if (!(await soak(directory))) process.exitCode = 1
+} finally {
+  await rm(directory, { recursive: true, force: true })
+}

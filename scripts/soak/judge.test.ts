@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest'
+import { judgeGrowth, judgeLeftOver, slopePerHour } from './judge.ts'
+import type { Sample } from './vitals.ts'
+
+const MB = 1024 * 1024
+const sample = (at: number, changes: Partial<Sample> = {}): Sample => ({
+  at,
+  rss: 150 * MB,
+  heap: 40 * MB,
+  threadHeap: 20 * MB,
+  resources: { Timeout: 4 },
+  files: 30,
+  sockets: 10,
+  calls: at * 100,
+  ...changes,
+})
+const minutes = Array.from({ length: 20 }, (_, i) => i * 60)
+
+it('measures a slope', () => {
+  expect(slopePerHour(minutes.map((at) => ({ at, value: 7 + at / 60 })))).toBeCloseTo(60)
+  expect(slopePerHour([{ at: 0, value: 1 }])).toBe(0)
+})
+
+it('passes over what grows before everything is warm', () => {
+  const samples = minutes.map((at) => sample(at, { heap: Math.min(at, 300) * MB }))
+  for (const { first, last, allowedMb } of judgeGrowth(samples, 300)) expect(last - first).toBeLessThanOrEqual(allowedMb)
+})
+
+it('finds a leak of a megabyte a minute', () => {
+  const samples = minutes.map((at) => sample(at, { heap: (40 + at / 60) * MB }))
+  const [heap] = judgeGrowth(samples, 300)
+  expect(heap!.last - heap!.first).toBeGreaterThan(heap!.allowedMb)
+  expect(heap!.slopeMbPerHour).toBeCloseTo(60)
+})
+
+it('names what is left open', () => {
+  const before = sample(0)
+  expect(judgeLeftOver(before, sample(1200, { sockets: 12 }), 3)).toEqual([])
+  expect(judgeLeftOver(before, sample(1200, { sockets: 25, resources: { Timeout: 40 } }), 3)).toEqual([
+    'sockets: 10 before, 25 after',
+    'Timeout: 4 before, 40 after',
+  ])
+})

@@ -1,0 +1,63 @@
+import type { Sample } from './vitals.ts'
+
+const MB = 1024 * 1024
+
+/** Of a series over seconds: the line of least squares, in bytes per hour. */
+export function slopePerHour(points: readonly { readonly at: number; readonly value: number }[]): number {
+  const n = points.length
+  if (n < 2) return 0
+  const meanAt = points.reduce((sum, { at }) => sum + at, 0) / n
+  const meanValue = points.reduce((sum, { value }) => sum + value, 0) / n
+  let covariance = 0
+  let variance = 0
+  for (const { at, value } of points) {
+    covariance += (at - meanAt) * (value - meanValue)
+    variance += (at - meanAt) ** 2
+  }
+  return variance === 0 ? 0 : (covariance / variance) * 3_600
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.floor(sorted.length / 2)] ?? 0
+}
+
+export interface Growth {
+  readonly name: string
+  /** Medians of the first and the last quarter after warm-up, megabytes. */
+  readonly first: number
+  readonly last: number
+  readonly slopeMbPerHour: number
+  readonly allowedMb: number
+}
+
+const allowances: readonly { readonly name: string; readonly of: (sample: Sample) => number; readonly allowedMb: (first: number) => number }[] = [
+  // The heap after a collection is what a leak shows in first; resident memory moves with the allocator and the page cache of the database.
+  { name: 'heap after collection', of: ({ heap }) => heap, allowedMb: () => 4 },
+  { name: 'delivery thread heap', of: ({ threadHeap }) => threadHeap, allowedMb: (first) => Math.max(16, first / 2) },
+  { name: 'resident memory', of: ({ rss }) => rss, allowedMb: (first) => Math.max(12, first * 0.06) },
+]
+
+/** What grew from the first to the last quarter of what came after warm-up. */
+export function judgeGrowth(samples: readonly Sample[], warmUpSeconds: number): readonly Growth[] {
+  const settled = samples.filter(({ at }) => at >= warmUpSeconds)
+  const quarter = Math.max(1, Math.floor(settled.length / 4))
+  return allowances.map(({ name, of, allowedMb }) => {
+    const values = settled.map((sample) => ({ at: sample.at, value: of(sample) }))
+    const first = median(values.slice(0, quarter).map(({ value }) => value)) / MB
+    const last = median(values.slice(-quarter).map(({ value }) => value)) / MB
+    return { name, first, last, slopeMbPerHour: slopePerHour(values) / MB, allowedMb: allowedMb(first) }
+  })
+}
+
+/** What is held open at the end, idle, and was not at the start, idle. Pools of connections and timers that are always there are in both. */
+export function judgeLeftOver(before: Sample, after: Sample, allowed: number): readonly string[] {
+  const problems: string[] = []
+  const compare = (name: string, was: number, is: number): void => {
+    if (is > was + allowed) problems.push(`${name}: ${was} before, ${is} after`)
+  }
+  compare('files', before.files, after.files)
+  compare('sockets', before.sockets, after.sockets)
+  for (const kind of Object.keys(after.resources)) compare(kind, before.resources[kind] ?? 0, after.resources[kind] ?? 0)
+  return problems
+}

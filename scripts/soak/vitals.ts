@@ -1,0 +1,97 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** What the gateway says of itself. Bytes. */
+export interface Vitals {
+  readonly rss: number
+  /** JavaScript and buffers after a full collection. */
+  readonly heap: number
+  /** Of the delivery thread, as it is. */
+  readonly threadHeap: number
+  /** Active resources of the event loop, by kind: sockets, timers, requests. */
+  readonly resources: { readonly [kind: string]: number }
+}
+
+export interface Sample extends Vitals {
+  /** Seconds since the start of the load. */
+  readonly at: number
+  readonly files: number
+  readonly sockets: number
+  readonly calls: number
+}
+
+export interface SoakedGateway {
+  readonly url: string
+  readonly pid: number
+  readonly ended: () => boolean
+  /** What it wrote to standard error, the end of it. */
+  readonly log: () => string
+  vitals(): Promise<Vitals>
+  stop(): Promise<number | null>
+}
+
+const START_LIMIT_MS = 30_000
+const ANSWER_LIMIT_MS = 15_000
+const LOG_CHARS = 8_000
+
+export async function startSoakedGateway(directory: string, env: { readonly [name: string]: string }): Promise<SoakedGateway> {
+  const child = fork(join(import.meta.dirname, 'gateway.ts'), ['serve'], {
+    cwd: directory,
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+    execArgv: ['--expose-gc'],
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  })
+  let output = ''
+  let log = ''
+  child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  child.stderr?.on('data', (chunk: Buffer) => (log = (log + chunk.toString()).slice(-LOG_CHARS)))
+  const until = performance.now() + START_LIMIT_MS
+  while (performance.now() < until && child.exitCode === null) {
+    const url = /listens on (\S+)/.exec(output)?.[1]
+    if (url !== undefined && child.pid !== undefined) {
+      return {
+        url,
+        pid: child.pid,
+        ended: () => child.exitCode !== null || child.signalCode !== null,
+        log: () => log,
+        vitals: () => askVitals(child),
+        stop: async () => {
+          const exit = once(child, 'exit')
+          child.kill('SIGTERM')
+          const [code] = (await exit) as [number | null]
+          return code
+        },
+      }
+    }
+    await sleep(20)
+  }
+  child.kill('SIGKILL')
+  throw new Error(`the gateway did not start: ${output}${log}`)
+}
+
+async function askVitals(child: ChildProcess): Promise<Vitals> {
+  const limit = AbortSignal.timeout(ANSWER_LIMIT_MS)
+  const answered = once(child, 'message', { signal: limit })
+  child.send('vitals')
+  const [vitals] = (await answered) as [Vitals]
+  return vitals
+}
+
+/** Open files of a process, and how many of them are sockets. Linux only; zero elsewhere. */
+export function openFiles(pid: number): { readonly files: number; readonly sockets: number } {
+  try {
+    const links = readdirSync(`/proc/${pid}/fd`).map((name) => {
+      try {
+        return readlinkSync(`/proc/${pid}/fd/${name}`)
+      } catch {
+        return ''
+      }
+    })
+    return { files: links.length, sockets: links.filter((link) => link.startsWith('socket:')).length }
+  } catch {
+    return { files: 0, sockets: 0 }
+  }
+}

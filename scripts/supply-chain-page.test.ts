@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { lockedPackages, ships } from './sbom.ts'
+
+const root = join(import.meta.dirname, '..')
+const read = (file: string): string => readFileSync(join(root, file), 'utf8')
+
+it('the page counts the packages that ship', () => {
+  const [, count] = /packages that ship[^|]*\| (\d+) \|/.exec(read('docs/reference/supply-chain.md')) ?? []
+  expect(Number(count)).toBe(lockedPackages().filter(ships).length)
+})
+
+it('the image ends without shell, package manager and root', () => {
+  const final = `FROM ${read('deploy/Dockerfile')
+    .split(/^FROM /m)
+    .at(-1)}`
+  expect(final).toMatch(/^FROM gcr\.io\/distroless\/nodejs24[^\n]*:nonroot$/m)
+  expect(final).toMatch(/^USER nonroot$/m)
+  expect(final).not.toMatch(/^RUN|npm/m)
+  expect(read('deploy/Dockerfile')).toContain('npm ci --omit=dev --ignore-scripts')
+})
+
+it('the composition gives no process more than it needs', () => {
+  const { services } = parse(read('deploy/compose.yaml'), { merge: true }) as {
+    readonly services: Record<
+      string,
+      { readonly read_only?: boolean; readonly cap_drop?: readonly string[]; readonly environment: Record<string, string> }
+    >
+  }
+  const ours = Object.entries(services).filter(([name]) => name !== 'postgres' && name !== 'redis')
+  expect(ours.map(([, { environment }]) => environment['SIGNALBOX_ROLE'])).toEqual(['gateway', 'gateway', 'worker'])
+  for (const [, { read_only: readOnly, cap_drop: dropped, environment }] of ours) {
+    expect(readOnly).toBe(true)
+    expect(dropped).toEqual(['ALL'])
+    expect(environment).toHaveProperty('SIGNALBOX_SECRET_KEY')
+  }
+})
+
+it('the unit runs what npm installs', () => {
+  const { bin } = JSON.parse(read('package.json')) as { readonly bin: { readonly signalbox: string } }
+  for (const file of ['deploy/signalbox.service', 'deploy/Dockerfile']) expect(read(file)).toContain(bin.signalbox)
+})
