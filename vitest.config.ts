@@ -1,10 +1,15 @@
-import { defineConfig } from 'vitest/config'
+import { availableParallelism } from 'node:os'
+import { configDefaults, defineConfig } from 'vitest/config'
 import { createSkipReporter } from './scripts/skip-reporter.ts'
+
+/** They hold the gateway to milliseconds or to a share of the processor: nothing may run beside them. */
+const ALONE = ['e2e/scenarios/abort.test.ts', 'e2e/scenarios/overload.test.ts', 'e2e/scenarios/delivery-bounds.test.ts']
+
+/** Most scenarios wait for clocks and sockets, so more of them than processors may be on their way. */
+const BESIDE = Math.max(2, availableParallelism())
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'e2e/**/*.test.ts', 'scripts/**/*.test.ts', 'bench/**/*.test.ts'],
-    exclude: ['**/node_modules/**', '**/__fixtures__/**'],
     // Processes rather than threads: tests look at signals, memory and open handles, which threads share.
     pool: 'forks',
     testTimeout: 20_000,
@@ -13,5 +18,18 @@ export default defineConfig({
     // A test that leaves a timer or a socket behind keeps its process alive: say which.
     reporters: ['default', createSkipReporter(process.env)],
     env: { NODE_ENV: 'test' },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'side by side',
+          include: ['src/**/*.test.ts', 'e2e/**/*.test.ts', 'scripts/**/*.test.ts', 'bench/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, '**/__fixtures__/**', ...ALONE],
+          maxWorkers: BESIDE,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      { extends: true, test: { name: 'alone', include: ALONE, maxWorkers: 1, sequence: { groupOrder: 2 } } },
+    ],
   },
 })
