@@ -31,6 +31,8 @@ export interface StoreOptions extends DatabaseOptions {
   readonly clock?: Clock
   /** Default: all of ours. Tests hand in fewer, or more. */
   readonly migrations?: readonly Migration[]
+  /** Bytes of entries the outbox remembers until their first lease. Default: some megabytes; 0: all are read from the database. */
+  readonly recentBytes?: number
 }
 
 /** SQLite tells nobody of changes; looking costs microseconds. */
@@ -41,7 +43,7 @@ const WATCH_MS = 250
  * Throws GatewayError `invalid_request` for options that can never work.
  */
 export async function createStore(options: StoreOptions): Promise<Store> {
-  const { clock = systemClock, migrations = MIGRATIONS } = options
+  const { clock = systemClock, migrations = MIGRATIONS, recentBytes } = options
   const database = openDatabase(options)
   const { db, engine } = database
   const insertGenerations = createGenerationInsert(db)
@@ -57,7 +59,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     facts: createFactStore(db),
     destinations: createDestinationStore(database, clock),
     retention: createRetentionStore(database),
-    outbox: (encryption) => createOutbox({ database, encryption, clock, insertGenerations }),
+    outbox: (encryption) => createOutbox({ database, encryption, clock, insertGenerations, recentBytes }),
     rewrapSecrets: (rewrap) => rewrapSecrets(db, rewrap),
     version: () => readVersion(db),
     watch: (onChange) =>

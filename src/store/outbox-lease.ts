@@ -1,75 +1,119 @@
-import { sql } from 'kysely'
-import type { GenerationContent } from '../core/generation.ts'
+import { sql, type Transaction } from 'kysely'
+import type { Generation, GenerationContent } from '../core/generation.ts'
 import type { LeasedDelivery, LeaseOptions } from '../core/outbox.ts'
 import { openContent, type ContentKeys } from './content-keys.ts'
-import type { Database } from './database.ts'
-import { decodeGeneration } from './generation-row.ts'
+import type { Database, Tables } from './database.ts'
+import { decodeContent, decodeGeneration } from './generation-row.ts'
 import { numberList } from './id-list.ts'
+import type { RecentEntries, RecentEntry } from './recent-entries.ts'
 import { inTransaction } from './transaction.ts'
 
-interface LeasedRow {
+type Trx = Transaction<Tables>
+
+interface WaitingRow {
   readonly seq: number
   readonly generation_id: string
   readonly attempts: number
   readonly entered_at: number
   readonly bytes: number
+  readonly content_bytes: number
+}
+
+/** What the database keeps of a delivery's event. */
+interface StoredEvent {
+  readonly seq: number
   readonly record: string | null
   readonly key_id: string | null
   readonly body: Uint8Array | null
 }
 
+interface Event {
+  readonly generation: Generation
+  readonly content: GenerationContent | undefined
+}
+
 /** See `Outbox.lease`. Rows another process is about to take are passed over in PostgreSQL; SQLite has one writer at a time. */
-export function createLease({ db, engine }: Database, keys: ContentKeys) {
+export function createLease({ db, engine }: Database, keys: ContentKeys, recent: RecentEntries) {
   const skipLocked = engine === 'postgres' ? sql`for update skip locked` : sql``
 
-  const take = (destinationId: string, { owner, records, bytes, now, leaseMs }: LeaseOptions): Promise<readonly LeasedRow[]> =>
-    inTransaction(db, async (trx) => {
-      const waiting = await sql<{ seq: number; bytes: number }>`
-        select seq, bytes from outbox_deliveries where destination_id = ${destinationId} and due_at <= ${now}
-        order by due_at, seq limit ${records} ${skipLocked}`.execute(trx)
-      const taken: number[] = []
-      let size = 0
-      for (const row of waiting.rows) {
-        if (taken.length > 0 && size + row.bytes > bytes) break
-        size += row.bytes
-        taken.push(row.seq)
-      }
-      if (taken.length === 0) return []
-      const ids = numberList(engine, taken)
-      await sql`update outbox_deliveries set owner = ${owner}, due_at = ${now + leaseMs} where seq in ${ids}`.execute(trx)
-      const rows = await sql<LeasedRow>`
-        select d.seq, d.generation_id, d.attempts, d.entered_at, d.bytes, g.record, c.key_id, c.body
-        from outbox_deliveries d
-        left join generations g on g.id = d.generation_id
-        left join outbox_contents c on c.id = d.generation_id and d.content_bytes > 0
-        where d.seq in ${ids} order by d.entered_at, d.seq`.execute(trx)
-      // Without its record, which somebody deleted by hand, there is nothing to send.
-      const lost = rows.rows.filter((row) => row.record === null).map((row) => row.seq)
-      if (lost.length > 0) await sql`delete from outbox_deliveries where seq in ${numberList(engine, lost)}`.execute(trx)
-      return rows.rows.filter((row) => row.record !== null)
-    })
+  const choose = async (trx: Trx, destinationId: string, { owner, records, bytes, now, leaseMs }: LeaseOptions): Promise<readonly WaitingRow[]> => {
+    const waiting = await sql<WaitingRow>`
+      select seq, generation_id, attempts, entered_at, bytes, content_bytes from outbox_deliveries
+      where destination_id = ${destinationId} and due_at <= ${now} order by due_at, seq limit ${records} ${skipLocked}`.execute(trx)
+    const taken: WaitingRow[] = []
+    let size = 0
+    for (const row of waiting.rows) {
+      if (taken.length > 0 && size + row.bytes > bytes) break
+      size += row.bytes
+      taken.push(row)
+    }
+    if (taken.length === 0) return []
+    const ids = numberList(
+      engine,
+      taken.map(({ seq }) => seq),
+    )
+    await sql`update outbox_deliveries set owner = ${owner}, due_at = ${now + leaseMs} where seq in ${ids}`.execute(trx)
+    return taken.sort((a, b) => a.entered_at - b.entered_at || a.seq - b.seq)
+  }
 
-  const readContent = async ({ generation_id, key_id, body }: LeasedRow): Promise<GenerationContent | undefined> => {
-    if (key_id === null || body === null) return undefined
+  const read = async (trx: Trx, rows: readonly WaitingRow[]): Promise<readonly StoredEvent[]> => {
+    if (rows.length === 0) return []
+    const ids = numberList(
+      engine,
+      rows.map(({ seq }) => seq),
+    )
+    const stored = await sql<StoredEvent>`
+      select d.seq, g.record, c.key_id, c.body
+      from outbox_deliveries d
+      left join generations g on g.id = d.generation_id
+      left join outbox_contents c on c.id = d.generation_id and d.content_bytes > 0
+      where d.seq in ${ids}`.execute(trx)
+    // Without its record, which somebody deleted by hand, there is nothing to send.
+    const lost = stored.rows.filter((row) => row.record === null).map((row) => row.seq)
+    if (lost.length > 0) await sql`delete from outbox_deliveries where seq in ${numberList(engine, lost)}`.execute(trx)
+    return stored.rows.filter((row) => row.record !== null)
+  }
+
+  const openEvent = async (generationId: string, { record, key_id, body }: StoredEvent): Promise<Event> => {
+    const generation = decodeGeneration(record ?? '')
+    if (key_id === null || body === null) return { generation, content: undefined }
     const key = await keys.get(key_id)
-    const text = key && openContent(key, generation_id, body)
-    return text === undefined ? undefined : (JSON.parse(text) as GenerationContent)
+    const text = key && openContent(key, generationId, body)
+    return { generation, content: text === undefined ? undefined : decodeContent(text) }
   }
 
   return async (destinationId: string, options: LeaseOptions): Promise<readonly LeasedDelivery[]> => {
+    const remembered = new Map<number, RecentEntry>()
+    const { rows, stored } = await inTransaction(db, async (trx) => {
+      const rows = await choose(trx, destinationId, options)
+      const missing = rows.filter(({ seq, generation_id }) => {
+        const entry = recent.take(generation_id)
+        if (entry !== undefined) remembered.set(seq, entry)
+        return entry === undefined
+      })
+      return { rows, stored: new Map((await read(trx, missing)).map((event) => [event.seq, event])) }
+    })
     const leased: LeasedDelivery[] = []
-    for (const row of await take(destinationId, options)) {
-      const content = await readContent(row)
+    for (const { seq, generation_id, attempts, entered_at, bytes, content_bytes } of rows) {
+      const entry = remembered.get(seq)
+      const kept = stored.get(seq)
+      const event = entry === undefined ? kept && (await openEvent(generation_id, kept)) : recall(entry, content_bytes > 0)
+      if (event === undefined) continue
+      const { generation, content } = event
       leased.push({
-        id: String(row.seq),
+        id: String(seq),
         destinationId,
-        generation: decodeGeneration(row.record ?? ''),
+        generation,
         ...(content === undefined ? {} : { content }),
-        attempts: row.attempts,
-        enteredAt: row.entered_at,
-        bytes: row.bytes,
+        attempts,
+        enteredAt: entered_at,
+        bytes,
       })
     }
     return leased
   }
+}
+
+function recall({ generation, content }: RecentEntry, withContent: boolean): Event {
+  return { generation, content: withContent && content !== undefined ? decodeContent(content) : undefined }
 }

@@ -14,20 +14,23 @@ import { createStore, type StoreOptions } from './index.ts'
 const encryption = createEncryption({ current: Buffer.alloc(32, 7) })
 
 function describeDatabase(name: string, place: () => Promise<{ readonly options: StoreOptions; readonly dispose: () => Promise<void> }>): void {
-  describeOutboxContract(name, async (clock) => {
-    const { options, dispose } = await place()
-    const store = await createStore({ ...options, clock })
-    await store.migrate()
-    await store.workspaces.default()
-    return {
-      outbox: store.outbox(encryption),
-      addDestination: (id) => store.destinations.insert(sampleDestination(id), 100),
-      dispose: async () => {
-        await store.close()
-        await dispose()
-      },
-    }
-  })
+  const describeOutbox = (variant: string, more: Partial<StoreOptions>): void =>
+    describeOutboxContract(variant, async (clock) => {
+      const { options, dispose } = await place()
+      const store = await createStore({ ...options, ...more, clock })
+      await store.migrate()
+      await store.workspaces.default()
+      return {
+        outbox: store.outbox(encryption),
+        addDestination: (id) => store.destinations.insert(sampleDestination(id), 100),
+        dispose: async () => {
+          await store.close()
+          await dispose()
+        },
+      }
+    })
+  describeOutbox(`${name}, as entered a moment ago`, {})
+  describeOutbox(`${name}, as after a restart`, { recentBytes: 0 })
   describeDurableOutboxContract(name, async (clock) => {
     const { options, dispose } = await place()
     const store = await createStore({ ...options, clock })
@@ -95,7 +98,7 @@ describe('the outbox on disk', async () => {
     const database = new DatabaseSync(path)
     database.exec("update outbox_contents set body = (select body from outbox_contents where id = 'gen-b') where id = 'gen-a'")
     database.close()
-    const leased = await outbox.lease('d1', { owner: 'o', records: 9, bytes: 1_000_000, now: Date.now(), leaseMs: 1_000 })
+    const leased = await store.outbox(encryption).lease('d1', { owner: 'o', records: 9, bytes: 1_000_000, now: Date.now(), leaseMs: 1_000 })
     expect(leased.map(({ generation, content }) => [generation.id, content !== undefined])).toEqual([
       ['gen-a', false],
       ['gen-b', true],

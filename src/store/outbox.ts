@@ -14,6 +14,7 @@ import { createSettle } from './outbox-settle.ts'
 import { createSweep } from './outbox-sweep.ts'
 import { destinationsInQueue } from './outbox-queue.ts'
 import { createTrim } from './outbox-trim.ts'
+import { RecentEntries } from './recent-entries.ts'
 import { guarded } from './store-error.ts'
 import { inTransaction } from './transaction.ts'
 
@@ -22,6 +23,8 @@ export interface OutboxOptions {
   readonly encryption: Encryption
   readonly clock: Clock
   readonly insertGenerations: InsertGenerations
+  /** See `StoreOptions`. */
+  readonly recentBytes: number | undefined
 }
 
 /** The outbox over a database. A delivery is a row until it is delivered; `due_at` says when it may be leased next, and is null once it is dead. */
@@ -29,8 +32,9 @@ export function createOutbox(options: OutboxOptions): DurableOutbox {
   const { database, encryption, clock } = options
   const { db, engine } = database
   const keys = new ContentKeys(db, encryption, clock)
+  const recent = new RecentEntries(options.recentBytes)
   return {
-    record: createRecord(options, keys),
+    record: createRecord(options, keys, recent),
     due: (now, cap) =>
       guarded(async () => {
         const work = []
@@ -50,7 +54,7 @@ export function createOutbox(options: OutboxOptions): DurableOutbox {
         }
         return { work, nextAt }
       }),
-    lease: createLease(database, keys),
+    lease: createLease(database, keys, recent),
     extend: (owner, ids, until) =>
       inTransaction(db, async (trx) => {
         const held = await trx
@@ -99,7 +103,7 @@ interface SealedContent {
 const DELIVERY_COLUMNS = ['generation_id', 'destination_id', 'entered_at', 'due_at', 'attempts', 'bytes', 'content_bytes'] as const
 
 /** One transaction: records, contents, deliveries. A generation that is known already enters nothing. */
-function createRecord({ database, clock, insertGenerations }: OutboxOptions, keys: ContentKeys) {
+function createRecord({ database, clock, insertGenerations }: OutboxOptions, keys: ContentKeys, recent: RecentEntries) {
   const { db, engine } = database
   const insertContents = createBulkInsert(db, 'outbox_contents', ['id', 'key_id', 'body'])
   const insertDeliveries = createBulkInsert(db, 'outbox_deliveries', DELIVERY_COLUMNS)
@@ -120,7 +124,7 @@ function createRecord({ database, clock, insertGenerations }: OutboxOptions, key
   return async (entries: readonly OutboxEntry[]): Promise<void> => {
     if (entries.length === 0) return
     const sealed = await guarded(() => sealContents(entries, keys))
-    await inTransaction(db, async (trx) => {
+    const entered = await inTransaction(db, async (trx) => {
       const seesContent = await readDestinations(trx, entries)
       const added = new Set(
         await insertGenerations(
@@ -160,7 +164,9 @@ function createRecord({ database, clock, insertGenerations }: OutboxOptions, key
       }
       await insertContents(trx, contents)
       await insertDeliveries(trx, deliveries)
+      return entries.filter(({ generation }) => added.delete(generation.id))
     })
+    for (const entry of entered) recent.add(entry, clock.now())
   }
 }
 
