@@ -52,7 +52,7 @@ function plain(scenario: Scenario, name: string, title: string, digits = 0): Col
 /** Each with the scenarios it needs: a table without any figure is left out. */
 const TABLES: readonly { readonly needs: readonly Scenario[]; readonly columns: readonly Column[] }[] = [
   {
-    needs: ['json', 'sse', 'sse-block', 'latency', 'first-token', 'memory', 'ready'],
+    needs: ['json', 'sse', 'sse-block', 'latency', 'front-door', 'first-token', 'memory', 'ready'],
     columns: [
       first,
       ...work('json', 'JSON req/CPU s'),
@@ -61,6 +61,7 @@ const TABLES: readonly { readonly needs: readonly Scenario[]; readonly columns: 
       plain('latency', 'p50', 'p50 ms', 2),
       above('latency', 'added'),
       plain('latency', 'p99', 'p99 ms', 2),
+      plain('front-door', 'perSecond', 'front door req/s'),
       plain('first-token', 'p50', 'first token ms', 2),
       plain('memory', 'kbPerStream', 'KB/stream', 1),
       plain('memory', 'idleMb', 'idle MB'),
@@ -136,6 +137,13 @@ const BARS: readonly BarRule[] = [
     unit: 'x of ours without',
     measure: (s) => ratio(s, FORWARDING, OURS, 'json', 'perCpuSecond'),
   },
+  {
+    name: 'front door with a destination',
+    at: 'least',
+    limit: 0.9,
+    unit: 'x of ours without',
+    measure: (s) => ratio(s, FORWARDING, OURS, 'front-door', 'perSecond'),
+  },
   { name: '1 MB body, added', at: 'most', limit: 15, unit: 'ms', measure: (s) => added(s, OURS, '1m', 'p50') },
   { name: '5,000 streams, of bare Node', at: 'most', limit: 1.5, unit: 'x', measure: (s) => ratio(s, OURS, YARDSTICK, 'memory-5000', 'kbPerStream') },
   { name: 'resident memory, idle', at: 'most', limit: 130, unit: 'MB', measure: (s) => figure(s, OURS, 'memory', 'idleMb') },
@@ -153,7 +161,7 @@ export function judge(samples: Samples): readonly Bar[] {
 
 export function renderBars(bars: readonly Bar[]): string {
   const word = (met: boolean | undefined): string => (met === undefined ? 'none' : met ? 'met ' : 'MISS')
-  return bars.map(({ name, wanted, measured, met }) => `${word(met)}  ${name.padEnd(24)} ${show(measured, 2).padStart(9)}  (${wanted})`).join('\n')
+  return bars.map(({ name, wanted, measured, met }) => `${word(met)}  ${name.padEnd(30)} ${show(measured, 2).padStart(9)}  (${wanted})`).join('\n')
 }
 
 /** The other revision in a comparison of two. */

@@ -2,11 +2,25 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { holdStreams, runClosedLoop, runOpenLoop, type LoadResult } from './load/load.ts'
 import { percentile } from './measure/statistics.ts'
 import { cpuSeconds, processTree, residentKb } from './measure/process-usage.ts'
+import { placeThreads } from './measure/threads.ts'
 import { BURST_EVENTS } from './mock/script.ts'
 import { createShot, type Need } from './requests.ts'
 import type { BenchContext, RunningTarget, Target } from './targets/target.ts'
 
-export const SCENARIOS = ['json', 'sse', 'sse-block', 'latency', 'first-token', '32k', '400k', '1m', 'memory', 'memory-5000', 'ready'] as const
+export const SCENARIOS = [
+  'json',
+  'sse',
+  'sse-block',
+  'latency',
+  'first-token',
+  '32k',
+  '400k',
+  '1m',
+  'front-door',
+  'memory',
+  'memory-5000',
+  'ready',
+] as const
 export type Scenario = (typeof SCENARIOS)[number]
 
 /** How hard and how long; `--quick` shrinks it. */
@@ -47,6 +61,7 @@ export const NEEDS: { readonly [S in Scenario]: Need | undefined } = {
   '32k': { scene: 'json', stream: false, prompt: '32k' },
   '400k': { scene: 'json', stream: false, prompt: '400k' },
   '1m': { scene: 'json', stream: false, prompt: '1m' },
+  'front-door': { scene: 'json', stream: false },
   memory: { scene: 'paced', stream: true },
   'memory-5000': { scene: 'paced', stream: true },
   ready: undefined,
@@ -57,6 +72,9 @@ const SETTLE_MS = 1_500
 /** Programs tidy up after their start, Signalbox after two idle seconds: that is over before memory is read for the first time. */
 const START_SETTLE_MS = 4_000
 const FIRST_STREAMS = 20
+const QUIET_MS = 400
+const QUIET_CPU_SECONDS = 0.02
+const QUIET_LOOKS = 75
 const HOLD_LIMIT_MS = 60_000
 
 function shotOf(contender: Contender, context: BenchContext, need: Need): ReturnType<typeof createShot> {
@@ -69,11 +87,22 @@ function insistComplete(result: LoadResult): void {
   }
 }
 
-/** Runs the load and takes the processor time the target's processes spent on it. */
+/** What a program left for later, records and deliveries of ours among it, is work too: over when its processes use next to nothing any more. */
+async function untilQuiet(pids: readonly number[]): Promise<void> {
+  for (let looks = 0; looks < QUIET_LOOKS; looks++) {
+    const before = cpuSeconds(pids)
+    await sleep(QUIET_MS)
+    if (cpuSeconds(pids) - before <= QUIET_CPU_SECONDS) return
+  }
+  throw new Error(`still busy ${(QUIET_LOOKS * QUIET_MS) / 1000} s after the load`)
+}
+
+/** Runs the load and takes the processor time the target's processes spent on it, until they have nothing left to do. */
 async function withCpu(contender: Contender, load: () => Promise<LoadResult>): Promise<{ result: LoadResult; cpu: number }> {
   const pids = contender.running.pid === undefined ? [] : processTree(contender.running.pid)
   const before = cpuSeconds(pids)
   const result = await load()
+  if (pids.length > 0) await untilQuiet(pids)
   const cpu = pids.length === 0 ? Number.NaN : cpuSeconds(pids) - before
   insistComplete(result)
   return { result, cpu }
@@ -125,6 +154,25 @@ async function firstToken(contender: Contender, context: BenchContext, effort: E
 }
 
 /**
+ * What the callers get of a core of their own: the thread that answers has the gateways' core to itself, all others (delivery, the collector of
+ * garbage) share the other with the load and the upstream.
+ */
+async function frontDoor(contender: Contender, context: BenchContext, effort: Effort): Promise<Sample> {
+  const { pid } = contender.running
+  const { core } = context
+  if (pid === undefined || core === undefined) return {}
+  placeThreads(pid, { first: core, others: 1 - core })
+  try {
+    const result = await runClosedLoop(shotOf(contender, context, NEEDS['front-door']!), effort.jsonConnections, effort.loadMs)
+    insistComplete(result)
+    await untilQuiet(processTree(pid))
+    return { perSecond: result.completed / result.seconds, p99: percentile(result.latencies, 0.99) }
+  } finally {
+    placeThreads(pid, { first: core, others: core })
+  }
+}
+
+/**
  * Memory per open stream, on a process of its own. A few streams come before, so that lazily loaded code does not count; only a few, as the
  * garbage of a load run would leave the room the held streams then fill unseen.
  */
@@ -163,6 +211,7 @@ export const RUN: { readonly [S in Scenario]: (contender: Contender, context: Be
   '32k': (contender, context, effort) => large('32k', contender, context, effort),
   '400k': (contender, context, effort) => large('400k', contender, context, effort),
   '1m': (contender, context, effort) => large('1m', contender, context, effort),
+  'front-door': frontDoor,
   memory: (contender, context, effort) => memory(contender, context, effort.openStreams),
   'memory-5000': (contender, context, effort) => memory(contender, context, effort.manyStreams),
   ready,
