@@ -74,12 +74,20 @@ const cpu = async (): Promise<number> => {
 }
 
 await host.destinations.insert(sampleDestination('d1', { type: 'otel-collector', paused: true, config: { endpoint: url } }), 5)
-const text = 'Answer as briefly as the question allows. '.repeat(48)
+/** 2 KB that compress as prose does, to a bit less than half; a sentence repeated would flatter whoever compresses. */
+function prose(seed: number): string {
+  let state = seed * 2_654_435_761
+  const next = (): number => (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0)
+  let out = ''
+  while (out.length < 2_000) out += `${SYLLABLES[next() % 24]!}${SYLLABLES[(next() >>> 9) % 24]!}${next() % 7 === 0 ? '. ' : ' '}`
+  return out.slice(0, 2_000)
+}
+const SYLLABLES = 'an be co del en for ga he in jo ku la mi not or per qui re sta to un ver wo ya'.split(' ')
 // Recent ones: what is older than a week is not sent any more.
 const now = Date.now()
 const record = (i: number) => ({
   generation: sampleGeneration(`gen-${i}`, { startedAt: now, endedAt: now + 900 }),
-  content: { ...sampleContent, instructions: text },
+  content: { ...sampleContent, instructions: prose(i) },
 })
 let started = performance.now()
 let before = await cpu()

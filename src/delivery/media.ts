@@ -130,24 +130,6 @@ function replaceRuns(text: string): string {
   return copied === 0 ? text : out + text.slice(copied)
 }
 
-/** What every place a media payload can be found in has in common, as JSON writes it. */
-const MEDIA_MARKS = [...BINARY_FIELDS.keys(), 'data'].map((field) => `"${field}":`).concat('image_generation_call')
-
-/**
- * Whether `replaceMedia` could change the value this JSON text was written from (its depth aside): at the price of a look at every
- * sixty-fourth character, so that most contents need not be parsed and walked. Says yes too often rather than too seldom.
- */
-export function mayHoldMedia(json: string): boolean {
-  return /data:/i.test(json) || MEDIA_MARKS.some((mark) => json.includes(mark)) || hasLongRun(json)
-}
-
-function hasLongRun(text: string): boolean {
-  for (let at = SHORT_RUN - 1; at < text.length; at += SHORT_RUN) {
-    if (isBase64Char(text.charCodeAt(at)) && runEnd(text, at) - runStart(text, at, 0) >= SHORT_RUN) return true
-  }
-  return false
-}
-
 type Node = { readonly [key: string]: unknown }
 
 const binaryType = (key: string, parent: Node): string | undefined => {

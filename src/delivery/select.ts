@@ -1,7 +1,7 @@
 import type { FinishedGeneration } from '../core/generation.ts'
 import type { DestinationRecord, NewDelivery, OutboxEntry } from '../core/outbox.ts'
 import { compileFilter } from './filter-rules.ts'
-import { mayHoldMedia, replaceMedia } from './media.ts'
+import { replaceMedia } from './media.ts'
 import { isSampled } from './sampling.ts'
 
 /** A destination made ready to choose: build it once per revision, ask it for every generation. */
@@ -62,8 +62,11 @@ export function toOutboxEntry(finished: FinishedGeneration, texts: GenerationTex
   }
 }
 
-const withoutMedia = (finished: FinishedGeneration, { content }: GenerationTexts): string =>
-  mayHoldMedia(content) ? JSON.stringify(replaceMedia(finished.content)) : content
+/** Mostly there are none, and the text goes on as it came: looking through the value costs half of what searching the text would. */
+function withoutMedia({ content }: FinishedGeneration, texts: GenerationTexts): string {
+  const clean = replaceMedia(content)
+  return clean === content ? texts.content : JSON.stringify(clean)
+}
 
 /** Size of an event as canonical JSON. */
 export function eventBytes(record: string, content: string | undefined): number {
