@@ -22,6 +22,9 @@ export interface Columns {
   readonly tier: Uint8Array
   /** Hash of the endpoint's id, for rendezvous hashing. */
   readonly hash: Uint32Array
+  /** Beside the endpoints, because reading a field of a thousand objects is reading a thousand places in memory. */
+  readonly ids: readonly string[]
+  readonly variants: readonly Endpoint['variant'][]
   /** Lower-case names a preference may use for the endpoint. */
   readonly tags: readonly string[]
   readonly providers: readonly string[]
@@ -88,6 +91,8 @@ function buildColumns(model: Model): Columns {
     policies: new Uint8Array(size),
     tier: new Uint8Array(size),
     hash: new Uint32Array(size),
+    ids: endpoints.map((endpoint) => endpoint.id),
+    variants: endpoints.map((endpoint) => endpoint.variant),
     tags: endpoints.map((endpoint) => normalTag(endpoint)),
     providers: endpoints.map((endpoint) => endpoint.provider.toLowerCase()),
     names: endpoints.map((endpoint) => endpoint.providerName.toLowerCase()),

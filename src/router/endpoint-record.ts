@@ -75,6 +75,10 @@ export class EndpointRecord implements EndpointHealth {
   readonly latency30m = new QuantileRing({ lowest: 1, slots: 10, slotMs: 3 * MINUTE, highIsGood: false })
   readonly throughput5m = new QuantileRing({ lowest: 0.1, slots: 10, slotMs: 30_000, highIsGood: true })
   readonly throughput30m = new QuantileRing({ lowest: 0.1, slots: 10, slotMs: 3 * MINUTE, highIsGood: true })
+  /** Figures as last read, and until when they hold: a plan asks a thousand endpoints, and the sketches lie far apart in memory. */
+  #latency: Quantiles | undefined
+  #throughput: Quantiles | undefined
+  #figuresUntil = 0
   cooldownUntil = 0
   rateLimits = 0
   /** The moment the getters below speak of. */
@@ -112,12 +116,20 @@ export class EndpointRecord implements EndpointHealth {
     return this.breaker.lastOutageAt
   }
   get latency(): Quantiles | undefined {
-    this.latency5m.advance(this.now)
-    return this.latency5m.quantiles()
+    if (this.now >= this.#figuresUntil) this.#readFigures()
+    return this.#latency
   }
   get throughput(): Quantiles | undefined {
-    this.throughput5m.advance(this.now)
-    return this.throughput5m.quantiles()
+    if (this.now >= this.#figuresUntil) this.#readFigures()
+    return this.#throughput
+  }
+  #readFigures(): void {
+    const { now, latency5m, throughput5m } = this
+    latency5m.advance(now)
+    throughput5m.advance(now)
+    this.#latency = latency5m.quantiles()
+    this.#throughput = throughput5m.quantiles()
+    this.#figuresUntil = Math.min(latency5m.currentEndsAt, throughput5m.currentEndsAt)
   }
   get quality(): number | undefined {
     this.last30m.advance(this.now)
@@ -137,6 +149,7 @@ export class EndpointRecord implements EndpointHealth {
     if (now >= this.cooldownUntil) this.rateLimits = 0
     if (sample.badToolCall !== undefined) this.toolCalls30m.add(!sample.badToolCall, now)
     const { firstTokenMs, durationMs, tokens } = sample
+    this.#figuresUntil = 0
     if (firstTokenMs !== undefined) {
       this.latency5m.add(firstTokenMs, now)
       this.latency30m.add(firstTokenMs, now)

@@ -81,22 +81,22 @@ export function orderPosition(demand: Demand, group: Group, i: number): number {
 export function rejectEndpoint(demand: Demand, group: Group, i: number, slack: Slack): Rejection {
   const unnamed = rejectName(demand, group, i)
   if (unnamed !== REJECTION.none) return unnamed
-  const endpoint = group.columns.endpoints[i]!
-  if (demand.admits?.(endpoint) !== undefined) return REJECTION.guardrail
-  const missing = demand.policies & ~group.columns.policies[i]!
+  const { columns } = group
+  if (demand.admits !== undefined && demand.admits(columns.endpoints[i]!) !== undefined) return REJECTION.guardrail
+  const missing = demand.policies & ~columns.policies[i]!
   if (missing !== 0) return missing & POLICY.noCollection ? REJECTION.dataCollection : missing & POLICY.zdr ? REJECTION.zdr : REJECTION.distillable
-  if (demand.quantizations !== undefined && !demand.quantizations.has(endpoint.quantization)) return REJECTION.quantization
+  if (demand.quantizations !== undefined && !demand.quantizations.has(columns.endpoints[i]!.quantization)) return REJECTION.quantization
   if (demand.maxPrice !== undefined) {
-    const tooDear = rejectPrice(demand, endpoint)
+    const tooDear = rejectPrice(demand, columns.endpoints[i]!)
     if (tooDear !== REJECTION.none) return tooDear
   }
-  return rejectFit(demand, group.columns, i, slack)
+  return rejectFit(demand, columns, i, slack)
 }
 
 /** Variant, tier, `only`, `ignore`, and `order` without fallbacks. */
 function rejectName(demand: Demand, group: Group, i: number): Rejection {
   const { columns, resolved } = group
-  if (!resolved.anyVariant && columns.endpoints[i]!.variant !== resolved.variant) return REJECTION.variant
+  if (!resolved.anyVariant && columns.variants[i] !== resolved.variant) return REJECTION.variant
   const tier = columns.tier[i]!
   const admitted = tier === TIER.default || (group.tiers & (1 << tier)) !== 0
   if (!admitted && !namedByTag(demand, columns.tags[i]!)) return REJECTION.tierNotAsked

@@ -26,11 +26,13 @@ export const OUTAGE = STATES.indexOf('outage')
 export const BENCHED = STATES.indexOf('benched')
 export const stateCode = (state: EndpointState): number => (state === 'healthy' ? 0 : STATES.indexOf(state))
 
+const squared = (price: number): number => (price < LEAST_PRICE ? LEAST_PRICE * LEAST_PRICE : price * price)
+
 /** The weight of an endpoint in the balance: the inverse square of its price. */
-export function balanceWeight(price: number): number {
-  const least = price < LEAST_PRICE ? LEAST_PRICE : price
-  return 1 / (least * least)
-}
+export const balanceWeight = (price: number): number => 1 / squared(price)
+
+/** Weighted rendezvous: the least of these wins with a chance in proportion to its weight. `draw`: uniform in (0, 1), by session and endpoint. */
+const rendezvousKey = (draw: number, price: number): number => -Math.log(draw) * squared(price)
 
 /** The places of one model while it is ranked, as columns of numbers. */
 class Places {
@@ -97,11 +99,14 @@ class Places {
     if (drawn >= 0) this.#keys[drawn] = -1
   }
 
-  /** The first places in order: insertion into a short list, linear in the endpoints. */
-  first(group: Group): Ranked[] {
+  /** The first places in order: insertion into a short list, linear in the endpoints. `drawn`: the keys are draws of a rendezvous. */
+  first(group: Group, drawn: boolean): Ranked[] {
     const chosen = this.#chosen
     let kept = 0
     for (let n = 0; n < this.#size; n++) {
+      if (drawn && (kept < PLACES_PER_MODEL || this.#mayPrecede(n, chosen[kept - 1]!)))
+        this.#keys[n] = rendezvousKey(this.#keys[n]!, this.#prices[n]!)
+      else if (drawn) continue
       if (kept === PLACES_PER_MODEL && !this.#before(n, chosen[kept - 1]!)) continue
       let at = kept < PLACES_PER_MODEL ? kept++ : kept - 1
       while (at > 0 && this.#before(n, chosen[at - 1]!)) {
@@ -113,6 +118,12 @@ class Places {
     const result: Ranked[] = []
     for (let at = 0; at < kept; at++) result.push(this.#ranked(group, chosen[at]!))
     return result
+  }
+
+  /** Whether a draw can come before a place whose key is known, without taking its logarithm: -ln(x) is never less than 1 - x. */
+  #mayPrecede(drawn: number, place: number): boolean {
+    if (this.#ranks[drawn] !== this.#ranks[place]) return this.#ranks[drawn]! < this.#ranks[place]!
+    return (1 - this.#keys[drawn]!) * squared(this.#prices[drawn]!) <= this.#keys[place]!
   }
 
   #before(a: number, b: number): boolean {

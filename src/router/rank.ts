@@ -5,7 +5,7 @@ import type { Group } from './filter.ts'
 import { RETURN_QUIET_MS, UNKNOWN_HEALTH } from './health.ts'
 import type { EndpointHealth, HealthView } from './health.ts'
 import { unitHash } from './hash.ts'
-import { balanceWeight, BENCHED, FLAG, OUTAGE, places, stateCode } from './places.ts'
+import { BENCHED, FLAG, OUTAGE, places, stateCode } from './places.ts'
 import type { Ranked } from './places.ts'
 import type { Demand } from './prefer.ts'
 import type { Quantiles } from './sketch.ts'
@@ -45,7 +45,7 @@ export function rankGroup(context: RankContext, group: Group, usable: Int32Array
   places.reset(count * 2)
   for (let n = 0; n < count; n++) placeEndpoint(rules, usable[n]!)
   if (rules.balanced) places.draw(context.random)
-  return places.first(group)
+  return places.first(group, rules.hashing)
 }
 
 /** What holds for all endpoints of one model. */
@@ -65,7 +65,9 @@ interface Rules {
   readonly positions: number
   /** Speed thresholds are given. */
   readonly paced: boolean
-  /** Nothing is wrong anywhere and no measurement is asked for: health need not be looked at. */
+  /** Nothing is wrong anywhere: every endpoint is healthy. */
+  readonly quiet: boolean
+  /** Nor is any measurement asked for: health need not be looked at. */
   readonly blind: boolean
   readonly unknownPrice: number
 }
@@ -77,6 +79,7 @@ function rulesFor(context: RankContext, group: Group, unknownPrice: number): Rul
   const manual = demand.order !== undefined
   const session = manual ? undefined : context.session
   const hashing = session?.explicit === true && sort === undefined
+  const quiet = health.quiet === true
   const paced = demand.maxLatencyMs !== undefined || demand.minThroughput !== undefined
   return {
     context,
@@ -90,7 +93,8 @@ function rulesFor(context: RankContext, group: Group, unknownPrice: number): Rul
     seed: session?.seed ?? 0,
     positions: demand.orderLength + 1,
     paced,
-    blind: health.quiet === true && !paced && (sort === undefined || sort === 'price'),
+    quiet,
+    blind: quiet && !paced && (sort === undefined || sort === 'price'),
     unknownPrice,
   }
 }
@@ -98,25 +102,25 @@ function rulesFor(context: RankContext, group: Group, unknownPrice: number): Rul
 function placeEndpoint(rules: Rules, i: number): void {
   const { context, group, sort } = rules
   const { columns } = group
-  const endpoint = columns.endpoints[i]!
-  const known = rules.blind ? undefined : rules.health.get(endpoint.id)
-  const state = known === undefined ? 0 : stateCode(known.state)
+  const known = rules.blind ? undefined : rules.health.get(columns.ids[i]!)
+  const state = known === undefined || rules.quiet ? 0 : stateCode(known.state)
   const price = columns.price[i]!
   const cost = Number.isNaN(price) ? rules.unknownPrice : price
-  const pinned = rules.pinnedId === endpoint.id
+  const pinned = rules.pinnedId !== undefined && rules.pinnedId === columns.ids[i]
   const slow = rules.paced && known !== undefined && tooSlow(context.demand, known)
   const flags = (pinned ? FLAG.pinned : 0) | (slow ? FLAG.slow : 0)
   if (sort !== undefined) places.weigh(sortKey(sort, known, cost), cost)
-  else if (rules.hashing) places.weigh(-Math.log(unitHash(rules.seed, columns.hash[i]!)) / balanceWeight(cost), cost)
+  else if (rules.hashing) places.weigh(unitHash(rules.seed, columns.hash[i]!), cost)
   else places.weigh(cost, cost)
 
   const rank = rankWithin(rules, i, known, state, flags)
   const span = rules.positions * 16
   const benched = state === BENCHED ? 3 : 0
-  const use = context.ownKeys === undefined ? undefined : context.ownKeys(endpoint)
+  const use = context.ownKeys === undefined ? undefined : context.ownKeys(columns.endpoints[i]!)
   // An endpoint the caller has a key for takes two places: with that key, and with the gateway's credentials, if there are any.
   if (use !== undefined) places.add((benched + (use === 'last' ? 2 : 0)) * span + rank, i, flags | FLAG.ownKey, state)
-  if (use === undefined || (use !== 'only' && endpoint.connection.credentials.length > 0)) places.add((benched + 1) * span + rank, i, flags, state)
+  if (use === undefined || (use !== 'only' && columns.endpoints[i]!.connection.credentials.length > 0))
+    places.add((benched + 1) * span + rank, i, flags, state)
 }
 
 /** The digits of the rank below bench and own key, the most significant first: order, tier, pin, speed, outage. */

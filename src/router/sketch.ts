@@ -26,6 +26,8 @@ export class QuantileRing {
   readonly #sum: Uint32Array
   #total = 0
   #current = -1
+  /** Asked for each endpoint of a plan: comparing costs less than dividing. */
+  #currentEndsAt = 0
   readonly #highIsGood: boolean
   #quantiles: Quantiles | undefined
   #stale = true
@@ -53,11 +55,13 @@ export class QuantileRing {
 
   /** Forgets slots that left the window. */
   advance(now: number): void {
+    if (now < this.#currentEndsAt) return
     const slot = Math.floor(now / this.#slotMs)
     if (slot <= this.#current) return
     const expired = this.#current < 0 ? 0 : Math.min(slot - this.#current, this.#slots)
     for (let n = 1; n <= expired; n++) this.#clear((this.#current + n) % this.#slots)
     this.#current = slot
+    this.#currentEndsAt = (slot + 1) * this.#slotMs
   }
 
   #clear(slot: number): void {
@@ -70,6 +74,11 @@ export class QuantileRing {
       this.#total -= count
     }
     this.#stale = true
+  }
+
+  /** Until then nothing leaves the window. */
+  get currentEndsAt(): number {
+    return this.#currentEndsAt
   }
 
   get total(): number {
@@ -103,6 +112,7 @@ export class OutcomeRing {
   readonly #good: Uint32Array
   readonly #bad: Uint32Array
   #current = -1
+  #currentEndsAt = 0
   good = 0
   bad = 0
 
@@ -125,6 +135,7 @@ export class OutcomeRing {
   }
 
   advance(now: number): void {
+    if (now < this.#currentEndsAt) return
     const slot = Math.floor(now / this.#slotMs)
     if (slot <= this.#current) return
     const slots = this.#good.length
@@ -137,6 +148,7 @@ export class OutcomeRing {
       this.#bad[at] = 0
     }
     this.#current = slot
+    this.#currentEndsAt = (slot + 1) * this.#slotMs
   }
 
   clear(): void {

@@ -1,0 +1,35 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { testCatalog, testEndpoint } from '../testing/endpoints.ts'
+import { columnsOf } from './columns.ts'
+import type { Group } from './filter.ts'
+import { places, PLACES_PER_MODEL } from './places.ts'
+
+const endpoints = Array.from({ length: 60 }, (_, i) => testEndpoint({ provider: `p${i}` }))
+const model = testCatalog(endpoints).find('acme/small')!
+const group = { model, columns: columnsOf(model) } as Group
+
+const candidate = fc.record({
+  rank: fc.integer({ min: 0, max: 2 }),
+  draw: fc.double({ min: 1e-9, max: 1 - 1e-9, noNaN: true }),
+  price: fc.constantFrom(0, 0.02, 1, 3, 40),
+})
+
+describe('the places of a rendezvous', () => {
+  it('are those of all keys computed and sorted, although most logarithms are never taken', () => {
+    fc.assert(
+      fc.property(fc.array(candidate, { maxLength: 60 }), (candidates) => {
+        places.reset(candidates.length)
+        candidates.forEach(({ rank, draw, price }, i) => {
+          places.weigh(draw, price)
+          places.add(rank, i, 0, 0)
+        })
+        const key = (i: number): number => -Math.log(candidates[i]!.draw) * Math.max(candidates[i]!.price, 0.01) ** 2
+        const sorted = candidates
+          .map((_, i) => i)
+          .sort((a, b) => candidates[a]!.rank - candidates[b]!.rank || key(a) - key(b) || candidates[a]!.price - candidates[b]!.price || a - b)
+        expect(places.first(group, true).map(({ index }) => index)).toEqual(sorted.slice(0, PLACES_PER_MODEL))
+      }),
+    )
+  })
+})
