@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { OpenRouter } from '@openrouter/sdk'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chatText, startFakeUpstream, status, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
+import { chatEvents, chatText, startFakeUpstream, status, stream, type FakeUpstream, type Reply } from '../../src/testing/fake-upstream.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
 
@@ -386,6 +386,42 @@ describe('own provider keys', () => {
       [true, 'healthy'],
       [false, 'healthy'],
     ])
+    await clear()
+  })
+
+  it('leave the limit in force for what the gateway pays after them', async () => {
+    await make()
+    const plain = (await call('POST', '/keys', '/keys', 201, { name: 'nothing', limit: 0 })) as { key: string }
+    const before = upstream.requests.length
+    upstream.script(status(429, { error: { message: 'your own limit' } }))
+    expect((await ask(plain.key)).status).toBe(402)
+    expect(upstream.requests.slice(before).map(({ headers }) => headers.authorization)).toEqual([`Bearer ${secret}`])
+    await clear()
+  })
+
+  it('and the gateway’s credentials are paid for apart within one answer', async () => {
+    await make()
+    const limited = (await call('POST', '/keys', '/keys', 201, { name: 'both', limit: 1 })) as { key: string; data: { hash: string } }
+    const busy = status(429, { error: { message: 'your own limit' } })
+    const turn = stream([
+      chatEvents.role(),
+      chatEvents.call(0, 'call_0', 'datetime', '{}'),
+      chatEvents.finish('tool_calls'),
+      chatEvents.usage(),
+      chatEvents.done(),
+    ])
+    const spending = async (...script: readonly Reply[]): Promise<readonly [unknown, unknown]> => {
+      upstream.script(...script)
+      const body = { model: 'acme/small', input: 'hi', tools: [{ type: 'gateway:datetime' }] }
+      expect((await gateway.respond(body, { key: limited.key })).status).toBe(200)
+      const { usage, byok_usage } = dataOf(await call('GET', `/keys/${limited.data.hash}`, '/keys/{hash}', 200))
+      return [usage, byok_usage]
+    }
+    const [paid, own] = (await spending(busy, turn, stream(chatText('own key again')))) as [number, number]
+    expect(paid).toBeGreaterThan(0)
+    expect(own).toBeCloseTo(paid, 9)
+    const [paidBoth, ownBoth] = (await spending(turn, busy, stream(chatText('the gateway ends it')))) as [number, number]
+    expect([paidBoth, ownBoth]).toEqual([expect.closeTo(2 * paid, 9), expect.closeTo(2 * own, 9)])
     await clear()
   })
 

@@ -64,6 +64,24 @@ describe('stream_failure: continue', () => {
     expect(tries()).toEqual([1, 1, 0])
   })
 
+  it('costs the same where a server tool was offered and never called', async () => {
+    const costly = { pricing: { input: 1_000, output: 1_000 } }
+    const config = chatConfig([primary.url, backup.url]) as { models: readonly { readonly endpoints: readonly object[] }[] }
+    const models = config.models.map((model) => ({
+      ...model,
+      endpoints: model.endpoints.map((endpoint, n) => (n === 1 ? { ...endpoint, ...costly } : endpoint)),
+    }))
+    more = await startGateway({ ...config, models, routing: { sticky: false, cooldown: false } })
+    const costOf = async (body: object): Promise<number> => {
+      const { response } = await ask('continue', { provider: { order: ['acme', 'backup1'] }, ...body }, more)
+      return response.usage['cost'] ?? NaN
+    }
+    const plain = await costOf({})
+    // The tool's description makes the prompt longer, which the first endpoint is paid for at its own, low price.
+    expect(await costOf({ tools: [{ type: 'gateway:datetime' }] })).toBeCloseTo(plain, 3)
+    expect(plain).toBeGreaterThan(0.01)
+  })
+
   it('takes a repeated beginning away', async () => {
     backup.script(stream(chatText('Once upon a', ' time there', ' was a king')))
     primary.script(stream([chatEvents.text('Once upon a time ')], { then: 'hang' }))

@@ -51,6 +51,8 @@ export interface CallTrace {
   served?: AttemptRecord
   /** Money of the whole call; known with the last event. */
   cost?: Cost
+  /** Money of the upstream answer that has just ended, when several endpoints had a part in it; else it is that of `served`. */
+  answerCost?: Cost | undefined
   /** The call that a tool makes this model call for: limits and budgets are that one's. */
   readonly parent?: CallTrace
   /** Executions of server tools, in the order they started. */

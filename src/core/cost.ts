@@ -4,6 +4,7 @@ export const NO_COST: Cost = { total: 0, input: 0, output: 0, cacheDiscount: 0, 
 
 /** Sums the money of several upstream calls of one answer. One part of unknown price makes the sum a lower bound, hence `unknown`. */
 export function addCost(a: Cost, b: Cost): Cost {
+  const byok = (a.byok ?? 0) + (b.byok ?? 0)
   const extras: Record<string, number> = { ...a.extras }
   for (const [item, value] of Object.entries(b.extras ?? {})) extras[item] = (extras[item] ?? 0) + value
   return {
@@ -12,13 +13,26 @@ export function addCost(a: Cost, b: Cost): Cost {
     output: a.output + b.output,
     cacheDiscount: a.cacheDiscount + b.cacheDiscount,
     ...(Object.keys(extras).length === 0 ? {} : { extras }),
+    ...(byok === 0 ? {} : { byok }),
     source:
       a.source === 'unknown' || b.source === 'unknown' ? 'unknown' : a.source === 'upstream' || b.source === 'upstream' ? 'upstream' : 'catalog',
   }
 }
 
-/** The same money plus what a tool or plugin cost on top, under its name. */
-export function withExtra(cost: Cost, item: string, usd: number): Cost {
+/** The same money plus what a tool or plugin cost on top, under its name; `byok` of it was charged to the caller's own provider accounts. */
+export function withExtra(cost: Cost, item: string, usd: number, byok = 0): Cost {
   if (usd === 0) return cost
-  return { ...cost, total: cost.total + usd, extras: { ...cost.extras, [item]: (cost.extras?.[item] ?? 0) + usd } }
+  const own = (cost.byok ?? 0) + byok
+  return {
+    ...cost,
+    total: cost.total + usd,
+    extras: { ...cost.extras, [item]: (cost.extras?.[item] ?? 0) + usd },
+    ...(own === 0 ? {} : { byok: own }),
+  }
 }
+
+/** All of it was charged to the caller's own provider account. */
+export const byOwnKey = (cost: Cost): Cost => (cost.total === 0 ? cost : { ...cost, byok: cost.total })
+
+/** What the operator of the gateway pays. */
+export const gatewayShare = ({ total, byok = 0 }: Cost): number => total - byok

@@ -25,6 +25,8 @@ export interface ToolResult {
   readonly usage?: { readonly [counter: string]: number }
   /** What it cost, USD: a search engine's price, the model calls it made. */
   readonly cost?: number
+  /** The part of `cost` the caller's own provider accounts are charged. */
+  readonly byokCost?: number
   /** Tokens of the model calls it made: they count against the loop's limits, not in the answer's usage. */
   readonly tokens?: number
   readonly sources?: readonly CitableSource[]

@@ -22,6 +22,8 @@ export interface Cost {
   readonly cacheDiscount: number
   /** Server tools, plugins and per-request items, part of `total`. */
   readonly extras?: { readonly [item: string]: number }
+  /** The part of `total` the caller's own provider accounts are charged, not the gateway's. Absent: none. */
+  readonly byok?: number
   /** Where the figure comes from: the upstream's own report, the catalog's prices, or nothing known. */
   readonly source: 'upstream' | 'catalog' | 'unknown'
 }

@@ -10,6 +10,7 @@ import { HttpFailure, type Exchange, type HttpClient } from '../lib/http-client.
 import { createAwsEventStreamParser, EventStreamError } from '../lib/aws-event-stream.ts'
 import { createSseParser, SseLimitError } from '../lib/sse.ts'
 import type { AttemptLimits } from '../router/limits.ts'
+import { abortReason } from './abort-reason.ts'
 import { AttemptTimer, type ExpiredLimit } from './attempt-timer.ts'
 import { exchangeInProcess } from './in-process-exchange.ts'
 import type { MediaLoader } from './media.ts'
@@ -291,12 +292,6 @@ function describe(error: unknown, { call, endpoint }: AttemptInput, expired: Exp
   if (error instanceof SseLimitError || error instanceof EventStreamError)
     return new GatewayError('provider_unavailable', `${endpoint.providerName}: ${error.message}`, { ...from, cause: error })
   return asGatewayError(error)
-}
-
-/** Who ended the call: the gateway itself says why, a caller just leaves. */
-function abortReason(signal: AbortSignal, cause: unknown): GatewayError {
-  const reason: unknown = signal.reason
-  return isGatewayError(reason) ? reason : new GatewayError('server', 'The caller went away', { cause })
 }
 
 /** Reads the last bytes of a finished answer so that its connection can be used again. */

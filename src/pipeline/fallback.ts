@@ -36,6 +36,8 @@ interface Outcome {
  */
 export function createFallback(options: FallbackOptions): Handler {
   return async function* fallback(call) {
+    // Of an answer before this one, in a call of several.
+    call.trace.answerCost = undefined
     const route = await planCall(options, call)
     let index = 0
     for (;;) {
@@ -67,7 +69,7 @@ export function createFallback(options: FallbackOptions): Handler {
  * What a failure means for the attempts after it. Throws what the caller is told when it has seen a part of the answer and nobody may go
  * on with it: always the failure that broke the answer, never one of those who were to continue it.
  */
-function afterCommit(call: Call, route: Route, { endpoint }: PlannedAttempt, error: GatewayError, outcome: Outcome): GatewayError {
+function afterCommit(call: Call, route: Route, attempt: PlannedAttempt, error: GatewayError, outcome: Outcome): GatewayError {
   const { continuation } = route
   if (continuation === undefined) {
     if (outcome.committed) throw error
@@ -76,7 +78,7 @@ function afterCommit(call: Call, route: Route, { endpoint }: PlannedAttempt, err
   }
   const continued = continuation.original !== undefined
   if (!outcome.committed && !continued) return error
-  if (outcome.committed) continuation.broke(error, route.request, endpoint)
+  if (outcome.committed) continuation.broke(error, route.request, attempt)
   if (!continuation.canContinue(route.request)) throw continuation.original ?? error
   // The request itself was good enough for the first endpoint: what this one refuses is the beginning of the answer.
   return continued && error.failover === 'never' && error.details.source === 'provider' ? error.with({ failover: 'next' }) : error
@@ -132,7 +134,7 @@ async function prepare(
   outcome: Outcome,
 ): Promise<AttemptInput> {
   const { endpoint } = attempt
-  const bound = await options.beforeAttempt?.(call, attempt, route.continuation?.spentUsd)
+  const bound = await options.beforeAttempt?.(call, attempt, route.continuation?.spent)
   const request = requestOf(route, bound?.maxOutputTokens)
   const tooLong = route.tooLong.has(endpoint.id)
   const { adaptation } = route

@@ -71,19 +71,21 @@ function overBudget(subject: SubjectLimits | undefined, intervals: readonly Inte
   }
   const left = availableUsd > 0 ? `the ${usd(availableUsd)} USD that are left do not cover this request` : 'nothing is left'
   const named = interval === 'lifetime' ? '' : `${interval} `
+  // What does not pay for this endpoint may pay for a cheaper one.
+  const details = { metadata, ...(availableUsd > 0 ? { failover: 'next' as const } : {}) }
   switch (subject?.kind) {
     case 'workspace':
-      return new GatewayError('permission_denied', `The workspace's ${interval} budget of ${usd(limitUsd)} USD is reached: ${left}`, { metadata })
+      return new GatewayError('permission_denied', `The workspace's ${interval} budget of ${usd(limitUsd)} USD is reached: ${left}`, details)
     case 'guardrail':
       return new GatewayError(
         'permission_denied',
         `The ${named}limit of ${usd(limitUsd)} USD that a guardrail sets for the key is reached: ${left}`,
-        { metadata },
+        details,
       )
     case 'installation':
-      return new GatewayError('payment_required', `The credits of this gateway (${usd(limitUsd)} USD) are used up: ${left}`, { metadata })
+      return new GatewayError('payment_required', `The credits of this gateway (${usd(limitUsd)} USD) are used up: ${left}`, details)
     default:
-      return new GatewayError('payment_required', `The key's ${named}limit of ${usd(limitUsd)} USD is reached: ${left}`, { metadata })
+      return new GatewayError('payment_required', `The key's ${named}limit of ${usd(limitUsd)} USD is reached: ${left}`, details)
   }
 }
 

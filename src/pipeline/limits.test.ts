@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import type { Call, CallTrace, Handler } from '../core/call.ts'
+import { NO_COST } from '../core/cost.ts'
 import type { CallLimits } from '../core/call-limits.ts'
 import type { Counter, Reservation, Settlement, Verdict } from '../core/counter.ts'
 import type { Endpoint } from '../core/endpoint.ts'
 import type { Generation } from '../core/generation.ts'
 import { createUsage } from '../core/usage.ts'
 import { manualClock } from '../lib/clock.ts'
+import { refusal } from './limit-refusal.ts'
 import { createLimits } from './limits.ts'
 import { verifies } from '../../e2e/requirements.ts'
 
@@ -25,6 +27,7 @@ const budget: CallLimits = [{ kind: 'key', subject: 'key:a', revision: 1, budget
 function scene(
   limits: CallLimits | undefined,
   verdict: (reservation: Reservation) => Verdict = ({ amountUsd = 0 }) => ({ ok: true, grantedUsd: amountUsd }),
+  mayUseOwnKeys = false,
 ) {
   const reserved: Reservation[] = []
   const settled: Settlement[] = []
@@ -44,7 +47,7 @@ function scene(
     counter,
     limitsOf: () => limits,
     catalog: () => catalog,
-    mayUseOwnKeys: () => false,
+    mayUseOwnKeys: () => mayUseOwnKeys,
     costOf: ({ inputTokens, outputTokens }, { input = 0, output = 0 }) => ({
       total: (inputTokens * input + outputTokens * output) / 1e6,
       input: 0,
@@ -114,7 +117,7 @@ describe('limits around a call', () => {
     const { built, reserved, call } = scene(budget)
     await drain(
       built.layer(async function* (inner) {
-        await built.beforeAttempt(inner, { endpoint: endpoint(1.5), isByok: false }, 0.25)
+        await built.beforeAttempt(inner, { endpoint: endpoint(1.5), isByok: false }, { ...NO_COST, total: 0.25 })
         yield []
       }),
       call(),
@@ -155,8 +158,9 @@ describe('limits around a call', () => {
     const { built, settled, call } = scene([budget[0]!, { ...budget[0]!, kind: 'workspace', subject: 'workspace:w+byok', includeByok: true }])
     const one = call()
     await drain(built.layer(nothing), one)
-    built.finished({ cost: { total: 0.25 }, usage: createUsage({}), isByok: true } as Generation, one)
-    expect(settled[0]!.payments.map(({ spentUsd }) => spentUsd)).toEqual([0, 0.25])
+    // Two steps of a tool loop: one the gateway paid for, one on the caller's own key.
+    built.finished({ cost: { total: 0.25, byok: 0.2 }, usage: createUsage({}), isByok: true } as Generation, one)
+    expect(settled[0]!.payments.map(({ spentUsd }) => Math.round(spentUsd * 100) / 100)).toEqual([0.05, 0.25])
   })
 
   it(verifies('H5', 'add what earlier steps of a tool loop have spent, and what tools ask models meanwhile'), async () => {
@@ -180,6 +184,48 @@ describe('limits around a call', () => {
     )
     // Admission 1.5; two steps of 0.4 done, one of 1 under way, and the tool's own of 1.
     expect(reserved.map(({ amountUsd }) => Math.round(amountUsd! * 100) / 100)).toEqual([1.5, 1.8, 2.8])
+  })
+
+  it(verifies('H5', 'still hold when an own key was tried first: it asks nothing of the budget and is granted nothing of it'), async () => {
+    const nothingLeft = ({ amountUsd, charges }: Reservation): Verdict =>
+      amountUsd !== undefined && charges.some(({ budgets }) => budgets.length > 0)
+        ? { ok: false, reason: 'budget', subject: 'key:a', intervals: ['daily'], availableUsd: 0 }
+        : { ok: true, grantedUsd: amountUsd ?? 0 }
+    const { built, reserved, call } = scene(budget, nothingLeft, true)
+    const answer = drain(
+      built.layer(async function* (inner) {
+        await built.beforeAttempt(inner, { endpoint: endpoint(1), isByok: true })
+        expect(reserved).toHaveLength(1)
+        await built.beforeAttempt(inner, { endpoint: endpoint(1), isByok: false })
+        yield []
+      }),
+      call(),
+    )
+    await expect(answer).rejects.toMatchObject({ errorType: 'payment_required' })
+  })
+
+  it(verifies('H5', 'hold for calls that tools make at the same time'), async () => {
+    const { built, call } = scene(budget, ({ amountUsd = 0, leastUsd = amountUsd }) =>
+      leastUsd <= 2
+        ? { ok: true, grantedUsd: Math.min(2, amountUsd) }
+        : { ok: false, reason: 'budget', subject: 'key:a', intervals: ['daily'], availableUsd: 2 },
+    )
+    let admitted = 0
+    await drain(
+      built.layer(async function* (inner) {
+        const asks = Array.from({ length: 8 }, () => built.beforeAttempt(call({}, inner.trace), { endpoint: endpoint(1.8), isByok: false }))
+        admitted = (await Promise.allSettled(asks)).filter(({ status }) => status === 'fulfilled').length
+        yield []
+      }),
+      call(),
+    )
+    expect(admitted).toBe(1)
+  })
+
+  it('let a cheaper endpoint serve what a dearer one may not, as long as anything is left', async () => {
+    const left = (availableUsd: number) =>
+      refusal({ ok: false, reason: 'budget', subject: 'key:a', intervals: ['daily'], availableUsd }, budget, 0).details.failover
+    expect([left(0.5), left(0)]).toEqual(['next', undefined])
   })
 
   it('say what was refused: 402 for a key, 403 for a workspace, 429 with headers, 503 when nothing is known', async () => {

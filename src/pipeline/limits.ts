@@ -2,6 +2,7 @@ import type { Call, CallTrace, Handler, Layer, Owner } from '../core/call.ts'
 import type { CallLimits, SubjectLimits } from '../core/call-limits.ts'
 import type { Charge, Counter, Rate, Verdict } from '../core/counter.ts'
 import type { Catalog, Endpoint } from '../core/endpoint.ts'
+import { gatewayShare, NO_COST } from '../core/cost.ts'
 import { GatewayError } from '../core/error.ts'
 import type { Cost, Generation } from '../core/generation.ts'
 import type { Pricing } from '../core/pricing.ts'
@@ -9,6 +10,7 @@ import { createUsage, type Usage } from '../core/usage.ts'
 import { estimateRequest, type RequestEstimate } from '../router/estimate.ts'
 import { modelNames, type PlannedAttempt, type RoutingDefaults } from '../router/plan.ts'
 import { resolveModel } from '../router/variants.ts'
+import { answerCost } from './answer-cost.ts'
 import { refusal } from './limit-refusal.ts'
 
 export interface LimitsOptions {
@@ -34,12 +36,12 @@ export interface Limits {
   readonly layer: Layer
   /**
    * To be asked before every attempt: throws when its price does not fit what is left, or answers how much output does.
-   * Undefined at once for a call without limits. `spentUsd`: by endpoints that broke in the middle of this very answer.
+   * Undefined at once for a call without limits. `spent`: by endpoints that broke in the middle of this very answer.
    */
   readonly beforeAttempt: (
     call: Call,
     attempt: Pick<PlannedAttempt, 'endpoint' | 'isByok'>,
-    spentUsd?: number,
+    spent?: Cost,
   ) => Promise<AttemptBound | undefined> | undefined
   /** Directly around fallback: a call of several upstream answers (tools) has spent those before when the next attempt is admitted. */
   readonly meter: Layer
@@ -69,6 +71,8 @@ interface Ticket {
   spentUsd: number
   /** What attempts under way may come to cost; several at a time when tools ask models. */
   readonly running: Map<CallTrace, number>
+  /** The admission under way: they go one after another, as each counts what those before it were granted. */
+  turn: Promise<unknown>
   settled: boolean
 }
 
@@ -83,7 +87,7 @@ export function createLimits(options: LimitsOptions): Limits {
     return tickets.get(trace)
   }
 
-  const settle = (call: Call, ticket: Ticket, cost: number, tokens: number, isByok: boolean): void => {
+  const settle = (call: Call, ticket: Ticket, cost: Cost, tokens: number): void => {
     if (ticket.settled) return
     ticket.settled = true
     void counter.settle({
@@ -91,7 +95,7 @@ export function createLimits(options: LimitsOptions): Limits {
       now: call.clock.now(),
       payments: ticket.limits.map(({ subject, tokensPerMinute, includeByok }) => ({
         subject,
-        spentUsd: isByok && !includeByok ? 0 : cost,
+        spentUsd: includeByok ? cost.total : gatewayShare(cost),
         rates: tokensPerMinute === undefined ? [] : [{ name: 'tokens', limit: tokensPerMinute, cost: tokens - ticket.tokens }],
       })),
     })
@@ -105,7 +109,7 @@ export function createLimits(options: LimitsOptions): Limits {
     const verdict = await counter.reserve({
       id: call.id,
       now: call.clock.now(),
-      charges: limits.map((subject) => chargeOf(subject, tokens, false)),
+      charges: limits.map((subject) => chargeOf(subject, tokens)),
       ...(price === undefined ? {} : { amountUsd: price.amount, leastUsd: price.least }),
     })
     if (!verdict.ok) throw refusal(verdict, limits, call.clock.now())
@@ -117,6 +121,7 @@ export function createLimits(options: LimitsOptions): Limits {
       grantedUsd: price === undefined ? -1 : verdict.grantedUsd,
       spentUsd: 0,
       running: new Map(),
+      turn: Promise.resolve(),
       settled: false,
     }
     tickets.set(call.trace, ticket)
@@ -124,7 +129,7 @@ export function createLimits(options: LimitsOptions): Limits {
       yield* next(call)
     } finally {
       // The record settles with what the call came to cost, a moment from now. If it could not, the call must not hold its place for ever.
-      setImmediate(() => settle(call, ticket, call.trace.cost?.total ?? 0, ticket.tokens, call.trace.served?.isByok === true))
+      setImmediate(() => settle(call, ticket, call.trace.cost ?? NO_COST, ticket.tokens))
     }
   }
 
@@ -133,10 +138,12 @@ export function createLimits(options: LimitsOptions): Limits {
       const limits = options.limitsOf(call.owner)
       return limits === undefined ? next(call) : limited(next, call, limits)
     },
-    beforeAttempt(call, attempt, spentUsd = 0) {
+    beforeAttempt(call, attempt, spent = NO_COST) {
       const ticket = ticketOf(call)
       if (ticket === undefined || !ticket.limits.some(({ budgets }) => budgets.length > 0)) return undefined
-      return admitAttempt(options, call, ticket, attempt, spentUsd)
+      const admitted = ticket.turn.then(() => admitAttempt(options, call, ticket, attempt, spent))
+      ticket.turn = admitted.catch(() => undefined)
+      return admitted
     },
     meter: (next) => (call) => {
       const ticket = ticketOf(call)
@@ -144,7 +151,7 @@ export function createLimits(options: LimitsOptions): Limits {
     },
     finished(generation, call) {
       const ticket = tickets.get(call.trace)
-      if (ticket !== undefined) settle(call, ticket, generation.cost.total, generation.usage.totalTokens, generation.isByok)
+      if (ticket !== undefined) settle(call, ticket, generation.cost, generation.usage.totalTokens)
     },
   }
 }
@@ -153,12 +160,12 @@ function outputTokens(options: LimitsOptions, call: Call): number {
   return call.request.max_output_tokens ?? options.policy().expectedOutputTokens
 }
 
-function chargeOf(limits: SubjectLimits, tokens: number, isByok: boolean): Charge {
-  const { subject, revision, requestsPerMinute, tokensPerMinute, maxOpen, budgets, includeByok } = limits
+function chargeOf(limits: SubjectLimits, tokens: number): Charge {
+  const { subject, revision, requestsPerMinute, tokensPerMinute, maxOpen, budgets } = limits
   const rates: Rate[] = []
   if (requestsPerMinute !== undefined) rates.push({ name: 'requests', limit: requestsPerMinute, cost: 1 })
   if (tokensPerMinute !== undefined) rates.push({ name: 'tokens', limit: tokensPerMinute, cost: tokens })
-  return { subject, revision, rates, budgets: isByok && !includeByok ? [] : budgets, ...(maxOpen === undefined ? {} : { maxOpen }) }
+  return { subject, revision, rates, budgets, ...(maxOpen === undefined ? {} : { maxOpen }) }
 }
 
 const isPriced = ({ pricing }: Endpoint): boolean => pricing.input !== undefined && pricing.output !== undefined
@@ -202,13 +209,15 @@ async function admitAttempt(
   call: Call,
   ticket: Ticket,
   attempt: Pick<PlannedAttempt, 'endpoint' | 'isByok'>,
-  spentUsd: number,
+  spent: Cost,
 ): Promise<AttemptBound | undefined> {
   const { endpoint, isByok } = attempt
   const { limits } = ticket
+  // What the caller's own account is charged is nobody's business here, unless a limit says so.
+  if (isByok && !countsOwnKeys(ticket)) return undefined
   // A step of a tool loop is longer than the request that came in.
   const estimate = call.request.input.length === ticket.inputLength ? ticket.estimate : estimateRequest(call.request)
-  if (!isPriced(endpoint) && !(isByok && limits.every(({ includeByok }) => !includeByok))) {
+  if (!isPriced(endpoint)) {
     if (options.policy().unknownPrice === 'deny') {
       throw new GatewayError(
         'not_found',
@@ -222,31 +231,38 @@ async function admitAttempt(
     call.trace.params['unknown_price'] = 'spending on this call cannot be limited: the price of its endpoint is unknown'
   }
   const amount = costAt(options, endpoint, estimate, outputTokens(options, call))
-  let others = ticket.spentUsd + spentUsd
+  let others = ticket.spentUsd + countedOf(ticket, spent)
   for (const [trace, running] of ticket.running) if (trace !== call.trace) others += running
-  if (others + amount > ticket.grantedUsd || isByok) {
+  let granted = ticket.grantedUsd
+  if (others + amount > granted || isByok) {
     const verdict: Verdict = await options.counter.reserve({
       id: call.id,
       now: call.clock.now(),
-      charges: limits.map((subject) => chargeOf(subject, ticket.tokens, isByok)),
+      charges: limits.map((subject) => chargeOf(isByok && !subject.includeByok ? { ...subject, budgets: [] } : subject, ticket.tokens)),
       amountUsd: others + amount,
       leastUsd: others + leastAt(options, call, endpoint, estimate),
     })
     if (!verdict.ok) throw refusal(verdict, limits, call.clock.now())
-    ticket.grantedUsd = verdict.grantedUsd
+    granted = verdict.grantedUsd
+    // Granted by those that count own keys alone: the others are asked before the next attempt the gateway pays for.
+    ticket.grantedUsd = isByok ? -1 : granted
   }
   ticket.running.set(call.trace, amount)
-  const left = ticket.grantedUsd - others
+  const left = granted - others
   return left < amount ? boundBy(options, call, endpoint, estimate, left) : undefined
 }
+
+const countsOwnKeys = ({ limits }: Ticket): boolean => limits.some(({ includeByok }) => includeByok)
+
+/** What a cost takes of the limits. Where some count own keys and some do not, all are asked for the larger sum. */
+const countedOf = (ticket: Ticket, cost: Cost): number => (countsOwnKeys(ticket) ? cost.total : gatewayShare(cost))
 
 async function* metered(options: LimitsOptions, next: Handler, call: Call, ticket: Ticket): ReturnType<Handler> {
   try {
     for await (const events of next(call)) {
       const last = events[events.length - 1]
-      const served = call.trace.served
-      if (last?.type === 'response-end' && last.usage !== undefined && served !== undefined) {
-        ticket.spentUsd += options.costOf(last.usage, served.endpoint.pricing).total
+      if (last?.type === 'response-end' && last.usage !== undefined && call.trace.served !== undefined) {
+        ticket.spentUsd += countedOf(ticket, answerCost(options.costOf, last.usage, call.trace))
         ticket.running.delete(call.trace)
       }
       yield events

@@ -8,6 +8,7 @@ import type { ModelRequest } from '../core/request.ts'
 import { addUsage, createUsage, type Usage } from '../core/usage.ts'
 import { modelNames, type RoutingDefaults } from '../router/plan.ts'
 import { resolveModel } from '../router/variants.ts'
+import { answerCost } from './answer-cost.ts'
 import type { ActivePlugin } from './plugin-select.ts'
 import { TimeLimit } from './time-limit.ts'
 import { askModel } from './tool-ask.ts'
@@ -140,7 +141,7 @@ export class PluginRun {
     const { trace } = this.#call
     const costs = Object.entries(this.#costs)
     if (costs.length === 0 || trace.served === undefined) return
-    const base = trace.cost ?? this.#options.costOf(usage, trace.served.endpoint.pricing)
+    const base = trace.cost ?? answerCost(this.#options.costOf, usage, trace)
     trace.cost = costs.reduce((sum, [id, usd]) => withExtra(sum, id, usd), base)
   }
 }

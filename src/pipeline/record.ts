@@ -1,4 +1,5 @@
 import type { Call, Layer } from '../core/call.ts'
+import { NO_COST } from '../core/cost.ts'
 import type { Endpoint, Pricing } from '../core/endpoint.ts'
 import { asGatewayError, isGatewayError, type GatewayError } from '../core/error.ts'
 import type { FinishReason, ModelEvent } from '../core/event.ts'
@@ -6,6 +7,7 @@ import { isContentEvent } from '../core/event.ts'
 import type { Cost, FinishedGeneration, Generation, GenerationAttempt, GenerationSink, GenerationStatus } from '../core/generation.ts'
 import { withoutSecrets } from '../core/tool-secrets.ts'
 import { ZERO_USAGE, type Usage } from '../core/usage.ts'
+import { answerCost } from './answer-cost.ts'
 
 export interface RecordOptions {
   readonly sink: GenerationSink
@@ -28,8 +30,6 @@ interface Ending {
   complete: boolean
 }
 
-const NO_COST: Cost = { total: 0, input: 0, output: 0, cacheDiscount: 0, source: 'catalog' }
-
 /** The outermost layer: one generation record per call, whether it succeeded, failed, or its caller went away. */
 export function recordLayer(options: RecordOptions): Layer {
   return (next) =>
@@ -37,9 +37,17 @@ export function recordLayer(options: RecordOptions): Layer {
       const ending: Ending = { complete: false }
       const startedAt = call.clock.monotonic()
       try {
-        for await (const events of next(call)) {
+        for await (const batch of next(call)) {
+          let events = batch
+          if (endsUnreported(call, batch)) {
+            // What the answer holds is known to whoever assembles it once it has been passed on.
+            const rest = batch.slice(0, -1)
+            observe(rest, ending, call, startedAt)
+            if (rest.length > 0) yield rest
+            events = [{ ...batch[batch.length - 1], usage: options.estimateUsage(call) } as ModelEvent]
+          }
           observe(events, ending, call, startedAt)
-          if (ending.usage !== undefined && call.trace.cost === undefined) call.trace.cost = priced(options, call, ending.usage)
+          if (ending.usage !== undefined && call.trace.cost === undefined) call.trace.cost = answerCost(options.costOf, ending.usage, call.trace)
           yield events
         }
         ending.complete = true
@@ -54,6 +62,12 @@ export function recordLayer(options: RecordOptions): Layer {
     }
 }
 
+/** An upstream that served the call ends it without a word about usage: callers, limits and the record get one estimate. */
+function endsUnreported({ trace }: Call, batch: readonly ModelEvent[]): boolean {
+  const last = batch[batch.length - 1]
+  return last?.type === 'response-end' && last.usage === undefined && trace.served !== undefined
+}
+
 function observe(events: readonly ModelEvent[], ending: Ending, call: Call, startedAt: number): void {
   if (ending.firstTokenMs === undefined && events.some(isContentEvent)) ending.firstTokenMs = call.clock.monotonic() - startedAt
   const last = events[events.length - 1]
@@ -62,11 +76,6 @@ function observe(events: readonly ModelEvent[], ending: Ending, call: Call, star
   if (last.nativeReason !== undefined) ending.nativeReason = last.nativeReason
   if (last.usage !== undefined) ending.usage = last.usage
   if (last.serviceTier !== undefined) ending.serviceTier = last.serviceTier
-}
-
-function priced(options: RecordOptions, call: Call, usage: Usage): Cost {
-  const served = call.trace.served
-  return served === undefined ? NO_COST : options.costOf(usage, served.endpoint.pricing)
 }
 
 function statusOf(call: Call, ending: Ending): GenerationStatus {
@@ -90,7 +99,7 @@ function finish(options: RecordOptions, call: Call, ending: Ending, durationMs: 
   const firstTokenMs = firstContentMs(call, ending)
   const insured = status !== 'completed' && status !== 'incomplete' && firstTokenMs === undefined
   const usage = ending.usage ?? (insured ? ZERO_USAGE : options.estimateUsage(call))
-  const cost = insured ? NO_COST : (call.trace.cost ?? priced(options, call, usage))
+  const cost = insured ? NO_COST : (call.trace.cost ?? answerCost(options.costOf, usage, call.trace))
   const { request } = call
   const kept = call.trace.keptRequest ?? request
   return {

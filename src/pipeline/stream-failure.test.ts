@@ -31,7 +31,7 @@ async function through(continuation: Continuation, events: readonly ModelEvent[]
 async function afterBreak(events: readonly ModelEvent[]): Promise<Continuation> {
   const continuation = new Continuation(() => ({ ...NO_COST, total: 0.5 }))
   expect(await through(continuation, events)).toEqual(events)
-  continuation.broke(broken, REQUEST, testEndpoint())
+  continuation.broke(broken, REQUEST, { endpoint: testEndpoint() })
   return continuation
 }
 
@@ -69,7 +69,7 @@ describe('a continuation', () => {
     const request = continuation.request(REQUEST)
     expect(request.input.at(-1)).toMatchObject({ role: 'assistant', content: [{ type: 'output_text', text: 'x'.repeat(80) }] })
     expect(request.max_output_tokens).toBe(79)
-    expect(continuation.spentUsd).toBe(0.5)
+    expect(continuation.spent?.total).toBe(0.5)
   })
 
   it.each<readonly [string, readonly ModelEvent[]]>([

@@ -1,6 +1,6 @@
-import type { Call } from '../core/call.ts'
+import type { AttemptRecord, Call } from '../core/call.ts'
 import { addCost } from '../core/cost.ts'
-import type { Endpoint, Pricing } from '../core/endpoint.ts'
+import type { Endpoint } from '../core/endpoint.ts'
 import type { GatewayError } from '../core/error.ts'
 import { isContentEvent, type ModelEvent } from '../core/event.ts'
 import type { Cost } from '../core/generation.ts'
@@ -8,6 +8,7 @@ import type { Annotation, InputItem } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { addUsage, createUsage, type Usage } from '../core/usage.ts'
 import { estimateRequest } from '../router/estimate.ts'
+import { attemptCost, type CostOf } from './answer-cost.ts'
 import { AnswerFold } from './answer-fold.ts'
 import { Overlap } from './overlap.ts'
 
@@ -55,9 +56,9 @@ export class Continuation {
   #splice: Splice | undefined
   /** What the endpoints that broke have probably used, and what that costs at their prices. */
   #spent: { readonly usage: Usage; readonly cost: Cost; readonly chars: number } | undefined
-  readonly #costOf: (usage: Usage, pricing: Pricing) => Cost
+  readonly #costOf: CostOf
 
-  constructor(costOf: (usage: Usage, pricing: Pricing) => Cost) {
+  constructor(costOf: CostOf) {
     this.#costOf = costOf
   }
 
@@ -71,8 +72,8 @@ export class Continuation {
   }
 
   /** What the endpoints that broke have probably cost. */
-  get spentUsd(): number {
-    return this.#spent?.cost.total ?? 0
+  get spent(): Cost | undefined {
+    return this.#spent?.cost
   }
 
   /** The events of an attempt as the caller may see them. */
@@ -85,9 +86,9 @@ export class Continuation {
   }
 
   /** The endpoint that was writing the answer has failed. */
-  broke(error: GatewayError, request: ModelRequest, endpoint: Endpoint): void {
+  broke(error: GatewayError, request: ModelRequest, attempt: Pick<AttemptRecord, 'endpoint' | 'isByok'>): void {
     this.#original ??= error
-    this.#spend(request, endpoint)
+    this.#spend(request, attempt)
     const reasoning = [...this.#open].filter(([, type]) => type === 'reasoning').map(([key]) => key)
     const message = [...this.#open].find(([, type]) => type === 'message')?.[0]
     const part = message === undefined ? undefined : this.#fold.partOf(message)
@@ -124,13 +125,13 @@ export class Continuation {
     return this.#fold.text().trimEnd()
   }
 
-  #spend(request: ModelRequest, endpoint: Endpoint): void {
+  #spend(request: ModelRequest, attempt: Pick<AttemptRecord, 'endpoint' | 'isByok'>): void {
     const before = this.#spent
     const { chars } = this.#fold
     const outputTokens = Math.ceil((chars - (before?.chars ?? 0)) / CHARS_PER_TOKEN)
     const inputTokens = estimateRequest(request).inputTokens + Math.ceil((before?.chars ?? 0) / CHARS_PER_TOKEN)
     const usage = createUsage({ inputTokens, outputTokens, estimated: true })
-    const cost = this.#costOf(usage, endpoint.pricing)
+    const cost = attemptCost(this.#costOf, usage, attempt)
     this.#spent = before === undefined ? { usage, cost, chars } : { usage: addUsage(before.usage, usage), cost: addCost(before.cost, cost), chars }
   }
 
@@ -139,7 +140,7 @@ export class Continuation {
     const last = events.at(-1)
     const { served } = call.trace
     if (this.#spent === undefined || served === undefined || last?.type !== 'response-end' || last.usage === undefined) return events
-    call.trace.cost = addCost(this.#spent.cost, this.#costOf(last.usage, served.endpoint.pricing))
+    call.trace.answerCost = addCost(this.#spent.cost, attemptCost(this.#costOf, last.usage, served))
     return [...events.slice(0, -1), { ...last, usage: addUsage(this.#spent.usage, last.usage) }]
   }
 

@@ -1,5 +1,4 @@
 import type { Call, Handler } from '../core/call.ts'
-import { NO_COST } from '../core/cost.ts'
 import type { Pricing } from '../core/endpoint.ts'
 import { GatewayError } from '../core/error.ts'
 import type { FinishReason } from '../core/event.ts'
@@ -8,6 +7,7 @@ import type { Cost } from '../core/generation.ts'
 import type { InputItem } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { ZERO_USAGE, type Usage } from '../core/usage.ts'
+import { answerCost } from './answer-cost.ts'
 import { AnswerFold } from './answer-fold.ts'
 
 /**
@@ -46,7 +46,7 @@ export async function askModel(
     options.onEvents?.(events)
   }
   if (reason === undefined) throw new GatewayError('provider_unavailable', 'The model ended its answer without finishing it')
-  const { served, cost } = call.trace
+  const { served } = call.trace
   const items = fold.items()
   return {
     text: fold.text(),
@@ -55,7 +55,7 @@ export async function askModel(
     model: served?.endpoint.model ?? call.requestedModel,
     reason,
     usage,
-    cost: cost ?? (served === undefined ? NO_COST : costOf(usage, served.endpoint.pricing)),
+    cost: call.trace.cost ?? answerCost(costOf, usage, call.trace),
   }
 }
 

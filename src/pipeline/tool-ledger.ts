@@ -6,6 +6,7 @@ import type { Cost, GenerationStep, PipelineStage } from '../core/generation.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { addUsage, createUsage, ZERO_USAGE, type Usage } from '../core/usage.ts'
 import { estimateRequest } from '../router/estimate.ts'
+import { answerCost } from './answer-cost.ts'
 import { SourceBook } from './tool-citations.ts'
 import type { FinishedCall } from './tool-run.ts'
 import type { ToolStep } from './tool-step.ts'
@@ -61,7 +62,7 @@ export class LoopLedger {
       for (const [counter, n] of Object.entries(result.usage ?? {})) this.#counts[counter] = (this.#counts[counter] ?? 0) + n
       this.#repeats.add(name, call.arguments, typeof result.output === 'string' ? result.output : JSON.stringify(result.output))
       this.#toolTokens += result.tokens ?? 0
-      this.#cost = withExtra(this.#cost, offered.tool.name, result.cost ?? 0)
+      this.#cost = withExtra(this.#cost, offered.tool.name, result.cost ?? 0, result.byokCost)
       this.sources.add(result.sources ?? [])
     }
   }
@@ -132,11 +133,11 @@ export class LoopLedger {
   }
 
   #add(usage: Usage): void {
-    const { served } = this.#call.trace
+    const { trace } = this.#call
     const isFirst = this.turns === 1 && this.requested === 0
     this.#usage = isFirst ? usage : addUsage(this.#usage, usage)
-    if (served === undefined) return
-    const cost = this.#costOf(usage, served.endpoint.pricing)
+    if (trace.served === undefined) return
+    const cost = answerCost(this.#costOf, usage, trace)
     this.#cost = isFirst ? cost : addCost(this.#cost, cost)
   }
 

@@ -1,11 +1,12 @@
 import type { Call } from '../core/call.ts'
-import { GatewayError, isGatewayError } from '../core/error.ts'
+import { isGatewayError } from '../core/error.ts'
 import type { ModelEvent } from '../core/event.ts'
 import type { AskOptions, ModelAnswer, ToolContext, ToolResult } from '../core/extension.ts'
 import type { GenerationStep } from '../core/generation.ts'
 import type { FunctionTool, InputItem, JsonObject, OutputItem } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
 import type { IdSource } from '../lib/id.ts'
+import { abortReason } from './abort-reason.ts'
 import type { OfferedTool } from './offered-tool.ts'
 import type { PendingCall } from './tool-step.ts'
 import { TimeLimit } from './time-limit.ts'
@@ -75,7 +76,7 @@ export async function* runTools(calls: readonly PendingCall[], scene: RunScene):
     for (;;) {
       const events = queue.drain()
       if (events.length > 0) yield events
-      if (scene.call.signal.aborted) throw new GatewayError('server', 'The caller went away', { cause: scene.call.signal.reason })
+      if (scene.call.signal.aborted) throw abortReason(scene.call.signal)
       if (running === 0 && next === calls.length && queue.isEmpty) return results
       await queue.wait()
     }

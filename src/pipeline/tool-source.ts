@@ -1,10 +1,10 @@
 import type { Call } from '../core/call.ts'
-import { GatewayError, isGatewayError } from '../core/error.ts'
 import type { ModelEvent } from '../core/event.ts'
 import type { GenerationStep } from '../core/generation.ts'
 import { isFunctionTool, type InputItem, type JsonObject } from '../core/item.ts'
 import type { OpenedSource, SourceItem } from '../core/tool-source.ts'
 import type { IdSource } from '../lib/id.ts'
+import { abortReason } from './abort-reason.ts'
 import type { ToolBelt } from './tool-belt.ts'
 import { isChosen } from './tool-choice.ts'
 import type { Offer, OfferedTool, PendingSource } from './offered-tool.ts'
@@ -52,8 +52,7 @@ export async function openSources(offer: Offer, scene: OpenScene): Promise<OpenO
 async function openOne({ source, settings, type }: PendingSource, { call, newId }: OpenScene): Promise<OpenedSource> {
   const { signal } = call
   const left = Promise.withResolvers<never>()
-  const onAbort = (): void =>
-    left.reject(isGatewayError(signal.reason) ? signal.reason : new GatewayError('server', 'The caller went away', { cause: signal.reason }))
+  const onAbort = (): void => left.reject(abortReason(signal))
   if (signal.aborted) onAbort()
   else signal.addEventListener('abort', onAbort, { once: true })
   const opening = source.open({ settings, type, call, newId }, call.request.input)

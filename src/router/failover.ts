@@ -64,8 +64,8 @@ function judge(error: GatewayError): Verdict {
   if (isCredentialFailure(error)) return 'credential'
   if (error.errorType === 'rate_limit_exceeded')
     return error.details.source === 'gateway' && error.details.upstreamStatus === undefined ? 'never' : 'busy'
-  // 401, 402 and 403 of the gateway itself (a budget reached before a fallback): no endpoint changes that.
-  if (CREDENTIAL_TYPES.has(error.errorType)) return 'never'
+  // 401, 402 and 403 of the gateway itself (a budget reached before a fallback): no endpoint changes that, unless the error says so.
+  if (CREDENTIAL_TYPES.has(error.errorType)) return error.details.failover ?? 'never'
   // A silent endpoint is never asked twice, whatever the error says.
   if (error.errorType === 'timeout') return 'next'
   return error.failover

@@ -19,7 +19,8 @@ export async function addSpend(trx: Transaction<Tables>, generations: readonly G
   const activity = new Map<string, ActivityTableRow>()
   for (const generation of generations) {
     const total = Number.isFinite(generation.cost.total) ? Math.max(0, generation.cost.total) : 0
-    const money = generation.isByok ? { usd: 0, byok_usd: total } : { usd: total, byok_usd: 0 }
+    const byok_usd = Math.min(total, generation.cost.byok ?? 0)
+    const money = { usd: total - byok_usd, byok_usd }
     if (total > 0) addToDay(sums, generation, money)
     if (generation.endpointId !== undefined) addActivity(activity, generation, money)
   }

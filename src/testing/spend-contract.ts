@@ -57,8 +57,10 @@ export function describeSpendContract(name: string, open: () => Promise<StoreUnd
     })
 
     it('keeps what own keys cost their owners apart', async () => {
-      await insert(costing('g1', 0.5, { isByok: true }), costing('g2', 0.25))
-      expect(await store.spend.of(KEY, NOW)).toMatchObject({ usd: { daily: 0.25 }, byokUsd: { daily: 0.5 } })
+      const onOwnKey = costing('g1', 0.5, { isByok: true })
+      const partly = costing('g3', 1)
+      await insert({ ...onOwnKey, cost: { ...onOwnKey.cost, byok: 0.5 } }, costing('g2', 0.25), { ...partly, cost: { ...partly.cost, byok: 0.75 } })
+      expect(await store.spend.of(KEY, NOW)).toMatchObject({ usd: { daily: 0.5 }, byokUsd: { daily: 1.25 } })
     })
 
     it('loses nothing when several processes write at the same time, nor when generations are pruned', async () => {

@@ -3,7 +3,7 @@ import { asGatewayError } from '../core/error.ts'
 import type { CitableSource, ModelAnswer, ServerTool, ToolContext, ToolResult } from '../core/extension.ts'
 import type { JsonObject, Tool } from '../core/item.ts'
 import type { TextFormat } from '../core/request.ts'
-import { agentRequest, agentSettings, modelOf, userMessage } from './shared/agent.ts'
+import { agentRequest, agentSettings, modelOf, spent, userMessage } from './shared/agent.ts'
 
 const settings = z.object({
   ...agentSettings,
@@ -188,8 +188,7 @@ function toResult(
     output: JSON.stringify({ status: 'ok', ...fields }),
     item: { ...fields, ...(sources.length === 0 ? {} : { sources: sources.map(({ url, title }) => ({ url, title })) }) },
     sources,
-    cost: calls.reduce((sum, { cost }) => sum + cost.total, 0),
-    tokens: calls.reduce((sum, { usage }) => sum + usage.totalTokens, 0),
+    ...spent(...calls),
   }
 }
 

@@ -35,6 +35,21 @@ describe('a preset is named', () => {
     expect(apply({ models: ['@preset/mail', 'acme/last'], input: 'hi' })).toMatchObject({ models: ['acme/large', 'acme/last'], temperature: 0.7 })
   })
 
+  it.each<readonly [readonly string[], readonly string[]]>([
+    [
+      ['acme/tiny', 'acme/last'],
+      ['acme/tiny', 'acme/last'],
+    ],
+    [
+      ['acme/tiny@preset/mail', 'acme/last'],
+      ['acme/tiny', 'acme/last'],
+    ],
+    [['@preset/mail:nitro'], ['acme/large:nitro']],
+  ])('and gives way to the models the body names: %j', (models, expected) => {
+    const applied = apply({ models, preset: 'mail' }) as { readonly model?: unknown; readonly models?: unknown }
+    expect([applied.model, applied.models]).toEqual([undefined, expected])
+  })
+
   it('with variants, which belong to the model', () => {
     expect(apply({ model: '@preset/mail:online:nitro' })).toMatchObject({ model: 'acme/large:online:nitro' })
     expect(apply({ model: 'acme/tiny@preset/mail:floor' })).toMatchObject({ model: 'acme/tiny:floor' })

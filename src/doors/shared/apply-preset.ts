@@ -98,7 +98,11 @@ function split(name: string, path: string): Named | undefined {
 
 function merge(body: JsonObject, named: Named, { systemPrompt, config }: Preset): JsonObject {
   const merged: { [field: string]: unknown } = { ...body, ...modelsOf(body, named, config) }
+  // Models the body names without `model`: their first is the primary.
+  const { model, models } = merged
+  const namesModels = (model === undefined || model === null) && Array.isArray(models) && models.length > 0
   for (const [field, value] of Object.entries(config)) {
+    if (field === 'model' && namesModels) continue
     if (merged[field] === undefined || merged[field] === null) merged[field] = value
     else if (field === 'tools') merged[field] = joinTools(value, merged[field])
   }

@@ -213,7 +213,8 @@ function book(state: SubjectState, charge: Charge, id: string, at: number, amoun
     state.open.set(id, 0)
     return
   }
-  const next = charge.budgets.length === 0 ? 0 : (amount ?? before ?? 0)
+  // What this attempt does not cost the subject, those before it may have.
+  const next = charge.budgets.length === 0 ? (before ?? 0) : (amount ?? before ?? 0)
   state.reserved += next - (before ?? 0)
   state.open.set(id, next)
 }

@@ -64,8 +64,12 @@ export const modelOf = ({ request, requestedModel }: Pick<Call, 'request' | 'req
 
 export const userMessage = (text: string) => ({ type: 'message' as const, role: 'user' as const, content: [{ type: 'input_text' as const, text }] })
 
-/** What a model call of a tool adds to the account of the outer call. */
-export const spent = ({ cost, usage }: ModelAnswer): Pick<ToolResult, 'cost' | 'tokens'> => ({ cost: cost.total, tokens: usage.totalTokens })
+/** What model calls of a tool add to the account of the outer call. */
+export const spent = (...answers: readonly ModelAnswer[]): Pick<ToolResult, 'cost' | 'byokCost' | 'tokens'> => ({
+  cost: answers.reduce((sum, { cost }) => sum + cost.total, 0),
+  byokCost: answers.reduce((sum, { cost }) => sum + (cost.byok ?? 0), 0),
+  tokens: answers.reduce((sum, { usage }) => sum + usage.totalTokens, 0),
+})
 
 /** A failure of an inner call as a result the outer model can go on from. */
 export function agentFailure(what: string, error: unknown, fields: JsonObject = {}): ToolResult {
