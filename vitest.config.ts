@@ -3,7 +3,15 @@ import { configDefaults, defineConfig } from 'vitest/config'
 import { createSkipReporter } from './scripts/skip-reporter.ts'
 
 /** They hold the gateway to milliseconds or to a share of the processor: nothing may run beside them. */
-const ALONE = ['e2e/scenarios/abort.test.ts', 'e2e/scenarios/overload.test.ts', 'e2e/scenarios/delivery-bounds.test.ts']
+const ALONE = [
+  'e2e/clients/*.test.ts',
+  'e2e/attacks/callers.test.ts',
+  'e2e/scenarios/abort.test.ts',
+  'e2e/scenarios/delivery-bounds.test.ts',
+  'e2e/scenarios/mcp-faults.test.ts',
+  'e2e/scenarios/overload.test.ts',
+  'e2e/scenarios/stream-timing.test.ts',
+]
 
 /** Most scenarios wait for clocks and sockets, so more of them than processors may be on their way. */
 const BESIDE = Math.max(2, availableParallelism())

@@ -92,7 +92,9 @@ export async function createApp({ config: initial, env, logger, gatherMetrics = 
   const mediaEgress = (): Egress =>
     createEgress({ allowPrivate: config.network.allowPrivate.media, allowHttp: true, userAgent: `signalbox/${VERSION}` })
   let media = mediaEgress()
-  const pools = createCredentialPools(systemClock, config.routing.cooldown)
+  const pools = createCredentialPools(systemClock, config.routing.cooldown, ({ provider }, { id }, { errorType }) =>
+    logger.warn({ provider, credential: id, error_type: errorType }, 'a provider refuses a credential: it is left aside for a minute'),
+  )
   const keepAlive = new KeepAlive()
   const guard = new GuessGuard({ clock: systemClock, wrongKeysPerMinute: () => config.server.wrongKeysPerMinute })
   const authenticate = createAuthenticate(state.accounts.snapshot, guard)

@@ -177,6 +177,12 @@ describe.each(DIALECTS)(verifies('S2-clients', 'P44', '@openrouter/sdk in front 
     expect(answer.openrouterMetadata).toMatchObject({ requested: MODEL, attempt: 1, attempts: [{ status: 200 }] })
   })
 
+  it('the endpoints of a model', async () => {
+    const { data } = await client.endpoints.list({ author: 'acme', slug: 'small' })
+    expect(data.endpoints.length).toBeGreaterThan(0)
+    expect(data.endpoints[0]!.supportsToolChoice).toEqual({ auto: true, function: true, none: true, required: true })
+  })
+
   it('an abort reaches the upstream within 100 ms', async () => {
     const controller = new AbortController()
     const fetchOptions = { signal: controller.signal }

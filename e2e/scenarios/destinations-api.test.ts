@@ -37,7 +37,7 @@ interface Destination {
   readonly [field: string]: unknown
 }
 const webhook = { type: 'webhook', name: 'hook', config: { url: 'https://receiver.example/hook', headers: { authorization: SECRET } } }
-const langfuse = { type: 'langfuse', name: 'traces', config: { publicKey: 'pk-lf-1', secretKey: SECRET } }
+const langfuse = { type: 'langfuse', name: 'traces', config: { publicKey: 'pk-lf-0123456789', secretKey: SECRET } }
 
 async function create(body: object = langfuse, key?: string): Promise<Destination> {
   const response = await gateway.api('POST', BASE, body, key)
@@ -79,7 +79,7 @@ describe('creating', () => {
       type: 'langfuse',
       name: 'traces',
       enabled: true,
-      config: { publicKey: 'pk-lf-1', secretKey: 'cana...6789', baseUrl: 'https://us.cloud.langfuse.com' },
+      config: { publicKey: 'pk-l...6789', secretKey: 'cana...6789', baseUrl: 'https://us.cloud.langfuse.com' },
       api_key_hashes: null,
       filter_rules: null,
       regions: ['global'],
@@ -115,6 +115,7 @@ describe('creating', () => {
     ['no type', { name: 'x', config: {} }, 'type'],
     ['no name', { type: 'webhook', config: webhook.config }, 'name'],
     ['an empty name', { ...webhook, name: ' ' }, 'name'],
+    ['a name with a null character', { ...webhook, name: 'a\0b' }, 'name'],
     ['no config', { type: 'webhook', name: 'x' }, 'config'],
     ['an unknown key in config', { ...webhook, config: { ...webhook.config, speed: 1 } }, 'config'],
     ['a missing key in config', { ...langfuse, config: { publicKey: 'x' } }, 'config.secretKey'],
@@ -170,9 +171,9 @@ describe('changing', () => {
 
   it(verifies('G5', 'keeps a secret whose mask is written back, and takes a new one'), async () => {
     const { id, config } = await create()
-    await patch(id, { config: { ...config, publicKey: 'pk-lf-2' } })
+    await patch(id, { config: { ...config, publicKey: 'pk-lf-9876543210' } })
     expect(await storedSecret(id)).toContain(SECRET)
-    expect((await get(id)).config).toMatchObject({ publicKey: 'pk-lf-2', secretKey: 'cana...6789' })
+    expect((await get(id)).config).toMatchObject({ publicKey: 'pk-l...3210', secretKey: 'cana...6789' })
     expect((await patch(id, { config: { secretKey: 'another-secret-abcdef' } })).config['secretKey']).toBe('anot...cdef')
     expect(await storedSecret(id)).toContain('another-secret-abcdef')
   })
@@ -200,7 +201,7 @@ describe('changing', () => {
     expect((await patch(id, { config: { baseUrl: 'https://eu.example' } })).config['baseUrl']).toBe('https://eu.example')
     expect((await patch(id, { config: { baseUrl: null } })).config['baseUrl']).toBe('https://us.cloud.langfuse.com')
     expect(await refusal('PATCH', `${BASE}/${id}`, { config: { publicKey: null } })).toMatchObject({ status: 400 })
-    expect((await get(id)).config['publicKey']).toBe('pk-lf-1')
+    expect((await get(id)).config['publicKey']).toBe('pk-l...6789')
   })
 
   it.each([

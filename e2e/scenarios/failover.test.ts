@@ -67,7 +67,10 @@ describe.each([true, false])('failover before the first content (stream: %s)', (
       const answer = streamed ? (checkWire(body).terminal['response'] as Record<string, unknown>) : (JSON.parse(body) as Record<string, unknown>)
       expect(answer['output_text']).toBe('from the backup')
       expect(answer['gateway_metadata']).toMatchObject({
-        attempts: expect.arrayContaining([expect.objectContaining({ provider: 'Acme 1', status: 200 })]),
+        attempts: expect.arrayContaining([
+          expect.objectContaining({ provider: 'Acme 1', status: 200 }),
+          expect.objectContaining({ provider: 'Acme 0', error_type: expect.any(String) }),
+        ]),
       })
       expect(backup.requests).toHaveLength(1)
       expect(backup.requests[0]!.headers.authorization).toBe('Bearer upstream-key-1')

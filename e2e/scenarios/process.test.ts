@@ -100,6 +100,25 @@ describe('signalbox serve', () => {
     expect(await record.json()).toMatchObject({ data: { id, streamed: true, finish_reason: 'stop' } })
   })
 
+  it('started by npm, hears the SIGTERM that npm gets', async () => {
+    const child = spawn('npm', ['start', '--silent', '--', '--data', join(directory, 'data')], {
+      cwd: join(import.meta.dirname, '../..'),
+      env: { ...process.env, SIGNALBOX_PORT: '0', SIGNALBOX_CONFIG: '/dev/null' },
+    })
+    children.push(child)
+    let out = ''
+    child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()))
+    await expect.poll(() => out, { timeout: 15_000 }).toMatch(/listens on/)
+    const url = /listens on (\S+)/.exec(out)![1]!
+    child.kill('SIGTERM')
+    const isOpen = (): Promise<boolean> =>
+      fetch(`${url}/healthz`).then(
+        () => true,
+        () => false,
+      )
+    await expect.poll(isOpen, { timeout: 10_000 }).toBe(false)
+  })
+
   it(verifies('I5', 'ends a stream in-band when the grace period is over'), async () => {
     await writeFile(join(directory, 'signalbox.yaml'), 'server: { shutdown_grace: 300ms }\n')
     const { url, key, child, exit } = await serving()

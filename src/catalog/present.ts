@@ -74,6 +74,12 @@ export function presentEndpoints(model: Model, stats: (endpoint: Endpoint) => En
   }
 }
 
+/** Without tools there is nothing to choose; with them a model may always choose by itself. */
+function presentToolChoice({ supports }: Endpoint): PublicEndpoint['supports_tool_choice'] {
+  const chosen = supports.has('tool_choice')
+  return { auto: supports.has('tools'), none: chosen, required: chosen, function: chosen }
+}
+
 function presentEndpoint(model: Model, endpoint: Endpoint, stats: EndpointStats): PublicEndpoint {
   return {
     name: `${endpoint.providerName} | ${model.slug}`,
@@ -92,6 +98,7 @@ function presentEndpoint(model: Model, endpoint: Endpoint, stats: EndpointStats)
     uptime_last_30m: stats.uptime30m ?? null,
     uptime_last_1d: stats.uptime1d ?? null,
     supports_implicit_caching: endpoint.implicitCaching === true,
+    supports_tool_choice: presentToolChoice(endpoint),
     latency_last_30m: stats.latency ?? null,
     throughput_last_30m: stats.throughput ?? null,
   }

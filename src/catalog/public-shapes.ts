@@ -72,6 +72,7 @@ export interface PublicEndpoint {
   readonly uptime_last_30m: number | null
   readonly uptime_last_1d: number | null
   readonly supports_implicit_caching: boolean
+  readonly supports_tool_choice: { readonly [choice in 'auto' | 'none' | 'required' | 'function']: boolean }
   readonly latency_last_30m: Percentiles | null
   readonly throughput_last_30m: Percentiles | null
 }

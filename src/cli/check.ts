@@ -11,7 +11,7 @@ import { PROVIDERS } from '../providers/index.ts'
 import { VERSION } from '../version.ts'
 import { findUnreachable } from './explain.ts'
 import type { Overrides } from './overrides.ts'
-import { loadOptions } from './serve.ts'
+import { loadOptions, storeOptions } from './serve.ts'
 
 const line = (text: string): void => void process.stdout.write(`${text}\n`)
 
@@ -54,17 +54,47 @@ export async function doctor(overrides: Overrides): Promise<void> {
     const pending = await store.pendingMigrations()
     line(`database: ${config.storage.database} answers, ${pending.length === 0 ? 'up to date' : `migrations pending: ${pending.join(', ')}`}`)
   } catch (error) {
-    line(`database: ${config.storage.database} does not answer: ${(error as Error).message}`)
+    line(`database: ${config.storage.database} does not answer: ${reasonOf(error)}`)
     process.exitCode = 1
   } finally {
     await store.close()
   }
+  if (config.storage.redisUrl !== undefined) await probeRedis(config.storage.redisUrl.reveal())
   line(`data directory: ${directory.path} (secret key from ${directory.secretKeySource})`)
   const connections = new Map<string, Connection>()
   for (const model of catalog.models()) for (const { connection } of model.endpoints) connections.set(connection.provider, connection)
   const http = createHttpClient()
   for (const connection of connections.values()) line(`provider ${connection.provider}: ${await probe(http, connection)}`)
   await http.close()
+}
+
+/** The operator's own terminal: what the driver said, which callers are not told. */
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as Error
+  return cause instanceof Error ? cause.message : message
+}
+
+async function probeRedis(url: string): Promise<void> {
+  const { Redis } = await import('ioredis')
+  const redis = new Redis(url, {
+    lazyConnect: true,
+    connectTimeout: PROBE_MS,
+    commandTimeout: PROBE_MS,
+    maxRetriesPerRequest: 0,
+    retryStrategy: () => null,
+  })
+  // Without a listener the client writes its failures to the console as well.
+  redis.on('error', () => undefined)
+  try {
+    await redis.connect()
+    await redis.ping()
+    line('redis: answers')
+  } catch (error) {
+    line(`redis: does not answer: ${reasonOf(error)}`)
+    process.exitCode = 1
+  } finally {
+    redis.disconnect()
+  }
 }
 
 async function probe(http: ReturnType<typeof createHttpClient>, connection: Connection): Promise<string> {
@@ -85,7 +115,7 @@ async function probe(http: ReturnType<typeof createHttpClient>, connection: Conn
 
 /** `signalbox migrate`: brings the database up to date. */
 export async function migrate(overrides: Overrides): Promise<void> {
-  const { store } = await openStore(await loadConfig(loadOptions(overrides)))
+  const { store } = await openStore(await loadConfig(storeOptions(overrides)))
   try {
     const applied = await store.migrate()
     line(applied.length === 0 ? 'The database is up to date.' : `Applied ${applied.join(', ')}.`)

@@ -6,11 +6,11 @@ import { GatewayError } from '../core/error.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { Overrides } from './overrides.ts'
 import type { CreateKeyOptions } from './program.ts'
-import { loadOptions } from './serve.ts'
+import { storeOptions } from './serve.ts'
 
 /** Works on the database directly, beside a running gateway: it sees the change within seconds. */
 async function withAccounts(overrides: Overrides, use: (accounts: KeyAccounts) => Promise<void>): Promise<void> {
-  const { store } = await openStore(await loadConfig(loadOptions(overrides)))
+  const { store } = await openStore(await loadConfig(storeOptions(overrides)))
   try {
     await store.migrate()
     await store.workspaces.default()

@@ -21,6 +21,8 @@ const COMMANDS: Commands = {
 
 /** Runs a command line; a failure the operator can mend is one sentence, anything else shows its stack. */
 export async function run(argv: readonly string[]): Promise<void> {
+  // Whoever reads the output may have seen enough (`| head`).
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
   try {
     await createProgram(COMMANDS, VERSION).parseAsync([...argv])
   } catch (error) {

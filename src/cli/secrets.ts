@@ -7,7 +7,7 @@ import { GatewayError } from '../core/error.ts'
 import type { Store } from '../core/store.ts'
 import { Secret } from '../lib/secret.ts'
 import type { Overrides } from './overrides.ts'
-import { loadOptions } from './serve.ts'
+import { storeOptions } from './serve.ts'
 
 const NEW_KEY = 'SIGNALBOX_NEW_SECRET_KEY'
 
@@ -18,7 +18,7 @@ const say = (sentence: string): void => void process.stdout.write(`${sentence}\n
  * environment is the operator's to replace. Throws GatewayError with a sentence for the operator.
  */
 export async function rotate(overrides: Overrides): Promise<void> {
-  const { store, directory } = await openStore(await loadConfig(loadOptions(overrides)))
+  const { store, directory } = await openStore(await loadConfig(storeOptions(overrides)))
   try {
     await store.migrate()
     const given = process.env[NEW_KEY]

@@ -22,6 +22,9 @@ export function loadOptions({ config, data, port, host, role, workers }: Overrid
   }
 }
 
+/** For commands that work on the database beside a running gateway: vendors' keys are in its environment, not in the operator's shell. */
+export const storeOptions = (overrides: Overrides): LoadOptions => ({ ...loadOptions(overrides), sections: ['server', 'storage'] })
+
 /**
  * `signalbox serve`: runs until a stop signal, then closes in order. A second signal ends the process at once.
  * Throws GatewayError with a sentence for the operator when it cannot start.

@@ -160,6 +160,11 @@ describe('substitution', () => {
     ])
   })
 
+  test('parts nobody reads need no variables', async () => {
+    const config = await load(`${FULL}logging: { level: warn }`, { env: {}, sections: ['server', 'storage'] })
+    expect([config.server.shutdownGrace, config.storage.database, config.providers, config.logging.level]).toEqual([10_000, 'sqlite', [], 'info'])
+  })
+
   test('a provider that is switched off needs no variables', async () => {
     const config = await load('providers: [{ slug: acme, enabled: false, base_url: "http://x/v1", api_keys: ["${ACME_KEY}"] }]')
     expect(config.providers[0]?.enabled).toBe(false)

@@ -27,6 +27,8 @@ export interface LoadOptions {
   readonly overrides?: ConfigOverrides
   /** Default: the process's. */
   readonly cwd?: string
+  /** Only these parts of the file are read, for commands that need no others: what they name need not be set. Default: all. */
+  readonly sections?: readonly string[]
 }
 
 /** Settings the environment and the command line may give, and where they stand in the file. */
@@ -51,7 +53,7 @@ export async function loadConfig(options: LoadOptions = {}): Promise<Config> {
   const source = file === undefined ? EMPTY : await readSource(file)
   const problems: ConfigProblem[] = []
   const origins = new Map<string, string>()
-  const raw = applyOverrides(source.tree, env, options.overrides ?? {}, origins)
+  const raw = applyOverrides(onlySections(source.tree, options.sections), env, options.overrides ?? {}, origins)
   const result = configSchema.safeParse(substituteEnv(raw, env, problems))
   const keys = readKeys(env, problems)
   const missing = new Set(problems.map((problem) => problem.path))
@@ -75,6 +77,16 @@ export async function findConfigFile(options: LoadOptions = {}): Promise<string 
     if ((await readOrMissing(path)) !== undefined) return path
   }
   return undefined
+}
+
+/** Where a file would be found if it were made now. */
+export function configFileCandidates({ cwd = process.cwd() }: LoadOptions = {}): readonly string[] {
+  return DEFAULT_FILES.map((name) => join(cwd, name))
+}
+
+function onlySections(tree: unknown, sections: readonly string[] | undefined): unknown {
+  if (sections === undefined || !isMapping(tree)) return tree
+  return Object.fromEntries(Object.entries(tree).filter(([name]) => sections.includes(name)))
 }
 
 interface Source {

@@ -43,6 +43,26 @@ describe('a watched configuration', () => {
     expect(changes).toHaveLength(1)
   })
 
+  test('takes over a file that is made later', async () => {
+    await rm(file)
+    const { watch } = await start()
+    await writeFile(file, 'defaults: { model: a/late }')
+    await vi.waitFor(() => expect(watch.current().defaults.model).toBe('a/late'), { timeout: 5_000 })
+  })
+
+  test('says what needs a restart against what runs, not against the file before', async () => {
+    const told: (readonly string[])[] = []
+    watch = await watchConfig(await loadConfig(options), options, {
+      onChange: (_next, _previous, restart) => void told.push(restart),
+      onProblem: () => undefined,
+    })
+    for (const text of ['server: { port: 8799 }', 'server: { port: 8799 }\ndefaults: { model: a/two }', 'server: { port: 8787 }']) {
+      await writeFile(file, text)
+      await watch.reload()
+    }
+    expect(told).toEqual([['server.port'], ['server.port'], []])
+  })
+
   test('reloads on SIGHUP', async () => {
     const { watch } = await start()
     await writeFile(file, 'defaults: { model: a/three }')

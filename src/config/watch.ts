@@ -1,7 +1,7 @@
 import { unwatchFile, watchFile } from 'node:fs'
 import { asGatewayError, type GatewayError } from '../core/error.ts'
 import type { Config } from '../core/config.ts'
-import { findConfigFile, loadConfig, type LoadOptions } from './load.ts'
+import { configFileCandidates, findConfigFile, loadConfig, type LoadOptions } from './load.ts'
 
 const POLL_MS = 500
 
@@ -31,7 +31,7 @@ export async function watchConfig(initial: Config, options: LoadOptions, handler
   async function attempt(): Promise<boolean> {
     try {
       const next = await loadConfig(options)
-      await handlers.onChange(next, current, restartNeeded(current, next))
+      await handlers.onChange(next, current, restartNeeded(initial, next))
       current = next
       return true
     } catch (error) {
@@ -43,13 +43,15 @@ export async function watchConfig(initial: Config, options: LoadOptions, handler
   const trigger = (): void => void reload()
 
   const file = initial.file ?? (await findConfigFile(options))
-  if (file !== undefined) watchFile(file, { interval: POLL_MS, persistent: false }, trigger)
+  // Without a file, one may yet be made.
+  const files = file === undefined ? configFileCandidates(options) : [file]
+  for (const path of files) watchFile(path, { interval: POLL_MS, persistent: false }, trigger)
   process.on('SIGHUP', trigger)
   return {
     current: () => current,
     reload,
     close: () => {
-      if (file !== undefined) unwatchFile(file, trigger)
+      for (const path of files) unwatchFile(path, trigger)
       process.off('SIGHUP', trigger)
     },
   }

@@ -50,6 +50,18 @@ describe('a pool of credentials', () => {
     expect(turns(pools, acme, 2)).toContain('a')
   })
 
+  it('tells of a dead one of its own once, not of a caller’s', () => {
+    const clock = manualClock()
+    const told: string[] = []
+    const pools = createCredentialPools(clock, true, ({ provider }, { id }, { errorType }) => told.push(`${provider} ${id} ${errorType}`))
+    const acme = connection('a', 'b')
+    for (const one of [acme.credentials[0]!, acme.credentials[0]!, credential('own')]) pools.report(acme, one, dead)
+    expect(told).toEqual(['acme a authentication'])
+    clock.advance(60_000)
+    pools.report(acme, acme.credentials[0]!, dead)
+    expect(told).toHaveLength(2)
+  })
+
   it('never uses a dead one, and tries it again after a minute', () => {
     const { clock, pools } = open()
     const acme = connection('a', 'b')

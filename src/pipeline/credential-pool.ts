@@ -30,8 +30,11 @@ export interface CredentialPools {
   reset(): void
 }
 
+/** Told once each time a credential of the gateway's own turns out dead: calls go on with others, so nobody else would notice. */
+export type OnDeadCredential = (connection: Connection, credential: Credential, error: GatewayError) => void
+
 /** `cooldown: false` keeps no memory between calls; within one call a failed credential is still not tried twice. */
-export function createCredentialPools(clock: Clock, cooldown = true): CredentialPools {
+export function createCredentialPools(clock: Clock, cooldown = true, onDead?: OnDeadCredential): CredentialPools {
   const states = new Map<string, CredentialState>()
   const turns = new Map<string, number>()
   const keyOf = (connection: Connection, credential: Credential): string => `${connection.provider} ${credential.id}`
@@ -89,8 +92,10 @@ export function createCredentialPools(clock: Clock, cooldown = true): Credential
       const key = keyOf(connection, credential)
       const state = states.get(key) ?? { limitedUntil: 0, deadUntil: 0 }
       const now = clock.monotonic()
-      if (dead) state.deadUntil = now + DEAD_MS
-      else state.limitedUntil = now + (error.details.retryAfterMs ?? DEFAULT_LIMITED_MS)
+      if (dead) {
+        if (state.deadUntil <= now && connection.credentials.includes(credential)) onDead?.(connection, credential, error)
+        state.deadUntil = now + DEAD_MS
+      } else state.limitedUntil = now + (error.details.retryAfterMs ?? DEFAULT_LIMITED_MS)
       states.set(key, state)
     },
   }

@@ -79,7 +79,7 @@ const contract = z.strictObject({
     total: z.int(),
     available: z.array(z.strictObject({ provider: z.string(), model: z.string(), selected: z.boolean() })),
   }),
-  attempts: z.array(z.strictObject({ provider: z.string(), model: z.string(), status: z.int() })).optional(),
+  attempts: z.array(z.strictObject({ provider: z.string(), model: z.string(), status: z.int(), error_type: z.string().optional() })).optional(),
   params: z.record(z.string(), z.unknown()).optional(),
   pipeline: z.array(z.looseObject({ type: z.string(), name: z.string() })).optional(),
 })

@@ -14,7 +14,8 @@ export interface GatewayMetadata {
     readonly total: number
     readonly available: readonly { readonly provider: string; readonly model: string; readonly selected: boolean }[]
   }
-  readonly attempts?: readonly { readonly provider: string; readonly model: string; readonly status: number }[]
+  /** `error_type`: why an attempt came to nothing. */
+  readonly attempts?: readonly { readonly provider: string; readonly model: string; readonly status: number; readonly error_type?: string }[]
   readonly params?: { readonly [name: string]: unknown }
   readonly pipeline?: CallTrace['pipeline']
 }
@@ -43,12 +44,14 @@ export function gatewayMetadata(trace: CallTrace, options: MetadataOptions): Gat
     attempt: served === undefined ? attempts.length : attempts.indexOf(served) + 1,
     is_byok: served?.isByok ?? false,
     endpoints: { total: candidates.length, available: list(available, served?.endpoint) },
-    ...(attempts.length > 0
-      ? { attempts: attempts.map(({ endpoint, status }) => ({ provider: endpoint.providerName, model: endpoint.model, status })) }
-      : {}),
+    ...(attempts.length > 0 ? { attempts: attempts.map(attemptOf) } : {}),
     ...(params === undefined ? {} : { params }),
     ...(trace.pipeline.length > 0 ? { pipeline: trace.pipeline } : {}),
   }
+}
+
+function attemptOf({ endpoint, status, error }: CallTrace['attempts'][number]): NonNullable<GatewayMetadata['attempts']>[number] {
+  return { provider: endpoint.providerName, model: endpoint.model, status, ...(error === undefined ? {} : { error_type: error.type }) }
 }
 
 function list(endpoints: readonly Endpoint[], selected: Endpoint | undefined): GatewayMetadata['endpoints']['available'] {

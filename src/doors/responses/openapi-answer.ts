@@ -43,7 +43,7 @@ export const gatewayMetadata = z
       available: z.array(z.looseObject({ provider: z.string(), model: z.string(), selected: z.boolean() })),
     }),
     attempt: z.int().describe('Which attempt answered, counted from 1; 0 when none was reached.'),
-    attempts: z.array(z.looseObject({ provider: z.string(), model: z.string(), status: z.int() })).optional(),
+    attempts: z.array(z.looseObject({ provider: z.string(), model: z.string(), status: z.int(), error_type: z.string().optional() })).optional(),
     params: z.looseObject({}).optional().describe('What was changed or left out of the request on its way.'),
     pipeline: z
       .array(z.looseObject({ type: z.string(), name: z.string() }))

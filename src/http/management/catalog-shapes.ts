@@ -91,6 +91,7 @@ const endpoint = component(
     uptime_last_30m: percent,
     uptime_last_1d: percent,
     supports_implicit_caching: z.boolean(),
+    supports_tool_choice: z.object({ auto: z.boolean(), none: z.boolean(), required: z.boolean(), function: z.boolean() }),
     latency_last_30m: percentiles.nullable().describe('Milliseconds to the first token.'),
     throughput_last_30m: percentiles.nullable().describe('Tokens per second.'),
   }),
