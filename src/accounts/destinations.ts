@@ -39,7 +39,7 @@ export function createDestinationAccounts(options: DestinationAccountsOptions): 
   const { store, outbox, encryption, types, clock, newId = randomUUID, privacyLocked = false, onChange = () => undefined } = options
 
   const need = async (id: string, scope: string | undefined): Promise<StoredDestination> => {
-    const stored = await store.get(id, scope)
+    const stored = hasNull(id) ? undefined : await store.get(id, scope)
     if (stored === undefined) throw notFound()
     return stored
   }
@@ -53,6 +53,7 @@ export function createDestinationAccounts(options: DestinationAccountsOptions): 
     const type = typeOf(wanted.type)
     checkFields(wanted, privacyLocked)
     const config = checkConfig(type, wanted.config)
+    if (hasNull(wanted.workspaceId)) throw invalid('workspace_id', NO_NULL)
     if ((await options.workspaces.get(wanted.workspaceId)) === undefined) throw invalid('workspace_id', 'there is no such workspace')
     const id = newId()
     const now = clock.now()
@@ -165,6 +166,7 @@ function checkFields({ name, apiKeyHashes, samplingRate, privacyMode }: Destinat
   if (privacyLocked && privacyMode === false) throw new GatewayError('permission_denied', 'Privacy settings are locked')
   if (name !== undefined && (name.trim() === '' || name.length > MAX_NAME_CHARS))
     throw invalid('name', `1 to ${MAX_NAME_CHARS} characters are expected`)
+  if (name !== undefined && hasNull(name)) throw invalid('name', NO_NULL)
   if (apiKeyHashes?.length === 0) throw invalid('api_key_hashes', 'null or at least one hash is expected')
   if (apiKeyHashes && apiKeyHashes.length > MAX_KEY_HASHES) throw invalid('api_key_hashes', `at most ${MAX_KEY_HASHES} hashes are expected`)
   if (samplingRate !== undefined && !(samplingRate >= MIN_SAMPLING_RATE && samplingRate <= 1)) {
@@ -191,6 +193,10 @@ function firstIssue(error: ZodError): { readonly path: readonly string[]; readon
   if (issue === undefined) return { path: [], message: 'is not valid' }
   return { path: issue.path.map((part) => String(part).slice(0, 60)), message: issue.message.slice(0, MAX_MESSAGE_CHARS) }
 }
+
+/** No text column of PostgreSQL takes it. */
+const hasNull = (text: string): boolean => text.includes('\0')
+const NO_NULL = 'may not contain the character U+0000'
 
 const invalid = (path: string, message: string): GatewayError => new GatewayError('invalid_request', `${path}: ${message}`, { path })
 const notFound = (): GatewayError => new GatewayError('not_found', 'There is no such destination')

@@ -59,7 +59,8 @@ export interface DestinationStore {
   insert(destination: StoredDestination, maxPerType: number): Promise<void>
   /**
    * Applies the patch if the row still has `revision`, and adds one to it. Throws GatewayError `conflict` when it has moved on.
-   * Turning `privacyMode` on strips the bodies only this destination was waiting for, in the same transaction (`Outbox.stripContent`).
+   * Turning `privacyMode` on strips the bodies only this destination was waiting for, in the same transaction (`Outbox.stripContent`); every
+   * change makes due what waits to be tried again (`Outbox.retryNow`).
    */
   update(id: string, workspaceId: string, patch: DestinationPatch, revision: number): Promise<StoredDestination | undefined>
   /** Marks it deleted, wipes `sealed` and cancels its deliveries in one transaction. False when there is none. */
@@ -189,6 +190,11 @@ export interface Outbox {
   extend(owner: string, ids: readonly string[], until: number): Promise<readonly string[]>
   /** One transaction. Deliveries no longer leased by `owner` are left alone; returns how many were settled. */
   settle(owner: string, settlements: readonly Settlement[], counts?: DeliveryCounts): Promise<number>
+  /**
+   * Makes due what waits to be tried again: what it waited for is over. Leased and dead deliveries stay as they are; returns how many were
+   * waiting. `DestinationStore.update` does so in its own transaction; workers do it for what went back before they knew of the change.
+   */
+  retryNow(destinationId: string, now: number): Promise<number>
   /** Ends every lease of `owner` (shutdown). */
   releaseAll(owner: string): Promise<void>
   /** Deletes what waits for a destination, dead letters included; returns how many. */

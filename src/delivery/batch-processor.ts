@@ -1,12 +1,14 @@
 import type { DeliveryRecord } from '../core/delivery.ts'
-import { DESTINATION_DEFAULTS } from '../core/destination.ts'
+import { DESTINATION_DEFAULTS, type DestinationContext, type SendRequest } from '../core/destination.ts'
 import type { LeasedDelivery, Settlement } from '../core/outbox.ts'
 import { DELIVERY_BACKOFF, retryAt } from './backoff.ts'
 import { createBlanking } from './blank-secrets.ts'
 import { destinationContext } from './destination-context.ts'
+import type { DoubtfulAnswers } from './doubtful-answers.ts'
 import type { Lane, ReadyDestination } from './lane.ts'
+import { forgetPrepared, prepareOnce } from './prepared.ts'
 import { toDeliveryRecord } from './record.ts'
-import { sendBatch, type BatchReport, type BatchVerdict } from './send-batch.ts'
+import { sendBatch, type BatchReport, type BatchVerdict, type RecordResult } from './send-batch.ts'
 import type { DeliveryWorkerOptions } from './worker-options.ts'
 
 const REPORT_EVERY_MS = 5_000
@@ -32,12 +34,11 @@ export class BatchProcessor {
     if (report !== undefined) {
       const eventBytes = deliveries.reduce((sum, each) => sum + each.bytes, 0)
       lane.expansion.observe(eventBytes, report.encodedBytes)
-      const { random, backoff = DELIVERY_BACKOFF } = this.#options
-      // One wait for the whole batch: retries scattered by jitter would come back as many small requests.
-      const tries = Math.max(...deliveries.map((each) => each.attempts))
-      const at = retryAt(now, tries, report.verdict.afterMs, backoff, random)
-      this.#judge(lane, report.verdict, now, at)
-      settlements.push(...toSettlements(deliveries, report, at))
+      const current = this.#isCurrent(ready)
+      const at = current ? this.#retryAt(deliveries, report.verdict, now) : now
+      if (current) this.#judge(lane, report.verdict, now, at)
+      if (report.verdict.kind === 'unauthorized') forgetPrepared(ready)
+      settlements.push(...toSettlements(deliveries, report, at, current ? ready : undefined))
     }
     const delivered = settlements.filter((each) => each.state === 'delivered').length
     const rejected = report?.rejected ?? 0
@@ -107,22 +108,10 @@ export class BatchProcessor {
     const signal = this.#signal
     const timeoutMs = type.limits.timeoutMs ?? DESTINATION_DEFAULTS.timeoutMs
     let prepared: unknown
-    if (type.prepare !== undefined) {
-      const blank = createBlanking(type, settings)
-      ready.prepared ??= type.prepare(settings, base, async (request) => blank(await transport(request, request.timeoutMs ?? timeoutMs, signal)))
-      try {
-        prepared = await ready.prepared
-      } catch (error) {
-        // Asked again with the next batch.
-        ready.prepared = undefined
-        const message = error instanceof Error ? error.message : 'the destination could not be prepared'
-        return {
-          results: records.map(() => ({ kind: 'retry', status: 0, error: message })),
-          verdict: { kind: 'failed', status: 0, message },
-          rejected: 0,
-          encodedBytes: 0,
-        }
-      }
+    try {
+      prepared = await this.#prepare(ready, base, timeoutMs)
+    } catch (error) {
+      return notPrepared(records, error)
     }
     const context = prepared === undefined ? base : { ...base, prepared }
     return sendBatch({
@@ -135,6 +124,15 @@ export class BatchProcessor {
       now: () => clock.now(),
       beforeRequest,
     })
+  }
+
+  async #prepare(ready: ReadyDestination, context: DestinationContext, timeoutMs: number): Promise<unknown> {
+    const { type, settings } = ready
+    if (type.prepare === undefined) return undefined
+    const { transport } = this.#options
+    const blank = createBlanking(type, settings)
+    const send: SendRequest = async (request) => blank(await transport(request, request.timeoutMs ?? timeoutMs, this.#signal))
+    return prepareOnce(ready, async () => type.prepare?.(settings, context, send))
   }
 
   /** Renews the lease of a batch that takes long (halving, polling), so that no other process sends it too. */
@@ -157,6 +155,18 @@ export class BatchProcessor {
         this.#options.onEvent?.({ kind: 'problem', destinationId: lane.id, message: error instanceof Error ? error.message : String(error) })
       }
     }
+  }
+
+  /** An answer to a configuration that has changed since says nothing about the new one, which is tried at once. */
+  #isCurrent({ record }: ReadyDestination): boolean {
+    return this.#options.destination(record.id)?.revision === record.revision
+  }
+
+  /** One wait for the whole batch: retries scattered by jitter would come back as many small requests. */
+  #retryAt(deliveries: readonly LeasedDelivery[], { afterMs }: BatchVerdict, now: number): number {
+    const { random, backoff = DELIVERY_BACKOFF } = this.#options
+    const tries = Math.max(...deliveries.map((each) => each.attempts))
+    return retryAt(now, tries, afterMs, backoff, random)
   }
 
   #judge(lane: Lane, verdict: BatchVerdict, now: number, at: number): void {
@@ -211,12 +221,29 @@ export class BatchProcessor {
   }
 }
 
-/** The fates of a batch as the outbox keeps them; what goes back waits until `at`. */
-function toSettlements(deliveries: readonly LeasedDelivery[], report: BatchReport, at: number): readonly Settlement[] {
+/** Nothing can be sent for now; the look-up is made again with the next batch. */
+function notPrepared(records: readonly DeliveryRecord[], error: unknown): BatchReport {
+  const message = error instanceof Error ? error.message : 'the destination could not be prepared'
+  return {
+    results: records.map(() => ({ kind: 'retry', status: 0, error: message })),
+    verdict: { kind: 'failed', status: 0, message },
+    rejected: 0,
+    encodedBytes: 0,
+  }
+}
+
+/** The fates of a batch as the outbox keeps them; what goes back waits until `at`. Without `ready`, which has changed since, nothing is given up. */
+function toSettlements(
+  deliveries: readonly LeasedDelivery[],
+  report: BatchReport,
+  at: number,
+  ready: Pick<ReadyDestination, 'doubtful'> | undefined,
+): readonly Settlement[] {
   const busy = report.verdict.kind === 'failed' || report.verdict.kind === 'overload'
   return deliveries.map((delivery, position): Settlement => {
     const result = report.results[position] ?? { kind: 'released' }
     const { id } = delivery
+    const gaveUp = ready !== undefined && givesUp(id, result, ready.doubtful)
     switch (result.kind) {
       case 'delivered':
         return { id, state: 'delivered' }
@@ -225,13 +252,20 @@ function toSettlements(deliveries: readonly LeasedDelivery[], report: BatchRepor
       case 'released':
         return busy ? { id, state: 'released', at } : { id, state: 'released' }
       case 'retry': {
-        const { status, error, maxAttempts = Number.POSITIVE_INFINITY } = result
-        return delivery.attempts + 1 >= maxAttempts
-          ? { id, state: 'dead', reason: 'gave-up', status, error }
-          : { id, state: 'retry', at, status, error }
+        const { status, error } = result
+        return gaveUp ? { id, state: 'dead', reason: 'gave-up', status, error } : { id, state: 'retry', at, status, error }
       }
       default:
         return result satisfies never
     }
   })
+}
+
+/** Whether a delivery was answered doubtfully as often in a row as its type allows. What was not tried keeps its count. */
+function givesUp(id: string, result: RecordResult, doubtful: DoubtfulAnswers): boolean {
+  if (result.kind === 'released') return false
+  const { maxAttempts } = result.kind === 'retry' ? result : {}
+  const gaveUp = maxAttempts !== undefined && doubtful.add(id) >= maxAttempts
+  if (gaveUp || maxAttempts === undefined) doubtful.forget(id)
+  return gaveUp
 }

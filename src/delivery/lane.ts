@@ -2,6 +2,7 @@ import type { Destination } from '../core/destination.ts'
 import type { DestinationRecord } from '../core/outbox.ts'
 import { createBreaker, type Breaker, type BreakerOptions } from './breaker.ts'
 import { createExpansion, type Expansion } from './batching.ts'
+import { createDoubtfulAnswers, type DoubtfulAnswers } from './doubtful-answers.ts'
 
 /** Everything the worker keeps for one destination; nothing in it is shared, so a dead destination holds up only itself. */
 export interface Lane {
@@ -28,8 +29,10 @@ export interface ReadyDestination {
   readonly record: DestinationRecord
   readonly type: Destination
   readonly settings: unknown
-  /** What `prepare` returned, once it has. */
+  /** What `prepare` returned, once it has; see prepared.ts. */
   prepared: Promise<unknown> | undefined
+  /** Counted for one configuration: what another one was answered says nothing about it. */
+  readonly doubtful: DoubtfulAnswers
 }
 
 export function createLane(id: string, options: BreakerOptions): Lane {
@@ -51,6 +54,12 @@ export function createLane(id: string, options: BreakerOptions): Lane {
   }
 }
 
+/** Whether the destination was changed since the lane was last brought up to it. */
+export function isOutdated({ ready, brokenRevision }: Lane, { revision }: DestinationRecord): boolean {
+  const known = ready?.record.revision ?? brokenRevision
+  return known !== undefined && known !== revision
+}
+
 /**
  * Brings a lane up to the destination's current configuration. A change ends every pause: its owner has done something about it.
  * Returns why a new configuration cannot be used, in a sentence and once, or undefined.
@@ -58,7 +67,7 @@ export function createLane(id: string, options: BreakerOptions): Lane {
 export function refreshLane(lane: Lane, record: DestinationRecord, types: ReadonlyMap<string, Destination>): string | undefined {
   const { revision } = record
   if (lane.ready?.record.revision === revision || lane.brokenRevision === revision) return undefined
-  const changed = lane.ready !== undefined
+  const changed = isOutdated(lane, record)
   lane.ready = undefined
   lane.brokenRevision = undefined
   const type = types.get(record.type)
@@ -69,6 +78,6 @@ export function refreshLane(lane: Lane, record: DestinationRecord, types: Readon
     return `the stored settings are not valid any more: ${settings?.error?.issues.map((issue) => issue.path.join('.')).join(', ')}`
   }
   if (changed) lane.breaker.reset()
-  lane.ready = { record, type, settings: settings.data, prepared: undefined }
+  lane.ready = { record, type, settings: settings.data, prepared: undefined, doubtful: createDoubtfulAnswers() }
   return undefined
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isPlaceholder, replaceMedia, replaceMediaInText } from './media.ts'
+import { fullGeneration } from '../testing/sample-generations.ts'
+import { isPlaceholder, replaceMedia, replaceMediaInGeneration, replaceMediaInText, replaceMediaInValues } from './media.ts'
 
 const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(120, 7)])
 
@@ -93,5 +94,45 @@ describe('replaceMedia', () => {
     const once = replaceMedia({ image_url: `data:image/png;base64,${png.toString('base64')}`, file_data: 'QUJD' })
     expect(replaceMedia(once)).toBe(once)
     expect(isPlaceholder(once.image_url)).toBe(true)
+  })
+})
+
+describe("media in values of the caller's own", () => {
+  const own = {
+    signature: 'QA->answer',
+    file_data: 'orders-2026',
+    step: { data: 'row 7', format: 'csv' },
+    result: 'x',
+    type: 'image_generation_call',
+  }
+
+  it('are known by the text alone: the names of fields are the caller’s choice', () => {
+    expect(replaceMediaInValues(own)).toBe(own)
+    const url = `data:image/png;base64,${png.toString('base64')}`
+    expect(replaceMediaInValues({ ...own, signature: url, deep: [{ data: url }] })).toEqual({
+      ...own,
+      signature: '[image/png, 128 bytes]',
+      deep: [{ data: '[image/png, 128 bytes]' }],
+    })
+  })
+
+  it('are so in what a generation carries of the caller, and by name in the rest of it', () => {
+    const { generation } = fullGeneration()
+    const changed = {
+      ...generation,
+      trace: own,
+      metadata: { signature: 'v3' },
+      parameters: own,
+      usage: { ...generation.usage, raw: { signature: 'QUJD' } },
+    }
+    expect(replaceMediaInGeneration(changed)).toEqual({
+      ...changed,
+      usage: { ...generation.usage, raw: { signature: '[application/octet-stream, 3 bytes]' } },
+    })
+  })
+
+  it('leave a generation without any as it is', () => {
+    const { generation } = fullGeneration()
+    expect(replaceMediaInGeneration(generation)).toBe(generation)
   })
 })

@@ -1,3 +1,5 @@
+import type { Generation } from '../core/generation.ts'
+
 /**
  * Media bytes never leave for an observability platform: data URLs and base64 payloads become a placeholder with type and size.
  * Found wherever they hide: in their proper fields, in tool arguments and results, in the middle of a text.
@@ -140,8 +142,11 @@ const binaryType = (key: string, parent: Node): string | undefined => {
   return BINARY_FIELDS.get(key)
 }
 
-function replaceField(key: string, value: unknown, parent: Node, depth: number): unknown {
-  if (typeof value !== 'string') return replaceMedia(value, depth)
+/** What becomes of one field of an object. */
+type ReplaceField = (key: string, value: unknown, parent: Node, depth: number) => unknown
+
+const byName: ReplaceField = (key, value, parent, depth) => {
+  if (typeof value !== 'string') return replaceEach(value, byName, depth)
   const type = binaryType(key, parent)
   if (type === undefined || value === '' || isPlaceholder(value)) return replaceMediaInText(value)
   const text = replaceMediaInText(value)
@@ -150,8 +155,21 @@ function replaceField(key: string, value: unknown, parent: Node, depth: number):
   return /^https?:\/\//.test(value) ? value : placeholder(type, decodedSize(value.length))
 }
 
-/** A JSON value with all media replaced; shares every part that has none with the original. */
-export function replaceMedia<T>(value: T, depth = 0): T {
+const byText: ReplaceField = (_key, value, _parent, depth) => replaceEach(value, byText, depth)
+
+/** Of a generation, what the caller may fill with names of its own. */
+const OWN_FIELDS: ReadonlySet<string> = new Set(['trace', 'metadata', 'parameters'] satisfies (keyof Generation)[])
+const ofGeneration: ReplaceField = (key, value, parent, depth) => (OWN_FIELDS.has(key) ? byText : byName)(key, value, parent, depth)
+
+/** Items and contents, with all media replaced; shares every part that has none with the original. */
+export const replaceMedia = <T>(value: T): T => replaceEach(value, byName, 0)
+
+/** The same for values whose fields the caller named: `signature` or `data` says nothing there, only the text counts. */
+export const replaceMediaInValues = <T>(value: T): T => replaceEach(value, byText, 0)
+
+export const replaceMediaInGeneration = (generation: Generation): Generation => replaceEach(generation, ofGeneration, 0)
+
+function replaceEach<T>(value: T, replaceField: ReplaceField, depth: number): T {
   if (typeof value === 'string') return replaceMediaInText(value) as T
   if (typeof value !== 'object' || value === null) return value
   if (depth > MAX_DEPTH) return '[nested too deeply]' as T
@@ -159,7 +177,7 @@ export function replaceMedia<T>(value: T, depth = 0): T {
     let copy: unknown[] | undefined
     for (let i = 0; i < value.length; i++) {
       const element: unknown = value[i]
-      const replaced = replaceMedia(element, depth + 1)
+      const replaced = replaceEach(element, replaceField, depth + 1)
       if (replaced !== element) (copy ??= [...value])[i] = replaced
     }
     return (copy ?? value) as T

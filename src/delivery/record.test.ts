@@ -59,6 +59,35 @@ describe('toDeliveryRecord', () => {
   })
 })
 
+describe('media', () => {
+  const png = `data:image/png;base64,iVBORw0KGgo${'A1b2'.repeat(40)}`
+
+  it.each([false, true])('leave by no name, tag or value the caller gave, privacy mode: %s', (privacyMode) => {
+    const trace = {
+      trace_name: png,
+      generation_name: png,
+      span_name: png,
+      environment: png,
+      release: png,
+      tags: ['ok', png],
+      image: png,
+      deep: [{ signature: png }],
+    }
+    const record = toDeliveryRecord({ ...generation, trace, metadata: { image: png } }, content, { privacyMode, broadcast: all })
+    expect(JSON.stringify(record)).not.toContain('iVBORw0KGgo')
+    expect(record.tags).toEqual(['ok', '[image/png, 128 bytes]'])
+    expect(record.names).toEqual({ trace: '[image/png, 128 bytes]', generation: '[image/png, 128 bytes]', wrapper: '[image/png, 128 bytes]' })
+  })
+
+  it('are not seen in metadata because of the name of a field', () => {
+    const metadata = { signature: 'QA->answer', file_data: 'orders-2026' }
+    const trace = { step: { data: 'row 7', format: 'csv' } }
+    const record = toDeliveryRecord({ ...generation, trace, metadata }, content, { privacyMode: false, broadcast: none })
+    expect(record.metadata).toEqual({ ...metadata, ...trace })
+    expect(record.generation).toMatchObject({ metadata, trace })
+  })
+})
+
 describe('privacy mode', () => {
   it.each([
     ['full', fullGeneration()],

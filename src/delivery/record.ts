@@ -5,7 +5,7 @@ import { otlpParentSpanId, otlpSpanId, otlpTraceId } from '../lib/derived-id.ts'
 import { defined } from '../lib/defined.ts'
 import { broadcastFields } from './broadcast.ts'
 import { childSpans } from './child-spans.ts'
-import { replaceMedia } from './media.ts'
+import { replaceMedia, replaceMediaInGeneration, replaceMediaInValues } from './media.ts'
 import { toPrivate } from './privacy.ts'
 
 const DEFAULT_TRACE_NAME = 'Gateway Request'
@@ -24,9 +24,10 @@ export function toDeliveryRecord(
   content: GenerationContent | undefined,
   destination: Pick<DestinationRecord, 'privacyMode' | 'broadcast'>,
 ): DeliveryRecord {
-  const seen = replaceMedia(destination.privacyMode ? toPrivate(generation) : generation)
+  const seen = replaceMediaInGeneration(destination.privacyMode ? toPrivate(generation) : generation)
   const shown = destination.privacyMode || content === undefined ? undefined : replaceMedia(content)
-  const trace = generation.trace ?? {}
+  const trace = replaceMediaInValues(generation.trace ?? {})
+  // Of the original: two traces must not become one because their ids look like media.
   const ids = toIds(generation)
   const failure = toFailure(seen)
   const environment = text(trace['environment'])
@@ -42,7 +43,7 @@ export function toDeliveryRecord(
       generation: text(trace['generation_name']) ?? DEFAULT_GENERATION_NAME,
       ...(wrapperName === undefined ? {} : { wrapper: wrapperName }),
     },
-    metadata: replaceMedia(customMetadata(generation)),
+    metadata: customMetadata(trace, replaceMediaInValues(generation.metadata)),
     gateway: gatewayFacts(seen),
     ...(broadcast === undefined ? {} : { broadcast }),
     ...(environment === undefined ? {} : { environment }),
@@ -73,9 +74,9 @@ function toIds(generation: Generation): DeliveryIds {
   }
 }
 
-function customMetadata(generation: Generation): Record<string, unknown> {
-  const custom: Record<string, unknown> = { ...generation.metadata }
-  for (const [key, value] of Object.entries(generation.trace ?? {})) {
+function customMetadata(trace: NonNullable<Generation['trace']>, metadata: Generation['metadata']): Record<string, unknown> {
+  const custom: Record<string, unknown> = { ...metadata }
+  for (const [key, value] of Object.entries(trace)) {
     if (!RESERVED.has(key) && value !== undefined && value !== null) custom[key] = value
   }
   return custom

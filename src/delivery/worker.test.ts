@@ -377,6 +377,22 @@ describe('fates', () => {
     expect((await outbox.deadLetters('a', { offset: 0, limit: 1 })).letters).toMatchObject([{ reason: 'encode-failed', error: 'cannot write this' }])
   })
 
+  it('tries at once what waits when the destination changes', async () => {
+    receiver.react = () => answer(503, { 'retry-after': '3600' })
+    start()
+    await enter(2)
+    await until(async () => receiver.requests.length > 0 && (await outbox.due(Date.now(), 9)).work.length === 0)
+    receiver.react = () => ok
+    records.set('a', destination('a', receiver.url, { paused: true, revision: 2 }))
+    worker?.wake()
+    await new Promise((resolve) => setTimeout(resolve, 60))
+    expect(acceptedIds()).toEqual([])
+    records.set('a', destination('a', receiver.url, { revision: 3 }))
+    worker?.wake()
+    await until(drained())
+    expect(acceptedIds()).toHaveLength(2)
+  })
+
   it('replays dead letters', async () => {
     receiver.react = () => answer(400)
     start()

@@ -1,9 +1,9 @@
 import { DESTINATION_DEFAULTS } from '../core/destination.ts'
-import type { DueWork, LeasedDelivery } from '../core/outbox.ts'
+import type { DestinationRecord, DueWork, LeasedDelivery } from '../core/outbox.ts'
 import { BatchProcessor } from './batch-processor.ts'
 import { batchDueAt } from './batching.ts'
 import { BREAKER_DEFAULTS } from './breaker.ts'
-import { createLane, refreshLane, type Lane, type ReadyDestination } from './lane.ts'
+import { createLane, isOutdated, refreshLane, type Lane, type ReadyDestination } from './lane.ts'
 import type { DeliveryWorkerOptions, Tuning } from './worker-options.ts'
 
 export type { DeliveryEvent, DeliveryWorkerOptions } from './worker-options.ts'
@@ -104,6 +104,7 @@ class Engine implements DeliveryWorker {
   async #look(): Promise<void> {
     const now = this.#options.clock.now()
     let next = now + this.#tuning.pollMs
+    for (const lane of this.#lanes.values()) await this.#followChange(lane, now)
     await this.#guard(undefined, async () => {
       const { work, nextAt } = await this.#options.outbox.due(now, DUE_CAP)
       if (nextAt !== undefined) next = Math.min(next, nextAt)
@@ -122,14 +123,26 @@ class Engine implements DeliveryWorker {
     return lane
   }
 
+  /** A changed destination is tried at once, with what waits because of what it was before. */
+  async #followChange(lane: Lane, now: number): Promise<void> {
+    const record = this.#options.destination(lane.id)
+    if (record === undefined || isAtRest(record) || !isOutdated(lane, record)) return
+    this.#refresh(lane, record)
+    await this.#guard(lane.id, () => this.#options.outbox.retryNow(lane.id, now))
+  }
+
+  #refresh(lane: Lane, record: DestinationRecord): void {
+    const problem = refreshLane(lane, record, this.#options.types)
+    if (problem !== undefined) this.#options.onEvent?.({ kind: 'problem', destinationId: lane.id, message: problem })
+  }
+
   /** Starts what one destination may send now. Returns when to look again for its sake; undefined when only an event can change anything. */
   async #serve(lane: Lane, work: DueWork, now: number): Promise<number | undefined> {
     const record = this.#options.destination(lane.id)
     if (record === undefined) return undefined
     await this.#trim(lane, now)
-    if (!record.enabled || record.paused) return undefined
-    const problem = refreshLane(lane, record, this.#options.types)
-    if (problem !== undefined) this.#options.onEvent?.({ kind: 'problem', destinationId: lane.id, message: problem })
+    if (isAtRest(record)) return undefined
+    this.#refresh(lane, record)
     const ready = lane.ready
     if (ready === undefined) return undefined
     const { limits } = ready.type
@@ -186,3 +199,5 @@ class Engine implements DeliveryWorker {
     })
   }
 }
+
+const isAtRest = ({ enabled, paused }: DestinationRecord): boolean => !enabled || paused

@@ -47,16 +47,17 @@ describe('Braintrust', () => {
     })
   })
 
-  it('recognises the root of a trace by its span id, unless the trace is the caller’s', async () => {
+  it('recognises the root of a trace by its span id, unless the trace is the caller’s; only a root has tags', async () => {
     const [plain] = await eventsOf({})
     expect(plain?.span_id).toBe(plain?.root_span_id)
     const wrapped = await eventsOf({ span_name: 'Outer', tags: ['a'] })
     expect(wrapped.map((event) => event.root_span_id === wrapped[0]?.span_id)).toEqual(wrapped.map(() => true))
     expect(wrapped[1]?.span_parents).toEqual([wrapped[0]?.span_id])
     expect(wrapped.map((event) => event.tags)).toEqual([['a'], undefined, undefined, undefined, undefined])
-    const own = await eventsOf({ trace_id: 'order-1', parent_span_id: 'p' })
+    const own = await eventsOf({ trace_id: 'order-1', parent_span_id: 'p', tags: ['a'] })
     expect(own.every((event) => event.root_span_id === 'order-1')).toBe(true)
     expect(own[0]?.span_parents).toEqual(['p'])
+    expect(own.some((event) => 'tags' in event)).toBe(false)
   })
 
   it('counts tokens once: only the generation has them', async () => {

@@ -57,7 +57,8 @@ function toEvents(record: DeliveryRecord): readonly object[] {
     created: isoTime(step.startedAt),
     span_attributes: { name: step.isTop && step.kind === 'generation' ? record.names.trace : step.name, type: spanType(step) },
     ...(step.error === undefined ? {} : { error: `${step.error.type}: ${step.error.message}` }),
-    ...(step.isTop && record.tags.length > 0 ? { tags: record.tags } : {}),
+    // The platform takes tags on a root only.
+    ...(step.isTop && step.parentId === undefined && record.tags.length > 0 ? { tags: record.tags } : {}),
     ...(step.child === undefined ? content(record, step) : { metadata: step.child.attributes, ...childContent(step) }),
     metrics: { start: step.startedAt / 1000, end: step.endedAt / 1000, ...(step.kind === 'generation' ? metrics(record) : {}) },
   }))

@@ -75,6 +75,14 @@ describe('columns of a table made by hand', () => {
   })
 
   it.each([
+    ['busy', answer('', 503)],
+    ['limited', answer('', 429)],
+    ['out of memory', answer('Code: 241. DB::Exception: Memory limit exceeded')],
+  ])('are asked for later when the server is %s: rows written without them would lack values', async (_name, response) => {
+    await expect(prepare(response)).rejects.toThrow("the table's columns could not be read")
+  })
+
+  it.each([
     ['TRACE_ID\nSPAN_ID\n', true],
     ['MODEL\n', false],
     ['', false],

@@ -9,6 +9,7 @@ import {
   checkTable,
   identifier,
   matchColumns,
+  refuseTransient,
   warehouseRows,
   WAREHOUSE_COLUMNS,
   type TableColumns,
@@ -109,10 +110,12 @@ function columnsRequest(options: ClickhouseSettings): OutgoingRequest {
 
 const parseColumns = (response: OutgoingResponse): TableColumns => matchColumns(response.body.toString('utf8').split('\n'))
 
-/** A table that cannot be read (no rights on system tables, not there yet) is left to the INSERT to judge. */
+/** A table that may not be read (no rights on system tables) or is not there yet is left to the INSERT to judge. */
 async function readColumns(options: ClickhouseSettings, _context: DestinationContext, send: SendRequest): Promise<TableColumns | undefined> {
   const response = await send(columnsRequest(options))
-  const columns = response.status === 200 ? parseColumns(response) : undefined
+  const outcome = classify(response)
+  refuseTransient(outcome)
+  const columns = outcome.kind === 'delivered' ? parseColumns(response) : undefined
   return columns === undefined || columns.size === 0 ? undefined : columns
 }
 

@@ -8,7 +8,6 @@ testDestination(langfuse, {
   config: { secretKey: 'sk-lf-secret-value-1', publicKey: 'pk-lf-public', baseUrl: 'https://langfuse.example.com' },
   required: ['secretKey', 'publicKey'],
   defaults: { baseUrl: 'https://us.cloud.langfuse.com' },
-  public: ['publicKey'],
 })
 
 interface Span {

@@ -40,7 +40,7 @@ export const langfuse: Destination<LangfuseSettings> = {
   type: 'langfuse',
   name: 'Langfuse',
   settings,
-  secrets: ['secretKey', HEADER_SECRETS],
+  secrets: ['secretKey', 'publicKey', HEADER_SECRETS],
   limits: { records: 100, bytes: 4_000_000, valueChars: MAX_VALUE_CHARS },
   encode: (batch, options, context) => [otlpRequest(batch, context, target(options), spans)],
   classify: classifyOtlp,

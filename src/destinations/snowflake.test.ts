@@ -24,6 +24,7 @@ testDestination(snowflake, {
     [400, '{"code":"390318","message":"token expired"}', 'unauthorized'],
     [408, '{"code":"000630"}', 'retry'],
     [422, '{"code":"002003","message":"Object does not exist"}', 'unauthorized'],
+    [422, '{"code":"000904","message":"invalid identifier"}', 'unauthorized'],
     [422, '{"code":"000606","message":"No active warehouse"}', 'unauthorized'],
     [422, '{"code":"100038","message":"Numeric value is not recognized"}', 'reject'],
   ],
@@ -90,6 +91,11 @@ describe('Snowflake', () => {
     const { statement } = JSON.parse(String((await encode({ prepared })).body)) as { statement: string }
     expect(statement).toContain('INSERT ("TRACE_ID", "SPAN_ID", "model") VALUES (s."TRACE_ID", s."SPAN_ID", s."MODEL")')
     expect(await snowflake.prepare?.(settings, context, async () => answer(422, { code: '002003' }))).toBeUndefined()
+  })
+
+  it('asks for the columns later when the account is busy: a statement with columns the table lacks would be refused', async () => {
+    for (const busy of [answer(429, {}), answer(503, {}), answer(408, { code: '000630' })])
+      await expect(snowflake.prepare?.(settings, context, async () => busy)).rejects.toThrow("the table's columns could not be read")
   })
 
   it('goes where the operator says', async () => {

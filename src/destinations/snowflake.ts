@@ -17,6 +17,7 @@ import {
   checkTable,
   identifier,
   matchColumns,
+  refuseTransient,
   warehouseRows,
   WAREHOUSE_COLUMNS,
   type TableColumns,
@@ -153,9 +154,11 @@ function parseColumns(response: OutgoingResponse): TableColumns | undefined {
   return matchColumns(data.flatMap((row: unknown) => (Array.isArray(row) && typeof row[position] === 'string' ? [row[position]] : [])))
 }
 
-/** Without an answer every documented column is written; the statement itself then says what is wrong. */
+/** When the user may not look, every documented column is written; the statement itself then says what is wrong. */
 async function readColumns(options: SnowflakeSettings, context: DestinationContext, send: SendRequest): Promise<TableColumns | undefined> {
-  const columns = parseColumns(await send(columnsRequest(options, context)))
+  const response = await send(columnsRequest(options, context))
+  refuseTransient(classify(response))
+  const columns = parseColumns(response)
   return checkTable(columns) === undefined ? columns : undefined
 }
 
@@ -181,8 +184,8 @@ function followUp(response: OutgoingResponse, step: number, options: SnowflakeSe
   }
 }
 
-/** Object missing or not permitted, no such warehouse or database, suspended account: nothing a row can help. */
-const CONFIGURATION_CODES = new Set(['000606', '000605', '002003', '002043', '003001', '003030', '000666', '090105', '090106'])
+/** Object or column missing, object not permitted, no such warehouse or database, suspended account: nothing a row can help. */
+const CONFIGURATION_CODES = new Set(['000606', '000605', '000904', '002003', '002043', '003001', '003030', '000666', '090105', '090106'])
 
 function classify(response: OutgoingResponse): DeliveryOutcome {
   const { status } = response

@@ -7,7 +7,7 @@ import { weave } from './weave.ts'
 interface Call {
   readonly mode: 'start' | 'end'
   readonly req: {
-    readonly start?: { readonly id: string; readonly trace_id: string; readonly parent_id?: string }
+    readonly start?: { readonly id: string; readonly trace_id: string; readonly parent_id?: string; readonly op_name: string }
     readonly end?: { readonly id: string; readonly summary: { readonly usage?: object } }
   }
 }
@@ -44,6 +44,16 @@ describe('Weave', () => {
     expect(starts).toHaveLength(5)
     expect(ends).toEqual(starts)
     expect(calls.filter(({ req }) => req.end?.summary.usage !== undefined)).toHaveLength(1)
+  })
+
+  it.each([
+    [{ trace_name: 'Checkout', generation_name: 'Draft' }, 'Checkout'],
+    [{ generation_name: 'Draft' }, 'Draft'],
+    [{ trace_name: ' ', span_name: 'Outer' }, 'Gateway Request'],
+    [{}, 'Gateway Request'],
+  ])('is told the operation by the name the caller gave: %j is %s', async (trace, name) => {
+    const [first] = await callsOf(trace)
+    expect(first?.req.start?.op_name).toBe(name)
   })
 
   it('keeps ids of the caller that are UUIDs, and makes nothing an orphan', async () => {

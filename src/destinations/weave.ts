@@ -64,7 +64,7 @@ function toStart(record: DeliveryRecord, step: TraceStep, project: string): obje
     id: uuidFromId(step.id),
     trace_id: uuidFromId(ids.trace),
     ...(parent === undefined ? {} : { parent_id: parent }),
-    op_name: step.isTop ? record.names.trace : step.name,
+    op_name: step.isTop ? operationName(record) : step.name,
     display_name: step.name,
     // Conversations: only the topmost call is a turn of one.
     ...(step.isTop && generation.sessionId !== undefined ? { thread_id: generation.sessionId } : {}),
@@ -72,6 +72,12 @@ function toStart(record: DeliveryRecord, step: TraceStep, project: string): obje
     attributes: step.child?.attributes ?? toAttributes(record),
     inputs: toInputs(record, step),
   }
+}
+
+/** What the caller called it, the trace before the generation. */
+function operationName({ generation: { trace = {} }, names }: DeliveryRecord): string {
+  const given = [trace['trace_name'], trace['generation_name']].find((name) => typeof name === 'string' && name.trim() !== '')
+  return typeof given === 'string' ? given : names.trace
 }
 
 function toAttributes(record: DeliveryRecord): object {

@@ -5,6 +5,7 @@ import type { Clock } from '../lib/clock.ts'
 import { changeConfiguration } from './config-version.ts'
 import type { Database, Tables } from './database.ts'
 import { cancelDeliveries, stripDeliveries } from './outbox-cleanup.ts'
+import { retryDeliveries } from './outbox-retry.ts'
 import { decodeObject, definedOnly } from './row.ts'
 import { assertCurrentKey } from './secrets.ts'
 import { guarded } from './store-error.ts'
@@ -77,6 +78,7 @@ export function createDestinationStore({ db, engine }: Database, clock: Clock): 
           .returningAll()
           .executeTakeFirst()
         if (row === undefined) throw new GatewayError('conflict', 'The destination was changed by somebody else meanwhile; read it and try again')
+        await retryDeliveries(trx, engine, id, clock.now())
         if (patch.privacyMode === true && !before.privacy_mode) await stripDeliveries(trx, engine, id)
         return decode(row)
       }),

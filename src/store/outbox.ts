@@ -10,6 +10,7 @@ import { numberList, textList } from './id-list.ts'
 import { cancelDeliveries, stripDeliveries } from './outbox-cleanup.ts'
 import { createDeadLetters } from './outbox-dead.ts'
 import { createLease } from './outbox-lease.ts'
+import { retryDeliveries } from './outbox-retry.ts'
 import { createSettle } from './outbox-settle.ts'
 import { createSweep } from './outbox-sweep.ts'
 import { destinationsInQueue } from './outbox-queue.ts'
@@ -67,6 +68,7 @@ export function createOutbox(options: OutboxOptions): DurableOutbox {
         return held.map(({ seq }) => String(seq))
       }),
     settle: createSettle(database, clock),
+    retryNow: (destinationId, now) => inTransaction(db, (trx) => retryDeliveries(trx, engine, destinationId, now)),
     releaseAll: (owner) =>
       inTransaction(db, async (trx) => {
         await trx

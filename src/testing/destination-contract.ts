@@ -18,8 +18,6 @@ export interface DestinationContract {
   readonly required: readonly string[]
   /** What is filled in when only the required keys are given. */
   readonly defaults: { readonly [key: string]: unknown }
-  /** Key-like settings that are identifiers, not secrets. */
-  readonly public?: readonly string[]
   /** Configs that must be refused. */
   readonly invalid?: readonly { readonly [key: string]: unknown }[]
   /** The secret travels in the body by the platform's own design. */
@@ -87,7 +85,7 @@ export function testDestination<Settings>(destination: Destination<Settings>, co
       it('declare their secrets', () => {
         const schema = z.toJSONSchema(destination.settings, { io: 'input' }) as { properties: Record<string, unknown> }
         const keys = Object.keys(schema.properties)
-        const suspicious = keys.filter((key) => /key|token|secret|password/i.test(key) && !contract.public?.includes(key))
+        const suspicious = keys.filter((key) => /key|token|secret|password/i.test(key))
         expect(destination.secrets).toEqual(expect.arrayContaining([...suspicious, 'headers.*']))
         for (const path of destination.secrets) expect(keys).toContain(path.split('.')[0])
       })

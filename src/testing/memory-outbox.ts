@@ -142,6 +142,11 @@ export function createMemoryOutbox(now: () => number = Date.now): MemoryOutbox {
       }
       return settled
     },
+    async retryNow(destinationId, at) {
+      const waiting = queued(destinationId).filter((row) => row.owner === undefined && row.dueAt > at)
+      for (const row of waiting) row.dueAt = row.enteredAt
+      return waiting.length
+    },
     async releaseAll(owner) {
       for (const row of rows.values()) if (row.owner === owner) apply(row, { id: row.id, state: 'released' })
     },

@@ -188,6 +188,29 @@ export function describeOutboxContract(name: string, open: (clock: Clock) => Pro
       expect((await lease())[0]).toMatchObject({ attempts: 1 })
     })
 
+    it('makes what waits to be tried again due at once when asked, and touches nothing else', async () => {
+      await record(4)
+      await record(1, ['d2'], 'other')
+      const later = { at: clock.now() + 3_600_000 }
+      const [first, second, third] = (await lease()) as [LeasedDelivery, LeasedDelivery, LeasedDelivery, LeasedDelivery]
+      await outbox.settle(OWNER, [
+        { id: first.id, state: 'retry', ...later, status: 503, error: 'busy' },
+        { id: second.id, state: 'released', ...later },
+        { id: third.id, state: 'dead', reason: 'rejected', status: 400, error: 'x' },
+      ])
+      await settleAll(await lease('d2'), { state: 'released', ...later })
+      expect((await outbox.due(clock.now(), 10)).work).toEqual([])
+      expect(await outbox.retryNow('d1', clock.now())).toBe(2)
+      expect((await outbox.due(clock.now(), 10)).work).toMatchObject([{ destinationId: 'd1', records: 2, retried: true }])
+      const again = await lease()
+      expect(again.map(({ generation, attempts }) => [generation.id, attempts])).toEqual([
+        ['gen-0', 1],
+        ['gen-1', 0],
+      ])
+      expect(await outbox.retryNow('d1', clock.now())).toBe(0)
+      expect(await outbox.status('d1')).toMatchObject({ queued: 3, dead: 1 })
+    })
+
     it('gives back untried, without counting a try', async () => {
       await record(1)
       await settleAll(await lease(), { state: 'released' })
@@ -329,6 +352,21 @@ export function describeDurableOutboxContract(name: string, open: (clock: Clock)
         await expect(store.destinations.update('d1', DEFAULT_WORKSPACE_ID, { name: 'late' }, 1)).rejects.toMatchObject({ errorType: 'conflict' })
         expect(await store.version()).toBe(version + 1)
         expect(await store.destinations.update('d9', DEFAULT_WORKSPACE_ID, { name: 'x' }, 1)).toBeUndefined()
+      })
+
+      it('are tried again at once when they change: what waits for them waited for the old configuration', async () => {
+        await add('d1')
+        await add('d2')
+        await outbox.record([sampleEntry('gen-1', ['d1', 'd2'])])
+        for (const id of ['d1', 'd2'])
+          await outbox.settle(
+            OWNER,
+            (await lease(id)).map((each) => ({ id: each.id, state: 'retry' as const, at: clock.now() + 3_600_000, status: 503, error: 'busy' })),
+          )
+        await expect(store.destinations.update('d1', DEFAULT_WORKSPACE_ID, { paused: false }, 7)).rejects.toMatchObject({ errorType: 'conflict' })
+        expect((await outbox.due(clock.now(), 10)).work).toEqual([])
+        await store.destinations.update('d1', DEFAULT_WORKSPACE_ID, { paused: false }, 1)
+        expect((await outbox.due(clock.now(), 10)).work).toMatchObject([{ destinationId: 'd1', records: 1 }])
       })
 
       it('lose their secrets and their queue when they are deleted, once', async () => {

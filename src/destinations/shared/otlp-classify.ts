@@ -1,7 +1,11 @@
 import type { DeliveryOutcome, OutgoingResponse } from '../../core/destination.ts'
 import { classifyHttp, redact } from '../../core/outcome.ts'
 
-/** The specification allows a retry of 429, 502, 503, 504 only; collectors in trouble answer 500 as well, so a few tries are made. */
+/**
+ * The specification allows no retry of these; collectors in trouble answer them as well, so a few tries are made. Other statuses it does not
+ * name (520 to 530 of a proxy whose server is away) are outages like 502.
+ */
+const DOUBTFUL_STATUSES: ReadonlySet<number> = new Set([500, 501])
 const DOUBTFUL_TRIES = 5
 const MAX_PARSED = 4 * 1024 * 1024
 
@@ -9,8 +13,7 @@ const MAX_PARSED = 4 * 1024 * 1024
 export function classifyOtlp(response: OutgoingResponse): DeliveryOutcome {
   if (response.status >= 200 && response.status < 300) return classifyAccepted(response)
   const outcome = classifyHttp(response)
-  if (outcome.kind === 'retry' && response.status >= 500 && ![502, 503, 504].includes(response.status))
-    return { ...outcome, maxAttempts: DOUBTFUL_TRIES }
+  if (outcome.kind === 'retry' && DOUBTFUL_STATUSES.has(response.status)) return { ...outcome, maxAttempts: DOUBTFUL_TRIES }
   return outcome
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { DeliveryRecord } from '../../core/delivery.ts'
-import type { DestinationContext } from '../../core/destination.ts'
+import type { DeliveryOutcome, DestinationContext } from '../../core/destination.ts'
 import { completionObject, genAiAttributes, hasCost, hasUsage, modelAuthor, modelSlug, promptObject } from './gen-ai-attributes.ts'
 import { metadataObject, modelParameters } from './record-metadata.ts'
 import { traceSteps, type TraceStep } from './trace-steps.ts'
@@ -63,6 +63,12 @@ export function checkTable(columns: TableColumns | undefined): string | undefine
   if (columns === undefined || columns.size === 0) return 'the table does not exist, has none of the expected columns, or is hidden from this user'
   return columns.has('TRACE_ID') && columns.has('SPAN_ID') ? undefined : 'the table lacks TRACE_ID or SPAN_ID'
 }
+
+/** Throws when a look-up of the columns failed for the moment: it says nothing about the table, and is made again with the next try. */
+export function refuseTransient(outcome: DeliveryOutcome): void {
+  if (outcome.kind === 'retry') throw new Error(`the table's columns could not be read: ${outcome.message}`)
+}
+
 /** Times are milliseconds since the epoch, `json` columns hold the values themselves; what is not known is absent. */
 export type WarehouseRow = { readonly [Column in WarehouseColumn]?: string | number | object }
 

@@ -6,6 +6,7 @@ import { asGatewayError, GatewayError, isGatewayError, type GatewayError as Fail
 import { refuseEncoding } from '../body.ts'
 import { renderError } from '../error-handler.ts'
 import { requestIdOf } from '../request-headers.ts'
+import { refuseNullCharacters } from './null-character.ts'
 import type { Access, RegisteredRoute, RouteDoc } from './route-doc.ts'
 
 export interface Caller {
@@ -47,10 +48,11 @@ export function createManagementApp(options: ManagementOptions, routes: readonly
     // What the framework refuses before it has found a route.
     frameworkErrors: (thrown, request, reply) => void sendError(options, toGatewayError(thrown), request, reply),
   })
-  // Bodies without a type, or of another, are JSON too: people use curl.
+  // Bodies without a type, or of another, are JSON too: people use curl. An empty one is none: clients name the type with every request.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'string' }, (request, body, done) => {
-    void app.getDefaultJsonParser('error', 'error')(request, body as string, done)
+    if (body === '') done(null, undefined)
+    else void app.getDefaultJsonParser('error', 'error')(request, body as string, done)
   })
   app.addHook('onRoute', ({ method, url, config }) => {
     // Answers to HEAD come with those to GET.
@@ -63,6 +65,12 @@ export function createManagementApp(options: ManagementOptions, routes: readonly
       request.caller = options.authenticate(request.raw, access === 'any' ? undefined : access)
     }
     refuseEncoding(request.headers['content-encoding'])
+    done()
+  })
+  app.addHook('preValidation', (request, _reply, done) => {
+    // What a model is asked is not stored, and may hold any character.
+    const isCall = accessOf(request.routeOptions.config) === 'inference'
+    refuseNullCharacters({ params: request.params, query: request.query, body: isCall ? undefined : request.body })
     done()
   })
   app.setErrorHandler((thrown, request, reply) => sendError(options, toGatewayError(thrown), request, reply))

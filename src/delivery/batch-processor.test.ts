@@ -1,0 +1,224 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import type { Destination, OutgoingResponse } from '../core/destination.ts'
+import type { DestinationRecord } from '../core/outbox.ts'
+import { manualClock } from '../lib/clock.ts'
+import { createMemoryOutbox } from '../testing/memory-outbox.ts'
+import { minimalGeneration } from '../testing/sample-generations.ts'
+import { BatchProcessor } from './batch-processor.ts'
+import { BREAKER_DEFAULTS } from './breaker.ts'
+import { createLane, refreshLane } from './lane.ts'
+
+const HOUR_MS = 3_600_000
+
+const plain: Destination = {
+  type: 'plain',
+  name: 'Plain',
+  settings: z.strictObject({ url: z.string() }),
+  secrets: [],
+  limits: { records: 10, bytes: 20_000 },
+  encode: (batch, _settings, { prepared }) => [
+    { method: 'POST', url: 'https://x.example/', headers: {}, body: JSON.stringify({ prepared, ids: batch.map((each) => each.generation.id) }) },
+  ],
+  probe: () => [],
+}
+
+const answer = (status: number, headers: OutgoingResponse['headers'] = {}): OutgoingResponse => ({ status, headers, body: Buffer.alloc(0) })
+const refused = (): never => {
+  throw new Error('refused')
+}
+
+/** One delivery on one lane, sent by hand: no scheduler, no waiting. */
+async function stage(changes: Partial<Destination> = {}) {
+  const clock = manualClock()
+  const outbox = createMemoryOutbox(() => clock.now())
+  const type = { ...plain, ...changes }
+  let record: DestinationRecord = {
+    id: 'a',
+    workspaceId: 'w',
+    type: 'plain',
+    name: 'a',
+    enabled: true,
+    paused: false,
+    config: { url: 'https://x.example/' },
+    apiKeyHashes: null,
+    filterRules: null,
+    samplingRate: 1,
+    privacyMode: false,
+    broadcast: { cost: false, identity: false, requestContext: false },
+    revision: 1,
+    createdAt: 0,
+    updatedAt: 0,
+  }
+  let respond: () => OutgoingResponse | Promise<OutgoingResponse> = () => answer(200)
+  const bodies: unknown[] = []
+  const types = new Map([[type.type, type]])
+  const processor = new BatchProcessor(
+    {
+      outbox,
+      types,
+      destination: () => record,
+      transport: async ({ body }) => {
+        bodies.push(body === undefined ? undefined : JSON.parse(String(body)))
+        return respond()
+      },
+      clock,
+      random: () => 0.5,
+      owner: 'test',
+      service: { name: 's', version: '1' },
+    },
+    30_000,
+    new AbortController().signal,
+  )
+  const lane = createLane('a', BREAKER_DEFAULTS)
+  refreshLane(lane, record, types)
+  const enter = (id: string): Promise<void> =>
+    outbox.record([
+      {
+        generation: { ...minimalGeneration().generation, id, endedAt: clock.now() },
+        deliveries: [{ destinationId: 'a', withContent: false }],
+        bytes: 500,
+      },
+    ])
+  await enter('gen-1')
+  return {
+    bodies,
+    clock,
+    enter,
+    lane,
+    outbox,
+    change: () => (record = { ...record, revision: record.revision + 1 }),
+    refresh: () => refreshLane(lane, record, types),
+    /** Sends what waits, however long it was told to; answered so. */
+    send: async (how: typeof respond): Promise<void> => {
+      respond = how
+      clock.advance(HOUR_MS)
+      const leased = await outbox.lease('a', { owner: 'test', records: 10, bytes: 20_000, now: clock.now(), leaseMs: 30_000 })
+      expect(leased.length).toBeGreaterThan(0)
+      await processor.process(lane, lane.ready!, leased)
+    },
+  }
+}
+
+describe('an answer that is unlikely to change', () => {
+  const doubtful: Partial<Destination> = {
+    classify: ({ status }) => {
+      if (status < 300) return { kind: 'delivered' }
+      return { kind: 'retry', message: `HTTP ${status}`, ...(status === 500 ? { maxAttempts: 3 } : {}) }
+    },
+  }
+
+  it('is believed when it came as often as the type allows', async () => {
+    const { send, outbox } = await stage(doubtful)
+    for (const _ of [1, 2]) await send(() => answer(500))
+    expect(await outbox.status('a')).toMatchObject({ queued: 1, dead: 0 })
+    await send(() => answer(500))
+    expect((await outbox.deadLetters('a', { offset: 0, limit: 1 })).letters).toMatchObject([{ reason: 'gave-up', status: 500 }])
+  })
+
+  it('is counted alone: tries that failed otherwise cost nothing', async () => {
+    const { send, outbox } = await stage(doubtful)
+    for (const _ of [1, 2, 3, 4]) await send(refused)
+    await send(() => answer(500))
+    await send(() => answer(503))
+    for (const _ of [1, 2]) await send(() => answer(500))
+    expect(await outbox.status('a')).toMatchObject({ queued: 1, dead: 0 })
+    await send(() => answer(500))
+    expect(await outbox.status('a')).toMatchObject({ queued: 0, dead: 1 })
+  })
+
+  it('is forgotten with the configuration it was given to, and with the letter', async () => {
+    const { send, outbox, change, refresh, clock } = await stage(doubtful)
+    for (const _ of [1, 2]) await send(() => answer(500))
+    change()
+    refresh()
+    for (const _ of [1, 2]) await send(() => answer(500))
+    expect(await outbox.status('a')).toMatchObject({ queued: 1, dead: 0 })
+    await send(() => answer(500))
+    await outbox.replay('a', clock.now())
+    await send(() => answer(500))
+    expect(await outbox.status('a')).toMatchObject({ queued: 1, dead: 0 })
+  })
+})
+
+describe('what a type looks up before it sends', () => {
+  const lookingUp = (...found: readonly unknown[]) => {
+    const asked: unknown[] = []
+    const prepare = async (): Promise<unknown> => {
+      const next = found[asked.length]
+      asked.push(next)
+      if (next instanceof Error) throw next
+      return next
+    }
+    return { asked, prepare }
+  }
+  const preparedIn = (bodies: readonly unknown[]): unknown[] => bodies.map((body) => (body as { prepared?: unknown }).prepared)
+
+  it('is kept once it is known', async () => {
+    const { asked, prepare } = lookingUp('eu')
+    const { send, bodies } = await stage({ prepare })
+    for (const _ of [1, 2]) await send(() => answer(503))
+    expect(preparedIn(bodies)).toEqual(['eu', 'eu'])
+    expect(asked).toHaveLength(1)
+  })
+
+  it('is asked again with the next batch while there is nothing to know', async () => {
+    const { asked, prepare } = lookingUp(undefined, 'eu')
+    const { send, bodies } = await stage({ prepare })
+    for (const _ of [1, 2, 3]) await send(() => answer(503))
+    expect(preparedIn(bodies)).toEqual([undefined, 'eu', 'eu'])
+    expect(asked).toHaveLength(2)
+  })
+
+  it('is asked again when the destination says that the configuration is wrong', async () => {
+    const { prepare } = lookingUp('us', 'eu')
+    const { send, bodies } = await stage({ prepare })
+    await send(() => answer(401))
+    await send(() => answer(200))
+    expect(preparedIn(bodies)).toEqual(['us', 'eu'])
+  })
+
+  it('holds a batch back when it cannot be asked for', async () => {
+    const { prepare } = lookingUp(new Error('HTTP 503'), 'eu')
+    const { send, bodies, outbox } = await stage({ prepare })
+    await send(() => answer(200))
+    expect(await outbox.status('a')).toMatchObject({ queued: 1, delivered: 0 })
+    await send(() => answer(200))
+    expect(preparedIn(bodies)).toEqual(['eu'])
+  })
+})
+
+describe('an answer to what was sent with a configuration that has changed since', () => {
+  it.each([
+    ['a refusal', answer(401)],
+    ['a wish to wait', answer(429, { 'retry-after': '3600' })],
+  ])('does not judge the new one: %s', async (_name, late) => {
+    const { send, change, refresh, lane, clock, outbox } = await stage()
+    await send(() => {
+      change()
+      refresh()
+      return late
+    })
+    expect(lane.breaker.state(clock.now())).toBe('closed')
+    expect(lane.breaker.allows(clock.now())).toBe('all')
+    expect((await outbox.due(clock.now(), 10)).work).toMatchObject([{ records: 1 }])
+  })
+
+  it('does not judge it either when the worker has not looked yet', async () => {
+    const { send, change, lane, clock } = await stage()
+    await send(() => {
+      change()
+      return answer(401)
+    })
+    expect(lane.breaker.allows(clock.now())).toBe('all')
+  })
+
+  it('says nothing about the health of the new one, good or bad', async () => {
+    const { send, change, lane } = await stage()
+    await send(() => {
+      change()
+      return answer(500)
+    })
+    expect(lane.lastError).toBeUndefined()
+  })
+})

@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import type { ApiKey } from '../../core/store.ts'
+import { createManagementApp } from './app.ts'
+import { parseBody, parseInput, parseQuery } from './request-input.ts'
+
+/** A route of every kind; each says what it got. */
+const body = z.strictObject({ name: z.string(), ids: z.array(z.string()).optional(), config: z.record(z.string(), z.unknown()).optional() })
+let app: FastifyInstance
+const bugs: unknown[] = []
+
+beforeAll(() => {
+  const caller = { owner: { workspaceId: 'w' }, key: {} as ApiKey }
+  app = createManagementApp(
+    { authenticate: () => caller as never, onBug: (error) => bugs.push(error), newRequestId: () => 'r', bodyLimitBytes: 1_000 },
+    [
+      (routes) => {
+        routes.delete('/things/:id', async () => ({ deleted: true }))
+        routes.post('/things/:id/pause', async (request) => ({ got: request.body ?? 'nothing' }))
+        routes.post('/things', async (request) => parseBody(body, request))
+        routes.get('/things', async (request) => parseQuery(z.object({ workspace_id: z.string().optional() }), request))
+        routes.get('/things/:id', async (request) => parseInput(z.object({ id: z.string() }), request.params))
+      },
+    ],
+  )
+})
+afterAll(() => app.close())
+
+async function call(method: 'GET' | 'POST' | 'DELETE', url: string, payload?: string) {
+  const headers = payload === undefined ? {} : { 'content-type': 'application/json' }
+  const { statusCode, body: text } = await app.inject({ method, url, headers, ...(payload === undefined ? {} : { payload }) })
+  const answer = JSON.parse(text) as { error?: { message: string } }
+  return { status: statusCode, answer, message: answer.error?.message }
+}
+
+describe('a body that is announced as JSON and empty', () => {
+  it('is no body: clients name the type with every request', async () => {
+    expect(await call('DELETE', '/things/1', '')).toMatchObject({ status: 200, answer: { deleted: true } })
+    expect(await call('POST', '/things/1/pause', '')).toMatchObject({ status: 200, answer: { got: 'nothing' } })
+  })
+
+  it('is missed where there must be one, like none at all', async () => {
+    const refusal = await call('POST', '/things', '')
+    expect(refusal).toMatchObject({ status: 400 })
+    expect(refusal).toEqual(await call('POST', '/things'))
+  })
+
+  it('is another matter than one that is no JSON', async () => {
+    expect(await call('DELETE', '/things/1', '{')).toMatchObject({ status: 400 })
+  })
+})
+
+describe('the character U+0000, which no database column of text takes', () => {
+  it('is in no id: nothing is found', async () => {
+    expect(await call('GET', '/things/a%00b')).toMatchObject({ status: 404 })
+    expect(await call('DELETE', '/things/%00')).toMatchObject({ status: 404 })
+  })
+
+  it.each([
+    ['a name', { name: 'a\0b' }, 'name'],
+    ['a list of ids', { name: 'a', ids: ['ok', '\0'] }, 'ids'],
+    ['what is nested', { name: 'a', config: { deep: [{ text: '\0' }] } }, 'config'],
+    ['the name of a field', { name: 'a', config: { '\0': 1 } }, 'config'],
+  ])('is refused in %s, with a sentence that says where', async (_where, value, path) => {
+    const { status, message } = await call('POST', '/things', JSON.stringify(value))
+    expect([status, message]).toEqual([400, `${path}: may not contain the character U+0000`])
+  })
+
+  it('is refused in a query', async () => {
+    expect(await call('GET', '/things?workspace_id=a%00')).toMatchObject({
+      status: 400,
+      message: 'workspace_id: may not contain the character U+0000',
+    })
+  })
+
+  it('is looked for in nesting without end', async () => {
+    const deep = `{"name":"a","config":{"a":${'['.repeat(400)}${']'.repeat(400)}}}`
+    expect(await call('POST', '/things', deep)).toMatchObject({ status: 200 })
+  })
+
+  it('never is a fault of ours', () => {
+    expect(bugs).toEqual([])
+  })
+})
