@@ -26,9 +26,24 @@ interface Given {
   })[]
   readonly open?: boolean
   readonly model?: string
+  readonly plugins?: CatalogConfig['defaults']['plugins']
+  readonly imageModel?: string
+  readonly fusionModels?: readonly string[]
+  readonly judge?: string
+  readonly scores?: { readonly [model: string]: number }
 }
 
-function configOf({ providers = [], models = [], open = true, model }: Given): CatalogConfig {
+function configOf({
+  providers = [],
+  models = [],
+  open = true,
+  model,
+  plugins = [],
+  imageModel,
+  fusionModels,
+  judge,
+  scores = {},
+}: Given): CatalogConfig {
   return {
     providers: providers.map((entry) => ({ options: {}, timeouts: {}, headers: {}, settings: {}, enabled: true, policies: {}, ...entry })),
     models: models.map((entry) => ({
@@ -44,7 +59,9 @@ function configOf({ providers = [], models = [], open = true, model }: Given): C
       })),
     })),
     catalog: { open },
-    defaults: { plugins: [], ...(model === undefined ? {} : { model }) },
+    defaults: { plugins, ...(model === undefined ? {} : { model }) },
+    tools: { ...(imageModel === undefined ? {} : { imageModel }), ...(fusionModels === undefined ? {} : { fusionModels }) },
+    plugins: { moderation: { whenUnavailable: 'refuse', ...(judge === undefined ? {} : { model: judge }) }, codingScores: scores },
   }
 }
 const build = (given: Given = {}, env: Env = {}) => buildCatalog(configOf(given), PROVIDERS, DIALECTS, env, { now: NOW })
@@ -367,6 +384,74 @@ describe('what does not fit together', () => {
     expect(await problemsOf({ providers: [{ ...ACME, options: { bogus: 1, maxTokensField: 'max_tokens' } }] })).toEqual([
       'providers[0].options.bogus: unknown option of the dialect openai-chat',
       'providers[0].options.maxTokensField: unknown option of the dialect openai-chat; did you mean max_tokens_field?',
+    ])
+  })
+})
+
+describe('names of models beside defaults.model', () => {
+  const models = [
+    { slug: 'acme/small', aliases: ['small'], endpoints: [{}, { upstreamModel: 'free-1', variant: 'free' }] },
+    { slug: 'acme/asleep', aliases: [], endpoints: [{ provider: 'bolt' }] },
+  ]
+  const given: Given = { providers: [ACME, { ...ACME, slug: 'bolt', enabled: false }], models }
+  const everywhere = (name: string): Given => ({
+    ...given,
+    judge: name,
+    imageModel: name,
+    fusionModels: ['acme/small', name],
+    plugins: [{ id: 'fusion', model: name, analysis_models: [name] }],
+  })
+  const PLACES = [
+    'tools.image_generation.model',
+    'tools.fusion.models[1]',
+    'plugins.moderation.model',
+    'defaults.plugins[0].model',
+    'defaults.plugins[0].analysis_models[0]',
+  ]
+
+  test.each(['acme/smal', 'acme/small:thinking', 'nobody/x', 'smal'])('%s, which nobody serves, is a problem wherever it stands', async (name) => {
+    expect(await problemsOf(everywhere(name))).toEqual(
+      PLACES.map((path) => `${path}: ${JSON.stringify(name)}; expected a model that a configured provider serves`),
+    )
+  })
+
+  test.each(['acme/small', 'small', 'acme/small:nitro', 'acme/small:free', 'acme/small:nitro:free', '~acme/small-latest'])(
+    '%s is served',
+    async (name) => {
+      expect((await build(everywhere(name))).notes).toEqual([])
+    },
+  )
+
+  test('an id of an open provider is served', async () => {
+    expect((await build(everywhere('openai/not-yet-known'), { OPENAI_API_KEY: 'k' })).notes).toEqual([])
+  })
+
+  test.each(['gateway/auto', 'openrouter/auto:nitro', '@preset/mine', 'acme/small@preset/mine'])('%s stays valid, with a note', async (name) => {
+    expect((await build(everywhere(name))).notes).toEqual(
+      PLACES.map((path) => `${path}: ${JSON.stringify(name)} stands for a choice made for callers; a call of the gateway's own to it fails`),
+    )
+  })
+
+  test.each(['acme/asleep', 'acme/asleep:nitro', 'bolt/any'])('%s of a provider that is switched off may come back: a note', async (name) => {
+    expect((await build(everywhere(name))).notes).toEqual(
+      PLACES.map((path) => `${path}: ${JSON.stringify(name)} is served by nobody while its provider is switched off`),
+    )
+  })
+
+  test('a plugin that is switched off may name what it likes', async () => {
+    expect((await build({ ...given, plugins: [{ id: 'fusion', enabled: false, model: 'nobody/x' }] })).notes).toEqual([])
+  })
+
+  test('scores of models that are not ranked are a note', async () => {
+    expect((await build({ ...given, scores: { 'acme/small': 0.5 } })).notes).toEqual([])
+    const many = Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`acme/no-${n}`, 0.1]))
+    expect((await build({ ...given, scores: { small: 0.9, 'acme/small': 0.5 } })).notes).toEqual([
+      'plugins.pareto_router.scores: "small" is no model of the catalog by its slug, and its score counts for nothing',
+    ])
+    expect((await build({ ...given, scores: many })).notes).toEqual([
+      expect.stringMatching(
+        /^plugins\.pareto_router\.scores: "acme\/no-0", .*"acme\/no-9" and 2 more are no models of the catalog by their slugs, and /,
+      ),
     ])
   })
 })

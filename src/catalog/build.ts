@@ -4,6 +4,7 @@ import type { Dialect } from '../core/dialect.ts'
 import type { Catalog, Model } from '../core/endpoint.ts'
 import type { Provider } from '../core/provider.ts'
 import { canonicalName, splitVariant } from './canonical-slug.ts'
+import { judgeNames, type NamingConfig } from './configured-names.ts'
 import { connectProvider, type ConnectedProvider } from './connect.ts'
 import { endpointForOpenId, endpointFromConfig, endpointFromDeclaration, endpointFromPrices, priceVendorOf } from './endpoints.ts'
 import { createLookup } from './lookup.ts'
@@ -12,7 +13,7 @@ import { EMPTY_PRICE_BOOK, loadPriceBook, type PriceBook } from './price-book.ts
 import { isOnByEnv, type Env, type Report } from './provider-settings.ts'
 
 /** The slice of the configuration a catalog is made of. */
-export type CatalogConfig = Pick<Config, 'providers' | 'models' | 'catalog' | 'defaults'> & { readonly file?: string }
+export type CatalogConfig = Pick<Config, 'catalog'> & NamingConfig & { readonly file?: string }
 
 /** A provider that is on, as the public list shows it. */
 export interface CatalogProvider {
@@ -26,7 +27,7 @@ export interface CatalogProvider {
 
 export interface BuiltCatalog extends Catalog {
   readonly providers: readonly CatalogProvider[]
-  /** What was left out and why, for the start-up log: providers half configured by the environment. */
+  /** For the start-up log: providers half configured by the environment that were left out, and configured names that serve nobody now. */
   readonly notes: readonly string[]
 }
 
@@ -57,8 +58,11 @@ export async function buildCatalog(
   const models = draft.finish()
   checkAliases(models, config.models, problems)
   const catalog = createLookup({ models, openModel: (name) => openModel(name, config, connected, book) })
-  if (config.defaults.model !== undefined && problems.length === 0 && catalog.find(config.defaults.model) === undefined) {
-    problems.push({ path: 'defaults.model', message: `${JSON.stringify(config.defaults.model)}; expected a model that a configured provider serves` })
+  // Of a catalog that lacks what is wrong nothing can be said.
+  if (problems.length === 0) {
+    const names = judgeNames(config, catalog)
+    problems.push(...names.problems)
+    notes.push(...names.notes)
   }
   if (problems.length > 0) throw new ConfigError(problems, config.file)
   return Object.freeze({ ...catalog, providers: [...connected.values()].map(toPublic).toSorted((a, b) => (a.slug < b.slug ? -1 : 1)), notes })

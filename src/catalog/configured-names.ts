@@ -1,0 +1,100 @@
+import type { ConfigProblem } from '../core/config-error.ts'
+import type { Config, ToolsConfig } from '../core/config.ts'
+import type { Catalog } from '../core/endpoint.ts'
+import type { PluginsConfig } from '../core/plugins-config.ts'
+import { CATALOG_VARIANTS, NAMING_VENDOR, ROUTING_VARIANTS } from './data/model-names.ts'
+
+/** Where a configuration names models beside those it declares. */
+export interface NamingConfig extends Pick<Config, 'providers' | 'models' | 'defaults'> {
+  readonly tools?: Pick<ToolsConfig, 'imageModel' | 'fusionModels'>
+  readonly plugins?: Pick<PluginsConfig, 'moderation' | 'codingScores'>
+}
+
+export interface JudgedNames {
+  readonly problems: readonly ConfigProblem[]
+  /** What is right as it stands and will not work all the same, or not now. */
+  readonly notes: readonly string[]
+}
+
+interface Named {
+  readonly path: string
+  readonly name: string
+}
+
+/** Looks every configured name of a model up: a call to one that nobody serves would fail as if something were away for a moment. */
+export function judgeNames(config: NamingConfig, catalog: Catalog): JudgedNames {
+  const problems: ConfigProblem[] = []
+  const notes: string[] = []
+  const { model } = config.defaults
+  if (model !== undefined && !isServed(model, catalog)) problems.push(nobodyServes({ path: 'defaults.model', name: model }))
+  for (const named of namesOf(config)) {
+    if (isServed(named.name, catalog)) continue
+    const why = excuse(named.name, config)
+    if (why === undefined) problems.push(nobodyServes(named))
+    else notes.push(`${named.path}: ${JSON.stringify(named.name)} ${why}`)
+  }
+  return { problems, notes: [...notes, ...idleScores(config, catalog)] }
+}
+
+const nobodyServes = ({ path, name }: Named): ConfigProblem => ({
+  path,
+  message: `${JSON.stringify(name)}; expected a model that a configured provider serves`,
+})
+
+function namesOf({ tools, plugins, defaults }: NamingConfig): readonly Named[] {
+  return [
+    ...namesAt('tools.image_generation.model', tools?.imageModel),
+    ...namesAt('tools.fusion.models', tools?.fusionModels),
+    ...namesAt('plugins.moderation.model', plugins?.moderation.model),
+    ...defaults.plugins.flatMap((entry, index) =>
+      entry['enabled'] === false
+        ? []
+        : ['model', 'analysis_models'].flatMap((setting) => namesAt(`defaults.plugins[${index}].${setting}`, entry[setting])),
+    ),
+  ]
+}
+
+/** What is of another type is refused by whoever reads it. */
+function namesAt(path: string, value: unknown): readonly Named[] {
+  if (Array.isArray(value)) return value.flatMap((one, index) => namesAt(`${path}[${index}]`, one))
+  return typeof value === 'string' ? [{ path, name: value }] : []
+}
+
+/** As the planner finds it: endings that steer routing may stand before the one that names endpoints. */
+const isServed = (name: string, catalog: Catalog): boolean =>
+  catalog.find(name) !== undefined || catalog.find(without(ROUTING_VARIANTS, name)) !== undefined
+
+function without(endings: ReadonlySet<string>, name: string): string {
+  const [base = '', ...rest] = name.split(':')
+  return [base, ...rest.filter((ending) => !endings.has(ending))].join(':')
+}
+
+/** The gateway's own author, and how drop-in clients of the hosted router spell it. */
+const ROUTER_AUTHORS: ReadonlySet<string> = new Set(['gateway', NAMING_VENDOR])
+
+/** Why a name nobody serves is no slip of the pen; undefined: it is one. */
+function excuse(name: string, config: NamingConfig): string | undefined {
+  const author = name.slice(0, Math.max(0, name.indexOf('/')))
+  if (ROUTER_AUTHORS.has(author) || name.includes('@preset/')) return "stands for a choice made for callers; a call of the gateway's own to it fails"
+  const off = new Set(config.providers.filter((entry) => !entry.enabled).map(({ slug }) => slug))
+  const base = without(CATALOG_VARIANTS, without(ROUTING_VARIANTS, name))
+  const declared = config.models.find(({ slug, aliases }) => slug === base || aliases.includes(base))
+  const asleep = declared?.endpoints.some(({ provider }) => off.has(provider.split('/')[0]!)) ?? off.has(author)
+  return asleep ? 'is served by nobody while its provider is switched off' : undefined
+}
+
+const SHOWN_SCORES = 10
+
+/** Scores go by slug, and only models the catalog lists are ranked. Tables of scores name many models: one note for all. */
+function idleScores({ plugins }: NamingConfig, catalog: Catalog): readonly string[] {
+  const ranked = new Set(catalog.models().map(({ slug }) => slug))
+  const idle = Object.keys(plugins?.codingScores ?? {}).filter((name) => !ranked.has(name))
+  if (idle.length === 0) return []
+  const shown = idle.slice(0, SHOWN_SCORES).map((name) => JSON.stringify(name))
+  const more = idle.length > SHOWN_SCORES ? ` and ${idle.length - SHOWN_SCORES} more` : ''
+  const what =
+    idle.length === 1
+      ? 'is no model of the catalog by its slug, and its score counts'
+      : 'are no models of the catalog by their slugs, and their scores count'
+  return [`plugins.pareto_router.scores: ${shown.join(', ')}${more} ${what} for nothing`]
+}
