@@ -141,7 +141,7 @@ export async function createApp({ config: initial, env, logger, gatherMetrics = 
   const inFlight = new Set<AbortController>()
   const serving = openServing({ config: () => config, state, sharedStateAnswers: accounting.sharedStateAnswers, inFlight, metrics })
   const responses = createResponsesRoute({
-    authenticate: (request) => authenticate(request, 'inference').owner,
+    authenticate: (request) => authenticate(request, 'inference'),
     handler,
     presets: policies.presets,
     presentMetadata: (call) => ({ ...gatewayMetadata(call.trace, { requested: call.requestedModel }) }),
@@ -175,6 +175,7 @@ export async function createApp({ config: initial, env, logger, gatherMetrics = 
       ownCredentials,
       defaults,
       reach: plugging.reach,
+      choose: plugging.choose,
       destinations: { delivery, encryption: state.encryption, workspaces: state.store.workspaces, clock: systemClock },
       config: () => config,
       refresh: () => state.accounts.snapshot.refresh(),

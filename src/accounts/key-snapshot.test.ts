@@ -177,6 +177,60 @@ describe('the key snapshot', () => {
     })
   })
 
+  describe('a key it does not know', () => {
+    it('is looked for once more, and found when another process made it a moment ago', async () => {
+      const snapshot = createSnapshot()
+      await snapshot.start()
+      await store.keys.insert(keyOf())
+      expect(attempt(snapshot)).toBe('unknown')
+      await snapshot.lookAgain()
+      expect(attempt(snapshot)).toBe('ok')
+    })
+
+    it('shares its look with all others of that moment, and a thousand of them cause a few', async () => {
+      const snapshot = createSnapshot()
+      await snapshot.start()
+      const before = database.calls()
+      const looks = Array.from({ length: 1_000 }, () => snapshot.lookAgain())
+      expect(new Set(looks).size).toBe(1)
+      await looks[0]
+      expect(database.calls() - before).toBe(1)
+      for (let n = 0; n < 1_000; n++) {
+        await snapshot.lookAgain()
+        await vi.advanceTimersByTimeAsync(1)
+      }
+      // Ten in the second that has passed; the second look of two seconds' interval has not come.
+      expect(database.calls() - before).toBeLessThanOrEqual(11)
+      expect(database.calls() - before).toBeGreaterThanOrEqual(10)
+    })
+
+    it('is not looked for while the database is away, or was never there', async () => {
+      const snapshot = createSnapshot()
+      expect(snapshot.lookAgain()).toBeUndefined()
+      await snapshot.start()
+      database.set('fails')
+      await expect(snapshot.lookAgain()).rejects.toEqual(UNAVAILABLE)
+      const before = database.calls()
+      await vi.advanceTimersByTimeAsync(500)
+      expect(snapshot.lookAgain()).toBeUndefined()
+      expect(database.calls()).toBe(before)
+    })
+
+    it('cannot be checked when the database does not answer within half a second', async () => {
+      const snapshot = createSnapshot()
+      await snapshot.start()
+      database.set('hangs')
+      let outcome: unknown
+      snapshot.lookAgain()!.catch((error: unknown) => (outcome = error))
+      await vi.advanceTimersByTimeAsync(499)
+      expect(outcome).toBeUndefined()
+      await vi.advanceTimersByTimeAsync(1)
+      expect(outcome).toEqual(UNAVAILABLE)
+      // The look itself ends later.
+      await vi.advanceTimersByTimeAsync(1_000)
+    })
+  })
+
   describe('when the database goes away', () => {
     it(verifies('P6', 'I1', 'keeps known keys in force, says so once, and recovers by itself'), async () => {
       await store.keys.insert(keyOf())

@@ -3,8 +3,9 @@ import { GatewayError } from '../core/error.ts'
 import type { ApiKey, Store, Workspace } from '../core/store.ts'
 import type { Clock } from '../lib/clock.ts'
 import { hashKey } from './api-key.ts'
-import { createFollower } from './follower.ts'
+import { createFollower, type Follower } from './follower.ts'
 import type { KnownAccounts, LastKnownGood } from './last-known-good.ts'
+import { createSecondLook } from './second-look.ts'
 
 export type SnapshotEvent =
   /** The database does not answer; what is in memory stays in force. Said once per outage. */
@@ -31,11 +32,23 @@ export interface SnapshotTiming {
   readonly versionLimitMs: number
   /** For reading all keys. */
   readonly loadLimitMs: number
+  /** Between looks for keys that are not known here: wrong keys, however many, cost the database no more than this. */
+  readonly lookAgainMs: number
+  /** For one of them: a caller waits for it. */
+  readonly lookAgainLimitMs: number
   /** Without contact for this long, a key that is not known here may exist all the same. */
   readonly staleMs: number
 }
 
-const DEFAULT_TIMING: SnapshotTiming = { pollMs: 2_000, failedPollMs: 1_000, versionLimitMs: 1_000, loadLimitMs: 10_000, staleMs: 5_000 }
+const DEFAULT_TIMING: SnapshotTiming = {
+  pollMs: 2_000,
+  failedPollMs: 1_000,
+  versionLimitMs: 1_000,
+  loadLimitMs: 10_000,
+  lookAgainMs: 100,
+  lookAgainLimitMs: 500,
+  staleMs: 5_000,
+}
 
 export interface SnapshotStats {
   /** Where the content comes from: nowhere yet, the last-known-good file, the database. */
@@ -156,6 +169,7 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
 
   return {
     authenticate,
+    lookAgain: secondLook(follower, clock, timing, () => source === 'database'),
     key: (hash) => keys.get(hash)?.key,
     workspace: (id) => workspaces.get(id),
     restore,
@@ -180,6 +194,19 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
       await saving
     },
   }
+}
+
+function secondLook(follower: Follower, clock: Clock, timing: SnapshotTiming, isRead: () => boolean): Authenticator['lookAgain'] {
+  return createSecondLook({
+    clock,
+    everyMs: timing.lookAgainMs,
+    worthIt: () => isRead() && !follower.failing,
+    // Why it failed, is told with the loss of the database; a key that could not be asked about is not called wrong.
+    look: () =>
+      within(timing.lookAgainLimitMs, follower.refresh()).catch(() => {
+        throw uncheckable(timing.pollMs)
+      }),
+  })
 }
 
 const uncheckable = (retryAfterMs: number) =>

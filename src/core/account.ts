@@ -18,6 +18,12 @@ export interface Authenticator {
    * a database error never becomes a 401.
    */
   authenticate(bearer: string): Authentication
+  /**
+   * For a token that is unknown: asks the database once more, because another process may have made the key a moment ago. Who asks meanwhile
+   * shares the answer. Undefined: there is nothing to wait for, because the last look was just now or the database is away. Rejects with
+   * `provider_overloaded` when it does not answer.
+   */
+  lookAgain(): Promise<void> | undefined
   /** A key by its hash, whatever its state. */
   key(hash: string): ApiKey | undefined
   workspace(id: string): Workspace | undefined

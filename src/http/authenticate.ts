@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { AuthenticationFailure, Authenticator } from '../core/account.ts'
+import type { Authentication, AuthenticationFailure, Authenticator } from '../core/account.ts'
 import type { Owner } from '../core/call.ts'
 import { GatewayError } from '../core/error.ts'
 import type { ApiKey, KeyKind } from '../core/store.ts'
@@ -17,15 +17,23 @@ const WRONG_KIND: { readonly [K in KeyKind]: string } = {
   inference: 'A management key cannot be used for inference; create an inference key',
 }
 
-export type Authenticate = (request: IncomingMessage, kind: KeyKind | undefined) => { readonly owner: Owner; readonly key: ApiKey }
+type KeyBook = Pick<Authenticator, 'authenticate' | 'lookAgain'>
+type Guard = Pick<GuessGuard, 'watching' | 'admit' | 'right' | 'wrong'>
+
+export interface Authenticated {
+  readonly owner: Owner
+  readonly key: ApiKey
+}
+
+export type Authenticate = (request: IncomingMessage, kind: KeyKind | undefined) => Authenticated | Promise<Authenticated>
 
 /**
- * Reads `Authorization: Bearer <key>` and answers from memory. `kind` is the kind of key the matched handler asks for (undefined: any).
+ * Reads `Authorization: Bearer <key>` and answers from memory, at once; only a key that is not known there is waited for, while the database is
+ * asked whether it was made a moment ago. `kind` is the kind of key the matched handler asks for (undefined: any).
  * Throws GatewayError `authentication` (401), `permission_denied` (403), or `rate_limit_exceeded` (429) for an address that guesses.
  */
-export function createAuthenticate(authenticator: Authenticator, guard: Pick<GuessGuard, 'watching' | 'right' | 'wrong'>): Authenticate {
-  return (request, kind) => {
-    const result = authenticator.authenticate(bearerOf(request.headers.authorization))
+export function createAuthenticate(authenticator: KeyBook, guard: Guard): Authenticate {
+  const settle = (result: Authentication, request: IncomingMessage, kind: KeyKind | undefined): Authenticated => {
     if (!result.ok) {
       // A key that once was good is no guess.
       if (result.reason === 'unknown') guard.wrong(request.socket.remoteAddress)
@@ -34,6 +42,16 @@ export function createAuthenticate(authenticator: Authenticator, guard: Pick<Gue
     if (guard.watching) guard.right(request.socket.remoteAddress, result.key.hash)
     if (kind !== undefined && result.key.kind !== kind) throw new GatewayError('permission_denied', WRONG_KIND[kind])
     return result
+  }
+  return (request, kind) => {
+    const bearer = bearerOf(request.headers.authorization)
+    const result = authenticator.authenticate(bearer)
+    if (result.ok || result.reason !== 'unknown') return settle(result, request, kind)
+    // Who guesses too much is not worth a look.
+    guard.admit(request.socket.remoteAddress)
+    const look = authenticator.lookAgain()
+    if (look === undefined) return settle(result, request, kind)
+    return look.then(() => settle(authenticator.authenticate(bearer), request, kind))
   }
 }
 

@@ -36,6 +36,16 @@ describe('an address that guesses', () => {
     expect(() => guard.right(A, 'guessed')).not.toThrow()
   })
 
+  it('is told so before anything is looked up for it, and loses nothing by the question', () => {
+    guess(A, 4)
+    expect(() => guard.admit(A)).not.toThrow()
+    guess(A)
+    expect(() => guard.admit(A)).toThrow(refused)
+    expect(() => guard.admit(B)).not.toThrow()
+    clock.advance(60_000)
+    expect(() => guard.admit(A)).not.toThrow()
+  })
+
   it(verifies('F5', 'stands in nobody else’s way'), () => {
     guess(A, 5)
     expect(() => guard.right(B, 'other')).not.toThrow()

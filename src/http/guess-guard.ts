@@ -51,6 +51,14 @@ export class GuessGuard {
     if (visitor.known.size < MAX_KNOWN_KEYS) visitor.known.add(keyHash)
   }
 
+  /** Before a key that may be wrong is looked up. Throws GatewayError `rate_limit_exceeded` when there were too many; counts nothing. */
+  admit(address: string | undefined): void {
+    const visitor = this.#visitors.get(networkOf(address))
+    if (visitor === undefined) return
+    const now = this.#options.clock.monotonic()
+    if (this.#over(visitor, now)) throw tooManyGuesses(visitor.windowEnds - now)
+  }
+
   /** A wrong key is used. Throws GatewayError `rate_limit_exceeded` when there were too many. */
   wrong(address: string | undefined): void {
     const limit = this.#options.wrongKeysPerMinute()

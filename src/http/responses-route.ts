@@ -10,6 +10,7 @@ import { applyPreset } from '../doors/shared/apply-preset.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import { JsonError, parseJson } from '../lib/json.ts'
+import type { Authenticated } from './authenticate.ts'
 import { readBody } from './body.ts'
 import { renderError } from './error-handler.ts'
 import type { Admission } from './admission.ts'
@@ -18,8 +19,8 @@ import { metadataFields, originOf, requestIdOf, streamFailureOf, textHeader } fr
 import { SseBody, type KeepAlive } from './sse-body.ts'
 
 export interface ResponsesRouteOptions {
-  /** The owner of an inference key; throws GatewayError `authentication` or `permission_denied`. */
-  readonly authenticate: (request: IncomingMessage) => Owner
+  /** Whose an inference key is, at once when it is known; throws or rejects with GatewayError `authentication` or `permission_denied`. */
+  readonly authenticate: (request: IncomingMessage) => Authenticated | Promise<Authenticated>
   readonly handler: Handler
   readonly presets: Presets
   /** `gateway_metadata` of a call, in the contract's shape. */
@@ -94,7 +95,8 @@ async function answer(options: ResponsesRouteOptions, request: IncomingMessage, 
   if (!options.accepting()) {
     throw new GatewayError('provider_overloaded', 'The gateway is shutting down', { headers: { connection: 'close' }, retryAfterMs: 1000 })
   }
-  const owner = options.authenticate(request)
+  const authenticated = options.authenticate(request)
+  const { owner } = authenticated instanceof Promise ? await waitedFor(authenticated, serving) : authenticated
   options.admission.enter(owner.keyHash)
   serving.admitted = owner.keyHash
   const streamFailure = streamFailureOf(request)
@@ -131,6 +133,13 @@ async function answer(options: ResponsesRouteOptions, request: IncomingMessage, 
   assembler.finish()
   if (sse === undefined) sendJson(response, 200, headers, assembler.answer())
   else sse.end(assembler.takeWire())
+}
+
+/** A caller may be gone after a wait, and nobody would tell those who read the body. */
+async function waitedFor(authenticated: Promise<Authenticated>, { gone }: Serving): Promise<Authenticated> {
+  const found = await authenticated
+  if (gone.signal.aborted) throw new GatewayError('invalid_request', 'The connection closed before the key was checked')
+  return found
 }
 
 /** Before the first byte a failure is an HTTP error; after it, it is told in the stream. A caller who is gone hears nothing. */

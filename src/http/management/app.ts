@@ -26,8 +26,8 @@ declare module 'fastify' {
 }
 
 export interface ManagementOptions {
-  /** Throws GatewayError `authentication` or, for the wrong kind of key, `permission_denied`. */
-  readonly authenticate: (request: IncomingMessage, kind: KeyKind | undefined) => Caller
+  /** Throws or rejects with GatewayError `authentication` or, for the wrong kind of key, `permission_denied`. */
+  readonly authenticate: (request: IncomingMessage, kind: KeyKind | undefined) => Caller | Promise<Caller>
   readonly onBug: (error: Failure, requestId: string) => void
   readonly newRequestId: () => string
   readonly bodyLimitBytes: number
@@ -58,14 +58,13 @@ export function createManagementApp(options: ManagementOptions, routes: readonly
     // Answers to HEAD come with those to GET.
     for (const one of [method].flat()) if (one !== 'HEAD') options.onRoute?.({ method: one, url, access: accessOf(config), doc: config?.doc })
   })
-  app.addHook('onRequest', (request, reply, done) => {
+  app.addHook('onRequest', async (request, reply) => {
     void reply.header('x-request-id', request.id)
     const access = accessOf(request.routeOptions.config)
     if (access !== 'public' && request.routeOptions.url !== undefined) {
-      request.caller = options.authenticate(request.raw, access === 'any' ? undefined : access)
+      request.caller = await options.authenticate(request.raw, access === 'any' ? undefined : access)
     }
     refuseEncoding(request.headers['content-encoding'])
-    done()
   })
   app.addHook('preValidation', (request, _reply, done) => {
     // What a model is asked is not stored, and may hold any character.

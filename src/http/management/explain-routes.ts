@@ -55,8 +55,8 @@ const doc: RouteDoc = {
 }
 
 export interface ExplainRouteOptions {
-  /** The plan of a request as JSON; calls nobody. */
-  readonly explain: (request: ModelRequest, owner: Owner, sessionId: string | undefined) => z.output<typeof explanation>
+  /** The plan of a request as JSON; calls nobody. Throws GatewayError for a request whose models cannot be told without that. */
+  readonly explain: (request: ModelRequest, owner: Owner, sessionId: string | undefined) => Promise<z.output<typeof explanation>>
   readonly presets: Presets
   readonly bodyLimitBytes: number
 }

@@ -1,0 +1,70 @@
+import type { IncomingMessage } from 'node:http'
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { Authentication } from '../core/account.ts'
+import { GatewayError } from '../core/error.ts'
+import { manualClock } from '../lib/clock.ts'
+import { sampleKey } from '../testing/store-contract.ts'
+import { createAuthenticate } from './authenticate.ts'
+import { GuessGuard } from './guess-guard.ts'
+
+const UNKNOWN: Authentication = { ok: false, reason: 'unknown' }
+const key = sampleKey('hash', { kind: 'inference' })
+const ACCEPTED: Authentication = { ok: true, key, owner: { workspaceId: key.workspaceId, keyHash: 'hash', keyName: 'n', keyLabel: 'l' } }
+const request = (bearer: string) => ({ headers: { authorization: `Bearer ${bearer}` }, socket: { remoteAddress: '198.51.100.7' } }) as IncomingMessage
+
+describe('authenticate', () => {
+  let known: Set<string>
+  let looks: number
+  /** What a look brings. */
+  let look: (() => Promise<void>) | undefined
+  const make = (wrongKeysPerMinute: number | null = null) =>
+    createAuthenticate(
+      {
+        authenticate: (bearer) => (known.has(bearer) ? ACCEPTED : UNKNOWN),
+        lookAgain: () => {
+          if (look === undefined) return undefined
+          looks++
+          return look()
+        },
+      },
+      new GuessGuard({ clock: manualClock(), wrongKeysPerMinute: () => wrongKeysPerMinute }),
+    )
+  beforeEach(() => {
+    known = new Set(['good'])
+    looks = 0
+    look = () => Promise.resolve()
+  })
+
+  it('answers for a known key at once, from memory', () => {
+    expect(make()(request('good'), 'inference')).toBe(ACCEPTED)
+    expect(looks).toBe(0)
+  })
+
+  it('accepts a key that the second look finds, and does not count it as a guess', async () => {
+    look = () => Promise.resolve(void known.add('new'))
+    const authenticate = make(1)
+    expect(await authenticate(request('new'), 'inference')).toBe(ACCEPTED)
+    await expect(authenticate(request('wrong'), 'inference')).rejects.toMatchObject({ status: 401 })
+  })
+
+  it('refuses a key of the wrong kind that the second look finds', async () => {
+    look = () => Promise.resolve(void known.add('new'))
+    await expect(make()(request('new'), 'management')).rejects.toMatchObject({ status: 403 })
+  })
+
+  it('refuses a wrong key after the look, at once when there is none, and never while the look cannot be made', async () => {
+    const authenticate = make()
+    await expect(authenticate(request('wrong'), 'inference')).rejects.toMatchObject({ status: 401 })
+    look = () => Promise.reject(new GatewayError('provider_overloaded', 'away'))
+    await expect(authenticate(request('wrong'), 'inference')).rejects.toMatchObject({ status: 503 })
+    look = undefined
+    expect(() => authenticate(request('wrong'), 'inference')).toThrow(expect.objectContaining({ status: 401 }))
+  })
+
+  it('looks for nobody who has guessed too often', async () => {
+    const authenticate = make(2)
+    for (let n = 0; n < 2; n++) await expect(authenticate(request(`wrong-${n}`), 'inference')).rejects.toMatchObject({ status: 401 })
+    expect(() => authenticate(request('wrong-2'), 'inference')).toThrow(expect.objectContaining({ status: 429 }))
+    expect(looks).toBe(2)
+  })
+})
