@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { OwnerDefaults } from './accounts/routing-defaults.ts'
+import { withChoice, type ChoiceScene, type ExplainedChoice } from './choosing.ts'
 import type { OwnKeyAccounts, KeyAccounts } from './core/account.ts'
 import type { Owner } from './core/call.ts'
 import type { Config } from './core/config.ts'
@@ -40,6 +41,8 @@ export interface AccountDependencies {
   readonly defaults: (owner: Owner) => OwnerDefaults
   /** What plugins can do for endpoints that do not take a request as it is. */
   readonly reach: (request: ModelRequest) => PlanInput['adaptation']
+  /** Which models plugins choose for it. */
+  readonly choose: (request: ModelRequest, scene: ChoiceScene) => Promise<ExplainedChoice>
   /** Brings the snapshot of keys and workspaces up to date. */
   readonly refresh: () => Promise<void>
 }
@@ -109,12 +112,14 @@ export function accountRoutes(deps: AccountDependencies): readonly ManagementRou
 }
 
 /** What a call of this owner would do at this moment. Nothing is drawn, pinned or counted. */
-function explain(deps: AccountDependencies, request: ModelRequest, owner: Owner, sessionId: string | undefined): RouteExplanation {
+async function explain(deps: AccountDependencies, asked: ModelRequest, owner: Owner, sessionId: string | undefined): Promise<RouteExplanation> {
   const defaults = deps.defaults(owner)
   const view = deps.health.view()
+  const admits = compileEndpointRule(deps.policies.guardrails.of(owner) ?? [])
+  const choice = await deps.choose(asked, { owner, defaults, sessionId, ...(admits === undefined ? {} : { admits }) })
+  const { request, strategy } = choice
   const session = defaults.sticky ? deps.sticky.open(owner.workspaceId, request, sessionId) : undefined
   const own = deps.ownCredentials({ owner })
-  const admits = compileEndpointRule(deps.policies.guardrails.of(owner) ?? [])
   const plan = planRoute({
     request,
     catalog: deps.catalog(),
@@ -122,10 +127,11 @@ function explain(deps: AccountDependencies, request: ModelRequest, owner: Owner,
     random: Math.random,
     now: Date.now(),
     defaults,
-    adaptation: deps.reach(request),
+    adaptation: deps.reach(asked),
+    ...(strategy === undefined ? {} : { strategy }),
     ...(session === undefined ? {} : { session }),
     ...(own === undefined ? {} : { ownKeys: own.use }),
     ...(admits === undefined ? {} : { admits }),
   })
-  return explainPlan(plan, request, view)
+  return withChoice(explainPlan(plan, request, view), asked, choice)
 }

@@ -1,3 +1,4 @@
+import { explainChoice, type ChoiceScene, type ExplainedChoice } from './choosing.ts'
 import type { Config } from './core/config.ts'
 import type { Adaptation } from './core/call.ts'
 import { ConfigError } from './core/config-error.ts'
@@ -22,6 +23,8 @@ export interface Plugging {
   readonly pluginDefaults: () => readonly PluginEntry[]
   /** What they can do for endpoints that do not take a request as it is, for explanations. */
   readonly reach: (request: ModelRequest) => Pick<Adaptation, 'modalities' | 'shortensUpTo'>
+  /** Which models they choose, for explanations. Calls nobody. */
+  readonly choose: (request: ModelRequest, scene: ChoiceScene) => Promise<ExplainedChoice>
   /** Makes the plugins of another configuration; calls in flight keep theirs. Throws ConfigError and keeps the old ones. */
   reload(config: Config): void
   close(): Promise<void>
@@ -72,6 +75,7 @@ export function openPlugging(options: PluggingOptions): Plugging {
     plugins: () => current.plugins,
     pluginDefaults: () => current.defaults,
     reach: (request) => reachFor(request, current.shelf),
+    choose: (request, scene) => explainChoice(request, scene, current.shelf, catalog()),
     reload(config) {
       current = build(config)
     },

@@ -51,6 +51,33 @@ async function ask(body: object): Promise<{ readonly status: number; readonly an
 }
 const stageOf = ({ metadata }: { readonly metadata: Json }): { readonly name: string; readonly data: Json } => (metadata['pipeline'] as never[])[0]!
 
+describe('plans that are only explained', () => {
+  const explain = async (body: object): Promise<{ readonly status: number; readonly plan: Json }> => {
+    const response = await gateway.api('POST', '/api/v1/route/explain', body, gateway.key)
+    return { status: response.status, plan: (await response.json()) as Json }
+  }
+
+  it.each(['gateway/auto', 'gateway/auto:nitro', 'gateway/pareto-code', 'gateway/fusion'])(
+    'show for %s the models a call would be given, and call nobody',
+    async (name) => {
+      const before = upstream.requests.length
+      const { status, plan } = await explain({ model: name, input: 'hello there' })
+      expect(upstream.requests).toHaveLength(before)
+      const { metadata, answer } = await ask({ model: name, input: 'hello there' })
+      expect(status).toBe(200)
+      expect(plan).toMatchObject({ requested: name, strategy: metadata['strategy'], error: null })
+      expect((plan['attempts'] as readonly Json[])[0]).toMatchObject({ model: answer['model'] })
+      expect((plan['params'] as Json)['router']).toEqual((metadata['params'] as Json | undefined)?.['router'])
+    },
+  )
+
+  it('refuse what a call would be refused for', async () => {
+    const excluded = [{ id: 'auto-router', excluded_models: ['*'] }]
+    expect((await explain({ model: 'gateway/auto', input: 'hi', plugins: excluded })).status).toBe(404)
+    expect((await explain({ model: 'gateway/atuo', input: 'hi' })).plan).toMatchObject({ attempts: [], error: { code: 404 } })
+  })
+})
+
 describe('gateway/auto', () => {
   for (const stream of [false, true]) {
     it(`serves with a concrete model and says why, ${stream ? 'streamed' : 'in JSON'}`, async () => {

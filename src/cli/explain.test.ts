@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { buildCatalog } from '../catalog/build.ts'
 import { loadConfig } from '../config/load.ts'
 import { dialects } from '../dialects/index.ts'
@@ -6,7 +6,7 @@ import { PROVIDERS } from '../providers/index.ts'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { findUnreachable } from './explain.ts'
+import { explain, findUnreachable } from './explain.ts'
 import { verifies } from '../../e2e/requirements.ts'
 
 async function unreachable(file: object): Promise<ReturnType<typeof findUnreachable>> {
@@ -43,5 +43,29 @@ describe('the proof that every configured fallback can be reached', () => {
       models: [model(endpoint('acme'), endpoint('backup', { context_length: 1 }))],
     })
     expect(found).toEqual([{ model: 'acme/small', tag: 'backup', reason: expect.stringContaining('context of 1 tokens is too short') }])
+  })
+})
+
+describe('signalbox explain', () => {
+  afterEach(() => void vi.restoreAllMocks())
+
+  it('shows the models behind a name that stands for a choice', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'signalbox-explain-'))
+    const file = join(folder, 'signalbox.json')
+    const written: string[] = []
+    vi.spyOn(process.stdout, 'write').mockImplementation((text) => written.push(String(text)) > 0)
+    try {
+      await writeFile(file, JSON.stringify({ providers: [provider('acme')], models: [model(endpoint('acme'))] }))
+      await explain({ model: 'gateway/auto', json: true }, { config: file })
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+    expect(JSON.parse(written.join(''))).toMatchObject({
+      requested: 'gateway/auto',
+      strategy: 'auto',
+      attempts: [{ model: 'acme/small' }],
+      params: { router: { name: 'auto-router' } },
+      error: null,
+    })
   })
 })

@@ -7,11 +7,14 @@ import { GatewayError } from '../core/error.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { dialects } from '../dialects/index.ts'
 import { decodeResponsesRequest } from '../doors/responses/decode-request.ts'
+import { withChoice } from '../choosing.ts'
+import type { Owner } from '../core/call.ts'
+import { DEFAULT_WORKSPACE_ID } from '../core/store.ts'
 import { parseJson } from '../lib/json.ts'
-import { openPlugging } from '../plugging.ts'
+import { openPlugging, type Plugging } from '../plugging.ts'
 import { PROVIDERS } from '../providers/index.ts'
 import { explainPlan, type RouteExplanation } from '../router/explain.ts'
-import { planRoute, type Plan, type PlanInput } from '../router/plan.ts'
+import { planRoute } from '../router/plan.ts'
 import type { Overrides } from './overrides.ts'
 import type { ExplainOptions } from './program.ts'
 import { loadOptions } from './serve.ts'
@@ -24,8 +27,12 @@ export async function explain(options: ExplainOptions, overrides: Overrides): Pr
   const catalog = await buildCatalog(config, PROVIDERS, dialects, process.env)
   const request = await requestOf(options)
   const plugging = openPlugging({ config, env: process.env, catalog: () => catalog })
-  const explanation = explainPlan(planOf(request, catalog, config, plugging.reach(request)), request)
-  await plugging.close()
+  let explanation: RouteExplanation
+  try {
+    explanation = await explanationOf(request, catalog, config, plugging)
+  } finally {
+    await plugging.close()
+  }
   if (options.json) line(JSON.stringify(explanation, undefined, 2))
   else print(explanation)
   if (explanation.error !== null) process.exitCode = 1
@@ -46,10 +53,25 @@ async function readInput(): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
+/** Whoever asks at the command line has no key. */
+const NOBODY: Owner = { workspaceId: DEFAULT_WORKSPACE_ID, keyHash: '', keyName: '', keyLabel: '' }
+
 /** The plan of a request as this configuration makes it, without any memory of earlier calls. */
-function planOf(request: ModelRequest, catalog: BuiltCatalog, config: Config, adaptation: PlanInput['adaptation']): Plan {
+async function explanationOf(asked: ModelRequest, catalog: BuiltCatalog, config: Config, plugging: Plugging): Promise<RouteExplanation> {
   const { model } = config.defaults
-  return planRoute({ request, catalog, random: () => 0, now: Date.now(), adaptation, ...(model === undefined ? {} : { defaults: { model } }) })
+  const defaults = model === undefined ? {} : { model }
+  const choice = await plugging.choose(asked, { owner: NOBODY, defaults })
+  const { request, strategy } = choice
+  const plan = planRoute({
+    request,
+    catalog,
+    random: () => 0,
+    now: Date.now(),
+    adaptation: plugging.reach(asked),
+    defaults,
+    ...(strategy === undefined ? {} : { strategy }),
+  })
+  return withChoice(explainPlan(plan, request), asked, choice)
 }
 
 function print(explanation: RouteExplanation): void {

@@ -1,0 +1,99 @@
+import type { Call, CallTrace, Owner } from './core/call.ts'
+import type { Catalog } from './core/endpoint.ts'
+import { GatewayError } from './core/error.ts'
+import type { PluginContext } from './core/extension.ts'
+import type { ModelRequest } from './core/request.ts'
+import { systemClock } from './lib/clock.ts'
+import { selectPlugins, type ActivePlugin, type PluginShelf } from './pipeline/plugin-select.ts'
+import { modelNames, type RoutingDefaults } from './router/plan.ts'
+import { resolveModel } from './router/variants.ts'
+
+/** Whose request it would be. */
+export interface ChoiceScene {
+  readonly owner: Owner
+  readonly defaults: RoutingDefaults
+  readonly admits?: Call['admits']
+  readonly sessionId?: string | undefined
+}
+
+/** What plugins that choose models make of a request. */
+export interface ExplainedChoice {
+  readonly request: ModelRequest
+  /** Undefined: no plugin chose. */
+  readonly strategy: CallTrace['strategy'] | undefined
+  readonly reasons: { readonly [name: string]: unknown }
+}
+
+/**
+ * Which models the plugins of a request choose, without calling anybody, and without a trace in what they remember. Throws GatewayError as
+ * the call would, and `invalid_request` when a plugin would have to ask a model.
+ */
+export async function explainChoice(request: ModelRequest, scene: ChoiceScene, shelf: PluginShelf, catalog: Catalog): Promise<ExplainedChoice> {
+  let chosen: ExplainedChoice = { request, strategy: undefined, reasons: {} }
+  for (const active of selectPlugins(request, shelf) ?? []) {
+    const { plugin } = active
+    const context = contextFor(active, callFor(request, scene), scene, catalog)
+    const choice = await plugin.choose?.(chosen.request, context)
+    if (choice === undefined) continue
+    const [model, ...models] = choice.models
+    const { models: _, ...rest } = chosen.request
+    chosen = {
+      request: { ...rest, model, ...(models.length === 0 ? {} : { models }) },
+      strategy: choice.strategy,
+      reasons: { ...chosen.reasons, ...choice.reasons },
+    }
+  }
+  return chosen
+}
+
+function contextFor({ settings }: ActivePlugin, call: Call, { defaults }: ChoiceScene, catalog: Catalog): PluginContext {
+  return {
+    settings,
+    call,
+    signal: call.signal,
+    endpointsOf: (request) => modelNames(request, defaults).flatMap((name) => resolveModel(name, catalog)?.model.endpoints ?? []),
+    ask: () => Promise.reject(chosenPerCall()),
+    // Nothing happens that could be told of.
+    report: () => undefined,
+  }
+}
+
+const chosenPerCall = (): GatewayError =>
+  new GatewayError(
+    'invalid_request',
+    'The models of this request are chosen anew for each call, by asking a model; explain asks nobody and cannot show them',
+    {
+      path: 'model',
+    },
+  )
+
+/** The call it would be. */
+function callFor(request: ModelRequest, { owner, admits, sessionId }: ChoiceScene): Call {
+  const session = request.session_id ?? sessionId
+  return {
+    id: 'explain',
+    owner,
+    request,
+    requestedModel: request.model ?? request.models?.[0] ?? '',
+    stream: false,
+    signal: new AbortController().signal,
+    clock: systemClock,
+    random: Math.random,
+    receivedAt: systemClock.now(),
+    origin: { apiType: 'responses' },
+    ...(admits === undefined ? {} : { admits }),
+    ...(session === undefined ? {} : { sessionId: session }),
+    trace: { strategy: 'direct', candidates: [], rejected: new Map(), attempts: [], pipeline: [], params: {} },
+    output: () => [],
+  }
+}
+
+/** The explanation of a plan under the name the caller used, with why its models were chosen. */
+export function withChoice<E extends { readonly requested: string; readonly params: { readonly [name: string]: unknown } }>(
+  explanation: E,
+  asked: ModelRequest,
+  { strategy, reasons }: ExplainedChoice,
+): E {
+  if (strategy === undefined) return explanation
+  return { ...explanation, requested: asked.model ?? asked.models?.[0] ?? explanation.requested, params: { ...explanation.params, ...reasons } }
+}
