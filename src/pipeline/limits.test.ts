@@ -213,7 +213,7 @@ describe('limits around a call', () => {
     let admitted = 0
     await drain(
       built.layer(async function* (inner) {
-        const asks = Array.from({ length: 8 }, () => built.beforeAttempt(call({}, inner.trace), { endpoint: endpoint(1.8), isByok: false }))
+        const asks = Array.from({ length: 8 }, async () => built.beforeAttempt(call({}, inner.trace), { endpoint: endpoint(1.8), isByok: false }))
         admitted = (await Promise.allSettled(asks)).filter(({ status }) => status === 'fulfilled').length
         yield []
       }),

@@ -1,4 +1,5 @@
 import type { Provider } from '../core/provider.ts'
+import { ALWAYS_REASONING } from './shared/gpt.ts'
 
 export const aihubmix: Provider = {
   slug: 'aihubmix',
@@ -6,6 +7,6 @@ export const aihubmix: Provider = {
   env: { apiKey: ['AIHUBMIX_API_KEY'] },
   baseUrl: 'https://aihubmix.com/v1',
   dialect: 'openai-chat',
-  options: { reasoning_style: 'effort' },
+  options: { reasoning_style: 'effort', models: ALWAYS_REASONING },
   homepage: 'https://docs.aihubmix.com',
 }

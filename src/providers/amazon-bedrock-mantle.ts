@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Provider } from '../core/provider.ts'
 import { signForAws } from './shared/aws-credentials.ts'
 import { CLAUDE_OPTIONS } from './shared/claude.ts'
+import { ALWAYS_REASONING, GPT_MODELS } from './shared/gpt.ts'
 
 const settings = z.strictObject({
   region: z.string().regex(/^[a-z]{2}(-[a-z]+)+-\d$/),
@@ -21,9 +22,12 @@ export const amazonBedrockMantle: Provider = {
   name: 'Amazon Bedrock',
   env: { settings: { region: ['AWS_REGION', 'AWS_DEFAULT_REGION'], access_key_id: ['AWS_ACCESS_KEY_ID'], session_token: ['AWS_SESSION_TOKEN'] } },
   dialect: 'openai-chat',
-  options: { reasoning_style: 'effort' },
+  options: { reasoning_style: 'effort', models: ALWAYS_REASONING },
   dialectFor: (model) => (/anthropic\.claude/.test(model) ? 'anthropic-messages' : /openai\.gpt/.test(model) ? 'openai-responses' : undefined),
-  dialectOptions: { 'anthropic-messages': CLAUDE_OPTIONS, 'openai-responses': { reasoning_format: 'bedrock-openai-responses-v1' } },
+  dialectOptions: {
+    'anthropic-messages': CLAUDE_OPTIONS,
+    'openai-responses': { reasoning_format: 'bedrock-openai-responses-v1', models: GPT_MODELS },
+  },
   settings,
   models: { exclude: /^/ },
   headers: { 'anthropic-version': '2023-06-01' },

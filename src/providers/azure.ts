@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Provider } from '../core/provider.ts'
 import { CLAUDE_OPTIONS } from './shared/claude.ts'
+import { ALWAYS_REASONING, GPT_MODELS } from './shared/gpt.ts'
 import { signWithHeader } from './shared/sign.ts'
 
 const settings = z.strictObject({
@@ -24,7 +25,13 @@ export const azure: Provider = {
   },
   basePath: '/openai/v1',
   dialect: 'openai-chat',
-  options: { system_role: 'system', max_tokens_field: 'max_completion_tokens', reasoning_style: 'effort', forward: ['user'] },
+  options: {
+    system_role: 'system',
+    max_tokens_field: 'max_completion_tokens',
+    reasoning_style: 'effort',
+    models: ALWAYS_REASONING,
+    forward: ['user'],
+  },
   // Deployments of OpenAI's own models take the Responses format; those of other vendors were only ever seen to take chat.
   dialectFor: (model) => {
     if (model.startsWith('claude')) return 'anthropic-messages'
@@ -35,6 +42,7 @@ export const azure: Provider = {
     'openai-responses': {
       sampling_parameters: 'drop-when-reasoning',
       reasoning_models: '^(?:o\\d|codex|computer-use|gpt-5(?!.*chat))',
+      models: GPT_MODELS,
       min_output_tokens: 16,
       reasoning_format: 'azure-openai-responses-v1',
     },

@@ -1,4 +1,5 @@
 import type { Provider } from '../core/provider.ts'
+import { ALWAYS_REASONING } from './shared/gpt.ts'
 
 export const cerebras: Provider = {
   slug: 'cerebras',
@@ -6,7 +7,7 @@ export const cerebras: Provider = {
   env: { apiKey: ['CEREBRAS_API_KEY'] },
   baseUrl: 'https://api.cerebras.ai/v1',
   dialect: 'openai-chat',
-  options: { max_tokens_field: 'max_completion_tokens', reasoning_style: 'effort', forward: ['user'], audio: 'none' },
+  options: { max_tokens_field: 'max_completion_tokens', reasoning_style: 'effort', models: ALWAYS_REASONING, forward: ['user'], audio: 'none' },
   homepage: 'https://www.cerebras.ai',
   privacyPolicy: 'https://www.cerebras.ai/privacy-policy',
 }

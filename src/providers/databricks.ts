@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Provider } from '../core/provider.ts'
+import { ALWAYS_REASONING } from './shared/gpt.ts'
 
 const settings = z.strictObject({ host: z.string().regex(/^(https:\/\/)?[a-z0-9.-]+\/?$/i) })
 
@@ -9,7 +10,7 @@ export const databricks: Provider = {
   name: 'Databricks',
   env: { apiKey: ['DATABRICKS_TOKEN', 'DATABRICKS_API_KEY'], settings: { host: ['DATABRICKS_HOST'] } },
   dialect: 'openai-chat',
-  options: { reasoning_style: 'effort' },
+  options: { reasoning_style: 'effort', models: ALWAYS_REASONING },
   settings,
   homepage: 'https://www.databricks.com/product/model-serving',
   statusPage: 'https://status.databricks.com',

@@ -1,4 +1,5 @@
 import type { Provider } from '../core/provider.ts'
+import { ALWAYS_REASONING } from './shared/gpt.ts'
 
 export const deepinfra: Provider = {
   slug: 'deepinfra',
@@ -6,7 +7,7 @@ export const deepinfra: Provider = {
   env: { apiKey: ['DEEPINFRA_API_KEY', 'DEEPINFRA_TOKEN'] },
   baseUrl: 'https://api.deepinfra.com/v1/openai',
   dialect: 'openai-chat',
-  options: { reasoning_style: 'effort' },
+  options: { reasoning_style: 'effort', models: ALWAYS_REASONING },
   homepage: 'https://deepinfra.com',
   statusPage: 'https://status.deepinfra.com',
   privacyPolicy: 'https://deepinfra.com/privacy',

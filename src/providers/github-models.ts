@@ -1,4 +1,5 @@
 import type { Provider } from '../core/provider.ts'
+import { ALWAYS_REASONING } from './shared/gpt.ts'
 
 /** GITHUB_TOKEN is not read: continuous integration sets it everywhere, and it would switch this provider on unasked. */
 export const githubModels: Provider = {
@@ -7,7 +8,7 @@ export const githubModels: Provider = {
   env: { apiKey: ['GITHUB_API_KEY'] },
   baseUrl: 'https://models.github.ai/inference',
   dialect: 'openai-chat',
-  options: { reasoning_style: 'effort' },
+  options: { reasoning_style: 'effort', models: ALWAYS_REASONING },
   homepage: 'https://docs.github.com/en/github-models',
   statusPage: 'https://www.githubstatus.com',
   privacyPolicy: 'https://docs.github.com/en/site-policy/privacy-policies/github-general-privacy-statement',

@@ -10,7 +10,11 @@ export const groq: Provider = {
   options: {
     system_role: 'system',
     max_tokens_field: 'max_completion_tokens',
-    reasoning_style: 'effort',
+    // Of what it hosts only these take an effort; to the others the field is an error. Qwen can only be told not to think.
+    models: [
+      { match: 'gpt-oss', reasoning_style: 'effort' },
+      { match: 'qwen3', reasoning_style: 'effort', reasoning_efforts: ['none'] },
+    ],
     forward: ['user', 'service_tier'],
     formats_with_tools: false,
     audio: 'none',

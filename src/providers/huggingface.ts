@@ -1,4 +1,5 @@
 import type { Provider } from '../core/provider.ts'
+import { ALWAYS_REASONING } from './shared/gpt.ts'
 
 /** Inference Providers: ids may carry the provider to use, `org/model:provider`. */
 export const huggingface: Provider = {
@@ -7,7 +8,7 @@ export const huggingface: Provider = {
   env: { apiKey: ['HF_TOKEN', 'HUGGINGFACE_API_KEY'] },
   baseUrl: 'https://router.huggingface.co/v1',
   dialect: 'openai-chat',
-  options: { reasoning_style: 'effort' },
+  options: { reasoning_style: 'effort', models: ALWAYS_REASONING },
   homepage: 'https://huggingface.co/docs/inference-providers',
   statusPage: 'https://status.huggingface.co',
   privacyPolicy: 'https://huggingface.co/privacy',

@@ -1,4 +1,5 @@
 import type { Provider } from '../core/provider.ts'
+import { ALWAYS_REASONING } from './shared/gpt.ts'
 
 /** A proxy: where prompts go from there is its own affair, so no policy is claimed. */
 export const litellm: Provider = {
@@ -7,7 +8,7 @@ export const litellm: Provider = {
   env: { apiKey: ['LITELLM_PROXY_API_KEY'], baseUrl: ['LITELLM_PROXY_API_BASE', 'LITELLM_BASE_URL'] },
   baseUrl: 'http://127.0.0.1:4000/v1',
   dialect: 'openai-chat',
-  options: { system_role: 'system', strict_tools: true, forward: ['user'], reasoning_style: 'effort', file: 'file' },
+  options: { system_role: 'system', strict_tools: true, forward: ['user'], reasoning_style: 'effort', models: ALWAYS_REASONING, file: 'file' },
   keyless: true,
   homepage: 'https://docs.litellm.ai',
 }

@@ -1,5 +1,13 @@
 import type { Provider } from '../core/provider.ts'
 
+/** Small reasons since 4 (March 2026), Medium since 3.5 (April 2026); older and other models refuse the field. */
+const REASONS = [
+  '^(?:magistral|mistral-vibe)',
+  '^mistral-(?:small|medium)(?:-latest)?$',
+  '^mistral-(?:small-[4-9]|medium-(?:3[.-]5|[4-9]))(?!\\d)',
+  '^mistral-(?:small|medium)-(?:26(?:0[3-9]|1\\d)|(?:2[7-9]|[3-9]\\d)\\d\\d)$',
+].join('|')
+
 export const mistral: Provider = {
   slug: 'mistral',
   name: 'Mistral',
@@ -19,8 +27,7 @@ export const mistral: Provider = {
     tool_ids: { pattern: '^[a-zA-Z0-9]+$', max: 9, length: 9 },
     required_word: 'any',
     tool_result_name: true,
-    reasoning_style: 'effort',
-    reasoning_efforts: ['none', 'high'],
+    models: [{ match: REASONS, reasoning_style: 'effort', reasoning_efforts: ['none', 'high'] }],
     reasoning_replay: 'thinking-part',
     think_tags: 'none',
     file: 'document_url',

@@ -1,4 +1,5 @@
 import type { Provider } from '../core/provider.ts'
+import { ALWAYS_REASONING } from './shared/gpt.ts'
 
 export const nanoGpt: Provider = {
   slug: 'nano-gpt',
@@ -6,6 +7,6 @@ export const nanoGpt: Provider = {
   env: { apiKey: ['NANO_GPT_API_KEY', 'NANOGPT_API_KEY'] },
   baseUrl: 'https://nano-gpt.com/api/v1',
   dialect: 'openai-chat',
-  options: { reasoning_style: 'effort' },
+  options: { reasoning_style: 'effort', models: ALWAYS_REASONING },
   homepage: 'https://nano-gpt.com',
 }

@@ -1,4 +1,5 @@
 import type { Provider } from '../core/provider.ts'
+import { GPT_MODELS } from './shared/gpt.ts'
 
 /** OPENAI_BASE_URL is not read: clients of this very gateway set it, and the gateway would call itself. */
 export const openai: Provider = {
@@ -10,6 +11,7 @@ export const openai: Provider = {
   options: {
     sampling_parameters: 'drop-when-reasoning',
     reasoning_models: '^(?:o\\d|codex|computer-use|gpt-5(?!.*chat))',
+    models: GPT_MODELS,
     min_output_tokens: 16,
     suppress_obfuscation: true,
   },
@@ -23,7 +25,11 @@ export const openai: Provider = {
       forward: ['user', 'metadata', 'safety_identifier', 'prompt_cache_key', 'prompt_cache_options', 'service_tier'],
       strict_tools: true,
       json_schema: 'native',
-      reasoning_style: 'effort',
+      // What is served here only does not reason; the others come when an operator chooses this format for them.
+      models: [
+        ...GPT_MODELS.map((rule) => ({ ...rule, reasoning_style: 'effort' })),
+        { match: '^gpt-(?:[5-9]|\\d\\d)', reasoning_style: 'effort', reasoning_efforts: ['none', 'low', 'medium', 'high', 'xhigh'] },
+      ],
       think_tags: 'none',
       file: 'file',
     },

@@ -6,7 +6,14 @@ export const perplexity: Provider = {
   env: { apiKey: ['PERPLEXITY_API_KEY'] },
   baseUrl: 'https://api.perplexity.ai',
   dialect: 'openai-chat',
-  options: { alternating_roles: true, stream_usage: false, reasoning_style: 'effort', audio: 'none', web_search: 'options' },
+  options: {
+    alternating_roles: true,
+    stream_usage: false,
+    reasoning_style: 'effort',
+    models: [{ match: 'reasoning|deep-research' }],
+    audio: 'none',
+    web_search: 'options',
+  },
   models: {
     exclude: /^llama|^r1/,
     unsupported: ['tools', 'tool_choice', 'parallel_tool_calls', 'stop', 'seed', 'logprobs', 'top_logprobs', 'logit_bias'],

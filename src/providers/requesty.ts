@@ -1,4 +1,5 @@
 import type { Provider } from '../core/provider.ts'
+import { ALWAYS_REASONING } from './shared/gpt.ts'
 
 export const requesty: Provider = {
   slug: 'requesty',
@@ -6,6 +7,6 @@ export const requesty: Provider = {
   env: { apiKey: ['REQUESTY_API_KEY'] },
   baseUrl: 'https://router.requesty.ai/v1',
   dialect: 'openai-chat',
-  options: { reasoning_style: 'effort' },
+  options: { reasoning_style: 'effort', models: ALWAYS_REASONING },
   homepage: 'https://requesty.ai',
 }

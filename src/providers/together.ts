@@ -1,4 +1,5 @@
 import type { Provider } from '../core/provider.ts'
+import { ALWAYS_REASONING } from './shared/gpt.ts'
 
 export const together: Provider = {
   slug: 'together',
@@ -6,7 +7,7 @@ export const together: Provider = {
   env: { apiKey: ['TOGETHER_API_KEY', 'TOGETHER_AI_API_KEY'] },
   baseUrl: 'https://api.together.xyz/v1',
   dialect: 'openai-chat',
-  options: { reasoning_style: 'effort' },
+  options: { reasoning_style: 'effort', models: ALWAYS_REASONING },
   homepage: 'https://www.together.ai',
   statusPage: 'https://status.together.ai',
   privacyPolicy: 'https://www.together.ai/privacy',

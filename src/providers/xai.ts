@@ -32,6 +32,7 @@ export const xai: Provider = {
       strict_tools: true,
       reasoning_style: 'effort',
       reasoning_efforts: ['low', 'high'],
+      models: [{ match: 'grok-3-mini' }],
       forward: ['user'],
       think_tags: 'none',
       audio: 'none',

@@ -85,13 +85,13 @@ export function createLease({ db, engine }: Database, keys: ContentKeys, recent:
   return async (destinationId: string, options: LeaseOptions): Promise<readonly LeasedDelivery[]> => {
     const remembered = new Map<number, RecentEntry>()
     const { rows, stored } = await inTransaction(db, async (trx) => {
-      const rows = await choose(trx, destinationId, options)
-      const missing = rows.filter(({ seq, generation_id }) => {
+      const chosen = await choose(trx, destinationId, options)
+      const missing = chosen.filter(({ seq, generation_id }) => {
         const entry = recent.take(generation_id)
         if (entry !== undefined) remembered.set(seq, entry)
         return entry === undefined
       })
-      return { rows, stored: new Map((await read(trx, missing)).map((event) => [event.seq, event])) }
+      return { rows: chosen, stored: new Map((await read(trx, missing)).map((event) => [event.seq, event])) }
     })
     const leased: LeasedDelivery[] = []
     for (const { seq, generation_id, attempts, entered_at, bytes, content_bytes } of rows) {

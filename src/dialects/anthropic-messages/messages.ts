@@ -136,23 +136,28 @@ function toolResult(result: ToolResult, target: MessagesTarget): Block {
     tool_use_id: result.callId,
     ...(content === undefined ? {} : { content }),
     ...(result.missing ? { is_error: true } : {}),
+    // The result carries the mark of any text in it: inside the content nobody would count it against the endpoint's limit.
+    ...(result.parts.some(isMarkedText) ? { cache_control: { type: 'ephemeral' } } : {}),
   }
 }
 
+/** Text that is only whitespace is no block, so its mark goes with it. */
+const isMarkedText = (part: ContentPart): boolean => part.type === 'input_text' && part.prompt_cache_breakpoint != null && part.text.trim() !== ''
+
 /** Text alone is one string; blocks where there are media. What cannot be read is named in the text. */
 function resultContent(parts: readonly ContentPart[], target: MessagesTarget): string | Block[] | undefined {
-  const texts = parts.filter((part) => part.type === 'input_text')
-  if (texts.length === parts.length) {
-    const marked = texts.some((part) => part.prompt_cache_breakpoint != null)
+  if (parts.every((part) => part.type === 'input_text')) {
     const text = joinTexts(parts)
-    return text === '' ? undefined : marked ? encodeParts(parts, target) : text
+    return text === '' ? undefined : text
   }
   const blocks: Block[] = []
   let unreadable = 0
   for (const part of parts) {
     const block = tryEncodePart(part, target)
-    if (block !== undefined) blocks.push(block)
-    else if (part.type !== 'input_text') unreadable++
+    if (block !== undefined) {
+      delete block['cache_control']
+      blocks.push(block)
+    } else if (part.type !== 'input_text') unreadable++
   }
   if (unreadable > 0) {
     const what = `${unreadable} ${unreadable === 1 ? 'attachment' : 'attachments'}`

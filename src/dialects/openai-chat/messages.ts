@@ -2,7 +2,7 @@ import type { InputText, JsonObject } from '../../core/item.ts'
 import type { Target } from '../../core/dialect.ts'
 import { joinTexts } from '../shared/content-parts.ts'
 import type { ContentPart } from '../shared/content-parts.ts'
-import type { AssistantPart, CallPart, Conversation, ToolResult } from '../shared/turns.ts'
+import type { AssistantPart, CallPart, Conversation, ToolResult, Turn } from '../shared/turns.ts'
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
 import { tryParseJson } from '../shared/json.ts'
 import { canEncode, encodePart, isImage } from './content.ts'
@@ -26,7 +26,7 @@ export function encodeMessages(conversation: Conversation, target: ChatTarget, e
   }
   /** Media of tool results, waiting for the next message of the user. */
   let attachments: ContentPart[] = []
-  for (const turn of conversation.turns) {
+  for (const turn of withoutSilentTurns(conversation.turns, target)) {
     if (turn.role === 'user') user([...attachments, ...turn.parts])
     else if (attachments.length > 0) user(attachments)
     attachments = []
@@ -36,6 +36,27 @@ export function encodeMessages(conversation: Conversation, target: ChatTarget, e
   }
   if (attachments.length > 0) user(attachments)
   return markPrefill(messages, options.prefill_field)
+}
+
+/**
+ * Leaves out turns of the assistant that hold only reasoning this server does not get back (an answer cut off while it was thinking):
+ * an empty message would stand for them. Users who then meet are merged where roles must alternate.
+ */
+function withoutSilentTurns(turns: readonly Turn[], { options, scope }: ChatTarget): Turn[] {
+  const kept: Turn[] = []
+  for (const turn of turns) {
+    if (turn.role === 'assistant' && isSilent(turn.parts, options, scope)) continue
+    const last = kept.at(-1)
+    if (options.alternating_roles && turn.role === 'user' && last?.role === 'user')
+      kept[kept.length - 1] = { role: 'user', parts: [...last.parts, ...turn.parts] }
+    else kept.push(turn)
+  }
+  return kept
+}
+
+function isSilent(parts: readonly AssistantPart[], options: OpenAiChatOptions, scope: string): boolean {
+  const reasoning = parts.filter((part) => part.type === 'reasoning')
+  return reasoning.length === parts.length && Object.keys(replayFields(reasoning, false, '', options, scope)).length === 0
 }
 
 /** An answer begun says so where the server has a field for it. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Target } from '../../core/dialect.ts'
 
 /** Regular expressions of options are compiled once, here, so that a bad one is a configuration error. */
 const pattern = z.string().refine((source) => {
@@ -8,6 +9,17 @@ const pattern = z.string().refine((source) => {
     return false
   }
 }, 'not a regular expression')
+
+const STYLES = ['none', 'effort', 'reasoning-object', 'thinking-type', 'enable-thinking', 'template-kwargs', 'think'] as const
+
+/** What differs between models behind one server. None has a default here: see `reasoningRulesFor`. */
+const modelRules = z.strictObject({
+  reasoning_style: z.enum(STYLES).optional().describe('How reasoning is asked for. Default: not at all.'),
+  reasoning_efforts: z
+    .array(z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']))
+    .optional()
+    .describe('Efforts this server knows (default for `effort`: low, medium, high). With `thinking-type`: efforts sent beside the switch.'),
+})
 
 /**
  * How servers of this format differ. The defaults suit a server nothing is known of: what only some accept is off, what nearly all
@@ -94,11 +106,13 @@ export const openAiChatOptions = z.strictObject({
     .describe('False: output formats and tools refuse each other; beside tools the prompt asks for the format.'),
 
   // ---- reasoning ----
-  reasoning_style: z.enum(['none', 'effort', 'reasoning-object', 'thinking-type', 'enable-thinking', 'template-kwargs', 'think']).default('none'),
-  reasoning_efforts: z
-    .array(z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']))
-    .optional()
-    .describe('Efforts this server knows (default for `effort`: low, medium, high). With `thinking-type`: efforts sent beside the switch.'),
+  ...modelRules.shape,
+  models: z
+    .array(modelRules.extend({ match: pattern }))
+    .default([])
+    .describe(
+      'Models known to reason and, where they differ, how: the first whose pattern matches the upstream id counts, options of the same name count more. Only such a model gets the least effort where reasoning cannot be switched off.',
+    ),
   reasoning_replay: z
     .enum(['none', 'reasoning_content', 'reasoning', 'reasoning_details', 'thinking-part'])
     .default('none')
@@ -142,3 +156,20 @@ export const openAiChatOptions = z.strictObject({
 })
 
 export type OpenAiChatOptions = z.output<typeof openAiChatOptions>
+
+export interface ReasoningRules {
+  readonly style: (typeof STYLES)[number]
+  readonly efforts: readonly string[] | undefined
+  /** Whether the model is known to reason: else a server that takes reasoning may still have models that do not. */
+  readonly known: boolean
+}
+
+/** How the model a request goes to is asked for reasoning. */
+export function reasoningRulesFor({ options, upstreamModel }: Pick<Target<OpenAiChatOptions>, 'options' | 'upstreamModel'>): ReasoningRules {
+  const model = options.models.find(({ match }) => new RegExp(match).test(upstreamModel))
+  return {
+    style: options.reasoning_style ?? model?.reasoning_style ?? 'none',
+    efforts: options.reasoning_efforts ?? model?.reasoning_efforts,
+    known: model !== undefined,
+  }
+}

@@ -3,7 +3,8 @@ import type { JsonObject } from '../../core/item.ts'
 import type { ModelRequest, ReasoningEffort } from '../../core/request.ts'
 import { budgetEffort, effortBudget, nearestEffort, reasoningWish } from '../shared/reasoning-options.ts'
 import type { ReasoningWish } from '../shared/reasoning-options.ts'
-import type { OpenAiChatOptions } from './options.ts'
+import { reasoningRulesFor } from './options.ts'
+import type { OpenAiChatOptions, ReasoningRules } from './options.ts'
 
 type ChatTarget = Target<OpenAiChatOptions>
 type Effort = Exclude<ReasoningEffort, 'none'>
@@ -15,8 +16,9 @@ const ASSUMED_OUTPUT_TOKENS = 32_000
 /** The body fields that ask for reasoning in this server's way; names what could not be said in `dropped`. */
 export function encodeReasoning(request: ModelRequest, target: ChatTarget, dropped: string[]): JsonObject {
   const wish = reasoningWish(request.reasoning)
-  const { reasoning_style: style, reasoning_efforts: efforts } = target.options
   if (wish.mode === 'default') return {}
+  const rules = reasoningRulesFor(target)
+  const { style, efforts = [] } = rules
   const limit = request.max_output_tokens ?? target.maxOutputTokens ?? ASSUMED_OUTPUT_TOKENS
   switch (style) {
     case 'none':
@@ -24,21 +26,22 @@ export function encodeReasoning(request: ModelRequest, target: ChatTarget, dropp
       if (wish.mode === 'on') dropped.push('reasoning')
       return {}
     case 'effort':
-      return effortField(wish, efforts ?? COMMON_EFFORTS, limit, dropped)
+      return effortField(wish, { ...rules, efforts: rules.efforts ?? COMMON_EFFORTS }, limit, dropped)
     case 'reasoning-object':
       return { reasoning: reasoningObject(wish) }
     case 'thinking-type':
       if (wish.mode === 'off') return { thinking: { type: 'disabled' } }
-      return { thinking: { type: 'enabled' }, ...effortField(wish, efforts ?? [], limit, dropped) }
+      return { thinking: { type: 'enabled' }, ...effortField(wish, { ...rules, efforts }, limit, dropped) }
     case 'enable-thinking':
       return enableThinking(wish, limit)
     case 'template-kwargs':
       return { chat_template_kwargs: { enable_thinking: wish.mode === 'on' } }
     case 'think':
-      return { think: thinkLevel(wish, efforts ?? [], limit) }
+      return { think: thinkLevel(wish, efforts, limit) }
   }
 }
 
+type KnownEfforts = ReasoningRules & { readonly efforts: readonly string[] }
 type Decided = Exclude<ReasoningWish, { mode: 'default' }>
 
 function reasoningObject(wish: Decided): JsonObject {
@@ -64,12 +67,15 @@ function effortOf(wish: Extract<Decided, { mode: 'on' }>, limit: number): Effort
   return wish.effort ?? (wish.maxTokens === undefined ? undefined : budgetEffort(wish.maxTokens, limit))
 }
 
-function effortField(wish: Decided, efforts: readonly string[], limit: number, dropped: string[]): JsonObject {
+function effortField(wish: Decided, { style, efforts, known }: KnownEfforts, limit: number, dropped: string[]): JsonObject {
   if (wish.mode === 'off') {
     if (efforts.includes('none')) return { reasoning_effort: 'none' }
-    // The least is the closest to nothing this server can do.
     dropped.push('reasoning: none')
+    // The least is the closest to nothing a model can do that always reasons; another would only now begin to.
+    if (!known) return {}
   }
   const effort = nearestEffort(wish.mode === 'off' ? 'minimal' : (effortOf(wish, limit) ?? 'medium'), efforts)
-  return effort === undefined ? {} : { reasoning_effort: effort }
+  if (effort !== undefined) return { reasoning_effort: effort }
+  if (style === 'effort' && wish.mode === 'on' && effortOf(wish, limit) !== undefined) dropped.push('reasoning.effort')
+  return {}
 }

@@ -73,13 +73,21 @@ describe('tool choice', () => {
   })
 })
 
+const OFF_ONLY = { reasoning_style: 'effort' as const, reasoning_efforts: ['none' as const] }
+
 describe('reasoning', () => {
   it.each<[string, ReasoningOptions, TargetOverrides['options'], object]>([
     ['effort', { effort: 'high' }, { reasoning_style: 'effort' }, { reasoning_effort: 'high' }],
     ['the nearest effort', { effort: 'xhigh' }, { reasoning_style: 'effort' }, { reasoning_effort: 'high' }],
     ['an effort for a budget', { max_tokens: 500 }, { reasoning_style: 'effort' }, { reasoning_effort: 'low' }],
     ['off', { effort: 'none' }, { reasoning_style: 'effort', reasoning_efforts: ['none', 'low'] }, { reasoning_effort: 'none' }],
-    ['off where it cannot be', { enabled: false }, { reasoning_style: 'effort' }, { reasoning_effort: 'low' }],
+    // Of a model nothing is known of, the least effort might switch on what was off.
+    ['off where nobody knows whether it can be', { enabled: false }, { reasoning_style: 'effort' }, {}],
+    ['off where it cannot be', { enabled: false }, { reasoning_style: 'effort', models: [{ match: 'small' }] }, { reasoning_effort: 'low' }],
+    ['off, the only word a model knows', { effort: 'none' }, { models: [{ match: 'small', ...OFF_ONLY }] }, { reasoning_effort: 'none' }],
+    ['on by itself', { effort: 'high' }, { models: [{ match: 'small', ...OFF_ONLY }] }, {}],
+    ['the way of the model', { effort: 'low' }, { models: [{ match: 'small', reasoning_style: 'think' }] }, { think: true }],
+    ['the way of another model', { effort: 'low' }, { models: [{ match: 'large', reasoning_style: 'think' }] }, {}],
     ['an object', { effort: 'low' }, { reasoning_style: 'reasoning-object' }, { reasoning: { effort: 'low' } }],
     ['an object, off', { enabled: false }, { reasoning_style: 'reasoning-object' }, { reasoning: { enabled: false } }],
     ['a switch', { enabled: true }, { reasoning_style: 'thinking-type' }, { thinking: { type: 'enabled' } }],
@@ -104,6 +112,31 @@ describe('reasoning', () => {
   it('is named when the server has no way to say it', () => {
     expect(encode({ reasoning: { effort: 'low' } }).dropped).toEqual(['reasoning'])
     expect(encode({ reasoning: { effort: 'none' } }).dropped).toEqual([])
+    const named = (reasoning: ReasoningOptions, options: TargetOverrides['options']): unknown => encode({ reasoning }, { options }).dropped
+    expect(named({ effort: 'low' }, { models: [{ match: 'large', reasoning_style: 'effort' }] })).toEqual(['reasoning'])
+    expect(named({ enabled: false }, { models: [{ match: 'large', reasoning_style: 'effort' }] })).toEqual([])
+    expect(named({ effort: 'low' }, { models: [{ match: 'small', ...OFF_ONLY }] })).toEqual(['reasoning.effort'])
+    expect(named({ enabled: true }, { models: [{ match: 'small', ...OFF_ONLY }] })).toEqual([])
+    expect(named({ enabled: false }, { reasoning_style: 'effort' })).toEqual(['reasoning: none'])
+  })
+})
+
+describe('a turn that was only thought', () => {
+  const cut: readonly InputItem[] = [
+    user('a'),
+    { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'hm' }] },
+    user([{ type: 'input_text', text: 'b' }]),
+  ]
+  const sent = (options: TargetOverrides['options'], input = cut): unknown => encode({ input }, { options }).body['messages']
+  const one = { role: 'user', content: 'a' }
+  it('is no message where nothing of it is sent back', () => {
+    expect(sent({ reasoning_replay: 'reasoning_content' })).toEqual([one, { role: 'user', content: 'b' }])
+    expect(sent({ reasoning_replay: 'reasoning_content' }, cut.slice(0, 2))).toEqual([one])
+    expect(sent({ reasoning_replay: 'reasoning_content', alternating_roles: true })).toEqual([{ role: 'user', content: 'a\n\nb' }])
+  })
+  it('is one where its reasoning is', () => {
+    const thought = { role: 'assistant', content: '', reasoning_content: 'hm' }
+    expect(sent({ reasoning_replay: 'reasoning_content', reasoning_replay_turns: 'all' })).toEqual([one, thought, { role: 'user', content: 'b' }])
   })
 })
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Target } from '../../core/dialect.ts'
 
 /** Regular expressions of options are checked here, so that a bad one is a configuration error. */
 const pattern = z.string().refine((source) => {
@@ -10,6 +11,7 @@ const pattern = z.string().refine((source) => {
 }, 'not a regular expression')
 
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
+const efforts = z.array(z.enum(EFFORTS))
 const INPUT_PARTS = ['input_text', 'input_image', 'input_file', 'input_audio', 'input_video'] as const
 
 /** Format names of the public contract for encrypted reasoning. */
@@ -53,10 +55,13 @@ export const responsesOptions = z.strictObject({
   extra_body: z.record(z.string(), z.unknown()).default({}).describe(`Merged into every request, over the caller's fields.`),
 
   // -- reasoning --
-  reasoning_efforts: z
-    .array(z.enum(EFFORTS))
-    .default([...EFFORTS])
-    .describe('Efforts the endpoint takes; others become the nearest one. Empty: it takes none.'),
+  reasoning_efforts: efforts
+    .optional()
+    .describe('Efforts the endpoint takes; others become the nearest one. Empty: it takes none. Default: what `models` says, else all.'),
+  models: z
+    .array(z.strictObject({ match: pattern, reasoning_efforts: efforts }))
+    .default([])
+    .describe('Efforts of single models: the first whose pattern matches the upstream id counts.'),
   reasoning_summary: z.boolean().default(true),
   reasoning_budget: z
     .boolean()
@@ -119,3 +124,8 @@ export const responsesOptions = z.strictObject({
 })
 
 export type ResponsesOptions = z.infer<typeof responsesOptions>
+
+/** Efforts the model a request goes to takes. */
+export function effortsFor({ options, upstreamModel }: Pick<Target<ResponsesOptions>, 'options' | 'upstreamModel'>): readonly string[] {
+  return options.reasoning_efforts ?? options.models.find(({ match }) => new RegExp(match).test(upstreamModel))?.reasoning_efforts ?? EFFORTS
+}

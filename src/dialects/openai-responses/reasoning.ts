@@ -4,6 +4,7 @@ import { openReasoning } from '../../core/reasoning-envelope.ts'
 import type { ReasoningPayload } from '../../core/reasoning-envelope.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { budgetEffort, nearestEffort, reasoningWish } from '../shared/reasoning-options.ts'
+import { effortsFor } from './options.ts'
 import type { ResponsesOptions } from './options.ts'
 
 type ReasoningTarget = Pick<Target<ResponsesOptions>, 'options' | 'scope'>
@@ -65,7 +66,7 @@ export function encodeReasoningOptions(request: ModelRequest, target: Target<Res
   if (options.reasoning_budget && enabled != null) encoded['enabled'] = enabled
   const effort = wantedEffort(request, target)
   if (effort !== undefined) {
-    const nearest = nearestAllowed(effort, options.reasoning_efforts)
+    const nearest = nearestAllowed(effort, effortsFor(target))
     if (nearest !== undefined) encoded['effort'] = nearest
     if (nearest !== effort) dropped.add(nearest === undefined ? 'reasoning.effort' : `reasoning.effort: ${effort} became ${nearest}`)
   }

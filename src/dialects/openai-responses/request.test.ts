@@ -2,10 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { InputItem } from '../../core/item.ts'
 import { sealReasoning } from '../../core/reasoning-envelope.ts'
-import type { ModelRequest } from '../../core/request.ts'
+import type { ModelRequest, ReasoningOptions } from '../../core/request.ts'
 import { failure, target } from './__fixtures__/harness.ts'
 import type { TargetParts } from './__fixtures__/harness.ts'
 import { openAiResponses } from './index.ts'
+import type { ResponsesOptions } from './options.ts'
 
 type Body = { readonly [field: string]: unknown; readonly input: readonly { readonly [field: string]: unknown }[] }
 
@@ -196,6 +197,32 @@ describe('reasoning options', () => {
     })
     expect(encode({ reasoning: { effort: 'none' } }, parts)).toMatchObject({ body: { reasoning: { effort: 'low' } } })
     expect(encode({ reasoning: { effort: 'high' } }, { options: { reasoning_efforts: [] } }).body).not.toHaveProperty('reasoning')
+  })
+
+  it('knows the efforts of single models, where the endpoint declares them', () => {
+    const options = {
+      models: [
+        { match: '^o\\d', reasoning_efforts: ['low' as const, 'high' as const] },
+        { match: 'mute', reasoning_efforts: [] },
+        { match: '^o1', reasoning_efforts: ['max' as const] },
+      ],
+    }
+    const sent = (upstreamModel: string, reasoning: ReasoningOptions, more: Partial<ResponsesOptions> = {}): unknown[] => {
+      const { body, dropped } = encode({ reasoning }, { upstreamModel, options: { ...options, ...more } })
+      return [body['reasoning'], ...dropped]
+    }
+    expect(sent('o1', { effort: 'max' })).toEqual([{ effort: 'high' }, 'reasoning.effort: max became high'])
+    expect(sent('o1', { enabled: false })).toEqual([{ effort: 'low' }, 'reasoning.effort: none became low'])
+    expect(sent('mute-1', { effort: 'low' })).toEqual([undefined, 'reasoning.effort'])
+    expect(sent('other', { effort: 'max' })).toEqual([{ effort: 'max' }])
+    expect(sent('o1', { effort: 'max' }, { reasoning_efforts: ['medium'] })).toEqual([{ effort: 'medium' }, 'reasoning.effort: max became medium'])
+  })
+
+  it('keeps sampling from models that reason although they were told not to', () => {
+    const options = { sampling_parameters: 'drop-when-reasoning' as const, models: [{ match: '^o\\d', reasoning_efforts: ['low' as const] }] }
+    const off = { temperature: 1, reasoning: { effort: 'none' as const } }
+    expect(encode(off, { options, upstreamModel: 'o3' }).body).not.toHaveProperty('temperature')
+    expect(encode(off, { options, upstreamModel: 'gpt-5.1' }).body).toHaveProperty('temperature')
   })
 
   it('turns budgets and switches into efforts, or sends them where they are understood', () => {

@@ -7,6 +7,7 @@ import { unmetImageWishes } from '../shared/image-output.ts'
 import { reasoningWish } from '../shared/reasoning-options.ts'
 import { encodeInput } from './input.ts'
 import { remoteUrls } from './message-parts.ts'
+import { effortsFor } from './options.ts'
 import type { ResponsesOptions } from './options.ts'
 import { encodeReasoningOptions } from './reasoning.ts'
 import { encodeTools } from './tools.ts'
@@ -148,9 +149,16 @@ function isRefused(field: string, request: ModelRequest, target: ResponsesTarget
 }
 
 /** Whether the model will reason about this request. */
-function reasonsHere(request: ModelRequest, { options, upstreamModel }: ResponsesTarget): boolean {
+function reasonsHere(request: ModelRequest, target: ResponsesTarget): boolean {
+  const { options, upstreamModel } = target
   const { mode } = reasoningWish(request.reasoning)
-  if (mode !== 'default') return mode === 'on'
+  if (mode === 'on') return true
+  if (mode === 'off') {
+    const efforts = effortsFor(target)
+    if (efforts.includes('none') || options.reasoning_budget) return false
+    // Told to stop, it gets the least effort it takes, and reasons.
+    if (efforts.length > 0) return true
+  }
   return options.reasoning_models !== undefined && new RegExp(options.reasoning_models).test(upstreamModel)
 }
 

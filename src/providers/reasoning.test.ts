@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'vitest'
+import type { Provider } from '../core/provider.ts'
+import type { ReasoningOptions } from '../core/request.ts'
+import { openAiChat } from '../dialects/openai-chat/index.ts'
+import { openAiResponses } from '../dialects/openai-responses/index.ts'
+import { amazonBedrockMantle } from './amazon-bedrock-mantle.ts'
+import { azure } from './azure.ts'
+import { groq } from './groq.ts'
+import { mistral } from './mistral.ts'
+import { openai } from './openai.ts'
+import { together } from './together.ts'
+
+type Dialect = typeof openAiChat | typeof openAiResponses
+
+/** What a model is asked of reasoning, and what is said to be left out. */
+function ask(dialect: Dialect, provider: Provider, upstreamModel: string, reasoning: ReasoningOptions): unknown[] {
+  const own = provider.dialect === dialect.name ? provider.options : provider.dialectOptions?.[dialect.name]
+  const target = {
+    provider: provider.slug,
+    providerName: provider.name,
+    upstreamModel,
+    supports: new Set(dialect.supports),
+    contextLength: 128_000,
+    scope: provider.slug,
+    stream: true,
+  }
+  const request = { input: [{ type: 'message', role: 'user', content: 'q' }], reasoning }
+  const { body, dropped } =
+    dialect === openAiChat
+      ? openAiChat.encodeRequest(request, { ...target, options: openAiChat.options.parse(own) })
+      : openAiResponses.encodeRequest(request, { ...target, options: openAiResponses.options.parse(own) })
+  const sent = JSON.parse(body) as { reasoning_effort?: string; reasoning?: { effort?: string } }
+  return [sent.reasoning_effort ?? sent.reasoning?.effort, ...dropped]
+}
+
+const chat = (provider: Provider, model: string, reasoning: ReasoningOptions): unknown[] => ask(openAiChat, provider, model, reasoning)
+
+describe('reasoning through chat completions', () => {
+  test.each([
+    ['llama-3.3-70b-versatile', [undefined, 'reasoning'], [undefined]],
+    ['moonshotai/kimi-k2-instruct', [undefined, 'reasoning'], [undefined]],
+    ['deepseek-r1-distill-llama-70b', [undefined, 'reasoning'], [undefined]],
+    ['openai/gpt-oss-120b', ['medium'], ['low', 'reasoning: none']],
+    ['qwen/qwen3-32b', [undefined, 'reasoning.effort'], ['none']],
+  ])('groq: %s', (model, on, off) => {
+    expect(chat(groq, model, { effort: 'medium' })).toEqual(on)
+    expect(chat(groq, model, { effort: 'none' })).toEqual(off)
+    expect(chat(groq, model, { enabled: false })).toEqual(off)
+  })
+
+  test.each([
+    'mistral-large-2411',
+    'mistral-medium-2508',
+    'mistral-medium-3-1',
+    'mistral-small-2506',
+    'mistral-small-3.2-24b-instruct',
+    'codestral-2508',
+  ])('mistral: %s does not reason', (model) => {
+    expect(chat(mistral, model, { effort: 'low' })).toEqual([undefined, 'reasoning'])
+    expect(chat(mistral, model, { enabled: false })).toEqual([undefined])
+  })
+  test.each(['mistral-small-latest', 'mistral-small-2603', 'mistral-medium-3-5', 'mistral-medium-2604', 'mistral-medium-latest', 'magistral-medium'])(
+    'mistral: %s does',
+    (model) => {
+      expect(chat(mistral, model, { effort: 'low' })).toEqual(['high'])
+      expect(chat(mistral, model, { enabled: false })).toEqual(['none'])
+    },
+  )
+
+  test.each([
+    ['gpt-4o-search-preview', [undefined, 'reasoning'], [undefined]],
+    ['gpt-audio', [undefined, 'reasoning'], [undefined]],
+    ['o3', ['high'], ['low', 'reasoning: none']],
+    ['gpt-5', ['high'], ['minimal', 'reasoning: none']],
+    ['gpt-5.1', ['high'], ['none']],
+    ['gpt-5.4-mini', ['xhigh'], ['none']],
+  ])('openai: %s', (model, most, off) => {
+    expect(chat(openai, model, { effort: 'xhigh' })).toEqual(most)
+    expect(chat(openai, model, { enabled: false })).toEqual(off)
+  })
+
+  test.each(['openai/gpt-oss-20b', 'accounts/fireworks/models/gpt-oss-120b', 'databricks-gpt-oss-120b', 'GPT-OSS-120B', 'o3', 'openai/gpt-5-mini'])(
+    'everywhere: %s always reasons, and gets the least effort when told not to',
+    (model) => expect(chat(together, model, { enabled: false })).toEqual(['low', 'reasoning: none']),
+  )
+  test.each(['llama-3.3-70b', 'openai/gpt-5.1', 'openai/gpt-5-chat', 'gpt-4o', 'solar-pro2'])(
+    'everywhere: %s is not switched on by being told not to',
+    (model) => {
+      expect(chat(together, model, { enabled: false })).toEqual([undefined, 'reasoning: none'])
+      expect(chat(together, model, { effort: 'low' })).toEqual(['low'])
+    },
+  )
+})
+
+describe('reasoning through responses', () => {
+  const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
+  const taken = (provider: Provider, model: string): string[] =>
+    EFFORTS.filter((effort) => ask(openAiResponses, provider, model, { effort }).join() === effort)
+
+  test.each([
+    ['o1', 'low medium high'],
+    ['o3-2025-04-16', 'low medium high'],
+    ['o4-mini', 'low medium high'],
+    ['codex-mini-latest', 'low medium high'],
+    ['o3-deep-research', 'medium'],
+    ['o1-mini', ''],
+    ['gpt-5', 'minimal low medium high'],
+    ['gpt-5-2025-08-07', 'minimal low medium high'],
+    ['gpt-5-nano', 'minimal low medium high'],
+    ['gpt-5-codex', 'low medium high'],
+    ['gpt-5-pro', 'high'],
+    ['gpt-5-chat-latest', ''],
+    ['gpt-5.1', 'none low medium high'],
+    ['gpt-5.1-2025-11-13', 'none low medium high'],
+    ['gpt-5.1-codex', 'low medium high'],
+    ['gpt-5.1-codex-mini', 'low medium high'],
+    ['gpt-5.1-codex-max', 'low medium high xhigh'],
+    ['gpt-5.2', EFFORTS.join(' ')],
+    ['gpt-5.10', EFFORTS.join(' ')],
+    ['gpt-6-sol', EFFORTS.join(' ')],
+  ])('openai: %s takes %s', (model, efforts) => {
+    expect(taken(openai, model).join(' ')).toBe(efforts)
+    expect(taken(azure, model).join(' ')).toBe(efforts)
+    expect(taken(amazonBedrockMantle, `openai.${model}`).join(' ')).toBe(efforts)
+  })
+
+  test('the nearest effort is sent, and named', () => {
+    expect(ask(openAiResponses, openai, 'gpt-5', { enabled: false })).toEqual(['minimal', 'reasoning.effort: none became minimal'])
+    expect(ask(openAiResponses, openai, 'o3', { effort: 'none' })).toEqual(['low', 'reasoning.effort: none became low'])
+    expect(ask(openAiResponses, openai, 'gpt-5', { effort: 'max' })).toEqual(['high', 'reasoning.effort: max became high'])
+  })
+})
