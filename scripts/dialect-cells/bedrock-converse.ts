@@ -26,7 +26,7 @@ export const bedrockConverse: Cells = {
   structured_output: [
     '`outputConfig`, by model',
     'request: encoding, by golden file > schema-native',
-    'request: a closed schema > keeps fields that are called like keywords',
+    'schemas: the schema of the answer > is cut down to what Claude takes; fields that are called like keywords stay',
   ],
   structured_fallback: [
     'forced tool, prompt',

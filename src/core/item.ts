@@ -37,6 +37,11 @@ export interface InputVideo {
   readonly type: 'input_video'
   readonly video_url: string
 }
+/** What a hosted tool returned for the eyes of one vendor's models alone; only in outputs of tools. */
+export interface EncryptedContent {
+  readonly type: 'encrypted_content'
+  readonly encrypted_content: string
+}
 
 // ---- content parts a model produces ----
 

@@ -4,10 +4,10 @@ import type { InputItem } from '../../core/item.ts'
 import { isGatewayError } from '../../core/error.ts'
 import { sealReasoning } from '../../core/reasoning-envelope.ts'
 import type { ModelRequest } from '../../core/request.ts'
+import { sanitizeSchema, toolInputSchema } from '../shared/sanitize-schema.ts'
 import { messagesTarget } from './__fixtures__/target.ts'
 import type { TargetOverrides } from './__fixtures__/target.ts'
 import { anthropicMessages } from './index.ts'
-import { sanitizeSchema, toolInputSchema } from './schema.ts'
 import { sealBlocks } from './server-blocks.ts'
 
 // The same cases in every run: a failure must not depend on luck.

@@ -1,8 +1,8 @@
 import type { ModelRequest } from '../../core/request.ts'
 import { ANSWER_TOOL, answerTool, askForFormat, type FormatPlan, type JsonSchemaFormat } from '../shared/format-plan.ts'
+import { sanitizeSchema } from '../shared/sanitize-schema.ts'
 import { rulesFor } from './options.ts'
 import type { MessagesTarget } from './options.ts'
-import { sanitizeSchema } from './schema.ts'
 
 /** `native` becomes `output_config.format`. */
 export function planFormat(request: ModelRequest, target: MessagesTarget): FormatPlan {

@@ -2,11 +2,11 @@ import type { JsonObject, OtherTool, Tool } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import type { FormatPlan } from '../shared/format-plan.ts'
 import { asString, isObject } from '../shared/json.ts'
+import { sanitizeSchema, toolInputSchema } from '../shared/sanitize-schema.ts'
 import { flattenTools } from '../shared/tools.ts'
 import type { FlatChoice, FlatTool, FlatTools } from '../shared/tools.ts'
 import { rulesFor } from './options.ts'
 import type { AnthropicMessagesOptions, MessagesTarget } from './options.ts'
-import { sanitizeSchema, toolInputSchema } from './schema.ts'
 
 const WEB_SEARCH = /^web_search/
 /** More strict tools than this are refused. */

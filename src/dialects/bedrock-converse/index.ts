@@ -1,4 +1,5 @@
 import type { Dialect } from '../../core/dialect.ts'
+import { reasoningWish } from '../shared/reasoning-options.ts'
 import { decodeHttpError } from './exceptions.ts'
 import { mediaUrls } from './media.ts'
 import { traitsOf } from './model-traits.ts'
@@ -31,6 +32,11 @@ export const bedrockConverse: Dialect<BedrockConverseOptions> = {
   decoder: (request, target) => new BedrockDecoder(request, target),
   decodeError: decodeHttpError,
   mediaUrls,
+  prefills(request, { options, upstreamModel }) {
+    const { prefill, reasoning } = traitsOf(options, upstreamModel)
+    if (prefill !== 'without-reasoning') return prefill === 'always'
+    return reasoning === 'none' || reasoningWish(request.reasoning).mode !== 'on'
+  },
   takesFile: (_file, { options, upstreamModel }) => traitsOf(options, upstreamModel).media.includes('document'),
   hosts: (tool, _others, { options, upstreamModel }) => hostsTool(tool, traitsOf(options, upstreamModel)),
 }

@@ -15,8 +15,17 @@ export interface BedrockMessage {
 }
 
 export interface Messages {
-  readonly system: readonly JsonObject[]
-  readonly messages: readonly BedrockMessage[]
+  readonly system: JsonObject[]
+  readonly messages: BedrockMessage[]
+}
+
+export interface MessagePlan {
+  /** Past calls and their results become text, for models that refuse the blocks. */
+  readonly textCalls: boolean
+  /** Text the encoder adds to the system's. */
+  readonly extraSystem: readonly string[]
+  /** What stands for the caller's cache breakpoints. */
+  readonly cachePoint: CachePlan['point']
 }
 
 export interface CachePlan {
@@ -31,30 +40,58 @@ const MAX_CACHE_POINTS = 4
 const CONTINUE = 'Continue.'
 const SEE_DOCUMENT = 'See the attached document.'
 
-/**
- * The conversation as messages that alternate and begin with the user. `textCalls`: past calls and their results become text, for
- * models that refuse the blocks.
- */
-export function encodeMessages(
-  conversation: Conversation,
-  target: BedrockTarget,
-  textCalls: boolean,
-  extraSystem: readonly string[],
-  cache: CachePlan,
-): Messages {
+/** The conversation as messages that alternate and begin with the user. */
+export function encodeMessages(conversation: Conversation, target: BedrockTarget, plan: MessagePlan, dropped: string[]): Messages {
   const traits = traitsOf(target.options, target.upstreamModel)
-  const writer = new MessageWriter(target, traits, textCalls, cache.point)
-  const system = [...conversation.system.flatMap(({ parts }) => writer.texts(parts)), ...extraSystem.map((text): JsonObject => ({ text }))]
+  const writer = new MessageWriter(target, traits, plan)
+  const added = plan.extraSystem.map((text): JsonObject => ({ text }))
+  const system = [...conversation.system.flatMap(({ parts }) => writer.texts(parts)), ...added]
   if (!traits.system && system.length > 0) writer.user(system)
   for (const turn of conversation.turns) writer.turn(turn)
   const messages = writer.finish()
-  if (cache.atEnd && cache.point !== undefined) messages.at(-1)!.content.push(cache.point)
-  const kept = traits.system ? system : []
-  limitCachePoints([kept, ...messages.map(({ content }) => content)])
-  return { system: kept, messages }
+  if (writer.cutThoughts) dropped.push('input: reasoning that led to nothing')
+  return { system: traits.system ? system : [], messages }
 }
 
+/**
+ * Makes a conversation that ends with the assistant acceptable: an answer begun is continued where that is allowed (without thoughts,
+ * which are of no use there, and without trailing white space), else the user asks to go on.
+ */
+export function finishPrefill(messages: BedrockMessage[], allowed: boolean, dropped: string[]): void {
+  const last = messages.at(-1)
+  if (last?.role !== 'assistant') return
+  if (!allowed) {
+    messages.push({ role: 'user', content: [{ text: CONTINUE }] })
+    dropped.push('input: an answer begun is not continued but followed')
+    return
+  }
+  // A message never ends with a thought, so something is left.
+  const content = last.content.filter((block) => !isThought(block))
+  trimLastText(content)
+  last.content.splice(0, last.content.length, ...content)
+}
+
+/** The point the caller wants at the end, and no more points than count. */
+export function placeCachePoints(system: JsonObject[], messages: readonly BedrockMessage[], cache: CachePlan): void {
+  if (cache.atEnd && cache.point !== undefined) messages.at(-1)!.content.push(cache.point)
+  limitCachePoints([system, ...messages.map(({ content }) => content)])
+}
+
+/**
+ * Whether the conversation ends in a tool loop whose first turn does not begin with the thoughts that led to it. Results continue the
+ * loop, whatever else the user says beside them.
+ */
+export function isLoopWithoutThinking(messages: readonly BedrockMessage[]): boolean {
+  const start = messages.findLastIndex(({ role, content }) => role === 'user' && !content.some((block) => 'toolResult' in block))
+  const first = messages.slice(start + 1).find(({ role }) => role === 'assistant')
+  return first !== undefined && first.content.some((block) => 'toolUse' in block) && !isThought(first.content[0]!)
+}
+
+const isThought = (block: JsonObject): boolean => 'reasoningContent' in block
+
 class MessageWriter {
+  /** Thoughts were left out that nothing follows. */
+  cutThoughts = false
   readonly #target: BedrockTarget
   readonly #traits: ModelTraits
   readonly #textCalls: boolean
@@ -62,7 +99,7 @@ class MessageWriter {
   readonly #names = new DocumentNames()
   readonly #messages: BedrockMessage[] = []
 
-  constructor(target: BedrockTarget, traits: ModelTraits, textCalls: boolean, cachePoint: JsonObject | undefined) {
+  constructor(target: BedrockTarget, traits: ModelTraits, { textCalls, cachePoint }: MessagePlan) {
     this.#cachePoint = cachePoint
     this.#target = target
     this.#traits = traits
@@ -91,8 +128,6 @@ class MessageWriter {
   finish(): BedrockMessage[] {
     const messages = this.#messages
     if (messages[0]?.role !== 'user') messages.unshift({ role: 'user', content: [{ text: CONTINUE }] })
-    const last = messages.at(-1)!
-    if (last.role === 'assistant') trimLastText(last.content)
     for (const { role, content } of messages) {
       // A document needs words beside it.
       if (role === 'user' && content.some((block) => 'document' in block) && !content.some((block) => 'text' in block))
@@ -113,13 +148,17 @@ class MessageWriter {
   }
 
   #assistantBlocks(parts: readonly AssistantPart[]): JsonObject[] {
-    return parts.flatMap((part): JsonObject[] => {
+    const blocks = parts.flatMap((part): JsonObject[] => {
       if (part.type === 'text') return part.text.trim() === '' ? [] : [{ text: part.text }]
       if (part.type === 'reasoning') return replayed(part)
       if (part.type === 'item') return []
       if (this.#textCalls) return [{ text: `Called the tool ${part.name} with the arguments ${part.arguments}` }]
       return [{ toolUse: { toolUseId: part.id, name: part.name, input: argumentsObject(part.arguments) } }]
     })
+    // Thoughts of an answer cut off may not end a message.
+    const kept = blocks.slice(0, blocks.findLastIndex((block) => !isThought(block)) + 1)
+    if (kept.length < blocks.length) this.cutThoughts = true
+    return kept
   }
 
   /** All results first; what they may not hold themselves follows in the same turn. */

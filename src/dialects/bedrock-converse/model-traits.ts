@@ -41,8 +41,15 @@ export const traitFields = {
   reasoning_replay: z.boolean().describe('Signed and redacted reasoning of earlier turns is sent back.'),
   reasoning_format: z.string().describe('Public format name of the reasoning this model signs.'),
   forced_tool_with_reasoning: z.boolean().describe('False: a forced tool choice and reasoning exclude each other; reasoning yields.'),
+  prefill: z
+    .enum(['always', 'without-reasoning', 'never'])
+    .describe('Whether the conversation may end with the beginning of the answer; else the user asks to go on.'),
   json_schema: z.enum(['native', 'tool', 'prompt']).describe('How a JSON schema is asked for.'),
-  closed_schemas: z.boolean().describe('Output schemas must close every object and may not hold bounds or patterns.'),
+  closed_schemas: z
+    .boolean()
+    .describe(
+      'Schemas of answers and strict tools must close every object and may not hold bounds or patterns; those of tools hold no choice at the top.',
+    ),
   cache_points: z.boolean().describe('Prompt cache breakpoints are sent.'),
   cache_ttl: z.boolean().describe('Cache points may say how long.'),
 }
@@ -83,6 +90,7 @@ const UNKNOWN_MODEL: ModelTraits = {
   reasoning_replay: false,
   reasoning_format: 'unknown',
   forced_tool_with_reasoning: true,
+  prefill: 'always',
   json_schema: 'tool',
   closed_schemas: false,
   cache_points: false,
@@ -101,9 +109,12 @@ export const MODEL_RULES: readonly TraitRule[] = [
     reasoning_replay: true,
     reasoning_format: 'anthropic-claude-v1',
     forced_tool_with_reasoning: false,
+    prefill: 'never',
     closed_schemas: true,
     cache_points: true,
   },
+  // Up to 4.5; what is not known yet is treated like the newest.
+  { match: 'anthropic\\.claude-(v?[12](?!\\d)|instant|3|(opus|sonnet|haiku)-4(?!-([6-9]|\\d\\d)(?!\\d)))', prefill: 'without-reasoning' },
   { match: 'anthropic\\.claude-(v2|instant)', tools: false, media: ['document'] },
   { match: 'claude-3-7|claude-(opus|sonnet|haiku)-4', reasoning: 'thinking-budget' },
   { match: 'claude-(opus|sonnet|haiku)-4-[1-6](?!\\d)', sampling: 'one' },

@@ -8,7 +8,6 @@ import { bedrockTarget, CLAUDE, LLAMA, MISTRAL, NEW_CLAUDE, NOVA } from './__fix
 import type { TargetOverrides } from './__fixtures__/target.ts'
 import { bedrockConverse } from './index.ts'
 import { DocumentNames } from './media.ts'
-import { closeSchema } from './response-format.ts'
 
 const user = (content: unknown): InputItem => ({ type: 'message', role: 'user', content })
 
@@ -58,6 +57,7 @@ function checkRules({ messages, toolConfig }: Body): void {
     expect(results).toEqual(open)
     if (results.length > 0) expect(content.slice(0, results.length).every((block) => 'toolResult' in block)).toBe(true)
     open = content.flatMap((block) => ('toolUse' in block ? [(block['toolUse'] as { toolUseId: string }).toolUseId] : []))
+    if (role === 'assistant') expect(content.at(-1)).not.toHaveProperty('reasoningContent')
     if (content.some((block) => 'document' in block)) expect(content.some((block) => 'text' in block)).toBe(true)
     if (open.length + results.length > 0) expect(toolConfig?.tools.length).toBeGreaterThan(0)
   })
@@ -314,6 +314,18 @@ describe('media', () => {
       expect.objectContaining({ errorType: 'image_download_failed' }),
     )
   })
+  it('a tool returned encrypted for another model are left out with a note', () => {
+    const output = [{ type: 'encrypted_content', encrypted_content: 'zz' }]
+    const input = [
+      user('q'),
+      { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'c', output },
+    ]
+    const { messages } = encode({ input, tools: [{ type: 'function', name: 'f' }] }).body
+    expect(messages.at(-1)?.content).toMatchObject([
+      { toolResult: { content: [{ text: '[Encrypted content left out: this model cannot read it]' }] } },
+    ])
+  })
   it('gives documents names the service accepts, each once', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.string(), fc.constantFrom('a.pdf', 'a.txt', undefined)), { maxLength: 8 }), (wanted) => {
@@ -323,15 +335,5 @@ describe('media', () => {
         for (const name of given) expect(name).toMatch(/^(?!.*\s\s)[a-zA-Z0-9\s\-()[\]]{1,200}$/)
       }),
     )
-  })
-})
-
-describe('a closed schema', () => {
-  it('keeps fields that are called like keywords', () => {
-    expect(closeSchema({ type: 'object', properties: { pattern: { type: 'string', pattern: '^a' }, enum: { enum: [{ minimum: 1 }] } } })).toEqual({
-      type: 'object',
-      properties: { pattern: { type: 'string', description: '(pattern: "^a")' }, enum: { enum: [{ minimum: 1 }] } },
-      additionalProperties: false,
-    })
   })
 })

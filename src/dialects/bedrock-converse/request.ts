@@ -7,9 +7,8 @@ import { isObject } from '../shared/json.ts'
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
 import type { FlatChoice } from '../shared/tools.ts'
 import { foldTurns } from '../shared/turns.ts'
-import type { Conversation } from '../shared/turns.ts'
 import type { BedrockTarget } from './media.ts'
-import { encodeMessages } from './messages.ts'
+import { encodeMessages, finishPrefill, isLoopWithoutThinking, placeCachePoints } from './messages.ts'
 import type { CachePlan } from './messages.ts'
 import { traitsOf } from './model-traits.ts'
 import type { ModelTraits } from './model-traits.ts'
@@ -43,19 +42,17 @@ export function encodeRequest(request: ModelRequest, target: BedrockTarget): Enc
   const format = planFormat(request, traits)
   if (format.note !== undefined) dropped.push(format.note)
   const offer = planTools(flat, format, conversation, traits, dropped)
+  const cache = planCache(request, traits)
+  const extraSystem = format.instruction === undefined ? [] : [format.instruction]
+  const { system, messages } = encodeMessages(conversation, target, { textCalls: offer.textCalls, extraSystem, cachePoint: cache.point }, dropped)
   const reasoning = planReasoning(
     request,
     traits,
-    { maxOutputTokens: target.maxOutputTokens, forced: isForced(offer.choice), lostThoughts: lostThoughts(conversation) },
+    { maxOutputTokens: target.maxOutputTokens, forced: isForced(offer.choice), lostThoughts: isLoopWithoutThinking(messages) },
     dropped,
   )
-  const { system, messages } = encodeMessages(
-    conversation,
-    target,
-    offer.textCalls,
-    format.instruction === undefined ? [] : [format.instruction],
-    planCache(request, traits),
-  )
+  finishPrefill(messages, traits.prefill === 'always' || (traits.prefill === 'without-reasoning' && !reasoning.on), dropped)
+  placeCachePoints(system, messages, cache)
   const additional = additionalFields(request, target, traits, reasoning, offer, dropped)
   const body: Body = {
     messages,
@@ -86,13 +83,6 @@ function readable(part: ReasoningPart, traits: ModelTraits, scope: string): bool
   if (!traits.reasoning_replay || part.format !== traits.reasoning_format) return false
   if (part.signature === undefined && part.data === undefined) return false
   return part.scope === undefined || part.scope === scope
-}
-
-/** True when the conversation stands in a tool loop whose calls do not begin with their thoughts. */
-function lostThoughts({ turns }: Conversation): boolean {
-  if (turns.at(-1)?.role !== 'tool') return false
-  const caller = turns.at(-2)
-  return caller?.role === 'assistant' && caller.parts[0]?.type !== 'reasoning'
 }
 
 // ---- parameters ----

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { ANSWER_TOOL, answerTool, askForFormat, type FormatPlan, type JsonSchemaFormat } from '../shared/format-plan.ts'
-import { isObject } from '../shared/json.ts'
+import { sanitizeSchema } from '../shared/sanitize-schema.ts'
 import type { ModelTraits } from './model-traits.ts'
 
 /** `native` becomes `outputConfig`. */
@@ -9,7 +9,7 @@ export function planFormat(request: ModelRequest, traits: ModelTraits): FormatPl
   const format = request.text?.format
   if (format == null || format.type === 'text') return {}
   if (format.type === 'json_object') return askForFormat(format)
-  switch (schemaMode(traits)) {
+  switch (schemaMode(format, traits)) {
     case 'native':
       return { native: nativeConfig(format, traits) }
     case 'tool': {
@@ -23,15 +23,19 @@ export function planFormat(request: ModelRequest, traits: ModelTraits): FormatPl
 
 /** The tool whose calls are the answer of this request, if it has one. */
 export function answerToolName(request: ModelRequest, traits: ModelTraits): string | undefined {
-  return request.text?.format?.type === 'json_schema' && schemaMode(traits) === 'tool' ? ANSWER_TOOL : undefined
+  const format = request.text?.format
+  return format?.type === 'json_schema' && schemaMode(format, traits) === 'tool' ? ANSWER_TOOL : undefined
 }
 
-const schemaMode = (traits: ModelTraits): ModelTraits['json_schema'] =>
-  traits.json_schema === 'tool' && !traits.tools ? 'prompt' : traits.json_schema
+function schemaMode({ schema }: JsonSchemaFormat, traits: ModelTraits): ModelTraits['json_schema'] {
+  if (traits.json_schema !== 'tool') return traits.json_schema
+  // Only an object can be the input of a tool.
+  return traits.tools && (schema['type'] ?? 'object') === 'object' ? 'tool' : 'prompt'
+}
 
 /** The schema travels as text inside the JSON. */
 function nativeConfig(format: JsonSchemaFormat, traits: ModelTraits): JsonObject {
-  const schema = traits.closed_schemas ? closeSchema(format.schema) : format.schema
+  const schema = traits.closed_schemas ? sanitizeSchema(format.schema) : format.schema
   return {
     textFormat: {
       type: 'json_schema',
@@ -44,48 +48,4 @@ function nativeConfig(format: JsonSchemaFormat, traits: ModelTraits): JsonObject
       },
     },
   }
-}
-
-/** Keywords that grammars of this family cannot enforce; the model reads them in the description instead. */
-const BOUNDS: ReadonlySet<string> = new Set([
-  'minimum',
-  'maximum',
-  'exclusiveMinimum',
-  'exclusiveMaximum',
-  'multipleOf',
-  'minLength',
-  'maxLength',
-  'pattern',
-  'minItems',
-  'maxItems',
-  'uniqueItems',
-  'minProperties',
-  'maxProperties',
-])
-/** Keywords whose values are schemas by name: their names are not keywords. */
-const NAMED_SCHEMAS: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions'])
-/** Keywords whose values are data. */
-const DATA: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'examples', 'required'])
-
-/** The schema with every object closed and bounds moved into descriptions. */
-export function closeSchema(schema: JsonObject): JsonObject {
-  const closed: Record<string, unknown> = {}
-  const bounds: string[] = []
-  for (const [key, value] of Object.entries(schema)) {
-    // One item or none is what grammars can count.
-    if (BOUNDS.has(key) && !(key === 'minItems' && (value === 0 || value === 1))) bounds.push(`${key}: ${JSON.stringify(value)}`)
-    else if (NAMED_SCHEMAS.has(key) && isObject(value))
-      closed[key] = Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, closeAny(inner)]))
-    else closed[key] = DATA.has(key) ? value : closeAny(value)
-  }
-  if (closed['type'] === 'object' || (Array.isArray(closed['type']) && closed['type'].includes('object')) || 'properties' in closed)
-    closed['additionalProperties'] = false
-  if (bounds.length > 0)
-    closed['description'] = [closed['description'], `(${bounds.join(', ')})`].filter((text) => typeof text === 'string' && text !== '').join(' ')
-  return closed
-}
-
-function closeAny(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(closeAny)
-  return isObject(value) ? closeSchema(value) : value
 }

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import type { FormatPlan } from '../shared/format-plan.ts'
+import { sanitizeSchema, toolInputSchema } from '../shared/sanitize-schema.ts'
 import { COMMON_TOOL_NAMES } from '../shared/tool-names.ts'
 import { flattenTools } from '../shared/tools.ts'
 import type { FlatChoice, FlatTool, FlatTools } from '../shared/tools.ts'
@@ -69,8 +70,8 @@ export function toolConfig({ tools, choice, nativeChoice }: Offer, systemTools: 
     toolSpec: {
       name: tool.name,
       ...(tool.description === undefined ? {} : { description: tool.description }),
-      inputSchema: { json: tool.parameters['type'] === 'object' ? tool.parameters : { type: 'object', ...tool.parameters } },
-      ...(traits.strict_tools && tool.strict === true ? { strict: true } : {}),
+      inputSchema: { json: inputSchema(tool, traits) },
+      ...(isStrict(tool, traits) ? { strict: true } : {}),
     },
   }))
   return {
@@ -79,6 +80,15 @@ export function toolConfig({ tools, choice, nativeChoice }: Offer, systemTools: 
       ...(choice === undefined || nativeChoice !== undefined || specs.length === 0 ? {} : encodeChoice(choice, traits)),
     },
   }
+}
+
+const isStrict = (tool: FlatTool, traits: ModelTraits): boolean => traits.strict_tools && tool.strict === true
+
+/** The service wants an object at the top, and nothing but one; models that want closed schemas take no choice of them there either. */
+function inputSchema(tool: FlatTool, traits: ModelTraits): JsonObject {
+  if (!traits.closed_schemas) return { ...tool.parameters, type: 'object' }
+  const schema = toolInputSchema(tool.parameters)
+  return isStrict(tool, traits) ? sanitizeSchema(schema) : schema
 }
 
 function encodeChoice(choice: FlatChoice, traits: ModelTraits): JsonObject {

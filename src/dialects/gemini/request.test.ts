@@ -88,6 +88,17 @@ describe('contents', () => {
     })
     expect(body.contents[2]!.parts).toEqual([{ functionResponse: { id: '1', name: 'f', response } }])
   })
+  it('hold a note where content was encrypted for another model', () => {
+    const output = [{ type: 'encrypted_content', encrypted_content: 'zz' }]
+    const input = [
+      user('q'),
+      { type: 'function_call', call_id: '1', name: 'f', arguments: '{}' },
+      { type: 'function_call_output', call_id: '1', output },
+    ]
+    expect(encode({ input }).body.contents.at(-1)?.parts).toEqual([
+      { functionResponse: { id: '1', name: 'f', response: { output: '[Encrypted content left out: this model cannot read it]' } } },
+    ])
+  })
   it('say so when a call has no result', () => {
     const { body } = encode({ input: [user('q'), { type: 'function_call', call_id: '1', name: 'f', arguments: '{}' }, user('next')] })
     expect(body.contents[2]!.parts).toEqual([

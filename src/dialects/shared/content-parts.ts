@@ -1,10 +1,15 @@
-import type { InputAudio, InputFile, InputImage, InputPart, InputText, InputVideo } from '../../core/item.ts'
+import type { EncryptedContent, InputAudio, InputFile, InputImage, InputPart, InputText, InputVideo } from '../../core/item.ts'
 
 /** What a user, or the result of a tool, may hold. Texts are never empty. */
 export type ContentPart = InputText | InputImage | InputFile | InputAudio | InputVideo
 
-/** Content of any role as parts the user could have sent; texts the assistant wrote become plain texts, empty ones vanish. */
-export function contentParts(content: string | readonly InputPart[]): ContentPart[] {
+const ENCRYPTED: InputText = { type: 'input_text', text: '[Encrypted content left out: this model cannot read it]' }
+
+/**
+ * Content of any role as parts the user could have sent; texts the assistant wrote become plain texts, empty ones vanish. Encrypted content
+ * reaches only who can open it (the native format, which sends items as they are); for everybody else it is a note.
+ */
+export function contentParts(content: string | readonly (InputPart | EncryptedContent)[]): ContentPart[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'input_text', text: content }]
   const parts: ContentPart[] = []
   for (const part of content) {
@@ -18,6 +23,9 @@ export function contentParts(content: string | readonly InputPart[]): ContentPar
       case 'refusal':
         if (part.refusal !== '') parts.push({ type: 'input_text', text: part.refusal })
         break
+      case 'encrypted_content':
+        parts.push(ENCRYPTED)
+        break
       default:
         parts.push(part)
     }
@@ -26,7 +34,7 @@ export function contentParts(content: string | readonly InputPart[]): ContentPar
 }
 
 /** The texts of a message in one string; refusals are text too. */
-export function textOf(content: string | readonly InputPart[]): string {
+export function textOf(content: string | readonly (InputPart | EncryptedContent)[]): string {
   if (typeof content === 'string') return content
   return content.map((part) => (part.type === 'refusal' ? part.refusal : 'text' in part ? part.text : '')).join('')
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/item.ts'
-import { asString, isObject } from '../shared/json.ts'
+import { asString, isObject } from './json.ts'
 
 /** Keywords structured output refuses; what they say moves into the description. */
 const REFUSED: ReadonlySet<string> = new Set([
@@ -47,7 +47,7 @@ const HANDLED_APART: ReadonlySet<string> = new Set([
 ])
 const MAX_DEPTH = 64
 
-/** A JSON schema cut down to what structured output and strict tools accept. Constraints that cannot be enforced are told to the model. */
+/** A JSON schema cut down to what structured output and strict tools of Claude accept, whoever serves it. Constraints that cannot be enforced are told to the model. */
 export function sanitizeSchema(schema: JsonObject): JsonObject {
   return sanitize(schema, 0) as JsonObject
 }

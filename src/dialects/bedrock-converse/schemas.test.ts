@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../core/item.ts'
+import type { ModelRequest } from '../../core/request.ts'
+import { bedrockTarget, CLAUDE, NOVA } from './__fixtures__/target.ts'
+import { bedrockConverse } from './index.ts'
+
+const OLD_CLAUDE = 'anthropic.claude-3-7-sonnet-20250219-v1:0'
+const QWEN = 'qwen.qwen3-32b-v1:0'
+
+interface Body {
+  readonly system?: unknown
+  readonly toolConfig: { readonly tools: readonly { readonly toolSpec: JsonObject }[] }
+  readonly outputConfig: { readonly textFormat: { readonly structure: { readonly jsonSchema: { readonly schema: string } } } }
+}
+
+function encode(request: Partial<ModelRequest>, model: string): Body {
+  const input = [{ type: 'message', role: 'user', content: 'q' }]
+  return JSON.parse(bedrockConverse.encodeRequest({ input, ...request }, bedrockTarget({ model })).body)
+}
+
+describe('the input of a tool', () => {
+  const spec = (parameters: JsonObject, model: string, strict?: boolean): JsonObject =>
+    encode({ tools: [{ type: 'function', name: 'f', parameters, ...(strict === undefined ? {} : { strict }) }] }, model).toolConfig.tools[0]!.toolSpec
+  const input = (parameters: JsonObject, model: string): unknown => (spec(parameters, model)['inputSchema'] as JsonObject)['json']
+  const choice = {
+    anyOf: [
+      { type: 'object', properties: { a: { type: 'integer', minimum: 1 } }, required: ['a'] },
+      { type: 'object', properties: { b: { type: 'string' } }, required: ['a'] },
+    ],
+  }
+
+  it.each([CLAUDE, NOVA, QWEN])('is an object, whatever the caller’s type says (%s)', (model) => {
+    expect(input({ type: ['object', 'null'], properties: {} }, model)).toEqual({ type: 'object', properties: {} })
+    expect(input({ properties: { a: {} } }, model)).toEqual({ type: 'object', properties: { a: {} } })
+  })
+  it('has no choice at the top for Claude, and keeps it for others', () => {
+    expect(input(choice, CLAUDE)).toEqual({
+      type: 'object',
+      properties: { a: { type: 'integer', minimum: 1 }, b: { type: 'string' } },
+      required: ['a'],
+    })
+    expect(input({ $ref: '#/$defs/A', $defs: { A: { type: 'object', properties: { a: {} } } } }, OLD_CLAUDE)).toMatchObject({
+      type: 'object',
+      properties: { a: {} },
+    })
+    expect(input(choice, NOVA)).toEqual({ type: 'object', ...choice })
+  })
+  it('of strict tools is cut down to what they know', () => {
+    const parameters = { type: 'object', properties: { a: { type: 'integer', minimum: 1 } }, required: ['a'] }
+    expect(spec(parameters, CLAUDE, true)).toMatchObject({
+      strict: true,
+      inputSchema: {
+        json: {
+          type: 'object',
+          properties: { a: { type: 'integer', description: 'Constraints: minimum: 1' } },
+          required: ['a'],
+          additionalProperties: false,
+        },
+      },
+    })
+    expect(spec(parameters, CLAUDE)['inputSchema']).toEqual({ json: parameters })
+    expect(spec(parameters, OLD_CLAUDE, true)).toEqual({ name: 'f', inputSchema: { json: parameters } })
+  })
+})
+
+describe('the schema of the answer', () => {
+  const format = (schema: JsonObject): Partial<ModelRequest> => ({ text: { format: { type: 'json_schema', name: 'n', schema } } })
+  const native = (schema: JsonObject, model: string): unknown =>
+    JSON.parse(encode(format(schema), model).outputConfig.textFormat.structure.jsonSchema.schema)
+  const schema = {
+    type: 'object',
+    properties: {
+      a: { $ref: '#/$defs/A', description: 'x' },
+      u: { type: 'string', format: 'uri-reference' },
+      c: { oneOf: [{ type: 'string' }, { type: 'null' }] },
+      pattern: { type: 'string', pattern: '^a' },
+      enum: { enum: [{ minimum: 1 }] },
+    },
+    required: ['a'],
+    $defs: { A: { type: 'string', maxLength: 3 } },
+  }
+
+  it('is cut down to what Claude takes; fields that are called like keywords stay', () => {
+    expect(native(schema, CLAUDE)).toEqual({
+      type: 'object',
+      properties: {
+        a: { $ref: '#/$defs/A' },
+        u: { type: 'string', description: 'Constraints: format: "uri-reference"' },
+        c: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+        pattern: { type: 'string', description: 'Constraints: pattern: "^a"' },
+        enum: { enum: [{ minimum: 1 }] },
+      },
+      required: ['a'],
+      additionalProperties: false,
+      $defs: { A: { type: 'string', description: 'Constraints: maxLength: 3' } },
+    })
+  })
+  it('goes to others as it is', () => {
+    expect(native(schema, QWEN)).toEqual(schema)
+  })
+  it('is asked for in words where only a tool could enforce it, and it is no object', () => {
+    const list = { type: 'array', items: { type: 'string' } }
+    const body = encode(format(list), OLD_CLAUDE)
+    expect(body).not.toHaveProperty('toolConfig')
+    expect(JSON.stringify(body.system)).toContain('array')
+    expect(encode(format({ properties: {} }), OLD_CLAUDE).toolConfig.tools).toHaveLength(1)
+  })
+})
