@@ -199,6 +199,10 @@ describe('the error that is shown', () => {
       ).errorType,
     ).toBe(expected)
   })
+  it('says that a budget did not cover the endpoint that was left, rather than that the other one failed', () => {
+    const tooDear = new GatewayError('payment_required', 'the 0.01 USD that are left do not cover this request', { failover: 'next' })
+    expect(finalError([one, two], [tryOf(0, error('provider_unavailable')), tryOf(1, tooDear)]).status).toBe(402)
+  })
   it('lists the attempts and says 503 when there were none', () => {
     const shown = finalError([one, two], [tryOf(0, error('provider_unavailable', { upstreamStatus: 500 })), tryOf(1, error('timeout'))])
     expect(shown.details.metadata?.['attempts']).toEqual([

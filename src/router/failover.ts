@@ -203,6 +203,8 @@ const jitter = (ms: number, random: () => number): number => ms * (0.5 + random(
 
 /** How much an error tells the caller; ties go to the earliest, the one of the model asked for. */
 function usefulness(error: GatewayError): number {
+  // A budget of the gateway that did not cover an endpoint: the caller can do something about it.
+  if (CREDENTIAL_TYPES.has(error.errorType) && !isCredentialFailure(error)) return 7
   switch (judge(error)) {
     case 'never':
       return 7

@@ -26,8 +26,9 @@ export function connectRedis({ url, logger }: RedisOptions): Redis {
     commandTimeout: COMMAND_LIMIT_MS,
     connectTimeout: CONNECT_LIMIT_MS,
     retryStrategy: (times) => Math.min(LONGEST_RETRY_MS, 50 * 2 ** Math.min(times, 6)),
-    // A subscriber that reconnects subscribes again; pending commands are not repeated.
-    autoResubscribe: true,
+    // Subscribers do so themselves (`redis-routing.ts`): the client's own subscribing, refused by a server that goes away again at once, is
+    // an error nobody can catch, and would end the process.
+    autoResubscribe: false,
     autoResendUnfulfilledCommands: false,
     connectionName: 'signalbox',
   })
