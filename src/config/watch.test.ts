@@ -43,6 +43,14 @@ describe('a watched configuration', () => {
     expect(changes).toHaveLength(1)
   })
 
+  test('reloads nothing while there is no file', async () => {
+    await rm(file)
+    const { changes } = await start()
+    // The first look at a missing file is told at once, as if something had changed.
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    expect(changes).toHaveLength(0)
+  })
+
   test('takes over a file that is made later', async () => {
     await rm(file)
     const { watch } = await start()

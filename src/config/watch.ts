@@ -1,4 +1,4 @@
-import { unwatchFile, watchFile } from 'node:fs'
+import { unwatchFile, watchFile, type Stats } from 'node:fs'
 import { asGatewayError, type GatewayError } from '../core/error.ts'
 import type { Config } from '../core/config.ts'
 import { configFileCandidates, findConfigFile, loadConfig, type LoadOptions } from './load.ts'
@@ -45,13 +45,17 @@ export async function watchConfig(initial: Config, options: LoadOptions, handler
   const file = initial.file ?? (await findConfigFile(options))
   // Without a file, one may yet be made.
   const files = file === undefined ? configFileCandidates(options) : [file]
-  for (const path of files) watchFile(path, { interval: POLL_MS, persistent: false }, trigger)
+  // Node also tells that a file is not there, at its first look: times of 0 on both sides.
+  const look = (now: Stats, before: Stats): void => {
+    if (now.mtimeMs !== 0 || before.mtimeMs !== 0) trigger()
+  }
+  for (const path of files) watchFile(path, { interval: POLL_MS, persistent: false }, look)
   process.on('SIGHUP', trigger)
   return {
     current: () => current,
     reload,
     close: () => {
-      for (const path of files) unwatchFile(path, trigger)
+      for (const path of files) unwatchFile(path, look)
       process.off('SIGHUP', trigger)
     },
   }
