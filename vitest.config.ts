@@ -25,6 +25,7 @@ export default defineConfig({
     teardownTimeout: 5_000,
     // A test that leaves a timer or a socket behind keeps its process alive: say which.
     reporters: ['default', createSkipReporter(process.env)],
+    globalSetup: 'src/testing/bundle-once.ts',
     env: { NODE_ENV: 'test' },
     projects: [
       {

@@ -10,7 +10,7 @@
  * Everything stays on the loopback; every wait has a limit; whatever was started is ended.
  */
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, release, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -154,6 +154,12 @@ if (cores === undefined) note('not pinned: taskset or a second core is missing, 
 const root = join(import.meta.dirname, '..')
 const temp = mkdtempSync(join(tmpdir(), 'signalbox-bench-'))
 process.on('exit', () => rmSync(temp, { recursive: true, force: true }))
+
+// What operators start is the bundle; without one of these very sources the entry would run them as they are.
+for (const each of [root, options['base-root']]) {
+  const build = each === undefined ? '' : join(each, 'scripts/build.ts')
+  if (existsSync(build)) spawnSync(process.execPath, [build, '--if-stale'], { stdio: 'inherit', timeout: 120_000 })
+}
 
 const upstreamPort = await freePort()
 const upstream = spawnPinned(cores?.load, process.execPath, [join(root, 'bench/mock/upstream.ts'), String(upstreamPort)])

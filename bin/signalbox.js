@@ -1,8 +1,10 @@
 #!/usr/bin/env node
-// The one file that is not TypeScript: Node compiles what it strips types from, and whoever strips the entry keeps the stripper in memory,
-// 15 MB a thread. From here on everything comes from the compile cache, in threads and child processes, too.
+// The entry is not TypeScript: Node compiles what it strips types from, and whoever strips the entry keeps the stripper in memory, 15 MB a
+// thread. From here on everything comes from the bundle if there is one of these very sources (`npm start` makes it), else from the sources
+// themselves; and either way from the compile cache, in threads and child processes, too.
 import * as module from 'node:module'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 
 if (Number(process.versions.node.split('.')[0]) < 24) {
   process.stderr.write(`Node 24 is needed, and this is ${process.versions.node}. It comes with the packages: npm start, npx signalbox\n`)
@@ -11,5 +13,8 @@ if (Number(process.versions.node.split('.')[0]) < 24) {
 const { directory } = module.enableCompileCache()
 if (directory !== undefined) process.env.NODE_COMPILE_CACHE ??= dirname(directory)
 
-const { run } = await import('../src/cli/run.ts')
+const { currentBundle } = await import('./bundle.js')
+const bundle = currentBundle()
+const entry = bundle === undefined ? '../src/cli/run.ts' : pathToFileURL(join(bundle, 'run.js')).href
+const { run } = /** @type {typeof import('../src/cli/run.ts')} */ (await import(entry))
 await run(process.argv)

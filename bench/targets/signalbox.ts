@@ -19,7 +19,7 @@ const config = (upstreamPort: number): object => ({
   })),
 })
 
-/** What `npm start` runs; a checkout of before it existed is started from its sources, which cost the stripper of types 15 MB a thread. */
+/** What `npm start` runs; a checkout of before it existed has `src/main.ts`. */
 const mainOf = (root: string): string => [join(root, 'bin/signalbox.js'), join(root, 'src/main.ts')].find((file) => existsSync(file)) ?? ''
 
 const MANAGEMENT_KEY = `sk-sb-mgmt-v1-${'bench'.repeat(8)}`

@@ -136,7 +136,7 @@ describe('a caller of a stream', () => {
 
 describe('thousands of connections', () => {
   const BODY = '{"model":"acme/small","input":"hi"}'
-  const MAIN = join(import.meta.dirname, '../../src/main.ts')
+  const MAIN = join(import.meta.dirname, '../../bin/signalbox.js')
   let directory: string
   let upstream: FakeUpstream
   const children: ChildProcess[] = []

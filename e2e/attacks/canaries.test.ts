@@ -50,7 +50,7 @@ beforeAll(async () => {
     headers: { 'x-extra-secret': CANARIES.providerInUrl },
   }))
   await writeFile(join(directory, 'signalbox.yaml'), JSON.stringify({ ...config, providers }))
-  child = spawn(process.execPath, [join(import.meta.dirname, '../../src/main.ts'), 'serve'], {
+  child = spawn(process.execPath, [join(import.meta.dirname, '../../bin/signalbox.js'), 'serve'], {
     cwd: directory,
     env: {
       PATH: process.env['PATH'] ?? '',

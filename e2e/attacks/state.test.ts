@@ -12,7 +12,7 @@ import { chatConfig, startGateway, TEST_KEY, TEST_MANAGEMENT_KEY } from '../../s
 import { verifies } from '../requirements.ts'
 
 /** A disk that is full or broken, a database that is locked, a process that dies, a clock that jumps: calls go on. */
-const MAIN = join(import.meta.dirname, '../../src/main.ts')
+const MAIN = join(import.meta.dirname, '../../bin/signalbox.js')
 const SECRET_KEY = Buffer.alloc(32, 9).toString('base64')
 let directory: string
 const children: ChildProcess[] = []

@@ -9,7 +9,7 @@ import { checkWire } from '../../src/testing/check-wire.ts'
 import { verifies } from '../requirements.ts'
 
 /** The program as an operator meets it: the command line, its sentences, its signals. */
-const MAIN = join(import.meta.dirname, '../../src/main.ts')
+const MAIN = join(import.meta.dirname, '../../bin/signalbox.js')
 let directory: string
 const children: ChildProcess[] = []
 

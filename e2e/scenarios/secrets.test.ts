@@ -9,7 +9,7 @@ import { verifies } from '../requirements.ts'
 
 /** `signalbox secrets rotate` on a real data directory, with deliveries that wait. */
 const BASE = '/api/v1/observability/destinations'
-const MAIN = join(import.meta.dirname, '../../src/main.ts')
+const MAIN = join(import.meta.dirname, '../../bin/signalbox.js')
 let gateway: TestGateway
 let receiver: FakeDestination
 afterEach(async () => {

@@ -1,5 +1,6 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { createServer } from '../lib/node-http.ts'
 import { openFilesLimit } from '../lib/open-files.ts'
 import { rememberConnections } from './drain.ts'
 import { cutSlowReaders } from './slow-readers.ts'

@@ -1,8 +1,8 @@
 import { lookup as dnsLookup } from 'node:dns/promises'
 import type { LookupFunction } from 'node:net'
 import { callbackify } from 'node:util'
-import { Agent, buildConnector } from 'undici'
 import { checkAddress, checkHeaders, checkUrl, EgressError, hostOf, type EgressPolicy } from './egress-policy.ts'
+import { Agent, buildConnector, requestThrough } from './undici.ts'
 
 export { EgressError } from './egress-policy.ts'
 
@@ -102,7 +102,7 @@ export function createEgress(options: EgressOptions): Egress {
       const limit = AbortSignal.timeout(timeoutMs)
       const cancel = signal === undefined ? limit : AbortSignal.any([signal, limit])
       try {
-        const response = await agent.request({
+        const response = await requestThrough(agent, {
           origin: url.origin,
           path: `${url.pathname}${url.search}`,
           method,
@@ -122,7 +122,7 @@ export function createEgress(options: EgressOptions): Egress {
       const late = new AbortController()
       const timer = setTimeout(() => late.abort(), headersTimeoutMs)
       try {
-        const response = await agent.request({
+        const response = await requestThrough(agent, {
           origin: url.origin,
           path: `${url.pathname}${url.search}`,
           method,

@@ -1,6 +1,7 @@
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
 import type { Transform } from 'node:stream'
-import { Pool, type Dispatcher } from 'undici'
+import type { Dispatcher } from 'undici'
+import { Pool } from './undici.ts'
 
 export type HttpFailureKind = 'connect-timeout' | 'connect' | 'reset' | 'cancelled' | 'protocol'
 

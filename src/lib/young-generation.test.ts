@@ -26,6 +26,10 @@ function fakeCollector(startMb: number) {
       size *= factors.at(-1) ?? 2
       listener?.(atMs)
     },
+    /** One whose news waits for the next turn of the event loop. */
+    collectUnheard() {
+      size *= factors.at(-1) ?? 2
+    },
     get sizeMb() {
       return size / MB
     },
@@ -35,13 +39,23 @@ function fakeCollector(startMb: number) {
 const OPTIONS = { heldBytes: 16 * MB, busyPerSecond: 5, busySeconds: 2 }
 
 describe('the young generation', () => {
-  it('does not grow while the process starts, then once to what it is held at', () => {
-    const fake = fakeCollector(2)
+  it('does not grow while the process starts, then towards what it is held at', () => {
+    const fake = fakeCollector(1)
     holdYoungGeneration(fake.collector, OPTIONS)
     expect(fake.factors).toEqual([1])
     for (const atMs of [10, 900, 5_000, 90_000]) fake.collect(atMs)
-    expect(fake.factors).toEqual([1, 8, 1])
-    expect(fake.sizeMb).toBe(16)
+    expect(fake.factors).toEqual([1, 4, 2, 1])
+    expect(fake.sizeMb).toBe(8)
+  })
+
+  it.each([1, 2, 3, 4, 8, 16])('never grows beyond it from %d MB, when two collections come before their news', (startMb) => {
+    const fake = fakeCollector(startMb)
+    holdYoungGeneration(fake.collector, OPTIONS)
+    for (const atMs of [10, 2_000, 4_000, 6_000]) {
+      fake.collectUnheard()
+      fake.collect(atMs)
+      expect(fake.sizeMb).toBeLessThanOrEqual(16)
+    }
   })
 
   it('is not grown when it is large enough already', () => {
@@ -66,6 +80,15 @@ describe('the young generation', () => {
     holdYoungGeneration(fake.collector, OPTIONS)
     for (const second of [1, 2, 3]) for (let i = 0; i < 5; i++) fake.collect(second * 1_000 + i)
     expect(fake.factors).toEqual([1, 2])
+    expect(fake.watched).toBe(false)
+  })
+
+  it('counts the collections of a smaller space for what they collect', () => {
+    const fake = fakeCollector(8)
+    holdYoungGeneration(fake.collector, OPTIONS)
+    for (const second of [1, 2, 3, 4, 5]) for (let i = 0; i < 9; i++) fake.collect(second * 1_000 + i)
+    expect(fake.watched).toBe(true)
+    for (const second of [6, 7, 8]) for (let i = 0; i < 10; i++) fake.collect(second * 1_000 + i)
     expect(fake.watched).toBe(false)
   })
 

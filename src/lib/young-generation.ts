@@ -12,15 +12,15 @@ export interface Collector {
 }
 
 export interface YoungGenerationOptions {
-  /** Bytes it is held at while little is collected. */
+  /** Bytes it may grow to while little is collected. */
   readonly heldBytes: number
-  /** Collections in a second that count as much. */
+  /** Collections of a space of that size in a second that count as much; smaller ones count for their part. */
   readonly busyPerSecond: number
   /** Seconds in a row of much before it may grow as V8 likes. */
   readonly busySeconds: number
 }
 
-/** Two halves of 8 MiB: half a millisecond of collecting for what a hundred calls leave behind. */
+/** At most two halves of 8 MiB: half a millisecond of collecting for what a hundred calls leave behind. */
 const DEFAULTS: YoungGenerationOptions = { heldBytes: 16 * 1024 * 1024, busyPerSecond: 20, busySeconds: 3 }
 
 /**
@@ -47,8 +47,10 @@ export function holdYoungGeneration(collector: Collector = v8Collector(), option
       second = now
       inSecond = 0
     }
-    inSecond++
-    if (busySeconds < options.busySeconds) return set(Math.max(1, Math.round(options.heldBytes / collector.size())))
+    const size = collector.size()
+    inSecond += Math.min(1, size / options.heldBytes)
+    // Two collections may come in one turn of the event loop, before this hears of the first: both growths together have to fit.
+    if (busySeconds < options.busySeconds) return set(Math.max(1, Math.floor(Math.sqrt(options.heldBytes / size))))
     set(2)
     stop()
   })

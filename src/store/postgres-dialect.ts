@@ -1,5 +1,5 @@
 import { PostgresDialect, type Dialect, type PostgresPool, type PostgresPoolClient } from 'kysely'
-import pg from 'pg'
+import type pg from 'pg'
 import type { Secret } from '../lib/secret.ts'
 
 export interface PostgresDialectOptions {
@@ -20,13 +20,13 @@ const INT8 = 20
 
 /** PostgreSQL behind kysely, through a pool with a bound on everything. */
 export function postgresDialect(options: PostgresDialectOptions): Dialect {
-  return new PostgresDialect({ pool: () => Promise.resolve(createPool(options)) })
+  return new PostgresDialect({ pool: async () => createPool((await import('pg')).default, options) })
 }
 
-function createPool({ url, maxConnections, connectLimitMs, statementLimitMs }: PostgresDialectOptions): PostgresPool {
-  const types = new pg.TypeOverrides()
+function createPool(driver: typeof pg, { url, maxConnections, connectLimitMs, statementLimitMs }: PostgresDialectOptions): PostgresPool {
+  const types = new driver.TypeOverrides()
   types.setTypeParser(INT8, Number)
-  const pool = new pg.Pool({
+  const pool = new driver.Pool({
     connectionString: url.reveal(),
     max: maxConnections,
     connectionTimeoutMillis: connectLimitMs,
@@ -43,17 +43,17 @@ function createPool({ url, maxConnections, connectLimitMs, statementLimitMs }: P
   // the client lives (in use, between uses, while it is being closed) the event would end the process.
   pool.on('error', () => undefined)
   pool.on('connect', (client) => client.on('error', () => undefined))
-  return { connect: async () => guardClient(await pool.connect()), end: () => pool.end(), options: pool.options }
+  return { connect: async () => guardClient(driver, await pool.connect()), end: () => pool.end(), options: pool.options }
 }
 
 /** A connection whose answer never came is still waiting for it: it must not go back to the pool, where the next user would wait behind it. */
-function guardClient(client: pg.PoolClient): PostgresPoolClient {
+function guardClient(driver: typeof pg, client: pg.PoolClient): PostgresPoolClient {
   let broken = false
   const query = async (sql: string, parameters: unknown[]): Promise<unknown> => {
     try {
       return await client.query(sql, parameters)
     } catch (error) {
-      broken ||= !(error instanceof pg.DatabaseError)
+      broken ||= !(error instanceof driver.DatabaseError)
       throw error
     }
   }

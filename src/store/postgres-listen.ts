@@ -1,4 +1,4 @@
-import pg from 'pg'
+import type pg from 'pg'
 import { ceiling } from '../lib/backoff.ts'
 import type { Secret } from '../lib/secret.ts'
 
@@ -19,7 +19,10 @@ export function listenForChanges(url: Secret, onChange: () => void): { close(): 
   let closed = false
 
   const connect = async (): Promise<void> => {
-    const fresh = new pg.Client({
+    // Loaded here: an installation on SQLite has no use for it.
+    const { Client } = (await import('pg')).default
+    if (closed) return
+    const fresh = new Client({
       connectionString: url.reveal(),
       connectionTimeoutMillis: CONNECT_LIMIT_MS,
       query_timeout: CONNECT_LIMIT_MS,

@@ -17,7 +17,7 @@ export interface GatewayProcess {
 
 const KEY = `sk-sb-v1-${'a1'.repeat(24)}`
 const MANAGEMENT_KEY = `sk-sb-mgmt-v1-${'b2'.repeat(24)}`
-const MAIN = join(import.meta.dirname, '../main.ts')
+const MAIN = join(import.meta.dirname, '../../bin/signalbox.js')
 const START_LIMIT_MS = 60_000
 const MAX_OUTPUT = 1_000_000
 

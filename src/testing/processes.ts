@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TEST_KEY, TEST_MANAGEMENT_KEY } from './start-gateway.ts'
 
-const MAIN = join(import.meta.dirname, '../main.ts')
+const MAIN = join(import.meta.dirname, '../../bin/signalbox.js')
 const START_LIMIT_MS = 30_000
 
 /** A gateway as a process of its own. */

@@ -1,8 +1,8 @@
 import { createSign } from 'node:crypto'
-import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { GatewayError } from '../../core/error.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { request as httpRequest } from '../../lib/node-http.ts'
 
 /** A key file of the cloud platform, as far as the exchange needs it. */
 export type GoogleCredentials =

@@ -1,0 +1,93 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { currentBundle } from '../../bin/bundle.js'
+
+const ROOT = join(import.meta.dirname, '../..')
+const KEY = `sk-sb-v1-${'a1'.repeat(24)}`
+const MANAGEMENT_KEY = `sk-sb-mgmt-v1-${'b2'.repeat(24)}`
+let directory: string
+let child: ChildProcess | undefined
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'signalbox-bundle-'))
+})
+afterEach(async () => {
+  if (child !== undefined) {
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    child = undefined
+  }
+  rmSync(directory, { recursive: true, force: true })
+})
+
+/** What an image holds: the entry, the bundle, the manifest; neither sources nor packages. */
+function installWithoutSources(): void {
+  for (const part of ['bin', 'dist', 'package.json']) cpSync(join(ROOT, part), join(directory, part), { recursive: true })
+}
+
+async function serve(): Promise<string> {
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: directory,
+    SIGNALBOX_PORT: '0',
+    SIGNALBOX_DATA_DIR: join(directory, 'data'),
+    SIGNALBOX_API_KEY: KEY,
+    SIGNALBOX_MANAGEMENT_KEY: MANAGEMENT_KEY,
+  }
+  const started = spawn(process.execPath, [join(directory, 'bin/signalbox.js'), 'serve'], { cwd: directory, env })
+  child = started
+  let output = ''
+  for (const stream of [started.stdout, started.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  await expect.poll(() => output, { timeout: 15_000, interval: 20 }).toMatch(/listens on \S+/)
+  return /listens on (\S+)/.exec(output)![1]!
+}
+
+const call = (url: string, path: string, key: string, body?: object): Promise<Response> =>
+  fetch(`${url}${path}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+
+describe('the bundle', () => {
+  it('is what runs once it was made of these sources', () => {
+    expect(currentBundle()).toMatch(/dist/)
+  })
+
+  it('answers, and loads what is loaded late, without sources and packages', async () => {
+    installWithoutSources()
+    const url = await serve()
+    const answer = await call(url, '/api/v1/responses', KEY, { model: 'demo/echo', input: 'Grüße, 🐬!' })
+    expect(answer.status).toBe(200)
+    expect(JSON.stringify(await answer.json())).toContain('Grüße, 🐬!')
+    const destination = { type: 'file', name: 'kept', config: { path: 'calls.jsonl' }, sampling_rate: 1 }
+    const created = await call(url, '/api/v1/observability/destinations', MANAGEMENT_KEY, destination)
+    expect([created.status, await created.text()]).toEqual([201, expect.stringContaining('calls.jsonl')])
+    for (const path of ['/openapi.json', '/api/v1/models', '/metrics']) {
+      expect([path, (await call(url, path, path === '/metrics' ? MANAGEMENT_KEY : KEY)).status]).toEqual([path, 200])
+    }
+    // A document is read in a thread that is an entry of its own.
+    const file = {
+      type: 'input_file',
+      filename: 'a.pdf',
+      file_data: `data:application/pdf;base64,${Buffer.from('%PDF-1.4 broken').toString('base64')}`,
+    }
+    const input = [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'read' }, file] }]
+    const read = await call(url, '/api/v1/responses', KEY, { model: 'demo/echo', input, plugins: [{ id: 'file-parser' }] })
+    expect(read.status).toBeLessThan(500)
+  })
+
+  it('is left aside when a source has changed since, so that an edit is always in force', () => {
+    installWithoutSources()
+    const source = join(directory, 'src/cli/run.ts')
+    mkdirSync(join(directory, 'src/cli'), { recursive: true })
+    writeFileSync(source, "export const run = () => process.stdout.write('from the sources')\n")
+    utimesSync(source, new Date(), new Date())
+    const { stdout } = spawnSync(process.execPath, [join(directory, 'bin/signalbox.js')], { encoding: 'utf8' })
+    expect(stdout).toBe('from the sources')
+  })
+})

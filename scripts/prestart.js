@@ -1,0 +1,12 @@
+// Before `npm start`: makes the bundle when there is none of these sources, where what it takes is there. JavaScript, because the machine's
+// own Node runs it where the pinned one was not installed (`--omit=dev`, `--ignore-scripts`), and that may know no TypeScript.
+import { currentBundle } from '../bin/bundle.js'
+
+if (currentBundle() === undefined) {
+  try {
+    await import('rolldown')
+    await import('./build.ts')
+  } catch (error) {
+    process.stdout.write(`no bundle was made (${error.message}): Signalbox runs from its sources, and starts a little slower\n`)
+  }
+}

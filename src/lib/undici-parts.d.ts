@@ -1,0 +1,15 @@
+// The package has types for its entry alone; these are the same classes where they live.
+declare module 'undici/lib/dispatcher/agent.js' {
+  export { Agent as default } from 'undici'
+}
+declare module 'undici/lib/dispatcher/pool.js' {
+  export { Pool as default } from 'undici'
+}
+declare module 'undici/lib/core/connect.js' {
+  export { buildConnector as default } from 'undici'
+}
+declare module 'undici/lib/api/index.js' {
+  import type { Dispatcher } from 'undici'
+  const api: { readonly request: Dispatcher['request'] }
+  export default api
+}
