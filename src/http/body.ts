@@ -16,38 +16,37 @@ export async function readBody(request: IncomingMessage, limitBytes: number, sta
   const tooLarge = (): GatewayError =>
     new GatewayError('payload_too_large', `The body is larger than the limit of ${limitBytes} bytes`, { headers: { connection: 'close' } })
   if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw tooLarge()
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let size = 0
-    // Listeners stay with the request and hear no more: taking four off again costs more than all of this.
-    let settled = false
-    const fail = (error: GatewayError): void => {
-      settled = true
-      clearTimeout(timer)
-      reject(error)
-    }
-    const timer = setTimeout(() => fail(new GatewayError('timeout', 'The body came too slowly', { headers: { connection: 'close' } })), stallMs)
-    const onGone = (): void => {
-      if (!settled) fail(new GatewayError('invalid_request', 'The connection closed before the whole body had arrived'))
-    }
-    request.on('data', (chunk: Buffer) => {
-      if (settled) return
-      size += chunk.length
-      timer.refresh()
-      if (size > limitBytes) {
-        chunks.length = 0
-        fail(tooLarge())
-      } else chunks.push(chunk)
-    })
-    request.on('end', () => {
-      if (settled) return
-      settled = true
-      clearTimeout(timer)
-      resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))
-      // The request lives as long as its answer, the body need not.
+  const chunks: Buffer[] = []
+  let size = 0
+  // Listeners stay with the request and hear no more: taking four off again costs more than all of this. The request lives as long as its
+  // answer and the body need not: once it is read nothing here knows it any more, the promise that carried it included.
+  let waiting: PromiseWithResolvers<Buffer> | undefined = Promise.withResolvers()
+  const { promise } = waiting
+  const settle = (): PromiseWithResolvers<Buffer> | undefined => {
+    const settled = waiting
+    waiting = undefined
+    clearTimeout(timer)
+    return settled
+  }
+  const fail = (error: GatewayError): void => settle()?.reject(error)
+  const timer = setTimeout(() => fail(new GatewayError('timeout', 'The body came too slowly', { headers: { connection: 'close' } })), stallMs)
+  const onGone = (): void => {
+    if (waiting !== undefined) fail(new GatewayError('invalid_request', 'The connection closed before the whole body had arrived'))
+  }
+  request.on('data', (chunk: Buffer) => {
+    if (waiting === undefined) return
+    size += chunk.length
+    timer.refresh()
+    if (size > limitBytes) {
       chunks.length = 0
-    })
-    request.on('close', onGone)
-    request.on('error', onGone)
+      fail(tooLarge())
+    } else chunks.push(chunk)
   })
+  request.on('end', () => {
+    settle()?.resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))
+    chunks.length = 0
+  })
+  request.on('close', onGone)
+  request.on('error', onGone)
+  return promise
 }

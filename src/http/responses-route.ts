@@ -99,8 +99,34 @@ async function answer(options: ResponsesRouteOptions, request: IncomingMessage, 
   const { owner } = authenticated instanceof Promise ? await waitedFor(authenticated, serving) : authenticated
   options.admission.enter(owner.keyHash)
   serving.admitted = owner.keyHash
+  const { call, assembler, sse } = open(options, request, response, serving, owner, await readBody(request, options.bodyLimitBytes))
+  for await (const events of options.handler(call)) {
+    assembler.push(events)
+    const written = sse === undefined ? undefined : passOn(assembler, sse)
+    if (written !== undefined) await written
+  }
+  assembler.finish()
+  if (sse === undefined) sendJson(response, 200, serving.headers, assembler.answer())
+  else sse.end(assembler.takeWire())
+}
+
+/** What has been assembled, on its way to the caller. A function of its own, as one that waits for the next piece would keep the last one. */
+function passOn(assembler: Assembler, sse: SseBody): Promise<void> | undefined {
+  const text = assembler.takeWire()
+  return text === '' ? undefined : sse.write(text)
+}
+
+/** The call a body asks for. What it was made from is forgotten here, not at the end of the call. */
+function open(
+  options: ResponsesRouteOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+  serving: Serving,
+  owner: Owner,
+  bytes: Buffer,
+): { readonly call: Call; readonly assembler: Assembler; readonly sse: SseBody | undefined } {
   const streamFailure = streamFailureOf(request)
-  const sent = parse(await readBody(request, options.bodyLimitBytes))
+  const sent = parse(bytes)
   const { body, preset } = applyPreset(sent, (slug) => options.presets.find(owner.workspaceId, slug))
   const resolveReference = (item: string): OutputItem | undefined => options.recentItems.find(owner.workspaceId, item)
   const modelRequest = decodeResponsesRequest(body, sessionOf(request), { resolveReference })
@@ -124,15 +150,7 @@ async function answer(options: ResponsesRouteOptions, request: IncomingMessage, 
   serving.assembler = assembler
   const sse = call.stream ? new SseBody(response, options.keepAlive, { ...STREAM_HEADERS, ...headers }) : undefined
   if (sse !== undefined) serving.sse = sse
-  for await (const events of options.handler(call)) {
-    assembler.push(events)
-    if (sse === undefined) continue
-    const text = assembler.takeWire()
-    if (text !== '') await sse.write(text)
-  }
-  assembler.finish()
-  if (sse === undefined) sendJson(response, 200, headers, assembler.answer())
-  else sse.end(assembler.takeWire())
+  return { call, assembler, sse }
 }
 
 /** A caller may be gone after a wait, and nobody would tell those who read the body. */

@@ -194,6 +194,8 @@ class DispatchedExchange implements Exchange, Dispatcher.DispatchHandler {
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: ResponseHead['headers']): void {
+    // A dozen buffers that would live as long as the answer, for handlers that want the head byte by byte.
+    controller.rawHeaders = null
     if (status < 200) return
     const inflate = decompressor(headers['content-encoding'])
     if (inflate !== undefined) {

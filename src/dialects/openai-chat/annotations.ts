@@ -36,7 +36,8 @@ function decodeAnnotation(value: unknown, at: number): Annotation | undefined {
  * named beside the text (`citations`, `search_results`), which are cited once, at its end. Both methods say whether they took anything.
  */
 export class CitationCollector {
-  readonly #titles = new Map<string, string | undefined>()
+  /** Made with the first: most answers have none. */
+  #titles: Map<string, string | undefined> | undefined
   #waiting: unknown[] = []
 
   annotations(list: unknown, writer: AnswerWriter): boolean {
@@ -61,13 +62,14 @@ export class CitationCollector {
   finish(writer: AnswerWriter): void {
     this.annotations(undefined, writer)
     const at = writer.textLength
-    for (const [url, title] of this.#titles) writer.annotation({ type: 'url_citation', url, title: title ?? url, start_index: at, end_index: at })
+    for (const [url, title] of this.#titles ?? []) writer.annotation({ type: 'url_citation', url, title: title ?? url, start_index: at, end_index: at })
   }
 
   #source(entry: unknown): void {
     const url = typeof entry === 'string' ? entry : isObject(entry) ? asString(entry['url']) : undefined
     if (url === undefined || url === '') return
-    this.#titles.set(url, (isObject(entry) ? asString(entry['title']) : undefined) ?? this.#titles.get(url))
+    const titles = (this.#titles ??= new Map())
+    titles.set(url, (isObject(entry) ? asString(entry['title']) : undefined) ?? titles.get(url))
   }
 }
 

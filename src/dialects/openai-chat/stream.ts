@@ -10,8 +10,8 @@ import { DeltaTemplate } from '../shared/delta-template.ts'
 import { errorFromPayload } from '../shared/errors.ts'
 import { scrubbedExcerpt } from '../shared/scrub.ts'
 import { asString, isObject, tryParseJson } from '../shared/json.ts'
-import { createThinkSplitter } from '../shared/think-tags.ts'
-import type { ThinkSink, ThinkSplitter } from '../shared/think-tags.ts'
+import { ThinkSplitter } from '../shared/think-tags.ts'
+import type { ThinkSink } from '../shared/think-tags.ts'
 import { CitationCollector, decodeLogprobs } from './annotations.ts'
 import { lessonOf, readDelta, type LearnedField } from './fast-path.ts'
 import { mapFinish } from './finish.ts'
@@ -54,7 +54,7 @@ export class ChatDecoder implements Decoder {
     this.#learns = fastPath
     this.#reasoning = new ReasoningCollector(target.options, target.scope, wantsSealedReasoning(request))
     this.#writer = new AnswerWriter({ names: () => toolsOf(request, target.options).names, endReasoning: () => this.#reasoning.end() })
-    this.#splitter = createThinkSplitter(target.options.think_tags)
+    this.#splitter = new ThinkSplitter(target.options.think_tags)
     const path = target.options.tool_signature_path
     const answerTool = answerToolName(request, target)
     this.#tools = new ToolCallDecoder(this.#writer, {

@@ -37,7 +37,8 @@ function argumentsText(value: unknown): string {
 export class ToolCallDecoder {
   readonly #writer: AnswerWriter
   readonly #options: ToolCallOptions
-  readonly #byKey = new Map<string, Call>()
+  /** Made with the first call: most answers have none. */
+  #byKey: Map<string, Call> | undefined
   readonly #all: Call[] = []
   #lastKey: string | undefined
   #fresh = 0
@@ -81,10 +82,11 @@ export class ToolCallDecoder {
     if (id === '' && name === '' && args === '' && signature === undefined) return
 
     let key = index !== undefined ? `#${index}` : id !== '' ? `id:${id}` : (this.#lastKey ?? `new:${this.#fresh++}`)
-    let call = this.#byKey.get(key)
+    let call = this.#byKey?.get(key)
     if (call === undefined || whole || this.#startsAnother(call, id, name, args, index, position)) {
       if (call !== undefined && index === undefined) key = `new:${this.#fresh++}`
       call = { id: '', name: '', waiting: '', open: undefined, isAnswer: false }
+      this.#byKey ??= new Map()
       this.#byKey.set(key, call)
       this.#all.push(call)
     }

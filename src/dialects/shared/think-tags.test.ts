@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createThinkSplitter } from './think-tags.ts'
+import { ThinkSplitter } from './think-tags.ts'
 import type { ThinkTags } from './think-tags.ts'
 
 // The same cases in every run: a failure must not depend on luck.
@@ -8,7 +8,7 @@ fc.configureGlobal({ seed: 20260301 })
 
 function split(mode: ThinkTags, pieces: readonly string[]): { text: string; reasoning: string } {
   const seen = { text: '', reasoning: '' }
-  const splitter = createThinkSplitter(mode)
+  const splitter = new ThinkSplitter(mode)
   const sink = (kind: 'text' | 'reasoning', text: string): void => {
     expect(text).not.toBe('')
     seen[kind] += text
@@ -53,7 +53,7 @@ describe('splitting think tags', () => {
   })
 
   it('says when text passes unchanged', () => {
-    const splitter = createThinkSplitter('tags')
+    const splitter = new ThinkSplitter('tags')
     expect(splitter.passing).toBe(false)
     splitter.push('hi', () => {})
     expect(splitter.passing).toBe(true)

@@ -78,7 +78,8 @@ export class Assembler {
   readonly #slots = new Map<string, Slot>()
   readonly #queue: string[] = []
   readonly #output: OutputItem[] = []
-  readonly #callIds = new Set<string>()
+  /** Made with the first call: most answers have none. */
+  #callIds: Set<string> | undefined
   #activeKey: string | undefined
   #active: OpenItem | undefined
   #chars = 0
@@ -254,8 +255,9 @@ export class Assembler {
 
   /** Upstreams send none, repeat one, or send longer ones than other vendors take back: those are minted anew. */
   #callId(given: string): string {
-    const callId = given && given.length <= MAX_CALL_ID && !this.#callIds.has(given) ? given : `call_${this.#options.newId(24)}`
-    this.#callIds.add(callId)
+    const callId = given && given.length <= MAX_CALL_ID && this.#callIds?.has(given) !== true ? given : `call_${this.#options.newId(24)}`
+    const known = (this.#callIds ??= new Set())
+    known.add(callId)
     return callId
   }
 
