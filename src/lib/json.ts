@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { findJsonFault } from './json-syntax.ts'
 
 export interface JsonLimits {
-  /** How many arrays and objects may be open inside one another; 256 unless told. */
+  /** How many arrays and objects may be open inside one another; `MAX_JSON_DEPTH` unless told. */
   readonly maxDepth?: number
   /** How many keys all objects together may have; 250,000 unless told. A few million of them would keep the process busy for seconds. */
   readonly maxKeys?: number
@@ -22,7 +22,8 @@ export class JsonError extends Error {
   }
 }
 
-const DEFAULT_MAX_DEPTH = 256
+/** Whoever walks a body must go as deep as it may be. */
+export const MAX_JSON_DEPTH = 256
 const DEFAULT_MAX_KEYS = 250_000
 /** `"":1,` is the shortest key with its value. */
 const MIN_CHARS_PER_KEY = 5
@@ -68,7 +69,7 @@ export function parseJson(bytes: Buffer, limits: JsonLimits = {}): unknown {
 }
 
 /** What would cost too much to build is refused before anything is built. */
-function assertLimits(text: string, { maxDepth = DEFAULT_MAX_DEPTH, maxKeys = DEFAULT_MAX_KEYS }: JsonLimits): void {
+function assertLimits(text: string, { maxDepth = MAX_JSON_DEPTH, maxKeys = DEFAULT_MAX_KEYS }: JsonLimits): void {
   if (mayBeDeeper(text, maxDepth)) assertDepth(text, maxDepth)
   if (text.length > maxKeys * MIN_CHARS_PER_KEY && mayHaveMoreKeys(text, maxKeys)) assertKeys(text, maxKeys)
 }

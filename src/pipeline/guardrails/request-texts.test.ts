@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ModelRequest } from '../../core/request.ts'
+import { MAX_JSON_DEPTH, parseJson } from '../../lib/json.ts'
 import { collectTexts, replaceTexts } from './request-texts.ts'
 
 const request: ModelRequest = {
@@ -88,6 +89,22 @@ describe('the texts of a request', () => {
     const place = collectTexts(request).findIndex(({ text }) => text === 'thought')
     const changed = replaceTexts(request, new Map([[place, 'X']]))
     expect(changed.input.map(({ type }) => type)).toEqual(request.input.map(({ type }) => type).filter((type) => type !== 'reasoning'))
+  })
+
+  it('are found at any depth the parser lets a body have', () => {
+    const nested = (levels: number): string => `${'{"not":'.repeat(levels)}"bottom"${'}'.repeat(levels)}`
+    // Three levels are the body, the list of tools and the tool.
+    const body = `{"input":[],"tools":[{"type":"function","name":"f","parameters":${nested(MAX_JSON_DEPTH - 3)}}]}`
+    const request = parseJson(Buffer.from(body)) as ModelRequest
+    expect(collectTexts(request).map(({ text }) => text)).toEqual(['bottom'])
+    expect(JSON.stringify(replaceTexts(request, new Map([[0, 'X']])))).toContain('"not":"X"')
+  })
+
+  it('join their neighbours however deep the lists are that hold them', () => {
+    const joins = (content: unknown): readonly boolean[] =>
+      collectTexts({ input: [{ type: 'message', role: 'user', content } as never] }).map((slot) => slot.joins)
+    expect(joins(['a', 'b', ['c', 'd']])).toEqual([false, true, true, true])
+    expect(joins([['a'], [[], 'b'], 1, ['c'], { x: 'd', y: 'e' }])).toEqual([false, true, false, true, false])
   })
 
   it('are found at any depth a request may have, and deeper ones stall nobody', () => {

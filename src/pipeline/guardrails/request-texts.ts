@@ -1,5 +1,6 @@
 import type { InputItem, JsonObject } from '../../core/item.ts'
 import { GATEWAY_FIELDS, type ModelRequest } from '../../core/request.ts'
+import { MAX_JSON_DEPTH } from '../../lib/json.ts'
 
 /** One text of a request that a model may read. */
 export interface TextSlot {
@@ -45,8 +46,17 @@ const NO_TEXT: ReadonlySet<string> = new Set([
 const OPAQUE = 'headers'
 /** Fields whose values are words of the contract. */
 const NO_CONTENT: ReadonlySet<string> = new Set(['include', 'reasoning', 'service_tier', 'tool_choice', 'truncation'])
-/** Deeper than any request that means something. */
-const MAX_DEPTH = 64
+
+/** One walk through a request. */
+interface Walk {
+  readonly visit: Visit
+  /** Who wrote what is read now. */
+  from: TextSlot['from']
+  /** Texts so far. */
+  texts: number
+  /** Whether the next text goes on where the last ends: said by the outermost list it is the first text of an element of. */
+  joins: boolean | undefined
+}
 
 /** Every text of the request, in one fixed order. */
 export function collectTexts(request: ModelRequest): readonly TextSlot[] {
@@ -68,10 +78,11 @@ export function replaceTexts(request: ModelRequest, texts: ReadonlyMap<number, s
 }
 
 function walk(request: ModelRequest, visit: Visit): ModelRequest {
+  const state: Walk = { visit, from: 'other', texts: 0, joins: undefined }
   const result: { [field: string]: unknown } = {}
   let changed = false
   for (const [field, value] of Object.entries(request)) {
-    const mapped = field === 'input' ? walkInput(request.input, visit) : isContent(field) ? walkValue(value, visit, field !== 'metadata', 0) : value
+    const mapped = field === 'input' ? walkInput(request.input, state) : isContent(field) ? walkValue(value, state, field !== 'metadata', 0) : value
     if (mapped !== value) changed = true
     result[field] = mapped
   }
@@ -80,10 +91,10 @@ function walk(request: ModelRequest, visit: Visit): ModelRequest {
 
 const isContent = (field: string): boolean => !GATEWAY_FIELDS.has(field) && !NO_CONTENT.has(field)
 
-function walkInput(input: readonly InputItem[], visit: Visit): readonly InputItem[] {
+function walkInput(input: readonly InputItem[], state: Walk): readonly InputItem[] {
   let changed: InputItem[] | undefined
   input.forEach((item, index) => {
-    const mapped = walkItem(item, visit)
+    const mapped = walkItem(item, state)
     if (mapped === item) changed?.push(item)
     else {
       changed ??= input.slice(0, index)
@@ -93,37 +104,49 @@ function walkInput(input: readonly InputItem[], visit: Visit): readonly InputIte
   return changed ?? input
 }
 
-function walkItem(item: InputItem, visit: Visit): InputItem {
-  const from = (item as JsonObject)['role'] === 'user' ? 'user' : 'other'
-  return walkValue(item, (text, _, joins) => visit(text, from, joins), true, 0) as InputItem
+function walkItem(item: InputItem, state: Walk): InputItem {
+  state.from = (item as JsonObject)['role'] === 'user' ? 'user' : 'other'
+  const mapped = walkValue(item, state, true, 0) as InputItem
+  state.from = 'other'
+  return mapped
 }
 
-/** Strings anywhere in a value. `named`: fields that hold no text are passed over. */
-function walkValue(value: unknown, visit: Visit, named: boolean, depth: number): unknown {
-  if (typeof value === 'string') return value === '' ? value : visit(value, 'other', false)
-  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return value
-  return Array.isArray(value) ? walkList(value, visit, named, depth) : walkFields(value as JsonObject, visit, named, depth)
+/** Strings anywhere in a value, as deep as the parser lets it be. `named`: fields that hold no text are passed over. */
+function walkValue(value: unknown, state: Walk, named: boolean, depth: number): unknown {
+  if (typeof value === 'string') return value === '' ? value : visitText(value, state)
+  if (typeof value !== 'object' || value === null || depth > MAX_JSON_DEPTH) return value
+  return Array.isArray(value) ? walkList(value, state, named, depth) : walkFields(value as JsonObject, state, named, depth)
+}
+
+function visitText(text: string, state: Walk): string {
+  const joins = state.joins ?? false
+  state.joins = undefined
+  state.texts += 1
+  return state.visit(text, state.from, joins)
 }
 
 /** Parts that follow each other are read as one text, whatever field they have it in. */
-function walkList(list: readonly unknown[], visit: Visit, named: boolean, depth: number): unknown {
+function walkList(list: readonly unknown[], state: Walk, named: boolean, depth: number): unknown {
   let result: unknown[] | undefined
   let joins = false
   list.forEach((value, index) => {
-    let texts = 0
-    const mapped = walkValue(value, (text, from, inner) => visit(text, from, texts++ === 0 ? joins : inner), named, depth + 1)
-    joins = texts > 0
+    const decides = state.joins === undefined
+    if (decides) state.joins = joins
+    const before = state.texts
+    const mapped = walkValue(value, state, named, depth + 1)
+    joins = state.texts > before
+    if (decides && !joins) state.joins = undefined
     if (mapped !== value) result ??= list.slice(0, index)
     result?.push(mapped)
   })
   return result ?? list
 }
 
-function walkFields(fields: JsonObject, visit: Visit, named: boolean, depth: number): unknown {
+function walkFields(fields: JsonObject, state: Walk, named: boolean, depth: number): unknown {
   let result: { [field: string]: unknown } | undefined
   for (const [field, value] of Object.entries(fields)) {
     if (named && (field === OPAQUE || (typeof value === 'string' && NO_TEXT.has(field)))) continue
-    const mapped = walkValue(value, visit, named, depth + 1)
+    const mapped = walkValue(value, state, named, depth + 1)
     if (mapped === value) continue
     result ??= { ...fields }
     result[field] = mapped
