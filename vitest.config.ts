@@ -11,6 +11,7 @@ const ALONE = [
   'e2e/scenarios/mcp-faults.test.ts',
   'e2e/scenarios/overload.test.ts',
   'e2e/scenarios/stream-timing.test.ts',
+  'src/pipeline/guardrails/turns.test.ts',
 ]
 
 /** Most scenarios wait for clocks and sockets, so more of them than processors may be on their way. */

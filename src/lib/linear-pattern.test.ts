@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { compileLinearPattern } from './linear-pattern.ts'
+import { compileLinearPattern, type Span } from './linear-pattern.ts'
+
+const search = (source: string, text: string): Span[] => [...compileLinearPattern(source).search(text)].filter((span) => span !== undefined)
 
 describe('a linear pattern', () => {
   it('finds what JavaScript would find', () => {
-    const spans = compileLinearPattern('PROJ-\\d{4,6}').find('PROJ-1234 and PROJ-99 and PROJ-654321', 10)
-    expect(spans).toEqual([
+    expect(search('PROJ-\\d{4,6}', 'PROJ-1234 and PROJ-99 and PROJ-654321')).toEqual([
       { start: 0, end: 9 },
       { start: 26, end: 37 },
     ])
@@ -15,9 +16,9 @@ describe('a linear pattern', () => {
     expect(compileLinearPattern('https?:\\/\\/').test('http://')).toBe(true)
   })
 
-  it('finds no more than it was asked for, and nothing empty', () => {
-    expect(compileLinearPattern('a').find('a'.repeat(100), 3)).toHaveLength(3)
-    expect(compileLinearPattern('x*').find('aaxaa', 10)).toEqual([{ start: 2, end: 3 }])
+  it('finds all there is, and nothing empty', () => {
+    expect(search('a', 'a'.repeat(50_000))).toHaveLength(50_000)
+    expect(search('x*', 'aaxaa')).toEqual([{ start: 2, end: 3 }])
   })
 
   it.each([
@@ -27,12 +28,56 @@ describe('a linear pattern', () => {
     ['(', 'invalid regular expression'],
     ['a{1000}{1000}', 'regular expression'],
     ['x'.repeat(10_001), '10000 characters'],
+    ['(?:a?){900}b', 'too large: 1803 instructions of at most 500'],
+    ['[a-z]{300}[0-9]{300}', 'too large'],
   ])('refuses %j', (source, reason) => {
     expect(() => compileLinearPattern(source)).toThrow(reason)
+  })
+
+  it.each([
+    'PROJ-\\d{4,6}',
+    '[A-Z]{2}\\d{2}(?: ?[A-Z0-9]{4}){3,7}',
+    '\\b[\\w.%+-]{1,64}@[\\w-]{1,63}\\.[a-z]{2,24}\\b',
+    '(?i)(?:api|secret)[_-]?key\\s{0,8}[:=]\\s{0,8}["\']?[A-Za-z0-9/+]{20,128}',
+    '-----BEGIN [A-Z ]+KEY-----[\\s\\S]+?-----END',
+    Array.from({ length: 40 }, (_, n) => `codename${n}`).join('|'),
+  ])('accepts what people use: %s', (source) => {
+    expect(() => compileLinearPattern(source)).not.toThrow()
   })
 
   it('is not stalled by what stalls others', () => {
     const pattern = compileLinearPattern('(a+)+$')
     expect(pattern.test(`${'a'.repeat(50_000)}!`)).toBe(false)
+  })
+})
+
+describe('a search of a long text', () => {
+  /** As they would be found in one look. */
+  const inOneLook = (source: RegExp, text: string): Span[] =>
+    Array.from(text.matchAll(source), ({ 0: found, index }) => ({ start: index, end: index + found.length }))
+
+  // Patterns of many instructions are read in short looks: their borders must not show.
+  it.each([
+    [/ab{1,100}c{1,100}/g, 'abbc '],
+    [/[a-z]{240}/g, 'x'],
+    [/(?:[a-z]{3,9} ){1,20}end/g, 'one two three end four five '],
+    [/\b[a-z]{1,200}\b/g, 'word words '],
+    [/\B[a-z]{1,100}\B/g, 'wordwords '],
+    [/^[a-z ]{1,200}/g, 'the beginning is there once '],
+    [/[a-z ]{1,200}$/g, 'the end, too. and once '],
+  ])('finds with %s what one look would find', (source, text) => {
+    const long = text.repeat(Math.ceil(40_000 / text.length))
+    expect(search(source.source, long)).toEqual(inOneLook(source, long))
+  })
+
+  it.each([1_000, 2_000, 2_047, 4_095, 8_000])('finds a match as long as a pattern can have at %i', (place) => {
+    const text = `${'-'.repeat(place)}${'a'.repeat(490)}${'-'.repeat(5_000)}`
+    expect(search('a{490}', text)).toEqual([{ start: place, end: place + 490 }])
+  })
+
+  it('takes each match whole where it is no longer than what two looks share', () => {
+    const key = `BEGIN${'k'.repeat(4_000)}END`
+    const text = Array.from({ length: 40 }, (_, n) => `${' '.repeat(n * 37)}${key}`).join('')
+    expect(search('BEGIN[a-z]+END', text).map(({ start, end }) => text.slice(start, end))).toEqual(Array.from({ length: 40 }, () => key))
   })
 })

@@ -9,17 +9,30 @@ export interface Span {
 /** A regular expression of somebody else's: matching takes time linear in the text, whatever it says. */
 export interface LinearPattern {
   test(text: string): boolean
-  /** Matches that are not empty, in order, without overlaps; at most `limit`. */
-  find(text: string, limit: number): readonly Span[]
+  /**
+   * Every match that is not empty, in order, without overlaps. `undefined` in between: nothing was found, and time went by. No step takes
+   * more than some 50 ms, whatever the pattern and the text are.
+   */
+  search(text: string): Generator<Span | undefined, void>
 }
 
 const MAX_CHARS = 10_000
 /** Instructions of a compiled pattern: the factor before the text's length. */
-const MAX_PROGRAM = 4_000
-
+const MAX_PROGRAM = 500
+/** Instructions times characters of one look at a text. An instruction takes 25 to 60 ns where every one has to be tried. */
+const LOOK = 500_000
+/** How much of two looks is the same, where the pattern is small enough: longer matches across their border may be missed. */
+const MAX_OVERLAP = 4 * 1024
 /**
- * Compiles RE2 syntax: JavaScript's without lookarounds and backreferences. Throws Error with a sentence for who wrote it.
+ * Bytes of the automaton a pattern may build while it reads. Most patterns need a few thousand. One that needs more builds it in vain
+ * (200 ms for the 8 MB it may have by default), before the slower search that needs none does the work.
  */
+const AUTOMATON_BYTES = 256 * 1024
+
+/** A pattern that is one, and would take too long. */
+export class PatternTooLarge extends Error {}
+
+/** Compiles RE2 syntax: JavaScript's without lookarounds and backreferences. Throws Error with a sentence for who wrote it. */
 export function compileLinearPattern(source: string): LinearPattern {
   if (source.length > MAX_CHARS) throw new Error(`a regular expression may have at most ${MAX_CHARS} characters`)
   let pattern: RE2JS
@@ -29,16 +42,55 @@ export function compileLinearPattern(source: string): LinearPattern {
     const reason = error instanceof Error ? error.message.slice(0, 200) : 'it cannot be parsed'
     throw new Error(`invalid regular expression (lookarounds and backreferences are not supported): ${reason}`, { cause: error })
   }
-  if (pattern.programSize() > MAX_PROGRAM) throw new Error('the regular expression is too large')
-  return {
-    test: (text) => pattern.test(text),
-    find(text, limit) {
-      // The search for places is slower by far than the question whether there are any.
-      if (!pattern.test(text)) return []
-      const spans: Span[] = []
-      const matcher = pattern.matcher(text)
-      while (spans.length < limit && matcher.find()) if (matcher.end() > matcher.start()) spans.push({ start: matcher.start(), end: matcher.end() })
-      return spans
-    },
+  const size = pattern.programSize()
+  if (size > MAX_PROGRAM)
+    throw new PatternTooLarge(
+      `the regular expression is too large: ${size} instructions of at most ${MAX_PROGRAM}; each character and each repetition counts, x{1,100} as 200. Split it, or repeat without an upper bound`,
+    )
+  limitAutomaton(pattern)
+  return { test: (text) => pattern.test(text), search: (text) => search(pattern, text) }
+}
+
+function limitAutomaton(pattern: RE2JS): void {
+  const { dfa } = pattern.re2()
+  dfa.stateBudget = AUTOMATON_BYTES
+  dfa.memBudget = AUTOMATON_BYTES
+}
+
+/**
+ * Looks at one part of the text after the other, short enough that one look takes no longer than it may. A match is taken where at least
+ * the overlap follows its beginning; the others are left to the next look, which sees what comes after them. A pattern without unbounded
+ * repetition matches fewer characters than it has instructions: of those none is missed.
+ */
+function* search(pattern: RE2JS, text: string): Generator<Span | undefined, void> {
+  const size = pattern.programSize()
+  const look = Math.max(Math.floor(LOOK / size), 4 * size + 4)
+  const overlap = Math.min(MAX_OVERLAP, Math.floor(look / 2))
+  for (let from = 0; from < text.length;) {
+    const to = Math.min(from + look, text.length)
+    const isLast = to === text.length
+    let next = isLast ? to : to - overlap
+    for (const span of searchPart(pattern, text, from, to)) {
+      if (span !== undefined && !isLast) {
+        if (span.start >= to - overlap) break
+        next = Math.max(next, span.end)
+      }
+      yield span
+    }
+    yield undefined
+    from = next
+  }
+}
+
+/** Matches of `text[from, to)`, with what stands before it in view. */
+function* searchPart(pattern: RE2JS, text: string, from: number, to: number): Generator<Span | undefined, void> {
+  // The search for places is slower by far than the question whether there are any. The character before decides what a border of a word is.
+  if (!pattern.test(text.slice(Math.max(from - 2, 0), to))) return
+  yield undefined
+  const matcher = pattern.matcher(text.slice(0, to))
+  for (let found = matcher.find(from); found; found = matcher.find()) {
+    const start = matcher.start()
+    const end = matcher.end()
+    yield end > start ? { start, end } : undefined
   }
 }

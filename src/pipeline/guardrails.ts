@@ -4,12 +4,14 @@ import { GatewayError } from '../core/error.ts'
 import type { PipelineStage } from '../core/generation.ts'
 import type { AppliedGuardrail, FilterAction, Guardrails } from '../core/guardrail.ts'
 import type { ModelRequest } from '../core/request.ts'
+import { nextTurn } from '../lib/next-turn.ts'
 import { modelNames, type RoutingDefaults } from '../router/plan.ts'
 import { resolveModel } from '../router/variants.ts'
 import { compileFilters, type ContentFilter } from './guardrails/content-filters.ts'
 import { compileEndpointRule, type EndpointRule } from './guardrails/endpoint-rules.ts'
 import { collectTexts, replaceTexts, type TextSlot } from './guardrails/request-texts.ts'
-import { redactText, scanTexts, type Hit } from './guardrails/scan-texts.ts'
+import { redactText, type Hit } from './guardrails/hit-list.ts'
+import { scanTexts, type Scan } from './guardrails/scan-texts.ts'
 
 export interface GuardrailOptions {
   /** Absent: nobody has any. */
@@ -72,17 +74,23 @@ function checkModels(call: Call, rule: EndpointRule, endpoints: readonly Endpoin
 
 async function* filtered(next: Handler, call: Call, filters: readonly ContentFilter[], endpoints: () => readonly Endpoint[]): ReturnType<Handler> {
   const slots = collectTexts(call.request)
-  const hits = await scanTexts(slots, filters, () => rest(call.signal))
-  if (hits.length === 0) {
+  const { hits, unfinished } = await scan(call, slots, filters)
+  const strict = filters.find(({ action }) => action !== 'flag')
+  if (hits.length === 0 && unfinished === undefined) {
     yield* next(call)
     return
   }
-  call.trace.pipeline.push(...stagesOf(hits, slots))
+  if (hits.length > 0) call.trace.pipeline.push(...stagesOf(hits, slots))
+  const blocking = hits.filter(({ filter }) => filter.action === 'block')
+  if (unfinished !== undefined && strict !== undefined) {
+    // What was found is not all there is: nothing of it may leave, to the provider or to records.
+    call.trace.candidates = endpoints()
+    throw blocking.length > 0 ? blocked(blocking, slots) : notRead(strict, unfinished)
+  }
   const changing = hits.filter(({ filter }) => filter.action !== 'flag')
   const request = redacted(call.request, slots, changing)
   // Records and destinations keep what is left, of refused requests, too.
   if (request !== call.request) call.trace.keptRequest = request
-  const blocking = hits.filter(({ filter }) => filter.action === 'block')
   if (blocking.length > 0) {
     call.trace.candidates = endpoints()
     throw blocked(blocking, slots)
@@ -90,11 +98,33 @@ async function* filtered(next: Handler, call: Call, filters: readonly ContentFil
   yield* next(request === call.request ? call : { ...call, request })
 }
 
+/** What was not read to its end is kept nowhere, whatever ended the reading. */
+async function scan(call: Call, slots: readonly TextSlot[], filters: readonly ContentFilter[]): Promise<Scan> {
+  let unread = filters.some(({ action }) => action !== 'flag')
+  try {
+    const result = await scanTexts(slots, filters, { now: () => call.clock.monotonic(), rest: () => rest(call.signal) })
+    if (result.unfinished === undefined) unread = false
+    return result
+  } finally {
+    if (unread) call.trace.keptRequest = withheld(call.request, slots)
+  }
+}
+
 /** Lets others have their turn, unless nobody waits for this call any more. */
 async function rest(signal: AbortSignal): Promise<void> {
-  await new Promise((resolve) => setImmediate(resolve))
+  await nextTurn()
   signal.throwIfAborted()
 }
+
+const withheld = (request: ModelRequest, slots: readonly TextSlot[]): ModelRequest =>
+  replaceTexts(request, new Map(slots.map((_, slot) => [slot, '[NOT_READ]'])))
+
+const notRead = ({ guardrail }: ContentFilter, why: string): GatewayError =>
+  refuse(`Request blocked by content filters, which did not read it to its end: ${why}`, {
+    reason: 'guardrail',
+    guardrail_id: guardrail.id,
+    guardrail_scope: guardrail.scope,
+  })
 
 function redacted(request: ModelRequest, slots: readonly TextSlot[], hits: readonly Hit[]): ModelRequest {
   if (hits.length === 0) return request

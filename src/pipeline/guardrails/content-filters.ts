@@ -1,5 +1,5 @@
 import { FILTER_ACTIONS, type AppliedGuardrail, type BuiltinFilterEntry, type FilterAction, type PatternFilterEntry } from '../../core/guardrail.ts'
-import { compileLinearPattern, type LinearPattern } from '../../lib/linear-pattern.ts'
+import { compileLinearPattern, PatternTooLarge, type LinearPattern } from '../../lib/linear-pattern.ts'
 import type { Detector } from './detector.ts'
 import { injectionDetector } from './injection.ts'
 import { SENSITIVE_KINDS } from './sensitive-text.ts'
@@ -20,8 +20,6 @@ export interface ContentFilter {
 }
 
 const NO_LABEL = '[BLOCKED]'
-/** Matches of one pattern in one text. */
-const MAX_MATCHES = 10_000
 
 /** The filters of all guardrails of a call. Of several for one thing the strictest counts. */
 export function compileFilters(guardrails: readonly AppliedGuardrail[]): readonly ContentFilter[] {
@@ -89,19 +87,25 @@ function compileEntry(entry: PatternFilterEntry): LinearPattern {
 /** A pattern was checked when it was written; one that cannot be read any more (a hand-edited row) is passed over. */
 function patternFilter(entry: PatternFilterEntry, guardrail: AppliedGuardrail): ContentFilter | undefined {
   const { action, label } = entry
+  const filter = (detector: Detector): ContentFilter => ({
+    action,
+    kind: 'content',
+    label: label ?? NO_LABEL,
+    entity: label ?? 'CUSTOM',
+    placeholder: '[REDACTED]',
+    detector,
+    userOnly: false,
+    guardrail,
+  })
   try {
     const compiled = compileEntry(entry)
-    return {
-      action,
-      kind: 'content',
-      label: label ?? NO_LABEL,
-      entity: label ?? 'CUSTOM',
-      placeholder: '[REDACTED]',
-      detector: { find: (text) => compiled.find(text, MAX_MATCHES) },
-      userOnly: false,
-      guardrail,
-    }
-  } catch {
+    return filter({ find: (text) => compiled.search(text) })
+  } catch (error) {
+    // Written when larger ones were accepted. Somebody relies on it: until it is split, no text is known to be without it.
+    if (error instanceof PatternTooLarge && action !== 'flag') return { ...filter(EVERYTHING), action: 'block', label: TOO_LARGE }
     return undefined
   }
 }
+
+const TOO_LARGE = 'a pattern of the guardrail is too large to be looked for; split it'
+const EVERYTHING: Detector = { find: (text) => [{ start: 0, end: text.length }] }

@@ -2,8 +2,11 @@ import type { Span } from '../../lib/linear-pattern.ts'
 
 /** Finds one kind of thing in a text. */
 export interface Detector {
-  /** Parts of the text, in any order; what is found says why, where more than one thing can be found. */
-  readonly find: (text: string) => readonly Found[]
+  /**
+   * Parts of the text, in any order, found as they are asked for; what is found says why, where more than one thing can be found.
+   * `undefined`: nothing was found, and time went by.
+   */
+  readonly find: (text: string) => Iterable<Found | undefined>
 }
 
 export interface Found extends Span {

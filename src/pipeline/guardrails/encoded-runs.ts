@@ -8,30 +8,24 @@ export interface EncodedRun extends Span {
 
 const BASE64 = /[A-Za-z0-9+/_-]{12,}={0,2}/g
 const HEX = /(?<![0-9a-f])(?:[0-9a-f]{2}[ :,]?){7,}[0-9a-f]{2}/gi
-/** Characters of one run that are decoded: what hides instructions is short. */
-const MAX_RUN = 64 * 1024
-const MAX_RUNS = 500
 /** Encodings inside encodings. */
 const MAX_DEPTH = 2
 
-/** Runs of the text that decode to something a person could have written, however deep they were wrapped. */
-export function encodedRuns(text: string): readonly EncodedRun[] {
-  const runs: EncodedRun[] = []
-  const add = (pattern: RegExp, encoding: EncodedRun['encoding']): void => {
-    let seen = 0
+/**
+ * Runs of the text that decode to something a person could have written, however deep they were wrapped. All of them: whoever hides
+ * something would put many harmless ones before it.
+ */
+export function* encodedRuns(text: string): Generator<EncodedRun> {
+  for (const [pattern, encoding] of [[HEX, 'hex'] as const, [BASE64, 'base64'] as const]) {
     for (const { 0: run, index } of text.matchAll(pattern)) {
-      if (++seen > MAX_RUNS) return
       const decoded = unwrap(run, encoding, MAX_DEPTH)
-      if (decoded !== undefined) runs.push({ start: index, end: index + run.length, encoding, decoded })
+      if (decoded !== undefined) yield { start: index, end: index + run.length, encoding, decoded }
     }
   }
-  add(HEX, 'hex')
-  add(BASE64, 'base64')
-  return runs
 }
 
 function unwrap(run: string, encoding: EncodedRun['encoding'], depth: number): string | undefined {
-  const text = readable(Buffer.from(encoding === 'hex' ? run.replaceAll(/[ :,]/g, '') : run.slice(0, MAX_RUN), encoding))
+  const text = readable(Buffer.from(encoding === 'hex' ? run.replaceAll(/[ :,]/g, '') : run, encoding))
   if (text === undefined || depth === 1) return text
   const inner = text.trim()
   for (const [pattern, kind] of [[/^(?:[0-9a-f]{2}[ :,]?){8,}$/i, 'hex'] as const, [/^[A-Za-z0-9+/_-]{12,}={0,2}$/, 'base64'] as const])

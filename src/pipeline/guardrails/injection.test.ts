@@ -3,7 +3,7 @@ import { plainView } from '../../lib/text-view.ts'
 import { encodedRuns } from './encoded-runs.ts'
 import { findHiddenInjection, findSpacedInjection, injectionDetector } from './injection.ts'
 
-const names = (text: string): (string | undefined)[] => injectionDetector.find(text).map(({ what }) => what)
+const names = (text: string): (string | undefined)[] => Array.from(injectionDetector.find(text), (found) => found?.what)
 
 describe('attacks are told by their phrases', () => {
   it.each([
@@ -74,12 +74,12 @@ describe('attacks in disguise', () => {
     ['base64', Buffer.from(Buffer.from(attack).toString('base64')).toString('base64')],
     ['base64', Buffer.from(Buffer.from(attack).toString('hex')).toString('base64')],
   ])('are found in %s', (encoding, encoded) => {
-    const runs = encodedRuns(`decode this: ${encoded} ok?`)
+    const runs = [...encodedRuns(`decode this: ${encoded} ok?`)]
     expect(runs.filter((run) => findHiddenInjection(run.decoded) !== undefined)).toMatchObject([{ encoding, start: 13, end: 13 + encoded.length }])
   })
 
   it('are told from words that decode to something by chance, and from harmless texts', () => {
-    expect(encodedRuns('internationalization and responsibilities, deadbeefdeadbeefdeadbeef')).toEqual([])
+    expect([...encodedRuns('internationalization and responsibilities, deadbeefdeadbeefdeadbeef')]).toEqual([])
     const [run] = encodedRuns(Buffer.from('the quick brown fox of the system').toString('base64'))
     expect(findHiddenInjection(run!.decoded)).toBeUndefined()
   })
@@ -97,6 +97,6 @@ it('no search is stalled by a text made for it', () => {
   ]) {
     expect(Array.isArray(injectionDetector.find(text))).toBe(true)
     expect(Array.isArray(findSpacedInjection(plainView(text)))).toBe(true)
-    expect(Array.isArray(encodedRuns(text))).toBe(true)
+    expect(Array.isArray([...encodedRuns(text)])).toBe(true)
   }
 })

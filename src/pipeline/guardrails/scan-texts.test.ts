@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import type { AppliedGuardrail, GuardrailRules } from '../../core/guardrail.ts'
 import { compileFilters } from './content-filters.ts'
 import type { TextSlot } from './request-texts.ts'
-import { redactText, scanTexts } from './scan-texts.ts'
+import { redactText } from './hit-list.ts'
+import { scanTexts } from './scan-texts.ts'
 
 const guardrail = (rules: GuardrailRules, id = 'g'): AppliedGuardrail => ({ id, name: id, scope: 'workspace', rules })
 const slot = (text: string, joins = false, from: TextSlot['from'] = 'user'): TextSlot => ({ text, joins, from })
@@ -13,10 +14,14 @@ async function redacted(
   ...rules: readonly GuardrailRules[]
 ): Promise<{ readonly texts: readonly string[]; readonly turns: number }> {
   let turns = 0
-  const hits = await scanTexts(slots, compileFilters(rules.map((one, n) => guardrail(one, `g${n}`))), () => {
-    turns++
-    return Promise.resolve()
+  const { hits, unfinished } = await scanTexts(slots, compileFilters(rules.map((one, n) => guardrail(one, `g${n}`))), {
+    now: () => performance.now(),
+    rest: () => {
+      turns++
+      return Promise.resolve()
+    },
   })
+  expect(unfinished).toBeUndefined()
   return {
     turns,
     texts: slots.map(({ text }, index) =>
@@ -108,7 +113,66 @@ describe('several guardrails', () => {
   })
 })
 
-it('never finds more than it can keep', async () => {
-  const { texts } = await redacted([slot('a@example.com '.repeat(30_000))], EMAIL)
-  expect(texts[0]!.startsWith('[EMAIL] ')).toBe(true)
+describe('whatever was found before', () => {
+  const blockSsn: GuardrailRules = { content_filter_builtins: [{ slug: 'ssn', action: 'block' }] }
+  const scan = (slots: readonly TextSlot[], rules: readonly GuardrailRules[], step = 0) => {
+    let now = 0
+    const filters = compileFilters(rules.map((one, n) => guardrail(one, `g${n}`)))
+    return scanTexts(slots, filters, { now: () => (now += step), rest: () => Promise.resolve() })
+  }
+
+  it('everything is redacted', async () => {
+    expect((await redacted([slot(`${'a@example.com '.repeat(30_000)}boss@example.com`)], EMAIL)).texts).toEqual([
+      `${'[EMAIL] '.repeat(30_000)}[EMAIL]`,
+    ])
+    expect((await redacted([slot(`${'ID-1 '.repeat(20_000)}ID-987654`)], pattern('ID-\\d+'))).texts).toEqual([
+      `${'[REDACTED] '.repeat(20_000)}[REDACTED]`,
+    ])
+  })
+
+  it('what blocks is found', async () => {
+    const noted: GuardrailRules = { content_filter_builtins: [{ slug: 'email', action: 'flag' }] }
+    for (const rules of [EMAIL, noted]) {
+      const { hits } = await scan([slot('a@example.com '.repeat(30_000)), slot('123-45-6789')], [rules, blockSsn])
+      expect(hits.some(({ filter }) => filter.action === 'block')).toBe(true)
+    }
+  })
+
+  it('what blocks is found where something milder finds the same', async () => {
+    const { hits } = await scan([slot('PROJ-1')], [pattern('PROJ-1'), { content_filters: [{ pattern: 'PROJ-[0-9]', action: 'block' }] }])
+    expect(hits.map(({ filter }) => filter.action)).toEqual(['redact', 'block'])
+  })
+
+  it('what is encoded is found', async () => {
+    const encoded = Buffer.from('mail jane@example.com').toString('base64')
+    const harmless = Buffer.from('nothing to see here').toString('base64')
+    const { texts } = await redacted([slot(`${`${harmless} `.repeat(2_000)}${encoded}`)], EMAIL)
+    expect(texts[0]!.endsWith(' [EMAIL]')).toBe(true)
+    const padded = Buffer.from(`${'nothing to see here '.repeat(4_000)}jane@example.com`).toString('base64')
+    expect((await redacted([slot(padded)], EMAIL)).texts).toEqual(['[EMAIL]'])
+  })
+
+  it('is not said to be read where more was found than can be taken out', async () => {
+    const { unfinished, hits } = await scan([slot('1 '.repeat(150_000))], [pattern('1')])
+    expect(unfinished).toContain('more findings')
+    expect(hits).toHaveLength(100_000)
+  })
+
+  it('notes are bounded, and end nothing', async () => {
+    const { unfinished, hits } = await scan([slot('1 '.repeat(150_000))], [{ content_filters: [{ pattern: '1', action: 'flag' }] }])
+    expect(unfinished).toBeUndefined()
+    expect(hits).toHaveLength(20_000)
+  })
+
+  it('is not said to be read where it took longer than a request may', async () => {
+    const { unfinished } = await scan([slot('a '.repeat(5_000))], [pattern('a')], 11)
+    expect(unfinished).toContain('longer')
+  })
+
+  it('nothing passes a pattern that was accepted once and is too large now, unless it only notes', async () => {
+    const stored = (action: 'redact' | 'flag'): GuardrailRules => ({ content_filters: [{ pattern: '(?:a?){900}b', action }] })
+    const { hits } = await scan([slot('hello')], [stored('redact')])
+    expect(hits).toMatchObject([{ start: 0, end: 5, filter: { action: 'block', label: expect.stringContaining('too large') as string } }])
+    expect((await scan([slot('hello')], [stored('flag')])).hits).toEqual([])
+  })
 })

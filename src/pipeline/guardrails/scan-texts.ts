@@ -2,71 +2,69 @@ import type { Span } from '../../lib/linear-pattern.ts'
 import { plainView, unmaskText, type TextView } from '../../lib/text-view.ts'
 import type { ContentFilter } from './content-filters.ts'
 import { encodedRuns } from './encoded-runs.ts'
+import { HitList, type Hit, type Match, type TextGroup } from './hit-list.ts'
 import { findHiddenInjection, findSpacedInjection } from './injection.ts'
 import type { TextSlot } from './request-texts.ts'
-
-/** Something a filter found in one slot. */
-export interface Hit extends Span {
-  readonly filter: ContentFilter
-  readonly slot: number
-  /** Name of the pattern, where a filter has several. */
-  readonly what?: string
-  /** A match that began in an earlier slot. */
-  readonly continued: boolean
-}
+import { Turns, type World } from './turns.ts'
 
 /** Texts longer than this are looked at in pieces, so that others get their turn in between. */
 const PIECE = 128 * 1024
 /** How much of two pieces is the same: longer matches across their border may be missed. */
 const OVERLAP = 4 * 1024
-/** Characters times filters before others get their turn. */
-const TURN = 1_000_000
-/** Of one call; a request with more of them is blocked or redacted all the same. */
-const MAX_HITS = 20_000
+
+export interface Scan {
+  readonly hits: readonly Hit[]
+  /** Why the texts were not read to their end. The hits do not cover the request then. */
+  readonly unfinished?: string
+}
 
 /**
  * Looks for everything the filters name, in every text as it stands and as it reads without its disguises, and across the parts of one
- * message. `rest` lets others have their turn.
+ * message. Every step costs little, and between any two of them others may have their turn.
  */
-export async function scanTexts(slots: readonly TextSlot[], filters: readonly ContentFilter[], rest: () => Promise<void>): Promise<readonly Hit[]> {
-  const hits: Hit[] = []
-  const seen = new Set<string>()
-  let work = 0
+export async function scanTexts(slots: readonly TextSlot[], filters: readonly ContentFilter[], world: World): Promise<Scan> {
+  const list = new HitList()
+  const turns = new Turns(world)
+  for (const step of steps(slots, filters)) {
+    if (step !== undefined) list.add(step.match, step.group, slots)
+    if (list.overflowed) return { hits: list.hits, unfinished: 'it holds more findings than can be taken out of one request' }
+    if (!turns.due) continue
+    await turns.rest()
+    if (turns.exhausted) return { hits: list.hits, unfinished: 'reading it takes longer than one request may' }
+  }
+  return { hits: list.hits }
+}
+
+/** Every match in every text; undefined where nothing was found and time went by. */
+function* steps(
+  slots: readonly TextSlot[],
+  filters: readonly ContentFilter[],
+): Generator<{ readonly match: Match; readonly group: TextGroup } | undefined> {
+  const others = filters.filter(({ userOnly }) => !userOnly)
   for (const group of groupsOf(slots)) {
-    const wanted = slots[group[0]!]!.from === 'user' ? filters : filters.filter(({ userOnly }) => !userOnly)
+    const wanted = slots[group.slots[0]!]!.from === 'user' ? filters : others
     if (wanted.length === 0) continue
     for (const { text, offset } of textsOf(group, slots)) {
-      for (let from = 0; from < text.length; from += PIECE - OVERLAP) {
-        const piece = text.length <= PIECE ? text : text.slice(from, from + PIECE)
-        for (const { filter, start, end, what } of find(piece, wanted)) {
-          place({ filter, what, start: offset + from + start, end: offset + from + end }, group, slots, (hit) => {
-            const key = `${hit.slot} ${hit.start} ${hit.end} ${hit.filter.entity}`
-            if (seen.has(key) || hits.length >= MAX_HITS) return
-            seen.add(key)
-            hits.push(hit)
-          })
-        }
-        work += piece.length * wanted.length
-        if (work > TURN) {
-          work = 0
-          await rest()
-        }
-        if (text.length <= PIECE) break
-      }
+      for (const match of matchesIn(text, offset, wanted)) yield match && { match, group }
+      yield undefined
     }
   }
-  return hits
 }
 
 /** Slots that are read as one text. */
-function groupsOf(slots: readonly TextSlot[]): readonly (readonly number[])[] {
-  const groups: number[][] = []
-  slots.forEach(({ joins }, index) => {
-    const last = groups.at(-1)
-    if (joins && last !== undefined) last.push(index)
-    else groups.push([index])
-  })
-  return groups
+function* groupsOf(slots: readonly TextSlot[]): Generator<TextGroup> {
+  for (let first = 0; first < slots.length;) {
+    const group: number[] = []
+    const offsets: number[] = []
+    let offset = 0
+    for (let slot = first; slot === first || slots[slot]?.joins === true; slot++) {
+      group.push(slot)
+      offsets.push(offset)
+      offset += slots[slot]!.text.length
+    }
+    yield { slots: group, offsets }
+    first += group.length
+  }
 }
 
 interface GroupText {
@@ -76,68 +74,48 @@ interface GroupText {
 }
 
 /** Each part, and all of them together: a word's border may be where the parts meet. */
-function textsOf(group: readonly number[], slots: readonly TextSlot[]): readonly GroupText[] {
-  const parts: GroupText[] = []
-  let offset = 0
-  for (const slot of group) {
-    const { text } = slots[slot]!
-    parts.push({ text, offset })
-    offset += text.length
+function* textsOf({ slots: group, offsets }: TextGroup, slots: readonly TextSlot[]): Generator<GroupText> {
+  for (const [at, slot] of group.entries()) yield { text: slots[slot]!.text, offset: offsets[at]! }
+  if (group.length > 1) yield { text: group.map((slot) => slots[slot]!.text).join(''), offset: 0 }
+}
+
+function* matchesIn(text: string, offset: number, filters: readonly ContentFilter[]): Generator<Match | undefined> {
+  for (let from = 0; from < text.length; from += PIECE - OVERLAP) {
+    const piece = text.length <= PIECE ? text : text.slice(from, from + PIECE)
+    for (const match of matchesInPiece(piece, filters))
+      yield match && { ...match, start: offset + from + match.start, end: offset + from + match.end }
+    if (text.length <= PIECE) return
   }
-  return parts.length === 1 ? parts : [...parts, { text: parts.map(({ text }) => text).join(''), offset: 0 }]
 }
 
-interface Match extends Span {
-  readonly filter: ContentFilter
-  readonly what: string | undefined
-}
-
-function find(text: string, filters: readonly ContentFilter[]): readonly Match[] {
-  const matches: Match[] = []
+function* matchesInPiece(text: string, filters: readonly ContentFilter[]): Generator<Match | undefined> {
   const unmasked = unmaskText(text)
   const views: readonly TextView[] = unmasked === undefined ? [plainView(text)] : [plainView(text), unmasked]
-  const runs = encodedRuns(text)
+  yield undefined
   for (const filter of filters) {
-    const injection = filter.kind === 'injection'
     for (const view of views) {
-      for (const { start, end, what } of filter.detector.find(view.text)) matches.push({ filter, what, ...view.original(start, end) })
-      if (injection) for (const { start, end, what } of findSpacedInjection(view)) matches.push({ filter, what, start, end })
-    }
-    for (const { start, end, encoding, decoded } of runs) {
-      const hidden = injection ? findHiddenInjection(decoded) !== undefined : filter.detector.find(decoded).length > 0
-      if (hidden) matches.push({ filter, what: `${encoding}_encoded`, start, end })
+      for (const found of filter.detector.find(view.text)) yield found && { filter, what: found.what, ...view.original(found.start, found.end) }
+      if (filter.kind === 'injection') for (const { start, end, what } of findSpacedInjection(view)) yield { filter, what, start, end }
+      yield undefined
     }
   }
-  return matches
-}
-
-/** A match in a group's text as hits in its slots. */
-function place({ filter, what, start, end }: Match, group: readonly number[], slots: readonly TextSlot[], add: (hit: Hit) => void): void {
-  let offset = 0
-  let continued = false
-  for (const slot of group) {
-    const { length } = slots[slot]!.text
-    const from = Math.max(start - offset, 0)
-    const to = Math.min(end - offset, length)
-    if (from < to) {
-      add({ filter, slot, start: from, end: to, continued, ...(what === undefined ? {} : { what }) })
-      continued = true
-    }
-    offset += length
+  for (const run of encodedRuns(text)) {
+    for (const filter of filters) yield* hiddenIn(run.decoded, filter, { start: run.start, end: run.end }, `${run.encoding}_encoded`)
+    yield undefined
   }
 }
 
-/** A text with its hits replaced. Where hits overlap, the one that begins first, or reaches further, gives its name to all. */
-export function redactText(text: string, hits: readonly Hit[]): string {
-  const ordered = hits.toSorted((a, b) => a.start - b.start || b.end - a.end)
-  let result = ''
-  let last = 0
-  for (const { start, end, filter, continued } of ordered) {
-    if (start >= last) {
-      result += text.slice(last, start)
-      if (!continued) result += filter.placeholder
-      last = end
-    } else last = Math.max(last, end)
+/** The whole of an encoded text, where it hides something. */
+function* hiddenIn(decoded: string, filter: ContentFilter, { start, end }: Span, what: string): Generator<Match | undefined> {
+  if (filter.kind === 'injection') {
+    if (findHiddenInjection(decoded) !== undefined) yield { filter, what, start, end }
+    return
   }
-  return result + text.slice(last)
+  for (const found of filter.detector.find(decoded)) {
+    if (found !== undefined) {
+      yield { filter, what, start, end }
+      return
+    }
+    yield undefined
+  }
 }

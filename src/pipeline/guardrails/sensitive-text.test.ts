@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import type { BuiltinFilter } from '../../core/guardrail.ts'
 import { SENSITIVE_KINDS } from './sensitive-text.ts'
 
-const found = (slug: BuiltinFilter, text: string): string[] => SENSITIVE_KINDS[slug]!.find(text).map(({ start, end }) => text.slice(start, end))
+const found = (slug: BuiltinFilter, text: string): string[] =>
+  Array.from(SENSITIVE_KINDS[slug]!.find(text), (span) => text.slice(span!.start, span!.end))
 
 describe.each<[BuiltinFilter, readonly (readonly [text: string, found: string])[], readonly string[]]>([
   [
