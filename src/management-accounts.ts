@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { bindsKeyName, bindsSlug } from './accounts/configured-names.ts'
 import type { OwnerDefaults } from './accounts/routing-defaults.ts'
 import { withChoice, type ChoiceScene, type ExplainedChoice } from './choosing.ts'
 import type { OwnKeyAccounts, KeyAccounts } from './core/account.ts'
@@ -58,6 +59,7 @@ export function accountRoutes(deps: AccountDependencies): readonly ManagementRou
     refresh: () => deps.refresh().catch(() => undefined),
     newId: randomUUID,
     now,
+    bindsSlug: (slug) => bindsSlug(deps.config().guardrails.rules, slug),
   }
   const providers = new Set(PROVIDERS.map(({ slug }) => slug))
   return [
@@ -72,6 +74,7 @@ export function accountRoutes(deps: AccountDependencies): readonly ManagementRou
         return new Map([...spend].map(([subject, figures]) => [subject.slice('key:'.length), figures]))
       },
       defaultRequestsPerMinute: () => deps.config().limits.requestsPerMinute,
+      bindsName: (name) => bindsKeyName(deps.config().guardrails.rules, name),
     }),
     workspaceRoutes(workspaces),
     budgetRoutes(workspaces),

@@ -1,3 +1,4 @@
+import { namesOfNobody } from './accounts/configured-names.ts'
 import { createGuardrailSnapshot, type GuardrailSnapshot } from './accounts/guardrail-snapshot.ts'
 import { createKnownGuardrails, createKnownPresets } from './accounts/last-known-good.ts'
 import { createPresetSnapshot, type PresetSnapshot } from './accounts/preset-snapshot.ts'
@@ -30,6 +31,7 @@ export async function openPolicies({ store, encryption, accounts, directory }: B
     lastKnownGood: createKnownGuardrails(directory.guardrailsFile),
   })
   await Promise.all([presets.start().catch(() => undefined), guardrails.start().catch(() => undefined)])
+  await warnOfNobody(store, config(), logger)
   return {
     presets,
     guardrails,
@@ -37,5 +39,16 @@ export async function openPolicies({ store, encryption, accounts, directory }: B
       await presets.close()
       await guardrails.close()
     },
+  }
+}
+
+/** A database that is away is not asked twice: the warning is a help, nothing more. */
+async function warnOfNobody(store: Boot['store'], { guardrails: { rules } }: Config, logger: Logger): Promise<void> {
+  if (!rules.some(({ workspaces, keys }) => workspaces !== undefined || keys !== undefined)) return
+  try {
+    for (const nobody of namesOfNobody(rules, await store.workspaces.list(), await store.keys.list()))
+      logger.warn(nobody, `a guardrail of the configuration names a ${nobody.kind} that does not exist`)
+  } catch {
+    // Whoever reads it next says what is wrong with the database.
   }
 }

@@ -24,6 +24,8 @@ export interface KeyRouteOptions {
   readonly spendOf: (hashes: readonly string[]) => Promise<ReadonlyMap<string, SpendFigures>>
   /** Requests per minute a key may make when it has no limit of its own; undefined: no limit. */
   readonly defaultRequestsPerMinute: () => number | undefined
+  /** Whether the operator's configuration names keys by this name: a tenant may not give it up. */
+  readonly bindsName: (name: string) => boolean
 }
 
 const PAGE = 100
@@ -100,7 +102,14 @@ export function keyRoutes(options: KeyRouteOptions): ManagementRoutes {
       { config: { doc: docs.update } },
       async (request): Promise<z.output<typeof keyAnswer>> => {
         const body = parseBody(updateKeyBody, request)
-        const { hash } = await find(request.params.hash, scopeOf(request))
+        const { hash, name } = await find(request.params.hash, scopeOf(request))
+        // A rule of the operator's names the key: whom it binds must not shake it off.
+        if (body.name !== undefined && body.name !== name && scopeOf(request) !== undefined && options.bindsName(name))
+          throw new GatewayError(
+            'permission_denied',
+            'A guardrail of the configuration names this key: only a management key of the default workspace can rename it',
+            { path: 'name' },
+          )
         const key = await accounts.update(hash, {
           ...(body.name === undefined ? {} : { name: body.name }),
           ...(body.disabled === undefined ? {} : { disabled: body.disabled }),

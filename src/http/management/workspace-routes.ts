@@ -20,6 +20,8 @@ export interface WorkspaceRouteOptions {
   readonly refresh: () => Promise<void>
   readonly newId: () => string
   readonly now: () => number
+  /** Whether the operator's configuration names workspaces by this slug: a tenant may not give it up. */
+  readonly bindsSlug: (slug: string) => boolean
 }
 
 const tag = 'Workspaces'
@@ -49,7 +51,7 @@ export async function findWorkspace(workspaces: WorkspaceStore, request: Fastify
 }
 
 /** `/api/v1/workspaces` and `/api/v1/workspaces/{id}`. */
-export function workspaceRoutes({ workspaces, refresh, newId, now }: WorkspaceRouteOptions): ManagementRoutes {
+export function workspaceRoutes({ workspaces, refresh, newId, now, bindsSlug }: WorkspaceRouteOptions): ManagementRoutes {
   return (app) => {
     app.get('/api/v1/workspaces', { config: { doc: docs.list } }, async (request): Promise<z.output<typeof workspacesAnswer>> => {
       const { offset, limit } = parseQuery(listWorkspacesQuery, request)
@@ -84,7 +86,14 @@ export function workspaceRoutes({ workspaces, refresh, newId, now }: WorkspaceRo
 
     app.patch<{ Params: { id: string } }>('/api/v1/workspaces/:id', { config: { doc: docs.update } }, async (request) => {
       const body = parseBody(updateWorkspaceBody, request)
-      const { id } = await findWorkspace(workspaces, request)
+      const { id, slug } = await findWorkspace(workspaces, request)
+      // A rule of the operator's names the workspace by its slug: whom it binds must not shake it off.
+      if (body.slug !== undefined && body.slug !== slug && scopeOf(request) !== undefined && bindsSlug(slug))
+        throw new GatewayError(
+          'permission_denied',
+          'A guardrail of the configuration names this workspace by its slug: only a management key of the default workspace can change it',
+          { path: 'slug' },
+        )
       const changed = await unlessTaken(
         workspaces.modify(id, ({ settings }) => ({
           ...(body.name === undefined ? {} : { name: body.name }),

@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest'
+import { bindsKeyName, bindsSlug, namesOfNobody } from './configured-names.ts'
+
+const rules = [
+  { name: 'by slug', workspaces: ['team-a', 'w-2'], rules: {} },
+  { name: 'by key', keys: ['intern', 'abcdef'], rules: {} },
+  { name: 'for all', rules: {} },
+]
+
+it('tells the slugs and names a rule holds on to', () => {
+  expect(['team-a', 'team-b', 'intern'].map((slug) => bindsSlug(rules, slug))).toEqual([true, false, false])
+  expect(['intern', 'boss', 'team-a'].map((name) => bindsKeyName(rules, name))).toEqual([true, false, false])
+})
+
+it('tells what is named and nobody has', () => {
+  expect(namesOfNobody(rules, [{ id: 'w-2', slug: 'team-b' }], [{ hash: 'abcdef', name: 'boss' }])).toEqual([
+    { guardrail: 'by slug', kind: 'workspace', name: 'team-a' },
+    { guardrail: 'by key', kind: 'key', name: 'intern' },
+  ])
+  expect(namesOfNobody(rules, [{ id: 'w-2', slug: 'team-a' }], [{ hash: 'abcdef', name: 'intern' }])).toEqual([])
+})
