@@ -102,7 +102,7 @@ describe('the texts of a request', () => {
 
   it('join their neighbours however deep the lists are that hold them', () => {
     const joins = (content: unknown): readonly boolean[] =>
-      collectTexts({ input: [{ type: 'message', role: 'user', content } as never] }).map((slot) => slot.joins)
+      collectTexts({ input: [{ type: 'message', role: 'user', content }] }).map((slot) => slot.joins)
     expect(joins(['a', 'b', ['c', 'd']])).toEqual([false, true, true, true])
     expect(joins([['a'], [[], 'b'], 1, ['c'], { x: 'd', y: 'e' }])).toEqual([false, true, false, true, false])
   })
