@@ -23,6 +23,7 @@ describe('a text without its disguises', () => {
     ['HTML escapes', 'john&#64;example&period;com', 'john@example.com', 'john&#64;example&period;com'],
     ['HTML escapes in hexadecimal', 'john&#x40;example.com', 'john@example.com', 'john&#x40;example.com'],
     ['escapes of JSON', '{"to":"john\\u0040example.com"}', 'john@example.com', 'john\\u0040example.com'],
+    ['escapes in capitals', 'ask &#X6B;im&COMMAT;example.com', 'kim@example.com', '&#X6B;im&COMMAT;example.com'],
     ['escapes of JavaScript', 'john\\x40example.com', 'john@example.com', 'john\\x40example.com'],
     ['letters of another script', 'ignоrе this', 'ignore', 'ignоrе'],
     ['mathematical letters', 'say 𝐢𝐠𝐧𝐨𝐫𝐞 please', 'ignore', '𝐢𝐠𝐧𝐨𝐫𝐞'],

@@ -22,6 +22,15 @@ class ViewBuilder {
     this.#text += piece
   }
 
+  /** A part that reads as it stands. */
+  copy(part: string, start: number): void {
+    for (let i = start; i < start + part.length; i++) {
+      this.#starts.push(i)
+      this.#ends.push(i + 1)
+    }
+    this.#text += part
+  }
+
   build(): TextView {
     const starts = this.#starts
     const ends = this.#ends
@@ -35,9 +44,9 @@ class ViewBuilder {
 const ESCAPES = /%[2-7][0-9a-f]|&#?[0-9a-z]{2,8};|\\(?:u[0-9a-f]{4}|x[0-9a-f]{2})/i
 // oxlint-disable-next-line no-control-regex -- everything beyond ASCII
 const BEYOND_ASCII = /[^\x00-\x7f]/
-/** One unit at a time: an escape of some kind, or one character. */
+/** One unit at a time: plain ASCII up to what may be an escape, an escape of some kind, or one character. */
 const UNIT =
-  /%(?<percent>[2-7][0-9a-f])|&#(?<decimal>[0-9]{2,6});|&#x(?<hex>[0-9a-f]{2,5});|&(?<named>[a-z]{2,8});|\\u(?<unicode>[0-9a-f]{4})|\\x(?<byte>[0-9a-f]{2})|[^]/giu
+  /(?<plain>[^%&\\\u0080-\u{10ffff}]+)|%(?<percent>[2-7][0-9a-fA-F])|&#(?<decimal>[0-9]{2,6});|&#[xX](?<hex>[0-9a-fA-F]{2,5});|&(?<named>[a-zA-Z]{2,8});|\\[uU](?<unicode>[0-9a-fA-F]{4})|\\[xX](?<byte>[0-9a-fA-F]{2})|[^]/gu
 const NAMED: { readonly [name: string]: string } = {
   commat: '@',
   period: '.',
@@ -110,9 +119,19 @@ export function unmaskText(original: string): TextView | undefined {
   if (!mayBeDisguised(original)) return undefined
   const view = new ViewBuilder()
   let changed = false
+  // Texts repeat their characters; what one stands for is worked out once.
+  const known = new Map<string, string>()
   for (const match of original.matchAll(UNIT)) {
     const [unit] = match
-    const plain = plainOf(unit, match.groups!)
+    if (match.groups!['plain'] !== undefined) {
+      view.copy(unit, match.index)
+      continue
+    }
+    let plain = known.get(unit)
+    if (plain === undefined) {
+      plain = plainOf(unit, match.groups!)
+      known.set(unit, plain)
+    }
     if (plain !== unit) changed = true
     view.add(plain, match.index, match.index + unit.length)
   }
