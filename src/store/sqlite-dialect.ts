@@ -82,6 +82,9 @@ async function open({ path, synchronous, busyLimitMs }: SqliteDialectOptions): P
     database.exec('pragma wal_autocheckpoint = 8192')
     // After a burst the journal file is cut back to this.
     database.exec('pragma journal_size_limit = 67108864')
+    // What a statement would have to take back is copied before it is changed: beyond 64 KB into a file of its own, made and removed for every
+    // batch of records, in a folder that is not ours. A batch is bounded, and so is its copy.
+    database.exec('pragma temp_store = memory')
     return database
   } catch (error) {
     database.close()

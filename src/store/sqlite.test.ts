@@ -46,6 +46,15 @@ describe('the SQLite file', () => {
     expect(pragma('auto_vacuum')).toBe(2)
   })
 
+  it('writes nothing beside itself: copies for taking back are kept in memory', async () => {
+    const database = openDatabase({ path })
+    try {
+      expect((await sql.raw<{ temp_store: number }>('pragma temp_store').execute(database.db)).rows).toEqual([{ temp_store: 2 }])
+    } finally {
+      await database.db.destroy()
+    }
+  })
+
   it('is not touched before the first use', async () => {
     await openStore()
     await expect(stat(path)).rejects.toMatchObject({ code: 'ENOENT' })
