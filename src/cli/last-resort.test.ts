@@ -1,0 +1,33 @@
+import { EventEmitter } from 'node:events'
+import { describe, expect, it } from 'vitest'
+import { catchTheUncaught } from './last-resort.ts'
+
+function watched() {
+  const source = new EventEmitter()
+  const said: unknown[] = []
+  const stops: unknown[] = []
+  catchTheUncaught({
+    process: source as unknown as NodeJS.Process,
+    logger: { error: (fields, message) => void said.push([fields['error'], message]) },
+    stop: (why, code) => void stops.push([why, code]),
+  })
+  return { source, said, stops }
+}
+
+describe('what nobody caught', () => {
+  it('ends no other call when it is a rejection: it is logged, and that is all', () => {
+    const { source, said, stops } = watched()
+    const error = new Error('lost')
+    source.emit('unhandledRejection', error)
+    expect(said).toEqual([[error, expect.stringContaining('calls go on')]])
+    expect(stops).toEqual([])
+  })
+
+  it('ends the process in order, as failed, when it is an exception', () => {
+    const { source, said, stops } = watched()
+    const error = new Error('thrown')
+    source.emit('uncaughtException', error)
+    expect(said).toEqual([[error, expect.stringContaining('stopping in order')]])
+    expect(stops).toEqual([[expect.any(String), 1]])
+  })
+})
