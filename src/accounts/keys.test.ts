@@ -79,6 +79,24 @@ describe('key accounts', () => {
     await expect(accounts.update('missing', { name: 'x' })).rejects.toMatchObject({ errorType: 'not_found' })
   })
 
+  it('keep every one of several changes that are made at once', async () => {
+    const { key } = await accounts.create({ name: 'a', kind: 'inference' })
+    await Promise.all([
+      accounts.update(key.hash, { settings: { limit: 5 } }),
+      accounts.update(key.hash, { settings: { rate_limits: { requests_per_minute: 7 } } }),
+      accounts.update(key.hash, { settings: { limit_reset: 'daily' } }),
+    ])
+    expect((await accounts.get(key.hash))?.settings).toEqual({ limit: 5, rate_limits: { requests_per_minute: 7 }, limit_reset: 'daily' })
+  })
+
+  it('do not change a key that is revoked while the change is on its way', async () => {
+    const { key } = await accounts.create({ name: 'a', kind: 'inference' })
+    const [revoked, changed] = await Promise.allSettled([accounts.revoke(key.hash), accounts.update(key.hash, { name: 'b' })])
+    expect(revoked.status).toBe('fulfilled')
+    expect(changed).toMatchObject({ status: 'rejected', reason: { errorType: 'conflict' } })
+    expect((await accounts.get(key.hash))?.name).toBe('a')
+  })
+
   it('revoke for good', async () => {
     const { key } = await accounts.create({ name: 'a', kind: 'inference' })
     const revoked = await accounts.revoke(key.hash)

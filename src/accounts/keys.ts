@@ -1,6 +1,6 @@
 import type { KeyAccounts, KeyChange, NewKey } from '../core/account.ts'
 import { GatewayError } from '../core/error.ts'
-import { DEFAULT_WORKSPACE_ID, type ApiKey, type Store } from '../core/store.ts'
+import { DEFAULT_WORKSPACE_ID, type ApiKey, type ApiKeyPatch, type Store } from '../core/store.ts'
 import type { Clock } from '../lib/clock.ts'
 import { randomId, type IdSource } from '../lib/id.ts'
 import { generateKey, hashKey, labelOf } from './api-key.ts'
@@ -28,8 +28,8 @@ export function createKeyAccounts({ store, clock, ids = randomId, onChange = () 
     if (!key) throw notFound()
     return key
   }
-  const write = async (hash: string, patch: Parameters<Store['keys']['update']>[1]): Promise<ApiKey> => {
-    const key = await store.keys.update(hash, { ...patch, updatedAt: clock.now() })
+  const modify = async (hash: string, change: (key: ApiKey) => ApiKeyPatch): Promise<ApiKey> => {
+    const key = await store.keys.modify(hash, (before) => ({ ...change(before), updatedAt: clock.now() }))
     if (!key) throw notFound()
     onChange(key)
     return key
@@ -74,19 +74,21 @@ export function createKeyAccounts({ store, clock, ids = randomId, onChange = () 
     },
 
     update: async (hash, change, scope) => {
-      const key = await need(hash, scope)
-      if (key.revokedAt !== null) throw new GatewayError('conflict', 'The key is revoked; what is revoked cannot be changed')
+      await need(hash, scope)
       if (change.name !== undefined) checkName(change.name)
       checkExpiry(change.expiresAt, clock.now())
       const { settings, ...rest } = change
-      return write(hash, settings ? { ...rest, settings: mergeSettings(key, settings) } : rest)
+      return modify(hash, (key) => {
+        if (key.revokedAt !== null) throw new GatewayError('conflict', 'The key is revoked; what is revoked cannot be changed')
+        return settings ? { ...rest, settings: mergeSettings(key, settings) } : rest
+      })
     },
 
     revoke: async (hash, scope) => {
       const key = await need(hash, scope)
       // A person's word outlives the variable that named the key: the next start must not bring it back.
-      if (key.revokedAt === null || key.origin === 'environment') return write(hash, { revokedAt: key.revokedAt ?? clock.now(), origin: null })
-      return key
+      if (key.revokedAt !== null && key.origin !== 'environment') return key
+      return modify(hash, ({ revokedAt }) => ({ revokedAt: revokedAt ?? clock.now(), origin: null }))
     },
   }
 }

@@ -61,6 +61,8 @@ export interface KeyStore {
   /** Throws GatewayError `conflict` when the hash exists, `not_found` when the workspace does not. */
   insert(key: ApiKey): Promise<void>
   update(hash: string, patch: ApiKeyPatch): Promise<ApiKey | undefined>
+  /** Reads and writes in one transaction: changes of different settings at the same time do not undo each other. What `change` throws is thrown. */
+  modify(hash: string, change: (key: ApiKey) => ApiKeyPatch): Promise<ApiKey | undefined>
   remove(hash: string): Promise<boolean>
 }
 

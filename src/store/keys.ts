@@ -49,6 +49,19 @@ export function createKeyStore(db: Db): KeyStore {
           .executeTakeFirst()
         return row && decode(row)
       }),
+    modify: (hash, change) =>
+      changeConfiguration(db, async (trx) => {
+        // Written before it is read: from here on the row is ours.
+        const before = await trx.updateTable('api_keys').set({ hash }).where('hash', '=', hash).returningAll().executeTakeFirst()
+        if (before === undefined) return undefined
+        const row = await trx
+          .updateTable('api_keys')
+          .set({ hash, ...encodePatch(change(decode(before))) })
+          .where('hash', '=', hash)
+          .returningAll()
+          .executeTakeFirstOrThrow()
+        return decode(row)
+      }),
     remove: (hash) =>
       changeConfiguration(db, async (trx) => {
         const { numDeletedRows } = await trx.deleteFrom('api_keys').where('hash', '=', hash).executeTakeFirst()

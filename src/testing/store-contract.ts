@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { GatewayError } from '../core/error.ts'
 import type { Generation, GenerationContent } from '../core/generation.ts'
 import { DEFAULT_WORKSPACE_ID, type ApiKey, type Store, type Workspace } from '../core/store.ts'
 import { createUsage } from '../core/usage.ts'
@@ -214,6 +215,18 @@ function describeStore<T extends Omit<StoreUnderTest, 'openAnother'>>(
         expect(await store.keys.update('h2', { name: 'x' })).toBeUndefined()
       })
 
+      it('keeps what it had when a change refuses', async () => {
+        await store.keys.insert(sampleKey('h1'))
+        const version = await store.version()
+        const refusal = new GatewayError('conflict', 'revoked')
+        const refuse = (): never => {
+          throw refusal
+        }
+        await expect(store.keys.modify('h1', refuse)).rejects.toBe(refusal)
+        expect(await store.keys.get('h1')).toEqual(sampleKey('h1'))
+        expect(await store.version()).toBe(version)
+      })
+
       it('refuses a hash twice and a workspace that is not there', async () => {
         await store.keys.insert(sampleKey('h1'))
         await expect(store.keys.insert(sampleKey('h1', { name: 'again' }))).rejects.toMatchObject({ errorType: 'conflict' })
@@ -253,6 +266,8 @@ function describeStore<T extends Omit<StoreUnderTest, 'openAnother'>>(
         await grows(() => store.keys.insert(sampleKey('h1')), 0)
         await grows(() => store.keys.update('h1', { disabled: true }))
         await grows(() => store.keys.update('missing', { disabled: true }), 0)
+        await grows(() => store.keys.modify('h1', () => ({ disabled: false })))
+        await grows(() => store.keys.modify('missing', () => ({ disabled: false })), 0)
         await grows(() => store.keys.remove('h1'))
         await grows(() => store.keys.remove('h1'), 0)
         await grows(() => store.workspaces.remove(DEFAULT_WORKSPACE_ID), 0)
@@ -443,6 +458,20 @@ function describeSeveralProcesses(current: () => StoreUnderTest): void {
         expect(await other.version()).toBe(version + 1)
         await other.keys.update('h1', { revokedAt: NOW })
         expect((await store.keys.get('h1'))?.revokedAt).toBe(NOW)
+      } finally {
+        await other.close()
+      }
+    })
+
+    it('lose no setting of a key that both change at once', async () => {
+      const { store, openAnother } = current()
+      const other = await openAnother()
+      try {
+        await store.workspaces.default()
+        await store.keys.insert(sampleKey('h1', { settings: { limit: 1 } }))
+        const set = (from: Store, name: string) => from.keys.modify('h1', ({ settings }) => ({ settings: { ...settings, [name]: true } }))
+        await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((name, n) => set(n % 2 === 0 ? store : other, name)))
+        expect((await store.keys.get('h1'))?.settings).toEqual({ limit: 1, a: true, b: true, c: true, d: true, e: true, f: true })
       } finally {
         await other.close()
       }
