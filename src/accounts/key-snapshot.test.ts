@@ -336,6 +336,22 @@ describe('the key snapshot', () => {
       expect(attempt(snapshot, 'env-key')).toBe('revoked')
     })
 
+    it('leaves a key the environment names as people made it: off, expiring, with its limits', async () => {
+      const [named] = environmentKeys({ apiKey: new Secret('env-key') }, systemClock)
+      const limits = { limit: 1, rate_limits: { requests_per_minute: 1 } }
+      const restored = async (stored: ApiKey): Promise<KeySnapshot> => {
+        await createLastKnownGood(file()).write({ version: 7, keys: [stored], workspaces: [] })
+        const snapshot = createSnapshot({ environmentKeys: [named!], lastKnownGood: createLastKnownGood(file()) })
+        await snapshot.restore()
+        return snapshot
+      }
+      expect(attempt(await restored({ ...named!, disabled: true }), 'env-key')).toBe('disabled')
+      expect(attempt(await restored({ ...named!, expiresAt: Date.now() - 1 }), 'env-key')).toBe('expired')
+      // Revoked by an earlier change of the variable: naming it again brings it back, and all that was said of it.
+      const back = (await restored({ ...named!, name: 'ours', settings: limits, revokedAt: 5 })).authenticate('env-key')
+      expect(back).toMatchObject({ ok: true, key: { name: 'ours', settings: limits, revokedAt: null }, owner: { keyName: 'ours' } })
+    })
+
     it('says when the file cannot be written, and serves all the same', async () => {
       await store.keys.insert(keyOf())
       const snapshot = createSnapshot({ lastKnownGood: createLastKnownGood(join(folder, 'nowhere', 'file.json')) })

@@ -161,8 +161,10 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
     if (known) install({ ...known, keys: known.keys.filter((key) => key.origin !== 'environment' || named.has(key.hash)) }, 'file')
     for (const key of environmentKeys) {
       const stored = keys.get(key.hash)?.key
-      // A revocation by a person outlives the variable; one by an earlier change of the variable does not.
-      if (!stored || stored.origin === 'environment') keys.set(key.hash, accept(key))
+      // What people said of the key stays in force: that it is off, when it ends, what it may spend. A revocation by a person outlives the
+      // variable, too; one by an earlier change of the variable does not.
+      if (!stored) keys.set(key.hash, accept(key))
+      else if (stored.origin === 'environment') keys.set(key.hash, accept({ ...stored, revokedAt: null }))
     }
     return keys.size > 0
   }
