@@ -84,6 +84,40 @@ describe('presets', () => {
     expect((await presets.create(draft())).preset.status).toBe('active')
   })
 
+  it('keep every one of several changes that are made at once', async () => {
+    await presets.create(draft())
+    const creatorId = 'someone'
+    await Promise.all([
+      presets.update(DEFAULT_WORKSPACE_ID, 'mail', { content: { systemPrompt: 'New.', creatorId } }),
+      presets.update(DEFAULT_WORKSPACE_ID, 'mail', { content: { config: { model: 'acme/large' }, creatorId } }),
+    ])
+    expect((await presets.get(DEFAULT_WORKSPACE_ID, 'mail')).version).toMatchObject({
+      version: 3,
+      systemPrompt: 'New.',
+      config: { model: 'acme/large' },
+    })
+  })
+
+  it('that are disabled while they are saved again stay disabled', async () => {
+    await presets.create(draft())
+    await Promise.all([presets.update(DEFAULT_WORKSPACE_ID, 'mail', { status: 'disabled' }), presets.save(draft())])
+    expect((await presets.get(DEFAULT_WORKSPACE_ID, 'mail')).preset.status).toBe('disabled')
+  })
+
+  it('are created once, though two create them at once', async () => {
+    const outcomes = await Promise.allSettled([presets.create(draft()), presets.create(draft({ content: { systemPrompt: 'Two.', config: {} } }))])
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
+    expect(outcomes[1]).toMatchObject({ reason: { errorType: 'conflict' } })
+    expect(await presets.versions(DEFAULT_WORKSPACE_ID, 'mail')).toHaveLength(1)
+  })
+
+  it('are as they were when a part of a change is refused', async () => {
+    const before = await presets.create(draft())
+    const change = { name: 'x', content: { systemPrompt: 'TWO', creatorId: 'someone' }, designatedVersion: 99 }
+    await expect(presets.update(DEFAULT_WORKSPACE_ID, 'mail', change)).rejects.toMatchObject({ errorType: 'invalid_request' })
+    expect(await presets.get(DEFAULT_WORKSPACE_ID, 'mail')).toEqual(before)
+  })
+
   it('have slugs of their own', async () => {
     await presets.create(draft())
     await expect(presets.create(draft())).rejects.toMatchObject({ errorType: 'conflict' })

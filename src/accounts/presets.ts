@@ -1,7 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import type { Encryption } from '../core/account.ts'
 import { GatewayError } from '../core/error.ts'
-import type { DesignatedPreset, PresetAccounts, PresetChange, PresetDraft, PresetStore, StoredPreset } from '../core/preset.ts'
+import type {
+  ActivePreset,
+  DesignatedPreset,
+  NewPresetVersion,
+  PresetAccounts,
+  PresetChange,
+  PresetContent,
+  PresetDraft,
+  PresetRevision,
+  PresetStore,
+  StoredPreset,
+} from '../core/preset.ts'
 import type { Clock } from '../lib/clock.ts'
 import { defined } from '../lib/defined.ts'
 import { openVersion, sealContent } from './preset-content.ts'
@@ -32,39 +43,41 @@ export function createPresetAccounts(options: PresetAccountsOptions): PresetAcco
     if (found === undefined) throw notFound()
     return { preset, version: openVersion(encryption, found) }
   }
-  const save = async (draft: PresetDraft, before: StoredPreset | undefined): Promise<DesignatedPreset> => {
+  const newVersion = (content: PresetContent, creatorId: string): NewPresetVersion => {
+    const id = newId()
+    return { id, creatorId, sealed: sealContent(encryption, id, content), createdAt: clock.now() }
+  }
+  const save = async (draft: PresetDraft, mayMeet: (before: StoredPreset) => boolean): Promise<DesignatedPreset> => {
+    const before = await store.find(draft.workspaceId, draft.slug)
     if (before === undefined) await checkRoom(store, draft.workspaceId)
     const now = clock.now()
-    const versionId = newId()
-    const saved = await store.save(
-      { id: newId(), ...presetOf(draft, before, now) },
-      { id: versionId, creatorId: draft.creatorId, sealed: sealContent(encryption, versionId, draft.content), createdAt: now },
-    )
+    const saved = await store.save({ id: newId(), ...presetOf(draft, undefined, now) }, newVersion(draft.content, draft.creatorId), (found) => {
+      if (!mayMeet(found)) throw new GatewayError('conflict', `The workspace has a preset "${draft.slug}" already`)
+      return presetOf(draft, found, now)
+    })
     await onChange()
     return { preset: saved.preset, version: openVersion(encryption, saved.version) }
+  }
+  const revise = (current: ActivePreset, { content, designatedVersion, ...fields }: PresetChange): PresetRevision => {
+    const { preset } = current
+    if (preset.status === 'archived') throw notFound()
+    const now = Math.max(clock.now(), preset.updatedAt)
+    const statusUpdatedAt = fields.status === undefined || fields.status === preset.status ? undefined : now
+    const version = content && newVersion(isWhole(content) ? content : { ...openVersion(encryption, current.version), ...content }, content.creatorId)
+    return { patch: defined({ ...fields, statusUpdatedAt, updatedAt: now }), ...defined({ version, designatedVersion }) }
   }
 
   return {
     list: async (workspaceId) => (await store.list({ workspaceId })).filter(({ status }) => status !== 'archived'),
     get: async (workspaceId, slug) => designatedOf(await need(workspaceId, slug)),
-    async create(draft) {
-      const before = await store.find(draft.workspaceId, draft.slug)
-      if (before !== undefined && before.status !== 'archived')
-        throw new GatewayError('conflict', `The workspace has a preset "${draft.slug}" already`)
-      return save(draft, before)
-    },
-    save: async (draft) => save(draft, await store.find(draft.workspaceId, draft.slug)),
+    create: (draft) => save(draft, ({ status }) => status === 'archived'),
+    save: (draft) => save(draft, () => true),
     async update(workspaceId, slug, change) {
-      const before = await need(workspaceId, slug)
-      const designatedVersionId = await versionWanted(store, before, change)
-      const now = Math.max(clock.now(), before.updatedAt)
-      const { name, description, status } = change
-      const statusUpdatedAt = status === undefined || status === before.status ? undefined : now
-      const patch = defined({ name, description, status, designatedVersionId, statusUpdatedAt, updatedAt: now })
-      const updated = await store.update(before.id, patch)
-      if (updated === undefined) throw notFound()
+      const { id } = await need(workspaceId, slug)
+      const revised = await store.modify(id, (current) => revise(current, change))
+      if (revised === undefined) throw notFound()
       await onChange()
-      return designatedOf(updated)
+      return { preset: revised.preset, version: openVersion(encryption, revised.version) }
     },
     async remove(workspaceId, slug) {
       const { id } = await need(workspaceId, slug)
@@ -79,6 +92,8 @@ export function createPresetAccounts(options: PresetAccountsOptions): PresetAcco
 }
 
 const notFound = (): GatewayError => new GatewayError('not_found', 'There is no such preset')
+
+const isWhole = (content: Partial<PresetContent>): content is PresetContent => content.systemPrompt !== undefined && content.config !== undefined
 
 async function checkRoom(store: PresetStore, workspaceId: string): Promise<void> {
   if ((await store.list({ workspaceId })).length < MAX_PRESETS) return
@@ -98,11 +113,4 @@ function presetOf(draft: PresetDraft, before: StoredPreset | undefined, now: num
     updatedAt: Math.max(now, before?.updatedAt ?? 0),
     statusUpdatedAt: before?.status === 'archived' ? now : (before?.statusUpdatedAt ?? null),
   }
-}
-
-async function versionWanted(store: PresetStore, { id }: StoredPreset, { designatedVersion }: PresetChange): Promise<string | undefined> {
-  if (designatedVersion === undefined) return undefined
-  const wanted = (await store.versions(id)).find(({ version }) => version === designatedVersion)
-  if (wanted !== undefined) return wanted.id
-  throw new GatewayError('invalid_request', `designated_version: the preset has no version ${designatedVersion}`, { path: 'designated_version' })
 }

@@ -39,21 +39,37 @@ export interface ActivePreset {
 
 export type PresetPatch = Partial<Pick<StoredPreset, 'name' | 'description' | 'status' | 'designatedVersionId' | 'updatedAt' | 'statusUpdatedAt'>>
 
+export type NewPresetVersion = Omit<StoredPresetVersion, 'version' | 'presetId'>
+
+/** What a change of a preset comes to. */
+export interface PresetRevision {
+  readonly patch: Omit<PresetPatch, 'designatedVersionId'>
+  /** Requests get it from now on, unless another is named. */
+  readonly version?: NewPresetVersion
+  /** Number of the version requests get from now on. */
+  readonly designatedVersion?: number
+}
+
 /** Every write adds one to the store's `version`, in the same transaction. */
 export interface PresetStore {
   /** The most recently updated first. */
   list(filter?: { readonly workspaceId?: string }): Promise<readonly StoredPreset[]>
   find(workspaceId: string, slug: string): Promise<StoredPreset | undefined>
   /**
-   * Adds a version to the preset of this workspace and slug and designates it; makes the preset when there is none, else only what
-   * `preset` says of it now is taken over (`name`, `description`, `updatedAt`). Throws GatewayError `not_found` when the workspace does
-   * not exist, `conflict` when two do this at once or the limit of versions is reached.
+   * Adds a version to the preset of this workspace and slug and designates it; makes the preset when there is none, else takes over what
+   * `again` makes of the one that is there, in the same transaction (default: what a patch may change of `preset`). Throws GatewayError
+   * `not_found` when the workspace does not exist, `conflict` when the limit of versions is reached, and what `again` throws.
    */
   save(
     preset: Omit<StoredPreset, 'designatedVersionId'>,
-    version: Omit<StoredPresetVersion, 'version' | 'presetId'>,
-  ): Promise<{ readonly preset: StoredPreset; readonly version: StoredPresetVersion }>
-  update(id: string, patch: PresetPatch): Promise<StoredPreset | undefined>
+    version: NewPresetVersion,
+    again?: (before: StoredPreset) => Omit<PresetPatch, 'designatedVersionId'>,
+  ): Promise<ActivePreset>
+  /**
+   * Reads and writes in one transaction, all of it or nothing: `change` is given the preset and its designated version. Throws GatewayError
+   * `invalid_request` when there is no version of the number it names, `conflict` when the limit of versions is reached, and what it throws.
+   */
+  modify(id: string, change: (current: ActivePreset) => PresetRevision): Promise<ActivePreset | undefined>
   /** Takes its versions with it. */
   remove(id: string): Promise<boolean>
   /** The oldest first. */
@@ -104,6 +120,8 @@ export interface PresetChange {
   readonly name?: string
   readonly description?: string | null
   readonly status?: PresetStatus
+  /** What is named here makes a new version; the rest of it is that of the designated one. */
+  readonly content?: Partial<PresetContent> & Pick<PresetDraft, 'creatorId'>
   /** Number of the version requests get from now on. */
   readonly designatedVersion?: number
 }
@@ -121,6 +139,7 @@ export interface PresetAccounts {
   create(draft: PresetDraft): Promise<DesignatedPreset>
   /** A new version, of a new preset when there is none; what was archived comes back. */
   save(draft: PresetDraft): Promise<DesignatedPreset>
+  /** All of it or nothing. Throws `invalid_request` when there is no version of the number it names. */
   update(workspaceId: string, slug: string, change: PresetChange): Promise<DesignatedPreset>
   remove(workspaceId: string, slug: string): Promise<void>
   versions(workspaceId: string, slug: string): Promise<readonly PresetVersion[]>

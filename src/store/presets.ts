@@ -1,6 +1,6 @@
-import type { Selectable } from 'kysely'
+import type { Selectable, Transaction } from 'kysely'
 import { GatewayError } from '../core/error.ts'
-import type { PresetPatch, PresetStatus, PresetStore, StoredPreset, StoredPresetVersion } from '../core/preset.ts'
+import type { NewPresetVersion, PresetPatch, PresetStatus, PresetStore, StoredPreset, StoredPresetVersion } from '../core/preset.ts'
 import { changeConfiguration } from './config-version.ts'
 import type { Db, Tables } from './database.ts'
 import { definedOnly } from './row.ts'
@@ -26,53 +26,31 @@ export function createPresetStore(db: Db): PresetStore {
         const row = await db.selectFrom('presets').selectAll().where('workspace_id', '=', workspaceId).where('slug', '=', slug).executeTakeFirst()
         return row && decode(row)
       }),
-    save: (preset, version) =>
+    save: (preset, version, again = () => preset) =>
       changeConfiguration(db, async (trx) => {
         await assertCurrentKey(trx, version.sealed)
-        const designated_version_id = version.id
-        const saved = await trx
+        const row = await trx
           .insertInto('presets')
           .values(encode({ ...preset, designatedVersionId: version.id }))
-          .onConflict((conflict) =>
-            conflict.columns(['workspace_id', 'slug']).doUpdateSet({
-              name: preset.name,
-              description: preset.description,
-              status: preset.status,
-              status_updated_at: preset.statusUpdatedAt,
-              updated_at: preset.updatedAt,
-              designated_version_id,
-            }),
-          )
+          // Written though it is there: from here on the row is ours.
+          .onConflict((conflict) => conflict.columns(['workspace_id', 'slug']).doUpdateSet({ slug: preset.slug }))
           .returningAll()
           .executeTakeFirstOrThrow()
-        const { last } = await trx
-          .selectFrom('preset_versions')
-          .select((expression) => expression.fn.max('version').as('last'))
-          .where('preset_id', '=', saved.id)
-          .executeTakeFirstOrThrow()
-        const number = (last ?? 0) + 1
-        if (number > MAX_VERSIONS)
-          throw new GatewayError('conflict', `The preset has ${MAX_VERSIONS} versions already; delete it or save it under another slug`)
-        const row: VersionRow = {
-          id: version.id,
-          preset_id: saved.id,
-          version: number,
-          creator_id: version.creatorId,
-          sealed: version.sealed,
-          created_at: version.createdAt,
-        }
-        await trx.insertInto('preset_versions').values(row).execute()
-        return { preset: decode(saved), version: decodeVersion(row) }
+        const added = await addVersion(trx, row.id, version)
+        const isNew = row.designated_version_id === version.id
+        return { preset: isNew ? decode(row) : await write(trx, row.id, { ...again(decode(row)), designatedVersionId: version.id }), version: added }
       }),
-    update: (id, patch) =>
+    modify: (id, change) =>
       changeConfiguration(db, async (trx) => {
-        const row = await trx
-          .updateTable('presets')
-          .set({ id, ...encodePatch(patch) })
-          .where('id', '=', id)
-          .returningAll()
-          .executeTakeFirst()
-        return row && decode(row)
+        // Written before it is read: from here on the row is ours.
+        const before = await trx.updateTable('presets').set({ id }).where('id', '=', id).returningAll().executeTakeFirst()
+        if (before === undefined) return undefined
+        const serving = await trx.selectFrom('preset_versions').selectAll().where('id', '=', before.designated_version_id).executeTakeFirstOrThrow()
+        const { patch, version, designatedVersion } = change({ preset: decode(before), version: decodeVersion(serving) })
+        if (version !== undefined) await assertCurrentKey(trx, version.sealed)
+        const added = version === undefined ? decodeVersion(serving) : await addVersion(trx, id, version)
+        const designated = designatedVersion === undefined ? added : await versionOf(trx, id, designatedVersion)
+        return { preset: await write(trx, id, { ...patch, designatedVersionId: designated.id }), version: designated }
       }),
     remove: (id) =>
       changeConfiguration(db, async (trx) => {
@@ -100,6 +78,43 @@ export function createPresetStore(db: Db): PresetStore {
         })
       }),
   }
+}
+
+async function addVersion(trx: Transaction<Tables>, presetId: string, version: NewPresetVersion): Promise<StoredPresetVersion> {
+  const { last } = await trx
+    .selectFrom('preset_versions')
+    .select((expression) => expression.fn.max('version').as('last'))
+    .where('preset_id', '=', presetId)
+    .executeTakeFirstOrThrow()
+  const number = (last ?? 0) + 1
+  if (number > MAX_VERSIONS)
+    throw new GatewayError('conflict', `The preset has ${MAX_VERSIONS} versions already; delete it or save it under another slug`)
+  const row: VersionRow = {
+    id: version.id,
+    preset_id: presetId,
+    version: number,
+    creator_id: version.creatorId,
+    sealed: version.sealed,
+    created_at: version.createdAt,
+  }
+  await trx.insertInto('preset_versions').values(row).execute()
+  return decodeVersion(row)
+}
+
+async function versionOf(trx: Transaction<Tables>, presetId: string, number: number): Promise<StoredPresetVersion> {
+  const row = await trx.selectFrom('preset_versions').selectAll().where('preset_id', '=', presetId).where('version', '=', number).executeTakeFirst()
+  if (row !== undefined) return decodeVersion(row)
+  throw new GatewayError('invalid_request', `designated_version: the preset has no version ${number}`, { path: 'designated_version' })
+}
+
+async function write(trx: Transaction<Tables>, id: string, patch: PresetPatch): Promise<StoredPreset> {
+  const row = await trx
+    .updateTable('presets')
+    .set({ id, ...encodePatch(patch) })
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  return decode(row)
 }
 
 function encode(preset: StoredPreset): Row {

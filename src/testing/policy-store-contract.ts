@@ -95,9 +95,41 @@ export function describePolicyContract(name: string, open: () => Promise<StoreUn
 
       it('serve only while they are active', async () => {
         await store.presets.save(preset('p1'), version('v1'))
-        expect(await store.presets.update('p1', { status: 'disabled', statusUpdatedAt: NOW + 1 })).toMatchObject({ status: 'disabled' })
+        const off = await store.presets.modify('p1', () => ({ patch: { status: 'disabled', statusUpdatedAt: NOW + 1 } }))
+        expect(off?.preset).toMatchObject({ status: 'disabled' })
         expect(await store.presets.designated()).toEqual([])
-        expect(await store.presets.update('nobody', { name: 'x' })).toBeUndefined()
+        expect(await store.presets.modify('nobody', () => ({ patch: { name: 'x' } }))).toBeUndefined()
+      })
+
+      it('lose no change when several processes change different parts at once, or save them again', async () => {
+        await store.presets.save(preset('p1', { name: '' }), { ...version('v0'), sealed: '' })
+        const other = await under.openAnother()
+        const add = (from: Store, letter: string) =>
+          from.presets.modify('p1', (current) => ({
+            patch: { name: current.preset.name + letter },
+            version: { ...version(letter), sealed: current.version.sealed + letter },
+          }))
+        const again = (from: Store, letter: string) =>
+          from.presets.save(preset('other id', { slug: 'p1' }), { ...version(letter), sealed: letter }, ({ name: before }) => ({
+            name: before + letter,
+          }))
+        await Promise.all([...'abcd'].map((letter, n) => add(n % 2 === 0 ? store : other, letter)))
+        expect([...(await store.presets.designated())[0]!.version.sealed].toSorted().join('')).toBe('abcd')
+        await Promise.all([...'efghij'].map((letter, n) => (n < 3 ? add : again)(n % 2 === 0 ? store : other, letter)))
+        await other.close()
+        expect([...((await store.presets.find(DEFAULT_WORKSPACE_ID, 'p1'))?.name ?? '')].toSorted().join('')).toBe('abcdefghij')
+        expect(await store.presets.versions('p1')).toHaveLength(11)
+      })
+
+      it('are as they were when a part of a change is refused', async () => {
+        const saved = await store.presets.save(preset('p1'), version('v1'))
+        const refused = store.presets.modify('p1', () => ({ patch: { name: 'x' }, version: version('v2'), designatedVersion: 9 }))
+        await expect(refused).rejects.toMatchObject({ errorType: 'invalid_request' })
+        expect(await store.presets.designated()).toEqual([saved])
+        expect(await store.presets.versions('p1')).toEqual([saved.version])
+        const back = await store.presets.modify('p1', () => ({ patch: {}, version: version('v2'), designatedVersion: 1 }))
+        expect(back).toEqual(saved)
+        expect(await store.presets.versions('p1')).toHaveLength(2)
       })
 
       it('go with their versions, and with their workspace', async () => {
@@ -198,7 +230,10 @@ export function describePolicyContract(name: string, open: () => Promise<StoreUn
         last = now
       }
       await moves(1, store.presets.save(preset('p1'), version('v1')))
-      await moves(1, store.presets.update('p1', { name: 'x' }))
+      await moves(
+        1,
+        store.presets.modify('p1', () => ({ patch: { name: 'x' } })),
+      )
       await moves(0, store.presets.list())
       await moves(1, store.presets.remove('p1'))
       await moves(0, store.presets.remove('p1'))

@@ -124,15 +124,9 @@ export function presetRoutes({ presets, bodyLimitBytes }: PresetRouteOptions): M
       const { system_prompt: systemPrompt, config, designated_version: designatedVersion, ...fields } = parseBody(updatePresetBody, request)
       const workspaceId = workspaceIn(request)
       const slug = slugOf(request)
-      if (systemPrompt !== undefined || config !== undefined) {
-        const { version } = await presets.get(workspaceId, slug)
-        const content = {
-          systemPrompt: systemPrompt === undefined ? version.systemPrompt : systemPrompt,
-          config: config === undefined ? version.config : checkConfig(config),
-        }
-        await presets.save({ workspaceId, slug, content, ...creatorOf(request) })
-      }
-      return { data: presentDesignated(await presets.update(workspaceId, slug, defined({ ...fields, designatedVersion }))) }
+      const content = defined({ systemPrompt, config: config && checkConfig(config) })
+      const version = Object.keys(content).length === 0 ? undefined : { ...content, creatorId: creatorOf(request).creatorId }
+      return { data: presentDesignated(await presets.update(workspaceId, slug, defined({ ...fields, content: version, designatedVersion }))) }
     })
 
     app.delete('/api/v1/presets/:slug', { config: { doc: docs.remove } }, async (request: SlugRequest): Promise<z.output<typeof deletedAnswer>> => {
