@@ -22,7 +22,9 @@ afterAll(async () => {
 
 const INFERENCE = { path: '/api/v1/responses', key: TEST_KEY, good: '{"model":"acme/small","input":"hi"}', status: 200 }
 const MANAGEMENT = { path: '/api/v1/keys', key: TEST_MANAGEMENT_KEY, good: '{"name":"made by a test"}', status: 201 }
-const ROUTES = [INFERENCE, MANAGEMENT]
+const EXPLAIN = { ...INFERENCE, path: '/api/v1/route/explain' }
+const PRESET = { ...INFERENCE, path: '/api/v1/presets/made-by-a-test/responses' }
+const ROUTES = [INFERENCE, MANAGEMENT, EXPLAIN, PRESET]
 
 const post = (route: (typeof ROUTES)[number], body: string | Buffer, headers: readonly string[] = ['content-type: application/json']) => {
   const bytes = Buffer.from(body as string)
@@ -107,6 +109,19 @@ describe('large values', () => {
     expect(many.code).toBe(400)
     expect(many.answer.error?.message).toContain('more than 250000 keys')
     expect((await respond(keys(200_000))).code).toBe(200)
+  })
+
+  it.each([EXPLAIN, PRESET])(verifies('B1', 'a million keys are refused by $path, too'), async (route) => {
+    const { statuses, text } = await post(route, keys(1_000_000))
+    expect(statuses).toEqual([400])
+    expect(answerOf(text).error?.message).toContain('more than 250000 keys')
+  })
+
+  it(verifies('B1', 'what nests too deep for an answer is not kept as a preset either'), async () => {
+    const route = { ...PRESET, path: '/api/v1/presets/deep/responses' }
+    const tool = `{"type":"function","name":"f","parameters":{"type":"object","x":${'['.repeat(4_000)}${']'.repeat(4_000)}}}`
+    expect((await post(route, `{"model":"acme/small","input":"hi","tools":[${tool}]}`)).statuses).toEqual([400])
+    expect((await gateway.api('GET', '/api/v1/presets/deep')).status).toBe(404)
   })
 
   it(verifies('B1', 'A3', 'a string of 40 MB is 413, one of 10 MB is carried whole'), async () => {

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { GatewayError } from '../core/error.ts'
+import { JsonError, parseJson } from '../lib/json.ts'
 
 /** Bodies come as they are: nothing of a caller is inflated. Throws GatewayError `invalid_request`. */
 export function refuseEncoding(encoding: string | undefined): void {
@@ -49,4 +50,14 @@ export async function readBody(request: IncomingMessage, limitBytes: number, sta
   request.on('close', onGone)
   request.on('error', onGone)
   return promise
+}
+
+/** What a body says, within the bounds of `parseJson`. Throws GatewayError `invalid_request`. */
+export function jsonOf(body: Buffer): unknown {
+  try {
+    return parseJson(body)
+  } catch (error) {
+    if (error instanceof JsonError) throw new GatewayError('invalid_request', `The body is not valid JSON: ${error.message}`)
+    throw error
+  }
 }

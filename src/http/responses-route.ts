@@ -9,9 +9,8 @@ import { decodeResponsesRequest } from '../doors/responses/decode-request.ts'
 import { applyPreset } from '../doors/shared/apply-preset.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
-import { JsonError, parseJson } from '../lib/json.ts'
 import type { Authenticated } from './authenticate.ts'
-import { readBody } from './body.ts'
+import { jsonOf, readBody } from './body.ts'
 import { renderError } from './error-handler.ts'
 import type { Admission } from './admission.ts'
 import type { RecentItems } from './recent-items.ts'
@@ -126,7 +125,7 @@ function open(
   bytes: Buffer,
 ): { readonly call: Call; readonly assembler: Assembler; readonly sse: SseBody | undefined } {
   const streamFailure = streamFailureOf(request)
-  const sent = parse(bytes)
+  const sent = jsonOf(bytes)
   const { body, preset } = applyPreset(sent, (slug) => options.presets.find(owner.workspaceId, slug))
   const resolveReference = (item: string): OutputItem | undefined => options.recentItems.find(owner.workspaceId, item)
   const modelRequest = decodeResponsesRequest(body, sessionOf(request), { resolveReference })
@@ -171,15 +170,6 @@ function refuse(options: ResponsesRouteOptions, request: IncomingMessage, respon
   } else {
     const rendered = renderError(error, requestId, call === undefined ? undefined : metadataOf(options, call, metadataFields(request)))
     sendJson(response, rendered.status, { ...serving.headers, ...rendered.headers }, rendered.body)
-  }
-}
-
-function parse(bytes: Buffer): unknown {
-  try {
-    return parseJson(bytes)
-  } catch (error) {
-    if (error instanceof JsonError) throw new GatewayError('invalid_request', `The body is not valid JSON: ${error.message}`)
-    throw error
   }
 }
 

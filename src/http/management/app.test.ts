@@ -1,3 +1,6 @@
+import { connect } from 'node:net'
+import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
@@ -13,7 +16,7 @@ const bugs: unknown[] = []
 beforeAll(() => {
   const caller = { owner: { workspaceId: 'w' }, key: {} as ApiKey }
   app = createManagementApp(
-    { authenticate: () => caller as never, onBug: (error) => bugs.push(error), newRequestId: () => 'r', bodyLimitBytes: 1_000 },
+    { authenticate: () => caller as never, onBug: (error) => bugs.push(error), newRequestId: () => 'r', bodyLimitBytes: 1_000, bodyStallMs: 100 },
     [
       (routes) => {
         routes.delete('/things/:id', async () => ({ deleted: true }))
@@ -29,8 +32,8 @@ afterAll(() => app.close())
 
 async function call(method: 'GET' | 'POST' | 'DELETE', url: string, payload?: string) {
   const headers = payload === undefined ? {} : { 'content-type': 'application/json' }
-  const { statusCode, body: text } = await app.inject({ method, url, headers, ...(payload === undefined ? {} : { payload }) })
-  const answer = JSON.parse(text) as { error?: { message: string } }
+  const { statusCode, body: sent } = await app.inject({ method, url, headers, ...(payload === undefined ? {} : { payload }) })
+  const answer = JSON.parse(sent) as { error?: { message: string } }
   return { status: statusCode, answer, message: answer.error?.message }
 }
 
@@ -48,6 +51,41 @@ describe('a body that is announced as JSON and empty', () => {
 
   it('is another matter than one that is no JSON', async () => {
     expect(await call('DELETE', '/things/1', '{')).toMatchObject({ status: 400 })
+  })
+})
+
+describe('a body', () => {
+  it.each([
+    ['nests deeper than 256 levels', `{"name":${'['.repeat(400)}${']'.repeat(400)}}`, 'nested more than 256 deep'],
+    ['has the key __proto__', '{"name":"a","__proto__":{}}', 'the key "__proto__" is not accepted'],
+    ['ends too early', '{"name":', 'The body is not valid JSON'],
+  ])('that %s is refused as on the way to a model', async (_what, sent, reason) => {
+    const { status, message } = await call('POST', '/things', sent)
+    expect(status).toBe(400)
+    expect(message).toContain(reason)
+  })
+
+  it('that is not UTF-8 is refused', async () => {
+    const { statusCode } = await app.inject({ method: 'POST', url: '/things', payload: Buffer.from([0x22, 0xff, 0x22]) })
+    expect(statusCode).toBe(400)
+  })
+
+  it('may begin with a byte order mark', async () => {
+    expect(await call('POST', '/things', '\uFEFF{"name":"a"}')).toMatchObject({ status: 200, answer: { name: 'a' } })
+  })
+
+  it('that is too large is refused by what is announced and by what arrives', async () => {
+    expect(await call('POST', '/things', `{"name":"${'x'.repeat(1_000)}"}`)).toMatchObject({ status: 413 })
+    const unannounced = { headers: { 'transfer-encoding': 'chunked' }, payload: Readable.from([Buffer.alloc(600), Buffer.alloc(600)]) }
+    expect((await app.inject({ method: 'POST', url: '/things', ...unannounced })).statusCode).toBe(413)
+  })
+
+  it('that pauses for too long is given up with 408', async () => {
+    const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }))
+    const socket = connect(Number(port), '127.0.0.1')
+    socket.write('POST /things HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{"name":')
+    // Until the gateway closes the connection.
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 408 /)
   })
 })
 
@@ -74,9 +112,10 @@ describe('the character U+0000, which no database column of text takes', () => {
     })
   })
 
-  it('is looked for in nesting without end', async () => {
-    const deep = `{"name":"a","config":{"a":${'['.repeat(400)}${']'.repeat(400)}}}`
-    expect(await call('POST', '/things', deep)).toMatchObject({ status: 200 })
+  it('is looked for as deep as a body may nest', async () => {
+    const deep = (inside: string): string => `{"name":"a","config":{"a":${'['.repeat(254)}${inside}${']'.repeat(254)}}}`
+    expect(await call('POST', '/things', deep('1'))).toMatchObject({ status: 200 })
+    expect(await call('POST', '/things', deep('"\\u0000"'))).toMatchObject({ status: 400 })
   })
 
   it('never is a fault of ours', () => {

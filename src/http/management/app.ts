@@ -3,7 +3,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { ApiKey, KeyKind } from '../../core/store.ts'
 import type { Owner } from '../../core/call.ts'
 import { asGatewayError, GatewayError, isGatewayError, type GatewayError as Failure } from '../../core/error.ts'
-import { refuseEncoding } from '../body.ts'
+import { jsonOf, readBody, refuseEncoding } from '../body.ts'
 import { renderError } from '../error-handler.ts'
 import { requestIdOf } from '../request-headers.ts'
 import { refuseNullCharacters } from './null-character.ts'
@@ -31,6 +31,8 @@ export interface ManagementOptions {
   readonly onBug: (error: Failure, requestId: string) => void
   readonly newRequestId: () => string
   readonly bodyLimitBytes: number
+  /** How long a body may pause. Default: as `readBody`. */
+  readonly bodyStallMs?: number
   /** Called once for every route, in the order they are added. */
   readonly onRoute?: (route: RegisteredRoute) => void
 }
@@ -43,16 +45,15 @@ export function createManagementApp(options: ManagementOptions, routes: readonly
     bodyLimit: options.bodyLimitBytes,
     genReqId: (request: IncomingMessage) => requestIdOf(request) ?? options.newRequestId(),
     routerOptions: { maxParamLength: 512 },
-    onProtoPoisoning: 'error',
-    onConstructorPoisoning: 'error',
     // What the framework refuses before it has found a route.
     frameworkErrors: (thrown, request, reply) => void sendError(options, toGatewayError(thrown), request, reply),
   })
   // Bodies without a type, or of another, are JSON too: people use curl. An empty one is none: clients name the type with every request.
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'string' }, (request, body, done) => {
-    if (body === '') done(null, undefined)
-    else void app.getDefaultJsonParser('error', 'error')(request, body as string, done)
+  // Read and parsed as on the way to a model: the same bounds on its size, its keys and its depth, the same patience with one that pauses.
+  app.addContentTypeParser('*', async (request: FastifyRequest, stream: IncomingMessage) => {
+    const body = await readBody(stream, request.routeOptions.bodyLimit, options.bodyStallMs)
+    return body.length === 0 ? undefined : jsonOf(body)
   })
   app.addHook('onRoute', ({ method, url, config }) => {
     // Answers to HEAD come with those to GET.
