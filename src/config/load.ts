@@ -29,6 +29,8 @@ export interface LoadOptions {
   readonly cwd?: string
   /** Only these parts of the file are read, for commands that need no others: what they name need not be set. Default: all. */
   readonly sections?: readonly string[]
+  /** A file that says nothing at all is a problem, instead of every default. */
+  readonly mustSaySomething?: boolean
 }
 
 /** Settings the environment and the command line may give, and where they stand in the file. */
@@ -50,7 +52,7 @@ export async function loadConfig(options: LoadOptions = {}): Promise<Config> {
   const env = options.env ?? process.env
   const cwd = options.cwd ?? process.cwd()
   const file = await findConfigFile(options)
-  const source = file === undefined ? EMPTY : await readSource(file)
+  const source = file === undefined ? EMPTY : await readSource(file, options.mustSaySomething === true)
   const problems: ConfigProblem[] = []
   const origins = new Map<string, string>()
   const raw = applyOverrides(onlySections(source.tree, options.sections), env, options.overrides ?? {}, origins)
@@ -96,7 +98,7 @@ interface Source {
 
 const EMPTY: Source = { tree: {}, lineOf: () => undefined }
 
-async function readSource(file: string): Promise<Source> {
+async function readSource(file: string, mustSaySomething: boolean): Promise<Source> {
   const content = await readOrMissing(file)
   if (content === undefined) {
     throw new ConfigError([{ path: 'file', message: `${JSON.stringify(file)} cannot be read; expected the path of a YAML or JSON file` }], file)
@@ -108,7 +110,10 @@ async function readSource(file: string): Promise<Source> {
     const problems = document.errors.map((error) => ({ path: 'document', message: error.message, line: lines.linePos(error.pos[0]).line }))
     throw new ConfigError(problems, file)
   }
-  return { tree: document.toJS() ?? {}, lineOf: (path) => lineOf(document, lines, path) }
+  const tree: unknown = document.toJS()
+  if (mustSaySomething && (tree === null || tree === undefined))
+    throw new ConfigError([{ path: 'document', message: 'empty; expected the configuration, or {} for nothing but defaults' }], file)
+  return { tree: tree ?? {}, lineOf: (path) => lineOf(document, lines, path) }
 }
 
 async function readOrMissing(file: string): Promise<string | undefined> {

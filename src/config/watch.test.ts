@@ -90,6 +90,45 @@ describe('a watched configuration', () => {
     expect(watch.current().defaults.model).toBe('a/five')
   })
 
+  test.each([
+    ['is deleted', () => rm(file), 'cannot be read'],
+    ['is deleted while another of the names it could have is there', () => rename(file, join(cwd, 'signalbox.yml')), 'cannot be read'],
+    ['is emptied', () => writeFile(file, ''), 'empty'],
+    ['has nothing left but comments', () => writeFile(file, '# limits: { credits: 5 }\n'), 'empty'],
+  ])(verifies('I10', 'keeps the last good one when its file %s, and says so'), async (_what, spoil, reason) => {
+    const { watch, changes, problems } = await start()
+    await spoil()
+    expect(await watch.reload()).toBe(false)
+    expect(watch.current().defaults.model).toBe('a/one')
+    expect(changes).toHaveLength(0)
+    expect(problems[0]?.message).toContain(reason)
+    await writeFile(file, 'defaults: { model: a/back }')
+    expect(await watch.reload()).toBe(true)
+    expect(watch.current().defaults.model).toBe('a/back')
+  })
+
+  test(verifies('I10', 'keeps what a file that was made later says when that file goes'), async () => {
+    await rm(file)
+    const { watch } = await start()
+    await writeFile(file, 'defaults: { model: a/late }')
+    expect(await watch.reload()).toBe(true)
+    await rm(file)
+    expect(await watch.reload()).toBe(false)
+    expect(watch.current().defaults.model).toBe('a/late')
+  })
+
+  test('goes back to the defaults where the file says so', async () => {
+    const { watch } = await start()
+    await writeFile(file, '{}')
+    expect(await watch.reload()).toBe(true)
+    expect(watch.current().defaults.model).toBeUndefined()
+  })
+
+  test('may start with an empty file', async () => {
+    await writeFile(file, '')
+    expect((await start()).watch.current().file).toBe(file)
+  })
+
   test(verifies('I10', 'keeps the last good one when the new one cannot be put in force'), async () => {
     const refusal = vi.fn()
     watch = await watchConfig(await loadConfig(options), options, {

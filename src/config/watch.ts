@@ -26,13 +26,17 @@ export interface ConfigWatch {
  */
 export async function watchConfig(initial: Config, options: LoadOptions, handlers: WatchHandlers): Promise<ConfigWatch> {
   let current = initial
+  /** The file whose content is in force. */
+  let read = initial.file
   let running: Promise<boolean> = Promise.resolve(true)
 
   async function attempt(): Promise<boolean> {
     try {
-      const next = await loadConfig(options)
+      // A file that is gone or empty now is a mistake, or half of a change: it must not put the defaults in force, nor another file.
+      const next = await loadConfig({ ...options, ...(read === undefined ? {} : { file: read }), mustSaySomething: true })
       await handlers.onChange(next, current, restartNeeded(initial, next))
       current = next
+      read = next.file
       return true
     } catch (error) {
       handlers.onProblem(asGatewayError(error))
