@@ -62,6 +62,25 @@ describe('an address that guesses', () => {
     }
   })
 
+  it(verifies('F5', 'does not lock out keys that were in use there before anybody guessed'), () => {
+    for (const key of ['one', 'two', 'three']) guard.right(A, key)
+    guard.right(B, 'four')
+    expect(() => guess(A, 6)).toThrow(refused)
+    for (const key of ['one', 'two', 'three']) expect(() => guard.right(A, key)).not.toThrow()
+    // A key of another place may be a guess.
+    expect(() => guard.right(A, 'four')).toThrow(refused)
+  })
+
+  it(verifies('F5', 'does not lock out a key that was in use at another address of its network, or at several'), () => {
+    guard.right('2001:db8:1:2::1', 'laptop')
+    for (let n = 0; n < 4; n++) guard.right(`198.51.100.${n}`, 'laptop')
+    guess('2001:db8:1:2::2', 5)
+    guess('198.51.100.1', 5)
+    expect(() => guard.right('2001:db8:1:2::3', 'laptop')).not.toThrow()
+    expect(() => guard.right('198.51.100.1', 'laptop')).not.toThrow()
+    expect(() => guard.right('2001:db8:1:2::3', 'another')).toThrow(refused)
+  })
+
   it.each([
     ['2001:db8:1:2::1', '2001:db8:1:2:ffff::9', true],
     ['2001:db8:1:2::1', '2001:db8:1:3::1', false],
@@ -76,10 +95,32 @@ describe('an address that guesses', () => {
 })
 
 describe('the guard', () => {
-  it('has nothing to ask while nobody guesses', () => {
+  it('has nothing to ask where any number of wrong keys may be tried', () => {
+    expect(guard.watching).toBe(true)
+    limit = null
     expect(guard.watching).toBe(false)
-    guard.right(A, 'key')
-    expect(guard.watching).toBe(false)
+  })
+
+  it('remembers a bounded number of keys, and those that are in use longest', () => {
+    for (let n = 0; n < 30_000; n++) {
+      guard.right(A, `key ${n}`)
+      if (n % 1_000 === 0) guard.right(A, 'busy')
+    }
+    guess(A, 5)
+    for (const key of ['busy', 'key 29999']) expect(() => guard.right(A, key)).not.toThrow()
+    expect(() => guard.right(A, 'key 0')).toThrow(refused)
+  })
+
+  it('forgets a key that is used no more while others guess on', () => {
+    guard.right(A, 'gone')
+    guard.right(A, 'busy')
+    for (let hours = 0; hours < 60; hours += 12) {
+      expect(() => guess(A, 6)).toThrow(refused)
+      expect(() => guard.right(A, 'busy')).not.toThrow()
+      clock.advance(12 * 3_600_000)
+    }
+    guess(A, 5)
+    expect(() => guard.right(A, 'gone')).toThrow(refused)
   })
 
   it('can be switched off, and on again', () => {

@@ -12,43 +12,48 @@ const WINDOW_MS = 60_000
 /** An address that did nothing for so long is forgotten. */
 const FORGET_MS = 10 * WINDOW_MS
 const MAX_ADDRESSES = 2_000
-const MAX_KNOWN_KEYS = 1_000
+/** Of keys in use, in each of two generations. A job that runs once a day goes on working, too. */
+const MAX_KEYS = 5_000
+const GENERATION_MS = 24 * 60 * WINDOW_MS
+const MAX_PLACES = 8
 
 interface Visitor {
   wrong: number
   windowEnds: number
   seenAt: number
-  /** Hashes of good keys used from here before the limit was reached: they go on working. */
-  readonly known: Set<string>
 }
+
+/** Addresses a good key was used from lately, the latest last. */
+type Places = string[]
 
 /**
  * Slows down who guesses keys. Keys made by the gateway cannot be guessed; those an operator chose may be. An address that has tried too
  * many wrong keys is refused for the rest of the minute, a right guess like a wrong one, so that nothing is learned; keys that were in use
- * there before go on working, for many callers may share an address. Nothing is kept of addresses that never used a wrong key.
+ * there before go on working, for many callers may share an address. So it has to be known of every good key where it is used, before
+ * anybody guesses: every call asks, and nearly every one is answered by one look into a map.
  */
 export class GuessGuard {
   readonly #options: GuessGuardOptions
   readonly #visitors = new Map<string, Visitor>()
+  /** By hash of the key. What was not used in two generations is forgotten. */
+  #inUse = new Map<string, Places>()
+  #usedBefore = new Map<string, Places>()
+  #generationEnds = 0
 
   constructor(options: GuessGuardOptions) {
     this.#options = options
   }
 
-  /** False while nobody has used a wrong key lately: then there is nothing to ask. */
+  /** False where any number of wrong keys may be tried: then there is nothing to ask. */
   get watching(): boolean {
-    return this.#visitors.size > 0
+    return this.#options.wrongKeysPerMinute() !== null
   }
 
   /** A good key is used. Throws GatewayError `rate_limit_exceeded` when it may be a guess that came true. */
   right(address: string | undefined, keyHash: string): void {
-    const visitor = this.#visitors.get(networkOf(address))
-    if (visitor === undefined) return
-    const now = this.#options.clock.monotonic()
-    visitor.seenAt = now
-    if (visitor.known.has(keyHash)) return
-    if (this.#over(visitor, now)) throw tooManyGuesses(visitor.windowEnds - now)
-    if (visitor.known.size < MAX_KNOWN_KEYS) visitor.known.add(keyHash)
+    const place = address ?? ''
+    const places = this.#inUse.get(keyHash)
+    if (places?.includes(place) !== true) this.#newPlace(place, keyHash)
   }
 
   /** Before a key that may be wrong is looked up. Throws GatewayError `rate_limit_exceeded` when there were too many; counts nothing. */
@@ -64,11 +69,12 @@ export class GuessGuard {
     const limit = this.#options.wrongKeysPerMinute()
     if (limit === null) return
     const now = this.#options.clock.monotonic()
+    if (now >= this.#generationEnds) this.#nextGeneration(now)
     const network = networkOf(address)
     let visitor = this.#visitors.get(network)
     if (visitor === undefined) {
       this.#makeRoom(now)
-      visitor = { wrong: 0, windowEnds: 0, seenAt: now, known: new Set() }
+      visitor = { wrong: 0, windowEnds: 0, seenAt: now }
       this.#visitors.set(network, visitor)
     }
     visitor.seenAt = now
@@ -78,6 +84,31 @@ export class GuessGuard {
     }
     if (visitor.wrong >= limit) throw tooManyGuesses(visitor.windowEnds - now)
     visitor.wrong += 1
+  }
+
+  /** Not seen there in this generation. */
+  #newPlace(place: string, keyHash: string): void {
+    const visitor = this.#visitors.size === 0 ? undefined : this.#visitors.get(networkOf(place))
+    const now = this.#options.clock.monotonic()
+    if (visitor !== undefined && this.#over(visitor, now) && !this.#wasUsedIn(networkOf(place), keyHash))
+      throw tooManyGuesses(visitor.windowEnds - now)
+    if (this.#inUse.size >= MAX_KEYS) this.#nextGeneration(now)
+    const places = this.#inUse.get(keyHash)
+    if (places === undefined) this.#inUse.set(keyHash, [place])
+    else {
+      if (places.length >= MAX_PLACES) places.shift()
+      places.push(place)
+    }
+  }
+
+  #wasUsedIn(network: string, keyHash: string): boolean {
+    return [this.#inUse, this.#usedBefore].some((keys) => keys.get(keyHash)?.some((place) => networkOf(place) === network) === true)
+  }
+
+  #nextGeneration(now: number): void {
+    this.#usedBefore = this.#inUse
+    this.#inUse = new Map()
+    this.#generationEnds = now + GENERATION_MS
   }
 
   #over(visitor: Visitor, now: number): boolean {
