@@ -4,6 +4,8 @@ import { GatewayError } from '../core/error.ts'
 const KEEP_ALIVE_AFTER_MS = 10_000
 const TICK_MS = 2_500
 const COMMENT = ': keep-alive\n\n'
+/** The slowest reader worth serving takes one within the time of a stall. */
+const SLICE_CHARS = 64 * 1024
 
 /**
  * Streams that may need a keep-alive comment, checked together by one timer: a timer per stream would cost more than the streams.
@@ -38,6 +40,7 @@ export class SseBody {
   readonly #headers: { readonly [name: string]: string }
   readonly #stallMs: number
   #lastWrite = performance.now()
+  #isSlicing = false
 
   constructor(response: ServerResponse, keepAlive: KeepAlive, headers: { readonly [name: string]: string }, stallMs = 60_000) {
     this.#response = response
@@ -56,12 +59,13 @@ export class SseBody {
   write(text: string): Promise<void> | undefined {
     this.#head()
     this.#lastWrite = performance.now()
+    if (text.length > SLICE_CHARS) return this.#writeSlices(text)
     return this.#response.write(text) ? undefined : this.#drained()
   }
 
   /** Called for every body on each tick. */
   keepAlive(now: number): void {
-    if (now - this.#lastWrite < KEEP_ALIVE_AFTER_MS || this.#response.writableNeedDrain) return
+    if (now - this.#lastWrite < KEEP_ALIVE_AFTER_MS || this.#response.writableNeedDrain || this.#isSlicing) return
     this.#head()
     this.#lastWrite = now
     this.#response.write(COMMENT)
@@ -82,10 +86,34 @@ export class SseBody {
     if (!this.#response.headersSent) this.#response.writeHead(200, this.#headers)
   }
 
+  /** Slice by slice, each when the one before is gone: how much of a single one a caller has taken, nobody can tell. */
+  async #writeSlices(text: string): Promise<void> {
+    this.#isSlicing = true
+    try {
+      for (let at = 0; at < text.length && !this.#response.destroyed;) {
+        const end = endOfSlice(text, at)
+        if (!this.#response.write(text.slice(at, end))) await this.#drained()
+        at = end
+      }
+    } finally {
+      this.#isSlicing = false
+      this.#lastWrite = performance.now()
+    }
+  }
+
   #drained(): Promise<void> {
     const response = this.#response
+    // It would wait for a drain that cannot come.
+    if (response.destroyed) return Promise.resolve()
     return new Promise((resolve, reject) => {
+      let taken = takenOf(response)
       const timer = setTimeout(() => {
+        const now = takenOf(response)
+        if (now !== taken) {
+          taken = now
+          timer.refresh()
+          return
+        }
         settle()
         response.destroy()
         reject(new GatewayError('timeout', 'The caller stopped reading'))
@@ -101,4 +129,14 @@ export class SseBody {
       response.on('drain', onDrain).on('close', onDrain)
     })
   }
+}
+
+/** Bytes that have left for the caller. */
+const takenOf = ({ socket }: ServerResponse): number => (socket === null ? 0 : socket.bytesWritten - socket.writableLength)
+
+/** A character of two code units is not cut in half. */
+function endOfSlice(text: string, start: number): number {
+  const end = Math.min(start + SLICE_CHARS, text.length)
+  const last = text.charCodeAt(end - 1)
+  return last >= 0xd800 && last <= 0xdbff && end < text.length ? end + 1 : end
 }

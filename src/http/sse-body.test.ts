@@ -1,0 +1,97 @@
+import { once } from 'node:events'
+import { createServer, request, type IncomingMessage, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
+import { afterEach, describe, expect, it } from 'vitest'
+import { verifies } from '../../e2e/requirements.ts'
+import { KeepAlive, SseBody } from './sse-body.ts'
+
+const HEADERS = { 'content-type': 'text/event-stream' }
+let server: Server | undefined
+afterEach(async () => {
+  server?.closeAllConnections()
+  server?.close()
+  await (server?.listening === true ? once(server, 'close') : undefined)
+})
+
+/** A streamed answer and the caller who has its head; nothing of it is read yet. */
+async function open(stallMs: number, first = ': begin\n\n'): Promise<{ readonly body: SseBody; readonly answer: IncomingMessage }> {
+  const opened = Promise.withResolvers<SseBody>()
+  server = createServer((_request, response) => {
+    const body = new SseBody(response, new KeepAlive(), HEADERS, stallMs)
+    void body.write(first)
+    opened.resolve(body)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const call = request({ port: (server.address() as AddressInfo).port, agent: false })
+  call.end()
+  const [answer] = (await once(call, 'response')) as [IncomingMessage]
+  answer.on('error', () => undefined)
+  return { body: await opened.promise, answer }
+}
+
+/** Reads a little, rests a little, until the end. */
+async function readSteadily(answer: IncomingMessage, restMs: number): Promise<number> {
+  let bytes = 0
+  for await (const chunk of answer) {
+    bytes += (chunk as Buffer).length
+    await pause(restMs)
+  }
+  return bytes
+}
+
+describe('an event of many megabytes', () => {
+  it(verifies('A2', 'is given to a caller who reads slowly and steadily, however long it takes'), async () => {
+    const { body, answer } = await open(400)
+    const event = `data: ${'x'.repeat(40 * 1024 * 1024)}\n\n`
+    const reading = readSteadily(answer, 3)
+    const began = performance.now()
+    await body.write(event)
+    expect(performance.now() - began).toBeGreaterThan(400)
+    body.end('')
+    expect(await reading).toBe(': begin\n\n'.length + event.length)
+  })
+
+  it(verifies('A2', 'is given up when its caller stops in the middle'), async () => {
+    const { body, answer } = await open(200)
+    let bytes = 0
+    answer.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes > 1024 * 1024) answer.pause()
+    })
+    const began = performance.now()
+    await expect(body.write(`data: ${'x'.repeat(64 * 1024 * 1024)}\n\n`)).rejects.toThrow('The caller stopped reading')
+    expect(performance.now() - began).toBeLessThan(5_000)
+    body.release()
+  })
+
+  it('arrives as it was, wherever it is cut, and no comment within it', async () => {
+    const { body, answer } = await open(5_000, ':\n\n')
+    // Characters of two code units, at odd places.
+    const event = `data: .${'😀'.repeat(1_000_000)}\n\n`
+    const written = body.write(event)
+    const reading = text(answer)
+    // A tick of the timer at every moment.
+    let isWriting = true
+    const ticking = (async () => {
+      for (; isWriting; await nextTurn()) body.keepAlive(performance.now() + 11_000)
+    })()
+    await written
+    isWriting = false
+    await ticking
+    body.end('')
+    const got = await reading
+    expect(got.startsWith(`:\n\n${event}`)).toBe(true)
+  })
+
+  it('ends at once with a caller who is gone', async () => {
+    const { body, answer } = await open(60_000)
+    const written = body.write(`data: ${'x'.repeat(64 * 1024 * 1024)}\n\n`)
+    answer.destroy()
+    await written
+    await body.write('data: more\n\n')
+    body.release()
+  })
+})
