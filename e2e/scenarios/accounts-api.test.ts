@@ -179,7 +179,6 @@ describe('the walls', () => {
       ['PATCH', `/keys/${hash}`, { name: 'mine' }],
       ['DELETE', `/keys/${hash}`],
       ['GET', `/keys?workspace_id=${theirs}`],
-      ['POST', '/keys', { name: 'intruder', workspace_id: theirs }],
       ['GET', `/workspaces/${theirs}`],
       ['PATCH', `/workspaces/${theirs}`, { name: 'mine' }],
       ['DELETE', `/workspaces/${theirs}`],
@@ -191,13 +190,15 @@ describe('the walls', () => {
       ['PATCH', `/byok/${id}`, { disabled: true }],
       ['DELETE', `/byok/${id}`],
       ['GET', `/byok?workspace_id=${theirs}`],
-      ['POST', '/byok', { provider: 'acme', key: 'intruder', workspace_id: theirs }],
       ['GET', `/activity?workspace_id=${theirs}`],
       ['GET', `/activity?api_key_hash=${hash}`],
     ]
     for (const [method, path, body] of hidden) expect((await gateway.api(method, `/api/v1${path}`, body, key)).status, `${method} ${path}`).toBe(404)
     expect(listOf(await call('GET', '/workspaces', '/workspaces', 200, undefined, key)).map((one) => one['id'])).toEqual([mine])
     await call('POST', '/workspaces', '/workspaces', 403, { name: 'More', slug: 'more' }, key)
+    await call('POST', '/keys', '/keys', 403, { name: 'intruder', workspace_id: theirs }, key)
+    await call('POST', '/byok', '/byok', 403, { provider: 'acme', key: 'intruder', workspace_id: theirs }, key)
+    await call('POST', '/guardrails', '/guardrails', 403, { name: 'intruder', workspace_id: theirs }, key)
     // The installation's own management key reaches them all.
     await call('GET', `/keys/${hash}`, '/keys/{hash}', 200)
   })

@@ -225,8 +225,8 @@ describe('every route', () => {
       }
       if (method === 'POST' && own.body !== undefined && !path.includes('{')) {
         const { status } = await ask(method, path, { ...own.body, ...named }, mine.management)
-        // Routes that know no such field refuse it; the contract's destinations know 403 and no 404.
-        const expected = operation.operationId === 'createObservabilityDestination' ? 403 : operation.operationId === 'createWorkspace' ? 400 : 404
+        // Routes that know no such field refuse it; the contract's creations know 403 and no 404.
+        const expected = operation.operationId === 'createWorkspace' ? 400 : 403
         expect([title, status]).toEqual([title, expected])
         tried++
       }

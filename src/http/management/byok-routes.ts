@@ -5,7 +5,7 @@ import { defined } from '../../lib/defined.ts'
 import { Secret } from '../../lib/secret.ts'
 import type { ManagementRoutes } from './app.ts'
 import { createOwnKeyBody, listOwnKeysQuery, ownKeyAnswer, ownKeyParam, ownKeysAnswer, presentOwnKey, updateOwnKeyBody } from './byok-shapes.ts'
-import { deletedAnswer, pageOf, parseBody, parseInput, parseQuery, scopeOf, workspaceWanted } from './request-input.ts'
+import { deletedAnswer, pageOf, parseBody, parseInput, parseQuery, scopeOf, workspaceForNew, workspaceWanted } from './request-input.ts'
 import type { RouteDoc } from './route-doc.ts'
 
 export interface ByokRouteOptions {
@@ -55,7 +55,7 @@ export function byokRoutes({ ownKeys, isProvider }: ByokRouteOptions): Managemen
         ...changeIn(body),
         provider: body.provider,
         secret: new Secret(body.key.trim()),
-        workspaceId: workspaceWanted(request, body.workspace_id),
+        workspaceId: workspaceForNew(request, body.workspace_id),
       })
       return reply.code(201).send({ data: presentOwnKey(created) })
     })

@@ -1,8 +1,7 @@
-import type { FastifyRequest } from 'fastify'
 import type { DestinationAccounts, TestResult } from '../../core/destination-account.ts'
 import { GatewayError } from '../../core/error.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { callerOf, type ManagementRoutes } from './app.ts'
+import type { ManagementRoutes } from './app.ts'
 import { destinationDocs, type DestinationTypes } from './destination-docs.ts'
 import {
   presentDestination,
@@ -14,7 +13,7 @@ import {
   readPage,
   readUpdate,
 } from './destination-shapes.ts'
-import { scopeOf, workspaceWanted } from './request-input.ts'
+import { scopeOf, workspaceForNew, workspaceWanted } from './request-input.ts'
 
 const BASE = '/api/v1/observability/destinations'
 
@@ -31,7 +30,7 @@ export function destinationRoutes(accounts: DestinationAccounts, known: Destinat
   return (app) => {
     app.post(BASE, { config: { doc: docs.create } }, async (request, reply) => {
       const { workspaceId, ...wanted } = readCreate(request.body)
-      const destination = await accounts.create({ ...wanted, workspaceId: workspaceFor(request, workspaceId) })
+      const destination = await accounts.create({ ...wanted, workspaceId: workspaceForNew(request, workspaceId) })
       return reply.code(201).send({ data: presentDestination(destination) })
     })
     app.get(BASE, { config: { doc: docs.list } }, async (request) => {
@@ -96,13 +95,6 @@ export function destinationOperations(accounts: DestinationAccounts, clock: Cloc
       purged: await accounts.purge(request.params.id, readLetters(request.body), scopeOf(request)),
     }))
   }
-}
-
-/** The contract's create knows 403 and no 404. */
-function workspaceFor(request: FastifyRequest, wanted: string | undefined): string {
-  const scope = scopeOf(request)
-  if (wanted === undefined || scope === undefined || wanted === scope) return wanted ?? callerOf(request).owner.workspaceId
-  throw new GatewayError('permission_denied', 'workspace_id: this key belongs to another workspace', { path: 'workspace_id' })
 }
 
 function presentTest({ ok, steps }: TestResult) {

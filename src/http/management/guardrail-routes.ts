@@ -19,7 +19,7 @@ import {
   unassignedAnswer,
   updateGuardrailBody,
 } from './guardrail-shapes.ts'
-import { deletedAnswer, pageOf, parseBody, parseInput, parseQuery, scopeOf, workspaceWanted } from './request-input.ts'
+import { deletedAnswer, pageOf, parseBody, parseInput, parseQuery, scopeOf, workspaceForNew, workspaceWanted } from './request-input.ts'
 import type { RouteDoc } from './route-doc.ts'
 
 export interface GuardrailRouteOptions {
@@ -93,7 +93,7 @@ export function guardrailRoutes({ guardrails, keyOf }: GuardrailRouteOptions): M
     app.post('/api/v1/guardrails', { config: { doc: docs.create } }, async (request, reply) => {
       const { name, description, workspace_id, ...rules } = parseBody(createGuardrailBody, request)
       const created = await guardrails.create({
-        workspaceId: workspaceWanted(request, workspace_id),
+        workspaceId: workspaceForNew(request, workspace_id),
         name,
         description: description ?? null,
         rules,

@@ -15,7 +15,7 @@ import {
   presentKey,
   updateKeyBody,
 } from './key-shapes.ts'
-import { deletedAnswer, parseBody, parseQuery, scopeOf, workspaceWanted } from './request-input.ts'
+import { deletedAnswer, parseBody, parseQuery, scopeOf, workspaceForNew, workspaceWanted } from './request-input.ts'
 import type { RouteDoc } from './route-doc.ts'
 
 export interface KeyRouteOptions {
@@ -83,7 +83,7 @@ export function keyRoutes(options: KeyRouteOptions): ManagementRoutes {
       const { key, secret } = await accounts.create({
         name: body.name,
         kind: 'inference',
-        workspaceId: workspaceWanted(request, body.workspace_id),
+        workspaceId: workspaceForNew(request, body.workspace_id),
         expiresAt: body.expires_at == null ? null : Date.parse(body.expires_at),
         creatorUserId: body.creator_user_id === undefined ? (callerOf(request).owner.userId ?? null) : body.creator_user_id,
         settings: withoutNulls(settingsIn(body)),

@@ -23,7 +23,7 @@ import {
   versionsAnswer,
   workspaceQuery,
 } from './preset-shapes.ts'
-import { deletedAnswer, pageOf, parseBody, parseInput, parseQuery, workspaceWanted } from './request-input.ts'
+import { deletedAnswer, pageOf, parseBody, parseInput, parseQuery, workspaceForNew, workspaceWanted } from './request-input.ts'
 import type { RouteDoc } from './route-doc.ts'
 
 export interface PresetRouteOptions {
@@ -102,7 +102,7 @@ export function presetRoutes({ presets, bodyLimitBytes }: PresetRouteOptions): M
     app.post('/api/v1/presets', { config: { doc: docs.create } }, async (request, reply) => {
       const body = parseBody(createPresetBody, request)
       const created = await presets.create({
-        workspaceId: workspaceOf(request, body.workspace_id),
+        workspaceId: workspaceForNew(request, body.workspace_id),
         slug: body.slug,
         ...(body.name === undefined ? {} : { name: body.name }),
         description: body.description ?? null,

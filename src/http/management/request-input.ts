@@ -51,6 +51,13 @@ export function workspaceWanted(request: FastifyRequest, named: string | undefin
   return named ?? callerOf(request).owner.workspaceId
 }
 
+/** The workspace something new is for. The contract's creations know 403 and no 404: throws `permission_denied` for one out of reach. */
+export function workspaceForNew(request: FastifyRequest, named: string | undefined): string {
+  const scope = scopeOf(request)
+  if (named === undefined || scope === undefined || named === scope) return named ?? callerOf(request).owner.workspaceId
+  throw new GatewayError('permission_denied', 'workspace_id: this key belongs to another workspace', { path: 'workspace_id' })
+}
+
 /** The answer of every removal. */
 export const deletedAnswer = z.object({ deleted: z.literal(true) })
 
