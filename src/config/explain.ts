@@ -47,12 +47,26 @@ function show(path: Path, context: Explained): string {
     context.raw,
   )
   if (value === undefined) return 'missing'
-  if (typeof value === 'string' && value.includes('${')) return `${JSON.stringify(value)} (from the environment)`
+  if (typeof value === 'string' && value.includes('${')) return `${JSON.stringify(withoutCredentials(value))} (from the environment)`
   if (path.some((step) => typeof step === 'string' && SECRET_KEYS.has(step))) return '[hidden]'
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object' && value !== null) return 'a mapping'
-  const text = JSON.stringify(value)
+  // Somebody's whole file: it may be anything.
+  if (path.length === 0) return 'text'
+  const text = JSON.stringify(typeof value === 'string' ? withoutCredentials(value) : value)
   return text.length > 80 ? `${text.slice(0, 77)}...` : text
+}
+
+/** URLs are often refused for what must not be shown: the password before the host, the key behind the path. */
+function withoutCredentials(text: string): string {
+  const [, scheme = '', rest = ''] = /^(.*?:\/\/)?(.*)$/s.exec(text)!
+  if (scheme === '' && !/^[^\s/]*:.*@|\?.*=/s.test(rest)) return text
+  const query = rest.search(/[?#]/)
+  const host = rest.lastIndexOf('@')
+  // Either may be a part of the other.
+  if (query !== -1 && query < host) return `${scheme}[hidden]`
+  const end = query === -1 ? rest.length : query
+  return `${scheme}${host === -1 ? '' : '[hidden]'}${rest.slice(Math.max(host, 0), end)}${query === -1 ? '' : `${rest[query]}[hidden]`}`
 }
 
 function suggestion(key: string, oneOf: string): string {

@@ -282,6 +282,49 @@ describe('wrong values', () => {
     expect((error as ConfigError).problems[0]?.line).toBe(2)
   })
 
+  test.each([
+    [
+      'a URL with credentials',
+      'providers: [{ slug: x, base_url: "http://u:CANARY@host/v1" }]',
+      '"http://[hidden]@host/v1"; expected an http or https URL',
+    ],
+    ['a URL with a slash in its password', 'providers: [{ slug: x, base_url: "http://u:CAN/CANARY@host/v1" }]', '"http://[hidden]@host/v1"'],
+    ['a URL with a key in its query', 'providers: [{ slug: x, base_url: "https://host/v1?key=CANARY" }]', '"https://host/v1?[hidden]"'],
+    ['a URL with a key behind its end', 'providers: [{ slug: x, base_url: "https://host/v1#CANARY" }]', '"https://host/v1#[hidden]"'],
+    ['a URL whose password has a question mark', 'providers: [{ slug: x, base_url: "http://u:CANARY?CANARY@host/v1" }]', '"http://[hidden]"'],
+    ['a URL whose query has an @', 'providers: [{ slug: x, base_url: "http://host/v1?key=a@CANARY" }]', '"http://[hidden]"'],
+    ['credentials without a scheme', 'providers: [{ slug: x, base_url: "u:CANARY@host/v1" }]', '"[hidden]@host/v1"'],
+    ['credentials beside a reference', 'providers: [{ slug: x, base_url: "http://u:CANARY@${HOST}:80x/v1" }]', '"http://[hidden]@${HOST}:80x/v1"'],
+    ['a file that is one word', 'sk-CANARY', 'document: text; expected a mapping'],
+    [
+      'what stands after the end of the document',
+      'providers: [{ slug: x, api_keys: [a] }]} sk-CANARY',
+      'document: Unexpected scalar token in YAML stream',
+    ],
+    [
+      'an alias without its anchor',
+      'providers:\n  - { slug: x, api_keys: [*sk-CANARY] }',
+      'document: an alias stands for an anchor that is not before it',
+    ],
+    ['a tag', 'providers:\n  - { slug: x, api_keys: [!canary!CANARY a] }', 'document: '],
+    ['a directive', '%YAML CANARY\n---\n{ server: [ }', 'document: '],
+  ])('%s is refused without a word of it', async (_what, content, expected) => {
+    const problems = (await problemsOf(content, { env: { HOST: 'host' } })).join('\n')
+    expect(problems).toContain(expected)
+    expect(problems).not.toContain('CANARY')
+  })
+
+  test('an alias without its anchor is found by its line', async () => {
+    const error: unknown = await load('server: {}\nproviders: *gone\n').catch((reason: unknown) => reason)
+    expect((error as ConfigError).problems[0]?.line).toBe(2)
+  })
+
+  test('aliases that multiply are a problem of the file', async () => {
+    const times = (name: string): string => `[${Array.from({ length: 10 }, () => `*${name}`).join(', ')}]`
+    const bomb = `a: &a [x]\nb: &b ${times('a')}\nc: &c ${times('b')}\nd: ${times('c')}\n`
+    expect((await problemsOf(bomb))[0]).toBe('document: aliases stand for more than any configuration holds')
+  })
+
   test('a key that stands twice is an error', async () => {
     expect((await problemsOf('server: {}\nserver: {}'))[0]).toMatch(/^document: .*unique/)
   })

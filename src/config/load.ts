@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { isAbsolute, join, resolve } from 'node:path'
-import { LineCounter, parseDocument, type Document } from 'yaml'
 import { ConfigError, type ConfigProblem } from '../core/config-error.ts'
 import type { Config, FixedKeys } from '../core/config.ts'
 import { Secret } from '../lib/secret.ts'
 import { explainIssues } from './explain.ts'
 import { configSchema } from './schema.ts'
+import { EMPTY, parseSource, type Source } from './source.ts'
 import { isMapping, substituteEnv, type Env } from './substitute.ts'
 import { toConfig } from './to-config.ts'
 
@@ -91,29 +91,15 @@ function onlySections(tree: unknown, sections: readonly string[] | undefined): u
   return Object.fromEntries(Object.entries(tree).filter(([name]) => sections.includes(name)))
 }
 
-interface Source {
-  readonly tree: unknown
-  readonly lineOf: (path: readonly PropertyKey[]) => number | undefined
-}
-
-const EMPTY: Source = { tree: {}, lineOf: () => undefined }
-
 async function readSource(file: string, mustSaySomething: boolean): Promise<Source> {
   const content = await readOrMissing(file)
   if (content === undefined) {
     throw new ConfigError([{ path: 'file', message: `${JSON.stringify(file)} cannot be read; expected the path of a YAML or JSON file` }], file)
   }
-  const lines = new LineCounter()
-  // JSON is YAML, so one parser serves both and knows the lines of both.
-  const document = parseDocument(content, { lineCounter: lines, prettyErrors: false })
-  if (document.errors.length > 0) {
-    const problems = document.errors.map((error) => ({ path: 'document', message: error.message, line: lines.linePos(error.pos[0]).line }))
-    throw new ConfigError(problems, file)
-  }
-  const tree: unknown = document.toJS()
-  if (mustSaySomething && (tree === null || tree === undefined))
+  const source = parseSource(content, file)
+  if (mustSaySomething && (source.tree === null || source.tree === undefined))
     throw new ConfigError([{ path: 'document', message: 'empty; expected the configuration, or {} for nothing but defaults' }], file)
-  return { tree: tree ?? {}, lineOf: (path) => lineOf(document, lines, path) }
+  return { ...source, tree: source.tree ?? {} }
 }
 
 async function readOrMissing(file: string): Promise<string | undefined> {
@@ -122,16 +108,6 @@ async function readOrMissing(file: string): Promise<string | undefined> {
   } catch {
     return undefined
   }
-}
-
-/** Line of the value at the path, or of the nearest thing around it that exists. */
-function lineOf(document: Document, lines: LineCounter, path: readonly PropertyKey[]): number | undefined {
-  for (let depth = path.length; depth > 0; depth--) {
-    const node: unknown = document.getIn(path.slice(0, depth), true)
-    const range = isMapping(node) ? node['range'] : undefined
-    if (Array.isArray(range) && typeof range[0] === 'number') return lines.linePos(range[0]).line
-  }
-  return undefined
 }
 
 function applyOverrides(tree: unknown, env: Env, given: ConfigOverrides, origins: Map<string, string>): unknown {

@@ -1,0 +1,66 @@
+import { LineCounter, parseDocument, visit, type Document, type YAMLError } from 'yaml'
+import { ConfigError, type ConfigProblem } from '../core/config-error.ts'
+import { isMapping } from './substitute.ts'
+
+/** A file as it was written. */
+export interface Source {
+  /** Null or undefined when the file says nothing. */
+  readonly tree: unknown
+  readonly lineOf: (path: readonly PropertyKey[]) => number | undefined
+}
+
+export const EMPTY: Source = { tree: {}, lineOf: () => undefined }
+
+/** YAML or JSON. Throws ConfigError, which quotes nothing of the text: what is misplaced may be a key. */
+export function parseSource(content: string, file: string): Source {
+  const lines = new LineCounter()
+  // JSON is YAML, so one parser serves both and knows the lines of both.
+  const document = parseDocument(content, { lineCounter: lines, prettyErrors: false })
+  const problems: ConfigProblem[] = document.errors.map((error) => ({
+    path: 'document',
+    message: withoutSource(error),
+    line: lines.linePos(error.pos[0]).line,
+  }))
+  if (problems.length === 0) problems.push(...danglingAliases(document, lines))
+  if (problems.length > 0) throw new ConfigError(problems, file)
+  let tree: unknown
+  try {
+    tree = document.toJS()
+  } catch {
+    // The parser counts what they stand for.
+    throw new ConfigError([{ path: 'document', message: 'aliases stand for more than any configuration holds' }], file)
+  }
+  return { tree, lineOf: (path) => lineOf(document, lines, path) }
+}
+
+/** Messages of the parser that hold a piece of the file, without it. */
+const UNQUOTED: { readonly [code in YAMLError['code']]?: string } = {
+  BAD_DIRECTIVE: 'Unknown directive',
+  BAD_DQ_ESCAPE: 'Invalid escape sequence in a double-quoted text',
+  TAG_RESOLVE_FAILED: 'Unknown tag',
+}
+
+const withoutSource = ({ code, message }: YAMLError): string => UNQUOTED[code] ?? message.split(': ', 1)[0]!
+
+function danglingAliases(document: Document, lines: LineCounter): ConfigProblem[] {
+  const found: ConfigProblem[] = []
+  visit(document, {
+    Alias: (_key, alias) => {
+      if (alias.resolve(document) !== undefined) return
+      const start = alias.range?.[0]
+      const line = start === undefined ? {} : { line: lines.linePos(start).line }
+      found.push({ path: 'document', message: 'an alias stands for an anchor that is not before it', ...line })
+    },
+  })
+  return found
+}
+
+/** Line of the value at the path, or of the nearest thing around it that exists. */
+function lineOf(document: Document, lines: LineCounter, path: readonly PropertyKey[]): number | undefined {
+  for (let depth = path.length; depth > 0; depth--) {
+    const node: unknown = document.getIn(path.slice(0, depth), true)
+    const range = isMapping(node) ? node['range'] : undefined
+    if (Array.isArray(range) && typeof range[0] === 'number') return lines.linePos(range[0]).line
+  }
+  return undefined
+}
