@@ -157,4 +157,7 @@ test('settings that need a restart are named', async () => {
   const after = await loadConfig({ ...options, overrides: { port: 9, dataDir: 'elsewhere' }, env: { SIGNALBOX_DATABASE_URL: 'postgres://db/x' } })
   expect(restartNeeded(before, before)).toEqual([])
   expect(restartNeeded(before, after)).toEqual(['server.port', 'storage.data_dir', 'storage.database', 'storage.url'])
+  // The body limit is given to the routes, the namespace to the connection, when they are made.
+  await writeFile(file, 'server: { body_limit: 1kB }\nstorage: { redis_namespace: other }')
+  expect(restartNeeded(before, await loadConfig(options))).toEqual(['server.body_limit', 'storage.redis_namespace'])
 })

@@ -72,11 +72,13 @@ export function restartNeeded(previous: Config, next: Config): readonly string[]
     'server.port': config.server.port,
     'server.role': config.server.role,
     'server.workers': config.server.workers,
+    'server.body_limit': config.server.bodyLimit,
     'storage.data_dir': config.dataDir,
     'storage.database': config.storage.database,
     'storage.url': config.storage.url?.reveal(),
     'storage.shared': config.storage.shared,
     'storage.redis_url': config.storage.redisUrl?.reveal(),
+    'storage.redis_namespace': config.storage.redisNamespace,
   })
   const after = new Map<string, unknown>(Object.entries(fixed(next)))
   return Object.entries(fixed(previous))
