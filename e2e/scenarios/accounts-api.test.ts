@@ -354,6 +354,15 @@ describe('own provider keys', () => {
     await call('POST', '/byok', '/byok', 400, { provider: 'nobody', key: secret })
     await call('POST', '/byok', '/byok', 400, { provider: 'acme', key: '' })
     await call('POST', '/byok', '/byok', 400, { provider: 'acme', key: secret, sealed: 'x' })
+    for (const unsendable of ['   ', 'sk-line1\nline2-abcdefgh', 'sk-кириллица-abcdef', 'sk-\u0001-abcdefgh', '"sk-кириллица"']) {
+      const refusal = await call('POST', '/byok', '/byok', 400, { provider: 'acme', key: unsendable })
+      expect(refusal['error']).toMatchObject({ message: expect.stringMatching(/^key: .*visible ASCII/) as string, metadata: { path: 'key' } })
+      await call('PATCH', `/byok/${id}`, '/byok/{id}', 400, { key: unsendable })
+    }
+    // A cloud account, as its file is pasted: several lines, a name in any language.
+    await make({ key: JSON.stringify({ type: 'service_account', name: 'имя' }, null, 2) })
+    // Spaces around a key are those of a clipboard.
+    await make({ key: ` ${secret}\n` })
     await call('PATCH', `/byok/${id}`, '/byok/{id}', 400, { provider: 'openai' })
     await clear()
     await call('GET', `/byok/${id}`, '/byok/{id}', 404)

@@ -17,8 +17,24 @@ const fields = {
     .optional(),
   allowed_user_ids: texts(z.string().min(1).max(256)).nullable().optional(),
 }
-/** Cloud accounts are pasted as JSON files of a few kilobytes. */
-const key = z.string().min(1).max(16_384)
+/** Cloud accounts are pasted as JSON files of a few kilobytes; any other key is sent in a header, which takes no more than this. */
+const key = z
+  .string()
+  .min(1)
+  .max(16_384)
+  .refine((text) => /^[\x20-\x7e]+$/.test(text.trim()) || isJsonObject(text), {
+    error: 'must be visible ASCII characters in one line, or the JSON file of a cloud account',
+  })
+
+function isJsonObject(text: string): boolean {
+  if (!text.trimStart().startsWith('{')) return false
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
 
 export const createOwnKeyBody = component(
   'CreateBYOKKeyRequest',
