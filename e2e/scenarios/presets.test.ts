@@ -162,6 +162,21 @@ describe('presets of operators', () => {
     expect(error['message']).toContain('masked')
   })
 
+  it('show tools of callers as they are, whatever their parameters are called, and take them back', async () => {
+    const properties = { headers: { type: 'string', description: 'CSV headers' }, authorization: { const: '***' }, api_key: { type: 'string' } }
+    const schema = { type: 'object', properties, required: ['headers', 'authorization', 'api_key'], additionalProperties: false }
+    const config = {
+      tools: [{ type: 'function', name: 'export', parameters: schema }],
+      text: {
+        format: { type: 'json_schema', name: 'answer', schema: { ...schema, properties: { ...properties, authorization: { type: 'string' } } } },
+      },
+    }
+    const made = dataOf(await api('POST', '', 201, { slug: 'exporter', config }))['designated_version'] as { readonly config: Json }
+    expect(made.config).toEqual(config)
+    const again = dataOf(await api('PATCH', '/exporter', 200, { config: made.config }))['designated_version'] as { readonly config: Json }
+    expect(again.config).toEqual(config)
+  })
+
   it('are refused when a request like them would be', async () => {
     for (const [config, path] of [
       [{ temperature: 'hot' }, 'temperature'],

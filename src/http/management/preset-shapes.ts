@@ -111,12 +111,21 @@ export const presentDesignated = ({ preset, version }: DesignatedPreset): z.outp
 const MASK = '***'
 /** What a tool proves itself with to a server. */
 const CREDENTIALS = new Set(['authorization', 'headers', 'api_key'])
+/** What describes values of a caller's own: a field may have any name there, and none is a credential. */
+const DESCRIBING_TYPES: ReadonlySet<unknown> = new Set(['function', 'custom', 'json_schema'])
+const DESCRIPTIONS = new Set(['parameters', 'function', 'format', 'schema', 'input_schema', 'output_schema'])
 
 /** Credentials are never readable again. */
 function masked(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(masked)
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, CREDENTIALS.has(key) ? hidden(inner) : masked(inner)]))
+  const { type } = value as { readonly type?: unknown }
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => {
+      if (CREDENTIALS.has(key)) return [key, hidden(inner)]
+      return [key, isDescription(type, key) ? inner : masked(inner)]
+    }),
+  )
 }
 
 function hidden(value: unknown): unknown {
@@ -125,8 +134,11 @@ function hidden(value: unknown): unknown {
   return Object.fromEntries(Object.keys(value).map((key) => [key, MASK]))
 }
 
+const isDescription = (type: unknown, key: string): boolean => DESCRIBING_TYPES.has(type) && DESCRIPTIONS.has(key)
+
 /** Whether something that was read here is sent back as it was shown. */
 export function hasMask(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return value === MASK
-  return Object.values(value).some(hasMask)
+  const { type } = value as { readonly type?: unknown }
+  return Object.entries(value).some(([key, inner]) => !isDescription(type, key) && hasMask(inner))
 }
