@@ -188,7 +188,7 @@ export async function createApp({ config: initial, env, logger, gatherMetrics = 
   const routes = new Map(isWorker ? probes : [['POST /api/v1/responses', responses], ...probes])
   // What another process changed is looked at as soon as the database tells of it.
   const watch = state.store.watch(() => {
-    for (const follower of [state.accounts.snapshot, ownKeys, policies.presets]) void follower.refresh().catch(() => undefined)
+    for (const follower of [state.accounts.snapshot, ownKeys, policies.presets, policies.guardrails]) void follower.refresh().catch(() => undefined)
     delivery.refresh()
   })
   const server = createGatewayServer({ routes, fallback: isWorker ? workerRoute(management.handle) : management.handle })
