@@ -74,12 +74,12 @@ describe('an event of many megabytes', () => {
     const written = body.write(event)
     const reading = text(answer)
     // A tick of the timer at every moment.
-    let isWriting = true
+    const done = new AbortController()
     const ticking = (async () => {
-      for (; isWriting; await nextTurn()) body.keepAlive(performance.now() + 11_000)
+      for (; !done.signal.aborted; await nextTurn()) body.keepAlive(performance.now() + 11_000)
     })()
     await written
-    isWriting = false
+    done.abort()
     await ticking
     body.end('')
     const got = await reading
