@@ -56,6 +56,11 @@ export interface Decoder {
   readonly finished: boolean
   /** True once the model has stopped and only trailing facts (usage, an end mark) may follow: a silent upstream is then ended soon. */
   readonly settled?: boolean
+  /**
+   * Beside `settled`: false while the format alone does not prove that no text is under way, as before the counts of a chat stream. A connection
+   * that breaks then broke the answer. Default: `settled` is proof.
+   */
+  readonly entire?: boolean
 }
 
 /** One upstream wire format. Vendors' differences are declared options, never names. */

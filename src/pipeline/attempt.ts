@@ -42,6 +42,8 @@ const MAX_JSON_BODY = 64 * 1024 * 1024
 const MAX_STREAM_BYTES = 256 * 1024 * 1024
 /** How long an upstream that has stopped may stay silent before its end is taken for granted (some never send their end mark). */
 const SETTLED_IDLE_MS = 2_000
+/** The same while something is still owed: the counts, or the error that comes in their place. */
+const OWING_IDLE_MS = 5_000
 /** How long a finished upstream may take to close its answer before the connection is given up. */
 const DRAIN_MS = 1_000
 
@@ -217,20 +219,25 @@ async function* decodeEvents(
         yield batch
       }
       if (decoder.finished) break
-      if (decoder.settled === true) timer.limitIdle(SETTLED_IDLE_MS)
+      if (decoder.settled === true) timer.limitIdle(decoder.entire === false ? OWING_IDLE_MS : SETTLED_IDLE_MS)
       chunks = await exchange.read()
     }
     if (chunks === undefined) parser.end()
   } catch (error) {
-    // What was decoded before the failure still reaches the caller. A settled model that falls silent has finished.
-    const silent = decoder.settled === true && error instanceof HttpFailure && timer.expired !== 'total'
-    if (!silent) {
+    // What was decoded before the failure still reaches the caller.
+    if (!endsWell(error, decoder, timer)) {
       if (events.length > 0) yield events
       throw error
     }
   }
   if (!decoder.finished) decoder.end(events)
   if (events.length > 0) yield events
+}
+
+/** A settled model that falls silent has finished. One whose connection breaks has only when nothing of its answer can be lost with it. */
+function endsWell(error: unknown, decoder: Decoder, timer: AttemptTimer): boolean {
+  if (decoder.settled !== true || !(error instanceof HttpFailure) || timer.expired === 'total') return false
+  return error.kind === 'cancelled' || decoder.entire !== false
 }
 
 const tooLarge = (maxBytes: number): GatewayError =>

@@ -35,7 +35,12 @@ export function isUnspecified(native: string): boolean {
   return native === '' || native === 'FINISH_REASON_UNSPECIFIED'
 }
 
+/** What old models put on every chunk: it ends an answer only where nothing else is said. */
+export function isBareStop(native: string): boolean {
+  return native === 'STOP'
+}
+
 /** Old models put STOP on every chunk; a later word that says more wins. */
 export function strongerFinish(before: string | undefined, now: string): string {
-  return before === undefined || before === 'STOP' ? now : before
+  return before === undefined || isBareStop(before) ? now : before
 }

@@ -452,6 +452,31 @@ describe('the end', () => {
     decoder.push(JSON.stringify(frame([text('')], 'STOP')), undefined, [])
     expect([decoder.settled, decoder.finished]).toEqual([true, false])
   })
+  it('is not near when STOP stands beside a piece of the answer: old models write it on every chunk', () => {
+    const decoder = gemini.decoder({ input: [], tools: TOOLS }, geminiTarget())
+    const settledAfter = (one: object): boolean => {
+      decoder.push(JSON.stringify(one), undefined, [])
+      return decoder.settled === true
+    }
+    expect(settledAfter(frame([text('not ')], 'STOP'))).toBe(false)
+    expect(settledAfter(frame([], 'STOP'))).toBe(true)
+    expect(settledAfter(frame([text('yet')], 'STOP'))).toBe(false)
+    expect(settledAfter(frame([call('f', {})], 'STOP'))).toBe(false)
+    expect(settledAfter(frame([text('cut')], 'MAX_TOKENS'))).toBe(true)
+    expect(settledAfter(frame([text(' short')]))).toBe(true)
+  })
+  it('is beyond the reach of a connection that breaks when the counts are there too', () => {
+    const decoder = gemini.decoder({ input: [] }, geminiTarget())
+    const push = (one: object): void => decoder.push(JSON.stringify(one), undefined, [])
+    push({ ...frame([text('Hi')], 'STOP'), usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 1 } })
+    expect(decoder.entire).toBe(false)
+    push(frame([], 'STOP'))
+    expect(decoder.entire).toBe(true)
+    const countless = gemini.decoder({ input: [] }, geminiTarget())
+    countless.push(JSON.stringify(frame([text('Hi')])), undefined, [])
+    countless.push(JSON.stringify(frame([], 'STOP')), undefined, [])
+    expect([countless.settled, countless.entire]).toEqual([true, false])
+  })
 })
 
 describe('blocks and errors', () => {

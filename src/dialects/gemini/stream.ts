@@ -10,7 +10,7 @@ import { asString, isObject, tryParseJson } from '../shared/json.ts'
 import { countsTail } from '../shared/template-tail.ts'
 import { codeItem } from './code-execution.ts'
 import { blockedPrompt, brokenAnswer, markUnreadableSignature, streamError } from './error.ts'
-import { isUnspecified, mapFinish, strongerFinish } from './finish.ts'
+import { isBareStop, isUnspecified, mapFinish, strongerFinish } from './finish.ts'
 import { firstCandidate, readText, reasonOf, type Json } from './frame.ts'
 import { FunctionCallDecoder } from './function-calls.ts'
 import { GroundingCollector } from './grounding.ts'
@@ -49,6 +49,8 @@ export class GeminiDecoder implements Decoder {
   #code: { readonly code: Json; readonly signature: string | undefined } | undefined
   /** Set by every frame that did more than write text. */
   #busy = false
+  /** Whether the last frame held a piece of the answer. */
+  #spoke = false
 
   constructor(request: ModelRequest, target: Target<GeminiOptions>, fastPath = true) {
     this.#target = target
@@ -65,9 +67,14 @@ export class GeminiDecoder implements Decoder {
     })
   }
 
-  /** A finish reason was seen: the connection closes next, without an end mark. */
+  /** A finish reason was seen: the connection closes next, without an end mark. STOP beside a piece of the answer says nothing: old models always write it. */
   get settled(): boolean {
-    return this.#native !== undefined
+    return this.#native !== undefined && !(this.#spoke && isBareStop(this.#native))
+  }
+
+  /** Counts come with the last chunk. */
+  get entire(): boolean {
+    return this.settled && this.#counted
   }
 
   push(data: string, event: string | undefined, out: ModelEvent[]): void {
@@ -80,6 +87,7 @@ export class GeminiDecoder implements Decoder {
       if (text !== undefined) {
         this.#text += text
         this.#unread = data
+        this.#spoke = true
         return writer.plainText(writer.messageKey, text)
       }
     }
@@ -166,8 +174,10 @@ export class GeminiDecoder implements Decoder {
     if (logprobs !== undefined) this.#busy = true
     const parts = isObject(content) && Array.isArray(content['parts']) ? (content['parts'] as readonly unknown[]) : []
     let unwritten = logprobs
+    this.#spoke = false
     for (const part of parts) {
       if (!isObject(part)) continue
+      if (part['text'] !== '') this.#spoke = true
       if (typeof part['text'] === 'string' && part['thought'] !== true && part['text'] !== '') {
         this.#textPart(part['text'], asString(part['thoughtSignature']), unwritten)
         unwritten = undefined
@@ -279,7 +289,7 @@ export class GeminiDecoder implements Decoder {
     this.finished = true
     writer.end(reasonOf(finish, writer.hasCalls), {
       nativeReason: native,
-      ...(Object.keys(this.#usage).some((field) => field.endsWith('TokenCount')) ? { usage: decodeUsage(this.#usage, searches) } : {}),
+      ...(this.#counted ? { usage: decodeUsage(this.#usage, searches) } : {}),
       ...(tier ? { serviceTier: TIERS[tier.toLowerCase()] ?? tier.toLowerCase() } : {}),
     })
   }
@@ -306,6 +316,10 @@ export class GeminiDecoder implements Decoder {
     const frame = tryParseJson(this.#unread)
     this.#unread = undefined
     if (isObject(frame)) this.#noteUsage(frame['usageMetadata'])
+  }
+
+  get #counted(): boolean {
+    return Object.keys(this.#usage).some((field) => field.endsWith('TokenCount'))
   }
 
   #failed(native: string): GatewayError {

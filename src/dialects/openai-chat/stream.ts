@@ -71,6 +71,11 @@ export class ChatDecoder implements Decoder {
     return this.#native !== undefined
   }
 
+  /** Servers put a reason beside a text that goes on, and send errors after it; only the counts come last everywhere. */
+  get entire(): boolean {
+    return this.#native !== undefined && this.#usage !== undefined
+  }
+
   push(data: string, event: string | undefined, out: ModelEvent[]): void {
     if (this.finished) return
     const writer = this.#writer
