@@ -1,17 +1,25 @@
 import { jsonrepair } from 'jsonrepair'
 import { z } from 'zod'
 import type { JsonObject } from '../../core/item.ts'
+import { withinTime } from '../../lib/within-time.ts'
 
 /** More is no answer somebody parses by hand. */
 const MAX_CHARS = 4 * 1024 * 1024
-const FENCED = /```[^\S\n]*[\w-]*[^\S\n]*\n([\s\S]*?)\n?[^\S\n]*```/g
+/** The repair takes quadratic time for texts made to that end, even cubic: everybody else waits meanwhile. */
+const MAX_MS = 50
+/** Shorter texts cannot take that long; a busy machine must not keep them from being healed. */
+const ALWAYS_CHARS = 2048
 
 /**
  * The JSON in a text that should have been JSON and nothing else: out of a fence or the words around it, its syntax repaired. Undefined
- * when the text is JSON already, when there is no object or list in it, or when what comes out does not fit the schema.
+ * when the text is JSON already, when there is no object or list in it, when what comes out does not fit the schema, or when it takes too long.
  */
 export function healJson(text: string, schema: JsonObject | undefined): string | undefined {
   if (text.length > MAX_CHARS || parse(text) !== undefined) return undefined
+  return text.length <= ALWAYS_CHARS ? heal(text, schema) : withinTime(MAX_MS, () => heal(text, schema))
+}
+
+function heal(text: string, schema: JsonObject | undefined): string | undefined {
   const fits = schema === undefined ? isObject : validator(schema)
   for (const candidate of candidatesIn(text)) {
     const whole = parse(candidate)
@@ -26,23 +34,39 @@ export function healJson(text: string, schema: JsonObject | undefined): string |
   return undefined
 }
 
-/** Pieces that may be the JSON, the likeliest first. */
+/** Pieces that may be the JSON, the likeliest first. Regular expressions would look at runs of blanks again and again. */
 function candidatesIn(text: string): readonly string[] {
-  const fenced = [...text.matchAll(FENCED)].map(([, inside = '']) => inside.trim())
+  const fenced = fencedIn(text)
   const start = text.search(/[{[]/)
   if (start === -1) return fenced
   const end = Math.max(text.lastIndexOf('}'), text.lastIndexOf(']'))
   const bare = end > start ? [text.slice(start, end + 1)] : []
-  return [
-    ...new Set([
-      ...fenced,
-      ...bare,
-      text
-        .slice(start)
-        .replace(/\n?[^\S\n]*```\s*$/, '')
-        .trim(),
-    ]),
-  ]
+  const rest = text.slice(start).trimEnd()
+  return [...new Set([...fenced, ...bare, rest.endsWith(FENCE) ? rest.slice(0, -FENCE.length).trim() : rest])]
+}
+
+const FENCE = '```'
+/** A word behind a fence names a language. */
+const MAX_LANGUAGE = 64
+
+/** What stands between a fence, with no more than the name of a language behind it, and the next. */
+function fencedIn(text: string): readonly string[] {
+  const found: string[] = []
+  let line = -1
+  for (let open = text.indexOf(FENCE); open !== -1;) {
+    const after = open + FENCE.length
+    if (line < after) line = text.indexOf('\n', after)
+    if (line === -1) break
+    let next = open + 1
+    if (line - after <= MAX_LANGUAGE && /^[\w-]*$/.test(text.slice(after, line).trim())) {
+      const close = text.indexOf(FENCE, line + 1)
+      if (close === -1) break
+      found.push(text.slice(line + 1, close).trim())
+      next = close + FENCE.length
+    }
+    open = text.indexOf(FENCE, next)
+  }
+  return found
 }
 
 function parse(text: string): { readonly value: unknown } | undefined {

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest'
+import { healJson } from './heal-json.ts'
+
+const FENCE = '```'
+
+describe('texts made to take long', () => {
+  const N = 200_000
+  it.each<[string, string]>([
+    ['blanks inside a fence that never closes', `${FENCE}json\n{"a": 1,${' '.repeat(N)}x`],
+    ['blanks in a string', `{"a": "${' '.repeat(N)}x`],
+    ['blanks behind a fence', `${FENCE}${' '.repeat(N)}x {`],
+    ['lines of blanks before a last fence', `{"a": 1,${' \n'.repeat(N / 2)}x${FENCE}`],
+    ['nothing but fences', `{${FENCE.repeat(N)}`],
+    ['fences and one end of a line, far away', `${`${FENCE}x y `.repeat(N)}\n`],
+    ['quotes', `{${'"'.repeat(N)}`],
+    ['backquotes', `{ ${'`'.repeat(N)}''`],
+    ['quotes between letters, then blanks', `["${'a"'.repeat(N)}${' '.repeat(N)}`],
+    ['numbers without commas', `[${'1\n'.repeat(N)}`],
+    ['brackets in strings', `["${'a["]'.repeat(N)}`],
+    ['objects inside each other', '{"a":'.repeat(N)],
+    ['many fences with something broken in each', `${FENCE}\n{a""""b\n${FENCE}\n`.repeat(N / 20)],
+  ])('%s do not', (_what, text) => {
+    const started = performance.now()
+    healJson(text, undefined)
+    // Fifty milliseconds and what it takes to read a text of that length; without a bound some of these take minutes.
+    expect(performance.now() - started).toBeLessThan(500)
+  })
+})
+
+describe('long texts', () => {
+  it('are healed', () => {
+    const rows = Array.from({ length: 200 }, (_, n) => ({ n, name: `a row of some length, number ${n}` }))
+    const whole = JSON.stringify({ rows })
+    expect(healJson(`Here:\n${FENCE}json\n${whole}\n${FENCE}\n`, undefined)).toBe(whole)
+    expect(healJson(`${whole.slice(0, -1)},}`, undefined)).toBe(whole)
+  })
+})
+
+describe('a fence', () => {
+  it.each<[string, string]>([
+    ['with a language and blanks around it', `${FENCE} json \t\n{"a": 1}\n  ${FENCE}`],
+    ['that closes on the line of the text', `${FENCE}\n{"a": 1}${FENCE}`],
+    ['of four marks', `${FENCE}\`json\n{"a": 1}\n${FENCE}\``],
+    ['after marks that are none', `Use ${FENCE} as marks, {so}:\n${FENCE}json\n{"a": 1}\n${FENCE}`],
+    ['after an empty one', `${FENCE}\n${FENCE}\n${FENCE}\n{"a": 1}\n${FENCE}`],
+    ['with Windows line ends', `${FENCE}json\r\n{"a": 1}\r\n${FENCE}`],
+  ])('%s is read', (_what, text) => {
+    expect(healJson(text, undefined)).toBe('{"a": 1}')
+  })
+})
