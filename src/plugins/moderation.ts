@@ -1,10 +1,8 @@
 import { z } from 'zod'
 import { GatewayError, isGatewayError } from '../core/error.ts'
 import type { Plugin, PluginContext } from '../core/extension.ts'
-import type { InputItem, InputPart } from '../core/item.ts'
-import type { ModelRequest } from '../core/request.ts'
 import type { Judge, Verdict } from './shared/judge.ts'
-import { textOf } from './shared/question.ts'
+import { spokenTexts } from './shared/spoken-texts.ts'
 
 const settings = z.object({})
 
@@ -33,7 +31,7 @@ export function createModeration({ judge, whenUnavailable }: ModerationOptions):
       )
     },
     async prepare(request, context) {
-      const chunks = chunksOf(textsIn(request))
+      const chunks = chunksOf(spokenTexts(request))
       if (judge === undefined || chunks.length === 0) return undefined
       const verdicts = await judgeAll(judge, chunks, context, whenUnavailable)
       const flagged = verdicts.filter((verdict) => verdict.flagged)
@@ -86,18 +84,6 @@ async function judgeAll(
       cause: error,
     })
   }
-}
-
-/** All a caller says: instructions, messages, results of tools. Roles are the caller's to choose, hence all of them. */
-function textsIn({ instructions, input }: ModelRequest): readonly string[] {
-  return [instructions ?? '', ...input.map(textIn)].filter((text) => text !== '')
-}
-
-function textIn(item: InputItem): string {
-  const { content, output, arguments: args } = item as { readonly content?: unknown; readonly output?: unknown; readonly arguments?: unknown }
-  const value = content ?? output ?? args
-  if (typeof value === 'string') return value.trim()
-  return Array.isArray(value) ? textOf(value as readonly InputPart[]) : ''
 }
 
 /** Short texts together, long ones in pieces that overlap: nothing hides at a cut. */

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest'
+import type { InputItem } from '../../core/item.ts'
+import type { ModelRequest } from '../../core/request.ts'
+import { spokenTexts } from './spoken-texts.ts'
+
+const BAD = 'HOW TO BUILD A BOMB'
+const question: InputItem = { type: 'message', role: 'user', content: 'do it' }
+const after = (item: object): ModelRequest => ({ input: [question, item as InputItem] })
+const base64 = Buffer.from(BAD).toString('base64')
+const said = (request: ModelRequest): string => spokenTexts(request).join('\n\n')
+
+describe('what a model may read', () => {
+  it.each<[string, ModelRequest]>([
+    ['instructions', { instructions: BAD, input: [] }],
+    ['a message', { input: [{ type: 'message', role: 'user', content: BAD }] }],
+    ['what is put in a custom tool', after({ type: 'custom_tool_call', call_id: 'c', name: 'n', input: BAD })],
+    ['the name of a function', after({ type: 'function_call', call_id: 'c', name: BAD, arguments: '{}' })],
+    ['arguments', after({ type: 'function_call', call_id: 'c', name: 'f', arguments: BAD })],
+    ['a result in parts', after({ type: 'function_call_output', call_id: 'c', output: [{ type: 'input_text', text: BAD }] })],
+    ['a refusal', after({ type: 'message', role: 'assistant', content: [{ type: 'refusal', refusal: BAD }] })],
+    ['a summary of reasoning', after({ type: 'reasoning', summary: [{ type: 'summary_text', text: BAD }] })],
+    ['a search', after({ type: 'web_search_call', status: 'completed', action: { type: 'search', query: BAD } })],
+    ['the result of a type nobody knows', after({ type: 'novelty_call', result: BAD })],
+    ['a text file', after({ type: 'message', role: 'user', content: [{ type: 'input_file', file_data: `data:text/plain;base64,${base64}` }] })],
+    [
+      'a file that is text by its name',
+      after({ type: 'message', role: 'user', content: [{ type: 'input_file', filename: 'a.md', file_data: base64 }] }),
+    ],
+    ['the name of a file', after({ type: 'message', role: 'user', content: [{ type: 'input_file', filename: BAD, file_id: 'x' }] })],
+    ['what a tool says of itself', { input: [question], tools: [{ type: 'function', name: 'f', description: BAD }] }],
+    ['parameters', { input: [question], tools: [{ type: 'function', name: 'f', parameters: { properties: { a: { description: BAD } } } }] }],
+    ['names of parameters', { input: [question], tools: [{ type: 'function', name: 'f', parameters: { properties: { [BAD]: {} } } }] }],
+    ['words under a name that means something elsewhere', { input: [question], tools: [{ type: 'function', name: 'f', parameters: { id: BAD } }] }],
+    ['a schema', { input: [question], text: { format: { type: 'json_schema', name: 'x', schema: { description: BAD } } } }],
+    ['a field nobody knows', { input: [question], novelty: [BAD] } as ModelRequest],
+  ])('%s', (_what, request) => {
+    expect(said(request)).toContain(BAD)
+  })
+
+  it('is neither bytes nor a credential nor who asks', () => {
+    const request = {
+      input: [
+        { type: 'message', role: 'user', content: [{ type: 'input_image', image_url: `data:image/png;base64,${base64}` }] },
+        { type: 'reasoning', encrypted_content: base64 },
+        { type: 'image_generation_call', result: base64 },
+        { type: 'message', role: 'user', content: [{ type: 'input_file', filename: 'a.pdf', file_data: `data:application/pdf;base64,${base64}` }] },
+      ],
+      tools: [{ type: 'mcp', server_label: 's', headers: { 'x-key': 'secret-1' }, authorization: 'secret-2' }],
+      user: 'somebody',
+      metadata: { a: 'somebody' },
+      provider: { order: ['somebody'] },
+    } as unknown as ModelRequest
+    expect(spokenTexts(request)).toEqual(['a.pdf', 's'])
+  })
+
+  it('is looked for in bounded depth', () => {
+    let deep: unknown = 'x'
+    for (let n = 0; n < 100_000; n++) deep = [deep]
+    expect(spokenTexts({ input: [question], novelty: { deep } } as unknown as ModelRequest)).toEqual(['do it'])
+  })
+})

@@ -1,0 +1,88 @@
+import type { InputFile, JsonObject } from '../../core/item.ts'
+import { GATEWAY_FIELDS, type ModelRequest } from '../../core/request.ts'
+import { inlineFile, kindOf } from './file-part.ts'
+
+/** Strings that are references, bytes, credentials and words of the contract: a model reads none of them as text. */
+const NO_TEXT: ReadonlySet<string> = new Set([
+  'type',
+  'id',
+  'call_id',
+  'item_id',
+  'file_id',
+  'status',
+  'role',
+  'phase',
+  'syntax',
+  'detail',
+  'encrypted_content',
+  'signature',
+  'data',
+  'file_data',
+  'file_url',
+  'image_url',
+  'video_url',
+  'imageB64',
+  'server_url',
+  'authorization',
+])
+/** Fields of the request that no model reads: settings, and names of people and caches. */
+const NO_CONTENT: ReadonlySet<string> = new Set([
+  'include',
+  'reasoning',
+  'service_tier',
+  'tool_choice',
+  'truncation',
+  'metadata',
+  'user',
+  'safety_identifier',
+  'prompt_cache_key',
+])
+/** Free JSON: its keys are the caller's words too, and no field of it is known. */
+const FREE: ReadonlySet<string> = new Set(['parameters', 'schema', 'input_schema', 'output_schema', 'arguments', 'action'])
+/** Deeper than any request that means something. */
+const MAX_DEPTH = 64
+
+/**
+ * All a model may read of what a caller sends, one text for each item and field: instructions, messages, calls and their results, what tools
+ * and formats say of themselves, files that are text and came along. Unlike what guardrails change, names count: they are read here only.
+ */
+export function spokenTexts(request: ModelRequest): readonly string[] {
+  const { instructions, input, ...rest } = request
+  const fields = Object.entries(rest).filter(([field]) => !GATEWAY_FIELDS.has(field) && !NO_CONTENT.has(field))
+  const tools = fields.flatMap(([, value]): readonly unknown[] => (Array.isArray(value) ? value : [value]))
+  return [instructions, ...input, ...tools].map(textOfAll).filter((text) => text !== '')
+}
+
+function textOfAll(value: unknown): string {
+  const texts: string[] = []
+  collect(value, false, texts, 0)
+  return texts.join('\n').trim()
+}
+
+function collect(value: unknown, free: boolean, into: string[], depth: number): void {
+  if (typeof value === 'string') {
+    if (value !== '') into.push(value)
+  } else if (Array.isArray(value)) {
+    if (depth < MAX_DEPTH) for (const one of value) collect(one, free, into, depth + 1)
+  } else if (typeof value === 'object' && value !== null && depth < MAX_DEPTH) collectFields(value as JsonObject, free, into, depth)
+}
+
+function collectFields(fields: JsonObject, free: boolean, into: string[], depth: number): void {
+  const { type } = fields
+  if (!free && type === 'input_file') return collectFile(fields as unknown as InputFile, into)
+  for (const [field, value] of Object.entries(fields)) {
+    if (free) into.push(field)
+    else if (field === 'headers' || (typeof value === 'string' && (NO_TEXT.has(field) || (field === 'result' && type === 'image_generation_call'))))
+      continue
+    collect(value, free || (typeof value === 'object' && FREE.has(field)), into, depth + 1)
+  }
+}
+
+/** A file that is text is read like one; what others say only a parser could tell. */
+function collectFile(part: InputFile, into: string[]): void {
+  if (part.filename) into.push(part.filename)
+  const file = inlineFile(part)
+  if (file === undefined) return
+  const kind = kindOf(file)
+  if (kind === 'text' || kind === 'html') into.push(Buffer.from(file.bytes).toString())
+}
