@@ -199,6 +199,17 @@ describe('upstreams that do not do as they are told', () => {
     expect((terminal['response'] as { usage: object }).usage).toMatchObject({ input_tokens: 11, output_tokens: 7 })
   })
 
+  it(verifies('C18', 'takes JSON that calls itself a stream'), async () => {
+    const asStream = { 'content-type': 'text/event-stream' }
+    primary.script(status(200, chatJson('whole'), asStream))
+    expect(checkWire(await (await ask(true)).text()).text).toBe('whole')
+    const tooLong = { error: { message: "This model's maximum context length is 10 tokens", code: 'context_length_exceeded' } }
+    const before = primary.requests.length
+    primary.script(status(200, tooLong, asStream))
+    await (await ask(true)).text()
+    expect(primary.requests.length - before).toBe(1)
+  })
+
   it(verifies('C18', 'takes events under a wrong content type'), async () => {
     primary.script(stream(chatText('still ', 'fine'), { contentType: 'application/octet-stream' }))
     expect(checkWire(await (await ask(true)).text()).text).toBe('still fine')

@@ -1,5 +1,5 @@
 import type { AttemptRecord, Call } from '../core/call.ts'
-import type { Decoder, Dialect, EncodedRequest, Target } from '../core/dialect.ts'
+import type { Decoder, EncodedRequest, Target } from '../core/dialect.ts'
 import type { Endpoint } from '../core/endpoint.ts'
 import { asGatewayError, GatewayError, isGatewayError } from '../core/error.ts'
 import { isContentEvent, type ModelEvent } from '../core/event.ts'
@@ -7,11 +7,12 @@ import type { Credential, SignableRequest } from '../core/provider.ts'
 import type { ModelRequest } from '../core/request.ts'
 import type { Clock } from '../lib/clock.ts'
 import { HttpFailure, type Exchange, type HttpClient } from '../lib/http-client.ts'
-import { createAwsEventStreamParser, EventStreamError } from '../lib/aws-event-stream.ts'
-import { createSseParser, SseLimitError } from '../lib/sse.ts'
+import { EventStreamError } from '../lib/aws-event-stream.ts'
+import { SseLimitError } from '../lib/sse.ts'
 import type { AttemptLimits } from '../router/limits.ts'
 import { abortReason } from './abort-reason.ts'
 import { AttemptTimer, type ExpiredLimit } from './attempt-timer.ts'
+import { FRAMERS, framingOf, type Framing } from './framing.ts'
 import { exchangeInProcess } from './in-process-exchange.ts'
 import type { MediaLoader } from './media.ts'
 import { withoutCredential } from './without-credential.ts'
@@ -168,27 +169,6 @@ async function* decode(
     decoder.end(events)
     yield events
   }
-}
-
-type Framing = Dialect['framing']
-
-/** How the bytes of a stream are cut into events. */
-const FRAMERS: {
-  readonly [F in Framing]: (listener: (data: string, event: string | undefined) => void) => { push(chunk: Buffer): void; end(): void }
-} = {
-  sse: createSseParser,
-  'aws-event-stream': createAwsEventStreamParser,
-}
-
-/** Undefined for a body that is one whole. AWS frames begin with their length, whose first byte is 0 and which no text begins with. */
-function framingOf(contentType: string, framing: Framing, first: readonly Buffer[]): Framing | undefined {
-  if (contentType.includes('amazon.eventstream') || (framing === 'aws-event-stream' && first[0]![0] === 0)) return 'aws-event-stream'
-  return contentType.includes('event-stream') || looksLikeEvents(first) ? 'sse' : undefined
-}
-
-function looksLikeEvents(chunks: readonly Buffer[]): boolean {
-  const start = chunks[0]!.subarray(0, 64).toString('latin1').trimStart()
-  return start.startsWith('data:') || start.startsWith('event:') || start.startsWith(':')
 }
 
 async function* decodeEvents(
