@@ -445,6 +445,19 @@ describe('odd streams', () => {
   })
 })
 
+describe('a count of zero at the end', () => {
+  it('does not erase what the start counted', () => {
+    const frames = [
+      { type: 'message_start', message: { id: 'm', model: 'x', usage: { input_tokens: 100, cache_read_input_tokens: 50, output_tokens: 1 } } },
+      ...text(0, 'hi'),
+      { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 7 } },
+      { type: 'message_stop' },
+    ]
+    const done = decode(frames).at(-1)
+    expect(done).toMatchObject({ usage: { inputTokens: 150, cachedTokens: 50, outputTokens: 7 } })
+  })
+})
+
 describe('whole bodies', () => {
   it('say what the stream says', () => {
     const content = [

@@ -10,6 +10,7 @@ import { scrubbedExcerpt } from '../shared/scrub.ts'
 import { BlockDecoder } from './block-decoder.ts'
 import { mapStopReason } from './finish.ts'
 import type { MessagesTarget } from './options.ts'
+import { hasCounts } from '../shared/usage-counts.ts'
 import { decodeUsage, overlayUsage, serviceTierOf } from './usage.ts'
 
 type Json = { readonly [field: string]: unknown }
@@ -166,7 +167,7 @@ export class MessagesDecoder implements Decoder {
     const tier = serviceTierOf(this.#usage)
     writer.end(reason, {
       ...(this.#native === undefined ? {} : { nativeReason: this.#native }),
-      ...(this.#usage === undefined ? {} : { usage: decodeUsage(this.#usage) }),
+      ...(this.#usage === undefined || !hasCounts(this.#usage) ? {} : { usage: decodeUsage(this.#usage) }),
       ...(tier === undefined ? {} : { serviceTier: tier }),
     })
   }

@@ -1,21 +1,25 @@
 import { createUsage } from '../../core/usage.ts'
 import type { Usage } from '../../core/usage.ts'
 import { isObject } from '../shared/json.ts'
+import { overlayCounts } from '../shared/usage-counts.ts'
 
 type Json = { readonly [field: string]: unknown }
 
 const number = (value: unknown): number => (typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0)
 const object = (value: unknown): Json => (isObject(value) ? value : {})
 
+const INPUT_COUNTS = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'] as const
+
 /**
- * Usage as it comes in: counts at the start, and cumulative ones at the end that replace them. What a later report leaves out, or says
- * null to, stays.
+ * Usage as it comes in: counts at the start, and cumulative ones at the end that go over them. A report that counts no input at all erases
+ * none; in one that does, zeros are counts (the input of an answer with a compaction is told anew).
  */
 export function overlayUsage(before: Json | undefined, update: unknown): Json | undefined {
   if (!isObject(update)) return before
-  const merged: { [field: string]: unknown } = { ...before }
-  for (const [field, value] of Object.entries(update)) if (value !== null && value !== undefined) merged[field] = value
-  return merged
+  const known = before ?? {}
+  if (!INPUT_COUNTS.some((field) => number(update[field]) > 0)) return overlayCounts(known, update)
+  const told = Object.entries(update).filter(([, value]) => value !== null && value !== undefined)
+  return { ...known, ...Object.fromEntries(told) }
 }
 
 /**

@@ -21,6 +21,7 @@ import type { ModelTraits } from './model-traits.ts'
 import { answerToolName } from './response-format.ts'
 import { SystemToolDecoder } from './system-tools.ts'
 import { toolsOf } from './tools.ts'
+import { hasCounts } from '../shared/usage-counts.ts'
 import { decodeUsage } from './usage.ts'
 
 /** Frames that are no JSON are skipped; more of them than this are no answer. */
@@ -288,7 +289,7 @@ export class BedrockDecoder implements Decoder {
   // ---- the end ----
 
   #metadata(frame: Json): void {
-    if (isObject(frame['usage'])) this.#usage = decodeUsage(frame['usage'], this.#systemTools.searches)
+    if (isObject(frame['usage']) && hasCounts(frame['usage'])) this.#usage = decodeUsage(frame['usage'], this.#systemTools.searches)
     const tier = isObject(frame['serviceTier']) ? asString(frame['serviceTier']['type']) : undefined
     if (tier !== undefined) this.#serviceTier = tier
   }

@@ -16,6 +16,7 @@ import { CitationCollector } from './citations.ts'
 import type { CohereTarget } from './content.ts'
 import { PLAN, THINKING } from './messages.ts'
 import { toolsOf } from './request.ts'
+import { hasCounts } from '../shared/usage-counts.ts'
 import { decodeUsage } from './usage.ts'
 
 type Json = { readonly [field: string]: unknown }
@@ -251,7 +252,7 @@ export class CohereDecoder implements Decoder {
   #end(fields: Json): void {
     const writer = this.#writer
     this.#native = asString(fields['finish_reason'])
-    if (isObject(fields['usage'])) this.#usage = decodeUsage(fields['usage'])
+    if (isObject(fields['usage']) && hasCounts(fields['usage'])) this.#usage = decodeUsage(fields['usage'])
     writer.flushHeldSpace()
     const finish = this.#finish(fields['error'])
     this.#citations.flush(this.#text, writer, true)

@@ -8,6 +8,7 @@ import { parseExact } from '../shared/exact-json.ts'
 import { scrubbedExcerpt } from '../shared/scrub.ts'
 import { asString, isObject, tryParseJson } from '../shared/json.ts'
 import { countsTail } from '../shared/template-tail.ts'
+import { overlayCounts } from '../shared/usage-counts.ts'
 import { codeItem } from './code-execution.ts'
 import { blockedPrompt, brokenAnswer, markUnreadableSignature, streamError } from './error.ts'
 import { isBareStop, isUnspecified, mapFinish, strongerFinish } from './finish.ts'
@@ -165,7 +166,7 @@ export class GeminiDecoder implements Decoder {
   /** Cumulative, and complete only at the end: later counts go over earlier ones. */
   #noteUsage(usage: unknown): void {
     if (!isObject(usage)) return
-    this.#usage = { ...this.#usage, ...usage }
+    this.#usage = overlayCounts(this.#usage, usage)
   }
 
   #candidate(candidate: Json): void {
@@ -319,7 +320,7 @@ export class GeminiDecoder implements Decoder {
   }
 
   get #counted(): boolean {
-    return Object.keys(this.#usage).some((field) => field.endsWith('TokenCount'))
+    return Object.entries(this.#usage).some(([field, count]) => field.endsWith('TokenCount') && typeof count === 'number' && count > 0)
   }
 
   #failed(native: string): GatewayError {

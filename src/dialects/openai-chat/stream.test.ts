@@ -444,7 +444,27 @@ describe('usage', () => {
   })
 })
 
+describe('a usage report that counts nothing', () => {
+  const counted = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
+  it.each([{}, { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }])('%j never replaces one that does', (usage) => {
+    const frames = [text('hi'), { ...(end() as object), usage: counted }, { id: 'x', choices: [], usage }]
+    expect(last(decode(frames)).usage).toMatchObject({ inputTokens: 10, outputTokens: 5 })
+  })
+  it('is none, so that an estimate is made', () => {
+    expect(last(decode([text('hi'), end(), { id: 'x', choices: [], usage: {} }])).usage).toBeUndefined()
+    expect(last(decodeBody({ content: 'hi' }, {}, { usage: { prompt_tokens: 0, completion_tokens: 0 } })).usage).toBeUndefined()
+  })
+})
+
 describe('the end', () => {
+  it('is beyond the reach of a connection that breaks when the counts are there', () => {
+    const decoder = decoderFor({})
+    decoder.push(JSON.stringify({ ...(text('hi') as object), usage: { prompt_tokens: 1, completion_tokens: 1 } }), undefined, [])
+    expect([decoder.settled, decoder.entire]).toEqual([false, false])
+    decoder.push(JSON.stringify(end()), undefined, [])
+    expect([decoder.settled, decoder.entire]).toEqual([true, true])
+  })
+
   it.each([
     ['stop', 'stop'],
     ['eos', 'stop'],

@@ -12,6 +12,7 @@ import { scrubbedExcerpt } from '../shared/scrub.ts'
 import { asString, isObject, tryParseJson } from '../shared/json.ts'
 import { ThinkSplitter } from '../shared/think-tags.ts'
 import type { ThinkSink } from '../shared/think-tags.ts'
+import { hasCounts } from '../shared/usage-counts.ts'
 import { CitationCollector, decodeLogprobs } from './annotations.ts'
 import { lessonOf, readDelta, type LearnedField } from './fast-path.ts'
 import { mapFinish } from './finish.ts'
@@ -167,8 +168,8 @@ export class ChatDecoder implements Decoder {
 
   #noteUsage(usage: unknown): void {
     if (!isObject(usage)) return
-    this.#usage = usage
     this.#busy = true
+    if (hasCounts(usage)) this.#usage = usage
   }
 
   // ---- one delta, or a whole message ----

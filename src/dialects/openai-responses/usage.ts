@@ -1,6 +1,7 @@
 import { createUsage } from '../../core/usage.ts'
 import type { Usage } from '../../core/usage.ts'
 import { isObject } from '../shared/json.ts'
+import { hasCounts } from '../shared/usage-counts.ts'
 
 /** Ticks of `cost_in_usd_ticks` per US dollar. */
 const TICKS_PER_USD = 1e10
@@ -22,7 +23,7 @@ function firstNumber(source: Numbers, ...names: readonly string[]): number | und
  * server of this dialect that was recorded. `searches` are the web searches the decoder saw, used when the upstream does not count them.
  */
 export function readUsage(value: unknown, searches = 0): Usage | undefined {
-  if (!isObject(value)) return undefined
+  if (!isObject(value) || !hasCounts(value)) return undefined
   const input = firstNumber(value, 'input_tokens', 'prompt_tokens')
   const output = firstNumber(value, 'output_tokens', 'completion_tokens')
   if (input === undefined && output === undefined) return undefined
