@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createServer as createTcpServer } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createHttpClient, HttpFailure, type Exchange, type HttpClientOptions } from './http-client.ts'
 
 const cleanups: (() => unknown)[] = []
@@ -36,6 +36,77 @@ async function text(exchange: Exchange): Promise<string> {
   for (let read = await exchange.read(); read !== undefined; read = await exchange.read()) chunks.push(...read)
   return Buffer.concat(chunks).toString()
 }
+
+describe('connections', () => {
+  /** A server that counts its connections and answers `/slow` when told. */
+  async function counting() {
+    const open = new Set<unknown>()
+    let made = 0
+    let answer: (() => void) | undefined
+    const server = createServer((request, response) => {
+      if (request.url === '/slow') answer = () => response.end('late')
+      else response.end('ok')
+    }).listen(0, '127.0.0.1')
+    server.on('connection', (socket) => {
+      made++
+      open.add(socket)
+      socket.on('close', () => open.delete(socket))
+    })
+    await once(server, 'listening')
+    cleanups.push(() => (server.closeAllConnections(), server.close()))
+    return {
+      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      open,
+      made: () => made,
+      asked: () => answer !== undefined,
+      answer: () => answer?.(),
+    }
+  }
+  function caller(options: HttpClientOptions): (url: string) => Exchange {
+    const client = createHttpClient(options)
+    cleanups.push(() => client.close())
+    return (url) => client.send({ url, method: 'GET', headers: {}, connectTimeoutMs: 1000 })
+  }
+
+  it('are used again', async () => {
+    const { url, made } = await counting()
+    const call = caller({})
+    for (let n = 0; n < 5; n++) expect(await text(call(url))).toBe('ok')
+    // A second one opens when a call comes in the turn in which the last answer ends.
+    expect(made()).toBeLessThanOrEqual(2)
+  })
+
+  it('to more origins than are kept are closed, the longest unused first', async () => {
+    const [a, b, c] = [await counting(), await counting(), await counting()]
+    const call = caller({ maxOrigins: 2 })
+    for (const { url } of [a, b, a, c]) expect(await text(call(url))).toBe('ok')
+    await vi.waitFor(() => expect([a.open.size, b.open.size, c.open.size]).toEqual([1, 0, 1]))
+  })
+
+  it('to an origin nobody calls any more are closed, after what is under way', async () => {
+    let now = 0
+    const [a, b] = [await counting(), await counting()]
+    const call = caller({ forgetAfterMs: 1_000, now: () => now })
+    const slow = call(`${a.url}/slow`)
+    await vi.waitFor(() => expect(a.asked()).toBe(true))
+    now = 2_000
+    expect(await text(call(b.url))).toBe('ok')
+    a.answer()
+    expect(await text(slow)).toBe('late')
+    await vi.waitFor(() => expect([a.open.size, b.open.size]).toEqual([0, 1]))
+  })
+
+  it('that are under way end with the client, their origin forgotten or not', async () => {
+    const [a, b] = [await counting(), await counting()]
+    const client = createHttpClient({ maxOrigins: 1 })
+    const start = (url: string): Exchange => client.send({ url, method: 'GET', headers: {}, connectTimeoutMs: 1000 })
+    const slow = start(`${a.url}/slow`)
+    await vi.waitFor(() => expect(a.asked()).toBe(true))
+    expect(await text(start(b.url))).toBe('ok')
+    await client.close()
+    await expect(slow.head).rejects.toBeInstanceOf(HttpFailure)
+  })
+})
 
 describe('createHttpClient', () => {
   it('gives status, headers and the whole body', async () => {

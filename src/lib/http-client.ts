@@ -54,6 +54,12 @@ export interface HttpClientOptions {
   readonly highWaterBytes?: number
   readonly keepAliveMs?: number
   readonly maxConnectionsPerOrigin?: number
+  /** Origins whose connections are kept, 512 unless told; callers may bring many with their own keys. */
+  readonly maxOrigins?: number
+  /** How long an origin nobody calls is remembered, ten minutes unless told. */
+  readonly forgetAfterMs?: number
+  /** Milliseconds that only go forward. */
+  readonly now?: () => number
 }
 
 const CONNECT_CODES = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL', 'EACCES'])
@@ -71,31 +77,81 @@ function toFailure(error: Error, sent: boolean): HttpFailure {
   return new HttpFailure('reset', `the connection ended early${code ? ` (${code})` : ''}`, sent, error)
 }
 
+/** Pools by origin and connect limit, the one used last at the end. A pool that is put away finishes what it has begun. */
+class PoolShelf {
+  readonly #options: HttpClientOptions
+  readonly #now: () => number
+  readonly #pools = new Map<string, { readonly pool: Pool; usedAt: number }>()
+  readonly #leaving = new Set<Pool>()
+
+  constructor(options: HttpClientOptions) {
+    this.#options = options
+    this.#now = options.now ?? (() => performance.now())
+  }
+
+  take(origin: string, connectTimeoutMs: number): Pool {
+    const key = `${origin} ${connectTimeoutMs}`
+    const usedAt = this.#now()
+    let entry = this.#pools.get(key)
+    if (entry === undefined) {
+      this.#tidy(usedAt)
+      entry = { pool: this.#open(origin, connectTimeoutMs), usedAt }
+    } else {
+      entry.usedAt = usedAt
+      this.#pools.delete(key)
+    }
+    this.#pools.set(key, entry)
+    return entry.pool
+  }
+
+  async destroy(): Promise<void> {
+    const open = [...this.#leaving, ...[...this.#pools.values()].map(({ pool }) => pool)]
+    this.#pools.clear()
+    this.#leaving.clear()
+    await Promise.all(open.map((pool) => pool.destroy()))
+  }
+
+  #open(origin: string, connectTimeoutMs: number): Pool {
+    return new Pool(origin, {
+      connections: this.#options.maxConnectionsPerOrigin ?? null,
+      pipelining: 1,
+      allowH2: false,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveTimeout: this.#options.keepAliveMs ?? 15_000,
+      connect: { timeout: connectTimeoutMs },
+    })
+  }
+
+  /** Makes room for one more: the longest unused go first. */
+  #tidy(now: number): void {
+    const { maxOrigins = 512, forgetAfterMs = 600_000 } = this.#options
+    for (const [key, { pool, usedAt }] of this.#pools) {
+      if (this.#pools.size < maxOrigins && now - usedAt <= forgetAfterMs) return
+      this.#pools.delete(key)
+      void this.#putAway(pool)
+    }
+  }
+
+  async #putAway(pool: Pool): Promise<void> {
+    this.#leaving.add(pool)
+    try {
+      await pool.close()
+    } catch {
+      // Destroyed meanwhile: it is gone either way.
+    } finally {
+      this.#leaving.delete(pool)
+    }
+  }
+}
+
 /**
  * HTTP/1.1 over undici's dispatcher, one pool per origin: no WHATWG streams, no redirects, no cookies, no timeouts of its own but the
- * connect limit (the caller owns first-token, idle and total limits).
+ * connect limit (the caller owns first-token, idle and total limits). Connect limits should be few: each has connections of its own.
  */
 export function createHttpClient(options: HttpClientOptions = {}): HttpClient {
-  const pools = new Map<string, Pool>()
+  const pools = new PoolShelf(options)
   const highWater = options.highWaterBytes ?? 256 * 1024
-
-  const poolFor = (origin: string, connectTimeoutMs: number): Pool => {
-    const key = `${origin} ${connectTimeoutMs}`
-    let pool = pools.get(key)
-    if (pool === undefined) {
-      pool = new Pool(origin, {
-        connections: options.maxConnectionsPerOrigin ?? null,
-        pipelining: 1,
-        allowH2: false,
-        headersTimeout: 0,
-        bodyTimeout: 0,
-        keepAliveTimeout: options.keepAliveMs ?? 15_000,
-        connect: { timeout: connectTimeoutMs },
-      })
-      pools.set(key, pool)
-    }
-    return pool
-  }
 
   return {
     send(request) {
@@ -103,7 +159,7 @@ export function createHttpClient(options: HttpClientOptions = {}): HttpClient {
       const origin = slash === -1 ? request.url : request.url.slice(0, slash)
       const exchange = new DispatchedExchange(highWater)
       try {
-        poolFor(origin, request.connectTimeoutMs).dispatch(
+        pools.take(origin, request.connectTimeoutMs).dispatch(
           {
             path: slash === -1 ? '/' : request.url.slice(slash),
             method: request.method,
@@ -117,11 +173,7 @@ export function createHttpClient(options: HttpClientOptions = {}): HttpClient {
       }
       return exchange
     },
-    async close() {
-      const open = [...pools.values()]
-      pools.clear()
-      await Promise.all(open.map((pool) => pool.destroy()))
-    },
+    close: () => pools.destroy(),
   }
 }
 

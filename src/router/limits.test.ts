@@ -71,6 +71,9 @@ describe('the deadline of a call', () => {
     expect(withinDeadline(limits, 9_000, 0)?.firstToken).toBe(9_000)
     expect(withinDeadline(limits, 500, 0)).toBeUndefined()
   })
+  it('leaves the connect limit alone: connections are kept by it, and patience bounds it', () => {
+    for (const left of [3_000, 3_004, 90_000]) expect(withinDeadline(limits, left, 2)?.connect).toBe(limits.connect)
+  })
   it('is never overrun by three attempts that use all their patience', () => {
     fc.assert(
       fc.property(fc.integer({ min: 3_000, max: 300_000 }), fc.integer({ min: 1_000, max: 120_000 }), (budget, patience) => {

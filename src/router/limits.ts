@@ -91,12 +91,13 @@ export function beginDeadline(input: {
 
 /**
  * Fits an attempt into what is left of the call: its patience shrinks so that the next attempts (two at most) still get a fair share,
- * and never below a second. Undefined when nothing is left.
+ * and never below a second. The connect limit stays as configured, as connections are kept by it; patience counts from before connecting and
+ * so bounds it. Undefined when nothing is left.
  */
 export function withinDeadline(limits: AttemptLimits, remainingMs: number, attemptsAfter: number): AttemptLimits | undefined {
   if (remainingMs < LEAST_ATTEMPT_MS) return undefined
   const sharers = 1 + Math.min(attemptsAfter, RESERVED_ATTEMPTS)
   const reserve = Math.min((sharers - 1) * PATIENCE_WITH_ALTERNATIVE_MS, (remainingMs * (sharers - 1)) / sharers)
   const firstToken = Math.floor(Math.max(LEAST_ATTEMPT_MS, Math.min(limits.firstToken, remainingMs - reserve)))
-  return firstToken === limits.firstToken ? limits : { ...limits, connect: Math.min(limits.connect, firstToken), firstToken }
+  return firstToken === limits.firstToken ? limits : { ...limits, firstToken }
 }
