@@ -34,7 +34,7 @@ function fit(
       const parsed = URL.parse(url)
       if (parsed === null || seen.has(url)) return false
       seen.add(url)
-      return (allowedDomains.length === 0 || matchesDomain(parsed, allowedDomains)) && !matchesDomain(parsed, excludedDomains)
+      return (allowedDomains.length === 0 || matchesDomain(parsed, allowedDomains, 'every')) && !matchesDomain(parsed, excludedDomains)
     })
     .slice(0, maxResults)
     .map((hit) => (hit.content.length > maxCharacters ? { ...hit, content: hit.content.slice(0, maxCharacters) } : hit))
