@@ -21,6 +21,7 @@ const MAX_HOPS = 5
 const MAX_BYTES = 8 * 1024 * 1024
 const TIMEOUT_MS = 20_000
 const ROBOTS = { agent: 'signalbox', timeoutMs: 5_000, maxBytes: 512 * 1024, ttlMs: 10 * 60_000, maxOrigins: 500 }
+const NOBODY = 'User-agent: *\nDisallow: /'
 const ACCEPT = 'text/html,application/xhtml+xml,application/pdf;q=0.9,text/*;q=0.9,application/json;q=0.8,*/*;q=0.1'
 
 const unpackers: { readonly [encoding: string]: (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer> } = {
@@ -102,7 +103,10 @@ export class PageFetcher implements WebPages {
     if (url === null) return true
     let known = this.#robots.get(url.origin)
     if (known === undefined || known.until < performance.now()) {
-      known = { text: await this.#robotsOf(url.origin, signal), until: performance.now() + ROBOTS.ttlMs }
+      const text = await this.#robotsOf(url.origin, signal)
+      // Whoever gave up has learned nothing that others could go by.
+      if (signal.aborted) throw new GatewayError('server', 'The request was given up')
+      known = { text, until: performance.now() + ROBOTS.ttlMs }
       const oldest = this.#robots.size >= ROBOTS.maxOrigins ? this.#robots.keys().next().value : undefined
       if (oldest !== undefined) this.#robots.delete(oldest)
       this.#robots.set(url.origin, known)
@@ -110,14 +114,14 @@ export class PageFetcher implements WebPages {
     return known.text === undefined || robotsAllow(known.text, ROBOTS.agent, url.pathname + url.search)
   }
 
-  /** Undefined when there is none or it cannot be had; a server in trouble has to be taken for a no. */
+  /** Undefined when there is none or it cannot be had; a server in trouble, or one that does not answer in time, has to be taken for a no. */
   async #robotsOf(origin: string, signal: AbortSignal): Promise<string | undefined> {
     try {
       const response = await this.#get(`${origin}/robots.txt`, ROBOTS.timeoutMs, ROBOTS.maxBytes, signal)
-      if (response.status >= 500) return 'User-agent: *\nDisallow: /'
+      if (response.status >= 500) return NOBODY
       return response.status === 200 ? (await unpack(response, ROBOTS.maxBytes)).toString() : undefined
-    } catch {
-      return undefined
+    } catch (error) {
+      return error instanceof GatewayError && error.errorType === 'timeout' ? NOBODY : undefined
     }
   }
 

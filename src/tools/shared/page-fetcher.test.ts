@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest'
+import { EgressError, type Egress, type EgressResponse } from '../../lib/egress.ts'
+import { PageFetcher } from './page-fetcher.ts'
+
+const answer = (text: string, status = 200): EgressResponse =>
+  ({ status, headers: { 'content-type': 'text/plain' }, body: Buffer.from(text), truncated: false }) as unknown as EgressResponse
+
+/** A fetcher whose `robots.txt` comes as told, and how often it was asked for. */
+function fetcher(robots: (signal: AbortSignal) => Promise<EgressResponse>) {
+  let asked = 0
+  const egress = {
+    request: async ({ url, signal }: { readonly url: string; readonly signal: AbortSignal }) => {
+      if (!url.endsWith('/robots.txt')) return answer('the page')
+      asked++
+      return robots(signal)
+    },
+  } as unknown as Egress
+  const pages = new PageFetcher({ egress, obeyRobots: true })
+  const get = async (signal = new AbortController().signal): Promise<string> => {
+    try {
+      return (await pages.fetch({ url: 'https://a.test/x', refuse: () => undefined, signal })).text
+    } catch (error) {
+      return (error as Error).message
+    }
+  }
+  return { get, asked: () => asked }
+}
+
+describe('robots.txt', () => {
+  it('is asked for once in a while', async () => {
+    const { get, asked } = fetcher(async () => answer('User-agent: *\nDisallow: /y'))
+    expect([await get(), await get(), asked()]).toEqual(['the page', 'the page', 1])
+  })
+  it.each<[string, () => Promise<EgressResponse>, string]>([
+    ['that is not there forbids nothing', async () => answer('', 404), 'the page'],
+    ['of a server in trouble forbids all', async () => answer('', 503), 'robots.txt'],
+    ['of a server that does not answer in time forbids all', () => Promise.reject(new EgressError('timeout', 'too late')), 'robots.txt'],
+    ['of a host that cannot be reached forbids nothing', () => Promise.reject(new EgressError('connect', 'no')), 'the page'],
+  ])('%s', async (_how, robots, outcome) => {
+    expect(await fetcher(robots).get()).toContain(outcome)
+  })
+  it('is asked for again when the caller who asked for it gave up', async () => {
+    const { get, asked } = fetcher(
+      (signal) =>
+        new Promise((resolve, reject) => {
+          const timer = setTimeout(() => resolve(answer('User-agent: *\nDisallow: /')), 30)
+          signal.addEventListener('abort', () => {
+            clearTimeout(timer)
+            reject(new EgressError('aborted', 'given up'))
+          })
+        }),
+    )
+    const impatient = new AbortController()
+    const first = get(impatient.signal)
+    impatient.abort()
+    expect(await first).toContain('given up')
+    expect(await get()).toContain('robots.txt')
+    expect(asked()).toBe(2)
+  })
+})
