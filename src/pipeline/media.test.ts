@@ -131,6 +131,12 @@ describe('what is refused', () => {
     const url = `${origin}/missing?token=secret`
     await expect(createMediaLoader(() => egress, LIMITS).load(callWith(), [url])).rejects.toThrow(/^(?!.*secret)/)
   })
+  test('never shows what stands before the host', async () => {
+    const address = `${origin}/missing`
+    const url = address.replace('//', '//user:secret@')
+    await expect(createMediaLoader(() => egress, LIMITS).load(callWith(), [url])).rejects.toThrow(/^(?!.*secret)/)
+    await expect(createMediaLoader(() => strict, LIMITS).load(callWith(), [url])).rejects.toThrow(/^(?!.*secret)/)
+  })
 })
 
 test.each<[string, string, string | undefined, string | undefined]>([

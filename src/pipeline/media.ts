@@ -138,6 +138,12 @@ async function request({ egress, limits, until, signal }: Fetching, url: string,
   }
 }
 
+/** Origin and path only: queries and what stands before a host carry credentials. */
+function shownUrl(url: string): string {
+  const parsed = URL.parse(url)
+  return parsed === null || parsed.origin === 'null' ? 'the address' : parsed.origin + parsed.pathname
+}
+
 /** Another endpoint may read the address itself. */
 function failure(
   type: 'image_download_failed' | 'image_too_large' | 'unsupported_image_format',
@@ -145,6 +151,6 @@ function failure(
   what: string,
   cause?: unknown,
 ): GatewayError {
-  const shown = url.split(/[?#]/)[0]!.slice(0, MAX_SHOWN_URL)
+  const shown = shownUrl(url).slice(0, MAX_SHOWN_URL)
   return new GatewayError(type, `${shown}: ${what}`, { path: 'input', failover: 'next', ...(cause === undefined ? {} : { cause }) })
 }
