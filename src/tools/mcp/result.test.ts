@@ -59,4 +59,12 @@ describe('what a remote tool gave back', () => {
     )
     expect(scrub('a b', [])).toBe('a b')
   })
+
+  it('does not give half of one away where it is cut', () => {
+    const secret = 'tok_live_0123456789abcdefghijklmnop'
+    for (const left of [1, 10, secret.length - 1]) {
+      const text = `${'x'.repeat(100_000 - left)}${secret}${'y'.repeat(100)}`
+      expect(readResult({ content: [{ type: 'text', text }], isError: false }, [secret]).text).not.toMatch(/xt/)
+    }
+  })
 })

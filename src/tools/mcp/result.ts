@@ -22,7 +22,8 @@ export function readResult({ content, structuredContent }: RemoteResult, secrets
     return textOf(part)
   })
   if (pieces.length === 0 && structuredContent !== undefined) pieces.push(JSON.stringify(structuredContent))
-  const text = scrub(bounded(pieces.join('\n')), secrets)
+  // In this order: half a secret at the cut would not be known for one.
+  const text = bounded(scrub(pieces.join('\n'), secrets))
   if (images.length === 0) return { text, output: text }
   const words: readonly InputText[] = text === '' ? [] : [{ type: 'input_text', text }]
   return { text, output: [...words, ...images] }
