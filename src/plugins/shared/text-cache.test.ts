@@ -23,3 +23,8 @@ it('forgets after a while', () => {
   now = 1_000
   expect(cache.get('a', clock)).toBeUndefined()
 })
+it('keeps no more than so many, however short', () => {
+  const cache = new TextCache<string>({ maxChars: 100, ttlMs: 1_000, maxEntries: 2 })
+  for (const key of ['a', 'b', 'c']) cache.set(key, key, 0, clock)
+  expect(['a', 'b', 'c'].map((key) => cache.get(key, clock))).toEqual([undefined, 'b', 'c'])
+})

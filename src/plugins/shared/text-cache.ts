@@ -3,6 +3,8 @@ import type { Clock } from '../../lib/clock.ts'
 export interface TextCacheLimits {
   readonly maxChars: number
   readonly ttlMs: number
+  /** 4,096 unless told: a result without text counts too. */
+  readonly maxEntries?: number
 }
 
 interface Entry<T> {
@@ -39,8 +41,9 @@ export class TextCache<T> {
     this.#drop(key)
     this.#entries.set(key, { value, chars, until: clock.now() + this.#limits.ttlMs })
     this.#chars += chars
+    const { maxChars, maxEntries = 4096 } = this.#limits
     for (const oldest of this.#entries.keys()) {
-      if (this.#chars <= this.#limits.maxChars) break
+      if (this.#chars <= maxChars && this.#entries.size <= maxEntries) break
       this.#drop(oldest)
     }
   }
