@@ -87,3 +87,17 @@ describe('createSseParser', () => {
     expect(() => parse([Buffer.from('data: xxxxxxxxxx\n'.repeat(20))], 100)).toThrow(SseLimitError)
   })
 })
+
+describe('odd line ends', () => {
+  it.each([
+    ['LF alone', '\n'.repeat(1_000_000)],
+    ['one CR before many LF', `\r${'\n'.repeat(1_000_000)}`],
+    ['CR alone', '\r'.repeat(1_000_000)],
+    ['many LF before one CR', `${'\n'.repeat(1_000_000)}\r`],
+  ])('%s cost linear time', (_name, text) => {
+    const parser = createSseParser(() => undefined)
+    const started = performance.now()
+    parser.push(Buffer.from(text))
+    expect(performance.now() - started).toBeLessThan(1_000)
+  })
+})

@@ -93,22 +93,21 @@ class LineParser implements SseParser {
     }
   }
 
-  /** Cuts complete lines; returns what is left. Searching for CR is spared in streams that have none. */
+  /** Cuts complete lines; returns what is left. Each end of a line is looked for once, however many of the other kind come before it. */
   #lines(text: string): string {
     let start = 0
-    const hasCr = text.includes('\r')
-    while (start < text.length) {
-      let end = text.indexOf('\n', start)
-      let next = end + 1
-      if (hasCr) {
-        const cr = text.indexOf('\r', start)
-        if (cr !== -1 && (end === -1 || cr < end)) {
-          end = cr
-          next = text.charCodeAt(cr + 1) === LF ? cr + 2 : cr + 1
-          if (cr + 1 === text.length) this.#skipLf = true
-        }
+    let lf = text.indexOf('\n')
+    let cr = text.indexOf('\r')
+    while (lf !== -1 || cr !== -1) {
+      let end = lf
+      let next = lf + 1
+      if (cr !== -1 && (lf === -1 || cr < lf)) {
+        end = cr
+        next = text.charCodeAt(cr + 1) === LF ? cr + 2 : cr + 1
+        if (next === text.length && next === cr + 1) this.#skipLf = true
+        cr = text.indexOf('\r', next)
       }
-      if (end === -1) break
+      if (lf !== -1 && lf < next) lf = text.indexOf('\n', next)
       this.#field(text, start, end)
       start = next
     }

@@ -444,6 +444,21 @@ describe('usage', () => {
   })
 })
 
+describe('a name that is repeated with every piece', () => {
+  it('costs no look at all of the arguments each time', () => {
+    const args = JSON.stringify({ patch: 'x'.repeat(300_000) })
+    const decoder = decoderFor({ tools: [{ type: 'function', name: 'f' }] })
+    const out: ModelEvent[] = []
+    const started = performance.now()
+    for (let at = 0; at < args.length; at += 10) {
+      decoder.push(JSON.stringify(tools(call(0, at === 0 ? 'c' : undefined, 'f', args.slice(at, at + 10)))), undefined, out)
+    }
+    expect(performance.now() - started).toBeLessThan(5_000)
+    decoder.push('[DONE]', undefined, out)
+    expect(calls(out)).toEqual([`c:f(${args})`])
+  })
+})
+
 describe('a usage report that counts nothing', () => {
   const counted = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
   it.each([{}, { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }])('%j never replaces one that does', (usage) => {

@@ -20,6 +20,8 @@ interface Call {
   waiting: string
   open: OpenCall | undefined
   isAnswer: boolean
+  /** Its arguments end like an object or a list. */
+  closed: boolean
 }
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '')
@@ -85,7 +87,7 @@ export class ToolCallDecoder {
     let call = this.#byKey?.get(key)
     if (call === undefined || whole || this.#startsAnother(call, id, name, args, index, position)) {
       if (call !== undefined && index === undefined) key = `new:${this.#fresh++}`
-      call = { id: '', name: '', waiting: '', open: undefined, isAnswer: false }
+      call = { id: '', name: '', waiting: '', open: undefined, isAnswer: false, closed: false }
       this.#byKey ??= new Map()
       this.#byKey.set(key, call)
       this.#all.push(call)
@@ -103,10 +105,13 @@ export class ToolCallDecoder {
     if (name === '' || call.name === '') return false
     if (name !== call.name) return true
     if (index === undefined && position > 0) return true
-    return (index === undefined || args !== '') && isCompleteJson(call.open?.arguments ?? call.waiting)
+    return (index === undefined || args !== '') && call.closed && isCompleteJson(call.open?.arguments ?? call.waiting)
   }
 
   #arguments(call: Call, args: string): void {
+    const piece = args.trimEnd()
+    // Only what ends like an object or a list is worth parsing: servers that repeat the name ask with every piece.
+    if (piece !== '') call.closed = piece.endsWith('}') || piece.endsWith(']')
     if (call.isAnswer) {
       this.#writer.text(args)
       return

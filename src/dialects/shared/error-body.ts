@@ -119,16 +119,19 @@ function takeMessage(into: Collected, text: string, depth: number): void {
 }
 
 function htmlText(body: string): string {
-  const title = /<title[^>]*>([^<]{1,300})<\/title>/i.exec(body) ?? /<h1[^>]*>([^<]{1,300})<\/h1>/i.exec(body)
-  return (title?.[1] ?? body.slice(0, 2000).replace(/<[^>]*>/g, ' ')).replace(/\s+/g, ' ').trim().slice(0, 300)
+  const title = /<title[^>]{0,300}>([^<]{1,300})<\/title>/i.exec(body) ?? /<h1[^>]{0,300}>([^<]{1,300})<\/h1>/i.exec(body)
+  return (title?.[1] ?? body.slice(0, 2000).replace(/<[^>]{0,300}>/g, ' ')).replace(/\s+/g, ' ').trim().slice(0, 300)
 }
 
 /** JSON, also when a server framed it as a server-sent event although it refused the request. */
 function findJson(body: string): unknown {
   const whole = parseJson(body)
   if (whole !== undefined) return whole
-  const data = /^data:[ ]?(\{.*\})\s*$/m.exec(body.slice(0, 64_000))
-  return data === null ? undefined : parseJson(data[1]!)
+  for (const line of body.slice(0, 64_000).split('\n')) {
+    const data = line.startsWith('data:') ? line.slice(5).trim() : ''
+    if (data.startsWith('{') && data.endsWith('}')) return parseJson(data)
+  }
+  return undefined
 }
 
 /** Reads an already parsed error. Never throws. */

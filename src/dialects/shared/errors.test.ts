@@ -354,3 +354,15 @@ describe.skipIf(!present)('recorded error answers', () => {
     expect(error.message).not.toMatch(/^Acme|^Provider returned error$/)
   })
 })
+
+describe('bodies made to take long', () => {
+  it.each([
+    ['titles that never end', `<html>${'<title'.repeat(11_000)}`],
+    ['headings that never end', `<html>${'<h1'.repeat(21_000)}`],
+    ['an event that ends in brackets and blanks', `data:{${'}'.repeat(30_000)}${' '.repeat(30_000)}x`],
+  ])('%s do not', (_what, body) => {
+    const started = performance.now()
+    classify(502, body)
+    expect(performance.now() - started).toBeLessThan(500)
+  })
+})
