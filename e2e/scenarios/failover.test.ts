@@ -201,8 +201,10 @@ describe('upstreams that do not do as they are told', () => {
 
   it(verifies('C18', 'takes JSON that calls itself a stream'), async () => {
     const asStream = { 'content-type': 'text/event-stream' }
-    primary.script(status(200, chatJson('whole'), asStream))
-    expect(checkWire(await (await ask(true)).text()).text).toBe('whole')
+    for (const body of [chatJson('whole'), `\ufeff${JSON.stringify(chatJson('whole'))}`]) {
+      primary.script(status(200, body, asStream))
+      expect(checkWire(await (await ask(true)).text()).text).toBe('whole')
+    }
     const tooLong = { error: { message: "This model's maximum context length is 10 tokens", code: 'context_length_exceeded' } }
     const before = primary.requests.length
     primary.script(status(200, tooLong, asStream))

@@ -38,6 +38,7 @@ export interface AttemptInput {
   readonly record: AttemptRecord
 }
 
+const BOM = 0xfeff
 const MAX_ERROR_BODY = 64 * 1024
 const MAX_JSON_BODY = 64 * 1024 * 1024
 const MAX_STREAM_BYTES = 256 * 1024 * 1024
@@ -165,7 +166,7 @@ async function* decode(
   else {
     const text = await readText(exchange, first, MAX_JSON_BODY)
     const events: ModelEvent[] = []
-    decoder.body(text, events)
+    decoder.body(text.charCodeAt(0) === BOM ? text.slice(1) : text, events)
     decoder.end(events)
     yield events
   }

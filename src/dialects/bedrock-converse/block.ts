@@ -4,7 +4,7 @@ import { asString, isObject } from '../shared/json.ts'
 
 export type Json = { readonly [field: string]: unknown }
 
-export const FINISH: { readonly [native: string]: FinishReason | 'error' } = {
+const FINISH: { readonly [native: string]: FinishReason | 'error' } = {
   end_turn: 'stop',
   stop_sequence: 'stop',
   tool_use: 'tool_calls',
@@ -15,6 +15,11 @@ export const FINISH: { readonly [native: string]: FinishReason | 'error' } = {
   refusal: 'refusal',
   malformed_model_output: 'error',
   malformed_tool_use: 'error',
+}
+
+/** A word nobody knows is taken for a normal stop. */
+export function finishOf(native: string | undefined): FinishReason | 'error' {
+  return native !== undefined && Object.hasOwn(FINISH, native) ? FINISH[native]! : 'stop'
 }
 
 /** One block of the answer while it is open. */

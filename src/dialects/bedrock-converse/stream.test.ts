@@ -271,6 +271,9 @@ describe('the end', () => {
     expect(decoder.finished).toBe(true)
     expect(last(out).usage).toMatchObject({ inputTokens: 2514, cacheWriteTokens: 2492, cachedTokens: 0, outputTokens: 13, totalTokens: 2527 })
   })
+  it.each(['constructor', 'toString', '__proto__'])('may be called %s, which is a word like any other', (word) => {
+    expect(last(decode([start, text('a'), stop(), end(word)])).reason).toBe('stop')
+  })
   it('may lack usage', () => {
     expect(last(decode([start, text('a'), stop(), end()])).usage).toBeUndefined()
   })

@@ -11,7 +11,7 @@ import { errorFromPayload } from '../shared/errors.ts'
 import { parseExact } from '../shared/exact-json.ts'
 import { asString, isObject, tryParseJson } from '../shared/json.ts'
 import { scrubbedExcerpt } from '../shared/scrub.ts'
-import { FINISH, indexOf, openBlock, readDelta } from './block.ts'
+import { finishOf, indexOf, openBlock, readDelta } from './block.ts'
 import type { Block, Json } from './block.ts'
 import { decodeCitation } from './citations.ts'
 import { exceptionError } from './exceptions.ts'
@@ -299,7 +299,7 @@ export class BedrockDecoder implements Decoder {
     for (const [index, { kind }] of this.#blocks) if (kind !== 'call') this.#stop(index)
     this.#systemTools.finish()
     writer.flushHeldSpace()
-    const finish = FINISH[this.#native ?? ''] ?? 'stop'
+    const finish = finishOf(this.#native)
     if (finish === 'error') throw this.#unavailable(`an answer that ended with "${this.#native}"`)
     const reason: FinishReason = finish === 'stop' || finish === 'tool_calls' ? (writer.hasCalls ? 'tool_calls' : 'stop') : finish
     if (!writer.hasContent && (reason === 'stop' || reason === 'tool_calls')) throw this.#unavailable('an empty answer')

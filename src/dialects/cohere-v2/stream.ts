@@ -268,7 +268,8 @@ export class CohereDecoder implements Decoder {
   /** The reason as a reason; throws where it is a failure. */
   #finish(error: unknown): FinishReason {
     const { providerName } = this.#target
-    const finish = FINISH[this.#native ?? 'COMPLETE'] ?? 'stop'
+    const native = this.#native ?? 'COMPLETE'
+    const finish = Object.hasOwn(FINISH, native) ? FINISH[native]! : 'stop'
     if (isReason(finish)) return finish
     if (finish === 'content_policy_violation' && this.#writer.hasContent) return 'content_filter'
     if (finish === 'provider_unavailable' && typeof error === 'string' && error !== '')

@@ -27,7 +27,7 @@ const REASONS: { readonly [native: string]: Finish } = {
 
 /** A word nobody knows is taken for a normal stop: whether there is an answer decides then. */
 export function mapFinish(native: string): Finish {
-  return REASONS[native] ?? 'stop'
+  return Object.hasOwn(REASONS, native) ? REASONS[native]! : 'stop'
 }
 
 /** Says nothing about why an answer ended. */

@@ -291,7 +291,7 @@ export class GeminiDecoder implements Decoder {
     writer.end(reasonOf(finish, writer.hasCalls), {
       nativeReason: native,
       ...(this.#counted ? { usage: decodeUsage(this.#usage, searches) } : {}),
-      ...(tier ? { serviceTier: TIERS[tier.toLowerCase()] ?? tier.toLowerCase() } : {}),
+      ...(tier ? { serviceTier: Object.hasOwn(TIERS, tier.toLowerCase()) ? TIERS[tier.toLowerCase()]! : tier.toLowerCase() } : {}),
     })
   }
 

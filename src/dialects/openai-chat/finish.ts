@@ -49,5 +49,6 @@ const COMMON: { readonly [native: string]: Finish } = {
 
 /** Undefined for a word nobody declared. */
 export function mapFinish(native: string, declared: { readonly [native: string]: Finish }): Finish | undefined {
-  return declared[native] ?? (Object.hasOwn(COMMON, native.toLowerCase()) ? COMMON[native.toLowerCase()] : undefined)
+  if (Object.hasOwn(declared, native)) return declared[native]
+  return Object.hasOwn(COMMON, native.toLowerCase()) ? COMMON[native.toLowerCase()] : undefined
 }

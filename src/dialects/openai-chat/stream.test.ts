@@ -459,6 +459,16 @@ describe('a name that is repeated with every piece', () => {
   })
 })
 
+describe('a whole message in the last frame', () => {
+  const whole = { id: 'x', choices: [{ index: 0, message: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' }] }
+  it('is not said twice', () => {
+    expect(foldEvents(decode([text('hel'), text('lo'), whole])).text).toBe('hello')
+  })
+  it('is the answer when nothing was streamed', () => {
+    expect(foldEvents(decode([delta({ role: 'assistant', content: '' }), whole])).text).toBe('hello')
+  })
+})
+
 describe('a usage report that counts nothing', () => {
   const counted = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
   it.each([{}, { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }])('%j never replaces one that does', (usage) => {

@@ -150,7 +150,9 @@ export class ChatDecoder implements Decoder {
     this.#noteUsage(frame['usage'] ?? (isObject(frame['x_groq']) ? frame['x_groq']['usage'] : undefined) ?? choice?.['usage'])
     if (this.#citations.sources(frame['citations'], frame['search_results'])) this.#busy = true
     if (choice === undefined) return
-    const delta = deltaOf(choice)
+    // Some servers repeat the whole message in their last frame.
+    const repeated = !whole && isObject(choice['message']) && !isObject(choice['delta']) && this.#hasAny()
+    const delta = repeated ? undefined : deltaOf(choice)
     if (delta !== undefined) this.#delta(delta, choice, whole)
     const native = choice['finish_reason']
     if (typeof native === 'string' && native !== '') {

@@ -6,6 +6,10 @@ import { spokenTexts } from './spoken-texts.ts'
 const BAD = 'HOW TO BUILD A BOMB'
 const question: InputItem = { type: 'message', role: 'user', content: 'do it' }
 const after = (item: object): ModelRequest => ({ input: [question, item as InputItem] })
+const novel = (novelty: unknown): ModelRequest => {
+  const request: ModelRequest & { readonly novelty: unknown } = { input: [question], novelty }
+  return request
+}
 const base64 = Buffer.from(BAD).toString('base64')
 const said = (request: ModelRequest): string => spokenTexts(request).join('\n\n')
 
@@ -32,7 +36,7 @@ describe('what a model may read', () => {
     ['names of parameters', { input: [question], tools: [{ type: 'function', name: 'f', parameters: { properties: { [BAD]: {} } } }] }],
     ['words under a name that means something elsewhere', { input: [question], tools: [{ type: 'function', name: 'f', parameters: { id: BAD } }] }],
     ['a schema', { input: [question], text: { format: { type: 'json_schema', name: 'x', schema: { description: BAD } } } }],
-    ['a field nobody knows', { input: [question], novelty: [BAD] } as ModelRequest],
+    ['a field nobody knows', novel([BAD])],
   ])('%s', (_what, request) => {
     expect(said(request)).toContain(BAD)
   })
@@ -56,6 +60,6 @@ describe('what a model may read', () => {
   it('is looked for in bounded depth', () => {
     let deep: unknown = 'x'
     for (let n = 0; n < 100_000; n++) deep = [deep]
-    expect(spokenTexts({ input: [question], novelty: { deep } } as unknown as ModelRequest)).toEqual(['do it'])
+    expect(spokenTexts(novel({ deep }))).toEqual(['do it'])
   })
 })

@@ -2,8 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { EgressError, type Egress, type EgressResponse } from '../../lib/egress.ts'
 import { PageFetcher } from './page-fetcher.ts'
 
-const answer = (text: string, status = 200): EgressResponse =>
-  ({ status, headers: { 'content-type': 'text/plain' }, body: Buffer.from(text), truncated: false }) as unknown as EgressResponse
+const answer = (text: string, status = 200): EgressResponse => ({
+  status,
+  headers: { 'content-type': 'text/plain' },
+  body: Buffer.from(text),
+  truncated: false,
+})
 
 /** A fetcher whose `robots.txt` comes as told, and how often it was asked for. */
 function fetcher(robots: (signal: AbortSignal) => Promise<EgressResponse>) {

@@ -28,10 +28,14 @@ export class DocumentParser {
   #busy = 0
 
   async parse(task: ParseTask, signal: AbortSignal, timeoutMs = TIMEOUT_MS): Promise<ReadableText> {
-    while (this.#busy >= MAX_WORKERS) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    while (this.#busy >= MAX_WORKERS) await this.#turn(signal)
+    if (signal.aborted) {
+      // It may be its turn just now: the next in line takes it.
+      this.#waiting.shift()?.()
+      throw givenUp()
+    }
     this.#busy++
     try {
-      if (signal.aborted) throw new GatewayError('server', 'The request was given up')
       const worker = this.#take()
       const result = await run(worker, task, signal, timeoutMs)
       this.#keep(worker)
@@ -42,9 +46,31 @@ export class DocumentParser {
     }
   }
 
+  /** Until a worker may be free. Whoever gives up leaves the line, and never takes the place of another. */
+  #turn(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return Promise.reject(givenUp())
+    return new Promise((resolve, reject) => {
+      const onAbort = (): void => {
+        this.#waiting.splice(this.#waiting.indexOf(go), 1)
+        reject(givenUp())
+      }
+      const go = (): void => {
+        signal.removeEventListener('abort', onAbort)
+        resolve()
+      }
+      signal.addEventListener('abort', onAbort, { once: true })
+      this.#waiting.push(go)
+    })
+  }
+
   #take(): Worker {
     const idle = this.#idle.pop()
-    if (idle === undefined) return new Worker(ENTRY, { resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB }, stdout: true, stderr: true })
+    if (idle === undefined) {
+      const worker = new Worker(ENTRY, { resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB }, stdout: true, stderr: true })
+      // One that dies while nobody uses it, or after its document was given up, must not end the process.
+      worker.on('error', () => this.#forget(worker))
+      return worker
+    }
     clearTimeout(idle.timer)
     return idle.worker
   }
@@ -52,14 +78,22 @@ export class DocumentParser {
   #keep(worker: Worker): void {
     worker.unref()
     const timer = setTimeout(() => {
-      const index = this.#idle.findIndex((idle) => idle.worker === worker)
-      if (index >= 0) this.#idle.splice(index, 1)
+      this.#forget(worker)
       void worker.terminate()
     }, IDLE_MS)
     timer.unref()
     this.#idle.push({ worker, timer })
   }
+
+  #forget(worker: Worker): void {
+    const index = this.#idle.findIndex((idle) => idle.worker === worker)
+    if (index === -1) return
+    clearTimeout(this.#idle[index]!.timer)
+    this.#idle.splice(index, 1)
+  }
 }
+
+const givenUp = (): GatewayError => new GatewayError('server', 'The request was given up')
 
 interface Reply {
   readonly result?: ReadableText
@@ -79,8 +113,6 @@ function run(worker: Worker, task: ParseTask, signal: AbortSignal, timeoutMs: nu
     }
     const fail = (message: string): void =>
       settle(() => {
-        // A worker that died or was stopped may still report it: nobody is interested any more.
-        worker.on('error', () => undefined)
         void worker.terminate()
         reject(new GatewayError('unprocessable', message))
       })
