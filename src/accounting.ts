@@ -59,6 +59,8 @@ export async function openAccounting({ config, state, sink, catalog, logger, def
     clock: systemClock,
     lastKnownGood: createKnownOwnKeys(state.directory.ownKeysFile),
     onUnreadable: (id, error) => logger.warn({ id, error }, 'a provider key of a workspace cannot be decrypted and is left out'),
+    onOutdated: (ids) =>
+      logger.warn({ ids }, 'the secret key was changed while this process ran: provider keys stay as they were; restart it with the new one'),
   })
   // Without the database those last known serve until it is back.
   await ownKeys.start().catch(() => undefined)

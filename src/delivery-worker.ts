@@ -86,7 +86,7 @@ class DeliveryThread {
     this.#data = data
     this.#post = post
     this.#store = store
-    this.#outbox = store.outbox(encryption)
+    this.#outbox = store.outbox(encryption, (message) => this.#tell({ kind: 'problem', message }))
     this.#settings = data.settings
     this.#surroundings = surroundingsOf(() => this.#settings, data)
     this.#wayOut = openWayOut(data.settings, data.version)

@@ -1,10 +1,12 @@
 import { execFile } from 'node:child_process'
 import { readFile, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { startFakeDestination, type FakeDestination } from '../../src/testing/fake-destination.ts'
-import { startGateway, TEST_KEY, TEST_MANAGEMENT_KEY, type TestGateway } from '../../src/testing/start-gateway.ts'
+import { startFakeUpstream } from '../../src/testing/fake-upstream.ts'
+import { chatConfig, startGateway, TEST_KEY, TEST_MANAGEMENT_KEY, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
 
 /** `signalbox secrets rotate` on a real data directory, with deliveries that wait. */
@@ -78,4 +80,37 @@ describe('secrets rotate', () => {
     await expect(run(path, { SIGNALBOX_SECRET_KEY: old })).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('is not the one') })
     await expect(gateway.restart()).rejects.toMatchObject({ errorType: 'precondition_failed' })
   })
+
+  it(
+    verifies('G2', 'leaves a gateway that still runs recording, delivering, and paying with the callers own keys'),
+    async () => {
+      const usage = { prompt_tokens: 1_000, completion_tokens: 1_000 }
+      const message = { role: 'assistant', content: 'hi' }
+      const upstream = await startFakeUpstream((_request, response) => {
+        response.writeHead(200, { 'content-type': 'application/json' })
+        response.end(JSON.stringify({ id: 'c', object: 'chat.completion', choices: [{ index: 0, message, finish_reason: 'stop' }], usage }))
+      })
+      onTestFinished(() => upstream.close())
+      receiver = await startFakeDestination()
+      gateway = await startGateway(chatConfig([upstream.url], { network: { allow_private: { destinations: true } } }))
+      const config = { url: `${receiver.url}/hook`, headers: { authorization: 'Bearer canary-credential' } }
+      await gateway.api('POST', BASE, { type: 'webhook', name: 'hook', config })
+      await gateway.api('POST', '/api/v1/byok', { provider: 'acme', key: 'sk-their-own-key-123456' })
+      await run(gateway.app.boot.directory.path)
+
+      const ids: string[] = []
+      for (const input of ['one', 'two', 'three']) {
+        // Long enough for every copy of the database to have seen the change.
+        await setTimeout(1_000)
+        ids.push(((await (await gateway.respond({ model: 'acme/small', input, stream: false })).json()) as { id: string }).id)
+      }
+      expect(upstream.requests.map(({ headers }) => headers['authorization'])).toEqual(ids.map(() => 'Bearer sk-their-own-key-123456'))
+      const sent = () => receiver.accepted.map(({ body }) => body.toString()).join('\n')
+      await expect.poll(() => ids.filter((id) => !sent().includes(id)), { timeout: 10_000 }).toEqual([])
+      expect(gateway.app.sink.stats()).toMatchObject({ written: 3, lost: { refused: 0 } })
+      const [row] = await gateway.app.boot.store.spend.activity({ from: 0, to: Date.now() + 86_400_000 })
+      expect(row).toMatchObject({ requests: 3, usd: 0 })
+    },
+    20_000,
+  )
 })

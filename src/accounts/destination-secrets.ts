@@ -17,9 +17,16 @@ export function sealConfig(
   return { config: open, sealed: encryption.seal(new Secret(JSON.stringify(secret)), destinationContext(destination.id, destination.type)) }
 }
 
+/** The secrets of a configuration, in the clear: for memory only. Throws what `Encryption.open` throws. */
+export function openSecrets(encryption: Encryption, { id, type, sealed }: Pick<StoredDestination, 'id' | 'type' | 'sealed'>): JsonObject {
+  return sealed === null ? {} : (JSON.parse(encryption.open(sealed, destinationContext(id, type)).reveal()) as JsonObject)
+}
+
 /** A stored destination with its secrets in the clear: for memory only. Throws what `Encryption.open` throws. */
-export function openDestination(encryption: Encryption, { sealed, ...stored }: StoredDestination): DestinationRecord {
-  if (sealed === null) return stored
-  const secret = JSON.parse(encryption.open(sealed, destinationContext(stored.id, stored.type)).reveal()) as JsonObject
-  return { ...stored, config: joinSecrets(stored.config, secret) }
+export function openDestination(encryption: Encryption, stored: StoredDestination): DestinationRecord {
+  return withSecrets(stored, openSecrets(encryption, stored))
+}
+
+export function withSecrets({ sealed, ...stored }: StoredDestination, secrets: JsonObject): DestinationRecord {
+  return sealed === null ? stored : { ...stored, config: joinSecrets(stored.config, secrets) }
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { DestinationRecord } from '../core/outbox.ts'
+import type { DestinationPatch, DestinationRecord } from '../core/outbox.ts'
 import { DEFAULT_WORKSPACE_ID, type Store } from '../core/store.ts'
 import { GatewayError } from '../core/error.ts'
 import { manualClock } from '../lib/clock.ts'
@@ -56,6 +56,46 @@ describe('the snapshot of destinations', () => {
     await open().start()
     expect([snapshot.get('d1'), snapshot.get('d2')?.id]).toEqual([undefined, 'd2'])
     expect(problems).toEqual(['d1'])
+  })
+
+  describe('when the secret key is changed while the process runs', () => {
+    const next = createEncryption({ current: Buffer.alloc(32, 2), previous: [Buffer.alloc(32, 1)] })
+    const rotate = () => store.rewrapSecrets((envelope, context) => next.rewrap(envelope, context))
+    const patch = (change: DestinationPatch, revision: number) => store.destinations.update('d1', DEFAULT_WORKSPACE_ID, change, revision)
+    const SECRET = { url: 'https://example.com/hook', method: 'POST', headers: { a: 'secret' } }
+    beforeEach(async () => {
+      await store.destinations.insert(sampleDestination('d1', { sealed: sealed('d1') }), 5)
+      await open().start()
+      await rotate()
+    })
+
+    it('keeps the secrets it knows, and says that it has to be restarted', async () => {
+      await snapshot.refresh()
+      expect(snapshot.get('d1')?.config).toEqual(SECRET)
+      expect(changes.at(-1)?.has('d1')).toBe(true)
+      expect(problems).toEqual(['d1'])
+    })
+
+    it('follows everything else its owner changes', async () => {
+      await patch({ privacyMode: true, config: { url: 'https://example.com/other', method: 'POST' } }, 1)
+      await snapshot.refresh()
+      expect(snapshot.get('d1')).toMatchObject({ privacyMode: true, config: { ...SECRET, url: 'https://example.com/other' } })
+    })
+
+    it('sends the old secrets to no address that came with new ones', async () => {
+      const replaced = next.seal(new Secret('{"headers":{"a":"new"}}'), 'destination:d1:webhook')
+      await patch({ sealed: replaced, paused: true, config: { url: 'https://other.example/hook', method: 'POST' } }, 1)
+      await snapshot.refresh()
+      expect(snapshot.get('d1')).toMatchObject({ paused: true, config: SECRET })
+    })
+
+    it('lets events be chosen for one it never opened, and sends it nothing', async () => {
+      const added = next.seal(new Secret('{"headers":{"a":"new"}}'), 'destination:d2:webhook')
+      await store.destinations.insert(sampleDestination('d2', { sealed: added }), 5)
+      await snapshot.refresh()
+      expect([snapshot.get('d2'), changes.at(-1)?.get('d2')?.enabled]).toEqual([undefined, true])
+      expect(problems).toContain('d2')
+    })
   })
 
   it('shows destinations of a workspace whose switch is off as disabled', async () => {

@@ -1,8 +1,11 @@
 import type { Encryption } from '../core/account.ts'
-import type { DestinationRecord, DestinationStore } from '../core/outbox.ts'
+import { isGatewayError } from '../core/error.ts'
+import type { JsonObject } from '../core/item.ts'
+import type { DestinationRecord, DestinationStore, StoredDestination } from '../core/outbox.ts'
+import { sealedPartOf } from '../core/secret-context.ts'
 import type { WorkspaceStore } from '../core/store.ts'
 import type { Clock } from '../lib/clock.ts'
-import { openDestination } from './destination-secrets.ts'
+import { openSecrets, withSecrets } from './destination-secrets.ts'
 import { createFollower } from './follower.ts'
 
 export interface DestinationSnapshotOptions {
@@ -13,14 +16,20 @@ export interface DestinationSnapshotOptions {
   }
   readonly encryption: Encryption
   readonly clock: Clock
-  /** All destinations whose secrets could be opened, whenever they may have changed. */
+  /**
+   * Whenever they may have changed: all destinations whose secrets could be opened, and those another process can open. Events are chosen for
+   * these too, and wait; only what `get` knows can be sent to.
+   */
   readonly onChange: (destinations: ReadonlyMap<string, DestinationRecord>) => void
   /** A destination that cannot be used, or a store that does not answer (once per outage). */
   readonly onProblem: (message: string, destinationId?: string) => void
   readonly pollMs?: number
 }
 
-/** Destinations in memory, secrets in the clear, in step with the store: changes of other processes are seen within `pollMs`. */
+/**
+ * Destinations in memory, secrets in the clear, in step with the store: changes of other processes are seen within `pollMs`. When the secret
+ * key is changed while this process runs, the secrets it knows stay in force, as in an outage.
+ */
 export interface DestinationSnapshot {
   get(id: string): DestinationRecord | undefined
   /** False until the store was read for the first time: nobody knows yet what there is. */
@@ -40,6 +49,7 @@ export function createDestinationSnapshot(options: DestinationSnapshotOptions): 
   const { store, encryption, clock, onChange, onProblem, pollMs = POLL_MS } = options
   let destinations: ReadonlyMap<string, DestinationRecord> = new Map()
   let version: number | undefined
+  const open = createOpener(encryption, onProblem)
 
   const synchronize = async (): Promise<void> => {
     // Read first: what changes during the read is read again at the next look.
@@ -48,17 +58,17 @@ export function createDestinationSnapshot(options: DestinationSnapshotOptions): 
     const { destinations: stored } = await store.destinations.list({})
     const silent = new Set((await store.workspaces.list()).filter(({ settings }) => settings[BROADCAST_SWITCH] === false).map(({ id }) => id))
     const opened = new Map<string, DestinationRecord>()
+    const chosen = new Map<string, DestinationRecord>()
     for (const each of stored) {
-      try {
-        const record = openDestination(encryption, each)
-        opened.set(each.id, silent.has(each.workspaceId) ? { ...record, enabled: false } : record)
-      } catch (error) {
-        onProblem(error instanceof Error ? error.message : String(error), each.id)
-      }
+      const record = open(each)
+      if (record === undefined) continue
+      const shown = silent.has(each.workspaceId) ? { ...record.destination, enabled: false } : record.destination
+      chosen.set(each.id, shown)
+      if (record.complete) opened.set(each.id, shown)
     }
     destinations = opened
     version = current
-    onChange(opened)
+    onChange(chosen)
   }
 
   const follower = createFollower({
@@ -78,5 +88,51 @@ export function createDestinationSnapshot(options: DestinationSnapshotOptions): 
     start: () => follower.start().catch(() => undefined),
     refresh: () => follower.refresh(),
     close: () => follower.close(),
+  }
+}
+
+interface Opened {
+  readonly destination: DestinationRecord
+  /** False when its secrets are not known: it can be chosen for, and not be sent to. */
+  readonly complete: boolean
+}
+
+interface Known {
+  /** The envelope's part that is the same as long as the secrets are. */
+  readonly part: string | undefined
+  readonly secrets: JsonObject
+  readonly config: JsonObject
+}
+
+/** Opens destinations, and remembers what it opened last of each. Undefined for one that cannot be used, which is reported. */
+function createOpener(encryption: Encryption, onProblem: DestinationSnapshotOptions['onProblem']): (stored: StoredDestination) => Opened | undefined {
+  const known = new Map<string, Known>()
+
+  /** The secret key was changed while this process runs. */
+  const remembered = (stored: StoredDestination, sealed: string): Opened => {
+    const before = known.get(stored.id)
+    if (before === undefined) {
+      onProblem('the secret key was changed while this process ran: its events wait until the process is restarted with the new one', stored.id)
+      return { destination: withSecrets(stored, {}), complete: false }
+    }
+    onProblem('the secret key was changed while this process ran: the last known secrets stay in force; restart it with the new one', stored.id)
+    // Secrets that were replaced since go where they were meant to go, and not to an address that came with the new ones.
+    const same = before.part === sealedPartOf(sealed)
+    return { destination: same ? withSecrets(stored, before.secrets) : { ...withSecrets(stored, {}), config: before.config }, complete: true }
+  }
+
+  return (stored) => {
+    const { id, sealed } = stored
+    try {
+      const secrets = openSecrets(encryption, stored)
+      const destination = withSecrets(stored, secrets)
+      if (sealed !== null) known.set(id, { part: sealedPartOf(sealed), secrets, config: destination.config })
+      else known.delete(id)
+      return { destination, complete: true }
+    } catch (error) {
+      if (sealed !== null && isGatewayError(error) && error.errorType === 'precondition_failed') return remembered(stored, sealed)
+      onProblem(error instanceof Error ? error.message : String(error), id)
+      return undefined
+    }
   }
 }

@@ -9,6 +9,7 @@ import { Secret } from '../lib/secret.ts'
 import { createStore } from '../store/index.ts'
 import { createEncryption } from './encryption.ts'
 import { createKnownOwnKeys } from './last-known-good.ts'
+import { rotateSecrets } from './rotate-secrets.ts'
 import { createOwnKeyRing, type OwnKeyRing } from './own-keys.ts'
 
 const encryption = createEncryption({ current: Buffer.alloc(32, 7) })
@@ -79,6 +80,23 @@ describe('own provider keys', () => {
     expect(secretsOf(ring)).toEqual([1, 2, 3].map((n) => `${SECRET}-${n}`))
     await ring.update(ids[1]!, { disabled: true })
     expect(secretsOf(ring)).toEqual([1, 3].map((n) => `${SECRET}-${n}`))
+  })
+})
+
+describe('own provider keys when the secret key is changed while the process runs', () => {
+  it('go on serving, within what their owner allows by then, and the operator is told once per change', async () => {
+    const outdated: (readonly string[])[] = []
+    const ring = createOwnKeyRing({ store, encryption, clock: systemClock, pollMs: 60_000, onOutdated: (ids) => void outdated.push(ids) })
+    rings.push(ring)
+    await ring.start()
+    const { id } = await ring.create({ workspaceId: DEFAULT_WORKSPACE_ID, provider: 'acme', secret: new Secret(SECRET) })
+    const { id: second } = await ring.create({ workspaceId: DEFAULT_WORKSPACE_ID, provider: 'acme', secret: new Secret(`${SECRET}-2`) })
+    await rotateSecrets(store, Buffer.alloc(32, 7), Buffer.alloc(32, 8))
+    await ring.refresh()
+    expect(secretsOf(ring)).toEqual([SECRET, `${SECRET}-2`])
+    expect(outdated).toEqual([[id, second]])
+    await ring.update(second, { disabled: true })
+    expect(secretsOf(ring)).toEqual([SECRET])
   })
 })
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Encryption, NewOwnKey, OwnKey, OwnKeyAccounts, OwnKeyChange, OwnKeys } from '../core/account.ts'
 import { GatewayError } from '../core/error.ts'
-import { ownKeyContext } from '../core/secret-context.ts'
+import { masterKeyOf, ownKeyContext } from '../core/secret-context.ts'
 import type { OwnKeyPatch, Store, StoredOwnKey } from '../core/store.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Secret } from '../lib/secret.ts'
@@ -16,6 +16,11 @@ export interface OwnKeysOptions {
   readonly newId?: () => string
   /** A key that cannot be decrypted is left out; the others serve. */
   readonly onUnreadable?: (id: string, error: unknown) => void
+  /**
+   * The secret key was changed while this process runs. Keys it knows go on serving, as in an outage: without them, who pays for himself would
+   * be served at the gateway's expense.
+   */
+  readonly onOutdated?: (ids: readonly string[]) => void
   /** For a start without the database: without it, who pays for himself would be served at the gateway's expense. */
   readonly lastKnownGood?: LastKnownGood<KnownOwnKeys>
   readonly pollMs?: number
@@ -32,12 +37,13 @@ export interface OwnKeyRing extends OwnKeys, OwnKeyAccounts {
 const SHOWN_CHARS = 4
 
 export function createOwnKeyRing(options: OwnKeysOptions): OwnKeyRing {
-  const { store, encryption, clock, newId = randomUUID, onUnreadable = () => undefined, lastKnownGood } = options
-  let byWorkspace = new Map<string, readonly OwnKey[]>()
+  const { store, encryption, clock, newId = randomUUID, lastKnownGood } = options
+  let byWorkspace: ReadonlyMap<string, readonly OwnKey[]> = new Map()
+  const openAll = createOpener(options)
   const copy = createRememberedCopy<KnownOwnKeys>({
     version: () => store.version(),
     load: async () => ({ ownKeys: await store.ownKeys.list() }),
-    install: ({ ownKeys }) => void (byWorkspace = openAll(ownKeys, encryption, onUnreadable)),
+    install: ({ ownKeys }) => void (byWorkspace = openAll(ownKeys)),
     lastKnownGood,
     clock,
     pollMs: options.pollMs,
@@ -101,33 +107,46 @@ export function createOwnKeyRing(options: OwnKeysOptions): OwnKeyRing {
   }
 }
 
-/** The keys that are enabled and can be decrypted, by workspace, in their order. */
-function openAll(
-  stored: readonly StoredOwnKey[],
-  encryption: Encryption,
-  onUnreadable: (id: string, error: unknown) => void,
-): Map<string, readonly OwnKey[]> {
-  const byWorkspace = new Map<string, OwnKey[]>()
-  for (const row of stored) {
-    if (row.disabled) continue
-    try {
-      const key = open(row, encryption)
+/** Gives the keys that are enabled and can be decrypted, by workspace, in their order. */
+function createOpener({ encryption, onUnreadable, onOutdated }: OwnKeysOptions) {
+  let known = new Map<string, Secret>()
+  return (stored: readonly StoredOwnKey[]): ReadonlyMap<string, readonly OwnKey[]> => {
+    const byWorkspace = new Map<string, OwnKey[]>()
+    const opened = new Map<string, Secret>()
+    const outdated: string[] = []
+    for (const row of stored) {
+      if (row.disabled) continue
+      const secret = secretOf(row)
+      if (secret === undefined) continue
+      opened.set(row.id, secret)
+      const key = toOwnKey(row, secret)
       const list = byWorkspace.get(row.workspaceId)
       if (list === undefined) byWorkspace.set(row.workspaceId, [key])
       else list.push(key)
-    } catch (error) {
-      onUnreadable(row.id, error)
+    }
+    known = opened
+    if (outdated.length > 0) onOutdated?.(outdated)
+    return byWorkspace
+
+    function secretOf({ id, sealed: envelope }: StoredOwnKey): Secret | undefined {
+      try {
+        return encryption.open(envelope, ownKeyContext(id))
+      } catch (error) {
+        const before = masterKeyOf(envelope) === encryption.keyId ? undefined : known.get(id)
+        if (before === undefined) onUnreadable?.(id, error)
+        else outdated.push(id)
+        return before
+      }
     }
   }
-  return byWorkspace
 }
 
-function open(row: StoredOwnKey, encryption: Encryption): OwnKey {
+function toOwnKey(row: StoredOwnKey, secret: Secret): OwnKey {
   const set = (list: readonly string[] | null): ReadonlySet<string> | null => (list === null ? null : new Set(list))
   return {
     id: row.id,
     provider: row.provider,
-    secret: encryption.open(row.sealed, ownKeyContext(row.id)),
+    secret,
     isFallback: row.isFallback,
     allowedModels: row.allowedModels === null ? null : compileWildcards(row.allowedModels),
     allowedKeyHashes: set(row.allowedKeyHashes),

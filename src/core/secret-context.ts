@@ -16,3 +16,6 @@ export const contentKeyContext = (keyId: string): string => `outbox-key:${keyId}
 
 /** Public name of the master key an envelope was sealed with; undefined for what is no envelope. */
 export const masterKeyOf = (envelope: string): string | undefined => envelope.split('.')[1]
+
+/** What is sealed itself. A rotation wraps its data key anew and leaves this as it is: the same part holds the same secret. */
+export const sealedPartOf = (envelope: string): string | undefined => envelope.split('.')[3]

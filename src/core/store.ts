@@ -213,8 +213,8 @@ export interface Store {
   readonly facts: FactStore
   readonly destinations: DestinationStore
   readonly retention: RetentionStore
-  /** The queue to destinations; content in it is encrypted with data keys that `encryption` seals. */
-  outbox(encryption: Encryption): DurableOutbox
+  /** The queue to destinations; content in it is encrypted with data keys that `encryption` seals. `onProblem` is told what costs events their content, or holds them up. */
+  outbox(encryption: Encryption, onProblem?: (message: string) => void): DurableOutbox
   /**
    * Seals everything secret in the store anew, in one transaction: `rewrap` is given each envelope and the context it was sealed for.
    * Returns how many there were. Throws what `rewrap` throws, and then changes nothing.

@@ -59,7 +59,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     facts: createFactStore(db),
     destinations: createDestinationStore(database, clock),
     retention: createRetentionStore(database),
-    outbox: (encryption) => createOutbox({ database, encryption, clock, insertGenerations, recentBytes }),
+    outbox: (encryption, onProblem) => createOutbox({ database, encryption, clock, insertGenerations, recentBytes, onProblem }),
     rewrapSecrets: (rewrap) => rewrapSecrets(db, rewrap),
     version: () => readVersion(db),
     watch: (onChange) =>

@@ -1,11 +1,12 @@
 import { sql, type Transaction } from 'kysely'
 import type { Generation, GenerationContent } from '../core/generation.ts'
-import type { LeasedDelivery, LeaseOptions } from '../core/outbox.ts'
+import type { DurableOutbox, LeasedDelivery, LeaseOptions, Settlement } from '../core/outbox.ts'
 import { openContent, type ContentKeys } from './content-keys.ts'
 import type { Database, Tables } from './database.ts'
 import { decodeContent, decodeGeneration } from './generation-row.ts'
 import { numberList } from './id-list.ts'
 import type { RecentEntries, RecentEntry } from './recent-entries.ts'
+import { isStoreUnavailable, toStoreError } from './store-error.ts'
 import { inTransaction } from './transaction.ts'
 
 type Trx = Transaction<Tables>
@@ -32,8 +33,19 @@ interface Event {
   readonly content: GenerationContent | undefined
 }
 
+/** `later`: this process cannot read it now. Its lease ends by itself, and the next to take it may. */
+type Reading = Event | 'later' | { readonly unreadable: string }
+
+export interface LeaseParts {
+  readonly database: Database
+  readonly keys: Pick<ContentKeys, 'get'>
+  readonly recent: RecentEntries
+  readonly settle: DurableOutbox['settle']
+  readonly onProblem: ((message: string) => void) | undefined
+}
+
 /** See `Outbox.lease`. Rows another process is about to take are passed over in PostgreSQL; SQLite has one writer at a time. */
-export function createLease({ db, engine }: Database, keys: ContentKeys, recent: RecentEntries) {
+export function createLease({ database: { db, engine }, keys, recent, settle, onProblem }: LeaseParts) {
   const skipLocked = engine === 'postgres' ? sql`for update skip locked` : sql``
 
   const choose = async (trx: Trx, destinationId: string, { owner, records, bytes, now, leaseMs }: LeaseOptions): Promise<readonly WaitingRow[]> => {
@@ -74,12 +86,30 @@ export function createLease({ db, engine }: Database, keys: ContentKeys, recent:
     return stored.rows.filter((row) => row.record !== null)
   }
 
-  const openEvent = async (generationId: string, { record, key_id, body }: StoredEvent): Promise<Event> => {
-    const generation = decodeGeneration(record ?? '')
-    if (key_id === null || body === null) return { generation, content: undefined }
-    const key = await keys.get(key_id)
-    const text = key && openContent(key, generationId, body)
-    return { generation, content: text === undefined ? undefined : decodeContent(text) }
+  /** Undefined for content nobody can read any more: the event goes its way without. */
+  const openBody = async (generationId: string, keyId: string, body: Uint8Array): Promise<GenerationContent | undefined | 'later'> => {
+    try {
+      const key = await keys.get(keyId)
+      const text = key && openContent(key, generationId, body)
+      return text === undefined ? undefined : decodeContent(text)
+    } catch (error) {
+      const fault = toStoreError(error)
+      // The secret key was changed while this process runs: a process with the new one reads it. Or the database went away just now.
+      const waits = isStoreUnavailable(fault) || fault.errorType === 'precondition_failed'
+      onProblem?.(`${waits ? 'events wait' : 'events go without what was said'}: ${fault.message}`)
+      return waits ? 'later' : undefined
+    }
+  }
+
+  const openEvent = async (generationId: string, { record, key_id, body }: StoredEvent): Promise<Reading> => {
+    let generation
+    try {
+      generation = decodeGeneration(record ?? '')
+    } catch (error) {
+      return { unreadable: toStoreError(error).message }
+    }
+    const content = key_id === null || body === null ? undefined : await openBody(generationId, key_id, body)
+    return content === 'later' ? content : { generation, content }
   }
 
   return async (destinationId: string, options: LeaseOptions): Promise<readonly LeasedDelivery[]> => {
@@ -93,26 +123,32 @@ export function createLease({ db, engine }: Database, keys: ContentKeys, recent:
       })
       return { rows: chosen, stored: new Map((await read(trx, missing)).map((event) => [event.seq, event])) }
     })
+    // From here on the rows are leased: one that cannot be read costs none of the others.
     const leased: LeasedDelivery[] = []
-    for (const { seq, generation_id, attempts, entered_at, bytes, content_bytes } of rows) {
+    const dead: Settlement[] = []
+    for (const row of rows) {
+      const { seq, generation_id, content_bytes } = row
       const entry = remembered.get(seq)
       const kept = stored.get(seq)
       const event = entry === undefined ? kept && (await openEvent(generation_id, kept)) : recall(entry, content_bytes > 0)
-      if (event === undefined) continue
-      const { generation, content } = event
-      leased.push({
-        id: String(seq),
-        destinationId,
-        generation,
-        ...(content === undefined ? {} : { content }),
-        attempts,
-        enteredAt: entered_at,
-        bytes,
-      })
+      if (event === undefined || event === 'later') continue
+      if ('unreadable' in event) dead.push({ id: String(seq), state: 'dead', reason: 'encode-failed', status: 0, error: event.unreadable })
+      else leased.push(toDelivery(destinationId, row, event))
     }
+    if (dead.length > 0) await settle(options.owner, dead).catch((error: unknown) => onProblem?.(toStoreError(error).message))
     return leased
   }
 }
+
+const toDelivery = (destinationId: string, { seq, attempts, entered_at, bytes }: WaitingRow, { generation, content }: Event): LeasedDelivery => ({
+  id: String(seq),
+  destinationId,
+  generation,
+  ...(content === undefined ? {} : { content }),
+  attempts,
+  enteredAt: entered_at,
+  bytes,
+})
 
 function recall({ generation, content }: RecentEntry, withContent: boolean): Event {
   return { generation, content: withContent && content !== undefined ? decodeContent(content) : undefined }

@@ -11,12 +11,12 @@ import { cancelDeliveries, stripDeliveries } from './outbox-cleanup.ts'
 import { createDeadLetters } from './outbox-dead.ts'
 import { createLease } from './outbox-lease.ts'
 import { retryDeliveries } from './outbox-retry.ts'
-import { createSettle } from './outbox-settle.ts'
+import { count, createSettle } from './outbox-settle.ts'
 import { createSweep } from './outbox-sweep.ts'
 import { destinationsInQueue } from './outbox-queue.ts'
 import { createTrim } from './outbox-trim.ts'
 import { RecentEntries } from './recent-entries.ts'
-import { guarded } from './store-error.ts'
+import { guarded, isStoreUnavailable, toStoreError } from './store-error.ts'
 import { inTransaction } from './transaction.ts'
 
 export interface OutboxOptions {
@@ -26,6 +26,8 @@ export interface OutboxOptions {
   readonly insertGenerations: InsertGenerations
   /** See `StoreOptions`. */
   readonly recentBytes: number | undefined
+  /** What the operator should know; see `Store.outbox`. */
+  readonly onProblem?: ((message: string) => void) | undefined
 }
 
 /** The outbox over a database. A delivery is a row until it is delivered; `due_at` says when it may be leased next, and is null once it is dead. */
@@ -34,6 +36,7 @@ export function createOutbox(options: OutboxOptions): DurableOutbox {
   const { db, engine } = database
   const keys = new ContentKeys(db, encryption, clock)
   const recent = new RecentEntries(options.recentBytes)
+  const settle = createSettle(database, clock)
   return {
     record: createRecord(options, keys, recent),
     due: (now, cap) =>
@@ -55,7 +58,7 @@ export function createOutbox(options: OutboxOptions): DurableOutbox {
         }
         return { work, nextAt }
       }),
-    lease: createLease(database, keys, recent),
+    lease: createLease({ database, keys, recent, settle, onProblem: options.onProblem }),
     extend: (owner, ids, until) =>
       inTransaction(db, async (trx) => {
         const held = await trx
@@ -67,7 +70,7 @@ export function createOutbox(options: OutboxOptions): DurableOutbox {
           .execute()
         return held.map(({ seq }) => String(seq))
       }),
-    settle: createSettle(database, clock),
+    settle,
     retryNow: (destinationId, now) => inTransaction(db, (trx) => retryDeliveries(trx, engine, destinationId, now)),
     releaseAll: (owner) =>
       inTransaction(db, async (trx) => {
@@ -98,14 +101,15 @@ interface DueRow {
 }
 
 interface SealedContent {
-  readonly row: Tables['outbox_contents']
+  /** Absent when there was no key to seal it with: the event is entered without what was said. */
+  readonly row?: Tables['outbox_contents']
   readonly bytes: number
 }
 
 const DELIVERY_COLUMNS = ['generation_id', 'destination_id', 'entered_at', 'due_at', 'attempts', 'bytes', 'content_bytes'] as const
 
 /** One transaction: records, contents, deliveries. A generation that is known already enters nothing. */
-function createRecord({ database, clock, insertGenerations }: OutboxOptions, keys: ContentKeys, recent: RecentEntries) {
+function createRecord({ database, clock, insertGenerations, onProblem }: OutboxOptions, keys: ContentKeys, recent: RecentEntries) {
   const { db, engine } = database
   const insertContents = createBulkInsert(db, 'outbox_contents', ['id', 'key_id', 'body'])
   const insertDeliveries = createBulkInsert(db, 'outbox_deliveries', DELIVERY_COLUMNS)
@@ -125,7 +129,7 @@ function createRecord({ database, clock, insertGenerations }: OutboxOptions, key
 
   return async (entries: readonly OutboxEntry[]): Promise<void> => {
     if (entries.length === 0) return
-    const sealed = await guarded(() => sealContents(entries, keys))
+    const sealed = await guarded(() => sealContents(entries, keys, onProblem))
     const entered = await inTransaction(db, async (trx) => {
       const seesContent = await readDestinations(trx, entries)
       const added = new Set(
@@ -138,49 +142,86 @@ function createRecord({ database, clock, insertGenerations }: OutboxOptions, key
           })),
         ),
       )
-      const now = clock.now()
-      const contents: Tables['outbox_contents'][] = []
-      const deliveries = []
-      for (const entry of entries) {
-        const id = entry.generation.id
-        if (!added.has(id)) continue
-        const content = sealed.get(id)
-        let seen = false
-        for (const { destinationId, withContent } of entry.deliveries) {
-          const mayNow = seesContent.get(destinationId)
-          if (mayNow === undefined) continue
-          const contentBytes = withContent && mayNow && content !== undefined ? content.bytes : 0
-          seen ||= contentBytes > 0
-          const bytes = Math.max(1, entry.bytes - (content?.bytes ?? 0) + contentBytes)
-          deliveries.push({
-            generation_id: id,
-            destination_id: destinationId,
-            entered_at: now,
-            due_at: now,
-            attempts: 0,
-            bytes,
-            content_bytes: contentBytes,
-          })
-        }
-        if (seen && content !== undefined) contents.push(content.row)
-      }
+      const { contents, deliveries, bodiesDropped } = rowsOf(
+        entries.filter(({ generation }) => added.has(generation.id)),
+        sealed,
+        seesContent,
+        clock.now(),
+      )
       await insertContents(trx, contents)
       await insertDeliveries(trx, deliveries)
+      for (const [destinationId, bodies_dropped] of bodiesDropped) await count(trx, destinationId, { bodies_dropped })
       return entries.filter(({ generation }) => added.delete(generation.id))
     })
     for (const entry of entered) recent.add(entry, clock.now())
   }
 }
 
-async function sealContents(entries: readonly OutboxEntry[], keys: ContentKeys): Promise<ReadonlyMap<string, SealedContent>> {
+/** What is written for entries that are new. */
+function rowsOf(entries: readonly OutboxEntry[], sealed: ReadonlyMap<string, SealedContent>, seesContent: ReadonlyMap<string, boolean>, now: number) {
+  const contents: Tables['outbox_contents'][] = []
+  const deliveries = []
+  const dropped = new Map<string, number>()
+  const entered = new Set<string>()
+  for (const { generation, deliveries: wanted, bytes: size } of entries) {
+    const { id } = generation
+    // The same one twice in a batch is one.
+    if (entered.has(id)) continue
+    entered.add(id)
+    const content = sealed.get(id)
+    let seen = false
+    for (const { destinationId, withContent } of wanted) {
+      const mayNow = seesContent.get(destinationId)
+      if (mayNow === undefined) continue
+      const shown = withContent && mayNow && content !== undefined
+      if (shown && content.row === undefined) dropped.set(destinationId, (dropped.get(destinationId) ?? 0) + 1)
+      const contentBytes = shown && content.row !== undefined ? content.bytes : 0
+      seen ||= contentBytes > 0
+      const bytes = Math.max(1, size - (content?.bytes ?? 0) + contentBytes)
+      deliveries.push({
+        generation_id: id,
+        destination_id: destinationId,
+        entered_at: now,
+        due_at: now,
+        attempts: 0,
+        bytes,
+        content_bytes: contentBytes,
+      })
+    }
+    if (seen && content?.row !== undefined) contents.push(content.row)
+  }
+  // In one order for all processes: two that add to the same counters do not wait for each other in a circle.
+  return { contents, deliveries, bodiesDropped: [...dropped].sort(([a], [b]) => (a < b ? -1 : 1)) }
+}
+
+/**
+ * A database that is away is reported: the same entries come again. A data key that cannot be had (the secret key was changed while this
+ * process runs, a row that was tampered with) costs what was said, never the record: spending and the event itself go their way without it.
+ */
+async function sealContents(
+  entries: readonly OutboxEntry[],
+  keys: ContentKeys,
+  onProblem: OutboxOptions['onProblem'],
+): Promise<ReadonlyMap<string, SealedContent>> {
   const sealed = new Map<string, SealedContent>()
-  const current = new Map<string, ContentKey>()
+  const current = new Map<string, ContentKey | undefined>()
+  const keyOf = async (workspaceId: string): Promise<ContentKey | undefined> => {
+    try {
+      return await keys.current(workspaceId)
+    } catch (error) {
+      const fault = toStoreError(error)
+      if (isStoreUnavailable(fault)) throw fault
+      onProblem?.(`events are entered without what was said, for want of a key to encrypt it: ${fault.message}`)
+      return undefined
+    }
+  }
   for (const { generation, content, deliveries } of entries) {
     if (content === undefined || !deliveries.some((delivery) => delivery.withContent)) continue
     const { id, workspaceId } = generation
-    let key = current.get(workspaceId)
-    if (key === undefined) current.set(workspaceId, (key = await keys.current(workspaceId)))
-    sealed.set(id, { row: { id, key_id: key.id, body: sealContent(key, id, content) }, bytes: Buffer.byteLength(content) })
+    if (!current.has(workspaceId)) current.set(workspaceId, await keyOf(workspaceId))
+    const key = current.get(workspaceId)
+    const bytes = Buffer.byteLength(content)
+    sealed.set(id, key === undefined ? { bytes } : { row: { id, key_id: key.id, body: sealContent(key, id, content) }, bytes })
   }
   return sealed
 }
