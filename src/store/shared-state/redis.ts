@@ -7,6 +7,7 @@ import { createMemoryCounter } from './memory.ts'
 import { createScript } from './redis-client.ts'
 import { RESERVE, SETTLE } from './scripts.ts'
 import { createSeeds, type Seed, type SeedOptions } from './spent-seeds.ts'
+import { createUnsentSettlements, type UnsentOptions } from './unsent-settlements.ts'
 
 export interface RedisCounterOptions extends SeedOptions {
   readonly redis: Redis
@@ -37,12 +38,11 @@ interface OpenCall {
  *
  * While Redis is away each process counts alone: rates and open calls at its share (the limit divided by the processes last seen), budgets
  * from what the store remembers (`whenUnknown`). When it is back, every subject's spending is first compared with the store, which has
- * recorded the outage, and the larger figure counts.
+ * recorded the outage, and the larger figure counts. A Redis that is only slow for a while has no outage: what it did not confirm is sent again.
  */
 export function createRedisCounter(options: RedisCounterOptions): Counter {
   const { redis, clock, namespace = 'signalbox', leaseMs = LEASE_MS } = options
   const reserveScript = createScript(redis, RESERVE)
-  const settleScript = createScript(redis, SETTLE)
   const local = createMemoryCounter(options)
   const seedOf = createSeeds(options)
   /** Revision of the limits a subject's spending was compared with the store for, since the last connection. */
@@ -52,12 +52,17 @@ export function createRedisCounter(options: RedisCounterOptions): Counter {
   let pausedUntil = 0
   let failures = 0
 
-  // The braces keep all keys in one slot of a cluster: a step touches several subjects.
-  const keysOf = (subjects: readonly string[]): string[] =>
-    subjects.flatMap((subject) => [`{${namespace}}:${subject}`, `{${namespace}}:${subject}:open`, `{${namespace}}:${subject}:held`])
+  const keysOf = keysIn(namespace)
+  const unsent = createUnsentSettlements({
+    send: createSender(redis, keysOf),
+    reachable: () => reachable(),
+    onFailure: () => pause(),
+    onUncertain: (subjects) => subjects.forEach((subject) => compared.delete(subject)),
+  })
 
   const heartbeat = startHeartbeat(options, openCalls, () => {
     compared.clear()
+    unsent.spendNothing()
     pausedUntil = 0
     failures = 0
   })
@@ -68,6 +73,8 @@ export function createRedisCounter(options: RedisCounterOptions): Counter {
   }
 
   const remote = async (reservation: Reservation): Promise<Verdict> => {
+    // First, or a comparison with the store would count them twice.
+    if (unsent.size > 0) await unsent.drain()
     for (let tries = 0; ; tries++) {
       const seeds = new Map<string, Seed>()
       for (const charge of reservation.charges) {
@@ -109,13 +116,8 @@ export function createRedisCounter(options: RedisCounterOptions): Counter {
     const call = openCalls.get(settlement.id)
     openCalls.delete(settlement.id)
     if (call?.local === true) await local.settle(settlement)
-    if (!reachable()) return
-    try {
-      await settleScript(keysOf(settlement.payments.map(({ subject }) => subject)), encodeSettlement(settlement))
-    } catch {
-      // The store records what the call cost; the next connection compares with it.
-      pause()
-    }
+    if (reachable()) await unsent.send(settlement)
+    else unsent.keep(settlement)
   }
 
   return {
@@ -143,8 +145,25 @@ export function createRedisCounter(options: RedisCounterOptions): Counter {
     },
     async close() {
       await Promise.all(settling)
+      await unsent.close()
       await heartbeat.stop()
     },
+  }
+}
+
+type KeysOf = (subjects: readonly string[]) => string[]
+
+// The braces keep all keys in one slot of a cluster: a step touches several subjects.
+const keysIn =
+  (namespace: string): KeysOf =>
+  (subjects) =>
+    subjects.flatMap((subject) => [`{${namespace}}:${subject}`, `{${namespace}}:${subject}:open`, `{${namespace}}:${subject}:held`])
+
+function createSender(redis: Redis, keysOf: KeysOf): UnsentOptions['send'] {
+  const script = createScript(redis, SETTLE)
+  return async (settlement, again) => {
+    const missed = await script(keysOf(settlement.payments.map(({ subject }) => subject)), encodeSettlement(settlement, again))
+    return (missed as readonly number[]).map((i) => settlement.payments[i]!.subject)
   }
 }
 
@@ -226,10 +245,11 @@ function encodeReservation(reservation: Reservation, seeds: ReadonlyMap<string, 
   })
 }
 
-function encodeSettlement({ id, now, payments }: Settlement): string {
+function encodeSettlement({ id, now, payments }: Settlement, again: boolean): string {
   return JSON.stringify({
     id,
     now,
+    ...(again ? { again } : {}),
     ttl: TTL_MS,
     starts: periodStarts(now),
     payments: payments.map(({ spentUsd, rates }) => ({ spent: toNanos(spentUsd), rates })),

@@ -103,20 +103,28 @@ end
 return {'ok', granted and whole(granted) or '0'}
 `
 
+/**
+ * Replies the positions of payments that were not made: with `again`, those whose call is not open any more. It was sent before, and it is not
+ * known whether it arrived.
+ */
 export const SETTLE = `${COMMON}
+local missed = {}
 for n, p in ipairs(q.payments) do
   local key, open, held = KEYS[3 * n - 2], KEYS[3 * n - 1], KEYS[3 * n]
   local s = load(key)
   s.reserved = s.reserved - (tonumber(redis.call('HGET', held, q.id)) or 0)
   redis.call('HDEL', held, q.id)
-  redis.call('ZREM', open, q.id)
-  for _, r in ipairs(p.rates) do
-    local owed = s[r.name]
-    if r.cost > 0 then owed = math.max(owed, q.now) end
-    s[r.name] = owed + r.cost * 60000 / r.limit
+  if redis.call('ZREM', open, q.id) == 0 and q.again then
+    missed[#missed + 1] = n - 1
+  else
+    for _, r in ipairs(p.rates) do
+      local owed = s[r.name]
+      if r.cost > 0 then owed = math.max(owed, q.now) end
+      s[r.name] = owed + r.cost * 60000 / r.limit
+    end
+    if s.seeded then for i = 1, 4 do s.spent[i] = s.spent[i] + p.spent end end
   end
-  if s.seeded then for i = 1, 4 do s.spent[i] = s.spent[i] + p.spent end end
   save(key, s)
 end
-return 'ok'
+return missed
 `

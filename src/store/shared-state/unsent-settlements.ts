@@ -1,0 +1,108 @@
+import type { Settlement } from '../../core/counter.ts'
+
+/** Kept at most; of one more the oldest is given up. */
+const MAX_UNSENT = 5_000
+const RETRY_MS = 500
+/** On their way at a time. */
+const BATCH = 200
+
+interface Unsent {
+  readonly settlement: Settlement
+  /** It was sent, and nobody knows whether it arrived: it pays only for what is still open. */
+  readonly again: boolean
+}
+
+export interface UnsentOptions {
+  /** Answers with the subjects that had nothing open under this id any more. Rejects when Redis does not answer. */
+  readonly send: (settlement: Settlement, again: boolean) => Promise<readonly string[]>
+  /** What these subjects have spent is no longer what Redis says. */
+  readonly onUncertain: (subjects: readonly string[]) => void
+  readonly reachable: () => boolean
+  readonly onFailure: () => void
+  readonly max?: number
+  /** Nobody may come who would send them along: how often is looked whether Redis can be reached. */
+  readonly retryMs?: number
+}
+
+export interface UnsentSettlements {
+  readonly size: number
+  keep(settlement: Settlement): void
+  /** Kept when Redis does not answer. */
+  send(settlement: Settlement): Promise<void>
+  /** Sends all, in batches; one at a time. Rejects when Redis does not answer, and keeps what is left. */
+  drain(): Promise<void>
+  /** Figures are compared with the store, which knows what these calls cost: they are only closed from now on. */
+  spendNothing(): void
+  /** A last try, if Redis can be reached. */
+  close(): Promise<void>
+}
+
+const subjectsOf = ({ payments }: Settlement): readonly string[] => payments.map(({ subject }) => subject)
+
+/** Settlements that Redis has not confirmed. */
+export function createUnsentSettlements(options: UnsentOptions): UnsentSettlements {
+  const { send, onUncertain, reachable, onFailure, max = MAX_UNSENT, retryMs = RETRY_MS } = options
+  let waiting: Unsent[] = []
+  let draining: Promise<void> | undefined
+  let timer: NodeJS.Timeout | undefined
+
+  function keep(one: Unsent): void {
+    waiting.push(one)
+    timer ??= setInterval(look, retryMs).unref()
+    const given = waiting.length > max ? waiting.shift() : undefined
+    if (given !== undefined) onUncertain(subjectsOf(given.settlement))
+  }
+
+  async function attempt({ settlement, again }: Unsent): Promise<Error | undefined> {
+    try {
+      const missed = await send(settlement, again)
+      // Paid the first time, or let go because its lease had ended: the store knows.
+      if (missed.length > 0) onUncertain(missed)
+      return undefined
+    } catch (error) {
+      keep({ settlement, again: true })
+      return error instanceof Error ? error : new Error(String(error))
+    }
+  }
+
+  async function drainAll(): Promise<void> {
+    while (waiting.length > 0) {
+      const results = await Promise.all(waiting.splice(0, BATCH).map(attempt))
+      const failed = results.find((error) => error !== undefined)
+      if (failed !== undefined) throw failed
+    }
+  }
+
+  const drain = (): Promise<void> =>
+    (draining ??= drainAll().finally(() => {
+      draining = undefined
+    }))
+
+  function look(): void {
+    if (waiting.length === 0) {
+      clearInterval(timer)
+      timer = undefined
+    } else if (reachable()) drain().catch(onFailure)
+  }
+
+  return {
+    get size() {
+      return waiting.length
+    },
+    keep: (settlement) => keep({ settlement, again: false }),
+    send: async (settlement) => {
+      if ((await attempt({ settlement, again: false })) !== undefined) onFailure()
+    },
+    drain,
+    spendNothing: () => {
+      waiting = waiting.map(({ settlement, again }) => ({
+        settlement: { ...settlement, payments: settlement.payments.map((payment) => ({ ...payment, spentUsd: 0 })) },
+        again,
+      }))
+    },
+    close: async () => {
+      clearInterval(timer)
+      if (waiting.length > 0 && reachable()) await drain().catch(() => undefined)
+    },
+  }
+}
