@@ -20,6 +20,7 @@ import { RecentItems } from './http/recent-items.ts'
 import { healthRoute, readyRoute, workerRoute } from './http/health-routes.ts'
 import { createGatewayServer, type RouteHandler } from './http/server.ts'
 import { KeepAlive } from './http/sse-body.ts'
+import { closeInOrder } from './lib/close-in-order.ts'
 import { systemClock } from './lib/clock.ts'
 import { createEgress, type Egress } from './lib/egress.ts'
 import { createHttpClient } from './lib/http-client.ts'
@@ -49,7 +50,11 @@ export interface AppOptions {
   readonly logger: Logger
   /** Figures of all processes that share the port, given how to get this one's. Default: this one's. */
   readonly gatherMetrics?: (own: () => Promise<string>) => Promise<string>
+  /** It cannot go on, and has closed itself. Default: the process ends with 1 once nothing holds it. */
+  readonly onFatal?: () => void
 }
+
+const failed = (): void => void (process.exitCode = 1)
 
 export interface App {
   /** Opens the socket; the URL tells the port that was chosen. */
@@ -74,9 +79,12 @@ export interface App {
 /** Seconds of the busiest gateway, an hour of a quiet one. */
 const RECENT_ITEMS = { maxEntries: 20_000, maxChars: 32 * 1024 * 1024, ttlMs: 3_600_000 }
 
+/** Both have a limit of their own, which ends before this one. */
+const RECORDS_LIMIT_MS = 12_000
+
 /** The composition root: the only place that knows every room. */
 // oxlint-disable-next-line max-lines-per-function -- who gets what from whom reads best on one page
-export async function createApp({ config: initial, env, logger, gatherMetrics = (own) => own() }: AppOptions): Promise<App> {
+export async function createApp({ config: initial, env, logger, gatherMetrics = (own) => own(), onFatal = failed }: AppOptions): Promise<App> {
   let config = initial
   let catalog = await buildCatalog(config, PROVIDERS, dialects, env)
   await checkDestinationAddresses(config)
@@ -84,8 +92,7 @@ export async function createApp({ config: initial, env, logger, gatherMetrics = 
   const plugging = openPlugging({ config, env, catalog: () => catalog })
   const state = await boot(config, logger, (error) => {
     logger.error({ error }, 'the database belongs to another secret key: stopping')
-    process.exitCode = 1
-    void close()
+    void close().then(onFatal)
   })
   const { metrics, delivery, sink, finished } = openRecording(config, state, logger)
   const http = createHttpClient()
@@ -196,17 +203,23 @@ export async function createApp({ config: initial, env, logger, gatherMetrics = 
   let closing: Promise<void> | undefined
   const close = async (): Promise<void> => {
     await serving.drain(server)
-    await watch.close()
-    await sink.close()
-    await delivery.close()
-    await http.close()
-    await tooling.close()
-    await plugging.close()
-    await media.close()
+    // Records first: all that follows can be made again.
+    await closeInOrder(
+      [
+        { name: 'records', close: () => sink.close(), limitMs: RECORDS_LIMIT_MS },
+        { name: 'deliveries', close: () => delivery.close(), limitMs: RECORDS_LIMIT_MS },
+        { name: 'changes', close: () => watch.close() },
+        { name: 'http', close: () => http.close() },
+        { name: 'tools', close: () => tooling.close() },
+        { name: 'plugins', close: () => plugging.close() },
+        { name: 'media', close: () => media.close() },
+        { name: 'policies', close: () => policies.close() },
+        { name: 'limits', close: () => accounting.close() },
+        { name: 'database', close: () => state.close() },
+      ],
+      (what, error) => logger.warn({ what, error }, 'something was not closed in order'),
+    )
     health.close()
-    await policies.close()
-    await accounting.close()
-    await state.close()
   }
 
   return {

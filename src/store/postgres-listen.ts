@@ -7,6 +7,8 @@ export const CHANNEL = 'signalbox_configuration'
 
 const BACKOFF = { baseMs: 250, maxMs: 10_000 }
 const CONNECT_LIMIT_MS = 3_000
+/** A server that takes bytes and answers nothing never says goodbye. */
+const END_LIMIT_MS = 1_000
 
 /**
  * Calls `onChange` whenever a process has committed a change of configuration, and after every reconnection, when one may have been missed.
@@ -35,7 +37,7 @@ export function listenForChanges(url: Secret, onChange: () => void): { close(): 
       if (over) return
       over = true
       if (client === fresh) client = undefined
-      void fresh.end().catch(() => undefined)
+      void endWithin(END_LIMIT_MS, fresh)
       if (closed) return
       timer = setTimeout(() => void connect(), ceiling(failures++, BACKOFF)).unref()
     }
@@ -62,7 +64,17 @@ export function listenForChanges(url: Secret, onChange: () => void): { close(): 
     close: async () => {
       closed = true
       clearTimeout(timer)
-      await client?.end().catch(() => undefined)
+      if (client !== undefined) await endWithin(END_LIMIT_MS, client)
     },
   }
+}
+
+async function endWithin(limitMs: number, client: pg.Client): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(() => {
+    client.connection.stream.destroy()
+    resolve()
+  }, limitMs)
+  await Promise.race([client.end().catch(() => undefined), late])
+  clearTimeout(timer)
 }

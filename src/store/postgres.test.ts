@@ -108,4 +108,15 @@ describe.skipIf(!postgres.available)('a store whose PostgreSQL', () => {
     expect(error).toMatchObject({ errorType: 'server' })
     expect(inspect(error, { depth: 10, showHidden: true })).not.toContain('canary-text')
   })
+
+  it('takes bytes and answers nothing does not hold up the end of a process', async () => {
+    await store.migrate()
+    const told = Promise.withResolvers<void>()
+    const watch = store.watch(() => told.resolve())
+    await told.promise
+    network.silence()
+    const started = performance.now()
+    await watch.close()
+    expect(performance.now() - started).toBeLessThan(2_000)
+  })
 })
