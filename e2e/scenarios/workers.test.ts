@@ -1,12 +1,21 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { setTimeout } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { createEncryption, verifySecretKey } from '../../src/accounts/encryption.ts'
+import { createStore } from '../../src/store/index.ts'
+import { createNetwork } from '../../src/testing/network.ts'
+import { findTestPostgres } from '../../src/testing/postgres.ts'
 import { startGatewayProcess, type GatewayProcess } from '../../src/testing/processes.ts'
 import { TEST_KEY, TEST_MANAGEMENT_KEY } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
+
+const MAIN = join(import.meta.dirname, '../../src/main.ts')
+const postgres = await findTestPostgres('several processes on PostgreSQL')
 
 /** `serve --workers`: several processes behind one port, on the embedded database. */
 let directory: string
@@ -130,4 +139,59 @@ describe('serve --workers', () => {
     await writeFile(join(directory, 'signalbox.yaml'), 'server: { role: gateway }\n')
     await expect(start(['--role', 'boss'])).rejects.toThrow('all, gateway, worker')
   })
+})
+
+describe('several processes that end', () => {
+  const run = () => {
+    const child = spawn(process.execPath, [MAIN, 'serve', '--workers', '2'], {
+      cwd: directory,
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        SIGNALBOX_PORT: '0',
+        SIGNALBOX_DATA_DIR: directory,
+        SIGNALBOX_API_KEY: TEST_KEY,
+        SIGNALBOX_MANAGEMENT_KEY: TEST_MANAGEMENT_KEY,
+      },
+      stdio: 'ignore',
+    })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    return { child, exit: once(child, 'exit') }
+  }
+
+  it.each([0, 300, 700])(verifies('I5', 'do so at once when they are told while they start, %d ms after they were born'), async (ms) => {
+    const { child, exit } = run()
+    await expect.poll(() => childrenOf(child.pid!).length, { timeout: 10_000, interval: 5 }).toBe(2)
+    await setTimeout(ms)
+    const told = performance.now()
+    child.kill('SIGTERM')
+    expect(await exit).toEqual([0, null])
+    expect(performance.now() - told).toBeLessThan(10_000)
+  })
+
+  it.skipIf(!postgres.available)(
+    verifies('I1', 'end with 1 when the database comes back as that of another secret key'),
+    async () => {
+      if (!postgres.available) return
+      const schema = await postgres.createSchema()
+      const network = await createNetwork(schema.url)
+      const store = await createStore({ url: schema.url })
+      await store.migrate()
+      await verifySecretKey(createEncryption({ current: Buffer.alloc(32, 1) }), store.facts)
+      await store.close()
+      onTestFinished(async () => {
+        network.cut()
+        await network.close()
+        await schema.drop()
+      })
+      network.cut()
+      const { exit } = await start(['--workers', '2'], {
+        SIGNALBOX_DATABASE_URL: network.url.reveal(),
+        SIGNALBOX_SECRET_KEY: Buffer.alloc(32, 2).toString('base64'),
+      })
+      network.repair()
+      const ended = await Promise.race([exit, setTimeout(20_000, 'still running', { ref: false })])
+      expect(ended).toBe(1)
+    },
+    40_000,
+  )
 })

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import { expect, it } from 'vitest'
 import { configSchema } from '../config/schema.ts'
 import { toConfig } from '../config/to-config.ts'
-import { workerWarnings, workersOf } from './serve-workers.ts'
+import { graceOf, stopLimitOf, workerWarnings, workersOf } from './serve-workers.ts'
 
 const configOf = (tree: object) => toConfig(configSchema.parse(tree), {}, undefined)
 
@@ -15,4 +15,11 @@ it('runs as many processes as told, or one per core', () => {
 it('says what several processes do not share', () => {
   expect(workerWarnings(configOf({}), 3)).toEqual([expect.stringMatching(/^3 processes without Redis: .*SIGNALBOX_REDIS_URL/)])
   expect(workerWarnings(configOf({ storage: { redis_url: 'redis://127.0.0.1:6379' } }), 3)).toEqual([])
+})
+
+it('kills nobody within the grace its configuration gives it now', () => {
+  const started = configOf({ server: { shutdown_grace: '1s', shutdown_delay: '0s' } })
+  expect(stopLimitOf(started, [])).toBe(graceOf(started) + 25_000)
+  const reloaded = graceOf(configOf({ server: { shutdown_grace: '120s', shutdown_delay: '5s' } }))
+  expect(stopLimitOf(started, [graceOf(started), reloaded])).toBe(150_000)
 })

@@ -17,6 +17,13 @@ const STOP_MARGIN_MS = 25_000
 /** How many processes the configuration asks for. */
 export const workersOf = ({ server }: Pick<Config, 'server'>): number => (server.workers === 'auto' ? availableParallelism() : server.workers)
 
+/** How long calls may take to end after a signal. */
+export const graceOf = ({ server }: Pick<Config, 'server'>): number => server.shutdownDelay + server.shutdownGrace
+
+/** When processes that were told to stop are killed: after the longest grace any of them has read from its configuration. */
+export const stopLimitOf = (config: Pick<Config, 'server'>, reported: Iterable<number>): number =>
+  Math.max(graceOf(config), ...reported) + STOP_MARGIN_MS
+
 /** What an operator of several processes should know before they run. */
 export function workerWarnings({ storage }: Pick<Config, 'storage'>, workers: number): readonly string[] {
   if (storage.shared === 'redis') return []
@@ -47,6 +54,9 @@ class Primary {
   readonly #config: Config
   readonly #wanted: number
   readonly #logger: Logger
+  /** Of each process, as it was configured last: it reads the file itself. */
+  readonly #grace = new Map<number, number>()
+  readonly #listening = new Set<number>()
   readonly #collecting = new Map<number, Collecting>()
   #nextCollect = 0
   #serving = 0
@@ -91,6 +101,16 @@ class Primary {
         this.#serving++
         if (this.#serving === this.#wanted) process.stdout.write(message.banner)
         return
+      case 'listening':
+        this.#listening.add(worker.id)
+        return
+      case 'grace':
+        this.#grace.set(worker.id, message.ms)
+        return
+      case 'fatal':
+        this.#exitCode = 1
+        if (!this.#stopping) this.#stop('a process that cannot go on')
+        return
       case 'gather':
         void this.#collect().then((processes) => tell(worker, { kind: 'gathered', id: message.id, processes }))
         return
@@ -121,8 +141,10 @@ class Primary {
   }
 
   #ended(worker: Worker, code: number | null, signal: string | null, livedMs: number): void {
+    this.#grace.delete(worker.id)
     if (this.#stopping) {
-      if (code !== 0) this.#exitCode = 1
+      // One that had not begun was ended by the signal.
+      if (code !== 0 && this.#listening.has(worker.id)) this.#exitCode = 1
       if (this.#workers().length === 0) process.exit(this.#exitCode)
       return
     }
@@ -141,9 +163,12 @@ class Primary {
     const workers = this.#workers()
     this.#logger.info({ signal, processes: workers.length }, 'stopping')
     if (workers.length === 0) process.exit(0)
-    for (const worker of workers) tell(worker, { kind: 'stop' })
-    const { shutdownGrace, shutdownDelay } = this.#config.server
-    setTimeout(() => this.#killAll(1), shutdownDelay + shutdownGrace + STOP_MARGIN_MS).unref()
+    for (const worker of workers) {
+      if (this.#listening.has(worker.id)) tell(worker, { kind: 'stop' })
+      // It serves nobody yet and would not hear it.
+      else worker.process.kill('SIGTERM')
+    }
+    setTimeout(() => this.#killAll(1), stopLimitOf(this.#config, this.#grace.values())).unref()
   }
 
   #killAll(code: number): void {

@@ -11,7 +11,7 @@ import { holdYoungGeneration } from '../lib/young-generation.ts'
 import { createLogger } from '../telemetry/logger.ts'
 import { banner, keyLines } from './banner.ts'
 import type { Overrides } from './overrides.ts'
-import { serveWithWorkers, workersOf } from './serve-workers.ts'
+import { graceOf, serveWithWorkers, workersOf } from './serve-workers.ts'
 import { linkToPrimary, type WorkerHandlers, type WorkerLink } from './worker-link.ts'
 
 export function loadOptions({ config, data, port, host, role, workers }: Overrides): LoadOptions {
@@ -55,9 +55,17 @@ async function prepareData(config: Config, logger: Logger): Promise<void> {
 async function serveAlone(config: Config, options: LoadOptions, logger: Logger): Promise<void> {
   // Whoever only hands connections round does not load it.
   const { createApp } = await import('../app.ts')
-  const own: { handlers?: WorkerHandlers } = {}
+  // A stop that comes before anything is served ends the process at once; later it waits until there is somebody to close in order.
+  const own = { handlers: earlyHandlers(() => process.exit(0)), stopEarly: false }
   const link = cluster.isWorker ? openLink(() => own.handlers) : undefined
-  const app = await createApp({ config, env: process.env, logger, ...(link === undefined ? {} : { gatherMetrics: link.gather }) })
+  link?.send({ kind: 'listening' })
+  const onFatal = (): void => {
+    link?.send({ kind: 'fatal' })
+    // In a process among others the channel alone would hold it for ever. The message goes out first.
+    setTimeout(() => process.exit(1), FATAL_MARGIN_MS)
+  }
+  const app = await createApp({ config, env: process.env, logger, onFatal, ...(link === undefined ? {} : { gatherMetrics: link.gather }) })
+  own.handlers = earlyHandlers(() => (own.stopEarly = true))
   const { url } = await listen(() => app.listen(), config.server.port).catch(async (error: unknown) => {
     await app.close()
     // Nothing is left to hear; the process may end.
@@ -70,6 +78,7 @@ async function serveAlone(config: Config, options: LoadOptions, logger: Logger):
   const watch = await watchConfig(config, options, {
     onChange: async (next, _previous, restart) => {
       await app.reload(next)
+      link?.send({ kind: 'grace', ms: graceOf(next) })
       logger.info(restart.length === 0 ? {} : { needs_restart: restart }, 'configuration reloaded')
     },
     onProblem: (error) => logger.error({}, `the configuration was not reloaded, the last good one stays in force: ${error.message}`),
@@ -96,7 +105,14 @@ async function serveAlone(config: Config, options: LoadOptions, logger: Logger):
   }
   own.handlers = { metrics: app.metrics, stop: () => stop('the other processes stop, too') }
   link?.send({ kind: 'serving', banner: text })
+  link?.send({ kind: 'grace', ms: graceOf(config) })
+  if (own.stopEarly) own.handlers.stop()
 }
+
+const FATAL_MARGIN_MS = 100
+
+/** Of a process that does not serve yet. */
+const earlyHandlers = (stop: () => void): WorkerHandlers => ({ metrics: () => Promise.resolve(''), stop })
 
 function bannerOf(app: App, url: string, config: Config): string {
   const catalog = app.catalog()

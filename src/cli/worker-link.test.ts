@@ -35,3 +35,15 @@ it('stops when told', () => {
   hear({ kind: 'stop' })
   expect(stops).toBe(1)
 })
+
+it('stops whoever is there to be stopped: its handlers change while the process starts', () => {
+  const stops: string[] = []
+  const handlersOf = (name: string): WorkerHandlers => ({ metrics: () => Promise.resolve(''), stop: () => stops.push(name) })
+  let handlers = handlersOf('early')
+  let hear: (message: ToWorker) => void = () => undefined
+  linkToPrimary({ send: () => undefined, listen: (onMessage) => (hear = onMessage) }, () => handlers)
+  hear({ kind: 'stop' })
+  handlers = handlersOf('serving')
+  hear({ kind: 'stop' })
+  expect(stops).toEqual(['early', 'serving'])
+})

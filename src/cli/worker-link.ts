@@ -9,7 +9,13 @@ export type ToWorker =
   | { readonly kind: 'gathered'; readonly id: number; readonly processes: readonly ProcessMetrics[] }
 
 export type FromWorker =
+  /** From here on it hears what it is told; before, messages are lost. */
+  | { readonly kind: 'listening' }
   | { readonly kind: 'serving'; readonly banner: string }
+  /** How long its stop may take as it is configured now, before what is left is written. */
+  | { readonly kind: 'grace'; readonly ms: number }
+  /** It cannot go on, and no other can. */
+  | { readonly kind: 'fatal' }
   | { readonly kind: 'gather'; readonly id: number }
   | { readonly kind: 'collected'; readonly id: number; readonly text: string }
 
@@ -33,6 +39,7 @@ export interface WorkerHandlers {
   readonly stop: () => void
 }
 
+/** `handlers`: those in force, which change while the process starts. */
 export function linkToPrimary(channel: WorkerChannel, handlers: () => WorkerHandlers | undefined): WorkerLink {
   const waiting = new Map<number, (processes: readonly ProcessMetrics[]) => void>()
   let nextId = 0
