@@ -92,7 +92,7 @@ export async function createApp({ config: initial, env, logger, gatherMetrics = 
   const plugging = openPlugging({ config, env, catalog: () => catalog })
   const state = await boot(config, logger, (error) => {
     logger.error({ error }, 'the database belongs to another secret key: stopping')
-    void close().then(onFatal)
+    void closeAndFail()
   })
   const { metrics, delivery, sink, finished } = openRecording(config, state, logger)
   const http = createHttpClient()
@@ -220,6 +220,10 @@ export async function createApp({ config: initial, env, logger, gatherMetrics = 
       (what, error) => logger.warn({ what, error }, 'something was not closed in order'),
     )
     health.close()
+  }
+  const closeAndFail = async (): Promise<void> => {
+    await (closing ??= close())
+    onFatal()
   }
 
   return {

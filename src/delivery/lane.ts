@@ -13,6 +13,9 @@ export interface Lane {
   /** When a batch last started: the scheduler serves those who waited longest first. */
   lastStartAt: number
   lastTrimAt: number
+  /** Its queue could not be read: it is left alone until then. How often in a row. */
+  pausedUntil: number
+  failures: number
   lastReportAt: number
   lastReported: string
   lastSuccessAt: number | undefined
@@ -43,6 +46,8 @@ export function createLane(id: string, options: BreakerOptions): Lane {
     inFlight: 0,
     lastStartAt: 0,
     lastTrimAt: 0,
+    pausedUntil: 0,
+    failures: 0,
     lastReportAt: 0,
     lastReported: '',
     lastSuccessAt: undefined,

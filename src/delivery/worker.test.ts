@@ -504,3 +504,28 @@ describe('shutdown', () => {
     expect(new Set(acceptedIds()).size).toBe(2)
   })
 })
+
+describe('a queue that fails', () => {
+  it(verifies('I3', 'serves the others while one queue cannot be leased from, and asks that one less and less often'), async () => {
+    let asked = 0
+    start({
+      outbox: {
+        ...outbox,
+        lease: (id, options) => {
+          if (id !== 'a') return outbox.lease(id, options)
+          asked++
+          return Promise.reject(new Error('the queue of a is broken'))
+        },
+      },
+    })
+    await enter(5, ['a'])
+    for (let round = 0; round < 10; round++) {
+      await enter(1, ['b'], { from: 100 + round })
+      worker!.wake()
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+    await expect.poll(() => other.accepted.flatMap(idsOf)).toHaveLength(10)
+    expect(asked).toBeLessThan(6)
+    expect(events).toContainEqual({ kind: 'problem', destinationId: 'a', message: 'the queue of a is broken' })
+  })
+})

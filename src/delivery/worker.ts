@@ -1,5 +1,6 @@
 import { DESTINATION_DEFAULTS } from '../core/destination.ts'
 import type { DestinationRecord, DueWork, LeasedDelivery } from '../core/outbox.ts'
+import { ceiling } from '../lib/backoff.ts'
 import { BatchProcessor } from './batch-processor.ts'
 import { batchDueAt } from './batching.ts'
 import { BREAKER_DEFAULTS } from './breaker.ts'
@@ -19,6 +20,8 @@ const TUNING: Tuning = {
   queueBytes: 1_000_000_000,
   trimEveryMs: 10_000,
 }
+/** After its queue could not be leased from. */
+const LANE_PAUSE = { baseMs: 100, maxMs: 10_000 }
 /** Records of one destination counted per look; more make no difference to what happens next. */
 const DUE_CAP = 2_000
 
@@ -110,7 +113,7 @@ class Engine implements DeliveryWorker {
       if (nextAt !== undefined) next = Math.min(next, nextAt)
       const waiting = work.map((each) => ({ work: each, lane: this.#lane(each.destinationId) }))
       for (const { work: each, lane } of waiting.sort((a, b) => a.lane.lastStartAt - b.lane.lastStartAt)) {
-        const at = await this.#serve(lane, each, now)
+        const at = await this.#serveGuarded(lane, each, now)
         if (at !== undefined) next = Math.min(next, at)
       }
     })
@@ -134,6 +137,22 @@ class Engine implements DeliveryWorker {
   #refresh(lane: Lane, record: DestinationRecord): void {
     const problem = refreshLane(lane, record, this.#options.types)
     if (problem !== undefined) this.#options.onEvent?.({ kind: 'problem', destinationId: lane.id, message: problem })
+  }
+
+  /** A queue that fails holds up its own destination only, and is left alone for longer and longer. */
+  async #serveGuarded(lane: Lane, work: DueWork, now: number): Promise<number | undefined> {
+    // A clock that was set back is no reason to wait for the old time.
+    if (lane.pausedUntil > now + LANE_PAUSE.maxMs) lane.pausedUntil = now
+    if (now < lane.pausedUntil) return lane.pausedUntil
+    let at: number | undefined
+    const served = await this.#guard(lane.id, async () => {
+      at = await this.#serve(lane, work, now)
+    })
+    if (served) {
+      lane.failures = 0
+      return at
+    }
+    return (lane.pausedUntil = now + ceiling(lane.failures++, LANE_PAUSE))
   }
 
   /** Starts what one destination may send now. Returns when to look again for its sake; undefined when only an event can change anything. */
