@@ -8,6 +8,8 @@ import { inTransaction } from './transaction.ts'
 
 /** Rows dropped in one transaction, which holds the write lock. */
 const STEP = 2_000
+/** Looked at in one read. */
+const AT_ONCE = 50_000
 /** Dead letters kept per destination; the oldest go first. */
 const MAX_DEAD_LETTERS = 100_000
 
@@ -16,6 +18,17 @@ type Trx = Transaction<Tables>
 interface Bounds {
   readonly records: number
   readonly bytes: number
+}
+
+interface Candidate {
+  readonly seq: number
+  readonly bytes: number
+  readonly content_bytes: number
+}
+
+interface Dropped {
+  readonly seq: number
+  readonly generation_id: string
 }
 
 /** See `Outbox.trim`. What is leased is left alone. */
@@ -27,100 +40,105 @@ export function createTrim({ db, engine }: Database, clock: Clock) {
     return rows[0] ?? { records: 0, bytes: 0 }
   }
 
-  const dropBodies = async (trx: Trx, destinationId: string, excess: number): Promise<readonly number[]> => {
-    const { rows } = await sql<{ seq: number; content_bytes: number; generation_id: string }>`
-      select seq, content_bytes, generation_id from outbox_deliveries
-      where destination_id = ${destinationId} and due_at is not null and owner is null and content_bytes > 0
-      order by due_at, seq limit ${STEP}`.execute(trx)
-    let freed = 0
-    const chosen = rows.filter((row) => {
-      if (freed >= excess) return false
-      freed += row.content_bytes
-      return true
-    })
-    if (chosen.length === 0) return []
-    await trx
-      .updateTable('outbox_deliveries')
-      .set({ bytes: sql`bytes - content_bytes`, content_bytes: 0 })
-      .where(
-        'seq',
-        'in',
-        numberList(
-          engine,
-          chosen.map((row) => row.seq),
-        ),
-      )
-      .execute()
-    await dropUnseenContent(
-      trx,
-      engine,
-      chosen.map((row) => row.generation_id),
-    )
-    await count(trx, destinationId, { bodies_dropped: chosen.length })
-    return chosen.map((row) => row.content_bytes)
+  /**
+   * The oldest by the time they were entered, not by when they are tried next. Read once per trim and outside of any transaction: no index has
+   * them in this order, and another would cost every insert more than this costs a queue that is full.
+   */
+  const oldest = async (destinationId: string, limit: number, bodies: boolean): Promise<readonly Candidate[]> => {
+    const withBody = bodies ? sql`and content_bytes > 0` : sql``
+    const { rows } = await sql<Candidate>`
+      select seq, bytes, content_bytes from outbox_deliveries
+      where destination_id = ${destinationId} and due_at is not null and owner is null ${withBody}
+      order by entered_at, seq limit ${limit}`.execute(db)
+    return rows
   }
 
-  const dropDeliveries = async (trx: Trx, destinationId: string, limit: number): Promise<readonly number[]> => {
-    const { rows } = await sql<{ seq: number; bytes: number; content_bytes: number; generation_id: string }>`
-      select seq, bytes, content_bytes, generation_id from outbox_deliveries
-      where destination_id = ${destinationId} and due_at is not null and owner is null
-      order by due_at, seq limit ${Math.min(limit, STEP)}`.execute(trx)
-    if (rows.length === 0) return []
-    const ids = rows.map((row) => row.seq)
-    await trx
-      .updateTable('outbox_deliveries')
-      .set({
-        due_at: null,
-        died_at: clock.now(),
-        reason: 'overflow',
-        last_error: 'the queue was full',
-        last_status: 0,
-        bytes: sql`bytes - content_bytes`,
-        content_bytes: 0,
-      })
-      .where('seq', 'in', numberList(engine, ids))
-      .execute()
-    await dropUnseenContent(
-      trx,
-      engine,
-      rows.map((row) => row.generation_id),
-    )
+  const stillQueued = (ids: readonly number[]) => sql`seq in ${numberList(engine, ids)} and due_at is not null and owner is null`
+
+  const dropBodies = async (trx: Trx, destinationId: string, ids: readonly number[]): Promise<readonly Dropped[]> => {
+    const { rows } = await sql<Dropped>`
+      update outbox_deliveries set bytes = bytes - content_bytes, content_bytes = 0
+      where ${stillQueued(ids)} and content_bytes > 0 returning seq, generation_id`.execute(trx)
+    await count(trx, destinationId, { bodies_dropped: rows.length })
+    return rows
+  }
+
+  const dropDeliveries = async (trx: Trx, destinationId: string, ids: readonly number[]): Promise<readonly Dropped[]> => {
+    const { rows } = await sql<Dropped>`
+      update outbox_deliveries set due_at = null, died_at = ${clock.now()}, reason = 'overflow', last_error = 'the queue was full', last_status = 0,
+        bytes = bytes - content_bytes, content_bytes = 0
+      where ${stillQueued(ids)} returning seq, generation_id`.execute(trx)
     await count(trx, destinationId, { dropped: rows.length })
-    return rows.map((row) => row.bytes)
+    return rows
   }
 
-  const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0)
+  /** In steps: each holds the write lock. Who was leased or delivered since is left alone. */
+  const inSteps = async (candidates: readonly Candidate[], drop: (trx: Trx, ids: readonly number[]) => Promise<readonly Dropped[]>) => {
+    const dropped = new Set<number>()
+    for (let at = 0; at < candidates.length; at += STEP) {
+      const ids = candidates.slice(at, at + STEP).map(({ seq }) => seq)
+      await inTransaction(db, async (trx) => {
+        const rows = await drop(trx, ids)
+        await dropUnseenContent(
+          trx,
+          engine,
+          rows.map((row) => row.generation_id),
+        )
+        for (const { seq } of rows) dropped.add(seq)
+      })
+    }
+    return candidates.filter(({ seq }) => dropped.has(seq))
+  }
 
   return async (destinationId: string, bounds: Bounds): Promise<{ readonly bodies: number; readonly deliveries: number }> => {
     let { records, bytes } = await size(destinationId)
     let bodies = 0
     let deliveries = 0
     while (bytes > bounds.bytes) {
-      const freed = await inTransaction(db, (trx) => dropBodies(trx, destinationId, bytes - bounds.bytes))
+      const chosen = takeUntil(await oldest(destinationId, AT_ONCE, true), bytes - bounds.bytes)
+      const freed = await inSteps(chosen, (trx, ids) => dropBodies(trx, destinationId, ids))
       if (freed.length === 0) break
       bodies += freed.length
-      bytes -= sum(freed)
+      bytes -= sum(freed.map((row) => row.content_bytes))
     }
     // When bodies alone were not enough, rows go until their own bytes fit.
     while (records > bounds.records || bytes > bounds.bytes) {
       const wanted = records > bounds.records ? records - bounds.records : Math.max(1, Math.ceil(((bytes - bounds.bytes) / bytes) * records))
-      const dropped = await inTransaction(db, (trx) => dropDeliveries(trx, destinationId, wanted))
+      const chosen = await oldest(destinationId, Math.min(wanted, AT_ONCE), false)
+      const dropped = await inSteps(chosen, (trx, ids) => dropDeliveries(trx, destinationId, ids))
       if (dropped.length === 0) break
       deliveries += dropped.length
       records -= dropped.length
-      bytes -= sum(dropped)
+      bytes -= sum(dropped.map((row) => row.bytes))
     }
-    if (deliveries > 0) await forgetOldest(db, engine, destinationId)
+    await forgetOldest(db, engine, destinationId)
     return { bodies, deliveries }
   }
 }
 
-function forgetOldest(db: Db, engine: Engine, destinationId: string): Promise<void> {
+const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0)
+
+/** As many as it takes to give back that much. */
+function takeUntil(candidates: readonly Candidate[], excess: number): readonly Candidate[] {
+  let freed = 0
+  return candidates.filter((row) => {
+    if (freed >= excess) return false
+    freed += row.content_bytes
+    return true
+  })
+}
+
+/** However they died: what a destination refuses is not bounded by its queue. */
+async function forgetOldest(db: Db, engine: Engine, destinationId: string): Promise<void> {
+  while ((await forgetSome(db, engine, destinationId)) === STEP);
+}
+
+function forgetSome(db: Db, engine: Engine, destinationId: string): Promise<number> {
   return inTransaction(db, async (trx) => {
     const { rows } = await sql<{ seq: number; generation_id: string }>`
       select seq, generation_id from outbox_deliveries where destination_id = ${destinationId} and died_at is not null
       order by died_at desc, seq desc limit ${STEP} offset ${MAX_DEAD_LETTERS}`.execute(trx)
-    if (rows.length === 0) return
+    if (rows.length === 0) return 0
     const ids = numberList(
       engine,
       rows.map((row) => row.seq),
@@ -131,5 +149,6 @@ function forgetOldest(db: Db, engine: Engine, destinationId: string): Promise<vo
       engine,
       rows.map((row) => row.generation_id),
     )
+    return rows.length
   })
 }
