@@ -107,6 +107,18 @@ describe.each(['sqlite', 'postgres'] as const)('retention on %s', (engine) => {
     expect(await drain('content', NOW, 2)).toBe(5)
   })
 
+  it('takes content of records that came late: by hours with the next round, by days with the first of the next day', async () => {
+    const HOUR = 3_600_000
+    await record([10 * HOUR])
+    expect(await drain('content', NOW - HOUR, 2)).toBe(1)
+    // Recorded by a process that was cut off from the database.
+    await record([12 * HOUR, 5 * DAY])
+    expect(await drain('content', NOW - HOUR, 2)).toBe(1)
+    expect(await drain('content', NOW - HOUR, 2)).toBe(0)
+    expect(await drain('content', NOW + DAY, 2)).toBe(1)
+    expect(await store.generations.content(`gen-${5 * DAY}`)).toBeUndefined()
+  })
+
   it('takes records whose deliveries are over, and leaves those that wait', async () => {
     await record([20 * DAY, 10 * DAY, DAY])
     expect(await drain('generations', NOW - 5 * DAY, 1)).toBe(2)

@@ -68,23 +68,40 @@ async function expireGenerations(trx: Trx, before: number, limit: number): Promi
   return { deleted: rowsOf(gone), more: rowsOf(gone) === limit }
 }
 
+/** Records may come this much later than they began and lose their content with the next round. */
+const LATE_MS = 6 * 3_600_000
+/** All records are passed again after this long: for those that came later still, after an outage of any length. */
+const FULL_ROUND_MS = 24 * 3_600_000
+
 /**
- * Content of records that stay. Records are passed in the order of their age, each once in the life of a process: what is older than the
- * last that was passed has no content any more.
+ * Content of records that stay. Records are passed in the order of their age. What is older than the last that was passed has no content any
+ * more, unless it was recorded later: each round begins some hours before the end of the last, and one a day at the beginning.
  */
 function createContentExpiry(): Expire {
   let passed = -1
+  let newest = -1
+  let finished = false
+  let fullRoundAt = -Infinity
   return async (trx, before, limit) => {
+    if (finished) {
+      const full = before - fullRoundAt >= FULL_ROUND_MS
+      if (full) fullRoundAt = before
+      passed = full ? -1 : newest - LATE_MS
+      finished = false
+    } else if (passed === -1) fullRoundAt = before
     const { rows } = await sql<{ last: number | null; found: number }>`
       select max(created_at) as last, count(*) as found from (
         select created_at from generations where created_at > ${passed} and created_at < ${before} order by created_at limit ${limit}
       ) as oldest`.execute(trx)
     const last = rows[0]?.last
+    const more = Number(rows[0]?.found) === limit
+    finished = !more
     if (last === undefined || last === null) return { deleted: 0, more: false }
     const gone = await sql`
       delete from generation_content where id in (select id from generations where created_at > ${passed} and created_at <= ${last})`.execute(trx)
     passed = last
-    return { deleted: rowsOf(gone), more: Number(rows[0]?.found) === limit }
+    newest = Math.max(newest, last)
+    return { deleted: rowsOf(gone), more }
   }
 }
 
