@@ -145,6 +145,53 @@ export function describeCounterContract(name: string, open: (store: FakeStore, w
       })
     })
 
+    describe('a clock that shows another day for a moment', () => {
+      const DAY = 24 * 60 * MINUTE
+      const spend = async (usd: number, now: number): Promise<boolean> => {
+        const id = `clock-${now}-${usd}`
+        if (!(await reserve([daily(1)], usd, { id, now })).ok) return false
+        await settle(id, usd, now)
+        return true
+      }
+
+      it('forgets nothing of today, and counts tomorrow what was spent then', async () => {
+        expect(await spend(1, NOON)).toBe(true)
+        expect(await spend(0.25, NOON + DAY)).toBe(true)
+        expect(await spend(0.5, NOON + 1)).toBe(false)
+        expect(await spend(1, NOON + DAY + 1)).toBe(false)
+        expect(await spend(0.75, NOON + DAY + 2)).toBe(true)
+      })
+
+      it('pays today what ends today', async () => {
+        await spend(0.25, NOON)
+        await spend(0.25, NOON + DAY)
+        expect(await spend(0.25, NOON + 1)).toBe(true)
+        expect(await spend(0.5, NOON + 2)).toBe(false)
+        expect(await spend(0.75, NOON + DAY + 1)).toBe(true)
+      })
+
+      it('asks the store when it knows nothing of the day any more', async () => {
+        for (const days of [0, 1, 2]) await spend(0.1, NOON + days * DAY)
+        store.spent = { ...NOTHING_SPENT, daily: 0.9 }
+        expect(await spend(0.2, NOON + 1)).toBe(false)
+        expect(await spend(0.1, NOON + 2)).toBe(true)
+      })
+
+      it('asks the store when it was wrong from the first call on', async () => {
+        expect(await spend(0.1, NOON + DAY)).toBe(true)
+        store.spent = { ...NOTHING_SPENT, daily: 0.9 }
+        expect(await spend(0.2, NOON)).toBe(false)
+      })
+
+      it('holds nobody up for the time it was wrong by', async () => {
+        const rated = [charge({ rates: [{ name: 'requests', limit: 2, cost: 1 }] })]
+        expect((await reserve(rated, undefined, { now: NOON + DAY })).ok).toBe(true)
+        expect((await reserve(rated, undefined, { now: NOON })).ok).toBe(true)
+        expect(await reserve(rated, undefined, { now: NOON })).toMatchObject({ ok: false, reason: 'rate', retryAfterMs: 30_000 })
+        expect((await reserve(rated, undefined, { now: NOON + 30_000 })).ok).toBe(true)
+      })
+    })
+
     describe('what was spent before', () => {
       it('is read from the store once, when the subject is first charged', async () => {
         store.spent = { lifetime: 5, monthly: 3, weekly: 2, daily: 0.9 }

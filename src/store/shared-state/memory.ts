@@ -29,6 +29,9 @@ interface SubjectState {
   /** Nanodollars, in the order of INTERVALS, and when the period they belong to began. */
   readonly spent: number[]
   readonly starts: number[]
+  /** The period before, for calls that belong to it: what the clock said was tomorrow may have been a mistake. */
+  readonly spentBefore: number[]
+  readonly startsBefore: number[]
   reserved: number
   /** Open calls and the nanodollars they hold. */
   readonly open: Map<string, number>
@@ -40,6 +43,8 @@ const newState = (): SubjectState => ({
   refreshAt: 0,
   spent: [0, 0, 0, 0],
   starts: [0, 0, 0, 0],
+  spentBefore: [0, 0, 0, 0],
+  startsBefore: [0, 0, 0, 0],
   reserved: 0,
   open: new Map(),
   owedUntil: { requests: 0, tokens: 0 },
@@ -70,7 +75,10 @@ export function createMemoryCounter(options: MemoryCounterOptions): Counter {
     roll(state, seed.at)
     const starts = periodStarts(seed.at)
     // The larger of both: the store lags a moment behind, and this process does not see what others spend.
-    for (let i = 0; i < starts.length; i++) if (state.starts[i] === starts[i]) state.spent[i] = Math.max(state.spent[i]!, seed.spent[i]!)
+    for (let i = 0; i < starts.length; i++) {
+      const spent = starts[i] === state.starts[i] ? state.spent : starts[i] === state.startsBefore[i] ? state.spentBefore : undefined
+      if (spent !== undefined) spent[i] = Math.max(spent[i]!, seed.spent[i]!)
+    }
     state.revision = Math.max(revision, state.revision ?? revision)
     state.refreshAt = seed.at + (seed.known ? refreshMs : RETRY_UNKNOWN_MS)
   }
@@ -80,6 +88,7 @@ export function createMemoryCounter(options: MemoryCounterOptions): Counter {
     for (const charge of charges) {
       if (charge.budgets.length === 0) continue
       const state = stateOf(charge.subject)
+      roll(state, now)
       if (state.revision === undefined || state.revision < charge.revision) {
         const seed = await seedOf(charge, now)
         if (seed === undefined) return charge.subject
@@ -132,15 +141,35 @@ function forgetOldest(subjects: Map<string, SubjectState>): void {
   }
 }
 
-/** Starts a new period where one has ended. */
+/** Starts a new period where one has ended. Of one that is neither the newest nor the one before, the store is asked. */
 function roll(state: SubjectState, now: number): void {
   const starts = periodStarts(now)
+  // Lifetime's only period starts at 0 and never ends.
   for (let i = 0; i < starts.length; i++) {
-    if (starts[i]! <= state.starts[i]!) continue
-    state.starts[i] = starts[i]!
-    // Lifetime's only period starts at 0 and never ends.
-    state.spent[i] = 0
+    if (starts[i]! > state.starts[i]!) {
+      state.startsBefore[i] = state.starts[i]!
+      state.spentBefore[i] = state.spent[i]!
+      state.starts[i] = starts[i]!
+      state.spent[i] = 0
+    } else if (starts[i]! < state.starts[i]! && starts[i]! > state.startsBefore[i]!) {
+      // The clock passed over this one.
+      state.startsBefore[i] = starts[i]!
+      state.spentBefore[i] = 0
+      state.revision = undefined
+    } else if (starts[i]! < state.startsBefore[i]!) {
+      state.starts[i] = starts[i]!
+      state.spent[i] = 0
+      state.startsBefore[i] = 0
+      state.spentBefore[i] = 0
+      state.revision = undefined
+    }
   }
+}
+
+/** Nanodollars by interval in the periods that hold `now`. In a period before the newest, what was spent since counts as well. */
+function spentAt(state: SubjectState, now: number): readonly number[] {
+  const starts = periodStarts(now)
+  return state.spent.map((spent, i) => (starts[i]! < state.starts[i]! ? state.spentBefore[i]! + spent : spent))
 }
 
 function take(reservation: Reservation, at: number, stateOf: (subject: string) => SubjectState): Verdict {
@@ -153,8 +182,10 @@ function take(reservation: Reservation, at: number, stateOf: (subject: string) =
     for (const [i, charge] of charges.entries()) {
       if (charge.budgets.length === 0) continue
       roll(states[i]!, now)
-      const available = availableIn(states[i]!, charge, id)
-      if (available < least || exhausted(states[i]!, charge)) return overBudget(states[i]!, charge, id, least)
+      const spent = spentAt(states[i]!, now)
+      const others = held(states[i]!, id)
+      const available = availableIn(spent, others, charge)
+      if (available < least || exhausted(spent, charge)) return overBudget(spent, others, charge, least)
       granted = Math.min(granted, available)
     }
   }
@@ -172,25 +203,22 @@ function take(reservation: Reservation, at: number, stateOf: (subject: string) =
 
 const held = (state: SubjectState, id: string): number => state.reserved - (state.open.get(id) ?? 0)
 
-function availableIn(state: SubjectState, charge: Charge, id: string): number {
-  let available = Infinity
-  for (const { interval, limitUsd } of charge.budgets)
-    available = Math.min(available, toNanos(limitUsd) - state.spent[positionOf(interval)]! - held(state, id))
-  return available
+function availableIn(spent: readonly number[], others: number, { budgets }: Charge): number {
+  return Math.min(Infinity, ...budgets.map(({ interval, limitUsd }) => toNanos(limitUsd) - spent[positionOf(interval)]! - others))
 }
 
 /** A budget that is spent admits nothing, not even what is free. */
-const exhausted = (state: SubjectState, charge: Charge): boolean =>
-  charge.budgets.some(({ interval, limitUsd }) => state.spent[positionOf(interval)]! >= toNanos(limitUsd))
+const exhausted = (spent: readonly number[], { budgets }: Charge): boolean =>
+  budgets.some(({ interval, limitUsd }) => spent[positionOf(interval)]! >= toNanos(limitUsd))
 
-function overBudget(state: SubjectState, charge: Charge, id: string, least: number): Verdict {
+function overBudget(spent: readonly number[], others: number, charge: Charge, least: number): Verdict {
   const intervals: Interval[] = INTERVALS.filter((interval, i) =>
     charge.budgets.some((budget) => {
       const limit = toNanos(budget.limitUsd)
-      return budget.interval === interval && (state.spent[i]! >= limit || limit - state.spent[i]! - held(state, id) < least)
+      return budget.interval === interval && (spent[i]! >= limit || limit - spent[i]! - others < least)
     }),
   )
-  return { ok: false, reason: 'budget', subject: charge.subject, intervals, availableUsd: Math.max(0, toUsd(availableIn(state, charge, id))) }
+  return { ok: false, reason: 'budget', subject: charge.subject, intervals, availableUsd: Math.max(0, toUsd(availableIn(spent, others, charge))) }
 }
 
 function refusedByRate(state: SubjectState, charge: Charge, now: number, at: number): Verdict | undefined {
@@ -227,6 +255,10 @@ function pay(state: SubjectState | undefined, id: string, now: number, at: numbe
   // What was never read is read, this payment included, when the subject is next charged.
   if (state.revision === undefined) return
   roll(state, now)
+  const starts = periodStarts(now)
   const spent = toNanos(payment.spentUsd)
-  for (let i = 0; i < state.spent.length; i++) state.spent[i]! += spent
+  for (let i = 0; i < starts.length; i++) {
+    const period = starts[i]! < state.starts[i]! ? state.spentBefore : state.spent
+    period[i]! += spent
+  }
 }

@@ -10,24 +10,58 @@ local q = cjson.decode(ARGV[1])
 local NAMES = {'lifetime', 'monthly', 'weekly', 'daily'}
 local function whole(n) return string.format('%.0f', n) end
 local function exact(n) return string.format('%.6f', n) end
+-- Of each interval the newest period and the one before it are known: a clock that shows tomorrow for a moment forgets nothing of today.
 local function load(key)
   local v = redis.call('HMGET', key, 'seeded', 'reserved', 'requests', 'tokens', 'lifetime', 'monthly', 'weekly', 'daily',
-    'lifetime_at', 'monthly_at', 'weekly_at', 'daily_at')
-  local s = {seeded = v[1], reserved = tonumber(v[2]) or 0, requests = tonumber(v[3]) or 0, tokens = tonumber(v[4]) or 0, spent = {}, at = {}}
+    'lifetime_at', 'monthly_at', 'weekly_at', 'daily_at', 'lifetime_was', 'monthly_was', 'weekly_was', 'daily_was',
+    'lifetime_was_at', 'monthly_was_at', 'weekly_was_at', 'daily_was_at', 'seen')
+  local s = {seeded = v[1], reserved = tonumber(v[2]) or 0, requests = tonumber(v[3]) or 0, tokens = tonumber(v[4]) or 0,
+    spent = {}, at = {}, was = {}, was_at = {}, seen = tonumber(v[21]) or 0}
   for i = 1, 4 do
     s.spent[i] = tonumber(v[4 + i]) or 0
     s.at[i] = tonumber(v[8 + i]) or 0
-    if q.starts[i] > s.at[i] then s.spent[i] = 0; s.at[i] = q.starts[i] end
+    s.was[i] = tonumber(v[12 + i]) or 0
+    s.was_at[i] = tonumber(v[16 + i]) or 0
+    local start = q.starts[i]
+    if start > s.at[i] then
+      s.was[i] = s.spent[i]; s.was_at[i] = s.at[i]
+      s.spent[i] = 0; s.at[i] = start
+    elseif start < s.at[i] and start > s.was_at[i] then
+      -- Passed over, or from before this subject was known: the store is asked.
+      s.was[i] = 0; s.was_at[i] = start
+      s.seeded = false
+    elseif start < s.was_at[i] then
+      -- Older than both: so it is here.
+      s.spent[i] = 0; s.at[i] = start
+      s.was[i] = 0; s.was_at[i] = 0
+      s.seeded = false
+    end
   end
+  -- Rates go on where the clock is set back by more than clocks of several machines differ.
+  if q.now < s.seen - 60000 then
+    s.requests = s.requests - (s.seen - q.now)
+    s.tokens = s.tokens - (s.seen - q.now)
+    s.seen = q.now
+  end
+  s.seen = math.max(s.seen, q.now)
   return s
 end
+-- In a period before the newest, what was spent since counts as well.
+local function spent_in(s, i)
+  if q.starts[i] < s.at[i] then return s.was[i] + s.spent[i] end
+  return s.spent[i]
+end
 local function save(key, s)
-  local f = {'reserved', whole(s.reserved), 'requests', exact(s.requests), 'tokens', exact(s.tokens)}
+  local f = {'reserved', whole(s.reserved), 'requests', exact(s.requests), 'tokens', exact(s.tokens), 'seen', whole(s.seen)}
   if s.seeded then
     f[#f + 1] = 'seeded'; f[#f + 1] = '1'
     for i = 1, 4 do
       f[#f + 1] = NAMES[i]; f[#f + 1] = whole(s.spent[i])
       f[#f + 1] = NAMES[i] .. '_at'; f[#f + 1] = whole(s.at[i])
+      if s.was_at[i] > 0 then
+        f[#f + 1] = NAMES[i] .. '_was'; f[#f + 1] = whole(s.was[i])
+        f[#f + 1] = NAMES[i] .. '_was_at'; f[#f + 1] = whole(s.was_at[i])
+      end
     end
   end
   redis.call('HSET', key, unpack(f))
@@ -55,7 +89,10 @@ for n, c in ipairs(q.charges) do
   if q.amount and #c.budgets > 0 then
     if c.seed then
       s.seeded = '1'
-      for i = 1, 4 do if c.seed_starts[i] == s.at[i] then s.spent[i] = math.max(s.spent[i], c.seed[i]) end end
+      for i = 1, 4 do
+        if c.seed_starts[i] == s.at[i] then s.spent[i] = math.max(s.spent[i], c.seed[i])
+        elseif c.seed_starts[i] == s.was_at[i] then s.was[i] = math.max(s.was[i], c.seed[i]) end
+      end
       save(key, s)
     elseif not s.seeded then
       return {'unseeded', n - 1}
@@ -63,9 +100,10 @@ for n, c in ipairs(q.charges) do
     local others = s.reserved - (mine[n] or 0)
     local available, over = nil, {}
     for _, b in ipairs(c.budgets) do
-      local left = b[2] - s.spent[b[1] + 1] - others
+      local spent = spent_in(s, b[1] + 1)
+      local left = b[2] - spent - others
       if available == nil or left < available then available = left end
-      if s.spent[b[1] + 1] >= b[2] or left < q.least then over[#over + 1] = b[1] end
+      if spent >= b[2] or left < q.least then over[#over + 1] = b[1] end
     end
     if #over > 0 then
       save(key, s)
@@ -122,7 +160,11 @@ for n, p in ipairs(q.payments) do
       if r.cost > 0 then owed = math.max(owed, q.now) end
       s[r.name] = owed + r.cost * 60000 / r.limit
     end
-    if s.seeded then for i = 1, 4 do s.spent[i] = s.spent[i] + p.spent end end
+    if s.seeded then
+      for i = 1, 4 do
+        if q.starts[i] < s.at[i] then s.was[i] = s.was[i] + p.spent else s.spent[i] = s.spent[i] + p.spent end
+      end
+    end
   end
   save(key, s)
 end
