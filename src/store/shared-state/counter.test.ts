@@ -91,6 +91,29 @@ describe('a counter in memory, beside other processes on one database', () => {
   })
 })
 
+describe('a counter in memory whose clock was set back by an hour', () => {
+  const HOUR = 3_600_000
+
+  it('compares with the store as often as before', async () => {
+    let asked = 0
+    const load: SpentLoader = () => Promise.resolve((asked++, NOTHING_SPENT))
+    const counter = createMemoryCounter({ load, whenUnknown: 'local', refreshMs: 1_000 })
+    for (const [n, now] of [NOW, NOW - HOUR, NOW - HOUR + 2_000].entries()) {
+      await counter.reserve({ id: `${n}`, now, charges: [budget], amountUsd: 0.1 })
+      await Promise.resolve()
+      expect(asked).toBe(n + 1)
+    }
+  })
+
+  it('asks a store again that did not answer', async () => {
+    let asked = 0
+    const load: SpentLoader = () => (asked++ === 0 ? Promise.reject(new Error('away')) : Promise.resolve(NOTHING_SPENT))
+    const counter = createMemoryCounter({ load, whenUnknown: 'refuse' })
+    expect((await counter.reserve({ id: 'a', now: NOW, charges: [budget], amountUsd: 0.1 })).ok).toBe(false)
+    expect((await counter.reserve({ id: 'b', now: NOW - HOUR, charges: [budget], amountUsd: 0.1 })).ok).toBe(true)
+  })
+})
+
 const redis = await findTestRedis('counters, pins and cooldowns in Redis')
 describe.skipIf(!redis.available)('Redis', () => {
   if (!redis.available) return

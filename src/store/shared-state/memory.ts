@@ -93,7 +93,8 @@ export function createMemoryCounter(options: MemoryCounterOptions): Counter {
         const seed = await seedOf(charge, now)
         if (seed === undefined) return charge.subject
         install(state, seed, charge.revision)
-      } else if (now >= state.refreshAt) {
+      } else if (now >= state.refreshAt || now < state.refreshAt - refreshMs - RETRY_UNKNOWN_MS) {
+        // The second: a clock that was set back is no reason to go without for as long.
         state.refreshAt = now + refreshMs
         void seedOf(charge, now).then((seed) => {
           if (seed?.known === true) install(state, seed, charge.revision)

@@ -26,7 +26,8 @@ export function createSeeds({ load, whenUnknown, limitMs = LOAD_LIMIT_MS }: Seed
   let silentUntil = 0
 
   const read = async (subject: string, now: number): Promise<Spent | undefined> => {
-    if (now < silentUntil) return undefined
+    // Not longer when the clock is set back.
+    if (now < silentUntil && now >= silentUntil - 2 * RETRY_MS) return undefined
     const limit = Promise.withResolvers<undefined>()
     const timer = setTimeout(() => limit.resolve(undefined), limitMs)
     try {
