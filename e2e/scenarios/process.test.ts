@@ -167,6 +167,19 @@ describe('signalbox serve', () => {
     taken.close()
   })
 
+  it('goes on after a failure nobody heard of, and ends in order, as failed, after one nobody caught', async () => {
+    const fail =
+      "process.on('SIGUSR2', () => void Promise.reject(new Error('unheard'))).on('SIGWINCH', () => setImmediate(() => { throw new Error('uncaught') }))"
+    const { url, key, child, exit, out, errors } = await serving([], { NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(fail)}"` })
+    const said = (): string => out() + errors()
+    child.kill('SIGUSR2')
+    await expect.poll(said, { timeout: 5_000 }).toContain('unheard')
+    expect((await ask(url, key, { model: 'demo/echo', input: 'still there' })).status).toBe(200)
+    child.kill('SIGWINCH')
+    expect(await exit).toBe(1)
+    expect(said()).toContain('stopping in order')
+  })
+
   it(verifies('I10', 'takes a changed configuration over and keeps the last good one'), async () => {
     const file = join(directory, 'signalbox.yaml')
     await writeFile(file, 'defaults: { model: demo/echo }\n')

@@ -10,6 +10,7 @@ import type { Logger } from '../lib/logger.ts'
 import { holdYoungGeneration } from '../lib/young-generation.ts'
 import { createLogger } from '../telemetry/logger.ts'
 import { banner, keyLines } from './banner.ts'
+import { catchTheUncaught } from './last-resort.ts'
 import type { Overrides } from './overrides.ts'
 import { graceOf, serveWithWorkers, workersOf } from './serve-workers.ts'
 import { linkToPrimary, type WorkerHandlers, type WorkerLink } from './worker-link.ts'
@@ -84,19 +85,20 @@ async function serveAlone(config: Config, options: LoadOptions, logger: Logger):
     onProblem: (error) => logger.error({}, `the configuration was not reloaded, the last good one stays in force: ${error.message}`),
   })
   let stopping = false
-  const stop = (why: string): void => {
+  const stop = (why: string, code = 0): void => {
     if (stopping) return
     stopping = true
     logger.info({ signal: why, calls: app.calls.size }, 'stopping')
     watch.close()
     app.close().then(
-      () => process.exit(0),
+      () => process.exit(code),
       (error: unknown) => {
         logger.error({ error }, 'the stop failed')
         process.exit(1)
       },
     )
   }
+  catchTheUncaught({ logger, stop })
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => {
       process.once(signal, () => process.exit(1))

@@ -465,6 +465,16 @@ describe('the end', () => {
     expect(settledAfter(frame([text('cut')], 'MAX_TOKENS'))).toBe(true)
     expect(settledAfter(frame([text(' short')]))).toBe(true)
   })
+  it('takes the STOP of who did not write it from the first piece on, beside the last piece too', () => {
+    const decoder = gemini.decoder({ input: [] }, geminiTarget())
+    for (const [one, settled] of [
+      [frame([text('Hel')]), false],
+      [frame([text('lo')], 'STOP'), true],
+    ] as const) {
+      decoder.push(JSON.stringify(one), undefined, [])
+      expect(decoder.settled).toBe(settled)
+    }
+  })
   it('is beyond the reach of a connection that breaks when the counts are there too', () => {
     const decoder = gemini.decoder({ input: [] }, geminiTarget())
     const push = (one: object): void => decoder.push(JSON.stringify(one), undefined, [])

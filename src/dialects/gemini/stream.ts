@@ -52,6 +52,8 @@ export class GeminiDecoder implements Decoder {
   #busy = false
   /** Whether the last frame held a piece of the answer. */
   #spoke = false
+  /** A piece came without a finish reason: whoever writes STOP after that means it. */
+  #meansStop = false
 
   constructor(request: ModelRequest, target: Target<GeminiOptions>, fastPath = true) {
     this.#target = target
@@ -68,9 +70,9 @@ export class GeminiDecoder implements Decoder {
     })
   }
 
-  /** A finish reason was seen: the connection closes next, without an end mark. STOP beside a piece of the answer says nothing: old models always write it. */
+  /** A finish reason was seen: the connection closes next, without an end mark. STOP beside a piece says nothing when it stood beside the first: old models always write it. */
   get settled(): boolean {
-    return this.#native !== undefined && !(this.#spoke && isBareStop(this.#native))
+    return this.#native !== undefined && (!this.#spoke || this.#meansStop || !isBareStop(this.#native))
   }
 
   /** Counts come with the last chunk. */
@@ -186,7 +188,10 @@ export class GeminiDecoder implements Decoder {
     }
     if (this.#grounding.push(candidate)) this.#busy = true
     const native = asString(candidate['finishReason'])
-    if (native === undefined || isUnspecified(native)) return
+    if (native === undefined || isUnspecified(native)) {
+      if (this.#spoke) this.#meansStop = true
+      return
+    }
     this.#busy = true
     this.#native = strongerFinish(this.#native, native)
     this.#finishMessage = asString(candidate['finishMessage']) ?? this.#finishMessage

@@ -62,7 +62,8 @@ export class CitationCollector {
   finish(writer: AnswerWriter): void {
     this.annotations(undefined, writer)
     const at = writer.textLength
-    for (const [url, title] of this.#titles ?? []) writer.annotation({ type: 'url_citation', url, title: title ?? url, start_index: at, end_index: at })
+    for (const [url, title] of this.#titles ?? [])
+      writer.annotation({ type: 'url_citation', url, title: title ?? url, start_index: at, end_index: at })
   }
 
   #source(entry: unknown): void {

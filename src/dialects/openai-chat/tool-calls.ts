@@ -40,7 +40,7 @@ export class ToolCallDecoder {
   readonly #writer: AnswerWriter
   readonly #options: ToolCallOptions
   /** Made with the first call: most answers have none. */
-  #byKey: Map<string, Call> | undefined
+  #known: Map<string, Call> | undefined
   readonly #all: Call[] = []
   #lastKey: string | undefined
   #fresh = 0
@@ -48,6 +48,10 @@ export class ToolCallDecoder {
   constructor(writer: AnswerWriter, options: ToolCallOptions) {
     this.#writer = writer
     this.#options = options
+  }
+
+  get #byKey(): Map<string, Call> {
+    return (this.#known ??= new Map())
   }
 
   get any(): boolean {
@@ -84,11 +88,10 @@ export class ToolCallDecoder {
     if (id === '' && name === '' && args === '' && signature === undefined) return
 
     let key = index !== undefined ? `#${index}` : id !== '' ? `id:${id}` : (this.#lastKey ?? `new:${this.#fresh++}`)
-    let call = this.#byKey?.get(key)
+    let call = this.#known?.get(key)
     if (call === undefined || whole || this.#startsAnother(call, id, name, args, index, position)) {
       if (call !== undefined && index === undefined) key = `new:${this.#fresh++}`
       call = { id: '', name: '', waiting: '', open: undefined, isAnswer: false, closed: false }
-      this.#byKey ??= new Map()
       this.#byKey.set(key, call)
       this.#all.push(call)
     }
