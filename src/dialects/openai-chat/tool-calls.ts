@@ -88,7 +88,7 @@ export class ToolCallDecoder {
     if (id === '' && name === '' && args === '' && signature === undefined) return
 
     let key = index !== undefined ? `#${index}` : id !== '' ? `id:${id}` : (this.#lastKey ?? `new:${this.#fresh++}`)
-    let call = this.#known?.get(key)
+    let call = this.#byKey.get(key)
     if (call === undefined || whole || this.#startsAnother(call, id, name, args, index, position)) {
       if (call !== undefined && index === undefined) key = `new:${this.#fresh++}`
       call = { id: '', name: '', waiting: '', open: undefined, isAnswer: false, closed: false }
