@@ -14,7 +14,7 @@ import { startGatewayProcess, type GatewayProcess } from '../../src/testing/proc
 import { TEST_KEY, TEST_MANAGEMENT_KEY } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
 
-const MAIN = join(import.meta.dirname, '../../src/main.ts')
+const MAIN = join(import.meta.dirname, '../../bin/signalbox.js')
 const postgres = await findTestPostgres('several processes on PostgreSQL')
 
 /** `serve --workers`: several processes behind one port, on the embedded database. */
