@@ -92,16 +92,15 @@ class PoolShelf {
   take(origin: string, connectTimeoutMs: number): Pool {
     const key = `${origin} ${connectTimeoutMs}`
     const usedAt = this.#now()
-    let entry = this.#pools.get(key)
-    if (entry === undefined) {
-      this.#tidy(usedAt)
-      entry = { pool: this.#open(origin, connectTimeoutMs), usedAt }
-    } else {
-      entry.usedAt = usedAt
-      this.#pools.delete(key)
+    const known = this.#pools.get(key)
+    if (known !== undefined) {
+      known.usedAt = usedAt
+      return known.pool
     }
-    this.#pools.set(key, entry)
-    return entry.pool
+    this.#tidy(usedAt)
+    const pool = this.#open(origin, connectTimeoutMs)
+    this.#pools.set(key, { pool, usedAt })
+    return pool
   }
 
   async destroy(): Promise<void> {
@@ -123,10 +122,10 @@ class PoolShelf {
     })
   }
 
-  /** Makes room for one more: the longest unused go first. */
+  /** Makes room for one more: the longest unused go first. Sorted here, for a new origin is rare and a call is not. */
   #tidy(now: number): void {
     const { maxOrigins = 512, forgetAfterMs = 600_000 } = this.#options
-    for (const [key, { pool, usedAt }] of this.#pools) {
+    for (const [key, { pool, usedAt }] of [...this.#pools].toSorted(([, a], [, b]) => a.usedAt - b.usedAt)) {
       if (this.#pools.size < maxOrigins && now - usedAt <= forgetAfterMs) return
       this.#pools.delete(key)
       void this.#putAway(pool)
