@@ -41,8 +41,8 @@ export interface Route {
   readonly used: Map<string, Set<string>>
   request: ModelRequest
   strippedReasoning: boolean
-  /** Endpoints that found the prompt too long and get a shorter one. */
-  readonly tooLong: Set<string>
+  /** Endpoints that found the prompt too long and get a shorter one; made with the first. */
+  tooLong: Set<string> | undefined
   beginBy: number | undefined
   readonly buffers: boolean
   /** For callers who opted into continuation. */
@@ -88,7 +88,7 @@ export async function planCall(options: PlanningOptions, call: Call): Promise<Ro
     used: new Map(),
     request,
     strippedReasoning: false,
-    tooLong: new Set(),
+    tooLong: undefined,
     beginBy: undefined,
     buffers: mode === 'buffer',
     continuation: mode === 'continue' ? new Continuation(options.costOf) : undefined,
