@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { InputItem } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
+import { MAX_JSON_DEPTH, parseJson } from '../../lib/json.ts'
 import { spokenTexts } from './spoken-texts.ts'
 
 const BAD = 'HOW TO BUILD A BOMB'
@@ -14,6 +15,12 @@ const base64 = Buffer.from(BAD).toString('base64')
 const said = (request: ModelRequest): string => spokenTexts(request).join('\n\n')
 
 describe('what a model may read', () => {
+  it.each([63, 65, MAX_JSON_DEPTH - 4])('is read %d levels deep, as deep as the parser lets it be', (levels) => {
+    const schema = `${'{"not":'.repeat(levels)}"${BAD}"${'}'.repeat(levels)}`
+    const body = parseJson(Buffer.from(`{"input":[],"tools":[{"type":"function","name":"f","parameters":${schema}}]}`))
+    expect(said(body as ModelRequest)).toContain(BAD)
+  })
+
   it.each<[string, ModelRequest]>([
     ['instructions', { instructions: BAD, input: [] }],
     ['a message', { input: [{ type: 'message', role: 'user', content: BAD }] }],

@@ -1,5 +1,6 @@
 import type { InputFile, JsonObject } from '../../core/item.ts'
 import { GATEWAY_FIELDS, type ModelRequest } from '../../core/request.ts'
+import { MAX_JSON_DEPTH } from '../../lib/json.ts'
 import { inlineFile, kindOf } from './file-part.ts'
 
 /** Strings that are references, bytes, credentials and words of the contract: a model reads none of them as text. */
@@ -39,8 +40,6 @@ const NO_CONTENT: ReadonlySet<string> = new Set([
 ])
 /** Free JSON: its keys are the caller's words too, and no field of it is known. */
 const FREE: ReadonlySet<string> = new Set(['parameters', 'schema', 'input_schema', 'output_schema', 'arguments', 'action'])
-/** Deeper than any request that means something. */
-const MAX_DEPTH = 64
 
 /**
  * All a model may read of what a caller sends, one text for each item and field: instructions, messages, calls and their results, what tools
@@ -63,8 +62,8 @@ function collect(value: unknown, free: boolean, into: string[], depth: number): 
   if (typeof value === 'string') {
     if (value !== '') into.push(value)
   } else if (Array.isArray(value)) {
-    if (depth < MAX_DEPTH) for (const one of value) collect(one, free, into, depth + 1)
-  } else if (typeof value === 'object' && value !== null && depth < MAX_DEPTH) collectFields(value as JsonObject, free, into, depth)
+    if (depth <= MAX_JSON_DEPTH) for (const one of value) collect(one, free, into, depth + 1)
+  } else if (typeof value === 'object' && value !== null && depth <= MAX_JSON_DEPTH) collectFields(value as JsonObject, free, into, depth)
 }
 
 function collectFields(fields: JsonObject, free: boolean, into: string[], depth: number): void {
