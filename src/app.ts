@@ -25,6 +25,7 @@ import { systemClock } from './lib/clock.ts'
 import { createEgress, type Egress } from './lib/egress.ts'
 import { createHttpClient } from './lib/http-client.ts'
 import { randomId } from './lib/id.ts'
+import { LiveSet } from './lib/live-map.ts'
 import type { Logger } from './lib/logger.ts'
 import { outputText } from './doors/responses/resource.ts'
 import { createCredentialPools } from './pipeline/credential-pool.ts'
@@ -67,7 +68,7 @@ export interface App {
   readonly sink: WriteBehindSink
   /** Figures of this process, Prometheus text. */
   readonly metrics: () => Promise<string>
-  readonly calls: ReadonlySet<unknown>
+  readonly calls: { readonly size: number }
   /** The handler behind `POST /api/v1/responses`. */
   readonly responses: RouteHandler
   /** Every route, as `METHOD /path/:parameter`. */
@@ -145,7 +146,7 @@ export async function createApp({ config: initial, env, logger, gatherMetrics = 
       finished(generation)
     },
   })
-  const inFlight = new Set<AbortController>()
+  const inFlight = new LiveSet<AbortController>()
   const serving = openServing({ config: () => config, state, sharedStateAnswers: accounting.sharedStateAnswers, inFlight, metrics })
   const responses = createResponsesRoute({
     authenticate: (request) => authenticate(request, 'inference'),

@@ -2,7 +2,7 @@ import type { Server } from 'node:http'
 import type { Boot } from './boot.ts'
 import type { Config } from './core/config.ts'
 import { Admission } from './http/admission.ts'
-import { drainServer } from './http/drain.ts'
+import { drainServer, type CallsUnderWay } from './http/drain.ts'
 import { judgeReadiness, type Readiness } from './http/readiness.ts'
 import { systemClock } from './lib/clock.ts'
 import { startLoadProbe } from './telemetry/load-probe.ts'
@@ -23,7 +23,7 @@ export interface ServingOptions {
   readonly state: Pick<Boot, 'accounts'>
   /** Undefined: there is none. */
   readonly sharedStateAnswers: () => boolean | undefined
-  readonly inFlight: ReadonlySet<AbortController>
+  readonly inFlight: CallsUnderWay
   readonly metrics: Pick<Metrics, 'gauge'>
 }
 

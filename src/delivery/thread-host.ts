@@ -1,6 +1,7 @@
 import { GatewayError } from '../core/error.ts'
 import { ceiling } from '../lib/backoff.ts'
 import type { Clock } from '../lib/clock.ts'
+import { LiveMap } from '../lib/live-map.ts'
 import { restoreError, type FromThread, type ToThread } from './thread-protocol.ts'
 
 export interface ThreadListeners {
@@ -39,6 +40,7 @@ export interface ThreadHost {
 }
 
 interface Waiting {
+  readonly id: number
   readonly done: PromiseWithResolvers<unknown>
   readonly timer: NodeJS.Timeout
 }
@@ -53,7 +55,7 @@ const MAX_CALLS = 10_000
 /** Keeps one thread running and talks to it. What it was doing when it died is the caller's to repeat. */
 export function createThreadHost(options: ThreadHostOptions): ThreadHost {
   const { spawn, clock, onMessage, onDeath, backoff = BACKOFF } = options
-  const waiting = new Map<number, Waiting>()
+  const waiting = new LiveMap<number, Waiting>()
   let thread: Thread | undefined
   let nextId = 0
   let deaths = 0
@@ -68,7 +70,7 @@ export function createThreadHost(options: ThreadHostOptions): ThreadHost {
     finish(call.done)
   }
   const failAll = (): void => {
-    for (const id of waiting.keys()) settle(id, (done) => done.reject(unavailable('ended')))
+    for (const { id } of waiting.values()) settle(id, (done) => done.reject(unavailable('ended')))
   }
   const receive = (message: FromThread): void => {
     if (message.kind === 'result') settle(message.id, (done) => done.resolve(message.value))
@@ -100,7 +102,7 @@ export function createThreadHost(options: ThreadHostOptions): ThreadHost {
     const id = nextId++
     const done = Promise.withResolvers<unknown>()
     const timer = setTimeout(() => settle(id, () => done.reject(unavailable(`did not answer within ${limitMs} ms`))), limitMs)
-    waiting.set(id, { done, timer })
+    waiting.set(id, { id, done, timer })
     thread.send({ kind: 'call', id, method, args })
     return done.promise
   }

@@ -2,10 +2,15 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { GatewayError } from '../core/error.ts'
+import { LiveSet } from '../lib/live-map.ts'
+
+/** What ends each call. */
+export interface CallsUnderWay extends Iterable<AbortController> {
+  readonly size: number
+}
 
 export interface DrainOptions {
-  /** Calls under way. */
-  readonly inFlight: ReadonlySet<AbortController>
+  readonly inFlight: CallsUnderWay
   /** How long it goes on serving as before, while `readyz` says no: load balancers need a moment to notice. Milliseconds. */
   readonly delayMs: number
   /** How long what is under way may take from then on. */
@@ -20,15 +25,15 @@ const FIRST_WORDS_MS = 1_000
 /** For callers to read the end of what was aborted. */
 const LAST_WORDS_MS = 1_000
 
-const connections = new WeakMap<Server, Set<Socket>>()
+const connections = new WeakMap<Server, LiveSet<Socket>>()
 
 /** Remembers the connections of a server from now on, so that a drain knows those that never said a word. */
 export function rememberConnections(server: Server): void {
-  const open = new Set<Socket>()
+  const open = new LiveSet<Socket>()
   connections.set(server, open)
   server.on('connection', (socket: Socket) => {
-    open.add(socket)
-    socket.once('close', () => open.delete(socket))
+    const place = open.add(socket)
+    socket.once('close', () => open.delete(place))
   })
 }
 

@@ -9,6 +9,7 @@ import { decodeResponsesRequest } from '../doors/responses/decode-request.ts'
 import { applyPreset } from '../doors/shared/apply-preset.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
+import type { LiveSet } from '../lib/live-map.ts'
 import type { Authenticated } from './authenticate.ts'
 import { jsonOf, readBody } from './body.ts'
 import { renderError } from './error-handler.ts'
@@ -35,7 +36,7 @@ export interface ResponsesRouteOptions {
   /** Called with failures that are bugs of ours; the caller sees only an id. */
   readonly onBug: (error: GatewayError, requestId: string) => void
   /** Calls in flight, so that a shutdown can wait for them. */
-  readonly inFlight: Set<AbortController>
+  readonly inFlight: LiveSet<AbortController>
   /** Takes calls by key, or refuses them while the process has too many. */
   readonly admission: Pick<Admission, 'enter' | 'leave'>
   /** False while the process drains: new calls are refused. */
@@ -70,7 +71,7 @@ async function serve(options: ResponsesRouteOptions, request: IncomingMessage, r
   const id = `gen-${Math.floor(receivedAt / 1000)}-${options.newId(20)}`
   const requestId = requestIdOf(request) ?? id
   const serving: Serving = { id, receivedAt, requestId, headers: { 'x-generation-id': id, 'x-request-id': requestId }, gone: new AbortController() }
-  options.inFlight.add(serving.gone)
+  const place = options.inFlight.add(serving.gone)
   response.on('close', () => {
     if (!response.writableFinished) serving.gone.abort()
   })
@@ -86,7 +87,7 @@ async function serve(options: ResponsesRouteOptions, request: IncomingMessage, r
       options.recentItems.remember(call.owner.workspaceId, assembler.output())
     }
     if (serving.admitted !== undefined) options.admission.leave(serving.admitted)
-    options.inFlight.delete(serving.gone)
+    options.inFlight.delete(place)
   }
 }
 

@@ -1,9 +1,11 @@
 import type { Server, Socket } from 'node:net'
+import { LiveSet } from '../lib/live-map.ts'
 
 const LOOKS = 6
 
-/** What a connection had given away when it was last seen to move, and when that was. */
-interface Progress {
+/** A connection; what it had given away when it was last seen to move, and when that was. Negative while nothing waits. */
+interface Reader {
+  readonly socket: Socket
   taken: number
   since: number
 }
@@ -14,29 +16,25 @@ interface Progress {
  * could keep answers and descriptors for ever. One timer looks at all connections a few times per limit; it does not keep the process alive.
  */
 export function cutSlowReaders(server: Server, limitMs: number, minBytesPerSecond: number): void {
-  const waiting = new Map<Socket, Progress>()
-  const open = new Set<Socket>()
+  const open = new LiveSet<Reader>()
   const look = (): void => {
     const now = performance.now()
-    for (const socket of open) {
+    for (const reader of open) {
+      const { socket } = reader
       const queued = socket.writableLength
-      if (queued === 0) {
-        waiting.delete(socket)
-        continue
-      }
-      const taken = socket.bytesWritten - queued
-      const seen = waiting.get(socket)
-      if (seen === undefined || seen.taken !== taken) waiting.set(socket, { taken, since: now })
-      else if (now - seen.since > limitMs + (queued / minBytesPerSecond) * 1_000) socket.destroy()
+      const taken = queued === 0 ? -1 : socket.bytesWritten - queued
+      if (queued === 0 || reader.taken !== taken) {
+        reader.taken = taken
+        reader.since = now
+      } else if (now - reader.since > limitMs + (queued / minBytesPerSecond) * 1_000) socket.destroy()
     }
   }
   let timer: NodeJS.Timeout | undefined
   server.on('connection', (socket: Socket) => {
-    open.add(socket)
+    const place = open.add({ socket, taken: -1, since: 0 })
     timer ??= setInterval(look, limitMs / LOOKS).unref()
     socket.once('close', () => {
-      open.delete(socket)
-      waiting.delete(socket)
+      open.delete(place)
       if (open.size > 0) return
       clearInterval(timer)
       timer = undefined

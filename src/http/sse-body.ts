@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { GatewayError } from '../core/error.ts'
+import { LiveSet } from '../lib/live-map.ts'
 
 const KEEP_ALIVE_AFTER_MS = 10_000
 const TICK_MS = 2_500
@@ -11,19 +12,22 @@ const SLICE_CHARS = 64 * 1024
  * Streams that may need a keep-alive comment, checked together by one timer: a timer per stream would cost more than the streams.
  */
 export class KeepAlive {
-  readonly #bodies = new Set<SseBody>()
+  readonly #bodies = new LiveSet<SseBody>()
   #timer: NodeJS.Timeout | undefined
 
-  add(body: SseBody): void {
-    this.#bodies.add(body)
+  /** Returns the place to give back with `delete`. */
+  add(body: SseBody): number {
     this.#timer ??= setInterval(() => this.#tick(), TICK_MS).unref()
+    return this.#bodies.add(body)
   }
-  delete(body: SseBody): void {
-    this.#bodies.delete(body)
+
+  delete(place: number): void {
+    this.#bodies.delete(place)
     if (this.#bodies.size > 0) return
     clearInterval(this.#timer)
     this.#timer = undefined
   }
+
   #tick(): void {
     const now = performance.now()
     for (const body of this.#bodies) body.keepAlive(now)
@@ -39,6 +43,7 @@ export class SseBody {
   readonly #keepAlive: KeepAlive
   readonly #headers: { readonly [name: string]: string }
   readonly #stallMs: number
+  readonly #place: number
   #lastWrite = performance.now()
   #isSlicing = false
 
@@ -47,7 +52,7 @@ export class SseBody {
     this.#keepAlive = keepAlive
     this.#headers = headers
     this.#stallMs = stallMs
-    keepAlive.add(this)
+    this.#place = keepAlive.add(this)
   }
 
   /** True once the status is decided: from here on failures are told in-band. */
@@ -79,7 +84,7 @@ export class SseBody {
 
   /** Stops the keep-alive; idempotent. */
   release(): void {
-    this.#keepAlive.delete(this)
+    this.#keepAlive.delete(this.#place)
   }
 
   #head(): void {

@@ -1,5 +1,6 @@
 import type { Generation } from '../core/generation.ts'
 import type { Packing, RecordedGeneration } from '../core/store.ts'
+import { LiveMap } from '../lib/live-map.ts'
 import { estimateRecordBytes } from './estimate-bytes.ts'
 
 /** For stores that take records as they are. */
@@ -47,7 +48,7 @@ export interface GenerationQueue<P> {
 const COMPACT_AT = 1024
 
 export function createGenerationQueue<P>(packing: Packing<P>): GenerationQueue<P> {
-  const unsettled = new Map<string, QueuedGeneration<P>>()
+  const unsettled = new LiveMap<string, QueuedGeneration<P>>()
   let entries: QueuedGeneration<P>[] = []
   let head = 0
   let bytes = 0

@@ -1,5 +1,6 @@
 import type { Generation } from '../core/generation.ts'
 import type { OutboxEntry } from '../core/outbox.ts'
+import { LiveMap } from '../lib/live-map.ts'
 
 /** A second of a busy gateway fits. */
 const MAX_BYTES = 8_000_000
@@ -27,7 +28,7 @@ interface Kept extends RecentEntry {
  * Which deliveries exist, and whether they may see content, the database says.
  */
 export class RecentEntries {
-  readonly #entries = new Map<string, Kept>()
+  readonly #entries = new LiveMap<string, Kept>()
   readonly #maxBytes: number
   #bytes = 0
 
@@ -37,9 +38,9 @@ export class RecentEntries {
 
   /** Call it once the entry is in the database. */
   add({ generation, content, bytes, deliveries }: OutboxEntry, now: number): void {
-    for (const [id, { at }] of this.#entries) {
+    for (const { generation: old, at } of this.#entries.values()) {
       if (now - at <= MAX_AGE_MS) break
-      this.#forget(id)
+      this.#forget(old.id)
     }
     this.#forget(generation.id)
     if (deliveries.length === 0 || bytes > MAX_ENTRY_BYTES || this.#bytes + bytes > this.#maxBytes) return

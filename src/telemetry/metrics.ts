@@ -12,6 +12,7 @@ export interface Metrics {
   readonly registry: Registry
 }
 
+const LOOP_DELAY_EVERY_MS = 100
 const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
 /** Label sets per series. Labels come from closed vocabularies; open catalogs could still name many models. */
 const MAX_SERIES = 5_000
@@ -85,7 +86,8 @@ class Buckets {
  */
 export function createMetrics(): Metrics {
   const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
+  // By default it wakes the process a hundred times a second, whether anything happens or not.
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LOOP_DELAY_EVERY_MS })
   const registers = [registry]
   const calls = new Tally()
   const tokens = new Tally()
