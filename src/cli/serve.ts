@@ -73,9 +73,6 @@ async function serveAlone(config: Config, options: LoadOptions, logger: Logger):
     process.channel?.unref()
     throw error
   })
-  app.boot.onGenerated((key) => process.stdout.write(`${keyLines([key]).join('\n')}\n`))
-  const text = bannerOf(app, url, config)
-  if (link === undefined) process.stdout.write(text)
   const watch = await watchConfig(config, options, {
     onChange: async (next, _previous, restart) => {
       await app.reload(next)
@@ -105,6 +102,10 @@ async function serveAlone(config: Config, options: LoadOptions, logger: Logger):
       stop(signal)
     })
   }
+  // Whoever has read where it listens may tell it to stop: from here on that is heard.
+  app.boot.onGenerated((key) => process.stdout.write(`${keyLines([key]).join('\n')}\n`))
+  const text = bannerOf(app, url, config)
+  if (link === undefined) process.stdout.write(text)
   own.handlers = { metrics: app.metrics, stop: () => stop('the other processes stop, too') }
   link?.send({ kind: 'serving', banner: text })
   link?.send({ kind: 'grace', ms: graceOf(config) })
