@@ -10,6 +10,9 @@ if (Number(process.versions.node.split('.')[0]) < 24) {
   process.stderr.write(`Node 24 is needed, and this is ${process.versions.node}. It comes with the packages: npm start, npx signalbox\n`)
   process.exit(1)
 }
+// What takes its time comes after, so that it is not done twice.
+if (process.argv[2] === 'serve') (await import('./server-process.js')).becomeServer()
+
 const { directory } = module.enableCompileCache()
 if (directory !== undefined) process.env.NODE_COMPILE_CACHE ??= dirname(directory)
 

@@ -1,0 +1,69 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+
+const ENTRY = join(import.meta.dirname, '../../bin/signalbox.js')
+const OPTION = '--gc-memory-reducer-start-delay-ms'
+let directory: string
+let child: ChildProcess | undefined
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'signalbox-process-'))
+})
+afterEach(async () => {
+  if (child !== undefined && child.exitCode === null && child.signalCode === null) {
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  }
+  child = undefined
+  rmSync(directory, { recursive: true, force: true })
+})
+
+interface Seen {
+  readonly options: readonly string[]
+  readonly environment: readonly string[]
+}
+
+/** Starts a gateway and says with what it runs once it serves. */
+async function serve(options: readonly string[] = [], env: { readonly [name: string]: string } = {}): Promise<Seen> {
+  const started = spawn(process.execPath, [...options, ENTRY, 'serve'], {
+    cwd: directory,
+    env: { PATH: process.env['PATH'], HOME: directory, SIGNALBOX_PORT: '0', SIGNALBOX_DATA_DIR: join(directory, 'data'), ...env },
+  })
+  child = started
+  let output = ''
+  for (const stream of [started.stdout, started.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  await expect.poll(() => output, { timeout: 15_000, interval: 20 }).toMatch(/listens on \S+/)
+  const read = (file: string): string[] => readFileSync(`/proc/${started.pid}/${file}`, 'utf8').split('\0')
+  const words = read('cmdline')
+  expect(words.slice(words.indexOf(ENTRY))).toEqual([ENTRY, 'serve', ''])
+  return { options: words.slice(1, words.indexOf(ENTRY)), environment: read('environ') }
+}
+
+describe.skipIf(process.platform !== 'linux')('the process of a server', () => {
+  it('begins with what servers want of V8 and the C library, under the id its parent knows', async () => {
+    const { options, environment } = await serve(['--max-old-space-size=1000'], { MINE: 'stays' })
+    expect(options).toEqual([`${OPTION}=300000`, '--max-old-space-size=1000'])
+    expect(environment).toEqual(expect.arrayContaining(['MALLOC_ARENA_MAX=1', 'MALLOC_TRIM_THRESHOLD_=262144', 'MINE=stays']))
+  })
+
+  it('ends in order when its parent tells it to', async () => {
+    await serve()
+    const ended = once(child!, 'exit')
+    child!.kill('SIGTERM')
+    expect(await ended).toEqual([0, null])
+  })
+
+  it('leaves what the operator has chosen', async () => {
+    const { options, environment } = await serve([`${OPTION}=60000`], { MALLOC_ARENA_MAX: '4' })
+    expect(options).toEqual([`${OPTION}=60000`])
+    expect(environment).toContain('MALLOC_ARENA_MAX=4')
+  })
+
+  it('keeps the allocator of the operator when it chooses for V8', async () => {
+    expect((await serve([], { MALLOC_ARENA_MAX: '4' })).environment).toContain('MALLOC_ARENA_MAX=4')
+  })
+})
