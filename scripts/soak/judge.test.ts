@@ -21,6 +21,11 @@ it('measures a slope', () => {
   expect(slopePerHour([{ at: 0, value: 1 }])).toBe(0)
 })
 
+it('is not led astray by a few high points at the end', () => {
+  const points = minutes.map((at) => ({ at, value: 7 + at / 60 + (at > 1_000 ? 50 : 0) }))
+  expect(slopePerHour(points)).toBeCloseTo(60)
+})
+
 it('passes over what grows before everything is warm', () => {
   const samples = minutes.map((at) => sample(at, { heap: Math.min(at, 300) * MB }))
   for (const { first, last, allowedMb } of judgeGrowth(samples, 300)) expect(last - first).toBeLessThanOrEqual(allowedMb)

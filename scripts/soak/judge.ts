@@ -2,19 +2,13 @@ import type { Sample } from './vitals.ts'
 
 const MB = 1024 * 1024
 
-/** Of a series over seconds: the line of least squares, in bytes per hour. */
+/**
+ * Of a series over seconds: the median of the slopes between any two points (Theil and Sen), in bytes per hour. Memory goes up and down with
+ * what is under way; a line of least squares follows the few points at its ends.
+ */
 export function slopePerHour(points: readonly { readonly at: number; readonly value: number }[]): number {
-  const n = points.length
-  if (n < 2) return 0
-  const meanAt = points.reduce((sum, { at }) => sum + at, 0) / n
-  const meanValue = points.reduce((sum, { value }) => sum + value, 0) / n
-  let covariance = 0
-  let variance = 0
-  for (const { at, value } of points) {
-    covariance += (at - meanAt) * (value - meanValue)
-    variance += (at - meanAt) ** 2
-  }
-  return variance === 0 ? 0 : (covariance / variance) * 3_600
+  const slopes = points.flatMap(({ at, value }, i) => points.slice(i + 1).map((other) => (other.value - value) / (other.at - at)))
+  return slopes.length === 0 ? 0 : median(slopes) * 3_600
 }
 
 export function median(values: readonly number[]): number {

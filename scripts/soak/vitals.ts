@@ -3,13 +3,14 @@ import { once } from 'node:events'
 import { readdirSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { ALLOCATOR, V8_OPTIONS } from '../../bin/server-process.js'
 
-/** What the gateway says of itself. Bytes. */
+/** What the gateway says of itself after a full collection in all its threads. Bytes. */
 export interface Vitals {
   readonly rss: number
-  /** JavaScript and buffers after a full collection. */
+  /** JavaScript and buffers of the thread that serves. */
   readonly heap: number
-  /** Of the delivery thread, as it is. */
+  /** JavaScript of the delivery thread. */
   readonly threadHeap: number
   /** Active resources of the event loop, by kind: sockets, timers, requests. */
   readonly resources: { readonly [kind: string]: number }
@@ -40,8 +41,9 @@ const LOG_CHARS = 8_000
 export async function startSoakedGateway(directory: string, env: { readonly [name: string]: string }): Promise<SoakedGateway> {
   const child = fork(join(import.meta.dirname, 'gateway.ts'), ['serve'], {
     cwd: directory,
-    env: { PATH: process.env['PATH'] ?? '', ...env },
-    execArgv: ['--expose-gc'],
+    // As servers run; a child with a channel cannot begin again by itself.
+    env: { PATH: process.env['PATH'] ?? '', ...ALLOCATOR, ...env },
+    execArgv: ['--expose-gc', ...V8_OPTIONS],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
   let output = ''
