@@ -24,8 +24,9 @@ export interface ToolNames {
 }
 
 export function createToolNames(rule: NameRule): ToolNames {
-  const byOrigin = new Map<string, string>()
-  const byUpstream = new Map<string, ToolOrigin>()
+  // Most requests have no tools, and each costs what it allocates.
+  let byOrigin: Map<string, string> | undefined
+  let byUpstream: Map<string, ToolOrigin> | undefined
 
   const sanitize = (plain: string): string => {
     const common = plain.replace(/[^a-zA-Z0-9_-]/g, '_').replace(/^[^a-zA-Z_]+/, '_')
@@ -38,17 +39,19 @@ export function createToolNames(rule: NameRule): ToolNames {
   return {
     upstream(name, namespace, kind = 'function') {
       const id = `${namespace ?? ''}\u0000${name}`
-      const before = byOrigin.get(id)
+      const before = byOrigin?.get(id)
       if (before !== undefined) return before
       const plain = namespace == null || namespace === '' ? name : `${namespace}__${name}`
       let upstream = plain.length <= rule.max && rule.pattern.test(plain) ? plain : sanitize(plain)
+      byOrigin ??= new Map()
+      byUpstream ??= new Map()
       for (let attempt = 1; byUpstream.has(upstream) && attempt < 100; attempt++) upstream = sanitize(`${plain}~${attempt}`)
       byOrigin.set(id, upstream)
       byUpstream.set(upstream, { kind, name, ...(namespace == null || namespace === '' ? {} : { namespace }) })
       return upstream
     },
     origin(upstreamName) {
-      return byUpstream.get(upstreamName) ?? { kind: 'function', name: upstreamName }
+      return byUpstream?.get(upstreamName) ?? { kind: 'function', name: upstreamName }
     },
   }
 }

@@ -92,6 +92,7 @@ export function flattenTools(source: ToolSource, rule: NameRule): FlatTools {
   const dropped: string[] = []
   const names = createToolNames(rule)
   const listed = listTools(source.tools ?? [], dropped)
+  if (listed.length === 0) return chosen([], source.tool_choice, names, dropped)
   // Names that need no change are taken first, so that a rewritten one never displaces them.
   const asIs = ({ tool, namespace }: Listed): boolean => namespace === undefined && tool.name.length <= rule.max && rule.pattern.test(tool.name)
   for (const entry of [...listed.filter(asIs), ...listed.filter((each) => !asIs(each))]) {
@@ -103,7 +104,11 @@ export function flattenTools(source: ToolSource, rule: NameRule): FlatTools {
   })
   // The same name twice is refused everywhere; the first one stands.
   const unique = [...new Map(all.toReversed().map((tool) => [tool.name, tool])).values()].toReversed()
-  const { tools, choice } = narrow(unique, source.tool_choice, names, dropped)
+  return chosen(unique, source.tool_choice, names, dropped)
+}
+
+function chosen(all: readonly FlatTool[], asked: ToolChoice | undefined, names: ToolNames, dropped: string[]): FlatTools {
+  const { tools, choice } = narrow(all, asked, names, dropped)
   return { tools, ...(choice === undefined || tools.length === 0 ? {} : { choice }), names, dropped }
 }
 

@@ -121,8 +121,11 @@ interface Pairing {
   readonly orphans: ReadonlySet<OutputOfCall>
 }
 
+const NOTHING_TO_PAIR: Pairing = { outputOf: new Map(), orphans: new Set() }
+
 /** Each output belongs to the last call before it with its id that has none yet; failing that, to the first one after it. */
 function pairOutputs(items: readonly FoldItem[]): Pairing {
+  if (!items.some((item) => isCall(item) || isOutput(item))) return NOTHING_TO_PAIR
   const outputOf = new Map<CallItem, OutputOfCall>()
   const orphans = new Set<OutputOfCall>()
   const open = new Map<string, CallItem[]>()
@@ -152,8 +155,7 @@ class TurnBuilder {
   droppedReasoning = false
   readonly #options: FoldOptions
   readonly #pairing: Pairing
-  readonly #mapId: (id: string, occurrence: number) => string
-  readonly #seenIds = new Map<string, number>()
+  #ids: { readonly map: (id: string, occurrence: number) => string; readonly seen: Map<string, number> } | undefined
   readonly #turns: Turn[] = []
   #assistant: AssistantDraft | undefined
   #user: ContentPart[] | undefined
@@ -161,7 +163,6 @@ class TurnBuilder {
   constructor(options: FoldOptions, pairing: Pairing) {
     this.#options = options
     this.#pairing = pairing
-    this.#mapId = createIdMap(options.callIds)
   }
 
   add(item: FoldItem): void {
@@ -224,12 +225,13 @@ class TurnBuilder {
 
   #call(item: CallItem): void {
     const turn = this.#openAssistant()
-    const occurrence = this.#seenIds.get(item.call_id) ?? 0
-    this.#seenIds.set(item.call_id, occurrence + 1)
+    const ids = (this.#ids ??= { map: createIdMap(this.#options.callIds), seen: new Map() })
+    const occurrence = ids.seen.get(item.call_id) ?? 0
+    ids.seen.set(item.call_id, occurrence + 1)
     const isFunction = item.type === 'function_call'
     const part: CallPart = {
       type: 'call',
-      id: this.#mapId(item.call_id, occurrence),
+      id: ids.map(item.call_id, occurrence),
       name: this.#options.names.upstream(item.name, item.namespace, isFunction ? 'function' : 'custom'),
       arguments: isFunction ? (item.arguments.trim() === '' ? '{}' : item.arguments) : wrapCustomInput(item.input),
     }
