@@ -220,8 +220,7 @@ export const RUN: { readonly [S in Scenario]: (contender: Contender, context: Be
 /** Scenarios that start processes of their own are run this many times, the others once per round. */
 export function repetitions(scenario: Scenario, effort: Effort): number {
   if (scenario === 'ready') return effort.starts
-  if (scenario === 'memory-5000') return 1
-  return scenario === 'memory' ? Math.min(effort.rounds, 3) : effort.rounds
+  return scenario.startsWith('memory') ? Math.min(effort.rounds, 3) : effort.rounds
 }
 
 /** Gets compilers and caches warm before anything counts. */
