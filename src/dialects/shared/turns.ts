@@ -155,7 +155,7 @@ class TurnBuilder {
   droppedReasoning = false
   readonly #options: FoldOptions
   readonly #pairing: Pairing
-  #ids: { readonly map: (id: string, occurrence: number) => string; readonly seen: Map<string, number> } | undefined
+  #ids: { readonly map: ReturnType<typeof createIdMap>; readonly seen: Map<string, number> } | undefined
   readonly #turns: Turn[] = []
   #assistant: AssistantDraft | undefined
   #user: ContentPart[] | undefined
@@ -225,7 +225,7 @@ class TurnBuilder {
 
   #call(item: CallItem): void {
     const turn = this.#openAssistant()
-    const ids = (this.#ids ??= { map: createIdMap(this.#options.callIds), seen: new Map() })
+    const ids = (this.#ids ??= { map: createIdMap(this.#options.callIds), seen: new Map<string, number>() })
     const occurrence = ids.seen.get(item.call_id) ?? 0
     ids.seen.set(item.call_id, occurrence + 1)
     const isFunction = item.type === 'function_call'
