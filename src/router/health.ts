@@ -56,6 +56,7 @@ export function createHealth(options: HealthOptions): Health {
   const { clock, channel } = options
   const maxEndpoints = options.maxEndpoints ?? 1_000
   const records = new Map<string, EndpointRecord>()
+  let youngest: string | undefined
   let openBreakers = 0
   /** Any trouble noted so far has passed by then, open circuits apart. */
   let quietFrom = 0
@@ -69,10 +70,13 @@ export function createHealth(options: HealthOptions): Health {
   /** Also moves the endpoint to the young end of the map. */
   const touch = (id: string): EndpointRecord => {
     const known = records.get(id)
+    // Each move leaves a hole in the map, and it is rebuilt for the holes: nothing moves while one endpoint serves call after call.
+    if (known !== undefined && id === youngest) return known.at(clock.now())
     if (known !== undefined) records.delete(id)
     else if (records.size >= maxEndpoints) forgetOldest()
     const record = known ?? new EndpointRecord()
     records.set(id, record)
+    youngest = id
     return record.at(clock.now())
   }
   /** Runs a change and takes note of the trouble it means; what benches the endpoint for longer is announced. */
