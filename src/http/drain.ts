@@ -33,7 +33,7 @@ export function rememberConnections(server: Server): void {
   connections.set(server, open)
   server.on('connection', (socket: Socket) => {
     const place = open.add(socket)
-    socket.once('close', () => open.delete(place))
+    socket.once('close', () => open.delete(place, socket))
   })
 }
 

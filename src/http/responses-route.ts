@@ -87,7 +87,7 @@ async function serve(options: ResponsesRouteOptions, request: IncomingMessage, r
       options.recentItems.remember(call.owner.workspaceId, assembler.output())
     }
     if (serving.admitted !== undefined) options.admission.leave(serving.admitted)
-    options.inFlight.delete(place)
+    options.inFlight.delete(place, serving.gone)
   }
 }
 

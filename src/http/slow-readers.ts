@@ -31,10 +31,11 @@ export function cutSlowReaders(server: Server, limitMs: number, minBytesPerSecon
   }
   let timer: NodeJS.Timeout | undefined
   server.on('connection', (socket: Socket) => {
-    const place = open.add({ socket, taken: -1, since: 0 })
+    const reader = { socket, taken: -1, since: 0 }
+    const place = open.add(reader)
     timer ??= setInterval(look, limitMs / LOOKS).unref()
     socket.once('close', () => {
-      open.delete(place)
+      open.delete(place, reader)
       if (open.size > 0) return
       clearInterval(timer)
       timer = undefined

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
-import { createServer, request, type IncomingMessage, type Server } from 'node:http'
+import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { verifies } from '../../e2e/requirements.ts'
 import { KeepAlive, SseBody } from './sse-body.ts'
 
@@ -93,5 +93,25 @@ describe('an event of many megabytes', () => {
     await written
     await body.write('data: more\n\n')
     body.release()
+  })
+})
+
+describe('keep-alives', () => {
+  afterEach(() => void vi.useRealTimers())
+
+  it('go on for a stream that began where another ended, however often that one is let go', () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
+    const keepAlive = new KeepAlive()
+    const written: string[] = []
+    const silent = { headersSent: true, write: (words: string) => written.push(words), end: () => undefined } as unknown as ServerResponse
+    const first = new SseBody(silent, keepAlive, HEADERS)
+    first.end('')
+    const second = new SseBody(silent, keepAlive, HEADERS)
+    first.release()
+    vi.advanceTimersByTime(15_000)
+    expect(written).toEqual([': keep-alive\n\n'])
+    second.release()
+    vi.advanceTimersByTime(60_000)
+    expect(written).toHaveLength(1)
   })
 })

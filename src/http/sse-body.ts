@@ -21,8 +21,8 @@ export class KeepAlive {
     return this.#bodies.add(body)
   }
 
-  delete(place: number): void {
-    this.#bodies.delete(place)
+  delete(place: number, body: SseBody): void {
+    this.#bodies.delete(place, body)
     if (this.#bodies.size > 0) return
     clearInterval(this.#timer)
     this.#timer = undefined
@@ -84,7 +84,7 @@ export class SseBody {
 
   /** Stops the keep-alive; idempotent. */
   release(): void {
-    this.#keepAlive.delete(this.#place)
+    this.#keepAlive.delete(this.#place, this)
   }
 
   #head(): void {

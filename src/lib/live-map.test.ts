@@ -72,18 +72,31 @@ describe('LiveSet', () => {
     const first = set.add(thing)
     const second = set.add(thing)
     expect([set.size, [...set]]).toEqual([2, [thing, thing]])
-    set.delete(first)
-    set.delete(first)
+    set.delete(first, thing)
+    set.delete(first, thing)
     expect([set.size, [...set]]).toEqual([1, [thing]])
-    set.delete(second)
+    set.delete(second, thing)
     expect([set.size, [...set]]).toEqual([0, []])
   })
 
   it('gives a place again that was given back', () => {
     const set = new LiveSet<{ readonly value: number }>()
-    for (let n = 0; n < 100; n++) set.delete(set.add(boxed(n)))
+    for (let n = 0; n < 100; n++) {
+      const thing = boxed(n)
+      set.delete(set.add(thing), thing)
+    }
     expect(set.add(boxed(0))).toBe(0)
     expect(set.add(boxed(1))).toBe(1)
     expect(set.size).toBe(2)
+  })
+
+  it('does not take a place from whoever has it now', () => {
+    const set = new LiveSet<{ readonly value: number }>()
+    const [gone, here] = [boxed(1), boxed(2)]
+    const place = set.add(gone)
+    set.delete(place, gone)
+    expect(set.add(here)).toBe(place)
+    set.delete(place, gone)
+    expect([...set]).toEqual([here])
   })
 })

@@ -46,15 +46,16 @@ export class LiveSet<V extends object> {
     return this.#places.length - this.#free.length
   }
 
-  /** Returns the place to give back, once, with `delete`. */
+  /** Returns the place to give back with `delete`. */
   add(value: V): number {
     const place = this.#free.pop() ?? this.#places.length
     this.#places[place] = value
     return place
   }
 
-  delete(place: number): void {
-    if (this.#places[place] === undefined) return
+  /** Does nothing where it has been deleted before: somebody else may have the place. */
+  delete(place: number, value: V): void {
+    if (this.#places[place] !== value) return
     this.#places[place] = undefined
     this.#free.push(place)
   }
