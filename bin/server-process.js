@@ -1,4 +1,6 @@
 // What a server wants of V8 and of the C library, and both read only when a process begins.
+import { accessSync, constants } from 'node:fs'
+import { basename, isAbsolute } from 'node:path'
 
 const REDUCER = '--gc-memory-reducer-start-delay-ms'
 /**
@@ -9,21 +11,35 @@ export const V8_OPTIONS = [`${REDUCER}=300000`]
 
 /**
  * glibc gives every thread a heap of its own, up to eight for each processor, and hardly ever gives one back: what was freed in one is of no use
- * to the others. Here there is one for all, and its end is given back when it is larger than this.
+ * to the others. Here there is one for all, and its end is given back when it is larger than this. That also holds the size from which a block is
+ * the kernel's, and not of that heap, at 128 KB (mallopt(3)): what is larger costs page faults each time, and is given back each time.
  */
 export const ALLOCATOR = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '262144' }
 
 /**
  * Lets this process begin again with these settings: the same process, id, standard streams and environment, some forty milliseconds later.
- * What the operator has set stays as it is. Does nothing where that was done, nor in a child with a channel to its parent, which would be lost.
+ * What the operator has set stays as it is. Does nothing where that was done or where it could not work; `SIGNALBOX_BEGIN_AGAIN=never` is
+ * for whatever is not foreseen here, as Node ends a process that the kernel does not let begin again.
  */
 export function becomeServer() {
-  const { execArgv, execPath, argv, env, platform } = process
-  if (platform !== 'linux' || process.execve === undefined || process.channel != null) return
-  if (execArgv.some((option) => option.startsWith(REDUCER))) return
+  const { execArgv, execPath, argv, env } = process
+  if (env.SIGNALBOX_BEGIN_AGAIN === 'never' || execArgv.some((option) => option.startsWith(REDUCER)) || !mayBeginAgain()) return
+  process.execve?.(execPath, [execPath, ...V8_OPTIONS, ...execArgv, ...argv.slice(1)], { ...ALLOCATOR, ...env })
+}
+
+function mayBeginAgain() {
+  const { execArgv, execPath, env, platform, permission } = process
+  if (platform !== 'linux' || (permission !== undefined && !permission.has('child'))) return false
+  // A channel to the parent would be lost, and so would a debugger.
+  if (process.channel != null || [...execArgv, env.NODE_OPTIONS ?? ''].some((options) => options.includes('--inspect'))) return false
+  // Node has replaced what is not UTF-8 in these.
+  if (Object.values(env).some((value) => value?.includes('\uFFFD'))) return false
+  // Without /proc it is a name to look for; where the loader was told to load Node it is the loader.
+  if (!isAbsolute(execPath) || !basename(execPath).startsWith('node')) return false
   try {
-    process.execve(execPath, [execPath, ...V8_OPTIONS, ...execArgv, ...argv.slice(1)], { ...ALLOCATOR, ...env })
+    accessSync(execPath, constants.X_OK)
+    return true
   } catch {
-    // Not allowed here (`--permission`): it works all the same.
+    return false
   }
 }

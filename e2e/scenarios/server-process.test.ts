@@ -57,13 +57,22 @@ describe.skipIf(process.platform !== 'linux')('the process of a server', () => {
     expect(await ended).toEqual([0, null])
   })
 
-  it('leaves what the operator has chosen', async () => {
-    const { options, environment } = await serve([`${OPTION}=60000`], { MALLOC_ARENA_MAX: '4' })
-    expect(options).toEqual([`${OPTION}=60000`])
+  it('keeps what the operator has chosen of the allocator', async () => {
+    const { options, environment } = await serve([], { MALLOC_ARENA_MAX: '4' })
+    expect(options).toEqual([`${OPTION}=300000`])
     expect(environment).toContain('MALLOC_ARENA_MAX=4')
+    expect(environment).not.toContain('MALLOC_ARENA_MAX=1')
   })
 
-  it('keeps the allocator of the operator when it chooses for V8', async () => {
-    expect((await serve([], { MALLOC_ARENA_MAX: '4' })).environment).toContain('MALLOC_ARENA_MAX=4')
+  it.each([
+    ['is told to stay', [], { SIGNALBOX_BEGIN_AGAIN: 'never' }],
+    ['was given the option of V8', [`${OPTION}=60000`], {}],
+    ['is watched by a debugger', ['--inspect=127.0.0.1:0'], {}],
+    ['may not start processes', ['--permission', '--allow-fs-read=*', '--allow-fs-write=*', '--allow-worker'], {}],
+    ['has a path that is not UTF-8', [], { STRANGE: 'caf\uFFFD' }],
+  ])('stays as it is when it %s', async (_, given, env) => {
+    const { options, environment } = await serve(given, env)
+    expect(options).toEqual(given)
+    expect(environment.some((entry) => entry.startsWith('MALLOC_'))).toBe(false)
   })
 })

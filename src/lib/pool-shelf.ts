@@ -11,7 +11,7 @@ export interface PoolShelfOptions {
   readonly now?: () => number
 }
 
-/** Pools by origin and connect limit, the one used last at the end. A pool that is put away finishes what it has begun. */
+/** Pools by origin and connect limit. A pool that is put away finishes what it has begun. */
 export class PoolShelf {
   readonly #options: PoolShelfOptions
   readonly #now: () => number

@@ -46,4 +46,9 @@ describe('createMetrics', () => {
     await metrics.text()
     expect(await metrics.text()).toContain('status="completed",error_type=""} 1')
   })
+
+  it('says how late the loop is now, and nothing of a histogram that nobody fills', async () => {
+    const names = [...(await createMetrics().text()).matchAll(/^# TYPE (nodejs_eventloop\S+)/gm)].map(([, name]) => name)
+    expect(names).toEqual(['nodejs_eventloop_lag_seconds'])
+  })
 })

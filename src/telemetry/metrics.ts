@@ -12,7 +12,12 @@ export interface Metrics {
   readonly registry: Registry
 }
 
-const LOOP_DELAY_EVERY_MS = 100
+const HOUR_MS = 3_600_000
+/**
+ * Of Node's histogram of loop delays, which wakes the process a hundred times a second whether anything happens or not, and counts its own interval
+ * as delay. `nodejs_eventloop_lag_seconds` and `gateway_event_loop_delay_seconds` say the same for nothing.
+ */
+const LAGS = ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99']
 const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
 /** Label sets per series. Labels come from closed vocabularies; open catalogs could still name many models. */
 const MAX_SERIES = 5_000
@@ -86,8 +91,8 @@ class Buckets {
  */
 export function createMetrics(): Metrics {
   const registry = new Registry()
-  // By default it wakes the process a hundred times a second, whether anything happens or not.
-  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LOOP_DELAY_EVERY_MS })
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: HOUR_MS })
+  for (const name of LAGS) registry.removeSingleMetric(`nodejs_eventloop_lag_${name}_seconds`)
   const registers = [registry]
   const calls = new Tally()
   const tokens = new Tally()
