@@ -28,7 +28,9 @@ export function becomeServer() {
 }
 
 function mayBeginAgain() {
-  const { execArgv, execPath, env, platform, permission } = process
+  const { execArgv, execPath, env, platform, permission, versions } = process
+  // A Node whose V8 does not know the option would not start.
+  if (!versions.node.startsWith('24.')) return false
   if (platform !== 'linux' || (permission !== undefined && !permission.has('child'))) return false
   // A channel to the parent would be lost, and so would a debugger.
   if (process.channel != null || [...execArgv, env.NODE_OPTIONS ?? ''].some((options) => options.includes('--inspect'))) return false
