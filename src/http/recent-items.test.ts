@@ -37,22 +37,33 @@ describe('recent items', () => {
     expect(items.find('away', 'mcpr_1')).toEqual(text('mcpr_1', 'theirs'))
   })
 
-  it('are kept for their time and gone after twice as long, unless they are used', () => {
+  it('are kept for their time and gone an eighth of it later, unless they are used', () => {
     const { items, clock } = cache()
     items.remember('home', [text('used'), text('unused')])
     clock.advance(HOUR)
     expect(items.find('home', 'used')).toBeDefined()
     clock.advance(HOUR)
     expect(items.find('home', 'used')).toBeDefined()
-    clock.advance(HOUR + 1)
     expect(items.find('home', 'unused')).toBeUndefined()
+    clock.advance(HOUR + HOUR / 8)
     expect(items.find('home', 'used')).toBeDefined()
-    clock.advance(3 * HOUR)
+    clock.advance(HOUR + HOUR / 8 + 1)
     expect(items.find('home', 'used')).toBeUndefined()
     expect(items.stats()).toEqual({ entries: 0, chars: 0 })
   })
 
-  it('one larger than a generation is not kept, and pushes nobody out', () => {
+  it('are forgotten a few at a time: memory does not come and go with them', () => {
+    const { items } = cache({ maxEntries: 1_600 })
+    const sizes = Array.from({ length: 10_000 }, (_, i) => {
+      items.remember('home', [text(`msg_${i}`)])
+      return items.stats().entries
+    })
+    expect(Math.min(...sizes.slice(1_600))).toBeGreaterThanOrEqual(1_500)
+    expect(items.find('home', 'msg_8500')).toBeDefined()
+    expect(items.find('home', 'msg_8399')).toBeUndefined()
+  })
+
+  it('one that takes more than half of the room is not kept, and pushes nobody out', () => {
     const { items } = cache({ maxChars: 10_000 })
     items.remember('home', [text('small')])
     items.remember('home', [text('giant', 'x'.repeat(10_001))])

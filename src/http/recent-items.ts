@@ -7,28 +7,38 @@ export interface RecentItemsOptions {
   readonly maxEntries: number
   /** Bound on the characters they are kept in. */
   readonly maxChars: number
-  /** Milliseconds an item can be referred to at the least, unless the bounds are reached first; it is gone after twice as long. */
+  /** Milliseconds an item can be referred to at the least, unless the bounds are reached first; it is gone an eighth later. */
   readonly ttlMs: number
 }
+
+/** What came within a short time, dropped as one. */
+interface Generation {
+  readonly items: Map<string, string>
+  readonly since: number
+  chars: number
+}
+
+/** Of the bounds a generation takes this part: so much at the most is forgotten at once. */
+const GENERATIONS = 16
+/** Of the time an item is kept at the least. */
+const SPANS = 8
 
 /**
  * The latest output items, so that clients which send an earlier item back as `item_reference` can be understood by a gateway that stores
  * nothing. Held in memory, per workspace; losing one costs a caller a 400 that says what to send instead.
  *
- * Two generations of JSON texts: the young one takes what comes and, when it has half of the bounds or its time is over, becomes the old
- * one, whose predecessor is dropped whole. Kept as objects in a list, recent items were a third of the garbage collector's work.
+ * Generations of JSON texts: the young one takes what comes, the oldest are dropped whole when room is needed or their time is over. Kept as
+ * objects in a list, recent items were a third of the garbage collector's work; in two generations, they were ten megabytes that came and went.
  */
 export class RecentItems {
   readonly #options: RecentItemsOptions
-  #young = new Map<string, string>()
-  #old = new Map<string, string>()
-  #youngChars = 0
-  #oldChars = 0
-  #since: number
+  /** Oldest first; the last one is the young. */
+  #generations: Generation[] = []
+  #entries = 0
+  #chars = 0
 
   constructor(options: RecentItemsOptions) {
     this.#options = options
-    this.#since = options.clock.monotonic()
   }
 
   /** Keeps the items of an answer by their ids. */
@@ -38,45 +48,72 @@ export class RecentItems {
 
   /** The item with this id that an answer to the same workspace held. Finding it keeps it for longer. */
   find(workspaceId: string, id: string): OutputItem | undefined {
-    this.#turn()
+    this.#expire()
     const key = keyOf(workspaceId, id)
-    let text = this.#young.get(key)
-    if (text === undefined) {
-      text = this.#old.get(key)
-      if (text === undefined) return undefined
+    for (let at = this.#generations.length - 1; at >= 0; at--) {
+      const generation = this.#generations[at]!
+      const text = generation.items.get(key)
+      if (text === undefined) continue
+      this.#remove(generation, key, text)
       this.#keep(key, text)
+      return JSON.parse(text) as OutputItem
     }
-    return JSON.parse(text) as OutputItem
+    return undefined
   }
 
   stats(): { readonly entries: number; readonly chars: number } {
-    return { entries: this.#young.size + this.#old.size, chars: this.#youngChars + this.#oldChars }
+    return { entries: this.#entries, chars: this.#chars }
   }
 
   #keep(key: string, text: string): void {
+    const { maxChars, maxEntries } = this.#options
     const size = key.length + text.length
-    if (size > this.#options.maxChars / 2) return
-    if (this.#youngChars + size > this.#options.maxChars / 2 || this.#young.size >= this.#options.maxEntries / 2) this.#advance()
-    else this.#turn()
-    const known = this.#young.get(key)
-    this.#youngChars += known === undefined ? size : text.length - known.length
-    this.#young.set(key, text)
+    if (size > maxChars / 2) return
+    this.#expire()
+    const young = this.#young()
+    const known = young.items.get(key)
+    if (known !== undefined) this.#remove(young, key, known)
+    while (this.#generations.length > 1 && (this.#entries >= maxEntries || this.#chars + size > maxChars)) this.#dropOldest()
+    young.items.set(key, text)
+    young.chars += size
+    this.#chars += size
+    this.#entries++
   }
 
-  #turn(): void {
-    const age = this.#options.clock.monotonic() - this.#since
-    if (age <= this.#options.ttlMs) return
-    this.#advance()
-    // Nothing was kept for a whole generation: both are out of date.
-    if (age > 2 * this.#options.ttlMs) this.#advance()
+  /** The generation that takes what comes: another one once it has its part of the bounds or its time is over. */
+  #young(): Generation {
+    const { clock, maxChars, maxEntries, ttlMs } = this.#options
+    const young = this.#generations.at(-1)
+    const now = clock.monotonic()
+    if (
+      young !== undefined &&
+      young.chars < maxChars / GENERATIONS &&
+      young.items.size < maxEntries / GENERATIONS &&
+      now - young.since <= ttlMs / SPANS
+    )
+      return young
+    const next: Generation = { items: new Map(), since: now, chars: 0 }
+    this.#generations.push(next)
+    return next
   }
 
-  #advance(): void {
-    this.#old = this.#young
-    this.#oldChars = this.#youngChars
-    this.#young = new Map()
-    this.#youngChars = 0
-    this.#since = this.#options.clock.monotonic()
+  #expire(): void {
+    const { clock, ttlMs } = this.#options
+    const kept = ttlMs + ttlMs / SPANS
+    while (this.#generations.length > 0 && clock.monotonic() - this.#generations[0]!.since > kept) this.#dropOldest()
+  }
+
+  #dropOldest(): void {
+    const oldest = this.#generations.shift()
+    this.#entries -= oldest?.items.size ?? 0
+    this.#chars -= oldest?.chars ?? 0
+  }
+
+  #remove(generation: Generation, key: string, text: string): void {
+    generation.items.delete(key)
+    generation.chars -= key.length + text.length
+    this.#chars -= key.length + text.length
+    this.#entries--
   }
 }
 
