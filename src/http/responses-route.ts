@@ -99,14 +99,24 @@ async function answer(options: ResponsesRouteOptions, request: IncomingMessage, 
   const { owner } = authenticated instanceof Promise ? await waitedFor(authenticated, serving) : authenticated
   options.admission.enter(owner.keyHash)
   serving.admitted = owner.keyHash
-  const { call, assembler, sse } = open(options, request, response, serving, owner, await readBody(request, options.bodyLimitBytes))
+  const { call, assembler, sse, atOnce } = open(options, request, response, serving, owner, await readBody(request, options.bodyLimitBytes))
   for await (const events of options.handler(call)) {
+    // An answer has one end.
+    if (assembler.ended) continue
     assembler.push(events)
-    const written = sse === undefined ? undefined : passOn(assembler, sse)
-    if (written !== undefined) await written
+    if (atOnce && assembler.complete) end(response, serving.headers, assembler, sse)
+    else {
+      const written = sse === undefined ? undefined : passOn(assembler, sse)
+      if (written !== undefined) await written
+    }
   }
+  if (!assembler.ended) end(response, serving.headers, assembler, sse)
+}
+
+/** The caller has its answer before anybody writes down what became of the call: both happen in the same turn of the event loop. */
+function end(response: ServerResponse, headers: Serving['headers'], assembler: Assembler, sse: SseBody | undefined): void {
   assembler.finish()
-  if (sse === undefined) sendJson(response, 200, serving.headers, assembler.answer())
+  if (sse === undefined) sendJson(response, 200, headers, assembler.answer())
   else sse.end(assembler.takeWire())
 }
 
@@ -114,6 +124,14 @@ async function answer(options: ResponsesRouteOptions, request: IncomingMessage, 
 function passOn(assembler: Assembler, sse: SseBody): Promise<void> | undefined {
   const text = assembler.takeWire()
   return text === '' ? undefined : sse.write(text)
+}
+
+interface Opened {
+  readonly call: Call
+  readonly assembler: Assembler
+  readonly sse: SseBody | undefined
+  /** The answer can end with the model's. What the caller wants told of the call itself is known when all of it is over. */
+  readonly atOnce: boolean
 }
 
 /** The call a body asks for. What it was made from is forgotten here, not at the end of the call. */
@@ -124,7 +142,7 @@ function open(
   serving: Serving,
   owner: Owner,
   bytes: Buffer,
-): { readonly call: Call; readonly assembler: Assembler; readonly sse: SseBody | undefined } {
+): Opened {
   const streamFailure = streamFailureOf(request)
   const sent = jsonOf(bytes)
   const { body, preset } = applyPreset(sent, (slug) => options.presets.find(owner.workspaceId, slug))
@@ -144,13 +162,14 @@ function open(
     ...(preset === undefined ? {} : { presetId: preset.id }),
     ...(streamFailure === undefined ? {} : { streamFailure }),
   })
-  const assembler = createAssembler(options, call, metadataFields(request))
+  const fields = metadataFields(request)
+  const assembler = createAssembler(options, call, fields)
   call.output = () => assembler.output()
   serving.call = call
   serving.assembler = assembler
   const sse = call.stream ? new SseBody(response, options.keepAlive, { ...STREAM_HEADERS, ...headers }) : undefined
   if (sse !== undefined) serving.sse = sse
-  return { call, assembler, sse }
+  return { call, assembler, sse, atOnce: fields.length === 0 }
 }
 
 /** A caller may be gone after a wait, and nobody would tell those who read the body. */

@@ -127,6 +127,11 @@ export class Assembler {
     return this.#answer
   }
 
+  /** The model has said its last word: `finish` may follow. */
+  get complete(): boolean {
+    return this.#end !== undefined
+  }
+
   get ended(): boolean {
     return this.#state === 'ended'
   }

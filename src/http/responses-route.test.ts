@@ -1,0 +1,123 @@
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import type { Handler } from '../core/call.ts'
+import { GatewayError } from '../core/error.ts'
+import type { ModelEvent } from '../core/event.ts'
+import { createUsage } from '../core/usage.ts'
+import { systemClock } from '../lib/clock.ts'
+import { sequentialIds } from '../lib/id.ts'
+import { LiveSet } from '../lib/live-map.ts'
+import type { Authenticated } from './authenticate.ts'
+import { RecentItems } from './recent-items.ts'
+import { createResponsesRoute } from './responses-route.ts'
+import { createGatewayServer } from './server.ts'
+import { KeepAlive } from './sse-body.ts'
+
+const servers: Server[] = []
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections()
+    server.close()
+  }
+})
+
+const ANSWER: readonly ModelEvent[] = [
+  { type: 'item-start', key: 'a', item: { type: 'message', role: 'assistant', content: [] } },
+  { type: 'text-delta', key: 'a', delta: 'Hello' },
+  { type: 'item-end', key: 'a' },
+  { type: 'response-end', reason: 'stop', usage: createUsage({ inputTokens: 2, outputTokens: 1 }) },
+]
+
+/** Says its answer, then goes on with what is left to do until it may stop. */
+function lingering(after?: readonly ModelEvent[]): { readonly handler: Handler; readonly release: () => void; readonly over: () => boolean } {
+  const gate = Promise.withResolvers<void>()
+  let over = false
+  return {
+    async *handler() {
+      yield ANSWER
+      await gate.promise
+      over = true
+      if (after === undefined) return
+      yield after
+      throw new GatewayError('server', 'too late to matter')
+    },
+    release: gate.resolve,
+    over: () => over,
+  }
+}
+
+const owner = { workspaceId: 'home', keyHash: 'a'.repeat(64), keyName: 'test', keyLabel: 'sk-...' }
+
+async function start(handler: Handler): Promise<(body: object, headers?: Record<string, string>) => Promise<Response>> {
+  const route = createResponsesRoute({
+    authenticate: () => ({ owner }) as Authenticated,
+    handler,
+    presets: { find: () => undefined },
+    presentMetadata: (call) => ({ strategy: call.trace.strategy }),
+    bodyLimitBytes: 10_000,
+    mirrorReasoning: false,
+    recentItems: new RecentItems({ clock: systemClock, maxEntries: 10, maxChars: 10_000, ttlMs: 1_000 }),
+    clock: systemClock,
+    newId: sequentialIds(),
+    random: () => 0.5,
+    keepAlive: new KeepAlive(),
+    onBug: () => undefined,
+    inFlight: new LiveSet(),
+    admission: { enter: () => undefined, leave: () => undefined },
+    accepting: () => true,
+  })
+  const server = createGatewayServer({ routes: new Map([['POST /', route]]), fallback: route })
+  servers.push(server)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  return (body, headers = {}) =>
+    fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ model: 'm', input: 'Hi', ...body }),
+      signal: AbortSignal.timeout(5_000),
+    })
+}
+
+describe('the end of an answer', () => {
+  it('reaches a JSON caller with the model’s last word, not with what the gateway still has to do', async () => {
+    const model = lingering()
+    const call = await start(model.handler)
+    const answer = (await (await call({})).json()) as { status: string }
+    expect(answer.status).toBe('completed')
+    expect(model.over()).toBe(false)
+    model.release()
+  })
+
+  it('reaches a streaming caller the same way, whole', async () => {
+    const model = lingering()
+    const call = await start(model.handler)
+    const text = await (await call({ stream: true })).text()
+    expect(text).toMatch(/event: response\.completed\n[\s\S]*data: \[DONE\]\n\n$/)
+    expect(model.over()).toBe(false)
+    model.release()
+  })
+
+  it('waits for all of the call where the caller wants to be told of it', async () => {
+    const model = lingering()
+    const call = await start(model.handler)
+    const answer = call({}, { 'x-gateway-experimental-metadata': 'enabled' })
+    const first = await Promise.race([answer.then(() => 'answered'), new Promise((resolve) => setTimeout(resolve, 50, 'waits'))])
+    expect(first).toBe('waits')
+    model.release()
+    expect(await (await answer).json()).toHaveProperty('gateway_metadata.strategy', 'direct')
+  })
+
+  it('comes once: neither events nor a failure behind it are told to anybody', async () => {
+    const model = lingering([{ type: 'text-delta', key: 'nobody', delta: 'late' }])
+    const call = await start(model.handler)
+    const response = await call({ stream: true })
+    const text = response.text()
+    model.release()
+    expect((await text).match(/event: response\.(completed|failed)/g)).toEqual(['event: response.completed'])
+    expect(await text).not.toContain('late')
+  })
+})
