@@ -14,6 +14,7 @@ import { planFormat } from './response-format.ts'
 import { blocksOfItem } from './server-blocks.ts'
 import { planThinking } from './thinking.ts'
 import { encodeTools, planTools } from './tools.ts'
+import { compiled } from '../shared/pattern.ts'
 
 type Body = { [field: string]: unknown }
 
@@ -28,7 +29,7 @@ export function encodeRequest(request: ModelRequest, target: MessagesTarget): En
   dropped.push(...plan.flat.dropped)
 
   const conversation = foldTurns(request, {
-    callIds: { pattern: new RegExp(options.tool_ids.pattern), max: options.tool_ids.max },
+    callIds: { pattern: compiled(options.tool_ids.pattern), max: options.tool_ids.max },
     names: plan.flat.names,
     laterSystem: rules.later_system,
     alternate: true,

@@ -61,7 +61,7 @@ const nasty = fc.oneof(
     '"},"x":"',
     '}}',
     'text',
-    '\u2042probe\u2042',
+    '(another text)',
     '{"input":"',
   ),
 )

@@ -7,6 +7,7 @@ import { flattenTools } from '../shared/tools.ts'
 import type { FlatChoice, FlatTool, FlatTools } from '../shared/tools.ts'
 import { rulesFor } from './options.ts'
 import type { AnthropicMessagesOptions, MessagesTarget } from './options.ts'
+import { compiled } from '../shared/pattern.ts'
 
 const WEB_SEARCH = /^web_search/
 /** More strict tools than this are refused. */
@@ -34,7 +35,7 @@ export function planTools(request: ToolSource, options: AnthropicMessagesOptions
   const choice = request.tool_choice
   const chosenNative = typeof choice === 'object' && choice !== null ? nativeNamed(choice, native) : undefined
   const source = { tools: others, ...(choice === undefined || chosenNative !== undefined ? {} : { tool_choice: choice }) }
-  const flat = flattenTools(source, { pattern: new RegExp(options.tool_names.pattern), max: options.tool_names.max })
+  const flat = flattenTools(source, { pattern: compiled(options.tool_names.pattern), max: options.tool_names.max })
   if (chosenNative !== undefined) return { flat, native, choice: { mode: 'named', name: chosenNative } }
   // With native tools alone the words still choose.
   const word = typeof choice === 'string' && native.length > 0 ? { mode: choice } : undefined

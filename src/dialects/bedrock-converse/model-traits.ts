@@ -1,13 +1,5 @@
 import { z } from 'zod'
-
-/** Regular expressions of options are checked here, so that a bad one is a configuration error. */
-const pattern = z.string().refine((source) => {
-  try {
-    return new RegExp(source).source !== ''
-  } catch {
-    return false
-  }
-}, 'not a regular expression')
+import { pattern } from '../shared/pattern.ts'
 
 const effort = z.enum(['low', 'medium', 'high', 'xhigh', 'max'])
 const media = z.enum(['image', 'document', 'video', 'audio'])

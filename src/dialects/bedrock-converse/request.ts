@@ -17,6 +17,7 @@ import type { ReasoningPlan } from './reasoning.ts'
 import { planFormat } from './response-format.ts'
 import { splitTools } from './system-tools.ts'
 import { isForced, planTools, toolConfig, toolsOf, type Offer } from './tools.ts'
+import { compiled } from '../shared/pattern.ts'
 
 type Body = { [field: string]: unknown }
 
@@ -75,7 +76,7 @@ export function encodeRequest(request: ModelRequest, target: BedrockTarget): Enc
 }
 
 function idRule({ tool_ids: rule }: ModelTraits): { pattern: RegExp; max: number; length?: number } {
-  return { pattern: new RegExp(rule.pattern), max: rule.max, ...(rule.length === undefined ? {} : { length: rule.length }) }
+  return { pattern: compiled(rule.pattern), max: rule.max, ...(rule.length === undefined ? {} : { length: rule.length }) }
 }
 
 /** Only what this family signed for this account goes back; plain fields of the contract name no account and are believed. */

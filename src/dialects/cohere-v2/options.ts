@@ -1,12 +1,5 @@
 import { z } from 'zod'
-
-const pattern = z.string().refine((source) => {
-  try {
-    return new RegExp(source).source !== ''
-  } catch {
-    return false
-  }
-}, 'not a regular expression')
+import { compiled, pattern } from '../shared/pattern.ts'
 
 /** How endpoints of this format differ. What depends on the model is told by patterns on its id. */
 export const cohereV2Options = z.strictObject({
@@ -33,11 +26,7 @@ export const cohereV2Options = z.strictObject({
 
 export type CohereV2Options = z.output<typeof cohereV2Options>
 
-const compiled = new Map<string, RegExp>()
-
 /** Whether a pattern of the options matches a model's id. */
 export function matchesModel(source: string, model: string): boolean {
-  let expression = compiled.get(source)
-  if (expression === undefined) compiled.set(source, (expression = new RegExp(source, 'i')))
-  return expression.test(model)
+  return compiled(source, 'i').test(model)
 }

@@ -4,6 +4,7 @@ import type { InputFile, JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import type { ContentPart } from '../shared/content-parts.ts'
 import type { GeminiOptions } from './options.ts'
+import { compiled } from '../shared/pattern.ts'
 
 type GeminiTarget = Target<GeminiOptions>
 
@@ -57,13 +58,7 @@ const AUDIO_FORMATS: { readonly [format: string]: string } = {
 
 const isRemote = (url: string): boolean => /^https?:/i.test(url)
 
-/** Patterns of options, compiled once. */
-const compiled = new WeakMap<GeminiOptions, readonly RegExp[]>()
-function readsItself(url: string, options: GeminiOptions): boolean {
-  let patterns = compiled.get(options)
-  if (patterns === undefined) compiled.set(options, (patterns = options.file_uris.map((source) => new RegExp(source, 'i'))))
-  return patterns.some((each) => each.test(url))
-}
+const readsItself = (url: string, options: GeminiOptions): boolean => options.file_uris.some((source) => compiled(source, 'i').test(url))
 
 /** Another endpoint may take what this one cannot. */
 function unsupported(what: string, target: GeminiTarget): never {

@@ -1,13 +1,5 @@
 import { z } from 'zod'
-
-/** Regular expressions of options are checked here, so that a bad one is a configuration error. */
-export const pattern = z.string().refine((source) => {
-  try {
-    return new RegExp(source).source !== ''
-  } catch {
-    return false
-  }
-}, 'not a regular expression')
+import { pattern } from '../shared/pattern.ts'
 
 /** What differs between models of this format. Each may be an option of its own, or come from a rule on the model's name. */
 export const traitFields = {

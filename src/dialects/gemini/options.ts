@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { MODEL_RULES, pattern, traitFields, traitRule } from './model-traits.ts'
+import { pattern } from '../shared/pattern.ts'
+import { MODEL_RULES, traitFields, traitRule } from './model-traits.ts'
 
 const traits = z.strictObject(traitFields).partial()
 

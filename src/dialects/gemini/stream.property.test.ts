@@ -40,7 +40,7 @@ function run(decoder: Decoder, frames: readonly string[]): Outcome {
 const nasty = fc.oneof(
   fc.string({ maxLength: 8 }),
   fc.string({ unit: 'grapheme', maxLength: 5 }),
-  fc.constantFrom('', ' ', '\n', '"', '\\', '\u0000', '\ud83d', '😀', '"text":"', '"text": "x', 'tokenCount": 7', '\u2042probe\u2042', '{"input":"'),
+  fc.constantFrom('', ' ', '\n', '"', '\\', '\u0000', '\ud83d', '😀', '"text":"', '"text": "x', 'tokenCount": 7', '(another text)', '{"input":"'),
 )
 const value = fc.oneof(nasty, fc.constantFrom<unknown>(null, undefined, 0, -1, 1.5, true, [], {}, 'STOP'))
 const args = fc.oneof(

@@ -1,14 +1,6 @@
 import { z } from 'zod'
 import type { Target } from '../../core/dialect.ts'
-
-/** Regular expressions of options are compiled once, here, so that a bad one is a configuration error. */
-const pattern = z.string().refine((source) => {
-  try {
-    return new RegExp(source).source !== ''
-  } catch {
-    return false
-  }
-}, 'not a regular expression')
+import { pattern } from '../shared/pattern.ts'
 
 const STYLES = ['none', 'effort', 'reasoning-object', 'thinking-type', 'enable-thinking', 'template-kwargs', 'think'] as const
 

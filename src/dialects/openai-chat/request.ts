@@ -16,6 +16,7 @@ import type { OpenAiChatOptions } from './options.ts'
 import { encodeReasoning } from './reasoning.ts'
 import { planFormat } from './response-format.ts'
 import { encodeWebSearch, withoutHosted } from './web-search.ts'
+import { compiled } from '../shared/pattern.ts'
 
 type ChatTarget = Target<OpenAiChatOptions>
 type Body = { [field: string]: unknown }
@@ -31,7 +32,7 @@ export function encodeRequest(request: ModelRequest, target: ChatTarget): Encode
 
   const conversation = foldTurns(request, {
     callIds: {
-      pattern: new RegExp(options.tool_ids.pattern),
+      pattern: compiled(options.tool_ids.pattern),
       max: options.tool_ids.max,
       ...(options.tool_ids.length === undefined ? {} : { length: options.tool_ids.length }),
     },
@@ -77,7 +78,7 @@ export function toolsOf(request: Pick<ModelRequest, 'tools' | 'tool_choice'>, op
     tools === request.tools
       ? request
       : { ...(tools === undefined ? {} : { tools }), ...(request.tool_choice === undefined ? {} : { tool_choice: request.tool_choice }) }
-  return flattenTools(source, { pattern: new RegExp(options.tool_names.pattern), max: options.tool_names.max })
+  return flattenTools(source, { pattern: compiled(options.tool_names.pattern), max: options.tool_names.max })
 }
 
 /** Text anybody can read is replayed anywhere; signed or opaque reasoning only where it was minted. */

@@ -17,7 +17,8 @@ const PADDING = /^([^]*"(?:obfuscation|p)"\s*:\s*")[A-Za-z0-9+/=_-]*("\s*\})$/
 
 /** The same bytes, but for padding at the end. */
 export const paddedTail: MakeTail = (after) => {
-  const padding = PADDING.exec(after)
+  // Where there is none the expression would try every quote.
+  const padding = after.includes('"obfuscation"') || after.includes('"p"') ? PADDING.exec(after) : null
   const suffix = flat(padding?.[1] ?? after)
   if (suffix === undefined) return undefined
   return padding === null ? new ExactTail(suffix) : new PaddedTail(suffix, padding[2]!)

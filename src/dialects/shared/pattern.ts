@@ -1,0 +1,25 @@
+import { z } from 'zod'
+
+/** A regular expression among a dialect's options: a bad one is a configuration error. */
+export const pattern = z.string().refine((source) => {
+  try {
+    return new RegExp(source).source !== ''
+  } catch {
+    return false
+  }
+}, 'not a regular expression')
+
+/** As many as configurations have; beyond that somebody makes them up. */
+const MAX_KEPT = 1_000
+const kept = new Map<string, RegExp>()
+
+/** Compiled once. Without the flags `g` and `y` an expression has no memory, so calls can share it. */
+export function compiled(source: string, flags: '' | 'i' = ''): RegExp {
+  const key = `${flags}/${source}`
+  let expression = kept.get(key)
+  if (expression === undefined) {
+    if (kept.size >= MAX_KEPT) kept.clear()
+    kept.set(key, (expression = new RegExp(source, flags)))
+  }
+  return expression
+}
