@@ -217,9 +217,13 @@ export const RUN: { readonly [S in Scenario]: (contender: Contender, context: Be
   ready,
 }
 
-/** Scenarios that start processes of their own are run this many times, the others once per round. */
+/** The median of 300 answers differs by a sixth from one round to the next, in the same process: five rounds cannot tell a tenth. */
+const LATENCY_TIMES = 3
+
+/** Scenarios that start processes of their own are run a number of times, latency more often than once per round, the others once. */
 export function repetitions(scenario: Scenario, effort: Effort): number {
   if (scenario === 'ready') return effort.starts
+  if (scenario === 'latency') return effort.rounds * LATENCY_TIMES
   return scenario.startsWith('memory') ? Math.min(effort.rounds, 3) : effort.rounds
 }
 
