@@ -147,9 +147,20 @@ describe('after the commit point', () => {
     },
   )
 
-  it(verifies('P13', 'C8', 'gives an HTTP error to a JSON caller'), async () => {
+  it(verifies('P13', 'C8', 'is what a JSON caller never comes to: it has seen nothing, so the next endpoint answers whole'), async () => {
     primary.script(stream([chatEvents.text('half')], { then: 'reset' }))
-    expect((await ask(false)).status).toBe(502)
+    const response = await ask(false)
+    expect(response.status).toBe(200)
+    expect(await response.json()).toMatchObject({ output_text: 'from the backup' })
+  })
+
+  it(verifies('P13', 'C8', 'P50', 'gives a JSON caller an HTTP error with all attempts when nobody else can answer'), async () => {
+    primary.script(stream([chatEvents.text('half')], { then: 'reset' }))
+    backup.script(stream([chatEvents.text('half')], { then: 'reset' }))
+    const response = await ask(false)
+    expect(response.status).toBe(502)
+    const { error } = (await response.json()) as { error: { metadata: { attempts: { provider: string }[] } } }
+    expect(new Set(error.metadata.attempts.map(({ provider }) => provider))).toEqual(new Set(['Acme 0', 'Acme 1']))
   })
 
   it(verifies('S2-kill', 'P12', 'P35', 'ends a stream cut after every single event with an error or a terminal event'), async () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { chatText, startFakeUpstream, status, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
+import { chatEvents, chatText, startFakeUpstream, status, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
 
@@ -79,5 +79,73 @@ describe('the next model', () => {
     expect(answer).toMatchObject({ model: 'acme/large', usage: { input_tokens: 11, output_tokens: 7 } })
     // 18 tokens at 10 USD per million, whatever the others would have cost.
     expect(answer.usage.cost).toBeCloseTo(180e-6, 12)
+  })
+
+  // Limits of one vendor, or words nobody can tell from them: the other model may take what this one does not.
+  it.each([
+    ['a picture that is too large', { message: 'Image exceeds 5 MB maximum', type: 'invalid_request_error' }],
+    ['a picture of a format it does not know', { message: 'Unsupported image format: webp' }],
+    ['a picture it could not fetch', { message: 'failed to download image' }],
+    ['a text that is too long for it', { message: 'too long', code: 'string_above_max_length' }],
+    ['a request it does not like', { message: 'Invalid schema for function f: too many properties', type: 'invalid_request_error' }],
+  ])('takes over where the first refuses %s', async (_name, error) => {
+    first.script(status(400, { error }))
+    twin.script(status(400, { error }))
+    const answer = (await (await ask(['acme/small', 'acme/large'])).json()) as Answer
+    expect(answer).toMatchObject({ output_text: 'from the other model', model: 'acme/large' })
+    expect(first.requests).toHaveLength(1)
+  })
+
+  it('takes over where the first knows of something the caller may not combine, and its reason is told when nobody does', async () => {
+    first.script(status(422, { error: { message: 'max 4 tools' } }))
+    expect(await (await ask(['acme/small', 'acme/large'])).json()).toMatchObject({ model: 'acme/large' })
+    first.script(status(422, { error: { message: 'max 4 tools' } }))
+    other.script(status(400, { error: { message: 'no' } }))
+    const refused = await ask(['acme/small', 'acme/large'])
+    expect(refused.status).toBe(422)
+    expect(await refused.json()).toMatchObject({
+      error: { message: 'max 4 tools', metadata: { attempts: [{ model: 'acme/small' }, { model: 'acme/large' }] } },
+    })
+  })
+
+  it('takes over from an endpoint that has a conflict with itself, which is not the caller`s', async () => {
+    first.script(status(409, { error: { message: 'busy' } }))
+    expect(await (await ask(['acme/small'])).json()).toMatchObject({ output_text: 'from the twin' })
+    first.script(status(409, { error: { message: 'busy' } }))
+    twin.script(status(409, { error: { message: 'busy' } }))
+    const response = await ask(['acme/small'])
+    expect(response.status).toBe(502)
+    expect(await response.json()).toMatchObject({ error: { code: 502, metadata: { error_type: 'provider_unavailable' } } })
+  })
+
+  describe.each([true, false])('where a filter stops an answer before its first word (stream: %s)', (streamed) => {
+    const filtered = stream([chatEvents.role(), chatEvents.finish('content_filter'), chatEvents.usage(), chatEvents.done()])
+    const call = (models: readonly string[]) =>
+      gateway.respond({ models, input: 'hi', stream: streamed, provider: { order: ['first', 'twin', 'other'] } })
+
+    it('takes over', async () => {
+      first.script(filtered)
+      const text = await (await call(['acme/small', 'acme/large'])).text()
+      expect(text).toContain('from the other model')
+      expect([first, twin].map(({ requests }) => requests.length)).toEqual([1, 0])
+    })
+
+    it('is not there: 400, not an answer without a word', async () => {
+      first.script(filtered)
+      const response = await call(['acme/small'])
+      expect(response.status).toBe(400)
+      expect(await response.json()).toMatchObject({
+        error: { code: 400, metadata: { error_type: 'content_policy_violation', source: 'provider', provider_name: 'first' } },
+      })
+    })
+  })
+
+  it('does not take over from an answer that was stopped after its first words', async () => {
+    first.script(stream([chatEvents.role(), chatEvents.text('I '), chatEvents.finish('content_filter'), chatEvents.usage(), chatEvents.done()]))
+    expect(await (await ask(['acme/small', 'acme/large'])).json()).toMatchObject({
+      status: 'incomplete',
+      incomplete_details: { reason: 'content_filter' },
+      output_text: 'I ',
+    })
   })
 })

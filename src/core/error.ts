@@ -44,21 +44,22 @@ interface ErrorKind {
   readonly failover: 'retry' | 'next' | 'next-model' | 'never'
 }
 
+/** Limits on pictures and texts differ from vendor to vendor: what one endpoint does not take the next one may. */
 export const ERROR_KINDS: { readonly [T in ErrorType]: ErrorKind } = {
   invalid_request: { status: 400, code: 'invalid_prompt', failover: 'never' },
   invalid_prompt: { status: 400, code: 'invalid_prompt', failover: 'never' },
   context_length_exceeded: { status: 400, code: 'context_length_exceeded', failover: 'next-model' },
   max_tokens_exceeded: { status: 400, code: 'invalid_prompt', failover: 'next-model' },
   token_limit_exceeded: { status: 400, code: 'invalid_prompt', failover: 'next-model' },
-  string_too_long: { status: 400, code: 'invalid_prompt', failover: 'never' },
+  string_too_long: { status: 400, code: 'invalid_prompt', failover: 'next' },
   content_policy_violation: { status: 400, code: 'invalid_prompt', failover: 'next-model' },
   refusal: { status: 400, code: 'invalid_prompt', failover: 'next-model' },
-  invalid_image: { status: 400, code: 'invalid_image', failover: 'never' },
-  image_too_large: { status: 400, code: 'image_too_large', failover: 'never' },
-  image_too_small: { status: 400, code: 'image_too_small', failover: 'never' },
-  unsupported_image_format: { status: 400, code: 'unsupported_image_media_type', failover: 'never' },
-  image_not_found: { status: 404, code: 'image_file_not_found', failover: 'never' },
-  image_download_failed: { status: 400, code: 'failed_to_download_image', failover: 'never' },
+  invalid_image: { status: 400, code: 'invalid_image', failover: 'next' },
+  image_too_large: { status: 400, code: 'image_too_large', failover: 'next' },
+  image_too_small: { status: 400, code: 'image_too_small', failover: 'next' },
+  unsupported_image_format: { status: 400, code: 'unsupported_image_media_type', failover: 'next' },
+  image_not_found: { status: 404, code: 'image_file_not_found', failover: 'next' },
+  image_download_failed: { status: 400, code: 'failed_to_download_image', failover: 'next' },
   authentication: { status: 401, code: 'server_error', failover: 'next' },
   payment_required: { status: 402, code: 'server_error', failover: 'next' },
   permission_denied: { status: 403, code: 'server_error', failover: 'next' },

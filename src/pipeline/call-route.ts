@@ -90,7 +90,8 @@ export async function planCall(options: PlanningOptions, call: Call): Promise<Ro
     strippedReasoning: false,
     tooLong: undefined,
     beginBy: undefined,
-    buffers: mode === 'buffer',
+    // A JSON caller sees nothing before the end: an answer that breaks on the way is not its to see.
+    buffers: mode === 'buffer' || (mode === 'fail' && !call.stream),
     continuation: mode === 'continue' ? new Continuation(options.costOf) : undefined,
   }
 }

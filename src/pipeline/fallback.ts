@@ -3,7 +3,8 @@ import { asGatewayError, GatewayError } from '../core/error.ts'
 import { isContentEvent, type ModelEvent } from '../core/event.ts'
 import type { Credential } from '../core/provider.ts'
 import type { ModelRequest } from '../core/request.ts'
-import { isCredentialFailure } from '../router/failover.ts'
+import { isCredentialFailure, type Try } from '../router/failover.ts'
+import { brokenError } from '../router/final-error.ts'
 import { attemptLimits, beginDeadline, hasAlternative, withinDeadline, type AttemptLimits } from '../router/limits.ts'
 import type { PlannedAttempt } from '../router/plan.ts'
 import { runAttempt, type AttemptDependencies, type AttemptInput } from './attempt.ts'
@@ -55,10 +56,11 @@ export function createFallback(options: FallbackOptions): Handler {
         }
         // What stopped an attempt before it was made (a budget, no usable credential) says nothing of its endpoint.
         if (outcome.sent) settleFailure(options, attempt, outcome.credential, error)
-        const failure = afterCommit(call, route, attempt, error, outcome)
+        const tried: Try = { index, startedAt: outcome.startedAt, error }
+        const failure = afterCommit(call, route, attempt, tried, outcome)
         // An endpoint that had begun in time has used up none of the time to begin.
         if (outcome.begun) route.beginBy = undefined
-        route.tries.push({ index, startedAt: outcome.startedAt, error: failure })
+        route.tries.push({ ...tried, error: failure })
         index = await nextAttempt(options, call, route, index, failure)
       }
     }
@@ -69,10 +71,11 @@ export function createFallback(options: FallbackOptions): Handler {
  * What a failure means for the attempts after it. Throws what the caller is told when it has seen a part of the answer and nobody may go
  * on with it: always the failure that broke the answer, never one of those who were to continue it.
  */
-function afterCommit(call: Call, route: Route, attempt: PlannedAttempt, error: GatewayError, outcome: Outcome): GatewayError {
+function afterCommit(call: Call, route: Route, attempt: PlannedAttempt, tried: Try, outcome: Outcome): GatewayError {
   const { continuation } = route
+  const { error } = tried
   if (continuation === undefined) {
-    if (outcome.committed) throw error
+    if (outcome.committed) throw brokenError(route.plan.attempts, [...route.tries, tried], error)
     if (outcome.begun) call.trace.params['stream_failure'] = 'an answer that broke while it was held back was left for another attempt'
     return error
   }
@@ -109,7 +112,10 @@ async function* tryAttempt(
     else {
       held.push(events)
       heldEvents += events.length
-      if (!outcome.begun) outcome.begun = events.some(commits)
+      if (!outcome.begun) {
+        if (isWordless(events)) throw stopped(record, last)
+        outcome.begun = events.some(commits)
+      }
       if (heldEvents > MAX_HELD_EVENTS && !outcome.begun)
         throw new GatewayError('provider_unavailable', `${endpoint.providerName} sends events without content`, { source: 'provider' })
       if (buffer === undefined ? !outcome.begun : !buffer.take(events)) continue
@@ -156,9 +162,30 @@ function requestOf({ request, continuation }: Route, bound: number | undefined):
   return bound === undefined ? wanted : { ...wanted, max_output_tokens: Math.min(bound, wanted.max_output_tokens ?? Infinity) }
 }
 
-function noteRescue({ trace }: Call, { continuation }: Route, providerName: string, buffer: AnswerBuffer | undefined): void {
-  if (buffer?.full === true) trace.params['stream_failure'] = 'the answer outgrew what is held back and was streamed from there on'
+function noteRescue({ trace, stream }: Call, { continuation }: Route, providerName: string, buffer: AnswerBuffer | undefined): void {
+  if (buffer?.full === true && stream) trace.params['stream_failure'] = 'the answer outgrew what is held back and was streamed from there on'
   if (continuation?.original !== undefined) trace.params['stream_failure'] = `continued by ${providerName} after ${continuation.chars} characters`
+}
+
+/** The provider's filter, or the model itself, ended the answer before its first word. */
+const isWordless = (events: readonly ModelEvent[]): boolean => {
+  const last = events[events.length - 1]
+  return last?.type === 'response-end' && (last.reason === 'content_filter' || last.reason === 'refusal') && !events.some(isContentEvent)
+}
+
+/** An answer without a word helps nobody: another model may answer, and if none does the caller is told why. */
+function stopped({ endpoint, status }: AttemptRecord, last: ModelEvent | undefined): GatewayError {
+  const end = last?.type === 'response-end' ? last : undefined
+  const [type, what] =
+    end?.reason === 'refusal'
+      ? (['refusal', 'The model refused to answer'] as const)
+      : (['content_policy_violation', 'The answer was stopped by a filter'] as const)
+  return new GatewayError(type, `${endpoint.providerName}: ${what} before its first word`, {
+    source: 'provider',
+    providerName: endpoint.providerName,
+    upstreamStatus: status,
+    ...(end?.nativeReason === undefined ? {} : { providerCode: end.nativeReason }),
+  })
 }
 
 /** Content commits an answer; so does an end without content, which the decoder has found to be a legal answer. */

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { GatewayError } from '../core/error.ts'
 import type { ErrorDetails, ErrorType } from '../core/error.ts'
 import { testEndpoint } from '../testing/endpoints.ts'
-import { finalError, isCredentialFailure, nextStep } from './failover.ts'
+import { isCredentialFailure, nextStep } from './failover.ts'
 import type { FailoverAttempt, FailoverInput, Step, Try } from './failover.ts'
+import { finalError } from './final-error.ts'
 
 const START = 1_700_000_000_000
 const one = { endpoint: testEndpoint({ tag: 'one' }) }

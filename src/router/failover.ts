@@ -1,6 +1,5 @@
 import type { Endpoint } from '../core/endpoint.ts'
-import { GatewayError } from '../core/error.ts'
-import type { ErrorType } from '../core/error.ts'
+import type { ErrorType, GatewayError } from '../core/error.ts'
 
 /** One try of a planned attempt that failed. */
 export interface Try {
@@ -58,9 +57,9 @@ const FAULT_BACKOFF_MS = 120
 const LEAST_TRY_MS = 1_000
 
 /** The `failover` of an error, after the rules that hold whatever the table says. */
-type Verdict = 'retry' | 'next' | 'next-model' | 'credential' | 'busy' | 'never'
+export type Verdict = 'retry' | 'next' | 'next-model' | 'credential' | 'busy' | 'never'
 
-function judge(error: GatewayError): Verdict {
+export function judge(error: GatewayError): Verdict {
   if (isCredentialFailure(error)) return 'credential'
   if (error.errorType === 'rate_limit_exceeded')
     return error.details.source === 'gateway' && error.details.upstreamStatus === undefined ? 'never' : 'busy'
@@ -71,7 +70,7 @@ function judge(error: GatewayError): Verdict {
   return error.failover
 }
 
-const CREDENTIAL_TYPES: ReadonlySet<ErrorType> = new Set(['authentication', 'payment_required', 'permission_denied'])
+export const CREDENTIAL_TYPES: ReadonlySet<ErrorType> = new Set(['authentication', 'payment_required', 'permission_denied'])
 
 /** 401, 402 and 403 of an upstream mean that the credential is of no use, not that the caller did something wrong. */
 export function isCredentialFailure(error: GatewayError): boolean {
@@ -200,109 +199,3 @@ function spaced(input: FailoverInput, index: number, wait: number, hint: number)
 
 /** Between half and the whole of a wait, so that callers refused together do not come back together. */
 const jitter = (ms: number, random: () => number): number => ms * (0.5 + random() / 2)
-
-/** How much an error tells the caller; ties go to the earliest, the one of the model asked for. */
-function usefulness(error: GatewayError): number {
-  // A budget of the gateway that did not cover an endpoint: the caller can do something about it.
-  if (CREDENTIAL_TYPES.has(error.errorType) && !isCredentialFailure(error)) return 7
-  switch (judge(error)) {
-    case 'never':
-      return 7
-    case 'next-model':
-      return 6
-    case 'credential':
-      return 0
-    case 'busy':
-      return 2
-    default:
-      switch (error.errorType) {
-        case 'provider_overloaded':
-        case 'provider_unavailable':
-          return 5
-        case 'timeout':
-          return 4
-        case 'not_found':
-          return 1
-        default:
-          return 3
-      }
-  }
-}
-
-const MAX_LISTED = 16
-
-/**
- * The error the caller sees when no attempt served, with the list of attempts in `metadata.attempts`.
- *
- * Every live attempt busy: `rate_limit_exceeded` with the shortest pause named. Only dead credentials: `provider_unavailable` with reason
- * `upstream_credentials_exhausted`, never a 401 that would make callers doubt their own key. Otherwise the most useful error, the
- * earliest of equals.
- */
-export function finalError(attempts: readonly FailoverAttempt[], tries: readonly Try[]): GatewayError {
-  const best = tries.reduce<GatewayError | undefined>(
-    (found, { error }) => (found === undefined || usefulness(error) > usefulness(found) ? error : found),
-    undefined,
-  )
-  if (best === undefined) return new GatewayError('provider_overloaded', 'No endpoint could be tried in time.')
-  const list = tries.slice(0, MAX_LISTED).map(({ index, error }) => ({
-    provider: attempts[index]?.endpoint.providerName ?? '',
-    model: attempts[index]?.endpoint.model ?? '',
-    status: error.details.upstreamStatus ?? 0,
-    error_type: error.errorType,
-  }))
-  const verdict = judge(best)
-  if (verdict === 'credential') {
-    const refused = tries.filter(({ error }) => isCredentialFailure(error))
-    return refused.every(({ index }) => attempts[index]?.isByok === true)
-      ? ownKeyRefused(best, list)
-      : credentialsExhausted(best, attempts, tries, list)
-  }
-  const pauses = tries.filter(({ error }) => judge(error) !== 'credential').map(({ error }) => error.details.retryAfterMs)
-  const everyPause = pauses.every((pause) => pause !== undefined)
-  if (verdict === 'busy' || best.errorType === 'provider_overloaded') {
-    const { retryAfterMs: _own, ...details } = best.details
-    const known = pauses.filter((pause) => pause !== undefined)
-    // A pause is promised only when every attempt named one: the shortest is when the first of them is ready again.
-    const retryAfter = everyPause ? known : []
-    return new GatewayError(best.errorType, best.message, {
-      ...details,
-      ...(retryAfter.length > 0 ? { retryAfterMs: Math.min(...retryAfter) } : {}),
-      metadata: { ...details.metadata, attempts: list },
-    })
-  }
-  return best.with({ metadata: { ...best.details.metadata, attempts: list } })
-}
-
-/** The caller's own key for a provider was refused and nothing else could serve: this refusal is the caller's to act on. */
-function ownKeyRefused(error: GatewayError, list: readonly object[]): GatewayError {
-  const { upstreamStatus, providerName } = error.details
-  const type: ErrorType = upstreamStatus === 402 ? 'payment_required' : upstreamStatus === 403 ? 'permission_denied' : 'authentication'
-  return new GatewayError(type, `Your own key for ${providerName ?? 'the provider'} was refused: ${error.message}`, {
-    ...error.details,
-    failover: 'never',
-    metadata: { ...error.details.metadata, reason: 'own_key_refused', attempts: list },
-  })
-}
-
-function credentialsExhausted(
-  error: GatewayError,
-  attempts: readonly FailoverAttempt[],
-  tries: readonly Try[],
-  list: readonly object[],
-): GatewayError {
-  const names = [...new Set(tries.map(({ index }) => attempts[index]?.endpoint.providerName ?? ''))].filter((name) => name !== '').slice(0, 4)
-  const who = names.length === 0 ? 'the provider' : names.join(', ')
-  const { providerName, upstreamStatus, providerCode } = error.details
-  return new GatewayError(
-    'provider_unavailable',
-    `The gateway's credentials for ${who} were refused (upstream_credentials_exhausted); the key of this request is fine.`,
-    {
-      source: 'provider',
-      failover: 'never',
-      ...(providerName === undefined ? {} : { providerName }),
-      ...(upstreamStatus === undefined ? {} : { upstreamStatus }),
-      metadata: { reason: 'upstream_credentials_exhausted', ...(providerCode === undefined ? {} : { upstream_code: providerCode }), attempts: list },
-      cause: error,
-    },
-  )
-}

@@ -200,18 +200,26 @@ const RULES: readonly Rule[] = [
     codes: /^invalid_prompt$/,
     text: /no tool (?:output|call) found|tool_call_ids? (?:did|do) not have|tool_(?:use|result).{0,80}(?:without|must|missing)|messages? with role '?tool|roles? must alternate|must be non-?empty|unexpected role/i,
     when: badRequest,
+    failover: 'next-model',
   },
-  { type: 'invalid_prompt', statuses: [400], when: ({ facts }) => /^(?:messages|input|contents|prompt)\b/.test(facts.param ?? '') },
+  {
+    type: 'invalid_prompt',
+    statuses: [400],
+    when: ({ facts }) => /^(?:messages|input|contents|prompt)\b/.test(facts.param ?? ''),
+    failover: 'next-model',
+  },
   // Nothing of the API answered: a proxy did, or the server could not even say what it disliked.
   { type: 'provider_unavailable', statuses: [400, 422], when: ({ facts }) => facts.kind === 'html', failover: 'next' },
   { type: 'invalid_request', statuses: [400], when: ({ facts }) => facts.kind === 'empty', failover: 'next' },
-  { type: 'unprocessable', statuses: [422] },
-  { type: 'conflict', statuses: [409], failover: 'next' },
+  { type: 'unprocessable', statuses: [422], failover: 'next-model' },
+  // With itself: a call has nothing it could be in conflict with.
+  { type: 'provider_unavailable', statuses: [409], failover: 'next' },
   {
     type: 'invalid_request',
     statuses: [400],
     codes: /^(?:invalid_request(?:_error)?|invalid_argument|validationexception|bad_request|invalid_parameter_?(?:error)?|invalid_value)$/,
     when: clientSide,
+    failover: 'next-model',
   },
   { type: 'provider_unavailable', statuses: [501], failover: 'next' },
 ]
@@ -223,9 +231,12 @@ function matches(rule: Rule, error: ErrorCase): boolean {
   return rule.text !== undefined && rule.text.test(error.facts.message)
 }
 
-/** The first rule that fits; what no rule knows is the caller's fault below 500 and the upstream's above or without a status. */
+/**
+ * The first rule that fits; what no rule knows is the caller's fault below 500 and the upstream's above or without a status. Nobody can tell
+ * a request that is wrong everywhere from one that this vendor does not like: another model may be asked, where the caller named one.
+ */
 export function matchRule(error: ErrorCase): Verdict {
   for (const rule of RULES) if (matches(rule, error)) return rule
-  if (error.status >= 400 && error.status < 500) return { type: 'invalid_request', ...(error.status === 400 ? {} : { failover: 'next' as const }) }
+  if (error.status >= 400 && error.status < 500) return { type: 'invalid_request', failover: error.status === 400 ? 'next-model' : 'next' }
   return { type: 'provider_unavailable', ...(error.status > 0 && error.status < 500 ? { failover: 'next' as const } : {}) }
 }

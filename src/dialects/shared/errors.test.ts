@@ -172,9 +172,9 @@ describe('classification', () => {
       'invalid_request',
       'next',
     ],
-    ['422', 422, { error: { message: 'no' } }, 'unprocessable', 'never'],
-    ['400', 400, { error: { message: 'temperature is a string', type: 'invalid_request_error' } }, 'invalid_request', 'never'],
-    ['messages', 400, { error: { message: 'bad block', param: 'messages[3].content' } }, 'invalid_prompt', 'never'],
+    ['422', 422, { error: { message: 'no' } }, 'unprocessable', 'next-model'],
+    ['400', 400, { error: { message: 'temperature is a string', type: 'invalid_request_error' } }, 'invalid_request', 'next-model'],
+    ['messages', 400, { error: { message: 'bad block', param: 'messages[3].content' } }, 'invalid_prompt', 'next-model'],
     [
       'max tokens',
       400,
@@ -182,7 +182,7 @@ describe('classification', () => {
       'max_tokens_exceeded',
       'next-model',
     ],
-    ['image', 400, { error: { code: 'invalid_image_format', message: 'x' } }, 'unsupported_image_format', 'never'],
+    ['image', 400, { error: { code: 'invalid_image_format', message: 'x' } }, 'unsupported_image_format', 'next'],
     ['image download', 400, { error: { message: 'Cannot fetch content from the provided URL.' } }, 'image_download_failed'],
     ['redirect', 302, '', 'provider_unavailable', 'next'],
   ]
@@ -295,6 +295,10 @@ describe('errorFromPayload', () => {
 })
 
 describe('any input', () => {
+  it('knows no error that only those who manage a gateway meet', () => {
+    for (let status = 300; status < 600; status++) expect(['conflict', 'precondition_failed']).not.toContain(classify(status, {}).errorType)
+  })
+
   it('gives a GatewayError and never throws', () => {
     fc.assert(
       fc.property(

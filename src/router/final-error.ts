@@ -1,0 +1,118 @@
+import { GatewayError } from '../core/error.ts'
+import type { ErrorType } from '../core/error.ts'
+import { CREDENTIAL_TYPES, isCredentialFailure, judge, type FailoverAttempt, type Try } from './failover.ts'
+
+/** How much an error tells the caller; ties go to the earliest, the one of the model asked for. */
+function usefulness(error: GatewayError): number {
+  // A budget of the gateway that did not cover an endpoint: the caller can do something about it.
+  if (CREDENTIAL_TYPES.has(error.errorType) && !isCredentialFailure(error)) return 7
+  switch (judge(error)) {
+    case 'never':
+      return 7
+    case 'next-model':
+      return 6
+    case 'credential':
+      return 0
+    case 'busy':
+      return 2
+    default:
+      switch (error.errorType) {
+        case 'provider_overloaded':
+        case 'provider_unavailable':
+          return 5
+        case 'timeout':
+          return 4
+        case 'not_found':
+          return 1
+        default:
+          return 3
+      }
+  }
+}
+
+const MAX_LISTED = 16
+
+/** What the caller is told of the attempts. */
+const listed = (attempts: readonly FailoverAttempt[], tries: readonly Try[]): readonly object[] =>
+  tries.slice(0, MAX_LISTED).map(({ index, error }) => ({
+    provider: attempts[index]?.endpoint.providerName ?? '',
+    model: attempts[index]?.endpoint.model ?? '',
+    status: error.details.upstreamStatus ?? 0,
+    error_type: error.errorType,
+  }))
+
+/** The error of an answer that broke when the caller had a part of it, with the list of attempts in `metadata.attempts`. */
+export function brokenError(attempts: readonly FailoverAttempt[], tries: readonly Try[], error: GatewayError): GatewayError {
+  return error.with({ metadata: { ...error.details.metadata, attempts: listed(attempts, tries) } })
+}
+
+/**
+ * The error the caller sees when no attempt served, with the list of attempts in `metadata.attempts`.
+ *
+ * Every live attempt busy: `rate_limit_exceeded` with the shortest pause named. Only dead credentials: `provider_unavailable` with reason
+ * `upstream_credentials_exhausted`, never a 401 that would make callers doubt their own key. Otherwise the most useful error, the
+ * earliest of equals.
+ */
+export function finalError(attempts: readonly FailoverAttempt[], tries: readonly Try[]): GatewayError {
+  const best = tries.reduce<GatewayError | undefined>(
+    (found, { error }) => (found === undefined || usefulness(error) > usefulness(found) ? error : found),
+    undefined,
+  )
+  if (best === undefined) return new GatewayError('provider_overloaded', 'No endpoint could be tried in time.')
+  const list = listed(attempts, tries)
+  const verdict = judge(best)
+  if (verdict === 'credential') {
+    const refused = tries.filter(({ error }) => isCredentialFailure(error))
+    return refused.every(({ index }) => attempts[index]?.isByok === true)
+      ? ownKeyRefused(best, list)
+      : credentialsExhausted(best, attempts, tries, list)
+  }
+  const pauses = tries.filter(({ error }) => judge(error) !== 'credential').map(({ error }) => error.details.retryAfterMs)
+  const everyPause = pauses.every((pause) => pause !== undefined)
+  if (verdict === 'busy' || best.errorType === 'provider_overloaded') {
+    const { retryAfterMs: _own, ...details } = best.details
+    const known = pauses.filter((pause) => pause !== undefined)
+    // A pause is promised only when every attempt named one: the shortest is when the first of them is ready again.
+    const retryAfter = everyPause ? known : []
+    return new GatewayError(best.errorType, best.message, {
+      ...details,
+      ...(retryAfter.length > 0 ? { retryAfterMs: Math.min(...retryAfter) } : {}),
+      metadata: { ...details.metadata, attempts: list },
+    })
+  }
+  return best.with({ metadata: { ...best.details.metadata, attempts: list } })
+}
+
+/** The caller's own key for a provider was refused and nothing else could serve: this refusal is the caller's to act on. */
+function ownKeyRefused(error: GatewayError, list: readonly object[]): GatewayError {
+  const { upstreamStatus, providerName } = error.details
+  const type: ErrorType = upstreamStatus === 402 ? 'payment_required' : upstreamStatus === 403 ? 'permission_denied' : 'authentication'
+  return new GatewayError(type, `Your own key for ${providerName ?? 'the provider'} was refused: ${error.message}`, {
+    ...error.details,
+    failover: 'never',
+    metadata: { ...error.details.metadata, reason: 'own_key_refused', attempts: list },
+  })
+}
+
+function credentialsExhausted(
+  error: GatewayError,
+  attempts: readonly FailoverAttempt[],
+  tries: readonly Try[],
+  list: readonly object[],
+): GatewayError {
+  const names = [...new Set(tries.map(({ index }) => attempts[index]?.endpoint.providerName ?? ''))].filter((name) => name !== '').slice(0, 4)
+  const who = names.length === 0 ? 'the provider' : names.join(', ')
+  const { providerName, upstreamStatus, providerCode } = error.details
+  return new GatewayError(
+    'provider_unavailable',
+    `The gateway's credentials for ${who} were refused (upstream_credentials_exhausted); the key of this request is fine.`,
+    {
+      source: 'provider',
+      failover: 'never',
+      ...(providerName === undefined ? {} : { providerName }),
+      ...(upstreamStatus === undefined ? {} : { upstreamStatus }),
+      metadata: { reason: 'upstream_credentials_exhausted', ...(providerCode === undefined ? {} : { upstream_code: providerCode }), attempts: list },
+      cause: error,
+    },
+  )
+}
