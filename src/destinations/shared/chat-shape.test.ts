@@ -117,6 +117,20 @@ describe('toChatAnswer', () => {
     })
   })
 
+  it('is one text however many parts it came in, joined as the public `output_text` is', () => {
+    const part = (text: string) => ({ type: 'output_text', text }) as const
+    const answer = toChatAnswer({ input: [], output: [{ type: 'message', role: 'assistant', content: [part('A cat '), part('sat.')] }] })
+    expect(answer).toEqual({ role: 'assistant', content: 'A cat sat.' })
+    const twice = toChatAnswer({
+      input: [],
+      output: [
+        { type: 'message', role: 'assistant', content: [part('One '), part('cat.')] },
+        { type: 'message', role: 'assistant', content: [part('Two.')] },
+      ],
+    })
+    expect(twice.content).toBe('One cat.\nTwo.')
+  })
+
   it('is empty when nothing was said, and keeps a refusal apart', () => {
     expect(toChatAnswer({ input: [], output: [] })).toEqual({ role: 'assistant', content: null })
     expect(toChatAnswer({ input: [], output: [{ type: 'message', role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }] }] })).toEqual({

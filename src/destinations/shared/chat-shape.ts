@@ -32,6 +32,9 @@ export interface ChatMessage {
   readonly tool_calls?: readonly ChatToolCall[]
   readonly tool_call_id?: string
 }
+export interface ChatAnswer extends ChatMessage {
+  readonly content: string | null
+}
 export interface ChatTool {
   readonly type: 'function'
   readonly function: { readonly name: string; readonly description?: string; readonly parameters?: unknown }
@@ -46,16 +49,16 @@ export function toChatMessages(content: GenerationContent): readonly ChatMessage
   return messages
 }
 
-/** The answer as one assistant message. Tools the gateway or the provider ran are steps, not calls to the caller: they are left to child spans. */
-export function toChatAnswer(content: GenerationContent): ChatMessage {
+/** The answer as one assistant message, its words one text. Tools the gateway or the provider ran are steps, not calls to the caller: they are left to child spans. */
+export function toChatAnswer(content: GenerationContent): ChatAnswer {
   const messages: Draft[] = []
   addItems(
     messages,
     content.output.filter((item) => isKnownItem(item)),
   )
   const assistant = messages.filter((message) => message.role === 'assistant')
-  if (assistant.length === 1) return assistant[0]!
-  const texts = assistant.map(messageText).filter((text) => text !== '')
+  if (assistant.length === 1) return { ...assistant[0]!, content: answerText(assistant[0]!) }
+  const texts = assistant.map(answerText).filter((text) => text !== null && text !== '')
   const reasoning = assistant.map((message) => message.reasoning ?? '').filter((text) => text !== '')
   const refusal = assistant.map((message) => message.refusal ?? '').join('')
   const calls = assistant.flatMap((message) => message.tool_calls ?? [])
@@ -66,6 +69,11 @@ export function toChatAnswer(content: GenerationContent): ChatMessage {
     ...(refusal === '' ? {} : { refusal }),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
   }
+}
+
+/** Parts of an answer's message are pieces of one text: joined without anything between them, as the public `output_text` is. */
+function answerText({ content }: ChatMessage): string | null {
+  return content === null || typeof content === 'string' ? content : content.map(partText).join('')
 }
 
 export interface ChatChoice {

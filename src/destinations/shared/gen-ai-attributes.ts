@@ -38,7 +38,7 @@ export function completionObject(record: DeliveryRecord): { readonly [field: str
   if (record.content === undefined) return undefined
   const answer = toChatAnswer(record.content)
   return {
-    completion: typeof answer.content === 'string' ? answer.content : (answer.refusal ?? null),
+    completion: answer.content ?? answer.refusal ?? null,
     reasoning: answer.reasoning ?? null,
     toolCalls: answer.tool_calls ?? [],
   }
