@@ -37,7 +37,7 @@ testDestination(datadog, {
     expect(spans.every((span) => span.session_id === 'session-9')).toBe(true)
     expect(spans[0]?.duration).toBe(1_500_000_000)
     const messages = [...(spans[1]?.meta.input?.messages ?? []), ...(spans[1]?.meta.output?.messages ?? [])]
-    expect(messages).toHaveLength(5)
+    expect(messages).toHaveLength(8)
     for (const { content, tool_calls } of messages) {
       expect(typeof content).toBe('string')
       for (const call of tool_calls ?? []) expect(typeof call.arguments).toBe('object')

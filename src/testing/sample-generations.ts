@@ -135,6 +135,13 @@ export function fullGeneration(): FinishedGeneration {
         { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: `Let me look. ${CANARY}` }] },
         { type: 'function_call', call_id: 'call_1', name: 'look', arguments: `{"where":"${CANARY}"}` },
         { type: 'function_call_output', call_id: 'call_1', output: `{"found":"${CANARY}"}` },
+        { type: 'shell_call', call_id: 'call_sh', action: { commands: [`echo ${CANARY}`] } },
+        { type: 'shell_call_output', call_id: 'call_sh', output: [{ stdout: CANARY, stderr: '', outcome: { type: 'exit', exit_code: 0 } }] },
+        {
+          type: 'computer_call_output',
+          call_id: 'call_pc',
+          output: { type: 'computer_screenshot', image_url: `data:image/png;base64,${Buffer.alloc(90, 1).toString('base64')}` },
+        },
       ],
       output: [
         {

@@ -69,6 +69,43 @@ describe('toChatMessages', () => {
     ])
   })
 
+  it('shows results of built-in tools the caller ran, and what it approved', () => {
+    const shell = [{ stdout: 'a.txt', stderr: '', outcome: { type: 'exit', exit_code: 0 } }]
+    expect(
+      messages(
+        { type: 'shell_call', call_id: 's', action: { commands: ['ls'] } },
+        { type: 'shell_call_output', call_id: 's', output: shell },
+        { type: 'local_shell_call_output', id: 'l', output: 'done' },
+        { type: 'apply_patch_call_output', call_id: 'p', status: 'failed' },
+        { type: 'computer_call_output', call_id: 'c', output: { type: 'computer_screenshot', image_url: '[image/png, 90 bytes]' } },
+        { type: 'mcp_approval_request', id: 'r', server_label: 'files', name: 'delete', arguments: '{"path":"/"}' },
+        { type: 'mcp_approval_response', approval_request_id: 'r', approve: false, reason: 'No' },
+      ),
+    ).toEqual([
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id: 's', type: 'function', function: { name: 'shell_call', arguments: '{"commands":["ls"]}' } }],
+      },
+      { role: 'tool', content: JSON.stringify(shell), tool_call_id: 's' },
+      { role: 'tool', content: 'done', tool_call_id: 'l' },
+      { role: 'tool', content: 'failed', tool_call_id: 'p' },
+      { role: 'tool', content: '{"type":"computer_screenshot","image_url":"[image/png, 90 bytes]"}', tool_call_id: 'c' },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [
+          {
+            id: 'r',
+            type: 'function',
+            function: { name: 'mcp_approval_request', arguments: '{"server_label":"files","name":"delete","arguments":"{\\"path\\":\\"/\\"}"}' },
+          },
+        ],
+      },
+      { role: 'tool', content: '{"approve":false,"reason":"No"}', tool_call_id: 'r' },
+    ])
+  })
+
   it('turns every kind of part into text, link or file', () => {
     expect(
       messages({

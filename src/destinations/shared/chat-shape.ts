@@ -169,17 +169,31 @@ function addCall(messages: Draft[], id: string, name: string, args: string): voi
   open.tool_calls = [...(open.tool_calls ?? []), { id, type: 'function', function: { name, arguments: args } }]
 }
 
-/** Built-in tool calls of earlier turns: a call and, where the item holds one, its result. */
+/** Built-in tools of earlier turns: a call, with its result where the item holds one; a result that came back by itself; an approval asked for and given. */
 function addOther(messages: Draft[], item: InputItem): void {
   const fields = item as { readonly [key: string]: unknown }
-  if (!item.type.endsWith('_call') && !item.type.includes(':')) return
   const id = typeof fields['call_id'] === 'string' ? fields['call_id'] : (item.id ?? item.type)
+  if (item.type.endsWith('_call_output')) return addResult(messages, id, fields['output'] ?? fields['status'] ?? '')
+  if (item.type === 'mcp_approval_request') {
+    const { server_label, name, arguments: args } = fields
+    return addCall(messages, id, item.type, JSON.stringify({ server_label, name, arguments: args }))
+  }
+  if (item.type === 'mcp_approval_response') {
+    const { approval_request_id: asked, approve, reason } = fields
+    return addResult(messages, typeof asked === 'string' ? asked : id, { approve, ...(reason == null ? {} : { reason }) })
+  }
+  if (!item.type.endsWith('_call') && !item.type.includes(':')) return
   const args = fields['arguments'] ?? fields['action'] ?? fields['input'] ?? {}
-  addCall(messages, id, typeof fields['name'] === 'string' ? fields['name'] : item.type, typeof args === 'string' ? args : JSON.stringify(args))
+  addCall(messages, id, typeof fields['name'] === 'string' ? fields['name'] : item.type, jsonText(args))
   const output = fields['output'] ?? fields['result']
-  if (output !== undefined && output !== null)
-    messages.push({ role: 'tool', content: typeof output === 'string' ? output : JSON.stringify(output), tool_call_id: id })
+  if (output !== undefined && output !== null) addResult(messages, id, output)
 }
+
+function addResult(messages: Draft[], id: string, output: unknown): void {
+  messages.push({ role: 'tool', content: jsonText(output), tool_call_id: id })
+}
+
+const jsonText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
 function toolText(output: ToolOutput): string {
   return typeof output === 'string' ? output : output.map((part) => partText(toPart(part))).join('\n')
