@@ -18,6 +18,7 @@ type LangfuseSettings = z.output<typeof settings>
 
 /** One value may not exceed 9.5 MB with everything beside it. */
 const MAX_VALUE_CHARS = 4_000_000
+const limit = { maxChars: MAX_VALUE_CHARS }
 
 const target = ({ secretKey, publicKey, baseUrl, headers }: LangfuseSettings): OtlpTarget => ({
   url: joinUrl(baseUrl, '/api/public/otel/v1/traces'),
@@ -28,7 +29,7 @@ const target = ({ secretKey, publicKey, baseUrl, headers }: LangfuseSettings): O
 })
 
 const spans: OtlpOptions = {
-  maxChars: MAX_VALUE_CHARS,
+  ...limit,
   generation: generationAttributes,
   wrapper: wrapperAttributes,
   child: childAttributes,
@@ -49,7 +50,7 @@ export const langfuse: Destination<LangfuseSettings> = {
 
 function generationAttributes(record: DeliveryRecord): AttributeSet {
   const { generation, failure, content } = record
-  const set = createAttributes(MAX_VALUE_CHARS)
+  const set = createAttributes(limit)
   setTrace(set, record)
   set
     .string('langfuse.observation.type', 'generation')
@@ -71,7 +72,7 @@ function generationAttributes(record: DeliveryRecord): AttributeSet {
 }
 
 function wrapperAttributes(record: DeliveryRecord): AttributeSet {
-  const set = createAttributes(MAX_VALUE_CHARS)
+  const set = createAttributes(limit)
   setTrace(set, record)
   set.string('langfuse.observation.type', 'span').string('langfuse.observation.level', record.failure === undefined ? 'DEFAULT' : 'ERROR')
   setTraceContent(set, record)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { toDeliveryRecord } from '../delivery/record.ts'
 import { decodeOtlpRequest } from '../testing/decode-otlp.ts'
 import { testDestination } from '../testing/destination-contract.ts'
-import { minimalGeneration } from '../testing/sample-generations.ts'
+import { fullGeneration, minimalGeneration } from '../testing/sample-generations.ts'
 import { newrelic } from './newrelic.ts'
 
 testDestination(newrelic, {
@@ -33,5 +33,30 @@ describe('New Relic', () => {
     expect(decoded).toContain('"gen_ai.prompt.truncated"')
     const values = [...decoded.matchAll(/"stringValue":("(?:[^"\\]|\\.)*")/g)].map((match) => (JSON.parse(match[1] ?? '""') as string).length)
     expect(Math.max(...values)).toBe(4095)
+  })
+
+  it('gets names, lists, span names and errors within its limits too, flagged when cut', async () => {
+    const { generation, content } = fullGeneration()
+    const long = 'x'.repeat(5000)
+    const trace = { generation_name: long, span_name: long, ['k'.repeat(300)]: 1, list: [long, ...Array.from({ length: 99 }, String)] }
+    const attempts = generation.attempts.map((attempt) => ({ ...attempt, providerName: long, errorType: 'server', errorMessage: long }))
+    const failed = { ...generation, status: 'failed', errorMessage: long, attempts, trace } as const
+    const record = toDeliveryRecord(failed, content, { privacyMode: false, broadcast: { cost: false, identity: false, requestContext: false } })
+    const [request] = await newrelic.encode([record], newrelic.settings.parse({ licenseKey: 'k' }), context)
+    const decoded = decodeOtlpRequest(request?.body as Buffer)
+    const texts: string[] = []
+    const names: string[] = []
+    const lists: number[] = []
+    JSON.stringify(decoded, (field, value: unknown) => {
+      if (typeof value === 'string') texts.push(value)
+      if (field === 'key') names.push(value as string)
+      if (field === 'values') lists.push((value as unknown[]).length)
+      return value
+    })
+    expect(Math.max(...texts.map((text) => text.length))).toBe(4095)
+    expect(Math.max(...names.map((name) => name.length))).toBe(255)
+    expect(Math.max(...lists)).toBe(64)
+    expect(names).toEqual(expect.arrayContaining(['trace.metadata.list.truncated', 'exception.message.truncated']))
+    expect(names.some((name) => /^trace\.metadata\.k+\.truncated$/.test(name))).toBe(true)
   })
 })

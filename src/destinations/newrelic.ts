@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import type { Destination, DestinationContext } from '../core/destination.ts'
+import type { AttributeLimits } from './shared/attributes.ts'
 import { otlpProbe, otlpRequest, type OtlpTarget } from './shared/otlp.ts'
 import { classifyOtlp } from './shared/otlp-classify.ts'
 import { destinationSettings, HEADER_SECRETS, joinUrl, requiredText } from './shared/settings.ts'
 
 const REGIONS = { us: 'https://otlp.nr-data.net', eu: 'https://otlp.eu01.nr-data.net' } as const
-/** Longer values are cut by the platform or raise an integration error there. */
-const MAX_VALUE_CHARS = 4_095
+/** More is cut by the platform or raises an integration error there. */
+const LIMITS = { maxChars: 4_095, maxKeyChars: 255, maxEntries: 64 } satisfies AttributeLimits
 
 const settings = destinationSettings({
   licenseKey: requiredText('Ingest license key.'),
@@ -27,8 +28,8 @@ export const newrelic: Destination<NewrelicSettings> = {
   name: 'New Relic',
   settings,
   secrets: ['licenseKey', HEADER_SECRETS],
-  limits: { records: 100, bytes: 900_000, valueChars: MAX_VALUE_CHARS },
-  encode: (batch, options, context) => [otlpRequest(batch, context, target(options, context), { maxChars: MAX_VALUE_CHARS })],
+  limits: { records: 100, bytes: 900_000, valueChars: LIMITS.maxChars },
+  encode: (batch, options, context) => [otlpRequest(batch, context, target(options, context), LIMITS)],
   classify: classifyOtlp,
   probe: (options, context) => otlpProbe(context, target(options, context)),
 }

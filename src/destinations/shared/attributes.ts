@@ -6,7 +6,17 @@ export type Attribute =
   | { readonly key: string; readonly kind: 'bool'; readonly value: boolean }
   | { readonly key: string; readonly kind: 'strings'; readonly value: readonly string[] }
 
-/** Setters skip undefined, null and NaN; the last value of a key wins. Texts over the limit are cut and flagged by `<key>.truncated`. */
+/** What a platform takes of one attribute; without a limit everything. What is cut is flagged by `<key>.truncated`. */
+export interface AttributeLimits {
+  /** Characters of a text, those in lists included. */
+  readonly maxChars?: number | undefined
+  /** Characters of a name. */
+  readonly maxKeyChars?: number
+  /** Texts in a list. */
+  readonly maxEntries?: number
+}
+
+/** Setters skip undefined, null and NaN; the last value of a key wins. What is over a limit is cut and flagged. */
 export interface AttributeSet {
   string(key: string, value: string | null | undefined): AttributeSet
   /** A whole number; fractions are cut. */
@@ -21,47 +31,61 @@ export interface AttributeSet {
   list(): readonly Attribute[]
 }
 
-export function createAttributes(maxChars = Number.POSITIVE_INFINITY): AttributeSet {
-  return new Attributes(maxChars)
+export function createAttributes(limits: AttributeLimits = {}): AttributeSet {
+  return new Attributes(limits)
 }
 
 const isNumber = (value: number | null | undefined): value is number => typeof value === 'number' && Number.isFinite(value)
+const FLAG = '.truncated'
 
 class Attributes implements AttributeSet {
   readonly #byKey = new Map<string, Attribute>()
   readonly #maxChars: number
+  readonly #maxKeyChars: number
+  readonly #maxEntries: number
 
-  constructor(maxChars: number) {
+  constructor({ maxChars = Infinity, maxKeyChars = Infinity, maxEntries = Infinity }: AttributeLimits) {
     this.#maxChars = maxChars
+    this.#maxKeyChars = maxKeyChars
+    this.#maxEntries = maxEntries
   }
 
   string(key: string, value: string | null | undefined): this {
     if (value === undefined || value === null) return this
-    if (value.length <= this.#maxChars) this.#byKey.set(key, { key, kind: 'string', value })
-    else {
-      this.#byKey.set(key, { key, kind: 'string', value: cutText(value, this.#maxChars) })
-      this.bool(`${key}.truncated`, true)
-    }
-    return this
+    if (value.length <= this.#maxChars) return this.#put({ key, kind: 'string', value })
+    return this.#put({ key, kind: 'string', value: cutText(value, this.#maxChars) }, true)
   }
 
   int(key: string, value: number | null | undefined): this {
-    if (isNumber(value)) this.#byKey.set(key, { key, kind: 'int', value: Math.trunc(value) })
-    return this
+    return isNumber(value) ? this.#put({ key, kind: 'int', value: Math.trunc(value) }) : this
   }
 
   double(key: string, value: number | null | undefined): this {
-    if (isNumber(value)) this.#byKey.set(key, { key, kind: 'double', value })
-    return this
+    return isNumber(value) ? this.#put({ key, kind: 'double', value }) : this
   }
 
   bool(key: string, value: boolean | null | undefined): this {
-    if (value !== undefined && value !== null) this.#byKey.set(key, { key, kind: 'bool', value })
-    return this
+    return value === undefined || value === null ? this : this.#put({ key, kind: 'bool', value })
   }
 
   strings(key: string, value: readonly string[] | null | undefined): this {
-    if (value !== undefined && value !== null && value.length > 0) this.#byKey.set(key, { key, kind: 'strings', value })
+    if (value === undefined || value === null || value.length === 0) return this
+    if (value.length <= this.#maxEntries && value.every((text) => text.length <= this.#maxChars)) return this.#put({ key, kind: 'strings', value })
+    return this.#put({ key, kind: 'strings', value: value.slice(0, this.#maxEntries).map((text) => cutText(text, this.#maxChars)) }, true)
+  }
+
+  /** A name that is cut may be that of another attribute, and counts as that one. */
+  #put(attribute: Attribute, isCut = false): this {
+    const { key } = attribute
+    const isShort = key.length <= this.#maxKeyChars
+    if (isShort) this.#byKey.set(key, attribute)
+    else {
+      const cut = cutText(key, this.#maxKeyChars)
+      this.#byKey.set(cut, { ...attribute, key: cut })
+    }
+    if (isShort && !isCut) return this
+    const flag = `${cutText(key, this.#maxKeyChars - FLAG.length)}${FLAG}`
+    this.#byKey.set(flag, { key: flag, kind: 'bool', value: true })
     return this
   }
 

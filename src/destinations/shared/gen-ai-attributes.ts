@@ -1,5 +1,5 @@
 import type { DeliveryRecord } from '../../core/delivery.ts'
-import { createAttributes, type AttributeSet } from './attributes.ts'
+import { createAttributes, type AttributeLimits, type AttributeSet } from './attributes.ts'
 import { toChatAnswer, toChatMessages, toChatTools, type ChatMessage, type ChatTool } from './chat-shape.ts'
 import { toOtelInput, toOtelOutput } from './otel-messages.ts'
 
@@ -44,16 +44,14 @@ export function completionObject(record: DeliveryRecord): { readonly [field: str
   }
 }
 
-export interface GenAiOptions {
-  /** Longer values are cut and flagged. Default: no limit. */
-  readonly maxChars?: number | undefined
+export interface GenAiOptions extends AttributeLimits {
   /** False for platforms that read prompt and answer from attributes of their own: the copies here would only cost bytes. */
   readonly withContent?: boolean
 }
 
 /** Everything about one generation; the order of the table in the reference. */
-export function genAiAttributes(record: DeliveryRecord, { maxChars, withContent = true }: GenAiOptions = {}): AttributeSet {
-  const set = createAttributes(maxChars)
+export function genAiAttributes(record: DeliveryRecord, { withContent = true, ...limits }: GenAiOptions = {}): AttributeSet {
+  const set = createAttributes(limits)
   setIdentity(set, record)
   setModel(set, record)
   setUsage(set, record)
@@ -65,8 +63,8 @@ export function genAiAttributes(record: DeliveryRecord, { maxChars, withContent 
 }
 
 /** What every span of a trace carries: names, user, session, the caller's metadata. */
-export function traceAttributes(record: DeliveryRecord, { maxChars }: GenAiOptions = {}): AttributeSet {
-  const set = createAttributes(maxChars)
+export function traceAttributes(record: DeliveryRecord, limits: AttributeLimits = {}): AttributeSet {
+  const set = createAttributes(limits)
   setIdentity(set, record)
   set.string('span.type', 'span')
   setMetadata(set, record)

@@ -1,12 +1,12 @@
 import type { ChildSpan, DeliveryRecord } from '../../core/delivery.ts'
-import { createAttributes, type AttributeSet } from './attributes.ts'
+import { createAttributes, type AttributeLimits, type AttributeSet } from './attributes.ts'
 import { messageText, toChatAnswer, toChatMessages, toChatTools, type ChatMessage } from './chat-shape.ts'
-import { completionObject, hasCost, hasUsage, modelAuthor, modelSlug, promptObject, type GenAiOptions } from './gen-ai-attributes.ts'
+import { completionObject, hasCost, hasUsage, modelAuthor, modelSlug, promptObject } from './gen-ai-attributes.ts'
 
 /** Spans in the OpenInference vocabulary. Lists are flattened into indexed keys: its readers do not look into nested values. */
-export function openInferenceAttributes(record: DeliveryRecord, { maxChars }: GenAiOptions = {}): AttributeSet {
+export function openInferenceAttributes(record: DeliveryRecord, limits: AttributeLimits = {}): AttributeSet {
   const { generation, content, failure } = record
-  const set = createAttributes(maxChars)
+  const set = createAttributes(limits)
   set
     .string('openinference.span.kind', 'LLM')
     .string('llm.model_name', modelSlug(record))
@@ -30,8 +30,8 @@ export function openInferenceAttributes(record: DeliveryRecord, { maxChars }: Ge
 }
 
 /** The span around a generation. */
-export function openInferenceWrapper(record: DeliveryRecord, { maxChars }: GenAiOptions = {}): AttributeSet {
-  const set = createAttributes(maxChars).string('openinference.span.kind', 'CHAIN')
+export function openInferenceWrapper(record: DeliveryRecord, limits: AttributeLimits = {}): AttributeSet {
+  const set = createAttributes(limits).string('openinference.span.kind', 'CHAIN')
   setContext(set, record)
   return set
 }

@@ -1,7 +1,7 @@
 import type { ChildSpan, DeliveryRecord } from '../../core/delivery.ts'
 import type { DestinationContext } from '../../core/destination.ts'
 import { unixNanos } from '../../lib/derived-id.ts'
-import { createAttributes, type Attribute, type AttributeSet } from './attributes.ts'
+import { createAttributes, cutText, type Attribute, type AttributeLimits, type AttributeSet } from './attributes.ts'
 import { genAiAttributes, traceAttributes } from './gen-ai-attributes.ts'
 
 /** Spans of OpenTelemetry's data model, before JSON or protobuf. */
@@ -30,7 +30,8 @@ export interface OtlpGroup {
   readonly spans: readonly OtlpSpan[]
 }
 
-export interface OtlpOptions {
+/** The limits hold for attributes of spans, events and resources, for names of spans and for what a status says. */
+export interface OtlpOptions extends AttributeLimits {
   /** Attributes of the generation's own span. Default: the GenAI table. */
   readonly generation?: (record: DeliveryRecord) => AttributeSet
   /** Attributes of the span around it, where the caller named one. Default: names, user, session, metadata. */
@@ -41,14 +42,12 @@ export interface OtlpOptions {
   readonly resource?: (record: DeliveryRecord, set: AttributeSet) => void
   /** Attributes every resource has, that of the connection test too: platforms refuse spans without their project's name. */
   readonly project?: (set: AttributeSet) => void
-  /** Longer values are cut and flagged. */
-  readonly maxChars?: number
 }
 
 /** One resource per generation (it names the generation), holding the spans of its trace: parents before children. */
 export function toOtlpGroups(batch: readonly DeliveryRecord[], context: DestinationContext, options: OtlpOptions = {}): readonly OtlpGroup[] {
   return batch.map((record) => {
-    const resource = createAttributes(options.maxChars)
+    const resource = createAttributes(options)
       .string('service.name', context.serviceName)
       .string('service.version', context.serviceVersion)
       .string('gateway.trace.id', record.generation.id)
@@ -64,24 +63,24 @@ function recordSpans(record: DeliveryRecord, options: OtlpOptions): readonly Otl
   const { traceId, generationSpanId, wrapperSpanId, parentSpanId } = record.ids.otlp
   const spans: OtlpSpan[] = []
   const times = spanTimes(record.generation.startedAt, record.generation.endedAt)
-  const status = statusOf(record)
+  const status = statusOf(record.failure === undefined, record.failure?.message, options)
   const top = parentSpanId === undefined ? {} : { parentSpanId }
-  const limit = options.maxChars === undefined ? {} : { maxChars: options.maxChars }
   if (wrapperSpanId !== undefined && record.names.wrapper !== undefined) {
-    const attributes = (options.wrapper?.(record) ?? traceAttributes(record, limit)).list()
-    spans.push({ traceId, spanId: wrapperSpanId, ...top, name: record.names.wrapper, kind: 1, ...times, attributes, events: [], status })
+    const attributes = (options.wrapper?.(record) ?? traceAttributes(record, options)).list()
+    const name = capped(record.names.wrapper, options)
+    spans.push({ traceId, spanId: wrapperSpanId, ...top, name, kind: 1, ...times, attributes, events: [], status })
   }
   const parent = wrapperSpanId === undefined ? top : { parentSpanId: wrapperSpanId }
-  const attributes = (options.generation?.(record) ?? genAiAttributes(record, limit)).list()
+  const attributes = (options.generation?.(record) ?? genAiAttributes(record, options)).list()
   spans.push({
     traceId,
     spanId: generationSpanId,
     ...parent,
-    name: record.names.generation,
+    name: capped(record.names.generation, options),
     kind: 3,
     ...times,
     attributes,
-    events: exceptionEvents(record),
+    events: exceptionEvents(record, options),
     status,
   })
   for (const child of record.children) spans.push(childSpan(child, record, options))
@@ -93,18 +92,20 @@ function spanTimes(startMs: number, endMs: number): { readonly start: string; re
   return { start: unixNanos(startMs), end: unixNanos(Math.max(startMs, endMs)) }
 }
 
-function statusOf(record: DeliveryRecord): OtlpSpan['status'] {
-  return record.failure === undefined ? { code: 1 } : { code: 2, message: record.failure.message }
+const capped = (text: string, { maxChars = Infinity }: AttributeLimits): string => cutText(text, maxChars)
+
+function statusOf(ok: boolean, message: string | undefined, limits: AttributeLimits): OtlpSpan['status'] {
+  return ok ? { code: 1 } : { code: 2, ...(message === undefined ? {} : { message: capped(message, limits) }) }
 }
 
-function exceptionEvents({ failure, generation }: DeliveryRecord): OtlpSpan['events'] {
+function exceptionEvents({ failure, generation }: DeliveryRecord, limits: AttributeLimits): OtlpSpan['events'] {
   if (failure === undefined) return []
-  const attributes = createAttributes().string('exception.type', failure.type).string('exception.message', failure.message).list()
+  const attributes = createAttributes(limits).string('exception.type', failure.type).string('exception.message', failure.message).list()
   return [{ time: unixNanos(generation.endedAt), name: 'exception', attributes }]
 }
 
 function childSpan(child: ChildSpan, record: DeliveryRecord, options: OtlpOptions): OtlpSpan {
-  const set = createAttributes(options.maxChars)
+  const set = createAttributes(options)
     .string('span.type', child.kind)
     .string('span.level', child.ok ? 'DEFAULT' : 'ERROR')
   for (const [key, value] of Object.entries(child.attributes)) set.any(key, value)
@@ -114,12 +115,12 @@ function childSpan(child: ChildSpan, record: DeliveryRecord, options: OtlpOption
     traceId: record.ids.otlp.traceId,
     spanId: child.otlpSpanId,
     parentSpanId: record.ids.otlp.generationSpanId,
-    name: child.name,
+    name: capped(child.name, options),
     kind: child.kind === 'attempt' ? 3 : 1,
     ...spanTimes(child.startedAt, child.endedAt),
     attributes: set.list(),
     events: [],
-    status: child.ok ? { code: 1 } : { code: 2, ...(child.message === undefined ? {} : { message: child.message }) },
+    status: statusOf(child.ok, child.message, options),
   }
 }
 

@@ -64,9 +64,23 @@ describe('OTLP', () => {
   })
 
   it('cuts long values with a flag, and never half a character', () => {
-    const [cut, flag] = createAttributes(3).string('key', 'ab😀cd').list()
+    const [cut, flag] = createAttributes({ maxChars: 3 }).string('key', 'ab😀cd').list()
     expect(cut).toEqual({ key: 'key', kind: 'string', value: 'ab' })
     expect(flag).toEqual({ key: 'key.truncated', kind: 'bool', value: true })
     expect(cutText('abc', 3)).toBe('abc')
+  })
+
+  it('cuts the texts of a list, the list and names too, each with a flag that fits', () => {
+    const strings = (values: readonly string[]) => createAttributes({ maxChars: 3, maxEntries: 2 }).any('tags', values).list()
+    expect(strings(['a', 'b'])).toEqual([{ key: 'tags', kind: 'strings', value: ['a', 'b'] }])
+    const flag = { key: 'tags.truncated', kind: 'bool', value: true }
+    expect(strings(['long', 'b'])).toEqual([{ key: 'tags', kind: 'strings', value: ['lon', 'b'] }, flag])
+    expect(strings(['a', 'b', 'c'])).toEqual([{ key: 'tags', kind: 'strings', value: ['a', 'b'] }, flag])
+    const named = (key: string) => createAttributes({ maxKeyChars: 15 }).int(key, 1).list()
+    expect(named('exactly-fifteen')).toEqual([{ key: 'exactly-fifteen', kind: 'int', value: 1 }])
+    expect(named('more-than-fifteen')).toEqual([
+      { key: 'more-than-fifte', kind: 'int', value: 1 },
+      { key: 'more-.truncated', kind: 'bool', value: true },
+    ])
   })
 })
