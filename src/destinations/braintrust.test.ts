@@ -11,6 +11,7 @@ interface Event {
   readonly span_parents?: readonly string[]
   readonly span_attributes: { readonly type: string }
   readonly tags?: readonly string[]
+  readonly metadata?: { readonly tags?: readonly string[] }
   readonly metrics: { readonly [name: string]: number }
 }
 
@@ -58,6 +59,15 @@ describe('Braintrust', () => {
     expect(own.every((event) => event.root_span_id === 'order-1')).toBe(true)
     expect(own[0]?.span_parents).toEqual(['p'])
     expect(own.some((event) => 'tags' in event)).toBe(false)
+  })
+
+  it('gets tags in the metadata of the topmost span when that is not the root', async () => {
+    const tagsOf = async (trace: object) => (await eventsOf({ ...trace, tags: ['a'] })).map(({ tags, metadata }) => [tags, metadata?.tags])
+    const none = [undefined, undefined]
+    // A parent without a trace: the span is the root of its own.
+    expect(await tagsOf({ parent_span_id: 'p' })).toEqual([[['a'], undefined], none, none, none])
+    expect(await tagsOf({ trace_id: 'order-1' })).toEqual([[undefined, ['a']], none, none, none])
+    expect(await tagsOf({ trace_id: 'order-1', span_name: 'Outer' })).toEqual([[undefined, ['a']], none, none, none, none])
   })
 
   it('counts tokens once: only the generation has them', async () => {

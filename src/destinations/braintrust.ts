@@ -57,9 +57,8 @@ function toEvents(record: DeliveryRecord): readonly object[] {
     created: isoTime(step.startedAt),
     span_attributes: { name: step.isTop && step.kind === 'generation' ? record.names.trace : step.name, type: spanType(step) },
     ...(step.error === undefined ? {} : { error: `${step.error.type}: ${step.error.message}` }),
-    // The platform takes tags on a root only.
-    ...(step.isTop && step.parentId === undefined && record.tags.length > 0 ? { tags: record.tags } : {}),
-    ...(step.child === undefined ? content(record, step) : { metadata: step.child.attributes, ...childContent(step) }),
+    ...(step.id === root && record.tags.length > 0 ? { tags: record.tags } : {}),
+    ...(step.child === undefined ? content(record, step, root) : { metadata: step.child.attributes, ...childContent(step) }),
     metrics: { start: step.startedAt / 1000, end: step.endedAt / 1000, ...(step.kind === 'generation' ? metrics(record) : {}) },
   }))
 }
@@ -72,12 +71,15 @@ const childContent = ({ child }: TraceStep): object => ({
 })
 
 /** Messages as an array and the answer as choices: that is what the platform's prompt editor opens. */
-function content(record: DeliveryRecord, step: TraceStep): object {
+function content(record: DeliveryRecord, step: TraceStep, root: string): object {
   const said =
     record.content === undefined
       ? {}
       : { input: toChatMessages(record.content), output: toChatChoices(record.content, record.generation.finishReason) }
-  return { ...said, metadata: step.kind === 'generation' ? { ...modelParameters(record), ...metadata(record) } : metadataObject(record) }
+  const known = step.kind === 'generation' ? { ...modelParameters(record), ...metadata(record) } : metadataObject(record)
+  // The platform takes tags on a root only.
+  const tags = step.isTop && step.id !== root && record.tags.length > 0 ? { tags: record.tags } : {}
+  return { ...said, metadata: { ...known, ...tags } }
 }
 
 function metadata(record: DeliveryRecord): object {
