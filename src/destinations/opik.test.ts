@@ -9,6 +9,12 @@ const UUID7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{
 const context = { destinationId: 'd', serviceName: 's', serviceVersion: '1', now: 0, attempt: 0 }
 const NONE = { privacyMode: false, broadcast: { cost: false, identity: false, requestContext: false } }
 
+const uuid7At = (time: number): string =>
+  time
+    .toString(16)
+    .padStart(12, '0')
+    .replace(/^(.{8})/, '$1-') + '-7abc-8def-000000000001'
+
 interface Item {
   readonly id: string
   readonly trace_id: string
@@ -53,8 +59,23 @@ describe('Opik', () => {
   it('keeps generations of one trace together, whenever they began', async () => {
     const { traces } = await encode(full({ trace_id: 'order-1' }), full({ trace_id: 'order-1' }, SAMPLE_TIME + 60_000))
     expect(traces[1]?.id).toBe(traces[0]?.id)
-    const own = '01946a2b-0000-7abc-8def-000000000001'
+    const own = uuid7At(SAMPLE_TIME - 60_000)
     expect((await encode(full({ trace_id: own.toUpperCase() }))).traces[0]?.id).toBe(own)
+  })
+
+  it('keeps ids of the caller only if their time is one the platform takes', async () => {
+    const hours = (count: number): string => uuid7At(SAMPLE_TIME + count * 3_600_000)
+    const kept = async (id: string) => {
+      const { traces, spans } = await encode(full({ trace_id: id, parent_span_id: id }))
+      expect(spans.every(({ trace_id }) => trace_id === traces[0]?.id)).toBe(true)
+      return [traces[0]?.id === id, spans[0]?.parent_span_id]
+    }
+    for (const id of [hours(-23), hours(23)]) expect(await kept(id)).toEqual([true, id])
+    for (const id of [hours(-24), hours(24), hours(-8760)]) expect(await kept(id)).toEqual([false, undefined])
+    const old = hours(-8760)
+    const { traces } = await encode(full({ trace_id: old }), full({ trace_id: old }, SAMPLE_TIME + 60_000))
+    expect(traces[0]?.id).toMatch(UUID7)
+    expect(traces[1]?.id).toBe(traces[0]?.id)
   })
 
   it('gets whole numbers as usage', async () => {

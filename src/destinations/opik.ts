@@ -12,6 +12,7 @@ const DEFAULT_BASE = 'https://www.comet.com/opik/api'
 /** Items in one request. */
 const MAX_ITEMS = 1_000
 const HOUR_MS = 3_600_000
+const MAX_AGE_MS = 23 * HOUR_MS
 const UUID7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i
 
 const settings = destinationSettings({
@@ -30,7 +31,7 @@ export const opik: Destination<OpikSettings> = {
   name: 'Opik',
   settings,
   secrets: ['apiKey', HEADER_SECRETS],
-  limits: { records: 200, bytes: 4_000_000, maxAgeMs: 23 * HOUR_MS },
+  limits: { records: 200, bytes: 4_000_000, maxAgeMs: MAX_AGE_MS },
   encode,
   probe: (options, context) => [
     {
@@ -67,9 +68,18 @@ function encode(batch: readonly DeliveryRecord[], options: OpikSettings, context
   return [traces, ...groups.map(({ records, spans }) => ({ ...request(options, context, '/v1/private/spans/batch', { spans }), records }))]
 }
 
+/** An id of the caller's own is kept if it has the platform's form and a time it takes: any other would be refused with the whole batch. */
+function callerUuid(id: string, { generation }: DeliveryRecord): string | undefined {
+  if (!UUID7.test(id)) return undefined
+  const time = Number.parseInt(`${id.slice(0, 8)}${id.slice(9, 13)}`, 16)
+  return Math.abs(time - generation.startedAt) <= MAX_AGE_MS ? id.toLowerCase() : undefined
+}
+
 /** Several generations of one trace must agree on its id, whenever each began: their trace is dated by the hour. */
-function traceUuid({ ids, generation }: DeliveryRecord): string {
-  if (UUID7.test(ids.trace)) return ids.trace.toLowerCase()
+function traceUuid(record: DeliveryRecord): string {
+  const { ids, generation } = record
+  const own = callerUuid(ids.trace, record)
+  if (own !== undefined) return own
   const time = ids.trace === ids.generation ? generation.startedAt : Math.floor(generation.startedAt / HOUR_MS) * HOUR_MS
   return uuid7FromId(`${ids.trace}:trace`, time)
 }
@@ -116,11 +126,11 @@ function toSpan(record: DeliveryRecord, step: TraceStep, { projectName }: OpikSe
   }
 }
 
-/** A parent of the caller's own can only be an id of this platform's form: any other would be refused with the whole batch. */
+/** A parent of the caller's own that cannot be kept is left to the metadata: no other id leads to it. */
 function parentUuid(record: DeliveryRecord, step: TraceStep): string | undefined {
   if (step.parentId === undefined) return undefined
   if (!step.isTop) return stepUuid(record, step.parentId)
-  return UUID7.test(step.parentId) ? step.parentId.toLowerCase() : undefined
+  return callerUuid(step.parentId, record)
 }
 
 function details(record: DeliveryRecord, step: TraceStep): object {
