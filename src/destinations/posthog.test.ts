@@ -65,6 +65,9 @@ describe('PostHog', () => {
   it('gets trace ids of the characters it keeps, and values no deeper than three levels', async () => {
     const [event] = await capture({ trace: { trace_id: 'order #1/ä', deep: { a: { b: { c: { d: 1 } } } } } })
     expect(event?.properties['$ai_trace_id']).toBe('order__1__')
+    const [nested, child] = await capture({ trace: { trace_id: 'order #1/ä', parent_span_id: 'order #1/ä' } })
+    expect(nested?.properties).toMatchObject({ $ai_trace_id: 'order__1__', $ai_parent_id: 'order__1__' })
+    expect(child?.properties['$ai_parent_id']).toBe(nested?.properties['$ai_span_id'])
     expect(event?.properties['metadata_deep']).toEqual({ a: { b: { c: '[truncated]' } } })
   })
 

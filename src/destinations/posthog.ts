@@ -93,11 +93,11 @@ const worthAnEvent = (record: DeliveryRecord, step: TraceStep): boolean => step.
 function common(record: DeliveryRecord, step: TraceStep): object {
   const { generation, ids, names } = record
   return {
-    $ai_trace_id: toTraceId(ids.trace),
+    $ai_trace_id: toAiId(ids.trace),
     ...(generation.sessionId === undefined ? {} : { $ai_session_id: generation.sessionId }),
-    $ai_span_id: step.id,
+    $ai_span_id: toAiId(step.id),
     $ai_span_name: step.name,
-    ...(step.parentId === undefined ? {} : { $ai_parent_id: step.parentId }),
+    ...(step.parentId === undefined ? {} : { $ai_parent_id: toAiId(step.parentId) }),
     $ai_latency: (step.endedAt - step.startedAt) / 1000,
     $ai_is_error: step.error !== undefined,
     ...(step.error === undefined ? {} : { $ai_error: `${step.error.type}: ${step.error.message}` }),
@@ -105,8 +105,8 @@ function common(record: DeliveryRecord, step: TraceStep): object {
   }
 }
 
-/** Other characters make the platform drop the event. */
-const toTraceId = (id: string): string => id.replace(/[^A-Za-z0-9\-_~.@()!':|]/g, '_')
+/** Other characters in a trace's id make the platform drop the event; ids that name a span or the trace as a parent must stay equal to it. */
+const toAiId = (id: string): string => id.replace(/[^A-Za-z0-9\-_~.@()!':|]/g, '_')
 
 function metadataProperties(record: DeliveryRecord): { readonly [name: string]: unknown } {
   const properties = Object.entries(metadataObject(record)).map(([key, value]): [string, unknown] => [`metadata_${key}`, capDepth(value, MAX_DEPTH)])
