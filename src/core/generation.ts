@@ -104,6 +104,8 @@ export interface Generation {
   readonly unitPrices?: { readonly input?: number; readonly output?: number }
   readonly strategy: string
   readonly serviceTier?: string
+  /** What the caller asked the answer to be, where that is not text. */
+  readonly outputType?: 'json' | 'image'
   readonly presetId?: string
   readonly attempts: readonly GenerationAttempt[]
   readonly pipeline: readonly PipelineStage[]

@@ -39,6 +39,11 @@ describe('toDeliveryRecord', () => {
     })
   })
 
+  it('tells whose key it was from whom it was used for', () => {
+    const { gateway } = toDeliveryRecord(generation, content, { privacyMode: false, broadcast: none })
+    expect(gateway).toMatchObject({ creator_user_id: 'user-17', user_id: 'customer-5' })
+  })
+
   it('makes children of attempts and tool steps, which carry no usage', () => {
     const { children } = toDeliveryRecord(generation, content, { privacyMode: false, broadcast: none })
     expect(children.map((c) => [c.kind, c.name, c.ok])).toEqual([

@@ -103,6 +103,7 @@ function gatewayFacts(generation: Generation): DeliveryRecord['gateway'] {
     api_key_name: named(generation.keyName),
     entity_id: named(generation.workspaceId),
     creator_user_id: named(generation.userId),
+    user_id: named(generation.externalUser),
     requested_model: named(generation.requestedModel),
     provider_name: named(generation.providerName),
     provider_slug: named(generation.provider),

@@ -150,8 +150,10 @@ function identity(
   | 'requestedModel'
   | 'presetId'
   | 'streamed'
+  | 'outputType'
 > {
   const { owner, origin, request } = call
+  const outputType = outputTypeOf(request)
   return {
     id: call.id,
     workspaceId: owner.workspaceId,
@@ -160,6 +162,7 @@ function identity(
     apiType: origin.apiType,
     requestedModel: call.requestedModel,
     streamed: call.stream,
+    ...(outputType === undefined ? {} : { outputType }),
     ...(call.presetId === undefined ? {} : { presetId: call.presetId }),
     ...(owner.userId === undefined ? {} : { userId: owner.userId }),
     ...(call.requestId === undefined ? {} : { requestId: call.requestId }),
@@ -169,6 +172,12 @@ function identity(
     ...(origin.referer === undefined ? {} : { referer: origin.referer }),
     ...(origin.userAgent === undefined ? {} : { userAgent: origin.userAgent }),
   }
+}
+
+function outputTypeOf({ text, modalities }: Call['request']): Generation['outputType'] {
+  if (modalities?.includes('image') === true) return 'image'
+  const format = text?.format?.type
+  return format === 'json_schema' || format === 'json_object' ? 'json' : undefined
 }
 
 function servedBy(call: Call): Partial<Generation> {

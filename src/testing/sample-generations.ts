@@ -67,6 +67,7 @@ export function fullGeneration(): FinishedGeneration {
       unitPrices: { input: 1, output: 2 },
       strategy: 'fallback',
       serviceTier: 'default',
+      outputType: 'json',
       attempts: [
         {
           provider: 'acme',

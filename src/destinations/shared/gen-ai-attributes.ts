@@ -93,6 +93,7 @@ function setModel(set: AttributeSet, record: DeliveryRecord): void {
     .string('gen_ai.request.model', generation.requestedModel)
     .string('gen_ai.response.model', generation.model)
     .string('gen_ai.response.id', generation.id)
+    .string('gen_ai.output.type', generation.outputType ?? 'text')
   if (generation.finishReason === undefined) return
   set.string('gen_ai.response.finish_reason', generation.finishReason).json('gen_ai.response.finish_reasons', [generation.finishReason])
 }
