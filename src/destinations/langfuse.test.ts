@@ -49,6 +49,15 @@ describe('Langfuse', () => {
     for (const span of spans) expect(attribute(span, 'langfuse.environment')).toBe(expected)
   })
 
+  it('names trace, tags, user and session on every observation: its filters look at each alone', async () => {
+    const spans = await spansOf({ trace_name: 'Checkout', span_name: 'Outer', tags: ['blue'] })
+    expect(spans).toHaveLength(5)
+    for (const span of spans) {
+      expect(['langfuse.trace.name', 'user.id', 'session.id'].map((key) => attribute(span, key))).toEqual(['Checkout', 'customer-5', 'session-9'])
+      expect(span.attributes.map(({ key }) => key)).toContain('langfuse.trace.tags')
+    }
+  })
+
   it('puts input and output of the trace on its root only', async () => {
     const plain = await spansOf({})
     expect(attribute(plain[0], 'langfuse.trace.input')).toContain('messages')

@@ -87,20 +87,25 @@ function childAttributes(child: ChildSpan, set: AttributeSet, record: DeliveryRe
     .string('langfuse.observation.status_message', child.message)
     .string('langfuse.observation.input', child.input)
     .string('langfuse.observation.output', child.output)
-  setEnvironment(set, record)
+  setTraceKeys(set, record)
 }
 
 /** What belongs to the trace must stand on every span that should update it. */
 function setTrace(set: AttributeSet, record: DeliveryRecord): void {
+  setTraceKeys(set, record)
+  for (const [key, value] of Object.entries(record.metadata)) {
+    if (key !== 'tags' && key !== 'environment' && key !== 'release') set.any(`langfuse.trace.metadata.${key}`, value)
+  }
+}
+
+/** What observations are found by: they are stored and filtered one by one. */
+function setTraceKeys(set: AttributeSet, record: DeliveryRecord): void {
   set
     .string('langfuse.trace.name', record.names.trace)
     .strings('langfuse.trace.tags', record.tags)
     .string('user.id', record.generation.externalUser)
     .string('session.id', record.generation.sessionId)
   setEnvironment(set, record)
-  for (const [key, value] of Object.entries(record.metadata)) {
-    if (key !== 'tags' && key !== 'environment' && key !== 'release') set.any(`langfuse.trace.metadata.${key}`, value)
-  }
 }
 
 /** Input and output of the trace come from its root; a generation under a span of the caller's is not the root. */
