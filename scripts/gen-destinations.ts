@@ -26,6 +26,10 @@ Types without an address in their config lead to the vendor's own; an operator s
 \`tls:\` is encrypted). Addresses of other schemes, and of types that do not exist, are refused at the start. \`file\` writes only below
 \`exports/<workspace>\` in the data directory: workspaces never share a file.
 
+Two fields the public service's payloads have are left out. \`rawRequest\` in \`gen_ai.completion\`: the request is in \`gen_ai.prompt\` and
+\`gen_ai.request.*\`; a copy of it in each of the three attributes that hold the answer would make most spans nearly twice as large. PostHog's
+\`$ai_base_url\`: a generation does not keep the address it was sent to, which may be one of the operator's own network.
+
 With \`destinations.privacy_locked: true\` every destination is in privacy mode, and a request that asks for anything else gets 403.
 `
 
