@@ -178,6 +178,26 @@ describe('changing', () => {
     expect(await storedSecret(id)).toContain('another-secret-abcdef')
   })
 
+  it(verifies('G5', 'passes over the mask of a secret that was replaced since, and of a part of it'), async () => {
+    const { id, config: stale } = await create()
+    await patch(id, { config: { secretKey: 'rotated-secret-0123456789' } })
+    for (const secretKey of [stale['secretKey'], '********', '****...6789']) await patch(id, { config: { ...stale, secretKey } })
+    expect(await storedSecret(id)).toContain('rotated-secret-0123456789')
+    const hook = await create(webhook)
+    await patch(hook.id, { config: { headers: { Authorization: '********' } } })
+    expect(await storedSecret(hook.id)).toContain(SECRET)
+  })
+
+  it('refuses a mask where no secret is stored, in a new destination too', async () => {
+    const { id } = await create(webhook)
+    const mask = { status: 400, type: 'invalid_request', message: expect.stringContaining('mask') }
+    const refused = await refusal('PATCH', `${BASE}/${id}`, { config: { headers: { 'x-other': '********' } } })
+    expect(refused).toEqual(mask)
+    expect(refused.message).toContain('config.headers.x-other')
+    expect(await refusal('POST', BASE, { ...langfuse, config: { publicKey: 'pk-lf-0123456789', secretKey: 'cana...6789' } })).toEqual(mask)
+    expect(await refusal('POST', BASE, { ...webhook, config: { ...webhook.config, headers: { authorization: 'cana...6789' } } })).toEqual(mask)
+  })
+
   it('replaces headers as a whole, masked values keeping those of the same name', async () => {
     const { id, config } = await create(webhook)
     expect(config['headers']).toEqual({ authorization: 'cana...6789' })

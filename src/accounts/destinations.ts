@@ -3,7 +3,7 @@ import type { ZodError, ZodType } from 'zod'
 import type { Encryption } from '../core/account.ts'
 import type { Destination } from '../core/destination.ts'
 import type { DestinationAccounts, DestinationChange, DestinationView, NewDestination, TestResult } from '../core/destination-account.ts'
-import { maskConfig, mergeConfig } from '../core/destination-config.ts'
+import { maskConfig, mergeConfig, unknownMask } from '../core/destination-config.ts'
 import { GatewayError } from '../core/error.ts'
 import type { JsonObject } from '../core/item.ts'
 import type { DestinationPatch, DestinationRecord, DestinationStore, FilterRules, Outbox, StoredDestination } from '../core/outbox.ts'
@@ -95,7 +95,7 @@ export function createDestinationAccounts(options: DestinationAccountsOptions): 
 
   const newConfig = (before: DestinationRecord, patch: JsonObject): Pick<StoredDestination, 'config' | 'sealed'> => {
     const type = typeOf(before.type)
-    return sealConfig(encryption, before, checkConfig(type, mergeConfig(before.config, patch, type.secrets)), type.secrets)
+    return sealConfig(encryption, before, checkConfig(type, patch, before.config), type.secrets)
   }
 
   const update = async (id: string, change: DestinationChange, scope?: string): Promise<DestinationView> => {
@@ -174,9 +174,12 @@ function checkFields({ name, apiKeyHashes, samplingRate, privacyMode }: Destinat
   }
 }
 
-/** The configuration complete with defaults. */
-function checkConfig(type: Destination, config: JsonObject): JsonObject {
-  return checked(type.settings, config, 'config') as JsonObject
+/** What is to be stored, complete with defaults: what was sent, over what is stored already. */
+function checkConfig({ settings, secrets }: Destination, sent: JsonObject, stored?: JsonObject): JsonObject {
+  const mask = unknownMask(stored ?? {}, sent, secrets)
+  if (mask !== undefined)
+    throw invalid(`config.${mask.slice(0, 200)}`, 'is the mask of a secret, and none is stored here that it could stand for; send the secret itself')
+  return checked(settings, stored === undefined ? sent : mergeConfig(stored, sent, secrets), 'config') as JsonObject
 }
 
 function checked<T>(schema: ZodType<T>, value: unknown, where: string): T {

@@ -81,6 +81,19 @@ describe('own provider keys', () => {
     await ring.update(ids[1]!, { disabled: true })
     expect(secretsOf(ring)).toEqual([1, 3].map((n) => `${SECRET}-${n}`))
   })
+
+  it.each([SECRET, 'short', 'a-key-of-20-letters!', '{"type":"service_account","project_id":"acme"}'])(
+    'are never replaced by the label of %j, which reads show instead of it',
+    async (text) => {
+      const { ring } = await byWorkspace()
+      const base = { workspaceId: DEFAULT_WORKSPACE_ID, provider: 'acme' }
+      const { id, label } = await ring.create({ ...base, secret: new Secret(text) })
+      const refused = { errorType: 'invalid_request', message: expect.stringMatching(/^key: .*label/) }
+      await expect(ring.update(id, { secret: new Secret(label) })).rejects.toMatchObject(refused)
+      await expect(ring.create({ ...base, secret: new Secret(label) })).rejects.toMatchObject(refused)
+      expect(secretsOf(ring)).toEqual([text])
+    },
+  )
 })
 
 describe('own provider keys when the secret key is changed while the process runs', () => {

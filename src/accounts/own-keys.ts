@@ -35,6 +35,7 @@ export interface OwnKeyRing extends OwnKeys, OwnKeyAccounts {
 }
 
 const SHOWN_CHARS = 4
+const GAP = '...'
 
 export function createOwnKeyRing(options: OwnKeysOptions): OwnKeyRing {
   const { store, encryption, clock, newId = randomUUID, lastKnownGood } = options
@@ -157,6 +158,10 @@ function toOwnKey(row: StoredOwnKey, secret: Secret): OwnKey {
 const notFound = (): GatewayError => new GatewayError('not_found', 'There is no such provider key')
 
 function sealed(encryption: Encryption, id: string, secret: Secret): { readonly sealed: string; readonly label: string } {
+  if (isLabel(secret.reveal()))
+    throw new GatewayError('invalid_request', 'key: is the label of a key, not the key itself; leave it out to keep the one that is stored', {
+      path: 'key',
+    })
   return { sealed: encryption.seal(secret, ownKeyContext(id)), label: maskOf(secret) }
 }
 
@@ -166,5 +171,11 @@ function maskOf(secret: Secret): string {
   const shown = Math.min(SHOWN_CHARS, Math.floor(text.length / 8))
   // A credential of several lines or in JSON (cloud accounts) shows its start at most.
   const clean = (part: string): string => part.replace(/[^\x21-\x7e]/g, '')
-  return `${clean(text.slice(0, shown))}...${shown === 0 || text.startsWith('{') ? '' : clean(text.slice(-shown))}`
+  return `${clean(text.slice(0, shown))}${GAP}${shown === 0 || text.startsWith('{') ? '' : clean(text.slice(-shown))}`
+}
+
+/** Whether a text is what `maskOf` makes of some credential. */
+function isLabel(text: string): boolean {
+  const gap = text.indexOf(GAP)
+  return gap >= 0 && gap <= SHOWN_CHARS && text.length - gap - GAP.length <= SHOWN_CHARS
 }

@@ -19,7 +19,7 @@ export interface NewDestination {
   readonly broadcast?: Partial<{ readonly [G in keyof BroadcastGroups]: boolean | undefined }>
 }
 
-/** Only what is named changes. `config` merges key by key: null removes a key, a masked secret keeps the stored one. */
+/** Only what is named changes. `config` merges key by key: null removes a key, a mask keeps the stored secret. */
 export type DestinationChange = Partial<Omit<NewDestination, 'workspaceId' | 'type'>> & { readonly paused?: boolean }
 
 export interface TestStep {

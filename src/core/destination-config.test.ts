@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { joinSecrets, maskConfig, maskSecret, mergeConfig, splitSecrets } from './destination-config.ts'
+import { isMask, joinSecrets, maskConfig, maskSecret, mergeConfig, splitSecrets, unknownMask } from './destination-config.ts'
 import { verifies } from '../../e2e/requirements.ts'
 
 const secrets = ['secretKey', 'headers.*']
@@ -18,6 +18,14 @@ describe('maskSecret', () => {
     ['12345678901', '********'],
     ['', '********'],
   ])('%s reads %s', (value, mask) => expect(maskSecret(value)).toBe(mask))
+
+  it('makes masks that are known as such, whatever the secret', () => {
+    fc.assert(fc.property(fc.string(), (secret) => isMask(maskSecret(secret))))
+  })
+
+  it.each(['', 'abc', '*******', '*********', 'sk-lf-0123456789-AbCd', 'abcd..efgh', 'abcd...efghi', 'a...b'])('%j is none', (text) =>
+    expect(isMask(text)).toBe(false),
+  )
 })
 
 describe('a read', () => {
@@ -37,9 +45,24 @@ describe('a PATCH', () => {
     expect(mergeConfig(stored, { baseUrl: 'https://b.example' }, secrets)).toEqual({ ...stored, baseUrl: 'https://b.example' })
   })
 
-  it('takes any other value as a new secret, even one that looks like a mask', () => {
-    expect(mergeConfig(stored, { secretKey: 'sk-x...AbCd' }, secrets)['secretKey']).toBe('sk-x...AbCd')
+  it('takes any other value as a new secret', () => {
+    expect(mergeConfig(stored, { secretKey: 'sk-lf-new' }, secrets)['secretKey']).toBe('sk-lf-new')
   })
+
+  it.each(['sk-x...OlD1', '********', '****...AbCd'])(verifies('G5', 'passes over the mask %s of what was stored before'), (mask) => {
+    const patch = { secretKey: mask, headers: { authorization: mask, 'x-short': mask } }
+    expect(mergeConfig(stored, patch, secrets)).toEqual({
+      ...stored,
+      headers: { authorization: stored.headers.Authorization, 'x-short': stored.headers['X-Short'] },
+    })
+    expect(unknownMask(stored, patch, secrets)).toBeUndefined()
+  })
+
+  it.each([
+    ['a header nothing is stored for', stored, { headers: { 'X-Other': '********' } }, 'headers.X-Other'],
+    ['a key nothing is stored for', { publicKey: 'pk-1' }, { secretKey: 'sk-l...AbCd' }, 'secretKey'],
+    ['anything when nothing is stored', {}, maskConfig(stored, secrets), 'secretKey'],
+  ])('knows the mask for %s', (_what, before, patch, path) => expect(unknownMask(before, patch, secrets)).toBe(path))
 
   it('replaces headers as a whole, keeping masked values of the same name in any case', () => {
     expect(mergeConfig(stored, { headers: { authorization: 'Bear...alue', 'X-New': 'n' } }, secrets)['headers']).toEqual({

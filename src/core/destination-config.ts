@@ -5,9 +5,21 @@ import type { JsonObject } from './item.ts'
  * of `Destination.secrets`: a key, or `key.*` for every value of a map.
  */
 
+const SHOWN_CHARS = 4
+const GAP = '...'
+/** For secrets of which both ends would give away too much. */
+const FULL_MASK = '********'
+const MIN_SHOWN = 3 * SHOWN_CHARS
+const MASK_CHARS = 2 * SHOWN_CHARS + GAP.length
+
 /** What a secret looks like in a read: enough to recognise it, too little to use it. */
 export function maskSecret(value: string): string {
-  return value.length >= 12 ? `${value.slice(0, 4)}...${value.slice(-4)}` : '********'
+  return value.length >= MIN_SHOWN ? `${value.slice(0, SHOWN_CHARS)}${GAP}${value.slice(-SHOWN_CHARS)}` : FULL_MASK
+}
+
+/** Whether a text is what `maskSecret` makes of some secret, of whichever: the one that was read may have been replaced since. */
+export function isMask(text: string): boolean {
+  return text === FULL_MASK || (text.length === MASK_CHARS && text.startsWith(GAP, SHOWN_CHARS))
 }
 
 interface SecretPath {
@@ -38,15 +50,27 @@ export function maskConfig(config: JsonObject, secrets: readonly string[]): Json
 }
 
 /**
- * A PATCH over a stored configuration: named keys replace, absent ones stay, null removes. A secret equal to the mask of the stored one
- * keeps it; `headers` is replaced as a whole, each masked value keeping that of the same name. The result is to be validated as a whole.
+ * A PATCH over a stored configuration: named keys replace, absent ones stay, null removes. A mask keeps the stored secret, also that of an
+ * older one: whoever read before somebody else changed it does not undo the change. `headers` is replaced as a whole, each masked value
+ * keeping that of the same name. The result is to be validated as a whole.
  */
 export function mergeConfig(stored: JsonObject, patch: JsonObject, secrets: readonly string[]): JsonObject {
-  const unmasked = changeSecrets(patch, secrets, (value, key, name) => {
-    const before = name === undefined ? stored[key] : headerOf(stored[key], name)
-    return typeof before === 'string' && value === maskSecret(before) ? before : value
-  })
+  const unmasked = changeSecrets(patch, secrets, (value, key, name) => (isMask(value) ? (storedSecret(stored, key, name) ?? value) : value))
   return Object.fromEntries(Object.entries({ ...stored, ...unmasked }).filter(([, value]) => value !== null && value !== undefined))
+}
+
+/** Path of the first mask that stands for nothing that is stored: it would become the secret. */
+export function unknownMask(stored: JsonObject, sent: JsonObject, secrets: readonly string[]): string | undefined {
+  const paths: string[] = []
+  changeSecrets(sent, secrets, (value, key, name) => {
+    if (isMask(value) && storedSecret(stored, key, name) === undefined) paths.push(name === undefined ? key : `${key}.${name}`)
+  })
+  return paths[0]
+}
+
+function storedSecret(stored: JsonObject, key: string, name: string | undefined): string | undefined {
+  const value = name === undefined ? stored[key] : headerOf(stored[key], name)
+  return typeof value === 'string' ? value : undefined
 }
 
 /** Names of headers compare without case. */

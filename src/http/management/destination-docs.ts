@@ -116,7 +116,7 @@ function describeRoutes({ types, filterRules }: DestinationTypes) {
     'UpdateObservabilityDestinationRequest',
     z.strictObject({
       ...updateSchema.shape,
-      config: z.record(z.string(), z.unknown()).optional().describe('Merged key by key: null removes a setting, the mask of a secret keeps it.'),
+      config: z.record(z.string(), z.unknown()).optional().describe('Merged key by key: null removes a setting, any mask keeps the stored secret.'),
       filter_rules,
     }),
   )
