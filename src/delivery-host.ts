@@ -189,7 +189,8 @@ function tell(message: Extract<FromThread, { readonly kind: 'event' }>, metrics:
       if (event.verdict === 'ok' || event.verdict === 'aborted') return
       return complain(
         `${destination} ${event.verdict}`,
-        { destination, type: event.type, status: event.status, error: event.message },
+        // What a platform answers may quote what it was sent, prompts included: that is for the destination's owner, in its status.
+        { destination, type: event.type, status: event.status, verdict: event.verdict, ...(event.status > 0 ? {} : { error: event.message }) },
         'delivery failed',
       )
     case 'trimmed':

@@ -47,8 +47,9 @@ export function openRecording(config: Config, state: Boot, logger: Logger): Reco
     sink,
     finished(generation) {
       metrics.finished(generation)
-      const { id, model, provider, status, httpStatus, durationMs, errorType, errorMessage } = generation
-      const fields = { id, model, provider, status, http_status: httpStatus, ms: Math.round(durationMs), error_type: errorType, error: errorMessage }
+      const { id, model, provider, status, httpStatus, durationMs, errorType } = generation
+      // Never the message: upstreams quote the prompt in theirs. The record has it, under this id.
+      const fields = { id, model, provider, status, http_status: httpStatus, ms: Math.round(durationMs), error_type: errorType }
       if (status === 'failed') logger.warn(fields, 'call failed')
       else logger.debug(fields, 'call')
     },

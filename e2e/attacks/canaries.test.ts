@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { startFakeDestination, type FakeDestination } from '../../src/testing/fake-destination.ts'
+import { answer, ok, startFakeDestination, type FakeDestination } from '../../src/testing/fake-destination.ts'
 import { chatText, startFakeUpstream, status, stream, type FakeUpstream, type Reply } from '../../src/testing/fake-upstream.ts'
 import { chatConfig } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
@@ -22,10 +22,12 @@ const CANARIES = {
   destinationHeader: 'canaryheader00d1f6',
   own: 'own-canary-71c0e59b',
   prompt: 'promptcanary4410',
+  /** A prompt that upstreams and destinations repeat in their errors. */
+  quoted: 'quotedcanary82b1',
 } as const
 const SECRET_KEY = Buffer.alloc(32, 7).toString('base64')
 /** Said by callers, not secrets: where they turn up in errors that go back to them is their business. */
-const SAID = new Set<string>([CANARIES.prompt])
+const SAID = new Set<string>([CANARIES.prompt, CANARIES.quoted])
 
 let directory: string
 let upstream: FakeUpstream
@@ -91,6 +93,9 @@ const ask = (more: object = {}): Promise<string> =>
 /** What providers say when they are in a mood to quote the request. */
 const GOSSIP = `cannot call https://api.test/v1?key=${CANARIES.providerInUrl} with Authorization: Bearer ${CANARIES.provider} (api key ${CANARIES.provider})`
 
+/** What many say of a prompt they do not take. */
+const QUOTE = `Invalid prompt: your prompt "${CANARIES.quoted}" was flagged`
+
 async function provoke(): Promise<void> {
   const failures: readonly Reply[] = [
     status(401, { error: { message: `Incorrect API key provided: ${CANARIES.provider}. ${GOSSIP}` } }),
@@ -109,6 +114,17 @@ async function provoke(): Promise<void> {
     await ask()
     await ask({ stream: true })
   }
+  const quotes: readonly Reply[] = [
+    status(400, { error: { message: QUOTE, code: 'invalid_prompt' } }),
+    status(500, QUOTE, { 'content-type': 'text/plain' }),
+    stream([{ error: { message: QUOTE, code: 400 } }]),
+    stream([...chatText('half ').slice(0, 2), { error: { message: QUOTE } }]),
+  ]
+  for (const reply of quotes) {
+    upstream.script(reply)
+    await ask({ input: CANARIES.quoted })
+    await ask({ input: CANARIES.quoted, stream: true })
+  }
   upstream.script(stream(chatText('fine')))
 
   const config = {
@@ -122,6 +138,7 @@ async function provoke(): Promise<void> {
   await api('POST', `${at}/test`)
   await api('POST', `${at}/send-test`)
   await api('PATCH', at, { config: { headers: { authorization: 17 } } })
+  receiver.react = ({ body }) => (body.includes(CANARIES.prompt) ? answer(503, {}, QUOTE) : ok)
   await api('POST', '/api/v1/observability/destinations', {
     type: 'langfuse',
     name: 'x',
@@ -131,6 +148,8 @@ async function provoke(): Promise<void> {
   await api('POST', '/api/v1/byok', { provider: 'acme', key: { deep: CANARIES.own } })
   upstream.script(status(401, { error: { message: `bad key ${CANARIES.own}, "${CANARIES.own}"` } }), stream(chatText('served')))
   await ask()
+  await vi.waitFor(() => expect(log).toMatch(/delivery failed/), { timeout: 10_000, interval: 50 })
+  receiver.react = () => ok
   await ask({ nonsense: '\u0000', stream: 'perhaps' })
   await api('GET', '/api/v1/keys', undefined, `${CANARIES.management}x`)
   await api('POST', '/api/v1/keys', '{"name":', CANARIES.management)
@@ -163,12 +182,15 @@ describe('planted secrets', () => {
 
   it(verifies('G1', 'turn up in no line of the log, what was said included, at any level'), () => {
     expect(log).toMatch(/call failed/)
+    // JSON, as a page, at the start of a stream and in the middle of one: the callers were told.
+    expect(answers.filter((text) => text.startsWith('POST /api/v1/responses') && text.includes(CANARIES.quoted)).length).toBeGreaterThan(4)
     expect(found(log)).toEqual([])
   })
 
   it(verifies('G1', 'turn up in no metric and no record of a prompt'), () => {
     const told = answers.filter((text) => /^GET \/(metrics|api\/v1\/(generation|activity|keys|observability))/.test(text))
-    expect(told.flatMap((text) => found(text))).toEqual([])
+    // The owner of a destination reads what it answered.
+    expect(told.flatMap((text) => found(text, text.startsWith('GET /api/v1/observability') ? new Set([CANARIES.quoted]) : undefined))).toEqual([])
   })
 
   it(verifies('G1', 'G2', 'turn up in no file: what is kept is hashed or sealed'), async () => {
@@ -178,7 +200,9 @@ describe('planted secrets', () => {
       (entry) => entry.isFile() && entry.name !== 'signalbox.yaml',
     )
     expect(files.length).toBeGreaterThan(1)
-    for (const { parentPath, name } of files) expect([name, found((await readFile(join(parentPath, name))).toString('latin1'))]).toEqual([name, []])
+    // A record keeps the words of the error as they came.
+    for (const { parentPath, name } of files)
+      expect([name, found((await readFile(join(parentPath, name))).toString('latin1'), new Set([CANARIES.quoted]))]).toEqual([name, []])
   })
 
   it(verifies('G1', 'turn up in no message to a destination either, but for what was said'), () => {
