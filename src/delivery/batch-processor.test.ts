@@ -90,9 +90,9 @@ async function stage(changes: Partial<Destination> = {}) {
     change: () => (record = { ...record, revision: record.revision + 1 }),
     refresh: () => refreshLane(lane, record, types),
     /** Sends what waits, however long it was told to; answered so. */
-    send: async (how: typeof respond): Promise<void> => {
+    send: async (how: typeof respond, afterMs = HOUR_MS): Promise<void> => {
       respond = how
-      clock.advance(HOUR_MS)
+      clock.advance(afterMs)
       const leased = await outbox.lease('a', { owner: 'test', records: 10, bytes: 20_000, now: clock.now(), leaseMs: 30_000 })
       expect(leased.length).toBeGreaterThan(0)
       await processor.process(lane, lane.ready!, leased)
@@ -220,5 +220,27 @@ describe('an answer to what was sent with a configuration that has changed since
       return answer(500)
     })
     expect(lane.lastError).toBeUndefined()
+  })
+})
+
+describe('what the owner is told of the health', () => {
+  it('changes with the first success after a failure, at once: the error is older than it', async () => {
+    const { send, enter, outbox, clock } = await stage()
+    await send(() => answer(503))
+    const failedAt = clock.now()
+    expect((await outbox.status('a')).health).toMatchObject({ lastErrorAt: failedAt, lastStatus: 503, lastError: 'HTTP 503' })
+    await enter('gen-2')
+    await send(() => answer(200), 1_000)
+    expect((await outbox.status('a')).health).toMatchObject({ lastSuccessAt: failedAt + 1_000, lastErrorAt: failedAt, lastStatus: 200 })
+  })
+
+  it('changes with the same failure after a success, at once', async () => {
+    const { send, enter, outbox, clock } = await stage()
+    await send(() => answer(503))
+    for (const [n, status] of [200, 503].entries()) {
+      await enter(`more-${n}`)
+      await send(() => answer(status), 1_000)
+    }
+    expect((await outbox.status('a')).health).toMatchObject({ lastErrorAt: clock.now(), lastSuccessAt: clock.now() - 1_000, lastStatus: 503 })
   })
 })

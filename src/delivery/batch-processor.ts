@@ -172,6 +172,7 @@ export class BatchProcessor {
   #judge(lane: Lane, verdict: BatchVerdict, now: number, at: number): void {
     const { breaker } = lane
     if (verdict.kind === 'aborted') return
+    lane.lastVerdict = verdict.kind
     lane.lastStatus = verdict.status
     if (verdict.kind === 'ok') {
       breaker.succeeded()
@@ -202,11 +203,11 @@ export class BatchProcessor {
     })
   }
 
-  /** Tells the store how it goes: at once when the state changes, else now and then. */
+  /** Tells the store how it goes: at once when something changes, the first success after a failure too, else now and then. */
   async #reportHealth(lane: Lane, now: number): Promise<void> {
     const state = lane.breaker.state(now)
     const until = lane.breaker.waitsUntil(now)
-    const summary = `${state} ${lane.lastError ?? ''}`
+    const summary = `${state} ${lane.lastVerdict ?? ''} ${lane.lastError ?? ''}`
     if (summary === lane.lastReported && now - lane.lastReportAt < REPORT_EVERY_MS) return
     lane.lastReported = summary
     lane.lastReportAt = now

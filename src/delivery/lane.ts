@@ -3,6 +3,7 @@ import type { DestinationRecord } from '../core/outbox.ts'
 import { createBreaker, type Breaker, type BreakerOptions } from './breaker.ts'
 import { createExpansion, type Expansion } from './batching.ts'
 import { createDoubtfulAnswers, type DoubtfulAnswers } from './doubtful-answers.ts'
+import type { BatchVerdict } from './send-batch.ts'
 
 /** Everything the worker keeps for one destination; nothing in it is shared, so a dead destination holds up only itself. */
 export interface Lane {
@@ -20,6 +21,7 @@ export interface Lane {
   lastReported: string
   lastSuccessAt: number | undefined
   lastErrorAt: number | undefined
+  lastVerdict: BatchVerdict['kind'] | undefined
   lastStatus: number
   lastError: string | undefined
   /** Configuration as parsed; rebuilt when the destination's revision changes. */
@@ -52,6 +54,7 @@ export function createLane(id: string, options: BreakerOptions): Lane {
     lastReported: '',
     lastSuccessAt: undefined,
     lastErrorAt: undefined,
+    lastVerdict: undefined,
     lastStatus: 0,
     lastError: undefined,
     ready: undefined,

@@ -53,7 +53,7 @@ const statusAnswer = z.object({
       last_success_at: time.nullable(),
       last_error_at: time.nullable(),
       last_status: z.int().nullable(),
-      last_error: z.string().nullable(),
+      last_error: z.string().nullable().describe('Of the failure at last_error_at, which is over when last_success_at is later.'),
     }),
   ),
 })
