@@ -1,12 +1,11 @@
 import type { DeliveryRecord } from '../core/delivery.ts'
-import { DESTINATION_DEFAULTS, type DestinationContext, type SendRequest } from '../core/destination.ts'
+import { DESTINATION_DEFAULTS, type DestinationContext } from '../core/destination.ts'
 import type { LeasedDelivery, Settlement } from '../core/outbox.ts'
 import { DELIVERY_BACKOFF, retryAt } from './backoff.ts'
-import { createBlanking } from './blank-secrets.ts'
 import { destinationContext } from './destination-context.ts'
 import type { DoubtfulAnswers } from './doubtful-answers.ts'
 import type { Lane, ReadyDestination } from './lane.ts'
-import { forgetPrepared, prepareOnce } from './prepared.ts'
+import { createLookUp, forgetPrepared, prepareOnce } from './prepared.ts'
 import { toDeliveryRecord } from './record.ts'
 import { sendBatch, type BatchReport, type BatchVerdict, type RecordResult } from './send-batch.ts'
 import type { DeliveryWorkerOptions } from './worker-options.ts'
@@ -106,10 +105,9 @@ export class BatchProcessor {
     const attempt = Math.max(...deliveries.map((each) => each.attempts))
     const base = destinationContext(record, this.#options, { now: clock.now(), attempt })
     const signal = this.#signal
-    const timeoutMs = type.limits.timeoutMs ?? DESTINATION_DEFAULTS.timeoutMs
     let prepared: unknown
     try {
-      prepared = await this.#prepare(ready, base, timeoutMs)
+      prepared = await this.#prepare(ready, base)
     } catch (error) {
       return notPrepared(records, error)
     }
@@ -126,12 +124,10 @@ export class BatchProcessor {
     })
   }
 
-  async #prepare(ready: ReadyDestination, context: DestinationContext, timeoutMs: number): Promise<unknown> {
+  async #prepare(ready: ReadyDestination, context: DestinationContext): Promise<unknown> {
     const { type, settings } = ready
     if (type.prepare === undefined) return undefined
-    const { transport } = this.#options
-    const blank = createBlanking(type, settings)
-    const send: SendRequest = async (request) => blank(await transport(request, request.timeoutMs ?? timeoutMs, this.#signal))
+    const send = createLookUp(type, settings, this.#options.transport, this.#signal)
     return prepareOnce(ready, async () => type.prepare?.(settings, context, send))
   }
 

@@ -1,8 +1,9 @@
-import { DESTINATION_DEFAULTS, type Destination, type DestinationContext } from '../core/destination.ts'
+import type { Destination, DestinationContext } from '../core/destination.ts'
 import type { FinishedGeneration } from '../core/generation.ts'
 import { redact } from '../core/outcome.ts'
 import type { DestinationRecord } from '../core/outbox.ts'
 import type { Clock } from '../lib/clock.ts'
+import { createLookUp } from './prepared.ts'
 import { toDeliveryRecord } from './record.ts'
 import { sendBatch } from './send-batch.ts'
 import type { ConnectionTest } from './test-connection.ts'
@@ -27,8 +28,7 @@ export async function sendSample({ type, destination, sample, context, transport
   }
   try {
     const settings: unknown = type.settings.parse(destination.config)
-    const timeoutMs = type.limits.timeoutMs ?? DESTINATION_DEFAULTS.timeoutMs
-    const prepared = await type.prepare?.(settings, context, (request) => transport(request, request.timeoutMs ?? timeoutMs, signal))
+    const prepared = await type.prepare?.(settings, context, createLookUp(type, settings, transport, signal))
     const { results, verdict } = await sendBatch({
       type,
       settings,

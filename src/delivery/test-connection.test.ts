@@ -4,6 +4,10 @@ import { createEgress, type Egress } from '../lib/egress.ts'
 import type { Destination } from '../core/destination.ts'
 import { z } from 'zod'
 import { answer, ok, startFakeDestination, type FakeDestination } from '../testing/fake-destination.ts'
+import { verifies } from '../../e2e/requirements.ts'
+import { sampleDestination } from '../testing/outbox-contract.ts'
+import { minimalGeneration } from '../testing/sample-generations.ts'
+import { sendSample } from './send-sample.ts'
 import { testConnection, type ConnectionTest } from './test-connection.ts'
 import { createTransport } from './transport.ts'
 
@@ -94,4 +98,32 @@ describe('testConnection', () => {
     const test = await run(receiver.url, { followUp: ({ status }) => (status === 202 ? { request: later, afterMs: 1 } : undefined) })
     expect(test).toMatchObject({ ok: true, steps: [{ status: 200 }, { status: 200 }] })
   })
+})
+
+it(verifies('G1', 'takes the credential out of what a type looked up, in a test and in a sample'), async () => {
+  const apiKey = 'credentialcanary-0123'
+  receiver.react = () => answer(503, { 'x-note': apiKey }, `no columns for ${apiKey}`)
+  const type: Destination<{ apiKey: string }> = {
+    type: 'plain',
+    name: 'Plain',
+    settings: z.object({ apiKey: z.string() }),
+    secrets: ['apiKey'],
+    limits: { records: 1, bytes: 10_000, timeoutMs: 200 },
+    prepare: async (_settings, _context, send) => {
+      const { headers, body } = await send({ method: 'GET', url: receiver.url, headers: {} })
+      return `${headers['x-note']} ${body.toString()}`
+    },
+    encode: (_batch, _settings, { prepared }) => {
+      throw new Error(String(prepared))
+    },
+    probe: (_settings, { prepared }) => [
+      { name: 'use it', request: { method: 'GET', url: receiver.url, headers: {} }, check: () => String(prepared) },
+    ],
+  }
+  const context = { destinationId: 'd', serviceName: 's', serviceVersion: '1', now: 0, attempt: 0 }
+  const shared = { transport: createTransport(egress), clock: systemClock, signal: new AbortController().signal }
+  const tested = await testConnection(type as Destination, { apiKey }, context, shared.transport, shared.clock, shared.signal)
+  const destination = sampleDestination('d', { config: { apiKey } })
+  const sampled = await sendSample({ type: type as Destination, destination, sample: minimalGeneration(), context, ...shared })
+  for (const { steps } of [tested, sampled]) expect(steps.at(-1)?.message).toBe('[redacted] no columns for [redacted]')
 })

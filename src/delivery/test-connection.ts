@@ -10,6 +10,7 @@ import {
 } from '../core/destination.ts'
 import type { Clock } from '../lib/clock.ts'
 import { createBlanking } from './blank-secrets.ts'
+import { createLookUp } from './prepared.ts'
 import type { Transport } from './transport.ts'
 
 export interface ProbeStepResult {
@@ -64,7 +65,7 @@ async function prepare(
 ): Promise<DestinationContext> {
   if (type.prepare === undefined || context.prepared !== undefined) return context
   try {
-    const prepared = await type.prepare(settings, context, (request) => transport(request, timeoutOf(type, request), signal))
+    const prepared = await type.prepare(settings, context, createLookUp(type, settings, transport, signal))
     return prepared === undefined ? context : { ...context, prepared }
   } catch {
     return context
