@@ -1,4 +1,4 @@
-import { openDataDirectory, type DataDirectory } from './accounts/data-directory.ts'
+import { notWritable, openDataDirectory, type DataDirectory } from './accounts/data-directory.ts'
 import { createEncryption } from './accounts/encryption.ts'
 import type { GeneratedKey } from './accounts/bootstrap.ts'
 import { openAccounts, type Accounts, type AccountsEvent } from './accounts/open-accounts.ts'
@@ -7,7 +7,7 @@ import type { Config } from './core/config.ts'
 import type { Store } from './core/store.ts'
 import { systemClock } from './lib/clock.ts'
 import type { Logger } from './lib/logger.ts'
-import { createStore } from './store/index.ts'
+import { createStore, isUnusableFile } from './store/index.ts'
 
 /** The state of a running gateway: database, secrets and accounts. */
 export interface Boot {
@@ -31,7 +31,8 @@ export async function openStore(config: Config): Promise<{ readonly store: Store
 }
 
 /**
- * Opens data directory, database, secret key and accounts. A database that is away does not stop the start.
+ * Opens data directory, database, secret key and accounts. A database that is away does not stop the start; a data directory or a file in it
+ * that cannot be written does.
  * `refused` is called when it comes back and turns out to belong to another secret key: the process should end.
  * Throws GatewayError with a sentence for the operator.
  */
@@ -47,6 +48,9 @@ export async function boot(config: Config, logger: Logger, refused: (error: Erro
       fixedKeys: config.keys,
       clock: systemClock,
       lastKnownGoodFile: directory.lastKnownGoodFile,
+      // A server that does not answer may come back; a file of somebody else does not change hands by itself.
+      refusal: (failure) =>
+        config.storage.url === undefined && isUnusableFile(failure) ? notWritable(directory.path, directory.databaseFile, failure.cause) : undefined,
       onEvent: (event) => {
         if (event.type === 'key-generated') {
           generated.push(event)

@@ -36,8 +36,14 @@ interface Running {
   readonly log: () => string
 }
 
-/** `shell` runs before it, in the same process: limits of the operating system. */
-async function start(options: { readonly shell?: string; readonly uid?: number; readonly data?: string } = {}): Promise<Running> {
+interface StartOptions {
+  /** Runs before it, in the same process: limits of the operating system. */
+  readonly shell?: string
+  readonly uid?: number
+  readonly data?: string
+}
+
+function launch(options: StartOptions): { readonly child: ChildProcess; readonly log: () => string } {
   const child = spawn('bash', ['-c', `${options.shell ?? ''} exec ${process.execPath} ${MAIN} serve`], {
     cwd: directory,
     env: {
@@ -53,14 +59,26 @@ async function start(options: { readonly shell?: string; readonly uid?: number; 
   children.push(child)
   let log = ''
   for (const output of [child.stdout, child.stderr]) output.on('data', (chunk: Buffer) => (log += chunk.toString()))
+  return { child, log: () => log }
+}
+
+/** What a start says that ends by itself. */
+async function refused(options: StartOptions): Promise<string> {
+  const { child, log } = launch(options)
+  expect((await once(child, 'close'))[0]).toBe(1)
+  return log()
+}
+
+async function start(options: StartOptions = {}): Promise<Running> {
+  const { child, log } = launch(options)
   await vi.waitFor(
     () => {
-      if (child.exitCode !== null) throw new Error(`it ended: ${log}`)
-      expect(log).toMatch(/listens on http/)
+      if (child.exitCode !== null) throw new Error(`it ended: ${log()}`)
+      expect(log()).toMatch(/listens on http/)
     },
     { timeout: 15_000, interval: 20 },
   )
-  return { child, url: /listens on (\S+)/.exec(log)![1]!, log: () => log }
+  return { child, url: /listens on (\S+)/.exec(log())![1]!, log }
 }
 
 const ask = async ({ url }: Running, input = 'hi'): Promise<{ readonly status: number; readonly id: string; readonly ms: number }> => {
@@ -151,14 +169,25 @@ describe('a database file', () => {
     expect(running.log()).not.toMatch(/uncaught|unhandled/i)
   })
 
+  // Root may write everywhere; then somebody else asks.
+  const somebody = process.getuid?.() === 0 ? { uid: 65_534 } : {}
   it.runIf(process.platform === 'linux')(
-    verifies('I1', 'in a directory that cannot be written: it serves with fixed keys, and says so'),
+    verifies(
+      'I1',
+      'in a directory that cannot be written: the start is refused with what to do, instead of records lost by a gateway that says ready',
+    ),
     async () => {
-      const nobody = process.getuid?.() === 0 ? 65_534 : undefined
       await chmod(directory, 0o555)
-      const running = await start(nobody === undefined ? {} : { uid: nobody })
-      expect(await served(running)).toEqual([200])
-      expect(running.log()).toMatch(/the database is unreachable/)
+      expect(await refused(somebody)).toMatch(/^.* cannot be written \(EACCES\): .* must belong to user id \d+.*SIGNALBOX_DATA_DIR\n$/)
+    },
+  )
+
+  it.runIf(process.platform === 'linux')(
+    verifies('I1', 'that belongs to somebody else, in a directory that can be written: the start is refused, too'),
+    async () => {
+      await writeFile(database(), '', { mode: 0o000 })
+      await chmod(directory, 0o777)
+      expect(await refused(somebody)).toMatch(/^.*signalbox\.db cannot be written \(EACCES\): .* must belong to user id \d+/)
     },
   )
 })

@@ -42,6 +42,29 @@ describe('the data directory', () => {
     expect(await readdir(path)).toEqual([])
   })
 
+  it('is refused when it cannot be written, whoever brings the key: what it is, who asks and what to do', async () => {
+    // A file takes no files, not even from root.
+    await writeFile(join(parent, 'file'), '')
+    const uid = process.getuid?.()
+    for (const given of [{}, { secretKey: generateSecretKey() }]) {
+      await expect(openDataDirectory({ path: join(parent, 'file'), existing: true, ...given })).rejects.toMatchObject({
+        errorType: 'invalid_request',
+        message:
+          `${parent}/file cannot be written (ENOTDIR): the data directory and everything in it must belong to user id ${uid}, which this process ` +
+          `runs as (chown -R ${uid} ${parent}/file), or choose another with --data or SIGNALBOX_DATA_DIR`,
+      })
+    }
+  })
+
+  it('is left as it is by who only looks: nothing is made, and what is missing is said', async () => {
+    await expect(openDataDirectory({ path, existing: true })).rejects.toMatchObject({
+      errorType: 'not_found',
+      message: expect.stringContaining(join(path, 'secret.key')),
+    })
+    expect((await openDataDirectory({ path, existing: true, secretKey: generateSecretKey() })).secretKeySource).toBe('environment')
+    expect(await readdir(parent)).toEqual([])
+  })
+
   it('takes the key from other users when the file was open to them', async () => {
     await openDataDirectory({ path })
     await chmod(join(path, 'secret.key'), 0o644)

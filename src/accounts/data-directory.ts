@@ -26,26 +26,32 @@ export interface DataDirectoryOptions {
   readonly path: string
   /** SIGNALBOX_SECRET_KEY, base64: then no key file is read or made. */
   readonly secretKey?: Secret
+  /** For commands beside an installation that exists already: neither the directory nor a key is made. Default: both are. */
+  readonly existing?: boolean
 }
 
 const SECRET_KEY_FILE = 'secret.key'
 const OWNER_ONLY = 0o600
 const OTHERS = 0o077
 
+/** The embedded database of a data directory, which need not exist. */
+export const databaseFileIn = (path: string): string => join(resolve(path), 'signalbox.db')
+
 /**
- * Opens the data directory, making it (0700) and the secret key file (0600) where they are missing. Several processes may do so at once.
- * Throws GatewayError `invalid_request` with what to set or repair.
+ * Opens the data directory, making it (0700) and the secret key file (0600) where they are missing, and proves that it can be written.
+ * Several processes may do so at once. Throws GatewayError `invalid_request` with what to set or repair.
  */
-export async function openDataDirectory({ path, secretKey }: DataDirectoryOptions): Promise<DataDirectory> {
+export async function openDataDirectory({ path, secretKey, existing = false }: DataDirectoryOptions): Promise<DataDirectory> {
   const absolute = resolve(path)
   try {
-    await mkdir(absolute, { recursive: true, mode: 0o700 })
+    if (!existing) await mkdir(absolute, { recursive: true, mode: 0o700 })
   } catch (error) {
     throw unusable(absolute, 'cannot be made', error)
   }
+  await proveWritable(absolute)
   const files = {
     path: absolute,
-    databaseFile: join(absolute, 'signalbox.db'),
+    databaseFile: databaseFileIn(absolute),
     lastKnownGoodFile: join(absolute, 'last-known-good.json'),
     ownKeysFile: join(absolute, 'last-known-own-keys.json'),
     guardrailsFile: join(absolute, 'last-known-guardrails.json'),
@@ -54,10 +60,39 @@ export async function openDataDirectory({ path, secretKey }: DataDirectoryOption
   if (secretKey) return { ...files, secretKey: parseSecretKey(secretKey, 'SIGNALBOX_SECRET_KEY'), secretKeySource: 'environment' }
 
   const file = join(absolute, SECRET_KEY_FILE)
-  const existing = await readSecretKey(file)
-  if (existing) return { ...files, secretKey: existing, secretKeySource: 'file' }
+  const kept = await readSecretKey(file)
+  if (kept) return { ...files, secretKey: kept, secretKeySource: 'file' }
+  if (existing) throw new GatewayError('not_found', `There is no secret key: SIGNALBOX_SECRET_KEY is not set, and there is no ${file}`)
   const created = await createSecretKey(file)
   return { ...files, secretKey: created.key, secretKeySource: created.won ? 'created' : 'file' }
+}
+
+/** What no retry mends; a disk that is full, for one, may have room again. */
+const NOT_WRITABLE = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR'])
+
+/** A database that cannot be made and keys that cannot be remembered would look like an outage, and lose records for as long as it "lasts". */
+async function proveWritable(directory: string): Promise<void> {
+  const probe = join(directory, `.writable.${randomId(8)}`)
+  try {
+    await writeFile(probe, '', { mode: OWNER_ONLY, flag: 'wx' })
+  } catch (error) {
+    if (NOT_WRITABLE.has(codeOf(error) ?? '')) throw notWritable(directory, directory, error)
+  } finally {
+    await rm(probe, { force: true }).catch(() => undefined)
+  }
+}
+
+/** Of `file`, which is the data directory or stands in it. The sentence names who asks, and what to do. */
+export function notWritable(directory: string, file: string, cause: unknown): GatewayError {
+  const code = codeOf(cause)
+  const uid = process.getuid?.()
+  const user = uid === undefined ? 'the user this process runs as' : `user id ${uid}, which this process runs as`
+  return new GatewayError(
+    'invalid_request',
+    `${file} cannot be written${code === undefined ? '' : ` (${code})`}: the data directory and everything in it must belong to ${user}` +
+      `${uid === undefined ? '' : ` (chown -R ${uid} ${directory})`}, or choose another with --data or SIGNALBOX_DATA_DIR`,
+    { cause },
+  )
 }
 
 async function readSecretKey(file: string): Promise<Buffer | undefined> {

@@ -31,6 +31,8 @@ export interface AccountsOptions {
   /** Where to keep the last-known-good keys; absent: nowhere. */
   readonly lastKnownGoodFile?: string
   readonly onEvent?: (event: AccountsEvent) => void
+  /** Asked at the start about a database that cannot be used: the error to refuse the start with, when that is no outage. */
+  readonly refusal?: (failure: GatewayError) => GatewayError | undefined
   /** Between two tries to reach a database that was away at the start. */
   readonly retryMs?: number
 }
@@ -47,7 +49,17 @@ export interface Accounts {
  * operator must repair: a wrong secret key, malformed keys.
  */
 export async function openAccounts(options: AccountsOptions): Promise<Accounts> {
-  const { store, encryption, fixedKeys, clock, ids, lastKnownGoodFile, onEvent = () => undefined, retryMs = 1_000 } = options
+  const {
+    store,
+    encryption,
+    fixedKeys,
+    clock,
+    ids,
+    lastKnownGoodFile,
+    onEvent = () => undefined,
+    refusal = () => undefined,
+    retryMs = 1_000,
+  } = options
   const snapshot = createKeySnapshot({
     store,
     clock,
@@ -87,6 +99,8 @@ export async function openAccounts(options: AccountsOptions): Promise<Accounts> 
   const away = await prepare()
   let preparing: Promise<void> = Promise.resolve()
   if (away) {
+    const refused = refusal(away)
+    if (refused !== undefined) throw refused
     await snapshot.restore()
     onEvent({ type: 'started-without-database', error: away, keys: snapshot.stats().keys })
     preparing = keepPreparing().catch((error: unknown) => onEvent({ type: 'refused', error: asGatewayError(error) }))

@@ -1,4 +1,5 @@
 import { GatewayError, isGatewayError, type ErrorType } from '../core/error.ts'
+import { defined } from '../lib/defined.ts'
 
 /** What went wrong, whatever the database: a rule of the schema, a value it refuses, or the database itself. */
 type Fault = 'unique' | 'foreign-key' | 'data' | 'unavailable'
@@ -41,6 +42,7 @@ export function toStoreError(error: unknown): GatewayError {
   const source = typeof error === 'object' && error !== null ? error : {}
   const code = 'code' in source && typeof source.code === 'string' ? source.code : undefined
   const cause = new Error(`${code === undefined ? '' : `${code}: `}${firstLine(source)}`)
+  Object.assign(cause, defined({ code, errcode: 'errcode' in source ? source.errcode : undefined }))
   const [errorType, message] = MESSAGES[faultOf(source)]
   const details = errorType === 'provider_overloaded' ? ({ cause, retryAfterMs: 1_000, failover: 'never' } as const) : { cause }
   return new GatewayError(errorType, message, details)
@@ -50,6 +52,17 @@ function firstLine(error: object): string {
   // An AggregateError (every address of a host refused) has an empty message: its parts speak.
   const message = error instanceof AggregateError ? error.errors.map(String).join('; ') : error instanceof Error ? error.message : 'unknown error'
   return message.split('\n', 1)[0]!.slice(0, 200)
+}
+
+/** Of the file system and of SQLite (cannot open, read-only): what no retry mends. */
+const UNUSABLE_FILE = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EISDIR'])
+const SQLITE_UNUSABLE = new Set([8, 14])
+
+/** True when an embedded database could not be used because its file cannot be opened or written: at a start that is no outage. */
+export function isUnusableFile({ cause }: GatewayError): boolean {
+  if (!(cause instanceof Error)) return false
+  if ('errcode' in cause && typeof cause.errcode === 'number') return SQLITE_UNUSABLE.has(cause.errcode & 0xff)
+  return 'code' in cause && typeof cause.code === 'string' && UNUSABLE_FILE.has(cause.code)
 }
 
 /** True when the same data may well be taken later: the database was at fault, not the data. */
