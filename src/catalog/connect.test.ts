@@ -33,3 +33,20 @@ test('a dialect of some models may live at another address, the main one lives w
   expect(connected?.connectionFor('model', {}, unused)?.baseUrl).toBe('http://acme.test/v1')
   expect(connected?.connectionFor('other-model', {}, unused)?.baseUrl).toBe('http://acme.test/v1/other')
 })
+
+test.each(['http://169.254.169.254/v1', 'https://[fe80::1]:8443/v1', 'http://2852039166/v1', 'http://[::ffff:169.254.169.254]/v1'])(
+  'no provider lives at %s, wherever that was said: credentials and prompts would go to the cloud it runs in',
+  (url) => {
+    const reports: (readonly [string, string])[] = []
+    const report = (path: string, message: string) => void reports.push([path, message])
+    const env = { ACME_KEY: 'k', ACME_URL: url }
+    expect(connectProvider({ provider: acme, config: undefined, env }, dialects, report)).toBeUndefined()
+    const elsewhere = { ...acme, baseUrl: 'http://acme.test/v1', connect: () => ({ baseUrls: { other: url } }) }
+    expect(connectProvider({ provider: elsewhere, config: undefined, env: { ACME_KEY: 'k' } }, dialects, report)).toBeUndefined()
+    expect(reports).toHaveLength(2)
+    for (const [path, message] of reports) {
+      expect(path).toBe('base_url')
+      expect(message).toMatch(/^".*" is a link-local or cloud metadata address, which is never allowed; expected the address of the provider$/)
+    }
+  },
+)

@@ -3,6 +3,7 @@ import { ZodObject } from 'zod'
 import type { EndpointPolicies } from '../core/capability.ts'
 import type { Dialect } from '../core/dialect.ts'
 import { DEFAULT_TIMEOUTS, type Connection, type Provider } from '../core/provider.ts'
+import { isMetadataAddress } from '../lib/address-class.ts'
 import { closest } from '../lib/closest.ts'
 import { defined } from '../lib/defined.ts'
 import { resolveKeys, resolveSettings, type ProviderSources, type Report } from './provider-settings.ts'
@@ -70,6 +71,13 @@ function resolveBase(sources: ProviderSources, slug: string, name: string, repor
   const baseUrl = resolved.settings.baseUrl ?? connected.baseUrl ?? provider?.baseUrl
   if (baseUrl === undefined) {
     report('base_url', 'missing; expected an http or https URL up to and including the version, such as https://api.example.com/v1')
+    return undefined
+  }
+  // The operator's word is trusted and names are not resolved, but no provider lives there: a mistake, or somebody else's.
+  const wrong = [baseUrl, ...Object.values(connected.baseUrls ?? {})].find((url) => isMetadataAddress(URL.parse(url)?.hostname ?? ''))
+  if (wrong !== undefined) {
+    const named = JSON.stringify(wrong)
+    report('base_url', `${named} is a link-local or cloud metadata address, which is never allowed; expected the address of the provider`)
     return undefined
   }
   const shared = {

@@ -52,6 +52,21 @@ const FORBIDDEN_V6: readonly Subnet[] = [
 /** The only block handed out for global unicast. */
 const UNICAST_V6: readonly Subnet[] = [['2000::', 3]]
 
+/** Where machines speak to themselves and to their cloud, credentials included; NAT64 hides the first as well. */
+const METADATA_V4: readonly Subnet[] = [
+  ['169.254.0.0', 16],
+  ['100.100.100.200', 32],
+  ['168.63.129.16', 32],
+  ['192.0.0.192', 32],
+]
+const METADATA_V6: readonly Subnet[] = [
+  ['fe80::', 10],
+  ['fd00:ec2::', 32],
+  ['fd20:ce::254', 128],
+  ['fd00:42::42', 128],
+  ['64:ff9b::a9fe:0', 112],
+]
+
 function blockList(v4: readonly Subnet[], v6: readonly Subnet[]): BlockList {
   const list = new BlockList()
   for (const [address, prefix] of v4) list.addSubnet(address, prefix, 'ipv4')
@@ -64,6 +79,18 @@ const forbiddenV4 = blockList(FORBIDDEN_V4, [])
 const privateV6 = blockList([], PRIVATE_V6)
 const forbiddenV6 = blockList([], FORBIDDEN_V6)
 const unicastV6 = blockList([], UNICAST_V6)
+
+const metadata = blockList(METADATA_V4, METADATA_V6)
+
+/**
+ * Whether a host, as URLs write it, is a literal link-local or cloud metadata address: nothing an operator can mean, however much he may.
+ * Names are none.
+ */
+export function isMetadataAddress(host: string): boolean {
+  const bare = host.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
+  const family = isIP(bare)
+  return family !== 0 && metadata.check(bare, family === 6 ? 'ipv6' : 'ipv4')
+}
 
 /** Classifies an address in text form; anything that is none, or carries a zone, is forbidden. */
 export function classifyAddress(address: string): AddressClass {

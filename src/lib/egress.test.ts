@@ -1,8 +1,24 @@
 import { createServer, type Server } from 'node:http'
 import { createServer as createTcpServer, type AddressInfo, type Server as TcpServer } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { classifyAddress } from './address-class.ts'
+import { classifyAddress, isMetadataAddress } from './address-class.ts'
 import { createEgress, type Egress, type EgressOptions, type Resolver } from './egress.ts'
+
+describe('isMetadataAddress', () => {
+  // As URLs write hosts: decimal, octal and hexadecimal forms are dotted by then.
+  it.each(['169.254.169.254', '169.254.0.1', '169.254.169.254.', '[fe80::1]', '[fd00:ec2::254]', '[::ffff:a9fe:a9fe]', '[64:ff9b::a9fe:a9fe]'])(
+    '%s is one',
+    (host) => expect(isMetadataAddress(host)).toBe(true),
+  )
+  it.each(['100.100.100.200', '168.63.129.16', '192.0.0.192', new URL('http://2852039166/').hostname, new URL('http://0xa9.254.43518/').hostname])(
+    '%s is one of a cloud',
+    (host) => expect(isMetadataAddress(host)).toBe(true),
+  )
+  it.each(['127.0.0.1', '10.0.0.1', '100.64.0.1', '8.8.8.8', '203.0.113.1', '[::1]', '[fd12::1]', '[::ffff:a00:1]', 'gpu', 'metadata.example'])(
+    '%s is none: the operator may mean it',
+    (host) => expect(isMetadataAddress(host)).toBe(false),
+  )
+})
 
 describe('classifyAddress', () => {
   it.each([
