@@ -1,11 +1,14 @@
-import { notWritable, openDataDirectory, type DataDirectory } from './accounts/data-directory.ts'
+import { existsSync } from 'node:fs'
+import { databaseFileIn, notWritable, openDataDirectory, type DataDirectory } from './accounts/data-directory.ts'
 import { createEncryption } from './accounts/encryption.ts'
 import type { GeneratedKey } from './accounts/bootstrap.ts'
 import { openAccounts, type Accounts, type AccountsEvent } from './accounts/open-accounts.ts'
 import type { Encryption } from './core/account.ts'
 import type { Config } from './core/config.ts'
+import { GatewayError } from './core/error.ts'
 import type { Store } from './core/store.ts'
 import { systemClock } from './lib/clock.ts'
+import { defined } from './lib/defined.ts'
 import type { Logger } from './lib/logger.ts'
 import { createStore, isUnusableFile } from './store/index.ts'
 
@@ -28,6 +31,32 @@ export async function openStore(config: Config): Promise<{ readonly store: Store
   const directory = await openDataDirectory({ path: config.dataDir, ...(secretKey === undefined ? {} : { secretKey }) })
   const store = await createStore(config.storage.url === undefined ? { path: directory.databaseFile } : { url: config.storage.url })
   return { store, directory }
+}
+
+/**
+ * The store of an installation that exists, for commands beside a gateway: nothing is made. In the wrong directory a new installation would
+ * answer instead. Throws GatewayError `not_found` with the file it looked for.
+ */
+export async function openExistingStore(config: Config): Promise<Store> {
+  if (config.storage.url !== undefined) return createStore({ url: config.storage.url })
+  const path = databaseFileIn(config.dataDir)
+  if (!existsSync(path)) {
+    const advice = 'is this the right data directory (--data, SIGNALBOX_DATA_DIR)? signalbox serve makes a new one, or migrate'
+    throw new GatewayError('not_found', `There is no database at ${path}: ${advice}`)
+  }
+  return createStore({ path })
+}
+
+/** The same with its secret key. */
+export async function openExisting(config: Config): Promise<{ readonly store: Store; readonly directory: DataDirectory }> {
+  const { secretKey } = config.keys
+  const store = await openExistingStore(config)
+  try {
+    return { store, directory: await openDataDirectory({ path: config.dataDir, existing: true, ...defined({ secretKey }) }) }
+  } catch (error) {
+    await store.close()
+    throw error
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { access, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -229,6 +229,12 @@ describe('signalbox send, check and doctor', () => {
     const checked = signalbox(['check'])
     expect(await checked.exit).toBe(0)
     expect(checked.out()).toContain('providers: demo')
+    // Nobody has started here yet, and looking is no start.
+    const early = signalbox(['doctor'])
+    expect(await early.exit).toBe(1)
+    expect(early.out()).toContain(`There is no database at ${join(directory, 'data', 'signalbox.db')}`)
+    await expect(access(join(directory, 'data'))).rejects.toThrow('ENOENT')
+    await serving()
     const doctor = signalbox(['doctor'])
     expect(await doctor.exit).toBe(0)
     expect(doctor.out()).toMatch(/database: sqlite answers/)

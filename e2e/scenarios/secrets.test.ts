@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { readFile, rename, stat } from 'node:fs/promises'
+import { readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -55,8 +55,9 @@ describe('secrets rotate', () => {
     expect(after).not.toBe(before)
     expect(stdout).not.toContain(after.trim())
     expect((await stat(file)).mode & 0o777).toBe(0o600)
-    // As if it had been interrupted after the database changed: the next call finishes it.
+    // As if it had been interrupted after the database changed, with both keys on disk: the next call finishes it.
     await rename(file, `${file}.next`)
+    await writeFile(file, before)
     expect((await run(path, { SIGNALBOX_NEW_SECRET_KEY: '' }).catch((error: Error) => error)) as { stdout: string }).toMatchObject({
       stdout: expect.stringContaining('it is finished now'),
     })

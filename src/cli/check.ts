@@ -1,4 +1,4 @@
-import { openStore } from '../boot.ts'
+import { openExisting, openStore } from '../boot.ts'
 import { buildCatalog, type BuiltCatalog } from '../catalog/build.ts'
 import { checkExposure } from '../config/exposure.ts'
 import { loadConfig } from '../config/load.ts'
@@ -11,6 +11,7 @@ import { PROVIDERS } from '../providers/index.ts'
 import { VERSION } from '../version.ts'
 import { findUnreachable } from './explain.ts'
 import type { Overrides } from './overrides.ts'
+import { reasonOf } from './reason.ts'
 import { loadOptions, storeOptions } from './serve.ts'
 
 const line = (text: string): void => void process.stdout.write(`${text}\n`)
@@ -48,7 +49,17 @@ export async function doctor(overrides: Overrides): Promise<void> {
   const { config, catalog } = await resolved(overrides)
   line(`signalbox ${VERSION}, node ${process.version}`)
   await check(overrides)
-  const { store, directory } = await openStore(config)
+  await probeInstallation(config).catch((error: unknown) => {
+    line(`data directory: ${(error as Error).message}`)
+    process.exitCode = 1
+  })
+  if (config.storage.redisUrl !== undefined) await probeRedis(config.storage.redisUrl.reveal())
+  await probeProviders(catalog)
+}
+
+/** Throws GatewayError when there is none, or nothing can be written there. */
+async function probeInstallation(config: Config): Promise<void> {
+  const { store, directory } = await openExisting(config)
   try {
     await store.ping()
     const pending = await store.pendingMigrations()
@@ -59,8 +70,10 @@ export async function doctor(overrides: Overrides): Promise<void> {
   } finally {
     await store.close()
   }
-  if (config.storage.redisUrl !== undefined) await probeRedis(config.storage.redisUrl.reveal())
   line(`data directory: ${directory.path} (secret key from ${directory.secretKeySource})`)
+}
+
+async function probeProviders(catalog: BuiltCatalog): Promise<void> {
   const connections = new Map<string, Connection>()
   for (const model of catalog.models()) for (const { connection } of model.endpoints) connections.set(connection.provider, connection)
   const http = createHttpClient()
@@ -68,29 +81,24 @@ export async function doctor(overrides: Overrides): Promise<void> {
   await http.close()
 }
 
-/** The operator's own terminal: what the driver said, which callers are not told. */
-function reasonOf(error: unknown): string {
-  const { message, cause } = error as Error
-  return cause instanceof Error ? cause.message : message
-}
-
 async function probeRedis(url: string): Promise<void> {
   const { Redis } = await import('ioredis')
-  const redis = new Redis(url, {
+  const redis = new Redis(url.replace(/^valkey(s?):/, 'redis$1:'), {
     lazyConnect: true,
     connectTimeout: PROBE_MS,
     commandTimeout: PROBE_MS,
     maxRetriesPerRequest: 0,
     retryStrategy: () => null,
   })
-  // Without a listener the client writes its failures to the console as well.
-  redis.on('error', () => undefined)
+  // Why a connection failed is said here; who waits for it is told only that it is closed.
+  let why: unknown
+  redis.on('error', (error) => (why ??= error))
   try {
     await redis.connect()
     await redis.ping()
     line('redis: answers')
   } catch (error) {
-    line(`redis: does not answer: ${reasonOf(error)}`)
+    line(`redis: does not answer: ${reasonOf(why ?? error)}`)
     process.exitCode = 1
   } finally {
     redis.disconnect()

@@ -1,20 +1,21 @@
 import { createKeyAccounts } from '../accounts/keys.ts'
-import { openStore } from '../boot.ts'
+import { openExistingStore } from '../boot.ts'
 import { loadConfig } from '../config/load.ts'
 import type { KeyAccounts } from '../core/account.ts'
 import { GatewayError } from '../core/error.ts'
+import type { WorkspaceStore } from '../core/store.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { Overrides } from './overrides.ts'
 import type { CreateKeyOptions } from './program.ts'
 import { storeOptions } from './serve.ts'
 
 /** Works on the database directly, beside a running gateway: it sees the change within seconds. */
-async function withAccounts(overrides: Overrides, use: (accounts: KeyAccounts) => Promise<void>): Promise<void> {
-  const { store } = await openStore(await loadConfig(storeOptions(overrides)))
+async function withAccounts(overrides: Overrides, use: (accounts: KeyAccounts, workspaces: WorkspaceStore) => Promise<void>): Promise<void> {
+  const store = await openExistingStore(await loadConfig(storeOptions(overrides)))
   try {
     await store.migrate()
     await store.workspaces.default()
-    await use(createKeyAccounts({ store, clock: systemClock }))
+    await use(createKeyAccounts({ store, clock: systemClock }), store.workspaces)
   } finally {
     await store.close()
   }
@@ -24,16 +25,22 @@ export async function createKey(options: CreateKeyOptions, overrides: Overrides)
   const expiresAt = options.expires === undefined ? null : Date.parse(options.expires)
   if (Number.isNaN(expiresAt))
     throw new GatewayError('invalid_request', `--expires ${options.expires ?? ''}: an ISO 8601 date is expected, such as 2030-01-31`)
-  await withAccounts(overrides, async (accounts) => {
+  await withAccounts(overrides, async (accounts, workspaces) => {
     const { key, secret } = await accounts.create({
       name: options.name,
       kind: options.management ? 'management' : 'inference',
       expiresAt,
-      ...(options.workspace === undefined ? {} : { workspaceId: options.workspace }),
+      ...(options.workspace === undefined ? {} : { workspaceId: await workspaceId(workspaces, options.workspace) }),
     })
     process.stdout.write(`${secret.reveal()}\n`)
     process.stderr.write(`Shown this once. ${key.kind} key "${key.name}", hash ${key.hash}\n`)
   })
+}
+
+async function workspaceId(workspaces: WorkspaceStore, reference: string): Promise<string> {
+  const found = (await workspaces.get(reference)) ?? (await workspaces.list()).find(({ slug }) => slug === reference)
+  if (found === undefined) throw new GatewayError('not_found', `There is no workspace with the id or slug ${reference}`)
+  return found.id
 }
 
 export async function listKeys(overrides: Overrides): Promise<void> {

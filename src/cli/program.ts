@@ -86,7 +86,7 @@ export function createProgram(commands: Commands, version: string): Command {
   configured(keys.command('create').description('create a key and print it once'))
     .requiredOption('--name <name>', 'what the key is for')
     .option('--management', 'a management key instead of an inference key', false)
-    .option('--workspace <id>', 'workspace id (default: the default workspace)')
+    .option('--workspace <workspace>', 'id or slug of a workspace (default: the default workspace)')
     .option('--expires <date>', 'ISO 8601 date after which the key is refused')
     .action((options: CreateKeyOptions & Overrides) => commands.createKey(options, options))
   configured(keys.command('list').description('list keys; the keys themselves are never stored')).action((options: Overrides) =>

@@ -1,6 +1,7 @@
 import { isGatewayError } from '../core/error.ts'
 import { VERSION } from '../version.ts'
 import { createProgram, type Commands } from './program.ts'
+import { reasonOf } from './reason.ts'
 
 /** Commands load what they need when they run: `serve` must not pay for the others. */
 const COMMANDS: Commands = {
@@ -26,9 +27,13 @@ export async function run(argv: readonly string[]): Promise<void> {
   try {
     await createProgram(COMMANDS, VERSION).parseAsync([...argv])
   } catch (error) {
-    process.stderr.write(
-      `${isGatewayError(error) && error.errorType !== 'server' ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
-    )
+    process.stderr.write(`${sentenceOf(error)}\n`)
     process.exitCode = 1
   }
+}
+
+function sentenceOf(error: unknown): string {
+  if (!isGatewayError(error) || error.errorType === 'server') return error instanceof Error ? (error.stack ?? error.message) : String(error)
+  // Callers are told to try again; whoever sits here can do something about it.
+  return error.errorType === 'provider_overloaded' && error.cause !== undefined ? `${error.message} (${reasonOf(error)})` : error.message
 }

@@ -1,7 +1,7 @@
 import { findStagedKey, stageSecretKey } from '../accounts/data-directory.ts'
 import { createEncryption, generateSecretKey, parseSecretKey, verifySecretKey } from '../accounts/encryption.ts'
 import { rotateSecrets } from '../accounts/rotate-secrets.ts'
-import { openStore } from '../boot.ts'
+import { openExisting } from '../boot.ts'
 import { loadConfig } from '../config/load.ts'
 import { GatewayError } from '../core/error.ts'
 import type { Store } from '../core/store.ts'
@@ -18,7 +18,7 @@ const say = (sentence: string): void => void process.stdout.write(`${sentence}\n
  * environment is the operator's to replace. Throws GatewayError with a sentence for the operator.
  */
 export async function rotate(overrides: Overrides): Promise<void> {
-  const { store, directory } = await openStore(await loadConfig(storeOptions(overrides)))
+  const { store, directory } = await openExisting(await loadConfig(storeOptions(overrides)))
   try {
     await store.migrate()
     const given = process.env[NEW_KEY]

@@ -1,0 +1,118 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createStore } from '../store/index.ts'
+import { doctor, migrate } from './check.ts'
+import { createKey, listKeys, revokeKey } from './keys.ts'
+import { run } from './run.ts'
+import { rotate } from './secrets.ts'
+
+/** Commands beside an installation: they find it, or say where they looked, and make nothing. */
+let parent: string
+let data: string
+let out: string
+let errors: string
+beforeEach(async () => {
+  parent = await mkdtemp(join(tmpdir(), 'signalbox-commands-'))
+  data = join(parent, 'data')
+  out = ''
+  errors = ''
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => (out += String(text)) !== '')
+  vi.spyOn(process.stderr, 'write').mockImplementation((text) => (errors += String(text)) !== '')
+  for (const name of ['CONFIG', 'DATA_DIR', 'DATABASE_URL', 'REDIS_URL', 'SECRET_KEY', 'API_KEY', 'MANAGEMENT_KEY'])
+    vi.stubEnv(`SIGNALBOX_${name}`, '')
+  vi.stubEnv('SIGNALBOX_CONFIG', '/dev/null')
+})
+afterEach(async () => {
+  vi.restoreAllMocks()
+  vi.unstubAllEnvs()
+  process.exitCode = undefined
+  await rm(parent, { recursive: true })
+})
+
+const create = (more: { readonly workspace?: string } = {}) => createKey({ name: 'ci', management: false, ...more }, { data })
+
+describe('where there is no installation', () => {
+  it.each([
+    ['keys create', () => create()],
+    ['keys list', () => listKeys({ data })],
+    ['keys revoke', () => revokeKey('ci', { data })],
+    ['secrets rotate', () => rotate({ data })],
+  ])('%s names the file it looked for, and makes nothing', async (_name, command) => {
+    await expect(command()).rejects.toMatchObject({
+      errorType: 'not_found',
+      message: `There is no database at ${join(data, 'signalbox.db')}: is this the right data directory (--data, SIGNALBOX_DATA_DIR)? signalbox serve makes a new one, or migrate`,
+    })
+    expect(await readdir(parent)).toEqual([])
+  })
+
+  it('doctor says so, goes on to the providers, and makes nothing', async () => {
+    await doctor({ data })
+    expect(out).toContain(`There is no database at ${join(data, 'signalbox.db')}`)
+    expect(out).toContain('provider demo: built in')
+    expect(process.exitCode).toBe(1)
+    expect(await readdir(parent)).toEqual([])
+  })
+
+  it('with a database elsewhere, no data directory is needed for keys, and none is made', async () => {
+    vi.stubEnv('SIGNALBOX_DATABASE_URL', 'postgres://signalbox:canary-password@127.0.0.1:1/signalbox')
+    await expect(listKeys({ data })).rejects.toMatchObject({ errorType: 'provider_overloaded' })
+    await expect(rotate({ data })).rejects.toMatchObject({ errorType: 'not_found', message: expect.stringContaining(join(data, 'secret.key')) })
+    expect(await readdir(parent)).toEqual([])
+  })
+})
+
+describe('where there is one', () => {
+  beforeEach(() => migrate({ data }))
+
+  it('doctor finds nothing wrong', async () => {
+    await doctor({ data })
+    expect(out).toContain('database: sqlite answers, up to date')
+    expect(process.exitCode).toBeUndefined()
+  })
+
+  it('keys create takes a workspace by its slug, as the API does, or by its id', async () => {
+    const store = await createStore({ path: join(data, 'signalbox.db') })
+    await store.workspaces.insert({
+      id: 'id-of-team',
+      slug: 'team',
+      name: 'Team',
+      description: null,
+      isDefault: false,
+      createdAt: 1,
+      updatedAt: 1,
+      settings: {},
+    })
+    await create({ workspace: 'team' })
+    await create({ workspace: 'id-of-team' })
+    await create({ workspace: 'default' })
+    await expect(create({ workspace: 'nobody' })).rejects.toMatchObject({
+      errorType: 'not_found',
+      message: 'There is no workspace with the id or slug nobody',
+    })
+    const made = (await store.keys.list()).map(({ workspaceId }) => workspaceId)
+    expect(made.filter((id) => id === 'id-of-team')).toHaveLength(2)
+    expect(made).toHaveLength(3)
+    await store.close()
+  })
+})
+
+it('a database that is away is one sentence with what the driver said, and no credentials', async () => {
+  vi.stubEnv('SIGNALBOX_DATABASE_URL', 'postgres://signalbox:canary-password@127.0.0.1:1/signalbox')
+  await run(['node', 'signalbox', 'keys', 'list'])
+  expect(errors).toMatch(/^The database cannot be used at the moment; try again \(.*ECONNREFUSED 127\.0\.0\.1:1\)\n$/)
+  expect(errors).not.toContain('canary')
+  expect(process.exitCode).toBe(1)
+})
+
+it('doctor says why Redis does not answer', async () => {
+  await migrate({ data })
+  for (const scheme of ['redis', 'valkey']) {
+    out = ''
+    vi.stubEnv('SIGNALBOX_REDIS_URL', `${scheme}://user:canary-password@127.0.0.1:1`)
+    await doctor({ data })
+    expect(out).toMatch(/redis: does not answer: .*ECONNREFUSED 127\.0\.0\.1:1/)
+    expect(out).not.toContain('canary')
+  }
+})
