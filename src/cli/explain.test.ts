@@ -49,6 +49,21 @@ describe('the proof that every configured fallback can be reached', () => {
 describe('signalbox explain', () => {
   afterEach(() => void vi.restoreAllMocks())
 
+  it('says in one sentence which body cannot be read, or is no JSON', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'signalbox-explain-'))
+    const file = join(folder, 'body.json')
+    try {
+      const ask = () => explain({ file, json: true }, { config: '/dev/null' })
+      await expect(ask()).rejects.toMatchObject({ errorType: 'invalid_request', message: expect.stringContaining(`${file} cannot be read (ENOENT)`) })
+      await writeFile(file, '{"model": ')
+      await expect(ask()).rejects.toMatchObject({ errorType: 'invalid_request', message: expect.stringContaining(`${file} is not valid JSON: `) })
+      await writeFile(file, '[1]')
+      await expect(ask()).rejects.toMatchObject({ errorType: 'invalid_request' })
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  })
+
   it('shows the models behind a name that stands for a choice', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'signalbox-explain-'))
     const file = join(folder, 'signalbox.json')

@@ -10,7 +10,7 @@ import { decodeResponsesRequest } from '../doors/responses/decode-request.ts'
 import { withChoice } from '../choosing.ts'
 import type { Owner } from '../core/call.ts'
 import { DEFAULT_WORKSPACE_ID } from '../core/store.ts'
-import { parseJson } from '../lib/json.ts'
+import { JsonError, parseJson } from '../lib/json.ts'
 import { openPlugging, type Plugging } from '../plugging.ts'
 import { PROVIDERS } from '../providers/index.ts'
 import { explainPlan, type RouteExplanation } from '../router/explain.ts'
@@ -43,8 +43,22 @@ async function requestOf({ model, file }: ExplainOptions): Promise<ModelRequest>
     if (model === undefined) throw new GatewayError('invalid_request', 'explain needs --model <model> or --file <body.json>')
     return decodeResponsesRequest({ model, input: 'hello' })
   }
-  const body = parseJson(file === '-' ? await readInput() : await readFile(file))
+  const body = await bodyOf(file)
   return decodeResponsesRequest(model === undefined ? body : { ...(body as object), model })
+}
+
+/** Throws `invalid_request`, one sentence with the name of the file. */
+async function bodyOf(file: string): Promise<unknown> {
+  const name = file === '-' ? 'standard input' : file
+  try {
+    return parseJson(file === '-' ? await readInput() : await readFile(file))
+  } catch (error) {
+    if (error instanceof JsonError) throw new GatewayError('invalid_request', `${name} is not valid JSON: ${error.message}`)
+    const { code, message } = error as NodeJS.ErrnoException
+    throw new GatewayError('invalid_request', `${name} cannot be read (${code ?? message}); expected a file with a request body as JSON`, {
+      cause: error,
+    })
+  }
 }
 
 async function readInput(): Promise<Buffer> {

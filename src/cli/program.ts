@@ -16,7 +16,7 @@ export interface Commands {
 }
 
 export interface SendOptions {
-  readonly url: string
+  readonly url?: string
   readonly key?: string
   readonly model: string
   readonly stream: boolean
@@ -76,7 +76,7 @@ export function createProgram(commands: Commands, version: string): Command {
     .command('send')
     .description('send one prompt to a running gateway and print the answer as it streams')
     .argument('<prompt>')
-    .option('--url <url>', 'where the gateway listens', process.env['SIGNALBOX_URL'] ?? 'http://127.0.0.1:8787')
+    .option('--url <url>', 'where the gateway listens (SIGNALBOX_URL; default: this machine, SIGNALBOX_PORT or 8787)')
     .option('--key <key>', 'inference key (SIGNALBOX_API_KEY)')
     .option('--model <model>', 'model to ask', 'demo/echo')
     .option('--no-stream', 'wait for the whole answer')

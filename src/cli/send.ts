@@ -5,6 +5,11 @@ interface Output {
   write(text: string): unknown
 }
 
+/** Where a gateway on this machine listens, as far as the environment tells. */
+export function gatewayUrl(env: { readonly [name: string]: string | undefined }): string {
+  return env['SIGNALBOX_URL'] || `http://127.0.0.1:${env['SIGNALBOX_PORT']?.trim() || 8787}`
+}
+
 /** `signalbox send`: one prompt to a running gateway over its public API; the answer streams to `out`. Returns the exit code. */
 export async function send(prompt: string, options: SendOptions, out: Output, errors: Output): Promise<number> {
   const key = options.key ?? process.env['SIGNALBOX_API_KEY']
@@ -14,15 +19,21 @@ export async function send(prompt: string, options: SendOptions, out: Output, er
     )
     return 1
   }
+  const { url = gatewayUrl(process.env) } = options
+  const address = URL.parse('/api/v1/responses', url)
+  if (address === null || !/^https?:$/.test(address.protocol)) {
+    errors.write(`${url} is not the URL of a gateway; expected one such as http://127.0.0.1:8787 (--url, SIGNALBOX_URL or SIGNALBOX_PORT)\n`)
+    return 1
+  }
   let response: Response
   try {
-    response = await fetch(new URL('/api/v1/responses', options.url), {
+    response = await fetch(address, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
       body: JSON.stringify({ model: options.model, input: prompt, stream: options.stream }),
     })
   } catch {
-    errors.write(`Nothing answers at ${options.url}. Is the gateway running (signalbox serve)?\n`)
+    errors.write(`Nothing answers at ${url}. Is the gateway running (signalbox serve)?\n`)
     return 1
   }
   if (!response.ok || response.body === null) {
