@@ -1,9 +1,8 @@
 import type { Cost } from '../../core/generation.ts'
-import type { OutputItem, Tool } from '../../core/item.ts'
+import type { OutputItem } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
-import { withoutSecrets } from '../../core/tool-secrets.ts'
 import type { Usage } from '../../core/usage.ts'
-import { isOwnType } from './schema-names.ts'
+import { echoText, echoToolChoice, echoTools } from './echo-tools.ts'
 
 export type ResponseStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed'
 
@@ -43,10 +42,9 @@ function echo(request: ModelRequest): { readonly [field: string]: unknown } {
     safety_identifier: request.safety_identifier ?? null,
     store: false,
     temperature: request.temperature ?? 1,
-    text: { ...request.text, format: request.text?.format ?? { type: 'text' } },
-    tool_choice: request.tool_choice ?? 'auto',
-    // The contract's answers list no tools of the gateway's own, and strict clients know none there.
-    tools: request.tools?.filter(({ type }) => !isOwnType(type)).map(echoTool) ?? [],
+    text: echoText(request.text),
+    tool_choice: echoToolChoice(request.tool_choice),
+    tools: echoTools(request.tools),
     top_logprobs: request.top_logprobs ?? 0,
     top_p: request.top_p ?? 1,
     truncation: request.truncation ?? 'disabled',
@@ -57,10 +55,6 @@ function echo(request: ModelRequest): { readonly [field: string]: unknown } {
 /** Strict readers want every member that can be null. */
 function echoReasoning(reasoning: ModelRequest['reasoning']): ModelRequest['reasoning'] {
   return reasoning == null ? null : { effort: null, summary: null, ...reasoning }
-}
-
-function echoTool(tool: Tool): Tool {
-  return tool.type === 'function' ? { description: null, parameters: null, strict: null, ...tool } : withoutSecrets(tool)
 }
 
 /** The visible text of an answer: the text parts of all its messages. */

@@ -1,0 +1,88 @@
+import type { JsonObject, Tool, ToolChoice } from '../../core/item.ts'
+import type { ModelRequest } from '../../core/request.ts'
+import { withoutSecrets } from '../../core/tool-secrets.ts'
+import { isOwnType } from './schema-names.ts'
+
+/**
+ * Tools, choice and text format as an answer tells them: what the caller sent, as far as the contract's answers have a shape for it. Requests
+ * may say more (a null for what is absent, a choice among hosted tools), and a strict client loses the answer over it.
+ */
+
+/** Objects an answer's `tool_choice` may be. */
+const ANSWERED_CHOICES: ReadonlySet<string> = new Set([
+  'function',
+  'allowed_tools',
+  'web_search_preview',
+  'web_search_preview_2025_03_11',
+  'apply_patch',
+  'shell',
+])
+
+/** A choice that answers have no shape for forces a tool: `required` is what they can say of that. */
+export function echoToolChoice(choice: ModelRequest['tool_choice']): ToolChoice {
+  if (choice === undefined) return 'auto'
+  return typeof choice === 'string' || ANSWERED_CHOICES.has(choice.type) ? choice : 'required'
+}
+
+/** The contract's answers list no tools of the gateway's own, and strict clients know none there. */
+export function echoTools(tools: ModelRequest['tools']): readonly Tool[] {
+  return tools?.filter(({ type }) => !isOwnType(type)).map(echoTool) ?? []
+}
+
+export function echoText(text: ModelRequest['text']): JsonObject {
+  return { ...text, format: text?.format == null ? { type: 'text' } : withoutNulls(text.format) }
+}
+
+/** Strict readers want the members answers always have. */
+function echoTool(tool: Tool): Tool {
+  const shown = withoutNulls(withoutSecrets(tool))
+  if (shown.type === 'function') return { description: null, parameters: null, strict: null, ...shown }
+  return shown.type === 'namespace' ? { description: '', ...shown } : shown
+}
+
+/** Members of tools and formats, at any depth, that are null in the contract's answers too. */
+const NULLABLE: ReadonlySet<string> = new Set([
+  'allowed_callers',
+  'allowed_domains',
+  'allowed_tools',
+  'blocked_domains',
+  'city',
+  'country',
+  'excluded_domains',
+  'filters',
+  'headers',
+  'input_fidelity',
+  'memory_limit',
+  'output_schema',
+  'parameters',
+  'region',
+  'require_approval',
+  'strict',
+  'timezone',
+  'user_location',
+])
+/** JSON of the caller's own: a null in there means something. */
+const OPAQUE: ReadonlySet<string> = new Set(['filters', 'output_schema', 'parameters', 'schema'])
+
+/** The same without members that are null where an answer has none; the same object when it has no such member. */
+function withoutNulls<T extends object>(value: T): T {
+  let copy: { [member: string]: unknown } | undefined
+  for (const [key, member] of Object.entries(value) as readonly (readonly [string, unknown])[]) {
+    const kept = member === null ? keptNull(value, key) : OPAQUE.has(key) ? member : cleaned(member)
+    if (kept === member) continue
+    copy ??= Object.fromEntries(Object.entries(value))
+    if (kept === undefined) delete copy[key]
+    else copy[key] = kept
+  }
+  return (copy as T | undefined) ?? value
+}
+
+const keptNull = (owner: { readonly type?: unknown }, key: string): null | undefined =>
+  NULLABLE.has(key) || (key === 'description' && owner.type === 'function') ? null : undefined
+
+function cleaned(member: unknown): unknown {
+  if (typeof member !== 'object' || member === null) return member
+  if (!Array.isArray(member)) return withoutNulls(member)
+  const list = member.map(cleaned)
+  return list.some((each, index) => each !== member[index]) ? list : member
+}
