@@ -44,6 +44,7 @@ const refused: readonly (readonly [name: string, body: unknown, status: number, 
   ['nesting of 10,000', `{"model":"acme/small","input":${'['.repeat(10_000)}${']'.repeat(10_000)}}`, 400, /nest/],
   ['a __proto__ key', '{"model":"acme/small","input":"hi","__proto__":{"admin":true}}', 400, /__proto__/],
   ['an empty input', { model: 'acme/small', input: [] }, 400, /input/],
+  ['a stored prompt alone, where nobody keeps prompts', { model: 'acme/small', prompt: { id: 'pmpt_1' } }, 400, /"prompt"/],
   [
     'a forced tool that is not offered',
     { ...good, tools: [{ type: 'function', name: 'a', parameters: {} }], tool_choice: { type: 'function', name: 'b' } },

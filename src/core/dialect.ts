@@ -93,6 +93,8 @@ export interface Dialect<Options = unknown> {
    * Default: it runs none.
    */
   hosts?(tool: OtherTool, others: readonly Tool[], target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean
+  /** Whether the upstream keeps prompts that a request may name (`prompt`) instead of words of its own. Default: it keeps none. */
+  storedPrompts?(target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean
   /** Whether the upstream reads this file, where it reads files at all. Default: it does. What it does not read may be given to it as text. */
   takesFile?(file: InputFile, target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean
 }

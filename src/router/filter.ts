@@ -31,6 +31,7 @@ export const REJECTION = {
   maxOutput: 22,
   fallbacksOff: 23,
   guardrail: 24,
+  storedPrompt: 25,
 } as const
 
 export type Rejection = (typeof REJECTION)[keyof typeof REJECTION]
@@ -108,11 +109,12 @@ function rejectName(demand: Demand, group: Group, i: number): Rejection {
   return REJECTION.none
 }
 
-/** Modalities, output limit, context and, when required, parameters. */
+/** Modalities, stored prompts, output limit, context and, when required, parameters. */
 function rejectFit(demand: Demand, columns: Columns, i: number, slack: Slack): Rejection {
   const lacking = demand.inputs & ~columns.inputs[i]!
   if ((slack === SLACK.none ? lacking : lacking & ~demand.adaptableInputs) !== 0) return REJECTION.inputModality
   if ((demand.outputs & ~columns.outputs[i]!) !== 0) return REJECTION.outputModality
+  if (demand.storedPrompt && !keepsPrompts(columns.endpoints[i]!)) return REJECTION.storedPrompt
   if (demand.maxOutputTokens > columns.maxOutput[i]!) return REJECTION.maxOutput
   const window = rejectWindow(demand, columns, i, slack)
   if (window !== REJECTION.none || !demand.requireParameters) return window
@@ -121,6 +123,9 @@ function rejectFit(demand: Demand, columns: Columns, i: number, slack: Slack): R
   for (let n = 0; n < requirements.length; n++) if ((supports & requirements[n]!.mask) === 0) return REJECTION.parameters
   return REJECTION.none
 }
+
+const keepsPrompts = ({ connection, upstreamModel }: Endpoint): boolean =>
+  connection.dialect.storedPrompts?.({ options: connection.options, upstreamModel }) === true
 
 function rejectWindow(demand: Demand, columns: Columns, i: number, slack: Slack): Rejection {
   const context = columns.context[i]!
@@ -246,6 +251,8 @@ export function describeRejection(code: Rejection, demand: Demand, group: Group,
       return `it does not take ${modalityNames(demand.inputs & ~columns.inputs[i]!)} input`
     case REJECTION.outputModality:
       return `it does not produce ${modalityNames(demand.outputs & ~columns.outputs[i]!)} output`
+    case REJECTION.storedPrompt:
+      return 'it keeps no prompts, so that "prompt" alone gives it nothing to answer'
     case REJECTION.contextLikely:
     case REJECTION.contextCertain:
       return `its context of ${endpoint.contextLength} tokens is too short for about ${demand.inputTokens} tokens of input${demand.maxOutputTokens > 0 ? ` and ${demand.maxOutputTokens} of output` : ''}`

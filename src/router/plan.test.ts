@@ -373,6 +373,30 @@ describe('what the request needs', () => {
     expect(tags(plan([short], { max_output_tokens: 100 }))).toEqual(['short'])
     expect(plan([short], { max_output_tokens: 101 }).error?.errorType).toBe('not_found')
   })
+  describe('a stored prompt without a message', () => {
+    const { connection } = testEndpoint({ tag: 'vault' })
+    const vault = testEndpoint({ tag: 'vault', connection: { ...connection, dialect: { ...connection.dialect, storedPrompts: () => true } } })
+    const asked = { input: [], prompt: { id: 'pmpt_1' } }
+
+    it('is served only by endpoints that keep prompts', () => {
+      const result = plan([cheap, vault], asked)
+      expect(tags(result)).toEqual(['vault'])
+      expect(reason(result, 'cheap')).toContain('keeps no prompts')
+    })
+    it('is so still when tools have answered', () => {
+      const input = [{ type: 'function_call_output' as const, call_id: 'c', output: 'x' }]
+      expect(tags(plan([cheap, vault], { ...asked, input }))).toEqual(['vault'])
+    })
+    it('is a fault of the request when none of those left keeps prompts', () => {
+      const { error } = plan([cheap, vault], { ...asked, provider: { ignore: ['vault'] } })
+      expect(error).toMatchObject({ errorType: 'invalid_prompt', status: 400, details: { path: 'prompt' } })
+      expect(error?.message).toMatch(/"prompt".*cheap: it keeps no prompts.*vault: provider.ignore names it/)
+    })
+    it('excludes nobody beside a message', () => {
+      expect(tags(plan([cheap, vault], { prompt: { id: 'pmpt_1' } }))).toEqual(['cheap', 'vault'])
+    })
+  })
+
   it('excludes windows that are too short by the estimate while others fit', () => {
     const input: ModelRequest['input'] = [{ type: 'message', role: 'user', content: 'four words make text '.repeat(2_000) }] // about 10,000 tokens
     const small = testEndpoint({ tag: 'small', contextLength: 6_000, pricing: { input: 0.1, output: 0.1 } })

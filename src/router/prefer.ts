@@ -53,6 +53,8 @@ export interface Demand {
   /** Tokens: prompts are shortened to windows up to this. */
   readonly shortensUpTo: number
   readonly outputs: number
+  /** All it has to say stands in a prompt kept by a vendor. */
+  readonly storedPrompt: boolean
   readonly inputTokens: number
   readonly leastTokens: number
   readonly maxOutputTokens: number
@@ -242,6 +244,7 @@ export function compileDemand(
     adaptableInputs: estimate.inputs === 0 || adaptation === undefined ? 0 : bitsOf(adaptation.modalities),
     shortensUpTo: adaptation?.shortensUpTo ?? 0,
     outputs: bitsOf(request.modalities ?? []),
+    storedPrompt: request['prompt'] != null && !request.input.some(({ type }) => type === 'message'),
     inputTokens: estimate.inputTokens,
     leastTokens: estimate.leastTokens,
     maxOutputTokens: request.max_output_tokens ?? 0,

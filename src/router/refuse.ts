@@ -25,12 +25,16 @@ export function rejections(selections: readonly Selection[], demand: Demand, ord
 const LISTED = 6
 const MAX_MESSAGE = 900
 
-/** 404 that lists who serves the models and what excluded each; 403 when guardrails alone did; 400 when the prompt is beyond doubt too long for all that remain. */
+/**
+ * 404 that lists who serves the models and what excluded each; 403 when guardrails alone did; 400 when the prompt is beyond doubt too long for
+ * all that remain, or when some would serve a request with words of its own.
+ */
 export function nothingLeft(requested: string, selections: readonly Selection[], demand: Demand): GatewayError {
   let longest = 0
   let tooLong = true
   let guarded = false
   let forbidden = true
+  let wordless = false
   let total = 0
   const lines: string[] = []
   for (const selection of selections) {
@@ -43,6 +47,7 @@ export function nothingLeft(requested: string, selections: readonly Selection[],
       else if (code !== REJECTION.variant && code !== REJECTION.tierNotAsked) tooLong = false
       if (code !== REJECTION.variant && code !== REJECTION.tierNotAsked && code !== REJECTION.guardrail) forbidden = false
       guarded ||= code === REJECTION.guardrail
+      wordless ||= code === REJECTION.storedPrompt
       if (lines.length === LISTED) continue
       const { tag, model } = endpoints[i]!
       lines.push(`${tag}${selections.length > 1 ? ` (${model})` : ''}: ${describeRejection(code, demand, group, i)}`)
@@ -58,6 +63,14 @@ export function nothingLeft(requested: string, selections: readonly Selection[],
   const served = lines.length === 0 ? 'No endpoint serves it.' : `${lines.join('; ')}${more > 0 ? `; and ${more} more` : ''}.`
   const message = `No endpoint can serve "${requested}" as requested. ${served}`.slice(0, MAX_MESSAGE)
   if (guarded && forbidden) return new GatewayError('permission_denied', message, { failover: 'never', metadata: { reason: 'guardrail' } })
+  if (wordless) {
+    const path = 'prompt'
+    return new GatewayError(
+      'invalid_prompt',
+      `"prompt" names a stored prompt, and there is no message in "input". ${message}`.slice(0, MAX_MESSAGE),
+      { path },
+    )
+  }
   return new GatewayError('not_found', message)
 }
 

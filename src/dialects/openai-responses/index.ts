@@ -36,5 +36,7 @@ export const openAiResponses: Dialect<ResponsesOptions> = {
   mediaUrls: responsesMediaUrls,
   // An assistant message at the end of the input is history here: the model writes another one.
   prefills: () => false,
+  // `prompt` is a field nobody here looks into: it arrives where such fields do.
+  storedPrompts: ({ options }) => options.unknown_fields === 'forward',
   hosts: ({ type }, _others, { options }) => acceptsBuiltin(type, options.builtin_tools),
 }

@@ -43,7 +43,10 @@ export const responsesOptions = z.strictObject({
   safety_identifier: z.boolean().default(true).describe('`safety_identifier` and `user`.'),
   store: z.boolean().default(true).describe('Whether the field `store` may be sent (always false).'),
   suppress_obfuscation: z.boolean().default(false).describe('Asks the upstream not to pad its stream events with random text.'),
-  unknown_fields: z.enum(['forward', 'drop']).default('forward').describe('Top-level fields of the caller the gateway does not know.'),
+  unknown_fields: z
+    .enum(['forward', 'drop'])
+    .default('forward')
+    .describe('Top-level fields of the caller the gateway does not look into, `prompt` (prompts kept by the vendor) among them.'),
   extra_body: z.record(z.string(), z.unknown()).default({}).describe(`Merged into every request, over the caller's fields.`),
 
   // -- reasoning --

@@ -78,6 +78,16 @@ describe('the envelope of a request', () => {
     expect(dropped.dropped).toEqual(['client_metadata'])
   })
 
+  it.each([
+    ['forward', true],
+    ['drop', false],
+  ] as const)('says that a stored prompt arrives where unknown fields are told to %s: %s', (unknown_fields, arrives) => {
+    const at = target({ options: { unknown_fields } })
+    const { body } = openAiResponses.encodeRequest({ input: [], prompt: { id: 'pmpt_1' } }, at)
+    expect('prompt' in JSON.parse(body)).toBe(arrives)
+    expect(openAiResponses.storedPrompts?.(at)).toBe(arrives)
+  })
+
   it('leaves out null and state on the upstream side', () => {
     const { body, dropped } = encode({ temperature: null, background: true, conversation: 'c' })
     expect(Object.keys(body).toSorted()).toEqual(['input', 'model', 'store', 'stream'])
