@@ -70,7 +70,11 @@ const ruleSchema = z
   .strictObject({
     field: z.enum([...TEXT_FIELDS, ...NUMBER_FIELDS]),
     operator: z.enum(FILTER_OPERATORS),
-    value: z.union([z.string().max(MAX_VALUE_CHARS), z.number()]).optional(),
+    value: z
+      .union([z.string().max(MAX_VALUE_CHARS), z.number()], {
+        error: `a text of at most ${MAX_VALUE_CHARS} characters or a number is expected; exists and not_exists do without`,
+      })
+      .optional(),
   })
   .superRefine((rule, context) => {
     const problem = ruleProblem(rule)

@@ -3,6 +3,7 @@ import type { DestinationStatusView, DestinationView } from '../../core/destinat
 import { GatewayError } from '../../core/error.ts'
 import type { JsonObject } from '../../core/item.ts'
 import type { DeadLetter } from '../../core/outbox.ts'
+import { limitField, offsetField } from './request-input.ts'
 
 /** Shapes of the destinations API on the wire. What a type's `config` and filter rules may hold is checked behind it. */
 
@@ -43,8 +44,8 @@ export const updateSchema = z
   .partial()
 export const pageSchema = z.object({
   // May be null, which a query string spells as nothing.
-  offset: z.preprocess((value) => (value === '' || value === 'null' ? 0 : value), z.coerce.number().int().min(0).default(0)),
-  limit: z.coerce.number().int().min(1).max(100).default(50),
+  offset: z.preprocess((value) => (value === '' || value === 'null' ? undefined : value), offsetField),
+  limit: limitField,
   workspace_id: z.string().min(1).max(128).optional(),
 })
 /** A page of what belongs to one destination, whose workspace is known. */
