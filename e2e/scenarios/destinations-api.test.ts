@@ -121,6 +121,8 @@ describe('creating', () => {
     ['a missing key in config', { ...langfuse, config: { publicKey: 'x' } }, 'config.secretKey'],
     ['a URL with credentials', { ...webhook, config: { url: 'https://user:pass@receiver.example' } }, 'config.url'],
     ['a header the gateway sets', { ...webhook, config: { ...webhook.config, headers: { host: 'x' } } }, 'config.headers.host'],
+    ['a header value no header can hold', { ...webhook, config: { ...webhook.config, headers: { 'x-key': 'ключ' } } }, 'ASCII or Latin-1'],
+    ['a key no header can hold', { type: 'langsmith', name: 'x', config: { apiKey: 'ls–key' } }, 'config.apiKey: is sent in a header'],
     ['a sampling rate of 0', { ...webhook, sampling_rate: 0 }, 'sampling_rate'],
     ['a sampling rate above 1', { ...webhook, sampling_rate: 1.01 }, 'sampling_rate'],
     ['a sampling rate as text', { ...webhook, sampling_rate: '0.5' }, 'sampling_rate'],
@@ -134,6 +136,16 @@ describe('creating', () => {
       'a filter without value',
       { ...webhook, filter_rules: { groups: [{ rules: [{ field: 'model', operator: 'equals' }] }] } },
       'filter_rules.groups.0.rules.0.value',
+    ],
+    [
+      'a filter with a list for a value',
+      { ...webhook, filter_rules: { groups: [{ rules: [{ field: 'model', operator: 'equals', value: ['a'] }] }] } },
+      'filter_rules.groups.0.rules.0.value: a text of at most 4000 characters or a number is expected',
+    ],
+    [
+      'a filter with null for a value',
+      { ...webhook, filter_rules: { groups: [{ rules: [{ field: 'model', operator: 'exists', value: null }] }] } },
+      'filter_rules.groups.0.rules.0.value: a text of at most 4000 characters or a number is expected; exists and not_exists do without',
     ],
     [
       'a broken regex',
@@ -263,6 +275,11 @@ describe('listing', () => {
 
   it.each(['limit=0', 'limit=101', 'limit=x', 'offset=-1', 'offset=1.5'])('refuses %s', async (query) => {
     expect(await refusal('GET', `${BASE}?${query}`)).toMatchObject({ status: 400, type: 'invalid_request' })
+  })
+
+  it.each(['limit=abc', 'limit=', 'offset=abc'])('says what is wrong with %s in words of the caller', async (query) => {
+    const { message } = await refusal('GET', `${BASE}?${query}`)
+    expect(message).toBe(`${query.split('=')[0]}: a whole number is expected`)
   })
 })
 

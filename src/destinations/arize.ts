@@ -4,11 +4,11 @@ import { openInferenceAttributes, openInferenceChild, openInferenceWrapper } fro
 import { otlpProbe, otlpRequest, tracesUrl, type OtlpTarget } from './shared/otlp.ts'
 import { classifyOtlp } from './shared/otlp-classify.ts'
 import type { OtlpOptions } from './shared/otlp-spans.ts'
-import { destinationSettings, HEADER_SECRETS, httpUrl, requiredText } from './shared/settings.ts'
+import { destinationSettings, headerSecret, HEADER_SECRETS, httpUrl, requiredText } from './shared/settings.ts'
 
 const settings = destinationSettings({
-  apiKey: requiredText('API key of the space.'),
-  spaceKey: requiredText('Id of the space.'),
+  apiKey: headerSecret('API key of the space.'),
+  spaceKey: headerSecret('Id of the space.'),
   modelId: requiredText('Name of the project that receives the traces.'),
   baseUrl: httpUrl('OTLP endpoint of the region, with or without `/v1/traces`.').default('https://otlp.arize.com'),
 })

@@ -4,11 +4,11 @@ import type { Destination } from '../core/destination.ts'
 import { toChatChoices, toChatMessages, toChatTools } from './shared/chat-shape.ts'
 import { hasCost, hasUsage, modelSlug } from './shared/gen-ai-attributes.ts'
 import { isoTime, metadataObject, modelParameters } from './shared/record-metadata.ts'
-import { destinationSettings, HEADER_SECRETS, httpUrl, joinUrl, mergeHeaders, requiredText } from './shared/settings.ts'
+import { destinationSettings, headerSecret, HEADER_SECRETS, httpUrl, joinUrl, mergeHeaders, requiredText } from './shared/settings.ts'
 import { traceSteps, type TraceStep } from './shared/trace-steps.ts'
 
 const settings = destinationSettings({
-  apiKey: requiredText('API key of the organisation.'),
+  apiKey: headerSecret('API key of the organisation.'),
   projectId: requiredText('Id of the project, a UUID.'),
   baseUrl: httpUrl('Address of the API.').default('https://api.braintrust.dev'),
 })

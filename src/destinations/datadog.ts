@@ -6,11 +6,11 @@ import { messageText, toChatAnswer, toChatMessages, toChatTools, type ChatMessag
 import { hasCost, hasUsage, modelSlug } from './shared/gen-ai-attributes.ts'
 import { metadataObject, modelParameters } from './shared/record-metadata.ts'
 import { asObject, readObject } from './shared/read-answer.ts'
-import { destinationSettings, HEADER_SECRETS, httpUrl, joinUrl, mergeHeaders, requiredText } from './shared/settings.ts'
+import { destinationSettings, headerSecret, HEADER_SECRETS, httpUrl, joinUrl, mergeHeaders, requiredText } from './shared/settings.ts'
 import { traceSteps, type TraceStep } from './shared/trace-steps.ts'
 
 const settings = destinationSettings({
-  apiKey: requiredText('API key of the organisation.'),
+  apiKey: headerSecret('API key of the organisation.'),
   mlApp: requiredText('Name of the application in LLM Observability. Other characters than `a-z 0-9 _ - : . /` become `_`.').refine(
     (name) => toMlApp(name) !== '',
     'has no character the platform takes in an application name',

@@ -2,13 +2,13 @@ import type { z } from 'zod'
 import { DESTINATION_DEFAULTS, type Destination } from '../core/destination.ts'
 import { otlpProbe, otlpRequest, tracesUrl, type OtlpTarget } from './shared/otlp.ts'
 import { classifyOtlp } from './shared/otlp-classify.ts'
-import { destinationSettings, HEADER_SECRETS, httpUrl, joinUrl, requiredText } from './shared/settings.ts'
+import { destinationSettings, headerSecret, HEADER_SECRETS, httpUrl, joinUrl } from './shared/settings.ts'
 
 const OTLP_PATH = '/api/v2/otlp'
 
 const settings = destinationSettings({
   baseUrl: httpUrl('Address of the environment, `https://<environment>.live.dynatrace.com`, or of an ActiveGate, with or without `/api/v2/otlp`.'),
-  apiToken: requiredText('Access token with the scope openTelemetryTrace.ingest.'),
+  apiToken: headerSecret('Access token with the scope openTelemetryTrace.ingest.'),
 })
 type DynatraceSettings = z.output<typeof settings>
 

@@ -5,14 +5,14 @@ import { uuidFromId } from '../lib/derived-id.ts'
 import { toChatChoices, toChatMessages, toChatTools } from './shared/chat-shape.ts'
 import { hasCost, hasUsage, modelSlug } from './shared/gen-ai-attributes.ts'
 import { endOf, metadataObject, modelParameters } from './shared/record-metadata.ts'
-import { destinationSettings, headerValue, HEADER_SECRETS, httpUrl, joinUrl, mergeHeaders, requiredText } from './shared/settings.ts'
+import { destinationSettings, headerSecret, headerValue, HEADER_SECRETS, httpUrl, joinUrl, mergeHeaders } from './shared/settings.ts'
 
 const MAX_HEADER_CHARS = 400
 /** Of all properties together: servers refuse requests with more than 16 KB of headers, or fewer. */
 const MAX_PROPERTY_BYTES = 6_000
 
 const settings = destinationSettings({
-  apiKey: requiredText('API key with write access.'),
+  apiKey: headerSecret('API key with write access.'),
   baseUrl: httpUrl('Address of the logging API.').default('https://api.worker.helicone.ai'),
 })
 type HeliconeSettings = z.output<typeof settings>

@@ -2,13 +2,13 @@ import type { z } from 'zod'
 import type { Destination } from '../core/destination.ts'
 import { otlpProbe, otlpRequest, tracesUrl, type OtlpTarget } from './shared/otlp.ts'
 import { classifyOtlp } from './shared/otlp-classify.ts'
-import { destinationSettings, headerValue, HEADER_SECRETS, httpUrl, lineText, requiredText } from './shared/settings.ts'
+import { destinationSettings, headerSecret, headerValue, HEADER_SECRETS, httpUrl, lineText } from './shared/settings.ts'
 
 /** Longer values make the platform drop the attribute; it counts bytes, so a character is given four. */
 const MAX_VALUE_CHARS = 16_000
 
 const settings = destinationSettings({
-  apiKey: requiredText('Ingest key of the environment.'),
+  apiKey: headerSecret('Ingest key of the environment.'),
   baseUrl: httpUrl('API of the region.').default('https://api.honeycomb.io'),
   dataset: lineText().min(1).optional().describe('Dataset, for keys of classic environments only; otherwise it is named by the service.'),
 })

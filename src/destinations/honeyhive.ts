@@ -7,10 +7,10 @@ import { genAiAttributes, traceAttributes } from './shared/gen-ai-attributes.ts'
 import { otlpProbe, otlpRequest, tracesUrl, type OtlpTarget } from './shared/otlp.ts'
 import { classifyOtlp } from './shared/otlp-classify.ts'
 import type { OtlpOptions } from './shared/otlp-spans.ts'
-import { destinationSettings, HEADER_SECRETS, httpUrl, joinUrl, lineText, requiredText } from './shared/settings.ts'
+import { destinationSettings, headerSecret, HEADER_SECRETS, httpUrl, joinUrl, lineText } from './shared/settings.ts'
 
 const settings = destinationSettings({
-  apiKey: requiredText('Ingestion key of the project.'),
+  apiKey: headerSecret('Ingestion key of the project.'),
   baseUrl: httpUrl('API host of the deployment, as the dashboard shows it.').default('https://api.honeyhive.ai'),
   project: lineText().min(1).optional().describe('Project, for keys that are not bound to one.'),
   source: z.string().min(1).max(100).default('gateway').describe('Source the sessions are filed under when the caller names no environment.'),

@@ -7,10 +7,10 @@ import { otlpProbe, otlpRequest, type OtlpTarget } from './shared/otlp.ts'
 import { classifyOtlp } from './shared/otlp-classify.ts'
 import type { OtlpOptions } from './shared/otlp-spans.ts'
 import { metadataObject } from './shared/record-metadata.ts'
-import { destinationSettings, headerValue, HEADER_SECRETS, httpUrl, joinUrl, lineText, requiredText } from './shared/settings.ts'
+import { destinationSettings, headerSecret, headerValue, HEADER_SECRETS, httpUrl, joinUrl, lineText } from './shared/settings.ts'
 
 const settings = destinationSettings({
-  apiKey: requiredText('API key. One that is scoped to an organisation needs `workspaceId` as well.'),
+  apiKey: headerSecret('API key. One that is scoped to an organisation needs `workspaceId` as well.'),
   project: lineText().min(1).default('main').describe('Project that receives the traces.'),
   endpoint: httpUrl('Address of the API; self-hosted servers end in `/api/v1`.').default('https://api.smith.langchain.com'),
   workspaceId: lineText().optional().describe('Workspace, for keys of an organisation.'),
@@ -25,7 +25,7 @@ const target = ({ apiKey, project, endpoint, workspaceId, headers }: LangsmithSe
   authentication: {
     'x-api-key': apiKey,
     'langsmith-project': headerValue(project),
-    ...(workspaceId ? { 'x-tenant-id': workspaceId } : {}),
+    ...(workspaceId ? { 'x-tenant-id': headerValue(workspaceId) } : {}),
   },
   encoding: 'protobuf',
 })

@@ -3,14 +3,14 @@ import type { Destination, DestinationContext } from '../core/destination.ts'
 import type { AttributeLimits } from './shared/attributes.ts'
 import { otlpProbe, otlpRequest, type OtlpTarget } from './shared/otlp.ts'
 import { classifyOtlp } from './shared/otlp-classify.ts'
-import { destinationSettings, HEADER_SECRETS, joinUrl, requiredText } from './shared/settings.ts'
+import { destinationSettings, headerSecret, HEADER_SECRETS, joinUrl } from './shared/settings.ts'
 
 const REGIONS = { us: 'https://otlp.nr-data.net', eu: 'https://otlp.eu01.nr-data.net' } as const
 /** More is cut by the platform or raises an integration error there. */
 const LIMITS = { maxChars: 4_095, maxKeyChars: 255, maxEntries: 64 } satisfies AttributeLimits
 
 const settings = destinationSettings({
-  licenseKey: requiredText('Ingest license key.'),
+  licenseKey: headerSecret('Ingest license key.'),
   region: z.enum(['us', 'eu']).default('us').describe('Data centre of the account.'),
 })
 type NewrelicSettings = z.output<typeof settings>

@@ -5,7 +5,7 @@ import { uuid7FromId } from '../lib/derived-id.ts'
 import { toChatAnswer, toChatChoices } from './shared/chat-shape.ts'
 import { hasCost, hasUsage, modelSlug, promptObject } from './shared/gen-ai-attributes.ts'
 import { endOf, isoTime, metadataObject, modelParameters } from './shared/record-metadata.ts'
-import { destinationSettings, HEADER_SECRETS, headerValue, joinUrl, mergeHeaders, requiredText } from './shared/settings.ts'
+import { destinationSettings, headerSecret, HEADER_SECRETS, headerValue, joinUrl, mergeHeaders, requiredText } from './shared/settings.ts'
 import { traceSteps, type TraceStep } from './shared/trace-steps.ts'
 
 const DEFAULT_BASE = 'https://www.comet.com/opik/api'
@@ -16,7 +16,7 @@ const MAX_AGE_MS = 23 * HOUR_MS
 const UUID7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i
 
 const settings = destinationSettings({
-  apiKey: requiredText('API key.'),
+  apiKey: headerSecret('API key.'),
   workspace: requiredText('Workspace that owns the project.'),
   projectName: requiredText('Project that receives the traces; made when it does not exist.'),
 })

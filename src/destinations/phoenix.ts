@@ -4,11 +4,11 @@ import { openInferenceAttributes, openInferenceChild, openInferenceWrapper } fro
 import { otlpProbe, otlpRequest, tracesUrl, type OtlpTarget } from './shared/otlp.ts'
 import { classifyOtlp } from './shared/otlp-classify.ts'
 import type { OtlpOptions } from './shared/otlp-spans.ts'
-import { destinationSettings, HEADER_SECRETS, httpUrl } from './shared/settings.ts'
+import { destinationSettings, headerSecret, HEADER_SECRETS, httpUrl } from './shared/settings.ts'
 
 const settings = destinationSettings({
   baseUrl: httpUrl('Address of the Phoenix server, with or without `/v1/traces`.'),
-  apiKey: z.string().min(1).optional().describe('API key; not needed by servers without authentication.'),
+  apiKey: headerSecret('API key; not needed by servers without authentication.').optional(),
   project: z.string().min(1).default('default').describe('Project that receives the traces.'),
 })
 type PhoenixSettings = z.output<typeof settings>

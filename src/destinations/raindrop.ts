@@ -2,10 +2,10 @@ import type { z } from 'zod'
 import { DESTINATION_DEFAULTS, type Destination } from '../core/destination.ts'
 import { otlpProbe, otlpRequest, tracesUrl, type OtlpTarget } from './shared/otlp.ts'
 import { classifyOtlp } from './shared/otlp-classify.ts'
-import { destinationSettings, headerValue, HEADER_SECRETS, httpUrl, lineText, requiredText } from './shared/settings.ts'
+import { destinationSettings, headerSecret, headerValue, HEADER_SECRETS, httpUrl, lineText } from './shared/settings.ts'
 
 const settings = destinationSettings({
-  writeKey: requiredText('Write key of the organisation.'),
+  writeKey: headerSecret('Write key of the organisation.'),
   baseUrl: httpUrl('Address of the API.').default('https://api.raindrop.ai'),
   project: lineText().min(1).optional().describe('Slug of the project; absent: the default one.'),
 })

@@ -2,10 +2,10 @@ import type { z } from 'zod'
 import { DESTINATION_DEFAULTS, type Destination } from '../core/destination.ts'
 import { otlpProbe, otlpRequest, type OtlpTarget } from './shared/otlp.ts'
 import { classifyOtlp } from './shared/otlp-classify.ts'
-import { destinationSettings, HEADER_SECRETS, httpUrl, requiredText } from './shared/settings.ts'
+import { destinationSettings, headerSecret, HEADER_SECRETS, httpUrl } from './shared/settings.ts'
 
 const settings = destinationSettings({
-  apiKey: requiredText('Access token with the scope ai_usage:write.'),
+  apiKey: headerSecret('Access token with the scope ai_usage:write.'),
   baseUrl: httpUrl('Address that takes usage, used exactly as given.').default('https://api.ramp.com/developer/v1/ai-usage/openrouter'),
 })
 type RampSettings = z.output<typeof settings>

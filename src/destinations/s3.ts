@@ -14,7 +14,17 @@ import { unixSeconds } from '../lib/derived-id.ts'
 import { encodePath, signAws } from '../lib/sigv4.ts'
 import { completionObject, hasCost, hasUsage, modelSlug, promptObject } from './shared/gen-ai-attributes.ts'
 import { isoTime, metadataObject, modelParameters } from './shared/record-metadata.ts'
-import { destinationSettings, HEADER_SECRETS, httpUrl, joinUrl, lineText, mergeHeaders, requiredText } from './shared/settings.ts'
+import {
+  destinationSettings,
+  headerSecret,
+  headerText,
+  HEADER_SECRETS,
+  httpUrl,
+  joinUrl,
+  lineText,
+  mergeHeaders,
+  requiredText,
+} from './shared/settings.ts'
 import { traceSteps, type TraceStep } from './shared/trace-steps.ts'
 
 const VARIABLES = ['prefix', 'date', 'year', 'month', 'day', 'apiKeyName'] as const
@@ -27,9 +37,9 @@ const settings = destinationSettings({
     .max(255)
     .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'is no bucket name')
     .describe('Bucket that receives one object per generation.'),
-  accessKeyId: requiredText('Access key with s3:PutObject on the bucket, and s3:DeleteObject for the connection test.'),
+  accessKeyId: headerSecret('Access key with s3:PutObject on the bucket, and s3:DeleteObject for the connection test.'),
   secretAccessKey: requiredText('Secret of the access key.'),
-  sessionToken: lineText().optional().describe('Token of temporary credentials.'),
+  sessionToken: headerText().optional().describe('Token of temporary credentials.'),
   endpoint: httpUrl('Address of another S3-compatible store; absent: AWS.').optional(),
   region: z
     .string()

@@ -12,7 +12,7 @@ import type {
 import { classifyHttp, excerpt } from '../core/outcome.ts'
 import { uuidFromId } from '../lib/derived-id.ts'
 import { asObject, asObjects, readObject } from './shared/read-answer.ts'
-import { destinationSettings, HEADER_SECRETS, joinUrl, mergeHeaders, requiredText } from './shared/settings.ts'
+import { destinationSettings, headerSecret, HEADER_SECRETS, joinUrl, mergeHeaders } from './shared/settings.ts'
 import {
   checkTable,
   identifier,
@@ -37,7 +37,7 @@ const settings = destinationSettings({
     .max(255)
     .regex(/^[a-zA-Z0-9_]+(?:[.-][a-zA-Z0-9_]+)*$/, 'must be an account identifier: <organisation>-<account>')
     .describe('Account identifier, the part of its address before `.snowflakecomputing.com`.'),
-  token: requiredText('Programmatic access token.'),
+  token: headerSecret('Programmatic access token.'),
   database: identifier('Database of the table, in its exact case.').default('SNOWFLAKE_LEARNING_DB'),
   schema: identifier('Schema of the table, in its exact case.').default('PUBLIC'),
   table: identifier('Table that receives the rows, in its exact case.').default('GATEWAY_TRACES'),

@@ -87,7 +87,8 @@ export function checkHeaders(headers: { readonly [name: string]: string }): Reco
     const lower = name.toLowerCase()
     if (!HEADER_NAME.test(name) || REFUSED_HEADERS.has(lower))
       throw new EgressError('refused', `header ${JSON.stringify(name.slice(0, 60))} is not allowed`)
-    if (!HEADER_VALUE.test(value)) throw new EgressError('refused', `the value of header ${lower} contains control characters`)
+    if (!HEADER_VALUE.test(value))
+      throw new EgressError('refused', `the value of header ${lower} has characters no header can hold: one line of ASCII or Latin-1 is expected`)
     checked[lower] = value
   }
   return checked

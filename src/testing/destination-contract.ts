@@ -54,6 +54,18 @@ export function testDestination<Settings>(destination: Destination<Settings>, co
 
   describe(`destination ${destination.type}`, () => {
     describe('settings', () => {
+      it('are refused with texts no header can hold, where they would stand in one', async () => {
+        // Whoever sends by itself has no such headers.
+        if (destination.transport !== undefined) return
+        for (const [key, value] of Object.entries(contract.config)) {
+          const parsed = destination.settings.safeParse({ ...contract.config, [key]: `${String(value)}\u043a\u043b\u044e\u0447` })
+          if (typeof value !== 'string' || !parsed.success) continue
+          const probes = destination.probe(parsed.data, context).map(({ request }) => request)
+          for (const { headers } of [...(await encode([record(minimalGeneration())], parsed.data)), ...probes])
+            for (const header of Object.values(headers)) expect([key, header]).toEqual([key, expect.stringMatching(/^[\t\x20-\x7e\x80-\xff]*$/)])
+        }
+      })
+
       it.each(contract.required)('need %s', (key) => {
         const { [key]: _missing, ...rest } = contract.config
         expect(destination.settings.safeParse(rest).success).toBe(false)

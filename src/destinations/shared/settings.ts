@@ -30,7 +30,7 @@ const headers = z
       if (!HEADER_NAME.test(name)) context.addIssue({ code: 'custom', path: [name], message: 'not a header name' })
       else if (FORBIDDEN.has(name.toLowerCase())) context.addIssue({ code: 'custom', path: [name], message: 'this header is set by the gateway' })
       if (!HEADER_VALUE.test(value))
-        context.addIssue({ code: 'custom', path: [name], message: 'a header value may not contain line breaks or control characters' })
+        context.addIssue({ code: 'custom', path: [name], message: 'a header value is one line of ASCII or Latin-1 characters' })
     }
   })
   .describe('More headers for every request. Their values are never readable again.')
@@ -45,6 +45,11 @@ export const HEADER_SECRETS = 'headers.*'
 
 /** A required text of one line: most of them end up in a header, where a pasted line break would fail much later. */
 export const requiredText = (describe: string): z.ZodString => lineText().min(1).describe(describe)
+
+/** A credential that is sent as it is in a header. What else a header could hold is no part of any key, but of a paste that went wrong. */
+export const headerSecret = (describe: string): z.ZodString => headerText().min(1).describe(describe)
+
+export const headerText = (): z.ZodString => z.string().regex(/^[\x20-\x7e]*$/, 'is sent in a header: one line of printable ASCII is expected')
 
 /** A text without line breaks and control characters. */
 export const lineText = (): z.ZodString => z.string().regex(/^\P{Cc}*$/u, 'may not contain line breaks or control characters')
