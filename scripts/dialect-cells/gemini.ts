@@ -60,7 +60,12 @@ export const gemini: Cells = {
     'stream: blocks and errors > a blocked prompt is the fault of its content',
     'answers: answers, by golden file > blocked-while-answering',
   ],
-  service_tiers: ['where declared', 'request: encoding, by golden file > every-parameter', 'stream: usage > names the tier'],
+  service_tiers: [
+    'where declared',
+    'request: encoding, by golden file > every-parameter',
+    'request: the service tier > is carried by a header where one is declared, the default one by its absence',
+    'stream: usage > names the tier',
+  ],
   caching: [NONE, 'implicit: the vendor caches by itself, reads are counted', 'stream: usage > cache reads'],
   usage: ['thoughts added, last count wins', 'stream: usage > is the last word on each count, also where only text came after it'],
   cost: ['list prices; searches by their unit', BY_PRICE, 'stream: grounding > is charged by %s in units of its own'],

@@ -49,7 +49,12 @@ export const openaiChat: Cells = {
     'stream: annotations > cites sources listed beside the text once, at its end',
   ],
   refusals: ['`refusal`', 'stream: text > streams a refusal as such'],
-  service_tiers: ['where declared', 'request: encoding, by golden file > every-parameter', 'stream: usage > says which tier served'],
+  service_tiers: [
+    'where declared',
+    'request: encoding, by golden file > every-parameter',
+    'request: the service tier > %s is sent in the word the server has for it',
+    'stream: usage > says which tier served',
+  ],
   caching: ['`cache_control`, where declared', 'request: encoding, by golden file > cache-control'],
   usage: ['every spelling', 'stream: usage > reasoning beside output, by the total'],
   cost: ['the vendor’s figure, else list prices', COSTS, BY_PRICE],

@@ -256,6 +256,23 @@ describe('configured models', () => {
     expect(catalog.find('acme/small')?.endpoints.map((endpoint) => endpoint.tag)).toEqual(['acme/turbo', 'acme/priority', 'acme/eu'])
   })
 
+  test('are the default tier where their provider has others of the model in tiers, and only there', async () => {
+    const endpoints = [{}, { tier: 'flex' as const }, { provider: 'openai', upstreamModel: 'g' }, { variant: 'free' }]
+    const catalog = await build(
+      {
+        providers: [ACME],
+        models: [
+          { slug: 'acme/small', endpoints },
+          { slug: 'acme/other', endpoints: [{}] },
+        ],
+      },
+      { OPENAI_API_KEY: 'k' },
+    )
+    const tiers = (slug: string) => catalog.find(slug)?.endpoints.map((endpoint) => endpoint.tier)
+    expect(tiers('acme/small')).toEqual(['default', 'flex', undefined])
+    expect([tiers('acme/small:free'), tiers('acme/other')]).toEqual([[undefined], [undefined]])
+  })
+
   test('have variants of their own', async () => {
     const catalog = await build({
       providers: [ACME],

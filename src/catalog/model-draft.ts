@@ -65,7 +65,7 @@ export class ModelDraft {
       created: config?.created ?? (facts.created || (about?.created ?? 0)),
       contextLength,
       ...defined({ description: firstOf(config?.description, about?.description, facts.description), aliases: config?.aliases }),
-      endpoints: Object.freeze(informed),
+      endpoints: Object.freeze(besideTiers(informed)),
     })
   }
 
@@ -76,6 +76,13 @@ export class ModelDraft {
     this.#models.set(slug, fresh)
     return fresh
   }
+}
+
+/** Where a provider sells a model in tiers, its other endpoints are the default one: their price is not that of a tier the caller names. */
+function besideTiers(endpoints: readonly Endpoint[]): readonly Endpoint[] {
+  const tiered = new Set(endpoints.filter(({ tier }) => tier === 'flex' || tier === 'priority').map(({ provider }) => provider))
+  if (tiered.size === 0) return endpoints
+  return endpoints.map((endpoint) => (endpoint.tier === undefined && tiered.has(endpoint.provider) ? { ...endpoint, tier: 'default' } : endpoint))
 }
 
 const keyOf = (endpoint: Endpoint): string => (endpoint.variant === undefined ? endpoint.model : `${endpoint.model}:${endpoint.variant}`)

@@ -4,6 +4,7 @@ import type { GatewayError } from './error.ts'
 import type { ModelEvent } from './event.ts'
 import type { InputFile, OtherTool, Tool } from './item.ts'
 import type { ModelRequest } from './request.ts'
+import type { EndpointTier } from './service-tier.ts'
 
 /** What an encoder must know of the endpoint it writes for. Built per attempt: limits and parameters differ between endpoints. */
 export interface Target<Options = unknown> {
@@ -14,6 +15,8 @@ export interface Target<Options = unknown> {
   readonly supports: ReadonlySet<Parameter>
   readonly contextLength: number
   readonly maxOutputTokens?: number
+  /** The service tier the endpoint stands for and is priced by: the one to ask the upstream for. Absent: the one the caller asks for. */
+  readonly tier?: EndpointTier
   /** Whose encrypted reasoning this endpoint can read (core/reasoning-envelope.ts). */
   readonly scope: string
   /** Whether the upstream is asked to stream. JSON calls are streamed upstream too where the dialect can, and aggregated. */

@@ -1,6 +1,7 @@
 import type { EndpointPolicies, Modality, Parameter } from './capability.ts'
 import type { Pricing } from './pricing.ts'
 import type { Connection } from './provider.ts'
+import type { EndpointTier } from './service-tier.ts'
 
 export type { EndpointPolicies, Modality, Parameter } from './capability.ts'
 export type { Pricing } from './pricing.ts'
@@ -26,8 +27,11 @@ export interface Endpoint {
   readonly policies: EndpointPolicies
   readonly quantization: string
   readonly region?: string
-  /** Service tier this endpoint stands for; endpoints with `flex` or `priority` serve only those who ask. */
-  readonly tier?: 'default' | 'flex' | 'priority'
+  /**
+   * Service tier this endpoint stands for, and asks its upstream for; endpoints with `flex` or `priority` serve only those who ask. The others of
+   * the same model and provider are `default` then. Absent: nothing is known of tiers, and the upstream gets the one the caller asks for.
+   */
+  readonly tier?: EndpointTier
   /** True when the model reasons without being asked: silence is then no sign of death. */
   readonly reasonsByDefault?: boolean
   /** Whether the upstream caches prompts by itself. */

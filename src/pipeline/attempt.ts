@@ -105,6 +105,7 @@ function createTarget({ endpoint, credential, record }: AttemptInput): Target {
     supports: endpoint.supports,
     contextLength: endpoint.contextLength,
     ...(endpoint.maxOutputTokens === undefined ? {} : { maxOutputTokens: endpoint.maxOutputTokens }),
+    ...(endpoint.tier === undefined ? {} : { tier: endpoint.tier }),
     // A caller's own key belongs to another account than the operator's.
     scope: record.isByok === true && credential !== undefined ? `${connection.scope}.${credential.id}` : connection.scope,
     stream: true,

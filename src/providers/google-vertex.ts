@@ -110,7 +110,7 @@ export const googleVertex: Provider = {
   },
   credentialSetting: 'credentials',
   dialect: 'gemini',
-  options: { path: '/publishers/google/models' },
+  options: { path: '/publishers/google/models', service_tier_header: 'x-vertex-ai-llm-shared-request-type' },
   // Names with a publisher are those of open models; tuned models live under `endpoints/`.
   dialectFor: (model) => {
     if (model.startsWith('claude')) return 'anthropic-messages'

@@ -16,6 +16,7 @@ export const groq: Provider = {
       { match: 'qwen3', reasoning_style: 'effort', reasoning_efforts: ['none'] },
     ],
     forward: ['user', 'service_tier'],
+    tier_names: { default: 'on_demand', priority: 'performance' },
     formats_with_tools: false,
     audio: 'none',
   },

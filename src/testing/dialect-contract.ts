@@ -234,6 +234,34 @@ export function describeDialectContract(dialect: Dialect, voice: VendorVoice): v
       expect(dropped).toEqual(expect.arrayContaining(['tools', 'temperature']))
       expect(body).not.toContain('temperature')
     })
+    describe('ask for the service tier', () => {
+      const encode = (asked: ModelRequest['service_tier'], tier?: Target['tier']): { readonly word: unknown; readonly dropped: boolean } => {
+        const own = tier === undefined ? target : { ...target, tier }
+        const encoded = dialect.encodeRequest({ input: [user('q')], ...(asked === undefined ? {} : { service_tier: asked }) }, own)
+        return { word: voice.tier(JSON.parse(encoded.body)), dropped: encoded.dropped.includes('service_tier') }
+      }
+      it.each(['flex', 'priority'] as const)('%s of an endpoint that stands for it, whatever was asked, or name it as dropped', (tier) => {
+        const word = voice.tiers[tier]
+        for (const asked of [undefined, null, 'auto', 'default', tier] as const)
+          expect(encode(asked, tier)).toEqual({ word, dropped: word === undefined })
+        const other = tier === 'flex' ? 'priority' : 'flex'
+        expect(encode(other, tier)).toEqual({ word, dropped: true })
+      })
+      it.each(['flex', 'priority', 'fast'] as const)('default of an endpoint beside those of tiers, and name %s as dropped', (asked) => {
+        const { word, dropped } = encode(asked, 'default')
+        expect([undefined, voice.tiers.default]).toContain(word)
+        expect(dropped).toBe(true)
+        expect(encode(undefined, 'default')).toEqual({ word, dropped: false })
+      })
+      it('of the caller where nothing is known of tiers, or name it as dropped', () => {
+        expect(encode(undefined)).toEqual({ word: undefined, dropped: false })
+        for (const asked of ['flex', 'priority'] as const) {
+          const { word, dropped } = encode(asked)
+          expect(word).toBe(dropped ? undefined : voice.tiers[asked])
+        }
+        expect(encode('fast')).toEqual(encode('priority'))
+      })
+    })
     it('do not hold the credentials of anyone', () => {
       const { headers } = dialect.encodeRequest(REQUEST, target)
       expect(Object.keys(headers).filter((name) => /auth|key|token/i.test(name))).toEqual([])

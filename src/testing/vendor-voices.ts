@@ -29,6 +29,10 @@ export interface VendorVoice {
   turns(body: Json): SeenTurn[]
   /** Whether the vendor's own secret has to come back with the calls it led to. */
   readonly returnsSecret: boolean
+  /** The vendor's words for service tiers; one without a word cannot be asked for. */
+  readonly tiers: { readonly default?: string; readonly flex?: string; readonly priority?: string }
+  /** The word a request has for its tier; undefined: none. */
+  tier(body: Json): unknown
 }
 
 type Json = { readonly [field: string]: unknown }
@@ -113,6 +117,8 @@ const chat: VendorVoice = {
       message['role'] === 'system' || message['role'] === 'developer' ? [] : [chatTurn(message)],
     ),
   returnsSecret: true,
+  tiers: { default: 'default', flex: 'flex', priority: 'priority' },
+  tier: (body) => body['service_tier'],
 }
 
 const chatTurn = (message: Json): SeenTurn => ({
@@ -232,6 +238,8 @@ const responses: VendorVoice = {
     return turns
   },
   returnsSecret: true,
+  tiers: { default: 'default', flex: 'flex', priority: 'priority' },
+  tier: (body) => body['service_tier'],
 }
 
 // ---- messages ----
@@ -247,7 +255,7 @@ function messagesBlocks({ reasoning, text, calls = [] }: ScriptedAnswer): Json[]
 const messages: VendorVoice = {
   dialect: 'anthropic-messages',
   model: 'claude-sonnet-4-5',
-  options: {},
+  options: { service_tier: true },
   contentType: 'text/event-stream',
   stream(answer) {
     const events: Json[] = [
@@ -314,6 +322,8 @@ const messages: VendorVoice = {
       }
     }),
   returnsSecret: true,
+  tiers: { default: 'standard_only', priority: 'auto' },
+  tier: (body) => body['service_tier'],
 }
 
 // ---- generateContent ----
@@ -358,6 +368,8 @@ const gemini: VendorVoice = {
       return { role: content['role'] === 'model' ? 'assistant' : 'user', calls: ids('functionCall'), results: ids('functionResponse') }
     }),
   returnsSecret: true,
+  tiers: { default: 'standard', flex: 'flex', priority: 'priority' },
+  tier: (body) => body['serviceTier'],
 }
 
 // ---- converse ----
@@ -412,6 +424,8 @@ const converse: VendorVoice = {
       return { role: message['role'] === 'assistant' ? 'assistant' : 'user', calls: ids('toolUse'), results: ids('toolResult') }
     }),
   returnsSecret: true,
+  tiers: { flex: 'flex', priority: 'priority' },
+  tier: (body) => object(body['serviceTier'])['type'],
 }
 
 // ---- cohere ----
@@ -482,6 +496,8 @@ const cohere: VendorVoice = {
     }),
   turns: (body) => list(body['messages']).flatMap((message): SeenTurn[] => (message['role'] === 'system' ? [] : [chatTurn(message)])),
   returnsSecret: true,
+  tiers: {},
+  tier: (body) => body['service_tier'],
 }
 
 /** Every vendor's format, by dialect. Each counts 30 tokens in, 10 of them cached, and 12 out. */

@@ -3,6 +3,8 @@ import { GATEWAY_FIELDS } from '../../core/request.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { isObject } from '../shared/json.ts'
 import { unmetImageWishes } from '../shared/image-output.ts'
+import { serviceTierWord } from '../shared/service-tier.ts'
+import type { TierWords } from '../shared/service-tier.ts'
 import { foldTurns } from '../shared/turns.ts'
 import type { Turn } from '../shared/turns.ts'
 import { placeBreakpoints } from './cache.ts'
@@ -64,7 +66,7 @@ export function encodeRequest(request: ModelRequest, target: MessagesTarget): En
     ...(thinking.thinking === undefined ? {} : { thinking: thinking.thinking }),
     ...(Object.keys(output).length === 0 ? {} : { output_config: output }),
     ...encodeSampling(request, target, rules, thinking.active, dropped),
-    ...encodeAccount(request, options, dropped),
+    ...encodeAccount(request, target, dropped),
     ...encodeExtras(request, options, dropped),
   }
   return {
@@ -149,22 +151,23 @@ function encodeSampling(request: ModelRequest, target: MessagesTarget, rules: Mo
   return body
 }
 
-function encodeAccount(request: ModelRequest, options: AnthropicMessagesOptions, dropped: string[]): Body {
+function encodeAccount(request: ModelRequest, target: MessagesTarget, dropped: string[]): Body {
+  const { options } = target
   const body: Body = {}
   const user = request.user ?? request.safety_identifier
   if (user) {
     if (options.forward_user) body['metadata'] = { user_id: user }
     else dropped.push(request.user ? 'user' : 'safety_identifier')
   }
-  const tier = request.service_tier
-  if (tier != null && tier !== 'auto') {
-    // Tiers of this format choose between capacity bought in advance and the rest; nothing is cheaper or faster by asking.
-    if (options.service_tier && tier === 'default') body['service_tier'] = 'standard_only'
-    else if (options.service_tier && tier === 'priority') body['service_tier'] = 'auto'
-    else if (tier !== 'default') dropped.push('service_tier')
-  }
+  const tier = serviceTierWord(request, target, { known: options.service_tier, words: options.service_tier ? TIERS : {} })
+  if (tier.word !== undefined) body['service_tier'] = tier.word
+  if (tier.dropped) dropped.push('service_tier')
   return body
 }
+
+/** Tiers of this format choose between capacity bought in advance and the rest; nothing is cheaper or faster by asking.
+ * So a server that is not known to take the field is not sent it, even for an endpoint that stands for a tier. */
+const TIERS: TierWords = { default: 'standard_only', priority: 'auto' }
 
 /** Fields that are handled above, or say nothing this format could act on. */
 const HANDLED: ReadonlySet<string> = new Set([

@@ -5,6 +5,8 @@ import type { JsonObject } from '../../core/item.ts'
 import { unmetImageWishes } from '../shared/image-output.ts'
 import { isObject } from '../shared/json.ts'
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
+import { serviceTierWord } from '../shared/service-tier.ts'
+import type { TierWords } from '../shared/service-tier.ts'
 import type { FlatChoice } from '../shared/tools.ts'
 import { foldTurns } from '../shared/turns.ts'
 import type { BedrockTarget } from './media.ts'
@@ -175,13 +177,14 @@ function planCache(request: ModelRequest, traits: ModelTraits): CachePlan {
   return { point: { cachePoint: { type: 'default', ...lives } }, atEnd: request.cache_control != null }
 }
 
-const TIERS: ReadonlySet<string> = new Set(['flex', 'priority', 'reserved'])
+const TIERS: TierWords = { flex: 'flex', priority: 'priority' }
 
-function accountFields(request: ModelRequest, { options }: BedrockTarget, dropped: string[]): Body {
+function accountFields(request: ModelRequest, target: BedrockTarget, dropped: string[]): Body {
+  const { options } = target
   const body: Body = {}
-  const tier = request.service_tier
-  if (tier != null && TIERS.has(tier)) body['serviceTier'] = { type: tier }
-  else if (tier != null && tier !== 'auto' && tier !== 'default') dropped.push('service_tier')
+  const tier = serviceTierWord(request, target, { known: true, words: TIERS })
+  if (tier.word !== undefined) body['serviceTier'] = { type: tier.word }
+  if (tier.dropped) dropped.push('service_tier')
   if (options.guardrail !== undefined) body['guardrailConfig'] = options.guardrail
   if (options.latency !== undefined) body['performanceConfig'] = { latency: options.latency }
   if (options.response_field_paths.length > 0) body['additionalModelResponseFieldPaths'] = options.response_field_paths

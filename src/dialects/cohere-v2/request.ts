@@ -6,6 +6,7 @@ import { askForFormat, OBJECT_INSTRUCTION, type FormatPlan } from '../shared/for
 import { unmetImageWishes } from '../shared/image-output.ts'
 import { effortBudget, reasoningWish } from '../shared/reasoning-options.ts'
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
+import { serviceTierWord } from '../shared/service-tier.ts'
 import type { NameRule } from '../shared/tool-names.ts'
 import { flattenTools } from '../shared/tools.ts'
 import type { FlatTools } from '../shared/tools.ts'
@@ -58,6 +59,8 @@ export function encodeRequest(request: ModelRequest, target: CohereTarget): Enco
     stream: target.stream,
   }
   noteIgnored(request, dropped)
+  // There are no tiers here, not even for an endpoint that was declared to stand for one.
+  if (serviceTierWord(request, target, { known: false, words: {} }).dropped) dropped.push('service_tier')
   return {
     method: 'POST',
     path: options.path,

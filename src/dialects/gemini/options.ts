@@ -32,6 +32,11 @@ export const geminiOptions = z.strictObject({
     .default(['^gs://', '^https://generativelanguage\\.googleapis\\.com/.*files/', '^https?://(www\\.|m\\.)?(youtube\\.com|youtu\\.be)/'])
     .describe('Addresses the endpoint reads itself. Every other one is fetched and sent as data.'),
   service_tier: z.boolean().default(false).describe('`serviceTier` is known.'),
+  service_tier_header: z
+    .string()
+    .regex(/^[a-z0-9-]+$/)
+    .optional()
+    .describe('The header that carries `flex` or `priority` where the body does not.'),
   labels: z.boolean().default(false).describe('`metadata` of the request is sent as billing labels.'),
   safety_settings: z.array(z.record(z.string(), z.unknown())).default([]).describe('Sent as `safetySettings`.'),
   extra_body: z.record(z.string(), z.unknown()).default({}).describe('Constant body fields; objects are merged one level deep.'),

@@ -291,3 +291,22 @@ describe('media', () => {
     expect(encode({ modalities: ['image'] }, { model: 'gemini-2.5-flash-image' }).body['generationConfig']).toEqual({ responseModalities: ['IMAGE'] })
   })
 })
+
+describe('the service tier', () => {
+  const target = geminiTarget({ options: { service_tier_header: 'x-tier' } })
+  const sent = (service_tier: ModelRequest['service_tier'], tier?: 'default' | 'flex' | 'priority') => {
+    const { headers, body, dropped } = gemini.encodeRequest(
+      { input: [user('q')], service_tier: service_tier ?? null },
+      tier === undefined ? target : { ...target, tier },
+    )
+    expect(body).not.toContain('Tier')
+    return [headers['x-tier'], dropped]
+  }
+  it('is carried by a header where one is declared, the default one by its absence', () => {
+    expect(sent('flex')).toEqual(['flex', []])
+    expect(sent('default')).toEqual([undefined, []])
+    expect(sent('scale')).toEqual([undefined, ['service_tier']])
+    expect(sent(undefined, 'priority')).toEqual(['priority', []])
+    expect(sent('priority', 'default')).toEqual([undefined, ['service_tier']])
+  })
+})

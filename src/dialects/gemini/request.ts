@@ -5,6 +5,8 @@ import type { ModelRequest } from '../../core/request.ts'
 import { askForFormat, type FormatPlan } from '../shared/format-plan.ts'
 import { isObject } from '../shared/json.ts'
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
+import { serviceTierWord } from '../shared/service-tier.ts'
+import type { TierWords } from '../shared/service-tier.ts'
 import { foldTurns } from '../shared/turns.ts'
 import type { Conversation } from '../shared/turns.ts'
 import { encodeContents, keepItem } from './contents.ts'
@@ -35,19 +37,21 @@ export function encodeRequest(request: ModelRequest, target: GeminiTarget): Enco
   if (format.note !== undefined) dropped.push(format.note)
   const { contents, systemInstruction } = encodeContents(conversation, target, traits, format.instruction === undefined ? [] : [format.instruction])
   const generationConfig = { ...encodeParameters(request, target, traits, dropped), ...format.native }
+  const tier = encodeTier(request, target, dropped)
   const body: Body = {
     contents,
     ...(systemInstruction === undefined ? {} : { systemInstruction }),
     ...encodeTools(tools, request, target, traits, dropped),
     ...(Object.keys(generationConfig).length === 0 ? {} : { generationConfig }),
     ...(options.safety_settings.length === 0 ? {} : { safetySettings: options.safety_settings }),
+    ...tier.body,
     ...encodeAccount(request, options, dropped),
     ...encodeExtras(request, options, dropped),
   }
   return {
     method: 'POST',
     path: pathOf(target),
-    headers: { 'content-type': 'application/json', accept: target.stream ? 'text/event-stream' : 'application/json' },
+    headers: { 'content-type': 'application/json', accept: target.stream ? 'text/event-stream' : 'application/json', ...tier.headers },
     body: JSON.stringify(withConstants(body, options)),
     dropped: [...new Set(dropped)],
   }
@@ -180,16 +184,24 @@ function planFormat(request: ModelRequest, { options, supports }: GeminiTarget, 
 
 // ---- account and the rest ----
 
-const TIERS: { readonly [tier: string]: string } = { default: 'standard', flex: 'flex', priority: 'priority' }
+/** Where a header carries the tier, its absence is the default one. */
+const HEADER_TIERS: TierWords = { flex: 'flex', priority: 'priority' }
+const TIERS: TierWords = { ...HEADER_TIERS, default: 'standard' }
+
+function encodeTier(
+  request: ModelRequest,
+  target: GeminiTarget,
+  dropped: string[],
+): { readonly body: Body; readonly headers: { readonly [name: string]: string } } {
+  const { service_tier: known, service_tier_header: header } = target.options
+  const tier = serviceTierWord(request, target, { known: known || header !== undefined, words: header === undefined ? TIERS : HEADER_TIERS })
+  if (tier.dropped) dropped.push('service_tier')
+  if (tier.word === undefined) return { body: {}, headers: {} }
+  return header === undefined ? { body: { serviceTier: tier.word }, headers: {} } : { body: {}, headers: { [header]: tier.word } }
+}
 
 function encodeAccount(request: ModelRequest, options: GeminiOptions, dropped: string[]): Body {
   const body: Body = {}
-  const tier = request.service_tier
-  if (tier != null && tier !== 'auto') {
-    const known = options.service_tier ? TIERS[tier] : undefined
-    if (known !== undefined) body['serviceTier'] = known
-    else if (tier !== 'default') dropped.push('service_tier')
-  }
   const metadata = Object.entries(request.metadata ?? {})
   if (metadata.length > 0) {
     if (options.labels) body['labels'] = Object.fromEntries(metadata.map(([key, value]) => [label(key), label(value)]))

@@ -407,6 +407,13 @@ describe('usage', () => {
     expect(last(decode([{ ...frame([text('Hi')], 'STOP'), usageMetadata: { serviceTier: 'standard' } }])).serviceTier).toBe('default')
     expect(last(decode([{ ...frame([text('Hi')], 'STOP'), usageMetadata: { serviceTier: 'FLEX' } }])).serviceTier).toBe('flex')
   })
+  it.each([
+    ['ON_DEMAND', 'default'],
+    ['ON_DEMAND_FLEX', 'flex'],
+    ['ON_DEMAND_PRIORITY', 'priority'],
+  ])('names the tier by the kind of traffic %s', (trafficType, tier) => {
+    expect(last(decode([{ ...frame([text('Hi')], 'STOP'), usageMetadata: { trafficType } }])).serviceTier).toBe(tier)
+  })
 })
 
 describe('the end', () => {

@@ -25,7 +25,13 @@ import { decodeUsage } from './usage.ts'
 /** Frames that are no JSON are skipped; more of them than this are no answer. */
 const MAX_MALFORMED = 16
 
-const TIERS: { readonly [tier: string]: string } = { standard: 'default' }
+/** Words of the two APIs for the tiers of the contract. */
+const TIERS: ReadonlyMap<string, string> = new Map([
+  ['standard', 'default'],
+  ['on_demand', 'default'],
+  ['on_demand_flex', 'flex'],
+  ['on_demand_priority', 'priority'],
+])
 
 /** Decodes chunks and whole bodies of generateContent; see `Decoder`. One instance per answer. */
 export class GeminiDecoder implements Decoder {
@@ -289,14 +295,14 @@ export class GeminiDecoder implements Decoder {
     if (!writer.hasContent && !cut) throw this.#unavailable('an empty answer')
     this.#cite(cut)
     this.#readLastUsage()
-    const tier = asString(this.#usage['serviceTier'])
+    const tier = (asString(this.#usage['serviceTier']) ?? asString(this.#usage['trafficType']))?.toLowerCase()
     const billed = traitsOf(this.#target.options, this.#target.upstreamModel).search_unit === 'prompt'
     const searches = billed ? Math.min(1, this.#grounding.searches) : this.#grounding.searches
     this.finished = true
     writer.end(reasonOf(finish, writer.hasCalls), {
       nativeReason: native,
       ...(this.#counted ? { usage: decodeUsage(this.#usage, searches) } : {}),
-      ...(tier ? { serviceTier: Object.hasOwn(TIERS, tier.toLowerCase()) ? TIERS[tier.toLowerCase()]! : tier.toLowerCase() } : {}),
+      ...(tier ? { serviceTier: TIERS.get(tier) ?? tier } : {}),
     })
   }
 

@@ -56,6 +56,10 @@ export const openAiChatOptions = z.strictObject({
     .array(z.enum(['user', 'metadata', 'safety_identifier', 'prompt_cache_key', 'prompt_cache_options', 'service_tier']))
     .default([])
     .describe('Fields about the caller and the account that this server knows.'),
+  tier_names: z
+    .partialRecord(z.enum(['auto', 'default', 'flex', 'priority', 'scale']), z.string())
+    .default({})
+    .describe('Service tiers this server calls differently, for example {"default": "on_demand"}.'),
   pass_through: z.array(z.string()).default([]).describe('Unknown fields of the request that may reach this server.'),
   extra_body: z.record(z.string(), z.unknown()).default({}).describe('Constant body fields; objects are merged one level deep.'),
   stream_usage: z

@@ -279,3 +279,19 @@ describe('options', () => {
     expect(openAiChat.options.safeParse({ tool_ids: { pattern: '(' } }).success).toBe(false)
   })
 })
+
+describe('the service tier', () => {
+  const options: TargetOverrides['options'] = { forward: ['service_tier'], tier_names: { default: 'on_demand', priority: 'performance' } }
+  it.each([
+    ['auto', 'auto'],
+    ['default', 'on_demand'],
+    ['flex', 'flex'],
+    ['priority', 'performance'],
+    ['fast', 'performance'],
+  ] as const)('%s is sent in the word the server has for it', (asked, word) => {
+    expect(encode({ service_tier: asked }, { options })).toMatchObject({ body: { service_tier: word }, dropped: [] })
+  })
+  it('stays here when the server is not known to take one, and no endpoint stands for one', () => {
+    expect(encode({ service_tier: 'flex' })).toMatchObject({ body: expect.not.objectContaining({ service_tier: 'flex' }), dropped: ['service_tier'] })
+  })
+})

@@ -6,6 +6,8 @@ import type { ModelRequest } from '../../core/request.ts'
 import type { FormatPlan } from '../shared/format-plan.ts'
 import { isObject } from '../shared/json.ts'
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
+import { serviceTierWord } from '../shared/service-tier.ts'
+import type { TierWords } from '../shared/service-tier.ts'
 import { flattenTools } from '../shared/tools.ts'
 import type { FlatChoice, FlatTool, FlatTools } from '../shared/tools.ts'
 import { foldTurns } from '../shared/turns.ts'
@@ -58,6 +60,7 @@ export function encodeRequest(request: ModelRequest, target: ChatTarget): Encode
     ...encodeImageOutput(request, options, dropped),
     ...encodeWebSearch(request, options),
     ...encodeAccount(request, options, dropped),
+    ...encodeTier(request, target, dropped),
     ...encodeExtras(request, options, dropped),
     stream: target.stream,
     ...(target.stream && options.stream_usage ? { stream_options: { include_usage: true } } : {}),
@@ -195,7 +198,7 @@ function lowered(field: string, value: number, limit: number | undefined, droppe
   return limit
 }
 
-const ACCOUNT_FIELDS = ['user', 'metadata', 'safety_identifier', 'prompt_cache_key', 'prompt_cache_options', 'service_tier'] as const
+const ACCOUNT_FIELDS = ['user', 'metadata', 'safety_identifier', 'prompt_cache_key', 'prompt_cache_options'] as const
 
 function encodeAccount(request: ModelRequest, options: OpenAiChatOptions, dropped: string[]): Body {
   const body: Body = {}
@@ -204,15 +207,25 @@ function encodeAccount(request: ModelRequest, options: OpenAiChatOptions, droppe
     if (value == null || (isObject(value) && Object.keys(value).length === 0)) continue
     if (options.forward.includes(field)) body[field] = value
     // A cache key that goes nowhere still does its work: it keeps the session at one endpoint.
-    else if (field !== 'prompt_cache_key' && !(field === 'service_tier' && (value === 'auto' || value === 'default'))) dropped.push(field)
+    else if (field !== 'prompt_cache_key') dropped.push(field)
   }
   return body
+}
+
+const TIERS: TierWords = { auto: 'auto', default: 'default', flex: 'flex', priority: 'priority', scale: 'scale' }
+
+function encodeTier(request: ModelRequest, target: ChatTarget, dropped: string[]): Body {
+  const { forward, tier_names: names } = target.options
+  const tier = serviceTierWord(request, target, { known: forward.includes('service_tier'), words: { ...TIERS, ...names } })
+  if (tier.dropped) dropped.push('service_tier')
+  return tier.word === undefined ? {} : { service_tier: tier.word }
 }
 
 /** Fields that are handled above, or say nothing a chat server could act on. */
 const HANDLED: ReadonlySet<string> = new Set([
   ...GATEWAY_FIELDS,
   ...ACCOUNT_FIELDS,
+  'service_tier',
   ...PLAIN_FIELDS.map(([field]) => field),
   'input',
   'instructions',

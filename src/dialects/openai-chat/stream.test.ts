@@ -439,6 +439,11 @@ describe('usage', () => {
     ])
     expect([events[0], last(events)]).toMatchObject([{ serviceTier: 'auto' }, { serviceTier: 'flex' }])
   })
+  it('says which tier served, in the contract’s word where the server has one of its own', () => {
+    const settings: Settings = { options: { tier_names: { default: 'on_demand', priority: 'performance' } } }
+    const tierOf = (word: string) => last(decode([{ ...(text('a') as object), service_tier: word }, end()], settings)).serviceTier
+    expect(['on_demand', 'performance', 'flex'].map(tierOf)).toEqual(['default', 'priority', 'flex'])
+  })
   it('is absent when the server says nothing', () => {
     expect(last(decode([text('a'), end()])).usage).toBeUndefined()
   })

@@ -44,7 +44,7 @@ export class ChatDecoder implements Decoder {
   #frames = 0
   #native: string | undefined
   #usage: Json | undefined
-  #serviceTier: string | undefined
+  #nativeTier: string | undefined
   /** Logprobs of the delta in hand, given to its first text. */
   #logprobs: ReturnType<typeof decodeLogprobs>
   /** Set by every frame that did more than write text. */
@@ -142,8 +142,9 @@ export class ChatDecoder implements Decoder {
 
   #chunk(frame: Json, whole: boolean): void {
     if (!this.#writer.started) this.#start(frame)
-    if (typeof frame['service_tier'] === 'string' && frame['service_tier'] !== '' && frame['service_tier'] !== this.#serviceTier) {
-      this.#serviceTier = frame['service_tier']
+    const tier = frame['service_tier']
+    if (typeof tier === 'string' && tier !== '' && tier !== this.#nativeTier) {
+      this.#nativeTier = tier
       this.#busy = true
     }
     const choice = firstChoice(frame['choices'])
@@ -164,8 +165,13 @@ export class ChatDecoder implements Decoder {
   #start(frame: Json): void {
     const id = asString(frame['id'])
     const model = asString(frame['model'])
-    const tier = asString(frame['service_tier'])
+    const tier = this.#tierOf(asString(frame['service_tier']))
     this.#writer.start({ ...(id ? { upstreamId: id } : {}), ...(model ? { model } : {}), ...(tier ? { serviceTier: tier } : {}) })
+  }
+
+  /** The tier in the contract's word, where this server has one of its own. */
+  #tierOf(native: string | undefined): string | undefined {
+    return Object.entries(this.#target.options.tier_names).find(([, name]) => name === native)?.[0] ?? native
   }
 
   #noteUsage(usage: unknown): void {
@@ -299,11 +305,12 @@ export class ChatDecoder implements Decoder {
       throw this.#unavailable('an empty answer')
     }
     const usage = this.#usage === undefined ? undefined : decodeUsage(this.#usage, this.#target.options.usage)
+    const tier = this.#tierOf(this.#nativeTier)
     this.finished = true
     writer.end(reason, {
       ...(this.#native === undefined ? {} : { nativeReason: this.#native }),
       ...(usage === undefined ? {} : { usage }),
-      ...(this.#serviceTier === undefined ? {} : { serviceTier: this.#serviceTier }),
+      ...(tier === undefined ? {} : { serviceTier: tier }),
     })
   }
 

@@ -5,6 +5,8 @@ import { GATEWAY_FIELDS } from '../../core/request.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { unmetImageWishes } from '../shared/image-output.ts'
 import { reasoningWish } from '../shared/reasoning-options.ts'
+import { serviceTierWord } from '../shared/service-tier.ts'
+import type { TierWords } from '../shared/service-tier.ts'
 import { encodeInput } from './input.ts'
 import { remoteUrls } from './message-parts.ts'
 import { effortsFor } from './options.ts'
@@ -235,10 +237,10 @@ function wantsEncrypted(body: Body, request: ModelRequest, { include_reasoning: 
   return when === 'always' || wish === 'on' || replays
 }
 
-function addServiceTier(body: Body, request: ModelRequest, { options }: ResponsesTarget, dropped: Set<string>): void {
-  const tier = request.service_tier
-  if (tier == null) return
-  // `fast` is the contract's own word for it.
-  if (options.service_tier) body['service_tier'] = tier === 'fast' ? 'priority' : tier
-  else if (tier !== 'auto' && tier !== 'default') dropped.add('service_tier')
+const TIERS: TierWords = { auto: 'auto', default: 'default', flex: 'flex', priority: 'priority', scale: 'scale' }
+
+function addServiceTier(body: Body, request: ModelRequest, target: ResponsesTarget, dropped: Set<string>): void {
+  const tier = serviceTierWord(request, target, { known: target.options.service_tier, words: TIERS })
+  if (tier.word !== undefined) body['service_tier'] = tier.word
+  if (tier.dropped) dropped.add('service_tier')
 }
