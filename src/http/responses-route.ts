@@ -242,6 +242,7 @@ function createAssembler(options: ResponsesRouteOptions, call: Call, fields: rea
     mirrorReasoning: options.mirrorReasoning,
     facts: () => ({
       model: call.trace.served?.endpoint.model ?? call.requestedModel,
+      tier: call.trace.served?.endpoint.tier,
       isByok: call.trace.served?.isByok ?? false,
       ...(call.trace.cost === undefined ? {} : { cost: call.trace.cost }),
     }),

@@ -5,6 +5,7 @@ import { asGatewayError, isGatewayError, type GatewayError } from '../core/error
 import type { FinishReason, ModelEvent } from '../core/event.ts'
 import { isContentEvent } from '../core/event.ts'
 import type { Cost, FinishedGeneration, Generation, GenerationAttempt, GenerationSink, GenerationStatus } from '../core/generation.ts'
+import { tierServed } from '../core/service-tier.ts'
 import { withoutSecrets } from '../core/tool-secrets.ts'
 import { ZERO_USAGE, type Usage } from '../core/usage.ts'
 import { answerCost } from './answer-cost.ts'
@@ -107,6 +108,7 @@ function finish(options: RecordOptions, call: Call, ending: Ending, durationMs: 
       ...identity(call),
       ...servedBy(call),
       ...ended(ending, status),
+      ...tierOf(call, ending),
       isByok: call.trace.served?.isByok ?? false,
       startedAt: call.receivedAt,
       endedAt: call.receivedAt + durationMs,
@@ -196,6 +198,12 @@ function servedBy(call: Call): Partial<Generation> {
   }
 }
 
+/** What nobody served has no tier. */
+function tierOf({ request, trace: { served } }: Call, { serviceTier }: Ending): Pick<Generation, 'serviceTier'> {
+  if (served === undefined && serviceTier === undefined) return {}
+  return { serviceTier: tierServed(serviceTier, served?.endpoint.tier, request) }
+}
+
 function ended(ending: Ending, status: GenerationStatus): Pick<Generation, 'status' | 'httpStatus'> & Partial<Generation> {
   const { error } = ending
   return {
@@ -203,7 +211,6 @@ function ended(ending: Ending, status: GenerationStatus): Pick<Generation, 'stat
     httpStatus: status === 'cancelled' ? 499 : (error?.status ?? 200),
     ...(ending.reason === undefined ? {} : { finishReason: ending.reason }),
     ...(ending.nativeReason === undefined ? {} : { nativeFinishReason: ending.nativeReason }),
-    ...(ending.serviceTier === undefined ? {} : { serviceTier: ending.serviceTier }),
     ...(error === undefined || status === 'cancelled' ? {} : { errorType: error.errorType, errorMessage: error.message }),
   }
 }

@@ -3,6 +3,7 @@ import type { FinishReason, ModelEvent } from '../../core/event.ts'
 import type { Cost } from '../../core/generation.ts'
 import type { CustomToolCallItem, FunctionCallItem, MessageItem, OtherItem, OutputItem, ReasoningItem } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
+import type { EndpointTier } from '../../core/service-tier.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { IdSource } from '../../lib/id.ts'
@@ -23,7 +24,7 @@ export interface AssemblerOptions {
   readonly clock: Clock
   readonly newId: IdSource
   /** What is known of the served endpoint when the first event is written, and of money when the last one is. */
-  readonly facts: () => { readonly model: string; readonly cost?: Cost; readonly isByok?: boolean }
+  readonly facts: () => { readonly model: string; readonly tier?: EndpointTier | undefined; readonly cost?: Cost; readonly isByok?: boolean }
   /** Members added to the terminal event's response (`gateway_metadata`). */
   readonly extra?: () => { readonly [field: string]: unknown } | undefined
   /** Also show raw reasoning text as a summary, for clients that display only summaries. */
@@ -96,7 +97,9 @@ export class Assembler {
 
   /** Folds the events of one upstream read. Throws GatewayError when the answer outgrows its bound. */
   push(events: readonly ModelEvent[]): void {
-    if (events.length === 0) return
+    const first = events[0]
+    if (first === undefined) return
+    if (first.type === 'response-start') this.#serviceTier = first.serviceTier ?? this.#serviceTier
     this.#start()
     for (const event of events) this.#fold(event)
   }
@@ -145,7 +148,8 @@ export class Assembler {
     if (this.#state !== 'fresh') return
     this.#state = 'started'
     if (!this.#wire.enabled) return
-    const response = `"response":${this.#resource({ status: 'in_progress', model: this.#options.facts().model, output: [] })}`
+    const { model, tier } = this.#options.facts()
+    const response = `"response":${this.#resource({ status: 'in_progress', model, tier, serviceTier: this.#serviceTier, output: [] })}`
     this.#wire.event('response.created', response)
     this.#wire.event('response.in_progress', response)
   }
@@ -282,7 +286,7 @@ export class Assembler {
       ...this.#options.facts(),
       output: this.#output,
       ...(verdict.status === 'completed' ? { completedAt: Math.floor(this.#options.clock.now() / 1000) } : {}),
-      ...(this.#serviceTier === undefined ? {} : { serviceTier: this.#serviceTier }),
+      serviceTier: this.#serviceTier,
       ...(this.#end?.usage === undefined ? {} : { usage: this.#end.usage }),
       ...(extra === undefined ? {} : { extra }),
     })

@@ -1,6 +1,7 @@
 import type { Cost } from '../../core/generation.ts'
 import type { OutputItem } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
+import { tierServed, type EndpointTier } from '../../core/service-tier.ts'
 import type { Usage } from '../../core/usage.ts'
 import { echoText, echoToolChoice, echoTools } from './echo-tools.ts'
 
@@ -13,7 +14,10 @@ export interface ResourceState {
   readonly output: readonly OutputItem[]
   /** Unix seconds. */
   readonly completedAt?: number
-  readonly serviceTier?: string
+  /** What the upstream calls the tier that serves. */
+  readonly serviceTier?: string | undefined
+  /** The tier of the endpoint that serves. */
+  readonly tier?: EndpointTier | undefined
   readonly incompleteReason?: 'max_output_tokens' | 'content_filter'
   readonly error?: { readonly code: string; readonly message: string; readonly errorType: string }
   readonly usage?: Usage
@@ -122,7 +126,7 @@ export function createResource(id: string, createdAt: number, request: ModelRequ
       model: state.model,
       output: state.output,
       output_text: outputText(state.output),
-      service_tier: state.serviceTier ?? 'default',
+      service_tier: tierServed(state.serviceTier, state.tier, request),
       usage: state.usage === undefined ? null : presentUsage(state.usage, state.cost, state.isByok ?? false),
     }
     if (state.error !== undefined) members['error_type'] = state.error.errorType

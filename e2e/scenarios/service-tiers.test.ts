@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { chatText, startFakeUpstream, status, stream, type FakeUpstream, type Reply } from '../../src/testing/fake-upstream.ts'
+import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
+
+/**
+ * A tier is charged at its price, so it is asked for by name: of three endpoints of one model at one vendor, in default, flex and priority, each
+ * gets the tier it stands for, whatever the caller wrote, and the answer says which one served.
+ */
+let upstream: FakeUpstream
+let gateway: TestGateway
+beforeAll(async () => {
+  upstream = await startFakeUpstream()
+  const priced = (price: number, more: object = {}): object => ({
+    provider: 'gamma',
+    upstream_model: 'm',
+    pricing: { input: price, output: price },
+    ...more,
+  })
+  gateway = await startGateway({
+    providers: ['gamma', 'plain'].map((slug) => ({
+      slug,
+      name: slug,
+      dialect: 'openai-chat',
+      base_url: upstream.url,
+      api_keys: ['k'],
+      options: { forward: ['service_tier'] },
+    })),
+    models: [
+      { slug: 'acme/tiered', endpoints: [priced(2), priced(1, { tier: 'flex' }), priced(4, { tier: 'priority' })] },
+      { slug: 'acme/plain', endpoints: [priced(3, { provider: 'plain' })] },
+    ],
+    routing: { sticky: false, cooldown: false },
+  })
+})
+afterAll(async () => {
+  await gateway.close()
+  await upstream.close()
+})
+
+const says = (tier?: string): Reply =>
+  stream(chatText('hi').map((event) => (tier === undefined || typeof event === 'string' ? event : { ...(event as object), service_tier: tier })))
+beforeEach(() => upstream.script(says()))
+
+interface Answer {
+  readonly id: string
+  readonly service_tier: string
+  readonly usage: { readonly cost: number }
+}
+
+/** What the last request asked the upstream for, what the caller paid per million tokens, and what answer and record call the tier. */
+async function ask(body: object): Promise<{ sent: unknown; price: number; told: string; recorded: unknown }> {
+  const answer = (await (await gateway.respond({ input: 'hi', ...body })).json()) as Answer
+  const record = (await (await gateway.api('GET', `/api/v1/generation?id=${answer.id}`)).json()) as { data: { service_tier: unknown } }
+  // The scripted answer counts 18 tokens.
+  return {
+    sent: upstream.requests.at(-1)!.body['service_tier'],
+    price: Math.round((answer.usage.cost / 18) * 1e6),
+    told: answer.service_tier,
+    recorded: record.data.service_tier,
+  }
+}
+
+describe('the tier asked for upstream is the one whose price is charged', () => {
+  it.each<[string, object, { sent: string | undefined; price: number; told: string }]>([
+    ['nothing asked', {}, { sent: 'default', price: 2, told: 'default' }],
+    ['auto', { service_tier: 'auto' }, { sent: 'default', price: 2, told: 'default' }],
+    ['flex', { service_tier: 'flex' }, { sent: 'flex', price: 1, told: 'flex' }],
+    ['priority', { service_tier: 'priority' }, { sent: 'priority', price: 4, told: 'priority' }],
+    ['fast, which is priority', { service_tier: 'fast' }, { sent: 'priority', price: 4, told: 'priority' }],
+    ['scale, which is capacity bought in advance', { service_tier: 'scale' }, { sent: 'scale', price: 2, told: 'default' }],
+    [':floor', { model: 'acme/tiered:floor' }, { sent: 'flex', price: 1, told: 'flex' }],
+    ['the endpoint by its name', { provider: { only: ['gamma/priority'] } }, { sent: 'priority', price: 4, told: 'priority' }],
+    [
+      'flex, of an endpoint named by its name',
+      { service_tier: 'flex', provider: { only: ['gamma/priority'] } },
+      { sent: 'priority', price: 4, told: 'priority' },
+    ],
+    ['nothing, of a vendor without tiers', { model: 'acme/plain' }, { sent: undefined, price: 3, told: 'default' }],
+    ['priority, of a vendor without tiers', { model: 'acme/plain', service_tier: 'priority' }, { sent: 'priority', price: 3, told: 'priority' }],
+  ])('%s', async (_name, body, { sent, price, told }) => {
+    expect(await ask({ model: 'acme/tiered', ...body })).toEqual({ sent, price, told, recorded: told })
+  })
+
+  it('also when priority was asked for and the default endpoint steps in', async () => {
+    upstream.script(status(503, { error: { message: 'busy' } }), status(503, { error: { message: 'busy' } }), says())
+    expect(await ask({ model: 'acme/tiered', service_tier: 'priority', provider: { order: ['gamma/priority', 'gamma'] } })).toEqual({
+      sent: 'default',
+      price: 2,
+      told: 'default',
+      recorded: 'default',
+    })
+  })
+})
+
+describe('the tier an answer names', () => {
+  it('is the upstream’s word, when it gives one the contract knows', async () => {
+    upstream.script(says('default'))
+    expect(await ask({ model: 'acme/tiered', service_tier: 'priority' })).toMatchObject({ told: 'default', recorded: 'default' })
+    upstream.script(says('platinum'))
+    expect(await ask({ model: 'acme/tiered', service_tier: 'priority' })).toMatchObject({ told: 'priority', recorded: 'priority' })
+    upstream.script(says('auto'))
+    expect(await ask({ model: 'acme/tiered' })).toMatchObject({ told: 'default', recorded: 'default' })
+  })
+
+  it('is in the first event of a stream the one that is known by then', async () => {
+    upstream.script(says('priority'))
+    const text = await (await gateway.respond({ model: 'acme/tiered:floor', input: 'hi', stream: true })).text()
+    const tiers = [...text.matchAll(/^data: (\{.*"response":.*\})$/gm)].map(
+      ([, data]) => (JSON.parse(data!) as { response: { service_tier: string } }).response.service_tier,
+    )
+    expect(tiers).toEqual(['priority', 'priority', 'priority'])
+  })
+})
