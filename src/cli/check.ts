@@ -1,6 +1,6 @@
 import { openExisting, openStore } from '../boot.ts'
 import { buildCatalog, type BuiltCatalog } from '../catalog/build.ts'
-import { checkExposure } from '../config/exposure.ts'
+import { checkExposure, weakKeyNote } from '../config/exposure.ts'
 import { loadConfig } from '../config/load.ts'
 import type { Config } from '../core/config.ts'
 import type { Connection } from '../core/provider.ts'
@@ -28,6 +28,8 @@ export async function check(overrides: Overrides): Promise<void> {
   const refusal = checkExposure(config)
   line(`configuration: ${config.file ?? 'none, defaults and environment'}`)
   if (refusal !== undefined) line(`exposure: ${refusal}`)
+  const weak = weakKeyNote(config)
+  if (weak !== undefined) line(`note: ${weak}`)
   for (const note of catalog.notes) line(`note: ${note}`)
   line(`providers: ${catalog.providers.map(({ slug }) => slug).join(', ')}`)
   line(`models: ${catalog.models().length}`)

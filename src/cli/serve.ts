@@ -1,6 +1,6 @@
 import cluster from 'node:cluster'
 import type { App } from '../app.ts'
-import { checkExposure } from '../config/exposure.ts'
+import { checkExposure, weakKeyNote } from '../config/exposure.ts'
 import { loadConfig, type LoadOptions } from '../config/load.ts'
 import { watchConfig } from '../config/watch.ts'
 import type { Config } from '../core/config.ts'
@@ -37,6 +37,8 @@ export async function serve(overrides: Overrides): Promise<void> {
   const refusal = checkExposure(config)
   if (refusal !== undefined) throw new GatewayError('invalid_request', refusal)
   const logger = createLogger(config.logging)
+  const weak = weakKeyNote(config)
+  if (weak !== undefined && cluster.isPrimary) logger.warn({}, weak)
   if (cluster.isPrimary && workersOf(config) > 1) {
     await prepareData(config, logger)
     return serveWithWorkers(config, logger)

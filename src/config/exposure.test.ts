@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import type { Config } from '../core/config.ts'
 import { Secret } from '../lib/secret.ts'
-import { checkExposure, isLoopback } from './exposure.ts'
+import { checkExposure, isLoopback, weakKeyNote } from './exposure.ts'
 import { verifies } from '../../e2e/requirements.ts'
 
-const key = new Secret('k')
+const key = new Secret('a-key-of-16-chars')
+const short = new Secret('only-15-chars-k')
+
+const server = { port: 8787, bodyLimit: 1, shutdownGrace: 1, shutdownDelay: 0, role: 'all' as const, workers: 1, wrongKeysPerMinute: 100 }
 
 function exposure(host: string, keys: Config['keys'] = {}): string | undefined {
-  return checkExposure({
-    server: { host, port: 8787, bodyLimit: 1, shutdownGrace: 1, shutdownDelay: 0, role: 'all' as const, workers: 1, wrongKeysPerMinute: 100 },
-    keys,
-  })
+  return checkExposure({ server: { ...server, host }, keys })
 }
 
 test.each(['127.0.0.1', '127.8.9.10', '::1', '[::1]', 'localhost', 'LOCALHOST', 'box.localhost', '::ffff:127.0.0.1'])('%s is loopback', (host) => {
@@ -29,7 +29,25 @@ describe.each(['0.0.0.0', '::', '192.168.1.5', '10.0.0.1', 'box.example.com', '1
     expect(exposure(host, { apiKey: key, secretKey: key })).toContain('set SIGNALBOX_MANAGEMENT_KEY, or listen')
     expect(exposure(host, { apiKey: key, managementKey: key })).toContain('set SIGNALBOX_SECRET_KEY (32')
   })
+  test('with keys that can be guessed is refused, and says which', () => {
+    expect(exposure(host, { apiKey: short, managementKey: key, secretKey: key })).toBe(
+      `Refusing to listen on ${host}, which other machines can reach: set SIGNALBOX_API_KEY to 16 characters or more (openssl rand -hex 24), ` +
+        'or listen on 127.0.0.1.',
+    )
+    expect(exposure(host, { apiKey: short, managementKey: short, secretKey: key })).toContain(
+      'set SIGNALBOX_API_KEY and SIGNALBOX_MANAGEMENT_KEY to 16',
+    )
+  })
   test('with fixed keys and a secret key is fine', () => {
     expect(exposure(host, { apiKey: key, managementKey: key, secretKey: key })).toBeUndefined()
   })
+})
+
+test('keys that can be guessed serve this machine, and are spoken of', () => {
+  const note = (host: string, keys: Config['keys']) => weakKeyNote({ server: { ...server, host }, keys })
+  expect(exposure('127.0.0.1', { apiKey: short })).toBeUndefined()
+  expect(note('127.0.0.1', { apiKey: short, managementKey: key })).toMatch(/^Fewer than 16 characters in SIGNALBOX_API_KEY: /)
+  expect(note('127.0.0.1', { apiKey: key })).toBeUndefined()
+  // There the start is refused with them.
+  expect(note('0.0.0.0', { apiKey: short })).toBeUndefined()
 })
