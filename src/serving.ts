@@ -62,6 +62,7 @@ export function openServing({ config, state, sharedStateAnswers, inFlight, metri
         knownKeys: state.accounts.snapshot.stats().keys,
         databaseAnswers: databaseAnswers(),
         sharedStateAnswers: sharedStateAnswers(),
+        secretKeyOutdated: state.accounts.snapshot.stats().secretKeyOutdated,
       }),
     async drain(server) {
       stopping = true

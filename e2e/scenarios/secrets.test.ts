@@ -98,6 +98,8 @@ describe('secrets rotate', () => {
       await gateway.api('POST', BASE, { type: 'webhook', name: 'hook', config })
       await gateway.api('POST', '/api/v1/byok', { provider: 'acme', key: 'sk-their-own-key-123456' })
       await run(gateway.app.boot.directory.path)
+      const ready = async () => (await fetch(`${gateway.url}/readyz`)).json()
+      await expect.poll(ready, { timeout: 5_000 }).toEqual({ status: 'ready', degraded: ['secret_key'] })
 
       const ids: string[] = []
       for (const input of ['one', 'two', 'three']) {

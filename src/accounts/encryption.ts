@@ -133,6 +133,12 @@ export async function verifySecretKey(encryption: Encryption, facts: FactStore):
   }
 }
 
+/** Whether the secrets of the store have another master key than this process: `secrets rotate` ran beside it. */
+export async function isOutdated({ keyId }: Encryption, facts: Pick<FactStore, 'get'>): Promise<boolean> {
+  const stored = await facts.get(CANARY)
+  return stored !== undefined && masterKeyOf(stored) !== keyId
+}
+
 function openCanary(encryption: Encryption, stored: string): string {
   try {
     if (encryption.open(stored, CANARY).reveal() === CANARY) return encryption.rewrap(stored, CANARY)

@@ -15,6 +15,8 @@ export type SnapshotEvent =
 
 export interface KeySnapshotOptions {
   readonly store: Pick<Store, 'version'> & { readonly keys: Pick<Store['keys'], 'list'>; readonly workspaces: Pick<Store['workspaces'], 'list'> }
+  /** Asked whenever the configuration has changed: whether the secrets of the store are encrypted with another key by now. */
+  readonly isSecretKeyOutdated?: () => Promise<boolean>
   readonly clock: Clock
   /** Keys named by the operator's environment: they serve even before the database was ever reached. */
   readonly environmentKeys?: readonly ApiKey[]
@@ -59,6 +61,8 @@ export interface SnapshotStats {
   /** Milliseconds since the database was last heard; undefined when it never was. */
   readonly contactAgeMs: number | undefined
   readonly failing: boolean
+  /** The secret key was changed while this process runs. */
+  readonly secretKeyOutdated: boolean
 }
 
 export interface KeySnapshot extends Authenticator {
@@ -86,13 +90,14 @@ type Accepted = Extract<Authentication, { ok: true }>
 
 /** Keys and workspaces in memory, as the hot path reads them. They follow the database, and outlive it. */
 export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
-  const { store, clock, environmentKeys = [], lastKnownGood, onEvent = () => undefined } = options
+  const { store, clock, environmentKeys = [], lastKnownGood, isSecretKeyOutdated = () => Promise.resolve(false), onEvent = () => undefined } = options
   const timing: SnapshotTiming = { ...DEFAULT_TIMING, ...options.timing }
 
   let keys = new Map<string, Accepted>()
   let workspaces = new Map<string, Workspace>()
   let source: SnapshotStats['source'] = 'none'
   let version: number | undefined
+  let secretKeyOutdated = false
   /** Counts changes of this process, so that a list that was read before one is not put over it. */
   let localChanges = 0
   let saving: Promise<void> = Promise.resolve()
@@ -119,11 +124,12 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
       // The version is read first: whatever changes during the read is read again at the next look.
       const current = await within(timing.versionLimitMs, store.version())
       if (current === version && source === 'database') return
-      const lists = Promise.all([store.keys.list(), store.workspaces.list()])
-      const [keyList, workspaceList] = await within(timing.loadLimitMs, lists)
+      const lists = Promise.all([store.keys.list(), store.workspaces.list(), isSecretKeyOutdated()])
+      const [keyList, workspaceList, outdated] = await within(timing.loadLimitMs, lists)
       if (changesBefore !== localChanges) continue
       const known: KnownAccounts = { version: current, keys: keyList, workspaces: workspaceList }
       install(known, 'database')
+      secretKeyOutdated = outdated
       save(known)
       return
     }
@@ -190,6 +196,7 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
       workspaces: workspaces.size,
       contactAgeMs: follower.contactAgeMs,
       failing: follower.failing,
+      secretKeyOutdated,
     }),
     close: async () => {
       await follower.close()

@@ -6,7 +6,7 @@ import type { Store } from '../core/store.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import { bootstrapKeys, environmentKeys, type GeneratedKey } from './bootstrap.ts'
-import { verifySecretKey } from './encryption.ts'
+import { isOutdated, verifySecretKey } from './encryption.ts'
 import { createKeySnapshot, type KeySnapshot, type SnapshotEvent } from './key-snapshot.ts'
 import { createKeyAccounts } from './keys.ts'
 import { createLastKnownGood } from './last-known-good.ts'
@@ -62,6 +62,7 @@ export async function openAccounts(options: AccountsOptions): Promise<Accounts> 
   } = options
   const snapshot = createKeySnapshot({
     store,
+    isSecretKeyOutdated: () => isOutdated(encryption, store.facts),
     clock,
     environmentKeys: environmentKeys(fixedKeys, clock),
     ...(lastKnownGoodFile === undefined ? {} : { lastKnownGood: createLastKnownGood(lastKnownGoodFile) }),

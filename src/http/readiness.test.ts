@@ -8,12 +8,14 @@ const well: ReadinessFacts = {
   knownKeys: 2,
   databaseAnswers: true,
   sharedStateAnswers: undefined,
+  secretKeyOutdated: false,
 }
 
 test.each<[string, Partial<ReadinessFacts>, string | undefined, readonly string[]]>([
   ['all is well', {}, undefined, []],
   ['the database is away', { databaseAnswers: false }, undefined, ['database']],
   ['Redis is away, too', { databaseAnswers: false, sharedStateAnswers: false }, undefined, ['database', 'shared state']],
+  ['secrets were rotated beside it', { secretKeyOutdated: true }, undefined, ['secret_key']],
   ['Redis answers', { sharedStateAnswers: true }, undefined, []],
   [
     'it starts without database and without any key',

@@ -11,18 +11,24 @@ export interface ReadinessFacts {
   readonly databaseAnswers: boolean
   /** Undefined: there is none. */
   readonly sharedStateAnswers: boolean | undefined
+  /** Stored secrets were encrypted with another key than this process has: `secrets rotate` ran beside it. */
+  readonly secretKeyOutdated: boolean
 }
 
 export interface Readiness {
   /** Why it should get no work; undefined when it should. */
   readonly reason?: string
-  /** What is away without keeping it from serving. */
+  /** What is away, or wants a restart, without keeping it from serving. */
   readonly degraded: readonly string[]
 }
 
 /** A gateway without its database serves whom it knows; a worker without it has nothing to do. */
 export function judgeReadiness(facts: ReadinessFacts): Readiness {
-  const degraded = [...(facts.databaseAnswers ? [] : ['database']), ...(facts.sharedStateAnswers === false ? ['shared state'] : [])]
+  const degraded = [
+    ...(facts.databaseAnswers ? [] : ['database']),
+    ...(facts.sharedStateAnswers === false ? ['shared state'] : []),
+    ...(facts.secretKeyOutdated ? ['secret_key'] : []),
+  ]
   const reason = reasonAgainst(facts)
   return reason === undefined ? { degraded } : { reason, degraded }
 }
