@@ -6,6 +6,7 @@ import type { Catalog } from './core/endpoint.ts'
 import { isGatewayError } from './core/error.ts'
 import type { Plugin, PluginEntry } from './core/extension.ts'
 import type { ModelRequest } from './core/request.ts'
+import { checkEngineNames } from './engine-names.ts'
 import { createEgress, type Egress } from './lib/egress.ts'
 import { createShelf, type PluginShelf } from './pipeline/plugin-select.ts'
 import { reachFor } from './pipeline/plugins.ts'
@@ -45,12 +46,13 @@ interface Plugged {
 /** Of a file given by its address. */
 const MAX_FILE_BYTES = 32 * 1024 * 1024
 
-/** The plugins with what they need of the other rooms, and their ways out. Throws ConfigError for defaults they refuse. */
+/** The plugins with what they need of the other rooms, and their ways out. Throws ConfigError for defaults they refuse and engines that do not exist. */
 export function openPlugging(options: PluggingOptions): Plugging {
   const { env, catalog } = options
   const open: Egress[] = []
   const parser = new DocumentParser()
   const build = (config: Config): Plugged => {
+    checkEngineNames(config)
     const userAgent = `signalbox/${VERSION}`
     const egress = createEgress({ allowPrivate: config.network.allowPrivate.tools, allowHttp: true, userAgent })
     const operatorEgress = createEgress({ allowPrivate: true, allowHttp: true, userAgent })

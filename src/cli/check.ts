@@ -7,8 +7,11 @@ import type { Connection } from '../core/provider.ts'
 import { checkDestinationAddresses } from '../destination-addresses.ts'
 import { dialects } from '../dialects/index.ts'
 import { createHttpClient } from '../lib/http-client.ts'
+import { openPlugging } from '../plugging.ts'
 import { PROVIDERS } from '../providers/index.ts'
+import { openTooling } from '../tooling.ts'
 import { VERSION } from '../version.ts'
+import { secretKeyRefusal } from './check-secret-key.ts'
 import { findUnreachable } from './explain.ts'
 import type { Overrides } from './overrides.ts'
 import { reasonOf } from './reason.ts'
@@ -19,7 +22,16 @@ const line = (text: string): void => void process.stdout.write(`${text}\n`)
 async function resolved(overrides: Overrides): Promise<{ readonly config: Config; readonly catalog: BuiltCatalog }> {
   const config = await loadConfig(loadOptions(overrides))
   await checkDestinationAddresses(config)
-  return { config, catalog: await buildCatalog(config, PROVIDERS, dialects, process.env) }
+  const catalog = await buildCatalog(config, PROVIDERS, dialects, process.env)
+  await resolveExtensions(config, catalog)
+  return { config, catalog }
+}
+
+/** Plugins and tools as `serve` makes them before it listens: what they refuse is found here, too. */
+async function resolveExtensions(config: Config, catalog: BuiltCatalog): Promise<void> {
+  const options = { config, env: process.env, catalog: () => catalog }
+  await openPlugging(options).close()
+  await openTooling(options).close()
 }
 
 /** `signalbox check`: the configuration is valid, this is what it serves, and every configured endpoint can be reached. Throws ConfigError with every problem. */
@@ -66,6 +78,12 @@ async function probeInstallation(config: Config): Promise<void> {
     await store.ping()
     const pending = await store.pendingMigrations()
     line(`database: ${config.storage.database} answers, ${pending.length === 0 ? 'up to date' : `migrations pending: ${pending.join(', ')}`}`)
+    // Before its migrations a database cannot be asked, and they are the start's to make.
+    const refusal = pending.length === 0 ? await secretKeyRefusal(store, directory) : undefined
+    if (refusal !== undefined) {
+      line(`secret key: ${refusal}`)
+      process.exitCode = 1
+    }
   } catch (error) {
     line(`database: ${config.storage.database} does not answer: ${reasonOf(error)}`)
     process.exitCode = 1

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { ConfigProblem } from '../core/config-error.ts'
-import { closest } from '../lib/closest.ts'
+import { insteadOf } from '../lib/closest.ts'
 import { SECRET_KEYS } from './schema.ts'
 
 type Path = readonly PropertyKey[]
@@ -17,7 +17,9 @@ export interface Explained {
 export function explainIssues(issues: readonly z.core.$ZodIssue[], context: Explained): ConfigProblem[] {
   return issues.flatMap((issue) => {
     if (issue.code !== 'unrecognized_keys') return [problem(issue.path, `${show(issue.path, context)}; expected ${expectation(issue)}`, context)]
-    return issue.keys.map((key) => problem([...issue.path, key], `unknown key; ${suggestion(key, issue.message)}`, context))
+    return issue.keys.map((key) =>
+      problem([...issue.path, key], `unknown key; ${insteadOf(key, issue.message.replace(/^one of: /, '').split(', '))}`, context),
+    )
   })
 }
 
@@ -67,10 +69,4 @@ function withoutCredentials(text: string): string {
   if (query !== -1 && query < host) return `${scheme}[hidden]`
   const end = query === -1 ? rest.length : query
   return `${scheme}${host === -1 ? '' : '[hidden]'}${rest.slice(Math.max(host, 0), end)}${query === -1 ? '' : `${rest[query]}[hidden]`}`
-}
-
-function suggestion(key: string, oneOf: string): string {
-  const known = oneOf.replace(/^one of: /, '').split(', ')
-  const near = closest(key, known)
-  return near === undefined ? `expected ${oneOf}` : `did you mean ${near}? (known: ${known.join(', ')})`
 }

@@ -191,8 +191,11 @@ export interface Plugin<S = unknown> {
   readonly suffix?: 'online'
   /** True of requests for which it runs though they do not name it. Asked of every call: hardly any work. */
   implied?(request: ModelRequest): boolean
-  /** Throws GatewayError when this request cannot have this plugin; the message names what to change. Asked before any plugin runs. */
-  check?(settings: S, request: ModelRequest): void
+  /**
+   * Throws GatewayError when no call can have this plugin with these settings; the message names what to change. Asked of defaults at the
+   * start, and of every call before any plugin runs.
+   */
+  check?(settings: S): void
   /** Milliseconds that `choose`, `prepare` and `adapt` may take each; default 60,000. */
   readonly timeoutMs?: number
   /** Which models serve the call; undefined: those it names. Throws GatewayError to refuse the call. */

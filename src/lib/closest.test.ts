@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { closest } from './closest.ts'
+import { closest, insteadOf } from './closest.ts'
 
 it('finds the word that was meant, in any case, and none where none is near', () => {
   const known = ['server', 'builtin_tools', 'id']
@@ -12,4 +12,9 @@ it('finds the word that was meant, in any case, and none where none is near', ()
     undefined,
   ])
   expect(closest('x', [])).toBeUndefined()
+})
+
+it('says what would be right', () => {
+  expect(insteadOf('sever', ['server', 'id'])).toBe('did you mean server? (known: server, id)')
+  expect(insteadOf('x-y-z', ['server', 'id'])).toBe('expected one of: server, id')
 })

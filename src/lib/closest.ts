@@ -4,6 +4,12 @@ export function closest(word: string, known: readonly string[]): string | undefi
   return near !== undefined && near.distance <= Math.max(1, Math.floor(near.name.length / 3)) ? near.name : undefined
 }
 
+/** What would be right instead of a word nobody knows: the end of a sentence. */
+export function insteadOf(word: string, known: readonly string[]): string {
+  const near = closest(word, known)
+  return near === undefined ? `expected one of: ${known.join(', ')}` : `did you mean ${near}? (known: ${known.join(', ')})`
+}
+
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (let i = 1; i <= a.length; i++) {

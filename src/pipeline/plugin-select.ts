@@ -1,7 +1,9 @@
-import { GatewayError } from '../core/error.ts'
+import { GatewayError, isGatewayError } from '../core/error.ts'
 import type { Plugin, PluginEntry } from '../core/extension.ts'
 import type { JsonObject } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
+import { insteadOf } from '../lib/closest.ts'
+import { unknownKey } from '../lib/unknown-key.ts'
 import { parseModelName } from '../router/variants.ts'
 
 /** A plugin that applies to a call, with its settings. */
@@ -23,14 +25,16 @@ export interface PluginShelf {
   readonly standing: readonly ActivePlugin[]
 }
 
-/** Throws `invalid_request` for defaults that name no plugin or have settings it refuses. */
+/** Throws `invalid_request` for defaults that name no plugin, have settings it refuses or does not know, or switch one on that can serve no call. */
 export function createShelf(plugins: readonly Plugin[], defaults: readonly PluginEntry[]): PluginShelf {
   const byId = new Map(plugins.map((plugin) => [plugin.id, plugin]))
   for (const [index, entry] of defaults.entries()) {
     const path = `defaults.plugins[${index}]`
     const plugin = byId.get(entry.id)
-    if (plugin === undefined) throw refuse(`${path}.id`, `is "${entry.id}", which is not a plugin; known are ${[...byId.keys()].join(', ')}`)
-    readSettings(plugin, entry, path)
+    if (plugin === undefined) throw refuse(`${path}.id`, `is "${entry.id}", which is not a plugin; ${insteadOf(entry.id, [...byId.keys()])}`)
+    refuseUnknown(plugin, entry, path)
+    const settings = readSettings(plugin, entry, path)
+    if (entry['enabled'] !== false) checkDefault(plugin, settings, path)
   }
   const entries = new Map(defaults.map((entry) => [entry.id, entry]))
   return {
@@ -101,6 +105,27 @@ function impliedBy(request: ModelRequest, { suffixed, implied }: PluginShelf): r
 }
 
 const hasSuffix = (name: string | undefined): boolean => name?.includes(':') === true
+
+/** The gateway's own fields of an entry. */
+const OWN_FIELDS = ['id', 'enabled', 'prevent_overrides']
+
+/** Requests may carry what other gateways understand; what the operator writes is meant for this one. */
+function refuseUnknown({ settings }: Plugin, entry: JsonObject, path: string): void {
+  const given = Object.fromEntries(Object.entries(entry).filter(([field]) => !OWN_FIELDS.includes(field)))
+  const unknown = unknownKey(settings, given)
+  if (unknown === undefined) return
+  const known = unknown.path.length === 1 ? [...OWN_FIELDS, ...unknown.known] : unknown.known
+  throw refuse([path, ...unknown.path].join('.'), `unknown setting; ${insteadOf(unknown.path.at(-1)!, known)}`)
+}
+
+/** A default that is on and can serve no call would fail them all. */
+function checkDefault(plugin: Plugin, settings: unknown, path: string): void {
+  try {
+    plugin.check?.(settings)
+  } catch (error) {
+    throw isGatewayError(error) ? refuse(path, error.message) : error
+  }
+}
 
 function readSettings(plugin: Plugin, entry: JsonObject, path: string): unknown {
   const { id: _, enabled: __, prevent_overrides: ___, ...given } = entry

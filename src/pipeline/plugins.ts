@@ -80,7 +80,7 @@ async function* runPlugins(
   next: Handler,
 ): AsyncGenerator<readonly ModelEvent[], void> {
   const run = new PluginRun(options, call, next)
-  for (const { plugin, settings } of active) plugin.check?.(settings, call.request)
+  for (const { plugin, settings } of active) plugin.check?.(settings)
   const { request, strategy } = await prepare(run, active, call)
   const adaptation = run.adaptation(adaptersOf(call.request, active, shelf))
   let handler = next

@@ -90,7 +90,7 @@ async function prepare(
   const { work, plugin } = room(scene)
   const settings = { pdf: { engine } }
   const { context, reported } = testContext(settings, { request: given, endpoints: [endpoint] })
-  plugin.check!(settings, given)
+  plugin.check!(settings)
   const changed = await plugin.prepare!(given, context)
   return { work, parts: contentOf(changed), reported, changed }
 }

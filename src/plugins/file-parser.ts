@@ -17,6 +17,8 @@ type Context = PluginContext<Settings>
 /** The gateway's own reader of PDF files. */
 const OWN = 'pdf-text'
 const NATIVE = 'native'
+/** Engines that need nothing of the operator. */
+export const BUILT_IN_ENGINES: readonly string[] = [OWN, NATIVE]
 const MAX_FILES = 32
 const MAX_IMAGES = 8
 /** Characters of one file; no window holds more. */
@@ -38,7 +40,7 @@ export interface FileParserOptions {
 /** Makes text of files: of PDF files by the engine the caller names, of all that endpoints cannot take in any case. */
 export function createFileParser(options: FileParserOptions): Plugin<Settings> {
   const parser = new FileParser(options)
-  const isFree = options.engine === OWN || options.engine === NATIVE
+  const isFree = BUILT_IN_ENGINES.includes(options.engine)
   return {
     id: 'file-parser',
     settings,

@@ -32,6 +32,9 @@ export function createWeb(search: WebSearch): Plugin<Settings> {
     settings,
     suffix: 'online',
     timeoutMs: 45_000,
+    check({ engine }) {
+      if (engine !== undefined && engine !== NATIVE && search.engine(engine) === undefined) throw missing(engine)
+    },
     async prepare(request, context) {
       const { engine: wanted } = context.settings
       const native = wanted === undefined || wanted === NATIVE ? nativeSearch(request, context) : undefined

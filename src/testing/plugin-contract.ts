@@ -108,7 +108,7 @@ async function run<S>(plugin: Plugin<S>, { request, settings, endpoint, answer =
   const events: (readonly ModelEvent[])[] = []
   let changed: ModelRequest | undefined
   try {
-    plugin.check?.(read, frozen)
+    plugin.check?.(read)
     const choice = await plugin.choose?.(frozen, context)
     if (choice !== undefined) changed = { ...frozen, model: choice.models[0] }
     changed = (await plugin.prepare?.(changed ?? frozen, context)) ?? changed

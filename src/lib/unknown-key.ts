@@ -1,0 +1,26 @@
+import { ZodObject } from 'zod'
+
+export interface UnknownKey {
+  readonly path: readonly [string, ...string[]]
+  /** Keys that would have been right there. */
+  readonly known: readonly string[]
+}
+
+/** The first key of a value that its schema would pass over; undefined where there is none. Objects that take any key know all. */
+export function unknownKey(schema: unknown, value: unknown): UnknownKey | undefined {
+  const object = unwrapped(schema)
+  if (!(object instanceof ZodObject) || object.def.catchall !== undefined || typeof value !== 'object' || value === null) return undefined
+  const shape = object.shape as { readonly [key: string]: unknown }
+  for (const [key, inner] of Object.entries(value)) {
+    if (!Object.hasOwn(shape, key)) return { path: [key], known: Object.keys(shape) }
+    const within = unknownKey(shape[key], inner)
+    if (within !== undefined) return { path: [key, ...within.path], known: within.known }
+  }
+  return undefined
+}
+
+/** What an optional value or one with a default is when it is there. */
+function unwrapped(schema: unknown): unknown {
+  const { def } = schema as { readonly def?: { readonly type?: string; readonly innerType?: unknown } }
+  return def?.innerType === undefined ? schema : unwrapped(def.innerType)
+}

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { GatewayError } from '../core/error.ts'
+import type { Plugin, PluginEntry } from '../core/extension.ts'
+import { createShelf, selectPlugins } from './plugin-select.ts'
+
+const settings = z.object({ max_results: z.int().max(25).default(5), pdf: z.object({ engine: z.string().optional() }).optional() })
+const web: Plugin = { id: 'web', settings }
+const open: Plugin = { id: 'open', settings: z.looseObject({}) }
+const idle: Plugin = {
+  id: 'idle',
+  settings: z.object({}),
+  check() {
+    throw new GatewayError('invalid_request', 'The plugin idle has nobody to ask', { path: 'plugins' })
+  },
+}
+const shelfOf = (...defaults: PluginEntry[]) => createShelf([web, open, idle], defaults)
+
+describe('defaults of the operator', () => {
+  it.each<[string, PluginEntry, RegExp]>([
+    [
+      'a key that is no setting, with the one that was meant',
+      { id: 'web', max_result: 3 },
+      /^defaults\.plugins\[0\]\.max_result: unknown.*max_results/,
+    ],
+    ['the same further in', { id: 'web', pdf: { engin: 'x' } }, /^defaults\.plugins\[0\]\.pdf\.engin: unknown.*engine/],
+    ['a word for the common settings', { id: 'web', enable: true }, /^defaults\.plugins\[0\]\.enable: unknown.*enabled/],
+    ['a value the plugin does not take', { id: 'web', max_results: 300 }, /^defaults\.plugins\[0\]\.max_results: /],
+    ['no plugin of that name, with the one that was meant', { id: 'weeb' }, /^defaults\.plugins\[0\]\.id: .*"weeb".*did you mean web/],
+    ['a plugin that could serve nobody', { id: 'idle' }, /^defaults\.plugins\[0\]: The plugin idle has nobody to ask$/],
+  ])('are refused for %s', (_, entry, message) => {
+    expect(() => shelfOf(entry)).toThrow(message)
+  })
+
+  it('may set all there is to set, and what a plugin that takes anything takes', () => {
+    const entries = [
+      { id: 'web', max_results: 3, pdf: { engine: 'x' }, enabled: false, prevent_overrides: true },
+      { id: 'open', anything: 1 },
+    ]
+    expect(() => shelfOf(...entries)).not.toThrow()
+  })
+
+  it('may name a plugin that could serve nobody, switched off', () => {
+    expect(() => shelfOf({ id: 'idle', enabled: false })).not.toThrow()
+  })
+})
+
+it('requests may carry settings that others understand', () => {
+  expect(selectPlugins({ input: [], plugins: [{ id: 'web', of_others: 1 }] }, shelfOf())).toEqual([{ plugin: web, settings: { max_results: 5 } }])
+})
