@@ -93,6 +93,16 @@ describe('without configuration', () => {
     expect(catalog.find('demo/nope')).toBeUndefined()
     expect(catalog.find('openai/gpt-5')).toBeUndefined()
   })
+  test('says of known providers that are off what switches them on, by slug and by author', async () => {
+    const catalog = await build()
+    expect(catalog.off?.('openai')).toEqual(['openai is known but off: set OPENAI_API_KEY.'])
+    expect(catalog.off?.('demo')).toEqual([])
+    expect(catalog.off?.('nobody')).toEqual([])
+    expect((await build({ providers: [{ slug: 'openai', enabled: false }] })).off?.('openai')).toEqual([
+      'openai is known but off: the configuration disables it.',
+    ])
+    expect((await build({}, { OPENAI_API_KEY: 'sk-1' })).off?.('openai')).toEqual([])
+  })
 })
 
 describe('built-in providers', () => {
@@ -376,6 +386,11 @@ describe('what does not fit together', () => {
       { models: [{ slug: 'acme/a', endpoints: [{ provider: 'acm' }] }] },
       'models[0].endpoints[0].provider: "acm"; expected the slug of an entry under providers, or of a built-in provider',
     ],
+    [
+      { providers: [{ slug: 'opneai' }] },
+      'providers[0].slug: "opneai" is no built-in provider; did you mean openai? (any other needs a dialect and a base_url)',
+    ],
+    [{ models: [{ slug: 'openai/a', endpoints: [{ provider: 'opneai' }] }] }, 'models[0].endpoints[0].provider: "opneai"; did you mean openai?'],
     [
       { models: [{ slug: 'openai/a', endpoints: [{ provider: 'openai' }] }] },
       'models[0].endpoints[0].provider: "openai" is not switched on; expected OPENAI_API_KEY in the environment, or an entry for it under providers',

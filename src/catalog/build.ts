@@ -3,6 +3,7 @@ import type { Config, ModelConfig } from '../core/config.ts'
 import type { Dialect } from '../core/dialect.ts'
 import type { Catalog, Model } from '../core/endpoint.ts'
 import type { Provider } from '../core/provider.ts'
+import { closest } from '../lib/closest.ts'
 import { canonicalName, splitVariant } from './canonical-slug.ts'
 import { judgeNames, type NamingConfig } from './configured-names.ts'
 import { connectProvider, type ConnectedProvider } from './connect.ts'
@@ -11,6 +12,7 @@ import { createLookup } from './lookup.ts'
 import { ModelDraft } from './model-draft.ts'
 import { EMPTY_PRICE_BOOK, loadPriceBook, type PriceBook } from './price-book.ts'
 import { isOnByEnv, type Env, type Report } from './provider-settings.ts'
+import { howToSwitchOn, switchOnOf } from './switch-on.ts'
 
 /** The slice of the configuration a catalog is made of. */
 export type CatalogConfig = Pick<Config, 'catalog'> & NamingConfig & { readonly file?: string }
@@ -65,7 +67,24 @@ export async function buildCatalog(
     notes.push(...names.notes)
   }
   if (problems.length > 0) throw new ConfigError(problems, config.file)
-  return Object.freeze({ ...catalog, providers: [...connected.values()].map(toPublic).toSorted((a, b) => (a.slug < b.slug ? -1 : 1)), notes })
+  const off = (name: string): readonly string[] => sentencesOn(name, config, providers, connected, env)
+  return Object.freeze({ ...catalog, off, providers: [...connected.values()].map(toPublic).toSorted((a, b) => (a.slug < b.slug ? -1 : 1)), notes })
+}
+
+const SENTENCES = 3
+
+/** How the providers that are off and answer to this name, or to which an author's models belong, are switched on. */
+function sentencesOn(
+  name: string,
+  config: CatalogConfig,
+  providers: readonly Provider[],
+  connected: ReadonlyMap<string, ConnectedProvider>,
+  env: Env,
+): readonly string[] {
+  return providers
+    .filter(({ slug, models }) => !connected.has(slug) && (slug === name || models?.author === name))
+    .slice(0, SENTENCES)
+    .map((one) => `${one.slug} is known but off: ${howToSwitchOn(one, env, config)}.`)
 }
 
 function connectAll(
@@ -80,6 +99,12 @@ function connectAll(
   const connected = new Map<string, ConnectedProvider>()
   for (const [index, entry] of config.providers.entries()) {
     if (!entry.enabled) continue
+    const near = known.has(entry.slug) || entry.dialect !== undefined ? undefined : closest(entry.slug, [...known.keys()])
+    if (near !== undefined) {
+      const message = `${JSON.stringify(entry.slug)} is no built-in provider; did you mean ${near}? (any other needs a dialect and a base_url)`
+      problems.push({ path: `providers[${index}].slug`, message })
+      continue
+    }
     const result = connectProvider({ provider: known.get(entry.slug), config: entry, env }, dialects, (path, message) =>
       problems.push({ path: `providers[${index}].${path}`, message }),
     )
@@ -138,7 +163,7 @@ function addConfigured(
       const target = connected.get(slug)
       if (target === undefined) {
         // A provider that is switched off takes its endpoints along; one whose entry is wrong was reported there.
-        if (!off.has(slug) && !failed.has(slug)) problems.push({ path: `${path}.provider`, message: unknownProvider(slug, providers) })
+        if (!off.has(slug) && !failed.has(slug)) problems.push({ path: `${path}.provider`, message: unknownProvider(slug, failed, providers) })
         continue
       }
       const endpoint = endpointFromConfig(target, model, entry, book, (option, message) => problems.push({ path: `${path}.${option}`, message }))
@@ -147,12 +172,15 @@ function addConfigured(
   }
 }
 
-function unknownProvider(slug: string, providers: readonly Provider[]): string {
+function unknownProvider(slug: string, configured: Iterable<string>, providers: readonly Provider[]): string {
   const builtIn = providers.find((provider) => provider.slug === slug)
   const name = JSON.stringify(slug)
-  if (builtIn === undefined) return `${name}; expected the slug of an entry under providers, or of a built-in provider`
-  const variables = builtIn.keyless === true ? builtIn.env.baseUrl : builtIn.env.apiKey
-  return `${name} is not switched on; expected ${variables?.[0] ?? 'a variable'} in the environment, or an entry for it under providers`
+  if (builtIn === undefined) {
+    const near = closest(slug, [...configured, ...providers.map((provider) => provider.slug)])
+    return `${name}; ${near === undefined ? 'expected the slug of an entry under providers, or of a built-in provider' : `did you mean ${near}?`}`
+  }
+  const { variables } = switchOnOf(builtIn)
+  return `${name} is not switched on; expected ${variables[0] ?? 'a variable'} in the environment, or an entry for it under providers`
 }
 
 function checkAliases(models: readonly Model[], configured: readonly ModelConfig[], problems: ConfigProblem[]): void {

@@ -83,6 +83,9 @@ export function envBaseUrl(provider: Provider | undefined, env: Env): string | u
   return `${url.origin}${path === '' ? (provider?.basePath ?? URL.parse(provider?.baseUrl ?? '')?.pathname ?? '') : path}`
 }
 
+/** Whether any of these variables says something. */
+export const isSet = (variables: readonly string[], env: Env): boolean => firstSet(variables, env) !== undefined
+
 function firstSet(variables: readonly string[] | undefined, env: Env): string | undefined {
   for (const name of variables ?? []) {
     const value = env[name]?.trim()

@@ -60,6 +60,17 @@ describe('signalbox check and doctor', () => {
     expect(await over(check, file)).toMatchObject({ code: 0, out: expect.stringContaining('acme/guard') })
   })
 
+  it('list every known provider with what switches it on', async () => {
+    vi.stubEnv('MISTRAL_API_KEY', 'k')
+    const file = { providers: [provider, { slug: 'openai', enabled: false }] }
+    const { out } = await over((options) => check({ ...options, providers: true }), file)
+    expect(out).toMatch(/^ {2}acme +on$/m)
+    expect(out).toMatch(/^ {2}mistral +on$/m)
+    expect(out).toMatch(/^ {2}groq +off: set GROQ_API_KEY$/m)
+    expect(out).toMatch(/^ {2}openai +off: the configuration disables it$/m)
+    expect((await over(check, file)).out).not.toContain('GROQ_API_KEY')
+  })
+
   it('name the key a database was rotated away from, which serve would refuse', async () => {
     vi.stubEnv('SIGNALBOX_SECRET_KEY', KEY)
     expect(await over(doctor)).toMatchObject({ code: 0 })

@@ -1,5 +1,6 @@
 import { openExisting, openStore } from '../boot.ts'
 import { buildCatalog, type BuiltCatalog } from '../catalog/build.ts'
+import { howToSwitchOn } from '../catalog/switch-on.ts'
 import { checkExposure, weakKeyNote } from '../config/exposure.ts'
 import { loadConfig } from '../config/load.ts'
 import type { Config } from '../core/config.ts'
@@ -35,7 +36,7 @@ async function resolveExtensions(config: Config, catalog: BuiltCatalog): Promise
 }
 
 /** `signalbox check`: the configuration is valid, this is what it serves, and every configured endpoint can be reached. Throws ConfigError with every problem. */
-export async function check(overrides: Overrides): Promise<void> {
+export async function check({ providers = false, ...overrides }: Overrides & { readonly providers?: boolean }): Promise<void> {
   const { config, catalog } = await resolved(overrides)
   const refusal = checkExposure(config)
   line(`configuration: ${config.file ?? 'none, defaults and environment'}`)
@@ -43,7 +44,11 @@ export async function check(overrides: Overrides): Promise<void> {
   const weak = weakKeyNote(config)
   if (weak !== undefined) line(`note: ${weak}`)
   for (const note of catalog.notes) line(`note: ${note}`)
-  line(`providers: ${catalog.providers.map(({ slug }) => slug).join(', ')}`)
+  const known = PROVIDERS.length
+  line(
+    `providers: ${catalog.providers.map(({ slug }) => slug).join(', ')} (${known} are known: check --providers lists them with what switches each on)`,
+  )
+  if (providers) for (const text of providerLines(catalog, config)) line(`  ${text}`)
   line(`models: ${catalog.models().length}`)
   for (const model of config.models) {
     const endpoints = catalog.find(model.slug)?.endpoints ?? []
@@ -54,6 +59,17 @@ export async function check(overrides: Overrides): Promise<void> {
   const unreachable = findUnreachable(catalog, config)
   for (const { model, tag, reason } of unreachable) line(`unreachable: ${tag} for ${model}: ${reason}`)
   if (refusal !== undefined || unreachable.length > 0) process.exitCode = 1
+}
+
+/** Known providers and those of the configuration: on, or what switches them on. */
+function providerLines(catalog: BuiltCatalog, config: Config): readonly string[] {
+  const on = catalog.providers.map(({ slug }) => ({ slug, state: 'on' }))
+  const shown = new Set(on.map(({ slug }) => slug))
+  const off = PROVIDERS.filter(({ slug }) => !shown.has(slug)).map((provider) => ({
+    slug: provider.slug,
+    state: `off: ${howToSwitchOn(provider, process.env, config)}`,
+  }))
+  return [...on, ...off].toSorted((a, b) => (a.slug < b.slug ? -1 : 1)).map(({ slug, state }) => `${slug.padEnd(22)} ${state}`)
 }
 
 const PROBE_MS = 5_000

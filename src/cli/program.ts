@@ -4,7 +4,7 @@ import type { Overrides } from './overrides.ts'
 /** What each command does; main wires the real ones in, tests their own. */
 export interface Commands {
   serve(overrides: Overrides): Promise<void>
-  check(overrides: Overrides): Promise<void>
+  check(options: Overrides & { readonly providers?: boolean }): Promise<void>
   doctor(overrides: Overrides): Promise<void>
   migrate(overrides: Overrides): Promise<void>
   explain(options: ExplainOptions, overrides: Overrides): Promise<void>
@@ -58,9 +58,9 @@ export function createProgram(commands: Commands, version: string): Command {
     .option('--role <role>', 'all, gateway (serves and records) or worker (delivers and cleans up) (SIGNALBOX_ROLE; default all)')
     .option('--workers <number>', 'processes that share the port, auto for one per core (SIGNALBOX_WORKERS; default 1)')
     .action((options: Overrides) => commands.serve(options))
-  configured(program.command('check').description('validate the configuration and say what it would serve')).action((options: Overrides) =>
-    commands.check(options),
-  )
+  configured(program.command('check').description('validate the configuration and say what it would serve'))
+    .option('--providers', 'every known provider, whether it is on, and what switches it on', false)
+    .action((options: Overrides & { readonly providers: boolean }) => commands.check(options))
   configured(program.command('doctor').description('show the resolved configuration, the database and which providers answer')).action(
     (options: Overrides) => commands.doctor(options),
   )

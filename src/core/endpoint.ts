@@ -55,4 +55,6 @@ export interface Catalog {
   /** Resolves a slug, an alias or a `:variant` name to its model. Undefined when nothing serves it. */
   readonly find: (slug: string) => Model | undefined
   readonly models: () => readonly Model[]
+  /** Known providers that are off, by their slug or as the home of an author's models: sentences that say how each is switched on. */
+  readonly off?: (name: string) => readonly string[]
 }

@@ -13,7 +13,7 @@ import { compileDemand } from './prefer.ts'
 import type { Demand } from './prefer.ts'
 import { sortFor } from './rank.ts'
 import type { OwnKeyUse, RankContext, RankSession } from './rank.ts'
-import { nothingLeft, rejections, unknownModel } from './refuse.ts'
+import { namedButOff, nothingLeft, rejections, unknownModel } from './refuse.ts'
 import { select } from './select.ts'
 import type { Selection } from './select.ts'
 import { resolveModel } from './variants.ts'
@@ -160,7 +160,8 @@ export function planRoute(input: PlanInput): Plan {
   const rejected = new LazyMap(() => rejections(selections, demand, order))
   const candidates = candidatesOf(resolved)
   const base = { requested, strategy, candidates, rejected, sort: sortFor(demand, groups[0]!), estimate }
-  if (order.length === 0) return { ...base, attempts: [], params: {}, error: nothingLeft(requested, selections, demand) }
+  if (order.length === 0)
+    return { ...base, attempts: [], params: {}, error: nothingLeft(requested, selections, demand, namedButOff(request.provider ?? {}, catalog)) }
   const attempts = order.map((ranked) => toAttempt(ranked, demand))
   return { ...base, attempts, params: paramsOf(attempts, unknown, relaxed) }
 }

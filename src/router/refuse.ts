@@ -5,6 +5,8 @@ import type { Ranked } from './places.ts'
 import type { Demand } from './prefer.ts'
 import { rejectionOf } from './select.ts'
 import type { Selection } from './select.ts'
+import type { ProviderPreferences } from '../core/request.ts'
+import { closest } from '../lib/closest.ts'
 
 /** By endpoint id, why each endpoint without a place has none. */
 export function rejections(selections: readonly Selection[], demand: Demand, order: readonly Ranked[]): ReadonlyMap<string, string> {
@@ -29,7 +31,7 @@ const MAX_MESSAGE = 900
  * 404 that lists who serves the models and what excluded each; 403 when guardrails alone did; 400 when the prompt is beyond doubt too long for
  * all that remain, or when some would serve a request with words of its own.
  */
-export function nothingLeft(requested: string, selections: readonly Selection[], demand: Demand): GatewayError {
+export function nothingLeft(requested: string, selections: readonly Selection[], demand: Demand, off: readonly string[]): GatewayError {
   let longest = 0
   let tooLong = true
   let guarded = false
@@ -71,20 +73,48 @@ export function nothingLeft(requested: string, selections: readonly Selection[],
       { path },
     )
   }
-  return new GatewayError('not_found', message)
+  return new GatewayError('not_found', [message, ...off].join(' '))
 }
 
-/** 404 for names nobody serves, with what may have been meant. */
+/** 404 for names nobody serves, with what may have been meant, and what would switch their providers on. */
 export function unknownModel(names: readonly string[], catalog: Catalog): GatewayError {
-  const known: string[] = []
-  const wanted = (names[0] ?? '').toLowerCase().replace(/^~/, '')
+  const known = meantBy(names[0] ?? '', catalog)
+  const off = [...new Set(names.slice(0, LISTED).flatMap((name) => catalog.off?.(authorOf(name)) ?? []))]
+  const list = names.slice(0, 3).map((name) => JSON.stringify(name.slice(0, 120)))
+  const hints = [...(known.length > 0 ? [`Did you mean ${known.join(', ')}?`] : []), ...off]
+  const hint = hints.length > 0 ? hints.join(' ') : 'GET /api/v1/models lists what is served.'
+  return new GatewayError('not_found', `No endpoint serves the model ${list.join(' or ')}. ${hint}`.slice(0, MAX_MESSAGE), { path: 'model' })
+}
+
+/** How the providers a request names would be switched on, where they are off. */
+export function namedButOff({ only, order }: ProviderPreferences, catalog: Catalog): readonly string[] {
+  return [...(only ?? []), ...(order ?? [])].slice(0, LISTED).flatMap((tag) => catalog.off?.(authorOf(`${tag}/`)) ?? [])
+}
+
+const authorOf = (name: string): string => name.replace(/^~/, '').split('/', 1)[0]!.toLowerCase()
+
+const SHOWN = 3
+/** Longer names are no slips of the pen, and comparing them costs their length squared. */
+const MAX_COMPARED = 64
+
+/** Names that hold what was asked for; else the one that differs in a few letters. */
+function meantBy(asked: string, catalog: Catalog): readonly string[] {
+  const wanted = asked.toLowerCase().replace(/^~/, '')
   const author = wanted.slice(0, wanted.indexOf('/') + 1)
   const tail = wanted.slice(author.length).split(':')[0] ?? ''
+  const holding: string[] = []
+  const byAuthor = new Map<string, string[]>()
   for (const { slug } of catalog.models()) {
-    if (known.length === 3) break
-    if (tail.length >= 3 && slug.toLowerCase().includes(tail)) known.push(slug)
+    if (holding.length === SHOWN) break
+    if (tail.length >= 3 && slug.toLowerCase().includes(tail)) holding.push(slug)
+    const home = slug.slice(0, slug.indexOf('/') + 1)
+    const models = byAuthor.get(home)
+    if (models === undefined) byAuthor.set(home, [slug])
+    else models.push(slug)
   }
-  const list = names.slice(0, 3).map((name) => JSON.stringify(name.slice(0, 120)))
-  const hint = known.length > 0 ? ` Did you mean ${known.join(', ')}?` : ' GET /api/v1/models lists what is served.'
-  return new GatewayError('not_found', `No endpoint serves the model ${list.join(' or ')}.${hint}`, { path: 'model' })
+  if (holding.length > 0 || author === '' || wanted.length > MAX_COMPARED) return holding
+  // First the author, then the model among its own: some hundred comparisons, not some thousand.
+  const home = byAuthor.has(author) ? author : closest(author, [...byAuthor.keys()])
+  const near = home === undefined ? undefined : closest(`${home}${tail}`, byAuthor.get(home)!)
+  return near === undefined ? [] : [near]
 }

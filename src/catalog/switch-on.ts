@@ -1,0 +1,40 @@
+import { ZodObject } from 'zod'
+import type { Config } from '../core/config.ts'
+import type { Provider } from '../core/provider.ts'
+import { isOnByEnv, isSet, type Env } from './provider-settings.ts'
+
+/** What the environment must hold for a built-in provider to be on. */
+export interface SwitchOn {
+  /** Any one of these. None: only an entry under `providers` switches it on. */
+  readonly variables: readonly string[]
+  /** What it cannot do without besides, each given by any one of its variables. */
+  readonly needs: readonly { readonly setting: string; readonly variables: readonly string[] }[]
+}
+
+export function switchOnOf(provider: Provider): SwitchOn {
+  const { apiKey = [], baseUrl = [] } = provider.env
+  return { variables: provider.keyless === true ? baseUrl : apiKey, needs: needsOf(provider) }
+}
+
+function needsOf(provider: Provider): SwitchOn['needs'] {
+  const { settings, env, connect } = provider
+  const required =
+    settings instanceof ZodObject ? Object.keys(settings.shape).filter((name) => !settings.shape[name].safeParse(undefined).success) : []
+  if (required.length > 0) return required.map((setting) => ({ setting, variables: env.settings?.[setting] ?? [] }))
+  // Where it lives may follow from one setting or another, none of which is required by itself.
+  if ((provider.baseUrl ?? connect?.({ apiKeys: [], options: {}, extra: {} }).baseUrl) !== undefined) return []
+  const variables = [...Object.values(env.settings ?? {}).flat(), ...(env.baseUrl ?? [])]
+  return [{ setting: [...Object.keys(env.settings ?? {}), 'base_url'].join(' or '), variables }]
+}
+
+/** What is to be done for a provider that is off, in words. */
+export function howToSwitchOn(provider: Provider, env: Env, config?: Pick<Config, 'providers'>): string {
+  if (config?.providers.some(({ slug, enabled }) => slug === provider.slug && !enabled) === true) return 'the configuration disables it'
+  const { variables, needs } = switchOnOf(provider)
+  if (variables.length === 0) return 'add an entry for it under providers'
+  const missing = [
+    ...(isOnByEnv(provider, env) ? [] : [variables[0]!]),
+    ...needs.filter((need) => !isSet(need.variables, env)).map((need) => need.variables[0] ?? need.setting),
+  ]
+  return missing.length === 0 ? 'its settings are wrong, as signalbox check says' : `set ${missing.join(' and ')}`
+}
