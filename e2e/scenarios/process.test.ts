@@ -239,4 +239,10 @@ describe('signalbox send, check and doctor', () => {
     expect(await doctor.exit).toBe(0)
     expect(doctor.out()).toMatch(/database: sqlite answers/)
   })
+
+  it('prints the JSON Schema of the configuration file, whatever the file says', async () => {
+    const printed = signalbox(['check', '--schema', '--config', 'no-such-file.yaml'])
+    expect(await printed.exit).toBe(0)
+    expect(JSON.parse(printed.out())).toMatchObject({ title: 'Signalbox configuration', properties: { server: { type: 'object' } } })
+  })
 })

@@ -4,7 +4,7 @@ import type { Overrides } from './overrides.ts'
 /** What each command does; main wires the real ones in, tests their own. */
 export interface Commands {
   serve(overrides: Overrides): Promise<void>
-  check(options: Overrides & { readonly providers?: boolean }): Promise<void>
+  check(options: CheckOptions & Overrides): Promise<void>
   doctor(overrides: Overrides): Promise<void>
   migrate(overrides: Overrides): Promise<void>
   explain(options: ExplainOptions, overrides: Overrides): Promise<void>
@@ -13,6 +13,13 @@ export interface Commands {
   listKeys(overrides: Overrides): Promise<void>
   revokeKey(key: string, overrides: Overrides): Promise<void>
   rotateSecrets(overrides: Overrides): Promise<void>
+}
+
+export interface CheckOptions {
+  /** Every known provider with what switches it on. */
+  readonly providers?: boolean
+  /** Prints the JSON Schema of the file and looks at nothing. */
+  readonly schema?: boolean
 }
 
 export interface SendOptions {
@@ -60,7 +67,8 @@ export function createProgram(commands: Commands, version: string): Command {
     .action((options: Overrides) => commands.serve(options))
   configured(program.command('check').description('validate the configuration and say what it would serve'))
     .option('--providers', 'every known provider, whether it is on, and what switches it on', false)
-    .action((options: Overrides & { readonly providers: boolean }) => commands.check(options))
+    .option('--schema', 'print the JSON Schema of the configuration file instead, for editors', false)
+    .action((options: CheckOptions & Overrides) => commands.check(options))
   configured(program.command('doctor').description('show the resolved configuration, the database and which providers answer')).action(
     (options: Overrides) => commands.doctor(options),
   )

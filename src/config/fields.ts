@@ -1,7 +1,10 @@
 import { z } from 'zod'
 import { parseDuration, parseSize } from '../lib/units.ts'
 
-/** Building blocks of the schema. Every message completes the sentence "expected ...", because problems are printed that way. */
+/**
+ * Building blocks of the schema. Every message completes the sentence "expected ...", because problems are printed that way.
+ * `x-type` is what the reference page calls a type that JSON Schema cannot name.
+ */
 
 /** A mapping without unknown keys; the message of an unknown key lists the known ones. */
 export function section<Shape extends z.ZodRawShape>(shape: Shape) {
@@ -17,7 +20,7 @@ export function duration() {
   return z
     .union([z.string(), z.number()], { error: expected })
     .transform((value, context) => parsed(parseDuration(value), value, expected, context))
-    .meta({ description: 'A duration: 500ms, 5s, 15m, 2h; a plain number counts seconds.' })
+    .meta({ description: 'A duration: 500ms, 5s, 15m, 2h; a plain number counts seconds.', 'x-type': 'duration', examples: ['500ms', '15m'] })
 }
 
 /** `32MiB`, `64kB`; a plain number counts bytes. Output: bytes. */
@@ -26,7 +29,7 @@ export function size() {
   return z
     .union([z.string(), z.number()], { error: expected })
     .transform((value, context) => parsed(parseSize(value), value, expected, context))
-    .meta({ description: 'A size: 64kB (1000), 32MiB (1024 x 1024); a plain number counts bytes.' })
+    .meta({ description: 'A size: 64kB (1000), 32MiB (1024 x 1024); a plain number counts bytes.', 'x-type': 'size', examples: ['64kB', '32MiB'] })
 }
 
 function parsed(result: number | undefined, input: unknown, expected: string, context: z.RefinementCtx): number {
@@ -38,22 +41,28 @@ function parsed(result: number | undefined, input: unknown, expected: string, co
 /** A whole number; digits in a string count too, since `${PORT}` yields one. */
 export function whole(min: number, max: number = Number.MAX_SAFE_INTEGER) {
   const expected = max === Number.MAX_SAFE_INTEGER ? `a whole number of ${min} or more` : `a whole number from ${min} to ${max}`
-  return z.union([z.number(), z.string()], { error: expected }).transform((value, context) => {
-    const number = typeof value === 'string' && /^\d+$/.test(value.trim()) ? Number(value) : value
-    const fits = typeof number === 'number' && Number.isSafeInteger(number) && number >= min && number <= max
-    return parsed(fits ? number : undefined, value, expected, context)
-  })
+  return z
+    .union([z.number(), z.string()], { error: expected })
+    .transform((value, context) => {
+      const number = typeof value === 'string' && /^\d+$/.test(value.trim()) ? Number(value) : value
+      const fits = typeof number === 'number' && Number.isSafeInteger(number) && number >= min && number <= max
+      return parsed(fits ? number : undefined, value, expected, context)
+    })
+    .meta({ 'x-type': 'whole number' })
 }
 
 /** Money, USD: zero or more. */
 export function price() {
   const expected = 'a price in USD, zero or more'
-  return z.number({ error: expected }).min(0, expected)
+  return z.number({ error: expected }).min(0, expected).meta({ 'x-type': 'USD' })
 }
 
 /** true or false; also as text, since `${FLAG}` yields one. */
 export function flag() {
-  return z.union([z.boolean(), z.enum(['true', 'false'])], { error: 'true or false' }).transform((value) => value === true || value === 'true')
+  return z
+    .union([z.boolean(), z.enum(['true', 'false'])], { error: 'true or false' })
+    .transform((value) => value === true || value === 'true')
+    .meta({ 'x-type': 'true or false' })
 }
 
 export function text(expected = 'text') {

@@ -34,7 +34,7 @@ export interface LoadOptions {
 }
 
 /** Settings the environment and the command line may give, and where they stand in the file. */
-const OVERRIDES = [
+export const OVERRIDES = [
   { path: ['server', 'host'], variable: 'SIGNALBOX_HOST', flag: '--host', option: 'host' },
   { path: ['server', 'port'], variable: 'SIGNALBOX_PORT', flag: '--port', option: 'port' },
   { path: ['server', 'role'], variable: 'SIGNALBOX_ROLE', flag: '--role', option: 'role' },

@@ -4,27 +4,38 @@ import { defined } from '../lib/defined.ts'
 import { Secret } from '../lib/secret.ts'
 import { choice, httpUrl, price, section, text } from './fields.ts'
 
-const documentEngine = section({ api_key: text().optional(), base_url: httpUrl().optional(), account: text().optional(), price: price().optional() })
+const documentEngine = section({
+  api_key: text().optional().describe('Without: the engine’s usual variable.'),
+  base_url: httpUrl().optional().describe('Another address than the vendor’s.'),
+  account: text().optional().describe('Of services whose address holds one.'),
+  price: price().optional().describe('USD per page, over the list price.'),
+})
 
 /** `plugins`: what the operator gives to plugins. Which of them run, and how, is said in `defaults.plugins`. */
 export const pluginsSection = section({
   file_parser: section({
-    engine: text('the name of a document engine, such as pdf-text').default('pdf-text'),
+    engine: text('the name of a document engine, such as pdf-text').default('pdf-text').describe('Reads PDF files for requests that do not say.'),
     engines: z
       .record(z.string(), documentEngine, {
         error: 'a mapping of document engines to their settings, such as {mistral-ocr: {api_key: "${MISTRAL_API_KEY}"}}',
       })
-      .default({}),
+      .default({})
+      .describe('Document engines by name ([plugins](../guides/plugins.md)).'),
   }).prefault({}),
   pareto_router: section({
     scores: z
       .record(z.string(), z.number().min(0).max(1), { error: 'a mapping of models to scores from 0 to 1, such as {acme/large: 0.9}' })
-      .default({}),
+      .default({})
+      .describe('How good models are at code, 0 to 1, for `gateway/pareto-code`.'),
   }).prefault({}),
   moderation: section({
-    model: text('a model that judges').optional(),
-    endpoint: section({ url: httpUrl('an http or https URL'), api_key: text().optional(), model: text().optional() }).optional(),
-    when_unavailable: choice(['refuse', 'allow']).default('refuse'),
+    model: text('a model that judges').optional().describe('A model of the catalog that judges; or `endpoint`.'),
+    endpoint: section({
+      url: httpUrl('an http or https URL').describe('A server with the usual moderation API.'),
+      api_key: text().optional().describe('Sent to it as a bearer token.'),
+      model: text().optional().describe('Which of its models judges.'),
+    }).optional(),
+    when_unavailable: choice(['refuse', 'allow']).default('refuse').describe('Calls while nobody can judge.'),
   })
     .refine(({ model, endpoint }) => model === undefined || endpoint === undefined, {
       path: ['endpoint'],

@@ -18,22 +18,25 @@ function age(least: number, expected: string) {
 const kept = () => age(3_600_000, 'a duration of an hour or more, such as 90d, or forever')
 
 export const overloadSection = section({
-  enabled: flag().default(true),
-  event_loop_delay: duration().prefault('1s'),
-  memory_percent: whole(10, 99).default(90),
-  calls: whole(1).default(10_000),
+  enabled: flag().prefault(true).describe('Whether calls are refused under pressure at all.'),
+  event_loop_delay: duration().prefault('1s').describe('How late the event loop may be, smoothed.'),
+  memory_percent: whole(10, 99).prefault(90).describe('Of the heap, or of what the container allows.'),
+  calls: whole(1).prefault(10_000).describe('In flight, per process.'),
 }).prefault({})
 
 export const retentionSection = section({
-  generations: kept().prefault('90d'),
-  content: kept().optional(),
-  dead_letters: kept().prefault('30d'),
-  activity: age(DAY_MS, 'a duration of a day or more, such as 400d, or forever').prefault('400d'),
-  spend: age(LEAST_SPEND_MS, 'a duration of 32d or more, because a month that runs is still counted, or forever').prefault('62d'),
-  deleted_destinations: kept().prefault('90d'),
+  generations: kept().prefault('90d').describe('Records, unless a delivery waits or may be replayed.'),
+  content: kept().optional().describe('What was said, where a workspace keeps it; `30d` unless set, at most `generations`.'),
+  dead_letters: kept().prefault('30d').describe('Deliveries that were given up.'),
+  activity: age(DAY_MS, 'a duration of a day or more, such as 400d, or forever').prefault('400d').describe('Sums per day, key and endpoint.'),
+  spend: age(LEAST_SPEND_MS, 'a duration of 32d or more, because a month that runs is still counted, or forever')
+    .prefault('62d')
+    .describe('Money of periods that ended; at least `32d`.'),
+  deleted_destinations: kept().prefault('90d').describe('What is left of deleted destinations.'),
   every: duration()
     .refine((ms) => ms >= 60_000 && ms <= DAY_MS, { error: 'a duration from 1m to 1d' })
-    .prefault('1h'),
+    .prefault('1h')
+    .describe('Between two rounds of cleaning.'),
 })
   .refine(({ content = 0, generations }) => content <= generations, {
     path: ['content'],

@@ -1,154 +1,52 @@
 import { z } from 'zod'
-import type { Modality, Parameter } from '../core/capability.ts'
 import { guardrailFields } from '../core/guardrail-schema.ts'
-import { address, choice, duration, flag, httpUrl, list, price, section, size, text, whole } from './fields.ts'
+import { modelEntry, providerEntry } from './catalog-sections.ts'
+import { address, choice, duration, flag, list, price, section, size, text, whole } from './fields.ts'
 import { pluginsSection } from './plugins-section.ts'
 import { overloadSection, retentionSection } from './running.ts'
+import { toolsSection } from './tools-section.ts'
 
 /** The one schema of `signalbox.yaml`: validation, defaults, JSON Schema and the reference page come from it. */
 
-const PARAMETERS = [
-  'temperature',
-  'top_p',
-  'top_k',
-  'min_p',
-  'top_a',
-  'frequency_penalty',
-  'presence_penalty',
-  'repetition_penalty',
-  'max_tokens',
-  'max_completion_tokens',
-  'logit_bias',
-  'logprobs',
-  'top_logprobs',
-  'prediction',
-  'seed',
-  'response_format',
-  'structured_outputs',
-  'stop',
-  'tools',
-  'tool_choice',
-  'parallel_tool_calls',
-  'include_reasoning',
-  'reasoning',
-  'reasoning_effort',
-  'web_search_options',
-  'verbosity',
-] as const satisfies readonly Parameter[]
-const MODALITIES = ['text', 'image', 'file', 'audio', 'video'] as const satisfies readonly Modality[]
-const QUANTIZATIONS = ['int4', 'int8', 'fp4', 'mxfp4', 'nvfp4', 'fp6', 'fp8', 'mxfp8', 'fp16', 'bf16', 'fp32', 'unknown'] as const
-
 const ROLES = ['all', 'gateway', 'worker'] as const
 
-const SLUG = /^[a-z0-9][a-z0-9._-]*$/
-const MODEL_SLUG = /^~?[a-z0-9][\w.-]*\/[\w][\w.@-]*$/i
-
-const providerSlug = () => text().regex(SLUG, 'lower-case letters, digits, dots, dashes and underscores, such as acme')
-const modelSlug = () => text().regex(MODEL_SLUG, 'author/slug, such as acme/small (a variant such as :free goes into the endpoint)')
-const free = () => z.record(z.string(), z.unknown(), { error: 'a mapping' })
-
-const policies = {
-  data_collection: choice(['allow', 'deny']).optional(),
-  zdr: flag().optional(),
-  distillable: flag().optional(),
-}
-
 const server = section({
-  host: text('a host name or address').default('127.0.0.1'),
-  port: whole(0, 65_535).default(8787),
-  body_limit: size().prefault('32MiB'),
-  shutdown_grace: duration().prefault('30s'),
-  wrong_keys_per_minute: whole(1).nullable().optional(),
-  shutdown_delay: duration().prefault('0s'),
-  role: choice(ROLES).default('all'),
-  workers: z.union([z.literal('auto'), whole(1, 128)], { error: 'a whole number from 1 to 128, or auto for one per core' }).default(1),
-})
-
-const firstToken = z.union([z.literal('auto'), duration()], { error: 'auto, or a duration such as 12s' })
-const idle = z.union([z.literal('auto'), duration()], { error: 'auto, or a duration such as 45s' })
-
-const provider = section({
-  slug: providerSlug(),
-  name: text().optional(),
-  dialect: text('the name of a dialect, such as openai-chat').optional(),
-  base_url: httpUrl().optional(),
-  api_keys: list(text('a key; write null instead of the list when the server needs none'), 'a list of keys, or null for none').nullable().optional(),
-  options: free().default({}),
-  timeouts: section({
-    connect: duration().optional(),
-    first_token: firstToken.optional(),
-    idle: idle.optional(),
-    total: duration().optional(),
-  }).default({}),
-  headers: z.record(z.string(), text(), { error: 'a mapping of header names to text' }).default({}),
-  organization: text().optional(),
-  region: text().optional(),
-  settings: free().default({}),
-  enabled: flag().default(true),
-  open_models: flag().optional(),
-  policies: section(policies).default({}),
-})
-
-const tokenPrices = {
-  input: price().optional(),
-  output: price().optional(),
-  cache_read: price().optional(),
-  cache_write: price().optional(),
-  cache_write_1h: price().optional(),
-}
-
-const pricing = section({
-  ...tokenPrices,
-  input_audio: price().optional(),
-  request: price().optional(),
-  image: price().optional(),
-  web_search: price().optional(),
-  tiers: list(section({ from_input_tokens: whole(1), ...tokenPrices })).optional(),
-})
-
-const endpoint = section({
-  provider: text().regex(/^[a-z0-9][a-z0-9._-]*(\/[\w.-]+)?$/, 'the slug of a provider, such as acme, or acme/turbo for an endpoint of its own tag'),
-  upstream_model: text('the id the provider knows the model by').optional(),
-  pricing: pricing.optional(),
-  context_length: whole(1).optional(),
-  max_output_tokens: whole(1).optional(),
-  supports: list(choice([...PARAMETERS, ...MODALITIES])).optional(),
-  unsupported: list(choice(PARAMETERS)).default([]),
-  ...policies,
-  quantization: choice(QUANTIZATIONS).optional(),
-  region: text().optional(),
-  tier: choice(['default', 'flex', 'priority']).optional(),
-  variant: text()
-    .regex(/^[a-z0-9-]+$/, 'a variant such as free, without the colon')
-    .optional(),
-  reasons_by_default: flag().optional(),
-  implicit_caching: flag().optional(),
-  options: free().default({}),
-})
-
-const model = section({
-  slug: modelSlug(),
-  name: text().optional(),
-  description: text().optional(),
-  created: whole(0).optional(),
-  context_length: whole(1).optional(),
-  aliases: list(text()).default([]),
-  endpoints: list(endpoint).default([]),
+  host: text('a host name or address')
+    .default('127.0.0.1')
+    .describe('Where it listens. Anything but the loopback needs both keys and the secret key to be set.'),
+  port: whole(0, 65_535).prefault(8787).describe('`0`: any that is free.'),
+  body_limit: size().prefault('32MiB').describe('Of one request.'),
+  shutdown_grace: duration().prefault('30s').describe('How long running answers may finish after a stop signal.'),
+  wrong_keys_per_minute: whole(1)
+    .nullable()
+    .optional()
+    .describe('From one address; 100 unless set, none on a loopback address, `null` for none ([limits](limits.md)).'),
+  shutdown_delay: duration().prefault('0s').describe('How long a stopping process serves on while `/readyz` says no.'),
+  role: choice(ROLES).default('all').describe('`gateway` serves and records, `worker` delivers and cleans up.'),
+  workers: z
+    .union([z.literal('auto'), whole(1, 128)], { error: 'a whole number from 1 to 128, or auto for one per core' })
+    .prefault(1)
+    .describe('Processes that share the port; `auto`: one per core.'),
 })
 
 const storage = section({
-  database: choice(['sqlite', 'postgres']).optional(),
+  database: choice(['sqlite', 'postgres']).optional().describe('`postgres` when `url` is set, else `sqlite` in the data directory.'),
   url: text()
     .regex(/^postgres(ql)?:\/\//, 'a connection string such as postgres://user:password@host:5432/signalbox')
-    .optional(),
-  shared: choice(['memory', 'redis']).optional(),
+    .optional()
+    .describe('Connection string of PostgreSQL.'),
+  shared: choice(['memory', 'redis'])
+    .optional()
+    .describe('Where limits, pins and cooldowns are counted: `redis` when `redis_url` is set, else in each process.'),
   redis_url: text()
     .regex(/^(rediss?|valkeys?):\/\//, 'a URL such as redis://host:6379/0')
-    .optional(),
+    .optional()
+    .describe('Redis or Valkey.'),
   redis_namespace: text()
     .regex(/^[\w.-]{1,64}$/, 'letters, digits, dots, dashes and underscores')
-    .default('signalbox'),
-  data_dir: text('a directory').default('./data'),
+    .default('signalbox')
+    .describe('Before every name in Redis: installations that share one need different ones.'),
+  data_dir: text('a directory').default('./data').describe('Embedded database, generated secret key, copies for a start without the database.'),
 })
   .refine((value) => value.database !== 'postgres' || value.url !== undefined, {
     path: ['url'],
@@ -161,74 +59,85 @@ const storage = section({
   })
 
 const guardrailRule = section({
-  name: text().max(200),
-  workspaces: list(text('the slug or id of a workspace')).min(1).optional(),
-  keys: list(text('the name or hash of a key')).min(1).optional(),
+  name: text().max(200).describe('Each its own.'),
+  workspaces: list(text('the slug or id of a workspace')).min(1).optional().describe('Slugs or ids; without, all.'),
+  keys: list(text('the name or hash of a key')).min(1).optional().describe('Names or hashes; without, all.'),
   ...guardrailFields,
 })
 
 export const configSchema = section({
-  $schema: z.string().optional(),
+  $schema: z.string().optional().describe('For editors.'),
   server: server.prefault({}),
-  providers: list(provider).default([]).superRefine(uniqueSlugs),
-  models: list(model).default([]).superRefine(uniqueSlugs),
-  catalog: section({ open: flag().default(true) }).prefault({}),
+  providers: list(providerEntry)
+    .default([])
+    .superRefine(uniqueSlugs)
+    .describe('Known vendors need only their key, or nothing where its variable is set.'),
+  models: list(modelEntry)
+    .default([])
+    .superRefine(uniqueSlugs)
+    .describe('Models beside those the vendors’ price data name, and more endpoints for these.'),
+  catalog: section({ open: flag().prefault(true).describe('`false`: only models of the catalog, no `<provider>/<id>`.') }).prefault({}),
   defaults: section({
-    model: text('a model such as acme/small').optional(),
-    plugins: list(z.looseObject({ id: text() }, { error: 'a mapping with an id, such as {id: web}' })).default([]),
+    model: text('a model such as acme/small').optional().describe('For calls that name none.'),
+    plugins: list(
+      z.looseObject({ id: text().describe('Which plugin; the other keys are its settings.') }, { error: 'a mapping with an id, such as {id: web}' }),
+    )
+      .default([])
+      .describe('Plugins of every call ([plugins](../guides/plugins.md#defaults)).'),
   }).prefault({}),
   routing: section({
-    cooldown: flag().default(true),
-    retries: flag().default(true),
-    sticky: flag().default(true),
-    stream_failure: choice(['fail', 'continue', 'buffer']).default('fail'),
+    cooldown: flag().prefault(true).describe('Endpoints and keys that failed are left aside for a while. `false`: no memory between calls.'),
+    retries: flag().prefault(true).describe('Whether the same endpoint may be tried a second time.'),
+    sticky: flag().prefault(true).describe('Whether a session stays with the endpoint that served it.'),
+    stream_failure: choice(['fail', 'continue', 'buffer'])
+      .default('fail')
+      .describe('A stream that breaks: is reported, is continued by the next endpoint, or is held back until it is whole.'),
   }).prefault({}),
   limits: section({
-    credits: price().nullable().optional(),
-    requests_per_minute: whole(1).nullable().optional(),
-    tokens_per_minute: whole(1).nullable().optional(),
-    concurrent_requests: whole(1).nullable().optional(),
-    unknown_price: choice(['allow', 'deny']).default('allow'),
-    expected_output_tokens: whole(1).default(1_024),
-    when_unknown: choice(['local', 'refuse']).default('local'),
+    credits: price().nullable().optional().describe('USD the installation may spend, ever; `null` for no limit.'),
+    requests_per_minute: whole(1).nullable().optional().describe('Of keys without a limit of their own; `null` for none.'),
+    tokens_per_minute: whole(1).nullable().optional().describe('The same for tokens.'),
+    concurrent_requests: whole(1).nullable().optional().describe('The same for calls at a time.'),
+    unknown_price: choice(['allow', 'deny'])
+      .default('allow')
+      .describe('Whether callers whose spending is limited may use endpoints without a known price.'),
+    expected_output_tokens: whole(1).prefault(1_024).describe('Reserved for a call without `max_output_tokens`.'),
+    when_unknown: choice(['local', 'refuse'])
+      .default('local')
+      .describe('Budgets while nobody can say what was spent: counted in this process, or 503 for callers with a budget.'),
   }).prefault({}),
   network: section({
-    allow_private: section({ destinations: flag().default(true), tools: flag().default(false), media: flag().default(false) }).prefault({}),
-  }).prefault({}),
-  tools: section({
-    web_search: section({
-      engine: text('the name of a search engine, or auto for the first one with a key').default('auto'),
-      engines: z
-        .record(z.string(), section({ api_key: text().optional(), base_url: httpUrl().optional(), price: price().optional() }), {
-          error: 'a mapping of search engines to their settings, such as {searxng: {base_url: http://127.0.0.1:8888}}',
-        })
-        .default({}),
+    allow_private: section({
+      destinations: flag().prefault(true).describe('Whether destinations may be on the private network.'),
+      tools: flag().prefault(false).describe('Whether tools and plugins may read pages there, and MCP servers may be there.'),
+      media: flag().prefault(false).describe('Whether files and images that requests name may be there.'),
     }).prefault({}),
-    web_fetch: section({ robots: flag().default(true) }).prefault({}),
-    image_generation: section({ model: text('a model that makes images').optional() }).prefault({}),
-    fusion: section({ models: list(text('a model')).optional() }).prefault({}),
-    sandbox: section({ url: httpUrl('an http or https URL'), api_key: text().optional() }).optional(),
-    mcp: section({ progress_events: flag().default(true) }).prefault({}),
-    limits: section({ wall: duration().prefault('10m'), parallel: whole(1, 32).default(4) }).prefault({}),
   }).prefault({}),
+  tools: toolsSection.prefault({}),
   plugins: pluginsSection.prefault({}),
   guardrails: section({
-    rules: list(guardrailRule).default([]).superRefine(uniqueNames),
-    when_unknown: choice(['allow', 'refuse']).default('allow'),
+    rules: list(guardrailRule)
+      .default([])
+      .superRefine(uniqueNames)
+      .describe('What holds beside the guardrails of the API ([guardrails](../guides/guardrails.md)).'),
+    when_unknown: choice(['allow', 'refuse']).default('allow').describe('Calls while the stored guardrails were never read.'),
   }).prefault({}),
   destinations: section({
-    service_name: text().default('signalbox'),
+    service_name: text().default('signalbox').describe('`service.name` of what is sent.'),
     base_urls: z
       .record(z.string(), address('a URL such as https://host/path, or null').nullable(), { error: 'a mapping of destination types to URLs' })
-      .default({}),
-    privacy_locked: flag().default(false),
+      .default({})
+      .describe('Where types without an address in their config lead ([destinations](destinations.md)).'),
+    privacy_locked: flag().prefault(false).describe('Every destination is in privacy mode, and its owner cannot change that.'),
   }).prefault({}),
   storage: storage.prefault({}),
   overload: overloadSection,
   retention: retentionSection,
   logging: section({
-    level: choice(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
-    format: choice(['json', 'pretty']).default('json'),
+    level: choice(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
+      .default('info')
+      .describe('`debug` adds a line for every call that went well ([operations](operations.md#log)).'),
+    format: choice(['json', 'pretty']).default('json').describe('One object per line, or a readable line.'),
   }).prefault({}),
 })
 

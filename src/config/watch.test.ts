@@ -160,4 +160,6 @@ test('settings that need a restart are named', async () => {
   // The body limit is given to the routes, the namespace to the connection, when they are made.
   await writeFile(file, 'server: { body_limit: 1kB }\nstorage: { redis_namespace: other }')
   expect(restartNeeded(before, await loadConfig(options))).toEqual(['server.body_limit', 'storage.redis_namespace'])
+  await writeFile(file, 'logging: { level: debug, format: pretty }\ndestinations: { privacy_locked: true }')
+  expect(restartNeeded(before, await loadConfig(options))).toEqual(['destinations.privacy_locked', 'logging.level', 'logging.format'])
 })

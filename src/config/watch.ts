@@ -65,23 +65,27 @@ export async function watchConfig(initial: Config, options: LoadOptions, handler
   }
 }
 
+/** What takes effect only with a new process, by its path in the file. */
+export const READ_AT_START: { readonly [path: string]: (config: Config) => unknown } = {
+  'server.host': ({ server }) => server.host,
+  'server.port': ({ server }) => server.port,
+  'server.role': ({ server }) => server.role,
+  'server.workers': ({ server }) => server.workers,
+  'server.body_limit': ({ server }) => server.bodyLimit,
+  'storage.data_dir': ({ dataDir }) => dataDir,
+  'storage.database': ({ storage }) => storage.database,
+  'storage.url': ({ storage }) => storage.url?.reveal(),
+  'storage.shared': ({ storage }) => storage.shared,
+  'storage.redis_url': ({ storage }) => storage.redisUrl?.reveal(),
+  'storage.redis_namespace': ({ storage }) => storage.redisNamespace,
+  // Of endpoints it counts at once; what is known of keys is kept as at the start.
+  'routing.cooldown': ({ routing }) => routing.cooldown,
+  'destinations.privacy_locked': ({ destinations }) => destinations.privacyLocked,
+  'logging.level': ({ logging }) => logging.level,
+  'logging.format': ({ logging }) => logging.format,
+}
+
 /** Settings that differ and take effect only with a new process, by their path in the file. */
 export function restartNeeded(previous: Config, next: Config): readonly string[] {
-  const fixed = (config: Config) => ({
-    'server.host': config.server.host,
-    'server.port': config.server.port,
-    'server.role': config.server.role,
-    'server.workers': config.server.workers,
-    'server.body_limit': config.server.bodyLimit,
-    'storage.data_dir': config.dataDir,
-    'storage.database': config.storage.database,
-    'storage.url': config.storage.url?.reveal(),
-    'storage.shared': config.storage.shared,
-    'storage.redis_url': config.storage.redisUrl?.reveal(),
-    'storage.redis_namespace': config.storage.redisNamespace,
-  })
-  const after = new Map<string, unknown>(Object.entries(fixed(next)))
-  return Object.entries(fixed(previous))
-    .filter(([path, value]) => after.get(path) !== value)
-    .map(([path]) => path)
+  return Object.entries(READ_AT_START).flatMap(([path, read]) => (read(next) === read(previous) ? [] : [path]))
 }

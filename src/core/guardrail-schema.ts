@@ -23,10 +23,10 @@ const INJECTION = 'regex-prompt-injection'
 
 const builtinFilter = z
   .strictObject({
-    slug: z.enum(BUILTIN_FILTERS),
-    action,
-    label: z.string().max(100).optional(),
-    scan_scope: z.enum(['user_only', 'all_messages']).optional(),
+    slug: z.enum(BUILTIN_FILTERS).describe('What is looked for.'),
+    action: action.describe('What is done about it.'),
+    label: z.string().max(100).optional().describe('What it is called where it was found.'),
+    scan_scope: z.enum(['user_only', 'all_messages']).optional().describe('Of `regex-prompt-injection`; `user_only` unless set.'),
   })
   .superRefine(({ slug, scan_scope: scope }, context) => {
     if (NEEDS_RECOGNISER.has(slug))
@@ -40,7 +40,11 @@ const builtinFilter = z
   })
 
 const patternFilter = z
-  .strictObject({ pattern: z.string().min(1), action, label: z.string().max(100).nullable().optional() })
+  .strictObject({
+    pattern: z.string().min(1).describe('A regular expression in the syntax of RE2.'),
+    action: action.describe('What is done about it.'),
+    label: z.string().max(100).nullable().optional().describe('What it is called where it was found.'),
+  })
   .superRefine(({ pattern }, context) => {
     const problem = problemOf(pattern)
     if (problem !== undefined) context.addIssue({ code: 'custom', path: ['pattern'], message: problem })
@@ -56,22 +60,27 @@ function problemOf(pattern: string): string | undefined {
 }
 
 export const guardrailFields = {
-  allowed_models: names('models, such as acme/small or acme/*'),
-  ignored_models: names('models, such as acme/small or acme/*'),
-  allowed_providers: names('slugs of providers'),
-  ignored_providers: names('slugs of providers'),
-  enforce_zdr: flag,
-  enforce_zdr_anthropic: flag,
-  enforce_zdr_google: flag,
-  enforce_zdr_openai: flag,
-  enforce_zdr_xai: flag,
-  enforce_zdr_other: flag,
-  enable_free_model_training: flag,
-  enable_paid_model_training: flag,
-  enable_free_model_publication: flag,
-  content_filter_builtins: z.array(builtinFilter).max(MAX_FILTERS).nullable().optional(),
-  content_filters: z.array(patternFilter).max(MAX_FILTERS).nullable().optional(),
-  limit_usd: z.number().min(0).max(1e9).nullable().optional(),
-  reset_interval: z.enum(['daily', 'weekly', 'monthly']).nullable().optional(),
-  include_byok_in_budgets: z.boolean().optional(),
+  allowed_models: names('models, such as acme/small or acme/*').describe('Only these models; `*` stands for any characters.'),
+  ignored_models: names('models, such as acme/small or acme/*').describe('None of these models.'),
+  allowed_providers: names('slugs of providers').describe('Only these providers: slugs, tags or names.'),
+  ignored_providers: names('slugs of providers').describe('None of these providers.'),
+  enforce_zdr: flag.describe('Only endpoints that retain nothing; holds for the authors below that are not set.'),
+  enforce_zdr_anthropic: flag.describe('The same for models of this author.'),
+  enforce_zdr_google: flag.describe('The same for models of this author.'),
+  enforce_zdr_openai: flag.describe('The same for models of this author.'),
+  enforce_zdr_xai: flag.describe('The same for models of this author.'),
+  enforce_zdr_other: flag.describe('The same for models of all other authors.'),
+  enable_free_model_training: flag.describe('`false`: no free endpoints that collect data.'),
+  enable_paid_model_training: flag.describe('`false`: no paid endpoints that collect data.'),
+  enable_free_model_publication: flag.describe('Read like `enable_free_model_training`.'),
+  content_filter_builtins: z
+    .array(builtinFilter)
+    .max(MAX_FILTERS)
+    .nullable()
+    .optional()
+    .describe('What is looked for in texts, and what is done about it.'),
+  content_filters: z.array(patternFilter).max(MAX_FILTERS).nullable().optional().describe('The same by your own patterns (RE2).'),
+  limit_usd: z.number().min(0).max(1e9).nullable().optional().describe('USD that each key under the guardrail may spend per period.'),
+  reset_interval: z.enum(['daily', 'weekly', 'monthly']).nullable().optional().describe('The period; without, ever.'),
+  include_byok_in_budgets: z.boolean().optional().describe('Whether calls with callers’ own provider keys count.'),
 }

@@ -1,0 +1,144 @@
+import { z } from 'zod'
+import type { Modality, Parameter } from '../core/capability.ts'
+import { choice, duration, flag, httpUrl, list, price, section, text, whole } from './fields.ts'
+
+/** `providers` and `models`: who serves what, at which price. */
+
+const PARAMETERS = [
+  'temperature',
+  'top_p',
+  'top_k',
+  'min_p',
+  'top_a',
+  'frequency_penalty',
+  'presence_penalty',
+  'repetition_penalty',
+  'max_tokens',
+  'max_completion_tokens',
+  'logit_bias',
+  'logprobs',
+  'top_logprobs',
+  'prediction',
+  'seed',
+  'response_format',
+  'structured_outputs',
+  'stop',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'include_reasoning',
+  'reasoning',
+  'reasoning_effort',
+  'web_search_options',
+  'verbosity',
+] as const satisfies readonly Parameter[]
+const MODALITIES = ['text', 'image', 'file', 'audio', 'video'] as const satisfies readonly Modality[]
+const QUANTIZATIONS = ['int4', 'int8', 'fp4', 'mxfp4', 'nvfp4', 'fp6', 'fp8', 'mxfp8', 'fp16', 'bf16', 'fp32', 'unknown'] as const
+
+const SLUG = /^[a-z0-9][a-z0-9._-]*$/
+const MODEL_SLUG = /^~?[a-z0-9][\w.-]*\/[\w][\w.@-]*$/i
+
+const providerSlug = () => text().regex(SLUG, 'lower-case letters, digits, dots, dashes and underscores, such as acme')
+const modelSlug = () => text().regex(MODEL_SLUG, 'author/slug, such as acme/small (a variant such as :free goes into the endpoint)')
+const free = () => z.record(z.string(), z.unknown(), { error: 'a mapping' })
+
+const policies = {
+  data_collection: choice(['allow', 'deny']).optional().describe('`deny`: prompts are neither kept nor used. Unknown counts as `allow`.'),
+  zdr: flag().optional().describe('Whether nothing is retained. Unknown counts as `false`.'),
+  distillable: flag().optional().describe('Whether models may be trained on the answers. Unknown counts as `false`.'),
+}
+
+const patience = (expected: string) => z.union([z.literal('auto'), duration()], { error: expected })
+
+export const providerEntry = section({
+  slug: providerSlug().describe('A known vendor, or a name of your own: then `dialect` and `base_url` are needed.'),
+  name: text().optional().describe('As lists show it. Without: the vendor’s own, or the slug.'),
+  dialect: text('the name of a dialect, such as openai-chat').optional().describe('The format it speaks ([dialects](dialects.md)).'),
+  base_url: httpUrl().optional().describe('Up to and including the version.'),
+  api_keys: list(text('a key; write null instead of the list when the server needs none'), 'a list of keys, or null for none')
+    .nullable()
+    .optional()
+    .describe('Used in turns. `null`: the server needs none. Without: the vendor’s usual variable.'),
+  options: free().default({}).describe('Options of the dialect ([dialects](dialects.md)).'),
+  timeouts: section({
+    connect: duration().optional().describe('Until the connection stands; `5s` unless set.'),
+    first_token: patience('auto, or a duration such as 12s')
+      .optional()
+      .describe('Until the first content; `auto` depends on the request and on other endpoints.'),
+    idle: patience('auto, or a duration such as 45s')
+      .optional()
+      .describe('Silence within an answer; `auto`: 35 s, or 120 s with reasoning, tools or media.'),
+    total: duration().optional().describe('The whole attempt; `15m` unless set.'),
+  }).default({}),
+  headers: z.record(z.string(), text(), { error: 'a mapping of header names to text' }).default({}).describe('More headers for its requests.'),
+  organization: text()
+    .optional()
+    .describe('The account there: sent where the vendor has a header for it; encrypted reasoning is replayed only within it.'),
+  region: text().optional().describe('Short for `settings.region`.'),
+  settings: free()
+    .default({})
+    .describe('Settings of the vendor itself, such as a project or a resource ([add a provider](../guides/add-a-provider.md)).'),
+  enabled: flag().prefault(true).describe('`false` takes its endpoints out, and its variables need not be set.'),
+  open_models: flag()
+    .optional()
+    .describe('Whether ids that no list names are served as `<slug>/<id>`. Without: known vendors decide; others while no model names them.'),
+  policies: section(policies).default({}),
+})
+
+const tokenPrices = {
+  input: price().optional().describe('Per million input tokens.'),
+  output: price().optional().describe('Per million output tokens, reasoning included.'),
+  cache_read: price().optional().describe('Per million tokens read from a cache; without, the input price.'),
+  cache_write: price().optional().describe('Per million tokens written to a cache; without, the input price.'),
+  cache_write_1h: price().optional().describe('The same for caches of an hour; without, `cache_write`.'),
+}
+
+const pricing = section({
+  ...tokenPrices,
+  input_audio: price().optional().describe('Per million audio tokens of the input; without, the input price.'),
+  request: price().optional().describe('Per call.'),
+  image: price().optional().describe('Per image: for lists and `max_price`; answers are not charged by it.'),
+  web_search: price().optional().describe('Per search of the vendor’s own.'),
+  tiers: list(section({ from_input_tokens: whole(1).describe('From this many input tokens on.'), ...tokenPrices }))
+    .optional()
+    .describe('Prices of long prompts; the highest threshold reached replaces the prices it names.'),
+})
+
+const endpoint = section({
+  provider: text()
+    .regex(/^[a-z0-9][a-z0-9._-]*(\/[\w.-]+)?$/, 'the slug of a provider, such as acme, or acme/turbo for an endpoint of its own tag')
+    .describe('Slug of a provider; `acme/turbo` gives the endpoint a tag of its own.'),
+  upstream_model: text('the id the provider knows the model by')
+    .optional()
+    .describe('The id the provider knows it by; without, the slug behind its author.'),
+  pricing: pricing.optional().describe('USD. Without: the maintained price data. A price set here stands alone.'),
+  context_length: whole(1).optional().describe('Tokens. Without: the model’s, then the price data’s.'),
+  max_output_tokens: whole(1).optional().describe('The most it answers with.'),
+  supports: list(choice([...PARAMETERS, ...MODALITIES]))
+    .optional()
+    .describe(
+      'Capabilities such as `tools`, `structured_outputs`, `reasoning`, and kinds of input such as `image`: those not listed are off. Sampling parameters stay.',
+    ),
+  unsupported: list(choice(PARAMETERS)).default([]).describe('Parameters to take away.'),
+  ...policies,
+  quantization: choice(QUANTIZATIONS).optional().describe('For `provider.quantizations` of requests.'),
+  region: text().optional().describe('Where it is; becomes part of its tag.'),
+  tier: choice(['default', 'flex', 'priority']).optional().describe('`flex` and `priority` serve only requests that ask for that service tier.'),
+  variant: text()
+    .regex(/^[a-z0-9-]+$/, 'a variant such as free, without the colon')
+    .optional()
+    .describe('Serves `author/slug:variant` instead, such as `free`.'),
+  reasons_by_default: flag().optional().describe('The model thinks without being asked: silence is then waited for longer.'),
+  implicit_caching: flag().optional().describe('The upstream caches prompts by itself; shown in lists.'),
+  options: free().default({}).describe('Options of the dialect, over those of the provider.'),
+})
+
+export const modelEntry = section({
+  slug: modelSlug().describe('`author/slug`, as callers name it.'),
+  name: text().optional().describe('As lists show it.'),
+  description: text().optional().describe('As lists show it.'),
+  created: whole(0).optional().describe('Seconds since 1970, for lists.'),
+  context_length: whole(1).optional().describe('Tokens, of endpoints that set none.'),
+  aliases: list(text()).default([]).describe('Other names callers may use.'),
+  endpoints: list(endpoint).default([]).describe('Who serves it, beside the endpoints known without.'),
+})
