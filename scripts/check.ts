@@ -42,6 +42,7 @@ const PARTS: readonly Part[] = [
   { name: 'reference', says: 'generated pages are current', command: ['node', 'scripts/gen-destinations.ts', '--check'] },
   { name: 'providers', says: 'the page of providers is current', command: ['node', 'scripts/gen-providers.ts', '--check'] },
   { name: 'configuration', says: 'every key of the file is on its page', command: ['node', 'scripts/gen-config.ts', '--check'] },
+  { name: 'api', says: 'every route is on its page', command: ['node', 'scripts/gen-api.ts', '--check'] },
   { name: 'dialects', says: 'every cell of the formats has its tests', command: ['node', 'scripts/gen-dialects.ts', '--check'] },
   { name: 'faults', says: 'every fault of the list has its tests', command: ['node', 'scripts/gen-fault-list.ts', '--check'] },
   { name: 'benchmarks', says: 'the page says what was measured', command: ['node', 'scripts/gen-benchmarks.ts', '--check'] },
