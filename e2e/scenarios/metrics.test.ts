@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { startGateway } from '../../src/testing/start-gateway.ts'
+
+const PAGE = readFileSync(new URL('../../docs/reference/operations.md', import.meta.url), 'utf8')
+
+/** Of the table: names and their labels. */
+const documented = new Map([...PAGE.matchAll(/^\| `(gateway_\w+)` \| (.*?)\| /gm)].map(([, name = '', labels = '']) => [name, labels]))
+
+it('every figure of the gateway is on the page of operations with its labels, and no other', async () => {
+  const gateway = await startGateway()
+  try {
+    await (await gateway.respond({ model: 'demo/echo', input: 'hello' })).text()
+    const text = await (await fetch(`${gateway.url}/metrics`)).text()
+    const registered = [...text.matchAll(/^# TYPE (gateway_\w+) /gm)].map(([, name = '']) => name)
+    expect(registered.toSorted()).toEqual([...documented.keys()].toSorted())
+    for (const name of registered) {
+      const series = text.split('\n').find((line) => new RegExp(`^${name}(_bucket)?\\{`).test(line)) ?? ''
+      for (const [, label] of series.matchAll(/(\w+)="/g))
+        expect([name, documented.get(name)]).toEqual([name, expect.stringContaining(`\`${label}\``)])
+    }
+  } finally {
+    await gateway.close()
+  }
+})
