@@ -85,7 +85,7 @@ export function configurationPage(): string {
 
 /** Every key that takes a value, depth first. */
 export function configKeys(): readonly Key[] {
-  return keysOf(configJsonSchema() as Node, '')
+  return keysOf(configJsonSchema(), '')
 }
 
 function keysOf(node: Node, prefix: string): readonly Key[] {
