@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { STREAM_FAILURES } from '../core/call.ts'
 import { guardrailFields } from '../core/guardrail-schema.ts'
 import { modelEntry, providerEntry } from './catalog-sections.ts'
 import { address, choice, duration, flag, list, price, section, size, text, whole } from './fields.ts'
@@ -89,7 +90,7 @@ export const configSchema = section({
     cooldown: flag().prefault(true).describe('Endpoints and keys that failed are left aside for a while. `false`: no memory between calls.'),
     retries: flag().prefault(true).describe('Whether the same endpoint may be tried a second time.'),
     sticky: flag().prefault(true).describe('Whether a session stays with the endpoint that served it.'),
-    stream_failure: choice(['fail', 'continue', 'buffer'])
+    stream_failure: choice(STREAM_FAILURES)
       .default('fail')
       .describe('A stream that breaks: is reported, is continued by the next endpoint, or is held back until it is whole.'),
   }).prefault({}),

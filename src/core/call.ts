@@ -102,7 +102,8 @@ export interface Call {
  * `fail`: the failure is told in-band. `continue`: the next endpoint goes on where the answer broke. `buffer`: the answer is held back until
  * it is complete, so that another endpoint can still give all of it.
  */
-export type StreamFailure = 'fail' | 'continue' | 'buffer'
+export const STREAM_FAILURES = ['fail', 'continue', 'buffer'] as const
+export type StreamFailure = (typeof STREAM_FAILURES)[number]
 
 /**
  * What can be done to a request for the sake of one endpoint. The planner counts on it for models none of whose endpoints takes the

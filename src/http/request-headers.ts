@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { CallOrigin, StreamFailure } from '../core/call.ts'
+import { STREAM_FAILURES, type CallOrigin, type StreamFailure } from '../core/call.ts'
 import { GatewayError } from '../core/error.ts'
 
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/
@@ -35,8 +35,7 @@ export function originOf(request: IncomingMessage, apiType: CallOrigin['apiType'
   }
 }
 
-const STREAM_FAILURES: ReadonlySet<string> = new Set<StreamFailure>(['fail', 'continue', 'buffer'])
-const isStreamFailure = (value: string): value is StreamFailure => STREAM_FAILURES.has(value)
+const isStreamFailure = (value: string): value is StreamFailure => (STREAM_FAILURES as readonly string[]).includes(value)
 
 /** What the caller wants of a stream that breaks; undefined when the header is absent. Throws `invalid_request` for other words. */
 export function streamFailureOf(request: IncomingMessage): StreamFailure | undefined {

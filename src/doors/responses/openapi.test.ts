@@ -42,6 +42,13 @@ describe('the OpenAPI document of the route', () => {
       '503',
     ])
   })
+  it('lists the headers that steer a call', () => {
+    expect(operation['parameters']).toMatchObject([
+      { name: 'X-Gateway-Experimental-Metadata' },
+      { name: 'x-session-id' },
+      { name: 'X-Gateway-Stream-Failure', in: 'header', schema: { enum: ['fail', 'continue', 'buffer'] } },
+    ])
+  })
   it('states limits and required fields', () => {
     expect(schemas['Metadata']).toMatchObject({ maxProperties: 16, propertyNames: { maxLength: 64 }, additionalProperties: { maxLength: 512 } })
     expect(schemas['ProviderPreferences']).toMatchObject({ additionalProperties: false })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { STREAM_FAILURES } from '../../core/call.ts'
 import { errorEnvelope, gatewayMetadata, responseResource, usage } from './openapi-answer.ts'
 import { responsesRequest } from './schema.ts'
 import type { Branch, Schema } from './schema-combinators.ts'
@@ -100,13 +101,21 @@ function operation(): unknown {
     description: 'The same as session_id in the body, which wins.',
     schema: { type: 'string', maxLength: 256 },
   }
+  const streamFailureHeader = {
+    name: 'X-Gateway-Stream-Failure',
+    in: 'header',
+    description:
+      'What becomes of an answer that breaks after its first words: "fail" reports it, "continue" has the next endpoint go on with it, ' +
+      '"buffer" holds it back until it is whole. Default: routing.stream_failure of the operator.',
+    schema: { type: 'string', enum: STREAM_FAILURES },
+  }
   return {
     operationId: 'createResponses',
     summary: 'Create a response',
     tags: ['Responses'],
     security: [{ bearer: [] }],
     'x-key': 'inference',
-    parameters: [metadataHeader, sessionHeader],
+    parameters: [metadataHeader, sessionHeader, streamFailureHeader],
     requestBody: { required: true, content: { 'application/json': { schema: { $ref: ref('ResponsesRequest') } } } },
     responses: {
       200: {
