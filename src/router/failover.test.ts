@@ -184,6 +184,15 @@ describe('the error that is shown', () => {
     }
     expect(finalError([one, two], [tryOf(0, error('authentication', { upstreamStatus: 401 })), tryOf(1, busy(1_000))]).status).toBe(429)
   })
+  it('says so when the gateway has no key at all for who asks for one', () => {
+    const { connection } = one.endpoint
+    const attempt = (keys: number): FailoverAttempt => ({
+      endpoint: testEndpoint({ tag: 'one', connection: { ...connection, credentials: connection.credentials.slice(0, keys) } }),
+    })
+    const messageOf = (keys: number): string => finalError([attempt(keys)], [tryOf(0, error('authentication', { upstreamStatus: 401 }))]).message
+    expect(messageOf(0)).toMatch(/^The gateway has no key configured for .* \(upstream_credentials_exhausted\)/)
+    expect(messageOf(1)).toMatch(/^The gateway's credentials for .* were refused/)
+  })
   it.each<[string, ErrorType[], ErrorType]>([
     ['what the caller can fix before what it cannot', ['provider_unavailable', 'context_length_exceeded'], 'context_length_exceeded'],
     ['the request’s own fault before all', ['content_policy_violation', 'invalid_request'], 'invalid_request'],

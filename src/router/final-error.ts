@@ -1,3 +1,4 @@
+import type { Endpoint } from '../core/endpoint.ts'
 import { GatewayError } from '../core/error.ts'
 import type { ErrorType } from '../core/error.ts'
 import { CREDENTIAL_TYPES, isCredentialFailure, judge, type FailoverAttempt, type Try } from './failover.ts'
@@ -103,16 +104,17 @@ function credentialsExhausted(
   const names = [...new Set(tries.map(({ index }) => attempts[index]?.endpoint.providerName ?? ''))].filter((name) => name !== '').slice(0, 4)
   const who = names.length === 0 ? 'the provider' : names.join(', ')
   const { providerName, upstreamStatus, providerCode } = error.details
-  return new GatewayError(
-    'provider_unavailable',
-    `The gateway's credentials for ${who} were refused (upstream_credentials_exhausted); the key of this request is fine.`,
-    {
-      source: 'provider',
-      failover: 'never',
-      ...(providerName === undefined ? {} : { providerName }),
-      ...(upstreamStatus === undefined ? {} : { upstreamStatus }),
-      metadata: { reason: 'upstream_credentials_exhausted', ...(providerCode === undefined ? {} : { upstream_code: providerCode }), attempts: list },
-      cause: error,
-    },
-  )
+  const keyless = tries.every(({ index }) => hasNoKey(attempts[index]?.endpoint.connection))
+  const what = keyless ? `The gateway has no key configured for ${who}` : `The gateway's credentials for ${who} were refused`
+  return new GatewayError('provider_unavailable', `${what} (upstream_credentials_exhausted); the key of this request is fine.`, {
+    source: 'provider',
+    failover: 'never',
+    ...(providerName === undefined ? {} : { providerName }),
+    ...(upstreamStatus === undefined ? {} : { upstreamStatus }),
+    metadata: { reason: 'upstream_credentials_exhausted', ...(providerCode === undefined ? {} : { upstream_code: providerCode }), attempts: list },
+    cause: error,
+  })
 }
+
+/** Those who sign in their own manner may hold credentials elsewhere. */
+const hasNoKey = (connection: Endpoint['connection'] | undefined): boolean => connection?.credentials.length === 0 && connection.sign === undefined
