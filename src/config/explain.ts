@@ -16,7 +16,7 @@ export interface Explained {
 /** Schema issues as sentences: path, the value that is there (secrets hidden), what would be right. */
 export function explainIssues(issues: readonly z.core.$ZodIssue[], context: Explained): ConfigProblem[] {
   return issues.flatMap((issue) => {
-    if (issue.code !== 'unrecognized_keys') return [problem(issue.path, `${show(issue.path, context)}; expected ${expectation(issue)}`, context)]
+    if (issue.code !== 'unrecognized_keys') return [problem(issue.path, `${show(issue.path, context)}; ${reasonOf(issue)}`, context)]
     return issue.keys.map((key) =>
       problem([...issue.path, key], `unknown key; ${insteadOf(key, issue.message.replace(/^one of: /, '').split(', '))}`, context),
     )
@@ -38,9 +38,10 @@ export function formatPath(path: Path): string {
   )
 }
 
-function expectation(issue: z.core.$ZodIssue): string {
+function reasonOf(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'custom' && issue.params?.['whole'] === true) return issue.message
   // An enum inside a record key or a union may still carry the library's own wording.
-  return issue.message.replace(/^Invalid (input|option): expected /, '')
+  return `expected ${issue.message.replace(/^(Invalid (input|option)|Too (small|big)): expected /, '')}`
 }
 
 function show(path: Path, context: Explained): string {
@@ -49,13 +50,15 @@ function show(path: Path, context: Explained): string {
     context.raw,
   )
   if (value === undefined) return 'missing'
-  if (typeof value === 'string' && value.includes('${')) return `${JSON.stringify(withoutCredentials(value))} (from the environment)`
+  // Regular expressions look like addresses with a query.
+  const visible = (text: string): string => JSON.stringify(path.at(-1) === 'pattern' ? text : withoutCredentials(text))
+  if (typeof value === 'string' && value.includes('${')) return `${visible(value)} (from the environment)`
   if (path.some((step) => typeof step === 'string' && SECRET_KEYS.has(step))) return '[hidden]'
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object' && value !== null) return 'a mapping'
   // Somebody's whole file: it may be anything.
   if (path.length === 0) return 'text'
-  const text = JSON.stringify(typeof value === 'string' ? withoutCredentials(value) : value)
+  const text = typeof value === 'string' ? visible(value) : JSON.stringify(value)
   return text.length > 80 ? `${text.slice(0, 77)}...` : text
 }
 

@@ -203,6 +203,14 @@ describe('wrong values', () => {
       'providers: [{ slug: a, timeouts: { first_token: soon } }]',
       'providers[0].timeouts.first_token: "soon"; expected auto, or a duration such as 12s',
     ],
+    [
+      'guardrails: { rules: [{ name: a, content_filters: [{ pattern: "(?=look)", action: block }] }] }',
+      'guardrails.rules[0].content_filters[0].pattern: "(?=look)"; invalid regular expression (lookarounds and backreferences are not supported): error parsing regexp: invalid or unsupported Perl syntax: `(?=`',
+    ],
+    [
+      'guardrails: { rules: [{ name: a, content_filter_builtins: [{ slug: person-name, action: block }] }] }',
+      'guardrails.rules[0].content_filter_builtins[0].slug: "person-name"; person-name needs a recogniser of names and places, which this gateway does not have',
+    ],
     ['providers: [{ slug: a, api_keys: sk-oops }]', 'providers[0].api_keys: [hidden]; expected a list of keys, or null for none'],
     ['providers: [{ slug: a }, { slug: a }]', 'providers[1].slug: "a"; expected another slug, because entry 0 has this one already'],
     [

@@ -21,6 +21,9 @@ const action = z.enum(FILTER_ACTIONS)
 const NEEDS_RECOGNISER: ReadonlySet<string> = new Set(['person-name', 'address'])
 const INJECTION = 'regex-prompt-injection'
 
+/** The message says what is wrong; others only complete "expected ...". */
+const WHOLE = { whole: true }
+
 const builtinFilter = z
   .strictObject({
     slug: z.enum(BUILTIN_FILTERS).describe('What is looked for.'),
@@ -32,11 +35,12 @@ const builtinFilter = z
     if (NEEDS_RECOGNISER.has(slug))
       context.addIssue({
         code: 'custom',
+        params: WHOLE,
         path: ['slug'],
         message: `${slug} needs a recogniser of names and places, which this gateway does not have`,
       })
     if (scope !== undefined && slug !== INJECTION)
-      context.addIssue({ code: 'custom', path: ['scan_scope'], message: `only ${INJECTION} has a scope` })
+      context.addIssue({ code: 'custom', params: WHOLE, path: ['scan_scope'], message: `only ${INJECTION} has a scope` })
   })
 
 const patternFilter = z
@@ -47,7 +51,7 @@ const patternFilter = z
   })
   .superRefine(({ pattern }, context) => {
     const problem = problemOf(pattern)
-    if (problem !== undefined) context.addIssue({ code: 'custom', path: ['pattern'], message: problem })
+    if (problem !== undefined) context.addIssue({ code: 'custom', params: WHOLE, path: ['pattern'], message: problem })
   })
 
 function problemOf(pattern: string): string | undefined {
