@@ -358,6 +358,18 @@ describe('floating names', () => {
   })
 })
 
+describe('a base URL', () => {
+  const notesOf = async (baseUrl: string, options: object = {}): Promise<readonly string[]> =>
+    (await build({ providers: [{ ...ACME, baseUrl, options: { ...options } }] })).notes
+  test('that holds the path its dialect appends is noted', async () => {
+    expect(await notesOf('http://127.0.0.1:9101/v1/chat/completions')).toEqual([
+      'the base_url of acme ends with /chat/completions, which the dialect openai-chat appends itself: leave it out',
+    ])
+    expect(await notesOf('http://127.0.0.1:9101/v1/talk', { path: '/talk' })).toHaveLength(1)
+    expect(await notesOf('http://127.0.0.1:9101/v1')).toEqual([])
+  })
+})
+
 describe('what does not fit together', () => {
   test.each<[Given, string]>([
     [

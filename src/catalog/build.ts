@@ -53,6 +53,7 @@ export async function buildCatalog(
   const problems: ConfigProblem[] = []
   const notes: string[] = []
   const connected = connectAll(config, providers, dialects, env, problems, notes)
+  for (const entry of connected.values()) notes.push(...doubledPath(entry))
   const book = needsPrices(config, connected) ? await loadPriceBook(options.now ?? Date.now()) : EMPTY_PRICE_BOOK
   const draft = new ModelDraft(book)
   for (const entry of connected.values()) addBuiltIn(draft, entry, book, (path, message) => problems.push({ path: `${entry.slug}.${path}`, message }))
@@ -69,6 +70,14 @@ export async function buildCatalog(
   if (problems.length > 0) throw new ConfigError(problems, config.file)
   const off = (name: string): readonly string[] => sentencesOn(name, config, providers, connected, env)
   return Object.freeze({ ...catalog, off, providers: [...connected.values()].map(toPublic).toSorted((a, b) => (a.slug < b.slug ? -1 : 1)), notes })
+}
+
+/** A base URL copied with the path that its dialect appends to every request. */
+function doubledPath({ slug, connectionFor }: ConnectedProvider): readonly string[] {
+  const connection = connectionFor('', {}, () => undefined)
+  const path = (connection?.options as { readonly path?: unknown } | undefined)?.path
+  if (connection === undefined || typeof path !== 'string' || path === '/' || !connection.baseUrl.endsWith(path)) return []
+  return [`the base_url of ${slug} ends with ${path}, which the dialect ${connection.dialect.name} appends itself: leave it out`]
 }
 
 const SENTENCES = 3
