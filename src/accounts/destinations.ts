@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { ZodError, ZodType } from 'zod'
+import { ZodObject, type ZodError, type ZodType } from 'zod'
 import type { Encryption } from '../core/account.ts'
 import type { Destination } from '../core/destination.ts'
 import type { DestinationAccounts, DestinationChange, DestinationView, NewDestination, TestResult } from '../core/destination-account.ts'
@@ -8,6 +8,7 @@ import { GatewayError } from '../core/error.ts'
 import type { JsonObject } from '../core/item.ts'
 import type { DestinationPatch, DestinationRecord, DestinationStore, FilterRules, Outbox, StoredDestination } from '../core/outbox.ts'
 import type { WorkspaceStore } from '../core/store.ts'
+import { closest, insteadOf } from '../lib/closest.ts'
 import type { Clock } from '../lib/clock.ts'
 import { openDestination, sealConfig } from './destination-secrets.ts'
 
@@ -185,16 +186,34 @@ function checkConfig({ settings, secrets }: Destination, sent: JsonObject, store
 function checked<T>(schema: ZodType<T>, value: unknown, where: string): T {
   const result = schema.safeParse(value)
   if (result.success) return result.data
-  throw invalid([where, ...firstIssue(result.error).path].join('.'), firstIssue(result.error).message)
+  const { path, message } = firstFault(schema, result.error, value)
+  throw invalid([where, ...path].join('.'), message)
 }
 
 const MAX_MESSAGE_CHARS = 400
 
-/** Path and reason of the first thing that is wrong. Messages of schemas name what is expected, never what was sent. */
-function firstIssue(error: ZodError): { readonly path: readonly string[]; readonly message: string } {
-  const issue = error.issues[0]
+interface Fault {
+  readonly path: readonly string[]
+  readonly message: string
+}
+
+/** Path and reason of the first thing that is wrong. Messages of schemas name what is expected, never what was sent; keys are no secrets. */
+function firstFault(schema: ZodType, { issues }: ZodError, sent: unknown): Fault {
+  const issue = issues[0]
   if (issue === undefined) return { path: [], message: 'is not valid' }
-  return { path: issue.path.map((part) => String(part).slice(0, 60)), message: issue.message.slice(0, MAX_MESSAGE_CHARS) }
+  const misspelt = misspeltKey(schema, issues)
+  if (misspelt !== undefined) return misspelt
+  const found = issue.path.reduce<unknown>((at, step) => (at as { readonly [key: PropertyKey]: unknown } | null | undefined)?.[step], sent)
+  const message = found === undefined && issue.path.length > 0 ? 'missing' : issue.message.slice(0, MAX_MESSAGE_CHARS)
+  return { path: issue.path.map((part) => String(part).slice(0, 60)), message }
+}
+
+/** A key that is nearly one of the known: most likely why that one is missing. */
+function misspeltKey(schema: ZodType, issues: ZodError['issues']): Fault | undefined {
+  const known = schema instanceof ZodObject ? Object.keys(schema.shape) : []
+  const keys = issues.flatMap((issue) => (issue.code === 'unrecognized_keys' && issue.path.length === 0 ? issue.keys : []))
+  const key = keys.find((one) => one.length <= 60 && closest(one, known) !== undefined)
+  return key === undefined ? undefined : { path: [key], message: `unknown; ${insteadOf(key, known)}` }
 }
 
 /** No text column of PostgreSQL takes it. */

@@ -134,6 +134,11 @@ describe('input', () => {
     expect(body).toEqual({ input: [item], stream: null })
   })
 
+  it('a body of chat completions hears which field takes its messages', () => {
+    const body = { model: 'acme/small', messages: [{ role: 'user', content: 'hi' }] }
+    expect(() => decodeResponsesRequest(body)).toThrow(/^input is missing: this is the Responses format, in which "input" takes .*"messages"/)
+    expect(decodeResponsesRequest({ ...body, input: 'hi' }).input).toHaveLength(1)
+  })
   it.each([[{}], [{ input: '' }], [{ input: [] }], [{ input: null, instructions: '' }]])('%j is an empty prompt', (body) => {
     expect(refusal(body)).toMatchObject({ errorType: 'invalid_prompt', status: 400, details: { path: 'input' } })
   })

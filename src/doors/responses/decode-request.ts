@@ -38,6 +38,9 @@ export function decodeResponsesRequest(body: unknown, headers: ResponsesHeaders 
   const request: { [field: string]: unknown } = dropNulls(body as { readonly [field: string]: unknown })
   checkPlugins(request['plugins'] as ModelRequest['plugins'], options.plugins)
   const input = decodeInput(request['input'], options.resolveReference)
+  if (request['input'] === undefined && Array.isArray(request['messages'])) {
+    throw refuse('invalid_prompt', 'input', 'is missing: this is the Responses format, in which "input" takes what chat completions call "messages"')
+  }
   // Whether anybody served keeps the stored prompt is the router's to know.
   if (input.length === 0 && !request['instructions'] && request['prompt'] === undefined) {
     throw refuse('invalid_prompt', 'input', 'is empty: send a string or at least one item, or "instructions"')

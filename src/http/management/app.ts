@@ -75,11 +75,19 @@ export function createManagementApp(options: ManagementOptions, routes: readonly
   })
   app.setErrorHandler((thrown, request, reply) => sendError(options, toGatewayError(thrown), request, reply))
   app.setNotFoundHandler((request, reply) => {
-    const missing = new GatewayError('not_found', `There is no ${request.method} ${request.url.split('?', 1)[0]!.slice(0, 200)}`)
+    const path = request.url.split('?', 1)[0]!
+    const missing = new GatewayError('not_found', `There is no ${request.method} ${path.slice(0, 200)}${wayTo(path)}`)
     return sendError(options, missing, request, reply)
   })
   for (const add of routes) add(app)
   return app
+}
+
+/** Where clients look for a model whose base URL is not quite right, or that speak another format. */
+function wayTo(path: string): string {
+  const [, end] = /\/(responses|(?:chat\/)?completions|messages)\/?$/.exec(path) ?? []
+  if (end === undefined) return ''
+  return `: ${end === 'responses' ? 'models are' : 'this gateway speaks the Responses format, and models are'} asked with POST /api/v1/responses (base URL: /api/v1)`
 }
 
 const accessOf = (config: { readonly access?: Access } | undefined): Access => config?.access ?? 'management'

@@ -69,7 +69,9 @@ describe('models that could serve', () => {
   it('are not simulated, unless they are named', () => {
     const transport = { open: () => Promise.reject(new Error('never')) } as never
     const simulated = endpoint('demo/echo', { connection: { ...testConnection('demo'), transport } })
-    expect(slugs([simulated])).toBe(NONE)
+    expect(slugs([simulated])).toMatch(/^There is no model to choose from: only simulated ones/)
+    expect(slugs([simulated, endpoint('a/x', { contextLength: 1 })])).toBe(NONE)
+    expect(slugs([simulated], hi, { allowed: ['a/*'] })).toBe(NONE)
     expect(slugs([simulated], hi, { allowed: ['demo/echo'] })).toEqual(['demo/echo'])
   })
 })

@@ -43,8 +43,14 @@ export function candidatesFor(
     if (best !== undefined) candidates.push({ model, ...best })
   }
   const [first, ...rest] = candidates.sort((a, b) => a.price - b.price || (a.model.slug < b.model.slug ? -1 : 1))
-  if (first === undefined) throw new GatewayError('not_found', 'No models match your request and model restrictions', { path: 'model' })
+  if (first === undefined) throw new GatewayError('not_found', whyNone(options), { path: 'model' })
   return [first, ...rest]
+}
+
+function whyNone({ catalog, allowed }: CandidateOptions): string {
+  if (allowed === undefined && catalog.models().every(({ endpoints }) => endpoints.every(isSimulated)))
+    return 'There is no model to choose from: only simulated ones are served, which have to be named. A provider has to be switched on (signalbox check --providers)'
+  return 'No models match your request and model restrictions'
 }
 
 /** Answered by this process itself: made for trying things out, and chosen by nobody who did not name it. */
