@@ -73,13 +73,7 @@ function resolveBase(sources: ProviderSources, slug: string, name: string, repor
     report('base_url', 'missing; expected an http or https URL up to and including the version, such as https://api.example.com/v1')
     return undefined
   }
-  // The operator's word is trusted and names are not resolved, but no provider lives there: a mistake, or somebody else's.
-  const wrong = [baseUrl, ...Object.values(connected.baseUrls ?? {})].find((url) => isMetadataAddress(URL.parse(url)?.hostname ?? ''))
-  if (wrong !== undefined) {
-    const named = JSON.stringify(wrong)
-    report('base_url', `${named} is a link-local or cloud metadata address, which is never allowed; expected the address of the provider`)
-    return undefined
-  }
+  if (refuseMetadata([baseUrl, ...Object.values(connected.baseUrls ?? {})], report)) return undefined
   const shared = {
     provider: slug,
     providerName: name,
@@ -91,6 +85,17 @@ function resolveBase(sources: ProviderSources, slug: string, name: string, repor
     ...defined({ sign: connected.sign, transport: connected.transport }),
   }
   return { shared, baseUrls: connected.baseUrls ?? {} }
+}
+
+/** The operator's word is trusted and names are not resolved, but no provider lives at such an address: a mistake, or somebody else's. */
+function refuseMetadata(urls: readonly string[], report: Report): boolean {
+  const wrong = urls.find((url) => isMetadataAddress(URL.parse(url)?.hostname ?? ''))
+  if (wrong === undefined) return false
+  report(
+    'base_url',
+    `${JSON.stringify(wrong)} is a link-local or cloud metadata address, which is never allowed; expected the address of the provider`,
+  )
+  return true
 }
 
 /** Connections by dialect and options: endpoints that agree in both share one. */
