@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { chatEvents, startFakeUpstream, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
+import { chatEvents, chatText, startFakeUpstream, stream, type FakeUpstream, type Reply } from '../../src/testing/fake-upstream.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { askGateway, calls } from '../../src/testing/tool-script.ts'
 import { verifies } from '../requirements.ts'
 
 /**
  * When each stop condition ends the loop. The scripted model never stops by itself: every turn calls the clock once (the second one also
- * searches models), uses 18 tokens and costs 22.3 millionths of a dollar. The turn after the condition is the last and has no tools.
+ * searches models), uses 18 tokens and costs 22.3 millionths of a dollar. The turn after the condition is the last: told to call nothing,
+ * the model says a word.
  */
 let upstream: FakeUpstream
 let gateway: TestGateway
@@ -22,8 +23,15 @@ afterAll(async () => {
 let from = 0
 beforeEach(() => {
   from = upstream.requests.length
-  upstream.script(calls(['datetime', {}]), calls(['datetime', {}], ['experimental__search_models', { query: 'small' }]), calls(['datetime', {}]))
+  const turns = [calls(['datetime', {}]), calls(['datetime', {}], ['experimental__search_models', { query: 'small' }]), calls(['datetime', {}])]
+  upstream.script(...turns.map(obedient))
 })
+
+const word = stream(chatText('done'))
+const obedient =
+  (turn: Reply): Reply =>
+  (request, response) =>
+    request.body['tool_choice'] === 'none' ? word(request, response) : turn(request, response)
 
 const tools = [{ type: 'gateway:datetime' }, { type: 'gateway:experimental__search_models' }]
 const TURN_COST = 8e-6 + 3 * 0.1e-6 + 7 * 2e-6
@@ -118,6 +126,24 @@ it('runs what fits the budget of a turn with too many calls, and says so to the 
   expect(answer.output.map(({ status }) => status)).toEqual(['completed', 'completed', 'incomplete'])
   const results = (upstream.requests.at(-1)!.body['messages'] as { role: string; content: string }[]).filter(({ role }) => role === 'tool')
   expect(results.map(({ content }) => content.includes('budget'))).toEqual([false, false, true])
+})
+
+it('asks a model that calls against its orders once more, without tools, and fails when it calls even then', async () => {
+  upstream.script(calls(['datetime', {}]), calls(['datetime', {}]), word)
+  const answer = await askGateway(gateway, { tools, max_tool_calls: 1 }, true)
+  expect(upstream.requests.slice(from).map(({ body }) => [body['tool_choice'], 'tools' in body])).toEqual([
+    [undefined, true],
+    ['none', true],
+    [undefined, false],
+  ])
+  expect(answer).toMatchObject({ status: 'completed', output_text: 'done', usage: { total_tokens: 3 * 18 } })
+
+  upstream.script(calls(['datetime', {}]))
+  const refused = await gateway.respond({ model: 'acme/small', input: 'hi', tools, max_tool_calls: 0 })
+  expect(refused.status).toBe(502)
+  expect(await refused.json()).toMatchObject({
+    error: { message: expect.stringContaining('an empty answer'), metadata: { provider_name: 'Acme 0' } },
+  })
 })
 
 it('gives the last turn no tools where the endpoint cannot be told to leave them', async () => {

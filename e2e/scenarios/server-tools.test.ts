@@ -163,7 +163,8 @@ describe('calls that go wrong', () => {
   })
 
   it(verifies('H4', 'P46', 'ends a loop that gets nowhere'), async () => {
-    upstream.script(calls(['experimental__search_models', { query: 'zzz' }]))
+    const turn = calls(['experimental__search_models', { query: 'zzz' }])
+    upstream.script(turn, turn, turn, says('I found none'))
     const answer = await ask({ tools: [{ type: 'gateway:experimental__search_models' }] })
     expect(upstream.requests).toHaveLength(4)
     expect(answer.gateway_metadata).toMatchObject({

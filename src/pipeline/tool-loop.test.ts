@@ -35,13 +35,15 @@ interface Options {
   readonly limits?: Partial<LoopLimits>
   readonly request?: Partial<ModelRequest>
   readonly signal?: AbortSignal
+  /** It says a word instead of its turn when it is told to call nothing. */
+  readonly obeys?: boolean
 }
 
-function stage({ turns, tool = {}, limits, request, signal = new AbortController().signal }: Options) {
+function stage({ turns, tool = {}, limits, request, signal = new AbortController().signal, obeys = false }: Options) {
   const requests: ModelRequest[] = []
   const model: Handler = async function* (each) {
     requests.push(each.request)
-    const turn = turns[Math.min(requests.length, turns.length) - 1]!
+    const turn = obeys && each.request.tool_choice === 'none' ? words('ok') : turns[Math.min(requests.length, turns.length) - 1]!
     if (turn instanceof Error) throw turn
     yield turn
   }
@@ -168,6 +170,7 @@ describe('guards', () => {
   it(verifies('H4', 'ends the loop when its wall time is over'), async () => {
     const { collect, requests, trace } = stage({
       turns: [[...call('probe', 'c1'), end]],
+      obeys: true,
       limits: { wallMs: 250 },
       tool: { run: () => new Promise((resolve) => setTimeout(() => resolve({ output: String(Math.random()) }), 40)) },
     })
@@ -191,11 +194,51 @@ describe('guards', () => {
     expect(most).toBe(3)
   })
 
-  it('drops calls of a model that may call no more', async () => {
-    const { collect, requests } = stage({ turns: [[...call('probe', 'c1'), end]], request: { max_tool_calls: 0 } })
-    const events = await collect()
-    expect(requests).toHaveLength(1)
-    expect(events).toMatchObject([{ type: 'response-end', reason: 'stop' }])
+  describe('a model that calls although it may call no more', () => {
+    const said = (events: readonly ModelEvent[]) => events.flatMap((event) => (event.type === 'text-delta' ? [event.delta] : []))
+    const thought: Turn = [
+      { type: 'item-start', key: 'r', item: { type: 'reasoning', summary: [] } as OutputItem },
+      { type: 'reasoning-delta', key: 'r', kind: 'text', delta: 'I must know' },
+      { type: 'item-end', key: 'r' },
+    ]
+
+    it('loses the call, not what it said beside it', async () => {
+      const turn = [...words('as I see it').slice(0, -1), ...call('probe', 'c1'), end]
+      const { collect, requests } = stage({ turns: [turn], request: { max_tool_calls: 0 } })
+      const events = await collect()
+      expect(requests).toHaveLength(1)
+      expect(said(events)).toEqual(['as I see it'])
+      expect(events.at(-1)).toMatchObject({ type: 'response-end', reason: 'stop' })
+    })
+
+    it.each([
+      ['nothing else', []],
+      ['thoughts', thought],
+    ])('is asked once more, with nothing to call, when it said %s', async (_what, before) => {
+      const { collect, requests } = stage({ turns: [[...before, ...call('probe', 'c1'), end], words('ok')], request: { max_tool_calls: 0 } })
+      const events = await collect()
+      expect(requests.map(({ tools, tool_choice }) => [tools?.length, tool_choice])).toEqual([
+        [1, 'none'],
+        [undefined, undefined],
+      ])
+      expect(requests[1]!.input).toEqual(requests[0]!.input)
+      expect(said(events)).toEqual(['ok'])
+      expect(events.at(-1)).toMatchObject({ reason: 'stop', usage: { inputTokens: 20, outputTokens: 10 } })
+    })
+
+    it('fails as an empty answer when it calls even then', async () => {
+      const { collect, requests, trace } = stage({ turns: [[...call('probe', 'c1'), end]], request: { max_tool_calls: 1 } })
+      await expect(collect()).rejects.toMatchObject({ errorType: 'provider_unavailable', details: { source: 'provider' } })
+      expect(requests).toHaveLength(3)
+      expect(trace.spent).toMatchObject({ inputTokens: 30, outputTokens: 15 })
+    })
+
+    it('keeps the end of an answer that was cut', async () => {
+      const cut: Turn = [...call('probe', 'c1'), { type: 'response-end', reason: 'length', usage }]
+      const { collect, requests } = stage({ turns: [cut], request: { max_tool_calls: 0 } })
+      expect((await collect()).at(-1)).toMatchObject({ reason: 'length' })
+      expect(requests).toHaveLength(1)
+    })
   })
 
   it('stops its tools when the answer is given up in the middle', async () => {

@@ -1,5 +1,6 @@
 import type { Call, Handler, Layer, Owner } from '../core/call.ts'
 import type { Catalog, Pricing } from '../core/endpoint.ts'
+import { GatewayError } from '../core/error.ts'
 import type { ModelEvent } from '../core/event.ts'
 import type { ServerTool } from '../core/extension.ts'
 import type { ToolSource } from '../core/tool-source.ts'
@@ -113,7 +114,11 @@ class ToolLoop {
           told = []
         }
         ledger.account(step, request)
-        if (final || step.calls.length === 0) break
+        if (step.calls.length === 0 || (final && !step.mute)) break
+        if (final) {
+          tools = this.#disarm(request)
+          continue
+        }
         const transcript = [...input, ...step.items()]
         const finished = yield* this.#runCalls(step.calls, transcript, offer, budget)
         if (step.callerCalls > 0 || finished.some(({ result }) => result.handBack !== undefined)) break
@@ -179,6 +184,14 @@ class ToolLoop {
     const obeys = served === undefined || served.endpoint.supports.has('tool_choice')
     if (tools.length === 0 || (choice === 'none' && !obeys)) return { ...rest, input }
     return { ...rest, input, tools, ...(choice === undefined ? {} : { tool_choice: choice }) }
+  }
+
+  /** The tools of a last turn spent on forbidden calls alone, when it is repeated: none. A model that only calls even then answers nothing. */
+  #disarm({ tools }: ModelRequest): readonly Tool[] {
+    if (tools !== undefined) return []
+    const providerName = this.#call.trace.served?.endpoint.providerName ?? 'The provider'
+    const message = `${providerName} sent an empty answer: nothing but calls of tools it was not given`
+    throw new GatewayError('provider_unavailable', message, { source: 'provider', providerName })
   }
 
   #stepCall(request: ModelRequest): Call {

@@ -43,6 +43,8 @@ export class ToolStep {
   /** Calls of the caller's own tools: they end the loop. */
   callerCalls = 0
   end: StepEnd | undefined
+  /** Something of it is for the caller to read, or to answer. */
+  #spoke = false
   readonly #options: StepOptions
   readonly #prefix: string
   readonly #fold = new AnswerFold()
@@ -60,6 +62,11 @@ export class ToolStep {
     const out: ModelEvent[] = []
     for (const event of events) this.#take(event, out)
     return out
+  }
+
+  /** It ended well, without anything but thoughts and calls of server tools. */
+  get mute(): boolean {
+    return !this.#spoke && (this.end?.reason === 'stop' || this.end?.reason === 'tool_calls')
   }
 
   get chars(): number {
@@ -105,7 +112,11 @@ export class ToolStep {
         this.#open.delete(event.key)
         return
       }
+      case 'refusal-delta':
+        this.#spoke ||= event.delta !== ''
+        break
       case 'text-delta': {
+        this.#spoke ||= event.delta !== ''
         const open = this.#fold.partOf(event.key)
         if (open !== undefined && event.part !== undefined && event.part !== open.number) this.#cite(event.key, out)
         break
@@ -133,6 +144,7 @@ export class ToolStep {
       }
     }
     if (item.type === 'function_call' || item.type === 'custom_tool_call') this.callerCalls++
+    this.#spoke ||= item.type !== 'message' && item.type !== 'reasoning'
     this.#fold.push(event)
     const renamed = this.#options.offer.renamed.get(item.type)
     if (renamed !== undefined) this.#renamed.add(key)
