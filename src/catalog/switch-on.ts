@@ -1,4 +1,4 @@
-import { ZodObject } from 'zod'
+import { ZodObject, type ZodType } from 'zod'
 import type { Config } from '../core/config.ts'
 import type { Provider } from '../core/provider.ts'
 import { isOnByEnv, isSet, type Env } from './provider-settings.ts'
@@ -18,8 +18,8 @@ export function switchOnOf(provider: Provider): SwitchOn {
 
 function needsOf(provider: Provider): SwitchOn['needs'] {
   const { settings, env, connect } = provider
-  const required =
-    settings instanceof ZodObject ? Object.keys(settings.shape).filter((name) => !settings.shape[name].safeParse(undefined).success) : []
+  const shape: { readonly [name: string]: ZodType } = settings instanceof ZodObject ? settings.shape : {}
+  const required = Object.keys(shape).filter((name) => !shape[name]!.safeParse(undefined).success)
   if (required.length > 0) return required.map((setting) => ({ setting, variables: env.settings?.[setting] ?? [] }))
   // Where it lives may follow from one setting or another, none of which is required by itself.
   if ((provider.baseUrl ?? connect?.({ apiKeys: [], options: {}, extra: {} }).baseUrl) !== undefined) return []

@@ -31,7 +31,7 @@ describe('signalbox check and doctor', () => {
     said.length = 0
     process.exitCode = 0
     await run({ config, data: join(folder, 'data') })
-    return { out: said.join(''), code: Number(process.exitCode) }
+    return { out: said.join(''), code: process.exitCode }
   }
 
   it.each<[string, object, RegExp]>([

@@ -10,7 +10,7 @@ export interface UnknownKey {
 export function unknownKey(schema: unknown, value: unknown): UnknownKey | undefined {
   const object = unwrapped(schema)
   if (!(object instanceof ZodObject) || object.def.catchall !== undefined || typeof value !== 'object' || value === null) return undefined
-  const shape = object.shape as { readonly [key: string]: unknown }
+  const shape: { readonly [key: string]: unknown } = object.shape
   for (const [key, inner] of Object.entries(value)) {
     if (!Object.hasOwn(shape, key)) return { path: [key], known: Object.keys(shape) }
     const within = unknownKey(shape[key], inner)
