@@ -324,9 +324,10 @@ describe('what of a server is offered', () => {
 
 describe('the loop', () => {
   it('counts calls of servers in its budget', async () => {
+    // The second call is against its orders: the model is asked once more, with nothing to call.
     turns = [calling(['math__add', { a: 1, b: 1 }]), calling(['math__add', { a: 2, b: 2 }]), { text: 'enough' }]
     const answer = await ask({ tools: [entry()], max_tool_calls: 1 })
-    expect(types(answer)).toEqual(['mcp_list_tools', 'mcp_call'])
+    expect(types(answer)).toEqual(['mcp_list_tools', 'mcp_call', 'message'])
     expect(answer.resource['gateway_metadata']).toMatchObject({
       pipeline: [{ type: 'server_tools', data: { stopped_by: 'max_tool_calls', tools: { math__add: 1 } } }],
     })
@@ -339,7 +340,8 @@ describe('the loop', () => {
   })
 
   it('notices a call that is repeated in vain', async () => {
-    turns = [calling(['math__add', { a: 1, b: 1 }])]
+    const turn = calling(['math__add', { a: 1, b: 1 }])
+    turns = [turn, turn, turn, { text: 'it is 2' }]
     const answer = await ask({ tools: [entry()] })
     expect(answer.resource['gateway_metadata']).toMatchObject({ pipeline: [{ data: { stopped_by: 'repeated_call' } }] })
   })

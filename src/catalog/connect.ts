@@ -35,7 +35,7 @@ export function connectProvider(sources: ProviderSources, dialects: ReadonlyMap<
   const slug = config?.slug ?? provider?.slug ?? ''
   const name = config?.name ?? provider?.name ?? slug
   const dialect = resolveDialect(sources, dialects, report)
-  const base = dialect === undefined ? undefined : resolveBase(sources, slug, name, report)
+  const base = dialect === undefined ? undefined : notAtMetadata(resolveBase(sources, slug, name, report), report)
   if (dialect === undefined || base === undefined) return undefined
   const connectionFor = createConnections(base, dialect, sources, dialects)
   // Wrong options are found at the start, although no model may use them.
@@ -73,7 +73,6 @@ function resolveBase(sources: ProviderSources, slug: string, name: string, repor
     report('base_url', 'missing; expected an http or https URL up to and including the version, such as https://api.example.com/v1')
     return undefined
   }
-  if (refuseMetadata([baseUrl, ...Object.values(connected.baseUrls ?? {})], report)) return undefined
   const shared = {
     provider: slug,
     providerName: name,
@@ -88,14 +87,15 @@ function resolveBase(sources: ProviderSources, slug: string, name: string, repor
 }
 
 /** The operator's word is trusted and names are not resolved, but no provider lives at such an address: a mistake, or somebody else's. */
-function refuseMetadata(urls: readonly string[], report: Report): boolean {
-  const wrong = urls.find((url) => isMetadataAddress(URL.parse(url)?.hostname ?? ''))
-  if (wrong === undefined) return false
+function notAtMetadata(base: ConnectionBase | undefined, report: Report): ConnectionBase | undefined {
+  if (base === undefined) return undefined
+  const wrong = [base.shared.baseUrl, ...Object.values(base.baseUrls)].find((url) => isMetadataAddress(URL.parse(url)?.hostname ?? ''))
+  if (wrong === undefined) return base
   report(
     'base_url',
     `${JSON.stringify(wrong)} is a link-local or cloud metadata address, which is never allowed; expected the address of the provider`,
   )
-  return true
+  return undefined
 }
 
 /** Connections by dialect and options: endpoints that agree in both share one. */
