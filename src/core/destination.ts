@@ -29,7 +29,7 @@ export interface DestinationContext {
   readonly baseUrl?: string
   /** Where types that write files may write: a folder of the workspace's own. Absent: nowhere. */
   readonly directory?: string
-  /** Milliseconds since the epoch: for signatures only. Times in the payload come from the records. */
+  /** Milliseconds since the epoch, by the platform's clock where it has said that ours is wrong: for signatures only. Times in the payload come from the records. */
   readonly now: number
   /** 0 for the first time this batch is sent, more when any of it was sent before. */
   readonly attempt: number
@@ -74,8 +74,18 @@ export type DeliveryOutcome =
       readonly rejected?: readonly { readonly index: number; readonly message: string }[]
       readonly retry?: readonly number[]
     }
-  /** Not now. `afterMs` is the platform's own hint. `maxAttempts` bounds tries that are unlikely to help. `overload`: alive but busy, no breaker failure. */
-  | { readonly kind: 'retry'; readonly message: string; readonly afterMs?: number; readonly maxAttempts?: number; readonly overload?: boolean }
+  /**
+   * Not now. `afterMs` is the platform's own hint. `maxAttempts` bounds tries that are unlikely to help. `overload`: alive but busy, no breaker
+   * failure. `platformTime`: our clock is wrong for it, and this is what its own says; the next requests are made for that.
+   */
+  | {
+      readonly kind: 'retry'
+      readonly message: string
+      readonly afterMs?: number
+      readonly maxAttempts?: number
+      readonly overload?: boolean
+      readonly platformTime?: number
+    }
   /** Too large: halve the batch; a single record is shortened. */
   | { readonly kind: 'split'; readonly message: string }
   /** Refused for good. In a batch the culprit is searched by halving; alone it becomes a dead letter. */

@@ -244,3 +244,40 @@ describe('what the owner is told of the health', () => {
     expect((await outbox.status('a')).health).toMatchObject({ lastErrorAt: clock.now(), lastSuccessAt: clock.now() - 1_000, lastStatus: 503 })
   })
 })
+
+describe('a platform that finds our clock wrong', () => {
+  const MINUTE_MS = 60_000
+  const signing = (ahead: number, clockNow: () => number): Partial<Destination> => ({
+    encode: (_batch, _settings, { now }) => [{ method: 'PUT', url: 'https://x.example/', headers: {}, body: JSON.stringify({ now }) }],
+    classify: ({ status }) => (status < 300 ? { kind: 'delivered' } : { kind: 'retry', message: 'skewed', platformTime: clockNow() + ahead }),
+  })
+
+  it.each([
+    ['is followed, forwards', 20 * MINUTE_MS, 20 * MINUTE_MS],
+    ['is followed, backwards', -20 * MINUTE_MS, -20 * MINUTE_MS],
+    ['is not followed to any time', 25 * 60 * MINUTE_MS, 0],
+  ])('%s', async (_what, ahead, offset) => {
+    let clockNow = (): number => 0
+    const { send, bodies, clock, enter } = await stage(signing(ahead, () => clockNow()))
+    clockNow = () => clock.now()
+    const signedAt = () => (bodies.at(-1) as { now: number }).now - clock.now()
+    await send(() => answer(403))
+    expect(signedAt()).toBe(0)
+    await send(() => answer(200))
+    expect(signedAt()).toBe(offset)
+    await enter('gen-2')
+    await send(() => answer(200))
+    expect(signedAt()).toBe(offset)
+  })
+
+  it('is asked anew when the configuration has changed', async () => {
+    let clockNow = (): number => 0
+    const { send, bodies, clock, change, refresh } = await stage(signing(20 * MINUTE_MS, () => clockNow()))
+    clockNow = () => clock.now()
+    await send(() => answer(403))
+    change()
+    refresh()
+    await send(() => answer(200))
+    expect((bodies.at(-1) as { now: number }).now).toBe(clock.now())
+  })
+})

@@ -11,6 +11,8 @@ import { sendBatch, type BatchReport, type BatchVerdict, type RecordResult } fro
 import type { DeliveryWorkerOptions } from './worker-options.ts'
 
 const REPORT_EVERY_MS = 5_000
+/** What signs is not made for any time a platform may name. */
+const MAX_CLOCK_OFFSET_MS = 24 * 3_600_000
 
 /** What happens to one leased batch: records are built, sent, judged and settled. The scheduler (worker.ts) decides when and how many. */
 export class BatchProcessor {
@@ -37,6 +39,7 @@ export class BatchProcessor {
       const at = current ? this.#retryAt(deliveries, report.verdict, now) : now
       if (current) this.#judge(lane, report.verdict, now, at)
       if (report.verdict.kind === 'unauthorized') forgetPrepared(ready)
+      followClock(ready, report.verdict, now)
       settlements.push(...toSettlements(deliveries, report, at, current ? ready : undefined))
     }
     const delivered = settlements.filter((each) => each.state === 'delivered').length
@@ -103,7 +106,7 @@ export class BatchProcessor {
     const { type, settings, record } = ready
     const { clock, transport } = this.#options
     const attempt = Math.max(...deliveries.map((each) => each.attempts))
-    const base = destinationContext(record, this.#options, { now: clock.now(), attempt })
+    const base = destinationContext(record, this.#options, { now: clock.now() + ready.clockOffsetMs, attempt })
     const signal = this.#signal
     let prepared: unknown
     try {
@@ -216,6 +219,12 @@ export class BatchProcessor {
       ...(lane.lastError === undefined ? {} : { lastError: lane.lastError }),
     })
   }
+}
+
+/** Signatures hold for minutes around the platform's time: its clock counts, whichever of the two is wrong. */
+function followClock(ready: ReadyDestination, { platformTime }: BatchVerdict, now: number): void {
+  if (platformTime === undefined || Math.abs(platformTime - now) > MAX_CLOCK_OFFSET_MS) return
+  ready.clockOffsetMs = platformTime - now
 }
 
 /** Nothing can be sent for now; the look-up is made again with the next batch. */

@@ -38,6 +38,8 @@ export interface ReadyDestination {
   prepared: Promise<unknown> | undefined
   /** Counted for one configuration: what another one was answered says nothing about it. */
   readonly doubtful: DoubtfulAnswers
+  /** How far the platform's clock is ahead of ours, once it has said so. */
+  clockOffsetMs: number
 }
 
 export function createLane(id: string, options: BreakerOptions): Lane {
@@ -86,6 +88,6 @@ export function refreshLane(lane: Lane, record: DestinationRecord, types: Readon
     return `the stored settings are not valid any more: ${settings?.error?.issues.map((issue) => issue.path.join('.')).join(', ')}`
   }
   if (changed) lane.breaker.reset()
-  lane.ready = { record, type, settings: settings.data, prepared: undefined, doubtful: createDoubtfulAnswers() }
+  lane.ready = { record, type, settings: settings.data, prepared: undefined, doubtful: createDoubtfulAnswers(), clockOffsetMs: 0 }
   return undefined
 }

@@ -31,6 +31,8 @@ export interface BatchVerdict {
   readonly message?: string
   /** The platform's own hint when to come back. */
   readonly afterMs?: number
+  /** What its clock says, when it refused because ours is wrong. */
+  readonly platformTime?: number
 }
 
 export interface BatchReport {
@@ -204,6 +206,7 @@ class BatchRun {
             status,
             message: outcome.message,
             ...(outcome.afterMs === undefined ? {} : { afterMs: outcome.afterMs }),
+            ...(outcome.platformTime === undefined ? {} : { platformTime: outcome.platformTime }),
           },
           pieces,
         )

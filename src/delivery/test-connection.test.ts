@@ -108,7 +108,7 @@ it(verifies('G1', 'takes the credential out of what a type looked up, in a test 
     name: 'Plain',
     settings: z.object({ apiKey: z.string() }),
     secrets: ['apiKey'],
-    limits: { records: 1, bytes: 10_000, timeoutMs: 200 },
+    limits: { records: 1, bytes: 10_000 },
     prepare: async (_settings, _context, send) => {
       const { headers, body } = await send({ method: 'GET', url: receiver.url, headers: {} })
       return `${headers['x-note']} ${body.toString()}`

@@ -131,3 +131,13 @@ describe('headers of the owner', () => {
     expect(request?.headers['authorization']).toContain('SignedHeaders=host;x-amz-content-sha256;x-amz-date;x-amz-storage-class,')
   })
 })
+
+it('a store that finds our clock wrong says what its own is', () => {
+  const request = { method: 'PUT', url: 'https://x.example/', headers: {} } as const
+  const skewed = (headers: OutgoingResponse['headers']) =>
+    s3.classify?.({ status: 403, headers, body: Buffer.from(error('RequestTimeTooSkewed')) }, request)
+  const date = 'Thu, 15 Jan 2026 10:31:00 GMT'
+  expect(skewed({ date })).toMatchObject({ kind: 'retry', platformTime: Date.UTC(2026, 0, 15, 10, 31) })
+  expect(skewed({})).not.toHaveProperty('platformTime')
+  expect(skewed({ date: 'yesterday' })).not.toHaveProperty('platformTime')
+})

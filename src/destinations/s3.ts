@@ -251,8 +251,11 @@ function classify(response: OutgoingResponse): DeliveryOutcome {
   if (status < 300) return classifyHttp(response)
   const code = /<Code>([A-Za-z]{1,60})<\/Code>/.exec(response.body.toString('utf8', 0, 4_096))?.[1] ?? ''
   const message = `HTTP ${status} ${code}: ${excerpt(response.body)}`
-  if (code === 'RequestTimeTooSkewed')
-    return { kind: 'retry', message: `the clock of this machine is wrong; the store's says ${headers['date'] ?? 'otherwise'}` }
+  if (code === 'RequestTimeTooSkewed') {
+    const platformTime = Date.parse(headers['date'] ?? '')
+    const said = `the clock of this machine is wrong; the store's says ${headers['date'] ?? 'otherwise'}`
+    return { kind: 'retry', message: said, ...(Number.isNaN(platformTime) ? {} : { platformTime }) }
+  }
   if (code === 'RequestTimeout') return { kind: 'retry', message }
   if (code === 'SlowDown') return { kind: 'retry', message, overload: true }
   if (code === 'EntityTooLarge') return { kind: 'split', message }
