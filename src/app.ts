@@ -154,7 +154,7 @@ export async function createApp({ config: initial, env, logger, gatherMetrics = 
     presets: policies.presets,
     presentMetadata: (call) => ({ ...gatewayMetadata(call.trace, { requested: call.requestedModel }) }),
     bodyLimitBytes: config.server.bodyLimit,
-    mirrorReasoning: false,
+    mirrorReasoning: () => config.responses.mirrorReasoning,
     recentItems: new RecentItems({ clock: systemClock, ...RECENT_ITEMS }),
     clock: systemClock,
     newId: randomId,

@@ -94,6 +94,7 @@ export const configSchema = section({
       .default('fail')
       .describe('A stream that breaks: is reported, is continued by the next endpoint, or is held back until it is whole.'),
   }).prefault({}),
+  responses: section({ mirror_reasoning: flag().default(false) }).prefault({}),
   limits: section({
     credits: price().nullable().optional().describe('USD the installation may spend, ever; `null` for no limit.'),
     requests_per_minute: whole(1).nullable().optional().describe('Of keys without a limit of their own; `null` for none.'),

@@ -42,6 +42,7 @@ export function toConfig(file: ConfigFile, keys: FixedKeys, path: string | undef
     catalog: file.catalog,
     defaults: file.defaults,
     routing: file.routing,
+    responses: { mirrorReasoning: file.responses.mirror_reasoning },
     limits: toLimits(file.limits),
     network: { allowPrivate: network.allow_private },
     tools: toTools(file.tools),

@@ -22,6 +22,7 @@ export interface Config {
   readonly catalog: { readonly open: boolean }
   readonly defaults: { readonly model?: string; readonly plugins: readonly ({ readonly id: string } & JsonObject)[] }
   readonly routing: { readonly cooldown: boolean; readonly retries: boolean; readonly sticky: boolean; readonly stream_failure: StreamFailure }
+  readonly responses: ResponsesConfig
   readonly limits: LimitsConfig
   readonly network: { readonly allowPrivate: { readonly destinations: boolean; readonly tools: boolean; readonly media: boolean } }
   readonly tools: ToolsConfig
@@ -32,6 +33,12 @@ export interface Config {
   readonly overload: OverloadConfig
   readonly retention: RetentionConfig
   readonly logging: { readonly level: LogLevel; readonly format: 'json' | 'pretty' }
+}
+
+/** How answers are told. */
+export interface ResponsesConfig {
+  /** Raw reasoning text is shown as a summary as well, for clients that display only summaries. */
+  readonly mirrorReasoning: boolean
 }
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent'

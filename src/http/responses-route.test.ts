@@ -57,7 +57,7 @@ async function start(handler: Handler): Promise<(body: object, headers?: Record<
     presets: { find: () => undefined },
     presentMetadata: (call) => ({ strategy: call.trace.strategy }),
     bodyLimitBytes: 10_000,
-    mirrorReasoning: false,
+    mirrorReasoning: () => false,
     recentItems: new RecentItems({ clock: systemClock, maxEntries: 10, maxChars: 10_000, ttlMs: 1_000 }),
     clock: systemClock,
     newId: sequentialIds(),

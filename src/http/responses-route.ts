@@ -26,7 +26,8 @@ export interface ResponsesRouteOptions {
   /** `gateway_metadata` of a call, in the contract's shape. */
   readonly presentMetadata: (call: Call) => { readonly [field: string]: unknown }
   readonly bodyLimitBytes: number
-  readonly mirrorReasoning: boolean
+  /** Whether raw reasoning text is shown as a summary, too. */
+  readonly mirrorReasoning: () => boolean
   /** Items of recent answers, for callers that send them back by reference. */
   readonly recentItems: Pick<RecentItems, 'remember' | 'find'>
   readonly clock: Clock
@@ -239,7 +240,7 @@ function createAssembler(options: ResponsesRouteOptions, call: Call, fields: rea
     stream: call.stream,
     clock: options.clock,
     newId: options.newId,
-    mirrorReasoning: options.mirrorReasoning,
+    mirrorReasoning: options.mirrorReasoning(),
     facts: () => ({
       model: call.trace.served?.endpoint.model ?? call.requestedModel,
       tier: call.trace.served?.endpoint.tier,

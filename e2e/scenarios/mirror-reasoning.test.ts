@@ -1,0 +1,48 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { loadConfig } from '../../src/config/load.ts'
+import { checkWire } from '../../src/testing/check-wire.ts'
+import { chatEvents, startFakeUpstream, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
+import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
+
+/** Two kinds of clients: one displays only summaries of reasoning, one only its text. The operator chooses whether text is told as both. */
+let upstream: FakeUpstream
+let gateway: TestGateway
+beforeAll(async () => {
+  const { role, reasoning, text, finish, usage, done } = chatEvents
+  upstream = await startFakeUpstream(stream([role(), reasoning('Let me '), reasoning('see'), text('Yes'), finish(), usage(), done()]))
+  gateway = await startGateway(chatConfig([upstream.url], { responses: { mirror_reasoning: true } }))
+})
+afterAll(async () => {
+  await gateway.close()
+  await upstream.close()
+})
+
+const asked = { model: 'acme/small', input: 'hi', reasoning: { effort: 'low' } }
+const reasoningOf = (output: readonly { readonly type: string }[]) => output.find(({ type }) => type === 'reasoning')
+const content = [{ type: 'reasoning_text', text: 'Let me see' }]
+
+it('tells raw reasoning as a summary, too, where the operator wants it: in the stream and in the JSON answer', async () => {
+  const mirrored = { summary: [{ type: 'summary_text', text: 'Let me see' }], content }
+  const { events, output } = checkWire(await (await gateway.respond({ ...asked, stream: true })).text())
+  expect(reasoningOf(output)).toMatchObject(mirrored)
+  for (const kind of ['reasoning_text', 'reasoning_summary_text'])
+    expect(events.filter(({ type }) => type === `response.${kind}.delta`).map(({ delta }) => delta)).toEqual(['Let me ', 'see'])
+  const answer = (await (await gateway.respond(asked)).json()) as { readonly output: readonly { readonly type: string }[] }
+  expect(reasoningOf(answer.output)).toMatchObject(mirrored)
+})
+
+it('follows a change of the configuration while it runs, and tells reasoning as the model gave it unless asked', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'signalbox-'))
+  try {
+    const file = join(directory, 'signalbox.json')
+    await writeFile(file, JSON.stringify(chatConfig([upstream.url])))
+    await gateway.app.reload(await loadConfig({ file, env: { SIGNALBOX_DATA_DIR: directory }, cwd: directory }))
+  } finally {
+    await rm(directory, { recursive: true })
+  }
+  const { output } = checkWire(await (await gateway.respond({ ...asked, stream: true })).text())
+  expect(reasoningOf(output)).toMatchObject({ summary: [], content })
+})
