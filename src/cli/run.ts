@@ -6,7 +6,8 @@ import { reasonOf } from './reason.ts'
 /** Commands load what they need when they run: `serve` must not pay for the others. */
 const COMMANDS: Commands = {
   serve: async (overrides) => (await import('./serve.ts')).serve(overrides),
-  check: async ({ schema, ...options }) => (schema === true ? (await import('./schema.ts')).printSchema() : (await import('./check.ts')).check(options)),
+  check: async ({ schema, ...options }) =>
+    schema === true ? (await import('./schema.ts')).printSchema() : (await import('./check.ts')).check(options),
   doctor: async (overrides) => (await import('./check.ts')).doctor(overrides),
   migrate: async (overrides) => (await import('./check.ts')).migrate(overrides),
   explain: async (options, overrides) => (await import('./explain.ts')).explain(options, overrides),

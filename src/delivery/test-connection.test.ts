@@ -122,8 +122,8 @@ it(verifies('G1', 'takes the credential out of what a type looked up, in a test 
   }
   const context = { destinationId: 'd', serviceName: 's', serviceVersion: '1', now: 0, attempt: 0 }
   const shared = { transport: createTransport(egress), clock: systemClock, signal: new AbortController().signal }
-  const tested = await testConnection(type as Destination, { apiKey }, context, shared.transport, shared.clock, shared.signal)
+  const tested = await testConnection(type, { apiKey }, context, shared.transport, shared.clock, shared.signal)
   const destination = sampleDestination('d', { config: { apiKey } })
-  const sampled = await sendSample({ type: type as Destination, destination, sample: minimalGeneration(), context, ...shared })
+  const sampled = await sendSample({ type, destination, sample: minimalGeneration(), context, ...shared })
   for (const { steps } of [tested, sampled]) expect(steps.at(-1)?.message).toBe('[redacted] no columns for [redacted]')
 })

@@ -109,7 +109,7 @@ describe(verifies('P44', 'the echo of tools and formats'), () => {
     expect(echoed(search)).toEqual(search)
     const room = { type: 'code_interpreter', container: { type: 'auto', memory_limit: null } }
     expect(echoed(room)).toEqual(room)
-    expect(echoed({ type: 'function', name: 'f', description: null, strict: null, defer_loading: undefined } as unknown as Tool)).toEqual({
+    expect(echoed({ type: 'function', name: 'f', description: null, strict: null, defer_loading: undefined })).toEqual({
       type: 'function',
       name: 'f',
       description: null,
@@ -124,7 +124,7 @@ describe(verifies('P44', 'the echo of tools and formats'), () => {
     const format = { type: 'json_schema', name: 'n', description: null, strict: null, schema } as unknown as NonNullable<
       ModelRequest['text']
     >['format']
-    expect(answered({ text: { format } as ModelRequest['text'] })['text']).toEqual({
+    expect(answered({ text: { format } })['text']).toEqual({
       format: { type: 'json_schema', name: 'n', strict: null, schema },
     })
   })
