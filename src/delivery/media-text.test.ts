@@ -130,6 +130,7 @@ describe('a data URL in a text', () => {
     ])
       expect(replaceMediaInText(`${url}${after}`)).toBe(`${one}${after}`)
     expect(replaceMediaInText(`${url}\n${url} ${url}`)).toBe(`${one}\n${one} ${one}`)
+    for (const words of ['data:\\n;base64,', 'data: x; base64, y', 'write ;base64, and then']) expect(replaceMediaInText(words)).toBe(words)
     expect(replaceMediaInText('write data:image/png;base64, followed by the bytes')).toBe('write [image/png, 0 bytes] followed by the bytes')
   })
 })

@@ -68,7 +68,8 @@ function typeInHead(head: string): string | undefined {
   const plain = /[%\\]/.test(head) ? head.replaceAll(SEMICOLONS, ';').replaceAll(SLASHES, '/') : head
   const type = plain.split(';', 1)[0]!.trim()
   if (MIME_TYPE.test(type)) return type.toLowerCase()
-  if (/\s/.test(head)) return undefined
+  // Words, or lines of JSON.
+  if (/[\s\\]/.test(plain)) return undefined
   return type === '' ? 'text/plain' : UNKNOWN_TYPE
 }
 
