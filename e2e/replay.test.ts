@@ -112,8 +112,10 @@ function seen({ status, output }: { readonly status?: unknown; readonly output: 
 const FAILED = /^error\.in_|^finish:(?:blocked|UNEXPECTED_TOOL_CALL)$/
 /** Recordings that are no answers: an empty one, and two spliced into each other. */
 const NO_ANSWER = /respects_choice_none|va-spliced-message-start/
+/** Answers a filter stopped before their first word. */
+const WORDLESS = /google_model_safety_settings\/00|armor_response_template_real_block/
 const isFailure = ({ name, status, features }: Recording): boolean =>
-  status >= 400 || features.some((feature) => FAILED.test(feature)) || (NO_ANSWER.test(name) && name.startsWith('anthropic/'))
+  status >= 400 || features.some((feature) => FAILED.test(feature)) || (NO_ANSWER.test(name) && name.startsWith('anthropic/')) || WORDLESS.test(name)
 
 describe.skipIf(folder === undefined).each(Object.keys(REPLAYED))(verifies('S2-recordings', 'P44', 'P18', 'recordings of %s'), (format) => {
   const recordings = folder === undefined ? [] : readRecordings(folder, format)
@@ -256,6 +258,7 @@ const EXPECTED_FAILURES: readonly (readonly [name: RegExp, status: number, error
   [/tool_use_failed|url-image-google_vertex\/00/, 502, 'provider_unavailable'],
   [/url-image-google_vertex\/03/, 400, 'image_download_failed'],
   [/armor_prompt_template/, 400, 'content_policy_violation'],
+  [WORDLESS, 400, 'content_policy_violation'],
   [/tool_return_content-url-audio|rejects_interleaved/, 400, 'invalid_prompt'],
   [/respects_choice_none|va-spliced-message-start/, 502, 'provider_unavailable'],
 ]

@@ -21,7 +21,9 @@ it('the image ends without shell, package manager and root', () => {
   expect(final).not.toMatch(/^RUN|npm/m)
   // No package gets in, not even one without a script: what they bring is in the bundle.
   const copied = [...final.matchAll(/^COPY .* (\S+)$/gm)].map(([, target]) => target)
-  expect(copied).toEqual(['/app/package.json', '/app/bin', '/app/dist'])
+  expect(copied).toEqual(['/app/package.json', '/app/bin', '/app/dist', '/data'])
+  // An empty directory that nonroot may write.
+  expect(final).toMatch(/^COPY --from=build --chown=65532:65532 \/empty \/data$/m)
   const installs = read('deploy/Dockerfile').match(/npm (ci|i|install).*/g)
   expect(installs).toEqual(['npm ci --ignore-scripts --no-audit --no-fund'])
 })

@@ -94,7 +94,9 @@ export const configSchema = section({
       .default('fail')
       .describe('A stream that breaks: is reported, is continued by the next endpoint, or is held back until it is whole.'),
   }).prefault({}),
-  responses: section({ mirror_reasoning: flag().default(false) }).prefault({}),
+  responses: section({
+    mirror_reasoning: flag().prefault(false).describe('Raw reasoning is told as a summary as well, for clients that show only summaries.'),
+  }).prefault({}),
   limits: section({
     credits: price().nullable().optional().describe('USD the installation may spend, ever; `null` for no limit.'),
     requests_per_minute: whole(1).nullable().optional().describe('Of keys without a limit of their own; `null` for none.'),

@@ -164,19 +164,19 @@ const TEXT: ScriptedAnswer = { text: 'Just a plain text, in some pieces.' }
 const REQUEST: ModelRequest = { input: [user('q')], tools: [tool('f'), tool('g')], reasoning: { effort: 'low' } }
 
 /** Error answers every vendor may give, and what they have to be taken for. */
-const ERRORS: readonly (readonly [status: number, body: string, types: readonly string[], moves: boolean])[] = [
-  [400, '{"error":{"message":"bad","type":"invalid_request_error"}}', ['invalid_request'], false],
-  [401, '{"message":"Unauthorized"}', ['authentication'], true],
-  [402, '', ['payment_required'], true],
-  [403, '{"message":"forbidden"}', ['permission_denied'], true],
-  [404, '{"message":"no such model"}', ['not_found'], true],
-  [408, '', ['timeout'], true],
-  [413, '', ['payload_too_large'], true],
-  [429, '{"message":"slow down"}', ['rate_limit_exceeded'], true],
-  [500, '<html><body>oops</body></html>', ['provider_unavailable'], true],
-  [502, '', ['provider_unavailable'], true],
-  [503, 'busy', ['provider_overloaded'], true],
-  [529, '{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}', ['provider_overloaded'], true],
+const ERRORS: readonly (readonly [status: number, body: string, types: readonly string[], to: 'model' | 'endpoint'])[] = [
+  [400, '{"error":{"message":"bad","type":"invalid_request_error"}}', ['invalid_request'], 'model'],
+  [401, '{"message":"Unauthorized"}', ['authentication'], 'endpoint'],
+  [402, '', ['payment_required'], 'endpoint'],
+  [403, '{"message":"forbidden"}', ['permission_denied'], 'endpoint'],
+  [404, '{"message":"no such model"}', ['not_found'], 'endpoint'],
+  [408, '', ['timeout'], 'endpoint'],
+  [413, '', ['payload_too_large'], 'endpoint'],
+  [429, '{"message":"slow down"}', ['rate_limit_exceeded'], 'endpoint'],
+  [500, '<html><body>oops</body></html>', ['provider_unavailable'], 'endpoint'],
+  [502, '', ['provider_unavailable'], 'endpoint'],
+  [503, 'busy', ['provider_overloaded'], 'endpoint'],
+  [529, '{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}', ['provider_overloaded'], 'endpoint'],
 ]
 
 function targetOf(dialect: Dialect, voice: VendorVoice, more: Partial<Target> = {}): Target {
@@ -438,10 +438,10 @@ export function describeDialectContract(dialect: Dialect, voice: VendorVoice): v
   })
 
   describe('errors', () => {
-    it.each(ERRORS)('%i %s', (status, body, types, moves) => {
+    it.each(ERRORS)('%i %s', (status, body, types, to) => {
       const error = dialect.decodeError(status, {}, body, target)
       expect(types).toContain(error.errorType)
-      expect(error.failover !== 'never').toBe(moves)
+      expect(to === 'model' ? ['next-model'] : ['next', 'retry']).toContain(error.failover)
       expect(error.details).toMatchObject({ source: 'provider', providerName: 'Acme', upstreamStatus: status })
     })
     it('show no secret', () => {

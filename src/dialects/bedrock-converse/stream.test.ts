@@ -333,7 +333,7 @@ describe('exceptions inside the stream', () => {
     ['modelStreamErrorException', { originalStatusCode: 429 }, 'rate_limit_exceeded', true],
     ['serviceUnavailableException', {}, 'provider_overloaded', true],
     ['throttlingException', {}, 'rate_limit_exceeded', true],
-    ['validationException', {}, 'invalid_request', false],
+    ['validationException', {}, 'invalid_request', true],
     ['modelTimeoutException', {}, 'timeout', true],
     ['modelNotReadyException', {}, 'provider_overloaded', true],
     ['serviceQuotaExceededException', {}, 'rate_limit_exceeded', true],
@@ -431,7 +431,7 @@ describe('whole bodies', () => {
 
 describe('errors before the stream', () => {
   it.each<[number, string | undefined, string, string, boolean]>([
-    [400, 'ValidationException', 'messages.0.content.0 is bad', 'invalid_request', false],
+    [400, 'ValidationException', 'messages.0.content.0 is bad', 'invalid_request', true],
     [400, 'ValidationException:http://internal.amazon.com/coral/', 'The provided model identifier is invalid.', 'not_found', true],
     [400, 'ValidationException', 'Malformed input request: extraneous key [toolResult] is not permitted', 'invalid_request', true],
     [
