@@ -268,8 +268,10 @@ describe('isolation', () => {
 
   it('opens the breaker after failures in a row, then sends one trial at a time until it works', async () => {
     receiver.react = () => answer(500)
-    // Long enough that no trial falls into the look below, however busy the machine is.
-    start({ breaker: { threshold: 5, openMs: 800, maxOpenMs: 800, unauthorizedMs: 5_000 } })
+    // Long enough that no trial falls into the look below, however busy the machine is; and one batch at a time, as others may be on their way
+    // when it opens.
+    const oneByOne = { ...plain, limits: { ...plain.limits, concurrency: 1 } }
+    start({ breaker: { threshold: 5, openMs: 800, maxOpenMs: 800, unauthorizedMs: 5_000 } }, oneByOne)
     await enter(30)
     await until(async () => (await outbox.status('a')).health?.breaker === 'open')
     const before = receiver.requests.length
