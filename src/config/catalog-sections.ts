@@ -1,38 +1,9 @@
 import { z } from 'zod'
-import type { Modality, Parameter } from '../core/capability.ts'
+import { MODALITIES, PARAMETERS } from '../core/capability.ts'
 import { choice, duration, flag, httpUrl, list, price, section, text, whole } from './fields.ts'
 
 /** `providers` and `models`: who serves what, at which price. */
 
-const PARAMETERS = [
-  'temperature',
-  'top_p',
-  'top_k',
-  'min_p',
-  'top_a',
-  'frequency_penalty',
-  'presence_penalty',
-  'repetition_penalty',
-  'max_tokens',
-  'max_completion_tokens',
-  'logit_bias',
-  'logprobs',
-  'top_logprobs',
-  'prediction',
-  'seed',
-  'response_format',
-  'structured_outputs',
-  'stop',
-  'tools',
-  'tool_choice',
-  'parallel_tool_calls',
-  'include_reasoning',
-  'reasoning',
-  'reasoning_effort',
-  'web_search_options',
-  'verbosity',
-] as const satisfies readonly Parameter[]
-const MODALITIES = ['text', 'image', 'file', 'audio', 'video'] as const satisfies readonly Modality[]
 const QUANTIZATIONS = ['int4', 'int8', 'fp4', 'mxfp4', 'nvfp4', 'fp6', 'fp8', 'mxfp8', 'fp16', 'bf16', 'fp32', 'unknown'] as const
 
 const SLUG = /^[a-z0-9][a-z0-9._-]*$/
@@ -96,6 +67,7 @@ const tokenPrices = {
 const pricing = section({
   ...tokenPrices,
   input_audio: price().optional().describe('Per million audio tokens of the input; without, the input price.'),
+  output_image: price().optional().describe('Per million tokens of pictures in the answer; without, the output price.'),
   request: price().optional().describe('Per call.'),
   image: price().optional().describe('Per image: for lists and `max_price`; answers are not charged by it.'),
   web_search: price().optional().describe('Per search of the vendor’s own.'),

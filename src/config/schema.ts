@@ -96,6 +96,9 @@ export const configSchema = section({
   }).prefault({}),
   responses: section({
     mirror_reasoning: flag().prefault(false).describe('Raw reasoning is told as a summary as well, for clients that show only summaries.'),
+    echo_upstream_body: flag()
+      .prefault(true)
+      .describe('Whether callers who ask with `debug.echo_upstream_body` read what upstreams are sent, what presets and plugins added included.'),
   }).prefault({}),
   limits: section({
     credits: price().nullable().optional().describe('USD the installation may spend, ever; `null` for no limit.'),

@@ -32,6 +32,8 @@ export interface AttemptRecord {
   isByok?: boolean
   /** Parameters and notes the encoder dropped. */
   dropped?: readonly string[]
+  /** What was sent, as JSON text without media and credentials, until the caller who asked for it (`Call.echoes`) was told. */
+  echo?: string
 }
 
 /** What the gateway decided and did for one call; becomes `gateway_metadata`, the generation record and its spans. */
@@ -59,6 +61,8 @@ export interface CallTrace {
   steps?: GenerationStep[]
   /** What a call of several upstream answers used when it broke before its last one. */
   spent?: Usage
+  /** Tokens of the answer that was held back when the caller left: written, and read by nobody. */
+  unread?: number
 }
 
 /**
@@ -77,6 +81,8 @@ export interface Call {
   /** Id of the preset that filled in the request. */
   readonly presetId?: string
   readonly stream: boolean
+  /** The caller wants to be told what each upstream is sent. */
+  readonly echoes?: true
   readonly signal: AbortSignal
   readonly clock: Clock
   readonly random: () => number

@@ -1,33 +1,35 @@
 /** What endpoints can do and promise: apart from endpoint.ts because dialects and providers speak of it and endpoints speak of them. */
 
 /** Parameter names of the public contract, as used in `supported_parameters`. */
-export type Parameter =
-  | 'temperature'
-  | 'top_p'
-  | 'top_k'
-  | 'min_p'
-  | 'top_a'
-  | 'frequency_penalty'
-  | 'presence_penalty'
-  | 'repetition_penalty'
-  | 'max_tokens'
-  | 'max_completion_tokens'
-  | 'logit_bias'
-  | 'logprobs'
-  | 'top_logprobs'
-  | 'prediction'
-  | 'seed'
-  | 'response_format'
-  | 'structured_outputs'
-  | 'stop'
-  | 'tools'
-  | 'tool_choice'
-  | 'parallel_tool_calls'
-  | 'include_reasoning'
-  | 'reasoning'
-  | 'reasoning_effort'
-  | 'web_search_options'
-  | 'verbosity'
+export const PARAMETERS = [
+  'temperature',
+  'top_p',
+  'top_k',
+  'min_p',
+  'top_a',
+  'frequency_penalty',
+  'presence_penalty',
+  'repetition_penalty',
+  'max_tokens',
+  'max_completion_tokens',
+  'logit_bias',
+  'logprobs',
+  'top_logprobs',
+  'prediction',
+  'seed',
+  'response_format',
+  'structured_outputs',
+  'stop',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'include_reasoning',
+  'reasoning',
+  'reasoning_effort',
+  'web_search_options',
+  'verbosity',
+] as const
+export type Parameter = (typeof PARAMETERS)[number]
 
 export interface EndpointPolicies {
   /** Whether the vendor may keep or train on prompts. */
@@ -37,4 +39,5 @@ export interface EndpointPolicies {
   readonly distillable: boolean
 }
 
-export type Modality = 'text' | 'image' | 'file' | 'audio' | 'video'
+export const MODALITIES = ['text', 'image', 'file', 'audio', 'video'] as const
+export type Modality = (typeof MODALITIES)[number]

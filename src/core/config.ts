@@ -39,6 +39,8 @@ export interface Config {
 export interface ResponsesConfig {
   /** Raw reasoning text is shown as a summary as well, for clients that display only summaries. */
   readonly mirrorReasoning: boolean
+  /** Callers who ask (`debug.echo_upstream_body`) are told what upstreams were sent. */
+  readonly echoUpstreamBody: boolean
 }
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent'

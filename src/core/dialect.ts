@@ -96,6 +96,11 @@ export interface Dialect<Options = unknown> {
    * Default: it runs none.
    */
   hosts?(tool: OtherTool, others: readonly Tool[], target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean
+  /**
+   * Most tokens of output the upstream is asked for, where thoughts come on top of the answer the caller bounded. Default: what the request
+   * says.
+   */
+  mostOutput?(request: ModelRequest, target: Pick<Target<Options>, 'options' | 'upstreamModel' | 'maxOutputTokens'>): number | undefined
   /** Whether the upstream keeps prompts that a request may name (`prompt`) instead of words of its own. Default: it keeps none. */
   storedPrompts?(target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean
   /** Whether the upstream reads this file, where it reads files at all. Default: it does. What it does not read may be given to it as text. */

@@ -23,12 +23,8 @@ export interface ToolResult {
   readonly error?: { readonly type: string; readonly message: string }
   /** Counters for `usage`, by name (`web_search`: 1). */
   readonly usage?: { readonly [counter: string]: number }
-  /** What it cost, USD: a search engine's price, the model calls it made. */
+  /** What it cost besides the model calls it made, USD: a search engine's price. */
   readonly cost?: number
-  /** The part of `cost` the caller's own provider accounts are charged. */
-  readonly byokCost?: number
-  /** Tokens of the model calls it made: they count against the loop's limits, not in the answer's usage. */
-  readonly tokens?: number
   readonly sources?: readonly CitableSource[]
   /** Names of deferred functions the model may call from now on. */
   readonly reveal?: readonly string[]
@@ -115,8 +111,8 @@ export interface ServerTool<S = unknown, A = unknown> {
   readonly spellings?: { readonly [type: string]: string }
   /** The settings in a tool of another spelling, whose fields are not under `parameters`. */
   readNative?(tool: OtherTool): unknown
-  /** A type the provider itself may serve instead, in the caller's settings; undefined: always ours. */
-  hosted?(settings: S): OtherTool | undefined
+  /** A type the provider itself may serve instead, in the caller's settings and spelling; undefined: always ours. */
+  hosted?(settings: S, type: string): OtherTool | undefined
   /** True when the operator gave it what it needs. Default: always. */
   available?(settings: S): boolean
   /** Milliseconds one execution may take; default 60,000. */
@@ -127,6 +123,8 @@ export interface ServerTool<S = unknown, A = unknown> {
   readonly failable?: boolean
   /** Throws GatewayError `invalid_request` when this request can not have this tool; the message names what to change. */
   check?(settings: S, request: ToolRequest): void
+  /** What the items of this entry name as their `instance_name`, where several entries may stand side by side. */
+  instanceName?(settings: S, instance: number): string
   /** Name and description for the model, where they depend on the settings. */
   present?(settings: S): { readonly name?: string; readonly description?: string }
   /** Fields of the output item while the tool runs; undefined: it has no item until it has ended. Arguments are undefined when they are invalid. */

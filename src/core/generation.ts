@@ -117,6 +117,10 @@ export interface Generation {
   readonly parameters: { readonly [name: string]: unknown }
 }
 
+/** Why an answer ended, as its record tells: a call that failed before it had a reason of its own ended with an error. */
+export const finishReasonOf = ({ finishReason, status }: Pick<Generation, 'finishReason' | 'status'>): string | undefined =>
+  finishReason ?? (status === 'failed' ? 'error' : undefined)
+
 /** What was said. Kept apart from the record: it leaves the process only for destinations and for stores that asked for it. */
 export interface GenerationContent {
   readonly instructions?: string

@@ -23,6 +23,8 @@ export interface PriceWindow extends TokenPrices {
 /** USD per million tokens; `request`, `image` and `webSearch` in USD per unit. Absent means unknown, not free. */
 export interface Pricing extends TokenPrices {
   readonly inputAudio?: number
+  /** Tokens of pictures in the answer; without, they are output like any other. */
+  readonly outputImage?: number
   readonly request?: number
   readonly image?: number
   readonly webSearch?: number

@@ -1,15 +1,31 @@
-import type { OtherTool, Tool } from './item.ts'
-
-const holdsSecrets = (tool: Tool): tool is OtherTool => 'authorization' in tool || 'headers' in tool || 'server_url' in tool
+import type { JsonObject, Tool } from './item.ts'
 
 /**
  * A tool as it may be shown and kept: without the caller's credentials for other servers, and of their addresses no more than the origin,
- * since some carry a key in their path. The same object when there is nothing to hide.
+ * since some carry a key in their path; wherever the tool has its fields, and in the tools it is given. The same object when there is nothing
+ * to hide.
  */
 export function withoutSecrets(tool: Tool): Tool {
-  if (tool.type === 'function' || !holdsSecrets(tool)) return tool
-  const { authorization: _, headers: __, server_url: url, ...rest } = tool
+  if (tool.type === 'function') return tool
+  const shown = withoutCredentials(tool as JsonObject)
+  const parameters = shown['parameters']
+  if (typeof parameters !== 'object' || parameters === null) return shown as Tool
+  const kept = withShownTools(withoutCredentials(parameters as JsonObject))
+  return (kept === parameters ? shown : { ...shown, parameters: kept }) as Tool
+}
+
+function withoutCredentials(fields: JsonObject): JsonObject {
+  if (!('authorization' in fields || 'headers' in fields || 'server_url' in fields)) return fields
+  const { authorization: _, headers: __, server_url: url, ...rest } = fields
   if (typeof url !== 'string') return rest
   const origin = URL.parse(url)?.origin
   return origin === undefined || origin === 'null' ? rest : { ...rest, server_url: origin }
+}
+
+/** Agents have tools of their own. */
+function withShownTools(parameters: JsonObject): JsonObject {
+  const { tools } = parameters
+  if (!Array.isArray(tools)) return parameters
+  const shown = (tools as readonly unknown[]).map((tool) => (typeof tool === 'object' && tool !== null ? withoutSecrets(tool as Tool) : tool))
+  return shown.some((tool, index) => tool !== tools[index]) ? { ...parameters, tools: shown } : parameters
 }

@@ -1,3 +1,7 @@
+/** Longest list of domains, and longest of its entries: each address is held against each of them, and a request may bring many. */
+export const MAX_DOMAINS = 1_024
+export const MAX_DOMAIN_LENGTH = 2_048
+
 /** Decodings of a path that are looked at: a server between may undo one more than we see. */
 const MAX_DECODINGS = 3
 

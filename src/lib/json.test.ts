@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { JsonError, parseJson } from './json.ts'
+import { JsonError, parseJson, wellFormedJson } from './json.ts'
 import { verifies } from '../../e2e/requirements.ts'
 
 const parse = (text: string, maxDepth?: number): unknown => parseJson(Buffer.from(text), maxDepth === undefined ? {} : { maxDepth })
@@ -14,6 +14,18 @@ function refusal(bytes: Buffer | string, maxDepth?: number): JsonError {
   }
   throw new Error('the text was accepted')
 }
+
+describe('wellFormedJson', () => {
+  it('replaces halves of surrogate pairs and nothing else, whatever backslashes stand before them', () => {
+    const unit = fc.constantFrom('\\', '\ud83d', '\ude00', '\ud83d\ude00', 'ud83d', 'a', '"', '\n', '\ufffd')
+    fc.assert(
+      fc.property(fc.array(unit, { maxLength: 12 }), (units) => {
+        const text = units.join('')
+        expect(JSON.parse(wellFormedJson(JSON.stringify({ [text]: [text] })))).toEqual({ [text.toWellFormed()]: [text.toWellFormed()] })
+      }),
+    )
+  })
+})
 
 describe('parseJson', () => {
   it('gives what JSON.parse gives, for any JSON', () => {

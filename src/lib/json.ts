@@ -148,6 +148,17 @@ function closingQuote(text: string, open: number): number {
 
 type Container = unknown[] | { [key: string]: unknown }
 
+/** An escaped backslash, which may stand before anything, or what JSON.stringify makes of half a surrogate pair. */
+const BACKSLASH_OR_HALF = /\\\\|\\ud[89a-f][0-9a-f]{2}/g
+
+/**
+ * Text of JSON.stringify with halves of surrogate pairs replaced by U+FFFD. Bodies of requests hold none, but JSON inside their strings may:
+ * a tool that cut a text in the middle of an emoji, and wrote it as JSON.
+ */
+export function wellFormedJson(text: string): string {
+  return text.includes('\\ud') ? text.replace(BACKSLASH_OR_HALF, (match) => (match.length === 2 ? match : '\\ufffd')) : text
+}
+
 /** Changes the tree in place; it was parsed a moment ago and nobody else holds it. */
 function replaceLoneSurrogates(root: unknown): unknown {
   if (typeof root === 'string') return root.toWellFormed()

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createSseParser, SseLimitError } from './sse.ts'
 import { verifies } from '../../e2e/requirements.ts'
+import { threadTime } from '../testing/thread-time.ts'
 
 function parse(chunks: readonly Buffer[], limit?: number): [string, string | undefined][] {
   const events: [string, string | undefined][] = []
@@ -78,8 +79,10 @@ describe('createSseParser', () => {
       return performance.now() - started
     }
     timeFor(512)
+    // The fastest of several, so that a busy machine does not decide.
+    const fastest = (kilobytes: number): number => Math.min(...Array.from({ length: 5 }, () => timeFor(kilobytes)))
     // Eight times the length, far less than the sixty-four times of copying the line with every read.
-    expect(timeFor(8_192)).toBeLessThan(32 * Math.max(timeFor(1_024), 1))
+    expect(fastest(8_192)).toBeLessThan(32 * Math.max(fastest(1_024), 1))
   })
 
   it(verifies('C20', 'refuses an event that outgrows the limit, in one line or over many'), () => {
@@ -96,8 +99,8 @@ describe('odd line ends', () => {
     ['many LF before one CR', `${'\n'.repeat(1_000_000)}\r`],
   ])('%s cost linear time', (_name, text) => {
     const parser = createSseParser(() => undefined)
-    const started = performance.now()
+    const started = threadTime()
     parser.push(Buffer.from(text))
-    expect(performance.now() - started).toBeLessThan(1_000)
+    expect(threadTime() - started).toBeLessThan(1_000)
   })
 })

@@ -1,0 +1,15 @@
+/**
+ * Whether a provider's credential can be sent: visible ASCII characters in one line, which is what a header carries, or the JSON file of a
+ * cloud account. Anything else was pasted together with what stood around it.
+ */
+export const isCredentialText = (text: string): boolean => /^[\x20-\x7e]+$/.test(text.trim()) || isJsonObject(text)
+
+function isJsonObject(text: string): boolean {
+  if (!text.trimStart().startsWith('{')) return false
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
