@@ -9,6 +9,7 @@ import { Secret } from '../lib/secret.ts'
 import { PROVIDERS } from '../providers/index.ts'
 import { buildCatalog, type CatalogConfig } from './build.ts'
 import { UNKNOWN_CONTEXT_LENGTH } from './endpoints.ts'
+import { loadPriceBook } from './price-book.ts'
 
 const DIALECTS = new Map<string, Dialect>([
   [openAiChat.name, openAiChat],
@@ -123,6 +124,11 @@ describe('built-in providers', () => {
     expect(endpoint?.connection.credentials.map((credential) => credential.secret.reveal())).toEqual(['sk-1'])
     expect(endpoint?.supports.has('temperature')).toBe(false)
     expect(catalog.find('openai/gpt-4o')?.endpoints[0]?.supports.has('temperature')).toBe(true)
+  })
+
+  test('price pictures apart from text where the vendor does', async () => {
+    const prices = await loadPriceBook(NOW)
+    expect(prices.find('google', 'gemini-2.5-flash-image')?.pricing).toEqual({ input: 0.3, output: 2.5, outputImage: 30 })
   })
 
   test('speak another dialect where a model needs it', async () => {

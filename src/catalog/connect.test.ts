@@ -2,6 +2,8 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Dialect } from '../core/dialect.ts'
 import type { Provider } from '../core/provider.ts'
+import type { ProviderConfig } from '../core/config.ts'
+import { Secret } from '../lib/secret.ts'
 import { connectProvider } from './connect.ts'
 
 const unused = (): never => {
@@ -48,5 +50,22 @@ test.each(['http://169.254.169.254/v1', 'https://[fe80::1]:8443/v1', 'http://285
       expect(path).toBe('base_url')
       expect(message).toMatch(/^".*" is a link-local or cloud metadata address, which is never allowed; expected the address of the provider$/)
     }
+  },
+)
+
+test.each(['sk-\u2026', 'sk-1\nsk-2', 'sk-\u200b1', '\u201csk-1\u201d'])(
+  'a key that no header carries is refused, %j for one, and not shown',
+  (key) => {
+    const reports: (readonly [string, string])[] = []
+    const report = (path: string, message: string) => void reports.push([path, message])
+    const config = { slug: 'acme', apiKeys: [new Secret('sk-1'), new Secret(key)] } as unknown as ProviderConfig
+    const baseUrl = { ACME_URL: 'http://acme.test' }
+    expect(connectProvider({ provider: acme, config: undefined, env: { ...baseUrl, ACME_KEY: key } }, dialects, report)).toBeUndefined()
+    expect(connectProvider({ provider: acme, config, env: baseUrl }, dialects, report)).toBeUndefined()
+    const message = '[hidden]; expected visible ASCII characters in one line, or the JSON file of a cloud account'
+    expect(reports).toEqual([
+      ['ACME_KEY', message],
+      ['api_keys', message],
+    ])
   },
 )

@@ -51,6 +51,15 @@ describe('the cost of an answer', () => {
     expect(computeCost(usage, { input: 2, output: 1 }).input).toBe(2)
   })
 
+  test('pictures have the price of their tokens where one is known, beside the text', () => {
+    const usage = million({ inputTokens: 0, outputTokens: 1_000_000, imageOutputTokens: 600_000 })
+    expect(computeCost(usage, { input: 1, output: 2, outputImage: 30 }).output).toBeCloseTo(0.4 * 2 + 0.6 * 30, 12)
+    expect(computeCost(usage, { input: 1, output: 2 }).output).toBe(2)
+    const tiered = { input: 1, output: 2, outputImage: 30, tiers: [{ fromInputTokens: 1, output: 4 }] }
+    expect(computeCost({ ...usage, inputTokens: 1 }, tiered).output).toBeCloseTo(0.4 * 4 + 0.6 * 30, 12)
+    expect(computeCost({ ...usage, imageOutputTokens: 5_000_000 }, { input: 1, output: 2, outputImage: 30 }).output).toBe(30)
+  })
+
   test.each([
     [199_999, 0.199999 * 3],
     [200_000, 0.2 * 3],
@@ -123,10 +132,11 @@ describe('for any usage and any prices', () => {
       cacheWrite1hTokens: tokens,
       outputTokens: tokens,
       audioInputTokens: tokens,
+      imageOutputTokens: tokens,
     })
     .map((parts) => createUsage(parts))
   const pricings = fc.record(
-    { input: price, output: price, cacheRead: price, cacheWrite: price, cacheWrite1h: price, inputAudio: price, request: price },
+    { input: price, output: price, cacheRead: price, cacheWrite: price, cacheWrite1h: price, inputAudio: price, outputImage: price, request: price },
     { requiredKeys: [] },
   )
 

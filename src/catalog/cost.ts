@@ -1,6 +1,7 @@
 import type { Cost } from '../core/generation.ts'
 import type { Pricing } from '../core/pricing.ts'
 import type { Usage } from '../core/usage.ts'
+import type { Clock } from '../lib/clock.ts'
 
 const PER_TOKEN = 1_000_000
 
@@ -27,15 +28,15 @@ export function ratesFor(pricing: Pricing, inputTokens: number, at?: number): Ra
 }
 
 /**
- * What one answer cost, USD: (input - cached - written) at the input price, cache reads and writes at theirs, output at the output price,
- * plus prices per request and per web search, plus `extras` (server tools and plugins the gateway itself paid for).
+ * What one answer cost, USD: (input - cached - written) at the input price, cache reads and writes at theirs, output at the output price
+ * and its pictures at theirs, plus prices per request and per web search, plus `extras` (server tools and plugins the gateway itself paid for).
  *
  * Where the vendor names the tokens it charges for, these are priced, whatever the model saw: caching is then already in them.
  *
  * A cost the upstream reports wins; prices then only split it. A missing cache price is the input price. `source` is `unknown` when
  * tokens were used whose price nobody knows: the figures are then a lower bound, not a price of zero.
  *
- * @param at when the call was made, milliseconds; needed only for prices that depend on the hour
+ * @param at when the answer ended, milliseconds; without it prices do not depend on the hour
  */
 export function computeCost(usage: Usage, pricing: Pricing, extras: { readonly [item: string]: number } = {}, at?: number): Cost {
   const rates = ratesFor(pricing, usage.inputTokens, at)
@@ -51,7 +52,7 @@ export function computeCost(usage: Usage, pricing: Pricing, extras: { readonly [
   const { billed } = usage
   const seen = (plain - audio) * price + audio * (pricing.inputAudio ?? 0) + cached + written
   const input = (billed === undefined ? seen : billed.inputTokens * price) / PER_TOKEN
-  const output = ((billed ?? usage).outputTokens * (rates.output ?? 0)) / PER_TOKEN
+  const output = outputCost(usage, rates.output ?? 0, pricing.outputImage)
   const discount = billed === undefined ? ((usage.cachedTokens + usage.cacheWriteTokens) * price - cached - written) / PER_TOKEN : 0
   const cacheDiscount = discount === 0 ? 0 : discount
 
@@ -72,6 +73,19 @@ export function computeCost(usage: Usage, pricing: Pricing, extras: { readonly [
   }
   return { total: input + output + extra, input, output, cacheDiscount, ...listed, source: isKnown(usage, rates, pricing) ? 'catalog' : 'unknown' }
 }
+
+/** Text and, where they have a price of their own, pictures. */
+function outputCost({ billed, outputTokens, imageOutputTokens = 0 }: Usage, price: number, imagePrice: number | undefined): number {
+  if (billed !== undefined) return (billed.outputTokens * price) / PER_TOKEN
+  const pictures = imagePrice === undefined ? 0 : Math.min(imageOutputTokens, outputTokens)
+  return ((outputTokens - pictures) * price + pictures * (imagePrice ?? 0)) / PER_TOKEN
+}
+
+/** The cost of answers as they end: vendors whose prices depend on the hour go by that of the last word. */
+export const createCostOf =
+  (clock: Pick<Clock, 'now'>) =>
+  (usage: Usage, pricing: Pricing): Cost =>
+    computeCost(usage, pricing, {}, clock.now())
 
 function unitItems(usage: Usage, pricing: Pricing): { readonly [item: string]: number } {
   const searches = usage.serverToolUse?.['web_search'] ?? 0

@@ -1,4 +1,4 @@
-import type { EndpointPolicies, Modality, Parameter } from '../core/capability.ts'
+import { MODALITIES, type EndpointPolicies, type Modality, type Parameter } from '../core/capability.ts'
 import type { EndpointConfig, ModelConfig } from '../core/config.ts'
 import type { Endpoint } from '../core/endpoint.ts'
 import type { Pricing } from '../core/pricing.ts'
@@ -26,7 +26,7 @@ const CAPABILITIES: { readonly [name: string]: readonly Parameter[] } = {
   web_search_options: ['web_search_options'],
 }
 const LISTED = new Set(Object.values(CAPABILITIES).flat())
-const MODALITIES: ReadonlySet<string> = new Set<Modality>(['text', 'image', 'file', 'audio', 'video'])
+const KINDS_OF_INPUT: ReadonlySet<string> = new Set(MODALITIES)
 
 interface Parts {
   readonly model: string
@@ -178,7 +178,7 @@ function capabilitiesOf(
 ): Pick<Parts, 'supports' | 'inputs' | 'reasonsByDefault'> {
   const { supports, reasonsByDefault } = entry
   if (supports === undefined) return { supports: base, inputs: traits.inputs, reasonsByDefault: reasonsByDefault ?? traits.reasonsByDefault }
-  const inputs = supports.filter((name): name is Modality => MODALITIES.has(name))
+  const inputs = supports.filter((name): name is Modality => KINDS_OF_INPUT.has(name))
   return {
     supports: listedSupports(base, entry),
     inputs: ['text', ...inputs],
@@ -196,7 +196,7 @@ function refusedBy(connected: ConnectedProvider): readonly Parameter[] {
  * Plain sampling parameters stay as the dialect has them, so that a list of capabilities takes no temperature away.
  */
 function listedSupports(base: ReadonlySet<Parameter>, entry: EndpointConfig): ReadonlySet<Parameter> {
-  const names = (entry.supports ?? []).filter((name): name is Parameter => !MODALITIES.has(name))
+  const names = (entry.supports ?? []).filter((name): name is Parameter => !KINDS_OF_INPUT.has(name))
   const listed = names.flatMap((name) => [name, ...(CAPABILITIES[name] ?? [])])
   const kept = [...base].filter((parameter) => !LISTED.has(parameter))
   return new Set([...kept, ...listed].filter((parameter) => !entry.unsupported.includes(parameter)))

@@ -42,6 +42,9 @@ describe('prices', () => {
     expect(presentPricing({})).toEqual({ prompt: '-1', completion: '-1' })
     expect(presentPricing({ input: 0, output: 0 })).toEqual({ prompt: '0', completion: '0' })
   })
+  test('of pictures have the contract’s name', () => {
+    expect(presentPricing({ input: 0.3, output: 2.5, outputImage: 30 })).toMatchObject({ completion: '0.0000025', image_output: '0.00003' })
+  })
   test('by tier and hour become overrides', () => {
     const pricing = { input: 1, output: 2, tiers: [{ fromInputTokens: 200_001, input: 2 }], windows: [{ from: 0, to: 3_600, output: 4 }] }
     expect(presentPricing(pricing).overrides).toEqual([

@@ -128,6 +128,7 @@ export function presentPricing(pricing: Pricing): PublicPricing {
     prompt: pricing.input === undefined ? UNKNOWN_PRICE : perToken(pricing.input),
     completion: pricing.output === undefined ? UNKNOWN_PRICE : perToken(pricing.output),
     ...(pricing.inputAudio === undefined ? {} : { audio: perToken(pricing.inputAudio) }),
+    ...(pricing.outputImage === undefined ? {} : { image_output: perToken(pricing.outputImage) }),
     ...(pricing.request === undefined ? {} : { request: perUnit(pricing.request) }),
     ...(pricing.image === undefined ? {} : { image: perUnit(pricing.image) }),
     ...(pricing.webSearch === undefined ? {} : { web_search: perUnit(pricing.webSearch) }),

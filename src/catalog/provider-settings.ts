@@ -1,5 +1,6 @@
 import type { ProviderConfig } from '../core/config.ts'
 import type { Provider, ProviderSettings } from '../core/provider.ts'
+import { isCredentialText } from '../lib/credential-text.ts'
 import { defined } from '../lib/defined.ts'
 import { Secret } from '../lib/secret.ts'
 
@@ -23,14 +24,21 @@ export function isOnByEnv(provider: Provider, env: Env): boolean {
 
 /** The credentials, or undefined when some are needed and none is given. */
 export function resolveKeys({ provider, config, env }: ProviderSources, report: Report): readonly Secret[] | undefined {
-  if (config?.apiKeys !== undefined) return config.apiKeys
+  if (config?.apiKeys !== undefined) return sendable(config.apiKeys, 'api_keys', report)
   if (provider?.credentialSetting !== undefined && config?.settings[provider.credentialSetting] !== undefined) return []
   const variables = provider?.env.apiKey ?? []
   const found = firstSet(variables, env)
-  if (found !== undefined) return [new Secret(found)]
+  if (found !== undefined) return sendable([new Secret(found)], variables.find((name) => isSet([name], env)) ?? 'api_keys', report)
   if (provider === undefined || provider.keyless === true) return []
   const hint = variables.length === 0 ? 'a list of keys' : `${variables[0]} in the environment, or a list of keys`
   report('api_keys', `missing; expected ${hint} (null when the server needs none)`)
+  return undefined
+}
+
+/** No server would ever see the others: each call would end before it was sent, and seem to be the provider's fault. */
+function sendable(keys: readonly Secret[], path: string, report: Report): readonly Secret[] | undefined {
+  if (keys.every((key) => isCredentialText(key.reveal()))) return keys
+  report(path, '[hidden]; expected visible ASCII characters in one line, or the JSON file of a cloud account')
   return undefined
 }
 

@@ -23,6 +23,7 @@ export interface PublicPricing extends PublicPrices {
   readonly completion: string
   readonly audio?: string
   readonly image?: string
+  readonly image_output?: string
   readonly request?: string
   readonly web_search?: string
   readonly overrides?: readonly (PublicPrices & { readonly min_prompt_tokens?: number; readonly utc_start?: number; readonly utc_end?: number })[]

@@ -14,7 +14,7 @@ const local: Provider = { ...hosted, keyless: true, env: { apiKey: ['BOX_KEY'], 
 const { baseUrl: _, ...nowhere } = hosted
 const account: Provider = {
   ...nowhere,
-  env: { apiKey: ['ACME_KEY'], settings: { account: ['ACME_ACCOUNT'] } },
+  env: { apiKey: ['ACME_KEY'], settings: { account: ['ACME_ACCOUNT'], zone: ['ACME_ZONE'] } },
   settings: z.strictObject({ account: z.string(), zone: z.string().optional() }),
 }
 const either: Provider = {
@@ -27,13 +27,18 @@ const none: Provider = { ...hosted, env: {} }
 
 describe('what switches a provider on', () => {
   it('is a key, or the address of a server that needs none', () => {
-    expect(switchOnOf(hosted)).toEqual({ variables: ['ACME_KEY', 'ACME_TOKEN'], needs: [] })
-    expect(switchOnOf(local)).toEqual({ variables: ['BOX_URL'], needs: [] })
+    expect(switchOnOf(hosted)).toEqual({ variables: ['ACME_KEY', 'ACME_TOKEN'], needs: [], takes: [] })
+    expect(switchOnOf(local)).toEqual({ variables: ['BOX_URL'], needs: [], takes: [] })
   })
 
   it('is besides what its address is made of', () => {
     expect(switchOnOf(account).needs).toEqual([{ setting: 'account', variables: ['ACME_ACCOUNT'] }])
     expect(switchOnOf(either).needs).toEqual([{ setting: 'resource or base_url', variables: ['ACME_RESOURCE', 'ACME_URL'] }])
+  })
+
+  it('is told with what else it reads', () => {
+    expect(switchOnOf(account).takes).toEqual([{ setting: 'zone', variables: ['ACME_ZONE'] }])
+    expect(switchOnOf(either).takes).toEqual([])
   })
 
   it.each<[Provider, { readonly [name: string]: string }, string]>([

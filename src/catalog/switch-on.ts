@@ -9,11 +9,18 @@ export interface SwitchOn {
   readonly variables: readonly string[]
   /** What it cannot do without besides, each given by any one of its variables. */
   readonly needs: readonly { readonly setting: string; readonly variables: readonly string[] }[]
+  /** What it reads from the environment when it is there, and may depend on the kind of the credential. */
+  readonly takes: SwitchOn['needs']
 }
 
 export function switchOnOf(provider: Provider): SwitchOn {
   const { apiKey = [], baseUrl = [] } = provider.env
-  return { variables: provider.keyless === true ? baseUrl : apiKey, needs: needsOf(provider) }
+  const needs = needsOf(provider)
+  const named = new Set(needs.flatMap(({ variables }) => variables))
+  const takes = Object.entries(provider.env.settings ?? {})
+    .filter(([, variables]) => !variables.some((variable) => named.has(variable)))
+    .map(([setting, variables]) => ({ setting, variables }))
+  return { variables: provider.keyless === true ? baseUrl : apiKey, needs, takes }
 }
 
 function needsOf(provider: Provider): SwitchOn['needs'] {

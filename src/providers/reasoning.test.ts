@@ -7,8 +7,10 @@ import { amazonBedrockMantle } from './amazon-bedrock-mantle.ts'
 import { azure } from './azure.ts'
 import { groq } from './groq.ts'
 import { mistral } from './mistral.ts'
+import { moonshotai } from './moonshotai.ts'
 import { openai } from './openai.ts'
 import { together } from './together.ts'
+import { xai } from './xai.ts'
 
 type Dialect = typeof openAiChat | typeof openAiResponses
 
@@ -129,4 +131,46 @@ describe('reasoning through responses', () => {
     expect(ask(openAiResponses, openai, 'o3', { effort: 'none' })).toEqual(['low', 'reasoning.effort: none became low'])
     expect(ask(openAiResponses, openai, 'gpt-5', { effort: 'max' })).toEqual(['high', 'reasoning.effort: max became high'])
   })
+})
+
+describe('xai', () => {
+  test.each([
+    'grok-3',
+    'grok-4-0709',
+    'grok-4-fast-reasoning',
+    'grok-4-1-fast-non-reasoning',
+    'grok-4.20-0309-reasoning',
+    'grok-code-fast-1',
+    'grok-build',
+    'grok-composer-2.5-fast',
+  ])('%s refuses every effort', (model) => {
+    for (const dialect of [openAiResponses, openAiChat])
+      for (const effort of ['high', 'none'] as const) expect(ask(dialect, xai, model, { effort })[0]).toBeUndefined()
+  })
+  test.each([
+    ['grok-3-mini', ['low', 'low', 'high']],
+    ['grok-4', ['none', 'low', 'high']],
+    ['grok-4.3', ['none', 'low', 'high']],
+    ['grok-4.20-multi-agent-0309', ['low', 'low', 'xhigh']],
+    ['grok-4.5', ['low', 'low', 'high']],
+    ['grok-4-6', ['low', 'low', 'xhigh']],
+    ['grok-5', ['low', 'low', 'high']],
+  ])('%s takes those it knows', (model, expected) => {
+    for (const dialect of [openAiResponses, openAiChat])
+      expect((['none', 'low', 'xhigh'] as const).map((effort) => ask(dialect, xai, model, { effort })[0])).toEqual(expected)
+  })
+})
+
+describe('moonshotai', () => {
+  const sent = (upstreamModel: string): unknown => {
+    const options = openAiChat.options.parse(moonshotai.options)
+    const supports = new Set(openAiChat.supports)
+    const target = { provider: 'moonshotai', providerName: 'm', upstreamModel, supports, contextLength: 1, scope: 's', stream: true, options }
+    const { body } = openAiChat.encodeRequest({ input: [{ type: 'message', role: 'user', content: 'q' }], temperature: 0.7 }, target)
+    return (JSON.parse(body) as { temperature?: number }).temperature
+  }
+  test.each(['kimi-k2.5', 'kimi-k2.6', 'kimi-k2.7-code', 'kimi-k3'])('%s has a temperature of its own', (model) =>
+    expect(sent(model)).toBeUndefined(),
+  )
+  test.each(['kimi-k2-0905-preview', 'kimi-k2-thinking', 'moonshot-v1-8k'])('%s takes one', (model) => expect(sent(model)).toBe(0.7))
 })

@@ -1,5 +1,21 @@
 import type { Provider } from '../core/provider.ts'
 
+type Rules = { readonly match: string; readonly reasoning_efforts: readonly string[] }
+
+const LOW_TO_HIGH = ['low', 'medium', 'high']
+
+/** Efforts by model: many of them think without being told how much, and refuse a request that tells them. */
+const GROK_MODELS: readonly Rules[] = [
+  { match: 'grok-3-mini', reasoning_efforts: ['low', 'high'] },
+  // The number of agents that think.
+  { match: 'grok-4[.-]20-multi-agent', reasoning_efforts: [...LOW_TO_HIGH, 'xhigh'] },
+  { match: 'grok-(?:[123](?!\\d)|4-(?:0709|fast)|4[.-](?:1|20)(?!\\d)|beta|vision|code|build|composer)', reasoning_efforts: [] },
+  // The name without a version stands for this one.
+  { match: 'grok-4(?:[.-]3(?!\\d)|(?:-latest)?$)', reasoning_efforts: ['none', ...LOW_TO_HIGH] },
+  { match: 'grok-4[.-]6(?!\\d)', reasoning_efforts: [...LOW_TO_HIGH, 'xhigh'] },
+  { match: 'grok', reasoning_efforts: LOW_TO_HIGH },
+]
+
 export const xai: Provider = {
   slug: 'xai',
   name: 'xAI',
@@ -15,7 +31,7 @@ export const xai: Provider = {
     service_tier: false,
     safety_identifier: false,
     unknown_fields: 'drop',
-    reasoning_efforts: ['low', 'medium', 'high'],
+    models: GROK_MODELS,
     reasoning_summary: false,
     reasoning_format: 'xai-responses-v1',
     custom_tools: false,
@@ -30,9 +46,7 @@ export const xai: Provider = {
       system_role: 'system',
       max_tokens_field: 'max_completion_tokens',
       strict_tools: true,
-      reasoning_style: 'effort',
-      reasoning_efforts: ['low', 'high'],
-      models: [{ match: 'grok-3-mini' }],
+      models: GROK_MODELS.map((rule) => ({ ...rule, reasoning_style: rule.reasoning_efforts.length === 0 ? 'none' : 'effort' })),
       forward: ['user'],
       think_tags: 'none',
       audio: 'none',

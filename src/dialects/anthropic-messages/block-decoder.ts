@@ -1,6 +1,7 @@
 import { GatewayError } from '../../core/error.ts'
 import { sealReasoning } from '../../core/reasoning-envelope.ts'
 import type { ModelRequest } from '../../core/request.ts'
+import { AnswerAside } from '../shared/answer-aside.ts'
 import { AnswerWriter } from '../shared/answer-writer.ts'
 import type { OpenCall, ReasoningFields } from '../shared/answer-writer.ts'
 import { DeltaTemplate } from '../shared/delta-template.ts'
@@ -59,9 +60,8 @@ export class BlockDecoder {
   #thought: ThinkingBlock | undefined
   /** A call whose block is over, left open: what follows tells whether it was cut off. */
   #lastCall: OpenCall | undefined
-  /** Text beside a hidden answer tool: the answer only when the tool is not called. */
-  #aside = ''
-  #answered = false
+  /** Where the answer is a call of that tool. */
+  readonly #aside: AnswerAside | undefined
 
   constructor(request: ModelRequest, target: MessagesTarget, fastPath: boolean) {
     this.#target = target
@@ -69,6 +69,7 @@ export class BlockDecoder {
     this.writer = new AnswerWriter({ names: () => planTools(request, target.options).flat.names, endReasoning: () => this.#endReasoning() })
     this.#server = new ServerToolDecoder(this.writer, target)
     this.#answerTool = answerToolName(request, target)
+    this.#aside = this.#answerTool === undefined ? undefined : new AnswerAside(this.writer)
   }
 
   /** Takes a frame that is nothing but more text of the open block, without parsing it; false when it has to be parsed. */
@@ -131,12 +132,8 @@ export class BlockDecoder {
     if (!name) throw this.#namelessCall()
     const { input } = block
     const given = typeof input === 'string' ? input : isObject(input) && Object.keys(input).length > 0 ? JSON.stringify(input) : ''
-    if (name === this.#answerTool) {
-      this.#aside = ''
-      this.#answered = true
-      return { kind: 'answer', input: given, written: false }
-    }
-    this.#flushAside()
+    if (name === this.#answerTool) return this.#aside?.called() === true ? { kind: 'answer', input: given, written: false } : { kind: 'nothing' }
+    this.#aside?.flush()
     return { kind: 'call', call: this.writer.openCall(asString(block['id']) ?? '', name), input: given }
   }
 
@@ -215,10 +212,7 @@ export class BlockDecoder {
 
   #text(block: TextBlock, text: string): void {
     if (text === '') return
-    if (this.#answerTool !== undefined) {
-      if (!this.#answered) this.#aside += text
-      return
-    }
+    if (this.#aside !== undefined) return this.#aside.text(text)
     block.length += text.length
     this.writer.text(text)
   }
@@ -278,7 +272,7 @@ export class BlockDecoder {
     for (const block of this.#blocks.values()) if (block.kind === 'text') this.#cite(block)
     this.#blocks.clear()
     this.#server.finish()
-    this.#flushAside()
+    this.#aside?.flush()
     this.writer.flushHeldSpace()
   }
 
@@ -290,11 +284,6 @@ export class BlockDecoder {
   #closeLastCall(): void {
     if (this.#lastCall !== undefined) this.writer.closeCall(this.#lastCall)
     this.#lastCall = undefined
-  }
-
-  #flushAside(): void {
-    if (this.#aside !== '' && !this.#answered) this.writer.text(this.#aside)
-    this.#aside = ''
   }
 
   #namelessCall(): GatewayError {

@@ -6,6 +6,7 @@ import { anthropicMessagesOptions, rulesFor } from './options.ts'
 import type { AnthropicMessagesOptions } from './options.ts'
 import { encodeRequest } from './request.ts'
 import { MessagesDecoder } from './stream.ts'
+import { mostOutput } from './thinking.ts'
 import { hostsTool } from './tools.ts'
 
 /** Messages, as Anthropic shaped them and clouds that host its models speak them. What differs is declared in options.ts. */
@@ -36,5 +37,6 @@ export const anthropicMessages: Dialect<AnthropicMessagesOptions> = {
     const { prefill, thinking } = rulesFor(target)
     return prefill && (thinking === 'none' || reasoningWish(request.reasoning).mode !== 'on')
   },
+  mostOutput,
   hosts: ({ type }, _others, { options }) => hostsTool(type, options),
 }

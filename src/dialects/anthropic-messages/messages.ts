@@ -36,7 +36,7 @@ export function encodeMessages(turns: readonly Turn[], target: MessagesTarget, t
   const add = (role: Message['role'], content: Block[]): void => {
     if (content.length === 0) return
     const last = messages.at(-1)
-    if (last?.role === role) last.content.push(...content)
+    if (last?.role === role) for (const block of content) last.content.push(block)
     else messages.push({ role, content })
   }
   for (const turn of turns) {
@@ -69,7 +69,10 @@ export function finishPrefill(messages: Message[], allowed: boolean, dropped: st
   const text = content.at(-1)
   if (text?.type === 'text') text['text'] = String(text['text']).trimEnd()
   if (content.length === 0) messages.pop()
-  else last.content.splice(0, last.content.length, ...content)
+  else {
+    last.content.length = 0
+    for (const block of content) last.content.push(block)
+  }
 }
 
 // ---- assistant ----

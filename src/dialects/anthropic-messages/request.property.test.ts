@@ -5,6 +5,7 @@ import { isGatewayError } from '../../core/error.ts'
 import { sealReasoning } from '../../core/reasoning-envelope.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { sanitizeSchema, toolInputSchema } from '../shared/sanitize-schema.ts'
+import { Unfolding } from '../shared/unfolding.ts'
 import { messagesTarget } from './__fixtures__/target.ts'
 import type { TargetOverrides } from './__fixtures__/target.ts'
 import { anthropicMessages } from './index.ts'
@@ -198,7 +199,7 @@ describe('any schema', () => {
   it('becomes an object at the top for tools, without a choice there', () => {
     fc.assert(
       fc.property(objects, (given) => {
-        const input = toolInputSchema(given)
+        const input = toolInputSchema(given, new Unfolding())
         expect(input['type']).toBe('object')
         if (['anyOf', 'oneOf', 'allOf'].some((keyword) => Array.isArray(given[keyword])) || typeof given['$ref'] === 'string') {
           expect(Object.keys(input)).not.toEqual(expect.arrayContaining(['anyOf']))
@@ -212,7 +213,10 @@ describe('any schema', () => {
   it('keeps what branches share', () => {
     const branches = [{ type: 'object', properties: { a: { type: 'string' } }, required: ['a'] }, { $ref: '#/$defs/other' }]
     expect(
-      toolInputSchema({ anyOf: branches, $defs: { other: { type: 'object', properties: { b: {} }, required: ['a', 'b'] } }, description: 'd' }),
+      toolInputSchema(
+        { anyOf: branches, $defs: { other: { type: 'object', properties: { b: {} }, required: ['a', 'b'] } }, description: 'd' },
+        new Unfolding(),
+      ),
     ).toEqual({
       type: 'object',
       description: 'd',
@@ -220,6 +224,6 @@ describe('any schema', () => {
       required: ['a'],
       $defs: { other: { type: 'object', properties: { b: {} }, required: ['a', 'b'] } },
     })
-    expect(toolInputSchema({ allOf: branches.slice(0, 1), properties: { c: {} }, required: ['c'] })['required']).toEqual(['c', 'a'])
+    expect(toolInputSchema({ allOf: branches.slice(0, 1), properties: { c: {} }, required: ['c'] }, new Unfolding())['required']).toEqual(['c', 'a'])
   })
 })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { ModelEvent } from '../../core/event.ts'
 import type { InputItem, JsonObject } from '../../core/item.ts'
 import { sealReasoning } from '../../core/reasoning-envelope.ts'
 import type { ModelRequest, ReasoningOptions } from '../../core/request.ts'
@@ -182,6 +183,28 @@ describe('tool choice', () => {
   })
 })
 
+describe('a tool the endpoint runs itself', () => {
+  const own = { type: 'function', name: 'web_search', parameters: { type: 'object' } } as const
+  const overrides = { options: { web_search_tool: 'web_search_20250305' } }
+  it('leaves the caller’s function of its name another one, and that leads back', () => {
+    const request = { tools: [own, { type: 'web_search' }], tool_choice: { type: 'function', name: 'web_search' } } as const
+    const { body } = encode({ ...request, input: [user('q'), call('c', 'web_search'), output('c')] }, overrides)
+    const [first, second] = body['tools'] as readonly { readonly type?: string; readonly name: string }[]
+    expect(second).toEqual({ type: 'web_search_20250305', name: 'web_search' })
+    expect(first!.name).toMatch(/^web_search_[\w-]+$/)
+    expect(body['tool_choice']).toEqual({ type: 'tool', name: first!.name })
+    expect(body.messages[1]!.content[0]).toMatchObject({ type: 'tool_use', name: first!.name })
+    const out: ModelEvent[] = []
+    const block = { type: 'tool_use', id: 't', name: first!.name, input: {} }
+    const message = { type: 'message', id: 'm', content: [block], stop_reason: 'tool_use' }
+    anthropicMessages.decoder({ input: [], ...request }, messagesTarget(overrides)).body(JSON.stringify(message), out)
+    expect(out.find((event) => event.type === 'item-start')).toMatchObject({ item: { name: 'web_search' } })
+  })
+  it('changes no name where it is not offered', () => {
+    expect(encode({ tools: [own] }, overrides).body['tools']).toMatchObject([{ name: 'web_search' }])
+  })
+})
+
 describe('strict tools', () => {
   const tools = (count: number): ModelRequest['tools'] => Array.from({ length: count }, (_, n) => ({ type: 'function', name: `f${n}`, strict: true }))
   it('are strict where that is known, as long as they are few', () => {
@@ -267,6 +290,22 @@ describe('thinking', () => {
   it('is named when it is left out', () => {
     expect(encode({ reasoning: { effort: 'low' } }, { supports: [] }).dropped).toContain('reasoning')
     expect(encode({ reasoning: { effort: 'low' } }, { maxOutputTokens: 1000 }).dropped).toContain('reasoning: the answer is too short for it')
+  })
+  it('is switched off for a forced call by models that think unless told not to', () => {
+    const forced = (options: TargetOverrides['options'], reasoning?: ReasoningOptions): unknown => {
+      const request = {
+        tools: [{ type: 'function', name: 'f' }],
+        tool_choice: 'required',
+        ...(reasoning === undefined ? {} : { reasoning }),
+      } as const
+      return encode(request, options === undefined ? {} : { options }).body['thinking']
+    }
+    const off = { type: 'disabled' }
+    expect([forced(adaptive), forced(adaptive, { effort: 'high' })]).toEqual([off, off])
+    expect(forced({ ...adaptive, thinking_off: 'omit' }, { effort: 'high' })).toBeUndefined()
+    expect(forced({ ...adaptive, thinking_off: 'lowest-effort' })).toBeUndefined()
+    // A budget is never spent without being asked for.
+    expect(forced({ thinking: 'budget' }, { effort: 'high' })).toBeUndefined()
   })
   it('puts sampling aside', () => {
     const { body, dropped } = encode({ reasoning: { effort: 'low' }, temperature: 0.5, top_p: 0.5, top_k: 5 })
@@ -428,6 +467,18 @@ describe('structured output', () => {
       { options: { json_schema: 'native', document_citations: true } },
     )
     expect(body.messages[0]?.content[0]).not.toHaveProperty('citations')
+  })
+  it('by a hidden tool leaves the caller the choice it made', () => {
+    const text = { format: { type: 'json_schema' as const, name: 'n', schema: { type: 'object' } } }
+    const sent = (more: Partial<ModelRequest>): unknown[] => {
+      const { body } = encode({ text, tools: [{ type: 'function', name: 'f' }], ...more }, { options: { json_schema: 'tool' } })
+      return [(body['tools'] as { name: string }[]).map(({ name }) => name), body['tool_choice']]
+    }
+    const single = { disable_parallel_tool_use: true }
+    expect(sent({})).toEqual([['f', 'structured_answer'], { type: 'any', ...single }])
+    expect(sent({ tool_choice: 'none' })).toEqual([['f', 'structured_answer'], { type: 'tool', name: 'structured_answer', ...single }])
+    expect(sent({ tool_choice: 'required' })).toEqual([['f'], { type: 'any' }])
+    expect(sent({ tool_choice: { type: 'function', name: 'f' } })).toEqual([['f'], { type: 'tool', name: 'f' }])
   })
   it('says when it is only asked for', () => {
     expect(encode({ text: { format: { type: 'json_object' } } }).dropped).toEqual(['text.format: asked for in the prompt'])

@@ -38,7 +38,7 @@ export function encodeRequest(request: ModelRequest, target: MessagesTarget): En
     keepReasoning: (part) => isReadable(part, target),
     keepItem: (item) => blocksOfItem(item, target) !== undefined,
   })
-  dropped.push(...conversation.dropped)
+  for (const field of conversation.dropped) dropped.push(field)
   if (conversation.droppedReasoning || sealedItems(request) > sealedParts(conversation.turns))
     dropped.push('input: reasoning this endpoint cannot read')
 

@@ -195,6 +195,15 @@ describe('calls', () => {
   it('without a name are no answer', () => {
     expect(failure(() => decode([start(), open(0, { type: 'tool_use', id: 'a', input: {} })])).errorType).toBe('provider_unavailable')
   })
+  it('keep long numbers of input that came with the start', () => {
+    const out: ModelEvent[] = []
+    const decoder = anthropicMessages.decoder({ input: [] }, messagesTarget())
+    const given = '{"id":90071992547409931,"x":1.0}'
+    const opening = `{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"f","input":${given}}}`
+    for (const frame of [start(), opening, stop(0), ...finish('tool_use')])
+      decoder.push(typeof frame === 'string' ? frame : JSON.stringify(frame), undefined, out)
+    expect(foldEvents(out).calls[0]?.text).toBe(given)
+  })
   it('keep long numbers of a whole body', () => {
     const out: ModelEvent[] = []
     const raw =

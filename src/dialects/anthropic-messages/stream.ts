@@ -91,7 +91,7 @@ export class MessagesDecoder implements Decoder {
         return this.#messageStart(value['message'])
       case 'content_block_start':
         this.#blocks.stop(index)
-        return isObject(value['content_block']) ? this.#blocks.start(index, value['content_block']) : undefined
+        return this.#blockStart(index, data)
       case 'content_block_delta':
         return isObject(value['delta']) ? this.#blocks.delta(index, value['delta'], data) : undefined
       case 'content_block_stop':
@@ -128,6 +128,12 @@ export class MessagesDecoder implements Decoder {
     this.#usage = overlayUsage(this.#usage, message['usage'])
     const tier = serviceTierOf(this.#usage)
     this.#writer.start({ ...(id ? { upstreamId: id } : {}), ...(model ? { model } : {}), ...(tier === undefined ? {} : { serviceTier: tier }) })
+  }
+
+  /** A block may hold the whole input of a call, whose numbers must stay as they are. */
+  #blockStart(index: number, data: string): void {
+    const frame = parseExact(data)
+    if (isObject(frame) && isObject(frame['content_block'])) this.#blocks.start(index, frame['content_block'])
   }
 
   #messageDelta(frame: Json): void {

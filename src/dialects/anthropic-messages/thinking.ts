@@ -2,9 +2,12 @@ import type { JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { budgetEffort, effortBudget, nearestEffort, reasoningWish } from '../shared/reasoning-options.ts'
 import type { ReasoningWish } from '../shared/reasoning-options.ts'
+import { rulesFor } from './options.ts'
 import type { MessagesTarget, ModelRules } from './options.ts'
 
 const MIN_BUDGET = 1024
+
+type BoundTarget = Pick<MessagesTarget, 'options' | 'upstreamModel' | 'maxOutputTokens'>
 
 /** How long the answer may be, and how much of it may be thought. */
 export interface ThinkingPlan {
@@ -21,6 +24,17 @@ export interface Obstacles {
   /** The running tool loop began without the thinking that led to it. */
   readonly loopWithoutThinking: boolean
 }
+
+/** Output of a request that names a bound: its answer and the most that may be thought. */
+export function mostOutput({ max_output_tokens: asked, reasoning }: ModelRequest, target: BoundTarget): number | undefined {
+  const wish = reasoningWish(reasoning)
+  const rules = rulesFor(target)
+  if (asked == null || wish.mode !== 'on' || !usesBudget(wish, rules)) return undefined
+  return budgetPlan(wish, asked, true, target.maxOutputTokens ?? rules.max_output_tokens, []).maxTokens
+}
+
+const usesBudget = (wish: Extract<ReasoningWish, { mode: 'on' }>, { thinking }: ModelRules): boolean =>
+  thinking === 'budget' || (thinking === 'adaptive-or-budget' && wish.maxTokens !== undefined && wish.effort === undefined)
 
 export function planThinking(
   request: ModelRequest,
@@ -39,9 +53,7 @@ export function planThinking(
   const wish = possibleWish(reasoningWish(request.reasoning), target, rules, obstacles, dropped)
   if (wish.mode === 'off') return { maxTokens, active: false, ...switchOff(rules, dropped) }
   if (wish.mode === 'default') return { maxTokens, active: false }
-  const useBudget =
-    rules.thinking === 'budget' || (rules.thinking === 'adaptive-or-budget' && wish.maxTokens !== undefined && wish.effort === undefined)
-  if (useBudget) return budgetPlan(wish, maxTokens, wanted !== undefined, limit, dropped)
+  if (usesBudget(wish, rules)) return budgetPlan(wish, maxTokens, wanted !== undefined, limit, dropped)
   const wantedEffort = wish.effort ?? (wish.maxTokens === undefined ? undefined : budgetEffort(wish.maxTokens, maxTokens))
   const effort = wantedEffort === undefined ? undefined : nearestEffort(wantedEffort, rules.efforts)
   return {
@@ -54,15 +66,16 @@ export function planThinking(
 
 /** The wish as far as this request allows it; what it does not is named in `dropped`. */
 function possibleWish(wish: ReasoningWish, target: MessagesTarget, rules: ModelRules, obstacles: Obstacles, dropped: string[]): ReasoningWish {
-  if (wish.mode === 'default') return wish
+  if (wish.mode === 'default' && !obstacles.forcedTool) return wish
   if (rules.thinking === 'none' || !target.supports.has('reasoning')) {
     if (wish.mode === 'on') dropped.push('reasoning')
     return { mode: 'default' }
   }
   if (wish.mode === 'off') return wish
   if (obstacles.forcedTool) {
-    dropped.push('reasoning: not with a forced tool choice')
-    return { mode: 'default' }
+    if (wish.mode === 'on') dropped.push('reasoning: not with a forced tool choice')
+    // A model that thinks unless told not to would think, and refuse.
+    return { mode: rules.thinking === 'adaptive' && rules.thinking_off === 'disabled' ? 'off' : 'default' }
   }
   if (obstacles.loopWithoutThinking && rules.thinking_in_tool_loops === 'required') {
     dropped.push('reasoning: the running tool loop began without it')

@@ -1,8 +1,10 @@
 import type { JsonObject, OtherTool, Tool } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
+import { withAnswerTool } from '../shared/format-plan.ts'
 import type { FormatPlan } from '../shared/format-plan.ts'
 import { asString, isObject } from '../shared/json.ts'
 import { sanitizeSchema, toolInputSchema } from '../shared/sanitize-schema.ts'
+import { Unfolding } from '../shared/unfolding.ts'
 import { flattenTools } from '../shared/tools.ts'
 import type { FlatChoice, FlatTool, FlatTools } from '../shared/tools.ts'
 import { rulesFor } from './options.ts'
@@ -35,7 +37,8 @@ export function planTools(request: ToolSource, options: AnthropicMessagesOptions
   const choice = request.tool_choice
   const chosenNative = typeof choice === 'object' && choice !== null ? nativeNamed(choice, native) : undefined
   const source = { tools: others, ...(choice === undefined || chosenNative !== undefined ? {} : { tool_choice: choice }) }
-  const flat = flattenTools(source, { pattern: compiled(options.tool_names.pattern), max: options.tool_names.max })
+  const taken = new Set(native.flatMap(({ name }) => asString(name) ?? []))
+  const flat = flattenTools(source, { pattern: compiled(options.tool_names.pattern), max: options.tool_names.max, taken })
   if (chosenNative !== undefined) return { flat, native, choice: { mode: 'named', name: chosenNative } }
   // With native tools alone the words still choose.
   const word = typeof choice === 'string' && native.length > 0 ? { mode: choice } : undefined
@@ -98,10 +101,10 @@ export function encodeTools(
   target: MessagesTarget,
   dropped: string[],
 ): EncodedTools {
-  const { functions, native, choice } = offer(plan, format, target, dropped)
+  const { functions, native, choice, answers } = offer(plan, format, target, dropped)
   const tools = [...encodeFunctions(functions, target, dropped), ...native]
   if (tools.length === 0) return { fields: stubFields(called, target), forced: false }
-  const oneAtATime = format.answerTool !== undefined || request.parallel_tool_calls === false
+  const oneAtATime = answers || request.parallel_tool_calls === false
   const encoded = encodeChoice(choice, oneAtATime, target.options, dropped)
   return { fields: { tools, ...(encoded === undefined ? {} : { tool_choice: encoded }) }, forced: isForced(choice) }
 }
@@ -112,25 +115,25 @@ interface Offer {
   readonly functions: readonly FlatTool[]
   readonly native: readonly JsonObject[]
   readonly choice?: FlatChoice
+  /** The answer is a call of the hidden tool. */
+  readonly answers: boolean
 }
 
 /** What is offered and how it is chosen, with the hidden answer tool and as far as this endpoint can be made to choose. */
 function offer(plan: ToolPlan, { answerTool }: FormatPlan, target: MessagesTarget, dropped: string[]): Offer {
-  const functions = answerTool === undefined ? plan.flat.tools : [...plan.flat.tools, answerTool]
   const { native } = plan
-  const forcing: FlatChoice | undefined =
-    answerTool === undefined ? undefined : functions.length + native.length === 1 ? { mode: 'named', name: answerTool.name } : { mode: 'required' }
-  const choice = forcing ?? plan.choice
-  if (choice === undefined || choice.mode === 'auto') return { functions, native, ...(choice === undefined ? {} : { choice }) }
+  const { tools: functions, choice, answers } = withAnswerTool(plan.flat.tools, plan.choice, answerTool, native.length)
+  if (choice === undefined || choice.mode === 'auto') return { functions, native, answers, ...(choice === undefined ? {} : { choice }) }
   if (isForced(choice) && rulesFor(target).forced_tools === 'never') {
     dropped.push('tool_choice: cannot be forced')
-    if (choice.mode !== 'named') return { functions, native, choice: { mode: 'auto' } }
+    if (choice.mode !== 'named') return { functions, native, answers, choice: { mode: 'auto' } }
     const only = choice.name
-    return { functions: functions.filter(({ name }) => name === only), native: native.filter(({ name }) => name === only), choice: { mode: 'auto' } }
+    const named = ({ name }: { readonly name?: unknown }): boolean => name === only
+    return { functions: functions.filter(named), native: native.filter(named), answers, choice: { mode: 'auto' } }
   }
-  if (target.supports.has('tool_choice')) return { functions, native, choice }
+  if (target.supports.has('tool_choice')) return { functions, native, answers, choice }
   dropped.push('tool_choice')
-  return { functions, native }
+  return { functions, native, answers }
 }
 
 /** Tools of the history that are offered no more: their calls need them, but none may follow. */
@@ -144,11 +147,12 @@ function encodeFunctions(functions: readonly FlatTool[], target: MessagesTarget,
   const { strict_tools: known } = rulesFor(target)
   const tooMany = functions.filter(({ strict }) => strict === true).length > MAX_STRICT_TOOLS
   if (known && tooMany) dropped.push('tools: strict, for there are too many')
-  return functions.map((tool) => encodeTool(tool, known && !tooMany))
+  const unfolding = new Unfolding()
+  return functions.map((tool) => encodeTool(tool, known && !tooMany, unfolding))
 }
 
-function encodeTool(tool: FlatTool, strictTools: boolean): JsonObject {
-  const schema = toolInputSchema(tool.parameters)
+function encodeTool(tool: FlatTool, strictTools: boolean, unfolding: Unfolding): JsonObject {
+  const schema = toolInputSchema(tool.parameters, unfolding)
   const strict = strictTools && tool.strict === true
   return {
     name: tool.name,

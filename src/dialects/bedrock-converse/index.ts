@@ -6,6 +6,7 @@ import { traitsOf } from './model-traits.ts'
 import { bedrockConverseOptions } from './options.ts'
 import type { BedrockConverseOptions } from './options.ts'
 import { encodeRequest } from './request.ts'
+import { planReasoning } from './reasoning.ts'
 import { BedrockDecoder } from './stream.ts'
 import { hostsTool } from './system-tools.ts'
 
@@ -36,6 +37,10 @@ export const bedrockConverse: Dialect<BedrockConverseOptions> = {
     const { prefill, reasoning } = traitsOf(options, upstreamModel)
     if (prefill !== 'without-reasoning') return prefill === 'always'
     return reasoning === 'none' || reasoningWish(request.reasoning).mode !== 'on'
+  },
+  mostOutput(request, { options, upstreamModel, maxOutputTokens }) {
+    if (request.max_output_tokens == null) return undefined
+    return planReasoning(request, traitsOf(options, upstreamModel), { maxOutputTokens, forced: false, lostThoughts: false }, []).maxTokens
   },
   takesFile: (_file, { options, upstreamModel }) => traitsOf(options, upstreamModel).media.includes('document'),
   hosts: (tool, _others, { options, upstreamModel }) => hostsTool(tool, traitsOf(options, upstreamModel)),

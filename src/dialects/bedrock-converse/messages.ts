@@ -68,7 +68,8 @@ export function finishPrefill(messages: BedrockMessage[], allowed: boolean, drop
   // A message never ends with a thought, so something is left.
   const content = last.content.filter((block) => !isThought(block))
   trimLastText(content)
-  last.content.splice(0, last.content.length, ...content)
+  last.content.length = 0
+  for (const block of content) last.content.push(block)
 }
 
 /** The point the caller wants at the end, and no more points than count. */
@@ -139,7 +140,7 @@ class MessageWriter {
   #add(role: BedrockMessage['role'], blocks: readonly JsonObject[]): void {
     if (blocks.length === 0) return
     const last = this.#messages.at(-1)
-    if (last?.role === role) last.content.push(...blocks)
+    if (last?.role === role) for (const block of blocks) last.content.push(block)
     else this.#messages.push({ role, content: [...blocks] })
   }
 
@@ -230,11 +231,18 @@ function trimLastText(content: JsonObject[]): void {
 function limitCachePoints(blocks: readonly JsonObject[][]): void {
   let kept = 0
   for (const list of blocks.toReversed()) {
+    const rest: JsonObject[] = []
     for (let at = list.length - 1; at >= 0; at--) {
-      if (!('cachePoint' in list[at]!)) continue
-      const doubled = at > 0 && 'cachePoint' in list[at - 1]!
-      if (doubled || at === 0 || kept === MAX_CACHE_POINTS) list.splice(at, 1)
-      else kept++
+      const block = list[at]!
+      if ('cachePoint' in block) {
+        const doubled = at > 0 && 'cachePoint' in list[at - 1]!
+        if (doubled || at === 0 || kept === MAX_CACHE_POINTS) continue
+        kept++
+      }
+      rest.push(block)
     }
+    if (rest.length === list.length) continue
+    list.length = 0
+    for (const block of rest.toReversed()) list.push(block)
   }
 }

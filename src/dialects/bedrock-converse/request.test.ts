@@ -170,6 +170,20 @@ describe('tool choice', () => {
   })
 })
 
+describe('structured output', () => {
+  it('by a hidden tool leaves the caller the choice it made', () => {
+    const text = { format: { type: 'json_schema' as const, name: 'n', schema: { type: 'object' } } }
+    const sent = (more: Partial<ModelRequest>): unknown[] => {
+      const { toolConfig } = encode({ text, tools: [{ type: 'function', name: 'f' }], ...more }, { model: NOVA }).body
+      return [toolConfig?.tools.map(({ toolSpec }) => toolSpec['name']), toolConfig?.toolChoice]
+    }
+    expect(sent({})).toEqual([['f', 'structured_answer'], { any: {} }])
+    expect(sent({ tool_choice: 'none' })).toEqual([['f', 'structured_answer'], { tool: { name: 'structured_answer' } }])
+    expect(sent({ tool_choice: 'required' })).toEqual([['f'], { tool: { name: 'f' } }])
+    expect(sent({ tool_choice: { type: 'function', name: 'f' } })).toEqual([['f'], { tool: { name: 'f' } }])
+  })
+})
+
 describe('reasoning', () => {
   const fields = (reasoning: ReasoningOptions, overrides: TargetOverrides = {}, more: Partial<ModelRequest> = {}): unknown =>
     encode({ reasoning, ...more }, overrides).body.additionalModelRequestFields

@@ -39,7 +39,7 @@ export function encodeRequest(request: ModelRequest, target: BedrockTarget): Enc
     alternate: true,
     keepReasoning: (part) => readable(part, traits, target.scope),
   })
-  dropped.push(...conversation.dropped)
+  for (const field of conversation.dropped) dropped.push(field)
   if (conversation.droppedReasoning) dropped.push('input: reasoning this model cannot read')
 
   const format = planFormat(request, traits)

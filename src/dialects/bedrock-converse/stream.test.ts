@@ -196,6 +196,16 @@ describe('tool calls', () => {
     expect(foldEvents(events)).toMatchObject({ text: '{"x":1}', calls: [] })
     expect(last(events).reason).toBe('stop')
   })
+  it('of the answer tool silence words beside it, and text that is the answer itself stays', () => {
+    const request: ModelRequest = { input: [], text: { format: { type: 'json_schema', name: 'n', schema: { type: 'object' } } } }
+    const said = (...frames: Frame[]): string =>
+      foldEvents(decode([start, ...frames, end('tool_use'), usage], request, { model: 'amazon.nova-pro-v1:0' })).text
+    const answer = [call(1, 'a', 'structured_answer'), args(1, '{"x":1}'), stop(1)]
+    expect(said(text('<thinking>So.</thinking>'), stop(), ...answer)).toBe('{"x":1}')
+    expect(said(...answer, call(2, 'b', 'structured_answer'), args(2, '{"x":2}'), stop(2))).toBe('{"x":1}')
+    expect(said(text('{"x":3}'), stop())).toBe('{"x":3}')
+    expect(said(text('No.'), stop())).toBe('No.')
+  })
   it('without a name are garbage', () => {
     expect(failure(() => decode([start, call(0, 'a', '')])).errorType).toBe('provider_unavailable')
   })

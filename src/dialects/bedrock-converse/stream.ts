@@ -4,7 +4,8 @@ import type { FinishReason, ModelEvent } from '../../core/event.ts'
 import { publicReasoningFormat, sealReasoning } from '../../core/reasoning-envelope.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import type { Usage } from '../../core/usage.ts'
-import { AnswerWriter, isCompleteJson } from '../shared/answer-writer.ts'
+import { AnswerAside } from '../shared/answer-aside.ts'
+import { AnswerWriter } from '../shared/answer-writer.ts'
 import type { OpenCall, ReasoningFields } from '../shared/answer-writer.ts'
 import { DeltaTemplate } from '../shared/delta-template.ts'
 import { errorFromPayload } from '../shared/errors.ts'
@@ -34,6 +35,8 @@ export class BedrockDecoder implements Decoder {
   readonly #traits: ModelTraits
   readonly #writer: AnswerWriter
   readonly #answerTool: string | undefined
+  /** Where the answer is a call of that tool. */
+  readonly #aside: AnswerAside | undefined
   readonly #systemTools: SystemToolDecoder
   readonly #learns: boolean
   readonly #template = new DeltaTemplate<'text' | 'reasoning'>(readDelta)
@@ -56,6 +59,7 @@ export class BedrockDecoder implements Decoder {
     this.#learns = fastPath
     this.#answerTool = answerToolName(request, this.#traits)
     this.#writer = new AnswerWriter({ names: () => toolsOf(request).names, endReasoning: () => this.#reasoningFields() })
+    this.#aside = this.#answerTool === undefined ? undefined : new AnswerAside(this.#writer)
     this.#systemTools = new SystemToolDecoder(this.#writer, this.#traits)
   }
 
@@ -167,7 +171,8 @@ export class BedrockDecoder implements Decoder {
       return openBlock('system')
     }
     if (name === '') throw this.#unavailable('a tool call without a name')
-    if (name === this.#answerTool) return openBlock('answer')
+    if (name === this.#answerTool) return openBlock(this.#aside?.called() === true ? 'answer' : 'ignored')
+    this.#aside?.flush()
     return { ...openBlock('call'), call: this.#writer.openCall(asString(use['toolUseId']) ?? '', name) }
   }
 
@@ -179,7 +184,7 @@ export class BedrockDecoder implements Decoder {
     const writer = this.#writer
     if (typeof delta['text'] === 'string') {
       if (delta['text'] === '') return
-      writer.text(delta['text'])
+      this.#text(delta['text'])
       if (open === undefined)
         this.#blocks.set(index, (open = { ...openBlock('text'), textStart: Math.max(0, writer.textLength - delta['text'].length) }))
     }
@@ -194,6 +199,11 @@ export class BedrockDecoder implements Decoder {
       if (open === undefined) this.#blocks.set(index, (open = { ...openBlock('text'), textStart: writer.textLength }))
       open.citations.push(delta['citation'])
     }
+  }
+
+  #text(text: string): void {
+    if (this.#aside === undefined) this.#writer.text(text)
+    else this.#aside.text(text)
   }
 
   #reasoning(index: number, content: Json): void {
@@ -219,7 +229,7 @@ export class BedrockDecoder implements Decoder {
     this.#blocks.delete(index)
     switch (open.kind) {
       case 'call':
-        if (isCompleteJson(open.call!.arguments)) this.#writer.closeCall(open.call!)
+        if (open.call!.end.isWhole(open.call!.arguments)) this.#writer.closeCall(open.call!)
         else this.#unsettled.push(open.call!)
         return
       case 'reasoning':
@@ -298,6 +308,7 @@ export class BedrockDecoder implements Decoder {
     const writer = this.#writer
     for (const [index, { kind }] of this.#blocks) if (kind !== 'call') this.#stop(index)
     this.#systemTools.finish()
+    this.#aside?.flush()
     writer.flushHeldSpace()
     const finish = finishOf(this.#native)
     if (finish === 'error') throw this.#unavailable(`an answer that ended with "${this.#native}"`)

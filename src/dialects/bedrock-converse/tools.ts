@@ -1,7 +1,9 @@
 import type { JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
+import { withAnswerTool } from '../shared/format-plan.ts'
 import type { FormatPlan } from '../shared/format-plan.ts'
 import { sanitizeSchema, toolInputSchema } from '../shared/sanitize-schema.ts'
+import { Unfolding } from '../shared/unfolding.ts'
 import { COMMON_TOOL_NAMES } from '../shared/tool-names.ts'
 import { flattenTools } from '../shared/tools.ts'
 import type { FlatChoice, FlatTool, FlatTools } from '../shared/tools.ts'
@@ -28,12 +30,7 @@ export const isForced = (choice: FlatChoice | undefined): boolean => choice?.mod
 export function planTools(flat: FlatTools, format: FormatPlan, conversation: Conversation, traits: ModelTraits, dropped: string[]): Offer {
   const called = calledNames(conversation)
   if (!traits.tools) return { tools: [], choice: undefined, nativeChoice: undefined, textCalls: called.length > 0 }
-  let { tools } = flat
-  let choice = flat.choice
-  if (format.answerTool !== undefined) {
-    tools = [...tools, format.answerTool]
-    choice = choice?.mode === 'named' ? choice : { mode: 'required' }
-  }
+  let { tools, choice } = withAnswerTool(flat.tools, flat.choice, format.answerTool)
   if (choice?.mode === 'none') {
     if (!traits.native_tool_choice || called.length === 0)
       return { tools: [], choice: undefined, nativeChoice: undefined, textCalls: called.length > 0 }
@@ -66,11 +63,12 @@ function withStubs(tools: readonly FlatTool[], called: readonly string[]): reado
 /** The field `toolConfig`, where there is anything to offer. */
 export function toolConfig({ tools, choice, nativeChoice }: Offer, systemTools: readonly string[], traits: ModelTraits): JsonObject {
   if (tools.length + systemTools.length === 0) return {}
+  const unfolding = new Unfolding()
   const specs = tools.map((tool) => ({
     toolSpec: {
       name: tool.name,
       ...(tool.description === undefined ? {} : { description: tool.description }),
-      inputSchema: { json: inputSchema(tool, traits) },
+      inputSchema: { json: inputSchema(tool, traits, unfolding) },
       ...(isStrict(tool, traits) ? { strict: true } : {}),
     },
   }))
@@ -85,9 +83,9 @@ export function toolConfig({ tools, choice, nativeChoice }: Offer, systemTools: 
 const isStrict = (tool: FlatTool, traits: ModelTraits): boolean => traits.strict_tools && tool.strict === true
 
 /** The service wants an object at the top, and nothing but one; models that want closed schemas take no choice of them there either. */
-function inputSchema(tool: FlatTool, traits: ModelTraits): JsonObject {
+function inputSchema(tool: FlatTool, traits: ModelTraits, unfolding: Unfolding): JsonObject {
   if (!traits.closed_schemas) return { ...tool.parameters, type: 'object' }
-  const schema = toolInputSchema(tool.parameters)
+  const schema = toolInputSchema(tool.parameters, unfolding)
   return isStrict(tool, traits) ? sanitizeSchema(schema) : schema
 }
 

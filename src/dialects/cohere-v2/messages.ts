@@ -2,7 +2,7 @@ import type { JsonObject } from '../../core/item.ts'
 import { joinTexts } from '../shared/content-parts.ts'
 import type { ContentPart } from '../shared/content-parts.ts'
 import { parseExact } from '../shared/exact-json.ts'
-import { asString, isObject } from '../shared/json.ts'
+import { asString, isObject, wholeArguments } from '../shared/json.ts'
 import type { AssistantPart, Conversation, ToolResult } from '../shared/turns.ts'
 import { canEncode, encodePart } from './content.ts'
 import type { CohereTarget, Documents } from './content.ts'
@@ -65,7 +65,7 @@ function assistantMessage(parts: readonly AssistantPart[], target: CohereTarget)
       role: 'assistant',
       ...(toolPlan === '' ? {} : { tool_plan: toolPlan }),
       ...(thoughts.length === 0 ? {} : { content: thoughts.map((part) => ({ type: 'thinking', thinking: part.text })) }),
-      tool_calls: calls.map((call) => ({ id: call.id, type: 'function', function: { name: call.name, arguments: call.arguments } })),
+      tool_calls: calls.map((call) => ({ id: call.id, type: 'function', function: { name: call.name, arguments: wholeArguments(call.arguments) } })),
     },
   ]
 }

@@ -103,6 +103,13 @@ describe('tool choice', () => {
   })
 })
 
+describe('arguments of past calls', () => {
+  it('are JSON, whatever a cut answer left of them', () => {
+    const past = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{"a":' } as const
+    expect(encode({ input: [user('q'), past] }).body.messages[1]?.tool_calls).toMatchObject([{ function: { arguments: '{"_raw":"{\\"a\\":"}' } }])
+  })
+})
+
 describe('media', () => {
   it.each<[string, unknown, TargetOverrides]>([
     ['images for a model that reads text', { type: 'input_image', image_url: 'https://a.test/1' }, { model: 'command-r7b' }],

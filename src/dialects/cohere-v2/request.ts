@@ -38,7 +38,7 @@ export function encodeRequest(request: ModelRequest, target: CohereTarget): Enco
     alternate: false,
     keepReasoning: (part) => isOwn(part, target),
   })
-  dropped.push(...conversation.dropped)
+  for (const field of conversation.dropped) dropped.push(field)
   if (conversation.droppedReasoning && options.reasoning_replay !== 'none') dropped.push('input: reasoning of another provider')
 
   const documents = new Documents()

@@ -6,7 +6,7 @@ import type { Logprob } from '../../core/item.ts'
 import { sealReasoning } from '../../core/reasoning-envelope.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import type { Usage } from '../../core/usage.ts'
-import { AnswerWriter, isCompleteJson } from '../shared/answer-writer.ts'
+import { AnswerWriter } from '../shared/answer-writer.ts'
 import type { OpenCall, ReasoningFields } from '../shared/answer-writer.ts'
 import { DeltaTemplate } from '../shared/delta-template.ts'
 import { errorFromPayload } from '../shared/errors.ts'
@@ -238,7 +238,7 @@ export class CohereDecoder implements Decoder {
 
   #callEnd(index: number): void {
     const call = this.#calls.get(index)
-    if (call !== undefined && (call.arguments.trim() === '' || isCompleteJson(call.arguments))) this.#writer.closeCall(call)
+    if (call !== undefined && (call.arguments.trim() === '' || call.end.isWhole(call.arguments))) this.#writer.closeCall(call)
   }
 
   #learn(data: string, event: ModelEvent): void {

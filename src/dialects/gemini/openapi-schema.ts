@@ -1,4 +1,5 @@
 import { isObject } from '../shared/json.ts'
+import type { Unfolding } from '../shared/unfolding.ts'
 
 type Json = { readonly [key: string]: unknown }
 type Draft = { [key: string]: unknown }
@@ -31,15 +32,17 @@ const MAX_DEPTH = 24
 /**
  * A JSON Schema in the OpenAPI subset of the older fields: references are put in place (a recursive one ends in an object without
  * members), constants become one-valued enums, lists of types become `nullable` or `anyOf`, `allOf` is merged, types are upper case.
+ * `unfolding` is the request's: references beyond it end like recursive ones.
  */
-export function toOpenApiSchema(schema: Json): Json {
-  return convert(schema, { root: schema, open: [] }, 0)
+export function toOpenApiSchema(schema: Json, unfolding: Unfolding): Json {
+  return convert(schema, { root: schema, open: [], unfolding }, 0)
 }
 
 interface Scope {
   readonly root: Json
   /** References being put in place: meeting one again is a recursion. */
   readonly open: readonly string[]
+  readonly unfolding: Unfolding
 }
 
 function convert(node: unknown, scope: Scope, depth: number): Draft {
@@ -62,8 +65,8 @@ function convert(node: unknown, scope: Scope, depth: number): Draft {
 function reference(node: Json, ref: string, scope: Scope, depth: number): Draft {
   const description = typeof node['description'] === 'string' ? { description: node['description'] } : {}
   const found = scope.open.includes(ref) ? undefined : resolve(scope.root, ref)
-  if (found === undefined) return { type: 'OBJECT', ...description }
-  return { ...convert(found, { root: scope.root, open: [...scope.open, ref] }, depth + 1), ...description }
+  if (found === undefined || !scope.unfolding.takes(found)) return { type: 'OBJECT', ...description }
+  return { ...convert(found, { ...scope, open: [...scope.open, ref] }, depth + 1), ...description }
 }
 
 /** Only pointers into the same schema; a foreign address cannot be followed. */
@@ -89,21 +92,27 @@ function decodeStep(step: string): string {
 /** One schema of a conjunction: members together, the rest by the last that says it. */
 function mergeAll(node: Json, scope: Scope): Json {
   const { allOf, ...own } = node
-  const parts = [...(allOf as readonly unknown[]), own].map((part) => {
-    const inner = isObject(part) && typeof part['$ref'] === 'string' ? { ...resolve(scope.root, part['$ref']), ...without(part, '$ref') } : part
-    return isObject(inner) ? inner : {}
-  })
   const merged: Draft = {}
-  for (const part of parts) {
-    Object.assign(merged, part, {
-      ...(isObject(part['properties']) ? { properties: { ...(merged['properties'] as object | undefined), ...part['properties'] } } : {}),
-      ...(Array.isArray(part['required'])
-        ? { required: [...((merged['required'] as unknown[] | undefined) ?? []), ...(part['required'] as unknown[])] }
-        : {}),
-    })
+  const properties: Draft = {}
+  const required: unknown[] = []
+  for (const each of [...(allOf as readonly unknown[]), own]) {
+    const part = inPlace(each, scope)
+    Object.assign(merged, part)
+    if (isObject(part['properties'])) Object.assign(properties, part['properties'])
+    if (Array.isArray(part['required'])) for (const name of part['required'] as readonly unknown[]) required.push(name)
   }
   delete merged['allOf']
+  if (isObject(merged['properties'])) merged['properties'] = properties
+  if (Array.isArray(merged['required'])) merged['required'] = required
   return merged
+}
+
+/** A part of a conjunction with what it refers to. */
+function inPlace(part: unknown, scope: Scope): Json {
+  if (!isObject(part)) return {}
+  if (typeof part['$ref'] !== 'string') return part
+  const found = resolve(scope.root, part['$ref'])
+  return { ...(found !== undefined && scope.unfolding.takes(found) ? found : {}), ...without(part, '$ref') }
 }
 
 function without(node: Json, key: string): Json {
@@ -161,12 +170,12 @@ function addEnum(draft: Draft, node: Json): void {
 
 function addMembers(draft: Draft, node: Json, scope: Scope, depth: number): void {
   if (draft['type'] === 'OBJECT' && isObject(node['properties']) && draft['properties'] === undefined) {
-    const names = Object.keys(node['properties'])
-    if (names.length > 0) {
+    const names = new Set<unknown>(Object.keys(node['properties']))
+    if (names.size > 0) {
       draft['properties'] = Object.fromEntries(Object.entries(node['properties']).map(([name, member]) => [name, convert(member, scope, depth + 1)]))
     }
     // A required member that is not declared rejects the request.
-    const required = Array.isArray(node['required']) ? [...new Set(node['required'])].filter((name) => names.includes(name as string)) : []
+    const required = Array.isArray(node['required']) ? [...new Set<unknown>(node['required'])].filter((name) => names.has(name)) : []
     if (required.length > 0) draft['required'] = required
   }
   if (draft['type'] === 'ARRAY' && draft['items'] === undefined) {

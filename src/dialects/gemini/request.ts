@@ -9,6 +9,7 @@ import { serviceTierWord } from '../shared/service-tier.ts'
 import type { TierWords } from '../shared/service-tier.ts'
 import { foldTurns } from '../shared/turns.ts'
 import type { Conversation } from '../shared/turns.ts'
+import { Unfolding } from '../shared/unfolding.ts'
 import { encodeContents, keepItem } from './contents.ts'
 import { fitJsonSchema } from './json-schema.ts'
 import { traitsOf } from './model-traits.ts'
@@ -77,7 +78,7 @@ function fold(request: ModelRequest, target: GeminiTarget, traits: ModelTraits, 
       keepItem: (item) => keepItem(item, traits),
     },
   )
-  dropped.push(...conversation.dropped)
+  for (const field of conversation.dropped) dropped.push(field)
   if (conversation.droppedReasoning) dropped.push('input: reasoning of another provider')
   return conversation
 }
@@ -176,7 +177,9 @@ function planFormat(request: ModelRequest, { options, supports }: GeminiTarget, 
   }
   if (native && supports.has('structured_outputs')) {
     const schema =
-      options.schemas === 'openapi' ? { responseSchema: toOpenApiSchema(format.schema) } : { responseJsonSchema: fitJsonSchema(format.schema) }
+      options.schemas === 'openapi'
+        ? { responseSchema: toOpenApiSchema(format.schema, new Unfolding()) }
+        : { responseJsonSchema: fitJsonSchema(format.schema) }
     return { native: { responseMimeType: 'application/json', ...schema } }
   }
   return askForFormat(format)

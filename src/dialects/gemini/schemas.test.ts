@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { threadTime } from '../../testing/thread-time.ts'
 import { fitJsonSchema } from './json-schema.ts'
 import { toOpenApiSchema } from './openapi-schema.ts'
+import { Unfolding } from '../shared/unfolding.ts'
 
 // The same cases in every run: a failure must not depend on luck.
 fc.configureGlobal({ seed: 20260301 })
@@ -81,7 +83,7 @@ describe('the OpenAPI subset', () => {
     ],
     ['exclusive bounds are bounds', { type: 'number', exclusiveMinimum: 0 }, { type: 'NUMBER', minimum: 0 }],
   ])('%s', (_name, schema, expected) => {
-    expect(toOpenApiSchema(schema)).toEqual(expected)
+    expect(toOpenApiSchema(schema, new Unfolding())).toEqual(expected)
   })
   it('ends recursion', () => {
     const schema = {
@@ -89,7 +91,40 @@ describe('the OpenAPI subset', () => {
       properties: { next: { $ref: '#' }, list: { type: 'array', items: { $ref: '#/$defs/N' } } },
       $defs: { N: { properties: { child: { $ref: '#/$defs/N' } } } },
     }
-    expect(JSON.stringify(toOpenApiSchema(schema)).length).toBeLessThan(2000)
+    expect(JSON.stringify(toOpenApiSchema(schema, new Unfolding())).length).toBeLessThan(2000)
+  })
+})
+
+describe('what a schema costs', () => {
+  const times = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n))
+  const object = (names: readonly string[], member: Json): Json => ({
+    type: 'object',
+    properties: Object.fromEntries(names.map((name) => [name, member])),
+  })
+  const names = times(1_000, (n) => `p${n}`)
+  const spent = (schema: Json): number => {
+    const started = threadTime()
+    expect(JSON.stringify(toOpenApiSchema(schema, new Unfolding())).length).toBeLessThan(10_000_000)
+    return threadTime() - started
+  }
+
+  it('is bounded where references multiply', () => {
+    const levels = times(4, (n) => [`d${n}`, object(names, n < 3 ? { $ref: `#/$defs/d${n + 1}` } : { type: 'string' })] as const)
+    expect(spent({ ...object(['a'], { $ref: '#/$defs/d0' }), $defs: Object.fromEntries(levels) })).toBeLessThan(1_000)
+    const long = { type: 'string', description: 'x'.repeat(1_000_000) }
+    expect(spent({ ...object(names, { $ref: '#/$defs/long' }), $defs: { long } })).toBeLessThan(1_000)
+  })
+  it('is bounded where conjunctions refer to conjunctions', () => {
+    const levels = times(
+      4,
+      (n) => [`d${n}`, { allOf: [{ $ref: `#/$defs/d${n + 1}` }], ...object(names, { allOf: [{ $ref: `#/$defs/d${n + 1}` }] }) }] as const,
+    )
+    expect(spent({ $ref: '#/$defs/d0', $defs: Object.fromEntries(levels) })).toBeLessThan(1_000)
+  })
+  it('grows with the number of members and of required ones', () => {
+    const many = times(100_000, (n) => `p${n}`)
+    expect(spent({ ...object(many, {}), required: many })).toBeLessThan(1_500)
+    expect(spent({ type: 'object', allOf: times(30_000, (n) => object([`p${n}`], {})) })).toBeLessThan(1_000)
   })
 })
 
@@ -159,7 +194,7 @@ describe('any schema', () => {
   }
   it('becomes one of the subset', () => {
     fc.assert(
-      fc.property(node, (schema) => check(toOpenApiSchema(schema))),
+      fc.property(node, (schema) => check(toOpenApiSchema(schema, new Unfolding()))),
       { numRuns: 1000 },
     )
   })

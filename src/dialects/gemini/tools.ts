@@ -4,6 +4,7 @@ import type { ModelRequest } from '../../core/request.ts'
 import { isObject } from '../shared/json.ts'
 import { flattenTools } from '../shared/tools.ts'
 import type { FlatTool, FlatTools } from '../shared/tools.ts'
+import { Unfolding } from '../shared/unfolding.ts'
 import { fitJsonSchema } from './json-schema.ts'
 import type { ModelTraits } from './model-traits.ts'
 import { toOpenApiSchema } from './openapi-schema.ts'
@@ -61,7 +62,10 @@ export function encodeTools(
   })
   if (request.parallel_tool_calls === false && functions.length > 0) dropped.push('parallel_tool_calls')
   const list: JsonObject[] = []
-  if (functions.length > 0) list.push({ functionDeclarations: functions.map((tool) => declaration(tool, options)) })
+  if (functions.length > 0) {
+    const unfolding = new Unfolding()
+    list.push({ functionDeclarations: functions.map((tool) => declaration(tool, options, unfolding)) })
+  }
   if (native.includes('web_search')) list.push({ googleSearch: {} })
   if (native.includes('code_interpreter')) list.push({ codeExecution: {} })
   if (list.length === 0) return {}
@@ -73,10 +77,10 @@ export function encodeTools(
   return { tools: list, ...(Object.keys(toolConfig).length > 0 ? { toolConfig } : {}) }
 }
 
-function declaration(tool: FlatTool, options: GeminiOptions): JsonObject {
+function declaration(tool: FlatTool, options: GeminiOptions, unfolding: Unfolding): JsonObject {
   const described = { name: tool.name, description: tool.description ?? '' }
   if (options.schemas === 'json-schema') return { ...described, parametersJsonSchema: fitJsonSchema(tool.parameters) }
-  const parameters = toOpenApiSchema(tool.parameters)
+  const parameters = toOpenApiSchema(tool.parameters, unfolding)
   // An object without members is refused there; without parameters the function takes none.
   return parameters['properties'] === undefined ? described : { ...described, parameters }
 }

@@ -41,7 +41,7 @@ export class CitationCollector {
   #waiting: unknown[] = []
 
   annotations(list: unknown, writer: AnswerWriter): boolean {
-    if (Array.isArray(list) && list.length > 0) this.#waiting.push(...(list as unknown[]))
+    if (Array.isArray(list)) for (const entry of list as readonly unknown[]) this.#waiting.push(entry)
     if (this.#waiting.length === 0) return false
     if (writer.messageKey === undefined) return true
     for (const entry of this.#waiting) {

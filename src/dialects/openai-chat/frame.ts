@@ -2,11 +2,16 @@ import { asString, isObject } from '../shared/json.ts'
 
 export type Json = { readonly [field: string]: unknown }
 
-/** Only the first choice exists for us; servers may leave the list empty, or the index out. */
-export function firstChoice(choices: unknown): Json | undefined {
+/**
+ * Only one choice exists for us, that of the given index; without one, the first. Servers may leave the list empty, or the index out.
+ */
+export function choiceOf(choices: unknown, index: number | undefined): Json | undefined {
   if (!Array.isArray(choices)) return undefined
-  const first = choices.find((choice): choice is Json => isObject(choice) && (choice['index'] ?? 0) === 0)
-  return first ?? (isObject(choices[0]) ? choices[0] : undefined)
+  const wanted = index ?? 0
+  const found = choices.find(
+    (choice): choice is Json => isObject(choice) && (typeof choice['index'] === 'number' ? choice['index'] : wanted) === wanted,
+  )
+  return found ?? (index === undefined && isObject(choices[0]) ? choices[0] : undefined)
 }
 
 /** What the model wrote: a delta, a whole message, or the text of the older completions form. */

@@ -2,9 +2,10 @@ import type { InputText, JsonObject } from '../../core/item.ts'
 import type { Target } from '../../core/dialect.ts'
 import { joinTexts } from '../shared/content-parts.ts'
 import type { ContentPart } from '../shared/content-parts.ts'
+import { joinNeighbours } from '../shared/turns.ts'
 import type { AssistantPart, CallPart, Conversation, ToolResult, Turn } from '../shared/turns.ts'
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
-import { tryParseJson } from '../shared/json.ts'
+import { tryParseJson, wholeArguments } from '../shared/json.ts'
 import { canEncode, encodePart, isImage } from './content.ts'
 import type { OpenAiChatOptions } from './options.ts'
 
@@ -43,15 +44,8 @@ export function encodeMessages(conversation: Conversation, target: ChatTarget, e
  * an empty message would stand for them. Users who then meet are merged where roles must alternate.
  */
 function withoutSilentTurns(turns: readonly Turn[], { options, scope }: ChatTarget): Turn[] {
-  const kept: Turn[] = []
-  for (const turn of turns) {
-    if (turn.role === 'assistant' && isSilent(turn.parts, options, scope)) continue
-    const last = kept.at(-1)
-    if (options.alternating_roles && turn.role === 'user' && last?.role === 'user')
-      kept[kept.length - 1] = { role: 'user', parts: [...last.parts, ...turn.parts] }
-    else kept.push(turn)
-  }
-  return kept
+  const kept = turns.filter((turn) => turn.role !== 'assistant' || !isSilent(turn.parts, options, scope))
+  return options.alternating_roles ? joinNeighbours(kept, ['user']) : kept
 }
 
 function isSilent(parts: readonly AssistantPart[], options: OpenAiChatOptions, scope: string): boolean {
@@ -123,7 +117,7 @@ function assistantMessage(parts: readonly AssistantPart[], options: OpenAiChatOp
 function toolCalls(calls: readonly CallPart[], parts: readonly AssistantPart[], options: OpenAiChatOptions, scope: string): JsonObject[] {
   const path = options.tool_signature_path
   return calls.map((call) => {
-    const encoded = { id: call.id, type: 'function', function: { name: call.name, arguments: call.arguments } }
+    const encoded = { id: call.id, type: 'function', function: { name: call.name, arguments: wholeArguments(call.arguments) } }
     const signature = path.length === 0 ? undefined : signatureBefore(call, calls, parts, scope)
     return signature === undefined ? encoded : { ...encoded, ...nest(path, signature) }
   })

@@ -104,10 +104,10 @@ export const openAiChatOptions = z.strictObject({
   // ---- reasoning ----
   ...modelRules.shape,
   models: z
-    .array(modelRules.extend({ match: pattern }))
+    .array(modelRules.extend({ match: pattern, sampling_with_reasoning: z.boolean().optional() }))
     .default([])
     .describe(
-      'Models known to reason and, where they differ, how: the first whose pattern matches the upstream id counts, options of the same name count more. Only such a model gets the least effort where reasoning cannot be switched off.',
+      'Models known to reason and, where they differ, how: the first whose pattern matches the upstream id counts, options of the same name count more. Only such a model gets the least effort where reasoning cannot be switched off. With `sampling_with_reasoning: false` it gets no sampling parameters.',
     ),
   reasoning_replay: z
     .enum(['none', 'reasoning_content', 'reasoning', 'reasoning_details', 'thinking-part'])
@@ -160,12 +160,22 @@ export interface ReasoningRules {
   readonly known: boolean
 }
 
+type ModelTarget = Pick<Target<OpenAiChatOptions>, 'options' | 'upstreamModel'>
+
+const ruleOf = ({ options, upstreamModel }: ModelTarget): OpenAiChatOptions['models'][number] | undefined =>
+  options.models.find(({ match }) => new RegExp(match).test(upstreamModel))
+
 /** How the model a request goes to is asked for reasoning. */
-export function reasoningRulesFor({ options, upstreamModel }: Pick<Target<OpenAiChatOptions>, 'options' | 'upstreamModel'>): ReasoningRules {
-  const model = options.models.find(({ match }) => new RegExp(match).test(upstreamModel))
+export function reasoningRulesFor(target: ModelTarget): ReasoningRules {
+  const { options } = target
+  const model = ruleOf(target)
   return {
     style: options.reasoning_style ?? model?.reasoning_style ?? 'none',
     efforts: options.reasoning_efforts ?? model?.reasoning_efforts,
     known: model !== undefined,
   }
 }
+
+/** Whether the model a request goes to takes temperature and its like. */
+export const takesSampling = (target: ModelTarget): boolean =>
+  target.options.sampling_with_reasoning && ruleOf(target)?.sampling_with_reasoning !== false

@@ -47,6 +47,15 @@ describe('what is never sent', () => {
     expect(body).not.toHaveProperty('tools')
     expect(dropped).toContain('tools')
   })
+  it('drops sampling parameters for the models that refuse them', () => {
+    const only = (match: string) => ({ options: { models: [{ match, sampling_with_reasoning: false }] } })
+    const asked = { temperature: 0.7, top_p: 1, presence_penalty: 1, stop: ['x'] }
+    const fixed = encode(asked, only('^small'))
+    expect(fixed.body).not.toHaveProperty('temperature')
+    expect(fixed.body).toMatchObject({ stop: ['x'] })
+    expect(fixed.dropped).toEqual(['temperature', 'top_p', 'presence_penalty'])
+    expect(encode(asked, only('^large')).body).toMatchObject({ temperature: 0.7, top_p: 1, presence_penalty: 1 })
+  })
   it('sampling to reasoning models that refuse it', () => {
     const { body, dropped } = encode({ temperature: 1, top_p: 1 }, { options: { sampling_with_reasoning: false } })
     expect(body).not.toHaveProperty('temperature')
@@ -140,6 +149,14 @@ describe('a turn that was only thought', () => {
   })
 })
 
+describe('arguments a cut answer left broken', () => {
+  it('go back as JSON that holds them: servers that parse them refuse the conversation for good', () => {
+    const calls = ['{"a":', '{"a":1.0}', ''].map((args, at): InputItem => ({ type: 'function_call', call_id: `c${at}`, name: 'f', arguments: args }))
+    const [, message] = encode({ input: [user('q'), ...calls] }).body['messages'] as { tool_calls: { function: { arguments: string } }[] }[]
+    expect(message?.tool_calls.map((each) => each.function.arguments)).toEqual(['{"_raw":"{\\"a\\":"}', '{"a":1.0}', '{}'])
+  })
+})
+
 describe('structured output', () => {
   it('puts the word JSON into the prompt where the server insists on it', () => {
     const format = { text: { format: { type: 'json_object' } } } as const
@@ -159,6 +176,22 @@ describe('structured output', () => {
       expect(encode({ text }, { options }).body).toHaveProperty('response_format')
       expect(encode({ text, tools, tool_choice: 'none' }, { options }).body).toHaveProperty('response_format')
     }
+  })
+  it('by a hidden tool leaves the caller the choice it made', () => {
+    const text = { format: { type: 'json_schema' as const, name: 'n', schema: { type: 'object' } } }
+    const tools = [{ type: 'function', name: 'f' }]
+    const sent = (more: Partial<ModelRequest>, options: object = {}): unknown[] => {
+      const { body } = encode({ text, tools, ...more }, { options: { json_schema: 'tool', ...options } })
+      const names = (body['tools'] as { function: { name: string } }[]).map((tool) => tool.function.name)
+      return [names, body['tool_choice']]
+    }
+    const answer = { type: 'function', function: { name: 'structured_answer' } }
+    expect(sent({})).toEqual([['f', 'structured_answer'], 'required'])
+    expect(sent({ tool_choice: 'none' })).toEqual([['f', 'structured_answer'], answer])
+    expect(sent({ tool_choice: 'none' }, { named_tool_choice: false })).toEqual([['structured_answer'], 'required'])
+    expect(sent({ tool_choice: 'required' })).toEqual([['f'], 'required'])
+    expect(sent({ tool_choice: { type: 'function', name: 'f' } })).toEqual([['f'], { type: 'function', function: { name: 'f' } }])
+    expect(sent({ tool_choice: 'none', tools: [] })).toEqual([['structured_answer'], answer])
   })
   it('says when the format is only asked for', () => {
     expect(encode({ text: { format: { type: 'json_object' } } }, { supports: [] }).dropped).toEqual(['text.format: asked for in the prompt'])

@@ -3,6 +3,7 @@ import type { Parameter } from '../../core/capability.ts'
 import type { JsonObject } from '../../core/item.ts'
 import { GATEWAY_FIELDS } from '../../core/request.ts'
 import type { ModelRequest } from '../../core/request.ts'
+import { withAnswerTool } from '../shared/format-plan.ts'
 import type { FormatPlan } from '../shared/format-plan.ts'
 import { isObject } from '../shared/json.ts'
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
@@ -14,7 +15,7 @@ import { foldTurns } from '../shared/turns.ts'
 import { encodeImageOutput } from './image-output.ts'
 import { encodeMessages } from './messages.ts'
 import type { ChatMessage } from './messages.ts'
-import type { OpenAiChatOptions } from './options.ts'
+import { takesSampling, type OpenAiChatOptions } from './options.ts'
 import { encodeReasoning } from './reasoning.ts'
 import { planFormat } from './response-format.ts'
 import { encodeWebSearch, withoutHosted } from './web-search.ts'
@@ -43,7 +44,7 @@ export function encodeRequest(request: ModelRequest, target: ChatTarget): Encode
     alternate: options.alternating_roles,
     keepReasoning: (part) => readable(part, target),
   })
-  dropped.push(...conversation.dropped)
+  for (const field of conversation.dropped) dropped.push(field)
   if (conversation.droppedReasoning && options.reasoning_replay !== 'none') dropped.push('input: reasoning of another provider')
 
   const format = planFormat(request, target)
@@ -97,12 +98,8 @@ function readable(part: ReasoningPart, target: ChatTarget): boolean {
 
 function encodeTools(flat: FlatTools, format: FormatPlan, request: ModelRequest, target: ChatTarget, dropped: string[]): Body {
   const { options, supports } = target
-  let tools: readonly FlatTool[] = flat.tools
-  let choice: FlatChoice | undefined = flat.choice
-  if (format.answerTool !== undefined) {
-    tools = [...tools, format.answerTool]
-    choice = tools.length === 1 ? { mode: 'named', name: format.answerTool.name } : { mode: 'required' }
-  }
+  const { answers, ...offer } = withAnswerTool(flat.tools, flat.choice, format.answerTool)
+  let { tools, choice } = offer
   if (choice?.mode === 'none' && !options.none_tool_choice) tools = []
   if (choice?.mode === 'named' && !options.named_tool_choice) {
     const { name } = choice
@@ -115,8 +112,8 @@ function encodeTools(flat: FlatTools, format: FormatPlan, request: ModelRequest,
     if (supports.has('tool_choice')) body['tool_choice'] = encodeChoice(choice, options)
     else if (choice.mode !== 'auto') dropped.push('tool_choice')
   }
-  if (request.parallel_tool_calls != null || format.answerTool !== undefined) {
-    const parallel = format.answerTool === undefined && request.parallel_tool_calls === true
+  if (request.parallel_tool_calls != null || answers) {
+    const parallel = !answers && request.parallel_tool_calls === true
     if (supports.has('parallel_tool_calls')) body['parallel_tool_calls'] = parallel
     else if (request.parallel_tool_calls === false) dropped.push('parallel_tool_calls')
   }
@@ -161,8 +158,9 @@ const SAMPLING: ReadonlySet<string> = new Set(['temperature', 'top_p', 'presence
 function encodeParameters(request: ModelRequest, target: ChatTarget, dropped: string[]): Body {
   const { options, supports } = target
   const body: Body = {}
+  const samples = takesSampling(target)
   const allowed = (field: string, parameter: Parameter): boolean => {
-    if (supports.has(parameter) && (options.sampling_with_reasoning || !SAMPLING.has(field))) return true
+    if (supports.has(parameter) && (samples || !SAMPLING.has(field))) return true
     dropped.push(field)
     return false
   }

@@ -9,6 +9,7 @@ import { chatTarget } from './__fixtures__/target.ts'
 import type { TargetOverrides } from './__fixtures__/target.ts'
 import { toolsOf } from './request.ts'
 import { ChatDecoder } from './stream.ts'
+import { threadTime } from '../../testing/thread-time.ts'
 
 interface Settings extends TargetOverrides {
   readonly tools?: readonly Tool[]
@@ -116,6 +117,15 @@ describe('text', () => {
     expect(foldEvents(decode([text('\n'), text('a'), end()])).text).toBe('\na')
     expect(foldEvents(decode([text(' '), end()])).text).toBe(' ')
   })
+  it('drops whitespace behind all that was said', () => {
+    const thought = delta({ reasoning_content: 'hm' })
+    const picture = delta({ images: [{ image_url: { url: 'data:image/png;base64,AA' } }] })
+    const started = (...frames: unknown[]): unknown[] =>
+      decode([...frames, end()]).flatMap((event) => (event.type === 'item-start' ? [event.item.type] : []))
+    expect(started(text('a'), thought, text('\n'))).toEqual(['message', 'reasoning'])
+    expect(started(picture, text('\n'))).toEqual(['image_generation_call'])
+    expect(started(thought, text('\n'))).toEqual(['reasoning', 'message'])
+  })
   it('ignores chunks without choices and other choices', () => {
     const events = decode([
       { id: '', model: '', choices: [], prompt_filter_results: [] },
@@ -129,6 +139,21 @@ describe('text', () => {
       end(),
     ])
     expect(foldEvents(events).text).toBe('ab')
+  })
+  it('ignores chunks that hold another choice alone', () => {
+    const other = (content: string, more: object = {}): unknown => ({ choices: [{ index: 1, delta: { content }, ...more }] })
+    const events = decode([text('a'), other('y'), other('', { finish_reason: 'length' }), text('b'), end()])
+    expect(foldEvents(events).text).toBe('ab')
+    expect(last(events).reason).toBe('stop')
+  })
+  it('takes the one choice of a server that does not count from zero', () => {
+    const chunk = (content: string, more: object = {}): unknown => ({ choices: [{ index: 1, delta: { content }, ...more }] })
+    expect(foldEvents(decode([chunk('a'), chunk('b', { finish_reason: 'stop' })])).text).toBe('ab')
+  })
+  it('takes id and model from the first chunk that names them', () => {
+    const filtered = { id: '', model: '', choices: [], prompt_filter_results: [] }
+    const events = decode([filtered, { id: 'c1', model: 'small-1-2026', choices: [{ index: 0, delta: { content: 'a' } }] }, end()])
+    expect(events[0]).toEqual({ type: 'response-start', upstreamId: 'c1', model: 'small-1-2026' })
   })
   it('streams a refusal as such', () => {
     const events = decode([delta({ refusal: 'I ' }), delta({ refusal: 'cannot' }), end()])
@@ -270,6 +295,12 @@ describe('tool calls', () => {
     ['name before id', [tools(call(0, undefined, 'f', '')), tools(call(0, 'a', undefined, '{}'))], ['a:f({})']],
     ['arguments before the name', [tools(call(0, 'a', undefined, '{"x"')), tools(call(0, undefined, 'f', ':1}'))], ['a:f({"x":1})']],
     ['an object instead of text', [tools(call(0, 'a', 'f', { x: [1, null] }))], ['a:f({"x":[1,null]})']],
+    [
+      'an empty object in place of arguments that are to come',
+      [tools(call(0, 'a', 'f', '{}')), tools(call(0, undefined, undefined, '{"x"')), tools(call(0, undefined, undefined, ':1}'))],
+      ['a:f({"x":1})'],
+    ],
+    ['an empty object in its place, id and name repeated', [tools(call(0, 'a', 'f', {})), tools(call(0, 'a', 'f', '{"x":1}'))], ['a:f({"x":1})']],
     ['empty arguments', [tools(call(0, 'a', 'f', ''))], ['a:f({})']],
     ['null arguments', [tools(call(0, 'a', 'f', null))], ['a:f({})']],
     ['no arguments at all', [tools(call(0, 'a', 'f', undefined))], ['a:f({})']],
@@ -339,6 +370,34 @@ describe('tool calls', () => {
     })
     expect(foldEvents(events)).toMatchObject({ text: '{"x":1}', calls: [] })
     expect(last(events).reason).toBe('stop')
+  })
+})
+
+describe('a hidden answer tool', () => {
+  const settings: Settings = {
+    options: { json_schema: 'tool' },
+    tools: [{ type: 'function', name: 'f' }],
+    request: { text: { format: { type: 'json_schema', name: 'n', schema: {} } } },
+  }
+  const said = (...frames: unknown[]): string => foldEvents(decode([...frames, end('tool_calls')], settings)).text
+  const answer = (args: string, index = 0): unknown => tools(call(index, `c${index}`, 'structured_answer', args))
+  it('silences words beside it, and another call of it', () => {
+    expect(said(text('Sure: '), answer('{"x":1}'))).toBe('{"x":1}')
+    expect(said(answer('{"x":1}'), text('There you are.'))).toBe('{"x":1}')
+    expect(said(answer('{"x":1}'), answer('{"x":2}', 1))).toBe('{"x":1}')
+  })
+  it('leaves text that is the answer itself, as it comes', () => {
+    expect(said(text(' {"x"'), text(':2}'), answer('{"x":2}'))).toBe(' {"x":2}')
+    const events: ModelEvent[] = []
+    decoderFor(settings).push(JSON.stringify(text('{"x"')), undefined, events)
+    expect(events).toContainEqual(expect.objectContaining({ type: 'text-delta', delta: '{"x"' }))
+  })
+  it('leaves words that no call of it follows', () => {
+    expect(said(text('I cannot.'))).toBe('I cannot.')
+    expect(foldEvents(decode([text('Let me look'), tools(call(0, 'c', 'f', '{}')), end('tool_calls')], settings))).toMatchObject({
+      text: 'Let me look',
+      calls: [{ name: 'f' }],
+    })
   })
 })
 
@@ -454,13 +513,48 @@ describe('a name that is repeated with every piece', () => {
     const args = JSON.stringify({ patch: 'x'.repeat(300_000) })
     const decoder = decoderFor({ tools: [{ type: 'function', name: 'f' }] })
     const out: ModelEvent[] = []
-    const started = performance.now()
+    const started = threadTime()
     for (let at = 0; at < args.length; at += 10) {
       decoder.push(JSON.stringify(tools(call(0, at === 0 ? 'c' : undefined, 'f', args.slice(at, at + 10)))), undefined, out)
     }
-    expect(performance.now() - started).toBeLessThan(5_000)
+    expect(threadTime() - started).toBeLessThan(5_000)
     decoder.push('[DONE]', undefined, out)
     expect(calls(out)).toEqual([`c:f(${args})`])
+  })
+})
+
+describe('an answer of many calls', () => {
+  const entries = (count: number, args: string): unknown[] => Array.from({ length: count }, (_, n) => call(n, `c${n}`, 'f', args))
+  it.each([
+    ['whole', '{}', 40_000],
+    ['not whole yet', '{', 40_000],
+  ])('costs what it holds: %s', (_name, args, count) => {
+    const decoder = decoderFor({ tools: [{ type: 'function', name: 'f' }] })
+    const out: ModelEvent[] = []
+    const started = threadTime()
+    decoder.push(JSON.stringify(tools(...entries(count, args))), undefined, out)
+    decoder.push('[DONE]', undefined, out)
+    expect(threadTime() - started).toBeLessThan(1_500)
+    expect(calls(out)).toHaveLength(count)
+  })
+  it('takes lists longer than arguments of a function may be', () => {
+    const decoder = decoderFor({})
+    const out: ModelEvent[] = []
+    const annotations = Array.from({ length: 150_000 }, (_, n) => ({ type: 'url_citation', url: `https://a.test/${n}` }))
+    decoder.push(JSON.stringify(delta({ content: 'x', annotations })), undefined, out)
+    decoder.push('[DONE]', undefined, out)
+    expect(out.filter(({ type }) => type === 'annotation')).toHaveLength(annotations.length)
+  })
+  it('reads long arguments that are not whole once, whatever is said meanwhile', () => {
+    const decoder = decoderFor({ tools: [{ type: 'function', name: 'f' }] })
+    const out: ModelEvent[] = []
+    const started = threadTime()
+    decoder.push(JSON.stringify(tools(call(0, 'c', 'f', `{"a":"${'x'.repeat(2_000_000)}`))), undefined, out)
+    for (let n = 0; n < 3_000; n++) {
+      decoder.push(JSON.stringify(tools(call(0, undefined, undefined, '}'))), undefined, out)
+      decoder.push(JSON.stringify(tools(call(n + 1, `c${n + 1}`, 'f', '{}'))), undefined, out)
+    }
+    expect(threadTime() - started).toBeLessThan(1_500)
   })
 })
 

@@ -4,6 +4,7 @@ import type { ErrorType } from '../../core/error.ts'
 import type { FinishReason, ModelEvent } from '../../core/event.ts'
 import { publicReasoningFormat, sealReasoning } from '../../core/reasoning-envelope.ts'
 import type { ModelRequest } from '../../core/request.ts'
+import { AnswerAside } from '../shared/answer-aside.ts'
 import { AnswerWriter } from '../shared/answer-writer.ts'
 import { wantsSealedReasoning } from '../shared/reasoning-replay.ts'
 import { DeltaTemplate } from '../shared/delta-template.ts'
@@ -17,7 +18,7 @@ import { CitationCollector, decodeLogprobs } from './annotations.ts'
 import { lessonOf, readDelta, type LearnedField } from './fast-path.ts'
 import { mapFinish } from './finish.ts'
 import type { Finish } from './finish.ts'
-import { deltaOf, errorOf, firstChoice, follow, imageUrl, legacyCall } from './frame.ts'
+import { choiceOf, deltaOf, errorOf, follow, imageUrl, legacyCall } from './frame.ts'
 import type { Json } from './frame.ts'
 import type { OpenAiChatOptions } from './options.ts'
 import { ReasoningCollector } from './reasoning-collector.ts'
@@ -37,11 +38,15 @@ export class ChatDecoder implements Decoder {
   readonly #reasoning: ReasoningCollector
   readonly #splitter: ThinkSplitter
   readonly #tools: ToolCallDecoder
+  /** Where the answer is a call of a hidden tool. */
+  readonly #aside: AnswerAside | undefined
   readonly #template = new DeltaTemplate<LearnedField>(readDelta)
   readonly #citations = new CitationCollector()
   readonly #learns: boolean
   #malformed = 0
   #frames = 0
+  /** Index of the choice that is the answer. */
+  #choice: number | undefined
   #native: string | undefined
   #usage: Json | undefined
   #nativeTier: string | undefined
@@ -57,7 +62,9 @@ export class ChatDecoder implements Decoder {
     this.#writer = new AnswerWriter({ names: () => toolsOf(request, target.options).names, endReasoning: () => this.#reasoning.end() })
     this.#splitter = new ThinkSplitter(target.options.think_tags)
     const path = target.options.tool_signature_path
-    const answerTool = answerToolName(request, target)
+    const name = answerToolName(request, target)
+    const answerTool = name === undefined ? undefined : { name, aside: new AnswerAside(this.#writer) }
+    this.#aside = answerTool?.aside
     this.#tools = new ToolCallDecoder(this.#writer, {
       providerName: target.providerName,
       ...(answerTool === undefined ? {} : { answerTool }),
@@ -141,13 +148,13 @@ export class ChatDecoder implements Decoder {
   }
 
   #chunk(frame: Json, whole: boolean): void {
-    if (!this.#writer.started) this.#start(frame)
+    const choice = this.#choiceOf(frame)
+    if (!this.#writer.started) this.#start(frame, choice)
     const tier = frame['service_tier']
     if (typeof tier === 'string' && tier !== '' && tier !== this.#nativeTier) {
       this.#nativeTier = tier
       this.#busy = true
     }
-    const choice = firstChoice(frame['choices'])
     this.#noteUsage(frame['usage'] ?? (isObject(frame['x_groq']) ? frame['x_groq']['usage'] : undefined) ?? choice?.['usage'])
     if (this.#citations.sources(frame['citations'], frame['search_results'])) this.#busy = true
     if (choice === undefined) return
@@ -162,8 +169,16 @@ export class ChatDecoder implements Decoder {
     }
   }
 
-  #start(frame: Json): void {
+  #choiceOf(frame: Json): Json | undefined {
+    const choice = choiceOf(frame['choices'], this.#choice)
+    if (choice !== undefined) this.#choice ??= typeof choice['index'] === 'number' ? choice['index'] : 0
+    return choice
+  }
+
+  #start(frame: Json, choice: Json | undefined): void {
     const id = asString(frame['id'])
+    // Some servers speak of the prompt first, in a chunk that names neither answer nor model.
+    if (!id && choice === undefined) return
     const model = asString(frame['model'])
     const tier = this.#tierOf(asString(frame['service_tier']))
     this.#writer.start({ ...(id ? { upstreamId: id } : {}), ...(model ? { model } : {}), ...(tier ? { serviceTier: tier } : {}) })
@@ -239,7 +254,8 @@ export class ChatDecoder implements Decoder {
 
   readonly #sink: ThinkSink = (kind, text) => {
     if (kind === 'text') {
-      this.#writer.text(text, this.#logprobs)
+      if (this.#aside === undefined) this.#writer.text(text, this.#logprobs)
+      else this.#aside.text(text)
       this.#logprobs = undefined
     } else {
       this.#writer.reasoning('text', text)
@@ -272,7 +288,7 @@ export class ChatDecoder implements Decoder {
   }
 
   #learn(data: string, frame: Json, event: ModelEvent): void {
-    const delta = firstChoice(frame['choices'])?.['delta']
+    const delta = choiceOf(frame['choices'], this.#choice)?.['delta']
     if (!isObject(delta) || (event.type === 'text-delta' && !this.#splitter.passing)) return
     const lesson = lessonOf(delta, event)
     if (lesson !== undefined) this.#template.learn(data, lesson)
@@ -292,6 +308,7 @@ export class ChatDecoder implements Decoder {
     this.#logprobs = undefined
     this.#splitter.end(this.#sink)
     this.#tools.finish()
+    this.#aside?.flush()
     writer.flushHeldSpace()
     this.#citations.finish(writer)
     const reason = this.#reasonOf(finish)

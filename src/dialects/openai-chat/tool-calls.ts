@@ -1,12 +1,13 @@
 import { GatewayError } from '../../core/error.ts'
-import { isCompleteJson } from '../shared/answer-writer.ts'
+import type { AnswerAside } from '../shared/answer-aside.ts'
+import { isCompleteJson } from '../shared/json-end.ts'
 import type { AnswerWriter, OpenCall } from '../shared/answer-writer.ts'
 import { isObject } from '../shared/json.ts'
 
 export interface ToolCallOptions {
   readonly providerName: string
-  /** Calls of this tool are the answer itself; their arguments become text. */
-  readonly answerTool?: string
+  /** The first call of this tool is the answer itself; its arguments become text. */
+  readonly answerTool?: { readonly name: string; readonly aside: AnswerAside }
   /** Finds an opaque signature on a call. */
   readonly signatureOf?: (call: { readonly [field: string]: unknown }) => string | undefined
   /** Receives it, before the call is opened where it came in time. */
@@ -19,7 +20,8 @@ interface Call {
   /** Arguments that came before the call could be opened. */
   waiting: string
   open: OpenCall | undefined
-  isAnswer: boolean
+  /** A call of the answer tool: the answer, or one too many. */
+  answers: 'text' | 'nothing' | undefined
   /** Its arguments end like an object or a list. */
   closed: boolean
 }
@@ -91,7 +93,7 @@ export class ToolCallDecoder {
     let call = this.#byKey.get(key)
     if (call === undefined || whole || this.#startsAnother(call, id, name, args, index, position)) {
       if (call !== undefined && index === undefined) key = `new:${this.#fresh++}`
-      call = { id: '', name: '', waiting: '', open: undefined, isAnswer: false, closed: false }
+      call = { id: '', name: '', waiting: '', open: undefined, answers: undefined, closed: false }
       this.#byKey.set(key, call)
       this.#all.push(call)
     }
@@ -108,15 +110,19 @@ export class ToolCallDecoder {
     if (name === '' || call.name === '') return false
     if (name !== call.name) return true
     if (index === undefined && position > 0) return true
-    return (index === undefined || args !== '') && call.closed && isCompleteJson(call.open?.arguments ?? call.waiting)
+    return (
+      (index === undefined || args !== '') &&
+      call.closed &&
+      (call.open === undefined ? isCompleteJson(call.waiting) : call.open.end.isWhole(call.open.arguments))
+    )
   }
 
   #arguments(call: Call, args: string): void {
     const piece = args.trimEnd()
     // Only what ends like an object or a list is worth parsing: servers that repeat the name ask with every piece.
     if (piece !== '') call.closed = piece.endsWith('}') || piece.endsWith(']')
-    if (call.isAnswer) {
-      this.#writer.text(args)
+    if (call.answers !== undefined) {
+      if (call.answers === 'text') this.#writer.text(args)
       return
     }
     if (call.open !== undefined) return this.#writer.arguments(call.open, args)
@@ -126,12 +132,14 @@ export class ToolCallDecoder {
   }
 
   #open(call: Call): void {
-    if (call.open !== undefined || call.isAnswer) return
-    if (call.name === this.#options.answerTool) {
-      call.isAnswer = true
-      this.#writer.text(call.waiting)
+    if (call.open !== undefined || call.answers !== undefined) return
+    const { answerTool } = this.#options
+    if (call.name === answerTool?.name) {
+      call.answers = answerTool.aside.called() ? 'text' : 'nothing'
+      if (call.answers === 'text') this.#writer.text(call.waiting)
       return
     }
+    answerTool?.aside.flush()
     call.open = this.#writer.openCall(call.id, call.name)
     this.#writer.arguments(call.open, call.waiting)
     call.waiting = ''

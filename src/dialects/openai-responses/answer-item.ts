@@ -23,6 +23,11 @@ export interface StreamedPart {
   hasLogprobs: boolean
 }
 
+/** Text and refusal are numbered in one row, summaries in another. */
+type Row = 'content' | 'summary'
+
+const rowOf = (kind: StreamedPart['kind']): Row => (kind === 'summary' ? 'summary' : 'content')
+
 /** One output item while it arrives. */
 export class AnswerItem {
   readonly key: string
@@ -39,6 +44,12 @@ export class AnswerItem {
   /** Of a call to a function that stands for a custom tool: turns its arguments back into the tool's input. */
   wrapped: CustomInputStream | undefined
   #lastPart: StreamedPart | undefined
+  /** By kind and index: an item may have tens of thousands of parts. */
+  readonly #byIndex = new Map<string, StreamedPart>()
+  readonly #rows: { readonly [row in Row]: { readonly parts: StreamedPart[]; sorted: boolean } } = {
+    content: { parts: [], sorted: true },
+    summary: { parts: [], sorted: true },
+  }
   #numbers = [0, 0]
 
   constructor(key: string, type: string, announced: JsonObject) {
@@ -51,10 +62,14 @@ export class AnswerItem {
   part(kind: StreamedPart['kind'], index: number): StreamedPart {
     const last = this.#lastPart
     if (last !== undefined && last.index === index && last.kind === kind) return last
-    const known = this.parts.find((part) => part.index === index && part.kind === kind)
+    const known = this.#byIndex.get(`${kind}${index}`)
     if (known !== undefined) return (this.#lastPart = known)
     const part: StreamedPart = { kind, index, number: -1, text: '', annotations: 0, hasLogprobs: false }
     this.parts.push(part)
+    this.#byIndex.set(`${kind}${index}`, part)
+    const row = this.#rows[rowOf(kind)]
+    row.sorted &&= index >= (row.parts.at(-1)?.index ?? index)
+    row.parts.push(part)
     return (this.#lastPart = part)
   }
 
@@ -69,10 +84,13 @@ export class AnswerItem {
    * that starts at 1, or runs over the whole answer) the order decides.
    */
   match(kind: StreamedPart['kind'], position: number, length: number): StreamedPart {
-    const row = this.parts.filter((part) => (part.kind === 'summary') === (kind === 'summary')).sort((a, b) => a.index - b.index)
-    if (row.every((part) => part.index < length)) return this.part(kind, position)
-    const byOrder = row[position]
+    const row = this.#rows[rowOf(kind)]
+    if (!row.sorted) row.parts.sort((a, b) => a.index - b.index)
+    row.sorted = true
+    const last = row.parts.at(-1)?.index ?? -1
+    if (last < length) return this.part(kind, position)
+    const byOrder = row.parts[position]
     if (byOrder?.kind === kind) return byOrder
-    return this.part(kind, (row.at(-1)?.index ?? -1) + 1 + position)
+    return this.part(kind, last + 1 + position)
   }
 }

@@ -5,7 +5,8 @@ import type { InputItem, JsonObject, KnownItem, OtherItem } from '../../core/ite
 import { wrapCustomInput } from '../shared/custom-input.ts'
 import { createIdMap } from '../shared/id-map.ts'
 import type { MapId } from '../shared/id-map.ts'
-import { asString, isObject } from '../shared/json.ts'
+import { asString, isObject, wholeArguments } from '../shared/json.ts'
+import { OpenCalls } from '../shared/open-calls.ts'
 import type { ToolNames } from '../shared/tool-names.ts'
 import { encodeMessage, encodeToolOutput } from './message-parts.ts'
 import type { PartContext } from './message-parts.ts'
@@ -67,7 +68,7 @@ function encodeKnown(item: KnownItem, position: number, context: InputContext): 
       return { role: 'reasoning', bySpeaker: true, item: encoded }
     }
     case 'function_call': {
-      const call = { type: 'function_call', call_id: item.call_id, arguments: item.arguments.trim() === '' ? '{}' : item.arguments }
+      const call = { type: 'function_call', call_id: item.call_id, arguments: item.arguments.trim() === '' ? '{}' : wholeArguments(item.arguments) }
       return { role: 'call', bySpeaker: true, item: { ...call, ...nameOf(item.name, item.namespace, names, options) } }
     }
     case 'custom_tool_call': {
@@ -154,13 +155,16 @@ function convertCallerRun(item: OtherItem, { converted }: InputContext): Entry |
 }
 
 /**
- * Every call gets exactly one output and every output a call, as all servers demand: a call without output gets a sentence, an output
- * without call becomes text of the user. Ids are rewritten where they are too long or come twice.
+ * Every call gets exactly one output and every output a call, as all servers demand: a call nobody answers behind it gets the output that
+ * came too early, else a sentence; an output without call becomes text of the user. Ids are rewritten where they are too long or come twice.
  */
 function pairCalls(entries: readonly Entry[], mapId: MapId, dropped: Set<string>): Entry[] {
-  const openCalls = new Map<string, { entry: Entry; id: string }[]>()
+  const openCalls = new OpenCalls<{ readonly entry: Entry; readonly id: string; readonly callId: string }>()
+  /** Outputs no call before them waits for: one behind them may. */
+  const strays = new Map<string, Entry[]>()
   const occurrences = new Map<string, number>()
   for (const entry of entries) {
+    if (!entry.bySpeaker) openCalls.endTurn()
     const callId = asString(entry.item?.['call_id'])
     if (callId === undefined || entry.item === undefined) continue
     if (entry.role === 'call') {
@@ -168,23 +172,44 @@ function pairCalls(entries: readonly Entry[], mapId: MapId, dropped: Set<string>
       occurrences.set(callId, occurrence + 1)
       const id = mapId(callId, occurrence)
       if (id !== callId) entry.item = { ...entry.item, call_id: id }
-      const open = openCalls.get(callId)
-      if (open === undefined) openCalls.set(callId, [{ entry, id }])
-      else open.push({ entry, id })
+      openCalls.add(callId, { entry, id, callId })
     } else if (entry.role === 'output') {
-      const call = openCalls.get(callId)?.shift()
-      if (call === undefined) {
-        dropped.add('input: output without its call became text')
-        entry.item = orphanMessage(entry.item)
-      } else if (call.id !== callId) entry.item = { ...entry.item, call_id: call.id }
+      const call = openCalls.take(callId)
+      if (call === undefined) addTo(strays, callId, entry)
+      else if (call.id !== callId) entry.item = { ...entry.item, call_id: call.id }
     } else if (callId.length > 0) {
       const id = mapId(callId, 0)
       if (id !== callId) entry.item = { ...entry.item, call_id: id }
     }
   }
-  const unanswered = new Set([...openCalls.values()].flat().map(({ entry }) => entry))
-  if (unanswered.size === 0) return [...entries]
-  return entries.flatMap((entry) => (unanswered.has(entry) ? [entry, missingOutput(entry)] : [entry]))
+  const answers = new Map<Entry, Entry>()
+  for (const { entry: call, id, callId } of openCalls.left) {
+    const early = strays.get(callId)?.shift()
+    if (early !== undefined) early.item = { ...early.item, call_id: id }
+    answers.set(call, early ?? missingOutput(call))
+  }
+  for (const entry of [...strays.values()].flat()) {
+    dropped.add('input: output without its call became text')
+    entry.item = orphanMessage(entry.item!)
+  }
+  return behindTheirCalls(entries, answers)
+}
+
+function addTo(strays: Map<string, Entry[]>, callId: string, entry: Entry): void {
+  const known = strays.get(callId)
+  if (known === undefined) strays.set(callId, [entry])
+  else known.push(entry)
+}
+
+/** `answers`: by call, an output that stands elsewhere or nowhere yet. */
+function behindTheirCalls(entries: readonly Entry[], answers: ReadonlyMap<Entry, Entry>): Entry[] {
+  if (answers.size === 0) return [...entries]
+  const moved = new Set(answers.values())
+  return entries.flatMap((entry) => {
+    if (moved.has(entry)) return []
+    const answer = answers.get(entry)
+    return answer === undefined ? [entry] : [entry, answer]
+  })
 }
 
 function missingOutput({ item }: Entry): Entry {

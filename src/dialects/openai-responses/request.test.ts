@@ -488,6 +488,27 @@ describe('calls and their outputs', () => {
     expect(ids[2]).not.toBe(ids[0])
   })
 
+  it('belong together by turn where ids come twice', () => {
+    const pair = [call('c'), call('c'), output('c', 'one'), output('c', 'two')]
+    const sent = items([call('c'), user('stop'), ...pair])
+    const said = (at: number): unknown[] =>
+      sent.filter((item) => item['type'] === 'function_call_output' && item['call_id'] === sent[at]!['call_id']).map((item) => item['output'])
+    expect(sent.map((item) => String(item['type']).replace('function_call', 'f'))).toEqual([
+      'f',
+      'f_output',
+      'message',
+      'f',
+      'f',
+      'f_output',
+      'f_output',
+    ])
+    expect([said(0), said(3), said(4)]).toEqual([['No result is available for this call.'], ['one'], ['two']])
+  })
+  it('have arguments that are JSON, whatever a cut answer left of them', () => {
+    const sent = (args: string): unknown => items([{ type: 'function_call', call_id: 'c', name: 'f', arguments: args }])[0]!['arguments']
+    expect(['{"a":', '{"a":1.0}', ' '].map(sent)).toEqual(['{"_raw":"{\\"a\\":"}', '{"a":1.0}', '{}'])
+  })
+
   it('always come in pairs', () => {
     expect(items([call('a'), user('never mind')])).toMatchObject([
       { type: 'function_call' },
@@ -497,6 +518,26 @@ describe('calls and their outputs', () => {
     const orphan = encode({ input: [output('gone', 'result')] })
     expect(orphan.body.input[0]).toMatchObject({ type: 'message', role: 'user', content: [{}, { type: 'input_text', text: 'result' }] })
     expect(orphan.dropped).toEqual(['input: output without its call became text'])
+  })
+
+  it('belong together when the output came before its call', () => {
+    const early = encode({ input: [output('a', 'result'), user('go on'), call('a'), call('b'), output('b')] })
+    expect(early.dropped).toEqual([])
+    const order = (input: readonly InputItem[], parts?: TargetParts): unknown[] =>
+      items(input, parts).map((item) => [item['type'], item['call_id'] ?? item['content'], ...('output' in item ? [item['output']] : [])])
+    expect(order([output('a', 'early'), user('go on'), call('a'), call('b'), output('b', 'late')])).toEqual([
+      ['message', 'go on'],
+      ['function_call', 'a'],
+      ['function_call_output', 'a', 'early'],
+      ['function_call', 'b'],
+      ['function_call_output', 'b', 'late'],
+    ])
+    const own: InputItem = { type: 'custom_tool_call_output', call_id: 'x'.repeat(70), output: 'rows' }
+    const custom = items([own, { type: 'custom_tool_call', call_id: 'x'.repeat(70), name: 'sql', input: '' }])
+    expect(custom.map(({ type }) => type)).toEqual(['custom_tool_call', 'custom_tool_call_output'])
+    expect(custom[1]!['call_id']).toBe(custom[0]!['call_id'])
+    // A call that is answered behind it needs no other answer.
+    expect(encode({ input: [output('a', 'stray'), call('a'), output('a', 'own')] }).dropped).toEqual(['input: output without its call became text'])
   })
 
   it('stand together where the endpoint insists', () => {

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { GatewayError } from '../../core/error.ts'
 import { openReasoning } from '../../core/reasoning-envelope.ts'
+import { threadTime } from '../../testing/thread-time.ts'
 import { decode, decodeBody, decodeSse, failure, fold } from './__fixtures__/harness.ts'
 
 const created = { type: 'response.created', response: { id: 'resp_1', model: 'small-1', service_tier: 'auto' } }
@@ -741,5 +742,22 @@ describe('any stream', () => {
       }),
       { numRuns: 2000 },
     )
+  })
+})
+
+describe('a message of many parts', () => {
+  const parts = Array.from({ length: 20_000 }, (_, n) => ({ type: 'output_text', text: `${n} `, annotations: [] }))
+  const whole = { type: 'message', id: 'msg_up', role: 'assistant', content: parts }
+  const said = parts.map((part) => part.text).join('')
+  it.each([
+    ['that came only when it was done', 0],
+    ['that streamed', 1],
+    ['that streamed, numbered from elsewhere', 50_000],
+  ])('costs what it holds: %s', (_name, first) => {
+    const deltas = first === 0 ? [] : parts.map((part, n) => text(part.text, 0, n + first - 1))
+    const started = threadTime()
+    const { events } = decode([created, added(0, message('')), ...deltas, done(0, whole), completed([whole])])
+    expect(threadTime() - started).toBeLessThan(1_500)
+    expect(fold(events).items[0]?.text).toBe(said)
   })
 })

@@ -141,10 +141,10 @@ function choose(
   if (typeof choice === 'string') return supports.has('tool_choice') ? { tools, choice } : { tools }
   if (isAllowed(choice)) {
     if (!options.allowed_tools) return { tools: narrow(tools, choice, context), choice: choice.mode === 'required' ? 'required' : 'auto' }
-    const allowed = choice.tools.map((entry) => find(tools, entry, context)).filter((tool) => tool !== undefined)
+    const allowed = choice.tools.map(createFinder(tools, context)).filter((tool) => tool !== undefined)
     return { tools, choice: { ...choice, tools: allowed.map((tool) => reference(tool)) } }
   }
-  const found = find(tools, choice, context)
+  const found = createFinder(tools, context)(choice)
   if (found === undefined) {
     dropped.add('tool_choice')
     return { tools }
@@ -159,30 +159,42 @@ function isAllowed(choice: ToolChoice): choice is AllowedTools {
 }
 
 function narrow(tools: readonly JsonObject[], choice: AllowedTools, context: ChoiceContext): readonly JsonObject[] {
-  const allowed = new Set(choice.tools.map((entry) => find(tools, entry, context)))
+  const allowed = new Set(choice.tools.map(createFinder(tools, context)))
   return tools.filter((tool) => allowed.has(tool))
 }
 
-/** The encoded tool a choice speaks of, by the caller's name of it or by type. */
-function find(tools: readonly JsonObject[], wanted: unknown, { names }: ChoiceContext): JsonObject | undefined {
-  if (!isObject(wanted)) return undefined
-  const name = asString(wanted['name'])
-  if (name !== undefined && (wanted['type'] === 'function' || wanted['type'] === 'custom')) {
-    const named = tools.filter((tool) => tool['type'] === 'function' || tool['type'] === 'custom')
-    const inNamespace = tools.find((tool) => tool['type'] === 'namespace' && listsTool(tool, name))
-    return (
-      named.find((tool) => tool['name'] === name) ??
-      named.find((tool) => names.origin(String(tool['name'])).name === name) ??
-      (inNamespace && { type: wanted['type'], name })
-    )
+type Finder = (wanted: unknown) => JsonObject | undefined
+
+/** Finds the encoded tool a choice speaks of, by the caller's name of it or by type. Maps, as a choice may name as many tools as there are. */
+function createFinder(tools: readonly JsonObject[], { names }: ChoiceContext): Finder {
+  const named = new Map<unknown, JsonObject>()
+  const renamed = new Map<string, JsonObject>()
+  const inNamespaces = new Set<unknown>()
+  const others = new Map<string, JsonObject>()
+  for (const tool of tools) {
+    const { type, name } = tool
+    for (const key of [String(type), keyOf(type, tool['server_label'])]) if (!others.has(key)) others.set(key, tool)
+    if (type === 'namespace') for (const inner of namesWithin(tool)) inNamespaces.add(inner)
+    if (type !== 'function' && type !== 'custom') continue
+    const origin = names.origin(String(name)).name
+    if (!named.has(name)) named.set(name, tool)
+    if (!renamed.has(origin)) renamed.set(origin, tool)
   }
-  const label = asString(wanted['server_label'])
-  return tools.find((tool) => tool['type'] === wanted['type'] && (label === undefined || tool['server_label'] === label))
+  return (wanted) => {
+    if (!isObject(wanted)) return undefined
+    const { type } = wanted
+    const name = asString(wanted['name'])
+    if (name !== undefined && (type === 'function' || type === 'custom'))
+      return named.get(name) ?? renamed.get(name) ?? (inNamespaces.has(name) ? { type, name } : undefined)
+    const label = asString(wanted['server_label'])
+    return others.get(label === undefined ? String(type) : keyOf(type, label))
+  }
 }
 
-function listsTool(namespace: JsonObject, name: string): boolean {
-  const inner = namespace['tools']
-  return Array.isArray(inner) && inner.some((tool) => isObject(tool) && tool['name'] === name)
+const keyOf = (type: unknown, label: unknown): string => `${String(type)}\u0000${String(label)}`
+
+function namesWithin({ tools }: JsonObject): readonly unknown[] {
+  return Array.isArray(tools) ? (tools as readonly unknown[]).map((tool) => (isObject(tool) ? tool['name'] : undefined)) : []
 }
 
 function reference(tool: JsonObject): JsonObject {

@@ -47,6 +47,11 @@ describe('readUsage', () => {
     expect(readUsage({ input_tokens: 1, output_tokens: 1, ...more })?.reportedCost).toBeCloseTo(cost, 12)
   })
 
+  it('takes zero ticks for an account nobody meters, not for a free call', () => {
+    expect(readUsage({ input_tokens: 1, output_tokens: 1, cost_in_usd_ticks: 0 })).not.toHaveProperty('reportedCost')
+    expect(readUsage({ input_tokens: 1, output_tokens: 1, cost_in_usd_ticks: 0, cost: 0.002 })?.reportedCost).toBe(0.002)
+  })
+
   it('counts the requests of server-side tools', () => {
     const base = { input_tokens: 1, output_tokens: 1 }
     expect(readUsage({ ...base, server_side_tool_usage_details: { web_search_calls: 2, x_search_calls: 0 } })?.serverToolUse).toEqual({

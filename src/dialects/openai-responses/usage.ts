@@ -48,7 +48,8 @@ export function readUsage(value: unknown, searches = 0): Usage | undefined {
 /** What the upstream says the call costs us, USD. */
 function reportedCost(usage: Numbers): number | undefined {
   const ticks = firstNumber(usage, 'cost_in_usd_ticks')
-  if (ticks !== undefined) return ticks / TICKS_PER_USD
+  // Zero ticks is what servers send that do not meter this account.
+  if (ticks !== undefined && ticks > 0) return ticks / TICKS_PER_USD
   const cost = firstNumber(usage, 'cost')
   if (cost === undefined) return undefined
   // A router that used our own key of the vendor charges only its fee; the vendor's bill comes on top.

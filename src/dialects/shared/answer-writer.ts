@@ -3,7 +3,7 @@ import type { Annotation, Logprob, OutputItem } from '../../core/item.ts'
 import type { Usage } from '../../core/usage.ts'
 import { createCustomInputStream } from './custom-input.ts'
 import type { CustomInputStream } from './custom-input.ts'
-import { tryParseJson } from './json.ts'
+import { isCompleteJson, JsonEnd } from './json-end.ts'
 import { isPlainText } from './plain-text.ts'
 import type { ToolNames } from './tool-names.ts'
 
@@ -15,6 +15,9 @@ export interface OpenCall {
   readonly key: string
   /** Arguments so far, as the upstream wrote them. */
   arguments: string
+  readonly end: JsonEnd
+  /** They are an empty object nobody was shown yet: with some servers it only keeps the place of what is to come. */
+  held: boolean
   readonly custom: CustomInputStream | undefined
   closed: boolean
 }
@@ -26,9 +29,12 @@ export interface AnswerWriterOptions {
   readonly endReasoning?: () => ReasoningFields | undefined
 }
 
-/** Whether text is one whole JSON value, so that nothing can follow. */
-export function isCompleteJson(text: string): boolean {
-  return text !== '' && tryParseJson(text) !== undefined
+/** What `delta` adds to a call whose empty object was held back: another object replaces it. */
+function takeHeld(call: OpenCall, delta: string): string {
+  const held = call.arguments
+  call.held = false
+  call.arguments = ''
+  return delta.trimStart().startsWith('{') ? delta : held + delta
 }
 
 /**
@@ -46,11 +52,16 @@ export class AnswerWriter {
   hasContent = false
   hasCalls = false
   readonly #options: AnswerWriterOptions
-  readonly #calls: OpenCall[] = []
+  /** Calls that are not closed: an answer may hold tens of thousands. */
+  readonly #calls = new Set<OpenCall>()
+  /** Those among them that may have become whole since somebody looked. */
+  readonly #endable = new Set<OpenCall>()
   #names: ToolNames | undefined
   #count = 0
   #started = false
   #refused = false
+  /** Something was said beside thoughts and calls. */
+  #spoke = false
   /** Whitespace before any text: part of the answer only when text follows. */
   #heldSpace = ''
   #heldLogprobs: Logprob[] = []
@@ -74,7 +85,7 @@ export class AnswerWriter {
     if (this.messageKey === undefined) {
       if (delta.trim() === '') {
         this.#heldSpace += delta
-        if (logprobs !== undefined) this.#heldLogprobs.push(...logprobs)
+        for (const logprob of logprobs ?? []) this.#heldLogprobs.push(logprob)
         return
       }
       this.#openMessage()
@@ -169,13 +180,15 @@ export class AnswerWriter {
     const call: OpenCall = {
       key: this.#nextKey('c'),
       arguments: '',
+      end: new JsonEnd(),
+      held: false,
       custom: origin.kind === 'custom' ? createCustomInputStream() : undefined,
       closed: false,
     }
     const shared = { call_id: callId, name: origin.name, ...(origin.namespace === undefined ? {} : { namespace: origin.namespace }) }
     const item: OutputItem =
       call.custom === undefined ? { type: 'function_call', ...shared, arguments: '' } : { type: 'custom_tool_call', ...shared, input: '' }
-    this.#calls.push(call)
+    this.#calls.add(call)
     this.hasContent = true
     this.hasCalls = true
     this.out.push({ type: 'item-start', key: call.key, item })
@@ -185,7 +198,20 @@ export class AnswerWriter {
   /** More of a call's arguments. What comes after they were complete is noise and ignored. */
   arguments(call: OpenCall, delta: string): void {
     if (delta === '' || call.closed) return
+    if (call.held) delta = takeHeld(call, delta)
+    if (call.arguments === '' && delta.trim() === '{}') {
+      call.arguments = delta
+      call.held = true
+      this.#endable.add(call)
+      return
+    }
+    this.#showArguments(call, delta)
+  }
+
+  #showArguments(call: OpenCall, delta: string): void {
     call.arguments += delta
+    call.end.push(delta)
+    if (call.end.mayBeWhole) this.#endable.add(call)
     const shown = call.custom === undefined ? delta : call.custom.push(delta)
     if (shown === '') return
     const plain = isPlainText(shown)
@@ -195,7 +221,9 @@ export class AnswerWriter {
   /** `cut`: the answer was cut off; arguments that are not whole then make the call incomplete. */
   closeCall(call: OpenCall, cut = false): void {
     if (call.closed) return
+    if (call.held) this.#showArguments(call, takeHeld(call, ''))
     call.closed = true
+    this.#calls.delete(call)
     const incomplete = cut && !isCompleteJson(call.arguments) ? { status: 'incomplete' } : {}
     if (call.custom === undefined) {
       const empty = call.arguments.trim() === '' && !cut ? { arguments: '{}' } : {}
@@ -209,7 +237,8 @@ export class AnswerWriter {
   }
 
   closeCompleteCalls(): void {
-    for (const call of this.#calls) if (!call.closed && isCompleteJson(call.arguments)) this.closeCall(call)
+    for (const call of this.#endable) if (!call.closed && call.end.isWhole(call.arguments)) this.closeCall(call)
+    this.#endable.clear()
   }
 
   /** An item that arrives whole: an image, a built-in tool's call. */
@@ -218,12 +247,13 @@ export class AnswerWriter {
     this.closeMessage()
     const key = this.#nextKey('i')
     this.hasContent = true
+    this.#spoke = true
     this.out.push({ type: 'item-start', key, item }, { type: 'item-end', key })
   }
 
   /** Whitespace nothing followed is the answer when there is no other. */
   flushHeldSpace(): void {
-    if (this.#heldSpace === '' || this.hasCalls || this.messageKey !== undefined) return
+    if (this.#heldSpace === '' || this.hasCalls || this.#spoke) return
     this.#openMessage()
     this.#emitText(this.#heldSpace, this.#heldLogprobs.length > 0 ? this.#heldLogprobs : undefined)
     this.#heldSpace = ''
@@ -256,6 +286,7 @@ export class AnswerWriter {
     this.closeCompleteCalls()
     this.messageKey = this.#nextKey('m')
     this.hasContent = true
+    this.#spoke = true
     this.out.push({ type: 'item-start', key: this.messageKey, item: { type: 'message', role: 'assistant', content: [] } })
   }
 

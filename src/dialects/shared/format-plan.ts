@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/item.ts'
 import type { TextFormat } from '../../core/request.ts'
-import type { FlatTool } from './tools.ts'
+import type { FlatChoice, FlatTool } from './tools.ts'
 
 export type JsonSchemaFormat = Extract<TextFormat, { type: 'json_schema' }>
 
@@ -40,4 +40,21 @@ export function answerTool(format: JsonSchemaFormat): FlatTool {
     parameters: format.schema,
     ...(format.strict == null ? {} : { strict: format.strict }),
   }
+}
+
+/** What is offered and how it is chosen; `answers` says that the answer is a call of the hidden tool. */
+export interface AnswerOffer {
+  readonly tools: readonly FlatTool[]
+  readonly choice: FlatChoice | undefined
+  readonly answers: boolean
+}
+
+/**
+ * Adds the hidden answer tool to the caller's, of whom `others` are not among `tools`. The caller's own choice stands: who forces a call gets
+ * that and no answer yet, and who forbids calls gets nothing but the answer. The other tools stay listed, for the prompt that is cached.
+ */
+export function withAnswerTool(tools: readonly FlatTool[], choice: FlatChoice | undefined, answer: FlatTool | undefined, others = 0): AnswerOffer {
+  if (answer === undefined || choice?.mode === 'required' || choice?.mode === 'named') return { tools, choice, answers: false }
+  const only = choice?.mode === 'none' || tools.length + others === 0
+  return { tools: [...tools, answer], choice: only ? { mode: 'named', name: answer.name } : { mode: 'required' }, answers: true }
 }

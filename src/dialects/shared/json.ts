@@ -16,3 +16,8 @@ export function tryParseJson(text: string): unknown {
     return undefined
   }
 }
+
+/** Arguments of a call as JSON: what a cut answer left broken becomes the one member of an object, so that the model still sees it. */
+export function wholeArguments(text: string): string {
+  return tryParseJson(text) === undefined ? JSON.stringify({ _raw: text }) : text
+}

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../core/item.ts'
 import { asString, isObject } from './json.ts'
+import type { Unfolding } from './unfolding.ts'
 
 /** Keywords structured output refuses; what they say moves into the description. */
 const REFUSED: ReadonlySet<string> = new Set([
@@ -118,15 +119,15 @@ const mapValues = (object: JsonObject, change: (value: unknown) => unknown): Jso
 
 /**
  * The schema of a tool's input as tools take it: an object at the top, without a choice of schemas there. Branches are folded into one
- * object: all their properties, required where every branch (of `allOf`: any) requires them.
+ * object: all their properties, required where every branch (of `allOf`: any) requires them. `unfolding` is the request's.
  */
-export function toolInputSchema(parameters: JsonObject): JsonObject {
+export function toolInputSchema(parameters: JsonObject, unfolding: Unfolding): JsonObject {
   const branching = ['anyOf', 'oneOf', 'allOf'].filter((keyword) => Array.isArray(parameters[keyword]))
   const reference = asString(parameters['$ref'])
   if (branching.length === 0 && reference === undefined) {
     return parameters['type'] === 'object' ? parameters : { ...parameters, type: 'object' }
   }
-  const merged = foldBranches(parameters, parameters, 0)
+  const merged = foldBranches(parameters, { root: parameters, unfolding }, 0)
   const { anyOf: _anyOf, oneOf: _oneOf, allOf: _allOf, $ref: _reference, ...rest } = parameters
   return {
     ...rest,
@@ -143,24 +144,35 @@ interface Folded {
 
 const strings = (value: unknown): string[] => (Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [])
 
-function foldBranches(schema: unknown, root: JsonObject, depth: number): Folded {
+interface FoldScope {
+  readonly root: JsonObject
+  readonly unfolding: Unfolding
+}
+
+function foldBranches(schema: unknown, scope: FoldScope, depth: number): Folded {
   if (!isObject(schema) || depth > 8) return { properties: {}, required: [] }
-  const target = resolve(asString(schema['$ref']), root)
-  if (target !== undefined) return foldBranches(target, root, depth + 1)
-  let properties: JsonObject = isObject(schema['properties']) ? schema['properties'] : {}
-  let required: readonly string[] = strings(schema['required'])
+  const target = resolve(asString(schema['$ref']), scope.root)
+  if (target !== undefined) return scope.unfolding.takes(target) ? foldBranches(target, scope, depth + 1) : { properties: {}, required: [] }
+  const properties: { [name: string]: unknown } = {}
+  const add = (more: JsonObject): void => {
+    for (const name in more) if (!Object.hasOwn(properties, name)) properties[name] = more[name]
+  }
+  if (isObject(schema['properties'])) add(schema['properties'])
+  const required = new Set(strings(schema['required']))
   for (const keyword of ['allOf', 'anyOf', 'oneOf']) {
     const list = schema[keyword]
     if (!Array.isArray(list) || list.length === 0) continue
-    const branches = list.map((branch) => foldBranches(branch, root, depth + 1))
-    for (const branch of branches) properties = { ...branch.properties, ...properties }
-    const shared =
-      keyword === 'allOf'
-        ? branches.flatMap((branch) => branch.required)
-        : (branches[0]?.required ?? []).filter((name) => branches.every((branch) => branch.required.includes(name)))
-    required = [...new Set([...required, ...shared])]
+    const branches = list.map((branch) => foldBranches(branch, scope, depth + 1))
+    for (const branch of branches) add(branch.properties)
+    for (const name of keyword === 'allOf' ? branches.flatMap((branch) => branch.required) : requiredByAll(branches)) required.add(name)
   }
-  return { properties, required }
+  return { properties, required: [...required] }
+}
+
+function requiredByAll(branches: readonly Folded[]): string[] {
+  const times = new Map<string, number>()
+  for (const branch of branches) for (const name of new Set(branch.required)) times.set(name, (times.get(name) ?? 0) + 1)
+  return [...times].flatMap(([name, count]) => (count === branches.length ? [name] : []))
 }
 
 /** A definition of the same document; anything else stays unresolved. */

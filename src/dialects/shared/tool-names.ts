@@ -4,6 +4,8 @@ import { hashedName } from './id-map.ts'
 export interface NameRule {
   readonly pattern: RegExp
   readonly max: number
+  /** Names of tools the endpoint runs itself: a tool of the caller gets another. */
+  readonly taken?: ReadonlySet<string>
 }
 
 export const COMMON_TOOL_NAMES: NameRule = { pattern: /^[a-zA-Z0-9_-]+$/, max: 64 }
@@ -45,7 +47,8 @@ export function createToolNames(rule: NameRule): ToolNames {
       let upstream = plain.length <= rule.max && rule.pattern.test(plain) ? plain : sanitize(plain)
       byOrigin ??= new Map()
       byUpstream ??= new Map()
-      for (let attempt = 1; byUpstream.has(upstream) && attempt < 100; attempt++) upstream = sanitize(`${plain}~${attempt}`)
+      const isTaken = (wanted: string): boolean => byUpstream!.has(wanted) || rule.taken?.has(wanted) === true
+      for (let attempt = 1; isTaken(upstream) && attempt < 100; attempt++) upstream = sanitize(`${plain}~${attempt}`)
       byOrigin.set(id, upstream)
       byUpstream.set(upstream, { kind, name, ...(namespace == null || namespace === '' ? {} : { namespace }) })
       return upstream

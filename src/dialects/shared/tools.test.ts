@@ -42,6 +42,16 @@ describe('flattenTools', () => {
     expect(names.origin('git__apply')).toEqual({ kind: 'custom', name: 'apply', namespace: 'git' })
   })
 
+  it('chooses the tool of no namespace where one within has the same name', () => {
+    const tools: Tool[] = [{ type: 'namespace', name: 'git', tools: [fn('log')] }, fn('log')]
+    const names = (choice: ToolChoice): unknown => {
+      const flat = flatten(tools, choice)
+      return [flat.tools.map(({ name }) => name), flat.choice]
+    }
+    expect(names({ type: 'function', name: 'log' })).toEqual([['git__log', 'log'], { mode: 'named', name: 'log' }])
+    expect(names({ type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'log' }] })).toEqual([['log'], { mode: 'auto' }])
+  })
+
   it('rewrites names the endpoint refuses, without displacing a tool that has that name', () => {
     const { tools, names } = flatten([fn('a.b'), fn('a_b'), fn('x'.repeat(100))])
     expect(tools.every(({ name }) => /^[a-zA-Z0-9_-]{1,64}$/.test(name))).toBe(true)

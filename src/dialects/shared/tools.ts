@@ -120,7 +120,14 @@ function narrow(
 ): { tools: readonly FlatTool[]; choice?: FlatChoice } {
   if (choice == null) return { tools }
   if (typeof choice === 'string') return { tools, choice: { mode: choice } }
-  const find = (name: string | undefined): FlatTool | undefined => tools.find((tool) => tool.name === name || names.origin(tool.name).name === name)
+  // By the caller's name first, and there by the one that stands by itself before one in a namespace. A map, as choices may name as many as there are.
+  const known = new Map<string, FlatTool>()
+  const learn = (name: string, tool: FlatTool): void => void (known.has(name) || known.set(name, tool))
+  const origins = tools.map((tool) => [names.origin(tool.name), tool] as const)
+  for (const [{ name, namespace }, tool] of origins) if (namespace === undefined) learn(name, tool)
+  for (const [{ name }, tool] of origins) learn(name, tool)
+  for (const tool of tools) learn(tool.name, tool)
+  const find = (name: string | undefined): FlatTool | undefined => (name === undefined ? undefined : known.get(name))
   if (choice.type === 'allowed_tools' && Array.isArray(choice['tools'])) {
     const allowed = new Set(
       (choice['tools'] as readonly unknown[]).map((entry) => (isObject(entry) ? find(asString(entry['name']))?.name : undefined)),

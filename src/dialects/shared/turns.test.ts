@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { InputItem } from '../../core/item.ts'
 import { sealReasoning } from '../../core/reasoning-envelope.ts'
+import { threadTime } from '../../testing/thread-time.ts'
 import { COMMON_TOOL_NAMES, createToolNames } from './tool-names.ts'
 import { joinTexts } from './content-parts.ts'
 import { foldTurns } from './turns.ts'
@@ -79,6 +80,11 @@ describe('folding', () => {
       [user('q'), output('9')],
       'U(q) U(Result of a tool call that is not part of this conversation:\n\nresult 9)',
     ],
+    [
+      'a result left over from a call that was cut away takes no call from its own result',
+      [output('1', 'stale'), user('q'), call('1'), output('1')],
+      'U(Result of a tool call that is not part of this conversation:\n\nstale) U(q) A(call:1) T(1=result 1)',
+    ],
     ['a result before its call finds it', [user('q'), output('1'), call('1')], 'U(q) A(call:1) T(1=result 1)'],
     ['empty messages vanish', [user('q'), assistant(''), user(''), user('x')], 'U(q) U(x)'],
     ['a late system message stays where it is', [user('q'), system('s'), user('r')], 'U(q) S(s) U(r)'],
@@ -100,6 +106,14 @@ describe('folding', () => {
     expect(sketch(fold([assistant('a'), assistant('b'), user('c'), user('d')], { alternate: true }).turns)).toBe('U(Continue.) A(a b) U(c\n\nd)')
   })
 
+  it('gives parallel calls that share an id their results in order, and one of a later turn its own', () => {
+    const pair = [call('c'), call('c'), output('c', 'one'), output('c', 'two')]
+    expect(fold([user('q'), ...pair]).turns.at(-1)).toMatchObject({
+      results: [{ parts: [{ text: 'one' }] }, { parts: [{ text: 'two' }] }],
+    })
+    const results = fold([user('q'), call('c'), user('stop'), ...pair]).turns.filter((turn) => turn.role === 'tool')
+    expect(results).toMatchObject([{ results: [{ missing: true }] }, { results: [{ parts: [{ text: 'one' }] }, { parts: [{ text: 'two' }] }] }])
+  })
   it('gives calls that share an id across turns different ids, and each its own result', () => {
     const { turns } = fold([user('q'), call('x', 'f'), output('x', 'one'), call('x', 'f'), output('x', 'two')])
     const results = turns.flatMap((turn) => (turn.role === 'tool' ? turn.results : []))
@@ -181,5 +195,29 @@ describe('any history', () => {
         }
       }),
     )
+  })
+})
+
+describe('a conversation of many items', () => {
+  const times = (count: number, make: (n: number) => InputItem | readonly InputItem[]): InputItem[] =>
+    Array.from({ length: count }, (_, n) => make(n)).flat()
+  it.each([
+    ['results before all calls', () => [...times(40_000, (n) => output(`o${n}`)), ...times(40_000, (n) => call(`c${n}`))]],
+    ['results before their calls, in reverse', () => [...times(40_000, (n) => output(`c${n}`)), ...times(40_000, (n) => call(`c${39_999 - n}`))]],
+    ['one id, calls in turns of their own', () => [...times(40_000, () => [call('c'), user('x')]), ...times(40_000, () => output('c'))]],
+    ['one id, calls of one turn', () => [...times(60_000, () => call('c')), ...times(60_000, () => output('c'))]],
+    ['users alone', () => times(100_000, () => user('x'))],
+    ['answers alone', () => times(100_000, () => assistant('x'))],
+  ])('costs what it holds: %s', (_name, make) => {
+    const input = make()
+    for (const alternate of [true, false]) {
+      const started = threadTime()
+      fold(input, { alternate })
+      expect(threadTime() - started).toBeLessThan(1_500)
+    }
+  })
+  it('gives parallel calls of one id their results in order, wherever those stand', () => {
+    expect(sketch(fold([output('c', 'first'), output('c', 'second'), call('c'), call('c')]).turns)).toMatch(/=first, .*=second/)
+    expect(sketch(fold([call('c'), call('c'), output('c', 'first'), output('c', 'second')]).turns)).toMatch(/=first, .*=second/)
   })
 })

@@ -16,6 +16,7 @@ import type { ContentPart } from './content-parts.ts'
 import { wrapCustomInput } from './custom-input.ts'
 import { createIdMap } from './id-map.ts'
 import type { IdRule } from './id-map.ts'
+import { OpenCalls } from './open-calls.ts'
 import { readReasoning } from './reasoning-replay.ts'
 import type { ReasoningPart } from './reasoning-replay.ts'
 import type { ToolNames } from './tool-names.ts'
@@ -123,25 +124,29 @@ interface Pairing {
 
 const NOTHING_TO_PAIR: Pairing = { outputOf: new Map(), orphans: new Set() }
 
-/** Each output belongs to the last call before it with its id that has none yet; failing that, to the first one after it. */
+/** Each output belongs to a call before it with its id that has none yet; failing that, to one after it that nobody answers behind it. */
 function pairOutputs(items: readonly FoldItem[]): Pairing {
   if (!items.some((item) => isCall(item) || isOutput(item))) return NOTHING_TO_PAIR
   const outputOf = new Map<CallItem, OutputOfCall>()
   const orphans = new Set<OutputOfCall>()
-  const open = new Map<string, CallItem[]>()
-  const early: OutputOfCall[] = []
+  const open = new OpenCalls<CallItem>()
+  // Outputs that came before their calls wait in one turn: the first goes first.
+  const early = new OpenCalls<OutputOfCall>()
   for (const item of items) {
     if (isCall(item)) {
-      const waiting = early.findIndex((output) => output.call_id === item.call_id)
-      if (waiting >= 0) outputOf.set(item, early.splice(waiting, 1)[0]!)
-      else open.set(item.call_id, [...(open.get(item.call_id) ?? []), item])
+      open.add(item.call_id, item)
     } else if (isOutput(item)) {
-      const call = open.get(item.call_id)?.pop()
-      if (call === undefined) early.push(item)
+      open.endTurn()
+      const call = open.take(item.call_id)
+      if (call === undefined) early.add(item.call_id, item)
       else outputOf.set(call, item)
-    }
+    } else if (item.type === 'message' && item.role !== 'assistant') open.endTurn()
   }
-  for (const output of early) orphans.add(output)
+  for (const call of open.left) {
+    const output = early.take(call.call_id)
+    if (output !== undefined) outputOf.set(call, output)
+  }
+  for (const output of early.left) orphans.add(output)
   return { outputOf, orphans }
 }
 
@@ -275,14 +280,20 @@ class TurnBuilder {
 
 /** Merges neighbours of one role and makes the conversation begin with the user. */
 function alternate(turns: readonly Turn[]): Turn[] {
-  const merged: Turn[] = []
-  for (const turn of turns) {
-    const last = merged.at(-1)
-    if (last?.role === 'user' && turn.role === 'user') merged[merged.length - 1] = { role: 'user', parts: [...last.parts, ...turn.parts] }
-    else if (last?.role === 'assistant' && turn.role === 'assistant')
-      merged[merged.length - 1] = { role: 'assistant', parts: [...last.parts, ...turn.parts] }
-    else merged.push(turn)
+  const joined = joinNeighbours(turns, ['user', 'assistant'])
+  if (joined[0]?.role === 'assistant') joined.unshift({ role: 'user', parts: [OPENING_TURN] })
+  return joined
+}
+
+/** Neighbours of one of these roles become one turn, each part copied once. */
+export function joinNeighbours(turns: readonly Turn[], roles: readonly ('user' | 'assistant')[]): Turn[] {
+  const joined: Turn[] = []
+  for (let from = 0, to = 0; from < turns.length; from = to) {
+    const first = turns[from]!
+    to = from + 1
+    if ((roles as readonly string[]).includes(first.role)) while (turns[to]?.role === first.role) to++
+    const parts = (): unknown[] => turns.slice(from, to).flatMap((turn) => ('parts' in turn ? (turn.parts as readonly unknown[]) : []))
+    joined.push(to === from + 1 ? first : ({ role: first.role, parts: parts() } as Turn))
   }
-  if (merged[0]?.role === 'assistant') merged.unshift({ role: 'user', parts: [OPENING_TURN] })
-  return merged
+  return joined
 }

@@ -17,6 +17,8 @@ export const KIMI_OPTIONS = {
   system_role: 'system',
   prefill_field: 'partial',
   max_temperature: 1,
+  // Since K2.5 one temperature is right while they think and another while they do not; any other is an error.
+  models: [{ match: 'kimi-k(?:2[.-][5-9](?!\\d)|[3-9]|\\d\\d)', sampling_with_reasoning: false }],
   forward: ['prompt_cache_key'],
   reasoning_style: 'thinking-type',
   reasoning_replay: 'reasoning_content',

@@ -1,0 +1,40 @@
+import type { AnswerWriter } from './answer-writer.ts'
+
+/**
+ * Text of an answer that should come as the call of a hidden tool. Words beside that call are no part of the answer: models like to announce
+ * what they do. Text that begins as the answer does is it, and streams; other text is kept until it is known that the tool is not called.
+ */
+export class AnswerAside {
+  readonly #writer: AnswerWriter
+  #held = ''
+  #state: 'open' | 'words' | 'text' | 'called' = 'open'
+
+  constructor(writer: AnswerWriter) {
+    this.#writer = writer
+  }
+
+  text(text: string): void {
+    if (this.#state === 'called') return
+    if (this.#state === 'text') return this.#writer.text(text)
+    this.#held += text
+    if (this.#state === 'words') return
+    const start = this.#held.trimStart()
+    if (start === '') return
+    this.#state = start.startsWith('{') ? 'text' : 'words'
+    if (this.#state === 'text') this.flush()
+  }
+
+  /** The tool is called. False when there is an answer already. */
+  called(): boolean {
+    if (this.#state === 'called' || this.#state === 'text') return false
+    this.#state = 'called'
+    this.#held = ''
+    return true
+  }
+
+  /** Something else follows, or nothing more: what was said counts. */
+  flush(): void {
+    if (this.#held !== '') this.#writer.text(this.#held)
+    this.#held = ''
+  }
+}

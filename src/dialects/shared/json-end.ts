@@ -1,0 +1,56 @@
+import { tryParseJson } from './json.ts'
+
+const QUOTE = 34
+const BACKSLASH = 92
+/** `null`, a number or a short string: parsed whenever somebody asks. */
+const MAX_SCALAR = 64
+
+/** Whether text is one whole JSON value, so that nothing can follow. */
+export function isCompleteJson(text: string): boolean {
+  return text !== '' && tryParseJson(text) !== undefined
+}
+
+/**
+ * Whether arguments that arrive in pieces are whole. Somebody asks with each item that follows, so that only what can be whole is parsed,
+ * and once: the pieces are looked at as they come, and the text is not read anew.
+ */
+export class JsonEnd {
+  #length = 0
+  #depth = 0
+  #inString = false
+  #escaped = false
+  /** The outermost bracket was closed. */
+  #closed = false
+  #opened = false
+  #whole: boolean | undefined
+
+  push(piece: string): void {
+    this.#length += piece.length
+    // What was broken stays so, and behind the end there is nothing but noise.
+    this.#whole = this.#whole === false ? false : undefined
+    for (let at = 0; at < piece.length; at++) this.#char(piece.charCodeAt(at))
+  }
+
+  /** Whether parsing can be worth it. */
+  get mayBeWhole(): boolean {
+    return this.#opened ? this.#closed && this.#whole !== false : this.#length <= MAX_SCALAR
+  }
+
+  /** `text` is all that was pushed. */
+  isWhole(text: string): boolean {
+    if (!this.mayBeWhole) return false
+    return this.#opened ? (this.#whole ??= isCompleteJson(text)) : isCompleteJson(text)
+  }
+
+  #char(code: number): void {
+    if (this.#inString) {
+      if (this.#escaped) this.#escaped = false
+      else if (code === BACKSLASH) this.#escaped = true
+      else if (code === QUOTE) this.#inString = false
+    } else if (code === QUOTE) this.#inString = true
+    else if (code === 123 || code === 91) {
+      this.#opened = true
+      this.#depth++
+    } else if ((code === 125 || code === 93) && --this.#depth <= 0) this.#closed = true
+  }
+}

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../core/item.ts'
+import { threadTime } from '../../testing/thread-time.ts'
+import { toolInputSchema } from './sanitize-schema.ts'
+import { Unfolding } from './unfolding.ts'
+
+const times = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n))
+const spent = (...schemas: readonly JsonObject[]): number => {
+  const unfolding = new Unfolding()
+  const started = threadTime()
+  for (const schema of schemas) toolInputSchema(schema, unfolding)
+  return threadTime() - started
+}
+
+describe('the input of a tool', () => {
+  it('has the properties of all branches, and requires what all of them require', () => {
+    const a = { properties: { x: { type: 'string' }, y: {} }, required: ['x', 'y', 'y'] }
+    const b = { properties: { x: { type: 'number' }, z: {} }, required: ['x'] }
+    const $defs = { b }
+    expect(toolInputSchema({ anyOf: [a, { $ref: '#/$defs/b' }], $defs }, new Unfolding())).toEqual({
+      type: 'object',
+      properties: { x: { type: 'string' }, y: {}, z: {} },
+      required: ['x'],
+      $defs,
+    })
+    expect(toolInputSchema({ allOf: [a, b], required: ['z'] }, new Unfolding())['required']).toEqual(['z', 'x', 'y'])
+  })
+
+  it('costs little where references multiply, whichever tool they stand in', () => {
+    const fan = (to: number): JsonObject => ({ anyOf: times(1_000, () => ({ $ref: `#/$defs/d${to}` })) })
+    const bomb = { $ref: '#/$defs/d0', $defs: { d0: fan(1), d1: fan(2), d2: fan(3), d3: { properties: { a: {} }, required: ['a'] } } }
+    expect(spent(bomb)).toBeLessThan(500)
+    expect(spent(...times(1_000, () => bomb))).toBeLessThan(500)
+  })
+
+  it('costs what its branches cost, not their square', () => {
+    const branches = times(30_000, (n) => ({ properties: { [`p${n}`]: {} }, required: [`p${n}`] }))
+    for (const keyword of ['allOf', 'anyOf']) expect(spent({ type: 'object', [keyword]: branches })).toBeLessThan(1_000)
+    const required = times(20_000, (n) => `p${n}`)
+    expect(spent({ anyOf: [{ required }, { required: required.toReversed() }] })).toBeLessThan(500)
+  })
+})
