@@ -1,4 +1,5 @@
-import type { Endpoint, Modality, Model, Parameter, Pricing } from '../core/endpoint.ts'
+import { MODALITIES, PARAMETERS, type Parameter } from '../core/capability.ts'
+import type { Endpoint, Model, Pricing } from '../core/endpoint.ts'
 import { hash32 } from './hash.ts'
 
 /**
@@ -14,8 +15,10 @@ export interface Columns {
   /** Tokens; Infinity when unknown. */
   readonly context: Float64Array
   readonly maxOutput: Float64Array
-  /** Balancing price (`balancingPrice`); NaN when unknown. */
+  /** Balancing price (`balancingPrice`) of short prompts outside all hours; NaN when unknown. */
   readonly price: Float64Array
+  /** 1: it depends on the prompt or the hour (`priceOf`). */
+  readonly varies: Uint8Array
   /** Bits of `POLICY`. */
   readonly policies: Uint8Array
   /** 0 default, 1 flex, 2 priority. */
@@ -34,40 +37,12 @@ export interface Columns {
 export const POLICY = { noCollection: 1, zdr: 2, distillable: 4 } as const
 export const TIER = { default: 0, flex: 1, priority: 2 } as const
 
-const PARAMETERS: readonly Parameter[] = [
-  'temperature',
-  'top_p',
-  'top_k',
-  'min_p',
-  'top_a',
-  'frequency_penalty',
-  'presence_penalty',
-  'repetition_penalty',
-  'max_tokens',
-  'max_completion_tokens',
-  'logit_bias',
-  'logprobs',
-  'top_logprobs',
-  'prediction',
-  'seed',
-  'response_format',
-  'structured_outputs',
-  'stop',
-  'tools',
-  'tool_choice',
-  'parallel_tool_calls',
-  'include_reasoning',
-  'reasoning',
-  'reasoning_effort',
-  'web_search_options',
-  'verbosity',
-]
 const PARAMETER_BITS = new Map<string, number>(PARAMETERS.map((name, i) => [name, 1 << i]))
 export const parameterBit = (name: Parameter): number => PARAMETER_BITS.get(name) ?? 0
 
-const MODALITY_BITS: { readonly [M in Modality]: number } = { text: 1, image: 2, file: 4, audio: 8, video: 16 }
-export const MODALITIES = Object.keys(MODALITY_BITS) as readonly Modality[]
-export const modalityBit = (name: string): number => (Object.hasOwn(MODALITY_BITS, name) ? MODALITY_BITS[name as Modality] : 0)
+const MODALITY_BITS = new Map<string, number>(MODALITIES.map((name, i) => [name, 1 << i]))
+/** 0 for what is no modality. */
+export const modalityBit = (name: string): number => MODALITY_BITS.get(name) ?? 0
 
 const cache = new WeakMap<Model, Columns>()
 
@@ -88,6 +63,7 @@ function buildColumns(model: Model): Columns {
     context: new Float64Array(size),
     maxOutput: new Float64Array(size),
     price: new Float64Array(size),
+    varies: new Uint8Array(size),
     policies: new Uint8Array(size),
     tier: new Uint8Array(size),
     hash: new Uint32Array(size),
@@ -103,7 +79,8 @@ function buildColumns(model: Model): Columns {
     for (const modality of endpoint.outputModalities) columns.outputs[i]! |= modalityBit(modality)
     columns.context[i] = endpoint.contextLength > 0 ? endpoint.contextLength : Infinity
     columns.maxOutput[i] = endpoint.maxOutputTokens ?? Infinity
-    columns.price[i] = balancingPrice(endpoint.pricing)
+    columns.price[i] = balancingPrice(endpoint.pricing.input, endpoint.pricing.output, endpoint.pricing.request)
+    columns.varies[i] = endpoint.pricing.tiers === undefined && endpoint.pricing.windows === undefined ? 0 : 1
     const { dataCollection, zdr, distillable } = endpoint.policies
     columns.policies[i] = (dataCollection === 'deny' ? POLICY.noCollection : 0) | (zdr ? POLICY.zdr : 0) | (distillable ? POLICY.distillable : 0)
     columns.tier[i] = TIER[endpoint.tier ?? 'default']
@@ -120,11 +97,18 @@ function normalTag(endpoint: Endpoint): string {
 
 /**
  * One figure to balance and sort by: USD for a million prompt tokens plus a million completion tokens; a price per request
- * counts as if requests had 1,000 tokens. NaN when neither token price is known.
+ * counts as if requests had 1,000 tokens. NaN unless both token prices are known: half a price is not a low one.
  */
-export function balancingPrice(pricing: Pricing): number {
-  if (pricing.input === undefined && pricing.output === undefined) return NaN
-  return (pricing.input ?? 0) + (pricing.output ?? 0) + (pricing.request ?? 0) * 1000
+export function balancingPrice(input: number | undefined, output: number | undefined, request = 0): number {
+  return input === undefined || output === undefined ? NaN : input + output + request * 1000
+}
+
+/** The balancing price of one endpoint for a prompt of this many tokens at this time (ms). */
+export function priceOf({ price, varies, endpoints }: Columns, i: number, inputTokens: number, now: number): number {
+  if (varies[i] === 0) return price[i]!
+  const { pricing } = endpoints[i]!
+  const { input, output } = priceAt(pricing, inputTokens, now)
+  return balancingPrice(input, output, pricing.request)
 }
 
 const DAY_SECONDS = 86_400

@@ -1,5 +1,6 @@
 import type { Endpoint, Model } from '../core/endpoint.ts'
-import { MODALITIES, modalityBit, POLICY, priceAt, TIER } from './columns.ts'
+import { MODALITIES } from '../core/capability.ts'
+import { modalityBit, POLICY, priceAt, TIER } from './columns.ts'
 import type { Columns } from './columns.ts'
 import type { Demand, Slugs } from './prefer.ts'
 import type { ResolvedModel } from './variants.ts'

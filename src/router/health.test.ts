@@ -202,6 +202,19 @@ describe('the breaker', () => {
     clock.advance(30_000)
     expect(state()).toBe('probe')
   })
+  it('waits for no moment of a time before the clock was set back', () => {
+    const { clock, health, state } = setup()
+    health.failure('e', busy())
+    expect(state()).toBe('benched')
+    clock.advance(-3_600_000)
+    expect(state()).not.toBe('benched')
+    expect(health.benched()).toEqual([])
+    health.failure('e', busy())
+    expect(state()).toBe('benched')
+    clock.advance(-1_000)
+    expect(state()).toBe('benched')
+  })
+
   it('stays closed for three unlucky requests in a busy stretch, and opens for ten', () => {
     const { health, state } = setup()
     for (let n = 0; n < 1_000; n++) health.success('e', {})

@@ -51,6 +51,20 @@ export interface HealthOptions {
   readonly channel?: CooldownChannel
 }
 
+/** Clocks are put right by less all the time. */
+const SET_BACK_MS = 10_000
+
+/** The time of a clock; tells when it was set back. */
+function timeOf(clock: Clock, onSetBack: () => void): () => number {
+  let latest = -Infinity
+  return () => {
+    const at = clock.now()
+    if (at < latest - SET_BACK_MS) onSetBack()
+    latest = at
+    return at
+  }
+}
+
 /** Keeps the health of endpoints, in memory and in bounds. Only cooldowns are shared between processes. */
 export function createHealth(options: HealthOptions): Health {
   const { clock, channel } = options
@@ -61,6 +75,14 @@ export function createHealth(options: HealthOptions): Health {
   /** Any trouble noted so far has passed by then, open circuits apart. */
   let quietFrom = 0
 
+  // All that is known speaks of moments still to come: a pause of seconds would last until then. It is learned anew.
+  const now = timeOf(clock, () => {
+    records.clear()
+    youngest = undefined
+    openBreakers = 0
+    quietFrom = 0
+  })
+
   const forgetOldest = (): void => {
     const oldest = records.keys().next()
     if (oldest.done) return
@@ -69,15 +91,16 @@ export function createHealth(options: HealthOptions): Health {
   }
   /** Also moves the endpoint to the young end of the map. */
   const touch = (id: string): EndpointRecord => {
+    const at = now()
     const known = records.get(id)
     // Each move leaves a hole in the map, and it is rebuilt for the holes: nothing moves while one endpoint serves call after call.
-    if (known !== undefined && id === youngest) return known.at(clock.now())
+    if (known !== undefined && id === youngest) return known.at(at)
     if (known !== undefined) records.delete(id)
     else if (records.size >= maxEndpoints) forgetOldest()
     const record = known ?? new EndpointRecord()
     records.set(id, record)
     youngest = id
-    return record.at(clock.now())
+    return record.at(at)
   }
   /** Runs a change and takes note of the trouble it means; what benches the endpoint for longer is announced. */
   const change = (id: string, apply: (record: EndpointRecord) => void, announce: boolean): void => {
@@ -85,20 +108,21 @@ export function createHealth(options: HealthOptions): Health {
     const wasOpen = record.breaker.open
     const before = record.benchedUntil
     apply(record)
-    const { breaker, now, benchedUntil, cooldownUntil } = record
+    const { breaker, now: at, benchedUntil, cooldownUntil } = record
     openBreakers += Number(breaker.open) - Number(wasOpen)
-    quietFrom = Math.max(quietFrom, cooldownUntil, now + (breaker.open ? RETURN_QUIET_MS : OUTAGE_WINDOW_MS))
-    if (announce && benchedUntil > Math.max(before, now)) channel?.announce({ endpointId: id, until: benchedUntil })
+    quietFrom = Math.max(quietFrom, cooldownUntil, at + (breaker.open ? RETURN_QUIET_MS : OUTAGE_WINDOW_MS))
+    if (announce && benchedUntil > Math.max(before, at)) channel?.announce({ endpointId: id, until: benchedUntil })
   }
 
   const stop = channel?.listen(({ endpointId, until }) => {
-    const now = clock.now()
-    if (until > now) change(endpointId, (record) => record.pause(until - now), false)
+    const at = now()
+    if (until > at) change(endpointId, (record) => record.pause(until - at), false)
   })
 
   return {
     started(id) {
-      records.get(id)?.breaker.started(clock.now())
+      const at = now()
+      records.get(id)?.breaker.started(at)
     },
     success(id, sample) {
       const record = touch(id)
@@ -118,17 +142,18 @@ export function createHealth(options: HealthOptions): Health {
       records.get(id)?.breaker.probeVoid()
     },
     view() {
-      const now = clock.now()
-      return { get: (id) => records.get(id)?.at(now), quiet: openBreakers === 0 && now >= quietFrom }
+      const at = now()
+      return { get: (id) => records.get(id)?.at(at), quiet: openBreakers === 0 && at >= quietFrom }
     },
     stats(id) {
-      return records.get(id)?.at(clock.now()).stats() ?? NO_STATS
+      const at = now()
+      return records.get(id)?.at(at).stats() ?? NO_STATS
     },
     benched() {
-      const now = clock.now()
+      const at = now()
       const list: Cooldown[] = []
       for (const [endpointId, record] of records) {
-        const until = record.at(now).benchedUntil
+        const until = record.at(at).benchedUntil
         if (until > 0) list.push({ endpointId, until })
       }
       return list

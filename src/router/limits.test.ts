@@ -33,6 +33,13 @@ describe('attemptLimits', () => {
     ['120 s when the request reasons', auto, { ...request, reasoning: { effort: 'high' as const } }, 120_000, 120_000],
     ['120 s when the model reasons by itself', thinker, request, 120_000, 120_000],
     ['120 s when tools are offered', auto, { ...request, tools: [{ type: 'function', name: 'f', parameters: null }] }, 120_000, 120_000],
+    [
+      '120 s when tools stand in the input',
+      auto,
+      { input: [{ type: 'additional_tools', tools: [{ type: 'custom', name: 'f' }] }] },
+      120_000,
+      120_000,
+    ],
     ['120 s when media are wanted', auto, { ...request, modalities: ['text', 'image'] }, 120_000, 120_000],
     ['35 s when only text is', auto, { ...request, tools: [], modalities: ['text'] }, 35_000, 120_000],
     ['as configured when it is a duration, and no more', testEndpoint({ timeouts: { idle: 5_000 } }), request, 5_000, 5_000],

@@ -2,6 +2,7 @@ import type { Endpoint } from '../core/endpoint.ts'
 import type { Timeouts } from '../core/provider.ts'
 import type { ModelRequest } from '../core/request.ts'
 import type { HealthView } from './health.ts'
+import { offersTools } from './offers-tools.ts'
 
 /** Limits of one attempt in milliseconds: connect, silence before the first content event, silence after it, everything together. */
 export interface AttemptLimits extends Timeouts {
@@ -65,8 +66,7 @@ function idleLimits(endpoint: Endpoint, request: ModelRequest, reasons: boolean)
   const { idle, total } = endpoint.connection.timeouts
   if (idle !== 'auto') return { idle, longestIdle: idle }
   const longestIdle = Math.min(LONG_SILENCE_MS, total)
-  const { tools, modalities } = request
-  const busy = reasons || (tools !== undefined && tools.length > 0) || modalities?.some((modality) => modality !== 'text') === true
+  const busy = reasons || offersTools(request) || request.modalities?.some((modality) => modality !== 'text') === true
   return { idle: busy ? longestIdle : Math.min(SILENCE_MS, total), longestIdle }
 }
 

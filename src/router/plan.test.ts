@@ -121,6 +121,27 @@ describe('provider preferences', () => {
     expect(tags(plan([perRequest, cheap], { provider: { max_price: { image: 0.1 } } }))).toEqual(['cheap'])
     expect(tags(plan([perRequest, cheap], { provider: { max_price: { request: 0.02 } } })).length).toBe(2)
   })
+  it('takes a price of which half is unknown for unknown, not for half of it', () => {
+    const half = testEndpoint({ tag: 'half', pricing: { output: 0.5 } })
+    expect(tags(plan([half, cheap, middle], { provider: { sort: 'price' } }))).toEqual(['cheap', 'half', 'middle'])
+    expect(tags(plan([half, middle], {}, { random: () => 0.4 }))).toEqual(['half', 'middle'])
+    expect(tags(plan([half, middle], {}, { random: () => 0.6 }))).toEqual(['middle', 'half'])
+  })
+
+  it('sorts and balances by the prices in force: those of long prompts, and of the hour', () => {
+    const input: ModelRequest['input'] = [{ type: 'message', role: 'user', content: 'word '.repeat(5_000) }]
+    const tiered = testEndpoint({ tag: 'tiered', pricing: { input: 1, output: 1, tiers: [{ fromInputTokens: 1_000, input: 5, output: 5 }] } })
+    expect(tags(plan([tiered, middle], { provider: { sort: 'price' } }))).toEqual(['tiered', 'middle'])
+    expect(tags(plan([tiered, middle], { provider: { sort: 'price' }, input }))).toEqual(['middle', 'tiered'])
+    expect(plan([tiered, middle], { input }).attempts.map(({ price }) => price)).toEqual([10, 4])
+    const hourly = testEndpoint({ tag: 'hourly', pricing: { input: 1, output: 1, windows: [{ from: 3_600, to: 7_200, input: 5, output: 5 }] } })
+    const at = (time: string) => tags(plan([hourly, middle], { model: 'acme/small:floor' }, { now: Date.parse(`2026-01-01T${time}Z`) }))
+    expect([at('00:30:00'), at('01:30:00')]).toEqual([
+      ['hourly', 'middle'],
+      ['middle', 'hourly'],
+    ])
+  })
+
   it('prices a long prompt by the tier it reaches', () => {
     const tiered = testEndpoint({ tag: 'tiered', pricing: { input: 1, output: 1, tiers: [{ fromInputTokens: 1_000, input: 5 }] } })
     const long: ModelRequest['input'] = [{ type: 'message', role: 'user', content: 'word '.repeat(5_000) }]
@@ -334,6 +355,16 @@ describe('what the request needs', () => {
     const schema = { format: { type: 'json_schema' as const, name: 'x', schema: {} } }
     expect(tags(plan([bare, noTools], { text: schema }))).toEqual(['no-tools'])
     expect(tags(plan([bare, full], { text: { verbosity: 'low' } }))).toEqual(['full'])
+  })
+  it('prefers endpoints that support tools when they stand in the input', () => {
+    const input: ModelRequest['input'] = [
+      { type: 'additional_tools', tools },
+      { type: 'message', role: 'user', content: 'Hi' },
+    ]
+    expect(tags(plan([bare, noTools, full], { input }))).toEqual(['full'])
+    expect(plan([bare], { input }).params).toEqual({ dropped_parameters: ['tools'] })
+    expect(tags(plan([noTools, full], { input, provider: { require_parameters: true } }))).toEqual(['full'])
+    expect(plan([bare], { input: [{ type: 'additional_tools', tools: [] }] }).attempts[0]?.dropped).toEqual([])
   })
   it('drops the parameter and says so when none of the model’s endpoints supports it', () => {
     const result = plan([bare], { tools, text: { verbosity: 'low' } })

@@ -4,6 +4,7 @@ import { GatewayError } from '../core/error.ts'
 import type { ModelRequest, Percentiles, ProviderPreferences, SortKey } from '../core/request.ts'
 import { modalityBit, parameterBit, POLICY } from './columns.ts'
 import type { RequestEstimate } from './estimate.ts'
+import { offersTools } from './offers-tools.ts'
 
 /** A parameter the request uses; an endpoint serves it when it supports any of these. */
 export interface Requirement {
@@ -97,7 +98,7 @@ function findRequirements(request: ModelRequest): { readonly all: readonly Requi
   const all: Requirement[] = []
   const soft: Requirement[] = []
   for (const [field, needed] of FIELDS) if (request[field] !== undefined && request[field] !== null) all.push(needed)
-  if (request.tools !== undefined && request.tools.length > 0) {
+  if (offersTools(request)) {
     soft.push(TOOLS)
     if (request.tool_choice !== undefined && request.tool_choice !== 'auto') all.push(TOOL_CHOICE)
     if (request.parallel_tool_calls === true) all.push(PARALLEL_TOOL_CALLS)

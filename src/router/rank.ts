@@ -1,5 +1,5 @@
 import type { Percentiles, SortKey } from '../core/request.ts'
-import { TIER } from './columns.ts'
+import { priceOf, TIER } from './columns.ts'
 import { orderPosition } from './filter.ts'
 import type { Group } from './filter.ts'
 import { RETURN_QUIET_MS, UNKNOWN_HEALTH } from './health.ts'
@@ -104,7 +104,7 @@ function placeEndpoint(rules: Rules, i: number): void {
   const { columns } = group
   const known = rules.blind ? undefined : rules.health.get(columns.ids[i]!)
   const state = known === undefined || rules.quiet ? 0 : stateCode(known.state)
-  const price = columns.price[i]!
+  const price = priceOf(columns, i, context.demand.inputTokens, context.now)
   const cost = Number.isNaN(price) ? rules.unknownPrice : price
   const pinned = rules.pinnedId !== undefined && rules.pinnedId === columns.ids[i]
   const slow = rules.paced && known !== undefined && tooSlow(context.demand, known)
