@@ -2,7 +2,7 @@ import { createKnownOwnKeys } from './accounts/last-known-good.ts'
 import { createLimitBook } from './accounts/limits.ts'
 import { createOwnKeyRing, type OwnKeyRing } from './accounts/own-keys.ts'
 import type { Boot } from './boot.ts'
-import { computeCost } from './catalog/cost.ts'
+import { createCostOf } from './catalog/cost.ts'
 import { parseSubject } from './core/call-limits.ts'
 import type { Call } from './core/call.ts'
 import type { Config } from './core/config.ts'
@@ -69,7 +69,7 @@ export async function openAccounting({ config, state, sink, catalog, logger, def
     counter: shared.counter,
     limitsOf: createLimitBook(state.accounts.snapshot, () => config().limits, guardrails),
     catalog,
-    costOf: computeCost,
+    costOf: createCostOf(systemClock),
     policy: () => config().limits,
     defaults,
     mayUseOwnKeys: (call) => ownCredentials(call) !== undefined,

@@ -4,7 +4,7 @@ import { openAccounting } from './accounting.ts'
 import { createRoutingDefaults } from './accounts/routing-defaults.ts'
 import { boot, type Boot } from './boot.ts'
 import { buildCatalog, type BuiltCatalog } from './catalog/build.ts'
-import { computeCost } from './catalog/cost.ts'
+import { createCostOf } from './catalog/cost.ts'
 import type { Config } from './core/config.ts'
 import type { GatewayError } from './core/error.ts'
 import type { KeyAccounts } from './core/account.ts'
@@ -27,7 +27,7 @@ import { createHttpClient } from './lib/http-client.ts'
 import { randomId } from './lib/id.ts'
 import { LiveSet } from './lib/live-map.ts'
 import type { Logger } from './lib/logger.ts'
-import { outputText } from './doors/responses/resource.ts'
+import { writtenText } from './doors/responses/resource.ts'
 import { createCredentialPools } from './pipeline/credential-pool.ts'
 import { createPipeline } from './pipeline/create-pipeline.ts'
 import { createMediaLoader } from './pipeline/media.ts'
@@ -133,7 +133,7 @@ export async function createApp({ config: initial, env, logger, gatherMetrics = 
     retries: () => config.routing.retries,
     streamFailure: () => config.routing.stream_failure,
     sink,
-    costOf: computeCost,
+    costOf: createCostOf(systemClock),
     tools: tooling.tools,
     toolSources: tooling.toolSources,
     toolLimits: tooling.toolLimits,
@@ -155,6 +155,7 @@ export async function createApp({ config: initial, env, logger, gatherMetrics = 
     presentMetadata: (call) => ({ ...gatewayMetadata(call.trace, { requested: call.requestedModel }) }),
     bodyLimitBytes: config.server.bodyLimit,
     mirrorReasoning: () => config.responses.mirrorReasoning,
+    echoUpstreamBody: () => config.responses.echoUpstreamBody,
     recentItems: new RecentItems({ clock: systemClock, ...RECENT_ITEMS }),
     clock: systemClock,
     newId: randomId,
@@ -266,9 +267,12 @@ export async function createApp({ config: initial, env, logger, gatherMetrics = 
 /** Usage of a call whose upstream reported none: from the prompt, and from what was produced until it ended. */
 function estimateUsage(call: Call): ReturnType<typeof createUsage> {
   if (call.trace.served === undefined) return createUsage({})
+  const { text, reasoning } = writtenText(call.output())
+  const reasoningTokens = Math.ceil(textTokens(reasoning))
   return createUsage({
     inputTokens: estimateRequest(call.request).inputTokens,
-    outputTokens: Math.ceil(textTokens(outputText(call.output()))),
+    outputTokens: Math.ceil(textTokens(text)) + reasoningTokens + (call.trace.unread ?? 0),
+    reasoningTokens,
     estimated: true,
   })
 }

@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs'
+import { access } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { databaseFileIn, notWritable, openDataDirectory, type DataDirectory } from './accounts/data-directory.ts'
 import { createEncryption } from './accounts/encryption.ts'
 import type { GeneratedKey } from './accounts/bootstrap.ts'
@@ -40,7 +41,13 @@ export async function openStore(config: Config): Promise<{ readonly store: Store
 export async function openExistingStore(config: Config): Promise<Store> {
   if (config.storage.url !== undefined) return createStore({ url: config.storage.url })
   const path = databaseFileIn(config.dataDir)
-  if (!existsSync(path)) {
+  const failure = await access(path).then(
+    () => undefined,
+    (error: unknown) => error as NodeJS.ErrnoException,
+  )
+  // A directory of the gateway's own user: whoever may not look in cannot say that nothing is there.
+  if (failure?.code === 'EACCES') throw notWritable(dirname(path), path, failure, 'cannot be read')
+  if (failure !== undefined) {
     const advice = 'is this the right data directory (--data, SIGNALBOX_DATA_DIR)? signalbox serve makes a new one, or migrate'
     throw new GatewayError('not_found', `There is no database at ${path}: ${advice}`)
   }

@@ -15,12 +15,12 @@ import type { Selector } from './delivery/select.ts'
 import { sendSample } from './delivery/send-sample.ts'
 import { testConnection, type ConnectionTest } from './delivery/test-connection.ts'
 import { answerCall, type FromThread, type QueueFigures, type ThreadMethods, type ToThread } from './delivery/thread-protocol.ts'
-import { createTransport, type Transport } from './delivery/transport.ts'
+import type { Transport } from './delivery/transport.ts'
 import type { DeliveryEvent, DeliveryWorkerOptions } from './delivery/worker-options.ts'
 import { createDeliveryWorker, type DeliveryWorker } from './delivery/worker.ts'
+import { openWayOut, type WayOut } from './delivery/way-out.ts'
 import { DESTINATIONS } from './destinations/index.ts'
 import { systemClock } from './lib/clock.ts'
-import { createEgress, type Egress } from './lib/egress.ts'
 import { randomId } from './lib/id.ts'
 import { Secret } from './lib/secret.ts'
 import { createRetentionJob, createStore, type RetentionJob } from './store/index.ts'
@@ -89,7 +89,7 @@ class DeliveryThread {
     this.#outbox = store.outbox(encryption, (message) => this.#tell({ kind: 'problem', message }))
     this.#settings = data.settings
     this.#surroundings = surroundingsOf(() => this.#settings, data)
-    this.#wayOut = openWayOut(data.settings, data.version)
+    this.#wayOut = wayOutOf(data.settings, data)
     this.#transport = (request, timeoutMs, signal) => this.#wayOut.transport(request, timeoutMs, signal)
     this.#snapshot = createDestinationSnapshot({
       store,
@@ -229,9 +229,9 @@ class DeliveryThread {
     const policyChanged = next.allowPrivate !== this.#settings.allowPrivate
     this.#settings = next
     if (!policyChanged) return
-    const { egress } = this.#wayOut
-    this.#wayOut = openWayOut(next, this.#data.version)
-    await egress.close()
+    const before = this.#wayOut
+    this.#wayOut = wayOutOf(next, this.#data)
+    await before.close()
   }
 
   async #stop(deadlineMs: number): Promise<void> {
@@ -239,7 +239,7 @@ class DeliveryThread {
     await this.#retention.stop()
     await this.#engine.stop(Math.max(0, deadlineMs - STOP_MARGIN_MS))
     await this.#snapshot.close()
-    await this.#wayOut.egress.close()
+    await this.#wayOut.close()
     await this.#store.close()
   }
 }
@@ -262,20 +262,13 @@ function surroundingsOf(settings: () => DeliverySettings, { version, directory }
   }
 }
 
+const wayOutOf = ({ allowPrivate }: DeliverySettings, { version }: DeliveryThreadData): WayOut =>
+  openWayOut({ allowPrivate, userAgent: `signalbox/${version}` })
+
 function typeOf({ type: name }: DestinationRecord): Destination {
   const type = DESTINATIONS.get(name)
   if (type === undefined) throw new GatewayError('invalid_request', `There is no destination type ${name}`)
   return type
-}
-
-interface WayOut {
-  readonly egress: Egress
-  readonly transport: Transport
-}
-
-function openWayOut({ allowPrivate }: DeliverySettings, version: string): WayOut {
-  const egress = createEgress({ allowPrivate, userAgent: `signalbox/${version}` })
-  return { egress, transport: createTransport(egress) }
 }
 
 async function readQueues(store: Store, outbox: DurableOutbox): Promise<readonly QueueFigures[]> {

@@ -29,7 +29,6 @@ export class AnswerFold {
       case 'refusal-delta':
         return this.#text(this.#of(event.key), event.type === 'refusal-delta' ? 'refusal' : 'text', event.delta, event.part)
       case 'reasoning-delta':
-        this.chars += event.delta.length
         if (event.kind === 'text') return this.#text(this.#of(event.key), 'text', event.delta, event.part)
         return this.#summary(this.#of(event.key), event.delta, event.part)
       case 'arguments-delta':
@@ -77,6 +76,7 @@ export class AnswerFold {
   }
 
   #summary(draft: Draft, delta: string, number: number | undefined): void {
+    this.chars += delta.length
     const last = draft.summary.at(-1)
     if (last !== undefined && (number === undefined || number === last.number)) last.text += delta
     else draft.summary.push({ text: delta, number })

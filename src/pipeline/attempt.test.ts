@@ -62,3 +62,26 @@ describe('a stream without end', () => {
     expect(seen.cancelled).toBe(true)
   })
 })
+
+describe('what is sent', () => {
+  it('holds no half of a surrogate pair: many servers refuse the whole body for one', async () => {
+    const sent: string[] = []
+    const connection = testConnection('acme')
+    const dialect: Dialect = {
+      ...connection.dialect,
+      encodeRequest: () => ({ method: 'POST', path: '/x', headers: {}, body: JSON.stringify({ args: { text: 'a\ud83d' } }), dropped: [] }),
+      decoder: () => deaf,
+    }
+    const endpoint = testEndpoint({ connection: { ...connection, dialect } })
+    const send = ({ body }: { readonly body: string }): never => {
+      sent.push(body)
+      throw new Error('enough')
+    }
+    const deps = { http: { send }, clock: systemClock, userAgent: 'test' } as unknown as AttemptDependencies
+    const call = { signal: new AbortController().signal } as Call
+    const record: AttemptRecord = { endpoint, status: 0, startedAt: 0 }
+    const attempt = runAttempt(deps, { call, request: { input: [] }, endpoint, credential: undefined, limits: LIMITS, record })
+    await expect(attempt.next()).rejects.toThrow()
+    expect(sent.map((body) => JSON.parse(body))).toEqual([{ args: { text: 'a\ufffd' } }])
+  })
+})

@@ -1,17 +1,17 @@
 import type { AttemptRecord, Call } from '../core/call.ts'
 import type { Decoder, EncodedRequest, Target } from '../core/dialect.ts'
 import type { Endpoint } from '../core/endpoint.ts'
-import { asGatewayError, GatewayError, isGatewayError } from '../core/error.ts'
+import { asGatewayError, GatewayError } from '../core/error.ts'
 import { isContentEvent, type ModelEvent } from '../core/event.ts'
 import type { Credential, SignableRequest } from '../core/provider.ts'
 import type { ModelRequest } from '../core/request.ts'
 import type { Clock } from '../lib/clock.ts'
 import { HttpFailure, type Exchange, type HttpClient } from '../lib/http-client.ts'
-import { EventStreamError } from '../lib/aws-event-stream.ts'
-import { SseLimitError } from '../lib/sse.ts'
+import { wellFormedJson } from '../lib/json.ts'
 import type { AttemptLimits } from '../router/limits.ts'
-import { abortReason } from './abort-reason.ts'
-import { AttemptTimer, type ExpiredLimit } from './attempt-timer.ts'
+import { attemptFailure } from './attempt-failure.ts'
+import { AttemptTimer } from './attempt-timer.ts'
+import { echoBody } from './echo-body.ts'
 import { FRAMERS, framingOf, type Framing } from './framing.ts'
 import { exchangeInProcess } from './in-process-exchange.ts'
 import type { MediaLoader } from './media.ts'
@@ -34,6 +34,8 @@ export interface AttemptInput {
   readonly endpoint: Endpoint
   readonly credential: Credential | undefined
   readonly limits: AttemptLimits
+  /** Most tokens of output that may be paid for, thoughts included; undefined: as many as the endpoint gives. */
+  readonly maxOutputTokens?: number | undefined
   /** Filled in as the attempt goes. */
   readonly record: AttemptRecord
 }
@@ -59,8 +61,10 @@ export async function* runAttempt(deps: AttemptDependencies, input: AttemptInput
   let target = createTarget(input)
   const urls = dialect.mediaUrls?.(input.request, target)
   if (urls !== undefined && urls.length > 0) target = { ...target, media: await loadMedia(deps, input, urls) }
-  const encoded = dialect.encodeRequest(input.request, target)
+  const written = dialect.encodeRequest(input.request, target)
+  const encoded = { ...written, body: wellFormedJson(written.body) }
   record.dropped = encoded.dropped
+  if (call.echoes === true) record.echo = echoBody(encoded.body, input.credential)
   const decoder = dialect.decoder(input.request, target)
   const startedAt = deps.clock.monotonic()
   let exchange: Exchange | undefined
@@ -81,7 +85,7 @@ export async function* runAttempt(deps: AttemptDependencies, input: AttemptInput
       yield events
     }
   } catch (error) {
-    const failure = withoutCredential(describe(error, input, timer.expired), input.credential)
+    const failure = withoutCredential(attemptFailure(error, input, timer.expired), input.credential)
     record.error = { type: failure.errorType, message: failure.message }
     throw failure
   } finally {
@@ -95,8 +99,9 @@ export async function* runAttempt(deps: AttemptDependencies, input: AttemptInput
   }
 }
 
-function createTarget({ endpoint, credential, record }: AttemptInput): Target {
+function createTarget({ endpoint, credential, record, maxOutputTokens: bound = Infinity }: AttemptInput): Target {
   const { connection } = endpoint
+  const maxOutputTokens = Math.min(endpoint.maxOutputTokens ?? Infinity, bound)
   return {
     provider: endpoint.provider,
     providerName: endpoint.providerName,
@@ -104,7 +109,7 @@ function createTarget({ endpoint, credential, record }: AttemptInput): Target {
     options: connection.options,
     supports: endpoint.supports,
     contextLength: endpoint.contextLength,
-    ...(endpoint.maxOutputTokens === undefined ? {} : { maxOutputTokens: endpoint.maxOutputTokens }),
+    ...(maxOutputTokens === Infinity ? {} : { maxOutputTokens }),
     ...(endpoint.tier === undefined ? {} : { tier: endpoint.tier }),
     // A caller's own key belongs to another account than the operator's.
     scope: record.isByok === true && credential !== undefined ? `${connection.scope}.${credential.id}` : connection.scope,
@@ -259,28 +264,6 @@ async function readError(
     // The status alone must do: the body was cut, too long or too slow.
   }
   return endpoint.connection.dialect.decodeError(status, headers, body, target)
-}
-
-const LIMIT_MESSAGES: { readonly [L in ExpiredLimit]: string } = {
-  first_token: 'sent nothing within the first-token limit',
-  idle: 'fell silent in the middle of its answer',
-  total: 'did not finish its answer within the total limit',
-}
-
-function describe(error: unknown, { call, endpoint }: AttemptInput, expired: ExpiredLimit | undefined): GatewayError {
-  const from = { source: 'provider', providerName: endpoint.providerName } as const
-  if (expired !== undefined) {
-    return new GatewayError('timeout', `${endpoint.providerName} ${LIMIT_MESSAGES[expired]}`, { ...from, cause: error, metadata: { limit: expired } })
-  }
-  if (call.signal.aborted) return abortReason(call.signal, error)
-  if (isGatewayError(error)) return error.details.source === 'provider' ? error.with(from) : error
-  if (error instanceof HttpFailure) {
-    const failover = error.kind === 'connect-timeout' ? 'next' : 'retry'
-    return new GatewayError('provider_unavailable', `${endpoint.providerName}: ${error.message}`, { ...from, failover, cause: error })
-  }
-  if (error instanceof SseLimitError || error instanceof EventStreamError)
-    return new GatewayError('provider_unavailable', `${endpoint.providerName}: ${error.message}`, { ...from, cause: error })
-  return asGatewayError(error)
 }
 
 /** Reads the last bytes of a finished answer so that its connection can be used again. */

@@ -1,8 +1,9 @@
 import type { AttemptRecord, Call, Handler } from '../core/call.ts'
-import { asGatewayError, GatewayError } from '../core/error.ts'
+import { asGatewayError, GatewayError, isGatewayError } from '../core/error.ts'
 import { isContentEvent, type ModelEvent } from '../core/event.ts'
 import type { Credential } from '../core/provider.ts'
 import type { ModelRequest } from '../core/request.ts'
+import { textTokens } from '../router/estimate.ts'
 import { isCredentialFailure, type Try } from '../router/failover.ts'
 import { brokenError } from '../router/final-error.ts'
 import { attemptLimits, beginDeadline, hasAlternative, withinDeadline, type AttemptLimits } from '../router/limits.ts'
@@ -29,6 +30,8 @@ interface Outcome {
   sent: boolean
   readonly startedAt: number
   credential: Credential | undefined
+  /** What is held back, and of whom. */
+  held?: { readonly record: AttemptRecord; readonly events: readonly (readonly ModelEvent[])[] }
 }
 
 /**
@@ -52,6 +55,7 @@ export function createFallback(options: FallbackOptions): Handler {
         const error = asGatewayError(thrown)
         if (call.signal.aborted) {
           options.health.abandoned(attempt.endpoint.id)
+          leaveUnread(call, outcome)
           throw error
         }
         // What stopped an attempt before it was made (a budget, no usable credential) says nothing of its endpoint.
@@ -87,6 +91,14 @@ function afterCommit(call: Call, route: Route, attempt: PlannedAttempt, tried: T
   return continued && error.failover === 'never' && error.details.source === 'provider' ? error.with({ failover: 'next' }) : error
 }
 
+/** A caller who leaves pays for what was written for him, though it was held back: else leaving would be a way to have models work for nothing. */
+function leaveUnread({ trace, signal }: Call, { begun, committed, held }: Outcome): void {
+  if (!begun || committed || held === undefined || isGatewayError(signal.reason)) return
+  const text = held.events.flatMap((events) => events.map((event) => ('delta' in event ? event.delta : ''))).join('')
+  trace.served = held.record
+  trace.unread = Math.ceil(textTokens(text))
+}
+
 async function* tryAttempt(
   options: FallbackOptions,
   call: Call,
@@ -102,6 +114,7 @@ async function* tryAttempt(
   const continues = continuation?.original !== undefined
   const buffer = route.buffers ? new AnswerBuffer() : undefined
   let held: (readonly ModelEvent[])[] = []
+  outcome.held = { record, events: held }
   let heldEvents = 0
   let last: ModelEvent | undefined
   for await (const events of runAttempt(options, input)) {
@@ -153,7 +166,7 @@ async function prepare(
   if (credential !== undefined) record.credentialId = credential.id
   options.health.started(endpoint.id)
   outcome.sent = true
-  return { call, request: suited, endpoint, credential, limits, record }
+  return { call, request: suited, endpoint, credential, limits, record, maxOutputTokens: bound?.maxOutputTokens }
 }
 
 /** What is asked of the next endpoint: the call's request, or the rest of a broken answer, within what may be spent. */

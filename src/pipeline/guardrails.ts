@@ -10,7 +10,8 @@ import { resolveModel } from '../router/variants.ts'
 import { compileFilters, type ContentFilter } from './guardrails/content-filters.ts'
 import { compileEndpointRule, type EndpointRule } from './guardrails/endpoint-rules.ts'
 import { collectTexts, replaceTexts, type TextSlot } from './guardrails/request-texts.ts'
-import { redactText, type Hit } from './guardrails/hit-list.ts'
+import type { Hit } from './guardrails/hit-list.ts'
+import { redact } from './guardrails/redact-json.ts'
 import { scanTexts, type Scan } from './guardrails/scan-texts.ts'
 
 export interface GuardrailOptions {
@@ -129,7 +130,7 @@ const notRead = ({ guardrail }: ContentFilter, why: string): GatewayError =>
 function redacted(request: ModelRequest, slots: readonly TextSlot[], hits: readonly Hit[]): ModelRequest {
   if (hits.length === 0) return request
   const bySlot = Map.groupBy(hits, ({ slot }) => slot)
-  const texts = new Map([...bySlot].map(([slot, own]) => [slot, redactText(slots[slot]!.text, own)]))
+  const texts = new Map([...bySlot].map(([slot, own]) => [slot, redact(slots[slot]!.text, own)]))
   return replaceTexts(request, texts)
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { computeCost } from '../catalog/cost.ts'
 import type { Call, CallTrace, Handler } from '../core/call.ts'
 import { NO_COST } from '../core/cost.ts'
 import type { CallLimits } from '../core/call-limits.ts'
@@ -20,6 +21,7 @@ const endpoint = (factor: number, more: Partial<Endpoint> = {}): Endpoint =>
     providerName: 'Acme',
     pricing: { input: PRICE * factor, output: PRICE * factor },
     maxOutputTokens: 1_000,
+    connection: { dialect: {}, options: {} },
     ...more,
   }) as Endpoint
 const budget: CallLimits = [{ kind: 'key', subject: 'key:a', revision: 1, budgets: [{ interval: 'daily', limitUsd: 100 }], includeByok: false }]
@@ -48,13 +50,7 @@ function scene(
     limitsOf: () => limits,
     catalog: () => catalog,
     mayUseOwnKeys: () => mayUseOwnKeys,
-    costOf: ({ inputTokens, outputTokens }, { input = 0, output = 0 }) => ({
-      total: (inputTokens * input + outputTokens * output) / 1e6,
-      input: 0,
-      output: 0,
-      cacheDiscount: 0,
-      source: 'catalog',
-    }),
+    costOf: computeCost,
     policy: () => ({ unknownPrice: 'allow', expectedOutputTokens: 1_024 }),
     defaults: () => ({}),
   })
@@ -111,6 +107,23 @@ describe('limits around a call', () => {
     )
     expect(reserved.map(({ amountUsd }) => amountUsd)).toEqual([1.5, 50])
     expect(reserved.every(({ id }) => id === 'gen-1')).toBe(true)
+  })
+
+  it('reserve for pictures what pictures cost, and bound the output by it', async () => {
+    const { built, reserved, call } = scene(budget, () => ({ ok: true, grantedUsd: 5 }))
+    const painter = endpoint(1, { pricing: { input: PRICE, output: PRICE, outputImage: 10 * PRICE } })
+    for (const modalities of [['text'], ['image', 'text']] as const) {
+      const one = call({ modalities })
+      await drain(
+        built.layer(async function* (inner) {
+          const bound = await built.beforeAttempt(inner, { endpoint: painter, isByok: false })
+          expect(bound).toEqual(modalities.includes('image' as never) ? { maxOutputTokens: 500 } : undefined)
+          yield []
+        }),
+        one,
+      )
+    }
+    expect(reserved.map(({ amountUsd }) => amountUsd)).toEqual([1.5, 1.5, 10])
   })
 
   it('count what an endpoint has cost that broke in the middle of the answer', async () => {

@@ -160,6 +160,13 @@ function outputTokens(options: LimitsOptions, call: Call): number {
   return call.request.max_output_tokens ?? options.policy().expectedOutputTokens
 }
 
+/** The same at one endpoint, where thoughts may come on top of the answer. */
+function outputAt(options: LimitsOptions, call: Call, { connection, upstreamModel, maxOutputTokens }: Endpoint): number {
+  const { dialect, options: declared } = connection
+  const most = dialect.mostOutput?.(call.request, { options: declared, upstreamModel, ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }) })
+  return most ?? outputTokens(options, call)
+}
+
 function chargeOf(limits: SubjectLimits, tokens: number): Charge {
   const { subject, revision, requestsPerMinute, tokensPerMinute, maxOpen, budgets } = limits
   const rates: Rate[] = []
@@ -170,15 +177,19 @@ function chargeOf(limits: SubjectLimits, tokens: number): Charge {
 
 const isPriced = ({ pricing }: Endpoint): boolean => pricing.input !== undefined && pricing.output !== undefined
 
-/** What a call may cost at an endpoint, USD. */
-function costAt(options: LimitsOptions, endpoint: Endpoint, estimate: RequestEstimate, output: number): number {
+const wantsPictures = ({ request: { modalities } }: Call): boolean => modalities?.includes('image') === true
+
+/** What a call may cost at an endpoint, USD. Where it wants pictures, all of its output may be theirs. */
+function costAt(options: LimitsOptions, call: Call, endpoint: Endpoint, estimate: RequestEstimate, output: number): number {
   const inputTokens = Math.ceil(estimate.inputTokens * PROMPT_MARGIN)
-  return options.costOf(createUsage({ inputTokens, outputTokens: Math.min(output, endpoint.maxOutputTokens ?? Infinity) }), endpoint.pricing).total
+  const most = Math.min(output, endpoint.maxOutputTokens ?? Infinity)
+  const usage = createUsage({ inputTokens, outputTokens: most, imageOutputTokens: wantsPictures(call) ? most : undefined })
+  return options.costOf(usage, endpoint.pricing).total
 }
 
 /** What must be left even if the answer is short; a caller who sets a bound wants all of it. */
 function leastAt(options: LimitsOptions, call: Call, endpoint: Endpoint, estimate: RequestEstimate): number {
-  return costAt(options, endpoint, estimate, call.request.max_output_tokens ?? LEAST_OUTPUT_TOKENS)
+  return costAt(options, call, endpoint, estimate, call.request.max_output_tokens == null ? LEAST_OUTPUT_TOKENS : outputAt(options, call, endpoint))
 }
 
 /**
@@ -189,13 +200,12 @@ function admissionPrice(options: LimitsOptions, call: Call, estimate: RequestEst
   const { request } = call
   const name = modelNames(request, options.defaults(call.owner))[0]
   const model = name === undefined ? undefined : resolveModel(name, options.catalog())?.model
-  const output = outputTokens(options, call)
   let cheapest = Infinity
   let least = Infinity
   const amounts: number[] = []
   for (const endpoint of model?.endpoints.slice(0, MAX_PRICED) ?? []) {
     if (!isPriced(endpoint)) continue
-    const amount = costAt(options, endpoint, estimate, output)
+    const amount = costAt(options, call, endpoint, estimate, outputAt(options, call, endpoint))
     cheapest = Math.min(cheapest, amount)
     least = Math.min(least, leastAt(options, call, endpoint, estimate))
     amounts.push(amount)
@@ -230,7 +240,7 @@ async function admitAttempt(
     }
     call.trace.params['unknown_price'] = 'spending on this call cannot be limited: the price of its endpoint is unknown'
   }
-  const amount = costAt(options, endpoint, estimate, outputTokens(options, call))
+  const amount = costAt(options, call, endpoint, estimate, outputAt(options, call, endpoint))
   let others = ticket.spentUsd + countedOf(ticket, spent)
   for (const [trace, running] of ticket.running) if (trace !== call.trace) others += running
   let granted = ticket.grantedUsd
@@ -274,8 +284,9 @@ async function* metered(options: LimitsOptions, next: Handler, call: Call, ticke
 
 /** As much output as the money that was granted pays for: a call that names no bound gets this one, and the budget holds. */
 function boundBy(options: LimitsOptions, call: Call, endpoint: Endpoint, estimate: RequestEstimate, leftUsd: number): AttemptBound {
-  const forOutput = leftUsd - costAt(options, endpoint, estimate, 0)
-  const perToken = (endpoint.pricing.output ?? 0) / 1_000_000
+  const forOutput = leftUsd - costAt(options, call, endpoint, estimate, 0)
+  const { output = 0, outputImage = output } = endpoint.pricing
+  const perToken = (wantsPictures(call) ? outputImage : output) / 1_000_000
   const maxOutputTokens = Math.max(LEAST_OUTPUT_TOKENS, perToken === 0 ? outputTokens(options, call) : Math.floor(forOutput / perToken))
   call.trace.params['max_output_tokens'] = `limited to ${maxOutputTokens} by what is left of the budget`
   return { maxOutputTokens }

@@ -30,8 +30,8 @@ export interface PendingSource {
 export interface Offer {
   readonly tools: readonly Tool[]
   readonly byFunction: ReadonlyMap<string, OfferedTool>
-  /** Offered tools by the type of their items in a history. */
-  readonly byItem: ReadonlyMap<string, OfferedTool>
+  /** Offered tools by the type of their items in a history, whichever way that spells it. */
+  readonly byItem: ReadonlyMap<string, readonly OfferedTool[]>
   /** Types of items the provider answers with, and what the caller asked to see instead. */
   readonly renamed: ReadonlyMap<string, string>
   readonly choice: ToolChoice | undefined

@@ -61,7 +61,7 @@ export class PluginRun {
       call: this.#call,
       signal,
       endpointsOf: (request) => this.#endpointsOf(request),
-      ask: (request, options = {}) => askModel(this.#next, this.#call, request, signal, options, this.#options.costOf),
+      ask: (request, options = {}) => askModel(this.#next, this.#call, request, signal, { ...options, costOf: this.#options.costOf }),
       report: (effects) => this.#report(plugin.id, effects),
     }
   }
@@ -137,10 +137,11 @@ export class PluginRun {
     if (trace.served?.firstTokenMs !== undefined) this.#pay(trace.spent ?? this.#options.estimateUsage(this.#call))
   }
 
+  /** Fixed before the plugins' counters join the usage: their searches are none of the model's provider, which has a price for its own. */
   #pay(usage: Usage): void {
     const { trace } = this.#call
     const costs = Object.entries(this.#costs)
-    if (costs.length === 0 || trace.served === undefined) return
+    if ((costs.length === 0 && Object.keys(this.#counts).length === 0) || trace.served === undefined) return
     const base = trace.cost ?? answerCost(this.#options.costOf, usage, trace)
     trace.cost = costs.reduce((sum, [id, usd]) => withExtra(sum, id, usd), base)
   }

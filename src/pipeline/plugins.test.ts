@@ -11,7 +11,7 @@ import { testCatalog, testEndpoint } from '../testing/endpoints.ts'
 import { testCall } from '../testing/plugin-context.ts'
 import { createPluginRoom } from './plugins.ts'
 
-const endpoint = testEndpoint({ pricing: { input: 1, output: 1 } })
+const endpoint = testEndpoint({ pricing: { input: 1, output: 1, webSearch: 0.5 } })
 const usage = createUsage({ inputTokens: 1_000_000, outputTokens: 0 })
 const says = (text: string): readonly (readonly ModelEvent[])[] => [
   [{ type: 'item-start', key: 'm', item: { type: 'message', role: 'assistant', content: [] } }],
@@ -189,6 +189,14 @@ describe('what a plugin may do', () => {
     await read()
     expect(events.at(-1)).toMatchObject({ usage: { inputTokens: 1_000_000, serverToolUse: { web_search: 1 } } })
     expect(call.trace.cost).toMatchObject({ total: 1.25, extras: { 'plugin-0': 0.25 } })
+  })
+
+  it('costs nothing when it searched for nothing: what the model’s provider takes for its own searches is not charged', async () => {
+    const prepare: Plugin['prepare'] = (_request, { report }) => report({ cost: 0, usage: { web_search: 1 } }) as undefined
+    const { read, events, call } = stage({ plugins: [{ prepare }], request: use(0) })
+    await read()
+    expect(events.at(-1)).toMatchObject({ usage: { serverToolUse: { web_search: 1 } } })
+    expect(call.trace.cost).toEqual({ total: 1, input: 1, output: 0, cacheDiscount: 0, source: 'catalog' })
   })
 
   it('is paid for an answer that breaks, too', async () => {

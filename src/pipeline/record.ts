@@ -1,4 +1,4 @@
-import type { Call, Layer } from '../core/call.ts'
+import type { AttemptRecord, Call, Layer } from '../core/call.ts'
 import { NO_COST } from '../core/cost.ts'
 import type { Endpoint, Pricing } from '../core/endpoint.ts'
 import { asGatewayError, isGatewayError, type GatewayError } from '../core/error.ts'
@@ -88,20 +88,28 @@ function statusOf(call: Call, ending: Ending): GenerationStatus {
 
 /** An answer that nobody reads before its end may be held back by a layer: what counts is when the model began. */
 function firstContentMs(call: Call, { firstTokenMs }: Ending): number | undefined {
-  const { served } = call.trace
-  if (call.stream || served?.firstTokenMs === undefined) return firstTokenMs
-  return Math.min(firstTokenMs ?? Infinity, served.startedAt - call.receivedAt + served.firstTokenMs)
+  const begun = begunBy(call)
+  if (call.stream || begun?.firstTokenMs === undefined) return firstTokenMs
+  return Math.min(firstTokenMs ?? Infinity, begun.startedAt - call.receivedAt + begun.firstTokenMs)
+}
+
+/** The attempt that began what was served: of several turns the first one's. */
+function begunBy({ trace: { attempts, served } }: Call): AttemptRecord | undefined {
+  return served && (attempts.find((attempt) => attempt.firstTokenMs !== undefined && attempt.error === undefined) ?? served)
 }
 
 function finish(options: RecordOptions, call: Call, ending: Ending, durationMs: number): FinishedGeneration {
   const status = statusOf(call, ending)
   const output = call.output()
-  // Zero-completion insurance: an answer without content that did not end well costs the caller nothing.
+  // Zero-completion insurance: an answer without content that did not end well costs the caller nothing. Who leaves while a model writes has
+  // seen nothing of what is held back, and yet it was written.
   const firstTokenMs = firstContentMs(call, ending)
-  const insured = status !== 'completed' && status !== 'incomplete' && firstTokenMs === undefined
-  const usage = ending.usage ?? (insured ? ZERO_USAGE : options.estimateUsage(call))
+  const written = status === 'cancelled' && call.trace.served?.firstTokenMs !== undefined
+  const insured = status !== 'completed' && status !== 'incomplete' && firstTokenMs === undefined && !written
+  const usage = ending.usage ?? (insured ? ZERO_USAGE : (call.trace.spent ?? options.estimateUsage(call)))
   const cost = insured ? NO_COST : (call.trace.cost ?? answerCost(options.costOf, usage, call.trace))
   const { request } = call
+  const begun = begunBy(call)
   const kept = call.trace.keptRequest ?? request
   return {
     generation: {
@@ -114,7 +122,7 @@ function finish(options: RecordOptions, call: Call, ending: Ending, durationMs: 
       endedAt: call.receivedAt + durationMs,
       durationMs,
       ...(firstTokenMs === undefined ? {} : { firstTokenMs }),
-      ...(call.trace.served === undefined ? {} : { routerMs: call.trace.served.startedAt - call.receivedAt }),
+      ...(begun === undefined ? {} : { routerMs: begun.startedAt - call.receivedAt }),
       usage,
       cost,
       strategy: call.trace.strategy,

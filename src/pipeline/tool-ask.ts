@@ -1,4 +1,5 @@
 import type { Call, Handler } from '../core/call.ts'
+import { NO_COST } from '../core/cost.ts'
 import type { Pricing } from '../core/endpoint.ts'
 import { GatewayError } from '../core/error.ts'
 import type { FinishReason } from '../core/event.ts'
@@ -9,6 +10,13 @@ import type { ModelRequest } from '../core/request.ts'
 import { ZERO_USAGE, type Usage } from '../core/usage.ts'
 import { answerCost } from './answer-cost.ts'
 import { AnswerFold } from './answer-fold.ts'
+import { estimatedUsage, type Spent, type ToolBill } from './tool-bill.ts'
+
+export interface AskTerms extends AskOptions {
+  readonly costOf: (usage: Usage, pricing: Pricing) => Cost
+  /** Knows from the beginning what the call comes to. */
+  readonly bill?: ToolBill
+}
 
 /**
  * A model call on behalf of a tool or plugin: the same routing, failover and limits as the call it belongs to, with a trace of its own. Throws what
@@ -19,8 +27,7 @@ export async function askModel(
   parent: Call,
   request: ModelRequest,
   signal: AbortSignal,
-  options: AskOptions,
-  costOf: (usage: Usage, pricing: Pricing) => Cost,
+  { costOf, bill, onEvents }: AskTerms,
 ): Promise<ModelAnswer> {
   const fold = new AnswerFold()
   const { preferredEndpoint: _, sessionId: __, adaptation: ___, strategy: ____, ...rest } = parent
@@ -33,6 +40,8 @@ export async function askModel(
     trace: { strategy: 'direct', candidates: [], rejected: new Map(), attempts: [], pipeline: [], params: {}, parent: parent.trace },
     output: () => [],
   }
+  const spent: { inAll?: Spent } = {}
+  bill?.ask(() => spent.inAll ?? soFar(call, fold, costOf))
   let reason: FinishReason | undefined
   let usage: Usage = ZERO_USAGE
   for await (const events of handler(call)) {
@@ -43,11 +52,13 @@ export async function askModel(
         usage = event.usage ?? ZERO_USAGE
       }
     }
-    options.onEvents?.(events)
+    onEvents?.(events)
   }
   if (reason === undefined) throw new GatewayError('provider_unavailable', 'The model ended its answer without finishing it')
   const { served } = call.trace
   const items = fold.items()
+  const cost = call.trace.cost ?? answerCost(costOf, usage, call.trace)
+  spent.inAll = { cost, tokens: usage.totalTokens }
   return {
     text: fold.text(),
     images: items.flatMap(imagesOf),
@@ -55,8 +66,15 @@ export async function askModel(
     model: served?.endpoint.model ?? call.requestedModel,
     reason,
     usage,
-    cost: call.trace.cost ?? answerCost(costOf, usage, call.trace),
+    cost,
   }
+}
+
+/** An answer that has not ended, or broke: what its turns so far have cost, else what it has probably used if it had begun. */
+function soFar({ request, trace }: Call, { chars }: AnswerFold, costOf: (usage: Usage, pricing: Pricing) => Cost): Spent {
+  const begun = trace.served?.firstTokenMs !== undefined
+  const usage = trace.spent ?? (begun ? estimatedUsage(request, chars) : ZERO_USAGE)
+  return { cost: trace.cost ?? (begun ? answerCost(costOf, usage, trace) : NO_COST), tokens: usage.totalTokens }
 }
 
 /** Image models answer with image items, or with images in their text parts' place as data URLs. */

@@ -21,6 +21,12 @@ export function ownName(type: string): string | undefined {
   return type.startsWith(ALIAS_PREFIX) ? type.slice(ALIAS_PREFIX.length) : undefined
 }
 
+/** The same for both spellings of a type. */
+export function sameInAnySpelling(type: string): string {
+  const name = ownName(type)
+  return name === undefined ? type : OWN_PREFIX + name
+}
+
 export function createToolBelt(tools: readonly ServerTool[], sources: readonly ToolSource[] = []): ToolBelt {
   const byName = new Map(tools.map((tool) => [tool.name, tool]))
   const bySpelling = new Map(tools.flatMap((tool) => Object.keys(tool.spellings ?? {}).map((type) => [type, tool] as const)))
@@ -37,11 +43,15 @@ export function createToolBelt(tools: readonly ServerTool[], sources: readonly T
   }
 }
 
+/** The tool that leaves items of this type under the gateway's own name for it. */
+export function leaving(itemType: string, belt: ToolBelt): ServerTool | undefined {
+  return ownName(itemType) === undefined ? undefined : belt.find(itemType)
+}
+
 /** Whether a request names a tool the gateway runs: the only price of this room for calls that do not. */
 export function wantsTools({ tools = [], input }: Pick<ModelRequest, 'tools' | 'input'>, belt: ToolBelt): boolean {
   for (const { type } of tools) if (type !== 'function' && (ownName(type) ?? belt.find(type) ?? belt.source(type)) !== undefined) return true
-  // Items of a source are nothing to most models, whether or not its tools are offered once more.
-  const { leaves } = belt
-  if (leaves !== undefined) for (const { type } of input) if (type !== 'message' && leaves(type)) return true
+  // Their items are nothing to most models, whether or not the tools are offered once more.
+  for (const { type } of input) if (type !== 'message' && (leaving(type, belt) !== undefined || belt.leaves?.(type) === true)) return true
   return false
 }

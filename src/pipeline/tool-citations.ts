@@ -1,7 +1,9 @@
 import type { CitableSource } from '../core/extension.ts'
 import type { UrlCitation } from '../core/item.ts'
 
-const LINK = /\[[^\][]{1,300}\]\((https?:\/\/[^\s()]{1,2000})\)|https?:\/\/[^\s<>"'`)\]}]{1,2000}/g
+/** A link in Markdown, or an address as it stands; parentheses that are closed belong to either. */
+const LINK =
+  /\[[^\][]{1,300}\]\((https?:\/\/(?:[^\s()]|\([^\s()]{0,500}\)){1,2000})\)|https?:\/\/(?:[^\s<>"'`()\]}]|\([^\s<>"'`()\]}]{0,500}\)|\(){1,2000}/g
 const MAX_CITATIONS = 200
 
 /** Fragments, final slashes and punctuation differ between what a search gave and what a model writes. */

@@ -1,5 +1,7 @@
 import type { InputItem, JsonObject, OtherItem } from '../core/item.ts'
 import type { Offer, OfferedTool } from './offered-tool.ts'
+import { leaving, sameInAnySpelling, type ToolBelt } from './tool-belt.ts'
+import { freeName, namesOf } from './tool-offer.ts'
 
 /** Fields of an item that say nothing to a model, or far too much. */
 const NOT_READ: ReadonlySet<string> = new Set(['type', 'id', 'status', 'call_id', 'arguments', 'imageB64', 'result', 'instance_name'])
@@ -8,17 +10,38 @@ const NOT_READ: ReadonlySet<string> = new Set(['type', 'id', 'status', 'call_id'
  * Items that server tools left in earlier answers, as the calls and results they were: models know nothing of the items, and dialects
  * would drop them. Returns the same list when there are none.
  */
-export function replayHistory(input: readonly InputItem[], offer: Offer): readonly InputItem[] {
-  const native = new Map([...offer.renamed].map(([theirs, shown]) => [shown, theirs]))
-  if (!input.some((item) => offer.byItem.has(item.type) || native.has(item.type) || isPatch(item))) return input
+export function replayHistory(input: readonly InputItem[], offer: Offer, belt: ToolBelt): readonly InputItem[] {
+  const native = new Map([...offer.renamed].map(([theirs, shown]) => [sameInAnySpelling(shown), theirs]))
+  const isOurs = (item: InputItem): boolean => {
+    const type = sameInAnySpelling(item.type)
+    return offer.byItem.has(type) || native.has(type) || isPatch(item) || leaving(type, belt) !== undefined
+  }
+  if (!input.some(isOurs)) return input
   const patch = [...offer.byFunction.values()].find(({ tool }) => tool.name === 'apply_patch')
   return input.flatMap((item, index) => {
     if (isPatch(item)) return patch === undefined ? [item] : replayPatch(item as JsonObject, patch)
-    const theirs = native.get(item.type)
+    const type = sameInAnySpelling(item.type)
+    const theirs = native.get(type)
     if (theirs !== undefined) return [{ ...(item as OtherItem), type: theirs }]
-    const offered = offer.byItem.get(item.type)
+    const offered = entryOf(item as JsonObject, offer.byItem.get(type) ?? []) ?? absent(type, offer, belt)
     return offered === undefined ? [item] : replayItem(item as JsonObject, offered, index)
   })
+}
+
+/** Of several entries of one tool the one that left the item; any of them when it is not among them. */
+function entryOf({ instance_name: name }: JsonObject, entries: readonly OfferedTool[]): OfferedTool | undefined {
+  return entries.find(({ tool, settings, instance }) => tool.instanceName?.(settings, instance) === name) ?? entries.at(-1)
+}
+
+type Named = Pick<OfferedTool, 'tool' | 'functionName'>
+
+/** A tool that is not offered any more: what it found is still part of the conversation. */
+function absent(type: string, { tools, byFunction }: Offer, belt: ToolBelt): Named | undefined {
+  const tool = leaving(type, belt)
+  if (tool === undefined) return undefined
+  const taken = namesOf(tools)
+  const isFree = (name: string): boolean => !taken.has(name) && !byFunction.has(name) && !tools.some((other) => other.type === name)
+  return { tool, functionName: freeName(tool.name, isFree) }
 }
 
 /** Proposals go back to the caller as items of the provider's format, whatever the tool was called. */
@@ -33,7 +56,7 @@ function replayPatch(item: JsonObject, { functionName }: OfferedTool): InputItem
   return [{ type: 'function_call_output', call_id: callId, output }]
 }
 
-function replayItem(item: JsonObject, { tool, functionName }: OfferedTool, index: number): InputItem[] {
+function replayItem(item: JsonObject, { tool, functionName }: Named, index: number): InputItem[] {
   const own = tool.replay?.(item)
   const callId = text(item['call_id']) ?? text(item['id']) ?? `call_history_${index}`
   const given = own?.arguments ?? text(item['arguments']) ?? '{}'

@@ -5,11 +5,11 @@ import type { ModelEvent } from '../core/event.ts'
 import type { Cost, GenerationStep, PipelineStage } from '../core/generation.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { addUsage, createUsage, ZERO_USAGE, type Usage } from '../core/usage.ts'
-import { estimateRequest } from '../router/estimate.ts'
 import { answerCost } from './answer-cost.ts'
+import { estimatedUsage, ToolBill } from './tool-bill.ts'
 import { SourceBook } from './tool-citations.ts'
 import type { FinishedCall } from './tool-run.ts'
-import type { ToolStep } from './tool-step.ts'
+import type { PendingCall, ToolStep } from './tool-step.ts'
 import { RepeatDetector, type LoopState, type StopReason } from './tool-stop.ts'
 
 /** What one loop has done and used so far: turns, calls, tokens, money, and what its tools have found. */
@@ -28,9 +28,12 @@ export class LoopLedger {
   readonly #called = new Set<string>()
   readonly #perTool: Record<string, number> = {}
   readonly #counts: Record<string, number> = {}
+  /** Calls whose results the loop has not taken in. */
+  readonly #open = new Map<PendingCall, ToolBill>()
   #usage: Usage = ZERO_USAGE
   #cost: Cost = NO_COST
   #toolTokens = 0
+  #toolUsd = 0
   #executed = 0
   #failed = 0
 
@@ -46,11 +49,19 @@ export class LoopLedger {
 
   /** A turn of the model is over. */
   account(step: ToolStep, request: ModelRequest): void {
-    this.#add(step.end?.usage ?? estimate(step, request))
+    this.#add(step.end?.usage ?? estimatedUsage(request, step.chars))
+  }
+
+  /** A call begins: what it costs counts from now on, whatever becomes of it. */
+  open(call: PendingCall): ToolBill {
+    const bill = new ToolBill()
+    this.#open.set(call, bill)
+    return bill
   }
 
   /** Tools have run, or were refused. */
   settle(finished: readonly FinishedCall[]): void {
+    this.#payAll()
     for (const { call, result, executed } of finished) {
       const { offered, name } = call
       this.requested++
@@ -61,8 +72,6 @@ export class LoopLedger {
       this.#perTool[offered.tool.name] = (this.#perTool[offered.tool.name] ?? 0) + 1
       for (const [counter, n] of Object.entries(result.usage ?? {})) this.#counts[counter] = (this.#counts[counter] ?? 0) + n
       this.#repeats.add(name, call.arguments, typeof result.output === 'string' ? result.output : JSON.stringify(result.output))
-      this.#toolTokens += result.tokens ?? 0
-      this.#cost = withExtra(this.#cost, offered.tool.name, result.cost ?? 0, result.byokCost)
       this.sources.add(result.sources ?? [])
     }
   }
@@ -99,8 +108,10 @@ export class LoopLedger {
 
   /** Money and tokens of an answer that broke: what earlier turns used, and an estimate of the one that was being written. */
   broken(step: ToolStep | undefined, request: ModelRequest): void {
-    if (step !== undefined && step.end === undefined && step.chars > 0) this.#add(estimate(step, request))
+    const { unread = 0 } = this.#call.trace
+    if (step !== undefined && step.end === undefined && step.chars + unread > 0) this.#add(estimatedUsage(request, step.chars, unread))
     if (this.turns === 1 && step?.end === undefined) return
+    this.#payAll()
     this.#call.trace.spent = this.#usageSoFar()
     this.#call.trace.cost = this.#cost
   }
@@ -113,8 +124,23 @@ export class LoopLedger {
     trace.pipeline.push(this.#stage(stopped))
   }
 
+  #payAll(): void {
+    for (const [{ offered }, bill] of this.#open) {
+      const { cost, tokens } = bill.spent
+      this.#toolTokens += tokens
+      this.#toolUsd += cost.total
+      this.#cost = withExtra(this.#cost, offered.tool.name, cost.total, cost.byok)
+    }
+    this.#open.clear()
+    this.#tell()
+  }
+
+  /** Whoever made this call for a tool may have to say what it cost before it has ended. */
+  #tell(): void {
+    if (this.#call.trace.parent !== undefined) this.#call.trace.cost = this.#cost
+  }
+
   #stage(stopped: StopReason | undefined): PipelineStage {
-    const extras = this.#cost.extras ?? {}
     const ending = stopped === undefined ? '' : `, stopped by ${stopped}`
     return {
       type: 'server_tools',
@@ -128,7 +154,7 @@ export class LoopLedger {
         ...(this.#failed === 0 ? {} : { tool_calls_failed: this.#failed }),
         ...(stopped === undefined ? {} : { stopped_by: stopped }),
       },
-      cost_usd: Object.keys(this.#perTool).reduce((sum, tool) => sum + (extras[tool] ?? 0), 0),
+      cost_usd: this.#toolUsd,
     }
   }
 
@@ -139,6 +165,7 @@ export class LoopLedger {
     if (trace.served === undefined) return
     const cost = answerCost(this.#costOf, usage, trace)
     this.#cost = isFirst ? cost : addCost(this.#cost, cost)
+    this.#tell()
   }
 
   #usageSoFar(): Usage {
@@ -146,11 +173,4 @@ export class LoopLedger {
     const own = createUsage({ serverToolUse: { tool_calls_requested: this.requested, tool_calls_executed: this.#executed, ...this.#counts } })
     return addUsage(this.#usage, own)
   }
-}
-
-const CHARS_PER_TOKEN = 4
-
-/** What a turn has probably used, when nobody says. */
-function estimate(step: ToolStep, request: ModelRequest): Usage {
-  return createUsage({ inputTokens: estimateRequest(request).inputTokens, outputTokens: Math.ceil(step.chars / CHARS_PER_TOKEN), estimated: true })
 }

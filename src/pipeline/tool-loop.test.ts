@@ -265,6 +265,36 @@ describe('guards', () => {
   })
 })
 
+describe('items a server tool left in an earlier answer', () => {
+  const user = { type: 'message', role: 'user', content: 'go' } as const
+  const left = { type: 'gateway:probe', id: 'p1', status: 'completed', arguments: '{"n":1}', found: 'it' }
+  const asFunction = (name: string) => [
+    { type: 'function_call', call_id: 'p1', name, arguments: '{"n":1}' },
+    { type: 'function_call_output', call_id: 'p1', output: '{"found":"it"}' },
+  ]
+  it('are calls and results for models, whether or not the tool is offered once more', async () => {
+    for (const item of [left, { ...left, type: 'openrouter:probe' }])
+      for (const tools of [[{ type: 'gateway:probe' }], []]) {
+        const { collect, requests } = stage({ turns: [words('ok')], request: { input: [user, item], tools } })
+        await collect()
+        expect(requests[0]!.input).toEqual([user, ...asFunction('probe')])
+        expect(requests[0]!.tools?.length ?? 0).toBe(tools.length)
+      }
+  })
+  it('do not pass for calls of the caller’s own function of that name', async () => {
+    const tools = [{ type: 'function', name: 'probe' }] as const
+    const { collect, requests } = stage({ turns: [words('ok')], request: { input: [user, left], tools } })
+    await collect()
+    expect(requests[0]!.input).toEqual([user, ...asFunction('gateway_probe')])
+  })
+  it('stay as they are when nobody here knows the tool', async () => {
+    const item = { type: 'gateway:gone', id: 'p1' }
+    const { collect, requests } = stage({ turns: [words('ok')], request: { input: [user, item] } })
+    await collect()
+    expect(requests[0]!.input).toEqual([user, item])
+  })
+})
+
 it('passes calls without server tools on as they are', async () => {
   const { collect, requests } = stage({ turns: [words('ok')], request: { tools: [{ type: 'function', name: 'f' }] } })
   await collect()

@@ -10,6 +10,7 @@ import type { ModelRequest } from '../core/request.ts'
 import type { Usage } from '../core/usage.ts'
 import type { IdSource } from '../lib/id.ts'
 import { modelNames, type RoutingDefaults } from '../router/plan.ts'
+import { resolveModel } from '../router/variants.ts'
 import { askModel } from './tool-ask.ts'
 import { replayHistory } from './tool-history.ts'
 import type { Offer } from './offered-tool.ts'
@@ -89,7 +90,7 @@ class ToolLoop {
     const opened = planned.pending.length === 0 ? { offer: planned, events: [] } : await openSources(planned, this.#opening())
     const { offer } = opened
     const budget = callBudget(call.request)
-    const replayed = replaySources(replayHistory(call.request.input, offer), offer, this.#room.belt)
+    const replayed = replaySources(replayHistory(call.request.input, offer, this.#room.belt), offer, this.#room.belt)
     // What was opened is told with the first words of the model: until then a failure is an HTTP error.
     let { input } = replayed
     let told = opened.events
@@ -158,7 +159,8 @@ class ToolLoop {
       deferred: offer.deferred,
       newId,
       steps: ledger.steps,
-      ask: (inner, signal, asked) => askModel(this.#inner(), this.#call, inner, signal, asked, options.costOf),
+      bill: (call) => ledger.open(call),
+      ask: (inner, signal, asked, bill) => askModel(this.#inner(), this.#call, inner, signal, { ...asked, costOf: options.costOf, bill }),
     })
     ledger.settle(finished)
     return finished
@@ -174,7 +176,7 @@ class ToolLoop {
     const { request } = this.#call
     const catalog = options.catalog()
     const names = modelNames(request, options.defaults(this.#call.owner))
-    return offerTools(request, { belt, endpoints: names.flatMap((name) => catalog.find(name)?.endpoints ?? []), nested: this.#nested })
+    return offerTools(request, { belt, endpoints: names.flatMap((name) => resolveModel(name, catalog)?.model.endpoints ?? []), nested: this.#nested })
   }
 
   /** The request of one turn. Tools stay in the list of the last turn, forbidden, so that the cached prompt and the history stay valid. */

@@ -3,9 +3,9 @@ import type { Endpoint } from '../core/endpoint.ts'
 import { GatewayError } from '../core/error.ts'
 import type { ServerTool } from '../core/extension.ts'
 import type { ToolSource } from '../core/tool-source.ts'
-import { isFunctionTool, type FunctionTool, type JsonObject, type OtherTool, type Tool } from '../core/item.ts'
+import { isCustomTool, isFunctionTool, type FunctionTool, type JsonObject, type OtherTool, type Tool } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
-import { ownName, type ToolBelt } from './tool-belt.ts'
+import { ownName, sameInAnySpelling, type ToolBelt } from './tool-belt.ts'
 import type { Offer, OfferedTool, PendingSource } from './offered-tool.ts'
 import { checkDeferral, translateChoice } from './tool-choice.ts'
 
@@ -17,15 +17,26 @@ export interface OfferOptions {
   readonly nested: boolean
 }
 
+/** Each is looked at beside all others, and costs the model a description. */
+const MAX_SERVER_TOOLS = 128
+
+function checkCount(entries: readonly Tool[], { find, source }: ToolBelt): void {
+  const count = entries.reduce((sum, { type }) => (type !== 'function' && (source(type) ?? find(type)) !== undefined ? sum + 1 : sum), 0)
+  if (count > MAX_SERVER_TOOLS)
+    throw new GatewayError('invalid_request', `tools: names ${count} tools the gateway runs; at most ${MAX_SERVER_TOOLS} are allowed`, {
+      path: 'tools',
+    })
+}
+
 /**
  * Checks the caller's server tools and turns them into functions for the model, or into the provider's own tool where every endpoint has
  * one. Throws `invalid_request` for tools that do not exist here, lack what they need, or contradict the rest of the request.
  */
 export function offerTools(request: ModelRequest, options: OfferOptions): Offer {
   const entries = request.tools ?? []
-  const taken = new Set(entries.filter(isFunctionTool).map(({ name }) => name))
+  checkCount(entries, options.belt)
+  const taken = namesOf(entries)
   const byFunction = new Map<string, OfferedTool>()
-  const byItem = new Map<string, OfferedTool>()
   const renamed = new Map<string, string>()
   const theirs = new Map<ServerTool, string>()
   const tools: Tool[] = []
@@ -53,6 +64,8 @@ export function offerTools(request: ModelRequest, options: OfferOptions): Offer 
     const settings = readSettings(tool, entry as OtherTool, index)
     const hosted = hostedBy(tool, settings, entry, entries, options.endpoints)
     if (hosted !== undefined) {
+      // A provider has one tool of a kind; several of them refuse a second.
+      if (theirs.has(tool)) continue
       tools.push(hosted.tool)
       theirs.set(tool, hosted.tool.type)
       if (hosted.itemType !== undefined && ownName(entry.type) !== undefined) renamed.set(hosted.itemType, entry.type)
@@ -65,19 +78,19 @@ export function offerTools(request: ModelRequest, options: OfferOptions): Offer 
     }
     const offered = offer(tool, settings, entry as OtherTool, index, { request, byFunction, taken })
     byFunction.set(offered.functionName, offered)
-    byItem.set(offered.itemType, offered)
     tools.push(functionFor(offered))
   }
   const deferring = [...byFunction.values()].some(({ tool }) => tool.name === 'tool_search')
   const deferred = deferring ? tools.filter((tool): tool is FunctionTool => isFunctionTool(tool) && tool.defer_loading === true) : []
-  const visible = tools.filter((tool) => !(deferred as readonly Tool[]).includes(tool))
+  const unseen = new Set<Tool>(deferred)
+  const visible = tools.filter((tool) => !unseen.has(tool))
   if (deferred.length > 0) checkDeferral(request.tool_choice)
   const choose: Offer['choose'] = (functions) =>
     translateChoice(request.tool_choice, { byFunction: functions, theirs, hostedSources, belt: options.belt })
   return {
     tools: visible,
     byFunction,
-    byItem,
+    byItem: Map.groupBy(byFunction.values(), ({ itemType }) => sameInAnySpelling(itemType)),
     renamed,
     choice: choose(byFunction),
     choose,
@@ -135,7 +148,7 @@ function hostedBy(
   entries: readonly Tool[],
   endpoints: readonly Endpoint[],
 ): { readonly tool: OtherTool; readonly itemType: string | undefined } | undefined {
-  const wanted = tool.hosted?.(settings)
+  const wanted = tool.hosted?.(settings, entry.type)
   if (wanted === undefined || endpoints.length === 0) return undefined
   const others = entries.filter((other) => other !== entry)
   if (!isHosted(wanted, others, endpoints, tool.available?.(settings) !== false)) return undefined
@@ -173,6 +186,10 @@ function offer(tool: ServerTool, settings: unknown, entry: OtherTool, index: num
   const functionName = freeName(tool.present?.(settings).name ?? tool.name, (name) => !scene.taken.has(name) && !scene.byFunction.has(name))
   return { tool, settings, type: entry.type, itemType: tool.spellings?.[entry.type] ?? entry.type, functionName, instance, tally: new Map(), uses: 0 }
 }
+
+/** Names of the caller's tools: functions, and custom tools, which are functions to most upstreams. */
+export const namesOf = (tools: readonly Tool[]): Set<string> =>
+  new Set(tools.flatMap((tool) => (isFunctionTool(tool) || isCustomTool(tool) ? [tool.name] : [])))
 
 /** The caller's functions keep their names; others give way. */
 export function freeName(base: string, isFree: (name: string) => boolean): string {

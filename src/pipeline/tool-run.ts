@@ -8,8 +8,10 @@ import type { ModelRequest } from '../core/request.ts'
 import type { IdSource } from '../lib/id.ts'
 import { abortReason } from './abort-reason.ts'
 import type { OfferedTool } from './offered-tool.ts'
+import type { ToolBill } from './tool-bill.ts'
 import type { PendingCall } from './tool-step.ts'
 import { TimeLimit } from './time-limit.ts'
+import { cutText } from '../lib/cut-text.ts'
 
 /** One call of a server tool, done. */
 export interface FinishedCall {
@@ -31,7 +33,9 @@ export interface RunScene {
   readonly transcript: readonly InputItem[]
   readonly deferred: readonly FunctionTool[]
   readonly newId: IdSource
-  readonly ask: (request: ModelRequest, signal: AbortSignal, options: AskOptions) => Promise<ModelAnswer>
+  /** Where what a call costs is written down. */
+  readonly bill: (call: PendingCall) => ToolBill
+  readonly ask: (request: ModelRequest, signal: AbortSignal, options: AskOptions, bill: ToolBill) => Promise<ModelAnswer>
   readonly steps: GenerationStep[]
 }
 
@@ -131,6 +135,7 @@ async function runOne(pending: PendingCall, index: number, scene: RunScene, queu
   const id = newId(offered.itemType)
   const refused = index >= scene.budget
   if (!refused) offered.uses++
+  const bill = scene.bill(pending)
   const limit = new TimeLimit(stop, Math.min(tool.timeoutMs ?? DEFAULT_TIMEOUT_MS, Math.max(1, scene.timeLeftMs)))
   let open = true
   const early: ModelEvent[] = []
@@ -150,7 +155,7 @@ async function runOne(pending: PendingCall, index: number, scene: RunScene, queu
     emit: (name, fields) => {
       if (open && !isForeign(name, offered)) tell({ type: 'item-event', key, name, ...(fields === undefined ? {} : { fields }) })
     },
-    ask: (request, options = {}) => scene.ask(request, limit.signal, options),
+    ask: (request, options = {}) => scene.ask(request, limit.signal, options, bill),
   }
   const parsed = refused ? { problem: 'The tool budget of this request is spent. Answer with what you have.' } : readArguments(pending)
   const shown = tool.begin('args' in parsed ? parsed.args : undefined, context)
@@ -171,6 +176,7 @@ async function runOne(pending: PendingCall, index: number, scene: RunScene, queu
   } finally {
     limit.end()
   }
+  bill.price(result.cost ?? 0)
   const ended = tool.end?.(result, context)
   open = false
   step.durationMs = scene.call.clock.monotonic() - begun
@@ -227,5 +233,5 @@ function failureOf(error: unknown, limit: TimeLimit): ToolResult {
 function bounded(result: ToolResult): ToolResult {
   const { output } = result
   if (typeof output !== 'string' || output.length <= MAX_OUTPUT_CHARS) return result
-  return { ...result, output: `${output.slice(0, MAX_OUTPUT_CHARS)}\n[cut]` }
+  return { ...result, output: `${cutText(output, MAX_OUTPUT_CHARS)}\n[cut]` }
 }

@@ -1,14 +1,14 @@
 import type { Call } from '../core/call.ts'
 import type { ModelEvent } from '../core/event.ts'
 import type { GenerationStep } from '../core/generation.ts'
-import { isFunctionTool, type InputItem, type JsonObject } from '../core/item.ts'
+import type { InputItem, JsonObject } from '../core/item.ts'
 import type { OpenedSource, SourceItem } from '../core/tool-source.ts'
 import type { IdSource } from '../lib/id.ts'
 import { abortReason } from './abort-reason.ts'
 import type { ToolBelt } from './tool-belt.ts'
 import { isChosen } from './tool-choice.ts'
 import type { Offer, OfferedTool, PendingSource } from './offered-tool.ts'
-import { freeName, functionFor } from './tool-offer.ts'
+import { freeName, functionFor, namesOf } from './tool-offer.ts'
 import type { PendingCall } from './tool-step.ts'
 
 export interface OpenScene {
@@ -29,7 +29,7 @@ export async function openSources(offer: Offer, scene: OpenScene): Promise<OpenO
   const opened = await Promise.all(offer.pending.map((entry) => openOne(entry, scene)))
   const byFunction = new Map(offer.byFunction)
   const tools = [...offer.tools]
-  const taken = new Set([...tools, ...offer.deferred].filter(isFunctionTool).map(({ name }) => name))
+  const taken = namesOf([...tools, ...offer.deferred])
   const instances = new Map<string, number>()
   for (const [index, { functions, step }] of opened.entries()) {
     const { settings, type } = offer.pending[index]!

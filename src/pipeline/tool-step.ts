@@ -134,8 +134,13 @@ export class ToolStep {
   #start(event: Extract<ModelEvent, { readonly type: 'item-start' }>, out: ModelEvent[]): void {
     const { item, key } = event
     if (item.type === 'function_call') {
-      const { name, call_id: callId } = item as OtherItem & { readonly name: string; readonly call_id: string }
-      const offered = this.#options.offer.byFunction.get(name)
+      const {
+        name,
+        call_id: callId,
+        namespace,
+      } = item as OtherItem & { readonly name: string; readonly call_id: string; readonly namespace?: string }
+      // Namespaces are the caller's: what has the name of a server tool in one of them is none.
+      const offered = namespace == null || namespace === '' ? this.#options.offer.byFunction.get(name) : undefined
       if (offered !== undefined) {
         const call: PendingCall = { offered, name, callId: callId || this.#options.newCallId(), arguments: '', cut: true }
         this.calls.push(call)

@@ -3,7 +3,7 @@ import type { Credential } from '../core/provider.ts'
 
 /** Shorter texts are no keys, and would be found everywhere. */
 const MIN_CHARS = 8
-const REDACTED = '[redacted]'
+export const REDACTED = '[redacted]'
 
 /**
  * A failure as the caller, the record and the log may see it: without the credential that was used, should the provider have quoted it.
@@ -11,9 +11,7 @@ const REDACTED = '[redacted]'
  */
 export function withoutCredential(error: GatewayError, credential: Credential | undefined): GatewayError {
   if (credential === undefined) return error
-  const secret = credential.secret.reveal()
-  const texts = [secret, ...secret.split(/[\s:;,"'{}[\]\\]+/)].filter((text) => text.length >= MIN_CHARS)
-  const clean = (text: string): string => texts.reduce((left, each) => left.replaceAll(each, REDACTED), text)
+  const clean = (text: string): string => blankCredential(text, credential)
   const { raw, providerCode } = error.details
   const message = clean(error.message)
   const details = {
@@ -22,4 +20,12 @@ export function withoutCredential(error: GatewayError, credential: Credential | 
   }
   if (message === error.message && details.raw === raw && details.providerCode === providerCode) return error
   return new GatewayError(error.errorType, message, { ...error.details, ...details })
+}
+
+/** A text without the credential, should it be quoted in it. */
+export function blankCredential(text: string, credential: Credential | undefined): string {
+  if (credential === undefined) return text
+  const secret = credential.secret.reveal()
+  const texts = [secret, ...secret.split(/[\s:;,"'{}[\]\\]+/)].filter((part) => part.length >= MIN_CHARS)
+  return texts.reduce((left, each) => left.replaceAll(each, REDACTED), text)
 }

@@ -12,6 +12,12 @@ export interface Hit extends Span {
   readonly continued: boolean
 }
 
+/** A hit on its way out of a text. */
+export interface Redaction extends Hit {
+  /** What stands in its place is a string of JSON. */
+  readonly quoted?: boolean
+}
+
 /** Something a filter found in the text of a group. */
 export interface Match extends Span {
   readonly filter: ContentFilter
@@ -91,14 +97,15 @@ function lastNotAfter(offsets: readonly number[], place: number): number {
 }
 
 /** A text with its hits replaced. Where hits overlap, the one that begins first, or reaches further, gives its name to all. */
-export function redactText(text: string, hits: readonly Hit[]): string {
+export function redactText(text: string, hits: readonly Redaction[]): string {
   const ordered = hits.toSorted((a, b) => a.start - b.start || b.end - a.end)
   let result = ''
   let last = 0
-  for (const { start, end, filter, continued } of ordered) {
+  for (const { start, end, filter, continued, quoted } of ordered) {
     if (start >= last) {
       result += text.slice(last, start)
-      if (!continued) result += filter.placeholder
+      if (quoted === true) result += JSON.stringify(filter.placeholder)
+      else if (!continued) result += filter.placeholder
       last = end
     } else last = Math.max(last, end)
   }

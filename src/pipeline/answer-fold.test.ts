@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest'
+import { AnswerFold } from './answer-fold.ts'
+
+describe('the characters an estimate of an answer is made from', () => {
+  it('are counted once, thoughts like words, calls and summaries', () => {
+    const fold = new AnswerFold()
+    fold.push({ type: 'item-start', key: 'r', item: { type: 'reasoning', summary: [] } })
+    fold.push({ type: 'reasoning-delta', key: 'r', kind: 'text', delta: '12345' })
+    expect(fold.chars).toBe(5)
+    fold.push({ type: 'reasoning-delta', key: 'r', kind: 'summary', delta: '123' })
+    expect(fold.chars).toBe(8)
+    fold.push({ type: 'item-start', key: 'm', item: { type: 'message', role: 'assistant', content: [] } })
+    fold.push({ type: 'text-delta', key: 'm', delta: '12' })
+    fold.push({ type: 'item-start', key: 'c', item: { type: 'function_call', call_id: 'call_1', name: 'f', arguments: '' } })
+    fold.push({ type: 'arguments-delta', key: 'c', delta: '{}' })
+    expect(fold.chars).toBe(12)
+  })
+})

@@ -1,0 +1,35 @@
+import type { Call } from '../core/call.ts'
+import type { Endpoint } from '../core/endpoint.ts'
+import { asGatewayError, GatewayError, isGatewayError } from '../core/error.ts'
+import { EventStreamError } from '../lib/aws-event-stream.ts'
+import { HttpFailure } from '../lib/http-client.ts'
+import { SseLimitError } from '../lib/sse.ts'
+import { abortReason } from './abort-reason.ts'
+import type { ExpiredLimit } from './attempt-timer.ts'
+
+const LIMIT_MESSAGES: { readonly [L in ExpiredLimit]: string } = {
+  first_token: 'sent nothing within the first-token limit',
+  idle: 'fell silent in the middle of its answer',
+  total: 'did not finish its answer within the total limit',
+}
+
+/** Whatever ended an attempt, in the gateway's words: the limit that ran out before the caller who left, and both before what the socket says. */
+export function attemptFailure(
+  error: unknown,
+  { call, endpoint }: { readonly call: Call; readonly endpoint: Endpoint },
+  expired: ExpiredLimit | undefined,
+): GatewayError {
+  const from = { source: 'provider', providerName: endpoint.providerName } as const
+  if (expired !== undefined) {
+    return new GatewayError('timeout', `${endpoint.providerName} ${LIMIT_MESSAGES[expired]}`, { ...from, cause: error, metadata: { limit: expired } })
+  }
+  if (call.signal.aborted) return abortReason(call.signal, error)
+  if (isGatewayError(error)) return error.details.source === 'provider' ? error.with(from) : error
+  if (error instanceof HttpFailure) {
+    const failover = error.kind === 'connect-timeout' ? 'next' : 'retry'
+    return new GatewayError('provider_unavailable', `${endpoint.providerName}: ${error.message}`, { ...from, failover, cause: error })
+  }
+  if (error instanceof SseLimitError || error instanceof EventStreamError)
+    return new GatewayError('provider_unavailable', `${endpoint.providerName}: ${error.message}`, { ...from, cause: error })
+  return asGatewayError(error)
+}

@@ -1,0 +1,64 @@
+import type { AttemptRecord } from '../core/call.ts'
+import type { Credential } from '../core/provider.ts'
+import { blankCredential, REDACTED } from './without-credential.ts'
+
+/** More than this is shortened: one event must not cost what a whole answer may. */
+const MAX_CHARS = 1024 * 1024
+/** Each costs about a microsecond of the thread that serves everybody. */
+const MAX_MEMBERS = 50_000
+/** What is left of each text of a body that is shortened. */
+const TEXT_CHARS = 1_000
+/** Shorter runs may be words. */
+const MIN_BASE64 = 256
+const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/
+const DATA_URL = /^data:[^,]{0,200};base64,/i
+/** Members that hold a credential in some format: of a tool's own server above all. Counts of tokens are numbers, and stay. */
+const SECRET_KEY = /(?:^|[-_])(?:authorization|token|secret|password|credentials?|api[-_]?key)$/i
+const HEADERS_KEY = /^(?:extra_|custom_)?headers$/i
+
+/**
+ * The body of an upstream request as its caller may read it, as JSON text: media and other base64 give way to their size, credentials to a
+ * mark. Beyond 1 Mi characters every text is cut to its first 1,000; a body that is no object, still too large, or of more
+ * than 50,000 members is told by its size alone.
+ */
+export function echoBody(body: string, credential: Credential | undefined): string {
+  let shown = render(body, (text) => text)
+  if (shown !== undefined && shown.length > MAX_CHARS) shown = render(body, shorten)
+  if (shown === undefined || shown.length > MAX_CHARS) return `{"left_out":"a body of ${body.length} characters"}`
+  return blankCredential(shown, credential)
+}
+
+/** The bodies of attempts that were not told yet, in their order; they are told once. */
+export function takeEchoes(attempts: readonly AttemptRecord[]): readonly string[] {
+  const bodies: string[] = []
+  for (const attempt of attempts) {
+    if (attempt.echo === undefined) continue
+    bodies.push(attempt.echo)
+    delete attempt.echo
+  }
+  return bodies
+}
+
+/** Undefined for what is no object, and for one of more members than may be looked at. */
+function render(body: string, show: (text: string) => string): string | undefined {
+  if (!body.startsWith('{')) return undefined
+  let members = 0
+  const shown: unknown = JSON.parse(body, (key, value: unknown) => (members++ < MAX_MEMBERS ? shownMember(key, value, show) : undefined))
+  return members > MAX_MEMBERS ? undefined : JSON.stringify(shown)
+}
+
+function shownMember(key: string, value: unknown, show: (text: string) => string): unknown {
+  if (typeof value === 'string') return SECRET_KEY.test(key) ? REDACTED : show(withoutMedia(value))
+  if (!HEADERS_KEY.test(key) || typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.keys(value).map((name) => [name, REDACTED]))
+}
+
+function withoutMedia(text: string): string {
+  if (text.length < MIN_BASE64) return text
+  const head = DATA_URL.exec(text)?.[0]
+  if (head !== undefined) return `${head}[${text.length - head.length} characters]`
+  return BASE64.test(text) ? `[${text.length} characters of base64]` : text
+}
+
+const shorten = (text: string): string =>
+  text.length <= TEXT_CHARS ? text : `${text.slice(0, TEXT_CHARS)} [${text.length - TEXT_CHARS} more characters]`

@@ -1,0 +1,94 @@
+import { redactText, type Redaction } from './hit-list.ts'
+
+/**
+ * A text with its hits replaced, which is JSON if it was JSON before: upstreams refuse calls whose arguments are none. Where a hit would
+ * leave half an escape behind, all of it or none goes; a number with a hit becomes a string. A hit beyond one value goes as it stands.
+ */
+export function redact(text: string, hits: readonly Redaction[]): string {
+  const redacted = redactText(text, hits)
+  return isJson(text) && !isJson(redacted) ? redactText(text, fitted(text, hits)) : redacted
+}
+
+function isJson(text: string): boolean {
+  if (!/^\s*[[{]/.test(text)) return false
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+interface Value {
+  readonly start: number
+  readonly end: number
+  readonly isString: boolean
+}
+
+const NUMBER = /-?\d[\d.eE+-]*/y
+
+/** Strings and numbers of a JSON text. Strings are read by hand: an expression with a choice at every character fails at some ten million. */
+function* valuesOf(text: string): Generator<Value, undefined> {
+  for (let start = 0; start < text.length;) {
+    const isString = text[start] === '"'
+    const end = isString ? endOfString(text, start) : endOfNumber(text, start)
+    if (end !== undefined) yield { start, end, isString }
+    start = end ?? start + 1
+  }
+}
+
+function endOfString(text: string, start: number): number {
+  let at = start + 1
+  while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1
+  return at + 1
+}
+
+function endOfNumber(text: string, start: number): number | undefined {
+  NUMBER.lastIndex = start
+  return NUMBER.test(text) ? NUMBER.lastIndex : undefined
+}
+
+function fitted(text: string, hits: readonly Redaction[]): readonly Redaction[] {
+  const values = valuesOf(text)
+  let value = values.next().value
+  return hits
+    .toSorted((a, b) => a.start - b.start)
+    .map((hit) => {
+      while (value !== undefined && value.end <= hit.start) value = values.next().value
+      if (value === undefined) return hit
+      const { start, end, isString } = value
+      if (!isString) return start <= hit.start && hit.end <= end ? { ...hit, start, end, quoted: true } : hit
+      return start < hit.start && hit.end < end ? { ...hit, ...betweenEscapes(text, hit) } : hit
+    })
+}
+
+/** The bounds of a hit inside a string, moved out of the escapes they are in the middle of. */
+function betweenEscapes(text: string, hit: Redaction): { readonly start: number; readonly end: number } {
+  const first = escapeAround(text, hit.start)
+  const end = escapeAround(text, hit.end)?.end ?? hit.end
+  if (first === undefined) return { start: hit.start, end }
+  // The letter of `\n` belongs to the line break, not to the word behind it; of `\u0041` nothing can be left.
+  const isShort = first.end - first.start === SHORT
+  return { start: isShort && first.end < end ? first.end : first.start, end }
+}
+
+const SHORT = 2
+/** Of `\u0041`. */
+const LONG = 6
+
+/** The escape that begins before a place and ends behind it. */
+function escapeAround(text: string, place: number): { readonly start: number; readonly end: number } | undefined {
+  for (let start = place - 1; start > place - LONG; start--) {
+    if (text[start] !== '\\' || isEscaped(text, start)) continue
+    const end = start + (text[start + 1] === 'u' ? LONG : SHORT)
+    return end > place ? { start, end } : undefined
+  }
+  return undefined
+}
+
+/** Whether the backslashes before a place leave one over. */
+function isEscaped(text: string, place: number): boolean {
+  let from = place
+  while (text[from - 1] === '\\') from--
+  return (place - from) % 2 === 1
+}

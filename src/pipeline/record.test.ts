@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import type { AttemptRecord, Call } from '../core/call.ts'
+import type { Endpoint } from '../core/endpoint.ts'
+import type { Generation } from '../core/generation.ts'
+import { createUsage } from '../core/usage.ts'
+import { systemClock } from '../lib/clock.ts'
+import { recordLayer } from './record.ts'
+
+const endpoint = { id: 'e', model: 'acme/small', provider: 'acme', providerName: 'Acme', upstreamModel: 'small', pricing: {} } as Endpoint
+const RECEIVED = 1_000
+
+/** The record of an answer that took these attempts, the last of which served its end. */
+async function recorded(attempts: readonly Partial<AttemptRecord>[], stream: boolean): Promise<Generation> {
+  let generation: Generation | undefined
+  const layer = recordLayer({
+    sink: { record: (finished) => void (generation = finished.generation) } as Parameters<typeof recordLayer>[0]['sink'],
+    costOf: () => ({ total: 0, input: 0, output: 0, cacheDiscount: 0, source: 'catalog' }),
+    estimateUsage: () => createUsage({}),
+  })
+  const all = attempts.map((attempt): AttemptRecord => ({ endpoint, status: 200, startedAt: RECEIVED, ...attempt }))
+  const call: Call = {
+    id: 'gen',
+    requestedModel: 'acme/small',
+    stream,
+    signal: new AbortController().signal,
+    clock: systemClock,
+    random: Math.random,
+    receivedAt: RECEIVED,
+    output: () => [],
+    request: { model: 'acme/small', input: [] },
+    owner: { workspaceId: 'w', keyHash: 'h', keyName: 'n', keyLabel: 'l' },
+    origin: { apiType: 'responses' },
+    trace: { strategy: 'direct', candidates: [], rejected: new Map(), attempts: all, pipeline: [], params: {}, served: all.at(-1)! },
+  }
+  const answer = layer(async function* () {
+    yield [{ type: 'response-end', reason: 'stop', usage: createUsage({}) }]
+  })(call)
+  for await (const events of answer) void events
+  return generation!
+}
+
+describe('an answer of several turns', () => {
+  const turns = [
+    { startedAt: RECEIVED + 2, status: 503, error: { type: 'provider_overloaded', message: 'busy' } as const },
+    { startedAt: RECEIVED + 10, firstTokenMs: 30 },
+    { startedAt: RECEIVED + 5_000, firstTokenMs: 40 },
+  ]
+  it('was routed when its first turn was sent', async () => {
+    expect((await recorded(turns, true)).routerMs).toBe(10)
+  })
+  it('began with its first turn, though nobody reads before the end', async () => {
+    expect((await recorded(turns, false)).firstTokenMs).toBe(40)
+  })
+})
+
+it('an answer that was continued or begun anew elsewhere was routed when the one that served was sent', async () => {
+  const broken = { startedAt: RECEIVED + 2, firstTokenMs: 5, error: { type: 'provider_unavailable', message: 'gone' } as const }
+  expect((await recorded([broken, { startedAt: RECEIVED + 100, firstTokenMs: 7 }], false)).routerMs).toBe(100)
+})

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest'
+import { SourceBook } from './tool-citations.ts'
+
+const moon = 'https://en.wikipedia.org/wiki/Moon_(disambiguation)'
+
+/** The cited addresses of a text, with the words each citation stands on. */
+function cited(text: string, ...urls: readonly string[]): readonly (readonly [url: string, words: string])[] {
+  const book = new SourceBook()
+  book.add(urls.map((url) => ({ url, title: url })))
+  return book.cite(text).map(({ url, start_index: start, end_index: end }) => [url, text.slice(start, end)])
+}
+
+describe('an address with parentheses is cited', () => {
+  it.each([
+    [`See [Moon](${moon}).`, `[Moon](${moon})`],
+    [`See ${moon} for more.`, moon],
+    [`Many things (see ${moon}) have the name.`, moon],
+    [`[Moon](${moon}#top), and so on`, `[Moon](${moon}#top)`],
+  ])('%s', (text, words) => {
+    expect(cited(text, moon)).toEqual([[moon, words]])
+  })
+
+  it('where the first of them is never closed', () => {
+    expect(cited('at https://a.test/x(y z', 'https://a.test/x(y')).toEqual([['https://a.test/x(y', 'https://a.test/x(y']])
+  })
+})
+
+it('does not swallow the parenthesis around an address', () => {
+  expect(cited('(https://a.test/x) and (https://a.test/y).', 'https://a.test/x', 'https://a.test/y').map(([, words]) => words)).toEqual([
+    'https://a.test/x',
+    'https://a.test/y',
+  ])
+})

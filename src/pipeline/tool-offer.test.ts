@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import type { Endpoint } from '../core/endpoint.ts'
+import type { ServerTool } from '../core/extension.ts'
+import type { Tool } from '../core/item.ts'
+import { testEndpoint } from '../testing/endpoints.ts'
+import type { Offer } from './offered-tool.ts'
+import { createToolBelt } from './tool-belt.ts'
+import { offerTools } from './tool-offer.ts'
+
+/** A tool that providers have, too, under the type `look`. */
+const look: ServerTool = {
+  name: 'look',
+  description: 'Looks.',
+  parameters: z.object({}),
+  settings: z.looseObject({ ours: z.boolean().optional(), wide: z.boolean().optional() }),
+  spellings: { look: 'look_call' },
+  readNative: () => ({}),
+  hosted: (settings) => {
+    const { ours, ...rest } = settings as { readonly ours?: boolean }
+    return ours === true ? undefined : { type: 'look', ...rest }
+  },
+  begin: () => undefined,
+  execute: async () => ({ output: '' }),
+}
+
+function hosting(): Endpoint {
+  const endpoint = testEndpoint()
+  const dialect = { ...endpoint.connection.dialect, hosts: ({ type }: Tool) => type === 'look' }
+  return { ...endpoint, connection: { ...endpoint.connection, dialect } }
+}
+
+const offered = (tools: readonly Tool[], endpoint: Endpoint = hosting()): Offer =>
+  offerTools({ input: [], tools }, { belt: createToolBelt([look]), endpoints: [endpoint], nested: false })
+
+describe('a tool the provider runs itself', () => {
+  const own = (parameters: object = {}): Tool => ({ type: 'gateway:look', parameters })
+  it('is named to it once, as it was named first', () => {
+    expect(offered([own(), own()]).tools).toEqual([{ type: 'look' }])
+    expect(offered([own({ wide: true }), own()]).tools).toEqual([{ type: 'look', wide: true }])
+    expect(offered([{ type: 'look', near: 1 }, own()]).tools).toEqual([{ type: 'look', near: 1 }])
+    expect(offered([own(), { type: 'look', near: 1 }]).tools).toEqual([{ type: 'look' }])
+  })
+  it('leaves items of the type by which it was named first', () => {
+    expect([...offered([own(), { type: 'look' }]).renamed]).toEqual([['look_call', 'gateway:look']])
+    expect([...offered([{ type: 'look' }, own()]).renamed]).toEqual([])
+  })
+  it('stands beside one of that kind which the gateway runs', () => {
+    const { tools, byFunction } = offered([own(), own({ ours: true })])
+    expect(tools.map(({ type }) => type)).toEqual(['look', 'function'])
+    expect(byFunction.size).toBe(1)
+  })
+  it('is a function for each entry where the provider does not know it', () => {
+    expect(offered([own(), own()], testEndpoint()).tools.map(({ type }) => type)).toEqual(['function', 'function'])
+  })
+})
