@@ -8,6 +8,7 @@ import type { DocumentReader, WebPages } from '../core/web.ts'
 import type { ReadResult, ReadyDocumentEngine } from './shared/document-engine.ts'
 import { addressOf, filesIn, inlineFile, kindOf, nameOf, replaceFiles, type FileBytes } from './shared/file-part.ts'
 import { TextCache } from './shared/text-cache.ts'
+import { cutText } from '../lib/cut-text.ts'
 
 const settings = z.object({ pdf: z.object({ engine: z.string().optional() }).optional() })
 
@@ -164,7 +165,7 @@ class FileParser {
         failover: 'next',
       })
     }
-    if (kind === 'text') return { text: Buffer.from(file.bytes).toString().slice(0, MAX_CHARS), images: [], cost: 0, cached: false }
+    if (kind === 'text') return { text: cutText(Buffer.from(file.bytes).toString(), MAX_CHARS), images: [], cost: 0, cached: false }
     const service = kind === 'pdf' ? engine : undefined
     const key = `${service?.engine.name ?? OWN}/${kind}/${createHash('sha256').update(file.bytes).digest('base64')}`
     const known = this.#cache.get(key, clock)
@@ -172,7 +173,7 @@ class FileParser {
     const read =
       service === undefined ? { ...(await this.#options.reader.read(file.bytes, kind, signal)), images: [] } : await service.read(file, signal)
     if (read === undefined) throw new GatewayError('unprocessable', `The file "${file.name.slice(0, 80)}" could not be read`, { path: 'input' })
-    const result: ReadResult = { ...read, text: read.text.slice(0, MAX_CHARS) }
+    const result: ReadResult = { ...read, text: cutText(read.text, MAX_CHARS) }
     this.#cache.set(key, result, result.text.length + result.images.reduce((sum, { length }) => sum + length, 0), clock)
     return { ...result, cost: service === undefined ? 0 : service.price * (result.pages ?? 1), cached: false }
   }

@@ -1,3 +1,4 @@
+import { threadTime } from '../testing/thread-time.ts'
 import { describe, expect, it } from 'vitest'
 import { GatewayError } from '../core/error.ts'
 import type { InputItem } from '../core/item.ts'
@@ -38,7 +39,13 @@ async function prepare(request: ModelRequest, given: object = {}, pages: { reado
 describePluginContract({
   plugin: createWebFetch(web(PAGES).room),
   accepts: [{}, { allowed_domains: ['example.com'], max_content_tokens: 100, max_uses: 2 }],
-  refuses: [{ max_uses: 0 }, { max_content_tokens: 0 }, { blocked_domains: 'x' }],
+  refuses: [
+    { max_uses: 0 },
+    { max_content_tokens: 0 },
+    { blocked_domains: 'x' },
+    { blocked_domains: Array.from({ length: 1_025 }, () => 'a.test') },
+    { allowed_domains: ['x'.repeat(2_049)] },
+  ],
   untouched: [{ request: { input: [user('no addresses here')] } }, { request: { input: [] } }],
   touched: [{ request: { input: [user(`${SECRET_WORD}: see https://example.com/a`)] } }],
 })
@@ -93,5 +100,14 @@ describe('addresses in a text', () => {
     ['"http://example.com/?a=1&b=2"', ['http://example.com/?a=1&b=2']],
     ['ftp://example.com javascript:alert(1) file:///etc/passwd', []],
     ['https://', []],
-  ])('%s', (text, urls) => expect(addressesIn(text)).toEqual(urls))
+    ['what is https://a.test/Moon_(disambiguation)?', ['https://a.test/Moon_(disambiguation)']],
+    ['(see https://a.test/Moon_(disambiguation))', ['https://a.test/Moon_(disambiguation)']],
+    ['[Moon](https://a.test/Moon_(film)) and (https://a.test/b)', ['https://a.test/Moon_(film)', 'https://a.test/b']],
+  ])('%s', (text, urls) => expect(addressesIn(text, 20)).toEqual(urls))
+
+  it('are looked for until there are enough', () => {
+    const started = threadTime()
+    expect(addressesIn('https://a.test/1 '.repeat(1_000_000), 20)).toEqual(['https://a.test/1'])
+    expect(threadTime() - started).toBeLessThan(300)
+  })
 })

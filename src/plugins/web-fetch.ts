@@ -3,10 +3,11 @@ import { isGatewayError } from '../core/error.ts'
 import type { Plugin } from '../core/extension.ts'
 import { UNTRUSTED } from '../core/untrusted.ts'
 import type { WebPage, WebPages } from '../core/web.ts'
-import { domainRefusal } from '../lib/domains.ts'
+import { domainRefusal, MAX_DOMAIN_LENGTH, MAX_DOMAINS } from '../lib/domains.ts'
 import { lastQuestion, withContext } from './shared/question.ts'
+import { cutText } from '../lib/cut-text.ts'
 
-const domains = z.array(z.string()).default([])
+const domains = z.array(z.string().max(MAX_DOMAIN_LENGTH)).max(MAX_DOMAINS).default([])
 const settings = z.object({
   allowed_domains: domains,
   blocked_domains: domains,
@@ -15,9 +16,11 @@ const settings = z.object({
 })
 
 const MAX_PAGES = 20
+const MAX_LOOKED_AT = 10_000
 const CHARS_PER_TOKEN = 4
 const CITED_CHARACTERS = 2_000
-const ADDRESS = /https?:\/\/[^\s<>"'`)\]}|\\^]{1,2000}/gi
+/** Parentheses that are closed belong to an address, others to the sentence around it. */
+const ADDRESS = /https?:\/\/(?:[^\s<>"'`()\]}|\\^]|\([^\s<>"'`()\]}|\\^]{0,500}\)|\(){1,2000}/gi
 
 interface Fetched {
   readonly url: string
@@ -36,7 +39,7 @@ export function createWebFetch(pages: WebPages): Plugin<z.infer<typeof settings>
     timeoutMs: 45_000,
     async prepare(request, { settings: own, signal, report }) {
       const question = lastQuestion(request)
-      const urls = question === undefined ? [] : addressesIn(question.text).slice(0, Math.min(own.max_uses, MAX_PAGES))
+      const urls = question === undefined ? [] : addressesIn(question.text, Math.min(own.max_uses, MAX_PAGES))
       if (question === undefined || urls.length === 0) return undefined
       const refuse = (url: string): string | undefined => domainRefusal(url, own.allowed_domains, own.blocked_domains)
       const fetched = await Promise.all(urls.map((url) => fetchOrSay(pages, url, refuse, signal)))
@@ -49,7 +52,7 @@ export function createWebFetch(pages: WebPages): Plugin<z.infer<typeof settings>
           data: { pages: found.length, failed: urls.length - found.length },
         },
         usage: { web_fetch: found.length },
-        sources: found.map(({ url, title, text }) => ({ url, title: title ?? url, content: text.slice(0, CITED_CHARACTERS) })),
+        sources: found.map(({ url, title, text }) => ({ url, title: title ?? url, content: cutText(text, CITED_CHARACTERS) })),
       })
       const shown = fetched.map((one) => present(one, own.max_content_tokens * CHARS_PER_TOKEN))
       const prompt = 'The pages named in the message before were fetched. Where the answer rests on one, link it there in Markdown: [title](address).'
@@ -58,10 +61,17 @@ export function createWebFetch(pages: WebPages): Plugin<z.infer<typeof settings>
   }
 }
 
-/** Addresses in the order they stand, each once, without the punctuation of the sentence around them. */
-export function addressesIn(text: string): readonly string[] {
-  const found = [...text.matchAll(ADDRESS)].map(([url]) => url.replace(/[.,;:!?]+$/, ''))
-  return [...new Set(found)].filter((url) => URL.canParse(url))
+/** The first addresses in the order they stand, each once, without the punctuation of the sentence around them. */
+export function addressesIn(text: string, most: number): readonly string[] {
+  const found = new Set<string>()
+  let looked = 0
+  for (const [match] of text.matchAll(ADDRESS)) {
+    const url = match.replace(/[.,;:!?]+$/, '')
+    if (URL.canParse(url)) found.add(url)
+    // A text may hold millions of them.
+    if (found.size >= most || ++looked >= MAX_LOOKED_AT) break
+  }
+  return [...found]
 }
 
 async function fetchOrSay(pages: WebPages, url: string, refuse: (url: string) => string | undefined, signal: AbortSignal): Promise<Fetched> {
@@ -76,6 +86,6 @@ async function fetchOrSay(pages: WebPages, url: string, refuse: (url: string) =>
 function present({ url, page, error }: Fetched, maxChars: number): object {
   if (page === undefined) return { url, error }
   const cut = page.text.length > maxChars
-  const content = cut ? `${page.text.slice(0, maxChars).toWellFormed()}\n[cut]` : page.text
+  const content = cut ? `${cutText(page.text, maxChars)}\n[cut]` : page.text
   return { url: page.url, ...(page.title === undefined ? {} : { title: page.title }), content }
 }

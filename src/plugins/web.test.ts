@@ -57,7 +57,12 @@ async function prepare(
 describePluginContract({
   plugin: createWeb(searching().search),
   accepts: [{}, { engine: 'hound', max_results: 3, include_domains: ['example.com'], search_prompt: 'Look:' }],
-  refuses: [{ max_results: 0 }, { max_results: 26 }, { include_domains: 'example.com' }],
+  refuses: [
+    { max_results: 0 },
+    { max_results: 26 },
+    { include_domains: 'example.com' },
+    { include_domains: Array.from({ length: 1_025 }, () => 'a.test') },
+  ],
   untouched: [{ request: { input: [] } }, { request: { input: [{ type: 'message', role: 'system', content: 'be brief' }] } }],
   touched: [{ request: ask(`who is the best ${SECRET_WORD}?`) }, { request: ask(SECRET_WORD), endpoints: [hosting()] }],
 })

@@ -6,8 +6,10 @@ import type { ModelRequest } from '../core/request.ts'
 import { UNTRUSTED } from '../core/untrusted.ts'
 import type { SearchQuery, SearchResult, WebSearch } from '../core/web.ts'
 import { lastQuestion, withContext } from './shared/question.ts'
+import { cutText } from '../lib/cut-text.ts'
+import { MAX_DOMAIN_LENGTH, MAX_DOMAINS } from '../lib/domains.ts'
 
-const domains = z.array(z.string()).default([])
+const domains = z.array(z.string().max(MAX_DOMAIN_LENGTH)).max(MAX_DOMAINS).default([])
 const settings = z.object({
   engine: z.string().optional(),
   include_domains: domains,
@@ -22,6 +24,8 @@ const settings = z.object({
 type Settings = z.infer<typeof settings>
 
 const NATIVE = 'native'
+/** A search among the caller's tools, in any spelling: a provider is asked for one, not for two. */
+const SEARCH = /^(?:gateway:|openrouter:)?web_search(?:_|$)/
 const MAX_QUERY_CHARS = 1_000
 const CITED_CHARACTERS = 2_000
 
@@ -74,7 +78,7 @@ function nativeSearch(request: ModelRequest, { settings: own, endpointsOf, repor
   })
   if (hosting.length === 0 || (own.engine !== NATIVE && hosting.length < endpoints.length)) return undefined
   report({ stage: { type: 'plugin', name: 'web-search', summary: 'left to the search of the provider', data: { engine: NATIVE } } })
-  return tools.some(({ type }) => type === tool.type) ? undefined : { ...request, tools: [...tools, tool] }
+  return tools.some(({ type }) => SEARCH.test(type)) ? undefined : { ...request, tools: [...tools, tool] }
 }
 
 /** In the vendors' own words; a field that one of them does not know would make it refuse the call. */
@@ -136,7 +140,7 @@ function tell(engine: string, found: SearchResult | Failed, { report }: PluginCo
     },
     cost,
     usage: { web_search: 1 },
-    sources: hits.map(({ url, title, content }) => ({ url, title, content: content.slice(0, CITED_CHARACTERS) })),
+    sources: hits.map(({ url, title, content }) => ({ url, title, content: cutText(content, CITED_CHARACTERS) })),
   })
 }
 

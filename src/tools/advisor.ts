@@ -3,7 +3,7 @@ import { GatewayError } from '../core/error.ts'
 import type { ModelEvent } from '../core/event.ts'
 import type { ServerTool, ToolContext } from '../core/extension.ts'
 import type { InputItem, JsonObject } from '../core/item.ts'
-import { agentFailure, agentRequest, agentSettings, modelOf as outerModel, spent, userMessage } from './shared/agent.ts'
+import { agentFailure, agentRequest, agentSettings, modelOf as outerModel, userMessage } from './shared/agent.ts'
 
 const settings = z.object({
   ...agentSettings,
@@ -35,6 +35,7 @@ export const advisor: ServerTool<Settings, Arguments> = {
     ...(name === undefined ? {} : { name: `advisor_${name.toLowerCase().replace(/[^a-z0-9_-]+/g, '_')}`.slice(0, 60) }),
     description: `${advisor.description}${name === undefined ? '' : ` This advisor is called ${name}.`}${all ? ' It sees the whole conversation.' : ' It sees only your prompt.'}`,
   }),
+  instanceName,
   check(own, { siblings, instance }) {
     const names = siblings.map((tool) => (tool['parameters'] as { readonly name?: string } | undefined)?.name?.trim())
     if (own.name === undefined && names.indexOf(undefined) !== instance)
@@ -61,7 +62,6 @@ export const advisor: ServerTool<Settings, Arguments> = {
       return {
         output: JSON.stringify({ status: 'ok', model: answer.model, advice: answer.text }),
         item: { ...fields, model: answer.model, advice: answer.text },
-        ...spent(answer),
       }
     } catch (error) {
       return agentFailure('The advisor', error, fields)
@@ -82,8 +82,11 @@ function showAdvice(events: readonly ModelEvent[], context: ToolContext<Settings
 }
 
 /** Advisors are told apart by their place among the advisors of the request, so that each remembers only its own advice. */
-const identity = ({ settings: { name }, instance }: ToolContext<Settings>): { readonly instance_name: string } => ({
-  instance_name: name ?? `advisor_${instance}`,
+function instanceName({ name }: Settings, instance: number): string {
+  return name ?? `advisor_${instance}`
+}
+const identity = ({ settings: own, instance }: ToolContext<Settings>): { readonly instance_name: string } => ({
+  instance_name: instanceName(own, instance),
 })
 
 const modelOf = (args: Arguments | undefined, { settings: own, call }: ToolContext<Settings>): string => own.model ?? args?.model ?? outerModel(call)

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { ServerTool } from '../core/extension.ts'
 import { callSandbox, requireSandbox, type Sandbox } from './shared/sandbox.ts'
+import { cutText } from '../lib/cut-text.ts'
 
 const settings = z.looseObject({ engine: z.string().optional(), environment: z.unknown().optional(), sleep_after_seconds: z.int().min(1).optional() })
 const parameters = z.object({
@@ -26,7 +27,7 @@ export function createBash(sandbox: Sandbox | undefined): ServerTool<Settings, A
     begin: (args, { callId }) => ({ call_id: callId, ...(args === undefined ? {} : { command: args.command, arguments: JSON.stringify(args) }) }),
     async execute(args, context) {
       const { stdout, stderr, exit_code: exitCode } = answer.parse(await callSandbox(sandbox!, 'bash', args, context))
-      const cut = { stdout: stdout.slice(0, MAX_OUTPUT), stderr: stderr.slice(0, MAX_OUTPUT) }
+      const cut = { stdout: cutText(stdout, MAX_OUTPUT), stderr: cutText(stderr, MAX_OUTPUT) }
       return { output: JSON.stringify({ ...cut, exit_code: exitCode }), item: { ...cut, exitCode } }
     },
   }

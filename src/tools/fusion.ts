@@ -3,7 +3,8 @@ import { asGatewayError } from '../core/error.ts'
 import type { CitableSource, ModelAnswer, ServerTool, ToolContext, ToolResult } from '../core/extension.ts'
 import type { JsonObject, Tool } from '../core/item.ts'
 import type { TextFormat } from '../core/request.ts'
-import { agentRequest, agentSettings, modelOf, spent, userMessage } from './shared/agent.ts'
+import { agentRequest, agentSettings, modelOf, userMessage } from './shared/agent.ts'
+import { cutText } from '../lib/cut-text.ts'
 
 const settings = z.object({
   ...agentSettings,
@@ -79,9 +80,9 @@ export function createFusion({ models, defaultTools, outputLimit }: FusionOption
         failure === undefined ? [] : [{ model, error: failure.error, status_code: failure.status_code }],
       )
       if (served.length === 0) return failed('all models of the panel failed', reasonFor(answers), failures)
-      const analyst = await analyse(prompt, served, bound, context)
+      const analysis = await analyse(prompt, served, bound, context)
       context.emit('fusion_call.completed')
-      return toResult(served, failures, analyst)
+      return toResult(served, failures, analysis)
     },
     replay: (item) => {
       const { analysis, responses, error } = item
@@ -124,24 +125,19 @@ async function askPanelist(
   }
 }
 
-interface Analyst {
-  readonly analysis?: Analysis
-  readonly answer?: ModelAnswer
-}
-
 /** An analyst that fails costs the analysis, not the answers. */
 async function analyse(
   prompt: string,
   served: readonly (Panelist & { readonly answer: ModelAnswer })[],
   bound: (model: string) => Partial<Settings>,
   context: ToolContext<Settings>,
-): Promise<Analyst> {
+): Promise<Analysis | undefined> {
   const { settings: own, call } = context
   const model = own.model ?? modelOf(call)
   context.emit('fusion_call.analysis.in_progress', { analyst_model: model, judge_model: model })
   const share = Math.floor(PANEL_CHARS / served.length)
   const panel = served
-    .map((panelist) => `<answer model=${JSON.stringify(panelist.model)}>\n${panelist.answer.text.slice(0, share)}\n</answer>`)
+    .map((panelist) => `<answer model=${JSON.stringify(panelist.model)}>\n${cutText(panelist.answer.text, share)}\n</answer>`)
     .join('\n\n')
   const { $schema: _, ...schema } = z.toJSONSchema(analysisSchema, { io: 'output' }) as JsonObject
   const format: TextFormat = { type: 'json_schema', name: 'analysis', schema }
@@ -153,11 +149,11 @@ async function analyse(
       }),
     )
     const analysis = analysisSchema.safeParse(parseLoosely(answer.text))
-    if (!analysis.success) return { answer }
+    if (!analysis.success) return undefined
     context.emit('fusion_call.analysis.completed', { analysis: analysis.data })
-    return { answer, analysis: analysis.data }
+    return analysis.data
   } catch {
-    return {}
+    return undefined
   }
 }
 
@@ -175,9 +171,8 @@ function parseLoosely(text: string): unknown {
 function toResult(
   served: readonly (Panelist & { readonly answer: ModelAnswer })[],
   failures: readonly JsonObject[],
-  { analysis, answer }: Analyst,
+  analysis: Analysis | undefined,
 ): ToolResult {
-  const calls = [...served.map((panelist) => panelist.answer), ...(answer === undefined ? [] : [answer])]
   const sources = unique(served.flatMap((panelist) => panelist.answer.sources))
   const fields = {
     ...(analysis === undefined ? {} : { analysis }),
@@ -188,7 +183,6 @@ function toResult(
     output: JSON.stringify({ status: 'ok', ...fields }),
     item: { ...fields, ...(sources.length === 0 ? {} : { sources: sources.map(({ url, title }) => ({ url, title })) }) },
     sources,
-    ...spent(...calls),
   }
 }
 

@@ -3,7 +3,7 @@ import type { Catalog } from '../core/endpoint.ts'
 import { GatewayError } from '../core/error.ts'
 import type { ServerTool, ToolContext, ToolResult } from '../core/extension.ts'
 import type { JsonObject, OtherTool } from '../core/item.ts'
-import { agentFailure, agentRequest, spent, userMessage } from './shared/agent.ts'
+import { agentFailure, agentRequest, userMessage } from './shared/agent.ts'
 
 const settings = z.looseObject({ model: z.string().optional() })
 const parameters = z.object({
@@ -73,7 +73,7 @@ async function generate({ prompt }: Arguments, context: ToolContext<Settings>, m
       throw new GatewayError('refusal', answer.text === '' ? 'the model made no image' : `the model made no image: ${answer.text.slice(0, 500)}`)
     context.emit('image_generation_call.completed')
     const output = JSON.stringify({ status: 'ok', model: answer.model, note: 'The image is part of the answer; the user sees it.' })
-    return { output, item: { prompt, ...imageFields(image) }, ...spent(answer) }
+    return { output, item: { prompt, ...imageFields(image) } }
   } catch (error) {
     return agentFailure('The image', error, { prompt })
   }

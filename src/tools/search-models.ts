@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { MODALITIES } from '../core/capability.ts'
 import type { Catalog, Modality, Model } from '../core/endpoint.ts'
 import type { ServerTool } from '../core/extension.ts'
+import { cutText } from '../lib/cut-text.ts'
 
-const MODALITIES = ['text', 'image', 'file', 'audio', 'video'] as const
 const settings = z.object({ max_results: z.int().min(1).max(20).default(5) })
 const modalities = z.array(z.enum(MODALITIES)).optional()
 const parameters = z.object({
@@ -64,7 +65,7 @@ function describe({ slug, name, description, contextLength, endpoints }: Model):
   return {
     id: slug,
     name,
-    ...(description === undefined ? {} : { description: description.slice(0, MAX_DESCRIPTION) }),
+    ...(description === undefined ? {} : { description: cutText(description, MAX_DESCRIPTION) }),
     context_length: contextLength,
     input_modalities: list('inputModalities'),
     output_modalities: list('outputModalities'),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { ServerTool } from '../core/extension.ts'
 import { callSandbox, requireSandbox, type Sandbox } from './shared/sandbox.ts'
+import { cutText } from '../lib/cut-text.ts'
 
 const settings = z.looseObject({ engine: z.string().optional(), environment: z.unknown().optional(), sleep_after_seconds: z.int().min(1).optional() })
 const parameters = z.object({
@@ -32,7 +33,7 @@ export function createShell(sandbox: Sandbox | undefined): ServerTool<Settings, 
     async execute(args, context) {
       const { output } = answer.parse(await callSandbox(sandbox!, 'shell', args, context))
       const limit = args.max_output_length ?? 50_000
-      const cut = output.map((entry) => ({ ...entry, stdout: entry.stdout.slice(0, limit), stderr: entry.stderr.slice(0, limit) }))
+      const cut = output.map((entry) => ({ ...entry, stdout: cutText(entry.stdout, limit), stderr: cutText(entry.stderr, limit) }))
       return { output: JSON.stringify({ output: cut }), item: { output: cut } }
     },
   }

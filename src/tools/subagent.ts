@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { GatewayError } from '../core/error.ts'
 import type { ServerTool, ToolContext } from '../core/extension.ts'
 import type { JsonObject } from '../core/item.ts'
-import { agentFailure, agentRequest, agentSettings, modelOf, spent, userMessage } from './shared/agent.ts'
+import { agentFailure, agentRequest, agentSettings, modelOf, userMessage } from './shared/agent.ts'
 
 const nestedTool = z.looseObject({ type: z.string(), parameters: z.looseObject({}).optional() })
 const settings = z.object({
@@ -41,6 +41,7 @@ export const subagent: ServerTool<Settings, Arguments> = {
           name: `subagent_${name.toLowerCase().replace(/[^a-z0-9_-]+/g, '_')}`.slice(0, 60),
           description: `${subagent.description} This worker is called ${name}.`,
         },
+  instanceName,
   check(own) {
     const wrong = (own.tools ?? []).find(({ type }) => !/^(?:gateway|openrouter):/.test(type) || type.endsWith(':subagent'))
     if (wrong !== undefined) {
@@ -78,7 +79,7 @@ export const subagent: ServerTool<Settings, Arguments> = {
         }),
       )
       const output = JSON.stringify({ status: 'ok', model: answer.model, task_name: args.task_name, outcome: answer.text })
-      return { output, item: { ...fields, model: answer.model, outcome: answer.text }, sources: answer.sources, ...spent(answer) }
+      return { output, item: { ...fields, model: answer.model, outcome: answer.text }, sources: answer.sources }
     } catch (error) {
       return agentFailure('The subagent', error, fields)
     }
@@ -93,4 +94,7 @@ export const subagent: ServerTool<Settings, Arguments> = {
 
 const task = (args: Arguments | undefined): JsonObject =>
   args === undefined ? {} : { task_name: args.task_name, task_description: args.task_description }
-const identity = ({ settings: { name }, instance }: ToolContext<Settings>): JsonObject => ({ instance_name: name ?? `subagent_${instance}` })
+function instanceName({ name }: Settings, instance: number): string {
+  return name ?? `subagent_${instance}`
+}
+const identity = ({ settings: own, instance }: ToolContext<Settings>): JsonObject => ({ instance_name: instanceName(own, instance) })

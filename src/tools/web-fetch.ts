@@ -4,12 +4,13 @@ import type { ServerTool, ToolContext, ToolResult } from '../core/extension.ts'
 import type { WebPage } from '../core/web.ts'
 import type { Egress } from '../lib/egress.ts'
 import type { ReadyEngine } from './shared/dependencies.ts'
-import { domainRefusal } from '../lib/domains.ts'
+import { domainRefusal, MAX_DOMAIN_LENGTH, MAX_DOMAINS } from '../lib/domains.ts'
 import { callEngine } from './shared/engine-call.ts'
 import type { PageFetcher } from './shared/page-fetcher.ts'
 import { UNTRUSTED } from './shared/untrusted.ts'
+import { cutText } from '../lib/cut-text.ts'
 
-const domains = z.array(z.string()).optional()
+const domains = z.array(z.string().max(MAX_DOMAIN_LENGTH)).max(MAX_DOMAINS).optional()
 const settings = z.object({
   engine: z.string().default('auto'),
   allowed_domains: domains,
@@ -99,7 +100,7 @@ async function byEngine(ready: ReadyEngine, url: string, maxChars: number, conte
 
 function found(asked: string, page: WebPage, maxChars: number, { call }: ToolContext<Settings>, cost: number): ToolResult {
   const cut = page.text.length > maxChars
-  const content = cut ? `${page.text.slice(0, maxChars)}\n[cut]` : page.text
+  const content = cut ? `${cutText(page.text, maxChars)}\n[cut]` : page.text
   const title = page.title ?? page.url
   return {
     output: JSON.stringify({
@@ -111,7 +112,7 @@ function found(asked: string, page: WebPage, maxChars: number, { call }: ToolCon
       retrieved_at: new Date(call.clock.now()).toISOString(),
     }),
     item: { url: asked, title, content, httpStatus: page.status },
-    sources: [{ url: page.url, title, content: page.text.slice(0, CITED_CHARACTERS) }],
+    sources: [{ url: page.url, title, content: cutText(page.text, CITED_CHARACTERS) }],
     usage: { web_fetch: 1 },
     cost,
   }

@@ -2,13 +2,16 @@ import { z } from 'zod'
 import { GatewayError } from '../core/error.ts'
 import type { ServerTool, ToolContext, ToolResult } from '../core/extension.ts'
 import type { JsonObject, OtherTool } from '../core/item.ts'
+import type { SearchHit } from '../core/web.ts'
 import type { Egress } from '../lib/egress.ts'
 import type { ReadyEngine } from './shared/dependencies.ts'
 import type { SearchQuery } from './shared/search-engine.ts'
 import { searchWith } from './shared/web-access.ts'
 import { UNTRUSTED } from './shared/untrusted.ts'
+import { cutText } from '../lib/cut-text.ts'
+import { MAX_DOMAIN_LENGTH, MAX_DOMAINS } from '../lib/domains.ts'
 
-const domains = z.array(z.string()).optional()
+const domains = z.array(z.string().max(MAX_DOMAIN_LENGTH)).max(MAX_DOMAINS).optional()
 const settings = z.object({
   engine: z.string().default('auto'),
   allowed_domains: domains,
@@ -29,6 +32,7 @@ type Arguments = z.infer<typeof parameters>
 const CITED_CHARACTERS = 2_000
 const NATIVE = 'web_search'
 const ITEM = 'web_search_call'
+const SPELLINGS = { web_search: ITEM, web_search_2025_08_26: ITEM, web_search_preview: ITEM, web_search_preview_2025_03_11: ITEM }
 
 export interface WebSearchOptions {
   /** Engines that have what they need, the operator's choice first. */
@@ -50,9 +54,14 @@ export function createWebSearch({ engines, egress }: WebSearchOptions): ServerTo
     settings,
     parameters,
     timeoutMs: 45_000,
-    spellings: { web_search: ITEM, web_search_2025_08_26: ITEM, web_search_preview: ITEM, web_search_preview_2025_03_11: ITEM },
+    spellings: SPELLINGS,
     readNative,
-    hosted: (own) => (own.engine === 'auto' || own.engine === 'native' ? nativeTool(own) : undefined),
+    hosted: (own, type) => {
+      // Few providers count searches, none counts results: where the gateway can, it does. A vendor's own spelling is a word to that vendor.
+      const counts = !(type in SPELLINGS) && (own.max_uses !== undefined || own.max_total_results !== undefined)
+      const native = own.engine === 'native' || (own.engine === 'auto' && !(counts && engines.length > 0))
+      return native ? nativeTool(own) : undefined
+    },
     available: (own) => chosen(own) !== undefined,
     check(own) {
       if (chosen(own) !== undefined) return
@@ -117,14 +126,26 @@ async function search({ query }: Arguments, context: ToolContext<Settings>, read
   }
   context.emit('web_search_call.in_progress')
   context.emit('web_search_call.searching')
-  const { hits, cost } = await searchWith(ready, wanted, egress, context.signal)
-  tally.set('results', (tally.get('results') ?? 0) + hits.length)
-  context.emit('web_search_call.completed')
+  // Searches of one turn run side by side: what this one may find is taken before it starts, what it did not find is given back.
+  const take = (n: number): unknown => tally.set('results', (tally.get('results') ?? 0) + n)
+  take(wanted.maxResults)
+  let unused = wanted.maxResults
+  try {
+    const { hits, cost } = await searchWith(ready, wanted, egress, context.signal)
+    unused -= hits.length
+    context.emit('web_search_call.completed')
+    return toResult(query, hits, cost)
+  } finally {
+    take(-unused)
+  }
+}
+
+function toResult(query: string, hits: readonly SearchHit[], cost: number): ToolResult {
   const results = hits.map(({ url, title, content, published }) => ({ url, title, content, ...(published === undefined ? {} : { published }) }))
   return {
     output: JSON.stringify({ notice: UNTRUSTED, results }),
     item: { action: { type: 'search', query, sources: hits.map(({ url }) => ({ type: 'url', url })) } },
-    sources: hits.map(({ url, title, content }) => ({ url, title, content: content.slice(0, CITED_CHARACTERS) })),
+    sources: hits.map(({ url, title, content }) => ({ url, title, content: cutText(content, CITED_CHARACTERS) })),
     usage: { web_search: 1 },
     cost,
   }

@@ -1,4 +1,5 @@
 import { EgressError } from '../../lib/egress.ts'
+import { cutText } from '../../lib/cut-text.ts'
 
 /**
  * What goes wrong with a server, told apart by what errors carry and not by their classes: the SDK is loaded when it is needed, and wraps
@@ -60,7 +61,7 @@ export function failureOf(error: unknown): McpFailure {
   if (status !== undefined) return new McpFailure('protocol', `the server answered with status ${status}`, false, error)
   if (code === 'REQUEST_TIMEOUT') return new McpFailure('timeout', 'the server did not answer in time', false, error)
   if (code === 'CONNECTION_CLOSED' || code === 'NOT_CONNECTED') return new McpFailure('gone', 'the connection to the server was lost', false, error)
-  return new McpFailure('protocol', message.slice(0, MAX_CHARS), false, error)
+  return new McpFailure('protocol', cutText(message, MAX_CHARS), false, error)
 }
 
 function ofEgress(error: EgressError): McpFailure {

@@ -9,7 +9,8 @@ import { ITEM_TYPES, LIST, listedTools, OWN_CALLS, replay } from './history.ts'
 import { McpPool } from './pool.ts'
 import { createRemoteTool } from './remote-tool.ts'
 import { scrub } from './result.ts'
-import { checkEntry, isAllowed, mcpSettings, readEntry, requestHeaders, secretsOf, type McpSettings, type RemoteTool } from './settings.ts'
+import { allowedBy, checkEntry, mcpSettings, readEntry, requestHeaders, secretsOf, type McpSettings, type RemoteTool } from './settings.ts'
+import { cutText } from '../../lib/cut-text.ts'
 
 export interface McpOptions {
   /** The way out for addresses callers choose. */
@@ -36,7 +37,7 @@ export function createMcp({ egress, clock, version, progressEvents }: McpOptions
   const list = async (settings: McpSettings, { call }: SourceContext): Promise<readonly RemoteTool[]> => {
     const signal = AbortSignal.any([call.signal, AbortSignal.timeout(OPEN_MS)])
     const tools = await pool.use(call.owner.workspaceId, addressOf(settings), signal, (connection) => connection.listTools(signal), true)
-    return checked(tools.filter((tool) => isAllowed(settings, tool)))
+    return checked(tools.filter(allowedBy(settings)))
   }
 
   const opened = (tools: readonly RemoteTool[], { settings, type, call }: SourceContext<McpSettings>): OpenedSource['functions'] =>
@@ -67,7 +68,7 @@ export function createMcp({ egress, clock, version, progressEvents }: McpOptions
       const { server_label: label } = settings
       const known = listedTools(history, label)
       if (known !== undefined) {
-        const usable = known.filter((tool) => isAllowed(settings, tool)).slice(0, MAX_TOOLS)
+        const usable = known.filter(allowedBy(settings)).slice(0, MAX_TOOLS)
         return { functions: opened(usable, context), items: [] }
       }
       const listing = new Listing(context, progressEvents)
@@ -150,5 +151,5 @@ function checked(tools: readonly RemoteTool[]): readonly RemoteTool[] {
   }
   if (total > MAX_LIST_CHARS)
     throw new Error(`the schemas of its tools are larger than ${MAX_LIST_CHARS} characters together: choose some by allowed_tools`)
-  return tools.map((tool) => ({ ...tool, ...(tool.description === undefined ? {} : { description: tool.description.slice(0, MAX_DESCRIPTION) }) }))
+  return tools.map((tool) => ({ ...tool, ...(tool.description === undefined ? {} : { description: cutText(tool.description, MAX_DESCRIPTION) }) }))
 }

@@ -8,6 +8,7 @@ import { APPROVAL_REQUEST, CALL } from './history.ts'
 import { functionName } from './names.ts'
 import { readResult, scrub } from './result.ts'
 import { needsApproval, secretsOf, type McpSettings, type RemoteTool } from './settings.ts'
+import { cutText } from '../../lib/cut-text.ts'
 
 export interface RemoteToolOptions {
   readonly settings: McpSettings
@@ -83,5 +84,5 @@ function failed(type: string, message: string): ToolResult {
 
 function describe({ description = '' }: RemoteTool, { server_description: server }: McpSettings): string {
   if (server == null || server === '') return description
-  return `${description}${description === '' ? '' : '\n'}(Server: ${server.slice(0, MAX_SERVER_DESCRIPTION)})`
+  return `${description}${description === '' ? '' : '\n'}(Server: ${cutText(server, MAX_SERVER_DESCRIPTION)})`
 }

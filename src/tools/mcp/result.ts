@@ -1,5 +1,6 @@
 import type { InputImage, InputText, JsonObject, ToolOutput } from '../../core/item.ts'
 import type { RemoteResult } from './connection.ts'
+import { cutText } from '../../lib/cut-text.ts'
 
 export interface ReadResult {
   /** For the item: everything as text, media named only. */
@@ -35,7 +36,7 @@ export function scrub(text: string, secrets: readonly string[]): string {
 }
 
 function bounded(text: string): string {
-  return text.length <= MAX_CHARS ? text : text.slice(0, MAX_CHARS) + CUT
+  return text.length <= MAX_CHARS ? text : cutText(text, MAX_CHARS) + CUT
 }
 
 function imageOf({ type, data, mimeType }: JsonObject): InputImage | undefined {

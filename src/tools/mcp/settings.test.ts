@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { OtherTool } from '../../core/item.ts'
-import { checkEntry, isAllowed, mcpSettings, needsApproval, requestHeaders, secretsOf, type RemoteTool } from './settings.ts'
+import { allowedBy, checkEntry, mcpSettings, needsApproval, requestHeaders, secretsOf, type RemoteTool } from './settings.ts'
 
 const entry = (fields: object = {}): OtherTool => ({ type: 'mcp', server_label: 'docs', server_url: 'https://docs.example/mcp', ...fields })
 const check = (tool: OtherTool, siblings = [tool]): void => checkEntry(mcpSettings.parse(tool), { siblings })
@@ -64,7 +64,7 @@ describe('allowed tools', () => {
     [{ read_only: true, tool_names: ['write'] }, false, false],
   ])('%j: read %s, write %s', (allowed_tools, read, write) => {
     const settings = mcpSettings.parse(entry({ allowed_tools }))
-    expect([isAllowed(settings, tool('read', true)), isAllowed(settings, tool('write'))]).toEqual([read, write])
+    expect([tool('read', true), tool('write')].map(allowedBy(settings))).toEqual([read, write])
   })
 })
 
@@ -84,4 +84,16 @@ describe('approval is required', () => {
     const settings = mcpSettings.parse(entry({ require_approval }))
     expect([needsApproval(settings, tool('read', true)), needsApproval(settings, tool('write'))]).toEqual([read, write])
   })
+})
+
+describe('lists of names', () => {
+  const names = Array.from({ length: 1_025 }, (_, n) => `t${n}`)
+  const entry = { server_label: 's', server_url: 'https://a.test' }
+  it.each([[{ allowed_tools: names }], [{ allowed_tools: { tool_names: names } }], [{ require_approval: { never: { tool_names: names } } }]])(
+    'have at most 1,024 entries: %#',
+    (fields) => {
+      expect(mcpSettings.safeParse({ ...entry, ...fields }).success).toBe(false)
+      expect(mcpSettings.safeParse({ ...entry, allowed_tools: names.slice(1) }).success).toBe(true)
+    },
+  )
 })

@@ -4,7 +4,9 @@ import type { ToolRequest } from '../../core/extension.ts'
 import type { JsonObject, OtherTool } from '../../core/item.ts'
 import { checkHeaders, EgressError } from '../../lib/egress-policy.ts'
 
-const toolFilter = z.object({ read_only: z.boolean().nullish(), tool_names: z.array(z.string()).nullish() })
+/** Each tool is held against them. */
+const toolNames = z.array(z.string()).max(1_024)
+const toolFilter = z.object({ read_only: z.boolean().nullish(), tool_names: toolNames.nullish() })
 
 /** An entry of type `mcp`, its fields as in the contract. `engine` says who runs it. */
 export const mcpSettings = z.object({
@@ -14,7 +16,7 @@ export const mcpSettings = z.object({
   server_description: z.string().max(4_096).nullish(),
   authorization: z.string().max(16_384).nullish(),
   headers: z.record(z.string(), z.string()).nullish(),
-  allowed_tools: z.union([z.array(z.string()), toolFilter]).nullish(),
+  allowed_tools: z.union([toolNames, toolFilter]).nullish(),
   require_approval: z.union([z.enum(['always', 'never']), z.object({ always: toolFilter.nullish(), never: toolFilter.nullish() })]).nullish(),
   engine: z.enum(['auto', 'gateway', 'native']).nullish(),
 })
@@ -95,10 +97,12 @@ function matches({ tool_names: names, read_only: readOnly }: ToolFilter, tool: R
   return (names == null || names.includes(tool.name)) && (readOnly == null || readOnly === isReadOnly(tool))
 }
 
-export function isAllowed({ allowed_tools: allowed }: Pick<McpSettings, 'allowed_tools'>, tool: RemoteTool): boolean {
-  if (allowed == null) return true
-  if (Array.isArray(allowed)) return allowed.includes(tool.name)
-  return (allowed.tool_names == null && allowed.read_only == null) || matches(allowed, tool)
+/** Which tools may be used: a history may list tens of thousands, so that the names are a set. */
+export function allowedBy({ allowed_tools: allowed }: Pick<McpSettings, 'allowed_tools'>): (tool: RemoteTool) => boolean {
+  if (allowed == null) return () => true
+  const { tool_names: names, read_only: readOnly } = Array.isArray(allowed) ? { tool_names: allowed, read_only: null } : allowed
+  const named = names == null ? undefined : new Set(names)
+  return (tool) => named?.has(tool.name) !== false && (readOnly == null || readOnly === isReadOnly(tool))
 }
 
 /** Whatever is not said to need none needs the caller's approval; where both are said, it does. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Call } from '../../core/call.ts'
 import { asGatewayError } from '../../core/error.ts'
-import type { ModelAnswer, ToolResult } from '../../core/extension.ts'
+import type { ToolResult } from '../../core/extension.ts'
 import type { JsonObject } from '../../core/item.ts'
 import type { ModelRequest, ReasoningOptions } from '../../core/request.ts'
 
@@ -63,13 +63,6 @@ function policiesOf(provider: NonNullable<ModelRequest['provider']>): NonNullabl
 export const modelOf = ({ request, requestedModel }: Pick<Call, 'request' | 'requestedModel'>): string => request.model ?? requestedModel
 
 export const userMessage = (text: string) => ({ type: 'message' as const, role: 'user' as const, content: [{ type: 'input_text' as const, text }] })
-
-/** What model calls of a tool add to the account of the outer call. */
-export const spent = (...answers: readonly ModelAnswer[]): Pick<ToolResult, 'cost' | 'byokCost' | 'tokens'> => ({
-  cost: answers.reduce((sum, { cost }) => sum + cost.total, 0),
-  byokCost: answers.reduce((sum, { cost }) => sum + (cost.byok ?? 0), 0),
-  tokens: answers.reduce((sum, { usage }) => sum + usage.totalTokens, 0),
-})
 
 /** A failure of an inner call as a result the outer model can go on from. */
 export function agentFailure(what: string, error: unknown, fields: JsonObject = {}): ToolResult {

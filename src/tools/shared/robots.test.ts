@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { robotsAllow } from './robots.ts'
 import { verifies } from '../../../e2e/requirements.ts'
+import { threadTime } from '../../testing/thread-time.ts'
 
 const text = `
 # comment
@@ -35,8 +36,8 @@ describe('robots.txt', () => {
 
   it('allows everything when there are no rules', () => expect(robotsAllow('<html>not found</html>', 'signalbox', '/')).toBe(true))
   it(verifies('B7', 'is linear in patterns that would stall a backtracking matcher'), () => {
-    const started = performance.now()
+    const started = threadTime()
     expect(robotsAllow(`User-agent: *\nDisallow: /${'*a'.repeat(1_000)}b$`, 'x', `/${'a'.repeat(50_000)}`)).toBe(true)
-    expect(performance.now() - started).toBeLessThan(1_000)
+    expect(threadTime() - started).toBeLessThan(1_000)
   })
 })

@@ -3,9 +3,12 @@ import type { Egress } from '../../lib/egress.ts'
 import type { ReadyEngine } from './dependencies.ts'
 import { matchesDomain } from '../../lib/domains.ts'
 import { callEngine } from './engine-call.ts'
+import { cutText } from '../../lib/cut-text.ts'
 
 /** Characters of a result kept when nobody says: engines differ by orders of magnitude. */
 const DEFAULT_CHARACTERS = 10_000
+/** No engine is asked for more than a few dozen. */
+const MAX_HITS = 200
 
 /** Searching for the rest of the gateway, by the engines the operator has. */
 export function createWebSearchAccess(engines: readonly ReadyEngine[], egress: Egress): WebSearch {
@@ -30,6 +33,7 @@ function fit(
 ): readonly SearchHit[] {
   const seen = new Set<string>()
   return hits
+    .slice(0, MAX_HITS)
     .filter(({ url }) => {
       const parsed = URL.parse(url)
       if (parsed === null || seen.has(url)) return false
@@ -37,5 +41,5 @@ function fit(
       return (allowedDomains.length === 0 || matchesDomain(parsed, allowedDomains, 'every')) && !matchesDomain(parsed, excludedDomains)
     })
     .slice(0, maxResults)
-    .map((hit) => (hit.content.length > maxCharacters ? { ...hit, content: hit.content.slice(0, maxCharacters) } : hit))
+    .map((hit) => (hit.content.length > maxCharacters ? { ...hit, content: cutText(hit.content, maxCharacters) } : hit))
 }
