@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { FinishedGeneration } from '../core/generation.ts'
 import type { FilterRules } from '../core/outbox.ts'
-import { fullGeneration, minimalGeneration } from '../testing/sample-generations.ts'
+import { failedGeneration, fullGeneration, minimalGeneration } from '../testing/sample-generations.ts'
 import { compileFilter, FILTER_OPERATORS, filterRulesSchema, NUMBER_FIELDS, TEXT_FIELDS } from './filter-rules.ts'
 import { verifies } from '../../e2e/requirements.ts'
+import { threadTime } from '../testing/thread-time.ts'
 
 const full = fullGeneration()
 const minimal = minimalGeneration()
@@ -122,6 +123,14 @@ describe('what is absent', () => {
     }
   })
 
+  it('a call that failed ended with an error, as its record says', () => {
+    const failed = failedGeneration()
+    expect(matches('finish_reason', 'equals', 'error', failed)).toBe(true)
+    expect(matches('finish_reason', 'not_equals', 'stop', failed)).toBe(true)
+    const cancelled = { ...failed, generation: { ...failed.generation, status: 'cancelled' as const } }
+    expect(matches('finish_reason', 'exists', undefined, cancelled)).toBe(false)
+  })
+
   it('a provider answers to its slug and its name', () => {
     expect(matches('provider', 'equals', 'Beta')).toBe(true)
     expect(matches('provider', 'not_equals', 'Beta')).toBe(false)
@@ -174,6 +183,12 @@ describe('what is refused when written', () => {
 })
 
 describe(verifies('B7', 'hostile patterns'), () => {
+  it('of too many instructions are refused when they are written: repetitions count', () => {
+    const parse = (value: string) => filterRulesSchema.safeParse({ groups: [{ rules: [{ field: 'input', operator: 'regex', value }] }] })
+    expect(parse('a{900}b{900}').success).toBe(true)
+    expect(parse('a{900}b{900}c{900}').error?.issues[0]?.message).toContain('too large')
+  })
+
   it.each(['(a+)+$', '(a|aa)+b', '(.*)*x(.*)*y', '(?i)[ab]*b[ab]{900}[^ab]', '([a-z]+ ){50}q', '(?:a?){100}a{100}z'])(
     '%s ends in time on a megabyte',
     (pattern) => {
@@ -181,9 +196,9 @@ describe(verifies('B7', 'hostile patterns'), () => {
       for (let i = 0; i < 1_000_000; i++) text += (i * 7919) % 13 > 6 ? 'a' : 'b'
       const subject = { generation: full.generation, content: { input: [{ type: 'message', role: 'user', content: text }], output: [] } } as const
       const filter = compileFilter({ groups: [{ rules: [{ field: 'input', operator: 'regex', value: pattern }] }] })
-      const start = performance.now()
+      const start = threadTime()
       filter(subject)
-      expect(performance.now() - start).toBeLessThan(500)
+      expect(threadTime() - start).toBeLessThan(500)
     },
   )
 })

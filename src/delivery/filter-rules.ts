@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js'
 import { z } from 'zod'
-import type { Generation, GenerationContent } from '../core/generation.ts'
+import { finishReasonOf, type Generation, type GenerationContent } from '../core/generation.ts'
 import type { FilterRule, FilterRules } from '../core/outbox.ts'
 import { inputText, outputText } from './content-text.ts'
 
@@ -189,7 +189,7 @@ const FIELD_VALUES: { readonly [F in Exclude<Field, 'input' | 'output'>]: (gener
   session_id: (g) => [g.sessionId],
   user_id: (g) => [g.externalUser],
   api_key_name: (g) => [g.keyName],
-  finish_reason: (g) => [g.finishReason],
+  finish_reason: (g) => [finishReasonOf(g)],
   total_cost: (g) => [g.cost.source === 'unknown' ? undefined : g.cost.total],
   total_tokens: (g) => [g.usage.totalTokens],
   prompt_tokens: (g) => [g.usage.inputTokens],

@@ -5,6 +5,8 @@ import { dataUrlPlaceholder, decodedSize, isPlaceholder, mayBeginDataUrl, placeh
 /**
  * Media bytes never leave for an observability platform: data URLs and base64 payloads become a placeholder with type and size.
  * Found wherever they hide: in their proper fields, in tool arguments and results, in the middle of a text.
+ *
+ * On the same way halves of surrogate pairs, which an upstream may have cut, are replaced: strict readers of JSON refuse a whole batch for one.
  */
 
 /** No honest content nests deeper; a recursion without an end would be the caller's to choose. */
@@ -33,17 +35,18 @@ const binaryType = (key: string, parent: Node): string | undefined => {
   return BINARY_FIELDS.get(key)
 }
 
+const clean = (text: string): string => replaceMediaInText(text.isWellFormed() ? text : text.toWellFormed())
+
 /** What becomes of one field of an object. */
 type ReplaceField = (key: string, value: unknown, parent: Node, depth: number) => unknown
 
 const byName: ReplaceField = (key, value, parent, depth) => {
   if (typeof value !== 'string') return replaceEach(value, byName, depth)
   const type = binaryType(key, parent)
-  if (type === undefined)
-    return (mayBeginDataUrl(value) && ADDRESS_FIELD.test(key) ? dataUrlPlaceholder(value) : undefined) ?? replaceMediaInText(value)
+  if (type === undefined) return (mayBeginDataUrl(value) && ADDRESS_FIELD.test(key) ? dataUrlPlaceholder(value) : undefined) ?? clean(value)
   if (value === '' || isPlaceholder(value)) return value
   // A field that may hold a URL as well keeps that.
-  if (/^https?:\/\//i.test(value)) return replaceMediaInText(value)
+  if (/^https?:\/\//i.test(value)) return clean(value)
   return dataUrlPlaceholder(value, type) ?? placeholder(type, decodedSize(countBase64(value, 0)))
 }
 
@@ -62,7 +65,7 @@ export const replaceMediaInValues = <T>(value: T): T => replaceEach(value, byTex
 export const replaceMediaInGeneration = (generation: Generation): Generation => replaceEach(generation, ofGeneration, 0)
 
 function replaceEach<T>(value: T, replaceField: ReplaceField, depth: number): T {
-  if (typeof value === 'string') return replaceMediaInText(value) as T
+  if (typeof value === 'string') return clean(value) as T
   if (typeof value !== 'object' || value === null) return value
   if (depth > MAX_DEPTH) return '[nested too deeply]' as T
   if (Array.isArray(value)) {

@@ -11,7 +11,7 @@ import {
 import { classifyHttp, redact } from '../core/outcome.ts'
 import type { DeadReason } from '../core/outbox.ts'
 import { parseRetryAfter } from '../lib/backoff.ts'
-import { EgressError } from '../lib/egress.ts'
+import { EgressError } from '../lib/egress-policy.ts'
 import { independentGroups } from './batching.ts'
 import { createBlanking } from './blank-secrets.ts'
 import { shrinkRecord } from './shrink.ts'

@@ -282,6 +282,21 @@ describe('isolation', () => {
     expect(new Set(acceptedIds()).size).toBe(30)
   })
 
+  it(verifies('I7', 'goes on at once when the clock is set back by an hour, whatever it waited for'), async () => {
+    let shift = 0
+    receiver.react = () => answer(500)
+    start({
+      breaker: { threshold: 5, openMs: 600_000, maxOpenMs: 600_000, unauthorizedMs: 5_000 },
+      clock: { now: () => Date.now() + shift, monotonic: () => performance.now() },
+    })
+    await enter(30)
+    await until(async () => (await outbox.status('a')).health?.breaker === 'open')
+    receiver.react = () => ok
+    shift = -3_600_000
+    await until(drained())
+    expect(new Set(acceptedIds()).size).toBe(30)
+  })
+
   it('obeys pause, and goes on afterwards', async () => {
     records.set('a', destination('a', receiver.url, { paused: true }))
     start()

@@ -22,6 +22,8 @@ const TUNING: Tuning = {
 }
 /** After its queue could not be leased from. */
 const LANE_PAUSE = { baseMs: 100, maxMs: 10_000 }
+/** Clocks are put right by less all the time; waiting that much longer harms nobody. */
+const SET_BACK_MS = 10_000
 /** Records of one destination counted per look; more make no difference to what happens next. */
 const DUE_CAP = 2_000
 
@@ -52,6 +54,7 @@ class Engine implements DeliveryWorker {
   #looking: Promise<void> | undefined
   #lookAgain = false
   #running = false
+  #lookedAt = -Infinity
   readonly #processor: BatchProcessor
 
   constructor(options: DeliveryWorkerOptions) {
@@ -107,7 +110,9 @@ class Engine implements DeliveryWorker {
   async #look(): Promise<void> {
     const now = this.#options.clock.now()
     let next = now + this.#tuning.pollMs
-    for (const lane of this.#lanes.values()) await this.#followChange(lane, now)
+    const wasSetBack = now < this.#lookedAt - SET_BACK_MS
+    this.#lookedAt = now
+    for (const lane of this.#lanes.values()) await (wasSetBack ? this.#beginAnew(lane, now) : this.#followChange(lane, now))
     await this.#guard(undefined, async () => {
       const { work, nextAt } = await this.#options.outbox.due(now, DUE_CAP)
       if (nextAt !== undefined) next = Math.min(next, nextAt)
@@ -117,7 +122,17 @@ class Engine implements DeliveryWorker {
         if (at !== undefined) next = Math.min(next, at)
       }
     })
-    if (this.#running) this.#timer = setTimeout(() => this.wake(), Math.max(1, next - this.#options.clock.now()))
+    const waitMs = Math.min(this.#tuning.pollMs, Math.max(1, next - this.#options.clock.now()))
+    if (this.#running) this.#timer = setTimeout(() => this.wake(), waitMs)
+  }
+
+  /** A clock that was set back is no reason to wait for the old time: what waits for a moment of it is tried now. */
+  async #beginAnew(lane: Lane, now: number): Promise<void> {
+    lane.breaker.reset()
+    lane.pausedUntil = 0
+    lane.lastTrimAt = 0
+    lane.lastReportAt = 0
+    await this.#guard(lane.id, () => this.#options.outbox.retryNow(lane.id, now))
   }
 
   #lane(id: string): Lane {
@@ -141,8 +156,6 @@ class Engine implements DeliveryWorker {
 
   /** A queue that fails holds up its own destination only, and is left alone for longer and longer. */
   async #serveGuarded(lane: Lane, work: DueWork, now: number): Promise<number | undefined> {
-    // A clock that was set back is no reason to wait for the old time.
-    if (lane.pausedUntil > now + LANE_PAUSE.maxMs) lane.pausedUntil = now
     if (now < lane.pausedUntil) return lane.pausedUntil
     let at: number | undefined
     const served = await this.#guard(lane.id, async () => {

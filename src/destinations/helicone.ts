@@ -4,7 +4,7 @@ import type { Destination, OutgoingRequest } from '../core/destination.ts'
 import { uuidFromId } from '../lib/derived-id.ts'
 import { toChatChoices, toChatMessages, toChatTools } from './shared/chat-shape.ts'
 import { hasCost, hasUsage, modelSlug } from './shared/gen-ai-attributes.ts'
-import { endOf, metadataObject, modelParameters } from './shared/record-metadata.ts'
+import { endOf, metadataObject, modelParameters, ownMetadata } from './shared/record-metadata.ts'
 import { destinationSettings, headerSecret, headerValue, HEADER_SECRETS, httpUrl, joinUrl, mergeHeaders } from './shared/settings.ts'
 
 const MAX_HEADER_CHARS = 400
@@ -78,7 +78,7 @@ function properties(record: DeliveryRecord): { readonly [name: string]: string }
     ...(provider === undefined ? [] : [['provider', provider] as const]),
     ...(hasCost(record) ? [['cost-usd', cost.total] as const] : []),
     ...(record.tags.length === 0 ? [] : [['tags', record.tags.join(',')] as const]),
-    ...Object.entries(record.metadata).filter(([key]) => key !== 'tags'),
+    ...Object.entries(ownMetadata(record)),
   ]
   const found: { [name: string]: string } = {}
   let bytes = 0

@@ -7,6 +7,7 @@ import { hasCost, hasUsage, modelSlug, promptObject } from './shared/gen-ai-attr
 import { otlpProbe, otlpRequest, type OtlpTarget } from './shared/otlp.ts'
 import { classifyOtlp } from './shared/otlp-classify.ts'
 import type { OtlpOptions } from './shared/otlp-spans.ts'
+import { ownMetadata } from './shared/record-metadata.ts'
 import { basicAuth, destinationSettings, HEADER_SECRETS, httpUrl, joinUrl, requiredText } from './shared/settings.ts'
 
 const settings = destinationSettings({
@@ -93,8 +94,11 @@ function childAttributes(child: ChildSpan, set: AttributeSet, record: DeliveryRe
 /** What belongs to the trace must stand on every span that should update it. */
 function setTrace(set: AttributeSet, record: DeliveryRecord): void {
   setTraceKeys(set, record)
-  for (const [key, value] of Object.entries(record.metadata)) {
-    if (key !== 'tags' && key !== 'environment' && key !== 'release') set.any(`langfuse.trace.metadata.${key}`, value)
+  const { environment, release } = record
+  for (const [key, value] of Object.entries(ownMetadata(record))) {
+    // Told as what they are.
+    const told = (key === 'environment' && value === environment) || (key === 'release' && value === release)
+    if (!told) set.any(`langfuse.trace.metadata.${key}`, value)
   }
 }
 

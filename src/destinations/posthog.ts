@@ -3,6 +3,7 @@ import type { DeliveryRecord } from '../core/delivery.ts'
 import type { DeliveryOutcome, Destination, DestinationContext, OutgoingRequest, OutgoingResponse } from '../core/destination.ts'
 import { classifyHttp } from '../core/outcome.ts'
 import { uuidFromId } from '../lib/derived-id.ts'
+import { cutText } from './shared/attributes.ts'
 import { toChatAnswer, toChatMessages, toChatTools } from './shared/chat-shape.ts'
 import { hasCost, hasUsage, modelSlug } from './shared/gen-ai-attributes.ts'
 import { readObject } from './shared/read-answer.ts'
@@ -68,9 +69,9 @@ function classify(response: OutgoingResponse): DeliveryOutcome {
 
 function toEvents(record: DeliveryRecord): readonly CaptureEvent[] {
   const { generation } = record
-  const user = (generation.externalUser ?? '').trim().slice(0, MAX_ID_CHARS)
+  const user = toPersonId(generation.externalUser)
   // Events without a person's id are dropped without a word; those of nobody must not make a person.
-  const anyone = (generation.sessionId ?? '').trim().slice(0, MAX_ID_CHARS) || record.ids.trace.slice(0, MAX_ID_CHARS)
+  const anyone = toPersonId(generation.sessionId) || toPersonId(record.ids.trace)
   return traceSteps(record)
     .filter((step) => worthAnEvent(record, step))
     .map((step) => ({
@@ -86,6 +87,8 @@ function toEvents(record: DeliveryRecord): readonly CaptureEvent[] {
       },
     }))
 }
+
+const toPersonId = (id = ''): string => cutText(id.trim(), MAX_ID_CHARS)
 
 /** Every event costs money: an attempt that says no more than its generation is not sent. */
 const worthAnEvent = (record: DeliveryRecord, step: TraceStep): boolean => step.kind !== 'attempt' || record.generation.attempts.length > 1

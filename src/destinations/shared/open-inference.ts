@@ -2,6 +2,7 @@ import type { ChildSpan, DeliveryRecord } from '../../core/delivery.ts'
 import { createAttributes, type AttributeLimits, type AttributeSet } from './attributes.ts'
 import { messageText, toChatAnswer, toChatMessages, toChatTools, type ChatMessage } from './chat-shape.ts'
 import { completionObject, hasCost, hasUsage, modelAuthor, modelSlug, promptObject } from './gen-ai-attributes.ts'
+import { ownMetadata } from './record-metadata.ts'
 
 /** Spans in the OpenInference vocabulary. Lists are flattened into indexed keys: its readers do not look into nested values. */
 export function openInferenceAttributes(record: DeliveryRecord, limits: AttributeLimits = {}): AttributeSet {
@@ -82,5 +83,5 @@ function setContext(set: AttributeSet, record: DeliveryRecord): void {
   const { generation, metadata, gateway, broadcast, tags } = record
   set.string('session.id', generation.sessionId).string('user.id', generation.externalUser).strings('tag.tags', tags)
   set.json('metadata', { ...metadata, gateway, ...(broadcast === undefined ? {} : { gateway_generation: broadcast }) })
-  for (const [key, value] of Object.entries(metadata)) if (key !== 'tags') set.any(`metadata.${key}`, value)
+  for (const [key, value] of Object.entries(ownMetadata(record))) set.any(`metadata.${key}`, value)
 }

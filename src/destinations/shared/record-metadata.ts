@@ -1,13 +1,19 @@
 import type { DeliveryRecord } from '../../core/delivery.ts'
 
+/** The caller's own keys. A list of tags has its place on most platforms; any other value under that name is metadata like the rest. */
+export function ownMetadata({ metadata, tags }: DeliveryRecord): { readonly [key: string]: unknown } {
+  if (tags.length === 0) return metadata
+  const { tags: _tags, ...own } = metadata
+  return own
+}
+
 /**
  * Everything known about a generation beside its content, as one object: the caller's own keys at the top, the gateway's facts under
- * `gateway`, opted-in fields under `gateway_generation`. Tags are told apart by platforms that have them.
+ * `gateway`, opted-in fields under `gateway_generation`.
  */
 export function metadataObject(record: DeliveryRecord): { readonly [key: string]: unknown } {
-  const { tags: _tags, ...custom } = record.metadata
   return {
-    ...custom,
+    ...ownMetadata(record),
     gateway: record.gateway,
     ...(record.broadcast === undefined ? {} : { gateway_generation: record.broadcast }),
   }

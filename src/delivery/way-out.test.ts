@@ -1,0 +1,34 @@
+import { execFileSync } from 'node:child_process'
+import { expect, it } from 'vitest'
+import { startFakeUpstream, status } from '../testing/fake-upstream.ts'
+import { openWayOut } from './way-out.ts'
+
+it('takes requests where they belong, and none after its end', async () => {
+  const upstream = await startFakeUpstream(status(202, { ok: true }))
+  const way = openWayOut({ allowPrivate: true, userAgent: 'gateway/test' })
+  const send = () => way.transport({ method: 'POST', url: `${upstream.url}/in`, headers: {}, body: '{}' }, 2_000, AbortSignal.timeout(5_000))
+  try {
+    expect(await Promise.all([send(), send()])).toMatchObject([{ status: 202 }, { status: 202 }])
+    expect(upstream.requests.map(({ headers }) => headers['user-agent'])).toEqual(['gateway/test', 'gateway/test'])
+    await way.close()
+    await expect(send()).rejects.toThrow()
+  } finally {
+    await upstream.close()
+  }
+})
+
+it('ends without ever having been used', async () => {
+  await expect(openWayOut({ allowPrivate: true }).close()).resolves.toBeUndefined()
+})
+
+it('keeps the client out of a thread that sends nothing: 3 MB', () => {
+  const url = (file: string): string => JSON.stringify(new URL(file, import.meta.url).href)
+  const script = `
+    import { createRequire } from 'node:module'
+    const clients = () => Object.keys(createRequire(${url('../')}).cache).filter((file) => file.includes('undici')).length
+    await import(${url('../delivery-worker.ts')})
+    const before = clients()
+    await import(${url('../lib/egress.ts')})
+    console.log(before, clients() > 0)`
+  expect(execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8', timeout: 60_000 }).trim()).toBe('0 true')
+})

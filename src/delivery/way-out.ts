@@ -1,0 +1,26 @@
+import type { Egress, EgressOptions } from '../lib/egress.ts'
+import { createTransport, type Transport } from './transport.ts'
+
+export interface WayOut {
+  readonly transport: Transport
+  close(): Promise<void>
+}
+
+/** Destinations' way out. The client is loaded with the first request: its thread has an own copy, which nobody needs who has no destinations. */
+export function openWayOut(options: EgressOptions): WayOut {
+  let opened: Promise<{ readonly egress: Egress; readonly transport: Transport }> | undefined
+  const open = async () => {
+    const { createEgress } = await import('../lib/egress.ts')
+    const egress = createEgress(options)
+    return { egress, transport: createTransport(egress) }
+  }
+  return {
+    async transport(request, timeoutMs, signal) {
+      const { transport } = await (opened ??= open())
+      return transport(request, timeoutMs, signal)
+    },
+    async close() {
+      await (await opened)?.egress.close()
+    },
+  }
+}
