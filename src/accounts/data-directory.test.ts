@@ -1,9 +1,9 @@
-import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Secret } from '../lib/secret.ts'
-import { openDataDirectory } from './data-directory.ts'
+import { openDataDirectory, stageSecretKey } from './data-directory.ts'
 import { generateSecretKey } from './encryption.ts'
 
 describe('the data directory', () => {
@@ -70,6 +70,18 @@ describe('the data directory', () => {
     await chmod(join(path, 'secret.key'), 0o644)
     await openDataDirectory({ path })
     expect(await modeOf(join(path, 'secret.key'))).toBe(0o600)
+  })
+
+  // Only root can give files to others, as an administrator does who rotates for the gateway's user.
+  it.runIf(process.getuid?.() === 0)('leaves a rotated key file with whom it belonged to', async () => {
+    await openDataDirectory({ path })
+    const file = join(path, 'secret.key')
+    await chown(file, 65_534, 65_533)
+    const staged = await stageSecretKey(path, generateSecretKey())
+    await staged.adopt()
+    expect(await stat(file)).toMatchObject({ uid: 65_534, gid: 65_533 })
+    expect(await modeOf(file)).toBe(0o600)
+    expect((await openDataDirectory({ path })).secretKey).toEqual(staged.key)
   })
 
   it('refuses a malformed key, naming where it stands and not what it is', async () => {

@@ -1,5 +1,5 @@
-import { chmod, link, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { chmod, chown, link, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import { GatewayError } from '../core/error.ts'
 import { randomId } from '../lib/id.ts'
 import { Secret } from '../lib/secret.ts'
@@ -82,14 +82,14 @@ async function proveWritable(directory: string): Promise<void> {
   }
 }
 
-/** Of `file`, which is the data directory or stands in it. The sentence names who asks, and what to do. */
-export function notWritable(directory: string, file: string, cause: unknown): GatewayError {
+/** Of `file`, which is the data directory or stands in it: the refusal of somebody who may not use it. The sentence names who asks, and what to do. */
+export function notWritable(directory: string, file: string, cause: unknown, what = 'cannot be written'): GatewayError {
   const code = codeOf(cause)
   const uid = process.getuid?.()
   const user = uid === undefined ? 'the user this process runs as' : `user id ${uid}, which this process runs as`
   return new GatewayError(
     'invalid_request',
-    `${file} cannot be written${code === undefined ? '' : ` (${code})`}: the data directory and everything in it must belong to ${user}` +
+    `${file} ${what}${code === undefined ? '' : ` (${code})`}: the data directory and everything in it must belong to ${user}` +
       `${uid === undefined ? '' : ` (chown -R ${uid} ${directory})`}, or choose another with --data or SIGNALBOX_DATA_DIR`,
     { cause },
   )
@@ -103,6 +103,7 @@ async function readSecretKey(file: string): Promise<Buffer | undefined> {
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined
     if (error instanceof GatewayError) throw error
+    if (NOT_WRITABLE.has(codeOf(error) ?? '')) throw notWritable(dirname(file), file, error, 'cannot be read')
     throw unusable(file, 'cannot be read, or not be kept from other users (mode 0600)', error)
   }
 }
@@ -162,7 +163,13 @@ export async function findStagedKey(directory: string): Promise<StagedKey | unde
 function toStaged(directory: string, key: Buffer): StagedKey {
   return {
     key,
-    adopt: () => rename(stagedFile(directory), join(directory, SECRET_KEY_FILE)),
+    async adopt() {
+      const file = join(directory, SECRET_KEY_FILE)
+      // An administrator may rotate; the gateway, which runs as somebody else, has to read it. Who may not give it away still gets it in place.
+      const owner = await stat(file).catch(() => undefined)
+      if (owner !== undefined && owner.uid !== process.getuid?.()) await chown(stagedFile(directory), owner.uid, owner.gid).catch(() => undefined)
+      await rename(stagedFile(directory), file)
+    },
     discard: () => rm(stagedFile(directory), { force: true }),
   }
 }

@@ -5,6 +5,7 @@ import type { Clock } from '../lib/clock.ts'
 import { hashKey } from './api-key.ts'
 import { createFollower, type Follower } from './follower.ts'
 import type { KnownAccounts, LastKnownGood } from './last-known-good.ts'
+import { createLatestWrite } from './latest-write.ts'
 import { createSecondLook } from './second-look.ts'
 
 export type SnapshotEvent =
@@ -100,7 +101,12 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
   let secretKeyOutdated = false
   /** Counts changes of this process, so that a list that was read before one is not put over it. */
   let localChanges = 0
-  let saving: Promise<void> = Promise.resolve()
+  const saving =
+    lastKnownGood &&
+    createLatestWrite<KnownAccounts>(
+      (known) => lastKnownGood.write(known),
+      (error) => onEvent({ type: 'file-not-written', error }),
+    )
 
   const follower = createFollower({
     synchronize,
@@ -130,14 +136,9 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
       const known: KnownAccounts = { version: current, keys: keyList, workspaces: workspaceList }
       install(known, 'database')
       secretKeyOutdated = outdated
-      save(known)
+      saving?.put(known)
       return
     }
-  }
-
-  function save(known: KnownAccounts): void {
-    if (!lastKnownGood) return
-    saving = saving.then(() => lastKnownGood.write(known)).catch((error: unknown) => onEvent({ type: 'file-not-written', error }))
   }
 
   /** An unknown key is only known to be wrong while the database is heard. */
@@ -200,7 +201,7 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
     }),
     close: async () => {
       await follower.close()
-      await saving
+      await saving?.settled()
     },
   }
 }

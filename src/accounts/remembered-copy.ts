@@ -1,6 +1,7 @@
 import type { Clock } from '../lib/clock.ts'
 import { createFollower } from './follower.ts'
 import type { LastKnownGood } from './last-known-good.ts'
+import { createLatestWrite } from './latest-write.ts'
 
 const POLL_MS = 2_000
 const FAILED_POLL_MS = 1_000
@@ -31,7 +32,7 @@ export interface RememberedCopy {
 export function createRememberedCopy<Known>(options: RememberedCopyOptions<Known>): RememberedCopy {
   const { load, install, lastKnownGood, clock, pollMs = POLL_MS } = options
   let version: number | undefined
-  let saving: Promise<void> = Promise.resolve()
+  const saving = lastKnownGood && createLatestWrite<Known>((known) => lastKnownGood.write(known))
 
   const follower = createFollower({
     synchronize: async () => {
@@ -41,7 +42,7 @@ export function createRememberedCopy<Known>(options: RememberedCopyOptions<Known
       install(known)
       version = current
       // What cannot be written now is written after the next change; the snapshot of API keys says so in the log.
-      if (lastKnownGood !== undefined) saving = saving.then(() => lastKnownGood.write(known)).catch(() => undefined)
+      saving?.put(known)
     },
     clock,
     pollMs,
@@ -67,7 +68,7 @@ export function createRememberedCopy<Known>(options: RememberedCopyOptions<Known
     },
     close: async () => {
       await follower.close()
-      await saving
+      await saving?.settled()
     },
   }
 }

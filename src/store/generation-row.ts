@@ -52,11 +52,23 @@ function encodeRecord(generation: Generation): string {
     ...generation,
     usage,
     pipeline: generation.pipeline.map(({ data: _data, ...stage }) => stage),
-    ...(generation.trace ? { trace: omitted } : {}),
+    ...(generation.trace ? { trace: { ...omitted, ...namesOf(generation.trace) } } : {}),
     parameters: omitted,
   } satisfies Generation)
   if (smaller === undefined) throw new GatewayError('server', 'A generation record cannot be written as JSON')
   return smaller
+}
+
+/** What a call is found by in its trace. */
+const TRACE_NAMES = ['trace_id', 'trace_name', 'span_name', 'generation_name', 'parent_span_id', 'environment', 'release'] as const
+const MAX_NAME_CHARS = 1_024
+
+function namesOf(trace: NonNullable<Generation['trace']>): NonNullable<Generation['trace']> {
+  const short = TRACE_NAMES.filter((name) => {
+    const value = trace[name]
+    return typeof value === 'string' && value.length <= MAX_NAME_CHARS
+  })
+  return Object.fromEntries(short.map((name) => [name, trace[name]]))
 }
 
 /** Undefined for what JSON cannot hold: callers nest values deeper than it can be written, though it could be read. */

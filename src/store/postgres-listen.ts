@@ -7,6 +7,11 @@ export const CHANNEL = 'signalbox_configuration'
 
 const BACKOFF = { baseMs: 250, maxMs: 10_000 }
 const CONNECT_LIMIT_MS = 3_000
+/**
+ * Who only listens never learns that nobody speaks any more: firewalls and load balancers forget connections on which nothing passes, some
+ * within minutes, and tell neither side. Asking keeps ours known, and finds out when it is not.
+ */
+const PROBE = { everyMs: 10_000, limitMs: 3_000 }
 /** A server that takes bytes and answers nothing never says goodbye. */
 const END_LIMIT_MS = 1_000
 
@@ -14,8 +19,9 @@ const END_LIMIT_MS = 1_000
  * Calls `onChange` whenever a process has committed a change of configuration, and after every reconnection, when one may have been missed.
  * A connection of its own, made again when it breaks; never an error: who listens looks regularly anyway, this only makes it sooner.
  */
-export function listenForChanges(url: Secret, onChange: () => void): { close(): Promise<void> } {
+export function listenForChanges(url: Secret, onChange: () => void, probe: typeof PROBE = PROBE): { close(): Promise<void> } {
   let client: pg.Client | undefined
+  let probing: NodeJS.Timeout | undefined
   let timer: NodeJS.Timeout | undefined
   let failures = 0
   let closed = false
@@ -27,7 +33,7 @@ export function listenForChanges(url: Secret, onChange: () => void): { close(): 
     const fresh = new Client({
       connectionString: url.reveal(),
       connectionTimeoutMillis: CONNECT_LIMIT_MS,
-      query_timeout: CONNECT_LIMIT_MS,
+      query_timeout: probe.limitMs,
       keepAlive: true,
       application_name: 'signalbox-listen',
     })
@@ -36,6 +42,7 @@ export function listenForChanges(url: Secret, onChange: () => void): { close(): 
     const again = (): void => {
       if (over) return
       over = true
+      clearInterval(probing)
       if (client === fresh) client = undefined
       void endWithin(END_LIMIT_MS, fresh)
       if (closed) return
@@ -52,7 +59,9 @@ export function listenForChanges(url: Secret, onChange: () => void): { close(): 
       const { rows } = await fresh.query<{ schema: string }>(`select current_schema() as schema`)
       schema = rows[0]?.schema
       await fresh.query(`listen ${CHANNEL}`)
+      if (over || closed) return
       failures = 0
+      probing = setInterval(() => void fresh.query('select 1').catch(again), probe.everyMs).unref()
       onChange()
     } catch {
       again()
@@ -64,6 +73,7 @@ export function listenForChanges(url: Secret, onChange: () => void): { close(): 
     close: async () => {
       closed = true
       clearTimeout(timer)
+      clearInterval(probing)
       if (client !== undefined) await endWithin(END_LIMIT_MS, client)
     },
   }

@@ -5,6 +5,7 @@ import { createNetwork, type Network } from '../testing/network.ts'
 import { findTestPostgres, type TestSchema } from '../testing/postgres.ts'
 import { sampleGeneration, sampleKey } from '../testing/store-contract.ts'
 import { createStore } from './index.ts'
+import { listenForChanges } from './postgres-listen.ts'
 
 const postgres = await findTestPostgres('the faults of a PostgreSQL database')
 describe.skipIf(!postgres.available)('a store whose PostgreSQL', () => {
@@ -60,6 +61,24 @@ describe.skipIf(!postgres.available)('a store whose PostgreSQL', () => {
       await other.close()
       await stranger.close()
       await elsewhere.drop()
+    }
+  })
+
+  it('tells no more, because the network has forgotten the connection, is connected to anew', async () => {
+    await store.migrate()
+    const other = await createStore({ url: schema.url, maxConnections: 1 })
+    let heard = 0
+    const listening = listenForChanges(network.url, () => heard++, { everyMs: 100, limitMs: 300 })
+    try {
+      await expect.poll(() => heard, { timeout: 5_000 }).toBe(1)
+      network.forget()
+      await other.workspaces.default()
+      await expect.poll(() => heard, { timeout: 5_000 }).toBe(2)
+      await other.keys.insert(sampleKey('h1'))
+      await expect.poll(() => heard, { timeout: 5_000 }).toBe(3)
+    } finally {
+      await listening.close()
+      await other.close()
     }
   })
 

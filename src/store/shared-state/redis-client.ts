@@ -6,6 +6,8 @@ import type { Secret } from '../../lib/secret.ts'
 export interface RedisOptions {
   readonly url: Secret
   readonly logger: Logger
+  /** How often it is asked for a sign of life, and how long it may say nothing to what it was asked. Milliseconds. */
+  readonly probe?: { readonly everyMs: number; readonly silenceMs: number }
 }
 
 /** Milliseconds a script may take. A call waits for it, so it is short. */
@@ -14,17 +16,23 @@ const SCRIPT_LIMIT_MS = 250
 const COMMAND_LIMIT_MS = 1_000
 const CONNECT_LIMIT_MS = 1_000
 const LONGEST_RETRY_MS = 1_000
+/** Longer than a server is busy with one command: a connection that is only slow is kept, with what was sent over it. */
+const PROBE = { everyMs: 5_000, silenceMs: 10_000 }
 
 /**
  * A connection that never waits: without Redis every command fails at once, and it reconnects by itself within a second of its return.
  * Nothing is queued while it is away: an answer that comes late is of no use to a call.
+ *
+ * A network that forgets a connection tells nobody: the one that only subscribes would never hear of it, the other a quarter of an hour later.
+ * Both are asked for a sign of life now and then, and made anew when none comes.
  */
-export function connectRedis({ url, logger }: RedisOptions): Redis {
+export function connectRedis({ url, logger, probe = PROBE }: RedisOptions): Redis {
   const redis = new Redis(url.reveal().replace(/^valkey(s?):/, 'redis$1:'), {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     commandTimeout: COMMAND_LIMIT_MS,
     connectTimeout: CONNECT_LIMIT_MS,
+    socketTimeout: probe.silenceMs,
     retryStrategy: (times) => Math.min(LONGEST_RETRY_MS, 50 * 2 ** Math.min(times, 6)),
     // Subscribers do so themselves (`redis-routing.ts`): the client's own subscribing, refused by a server that goes away again at once, is
     // an error nobody can catch, and would end the process.
@@ -42,6 +50,8 @@ export function connectRedis({ url, logger }: RedisOptions): Redis {
     if (!lost) logger.warn({ error: error.message }, 'the shared state does not answer: this process goes on with its own')
     lost = true
   })
+  const probing = setInterval(() => void (redis.status === 'ready' && redis.ping().catch(() => undefined)), probe.everyMs).unref()
+  redis.on('end', () => clearInterval(probing))
   return redis
 }
 

@@ -1,0 +1,47 @@
+import { expect, it } from 'vitest'
+import { createLatestWrite } from './latest-write.ts'
+
+/** A write that ends when told to. */
+function heldWrite() {
+  const written: number[] = []
+  const ends: ((error?: Error) => void)[] = []
+  const write = (value: number): Promise<void> =>
+    new Promise((resolve, reject) => {
+      written.push(value)
+      ends.push((error) => (error === undefined ? resolve() : reject(error)))
+    })
+  return { written, write, end: (error?: Error) => ends.shift()!(error) }
+}
+
+it('writes the first and the newest of many that came meanwhile', async () => {
+  const { written, write, end } = heldWrite()
+  const latest = createLatestWrite(write)
+  for (let n = 1; n <= 1_000; n++) latest.put(n)
+  expect(written).toEqual([1])
+  end()
+  await Promise.resolve()
+  await new Promise(setImmediate)
+  expect(written).toEqual([1, 1_000])
+  end()
+  await latest.settled()
+  latest.put(1_001)
+  expect(written).toEqual([1, 1_000, 1_001])
+  end()
+  await latest.settled()
+})
+
+it('goes on after a write that failed, and is settled at the last', async () => {
+  const { written, write, end } = heldWrite()
+  const failures: unknown[] = []
+  const latest = createLatestWrite(write, (error) => void failures.push(error))
+  await latest.settled()
+  latest.put(1)
+  latest.put(2)
+  const settled = latest.settled().then(() => [...written])
+  const full = new Error('the disk is full')
+  end(full)
+  await new Promise(setImmediate)
+  end()
+  expect(await settled).toEqual([1, 2])
+  expect(failures).toEqual([full])
+})

@@ -1,0 +1,62 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { silentLogger } from '../../lib/logger.ts'
+import { createNetwork, type Network } from '../../testing/network.ts'
+import { findTestRedis } from '../../testing/redis.ts'
+import { connectRedis, disconnectRedis } from './redis-client.ts'
+import { createRedisCooldowns } from './redis-routing.ts'
+
+const found = await findTestRedis('connections to Redis the network has forgotten')
+
+describe.skipIf(!found.available)('a connection to Redis the network has forgotten', () => {
+  if (!found.available) return
+  let network: Network
+  beforeEach(async () => {
+    network = await createNetwork(found.url)
+  })
+  afterEach(() => network.close())
+  const open = () => connectRedis({ url: network.url, logger: silentLogger, probe: { everyMs: 50, silenceMs: 300 } })
+
+  it('is made anew, and serves again', async () => {
+    const redis = open()
+    let connections = 0
+    redis.on('ready', () => connections++)
+    try {
+      await expect.poll(() => connections).toBe(1)
+      network.forget()
+      await expect.poll(() => connections, { timeout: 5_000 }).toBe(2)
+      expect(await redis.ping()).toBe('PONG')
+    } finally {
+      await disconnectRedis(redis)
+    }
+  })
+
+  it('hears of cooldowns again when it is the one that subscribes', async () => {
+    const namespace = found.namespace()
+    const [subscriber, redis] = [open(), connectRedis({ url: found.url, logger: silentLogger })]
+    const heard: string[] = []
+    const stop = createRedisCooldowns(redis, subscriber, namespace).listen(({ endpointId }) => heard.push(endpointId))
+    const other = createRedisCooldowns(redis, subscriber, namespace)
+    try {
+      const announce = (endpointId: string) => other.announce({ endpointId, until: Date.now() + 60_000 })
+      await expect.poll(() => (announce('before'), heard)).toContain('before')
+      network.forget()
+      await expect.poll(() => (announce('after'), heard), { timeout: 5_000 }).toContain('after')
+    } finally {
+      stop()
+      await disconnectRedis(subscriber)
+      await disconnectRedis(redis)
+    }
+  })
+
+  it('is kept while it is only quiet', async () => {
+    const redis = open()
+    let connections = 0
+    redis.on('ready', () => connections++)
+    try {
+      await new Promise((resolve) => setTimeout(resolve, 1_000))
+      expect(connections).toBe(1)
+    } finally {
+      await disconnectRedis(redis)
+    }
+  })
+})
