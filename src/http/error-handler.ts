@@ -13,9 +13,14 @@ const WITHOUT_ROUTE: ReadonlySet<string> = new Set(['server', 'authentication', 
 
 /**
  * Any failure before the first byte, as the contract's envelope: `{"error":{"code":<HTTP status>,"message","metadata":{...}}}`.
- * A bug of ours is masked: the caller gets an id to quote, the log gets the cause.
+ * A bug of ours is masked: the caller gets an id to quote, the log gets the cause. `asked` stands beside `error` whatever the failure.
  */
-export function renderError(error: GatewayError, requestId: string, route?: { readonly [field: string]: unknown }): RenderedError {
+export function renderError(
+  error: GatewayError,
+  requestId: string,
+  route?: { readonly [field: string]: unknown },
+  asked?: { readonly [field: string]: unknown },
+): RenderedError {
   const { details } = error
   const masked = error.errorType === 'server'
   const metadata = {
@@ -33,6 +38,6 @@ export function renderError(error: GatewayError, requestId: string, route?: { re
   return {
     status: error.status,
     headers,
-    body: JSON.stringify({ error: { code: error.status, message, metadata }, ...(WITHOUT_ROUTE.has(error.errorType) ? {} : route) }),
+    body: JSON.stringify({ error: { code: error.status, message, metadata }, ...(WITHOUT_ROUTE.has(error.errorType) ? {} : route), ...asked }),
   }
 }

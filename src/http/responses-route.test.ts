@@ -58,6 +58,7 @@ async function start(handler: Handler): Promise<(body: object, headers?: Record<
     presentMetadata: (call) => ({ strategy: call.trace.strategy }),
     bodyLimitBytes: 10_000,
     mirrorReasoning: () => false,
+    echoUpstreamBody: () => true,
     recentItems: new RecentItems({ clock: systemClock, maxEntries: 10, maxChars: 10_000, ttlMs: 1_000 }),
     clock: systemClock,
     newId: sequentialIds(),

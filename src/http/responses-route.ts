@@ -10,6 +10,7 @@ import { applyPreset } from '../doors/shared/apply-preset.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import type { LiveSet } from '../lib/live-map.ts'
+import { takeEchoes } from '../pipeline/echo-body.ts'
 import type { Authenticated } from './authenticate.ts'
 import { jsonOf, readBody } from './body.ts'
 import { renderError } from './error-handler.ts'
@@ -28,6 +29,8 @@ export interface ResponsesRouteOptions {
   readonly bodyLimitBytes: number
   /** Whether raw reasoning text is shown as a summary, too. */
   readonly mirrorReasoning: () => boolean
+  /** Whether a caller who asks is told what upstreams are sent. */
+  readonly echoUpstreamBody: () => boolean
   /** Items of recent answers, for callers that send them back by reference. */
   readonly recentItems: Pick<RecentItems, 'remember' | 'find'>
   readonly clock: Clock
@@ -189,9 +192,16 @@ function refuse(options: ResponsesRouteOptions, request: IncomingMessage, respon
     assembler.fail(error)
     sse.end(assembler.takeWire())
   } else {
-    const rendered = renderError(error, requestId, call === undefined ? undefined : metadataOf(options, call, metadataFields(request)))
+    const route = call === undefined ? undefined : metadataOf(options, call, metadataFields(request))
+    const rendered = renderError(error, requestId, route, call?.echoes === true ? lastEcho(call) : undefined)
     sendJson(response, rendered.status, { ...serving.headers, ...rendered.headers }, rendered.body)
   }
+}
+
+/** Where no stream began: what the last upstream was sent before it refused. */
+function lastEcho(call: Call): { readonly debug: object } | undefined {
+  const last = takeEchoes(call.trace.attempts).at(-1)
+  return last === undefined ? undefined : { debug: { echo_upstream_body: JSON.parse(last) as unknown } }
 }
 
 /** What the caller wrote, before presets. The body has passed the validation. */
@@ -224,6 +234,7 @@ function createCall(options: ResponsesRouteOptions, input: CallInput): Call {
   return {
     ...input,
     stream: request.stream === true,
+    ...(request.stream === true && request.debug?.echo_upstream_body === true && options.echoUpstreamBody() ? { echoes: true } : {}),
     clock: options.clock,
     random: options.random,
     ...(request.session_id === undefined ? {} : { sessionId: request.session_id }),
@@ -247,6 +258,7 @@ function createAssembler(options: ResponsesRouteOptions, call: Call, fields: rea
       isByok: call.trace.served?.isByok ?? false,
       ...(call.trace.cost === undefined ? {} : { cost: call.trace.cost }),
     }),
+    ...(call.echoes === true ? { echoes: () => takeEchoes(call.trace.attempts) } : {}),
     ...(fields.length === 0 ? {} : { extra: () => metadataOf(options, call, fields) }),
   })
 }

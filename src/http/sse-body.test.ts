@@ -42,6 +42,25 @@ async function readSteadily(answer: IncomingMessage, restMs: number): Promise<nu
   return bytes
 }
 
+describe('many small events', () => {
+  it(verifies('A2', 'wait for a caller who reads nothing, and go on when he does'), async () => {
+    const { body, answer } = await open(5_000)
+    const event = `data: ${'x'.repeat(1_024)}\n\n`
+    let written = 0
+    let waiting: Promise<void> | undefined
+    for (; waiting === undefined && written < 20_000; written++) waiting = body.write(event)
+    expect(waiting).toBeDefined()
+    // The kernel may take more than one buffer; what stands in ours is a few events.
+    expect(written).toBeLessThan(10_000)
+    const drained = vi.fn()
+    const watched = waiting!.then(drained)
+    answer.resume()
+    await watched
+    expect(drained).toHaveBeenCalledOnce()
+    body.end('')
+  })
+})
+
 describe('an event of many megabytes', () => {
   it(verifies('A2', 'is given to a caller who reads slowly and steadily, however long it takes'), async () => {
     const { body, answer } = await open(400)

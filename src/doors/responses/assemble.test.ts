@@ -144,6 +144,11 @@ describe('Assembler', () => {
       status: 'incomplete',
       incomplete_details: { reason: 'content_filter' },
     })
+    const thought: ModelEvent[] = [{ type: 'item-start', key: 'r', item: { type: 'reasoning', summary: [] } }, close('r')]
+    expect(json([...thought, { type: 'response-end', reason: 'refusal' }])).toMatchObject({
+      status: 'incomplete',
+      incomplete_details: { reason: 'content_filter' },
+    })
   })
 
   it('ends a broken answer with response.failed that carries the partial output', () => {

@@ -7,6 +7,7 @@ import type { EndpointTier } from '../../core/service-tier.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { IdSource } from '../../lib/id.ts'
+import { mintItemId } from './item-ids.ts'
 import { OpenCall } from './open-call.ts'
 import type { ClosingStatus, ItemEvent, ItemPatch, OpenItem } from './open-item.ts'
 import { OpenMessage } from './open-message.ts'
@@ -27,6 +28,8 @@ export interface AssemblerOptions {
   readonly facts: () => { readonly model: string; readonly tier?: EndpointTier | undefined; readonly cost?: Cost; readonly isByok?: boolean }
   /** Members added to the terminal event's response (`gateway_metadata`). */
   readonly extra?: () => { readonly [field: string]: unknown } | undefined
+  /** Bodies that upstreams were sent since the last time it was asked, as JSON text, for callers who want to be told. */
+  readonly echoes?: () => readonly string[]
   /** Also show raw reasoning text as a summary, for clients that display only summaries. */
   readonly mirrorReasoning?: boolean
   /** Bound on the text of one answer, in characters. */
@@ -42,26 +45,6 @@ interface Slot {
   ended?: { readonly patch: ItemPatch | undefined }
 }
 
-const ID_PREFIXES: { readonly [type: string]: string } = {
-  message: 'msg_',
-  reasoning: 'rs_',
-  function_call: 'fc_',
-  custom_tool_call: 'ctc_',
-  web_search_call: 'ws_',
-  file_search_call: 'fs_',
-  image_generation_call: 'ig_',
-  code_interpreter_call: 'ci_',
-  computer_call: 'cu_',
-  mcp_list_tools: 'mcpl_',
-  mcp_call: 'mcp_',
-  mcp_approval_request: 'mcpr_',
-  local_shell_call: 'lsh_',
-  shell_call: 'sh_',
-  apply_patch_call: 'apc_',
-  compaction: 'cmp_',
-}
-/** Items whose id the caller sends back to whoever minted it. */
-const KEEPS_ID: ReadonlySet<string> = new Set(['mcp_approval_request'])
 const MAX_CALL_ID = 64
 const DEFAULT_MAX_CHARS = 64 * 1024 * 1024
 
@@ -101,6 +84,7 @@ export class Assembler {
     if (first === undefined) return
     if (first.type === 'response-start') this.#serviceTier = first.serviceTier ?? this.#serviceTier
     this.#start()
+    if (this.#options.echoes !== undefined) this.#echo(this.#options.echoes())
     for (const event of events) this.#fold(event)
   }
 
@@ -116,6 +100,7 @@ export class Assembler {
   fail(error: GatewayError): void {
     if (this.#state === 'ended') return
     this.#start()
+    if (this.#options.echoes !== undefined) this.#echo(this.#options.echoes())
     this.#closeAll('incomplete')
     this.#terminate({ status: 'failed', error: { code: error.publicCode, message: error.message, errorType: error.errorType } })
   }
@@ -152,6 +137,10 @@ export class Assembler {
     const response = `"response":${this.#resource({ status: 'in_progress', model, tier, serviceTier: this.#serviceTier, output: [] })}`
     this.#wire.event('response.created', response)
     this.#wire.event('response.in_progress', response)
+  }
+
+  #echo(bodies: readonly string[]): void {
+    for (const body of bodies) this.#wire.event('response.debug', `"debug":{"echo_upstream_body":${body}}`)
   }
 
   #fold(event: ModelEvent): void {
@@ -245,8 +234,7 @@ export class Assembler {
 
   #create(item: OutputItem, minted: string | undefined): OpenItem {
     const index = this.#output.length
-    const id =
-      minted ?? (KEEPS_ID.has(item.type) && item.id ? item.id : undefined) ?? `${ID_PREFIXES[item.type] ?? 'item_'}${this.#options.newId(24)}`
+    const id = minted ?? mintItemId(item, this.#options.newId)
     switch (item.type) {
       case 'message':
         return new OpenMessage(this.#wire, id, index, item as MessageItem)
@@ -272,7 +260,8 @@ export class Assembler {
 
   #verdict(reason: FinishReason): { readonly status: ResponseStatus; readonly incompleteReason?: 'max_output_tokens' | 'content_filter' } {
     if (reason === 'length') return { status: 'incomplete', incompleteReason: 'max_output_tokens' }
-    if (reason === 'content_filter' || (reason === 'refusal' && this.#output.length === 0)) {
+    // Thoughts alone are no words of refusal.
+    if (reason === 'content_filter' || (reason === 'refusal' && this.#output.every(({ type }) => type === 'reasoning'))) {
       return { status: 'incomplete', incompleteReason: 'content_filter' }
     }
     return { status: 'completed' }

@@ -8,6 +8,7 @@ import { ITEMS, PARTS, TOOLS } from './__fixtures__/examples.ts'
 import { PLUGINS, REQUEST, TOOL_CHOICES } from './__fixtures__/option-examples.ts'
 import { decodeResponsesRequest } from './decode-request.ts'
 import { verifies } from '../../../e2e/requirements.ts'
+import { threadTime } from '../../testing/thread-time.ts'
 
 function refusal(body: unknown, headers = {}, options = {}): GatewayError {
   try {
@@ -364,10 +365,10 @@ describe('whatever comes in', () => {
     expect((decoded.input[0] as { polluted?: unknown }).polluted).toBeUndefined()
   })
   it('a million wrong entries cost one fault, not a million', () => {
-    const started = performance.now()
+    const started = threadTime()
     expect(refusal({ input: Array(1_000_000).fill(7) }).details.path).toBe('input[0]')
     expect(refusal({ input: 'x', models: Array(1_000_000).fill(7) }).details.path).toBe('models[0]')
-    expect(performance.now() - started).toBeLessThan(1000)
+    expect(threadTime() - started).toBeLessThan(1000)
   })
   it('a caller cannot make the message long', () => {
     const long = 'x'.repeat(100_000)

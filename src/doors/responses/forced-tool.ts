@@ -27,7 +27,12 @@ export function findImpossibleChoice(
   }
   if (choice.type === 'allowed_tools') {
     const { mode, tools } = choice as { readonly mode: string; readonly tools: readonly JsonObject[] }
-    if (mode !== 'required' || tools.some((wanted) => offered.some((tool) => matches(tool, wanted)))) return undefined
+    if (mode !== 'required') return undefined
+    // By kind, then by name: a list as long as that of the tools must not be held against each of them.
+    const byKind = Map.groupBy(offered, ({ type }) => kindOf(type))
+    const names = new Map([...byKind].map(([kind, known]) => [kind, new Set(known.flatMap(namesOf))]))
+    if (tools.some((wanted) => typeof wanted['type'] === 'string' && names.get(kindOf(wanted['type']))?.has(nameOf(wanted)) === true))
+      return undefined
     return { path: 'tool_choice.tools', reason: 'requires one of these tools but none of them is in "tools"' }
   }
   if (offered.some((tool) => matches(tool, choice))) return undefined
@@ -56,13 +61,25 @@ function offeredTools(tools: readonly Tool[] | undefined, input: readonly InputI
   return offered
 }
 
-function matches(tool: Tool, wanted: JsonObject): boolean {
-  if (typeof wanted['type'] !== 'string' || !sameType(tool.type, wanted['type'])) return false
+const ANY = Symbol('any')
+
+/** What a choice may call this tool: nothing beside its type will do. */
+function namesOf(tool: Tool): readonly unknown[] {
   const { name, server_label: server } = tool as JsonObject
-  if (tool.type === 'mcp') return wanted['server_label'] === undefined || wanted['server_label'] === server
-  return wanted['name'] === undefined || wanted['name'] === null || wanted['name'] === name
+  return tool.type === 'mcp' ? [ANY, server] : [ANY, name]
 }
 
-function sameType(a: string, b: string): boolean {
-  return a === b || canonicalType(a) === canonicalType(b) || FAMILIES.some((family) => family.test(a) && family.test(b))
+function nameOf({ type, name, server_label: server }: JsonObject): unknown {
+  if (type === 'mcp') return server === undefined ? ANY : server
+  return name == null ? ANY : name
+}
+
+function matches(tool: Tool, wanted: JsonObject): boolean {
+  return typeof wanted['type'] === 'string' && kindOf(tool.type) === kindOf(wanted['type']) && namesOf(tool).includes(nameOf(wanted))
+}
+
+/** One word for all spellings of a tool's type. */
+function kindOf(type: string): string {
+  const family = FAMILIES.findIndex((spellings) => spellings.test(type))
+  return family === -1 ? canonicalType(type) : `family ${family}`
 }

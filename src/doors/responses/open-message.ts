@@ -80,7 +80,7 @@ export class OpenMessage implements OpenItem {
   #text(event: TextDelta): void {
     const part = this.#part('output_text', event.part) as TextPart
     part.text += event.delta
-    if (event.logprobs !== undefined) part.logprobs.push(...event.logprobs)
+    for (const logprob of event.logprobs ?? []) part.logprobs.push(logprob)
     if (!this.#wire.enabled) return
     const tail = event.logprobs === undefined ? NO_LOGPROBS : `,"logprobs":${JSON.stringify(event.logprobs)}}\n\n`
     this.#wire.delta(TEXT_DELTA, this.#deltaMiddle, quote(event.delta, event.plain), tail)

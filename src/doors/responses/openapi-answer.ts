@@ -103,5 +103,9 @@ export const errorEnvelope = z.looseObject({
       raw: z.string().optional().describe("The upstream's own error, scrubbed of secrets."),
     }),
   }),
+  debug: z
+    .looseObject({ echo_upstream_body: z.looseObject({}) })
+    .optional()
+    .describe('What the last upstream was sent; only when a streaming request asks with `debug.echo_upstream_body`.'),
   gateway_metadata: gatewayMetadata.optional(),
 })

@@ -62,7 +62,7 @@ function echoReasoning(reasoning: ModelRequest['reasoning']): ModelRequest['reas
 }
 
 /** The visible text of an answer: the text parts of all its messages. */
-export function outputText(output: readonly OutputItem[]): string {
+function outputText(output: readonly OutputItem[]): string {
   let text = ''
   for (const item of output) {
     if (item.type !== 'message') continue
@@ -72,6 +72,24 @@ export function outputText(output: readonly OutputItem[]): string {
       if (part.type === 'output_text') text += part.text ?? ''
   }
   return text
+}
+
+/** Everything a model wrote, whether it is there to be read or not: upstreams charge for all of it. */
+export function writtenText(output: readonly OutputItem[]): { readonly text: string; readonly reasoning: string } {
+  let text = ''
+  let reasoning = ''
+  for (const item of output as readonly { readonly [field: string]: unknown }[]) {
+    if (item['type'] === 'message') text += partTexts(item['content'])
+    // A summary beside the thoughts themselves may be the same words once more.
+    else if (item['type'] === 'reasoning') reasoning += partTexts(item['content']) || partTexts(item['summary'])
+    else for (const field of ['name', 'arguments', 'input']) if (typeof item[field] === 'string') text += item[field]
+  }
+  return { text, reasoning }
+}
+
+function partTexts(parts: unknown): string {
+  if (!Array.isArray(parts)) return ''
+  return (parts as readonly { readonly text?: string; readonly refusal?: string }[]).map(({ text, refusal }) => text ?? refusal ?? '').join('')
 }
 
 /** Usage in both vocabularies, with its cost: the contract's `Usage`. */

@@ -8,7 +8,8 @@ import { cacheControl, effort, searchEngines, searchMode, userLocation } from '.
  */
 
 const text = z.string().optional()
-const texts = list(z.string()).optional()
+/** Each address is held against each of them. */
+const domains = list(z.string().max(2_048)).max(1_024).optional()
 const flag = z.boolean().optional()
 const positive = z.int().min(1).optional()
 const temperature = z.number().min(0).max(2).optional()
@@ -49,8 +50,8 @@ const agent: Shape = {
 export const GATEWAY_TOOLS: readonly Branch[] = [
   tool('web_search', {
     engine: z.enum([...searchEngines, ...OWN_ENGINES]).optional(),
-    allowed_domains: texts,
-    excluded_domains: texts,
+    allowed_domains: domains,
+    excluded_domains: domains,
     max_characters: positive,
     max_results: positive,
     max_total_results: positive,
@@ -61,8 +62,8 @@ export const GATEWAY_TOOLS: readonly Branch[] = [
   }),
   tool('web_fetch', {
     engine: z.enum([...searchEngines, ...OWN_ENGINES]).optional(),
-    allowed_domains: texts,
-    blocked_domains: texts,
+    allowed_domains: domains,
+    blocked_domains: domains,
     max_content_tokens: positive,
     max_uses: positive,
   }),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { SORT_KEYS } from '../../core/request.ts'
 import { type Branch, byKind, byType, fields, list, maybe, strictFields, tagged } from './schema-combinators.ts'
-import { flag, texts, userLocation } from './schema-shared.ts'
+import { flag, userLocation } from './schema-shared.ts'
 
 /** Provider preferences and plugins: what steers the gateway itself. */
 
@@ -15,11 +15,14 @@ const price = maybe(
   }),
 )
 
+/** Every endpoint is held against each of them. */
+const providers = maybe(list(z.string()).max(1_024))
+
 /** Unknown keys are refused: a preference that is silently ignored sends data where it must not go. */
 export const providerPreferences = strictFields({
-  order: texts,
-  only: texts,
-  ignore: texts,
+  order: providers,
+  only: providers,
+  ignore: providers,
   allow_fallbacks: flag,
   require_parameters: flag,
   data_collection: maybe(z.enum(['allow', 'deny'])),
@@ -36,7 +39,8 @@ export const providerPreferences = strictFields({
 
 const enabled = z.boolean().optional()
 const text = z.string().optional()
-const domains = list(z.string()).optional()
+/** Each address is held against each of them. */
+const domains = list(z.string().max(2_048)).max(1_024).optional()
 const positive = z.int().min(1).optional()
 const models = list(z.string().max(1024)).max(1024).optional()
 

@@ -20,6 +20,9 @@ import { toolChoice, tools } from './schema-tools.ts'
 /** Longest session id and user, in UTF-16 code units. */
 export const MAX_LABEL = 256
 
+/** Each is looked up and planned before the first is asked. */
+const MAX_MODELS = 1_024
+
 const penalty = maybe(z.number().min(-2).max(2))
 const label = maybe(z.string().max(MAX_LABEL))
 
@@ -32,11 +35,11 @@ const previousResponseId = z.null({ error: 'must be null: nothing is stored, sen
  */
 export const responsesRequest = fields({
   model: maybe(z.string().min(1)).describe('author/slug, with an optional :variant. The default of the key or the gateway when absent.'),
-  models: maybe(list(z.string().min(1))).describe('What to try after "model", in order.'),
+  models: maybe(list(z.string().min(1)).max(MAX_MODELS)).describe('What to try after "model", in order.'),
   preset: text.describe('Slug of a stored preset that fills in what the request leaves out; also "@preset/slug" behind the model.'),
   input: maybe(byKind({ string: z.string(), array: list(inputItem) })).describe('One user message, or the items of the conversation.'),
   instructions: text,
-  tools: maybe(tools),
+  tools: maybe(tools).describe('What the model may call. At most 128 of them may be tools that the gateway runs.'),
   tool_choice: maybe(toolChoice),
   parallel_tool_calls: flag,
   max_output_tokens: positive,

@@ -104,6 +104,14 @@ describe('tools are joined', () => {
     expect(join(agents('one', 'two'), [mine, ...agents('three')])).toEqual([...agents('one'), mine, ...agents('three')])
   })
 
+  it.each([
+    ['in the vendor’s form', (label: string) => ({ type: 'mcp', server_label: label, server_url: `https://${label}.test` })],
+    ['among parameters', (label: string) => ({ type: 'gateway:mcp', parameters: { server_label: label, server_url: `https://${label}.test` } })],
+  ])('by the label of MCP servers, %s', (_, server) => {
+    const mine = { ...server('two'), require_approval: 'never' }
+    expect(join([server('one'), server('two')], [mine, server('three')])).toEqual([server('one'), mine, server('three')])
+  })
+
   it('whatever the spelling of their type', () => {
     expect(join([{ type: 'openrouter:datetime' }], [{ type: 'gateway:datetime', parameters: {} }])).toEqual([
       { type: 'gateway:datetime', parameters: {} },

@@ -124,7 +124,7 @@ function modelsOf(body: JsonObject, { model, suffix, path }: Named, config: Json
 
 /**
  * The preset's tools in their order, each replaced by the body's of the same identity, then the body's others. Tools are the same when their
- * type (whatever its spelling) and name are; several agents of one type are told apart by `parameters.name`.
+ * type (whatever its spelling) and name are; several agents of one type are told apart by `parameters.name`, MCP servers by their label.
  */
 function joinTools(stored: unknown, own: unknown): unknown {
   // Not a list: for the validation to refuse.
@@ -137,7 +137,8 @@ function joinTools(stored: unknown, own: unknown): unknown {
 
 function identityOf(tool: Tool): string {
   const { type, name, server_label: server, parameters } = (tool ?? {}) as JsonObject
-  const inside = name ?? server ?? (parameters as JsonObject | null | undefined)?.['name']
+  const given = parameters as JsonObject | null | undefined
+  const inside = name ?? server ?? given?.['name'] ?? given?.['server_label']
   return `${typeof type === 'string' ? canonicalType(type) : ''} ${typeof inside === 'string' ? inside : ''}`
 }
 

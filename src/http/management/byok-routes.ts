@@ -6,7 +6,7 @@ import { Secret } from '../../lib/secret.ts'
 import type { ManagementRoutes } from './app.ts'
 import { createOwnKeyBody, listOwnKeysQuery, ownKeyAnswer, ownKeyParam, ownKeysAnswer, presentOwnKey, updateOwnKeyBody } from './byok-shapes.ts'
 import { deletedAnswer, pageOf, parseBody, parseInput, parseQuery, scopeOf, workspaceForNew, workspaceWanted } from './request-input.ts'
-import type { RouteDoc } from './route-doc.ts'
+import { SECRET_KEY_CHANGED, type RouteDoc } from './route-doc.ts'
 
 export interface ByokRouteOptions {
   readonly ownKeys: OwnKeyAccounts
@@ -17,9 +17,25 @@ export interface ByokRouteOptions {
 const tag = 'Own provider keys'
 const docs = {
   list: { id: 'listBYOKKeys', tag, summary: "List a workspace's own provider keys", query: listOwnKeysQuery, answer: ownKeysAnswer },
-  create: { id: 'createBYOKKey', tag, summary: 'Store a provider key; it is encrypted', body: createOwnKeyBody, status: 201, answer: ownKeyAnswer },
+  create: {
+    id: 'createBYOKKey',
+    tag,
+    summary: 'Store a provider key; it is encrypted',
+    body: createOwnKeyBody,
+    status: 201,
+    answer: ownKeyAnswer,
+    errors: SECRET_KEY_CHANGED,
+  },
   get: { id: 'getBYOKKey', tag, summary: 'Read a provider key, without the key', params: ownKeyParam, answer: ownKeyAnswer },
-  update: { id: 'updateBYOKKey', tag, summary: 'Change a provider key', params: ownKeyParam, body: updateOwnKeyBody, answer: ownKeyAnswer },
+  update: {
+    id: 'updateBYOKKey',
+    tag,
+    summary: 'Change a provider key',
+    params: ownKeyParam,
+    body: updateOwnKeyBody,
+    answer: ownKeyAnswer,
+    errors: SECRET_KEY_CHANGED,
+  },
   remove: { id: 'deleteBYOKKey', tag, summary: 'Delete a provider key', params: ownKeyParam, answer: deletedAnswer },
 } satisfies { readonly [name: string]: RouteDoc }
 

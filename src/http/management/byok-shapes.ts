@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { StoredOwnKey } from '../../core/store.ts'
+import { isCredentialText } from '../../lib/credential-text.ts'
 import { isoTime, limitField, offsetField } from './request-input.ts'
 import { component } from './route-doc.ts'
 
@@ -22,19 +23,7 @@ const key = z
   .string()
   .min(1)
   .max(16_384)
-  .refine((text) => /^[\x20-\x7e]+$/.test(text.trim()) || isJsonObject(text), {
-    error: 'must be visible ASCII characters in one line, or the JSON file of a cloud account',
-  })
-
-function isJsonObject(text: string): boolean {
-  if (!text.trimStart().startsWith('{')) return false
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
-}
+  .refine(isCredentialText, { error: 'must be visible ASCII characters in one line, or the JSON file of a cloud account' })
 
 export const createOwnKeyBody = component(
   'CreateBYOKKeyRequest',

@@ -19,6 +19,7 @@ const pricing = component(
     completion: z.string().describe('USD per token; -1 where it is unknown.'),
     audio: amount.optional(),
     image: amount.optional(),
+    image_output: amount.optional(),
     request: amount.optional(),
     web_search: amount.optional(),
     overrides: z

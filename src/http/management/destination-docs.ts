@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Destination } from '../../core/destination.ts'
 import { createSchema, lettersPageSchema, lettersSchema, pageSchema, REGION, updateSchema } from './destination-shapes.ts'
 import { deletedAnswer } from './request-input.ts'
-import { component, type RouteDoc } from './route-doc.ts'
+import { component, SECRET_KEY_CHANGED, type RouteDoc } from './route-doc.ts'
 
 /** What the routes need to describe themselves, from rooms they know nothing of. */
 export interface DestinationTypes {
@@ -131,7 +131,7 @@ function describeRoutes({ types, filterRules }: DestinationTypes) {
       body: create,
       status: 201,
       answer,
-      errors: { 409: 'There are five of this type already.' },
+      errors: { 409: 'There are five of this type already.', ...SECRET_KEY_CHANGED },
     },
     list: { id: 'listObservabilityDestinations', tag, summary: 'List destinations', query: pageSchema, answer: page },
     get: { id: 'getObservabilityDestination', tag, summary: 'Read a destination, secrets masked', params: z.object(idParam), answer },
@@ -142,7 +142,7 @@ function describeRoutes({ types, filterRules }: DestinationTypes) {
       params: z.object(idParam),
       body: update,
       answer,
-      errors: { 409: 'Someone else changed it at the same time.' },
+      errors: { 409: 'Someone else changed it at the same time.', ...SECRET_KEY_CHANGED },
     },
     remove: {
       id: 'deleteObservabilityDestination',

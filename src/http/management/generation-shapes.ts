@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Generation, GenerationAttempt } from '../../core/generation.ts'
+import { finishReasonOf, type Generation, type GenerationAttempt } from '../../core/generation.ts'
 import { component } from './route-doc.ts'
 
 /** Shapes of `/api/v1/generation` and its content on the wire. */
@@ -93,7 +93,7 @@ export function presentGeneration(record: Generation): WireGeneration {
     preset_id: record.presetId ?? null,
     streamed: record.streamed,
     cancelled: record.status === 'cancelled',
-    finish_reason: record.finishReason ?? (record.status === 'failed' ? 'error' : null),
+    finish_reason: finishReasonOf(record) ?? null,
     native_finish_reason: record.nativeFinishReason ?? null,
     latency: record.firstTokenMs ?? null,
     generation_time: record.durationMs,
@@ -136,7 +136,7 @@ function figuresOf({ usage, cost, isByok }: Generation): Figures {
     num_media_completion: null,
     num_input_audio_prompt: null,
     num_search_results: usage.serverToolUse?.['web_search'] ?? null,
-    num_fetches: null,
+    num_fetches: usage.serverToolUse?.['web_fetch'] ?? null,
     total_cost: cost.total,
     usage: cost.total,
     upstream_inference_cost: isByok ? cost.input + cost.output : null,

@@ -112,17 +112,25 @@ function fieldsOf(schema: z.ZodObject | undefined, place: 'path' | 'query' | 'he
   })
 }
 
+const namesWorkspace = (body: RouteDoc['body']): boolean => body instanceof z.ZodObject && 'workspace_id' in body.shape
+
 function responsesOf(path: string, doc: RouteDoc, access: Access, names: Names): Json {
   const errors: Record<string, NonNullable<RouteDoc['errors']>[number]> = {}
-  if (doc.body !== undefined || doc.query !== undefined || doc.params !== undefined)
+  // An address may hold what cannot be read, whatever the route makes of it.
+  if (doc.body !== undefined || doc.query !== undefined || path.includes('{'))
     errors[400] = 'The request is not valid; `metadata.path` names the field.'
-  if (doc.body !== undefined) errors[413] = 'The body is larger than the limit.'
+  if (doc.body !== undefined) {
+    errors[408] = 'The body came too slowly.'
+    errors[413] = 'The body is larger than the limit.'
+  }
   if (access !== 'public') {
     errors[401] = 'The key is missing, unknown, revoked or expired.'
+    errors[429] = 'Too many wrong keys came from this address.'
     errors[503] = 'The key cannot be checked at the moment.'
   }
   if (access === 'management' || access === 'inference') errors[403] = 'A key of this kind, or of this workspace, may not do this.'
   if (path.includes('{')) errors[404] = 'It does not exist, or not for this key.'
+  else if (namesWorkspace(doc.body)) errors[404] = 'The workspace does not exist, or not for this key.'
   errors[500] = 'A fault of the gateway; the message holds an id to search the logs for.'
   Object.assign(errors, doc.errors)
   const answer =

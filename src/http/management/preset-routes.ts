@@ -24,7 +24,7 @@ import {
   workspaceQuery,
 } from './preset-shapes.ts'
 import { deletedAnswer, pageOf, parseBody, parseInput, parseQuery, workspaceForNew, workspaceWanted } from './request-input.ts'
-import type { RouteDoc } from './route-doc.ts'
+import { SECRET_KEY_CHANGED, type RouteDoc } from './route-doc.ts'
 
 export interface PresetRouteOptions {
   readonly presets: PresetAccounts
@@ -32,9 +32,16 @@ export interface PresetRouteOptions {
 }
 
 const tag = 'Presets'
-const taken = { 409: 'The slug is taken, or the workspace has as many presets as it may have.' }
+const taken = { 409: 'The slug is taken, or the workspace has as many presets as it may have.', ...SECRET_KEY_CHANGED }
 const docs = {
-  list: { id: 'listPresets', tag, summary: 'List presets, the most recently updated first', query: listPresetsQuery, answer: presetsAnswer },
+  list: {
+    id: 'listPresets',
+    tag,
+    summary: 'List presets, the most recently updated first',
+    query: listPresetsQuery,
+    answer: presetsAnswer,
+    errors: { 404: 'The workspace does not exist, or not for this key.' },
+  },
   create: { id: 'createPreset', tag, summary: 'Create a preset', body: createPresetBody, status: 201, answer: presetAnswer, errors: taken },
   get: { id: 'getPreset', tag, summary: 'Read a preset with the version requests get', query: workspaceQuery, answer: presetAnswer },
   update: {
@@ -44,6 +51,7 @@ const docs = {
     query: workspaceQuery,
     body: updatePresetBody,
     answer: presetAnswer,
+    errors: SECRET_KEY_CHANGED,
   },
   remove: { id: 'deletePreset', tag, summary: 'Delete a preset and its versions', query: workspaceQuery, answer: deletedAnswer },
   versions: {

@@ -32,6 +32,9 @@ export interface RouteDoc {
   readonly errors?: { readonly [status: number]: string | { readonly when: string; readonly answer: Schema } }
 }
 
+/** Of routes that store secrets. */
+export const SECRET_KEY_CHANGED = { 412: 'The secret key was changed while this process ran: it has to be restarted with the new one.' }
+
 /** A route as it was registered. */
 export interface RegisteredRoute {
   readonly method: string

@@ -1,0 +1,29 @@
+import type { OutputItem } from '../../core/item.ts'
+import type { IdSource } from '../../lib/id.ts'
+
+const PREFIXES: { readonly [type: string]: string } = {
+  message: 'msg_',
+  reasoning: 'rs_',
+  function_call: 'fc_',
+  custom_tool_call: 'ctc_',
+  web_search_call: 'ws_',
+  file_search_call: 'fs_',
+  image_generation_call: 'ig_',
+  code_interpreter_call: 'ci_',
+  computer_call: 'cu_',
+  mcp_list_tools: 'mcpl_',
+  mcp_call: 'mcp_',
+  mcp_approval_request: 'mcpr_',
+  local_shell_call: 'lsh_',
+  shell_call: 'sh_',
+  apply_patch_call: 'apc_',
+  compaction: 'cmp_',
+}
+/** Items whose id the caller sends back to whoever minted it. */
+const KEEPS_ID: ReadonlySet<string> = new Set(['mcp_approval_request'])
+
+/** The public id of an item: `<prefix of its type><24 characters>`. */
+export function mintItemId(item: OutputItem, newId: IdSource): string {
+  if (item.id && KEEPS_ID.has(item.type)) return item.id
+  return `${PREFIXES[item.type] ?? 'item_'}${newId(24)}`
+}
