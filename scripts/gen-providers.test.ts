@@ -11,7 +11,7 @@ describe('the reference of providers', () => {
   it('has a row for each, with what switches it on and what it needs besides', () => {
     const page = providersPage()
     for (const { slug } of PROVIDERS) expect(page).toContain(`| \`${slug}\` |`)
-    expect(page).toContain('| `OPENAI_API_KEY` |  |')
+    expect(page).toContain('| `OPENAI_API_KEY` |  |  |')
     expect(page).toContain('| `CLOUDFLARE_API_TOKEN`, `CLOUDFLARE_API_KEY` | account_id: `CLOUDFLARE_ACCOUNT_ID` |')
   })
 })

@@ -32,6 +32,8 @@ export async function rotate(overrides: Overrides): Promise<void> {
 }
 
 async function rotateInEnvironment(store: Store, current: Buffer, wanted: Secret | undefined): Promise<void> {
+  // With the wrong key nothing is going to change, and a key that is shown would be set.
+  await verifySecretKey(createEncryption({ current }), store.facts)
   const next = wanted ?? generateSecretKey()
   // Said before the database changes: a key that nobody has seen would lock everything up for good.
   if (wanted === undefined) say(`The new key, shown this once:\n${next.reveal()}`)

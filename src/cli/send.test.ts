@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http'
+import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { send } from './send.ts'
@@ -15,16 +15,16 @@ afterEach(() => {
   server = undefined
 })
 
-const ask = (url?: string) =>
+const ask = (url?: string, options: { readonly key?: string; readonly stream?: boolean } = {}) =>
   send(
     'hi',
-    { ...(url === undefined ? {} : { url }), key: 'k', model: 'demo/echo', stream: false },
+    { ...(url === undefined ? {} : { url }), key: 'k', model: 'demo/echo', stream: false, ...options },
     { write: () => true },
     { write: (text) => (errors += text) },
   )
 
-async function gateway(): Promise<number> {
-  server = createServer((_request, response) => response.end('{"output_text":"hi"}')).listen(0, '127.0.0.1')
+async function gateway(answer: (response: ServerResponse) => void = (response) => response.end('{"output_text":"hi"}')): Promise<number> {
+  server = createServer((_request, response) => answer(response)).listen(0, '127.0.0.1')
   await new Promise((resolve) => server?.once('listening', resolve))
   return (server.address() as AddressInfo).port
 }
@@ -47,5 +47,27 @@ describe('signalbox send', () => {
     vi.stubEnv('SIGNALBOX_URL', 'http://127.0.0.1:1')
     expect(await ask()).toBe(1)
     expect(await ask(`http://127.0.0.1:${port}`)).toBe(0)
+  })
+
+  it.each([false, true])('says in a sentence that the connection ended (stream: %s)', async (stream) => {
+    const port = await gateway((response) => {
+      response.write('data: {"type":"response.output_text.delta","delta":"half"}\n\n', () => response.destroy())
+    })
+    expect(await ask(`http://127.0.0.1:${port}`, { stream })).toBe(1)
+    expect(errors.trim()).toBe(`The connection to http://127.0.0.1:${port} ended before the answer did.`)
+  })
+
+  it('says that somebody else answers where no gateway listens', async () => {
+    const port = await gateway((response) => response.end('<h1>hello</h1>'))
+    expect(await ask(`http://127.0.0.1:${port}`)).toBe(1)
+    expect(errors.trim()).toBe(`What answers at http://127.0.0.1:${port} is no gateway.`)
+    errors = ''
+    expect(await ask(`http://127.0.0.1:${port}`, { stream: true })).toBe(1)
+    expect(errors.trim()).toBe('The answer has no end: the stream stopped before it, or no gateway listens there.')
+  })
+
+  it.each(['sk-sb-v1-\u2026', 'two words'])('does not take the key %j for a gateway that is away', async (key) => {
+    expect(await ask('http://127.0.0.1:1', { key })).toBe(1)
+    expect(errors).toMatch(/^The key has characters that no key has/)
   })
 })

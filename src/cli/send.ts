@@ -25,6 +25,12 @@ export async function send(prompt: string, options: SendOptions, out: Output, er
     errors.write(`${url} is not the URL of a gateway; expected one such as http://127.0.0.1:8787 (--url, SIGNALBOX_URL or SIGNALBOX_PORT)\n`)
     return 1
   }
+  if (!/^[\x21-\x7e]+$/.test(key)) {
+    errors.write(
+      'The key has characters that no key has: pass it whole with --key or SIGNALBOX_API_KEY, without spaces and dots for what was left out.\n',
+    )
+    return 1
+  }
   let response: Response
   try {
     response = await fetch(address, {
@@ -36,11 +42,22 @@ export async function send(prompt: string, options: SendOptions, out: Output, er
     errors.write(`Nothing answers at ${url}. Is the gateway running (signalbox serve)?\n`)
     return 1
   }
+  try {
+    return await printAnswer(response, options.stream, out, errors)
+  } catch (error) {
+    // What is no JSON was not written by a gateway; anything else that fails here is the connection.
+    const why = error instanceof SyntaxError ? `What answers at ${url} is no gateway` : `The connection to ${url} ended before the answer did`
+    errors.write(`\n${why}.\n`)
+    return 1
+  }
+}
+
+async function printAnswer(response: Response, stream: boolean, out: Output, errors: Output): Promise<number> {
   if (!response.ok || response.body === null) {
     errors.write(`${response.status}: ${messageOf(await response.text())}\n`)
     return 1
   }
-  if (!options.stream) {
+  if (!stream) {
     const answer = (await response.json()) as { readonly output_text?: string }
     out.write(`${answer.output_text ?? ''}\n`)
     return 0
@@ -49,7 +66,7 @@ export async function send(prompt: string, options: SendOptions, out: Output, er
 }
 
 async function printStream(body: AsyncIterable<Uint8Array>, out: Output, errors: Output): Promise<number> {
-  let code = 1
+  let code: number | undefined
   const parser = createSseParser((data) => {
     if (data === '[DONE]') return
     const event = JSON.parse(data) as {
@@ -61,11 +78,15 @@ async function printStream(body: AsyncIterable<Uint8Array>, out: Output, errors:
     else if (event.type === 'response.completed' || event.type === 'response.incomplete') {
       out.write(event.type === 'response.incomplete' ? '\n(the answer was cut)\n' : '\n')
       code = 0
-    } else if (event.type === 'response.failed') errors.write(`\n${event.response?.error?.message ?? 'The answer failed.'}\n`)
+    } else if (event.type === 'response.failed') {
+      errors.write(`\n${event.response?.error?.message ?? 'The answer failed.'}\n`)
+      code = 1
+    }
   })
   for await (const chunk of body) parser.push(Buffer.from(chunk))
   parser.end()
-  return code
+  if (code === undefined) errors.write('\nThe answer has no end: the stream stopped before it, or no gateway listens there.\n')
+  return code ?? 1
 }
 
 function messageOf(text: string): string {

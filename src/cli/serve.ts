@@ -11,6 +11,7 @@ import { holdYoungGeneration } from '../lib/young-generation.ts'
 import { createLogger } from '../telemetry/logger.ts'
 import { banner, keyLines } from './banner.ts'
 import { catchTheUncaught } from './last-resort.ts'
+import { listenOr } from './listen.ts'
 import type { Overrides } from './overrides.ts'
 import { graceOf, serveWithWorkers, workersOf } from './serve-workers.ts'
 import { linkToPrimary, type WorkerHandlers, type WorkerLink } from './worker-link.ts'
@@ -69,7 +70,7 @@ async function serveAlone(config: Config, options: LoadOptions, logger: Logger):
   }
   const app = await createApp({ config, env: process.env, logger, onFatal, ...(link === undefined ? {} : { gatherMetrics: link.gather }) })
   own.handlers = earlyHandlers(() => (own.stopEarly = true))
-  const { url } = await listen(() => app.listen(), config.server.port).catch(async (error: unknown) => {
+  const { url } = await listenOr(() => app.listen(), config.server).catch(async (error: unknown) => {
     await app.close()
     // Nothing is left to hear; the process may end.
     process.channel?.unref()
@@ -142,13 +143,4 @@ function openLink(handlers: () => WorkerHandlers | undefined): WorkerLink {
     },
     handlers,
   )
-}
-
-async function listen(open: () => Promise<{ readonly url: string }>, port: number): Promise<{ readonly url: string }> {
-  try {
-    return await open()
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
-    throw new GatewayError('invalid_request', `Port ${port} is in use; choose another with --port or SIGNALBOX_PORT.`, { cause: error })
-  }
 }
