@@ -1,8 +1,9 @@
 /**
  * Compares the sources as they stand with another revision of them, in one interleaved run, and fails where they are more than a tenth worse.
+ * Both are started several times: two starts of one build differ by up to a sixth, and one start of each would compare those.
  *
  *   npm run bench:check                      with main
- *   npm run bench:check -- --base v1.2.0 --rounds 9 --only json,sse
+ *   npm run bench:check -- --base v1.2.0 --processes 7 --rounds 2 --only json,sse
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
@@ -17,7 +18,8 @@ const RUN_LIMIT_MS = 20 * 60_000
 const { values: options } = parseArgs({
   options: {
     base: { type: 'string', default: 'main' },
-    rounds: { type: 'string', default: '7' },
+    rounds: { type: 'string', default: '2' },
+    processes: { type: 'string', default: '5' },
     only: { type: 'string', default: 'json,sse,latency,memory' },
     quick: { type: 'boolean', default: false },
   },
@@ -46,7 +48,7 @@ try {
   checkOut()
   const out = join(temp, 'samples.json')
   const args = [join(root, 'bench/run.ts'), '--targets', 'signalbox', '--base-root', checkout, '--out', out]
-  args.push('--only', options.only, '--rounds', options.rounds, ...(options.quick ? ['--quick'] : []))
+  args.push('--only', options.only, '--rounds', options.rounds, '--processes', options.processes, ...(options.quick ? ['--quick'] : []))
   const { status } = spawnSync(process.execPath, args, { stdio: 'inherit', timeout: RUN_LIMIT_MS })
   if (status !== 0) throw new Error('the run failed')
   const { samples } = JSON.parse(readFileSync(out, 'utf8')) as { readonly samples: Samples }

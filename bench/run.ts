@@ -5,6 +5,7 @@
  *   npm run bench                                     about seven minutes
  *   npm run bench -- --quick                          a smoke of under a minute, no figures to rely on
  *   npm run bench -- --only json,sse --targets bare-node,signalbox --rounds 3
+ *   npm run bench -- --processes 3                    every program started three times over, with rounds of each start
  *   npm run bench -- --strict                         fails when a bar is missed
  *
  * Everything stays on the loopback; every wait has a limit; whatever was started is ended.
@@ -46,6 +47,7 @@ const { values: options } = parseArgs({
     only: { type: 'string', default: SCENARIOS.join(',') },
     targets: { type: 'string', default: TARGETS.map(({ name }) => name).join(',') },
     rounds: { type: 'string' },
+    processes: { type: 'string', default: '1' },
     'base-root': { type: 'string' },
     'peer-node': { type: 'string', default: process.execPath },
     out: { type: 'string', default: join(import.meta.dirname, 'results/latest.json') },
@@ -69,6 +71,7 @@ const notes: string[] = []
 function note(text: string): void {
   // A program's last words may be a stack; the first line says enough here.
   const line = (text.split('\n')[0] ?? '').slice(0, 300)
+  if (notes.includes(line)) return
   notes.push(line)
   console.log(`! ${line}`)
 }
@@ -95,13 +98,15 @@ async function enter(target: Target, context: BenchContext): Promise<Contender |
   }
 }
 
+type Collected = { [target: string]: { [S in Scenario]?: Sample[] } }
+
 /** One round of one scenario through every target that can play it, each round beginning with another target. */
 async function runRound(
   scenario: Scenario,
   round: number,
   contenders: readonly Contender[],
   context: BenchContext,
-  samples: { [target: string]: { [S in Scenario]?: Sample[] } },
+  samples: Collected,
 ): Promise<void> {
   const need = NEEDS[scenario]
   const turn = contenders.map((_, i) => contenders[(i + round) % contenders.length]!)
@@ -109,6 +114,8 @@ async function runRound(
     const { name } = contender.target
     if (need !== undefined && !contender.pieces.has(sceneKey(need))) continue
     const list = ((samples[name] ??= {})[scenario] ??= [])
+    // Where it could not be started before, those rounds left nothing.
+    while (list.length < round) list.push({})
     try {
       list[round] = await RUN[scenario](contender, context, effort)
     } catch (error) {
@@ -119,17 +126,36 @@ async function runRound(
   }
 }
 
-async function measure(contenders: readonly Contender[], context: BenchContext): Promise<Samples> {
-  const samples: { [target: string]: { [S in Scenario]?: Sample[] } } = Object.fromEntries(contenders.map(({ target }) => [target.name, {}]))
+/** All rounds of one start of the programs, the `process`th: their samples follow those of the starts before it, so that round meets round. */
+async function measure(process: number, contenders: readonly Contender[], context: BenchContext, samples: Collected): Promise<void> {
   for (const contender of contenders) await warmUp(contender, context, effort)
   const longest = Math.max(...scenarios.map((scenario) => repetitions(scenario, effort)))
   for (let round = 0; round < longest; round++) {
     for (const scenario of scenarios) {
-      if (round < repetitions(scenario, effort)) await runRound(scenario, round, contenders, context, samples)
+      const rounds = repetitions(scenario, effort)
+      if (round < rounds) await runRound(scenario, process * rounds + round, contenders, context, samples)
     }
-    console.log(`round ${round + 1} of ${longest}: ${((performance.now() - started) / 1000).toFixed(0)} s`)
+    console.log(`start ${process + 1} of ${processes}, round ${round + 1} of ${longest}: ${((performance.now() - started) / 1000).toFixed(0)} s`)
   }
-  return samples
+}
+
+/** Starts every program afresh for each lot of rounds: what the compilers made of one process stays with it, and says little of a build. */
+async function measureAll(compared: readonly Target[], context: BenchContext): Promise<{ samples: Samples; contenders: readonly Contender[] }> {
+  const samples: Collected = {}
+  const seen = new Map<string, Contender>()
+  for (let process = 0; process < processes; process++) {
+    const contenders: Contender[] = []
+    for (const target of compared) {
+      const contender = await enter(target, context)
+      if (contender === undefined) continue
+      contenders.push(contender)
+      seen.set(target.name, contender)
+      samples[target.name] ??= {}
+    }
+    await measure(process, contenders, context, samples)
+    await Promise.all(contenders.map(({ running }) => running.stop()))
+  }
+  return { samples, contenders: [...seen.values()] }
 }
 
 const started = performance.now()
@@ -140,7 +166,9 @@ const targets = choose(
   TARGETS.map(({ name }) => name),
 )
 const base = options.quick ? QUICK : FULL
-const effort: Effort = { ...base, rounds: Math.min(50, Math.max(1, Number(options.rounds ?? base.rounds) || 1)) }
+const times = (text: string | number): number => Math.min(50, Math.max(1, Math.floor(Number(text)) || 1))
+const effort: Effort = { ...base, rounds: times(options.rounds ?? base.rounds) }
+const processes = times(options.processes)
 
 const limit = setTimeout(() => {
   console.error(`not done within ${WHOLE_LIMIT_MS / 60_000} minutes: given up`)
@@ -166,15 +194,9 @@ const upstream = spawnPinned(cores?.load, process.execPath, [join(root, 'bench/m
 await waitUntilReady(upstream, upstreamPort, '/')
 const context: BenchContext = { root, temp, upstreamPort, core: cores?.gateways, peerNode: options['peer-node'] }
 
-const contenders: Contender[] = []
 const baseRoot = options['base-root']
 const compared = baseRoot === undefined ? [] : [signalboxTarget({ name: BASE, title: 'Signalbox before', root: baseRoot })]
-for (const target of [...TARGETS.filter(({ name }) => targets.includes(name)), ...compared]) {
-  const contender = await enter(target, context)
-  if (contender !== undefined) contenders.push(contender)
-}
-const samples = await measure(contenders, context)
-await Promise.all(contenders.map(({ running }) => running.stop()))
+const { samples, contenders } = await measureAll([...TARGETS.filter(({ name }) => targets.includes(name)), ...compared], context)
 await stopChild(upstream)
 
 const bars = judge(samples)
@@ -196,7 +218,7 @@ const machine = {
 mkdirSync(join(options.out, '..'), { recursive: true })
 writeFileSync(
   options.out,
-  `${JSON.stringify({ at: new Date().toISOString(), machine, effort, quick: options.quick, titles, bars, notes, samples }, null, 2)}\n`,
+  `${JSON.stringify({ at: new Date().toISOString(), machine, effort, processes, quick: options.quick, titles, bars, notes, samples }, null, 2)}\n`,
 )
 console.log(`\n${((performance.now() - started) / 1000).toFixed(0)} s; raw figures in ${options.out}`)
 process.exitCode = contenders.length < 2 || (options.strict && bars.some(({ met }) => met === false)) ? 1 : 0

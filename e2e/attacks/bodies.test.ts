@@ -2,6 +2,7 @@ import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'nod
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { chatText, startFakeUpstream, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { chatConfig, startGateway, TEST_KEY, TEST_MANAGEMENT_KEY, type TestGateway } from '../../src/testing/start-gateway.ts'
+import { threadTime } from '../../src/testing/thread-time.ts'
 import { verifies } from '../requirements.ts'
 import { bearer, exchange, open, portOf } from './raw-client.ts'
 
@@ -205,5 +206,49 @@ describe('values that JSON allows', () => {
     socket.write('0\r\n\r\n')
     await closed
     expect(lastBody()).toMatchObject({ messages: [{ content: text }] })
+  })
+})
+
+describe('long lists', () => {
+  const many = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, index) => make(index))
+
+  it.each([
+    ['tools the gateway runs', { tools: many(100_000, () => ({ type: 'gateway:datetime' })) }],
+    ['tools of servers', { tools: many(60_000, (n) => ({ type: 'mcp', server_label: `l${n}`, server_url: 'https://a.test' })) }],
+  ])(verifies('B1', 'of %s are refused before anything is made of them'), async (_name, fields) => {
+    const began = threadTime()
+    const { code, answer } = await respond(JSON.stringify({ model: 'acme/small', input: 'hi', ...fields }))
+    expect(code).toBe(400)
+    expect(answer.error?.message).toMatch(/tools.*at most/)
+    expect(threadTime() - began).toBeLessThan(2_000)
+  })
+
+  it(verifies('B1', 'of functions that wait to be searched for cost linear time'), async () => {
+    const began = threadTime()
+    const functions = many(80_000, (n) => ({ type: 'function', name: `f${n}`, defer_loading: true }))
+    const tools = [...functions, { type: 'gateway:tool_search' }]
+    expect((await respond(JSON.stringify({ model: 'acme/small', input: 'hi', tools }))).code).toBe(200)
+    expect(threadTime() - began).toBeLessThan(2_500)
+  })
+
+  it.each([
+    ['models', { models: many(2_000, (n) => `acme/m${n}`) }],
+    ['providers', { provider: { order: many(2_000, (n) => `p${n}`) } }],
+  ])(verifies('B1', 'of %s are refused'), async (_name, fields) => {
+    const { code, answer } = await respond(JSON.stringify({ model: 'acme/small', input: 'hi', ...fields }))
+    expect(code).toBe(400)
+    expect(answer.error?.message).toMatch(/1024/)
+  })
+
+  it.each([
+    ['chosen among as many', 'auto', (n: number) => `f${n}`, 200],
+    ['required and not there', 'required', (n: number) => `g${n}`, 422],
+  ] as const)(verifies('B1', 'of functions %s cost linear time'), async (_name, mode, name, status) => {
+    const began = threadTime()
+    const functions = (count: number, called: (index: number) => string): object[] => many(count, (n) => ({ type: 'function', name: called(n) }))
+    const choice = { type: 'allowed_tools', mode, tools: functions(30_000, name) }
+    const body = { model: 'acme/small', input: 'hi', tools: functions(30_000, (n) => `f${n}`), tool_choice: choice }
+    expect((await respond(JSON.stringify(body))).code).toBe(status)
+    expect(threadTime() - began).toBeLessThan(2_500)
   })
 })

@@ -210,6 +210,18 @@ describe(verifies('K3', 'a filter cannot be got round'), () => {
     expect((await ask({ input })).status).toBe(403)
   })
 
+  it('and leaves arguments of a call the JSON they are', async () => {
+    await demand({ content_filter_builtins: ['email', 'phone'].map((slug) => ({ slug, action: 'redact' })) })
+    const input = [
+      { role: 'user', content: 'hi' },
+      { type: 'function_call', call_id: 'c1', name: 'mail', arguments: '{"phone":2025550123,"body":"Hi\\njane@example.com"}' },
+      { type: 'function_call_output', call_id: 'c1', output: 'ok' },
+    ]
+    expect((await ask({ input })).status).toBe(200)
+    const [, message] = lastSent()['messages'] as { tool_calls: { function: { arguments: string } }[] }[]
+    expect(JSON.parse(message!.tool_calls[0]!.function.arguments)).toEqual({ phone: '[PHONE]', body: 'Hi\n[EMAIL]' })
+  })
+
   it('by a text longer than one look', async () => {
     await demand({ content_filter_builtins: [{ slug: 'email', action: 'block' }] })
     expect((await ask({ input: `${'lorem ipsum '.repeat(40_000)} jane@example.com` })).status).toBe(403)

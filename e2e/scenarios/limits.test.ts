@@ -321,3 +321,53 @@ describe('Redis that dies during traffic', () => {
     await redis.close()
   })
 })
+
+describe('thoughts that come on top of the answer', () => {
+  let claude: FakeUpstream
+  const answer = [
+    { type: 'message_start', message: { id: 'msg_1', model: 'thinker', usage: { input_tokens: 3, output_tokens: 1 } } },
+    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+    { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'hello' } },
+    { type: 'content_block_stop', index: 0 },
+    { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 5 } },
+    { type: 'message_stop' },
+  ].map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+  const think = async (key: string, fields: object): Promise<number> =>
+    drained(await gateway.respond({ model: 'acme/thinker', input: 'hi', ...fields }, { key }))
+  const sentLimit = (): unknown => claude.requests.at(-1)?.body['max_tokens']
+
+  beforeEach(async () => {
+    claude = await startFakeUpstream(stream(answer))
+    gateway = await startGateway({
+      providers: [{ slug: 'acme', dialect: 'anthropic-messages', base_url: claude.url, api_keys: ['key'] }],
+      models: [
+        {
+          slug: 'acme/thinker',
+          context_length: 200_000,
+          endpoints: [{ provider: 'acme', upstream_model: 'thinker', pricing: { input: 1, output: 10 }, max_output_tokens: 64_000 }],
+        },
+      ],
+      routing: { sticky: false, cooldown: false, retries: false },
+    })
+  })
+  afterEach(() => claude.close())
+
+  it(verifies('P29', 'are reserved like it'), async () => {
+    // 50,000 tokens of thoughts cost 0.50 USD, the 16 of the answer next to nothing.
+    const { key } = await createKey({ limit: 0.1 })
+    expect(await think(key, { max_output_tokens: 16, reasoning: { max_tokens: 50_000 } })).toBe(402)
+    expect(claude.requests).toHaveLength(0)
+    expect(await think(key, { max_output_tokens: 16, reasoning: { max_tokens: 5_000 } })).toBe(200)
+    expect(sentLimit()).toBe(5_016)
+    const rich = await createKey({ limit: 0.6 })
+    expect(await think(rich.key, { max_output_tokens: 16, reasoning: { max_tokens: 50_000 } })).toBe(200)
+  })
+
+  it(verifies('P29', 'fit what is left where the caller names no bound'), async () => {
+    const { key } = await createKey({ limit: 0.008 })
+    for (const reasoning of [{ effort: 'high' }, { max_tokens: 50_000 }]) {
+      expect(await think(key, { reasoning })).toBe(200)
+      expect(sentLimit()).toBeLessThanOrEqual(800)
+    }
+  })
+})

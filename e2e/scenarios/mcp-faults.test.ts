@@ -278,11 +278,17 @@ it(verifies('P34', 'credentials for a server are in no answer, no request to a m
   })
   upstream.script(says('ok'))
   seen.push(
-    JSON.stringify(await askGateway(gateway, { tools: [{ ...tool, server_label: 'echo', headers: { 'x-api-key': HEADER, 'x-new': '1' } }] }, false)),
+    JSON.stringify(
+      await askGateway(
+        gateway,
+        { tools: [{ ...tool, server_label: 'echo', headers: { 'x-api-key': HEADER, 'x-new': '1' } }], metadata: { story: 'echoed' } },
+        false,
+      ),
+    ),
   )
   seen.push(JSON.stringify(upstream.requests.map(({ body, headers }) => [body, headers])))
   const delivered = (): string => JSON.stringify(sink.requests.map((request) => ({ ...request, body: String(request.body) })))
-  await until(() => delivered().includes('math'), 10_000)
+  await until(() => delivered().split('secrets').length > 2 && delivered().includes('echoed'), 10_000)
   seen.push(delivered())
   expect(own.requests.every(({ headers }) => headers.authorization === `Bearer ${TOKEN}` && headers['x-api-key'] === HEADER)).toBe(true)
   for (const secret of secrets) expect(seen.filter((text) => text.includes(secret))).toEqual([])

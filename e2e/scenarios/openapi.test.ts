@@ -22,6 +22,18 @@ afterAll(async () => {
   await upstream.close()
 })
 
+const NAME_A_WORKSPACE = ['post keys', 'post byok', 'post presets', 'post guardrails', 'post observability/destinations', 'get presets']
+/** Of these a gateway that runs on after `secrets rotate` refuses what it would encrypt with the key of yesterday. */
+const STORE_SECRETS = [
+  'patch byok/{id}',
+  'patch observability/destinations/{id}',
+  'patch presets/{slug}',
+  'post byok',
+  'post observability/destinations',
+  'post presets',
+  'post presets/{slug}/responses',
+]
+
 const operations = (): readonly (readonly [method: string, path: string, operation: Operation])[] =>
   Object.entries(document.paths).flatMap(([path, item]) => Object.entries(item).map(([method, operation]) => [method, path, operation] as const))
 
@@ -59,6 +71,20 @@ describe('the document', () => {
       if (response.status === 401)
         expect(operation.responses['401']?.content?.['application/json']?.schema).toEqual({ $ref: '#/components/schemas/Error' })
     }
+  })
+
+  it('says every refusal there is: of guesses, slow bodies, addresses that cannot be read, workspaces and secrets of yesterday', () => {
+    const nowhere: string[] = []
+    for (const [method, path, operation] of operations()) {
+      const { 'x-key': kind, requestBody } = operation as unknown as { readonly 'x-key': string; readonly requestBody?: object }
+      const expected = [...(kind === 'none' ? [] : ['429']), ...(requestBody === undefined ? [] : ['408']), ...(path.includes('{') ? ['400'] : [])]
+      for (const status of expected) if (!(status in operation.responses)) nowhere.push(`${status} of ${method} ${path}`)
+    }
+    expect(nowhere).toEqual([])
+    const those = (status: string): readonly string[] =>
+      operations().flatMap(([method, path, { responses }]) => (status in responses ? [`${method} ${path.replace('/api/v1/', '')}`] : []))
+    expect(those('404').filter((one) => !one.includes('{'))).toEqual(expect.arrayContaining(NAME_A_WORKSPACE))
+    expect(those('412').toSorted()).toEqual(STORE_SECRETS)
   })
 
   it('is made once: the second time it comes at once', async () => {

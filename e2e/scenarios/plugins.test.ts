@@ -130,6 +130,13 @@ describe('web where the provider searches itself', () => {
     expect(paths()).toEqual([])
     expect(stages(answer)).toEqual([expect.objectContaining({ name: 'web-search', data: { engine: 'native' } })])
   })
+  it.each(['gateway:web_search', 'openrouter:web_search', 'web_search', 'web_search_preview'])(
+    'once, when the caller has %s anyway',
+    async (type) => {
+      await askGateway(gateway, { model: 'acme/able:online', tools: [{ type }] }, false)
+      expect(sent()['tools']).toHaveLength(1)
+    },
+  )
   it('not when another engine is named, nor when only some do', async () => {
     await askGateway(gateway, { model: 'acme/mixed:online' }, false)
     expect(paths()).toEqual(['/search'])

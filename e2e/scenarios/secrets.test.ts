@@ -78,7 +78,11 @@ describe('secrets rotate', () => {
     })
     const { stdout } = await run(path, { SIGNALBOX_SECRET_KEY: old, SIGNALBOX_NEW_SECRET_KEY: next })
     expect(stdout).toContain('Set SIGNALBOX_SECRET_KEY to the new key')
-    await expect(run(path, { SIGNALBOX_SECRET_KEY: old })).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('is not the one') })
+    await expect(run(path, { SIGNALBOX_SECRET_KEY: old })).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('is not the one'),
+      stdout: '',
+    })
     await expect(gateway.restart()).rejects.toMatchObject({ errorType: 'precondition_failed' })
   })
 

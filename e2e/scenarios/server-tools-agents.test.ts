@@ -114,6 +114,8 @@ describe.each([true, false])('agents (stream: %s)', (streamed) => {
     ])
     expect(messagesOf(requestsTo('big')[0]!).map(({ content }) => content)).toEqual(['First?', 'Yes.', 'And now?'])
     expect(JSON.stringify(messagesOf(requestsTo('other')[0]!))).toContain('Build it.')
+    const [, made] = requestsTo('small')[0]!.body['messages'] as { tool_calls: { function: { name: string } }[] }[]
+    expect(made!.tool_calls[0]!.function.name).toBe('advisor_reviewer')
   })
 
   it('goes on without advice when the advisor fails', async () => {
@@ -173,6 +175,24 @@ describe.each([true, false])('agents (stream: %s)', (streamed) => {
       responses: [{ model: 'acme/big', content: 'Round and blue.' }],
       failed_models: [{ model: 'acme/other', status_code: 429 }],
     })
+  })
+
+  it('pays for a model that made no picture', async () => {
+    scripts = { small: [calls(['image_generation', { prompt: 'a cat' }]), says('Sorry.')], 'draw-image': [says('I would rather not.')] }
+    const answer = await ask({ tools: [{ type: 'gateway:image_generation', parameters: { model: 'acme/draw-image' } }] }, streamed)
+    expect(answer.output[0]).toMatchObject({ type: 'gateway:image_generation', error: expect.stringContaining('made no image') })
+    expect(answer['usage']).toMatchObject({ cost: expect.closeTo(3 * (11e-6 + 14e-6), 9) })
+  })
+
+  it('pays for the turns of a subagent that failed in a later one', async () => {
+    scripts = {
+      small: [calls(['subagent', { task_name: 'count', task_description: 'Count the hours.' }]), says('Alone then.')],
+      big: [calls(['datetime', {}]), status(400, { error: { message: 'no such parameter' } })],
+    }
+    const parameters = { model: 'acme/big', tools: [{ type: 'gateway:datetime' }] }
+    const answer = await ask({ tools: [{ type: 'gateway:subagent', parameters }] }, streamed)
+    expect(answer.output[0]).toMatchObject({ type: 'gateway:subagent', status: 'failed' })
+    expect(answer['usage']).toMatchObject({ cost: expect.closeTo(3 * (11e-6 + 14e-6), 9) })
   })
 
   it('says why no model of a panel answered', async () => {
@@ -350,6 +370,32 @@ describe('a caller who leaves', () => {
       },
     ],
   ]
+  it(verifies('D1', 'while a panel thinks: what those who have answered cost is on record'), async () => {
+    scripts = {
+      small: [calls(['fusion', { prompt: 'x' }])],
+      big: [says('Round.')],
+      other: [stream([chatEvents.role(), chatEvents.text('Well, ')], { then: 'hang' })],
+    }
+    const gone = new AbortController()
+    const tools = [{ type: 'gateway:fusion', parameters: { analysis_models: ['acme/big', 'acme/other'], tools: [] } }]
+    const response = await gateway.respond({ model: 'acme/small', input: 'hi', tools, stream: true }, { signal: gone.signal })
+    const reading = response.text()
+    const until = performance.now() + 5_000
+    while (requestsTo('other').length === 0 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 5))
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    gone.abort()
+    await expect(reading).rejects.toThrow()
+    while (gateway.app.calls.size > 0 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 5))
+    const turn = 11e-6 + 14e-6
+    const id = response.headers.get('x-generation-id')
+    let record: { data?: Json } = {}
+    while (record.data === undefined && performance.now() < until) {
+      record = (await (await gateway.api('GET', `/api/v1/generation?id=${id}`)).json()) as { data?: Json }
+    }
+    expect(record.data!['cancelled']).toBe(true)
+    expect(record.data!['total_cost']).toBeCloseTo(2 * turn, 9)
+  })
+
   it.each(phases)(verifies('D1', '%s: the upstream hears of it at once'), async (_name, prepare) => {
     const { tools, hangsAt } = prepare()
     const gone = new AbortController()

@@ -49,7 +49,10 @@ beforeAll(async () => {
   const model = (slug: string, ...providers: string[]) => ({
     slug,
     context_length: 64_000,
-    endpoints: providers.map((name) => ({ provider: name, upstream_model: 'm' })),
+    endpoints: [
+      ...providers.map((name) => ({ provider: name, upstream_model: 'm' })),
+      { provider: providers[0]!, upstream_model: 'm', variant: 'free' },
+    ],
   })
   gateway = await startGateway({
     providers: [provider('able'), provider('unable', { builtin_tools: false })],
@@ -86,13 +89,20 @@ describe('web_search', () => {
   })
 
   it('stays untouched in its native spelling, events included', async () => {
-    const { output, events: seen } = await ask('acme/able', { type: 'web_search', search_context_size: 'low' })
-    expect(sentTools()).toEqual([{ type: 'web_search', search_context_size: 'low' }])
+    const { output, events: seen } = await ask('acme/able', { type: 'web_search', search_context_size: 'low', max_uses: 2 })
+    expect(sentTools()).toEqual([{ type: 'web_search', search_context_size: 'low', max_uses: 2 }])
     expect(output[0]).toMatchObject({ type: 'web_search_call' })
     expect(seen.map(({ type }) => type)).toContain('response.web_search_call.searching')
   })
 
+  it('of acme/able:nitro:free is left to it, however the name is put together', async () => {
+    await ask('acme/able:nitro:free', { type: 'gateway:web_search' })
+    expect(sentTools()).toEqual([{ type: 'web_search' }])
+  })
+
   it.each([
+    ['acme/able', { type: 'gateway:web_search', parameters: { max_uses: 1 } }],
+    ['acme/able', { type: 'gateway:web_search', parameters: { max_total_results: 10 } }],
     ['acme/unable', { type: 'gateway:web_search' }],
     ['acme/mixed', { type: 'gateway:web_search' }],
     ['acme/unable', { type: 'web_search' }],

@@ -110,6 +110,24 @@ describe('web_search', () => {
     expect(new URL(web.seen[0]!.url, web.url).searchParams.get('q')).toBe('a (site:example.com OR site:example.org)')
   })
 
+  it('keeps to the number of results when searches of one turn run side by side', async () => {
+    const parameters = { max_results: 2, max_total_results: 2 }
+    upstream.script(calls(['web_search', { query: 'a' }], ['web_search', { query: 'b' }], ['web_search', { query: 'c' }]), says('ok'))
+    const answer = await askGateway(gateway, { tools: [{ type: 'gateway:web_search', parameters }] }, false)
+    const searches = answer.output.slice(0, 3) as { status: string; action: { sources?: unknown[] } }[]
+    expect(searches.map(({ status }) => status)).toEqual(['completed', 'incomplete', 'incomplete'])
+    expect(searches.flatMap(({ action }) => action.sources ?? [])).toHaveLength(2)
+    expect(web.seen).toHaveLength(1)
+  })
+
+  it('cuts what it cites between characters', async () => {
+    web.pages['/search'] = json({ results: [{ url: 'https://example.com/moon', title: 'The Moon', content: `${'x'.repeat(1_999)}🌕 and more` }] })
+    upstream.script(calls(['web_search', { query: 'a' }]), says('See https://example.com/moon.'))
+    const answer = await askGateway(gateway, { tools: [{ type: 'gateway:web_search' }] }, false)
+    const [part] = answer.output[1]!['content'] as { annotations: { content: string }[] }[]
+    expect(part!.annotations[0]!.content).toBe('x'.repeat(1_999))
+  })
+
   it('excludes domains and stops at max_uses', async () => {
     upstream.script(calls(['web_search', { query: 'a' }]), calls(['web_search', { query: 'b' }]), says('ok'))
     const answer = await askGateway(gateway, { tools: [{ type: 'web_search', filters: { excluded_domains: ['spam.test'] }, max_uses: 1 }] }, false)

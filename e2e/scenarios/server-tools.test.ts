@@ -114,6 +114,28 @@ describe('what the model is offered', () => {
     ])
   })
 
+  it("lets the caller's custom tool keep its name, too", async () => {
+    upstream.script(calls(['gateway_datetime', {}]), says('ok'))
+    expect(types(await ask({ tools: [datetime, { type: 'custom', name: 'datetime' }] }))).toEqual(['gateway:datetime', 'message'])
+    expect((upstream.requests[0]!.body['tools'] as { function: { name: string } }[]).map((tool) => tool.function.name).toSorted()).toEqual([
+      'datetime',
+      'gateway_datetime',
+    ])
+  })
+
+  it("leaves calls of a function of the same name in one of the caller's namespaces to the caller", async () => {
+    upstream.script(calls(['clock__datetime', { city: 'Bern' }]))
+    const clock = {
+      type: 'namespace',
+      name: 'clock',
+      description: 'Clocks.',
+      tools: [{ type: 'function', name: 'datetime', parameters: { type: 'object' } }],
+    }
+    const answer = await ask({ tools: [datetime, clock] })
+    expect(answer.output).toMatchObject([{ type: 'function_call', name: 'datetime', namespace: 'clock', arguments: '{"city":"Bern"}' }])
+    expect(upstream.requests).toHaveLength(1)
+  })
+
   it('forces a server tool once and then lets go', async () => {
     upstream.script(calls(['datetime', {}]), says('ok'))
     await ask({ tools: [datetime, weather], tool_choice: { type: 'gateway:datetime' } })
@@ -121,9 +143,9 @@ describe('what the model is offered', () => {
     expect(upstream.requests[1]!.body['tool_choice'] ?? 'auto').toBe('auto')
   })
 
-  it('takes items of earlier answers back as the calls they were', async () => {
+  it.each(['gateway:datetime', 'openrouter:datetime'])('takes items of earlier answers back as the calls they were (%s)', async (type) => {
     upstream.script(says('ok'))
-    const item = { type: 'gateway:datetime', id: 'st_1', status: 'completed', datetime: '2026-01-02T03:04:05.000Z', timezone: 'UTC' }
+    const item = { type, id: 'st_1', status: 'completed', datetime: '2026-01-02T03:04:05.000Z', timezone: 'UTC' }
     await ask({ tools: [datetime], input: [{ role: 'user', content: 'When?' }, item, { role: 'user', content: 'And now?' }] })
     expect(messages(0)).toMatchObject([
       { role: 'user' },

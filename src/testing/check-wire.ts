@@ -89,7 +89,8 @@ export function parseWire(body: string): WireEvent[] {
   return events
 }
 
-export function checkWire(body: string): CheckedStream {
+/** `debug`: the caller asked for what upstreams are sent; nobody else may be told. */
+export function checkWire(body: string, { debug = false } = {}): CheckedStream {
   const events = parseWire(body)
   must(events[0]?.type === 'response.created', 'response.created is not first')
   must(events[1]?.type === 'response.in_progress', 'response.in_progress is not second')
@@ -105,6 +106,8 @@ export function checkWire(body: string): CheckedStream {
       must(resource.id === id, 'the response changes its id')
       for (const field of RESOURCE_FIELDS) must(field in resource, `the response of ${event.type} lacks ${field}`)
       must(TERMINAL.has(event.type) === (n === events.length - 1), `${event.type} at position ${n} of ${events.length}`)
+    } else if (event.type === 'response.debug') {
+      must(debug && typeof event['debug'] === 'object', 'response.debug, for which nobody asked')
     } else if (event.type === 'response.output_item.added') {
       must(open === undefined, 'an item opens while another is open')
       const item = event['item'] as WireItem

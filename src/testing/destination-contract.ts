@@ -119,6 +119,28 @@ export function testDestination<Settings>(destination: Destination<Settings>, co
         for (const request of await encode(records)) expect(allText(request)).not.toContain(CANARY)
       })
 
+      it("hold the caller's own metadata, also under names that have a meaning in a trace", async () => {
+        const { generation, content } = minimalGeneration()
+        const metadata = { team: 'of-team', tags: 'of-tags', environment: 'of-environment', release: 'of-release' }
+        for (const fields of [{ metadata }, { trace: { ...metadata, environment: { name: 'of-environment' }, release: ['of-release'] } }])
+          for (const request of await encode([record({ generation: { ...generation, ...fields }, content })]))
+            for (const value of Object.values(metadata)) expect(bodyText(request)).toContain(value)
+      })
+
+      it('hold no half of a surrogate pair, which strict readers of JSON refuse with the whole batch', async () => {
+        const { generation } = failedGeneration()
+        const output = [{ type: 'message' as const, role: 'assistant' as const, content: [{ type: 'output_text' as const, text: 'cut \ud83d' }] }]
+        // At whatever length an id is cut, one of the two has a pair there.
+        for (const even of ['', 'u']) {
+          const externalUser = `${even}${'\u{1f600}'.repeat(127)}`
+          const cut = {
+            generation: { ...generation, externalUser, sessionId: externalUser, errorMessage: 'cut \ud83d' },
+            content: { input: [], output },
+          }
+          for (const request of await encode([record(cut)])) expect(allText(request)).not.toMatch(/\\ud83d|[\ud800-\udbff](?![\udc00-\udfff])/)
+        }
+      })
+
       it('hold no media', async () => {
         for (const request of await encode([record(fullGeneration(), false, ALL)])) {
           expect(allText(request)).not.toMatch(/;base64,/)

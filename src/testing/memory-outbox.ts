@@ -144,7 +144,7 @@ export function createMemoryOutbox(now: () => number = Date.now): MemoryOutbox {
     },
     async retryNow(destinationId, at) {
       const waiting = queued(destinationId).filter((row) => row.owner === undefined && row.dueAt > at)
-      for (const row of waiting) row.dueAt = row.enteredAt
+      for (const row of waiting) row.dueAt = Math.min(row.enteredAt, at)
       return waiting.length
     },
     async releaseAll(owner) {

@@ -6,6 +6,8 @@ export interface Network {
   readonly url: Secret
   /** Bytes no longer pass, connections stay. */
   silence(): void
+  /** What a firewall does that has forgotten connections: those that exist lead nowhere for good, new ones work. */
+  forget(): void
   cut(): void
   repair(): void
   close(): Promise<void>
@@ -17,6 +19,7 @@ export async function createNetwork(target: Secret): Promise<Network> {
   const port = Number(url.port || (url.protocol.startsWith('postgres') ? 5432 : 6379))
   let state: 'open' | 'silent' | 'cut' = 'open'
   const sockets = new Set<Socket>()
+  const forgotten = new WeakSet<Socket>()
   const server: Server = createServer((inbound) => {
     if (state === 'cut') {
       inbound.destroy()
@@ -28,7 +31,7 @@ export async function createNetwork(target: Secret): Promise<Network> {
       [outbound, inbound],
     ] as const) {
       sockets.add(from)
-      from.on('data', (bytes) => state === 'open' && to.write(bytes))
+      from.on('data', (bytes) => state === 'open' && !forgotten.has(from) && to.write(bytes))
       from.on('error', () => undefined)
       from.on('close', () => {
         sockets.delete(from)
@@ -44,6 +47,7 @@ export async function createNetwork(target: Secret): Promise<Network> {
   return {
     url: new Secret(through.toString()),
     silence: () => void (state = 'silent'),
+    forget: () => sockets.forEach((socket) => forgotten.add(socket)),
     cut: () => {
       state = 'cut'
       destroyAll()

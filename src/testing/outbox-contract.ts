@@ -211,6 +211,14 @@ export function describeOutboxContract(name: string, open: (clock: Clock) => Pro
       expect(await outbox.status('d1')).toMatchObject({ queued: 3, dead: 1 })
     })
 
+    it('makes due when asked what was entered by a clock that has been set back since', async () => {
+      await record(2)
+      const before = clock.now() - 3_600_000
+      expect((await outbox.due(before, 10)).work).toEqual([])
+      expect(await outbox.retryNow('d1', before)).toBe(2)
+      expect((await outbox.due(before, 10)).work).toMatchObject([{ destinationId: 'd1', records: 2 }])
+    })
+
     it('gives back untried, without counting a try', async () => {
       await record(1)
       await settleAll(await lease(), { state: 'released' })

@@ -402,6 +402,16 @@ function describeStore<T extends Omit<StoreUnderTest, 'openAnother'>>(
         expect(content).toContain('[omitted: text, 3000000 characters]')
       })
 
+      it('keeps ids and names of a trace that is left out: destinations find the call by them', async () => {
+        const names = { trace_id: 'order-7', trace_name: 'Checkout', span_name: 'Ask', generation_name: 'Draft', parent_span_id: 'b7ad6b7169203331' }
+        const blob = 'x'.repeat(300_000)
+        await store.generations.insertMany([
+          { generation: sampleGeneration('gen-1', { trace: { blob, ...names, environment: 'live', release: blob } }), content: sampleContent },
+        ])
+        const { trace } = (await store.generations.get('gen-1'))!
+        expect(trace).toEqual({ omitted: expect.any(String), ...names, environment: 'live' })
+      })
+
       it('takes a record whose caller nested values deeper than JSON can be written', async () => {
         const deep = Array.from({ length: 50_000 }).reduce<object>((inner) => ({ inner }), {})
         const content: GenerationContent = { input: [{ type: 'function_call_output', deep }], output: [] }
