@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { readByPeer } from './read-by-peer.ts'
 
 /** One request as the upstream saw it. */
 export interface SeenRequest {
@@ -91,7 +92,7 @@ export interface StreamOptions {
   /** Milliseconds before the first event and between events. */
   readonly firstMs?: number
   readonly everyMs?: number
-  /** What happens after the last event: a clean end (default), a reset, or silence. */
+  /** What happens after the last event: a clean end (default), a reset once the caller has read all of it, or silence. */
   readonly then?: 'end' | 'reset' | 'hang'
   readonly contentType?: string
 }
@@ -109,7 +110,7 @@ export const stream =
       if (options.everyMs !== undefined) await wait(options.everyMs)
     }
     if (options.then === 'reset') {
-      await wait(20)
+      if (response.socket !== null) await readByPeer(response.socket)
       response.socket?.resetAndDestroy()
     } else if (options.then !== 'hang') response.end()
   }
