@@ -29,6 +29,6 @@ export function policyRoutes({ config, store, encryption, authenticator, policie
   const guardrails = createGuardrailAccounts({ store, clock: systemClock, onChange: () => policies.guardrails.refresh().catch(() => undefined) })
   return [
     presetRoutes({ presets, bodyLimitBytes: config().server.bodyLimit }),
-    guardrailRoutes({ guardrails, keyOf: (hash) => authenticator.key(hash) }),
+    guardrailRoutes({ guardrails, keyOf: async (hash) => authenticator.key(hash) ?? (await store.keys.get(hash)) }),
   ]
 }

@@ -354,6 +354,17 @@ describe('keys', () => {
     await api('GET', `/${id}`, 404)
   })
 
+  it('are still named in its list when they were revoked long ago', async () => {
+    const { key } = await gateway.app.accounts.create({ name: 'gone', kind: 'inference' })
+    const { id } = dataOf(await api('POST', '', 201, { name: 'remembers' })) as { id: string }
+    await api('POST', `/${id}/assignments/keys`, 200, { key_hashes: [key.hash] })
+    await gateway.app.boot.store.keys.update(key.hash, { revokedAt: 1 })
+    await gateway.app.boot.accounts.snapshot.refresh()
+    const { data } = (await api('GET', `/${id}/assignments/keys`, 200)) as { data: object[] }
+    expect(data).toMatchObject([{ key_hash: key.hash, key_name: 'gone', key_label: key.label }])
+    await api('DELETE', `/${id}`, 200)
+  })
+
   it('spend no more than their guardrail lets each of them spend', async () => {
     const { key, secret } = await gateway.app.accounts.create({ name: 'poor', kind: 'inference' })
     const { id } = dataOf(await api('POST', '', 201, { name: 'cheap', limit_usd: 0.00001, reset_interval: 'daily' })) as { id: string }

@@ -99,6 +99,18 @@ describe('the key snapshot', () => {
     expect(attempt(snapshot, bearer)).toBe(reason)
   })
 
+  it('keeps of a key revoked long ago that it is revoked, and no more', async () => {
+    const others = Array.from({ length: 3 }, (_, n) => keyOf({ hash: hashKey(`other ${n}`), revokedAt: Date.now() - 400_000 }))
+    for (const key of [keyOf({ revokedAt: Date.now() }), ...others]) await store.keys.insert(key)
+    const snapshot = createSnapshot()
+    await snapshot.start()
+    expect([SECRET, 'other 0', 'other 2'].map((bearer) => attempt(snapshot, bearer))).toEqual(['revoked', 'revoked', 'revoked'])
+    // Whoever sent a request with it a moment ago finds its limits.
+    expect(snapshot.key(hashKey(SECRET))).toMatchObject({ name: 'laptop' })
+    expect(snapshot.key(hashKey('other 0'))).toBeUndefined()
+    expect(snapshot.stats().keys).toBe(4)
+  })
+
   it(verifies('F6', 'lets a key expire to the millisecond, without asking anybody'), async () => {
     await store.keys.insert(keyOf({ expiresAt: Date.now() + 1_000 }))
     const snapshot = createSnapshot()

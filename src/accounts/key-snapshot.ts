@@ -41,6 +41,8 @@ export interface SnapshotTiming {
   readonly lookAgainLimitMs: number
   /** Without contact for this long, a key that is not known here may exist all the same. */
   readonly staleMs: number
+  /** How long all of a revoked key is kept: longer than a request that came before takes to be read and to look for its limits. */
+  readonly rememberRevokedMs: number
 }
 
 const DEFAULT_TIMING: SnapshotTiming = {
@@ -51,6 +53,7 @@ const DEFAULT_TIMING: SnapshotTiming = {
   lookAgainMs: 100,
   lookAgainLimitMs: 500,
   staleMs: 5_000,
+  rememberRevokedMs: 300_000,
 }
 
 export interface SnapshotStats {
@@ -95,6 +98,8 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
   const timing: SnapshotTiming = { ...DEFAULT_TIMING, ...options.timing }
 
   let keys = new Map<string, Accepted>()
+  /** Hashes of keys revoked long ago: that they are is all anybody asks of them, and they only become more. */
+  let gone = new Set<string>()
   let workspaces = new Map<string, Workspace>()
   let source: SnapshotStats['source'] = 'none'
   let version: number | undefined
@@ -118,7 +123,10 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
   })
 
   function install(known: KnownAccounts, from: 'file' | 'database'): void {
-    keys = new Map(known.keys.map((key) => [key.hash, accept(key)]))
+    const goneSince = clock.now() - timing.rememberRevokedMs
+    const isGone = ({ revokedAt }: ApiKey): boolean => revokedAt !== null && revokedAt < goneSince
+    keys = new Map(known.keys.filter((key) => !isGone(key)).map((key) => [key.hash, accept(key)]))
+    gone = new Set(known.keys.filter(isGone).map(({ hash }) => hash))
     workspaces = new Map(known.workspaces.map((workspace) => [workspace.id, workspace]))
     version = known.version
     source = from
@@ -148,8 +156,10 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
 
   function authenticate(bearer: string): Authentication {
     if (bearer === '') return MISSING
-    const accepted = bearer.length > MAX_TOKEN_CHARS ? undefined : keys.get(hashKey(bearer))
+    const hash = bearer.length > MAX_TOKEN_CHARS ? '' : hashKey(bearer)
+    const accepted = keys.get(hash)
     if (!accepted) {
+      if (gone.has(hash)) return REVOKED
       if (mayBeKnownElsewhere()) throw uncheckable(timing.pollMs)
       return UNKNOWN
     }
@@ -163,16 +173,8 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
     const known = await lastKnownGood?.read()
     // The database was reached meanwhile: it knows better.
     if (source === 'database') return true
-    // Keys of an earlier environment end with it, though the database could not be told yet.
-    const named = new Set(environmentKeys.map(({ hash }) => hash))
-    if (known) install({ ...known, keys: known.keys.filter((key) => key.origin !== 'environment' || named.has(key.hash)) }, 'file')
-    for (const key of environmentKeys) {
-      const stored = keys.get(key.hash)?.key
-      // What people said of the key stays in force: that it is off, when it ends, what it may spend. A revocation by a person outlives the
-      // variable, too; one by an earlier change of the variable does not.
-      if (!stored) keys.set(key.hash, accept(key))
-      else if (stored.origin === 'environment') keys.set(key.hash, accept({ ...stored, revokedAt: null }))
-    }
+    if (known) install({ ...known, keys: inForce(known.keys, environmentKeys) }, 'file')
+    else for (const key of environmentKeys) keys.set(key.hash, accept(key))
     return keys.size > 0
   }
 
@@ -193,7 +195,7 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
     stats: () => ({
       source,
       version,
-      keys: keys.size,
+      keys: keys.size + gone.size,
       workspaces: workspaces.size,
       contactAgeMs: follower.contactAgeMs,
       failing: follower.failing,
@@ -221,6 +223,18 @@ function secondLook(follower: Follower, clock: Clock, timing: SnapshotTiming, is
 
 const uncheckable = (retryAfterMs: number) =>
   new GatewayError('provider_overloaded', 'The API key cannot be checked at the moment; try again', { retryAfterMs, failover: 'never' })
+
+/** The keys of the last-known-good file beside those of the environment. Keys of an earlier environment end with it, though the database could not be told yet. */
+function inForce(stored: readonly ApiKey[], environmentKeys: readonly ApiKey[]): readonly ApiKey[] {
+  const named = new Map(environmentKeys.map((key) => [key.hash, key]))
+  // What people said of the key stays in force: that it is off, when it ends, what it may spend. A revocation by a person outlives the
+  // variable, too; one by an earlier change of the variable does not.
+  const kept = stored
+    .filter((key) => key.origin !== 'environment' || named.has(key.hash))
+    .map((key) => (key.origin === 'environment' ? { ...key, revokedAt: null } : key))
+  for (const { hash } of kept) named.delete(hash)
+  return [...kept, ...named.values()]
+}
 
 function accept(key: ApiKey): Accepted {
   const { creatorUserId } = key

@@ -24,7 +24,7 @@ export interface Authenticator {
    * `provider_overloaded` when it does not answer.
    */
   lookAgain(): Promise<void> | undefined
-  /** A key by its hash, whatever its state. */
+  /** A key by its hash, disabled and expired ones too; a revoked one for some minutes. */
   key(hash: string): ApiKey | undefined
   workspace(id: string): Workspace | undefined
 }

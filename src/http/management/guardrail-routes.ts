@@ -24,7 +24,8 @@ import type { RouteDoc } from './route-doc.ts'
 
 export interface GuardrailRouteOptions {
   readonly guardrails: GuardrailAccounts
-  readonly keyOf: (hash: string) => ApiKey | undefined
+  /** Revoked keys too: their assignments stay in the lists. */
+  readonly keyOf: (hash: string) => Promise<ApiKey | undefined>
 }
 
 const tag = 'Guardrails'
@@ -79,9 +80,10 @@ const idOf = (request: FastifyRequest): string => parseInput(idParams, request.p
 
 /** `/api/v1/guardrails`. */
 export function guardrailRoutes({ guardrails, keyOf }: GuardrailRouteOptions): ManagementRoutes {
-  const presentPage = (request: FastifyRequest, all: readonly GuardrailAssignment[]): z.output<typeof assignmentsAnswer> => {
+  const presentPage = async (request: FastifyRequest, all: readonly GuardrailAssignment[]): Promise<z.output<typeof assignmentsAnswer>> => {
     const { offset, limit } = parseQuery(pageQuery, request)
-    return { data: pageOf(all, offset, limit).map((one) => presentAssignment(one, keyOf(one.keyHash))), total_count: all.length }
+    const data = await Promise.all(pageOf(all, offset, limit).map(async (one) => presentAssignment(one, await keyOf(one.keyHash))))
+    return { data, total_count: all.length }
   }
   return (app) => {
     app.get('/api/v1/guardrails', { config: { doc: docs.list } }, async (request): Promise<z.output<typeof guardrailsAnswer>> => {
