@@ -472,12 +472,12 @@ describe('types with needs of their own', () => {
 describe('leases', () => {
   it('are renewed while a request takes longer than they last, so that no other process sends the same', async () => {
     const slow: Destination = { ...plain, limits: { ...plain.limits, timeoutMs: 10_000 } }
-    receiver.react = () => ({ kind: 'answer', status: 200, afterMs: 800 })
-    start({ tuning: { leaseMs: 300, pollMs: 10 } }, slow)
+    receiver.react = () => ({ kind: 'answer', status: 200, afterMs: 2_500 })
+    start({ tuning: { leaseMs: 1_000, pollMs: 10 } }, slow)
     const first = worker
     await enter(3)
     await until(() => receiver.requests.length === 1)
-    start({ owner: 'another', tuning: { leaseMs: 300, pollMs: 10 } }, slow)
+    start({ owner: 'another', tuning: { leaseMs: 1_000, pollMs: 10 } }, slow)
     await until(drained())
     await first?.stop(1_000)
     expect(receiver.requests).toHaveLength(1)
