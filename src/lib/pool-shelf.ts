@@ -1,4 +1,4 @@
-import { Pool } from './undici.ts'
+import { Client, Pool } from './undici.ts'
 
 export interface PoolShelfOptions {
   readonly keepAliveMs?: number
@@ -11,11 +11,24 @@ export interface PoolShelfOptions {
   readonly now?: () => number
 }
 
+interface Shelved {
+  readonly pool: Pool
+  /** Places for connections the pool has made: it takes none back when its connection is closed, only when none could be made. */
+  places: number
+  usedAt: number
+  lookedAt: number
+}
+
+/** How often a pool is looked at for places nobody needs any more, and from when on they are worth a new pool. */
+const LOOK_EVERY_MS = 60_000
+const FEW_PLACES = 32
+const SPARE = 4
+
 /** Pools by origin and connect limit. A pool that is put away finishes what it has begun. */
 export class PoolShelf {
   readonly #options: PoolShelfOptions
   readonly #now: () => number
-  readonly #pools = new Map<string, { readonly pool: Pool; usedAt: number }>()
+  readonly #pools = new Map<string, Shelved>()
   readonly #leaving = new Set<Pool>()
 
   constructor(options: PoolShelfOptions) {
@@ -29,12 +42,12 @@ export class PoolShelf {
     const known = this.#pools.get(key)
     if (known !== undefined) {
       known.usedAt = usedAt
-      return known.pool
-    }
-    this.#tidy(usedAt)
-    const pool = this.#open(origin, connectTimeoutMs)
-    this.#pools.set(key, { pool, usedAt })
-    return pool
+      if (usedAt - known.lookedAt < LOOK_EVERY_MS || !isOutgrown(known, usedAt)) return known.pool
+      void this.#putAway(known.pool)
+    } else this.#tidy(usedAt)
+    const fresh = this.#open(origin, connectTimeoutMs, usedAt)
+    this.#pools.set(key, fresh)
+    return fresh.pool
   }
 
   async destroy(): Promise<void> {
@@ -44,8 +57,12 @@ export class PoolShelf {
     await Promise.all(open.map((pool) => pool.destroy()))
   }
 
-  #open(origin: string, connectTimeoutMs: number): Pool {
-    return new Pool(origin, {
+  #open(origin: string, connectTimeoutMs: number, now: number): Shelved {
+    const pool = new Pool(origin, {
+      factory: (url, options) => {
+        shelved.places++
+        return new Client(url, options)
+      },
       connections: this.#options.maxConnectionsPerOrigin ?? null,
       pipelining: 1,
       allowH2: false,
@@ -54,6 +71,9 @@ export class PoolShelf {
       keepAliveTimeout: this.#options.keepAliveMs ?? 15_000,
       connect: { timeout: connectTimeoutMs },
     })
+    const shelved: Shelved = { pool, places: 0, usedAt: now, lookedAt: now }
+    pool.on('connectionError', () => void shelved.places--)
+    return shelved
   }
 
   /** Makes room for one more: the longest unused go first. Sorted here, for a new origin is rare and a call is not. */
@@ -76,4 +96,10 @@ export class PoolShelf {
       this.#leaving.delete(pool)
     }
   }
+}
+
+/** Whether a rush is over that the pool was made large for: each place holds some kilobytes, and every call looks through them. */
+function isOutgrown(shelved: Shelved, now: number): boolean {
+  shelved.lookedAt = now
+  return shelved.places > FEW_PLACES && shelved.places > SPARE * shelved.pool.stats.connected
 }

@@ -2,6 +2,9 @@
 declare module 'undici/lib/dispatcher/agent.js' {
   export { Agent as default } from 'undici'
 }
+declare module 'undici/lib/dispatcher/client.js' {
+  export { Client as default } from 'undici'
+}
 declare module 'undici/lib/dispatcher/pool.js' {
   export { Pool as default } from 'undici'
 }

@@ -6,9 +6,10 @@ import type { Dispatcher } from 'undici'
 import api from 'undici/lib/api/index.js'
 import buildConnector from 'undici/lib/core/connect.js'
 import Agent from 'undici/lib/dispatcher/agent.js'
+import Client from 'undici/lib/dispatcher/client.js'
 import Pool from 'undici/lib/dispatcher/pool.js'
 
-export { Agent, buildConnector, Pool }
+export { Agent, buildConnector, Client, Pool }
 
 /** One request and its answer, as `dispatcher.request` would: that method is put there by the entry of the package. */
 export const requestThrough = (dispatcher: Dispatcher, options: Dispatcher.RequestOptions): Promise<Dispatcher.ResponseData<unknown>> =>
