@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Generation } from '../core/generation.ts'
 import { toDeliveryRecord } from '../delivery/record.ts'
+import { sendBatch } from '../delivery/send-batch.ts'
 import { testDestination } from '../testing/destination-contract.ts'
 import { fullGeneration } from '../testing/sample-generations.ts'
 import { posthog } from './posthog.ts'
@@ -69,6 +70,34 @@ describe('PostHog', () => {
     expect(nested?.properties).toMatchObject({ $ai_trace_id: 'order__1__', $ai_parent_id: 'order__1__' })
     expect(child?.properties['$ai_parent_id']).toBe(nested?.properties['$ai_span_id'])
     expect(event?.properties['metadata_deep']).toEqual({ a: { b: { c: '[truncated]' } } })
+  })
+
+  it('is sent no event larger than it keeps: those are discarded after they were accepted', async () => {
+    const { generation, content } = fullGeneration()
+    const long = { ...content, input: [{ type: 'message' as const, role: 'user' as const, content: 'word "quoted" '.repeat(150_000) }] }
+    const sent: Captured[] = []
+    const { results } = await sendBatch({
+      type: posthog,
+      settings: posthog.settings.parse({ apiKey: 'k' }),
+      context: { destinationId: 'd', serviceName: 's', serviceVersion: '1', now: 0, attempt: 0 },
+      records: [long, content].map((each, i) =>
+        toDeliveryRecord({ ...generation, id: `gen-${i}`, trace: { span_name: 'Outer' } }, each, {
+          privacyMode: false,
+          broadcast: { cost: false, identity: false, requestContext: false },
+        }),
+      ),
+      transport: (request) => {
+        sent.push(...(JSON.parse(String(request.body)) as { batch: Captured[] }).batch)
+        return Promise.resolve({ status: 200, headers: {}, body: Buffer.from('{"status":1}') })
+      },
+      signal: new AbortController().signal,
+      beforeRequest: () => Promise.resolve(),
+      now: () => 0,
+    })
+    expect(results).toEqual([{ kind: 'delivered' }, { kind: 'delivered' }])
+    // What its queue holds is the event as JSON inside JSON.
+    for (const event of sent) expect(Buffer.byteLength(JSON.stringify(JSON.stringify(event)))).toBeLessThan(1_000_000)
+    expect(sent.filter(({ event }) => event === '$ai_generation').map(({ properties }) => properties['$ai_input_tokens'])).toEqual([1200, 1200])
   })
 
   it('gets seconds', async () => {

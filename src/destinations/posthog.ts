@@ -34,7 +34,8 @@ export const posthog: Destination<PosthogSettings> = {
   name: 'PostHog',
   settings,
   secrets: ['apiKey', HEADER_SECRETS],
-  limits: { records: 100, bytes: 10_000_000 },
+  // An event may have a megabyte, counted as text inside its queue's own JSON. Larger ones are discarded after they were accepted.
+  limits: { records: 100, bytes: 700_000 },
   encode: (batch, options) => [capture(options, batch.flatMap(toEvents))],
   classify,
   // The key of a project can write and nothing else: a test is an event.
