@@ -7,7 +7,13 @@ import { weave } from './weave.ts'
 interface Call {
   readonly mode: 'start' | 'end'
   readonly req: {
-    readonly start?: { readonly id: string; readonly trace_id: string; readonly parent_id?: string; readonly op_name: string }
+    readonly start?: {
+      readonly id: string
+      readonly trace_id: string
+      readonly parent_id?: string
+      readonly op_name: string
+      readonly display_name: string
+    }
     readonly end?: { readonly id: string; readonly summary: { readonly usage?: object } }
   }
 }
@@ -54,6 +60,17 @@ describe('Weave', () => {
   ])('is told the operation by the name the caller gave: %j is %s', async (trace, name) => {
     const [first] = await callsOf(trace)
     expect(first?.req.start?.op_name).toBe(name)
+  })
+
+  it('gets names no longer than it takes: a longer one fails the whole batch', async () => {
+    const name = `x${'\u{1f600}'.repeat(2_000)}`
+    for (const trace of [{ trace_name: name, span_name: name }, { generation_name: name }])
+      for (const { req } of await callsOf(trace)) {
+        if (req.start === undefined) continue
+        expect(req.start.op_name.length).toBeLessThanOrEqual(128)
+        expect(req.start.display_name.length).toBeLessThanOrEqual(1_024)
+        expect(`${req.start.op_name}${req.start.display_name}`.isWellFormed()).toBe(true)
+      }
   })
 
   it('keeps ids of the caller that are UUIDs, and makes nothing an orphan', async () => {

@@ -2,11 +2,16 @@ import type { z } from 'zod'
 import type { DeliveryRecord } from '../core/delivery.ts'
 import type { Destination, OutgoingRequest } from '../core/destination.ts'
 import { uuidFromId } from '../lib/derived-id.ts'
+import { cutText } from './shared/attributes.ts'
 import { toChatChoices, toChatMessages, toChatTools } from './shared/chat-shape.ts'
 import { hasCost, hasUsage, modelSlug } from './shared/gen-ai-attributes.ts'
 import { isoTime, metadataObject, modelParameters } from './shared/record-metadata.ts'
 import { basicAuth, destinationSettings, HEADER_SECRETS, httpUrl, joinUrl, mergeHeaders, requiredText } from './shared/settings.ts'
 import { traceSteps, type TraceStep } from './shared/trace-steps.ts'
+
+/** A longer name fails the whole batch. */
+const MAX_OPERATION_CHARS = 128
+const MAX_NAME_CHARS = 1_024
 
 const settings = destinationSettings({
   apiKey: requiredText('API key.'),
@@ -64,8 +69,8 @@ function toStart(record: DeliveryRecord, step: TraceStep, project: string): obje
     id: uuidFromId(step.id),
     trace_id: uuidFromId(ids.trace),
     ...(parent === undefined ? {} : { parent_id: parent }),
-    op_name: step.isTop ? operationName(record) : step.name,
-    display_name: step.name,
+    op_name: cutText(step.isTop ? operationName(record) : step.name, MAX_OPERATION_CHARS),
+    display_name: cutText(step.name, MAX_NAME_CHARS),
     // Conversations: only the topmost call is a turn of one.
     ...(step.isTop && generation.sessionId !== undefined ? { thread_id: generation.sessionId } : {}),
     started_at: isoTime(step.startedAt),
