@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { DeliveryRecord } from '../core/delivery.ts'
 import type { Destination } from '../core/destination.ts'
 import { unixNanos } from '../lib/derived-id.ts'
+import { wellFormedJson } from '../lib/json.ts'
 import { messageText, toChatAnswer, toChatMessages, toChatTools, type ChatMessage } from './shared/chat-shape.ts'
 import { hasCost, hasUsage, modelSlug } from './shared/gen-ai-attributes.ts'
 import { metadataObject, modelParameters } from './shared/record-metadata.ts'
@@ -68,7 +69,7 @@ function toBody(batch: readonly DeliveryRecord[], mlApp: string): string {
 function spanJson(record: DeliveryRecord, step: TraceStep, mlApp: string): string {
   const start = unixNanos(step.startedAt)
   const duration = BigInt(unixNanos(step.endedAt)) - BigInt(start)
-  return `{"start_ns":${start},"duration":${duration.toString()},${JSON.stringify(toSpan(record, step, mlApp)).slice(1)}`
+  return `{"start_ns":${start},"duration":${duration.toString()},${wellFormedJson(JSON.stringify(toSpan(record, step, mlApp))).slice(1)}`
 }
 
 function toSpan(record: DeliveryRecord, step: TraceStep, mlApp: string): object {

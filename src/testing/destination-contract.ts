@@ -141,6 +141,24 @@ export function testDestination<Settings>(destination: Destination<Settings>, co
         }
       })
 
+      it('hold no such half out of JSON inside a text either', async () => {
+        const { generation } = minimalGeneration()
+        const call = { type: 'function_call' as const, call_id: 'c', name: 'look', arguments: '{"where":"cut \\ud83d","\\udc00":1}' }
+        const content = { input: [call], output: [call] }
+        // Behind an even number of backslashes it is text, behind an odd one an escape.
+        const escaped = /(?<!\\)(?:\\\\)*\\ud[89a-f]/i
+        for (const request of await encode([record({ generation, content })])) if (isJson(request)) expect(bodyText(request)).not.toMatch(escaped)
+      })
+
+      it('hold the words of a refusal', async () => {
+        const { generation } = minimalGeneration()
+        const output = [
+          { type: 'message' as const, role: 'assistant' as const, content: [{ type: 'refusal' as const, refusal: 'I will not do that.' }] },
+        ]
+        for (const request of (await encode([record({ generation, content: { input: [], output } })])).slice(0, 1))
+          expect(bodyText(request)).toContain('I will not do that.')
+      })
+
       it('hold no media', async () => {
         for (const request of await encode([record(fullGeneration(), false, ALL)])) {
           expect(allText(request)).not.toMatch(/;base64,/)
@@ -273,6 +291,9 @@ function readPlatformSchema(type: string): { readonly problemsOf: (request: Outg
     },
   }
 }
+
+/** Binary formats have lengths, and no escapes. */
+const isJson = ({ headers }: OutgoingRequest): boolean => !Object.values(headers).includes('application/x-protobuf')
 
 function checkRequest(request: OutgoingRequest): void {
   expect(URL.canParse(request.url)).toBe(true)

@@ -1,3 +1,5 @@
+import { wellFormedJson } from '../../lib/json.ts'
+
 /** Typed attributes in the order they were set, each key once: the form between a record and OTLP's JSON or protobuf. */
 export type Attribute =
   | { readonly key: string; readonly kind: 'string'; readonly value: string }
@@ -90,7 +92,7 @@ class Attributes implements AttributeSet {
   }
 
   json(key: string, value: unknown): this {
-    return value === undefined || value === null ? this : this.string(key, JSON.stringify(value))
+    return value === undefined || value === null ? this : this.string(key, wellFormedJson(JSON.stringify(value)))
   }
 
   any(key: string, value: unknown): this {

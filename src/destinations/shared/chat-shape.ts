@@ -97,10 +97,10 @@ export function toChatTools(tools: readonly Tool[] | undefined): readonly ChatTo
   })
 }
 
-/** All words of a message as one text, for platforms that take nothing else. */
-export function messageText(message: ChatMessage): string {
-  if (typeof message.content === 'string') return message.content
-  return (message.content ?? []).map(partText).join('\n')
+/** All words of a message as one text, those of a refusal too, for platforms that take nothing else. */
+export function messageText({ content, refusal }: ChatMessage): string {
+  const text = typeof content === 'string' ? content : (content ?? []).map(partText).join('\n')
+  return [text, refusal ?? ''].filter((words) => words !== '').join('\n')
 }
 
 function partText(part: ChatPart): string {

@@ -32,6 +32,19 @@ describe('OpenInference', () => {
     })
   })
 
+  it('says a refusal where the answer would stand', () => {
+    const output = [{ type: 'message' as const, role: 'assistant' as const, content: [{ type: 'refusal' as const, refusal: 'No.' }] }]
+    const refused = toDeliveryRecord(
+      generation,
+      { input: [], output },
+      { privacyMode: false, broadcast: { cost: false, identity: false, requestContext: false } },
+    )
+    expect(flat(openInferenceAttributes(refused))).toMatchObject({
+      'llm.output_messages.0.message.role': 'assistant',
+      'llm.output_messages.0.message.content': 'No.',
+    })
+  })
+
   it('says nothing of prompt or answer in privacy mode', () => {
     const set = openInferenceAttributes(record(true))
     expect(JSON.stringify(set.list())).not.toContain(CANARY)

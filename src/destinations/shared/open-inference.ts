@@ -63,6 +63,7 @@ function setMessages(set: AttributeSet, prefix: string, messages: readonly ChatM
     const key = `${prefix}.${i}.message`
     set.string(`${key}.role`, message.role).string(`${key}.tool_call_id`, message.tool_call_id)
     if (typeof message.content === 'string') set.string(`${key}.content`, message.content)
+    else if (message.content === null) set.string(`${key}.content`, message.refusal)
     for (const [j, part] of (typeof message.content === 'string' ? [] : (message.content ?? [])).entries()) {
       const partKey = `${key}.contents.${j}.message_content`
       if (part.type === 'image_url') set.string(`${partKey}.type`, 'image').string(`${partKey}.image.image.url`, part.image_url.url)

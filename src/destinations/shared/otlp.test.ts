@@ -49,6 +49,11 @@ describe('OTLP', () => {
     )
   })
 
+  it('writes values as JSON every reader takes, without half a character', () => {
+    const [attribute] = createAttributes().json('a', { 'k\udc00': 'cut \ud83d', whole: '\u{1f600}', text: '\\ud83d' }).list()
+    expect(JSON.parse(String(attribute?.value))).toEqual({ 'k\ufffd': 'cut \ufffd', whole: '\u{1f600}', text: '\\ud83d' })
+  })
+
   it('keeps whole numbers, fractions and nanoseconds apart', () => {
     const list = createAttributes()
       .any('a', 1)
