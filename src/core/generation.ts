@@ -44,6 +44,31 @@ export interface GenerationAttempt {
   readonly isByok?: boolean
 }
 
+/** An attempt as `provider_responses` of the public record tells it, wherever that list is shown. What is not known is absent. */
+export interface ProviderResponse {
+  readonly provider_name: string
+  readonly model_permaslug: string
+  readonly endpoint_id: string
+  readonly status: number
+  readonly is_byok: boolean
+  readonly latency?: number
+  readonly id?: string
+}
+
+export const toProviderResponse = (attempt: GenerationAttempt): ProviderResponse => ({
+  provider_name: attempt.providerName,
+  model_permaslug: attempt.model,
+  endpoint_id: attempt.endpointId,
+  status: attempt.status,
+  is_byok: attempt.isByok ?? false,
+  ...(attempt.firstTokenMs === undefined ? {} : { latency: attempt.firstTokenMs }),
+  ...(attempt.upstreamId === undefined ? {} : { id: attempt.upstreamId }),
+})
+
+/** The provider's part of the cost, where an own key of the caller's paid it. */
+export const upstreamInferenceCost = ({ isByok, cost }: Pick<Generation, 'isByok' | 'cost'>): number | null =>
+  isByok ? cost.input + cost.output : null
+
 /** One execution of a server tool during the call. */
 export interface GenerationStep {
   readonly kind: 'tool'

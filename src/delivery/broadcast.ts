@@ -1,11 +1,11 @@
-import type { Generation } from '../core/generation.ts'
+import { finishReasonOf, toProviderResponse, upstreamInferenceCost, type Generation } from '../core/generation.ts'
 import type { BroadcastGroups } from '../core/outbox.ts'
 
 /**
  * The fields of the public generation record (`GET /api/v1/generation`) in the three groups an owner can opt in to. The groups are a
- * partition: each field stands in one. What a generation does not know is left out.
+ * partition: each field stands in one. A name the record has holds what the record says; what a generation does not know is left out.
  *
- * - cost: money. `usage` is what the caller is charged, `upstream_inference_cost` what the provider reports.
+ * - cost: money. `usage` is what the call cost, `upstream_inference_cost` the provider's part of it where an own key paid.
  * - identity: who and what asked: application, API key, user, origin, ids of the request.
  * - request context: everything else: model, sizes, timings, finish, provider responses.
  */
@@ -14,8 +14,8 @@ type Fields = Readonly<Record<string, unknown>>
 const costFields = (g: Generation): Fields => ({
   usage: g.cost.source === 'unknown' ? undefined : g.cost.total,
   total_cost: g.cost.source === 'unknown' ? undefined : g.cost.total,
-  upstream_inference_cost: g.usage.reportedCost,
-  cache_discount: g.cost.source === 'unknown' ? undefined : g.cost.cacheDiscount,
+  upstream_inference_cost: g.cost.source === 'unknown' ? undefined : upstreamInferenceCost(g),
+  cache_discount: g.cost.source === 'unknown' || g.cost.cacheDiscount === 0 ? undefined : g.cost.cacheDiscount,
   is_byok: g.isByok,
 })
 
@@ -29,17 +29,17 @@ const identityFields = (g: Generation): Fields => ({
   external_user: g.externalUser,
   api_key_name: g.keyName,
   api_key_hash: g.keyHash,
-  origin: g.origin,
+  origin: g.origin ?? g.referer,
   http_referer: g.referer,
   user_agent: g.userAgent,
 })
 
 const requestContextFields = (g: Generation): Fields => ({
-  api_type: g.apiType,
+  api_type: 'completions',
   model: g.model ?? g.requestedModel,
   requested_model: g.requestedModel,
   provider_name: g.providerName,
-  router: g.strategy,
+  router: g.strategy === 'direct' ? undefined : g.strategy,
   service_tier: g.serviceTier,
   preset_id: g.presetId,
   streamed: g.streamed,
@@ -47,7 +47,7 @@ const requestContextFields = (g: Generation): Fields => ({
   created_at: new Date(g.startedAt).toISOString(),
   latency: g.firstTokenMs,
   generation_time: g.durationMs,
-  finish_reason: g.finishReason,
+  finish_reason: finishReasonOf(g),
   native_finish_reason: g.nativeFinishReason,
   tokens_prompt: g.usage.inputTokens,
   tokens_completion: g.usage.outputTokens,
@@ -58,22 +58,8 @@ const requestContextFields = (g: Generation): Fields => ({
   native_tokens_completion_images: g.usage.imageOutputTokens,
   num_fetches: g.usage.serverToolUse?.['web_fetch'],
   num_search_results: g.usage.serverToolUse?.['web_search'],
-  provider_responses: providerResponses(g),
+  provider_responses: g.attempts.map(toProviderResponse),
 })
-
-/** One entry per upstream attempt, in the order they were made; the form of the public record. */
-export function providerResponses(g: Generation): readonly Fields[] {
-  return g.attempts.map((attempt) => ({
-    provider_name: attempt.providerName,
-    model: attempt.model,
-    endpoint_id: attempt.endpointId,
-    status: attempt.status,
-    latency: attempt.durationMs,
-    is_byok: attempt.isByok ?? false,
-    ...(attempt.upstreamId === undefined ? {} : { id: attempt.upstreamId }),
-    ...(attempt.errorType === undefined ? {} : { error_type: attempt.errorType }),
-  }))
-}
 
 /** The opted-in fields, or undefined when no group is on. */
 export function broadcastFields(g: Generation, groups: BroadcastGroups): Fields | undefined {

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import type { Generation } from '../core/generation.ts'
+import { presentGeneration } from '../http/management/generation-shapes.ts'
 import { CANARY, failedGeneration, fullGeneration, minimalGeneration } from '../testing/sample-generations.ts'
 import { BROADCAST_GROUPS, broadcastFields } from './broadcast.ts'
 import { toDeliveryRecord } from './record.ts'
@@ -130,12 +132,28 @@ describe('broadcast groups', () => {
     expect(broadcastFields(generation, { ...none, cost: true })).toEqual({
       usage: 0.0123,
       total_cost: 0.0123,
-      upstream_inference_cost: 0.0123,
       cache_discount: 0.0009,
       is_byok: false,
     })
     expect(broadcastFields(minimalGeneration().generation, { ...none, cost: true })).toEqual({ is_byok: false })
+    const own: Generation = { ...generation, isByok: true, cost: { ...generation.cost, byok: generation.cost.total } }
+    expect(broadcastFields(own, { ...none, cost: true })).toMatchObject({ upstream_inference_cost: 0.0123, is_byok: true })
     expect(broadcastFields(generation, { ...none, identity: true })).toMatchObject({ external_user: 'customer-5', api_key_name: 'production' })
     expect(broadcastFields(generation, { ...none, requestContext: true })).toMatchObject({ streamed: true, tokens_prompt: 1200 })
+  })
+
+  it.each([
+    ['full', generation],
+    ['minimal', minimalGeneration().generation],
+    ['failed', failedGeneration().generation],
+    ['by an own key', { ...generation, isByok: true, cost: { ...generation.cost, cacheDiscount: 0 } }],
+  ])('say the same as the record under every name they share: %s', (_name, each) => {
+    const shown: { readonly [field: string]: unknown } = presentGeneration(each)
+    const sent = broadcastFields(each, all) ?? {}
+    const shared = Object.keys(sent).filter((name) => name in shown)
+    expect(shared.length).toBeGreaterThan(15)
+    for (const name of shared) expect([name, sent[name]]).toEqual([name, shown[name]])
+    // What the record leaves open is left out.
+    for (const [name, value] of Object.entries(shown)) if (value === null) expect(Object.keys(sent)).not.toContain(name)
   })
 })

@@ -1,4 +1,5 @@
 import type { DeliveryRecord } from '../../core/delivery.ts'
+import { toProviderResponse } from '../../core/generation.ts'
 import { createAttributes, type AttributeLimits, type AttributeSet } from './attributes.ts'
 import { toChatAnswer, toChatMessages, toChatTools, type ChatMessage, type ChatTool } from './chat-shape.ts'
 import { toOtelInput, toOtelOutput } from './otel-messages.ts'
@@ -173,7 +174,11 @@ function setMetadata(set: AttributeSet, record: DeliveryRecord): void {
     setFact(set, `trace.metadata.gateway_generation.${key}`, value)
     setFact(set, `span.metadata.gateway_generation.${key}`, value)
   }
-  if (record.generation.attempts.length > 0) set.json('trace.metadata.provider_responses', record.generation.attempts.map(toProviderResponse))
+  const responses = record.generation.attempts.map((attempt) => ({
+    ...toProviderResponse(attempt),
+    ...(attempt.errorType === undefined ? {} : { error_type: attempt.errorType }),
+  }))
+  if (responses.length > 0) set.json('trace.metadata.provider_responses', responses)
 }
 
 /** Money is a double even when it is a round sum; durations too. */
@@ -183,12 +188,3 @@ function setFact(set: AttributeSet, key: string, value: unknown): void {
   if (typeof value === 'number' && FRACTIONS.test(key)) set.double(key, value)
   else set.any(key, value)
 }
-
-const toProviderResponse = (attempt: DeliveryRecord['generation']['attempts'][number]): object => ({
-  provider_name: attempt.providerName,
-  model: attempt.model,
-  status: attempt.status,
-  latency: attempt.durationMs,
-  is_byok: attempt.isByok ?? false,
-  ...(attempt.errorType === undefined ? {} : { error_type: attempt.errorType }),
-})

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { finishReasonOf, type Generation, type GenerationAttempt } from '../../core/generation.ts'
+import { finishReasonOf, toProviderResponse, upstreamInferenceCost, type Generation } from '../../core/generation.ts'
 import { component } from './route-doc.ts'
 
 /** Shapes of `/api/v1/generation` and its content on the wire. */
@@ -109,7 +109,7 @@ export function presentGeneration(record: Generation): WireGeneration {
     user_agent: record.userAgent ?? null,
     web_search_engine: null,
     response_cache_source_id: null,
-    provider_responses: record.attempts.map(presentAttempt),
+    provider_responses: record.attempts.map(toProviderResponse),
   }
 }
 
@@ -139,19 +139,7 @@ function figuresOf({ usage, cost, isByok }: Generation): Figures {
     num_fetches: usage.serverToolUse?.['web_fetch'] ?? null,
     total_cost: cost.total,
     usage: cost.total,
-    upstream_inference_cost: isByok ? cost.input + cost.output : null,
+    upstream_inference_cost: upstreamInferenceCost({ isByok, cost }),
     cache_discount: cost.cacheDiscount === 0 ? null : cost.cacheDiscount,
-  }
-}
-
-function presentAttempt(attempt: GenerationAttempt): NonNullable<WireGeneration['provider_responses']>[number] {
-  return {
-    provider_name: attempt.providerName,
-    model_permaslug: attempt.model,
-    endpoint_id: attempt.endpointId,
-    status: attempt.status,
-    is_byok: attempt.isByok ?? false,
-    ...(attempt.firstTokenMs === undefined ? {} : { latency: attempt.firstTokenMs }),
-    ...(attempt.upstreamId === undefined ? {} : { id: attempt.upstreamId }),
   }
 }
