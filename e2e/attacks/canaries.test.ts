@@ -175,7 +175,7 @@ describe('planted secrets', () => {
     expect(receiver.accepted.some(({ headers }) => headers['x-api-key'] === CANARIES.destination)).toBe(true)
   })
 
-  it(verifies('G1', 'G4', 'turn up in no answer: errors, reads, records, metrics, headers'), () => {
+  it(verifies('P34', 'G1', 'G4', 'turn up in no answer: errors, reads, records, metrics, headers'), () => {
     expect(answers.length).toBeGreaterThan(60)
     expect(answers.flatMap((text) => found(text, SAID).map((what) => `${text.slice(0, 60)} ${what}`))).toEqual([])
   })
