@@ -8,7 +8,14 @@ testDestination(sentry, {
   config: { otlpEndpoint: 'https://o42.ingest.us.sentry.io/api/4501/integration/otlp', dsn },
   required: ['otlpEndpoint', 'dsn'],
   defaults: {},
-  invalid: [{ dsn: 'http://a@b/1' }, { dsn: 'https://a@b/project' }, { dsn: 'https://b/1' }],
+  invalid: [
+    { dsn: 'http://a@b/1' },
+    { dsn: 'https://a@b/project' },
+    { dsn: 'https://b/1' },
+    // The key travels in a header.
+    { dsn: 'https://\u043a\u043b\u044e\u0447@b/1' },
+    { dsn: 'https://a\nb@b/1' },
+  ],
   inspect: ([request]) => {
     const text = String(request?.body)
     expect(text).toContain('{"key":"sentry.op","value":{"stringValue":"gen_ai.chat"}}')

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import type { DeliveryRecord } from '../core/delivery.ts'
 import { DESTINATION_DEFAULTS, type Destination } from '../core/destination.ts'
 import type { AttributeSet } from './shared/attributes.ts'
@@ -6,13 +6,13 @@ import { genAiAttributes } from './shared/gen-ai-attributes.ts'
 import { otlpProbe, otlpRequest, tracesUrl, type OtlpTarget } from './shared/otlp.ts'
 import { classifyOtlp } from './shared/otlp-classify.ts'
 import type { OtlpOptions } from './shared/otlp-spans.ts'
-import { destinationSettings, HEADER_SECRETS, httpUrl } from './shared/settings.ts'
+import { destinationSettings, headerText, HEADER_SECRETS, httpUrl } from './shared/settings.ts'
 
 const DSN = /^https:\/\/([^:@]+)(?::[^@]*)?@([^/]+)(?:\/[^/]+)*\/(\d+)\/?$/
 
 const settings = destinationSettings({
   otlpEndpoint: httpUrl('OTLP endpoint of the project, with or without `/v1/traces`.'),
-  dsn: z.string().min(1).max(2_048).regex(DSN, 'must look like https://<key>@<host>/<project>').describe('Client key (DSN) of the project.'),
+  dsn: headerText().min(1).max(2_048).regex(DSN, 'must look like https://<key>@<host>/<project>').describe('Client key (DSN) of the project.'),
 })
 type SentrySettings = z.output<typeof settings>
 
