@@ -131,6 +131,28 @@ describe('what is absent', () => {
     expect(matches('finish_reason', 'exists', undefined, cancelled)).toBe(false)
   })
 
+  it('a call that reached no model is found by the one it asked for', () => {
+    const { model: _model, ...generation } = minimal.generation
+    expect(matches('model', 'equals', 'acme/small', { ...minimal, generation })).toBe(true)
+  })
+
+  it('a text is compared as it stands, whether or not it looks like a number', () => {
+    const generation = { ...minimal.generation, sessionId: '007' }
+    expect(matches('session_id', 'equals', '007', { ...minimal, generation })).toBe(true)
+    expect(matches('session_id', 'equals', '7', { ...minimal, generation })).toBe(false)
+  })
+
+  it('words are looked for in a refusal, too', () => {
+    const output = [{ type: 'message' as const, role: 'assistant' as const, content: [{ type: 'refusal' as const, refusal: 'I will not.' }] }]
+    expect(matches('output', 'contains', 'will not', { ...minimal, content: { input: [], output } })).toBe(true)
+  })
+
+  it('of a conversation a million characters count', () => {
+    const of = (text: string): FinishedGeneration => ({ ...minimal, content: { instructions: text, input: [], output: [] } })
+    expect(matches('input', 'ends_with', 'x', of(`${'w'.repeat(999_999)}xy`))).toBe(true)
+    expect(matches('input', 'contains', 'y', of(`${'w'.repeat(999_999)}xy`))).toBe(false)
+  })
+
   it('a provider answers to its slug and its name', () => {
     expect(matches('provider', 'equals', 'Beta')).toBe(true)
     expect(matches('provider', 'not_equals', 'Beta')).toBe(false)
@@ -201,4 +223,19 @@ describe(verifies('B7', 'hostile patterns'), () => {
       expect(threadTime() - start).toBeLessThan(500)
     },
   )
+})
+
+describe('the size of rules', () => {
+  const rule = { field: 'model', operator: 'equals', value: 'x' }
+  const accepts = (groups: readonly object[]): boolean => filterRulesSchema.safeParse({ groups }).success
+
+  it('is bounded: groups, rules of a group, characters of a value', () => {
+    const many = (count: number, one: object): object[] => Array.from({ length: count }, () => one)
+    expect(accepts(many(20, { rules: [rule] }))).toBe(true)
+    expect(accepts(many(21, { rules: [rule] }))).toBe(false)
+    expect(accepts([{ rules: many(50, rule) }])).toBe(true)
+    expect(accepts([{ rules: many(51, rule) }])).toBe(false)
+    expect(accepts([{ rules: [{ ...rule, value: 'x'.repeat(4_000) }] }])).toBe(true)
+    expect(accepts([{ rules: [{ ...rule, value: 'x'.repeat(4_001) }] }])).toBe(false)
+  })
 })

@@ -58,6 +58,58 @@ describe('toDeliveryRecord', () => {
     expect(JSON.stringify(children)).not.toMatch(/usage|cost|operation/)
   })
 
+  it('takes at most fifty tags, texts that say something', () => {
+    const tags = ['', 7, null, ...Array.from({ length: 60 }, (_, i) => `t${i}`)]
+    const record = toDeliveryRecord({ ...generation, trace: { tags } }, content, { privacyMode: false, broadcast: none })
+    expect(record.tags).toEqual(Array.from({ length: 50 }, (_, i) => `t${i}`))
+  })
+
+  it('leaves out what is not known: empty names, metadata that is null', () => {
+    const changes = { keyName: '', nativeFinishReason: '', trace: { nothing: null, zero: 0 }, metadata: {} }
+    const record = toDeliveryRecord({ ...generation, ...changes }, content, { privacyMode: false, broadcast: none })
+    expect(record.metadata).toEqual({ zero: 0 })
+    expect(record.gateway).not.toHaveProperty('api_key_name')
+    expect(record.gateway).not.toHaveProperty('finish_reason')
+  })
+
+  it('says that the caller went away', () => {
+    const record = toDeliveryRecord({ ...generation, status: 'cancelled' }, content, { privacyMode: false, broadcast: none })
+    expect(record.failure).toEqual({ type: 'cancelled', message: 'The caller closed the connection' })
+    expect(toDeliveryRecord(generation, content, { privacyMode: false, broadcast: none }).failure).toBeUndefined()
+  })
+
+  it('makes at most a hundred children of tools, whoever ran them', () => {
+    const [step] = generation.steps!
+    const steps = Array.from({ length: 150 }, (_, i) => ({ ...step!, itemId: `call_${i}` }))
+    const { steps: _steps, ...unknown } = generation
+    const calls = Array.from({ length: 150 }, (_, i) => ({ type: 'web_search_call' as const, id: `ws_${i}`, status: 'completed' as const }))
+    const toolsOf = (...[given, said]: Parameters<typeof toDeliveryRecord>): number =>
+      toDeliveryRecord(given, said, { privacyMode: false, broadcast: none }).children.filter(({ kind }) => kind === 'tool').length
+    expect(toolsOf({ ...generation, steps }, content, { privacyMode: false, broadcast: none })).toBe(100)
+    expect(toolsOf(unknown, { input: [], output: calls }, { privacyMode: false, broadcast: none })).toBe(100)
+  })
+
+  it("makes children of a provider's own tools, whose times nobody knows, and none of calls to the caller", () => {
+    const { steps: _steps, ...unknown } = generation
+    const output = [
+      { type: 'web_search_call' as const, id: 'ws_1', status: 'completed' as const, action: { type: 'search', query: 'cats' } },
+      { type: 'custom_tool_call' as const, id: 'ct_1', call_id: 'c', name: 'mine', input: 'x' },
+      { type: 'function_call' as const, id: 'fc_1', call_id: 'd', name: 'mine', arguments: '{}' },
+    ]
+    const { children } = toDeliveryRecord({ ...unknown, attempts: [] }, { input: [], output }, { privacyMode: false, broadcast: none })
+    expect(children).toMatchObject([
+      { kind: 'tool', name: 'tool: web_search', input: '{"type":"search","query":"cats"}', attributes: { 'gateway.tool.timing': 'unknown' } },
+    ])
+  })
+
+  it('finds the item of a step by its id as well, and tells no status of an attempt that had none', () => {
+    const steps = [{ ...generation.steps![0]!, itemId: 'dt_1' }]
+    const attempts = [{ ...generation.attempts[0]!, status: 0 }]
+    const { children } = toDeliveryRecord({ ...generation, steps, attempts }, content, { privacyMode: false, broadcast: none })
+    expect(children[1]).toMatchObject({ kind: 'tool', output: expect.stringContaining('2026') })
+    expect(children[0]?.attributes).not.toHaveProperty('http.response.status_code')
+  })
+
   it('keeps the metadata of a failed generation and says what failed', () => {
     const sample = failedGeneration()
     const record = toDeliveryRecord(sample.generation, sample.content, { privacyMode: false, broadcast: none })
@@ -103,6 +155,28 @@ describe('privacy mode', () => {
     const record = toDeliveryRecord(sample.generation, sample.content, { privacyMode: true, broadcast: all })
     expect(JSON.stringify(record)).not.toContain(CANARY)
     expect(record.content).toBeUndefined()
+  })
+
+  it('keeps of parameters numbers, switches and names, never a text the caller wrote', () => {
+    const words = `${CANARY} and more than forty characters of it`
+    const parameters = {
+      prompt_cache_key: CANARY,
+      service_tier: 'flex',
+      truncation: words,
+      verbosity: 'low',
+      store: false,
+      reasoning: { effort: words, summary: CANARY },
+      stop: CANARY,
+    }
+    const { parameters: kept } = toDeliveryRecord({ ...generation, parameters }, content, { privacyMode: true, broadcast: all }).generation
+    expect(kept).toEqual({ service_tier: 'flex', verbosity: 'low', store: false })
+  })
+
+  it('says nothing of what a tool said when it failed', () => {
+    const steps = [{ ...generation.steps![0]!, errorType: 'tool_error', errorMessage: `cannot read ${CANARY}` }]
+    const record = toDeliveryRecord({ ...generation, steps }, content, { privacyMode: true, broadcast: all })
+    expect(JSON.stringify(record)).not.toContain(CANARY)
+    expect(record.children.at(-1)).toMatchObject({ ok: false, attributes: { 'error.type': 'tool_error' } })
   })
 
   it('keeps tokens, cost, timing, model, ids and custom metadata', () => {

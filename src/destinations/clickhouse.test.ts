@@ -27,6 +27,8 @@ testDestination(clickhouse, {
     [500, 'Code: 27. DB::Exception: Cannot parse input', 'reject', code(27)],
     [500, 'Code: 252. DB::Exception: Too many parts', 'retry', code(252)],
     [500, 'Code: 202. DB::Exception: Too many simultaneous queries', 'retry', code(202)],
+    // The body may be in another form, or not there at all.
+    [500, '', 'unauthorized', code(497)],
     [404, '', 'reject'],
     [413, '', 'split'],
     [500, '', 'retry'],
@@ -55,6 +57,18 @@ const settings = clickhouse.settings.parse(config)
 const encode = async (prepared?: unknown): Promise<OutgoingRequest> =>
   (await clickhouse.encode([record(fullGeneration())], settings, prepared === undefined ? context : { ...context, prepared }))[0]!
 const answer = (body: string, status = 200): OutgoingResponse => ({ status, headers: {}, body: Buffer.from(body) })
+
+it.each([
+  [202, true],
+  [252, true],
+  [241, false],
+])('exception %i of a server that is alive is no failure of it: %s', (exception, overload) => {
+  const outcome = clickhouse.classify?.(
+    { status: 500, headers: code(exception), body: Buffer.from('busy') },
+    { method: 'POST', url: '', headers: {} },
+  )
+  expect(outcome).toEqual({ kind: 'retry', message: 'busy', overload })
+})
 
 describe('columns of a table made by hand', () => {
   const prepare = async (response: OutgoingResponse): Promise<unknown> => clickhouse.prepare?.(settings, context, async () => response)

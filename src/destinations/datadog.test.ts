@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { toDeliveryRecord } from '../delivery/record.ts'
 import { testDestination } from '../testing/destination-contract.ts'
-import { SAMPLE_TIME } from '../testing/sample-generations.ts'
+import { minimalGeneration, SAMPLE_TIME } from '../testing/sample-generations.ts'
 import { datadog, toMlApp } from './datadog.ts'
 
 interface Message {
@@ -46,6 +47,32 @@ testDestination(datadog, {
 })
 
 describe('Datadog', () => {
+  it('gets arguments that are no object wrapped into one', async () => {
+    const { generation } = minimalGeneration()
+    const given = ['[1]', '"text"', 'null', '{"cut', '{"a":1}']
+    const output = given.map((args, i) => ({ type: 'function_call' as const, call_id: `c${i}`, name: 'look', arguments: args }))
+    const record = toDeliveryRecord(
+      generation,
+      { input: [], output },
+      { privacyMode: false, broadcast: { cost: false, identity: false, requestContext: false } },
+    )
+    const [request] = await datadog.encode([record], datadog.settings.parse({ apiKey: 'k', mlApp: 'm' }), {
+      destinationId: 'd',
+      serviceName: 's',
+      serviceVersion: '1',
+      now: 0,
+      attempt: 0,
+    })
+    const { spans } = (JSON.parse(String(request?.body)) as { data: { attributes: { spans: Span[] } } }).data.attributes
+    expect(spans[0]?.meta.output?.messages?.[0]?.tool_calls?.map((call) => call.arguments)).toEqual([
+      { value: '[1]' },
+      { value: '"text"' },
+      { value: 'null' },
+      { value: '{"cut' },
+      { a: 1 },
+    ])
+  })
+
   it.each([
     ['My App', 'my_app'],
     ['a/b:c.d-e_f', 'a/b:c.d-e_f'],

@@ -46,6 +46,18 @@ describe('Helicone', () => {
     expect([ok.providerResponse.status, failed.providerResponse.status]).toEqual([200, 400])
   })
 
+  it('calls no call successful that failed behind a good status', async () => {
+    const { providerResponse } = JSON.parse(String((await log({ status: 'cancelled', httpStatus: 200 })).body)) as {
+      providerResponse: { status: number }
+    }
+    expect(providerResponse.status).toBe(500)
+  })
+
+  it('lets no name of the caller take the place of a fact', async () => {
+    const { headers } = await log({ trace: { trace_id: 'order-1', 'Trace ID': 'other', provider: 'mine' } })
+    expect(headers).toMatchObject({ 'helicone-property-trace-id': 'order-1', 'helicone-property-provider': 'beta' })
+  })
+
   it('bounds the number and the length of its headers', async () => {
     const trace = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`key${i}`, 'v'.repeat(5_000)]))
     const { headers } = await log({ trace })

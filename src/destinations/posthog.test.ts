@@ -56,6 +56,11 @@ describe('PostHog', () => {
     expect(trace?.distinct_id).toBe(generation.id)
   })
 
+  it('gets ids of persons no longer than it takes, without half a character', async () => {
+    const [event] = await capture({ externalUser: `u${'\u{1f600}'.repeat(127)}` })
+    expect(event?.distinct_id).toBe(`u${'\u{1f600}'.repeat(99)}`)
+  })
+
   it('gets a uuid per event that never changes', async () => {
     const once = await capture({})
     const again = await capture({})
@@ -109,6 +114,15 @@ describe('PostHog', () => {
     const names = (events: readonly Captured[]): unknown[] => events.map(({ properties }) => properties['$ai_span_name'])
     expect(names(await capture({ trace: {}, attempts: fullGeneration().generation.attempts.slice(1) }))).toEqual(['LLM Generation', 'tool: datetime'])
     expect(names(await capture({ trace: {} }))).toHaveLength(4)
+  })
+
+  it('says nothing of quotas that are not used up', () => {
+    for (const body of ['{"quota_limited":[]}', '{"quota_limited":"no"}', '[]'])
+      expect(
+        posthog.classify?.({ status: 200, headers: {}, body: Buffer.from(body) }, { method: 'POST', url: 'https://e.com', headers: {} }),
+      ).toEqual({
+        kind: 'delivered',
+      })
   })
 
   it('tells when the quota is used up', () => {

@@ -118,13 +118,28 @@ describe('the place of a bucket', () => {
   })
 })
 
+it('the object of a connection test stays in its folder, too', () => {
+  const [step] = s3.probe(s3.settings.parse({ ...config, region: 'eu-west-1', prefix: '../a/./..' }), context)
+  expect(step?.request.url).toBe('https://my-bucket.s3.eu-west-1.amazonaws.com/a/connection-test/dest-1.json')
+})
+
+it('a store that is busy is no store that is broken', () => {
+  const busy = { status: 503, headers: {}, body: Buffer.from(error('SlowDown')) }
+  expect(s3.classify?.(busy, { method: 'PUT', url: 'https://x.example/', headers: {} })).toMatchObject({ kind: 'retry', overload: true })
+})
+
 describe('headers of the owner', () => {
   it('are signed when they are AWS’s', async () => {
     const { generation, content } = fullGeneration()
     const settings = s3.settings.parse({
       ...config,
       region: 'us-east-1',
-      headers: { 'X-Amz-Storage-Class': 'STANDARD_IA', 'x-amz-date': '19700101T000000Z', 'x-other': '1' },
+      headers: {
+        'X-Amz-Storage-Class': 'STANDARD_IA',
+        'x-amz-date': '19700101T000000Z',
+        'X-Amz-Security-Token': 'of somebody else',
+        'x-other': '1',
+      },
     })
     const [request] = await s3.encode([toDeliveryRecord(generation, content, NONE)], settings, context)
     expect(request?.headers).toMatchObject({ 'x-amz-storage-class': 'STANDARD_IA', 'x-amz-date': '20260115T000000Z', 'x-other': '1' })

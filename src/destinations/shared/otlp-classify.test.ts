@@ -15,3 +15,24 @@ describe('an OTLP answer that is no acceptance', () => {
     expect(triesAfter(status)).toBe('any number')
   })
 })
+
+describe('an OTLP answer that accepts', () => {
+  const outcomeOf = (answer: unknown, padding = '') =>
+    classifyOtlp({ status: 200, headers: {}, body: Buffer.from(`${JSON.stringify(answer)}${padding}`) })
+
+  it('is told in a few words, without credentials', () => {
+    const outcome = outcomeOf({ partialSuccess: { rejectedSpans: '2', errorMessage: 'word '.repeat(200) } })
+    expect(outcome).toMatchObject({ kind: 'partial', rejectedCount: 2 })
+    expect(outcome.kind === 'partial' ? outcome.message.length : 0).toBe(300)
+    expect(outcomeOf({ partialSuccess: { errorMessage: 'bad api_key=0123456789abcdef' } })).toEqual({
+      kind: 'delivered',
+      message: 'bad api_key=[redacted]',
+    })
+  })
+
+  it('is not read when it is larger than any answer', () => {
+    const refused = { partialSuccess: { rejectedSpans: 1 } }
+    expect(outcomeOf(refused)).toMatchObject({ kind: 'partial' })
+    expect(outcomeOf(refused, ' '.repeat(4 * 1024 * 1024))).toEqual({ kind: 'delivered' })
+  })
+})

@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest'
+import { minimalGeneration } from '../testing/sample-generations.ts'
+import { isSampled, samplingKey, sampleValue } from './sampling.ts'
+
+const { generation } = minimalGeneration()
+
+describe('sampling', () => {
+  it('hashes destination and key with a zero byte between them: the number never changes', () => {
+    expect(sampleValue('destination-1', 'session-9')).toBe(0.8045756643865704)
+    expect(sampleValue('destination-1s', 'ession-9')).not.toBe(sampleValue('destination-1', 'session-9'))
+  })
+
+  it('keeps what lies below the rate, and not what lies on it', () => {
+    const one = { ...generation, sessionId: 'session-9' }
+    expect(isSampled('destination-1', 0.8045756643865704, one)).toBe(false)
+    expect(isSampled('destination-1', 0.8045756643865705, one)).toBe(true)
+    expect(isSampled('destination-1', 1, one)).toBe(true)
+  })
+
+  it('keeps together a session, else the trace of the caller, else nothing', () => {
+    const trace = { trace_id: 'order-1' }
+    expect(samplingKey({ ...generation, sessionId: 's', trace })).toBe('s')
+    expect(samplingKey({ ...generation, trace })).toBe('order-1')
+    for (const trace_id of ['', 7, null]) expect(samplingKey({ ...generation, trace: { trace_id } })).toBe(generation.id)
+  })
+})
