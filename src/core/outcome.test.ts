@@ -29,6 +29,10 @@ describe('classifyHttp', () => {
 })
 
 describe('excerpt', () => {
+  it('ends in no half of a character', () => {
+    for (const lead of ['', 'x']) expect(JSON.stringify(excerpt(Buffer.from(lead + '\u{1f600}'.repeat(400))))).not.toMatch(/\\ud[89a-f]/)
+  })
+
   it('is one short printable line', () => {
     expect(excerpt(Buffer.from('a\n\tb\u0000c \u0007 d'.repeat(200)))).toHaveLength(300)
     expect(excerpt(Buffer.from(' a\r\nb '))).toBe('a b')

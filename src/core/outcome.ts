@@ -8,18 +8,19 @@ export function excerpt(body: Buffer, maxChars = 300): string {
     // Control characters of a foreign server have no business in our logs.
     .replace(/[\p{Cc}\s]+/gu, ' ')
     .trim()
-  return redact(text).slice(0, maxChars)
+  return redact(text, maxChars)
 }
 
 const CREDENTIAL =
   /\b((?:api|license|access|secret|private)?[-_ ]?(?:key|token|secret|password|authorization|signature)["']?\s*[:=]\s*["']?)(?:(?:bearer|basic|api-token)\s+)?[^\s"',;&}]{6,}|\b(bearer|basic|api-token)\s+[\w.~+/=-]{8,}|\b(sk|pk|glc|glsa|lsv2|phc|phx|xox[a-z]|gh[a-z])[-_][\w-]{8,}/gi
 
-/** Blanks what looks like a credential in a text of foreign origin. */
-export function redact(text: string): string {
-  return text.replace(
+/** Blanks what looks like a credential in a text of foreign origin, and then cuts it; whole characters remain. */
+export function redact(text: string, maxChars = Infinity): string {
+  const blanked = text.replace(
     CREDENTIAL,
     (_all, name?: string, scheme?: string, prefix?: string) => `${scheme ? `${scheme} ` : (name ?? (prefix ? `${prefix}-` : ''))}[redacted]`,
   )
+  return blanked.slice(0, maxChars).toWellFormed()
 }
 
 const describe = (response: OutgoingResponse): string => {

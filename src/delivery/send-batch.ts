@@ -187,7 +187,7 @@ class BatchRun {
         for (const { index, message } of outcome.rejected ?? []) {
           const piece = pieces[index]
           if (piece === undefined) continue
-          this.#settle([piece], { kind: 'dead', reason: 'rejected', status, error: redact(message).slice(0, 500) })
+          this.#settle([piece], { kind: 'dead', reason: 'rejected', status, error: redact(message, 500) })
           settled.push(index)
         }
         for (const index of outcome.retry ?? []) {
@@ -297,4 +297,4 @@ function unanswered(error: unknown, signal: AbortSignal): DeliveryOutcome | Abor
   return { kind: 'retry', message }
 }
 
-const describe = (error: unknown): string => redact(error instanceof Error ? error.message : String(error)).slice(0, 500)
+const describe = (error: unknown): string => redact(error instanceof Error ? error.message : String(error), 500)

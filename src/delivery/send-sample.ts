@@ -24,7 +24,7 @@ export async function sendSample({ type, destination, sample, context, transport
   const started = clock.monotonic()
   const finish = (ok: boolean, status: number, message?: string): ConnectionTest => {
     const step = { name: 'send a sample generation', ok, status, latencyMs: Math.round(clock.monotonic() - started) }
-    return { ok, steps: [message === undefined ? step : { ...step, message: redact(message).slice(0, 500) }] }
+    return { ok, steps: [message === undefined ? step : { ...step, message: redact(message, 500) }] }
   }
   try {
     const settings: unknown = type.settings.parse(destination.config)

@@ -67,6 +67,17 @@ describe('testConnection', () => {
     expect(receiver.requests).toHaveLength(1)
   })
 
+  it('tells a long reason without half a character at its end, which strict clients refuse', async () => {
+    for (const lead of ['', 'x']) {
+      const check = (): string => lead + '\u{1f600}'.repeat(400)
+      const { steps } = await run(receiver.url, {
+        probe: () => [{ name: 'look', request: { method: 'GET', url: receiver.url, headers: {} }, check }],
+      })
+      expect(steps[0]?.message?.length).toBeGreaterThan(498)
+      expect(JSON.stringify(steps)).not.toMatch(/\\ud[89a-f]/)
+    }
+  })
+
   it("asks a step's own check", async () => {
     expect(await run()).toMatchObject({ ok: false, steps: [{ ok: true }, { ok: false, message: 'the table has no columns' }] })
   })

@@ -110,9 +110,9 @@ async function runStep(
   try {
     const response = await exchange(type, step.request, settings, context, transport, signal)
     const problem = step.check === undefined ? judge(type, step, response) : step.check(response)
-    return { status: response.status, ...(problem === undefined ? {} : { message: redact(problem).slice(0, 500) }) }
+    return { status: response.status, ...(problem === undefined ? {} : { message: redact(problem, 500) }) }
   } catch (error) {
-    return { status: 0, message: redact(error instanceof Error ? error.message : String(error)).slice(0, 500) }
+    return { status: 0, message: redact(error instanceof Error ? error.message : String(error), 500) }
   }
 }
 

@@ -20,7 +20,7 @@ export function classifyOtlp(response: OutgoingResponse): DeliveryOutcome {
 function classifyAccepted(response: OutgoingResponse): DeliveryOutcome {
   const partial = parsePartialSuccess(response)
   if (partial === undefined) return { kind: 'delivered' }
-  const message = redact(partial.message).slice(0, 300)
+  const message = redact(partial.message, 300)
   if (partial.rejected > 0)
     return { kind: 'partial', rejectedCount: partial.rejected, message: message === '' ? `${partial.rejected} spans were refused` : message }
   return message === '' ? { kind: 'delivered' } : { kind: 'delivered', message }
