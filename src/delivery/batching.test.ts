@@ -30,6 +30,13 @@ describe('requests of one batch', () => {
 })
 
 describe('createExpansion', () => {
+  it('never leases more than ten times the limit, however little an encoder makes of an event', () => {
+    const expansion = createExpansion()
+    for (let i = 0; i < 100; i++) expansion.observe(1_000_000, 1)
+    expect(expansion.leaseBytes(1000)).toBeGreaterThan(9_000)
+    expect(expansion.leaseBytes(1000)).toBeLessThanOrEqual(10_000)
+  })
+
   it('learns how much larger requests are than events', () => {
     const expansion = createExpansion()
     expect(expansion.leaseBytes(1000)).toBe(1000)

@@ -45,6 +45,15 @@ describe('breaker', () => {
     breaker.succeeded()
     expect([breaker.allows(699), breaker.allows(700)]).toEqual(['none', 'all'])
   })
+
+  it('keeps the longest hold, until it is reset', () => {
+    const breaker = createBreaker(options)
+    breaker.hold(700)
+    breaker.hold(300)
+    expect([breaker.allows(500), breaker.waitsUntil(500)]).toEqual(['none', 700])
+    breaker.reset()
+    expect(breaker.allows(500)).toBe('all')
+  })
 })
 
 describe('retryAt', () => {

@@ -52,6 +52,17 @@ describe('BigQuery', () => {
     expect(valid).toBe(true)
   })
 
+  it('takes a quota for what it is, though it is reported as forbidden', () => {
+    const answer = (status: number, reason: string): OutgoingResponse => ({
+      status,
+      headers: {},
+      body: Buffer.from(JSON.stringify({ error: { errors: [{ reason }] } })),
+    })
+    const classify = (response: OutgoingResponse) => bigquery.classify?.(response, { method: 'POST', url: 'https://e.com', headers: {} })
+    expect(classify(answer(403, 'rateLimitExceeded'))).toMatchObject({ kind: 'retry', overload: true })
+    expect(classify(answer(403, 'accessDenied'))).toMatchObject({ kind: 'unauthorized' })
+  })
+
   it('tells bad rows from those that only stood beside them', () => {
     const body = {
       insertErrors: [

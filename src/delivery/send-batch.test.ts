@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import type { Destination, OutgoingResponse } from '../core/destination.ts'
+import { minimalGeneration } from '../testing/sample-generations.ts'
+import { toDeliveryRecord } from './record.ts'
+import { sendBatch, type BatchReport } from './send-batch.ts'
+
+const { generation, content } = minimalGeneration()
+const request = { method: 'POST', url: 'https://example.com', headers: {} } as const
+const accepted: OutgoingResponse = { status: 200, headers: {}, body: Buffer.alloc(0) }
+
+const send = (changes: Partial<Destination>, count = 2): Promise<BatchReport> =>
+  sendBatch({
+    type: {
+      type: 'plain',
+      name: 'Plain',
+      settings: z.unknown(),
+      secrets: [],
+      limits: { records: 10, bytes: 10_000 },
+      encode: () => [request],
+      probe: () => [],
+      ...changes,
+    },
+    settings: {},
+    context: { destinationId: 'd', serviceName: 's', serviceVersion: '1', now: 0, attempt: 0 },
+    records: Array.from({ length: count }, (_, i) =>
+      toDeliveryRecord({ ...generation, id: `gen-${i}` }, content, {
+        privacyMode: false,
+        broadcast: { cost: false, identity: false, requestContext: false },
+      }),
+    ),
+    transport: () => Promise.resolve(accepted),
+    signal: new AbortController().signal,
+    beforeRequest: () => Promise.resolve(),
+    now: () => 0,
+  })
+
+describe('a batch', () => {
+  it('counts no more refused than it carried, whatever the platform says', async () => {
+    const report = await send({ classify: () => ({ kind: 'partial', message: 'm', rejectedCount: 5_000 }) })
+    expect(report).toMatchObject({ rejected: 2, results: [{ kind: 'delivered' }, { kind: 'delivered' }] })
+  })
+
+  it('asks a platform that never finishes a bounded number of times, and tries again later', async () => {
+    let asked = 0
+    const report = await send({
+      followUp: () => {
+        asked++
+        return { request, afterMs: 0 }
+      },
+    })
+    expect(asked).toBe(121)
+    expect(report.verdict).toMatchObject({ kind: 'failed', message: 'the platform did not finish in time' })
+    expect(report.results.map(({ kind }) => kind)).toEqual(['retry', 'retry'])
+  })
+
+  it('tells of a refused record why, in a few words and without credentials', async () => {
+    const message = `bad api_key=0123456789abcdef ${'word '.repeat(500)}`
+    const { results } = await send({
+      classify: () => ({
+        kind: 'partial',
+        message: 'm',
+        rejected: [
+          { index: 1, message },
+          { index: 9, message },
+        ],
+      }),
+    })
+    expect(results[0]).toEqual({ kind: 'delivered' })
+    const [, refused] = results
+    expect(refused).toMatchObject({ kind: 'dead', reason: 'rejected', error: expect.stringContaining('api_key=[redacted]') })
+    expect(refused?.kind === 'dead' ? refused.error.length : 0).toBe(500)
+  })
+
+  it('ends records the encoder forgot as dead letters, not as delivered', async () => {
+    const { results } = await send({ encode: () => [{ ...request, records: [1] }] })
+    expect(results).toEqual([
+      { kind: 'dead', reason: 'encode-failed', status: 0, error: 'the encoder made no request for it' },
+      { kind: 'delivered' },
+    ])
+  })
+})
