@@ -101,6 +101,11 @@ export interface Dialect<Options = unknown> {
    * says.
    */
   mostOutput?(request: ModelRequest, target: Pick<Target<Options>, 'options' | 'upstreamModel' | 'maxOutputTokens'>): number | undefined
+  /**
+   * Whether the upstream reads tools that stand in the input (`additional_tools`). Default: it does not, and the request comes with them among
+   * the others.
+   */
+  readsInputTools?(target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean
   /** Whether the upstream keeps prompts that a request may name (`prompt`) instead of words of its own. Default: it keeps none. */
   storedPrompts?(target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean
   /** Whether the upstream reads this file, where it reads files at all. Default: it does. What it does not read may be given to it as text. */

@@ -84,4 +84,38 @@ describe('what is sent', () => {
     await expect(attempt.next()).rejects.toThrow()
     expect(sent.map((body) => JSON.parse(body))).toEqual([{ args: { text: 'a\ufffd' } }])
   })
+
+  it('has tools of the input among the others where the format does not read them there, and is decoded so', async () => {
+    const tool = { type: 'function', name: 'later' } as const
+    const request = { input: [{ type: 'additional_tools', role: 'developer', tools: [tool] }] } as const
+    const asked = async (readsInputTools?: () => boolean): Promise<unknown[]> => {
+      const seen: unknown[] = []
+      const connection = testConnection('acme')
+      const dialect: Dialect = {
+        ...connection.dialect,
+        ...(readsInputTools === undefined ? {} : { readsInputTools }),
+        encodeRequest(given) {
+          seen.push(given)
+          return { method: 'POST', path: '/x', headers: {}, body: '{}', dropped: [] }
+        },
+        decoder(given) {
+          seen.push(given)
+          return deaf
+        },
+      }
+      const endpoint = testEndpoint({ connection: { ...connection, dialect } })
+      const send = (): never => {
+        throw new Error('enough')
+      }
+      const deps = { http: { send }, clock: systemClock, userAgent: 'test' } as unknown as AttemptDependencies
+      const call = { signal: new AbortController().signal } as Call
+      const record: AttemptRecord = { endpoint, status: 0, startedAt: 0 }
+      const attempt = runAttempt(deps, { call, request, endpoint, credential: undefined, limits: LIMITS, record })
+      await expect(attempt.next()).rejects.toThrow()
+      return seen
+    }
+    const moved = { input: [], tools: [tool] }
+    expect(await asked()).toEqual([moved, moved])
+    expect(await asked(() => true)).toEqual([request, request])
+  })
 })

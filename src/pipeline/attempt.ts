@@ -14,6 +14,7 @@ import { AttemptTimer } from './attempt-timer.ts'
 import { echoBody } from './echo-body.ts'
 import { FRAMERS, framingOf, type Framing } from './framing.ts'
 import { exchangeInProcess } from './in-process-exchange.ts'
+import { readableInput } from './input-tools.ts'
 import type { MediaLoader } from './media.ts'
 import { withoutCredential } from './without-credential.ts'
 
@@ -59,13 +60,14 @@ export async function* runAttempt(deps: AttemptDependencies, input: AttemptInput
   const { call, endpoint, record } = input
   const { dialect } = endpoint.connection
   let target = createTarget(input)
-  const urls = dialect.mediaUrls?.(input.request, target)
+  const request = readableInput(input.request, dialect, target)
+  const urls = dialect.mediaUrls?.(request, target)
   if (urls !== undefined && urls.length > 0) target = { ...target, media: await loadMedia(deps, input, urls) }
-  const written = dialect.encodeRequest(input.request, target)
+  const written = dialect.encodeRequest(request, target)
   const encoded = { ...written, body: wellFormedJson(written.body) }
   record.dropped = encoded.dropped
   if (call.echoes === true) record.echo = echoBody(encoded.body, input.credential)
-  const decoder = dialect.decoder(input.request, target)
+  const decoder = dialect.decoder(request, target)
   const startedAt = deps.clock.monotonic()
   let exchange: Exchange | undefined
   const cancel = (): void => exchange?.cancel()

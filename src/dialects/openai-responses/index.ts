@@ -38,5 +38,6 @@ export const openAiResponses: Dialect<ResponsesOptions> = {
   prefills: () => false,
   // `prompt` is a field nobody here looks into: it arrives where such fields do.
   storedPrompts: ({ options }) => options.unknown_fields === 'forward',
+  readsInputTools: ({ options }) => acceptsBuiltin('additional_tools', options.builtin_tools),
   hosts: ({ type }, _others, { options }) => acceptsBuiltin(type, options.builtin_tools),
 }

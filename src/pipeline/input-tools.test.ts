@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import type { Target } from '../core/dialect.ts'
 import type { ModelEvent } from '../core/event.ts'
 import type { ModelRequest } from '../core/request.ts'
-import { dialects } from './index.ts'
+import { dialects } from '../dialects/index.ts'
+import { readableInput } from './input-tools.ts'
 
 function target(name: string, options: object = {}): Target {
   const dialect = dialects.get(name)!
@@ -26,16 +27,21 @@ describe('tools that stand in the input', () => {
     ],
     tools: [{ type: 'function', name: 'f' }],
   }
-  const others = [...dialects.keys()].filter((name) => name !== 'openai-responses')
+  const native = [...dialects.values()].filter((dialect) => dialect.readsInputTools?.(target(dialect.name)) === true)
+  const others = [...dialects.values()].filter((dialect) => !native.includes(dialect)).map(({ name }) => name)
+  it('are read where they are by one format alone', () => expect(native.map(({ name }) => name)).toEqual(['openai-responses']))
   it.each(others)('are offered with the others in %s', (name) => {
-    const { body, dropped } = dialects.get(name)!.encodeRequest(request, target(name))
+    const dialect = dialects.get(name)!
+    const { body, dropped } = dialect.encodeRequest(readableInput(request, dialect, target(name)), target(name))
     expect(body).toContain('"git__log"')
     expect(dropped).not.toContain('input: additional_tools')
   })
   it('stay where they are in the format that knows them, and only there', () => {
-    const name = 'openai-responses'
-    const sent = (options: object): { input: unknown[]; tools: unknown[] } =>
-      JSON.parse(dialects.get(name)!.encodeRequest(request, target(name, options)).body)
+    const dialect = native[0]!
+    const sent = (options: object): { input: unknown[]; tools: unknown[] } => {
+      const to = target(dialect.name, options)
+      return JSON.parse(dialect.encodeRequest(readableInput(request, dialect, to), to).body)
+    }
     expect(sent({}).input[1]).toMatchObject({ type: 'additional_tools' })
     expect(sent({ builtin_tools: false, namespace_tools: false })).toMatchObject({
       input: [{ role: 'user' }],
@@ -45,9 +51,14 @@ describe('tools that stand in the input', () => {
   it('are called by the names the caller knows', () => {
     const out: ModelEvent[] = []
     const name = 'openai-chat'
-    const decoder = dialects.get(name)!.decoder(request, target(name))
+    const dialect = dialects.get(name)!
+    const decoder = dialect.decoder(readableInput(request, dialect, target(name)), target(name))
     const calls = [{ index: 0, id: 'c', function: { name: 'git__log', arguments: '{}' } }]
     decoder.push(JSON.stringify({ choices: [{ index: 0, delta: { tool_calls: calls }, finish_reason: 'tool_calls' }] }), undefined, out)
     expect(out).toContainEqual(expect.objectContaining({ item: expect.objectContaining({ name: 'log', namespace: 'git' }) }))
+  })
+  it('cost requests without them nothing: these stay themselves', () => {
+    const plain: ModelRequest = { input: [request.input[0]!] }
+    for (const dialect of dialects.values()) expect(readableInput(plain, dialect, target(dialect.name))).toBe(plain)
   })
 })
