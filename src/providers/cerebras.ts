@@ -8,6 +8,8 @@ export const cerebras: Provider = {
   baseUrl: 'https://api.cerebras.ai/v1',
   dialect: 'openai-chat',
   options: { max_tokens_field: 'max_completion_tokens', reasoning_style: 'effort', models: ALWAYS_REASONING, forward: ['user'], audio: 'none' },
+  // Errors, each of them, whatever the value.
+  models: { unsupported: ['frequency_penalty', 'presence_penalty', 'logit_bias'] },
   homepage: 'https://www.cerebras.ai',
   privacyPolicy: 'https://www.cerebras.ai/privacy-policy',
 }

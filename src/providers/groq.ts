@@ -13,11 +13,14 @@ export const groq: Provider = {
     // Of what it hosts only these take an effort; to the others the field is an error. Qwen can only be told not to think.
     models: [
       { match: 'gpt-oss', reasoning_style: 'effort' },
-      { match: 'qwen3', reasoning_style: 'effort', reasoning_efforts: ['none'] },
+      { match: 'qwen3', reasoning_style: 'effort', reasoning_efforts: ['none'], json_schema: 'json-object' },
+      // JSON they write all, to a schema only some.
+      { match: 'llama-?3', json_schema: 'json-object' },
     ],
     forward: ['user', 'service_tier'],
     tier_names: { default: 'on_demand', priority: 'performance' },
     formats_with_tools: false,
+    streamed_schemas: false,
     audio: 'none',
   },
   dialectOptions: { 'openai-responses': PARTIAL_RESPONSES },

@@ -16,6 +16,9 @@ const GROK_MODELS: readonly Rules[] = [
   { match: 'grok', reasoning_efforts: LOW_TO_HIGH },
 ]
 
+/** The models that do not think take these; to the others they are errors. */
+const THINKING_REFUSES = ['presence_penalty', 'frequency_penalty', 'stop'] as const
+
 export const xai: Provider = {
   slug: 'xai',
   name: 'xAI',
@@ -46,7 +49,14 @@ export const xai: Provider = {
       system_role: 'system',
       max_tokens_field: 'max_completion_tokens',
       strict_tools: true,
-      models: GROK_MODELS.map((rule) => ({ ...rule, reasoning_style: rule.reasoning_efforts.length === 0 ? 'none' : 'effort' })),
+      models: [
+        { match: 'non-reasoning|grok-(?:[12]|3(?!-mini))(?!\\d)|grok-(?:beta|vision)', reasoning_style: 'none' },
+        ...GROK_MODELS.map((rule) => ({
+          ...rule,
+          reasoning_style: rule.reasoning_efforts.length === 0 ? 'none' : 'effort',
+          refused: THINKING_REFUSES,
+        })),
+      ],
       forward: ['user'],
       think_tags: 'none',
       audio: 'none',

@@ -3,6 +3,7 @@ import type { Target } from '../../core/dialect.ts'
 import { pattern } from '../shared/pattern.ts'
 
 const STYLES = ['none', 'effort', 'reasoning-object', 'thinking-type', 'enable-thinking', 'template-kwargs', 'think'] as const
+const SCHEMA_MODES = ['auto', 'native', 'json-object', 'tool', 'prompt'] as const
 
 /** What differs between models behind one server. None has a default here: see `reasoningRulesFor`. */
 const modelRules = z.strictObject({
@@ -90,7 +91,7 @@ export const openAiChatOptions = z.strictObject({
 
   // ---- structured output ----
   json_schema: z
-    .enum(['auto', 'native', 'json-object', 'tool', 'prompt'])
+    .enum(SCHEMA_MODES)
     .default('auto')
     .describe(
       'How a JSON schema is asked for. `auto`: natively when the endpoint supports structured outputs, else as a JSON object with the schema in the prompt, else by the prompt alone. `tool`: by a forced tool.',
@@ -100,14 +101,25 @@ export const openAiChatOptions = z.strictObject({
     .boolean()
     .default(true)
     .describe('False: output formats and tools refuse each other; beside tools the prompt asks for the format.'),
+  streamed_schemas: z
+    .boolean()
+    .default(true)
+    .describe('False: a JSON schema and a stream refuse each other; such an answer is asked for whole and told in one piece.'),
 
   // ---- reasoning ----
   ...modelRules.shape,
   models: z
-    .array(modelRules.extend({ match: pattern, sampling_with_reasoning: z.boolean().optional() }))
+    .array(
+      modelRules.extend({
+        match: pattern,
+        sampling_with_reasoning: z.boolean().optional(),
+        refused: z.array(z.enum(['presence_penalty', 'frequency_penalty', 'stop'])).optional(),
+        json_schema: z.enum(SCHEMA_MODES).optional(),
+      }),
+    )
     .default([])
     .describe(
-      'Models known to reason and, where they differ, how: the first whose pattern matches the upstream id counts, options of the same name count more. Only such a model gets the least effort where reasoning cannot be switched off. With `sampling_with_reasoning: false` it gets no sampling parameters.',
+      'Models known to reason and, where they differ, how: the first whose pattern matches the upstream id counts, options of the same name count more. Only such a model gets the least effort where reasoning cannot be switched off. With `sampling_with_reasoning: false` it gets no sampling parameters, nor ever those `refused`; its own `json_schema` stands in for `auto`.',
     ),
   reasoning_replay: z
     .enum(['none', 'reasoning_content', 'reasoning', 'reasoning_details', 'thinking-part'])
@@ -179,3 +191,11 @@ export function reasoningRulesFor(target: ModelTarget): ReasoningRules {
 /** Whether the model a request goes to takes temperature and its like. */
 export const takesSampling = (target: ModelTarget): boolean =>
   target.options.sampling_with_reasoning && ruleOf(target)?.sampling_with_reasoning !== false
+
+/** Whether the model a request goes to refuses this parameter whatever the request says. */
+export const refuses = (target: ModelTarget, field: string): boolean =>
+  (ruleOf(target)?.refused as readonly string[] | undefined)?.includes(field) === true
+
+/** How the model a request goes to is asked for a JSON schema. */
+export const schemaModeFor = (target: ModelTarget): OpenAiChatOptions['json_schema'] =>
+  target.options.json_schema === 'auto' ? (ruleOf(target)?.json_schema ?? 'auto') : target.options.json_schema

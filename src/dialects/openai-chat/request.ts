@@ -15,7 +15,7 @@ import { foldTurns } from '../shared/turns.ts'
 import { encodeImageOutput } from './image-output.ts'
 import { encodeMessages } from './messages.ts'
 import type { ChatMessage } from './messages.ts'
-import { takesSampling, type OpenAiChatOptions } from './options.ts'
+import { refuses, takesSampling, type OpenAiChatOptions } from './options.ts'
 import { encodeReasoning } from './reasoning.ts'
 import { planFormat } from './response-format.ts'
 import { encodeWebSearch, withoutHosted } from './web-search.ts'
@@ -50,6 +50,7 @@ export function encodeRequest(request: ModelRequest, target: ChatTarget): Encode
   const format = planFormat(request, target)
   if (format.note !== undefined) dropped.push(format.note)
 
+  const stream = target.stream && (options.streamed_schemas || format.native?.['type'] !== 'json_schema')
   const messages = encodeMessages(conversation, target, format.instruction === undefined ? [] : [format.instruction])
   const body: Body = {
     model: target.upstreamModel,
@@ -63,13 +64,13 @@ export function encodeRequest(request: ModelRequest, target: ChatTarget): Encode
     ...encodeAccount(request, options, dropped),
     ...encodeTier(request, target, dropped),
     ...encodeExtras(request, options, dropped),
-    stream: target.stream,
-    ...(target.stream && options.stream_usage ? { stream_options: { include_usage: true } } : {}),
+    stream,
+    ...(stream && options.stream_usage ? { stream_options: { include_usage: true } } : {}),
   }
   return {
     method: 'POST',
     path: options.path,
-    headers: { 'content-type': 'application/json', accept: target.stream ? 'text/event-stream' : 'application/json' },
+    headers: { 'content-type': 'application/json', accept: stream ? 'text/event-stream' : 'application/json' },
     body: JSON.stringify(finishBody(body, options)),
     dropped: [...new Set(dropped)],
   }
@@ -160,7 +161,7 @@ function encodeParameters(request: ModelRequest, target: ChatTarget, dropped: st
   const body: Body = {}
   const samples = takesSampling(target)
   const allowed = (field: string, parameter: Parameter): boolean => {
-    if (supports.has(parameter) && (samples || !SAMPLING.has(field))) return true
+    if (supports.has(parameter) && (samples || !SAMPLING.has(field)) && !refuses(target, field)) return true
     dropped.push(field)
     return false
   }

@@ -2,7 +2,7 @@ import type { Target } from '../../core/dialect.ts'
 import type { JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { ANSWER_TOOL, answerTool, askForFormat, schemaInstruction, type FormatPlan, type JsonSchemaFormat } from '../shared/format-plan.ts'
-import type { OpenAiChatOptions } from './options.ts'
+import { schemaModeFor, type OpenAiChatOptions } from './options.ts'
 
 type ChatTarget = Target<OpenAiChatOptions>
 
@@ -39,7 +39,7 @@ function yieldsToTools({ tools, tool_choice: choice }: ModelRequest, { options, 
 }
 
 function schemaMode(request: ModelRequest, target: ChatTarget): 'native' | 'json-object' | 'tool' | 'prompt' {
-  const { json_schema: mode } = target.options
+  const mode = schemaModeFor(target)
   if (mode !== 'tool' && yieldsToTools(request, target)) return 'prompt'
   if (mode !== 'auto') return mode
   if (target.supports.has('structured_outputs')) return 'native'

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest'
+import type { Provider } from '../core/provider.ts'
+import type { ModelRequest } from '../core/request.ts'
+import { openAiChat } from '../dialects/openai-chat/index.ts'
+import { cerebras } from './cerebras.ts'
+import { groq } from './groq.ts'
+import { xai } from './xai.ts'
+
+const format = { type: 'json_schema', name: 'answer', schema: { type: 'object' } } as const
+
+/** What a model behind chat completions is sent, and what is said to be left out. */
+function ask(
+  provider: Provider,
+  upstreamModel: string,
+  wishes: Partial<ModelRequest>,
+): { sent: { [field: string]: unknown }; dropped: readonly string[] } {
+  const own = provider.dialect === openAiChat.name ? provider.options : provider.dialectOptions?.[openAiChat.name]
+  const unsupported = provider.models?.unsupported ?? []
+  const { body, dropped } = openAiChat.encodeRequest(
+    { input: [{ type: 'message', role: 'user', content: 'q' }], ...wishes },
+    {
+      provider: provider.slug,
+      providerName: provider.name,
+      upstreamModel,
+      supports: new Set(openAiChat.supports.filter((parameter) => !unsupported.includes(parameter))),
+      contextLength: 128_000,
+      scope: provider.slug,
+      stream: true,
+      options: openAiChat.options.parse(own),
+    },
+  )
+  return { sent: JSON.parse(body) as { [field: string]: unknown }, dropped }
+}
+
+describe('a schema', () => {
+  it('is asked for whole where it refuses streams', () => {
+    expect(ask(groq, 'openai/gpt-oss-120b', { text: { format } }).sent).toMatchObject({ stream: false, response_format: { type: 'json_schema' } })
+    expect(ask(groq, 'openai/gpt-oss-120b', { text: { format } }).sent).not.toHaveProperty('stream_options')
+    expect(ask(groq, 'openai/gpt-oss-120b', { text: { format: { type: 'json_object' } } }).sent).toMatchObject({ stream: true })
+    expect(ask(groq, 'openai/gpt-oss-120b', {}).sent).toMatchObject({ stream: true, stream_options: { include_usage: true } })
+  })
+  it.each(['llama-3.3-70b-versatile', 'qwen/qwen3-32b'])('stands in the prompt of %s, which refuses the field', (model) => {
+    const { sent } = ask(groq, model, { text: { format } })
+    expect(sent).toMatchObject({ stream: true, response_format: { type: 'json_object' } })
+    expect(JSON.stringify(sent['messages'])).toContain('JSON schema')
+  })
+})
+
+describe('parameters a vendor answers with an error', () => {
+  const wishes = { temperature: 1, presence_penalty: 0, frequency_penalty: 0.5, stop: ['x'] }
+  it.each(['grok-4', 'grok-3-mini', 'grok-4-fast-reasoning', 'grok-code-fast-1', 'grok-4.5'])('do not reach %s, which thinks', (model) => {
+    const { sent, dropped } = ask(xai, model, wishes)
+    expect(Object.keys(sent)).toContain('temperature')
+    for (const field of ['presence_penalty', 'frequency_penalty', 'stop']) {
+      expect(sent).not.toHaveProperty(field)
+      expect(dropped).toContain(field)
+    }
+  })
+  it.each(['grok-3', 'grok-4-fast-non-reasoning', 'grok-2-vision-1212'])('reach %s, which does not', (model) => {
+    expect(ask(xai, model, wishes)).toMatchObject({ sent: wishes, dropped: [] })
+  })
+  it('do not reach a vendor that knows none of them', () => {
+    const { sent, dropped } = ask(cerebras, 'gpt-oss-120b', wishes)
+    expect(sent).toMatchObject({ temperature: 1, stop: ['x'] })
+    expect(sent).not.toHaveProperty('presence_penalty')
+    expect(dropped).toEqual(['presence_penalty', 'frequency_penalty'])
+  })
+})
