@@ -135,3 +135,28 @@ describe('a turn that comes back', () => {
     expect(JSON.parse(encoded.body)).not.toHaveProperty('thinking')
   })
 })
+
+describe('numbers of calls the upstream runs itself', () => {
+  it.each(['mcp_tool_use', 'server_tool_use'])('come back as the model wrote them: %s', (type) => {
+    const tools = [{ type: 'web_search' }, { type: 'code_execution_20250825', name: 'code_execution' }] as const
+    const asked: ModelRequest = { input: request.input, tools }
+    const history = answer(
+      [
+        start(),
+        open(0, { type, id: 's1', name: 'code_execution', server_name: 'srv', input: {} }),
+        inputDelta(0, '{"id":9007199254740993,"rate":1.10}'),
+        stop(0),
+        open(1, { type: type.replace('_use', '_result'), tool_use_id: 's1', content: [] }),
+        stop(1),
+        ...text(2, 'done'),
+        ...finish('end_turn'),
+      ],
+      asked,
+    ) as unknown as InputItem[]
+    const { body } = anthropicMessages.encodeRequest(
+      { ...asked, input: [...asked.input, ...history] },
+      messagesTarget({ options: { native_tools: ['^code_execution_'] } }),
+    )
+    expect(body).toContain('"input":{"id":9007199254740993,"rate":1.10}')
+  })
+})

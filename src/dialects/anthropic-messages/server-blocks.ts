@@ -1,6 +1,7 @@
 import type { OtherItem } from '../../core/item.ts'
 import { openReasoning, sealReasoning } from '../../core/reasoning-envelope.ts'
-import { asString, isObject, tryParseJson } from '../shared/json.ts'
+import { parseExact } from '../shared/exact-json.ts'
+import { asString, isObject } from '../shared/json.ts'
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
 import type { Block } from './content.ts'
 import type { MessagesTarget } from './options.ts'
@@ -16,7 +17,7 @@ export function sealBlocks(blocks: readonly unknown[], target: MessagesTarget): 
 /** The blocks in the data of an envelope; undefined when it holds something else (a redacted thought). */
 function parseBlocks(data: string | undefined): Block[] | undefined {
   if (data?.startsWith('[') !== true) return undefined
-  const blocks = tryParseJson(data)
+  const blocks = parseExact(data)
   return Array.isArray(blocks) ? blocks.filter((block): block is Block => isObject(block) && typeof block['type'] === 'string') : undefined
 }
 

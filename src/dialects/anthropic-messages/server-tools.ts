@@ -1,6 +1,7 @@
 import type { OtherItem } from '../../core/item.ts'
 import type { AnswerWriter } from '../shared/answer-writer.ts'
-import { asString, isObject, tryParseJson } from '../shared/json.ts'
+import { parseExact } from '../shared/exact-json.ts'
+import { asString, isObject } from '../shared/json.ts'
 import type { Block } from './content.ts'
 import type { MessagesTarget } from './options.ts'
 import { sealBlocks } from './server-blocks.ts'
@@ -64,7 +65,7 @@ export class ServerToolDecoder {
   stop(server: ServerBlock): void {
     const { block } = server
     if (server.json !== '') {
-      const input = tryParseJson(server.json)
+      const input = parseExact(server.json)
       if (isObject(input)) block['input'] = input
     }
     const own = this.#open.get(asString(block['id']) ?? '')
