@@ -3,13 +3,16 @@ import type { ConfigError } from '../core/config-error.ts'
 import type { ModelConfig, ProviderConfig } from '../core/config.ts'
 import type { Dialect } from '../core/dialect.ts'
 import { DEFAULT_TIMEOUTS } from '../core/provider.ts'
+import { createUsage } from '../core/usage.ts'
 import { openAiChat } from '../dialects/openai-chat/index.ts'
 import { openAiResponses } from '../dialects/openai-responses/index.ts'
 import { Secret } from '../lib/secret.ts'
 import { PROVIDERS } from '../providers/index.ts'
 import { buildCatalog, type CatalogConfig } from './build.ts'
 import { UNKNOWN_CONTEXT_LENGTH } from './endpoints.ts'
+import { computeCost } from './cost.ts'
 import { loadPriceBook } from './price-book.ts'
+import { presentPricing } from './present.ts'
 
 const DIALECTS = new Map<string, Dialect>([
   [openAiChat.name, openAiChat],
@@ -517,4 +520,24 @@ test('prices follow the date', async () => {
   const price = (catalog: typeof early) => catalog.find('deepseek/deepseek-v4-flash')?.endpoints[0]?.pricing
   expect(price(early)?.input).toBeLessThan(price(late)?.input ?? 0)
   expect(price(late)?.windows?.length).toBeGreaterThan(0)
+})
+
+test('prices announced for later are those of calls made later, without another start', async () => {
+  const at = (date: string) => Date.parse(date)
+  const { pricing } = (await loadPriceBook(at('2026-12-01'))).find('google', 'gemini-3.6-flash')!
+  const cost = (date: string) => computeCost(createUsage({ inputTokens: 1_000_000 }), pricing, {}, at(date)).input
+  expect([cost('2026-12-31T23:59:59Z'), cost('2027-01-01T00:00:00Z'), cost('2027-03-05T12:00:00Z')]).toEqual([0.75, 1.5, 1.5])
+  expect(presentPricing(pricing, at('2026-12-31'))).toMatchObject({ prompt: '0.00000075' })
+  expect(presentPricing(pricing, at('2027-01-02'))).toMatchObject({ prompt: '0.0000015' })
+  expect(presentPricing(pricing, at('2027-01-02'))).not.toHaveProperty('overrides')
+  expect((await loadPriceBook(at('2027-01-02'))).find('google', 'gemini-3.6-flash')?.pricing.windows).toBeUndefined()
+})
+
+test('hours that are cheaper stay so until a later price comes, and after it where they are its own', async () => {
+  const { pricing } = (await loadPriceBook(Date.parse('2026-08-01'))).find('deepseek', 'deepseek-v4-flash')!
+  const input = (date: string) => computeCost(createUsage({ inputTokens: 1_000_000 }), pricing, {}, Date.parse(date)).input
+  const fresh = (await loadPriceBook(Date.parse('2026-09-01'))).find('deepseek', 'deepseek-v4-flash')!.pricing
+  const later = (date: string) => computeCost(createUsage({ inputTokens: 1_000_000 }), fresh, {}, Date.parse(date)).input
+  for (const date of ['2026-09-02T02:00:00Z', '2026-09-02T05:00:00Z', '2026-09-02T08:00:00Z', '2026-09-02T23:00:00Z'])
+    expect(input(date)).toBe(later(date))
 })

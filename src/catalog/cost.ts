@@ -1,5 +1,5 @@
 import type { Cost } from '../core/generation.ts'
-import type { Pricing } from '../core/pricing.ts'
+import { windowAt, type Pricing } from '../core/pricing.ts'
 import type { Usage } from '../core/usage.ts'
 import type { Clock } from '../lib/clock.ts'
 
@@ -11,15 +11,13 @@ interface Rates {
   readonly cacheRead?: number
   readonly cacheWrite?: number
   readonly cacheWrite1h?: number
+  readonly inputAudio?: number
+  readonly outputImage?: number
 }
 
 /** Prices in force for a prompt of this size at this time (milliseconds): the highest tier reached, else the window, else the base. */
 export function ratesFor(pricing: Pricing, inputTokens: number, at?: number): Rates {
-  const second = at === undefined ? undefined : Math.floor(at / 1_000) % 86_400
-  const window =
-    second === undefined
-      ? undefined
-      : pricing.windows?.find(({ from, to }) => (from <= to ? second >= from && second < to : second >= from || second < to))
+  const window = at === undefined ? undefined : windowAt(pricing, at)
   const tier = pricing.tiers?.reduce<(typeof pricing.tiers)[number] | undefined>(
     (best, candidate) => (candidate.fromInputTokens <= inputTokens && candidate.fromInputTokens >= (best?.fromInputTokens ?? 0) ? candidate : best),
     undefined,
@@ -43,16 +41,16 @@ export function computeCost(usage: Usage, pricing: Pricing, extras: { readonly [
   const written1h = usage.cacheWrite1hTokens ?? 0
   const written5m = usage.cacheWriteTokens - written1h
   const plain = usage.inputTokens - usage.cachedTokens - usage.cacheWriteTokens
-  const audio = pricing.inputAudio === undefined ? 0 : Math.min(usage.audioInputTokens ?? 0, plain)
+  const audio = rates.inputAudio === undefined ? 0 : Math.min(usage.audioInputTokens ?? 0, plain)
   const price = rates.input ?? 0
   const writePrice = rates.cacheWrite ?? price
 
   const cached = usage.cachedTokens * (rates.cacheRead ?? price)
   const written = written5m * writePrice + written1h * (rates.cacheWrite1h ?? writePrice)
   const { billed } = usage
-  const seen = (plain - audio) * price + audio * (pricing.inputAudio ?? 0) + cached + written
+  const seen = (plain - audio) * price + audio * (rates.inputAudio ?? 0) + cached + written
   const input = (billed === undefined ? seen : billed.inputTokens * price) / PER_TOKEN
-  const output = outputCost(usage, rates.output ?? 0, pricing.outputImage)
+  const output = outputCost(usage, rates.output ?? 0, rates.outputImage)
   const discount = billed === undefined ? ((usage.cachedTokens + usage.cacheWriteTokens) * price - cached - written) / PER_TOKEN : 0
   const cacheDiscount = discount === 0 ? 0 : discount
 

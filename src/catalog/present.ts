@@ -1,6 +1,6 @@
 import type { Modality, Parameter } from '../core/capability.ts'
 import type { Endpoint, Model } from '../core/endpoint.ts'
-import type { Pricing } from '../core/pricing.ts'
+import { pricingOn, type Pricing } from '../core/pricing.ts'
 import type { BuiltCatalog } from './build.ts'
 import { perToken, perUnit } from './decimal.ts'
 import { LATEST_FAMILIES } from './data/model-names.ts'
@@ -118,7 +118,8 @@ export function presentProviders(catalog: BuiltCatalog): readonly PublicProvider
 }
 
 /** Decimal strings in USD per token or unit. */
-export function presentPricing(pricing: Pricing): PublicPricing {
+export function presentPricing(dated: Pricing, now = Date.now()): PublicPricing {
+  const pricing = pricingOn(dated, now)
   const overrides = [
     ...(pricing.tiers ?? []).map((tier) => ({ ...tokenPrices(tier), min_prompt_tokens: tier.fromInputTokens })),
     ...(pricing.windows ?? []).map((window) => ({ ...tokenPrices(window), utc_start: window.from, utc_end: window.to })),

@@ -1,5 +1,5 @@
 import type { MatchLogic, ModelInfo, ModelPrice, Provider as PricedVendor } from '@pydantic/genai-prices'
-import type { PriceTier, PriceWindow, Pricing } from '../core/pricing.ts'
+import { wholeDays, type PriceTier, type PriceWindow, type Pricing } from '../core/pricing.ts'
 import { createNamingIndex, splitVariant, type NamingIndex } from './canonical-slug.ts'
 import { NAMING_VENDOR } from './data/model-names.ts'
 
@@ -39,7 +39,7 @@ export const EMPTY_PRICE_BOOK: PriceBook = {
 }
 
 /**
- * Loads the maintained price data that comes with the gateway. `now` (milliseconds) decides which dated price applies;
+ * Loads the maintained price data that comes with the gateway. Dated prices that apply at `now` (milliseconds) are the base; later ones and
  * prices by the hour become windows of the pricing.
  */
 export async function loadPriceBook(now: number): Promise<PriceBook> {
@@ -132,10 +132,12 @@ function toPricing(prices: ModelInfo['prices'], now: number): Pricing {
   if (!Array.isArray(prices)) return flatten(prices)
   const windows: PriceWindow[] = []
   for (const { constraint, prices: entry } of prices.toReversed()) {
-    if (constraint === undefined || ('start_date' in constraint && now >= Date.parse(constraint.start_date))) {
+    const since = constraint !== undefined && 'start_date' in constraint ? Date.parse(constraint.start_date) : undefined
+    if (constraint === undefined || (since !== undefined && now >= since)) {
       return windows.length === 0 ? flatten(entry) : { ...flatten(entry), windows }
     }
-    if ('start_time' in constraint)
+    if (since !== undefined) windows.push({ ...wholeDays(since), ...flatten(entry) })
+    else if ('start_time' in constraint)
       windows.push({ from: secondOfDay(constraint.start_time), to: secondOfDay(constraint.end_time), ...flatten(entry) })
   }
   return flatten(prices[0]?.prices ?? {})

@@ -18,6 +18,10 @@ export interface PriceTier extends TokenPrices {
 export interface PriceWindow extends TokenPrices {
   readonly from: number
   readonly to: number
+  /** Only from that moment on, milliseconds: a price announced for later stands from midnight to midnight. */
+  readonly since?: number
+  readonly inputAudio?: number
+  readonly outputImage?: number
 }
 
 /** USD per million tokens; `request`, `image` and `webSearch` in USD per unit. Absent means unknown, not free. */
@@ -31,4 +35,28 @@ export interface Pricing extends TokenPrices {
   readonly tiers?: readonly PriceTier[]
   /** The first window that holds the time of the call wins over the prices above; tiers win over windows. */
   readonly windows?: readonly PriceWindow[]
+}
+
+const DAY_SECONDS = 86_400
+
+/** A window that stands for whole days: prices announced for later. */
+export const wholeDays = (since: number): Pick<PriceWindow, 'from' | 'to' | 'since'> => ({ from: 0, to: DAY_SECONDS, since })
+
+/** The window in force at this time (milliseconds). */
+export function windowAt({ windows }: Pick<Pricing, 'windows'>, at: number): PriceWindow | undefined {
+  if (windows === undefined) return undefined
+  const second = Math.floor(at / 1_000) % DAY_SECONDS
+  return windows.find(
+    ({ from, to, since }) => (since === undefined || at >= since) && (from <= to ? second >= from && second < to : second >= from || second < to),
+  )
+}
+
+/** The prices as they stand on this day (milliseconds): what was announced for later is in them, or not yet. */
+export function pricingOn(pricing: Pricing, at: number): Pricing {
+  const { windows, ...base } = pricing
+  if (windows?.every(({ since }) => since === undefined) !== false) return pricing
+  const dated = windows.findIndex(({ since }) => since !== undefined && at >= since)
+  const ahead = (dated < 0 ? windows : windows.slice(0, dated)).filter(({ since }) => since === undefined)
+  const { from: _from, to: _to, since: _since, ...prices } = windows[dated] ?? { from: 0, to: 0 }
+  return { ...base, ...prices, ...(ahead.length === 0 ? {} : { windows: ahead }) }
 }

@@ -1,3 +1,4 @@
+import { windowAt } from '../core/pricing.ts'
 import { MODALITIES, PARAMETERS, type Parameter } from '../core/capability.ts'
 import type { Endpoint, Model, Pricing } from '../core/endpoint.ts'
 import { hash32 } from './hash.ts'
@@ -111,16 +112,13 @@ export function priceOf({ price, varies, endpoints }: Columns, i: number, inputT
   return balancingPrice(input, output, pricing.request)
 }
 
-const DAY_SECONDS = 86_400
-
 /** The token prices in force for a prompt of this many tokens at this time (ms): the highest tier reached, else the window, else the base. */
 export function priceAt(
   pricing: Pricing,
   inputTokens: number,
   now: number,
 ): { readonly input: number | undefined; readonly output: number | undefined } {
-  const second = Math.floor(now / 1_000) % DAY_SECONDS
-  const window = pricing.windows?.find(({ from, to }) => (from <= to ? second >= from && second < to : second >= from || second < to))
+  const window = windowAt(pricing, now)
   let input = window?.input ?? pricing.input
   let output = window?.output ?? pricing.output
   let reached = -1
