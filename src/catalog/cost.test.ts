@@ -179,3 +179,20 @@ describe('for any usage and any prices', () => {
     )
   })
 })
+
+test('tokens a vendor charges several times its list price for cost that many times, and nothing else does', () => {
+  const usage = million({ inputTokens: 1_000_000, cachedTokens: 500_000, outputTokens: 100_000, serverToolUse: { web_search: 2 } })
+  const pricing = { ...PRICES, webSearch: 0.01 }
+  const plain = computeCost(usage, pricing)
+  const fast = computeCost({ ...usage, priceFactor: 6 }, pricing)
+  expect([fast.input / plain.input, fast.output / plain.output, fast.cacheDiscount / plain.cacheDiscount]).toEqual(
+    [6, 6, 6].map((n) => expect.closeTo(n, 9)),
+  )
+  expect(fast.extras).toEqual(plain.extras)
+  expect(computeCost({ ...usage, priceFactor: 6, reportedCost: 1 }, pricing).total).toBeCloseTo(
+    computeCost({ ...usage, reportedCost: 1 }, pricing).total,
+    12,
+  )
+  const both = addUsage({ ...usage, priceFactor: 6 }, usage)
+  expect(computeCost(both, pricing).input).toBeCloseTo(fast.input + plain.input, 9)
+})

@@ -3,7 +3,7 @@ import { windowAt, type Pricing } from '../core/pricing.ts'
 import type { Usage } from '../core/usage.ts'
 import type { Clock } from '../lib/clock.ts'
 
-const PER_TOKEN = 1_000_000
+const TOKENS_PER_PRICE = 1_000_000
 
 interface Rates {
   readonly input?: number
@@ -31,6 +31,8 @@ export function ratesFor(pricing: Pricing, inputTokens: number, at?: number): Ra
  *
  * Where the vendor names the tokens it charges for, these are priced, whatever the model saw: caching is then already in them.
  *
+ * Tokens a vendor charges several times its list price for cost that many times.
+ *
  * A cost the upstream reports wins; prices then only split it. A missing cache price is the input price. `source` is `unknown` when
  * tokens were used whose price nobody knows: the figures are then a lower bound, not a price of zero.
  *
@@ -38,6 +40,7 @@ export function ratesFor(pricing: Pricing, inputTokens: number, at?: number): Ra
  */
 export function computeCost(usage: Usage, pricing: Pricing, extras: { readonly [item: string]: number } = {}, at?: number): Cost {
   const rates = ratesFor(pricing, usage.inputTokens, at)
+  const perToken = TOKENS_PER_PRICE / (usage.priceFactor ?? 1)
   const written1h = usage.cacheWrite1hTokens ?? 0
   const written5m = usage.cacheWriteTokens - written1h
   const plain = usage.inputTokens - usage.cachedTokens - usage.cacheWriteTokens
@@ -49,9 +52,9 @@ export function computeCost(usage: Usage, pricing: Pricing, extras: { readonly [
   const written = written5m * writePrice + written1h * (rates.cacheWrite1h ?? writePrice)
   const { billed } = usage
   const seen = (plain - audio) * price + audio * (rates.inputAudio ?? 0) + cached + written
-  const input = (billed === undefined ? seen : billed.inputTokens * price) / PER_TOKEN
-  const output = outputCost(usage, rates.output ?? 0, rates.outputImage)
-  const discount = billed === undefined ? ((usage.cachedTokens + usage.cacheWriteTokens) * price - cached - written) / PER_TOKEN : 0
+  const input = (billed === undefined ? seen : billed.inputTokens * price) / perToken
+  const output = outputCost(usage, rates.output ?? 0, rates.outputImage) / perToken
+  const discount = billed === undefined ? ((usage.cachedTokens + usage.cacheWriteTokens) * price - cached - written) / perToken : 0
   const cacheDiscount = discount === 0 ? 0 : discount
 
   const units = usage.reportedCost === undefined ? unitItems(usage, pricing) : {}
@@ -74,9 +77,9 @@ export function computeCost(usage: Usage, pricing: Pricing, extras: { readonly [
 
 /** Text and, where they have a price of their own, pictures. */
 function outputCost({ billed, outputTokens, imageOutputTokens = 0 }: Usage, price: number, imagePrice: number | undefined): number {
-  if (billed !== undefined) return (billed.outputTokens * price) / PER_TOKEN
+  if (billed !== undefined) return billed.outputTokens * price
   const pictures = imagePrice === undefined ? 0 : Math.min(imageOutputTokens, outputTokens)
-  return ((outputTokens - pictures) * price + pictures * (imagePrice ?? 0)) / PER_TOKEN
+  return (outputTokens - pictures) * price + pictures * (imagePrice ?? 0)
 }
 
 /** The cost of answers as they end: vendors whose prices depend on the hour go by that of the last word. */

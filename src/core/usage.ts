@@ -16,6 +16,8 @@ export interface Usage {
   readonly imageOutputTokens?: number
   /** What is charged where that is not what the model saw and wrote: vendors that leave out what they add to a prompt themselves. */
   readonly billed?: { readonly inputTokens: number; readonly outputTokens: number }
+  /** How many times its list price the vendor charges for these tokens, for a speed or a place that was asked for. Absent: once. */
+  readonly priceFactor?: number
   /** Requests to server-side tools the upstream charged, by tool. */
   readonly serverToolUse?: { readonly [tool: string]: number }
   /** What the upstream itself says the call cost, USD. Wins over the catalog's prices. */
@@ -54,6 +56,8 @@ export function createUsage(parts: UsageParts): Usage {
   if (parts.audioInputTokens) usage.audioInputTokens = Math.min(count(parts.audioInputTokens), inputTokens)
   if (parts.imageOutputTokens) usage.imageOutputTokens = count(parts.imageOutputTokens)
   if (parts.billed) usage.billed = { inputTokens: count(parts.billed.inputTokens), outputTokens: count(parts.billed.outputTokens) }
+  const { priceFactor } = parts
+  if (typeof priceFactor === 'number' && priceFactor > 0 && priceFactor < Infinity && priceFactor !== 1) usage.priceFactor = priceFactor
   if (parts.serverToolUse) usage.serverToolUse = parts.serverToolUse
   if (typeof parts.reportedCost === 'number' && parts.reportedCost >= 0 && parts.reportedCost < Infinity) usage.reportedCost = parts.reportedCost
   if (parts.estimated) usage.estimated = true
@@ -77,6 +81,7 @@ export function addUsage(a: Usage, b: Usage): Usage {
     audioInputTokens: (a.audioInputTokens ?? 0) + (b.audioInputTokens ?? 0),
     imageOutputTokens: (a.imageOutputTokens ?? 0) + (b.imageOutputTokens ?? 0),
     billed: a.billed === undefined && b.billed === undefined ? undefined : addBilled(a.billed ?? a, b.billed ?? b),
+    priceFactor: factorOf(a, b),
     serverToolUse: Object.keys(tools).length > 0 ? tools : undefined,
     reportedCost: a.reportedCost === undefined && b.reportedCost === undefined ? undefined : (a.reportedCost ?? 0) + (b.reportedCost ?? 0),
     estimated: a.estimated || b.estimated,
@@ -86,3 +91,9 @@ export function addUsage(a: Usage, b: Usage): Usage {
 type Tokens = Pick<Usage, 'inputTokens' | 'outputTokens'>
 
 const addBilled = (a: Tokens, b: Tokens): Tokens => ({ inputTokens: a.inputTokens + b.inputTokens, outputTokens: a.outputTokens + b.outputTokens })
+
+/** Of a sum: the mean, by tokens. */
+function factorOf(a: Usage, b: Usage): number | undefined {
+  if (a.priceFactor === b.priceFactor || a.totalTokens + b.totalTokens === 0) return a.priceFactor
+  return ((a.priceFactor ?? 1) * a.totalTokens + (b.priceFactor ?? 1) * b.totalTokens) / (a.totalTokens + b.totalTokens)
+}

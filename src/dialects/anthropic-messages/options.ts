@@ -105,6 +105,13 @@ export const anthropicMessagesOptions = modelRules.extend({
   file_ids: z.boolean().default(false).describe('Files uploaded to this vendor may be named by id.'),
   document_citations: z.boolean().default(false).describe('Ask for citations of documents.'),
 
+  surcharges: z
+    .array(z.strictObject({ match: pattern.optional(), field: z.string(), value: z.string(), factor: z.number().positive() }))
+    .default([])
+    .describe(
+      'What an answer costs beside the list price: where `field` of its usage has this value, its tokens cost `factor` times as much. Of each field the first entry whose pattern matches the upstream id counts.',
+    ),
+
   allow_empty_answer: z.boolean().default(false),
 })
 

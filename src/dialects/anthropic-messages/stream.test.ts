@@ -541,3 +541,24 @@ describe('usage', () => {
     expect(decode([start({ service_tier: 'priority' }), ...text(0, 'x'), ...finish('end_turn')])[0]).toMatchObject({ serviceTier: 'priority' })
   })
 })
+
+describe('surcharges', () => {
+  const surcharges = [
+    { match: 'small', field: 'speed', value: 'fast', factor: 6 },
+    { field: 'speed', value: 'fast', factor: 2 },
+    { field: 'inference_geo', value: 'us', factor: 1.5 },
+  ]
+  it.each([
+    ['small-1', { speed: 'fast' }, 6],
+    ['large-1', { speed: 'fast', inference_geo: 'us' }, 3],
+    ['large-1', { speed: 'standard', inference_geo: 'global' }, undefined],
+    ['large-1', {}, undefined],
+  ])('of %s with %j cost so many times as much', (upstreamModel, said, factor) => {
+    const out: ModelEvent[] = []
+    const target = { ...messagesTarget({ options: { surcharges } }), upstreamModel }
+    const decoder = anthropicMessages.decoder({ input: [] }, target)
+    for (const frame of [start({ input_tokens: 10, ...said }), ...text(0, 'x'), ...finish('end_turn')])
+      decoder.push(JSON.stringify(frame), undefined, out)
+    expect(ended(out).usage?.priceFactor).toBe(factor)
+  })
+})

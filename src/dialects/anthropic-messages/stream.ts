@@ -11,7 +11,7 @@ import { BlockDecoder } from './block-decoder.ts'
 import { mapStopReason } from './finish.ts'
 import type { MessagesTarget } from './options.ts'
 import { hasCounts } from '../shared/usage-counts.ts'
-import { decodeUsage, overlayUsage, serviceTierOf } from './usage.ts'
+import { decodeUsage, overlayUsage, serviceTierOf, priceFactorOf } from './usage.ts'
 
 type Json = { readonly [field: string]: unknown }
 
@@ -173,7 +173,7 @@ export class MessagesDecoder implements Decoder {
     const tier = serviceTierOf(this.#usage)
     writer.end(reason, {
       ...(this.#native === undefined ? {} : { nativeReason: this.#native }),
-      ...(this.#usage === undefined || !hasCounts(this.#usage) ? {} : { usage: decodeUsage(this.#usage) }),
+      ...(this.#usage === undefined || !hasCounts(this.#usage) ? {} : { usage: decodeUsage(this.#usage, priceFactorOf(this.#usage, this.#target)) }),
       ...(tier === undefined ? {} : { serviceTier: tier }),
     })
   }

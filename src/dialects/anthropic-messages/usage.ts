@@ -1,7 +1,9 @@
 import { createUsage } from '../../core/usage.ts'
 import type { Usage } from '../../core/usage.ts'
 import { isObject } from '../shared/json.ts'
+import { compiled } from '../shared/pattern.ts'
 import { overlayCounts } from '../shared/usage-counts.ts'
+import type { MessagesTarget } from './options.ts'
 
 type Json = { readonly [field: string]: unknown }
 
@@ -26,7 +28,7 @@ export function overlayUsage(before: Json | undefined, update: unknown): Json | 
  * The normal form. Cached tokens are not part of `input_tokens` here, they are in the sum. A compaction is a call of its own that the
  * totals leave out; what an advisor model used has another price and stays out of the counts (it is in `raw`).
  */
-export function decodeUsage(raw: Json): Usage {
+export function decodeUsage(raw: Json, priceFactor = 1): Usage {
   const compactions = (Array.isArray(raw['iterations']) ? raw['iterations'] : []).filter(
     (each): each is Json => isObject(each) && each['type'] === 'compaction',
   )
@@ -47,6 +49,7 @@ export function decodeUsage(raw: Json): Usage {
     cacheWrite1hTokens: sum(written1h),
     outputTokens: sum((usage) => number(usage['output_tokens'])),
     reasoningTokens: number(object(raw['output_tokens_details'])['thinking_tokens']),
+    priceFactor,
     serverToolUse: serverTools(raw['server_tool_use']),
     raw,
   })
@@ -66,4 +69,16 @@ export function serviceTierOf(usage: Json | undefined): string | undefined {
   const tier = usage?.['service_tier']
   if (typeof tier !== 'string' || tier === '') return undefined
   return tier === 'standard' ? 'default' : tier
+}
+
+/** How many times the list price this usage is charged at, as its vendor declares. */
+export function priceFactorOf(usage: Json, { options, upstreamModel }: Pick<MessagesTarget, 'options' | 'upstreamModel'>): number {
+  const decided = new Set<string>()
+  let product = 1
+  for (const { match, field, value, factor } of options.surcharges) {
+    if (decided.has(field) || usage[field] !== value || (match !== undefined && !compiled(match).test(upstreamModel))) continue
+    decided.add(field)
+    product *= factor
+  }
+  return product
 }
