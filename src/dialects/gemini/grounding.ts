@@ -64,10 +64,11 @@ export class GroundingCollector {
     const segments = [...this.#supports.map((support) => (isObject(support) ? support['segment'] : undefined)), ...this.#citations]
     const bytes = segments.flatMap((segment) => (isObject(segment) ? [offset(segment['startIndex']) ?? 0, offset(segment['endIndex']) ?? 0] : []))
     const offsets = bytes.length === 0 ? new Map<number, number>() : utf16Offsets(text, bytes)
+    const places = new Places(text, offsets)
     const annotations: Annotation[] = []
     for (const support of this.#supports) {
       if (!isObject(support)) continue
-      const at = place(support['segment'], text, offsets)
+      const at = places.of(support['segment'])
       for (const index of list(support['groundingChunkIndices'])) {
         const annotation = typeof index === 'number' ? sourceOf(this.#chunks[index], at) : undefined
         if (annotation !== undefined) annotations.push(annotation)
@@ -82,7 +83,7 @@ export class GroundingCollector {
     }
     for (const source of this.#citations) {
       if (!isObject(source) || !asString(source['uri'])) continue
-      annotations.push(urlCitation(asString(source['uri'])!, asString(source['title']), place(source, text, offsets)))
+      annotations.push(urlCitation(asString(source['uri'])!, asString(source['title']), places.of(source)))
     }
     return annotations
   }
@@ -104,16 +105,49 @@ export class GroundingCollector {
   }
 }
 
-/** Where a segment stands. Its own text is the proof; offsets of answers in several parts may count from another start. */
-function place(segment: unknown, text: string, offsets: ReadonlyMap<number, number>): Cited {
-  if (!isObject(segment)) return { start: text.length, end: text.length }
-  const start = offsets.get(offset(segment['startIndex']) ?? 0) ?? 0
-  const end = Math.max(start, offsets.get(offset(segment['endIndex']) ?? 0) ?? text.length)
-  const quoted = asString(segment['text'])
-  if (!quoted || text.slice(start, end) === quoted) return { start, end }
-  const after = text.indexOf(quoted, start)
-  const found = after >= 0 ? after : text.indexOf(quoted)
-  return found < 0 ? { start, end } : { start: found, end: found + quoted.length }
+/** Characters looked through for the words of segments that do not stand where they say, beside some lengths of the text. */
+const SEARCHED = 1_000_000
+const SEARCHED_TEXTS = 8
+
+/**
+ * Where segments stand. Their own text is the proof: offsets of answers in several parts may count from another start. What the last one was
+ * off by is tried first; all searches together have a bound, beyond which offsets are taken as they are.
+ */
+class Places {
+  readonly #text: string
+  readonly #offsets: ReadonlyMap<number, number>
+  #left: number
+  #shift = 0
+
+  constructor(text: string, offsets: ReadonlyMap<number, number>) {
+    this.#text = text
+    this.#offsets = offsets
+    this.#left = SEARCHED + SEARCHED_TEXTS * text.length
+  }
+
+  of(segment: unknown): Cited {
+    const text = this.#text
+    if (!isObject(segment)) return { start: text.length, end: text.length }
+    const start = this.#offsets.get(offset(segment['startIndex']) ?? 0) ?? 0
+    const end = Math.max(start, this.#offsets.get(offset(segment['endIndex']) ?? 0) ?? text.length)
+    const quoted = asString(segment['text'])
+    if (!quoted || text.slice(start, end) === quoted) return { start, end }
+    const found = this.#find(quoted, start)
+    if (found < 0) return { start, end }
+    this.#shift = found - start
+    return { start: found, end: found + quoted.length }
+  }
+
+  #find(quoted: string, start: number): number {
+    const text = this.#text
+    const shifted = start + this.#shift
+    if (shifted >= 0 && text.startsWith(quoted, shifted)) return shifted
+    if (this.#left <= 0) return -1
+    const after = text.indexOf(quoted, start)
+    const found = after >= 0 ? after : text.indexOf(quoted)
+    this.#left -= quoted.length + (after >= 0 ? after - start : text.length)
+    return found
+  }
 }
 
 function webOf(chunk: unknown): { readonly url: string; readonly title: string | undefined; readonly content: string | undefined } | undefined {

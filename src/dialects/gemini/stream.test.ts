@@ -3,6 +3,7 @@ import { GatewayError } from '../../core/error.ts'
 import type { ModelEvent } from '../../core/event.ts'
 import { openReasoning } from '../../core/reasoning-envelope.ts'
 import type { ModelRequest } from '../../core/request.ts'
+import { threadTime } from '../../testing/thread-time.ts'
 import { checkEventBalance, foldEvents } from '../../testing/event-balance.ts'
 import { geminiTarget } from './__fixtures__/target.ts'
 import type { TargetOverrides } from './__fixtures__/target.ts'
@@ -319,6 +320,23 @@ describe('grounding', () => {
     expect(notes(decode([frame([text('It is '), text('Paris')], 'STOP', { groundingMetadata: metadata })]))).toMatchObject([
       { start_index: 6, end_index: 11 },
     ])
+  })
+  it('is found in reasonable time however many segments stand somewhere else, or nowhere', () => {
+    const count = 30_000
+    const supports = (words: string, off: number): object[] =>
+      Array.from({ length: count }, (_, n) => ({
+        segment: { startIndex: n * 6 + off, endIndex: n * 6 + off + 5, text: words },
+        groundingChunkIndices: [0],
+      }))
+    for (const [words, off] of [
+      ['w\u00f6rx', 0],
+      ['w\u00f6rd', 1],
+    ] as const) {
+      const metadata = { ...grounding, groundingSupports: supports(words, off) }
+      const started = threadTime()
+      expect(notes(decode([frame([text('w\u00f6rd '.repeat(count))], 'STOP', { groundingMetadata: metadata })]))).toHaveLength(count)
+      expect(threadTime() - started).toBeLessThan(2_000)
+    }
   })
   it('counts from the message it stands in', () => {
     const metadata = {
