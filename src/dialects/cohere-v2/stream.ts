@@ -195,7 +195,10 @@ export class CohereDecoder implements Decoder {
     this.#writer.text(text, logprobs)
     // White space is held back until text follows: what the writer has written counts.
     if (this.#writer.messageKey === undefined) return
-    if (before === 0) this.#text = ''
+    if (before === 0) {
+      this.#text = ''
+      this.#citations.restart()
+    }
     const written = this.#writer.textLength - before
     this.#text += written === text.length ? text : ' '.repeat(written - text.length) + text
     this.#citations.flush(this.#text, this.#writer)
