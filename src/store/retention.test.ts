@@ -119,6 +119,19 @@ describe.each(['sqlite', 'postgres'] as const)('retention on %s', (engine) => {
     expect(await store.generations.content(`gen-${5 * DAY}`)).toBeUndefined()
   })
 
+  it('goes on taking content after a clock that ran ahead was put right', async () => {
+    await record([10 * DAY, 0])
+    // Set a month ahead for a while: everything looks old.
+    expect(await drain('content', NOW + 20 * DAY, 2)).toBe(2)
+    await record([9 * DAY, DAY])
+    expect(await drain('content', NOW - 5 * DAY, 2)).toBe(1)
+    expect(await store.generations.content(`gen-${DAY}`)).toEqual(sampleContent)
+    // Time goes by, in rounds of an hour or so.
+    await record([4 * DAY])
+    expect(await drain('content', NOW - 5 * DAY + 3_600_000, 2)).toBe(0)
+    expect(await drain('content', NOW - 4 * DAY + 3_600_000, 2)).toBe(1)
+  })
+
   it('takes records whose deliveries are over, and leaves those that wait', async () => {
     await record([20 * DAY, 10 * DAY, DAY])
     expect(await drain('generations', NOW - 5 * DAY, 1)).toBe(2)

@@ -84,8 +84,12 @@ function createContentExpiry(): Expire {
   let fullRoundAt = -Infinity
   return async (trx, before, limit) => {
     if (finished) {
-      const full = before - fullRoundAt >= FULL_ROUND_MS
-      if (full) fullRoundAt = before
+      // A clock that ran ahead and was put right would have nothing expire until it is there again.
+      const full = before < fullRoundAt || before - fullRoundAt >= FULL_ROUND_MS
+      if (full) {
+        fullRoundAt = before
+        newest = -1
+      }
       passed = full ? -1 : newest - LATE_MS
       finished = false
     } else if (passed === -1) fullRoundAt = before
