@@ -142,6 +142,8 @@ class DeliveryThread {
     await this.#snapshot.start()
     if (!this.#data.sends) return
     this.#timers = [...this.#timers, setInterval(() => void this.#sweep(), SWEEP_MS)]
+    // The clock may have been set back while nothing ran.
+    void this.#sweep()
     this.#engine.start()
     this.#retention.start()
   }

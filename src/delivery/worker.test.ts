@@ -297,6 +297,22 @@ describe('isolation', () => {
     expect(new Set(acceptedIds()).size).toBe(30)
   })
 
+  it('does not wait for a batch to be full by the time of a clock that was set back', async () => {
+    let shift = 0
+    const now = () => Date.now() + shift
+    let urgent = false
+    outbox = createMemoryOutbox(now)
+    start({ putOff: () => urgent, clock: { now, monotonic: () => performance.now() } })
+    await enter(1)
+    await until(drained())
+    urgent = true
+    await enter(3, ['a'], { from: 1 })
+    shift = -3_600_000
+    urgent = false
+    await until(drained())
+    expect(new Set(acceptedIds()).size).toBe(4)
+  })
+
   it('obeys pause, and goes on afterwards', async () => {
     records.set('a', destination('a', receiver.url, { paused: true }))
     start()

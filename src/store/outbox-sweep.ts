@@ -5,6 +5,7 @@ import type { Database, Tables } from './database.ts'
 import { numberList, textList } from './id-list.ts'
 import { dropUnseenContent, withContent } from './outbox-cleanup.ts'
 import { destinationsInQueue } from './outbox-queue.ts'
+import { retryFarAhead } from './outbox-retry.ts'
 import { inTransaction } from './transaction.ts'
 
 /** Dead letters are kept this long for somebody to look at, unless the operator says otherwise. */
@@ -23,6 +24,11 @@ export function createSweep(database: Database, clock: Clock) {
     await trx.deleteFrom('outbox_deliveries').where('seq', 'in', numberList(engine, ids)).execute()
     await dropUnseenContent(trx, engine, withContent(rows))
     return rows.length
+  }
+
+  /** In steps, as each holds the write lock. */
+  const bringForward = async (id: string, limit: number): Promise<void> => {
+    while ((await inTransaction(db, (trx) => retryFarAhead(trx, engine, id, clock.now(), limit))) === limit);
   }
 
   const sweepDeliveries = async (limit: number, deadLetterMs: number): Promise<number> => {
@@ -48,6 +54,7 @@ export function createSweep(database: Database, clock: Clock) {
           await (alive.has(id) ? all.where('died_at', '<', clock.now() - Math.min(deadLetterMs, clock.now())) : all).execute(),
         )
       })
+      if (alive.has(id)) await bringForward(id, limit)
     }
     return swept
   }

@@ -7,7 +7,7 @@ interface Row {
   readonly generation: Generation
   content: GenerationContent | undefined
   attempts: number
-  readonly enteredAt: number
+  enteredAt: number
   readonly bytes: number
   dueAt: number
   owner: string | undefined
@@ -144,7 +144,7 @@ export function createMemoryOutbox(now: () => number = Date.now): MemoryOutbox {
     },
     async retryNow(destinationId, at) {
       const waiting = queued(destinationId).filter((row) => row.owner === undefined && row.dueAt > at)
-      for (const row of waiting) row.dueAt = Math.min(row.enteredAt, at)
+      for (const row of waiting) row.dueAt = row.enteredAt = Math.min(row.enteredAt, at)
       return waiting.length
     },
     async releaseAll(owner) {

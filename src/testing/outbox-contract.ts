@@ -52,6 +52,7 @@ export interface OutboxUnderTest {
 }
 
 const OWNER = 'worker-1'
+const DAY_MS = 24 * 3_600_000
 
 /** What every outbox does alike, the one in memory included. */
 export function describeOutboxContract(name: string, open: (clock: Clock) => Promise<OutboxUnderTest>): void {
@@ -216,7 +217,8 @@ export function describeOutboxContract(name: string, open: (clock: Clock) => Pro
       const before = clock.now() - 3_600_000
       expect((await outbox.due(before, 10)).work).toEqual([])
       expect(await outbox.retryNow('d1', before)).toBe(2)
-      expect((await outbox.due(before, 10)).work).toMatchObject([{ destinationId: 'd1', records: 2 }])
+      // Nor does a batch wait to be full by the time of then.
+      expect((await outbox.due(before, 10)).work).toMatchObject([{ destinationId: 'd1', records: 2, oldestAt: before }])
     })
 
     it('gives back untried, without counting a try', async () => {
@@ -456,6 +458,38 @@ export function describeDurableOutboxContract(name: string, open: (clock: Clock)
       // The letter, and the data key nobody needs any more.
       expect(await outbox.sweep(100)).toBe(2)
       expect(await outbox.status('d1')).toMatchObject({ dead: 0 })
+    })
+
+    it('makes due with the sweep what a clock that has been set back put far ahead, and nothing that only waits', async () => {
+      await add('d1')
+      await add('d2')
+      await outbox.record(['gen-1', 'gen-2', 'gen-3'].map((id) => sampleEntry(id, ['d1'])))
+      await outbox.record([sampleEntry('gen-4', ['d2'])])
+      const [, tried] = await lease()
+      const [waits] = await lease('d2')
+      const fate = { state: 'retry', at: clock.now() + 600_000, status: 503, error: 'busy' } as const
+      await outbox.settle(OWNER, [{ ...fate, id: tried!.id }])
+      await outbox.releaseAll(OWNER)
+      clock.advance(-DAY_MS)
+      await outbox.settle(OWNER, [{ ...fate, id: waits!.id, at: clock.now() + 600_000 }])
+      expect((await outbox.due(clock.now(), 10)).work).toEqual([])
+      // Each of its steps takes two.
+      expect(await outbox.sweep(2)).toBe(0)
+      expect((await outbox.due(clock.now(), 10)).work).toMatchObject([
+        { destinationId: 'd1', records: 3 },
+        { destinationId: 'd2', records: 1 },
+      ])
+      // By the right clock: it was told to wait, and does.
+      await outbox.record([sampleEntry('gen-5', ['d1'])])
+      const leased = await lease()
+      await outbox.settle(
+        OWNER,
+        leased.map(({ id }) => ({ ...fate, id, at: clock.now() + 600_000 })),
+      )
+      const [held] = await lease('d2')
+      expect(await outbox.sweep(2)).toBe(0)
+      expect((await outbox.due(clock.now(), 10)).work).toEqual([])
+      expect(await outbox.extend(OWNER, [held!.id], clock.now() + 1)).toEqual([held!.id])
     })
 
     it('reads content that was encrypted on an earlier day or by another process', async () => {
