@@ -16,6 +16,7 @@ import { sendSample } from './delivery/send-sample.ts'
 import { testConnection, type ConnectionTest } from './delivery/test-connection.ts'
 import { answerCall, type FromThread, type QueueFigures, type ThreadMethods, type ToThread } from './delivery/thread-protocol.ts'
 import type { Transport } from './delivery/transport.ts'
+import { trimQueues } from './delivery/trim-queues.ts'
 import type { DeliveryEvent, DeliveryWorkerOptions } from './delivery/worker-options.ts'
 import { createDeliveryWorker, type DeliveryWorker } from './delivery/worker.ts'
 import { openWayOut, type WayOut } from './delivery/way-out.ts'
@@ -111,6 +112,17 @@ class DeliveryThread {
 
   async #sweep(): Promise<void> {
     await this.#outbox.sweep(SWEEP_ROWS, this.#settings.retention.deadLettersMs).catch(this.#complain)
+    // Who sends keeps the queues within bounds. Where nobody does, for as long as the workers are away, those who fill them have to.
+    if (!this.#data.sends) await this.#trim().catch(this.#complain)
+  }
+
+  async #trim(): Promise<void> {
+    const { destinations } = await this.#store.destinations.list({})
+    await trimQueues(
+      this.#outbox,
+      destinations.map(({ id }) => id),
+      (event) => this.#tell(event),
+    )
   }
 
   #createEngine(): DeliveryWorker {
@@ -140,10 +152,10 @@ class DeliveryThread {
     // The database may be away at the start; then leases run out by themselves.
     if (this.#data.sends) await releaseGone(this.#outbox, this.#data.owner, 'path' in this.#data.database).catch(this.#complain)
     await this.#snapshot.start()
-    if (!this.#data.sends) return
     this.#timers = [...this.#timers, setInterval(() => void this.#sweep(), SWEEP_MS)]
     // The clock may have been set back while nothing ran.
     void this.#sweep()
+    if (!this.#data.sends) return
     this.#engine.start()
     this.#retention.start()
   }

@@ -4,17 +4,18 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { createEncryption } from '../../src/accounts/encryption.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { DEFAULT_WORKSPACE_ID } from '../../src/core/store.ts'
 import { createDeliveryHost } from '../../src/delivery-host.ts'
-import { systemClock } from '../../src/lib/clock.ts'
+import { manualClock, systemClock } from '../../src/lib/clock.ts'
 import { silentLogger } from '../../src/lib/logger.ts'
 import { createStore } from '../../src/store/index.ts'
 import { createDeliveryMetrics } from '../../src/telemetry/delivery-metrics.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { runDeadDestinationDrill } from '../../src/testing/dead-destination-drill.ts'
 import { startGatewayProcess } from '../../src/testing/gateway-process.ts'
-import { sampleDestination } from '../../src/testing/outbox-contract.ts'
+import { sampleDestination, sampleEntry } from '../../src/testing/outbox-contract.ts'
 import { startSpanLedger, type SpanLedger } from '../../src/testing/span-ledger.ts'
 import { sampleContent, sampleGeneration } from '../../src/testing/store-contract.ts'
 import { verifies } from '../requirements.ts'
@@ -32,6 +33,38 @@ afterEach(async () => {
 })
 
 const LONG = { timeout: 120_000, interval: 100 }
+
+it('what nobody will send any more goes where only gateways run, too', { timeout: 60_000 }, async () => {
+  const month = 31 * 24 * 3_600_000
+  const past = manualClock(Date.now() - month)
+  const store = await createStore({ path: join(directory, 'signalbox.db'), clock: past })
+  await store.migrate()
+  await store.workspaces.default()
+  const outbox = store.outbox(createEncryption({ current: Buffer.alloc(32, 1) }))
+  await store.destinations.insert(sampleDestination('d1'), 5)
+  await outbox.record([sampleEntry('gen-1', ['d1'])])
+  const [leased] = await outbox.lease('d1', { owner: 'w', records: 1, bytes: 1e6, now: past.now(), leaseMs: 1_000 })
+  await outbox.settle('w', [{ id: leased!.id, state: 'dead', reason: 'rejected', status: 400, error: 'x' }])
+  const host = createDeliveryHost({
+    config: await loadConfig({ env: {}, cwd: directory, overrides: { dataDir: directory, role: 'gateway' } }),
+    databaseFile: join(directory, 'signalbox.db'),
+    secretKey: Buffer.alloc(32, 1),
+    dataDirectory: directory,
+    destinations: store.destinations,
+    keepsContent: () => false,
+    metrics: createDeliveryMetrics(createMetrics().registry),
+    logger: silentLogger,
+    clock: systemClock,
+  })
+  try {
+    expect((await outbox.status('d1')).dead).toBe(1)
+    host.start()
+    await expect.poll(async () => (await outbox.status('d1')).dead, { timeout: 30_000, interval: 100 }).toBe(0)
+  } finally {
+    await host.close(1_000)
+    await store.close()
+  }
+})
 
 it('a hundred thousand deliveries wait and leave in the memory of a few', { timeout: 240_000 }, async () => {
   const errors: string[] = []

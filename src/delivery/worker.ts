@@ -5,6 +5,7 @@ import { BatchProcessor } from './batch-processor.ts'
 import { batchDueAt } from './batching.ts'
 import { BREAKER_DEFAULTS } from './breaker.ts'
 import { createLane, isOutdated, refreshLane, type Lane, type ReadyDestination } from './lane.ts'
+import { QUEUE_BOUNDS } from './trim-queues.ts'
 import type { DeliveryWorkerOptions, Tuning } from './worker-options.ts'
 
 export type { DeliveryEvent, DeliveryWorkerOptions } from './worker-options.ts'
@@ -16,8 +17,8 @@ const TUNING: Tuning = {
   leaseMs: 30_000,
   putOffMs: 100,
   pollMs: 1_000,
-  queueRecords: 1_000_000,
-  queueBytes: 1_000_000_000,
+  queueRecords: QUEUE_BOUNDS.records,
+  queueBytes: QUEUE_BOUNDS.bytes,
   trimEveryMs: 10_000,
 }
 /** After its queue could not be leased from. */
