@@ -16,6 +16,14 @@ describe('the data directory', () => {
   afterEach(() => rm(parent, { recursive: true }))
   const modeOf = async (file: string) => (await stat(file)).mode & 0o777
 
+  it.skipIf(process.platform !== 'linux')(
+    'is refused where nothing can be made, though everything around it is there',
+    { timeout: 10_000 },
+    async () => {
+      await expect(openDataDirectory({ path: '/proc/nothing/of/this' })).rejects.toThrow(/\/proc\/nothing\/of\/this cannot be made \(ENOENT\)/)
+    },
+  )
+
   it('is made for its owner alone, with a secret key for its owner alone', async () => {
     const first = await openDataDirectory({ path })
     expect(await modeOf(path)).toBe(0o700)

@@ -44,7 +44,7 @@ export const databaseFileIn = (path: string): string => join(resolve(path), 'sig
 export async function openDataDirectory({ path, secretKey, existing = false }: DataDirectoryOptions): Promise<DataDirectory> {
   const absolute = resolve(path)
   try {
-    if (!existing) await mkdir(absolute, { recursive: true, mode: 0o700 })
+    if (!existing) await makeDirectory(absolute)
   } catch (error) {
     throw unusable(absolute, 'cannot be made', error)
   }
@@ -66,6 +66,29 @@ export async function openDataDirectory({ path, secretKey, existing = false }: D
   const created = await createSecretKey(file)
   return { ...files, secretKey: created.key, secretKeySource: created.won ? 'created' : 'file' }
 }
+
+/**
+ * With what is missing above it. Node's own way tries for ever, in a thread that cannot be stopped, where a directory that is there takes none and
+ * says that something is missing (/proc).
+ */
+async function makeDirectory(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: 0o700 })
+  } catch (error) {
+    const parent = dirname(path)
+    if (codeOf(error) === 'ENOENT' && parent !== path && !(await isDirectory(parent))) {
+      await makeDirectory(parent)
+      return makeDirectory(path)
+    }
+    if (!(await isDirectory(path))) throw error
+  }
+}
+
+const isDirectory = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  )
 
 /** What no retry mends; a disk that is full, for one, may have room again. */
 const NOT_WRITABLE = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR'])
