@@ -3,6 +3,7 @@ import { buildCatalog, type BuiltCatalog } from '../catalog/build.ts'
 import { howToSwitchOn } from '../catalog/switch-on.ts'
 import { checkExposure, weakKeyNote } from '../config/exposure.ts'
 import { loadConfig } from '../config/load.ts'
+import { misspeltVariables } from '../config/misspelt.ts'
 import type { Config } from '../core/config.ts'
 import type { Connection } from '../core/provider.ts'
 import { checkDestinationAddresses } from '../destination-addresses.ts'
@@ -43,6 +44,7 @@ export async function check({ providers = false, ...overrides }: Overrides & { r
   if (refusal !== undefined) line(`exposure: ${refusal}`)
   const weak = weakKeyNote(config)
   if (weak !== undefined) line(`note: ${weak}`)
+  for (const note of await misspeltVariables(process.env, config.file)) line(`note: ${note}`)
   for (const note of catalog.notes) line(`note: ${note}`)
   const known = PROVIDERS.length
   line(

@@ -2,6 +2,7 @@ import cluster from 'node:cluster'
 import type { App } from '../app.ts'
 import { checkExposure, weakKeyNote } from '../config/exposure.ts'
 import { loadConfig, type LoadOptions } from '../config/load.ts'
+import { misspeltVariables } from '../config/misspelt.ts'
 import { watchConfig } from '../config/watch.ts'
 import type { Config } from '../core/config.ts'
 import { GatewayError } from '../core/error.ts'
@@ -35,9 +36,10 @@ export async function serve(overrides: Overrides): Promise<void> {
   holdYoungGeneration()
   const options = loadOptions(overrides)
   const config = await loadConfig(options)
+  const logger = createLogger(config.logging)
+  if (cluster.isPrimary) for (const note of await misspeltVariables(process.env, config.file)) logger.warn({}, note)
   const refusal = checkExposure(config)
   if (refusal !== undefined) throw new GatewayError('invalid_request', refusal)
-  const logger = createLogger(config.logging)
   const weak = weakKeyNote(config)
   if (weak !== undefined && cluster.isPrimary) logger.warn({}, weak)
   if (cluster.isPrimary && workersOf(config) > 1) {
