@@ -1,5 +1,6 @@
 import { PostgresAdapter, sql, type Transaction } from 'kysely'
 import type { Db, Tables } from './database.ts'
+import { QUICK } from './postgres-dialect.ts'
 import { CHANNEL } from './postgres-listen.ts'
 import { guarded } from './store-error.ts'
 import { inTransaction } from './transaction.ts'
@@ -24,7 +25,12 @@ export function changeConfiguration<T>(db: Db, work: (trx: Transaction<Tables>) 
 
 /** Of all configuration in the store; grows by one with each change. */
 export function readVersion(db: Db): Promise<number> {
-  return guarded(async () => (await db.selectFrom('config_version').select('version').executeTakeFirstOrThrow()).version)
+  return guarded(async () => {
+    const { rows } = await sql<{ version: number }>`${sql.raw(QUICK)} select version from config_version`.execute(db)
+    const [row] = rows
+    if (row === undefined) throw new Error('the version of the configuration is gone')
+    return row.version
+  })
 }
 
 /** Looks at the version again and again. A look that fails is made good by the next. */

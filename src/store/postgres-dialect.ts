@@ -18,6 +18,13 @@ const IDLE_MS = 30_000
 /** Milliseconds, tokens and counts are bigint columns, all far below 2^53: plain numbers on our side. */
 const INT8 = 20
 
+/**
+ * Begins a statement that reads one row. Followers ask so every two seconds and have five to know of a change: without an answer within this
+ * time the next question goes another way.
+ */
+export const QUICK = '/* quick */'
+const QUICK_MS = 900
+
 /** PostgreSQL behind kysely, through a pool with a bound on everything. */
 export function postgresDialect(options: PostgresDialectOptions): Dialect {
   return new PostgresDialect({ pool: async () => createPool((await import('pg')).default, options) })
@@ -43,17 +50,56 @@ function createPool(driver: typeof pg, { url, maxConnections, connectLimitMs, st
   // the client lives (in use, between uses, while it is being closed) the event would end the process.
   pool.on('error', () => undefined)
   pool.on('connect', (client) => client.on('error', () => undefined))
-  return { connect: async () => guardClient(driver, await pool.connect()), end: () => pool.end(), options: pool.options }
+  const trust = createTrust()
+  const connect = async (): Promise<PostgresPoolClient> => {
+    for (;;) {
+      const client = await pool.connect()
+      if (trust.holds(client)) return guardClient(driver, client, trust)
+      client.release(true)
+    }
+  }
+  return { connect, end: () => pool.end(), options: pool.options }
+}
+
+/** Which connections are worth asking. */
+interface Trust {
+  readonly holds: (client: pg.PoolClient) => boolean
+  readonly answered: (client: pg.PoolClient) => void
+  /** A question of this time went unanswered. */
+  readonly doubt: (askedAt: number) => void
+}
+
+/**
+ * A firewall or a moved address forgets all connections at once, and says so of none. Where a short question finds one of them dead, those that
+ * have been silent since are closed unasked when their turn comes, instead of each holding up somebody for as long as a statement may take.
+ */
+function createTrust(): Trust {
+  const answeredAt = new WeakMap<pg.PoolClient, number>()
+  let doubtedAt = -Infinity
+  return {
+    // One that was never asked is new.
+    holds: (client) => (answeredAt.get(client) ?? Infinity) >= doubtedAt,
+    answered: (client) => void answeredAt.set(client, performance.now()),
+    doubt: (askedAt) => (doubtedAt = Math.max(doubtedAt, askedAt)),
+  }
 }
 
 /** A connection whose answer never came is still waiting for it: it must not go back to the pool, where the next user would wait behind it. */
-function guardClient(driver: typeof pg, client: pg.PoolClient): PostgresPoolClient {
+function guardClient(driver: typeof pg, client: pg.PoolClient, trust: Trust): PostgresPoolClient {
   let broken = false
-  const query = async (sql: string, parameters: unknown[]): Promise<unknown> => {
+  const query = async (text: string, values: unknown[]): Promise<unknown> => {
+    const quick = text.startsWith(QUICK)
+    const askedAt = performance.now()
     try {
-      return await client.query(sql, parameters)
+      const answer = await client.query({ text, values, ...(quick ? { query_timeout: QUICK_MS } : {}) })
+      trust.answered(client)
+      return answer
     } catch (error) {
-      broken ||= !(error instanceof driver.DatabaseError)
+      if (error instanceof driver.DatabaseError) trust.answered(client)
+      else {
+        broken = true
+        if (quick) trust.doubt(askedAt)
+      }
       throw error
     }
   }

@@ -82,6 +82,29 @@ describe.skipIf(!postgres.available)('a store whose PostgreSQL', () => {
     }
   })
 
+  it('stands behind a network that has forgotten all connections is asked over new ones as soon as one question went unanswered', async () => {
+    await store.close()
+    store = await createStore({ url: network.url, maxConnections: 4 })
+    await store.migrate()
+    await store.workspaces.default()
+    const other = await createStore({ url: schema.url, maxConnections: 1 })
+    try {
+      // All of the pool is open.
+      await Promise.all(Array.from({ length: 4 }, () => store.keys.list()))
+      network.forget()
+      await other.keys.insert(sampleKey('h1'))
+      const started = performance.now()
+      await expect(store.version()).rejects.toMatchObject({ errorType: 'provider_overloaded' })
+      expect(await store.version()).toBe(await other.version())
+      const lists = await Promise.all(Array.from({ length: 4 }, () => store.keys.list()))
+      expect(lists.map(({ length }) => length)).toEqual([1, 1, 1, 1])
+      // A statement may take ten seconds otherwise.
+      expect(performance.now() - started).toBeLessThan(8_000)
+    } finally {
+      await other.close()
+    }
+  })
+
   it('is cut off in the middle fails what runs, and works again at once when it is back', async () => {
     await store.migrate()
     await store.workspaces.default()

@@ -127,7 +127,7 @@ function createConnection(database: DatabaseSync): DatabaseConnection {
     // Some pragmas work one step per row and declare no columns: all of them are read to the end.
     const fresh = { statement, returnsRows: statement.columns().length > 0 || sql.startsWith('pragma') }
     // Definitions and pragmas run once; only what repeats is worth keeping.
-    if (/^\s*(select|with|insert|update|delete|begin|commit)\b/.test(sql)) {
+    if (/^\s*(\/\*.*?\*\/\s*)?(select|with|insert|update|delete|begin|commit)\b/.test(sql)) {
       if (prepared.size >= MAX_STATEMENTS) prepared.clear()
       prepared.set(sql, fresh)
     }
