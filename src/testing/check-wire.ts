@@ -96,6 +96,9 @@ export function checkWire(body: string, { debug = false } = {}): CheckedStream {
   must(events[1]?.type === 'response.in_progress', 'response.in_progress is not second')
   const id = (events[0]['response'] as WireItem).id
   const output: WireItem[] = []
+  let opened = 0
+  /** Thoughts that text has overtaken: their parts are closed, and they end when no other item is open. */
+  const overtaken = new Map<unknown, OpenWireItem>()
   const ids = new Set<string>()
   const calls = new Set<string>()
   let open: OpenWireItem | undefined
@@ -109,31 +112,37 @@ export function checkWire(body: string, { debug = false } = {}): CheckedStream {
     } else if (event.type === 'response.debug') {
       must(debug && typeof event['debug'] === 'object', 'response.debug, for which nobody asked')
     } else if (event.type === 'response.output_item.added') {
-      must(open === undefined, 'an item opens while another is open')
       const item = event['item'] as WireItem
-      must(event['output_index'] === output.length, `output_index ${String(event['output_index'])} is not dense`)
+      if (open !== undefined) {
+        must(open.item.type === 'reasoning' && !open.openPart && !open.openSummary, 'an item opens while another is open')
+        overtaken.set(open.index, open)
+      }
+      must(event['output_index'] === opened, `output_index ${String(event['output_index'])} is not dense`)
       must(!ids.has(item.id), `item id ${item.id} is used twice`)
       ids.add(item.id)
       if (typeof item['call_id'] === 'string' && item.type === 'function_call') {
         must(!calls.has(item['call_id']), 'a call_id is used twice')
         calls.add(item['call_id'])
       }
-      open = { index: output.length, item, text: '', parts: [], summary: [], openPart: false, openSummary: false, done: undefined }
+      open = { index: opened++, item, text: '', parts: [], summary: [], openPart: false, openSummary: false, done: undefined }
     } else if (event.type === 'response.output_item.done') {
+      open ??= overtaken.get(event['output_index'])
       must(open !== undefined && event['output_index'] === open.index, 'an item ends that is not open')
       const item = event['item'] as WireItem
       must(item.id === open.item.id && item.type === open.item.type, 'an item changes its identity')
       must(!open.openPart && !open.openSummary, `${item.type} ends with an open part`)
       checkDone(open, item)
-      output.push(item)
+      output[open.index] = item
+      overtaken.delete(open.index)
       open = undefined
     } else {
+      open ??= overtaken.get(event['output_index'])
       must(open !== undefined, `${event.type} outside an item`)
       must(event['item_id'] === open.item.id && event['output_index'] === open.index, `${event.type} belongs to another item`)
       applyPart(open, event)
     }
   })
-  must(open === undefined, 'an item is never closed')
+  must(open === undefined && overtaken.size === 0, 'an item is never closed')
   const terminal = events[events.length - 1]!
   must(TERMINAL.has(terminal.type), 'there is no terminal event')
   const resource = terminal['response'] as { readonly output: readonly WireItem[]; readonly output_text: string; readonly status: string }

@@ -114,6 +114,63 @@ describe('Assembler', () => {
     })
   })
 
+  describe('thoughts that end only after the text they led to', () => {
+    const thoughts: readonly ModelEvent[] = [
+      { type: 'item-start', key: 'r', item: { type: 'reasoning', summary: [] } },
+      { type: 'reasoning-delta', key: 'r', kind: 'text', delta: 'think' },
+    ]
+    const types = (body: string): string[] => checkWire(body).events.map((event) => event.type.slice('response.'.length))
+
+    it('do not hold the text back, and keep their place and what their end brings', () => {
+      const subject = assembler(true)
+      subject.push([...thoughts, message('m'), text('m', 'Hel')])
+      const early = subject.takeWire()
+      expect(early).toContain('"delta":"Hel"')
+      subject.push([text('m', 'lo'), close('m'), close('r', { encrypted_content: 'sealed' }), end])
+      subject.finish()
+      const whole = early + subject.takeWire()
+      expect(types(whole).slice(2).join(' ')).toBe(
+        'output_item.added content_part.added reasoning_text.delta reasoning_text.done content_part.done ' +
+          'output_item.added content_part.added output_text.delta output_text.delta ' +
+          'output_text.done content_part.done output_item.done output_item.done completed',
+      )
+      expect(checkWire(whole).output).toMatchObject([
+        { type: 'reasoning', content: [{ text: 'think' }], encrypted_content: 'sealed', status: 'completed' },
+        { type: 'message', content: [{ text: 'Hello' }] },
+      ])
+    })
+
+    it('end before the text where their end comes before it', () => {
+      const body = stream([...thoughts, message('m'), close('r'), text('m', 'x'), close('m'), end])
+      const told = types(body).filter((type) => type.startsWith('output_'))
+      expect(told.join(' ')).toBe('output_item.added output_item.done output_item.added output_text.delta output_text.done output_item.done')
+    })
+
+    it('go on between items, with a part of their own for what came late', () => {
+      const more: ModelEvent = { type: 'reasoning-delta', key: 'r', kind: 'text', delta: 'more' }
+      const events = [...thoughts, call('a'), message('m'), text('m', 'x'), more, close('r'), close('a'), text('m', 'y'), close('m'), end]
+      expect(checkWire(stream(events)).output).toMatchObject([
+        { type: 'reasoning', content: [{ text: 'think' }, { text: 'more' }], status: 'completed' },
+        { type: 'function_call' },
+        { type: 'message', content: [{ text: 'xy' }] },
+      ])
+    })
+
+    it('are told as incomplete when the answer breaks before their end', () => {
+      const subject = assembler(true)
+      subject.push([...thoughts, message('m'), text('m', 'x')])
+      expect(subject.output()).toMatchObject([
+        { type: 'reasoning', status: 'incomplete', content: [{ text: 'think' }] },
+        { type: 'message', status: 'incomplete' },
+      ])
+      subject.fail(new GatewayError('provider_unavailable', 'gone'))
+      expect(checkWire(subject.takeWire()).output.map((item) => [item.type, item['status']])).toEqual([
+        ['reasoning', 'incomplete'],
+        ['message', 'incomplete'],
+      ])
+    })
+  })
+
   it('carries built-in items and unknown item types with their progress events', () => {
     const events: ModelEvent[] = [
       { type: 'item-start', key: 'w', item: { type: 'web_search_call', id: 'ws_upstream', status: 'in_progress' } },

@@ -7,7 +7,7 @@ import type { EndpointTier } from '../../core/service-tier.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { IdSource } from '../../lib/id.ts'
-import { mintItemId } from './item-ids.ts'
+import { CallIds, mintItemId } from './item-ids.ts'
 import { OpenCall } from './open-call.ts'
 import type { ClosingStatus, ItemEvent, ItemPatch, OpenItem } from './open-item.ts'
 import { OpenMessage } from './open-message.ts'
@@ -45,7 +45,13 @@ interface Slot {
   ended?: { readonly patch: ItemPatch | undefined }
 }
 
-const MAX_CALL_ID = 64
+/** Thoughts whose end has not come although the text they led to has begun. */
+interface Parked {
+  readonly item: OpenReasoning
+  readonly index: number
+  readonly slot: Slot
+}
+
 const DEFAULT_MAX_CHARS = 64 * 1024 * 1024
 
 /**
@@ -53,7 +59,9 @@ const DEFAULT_MAX_CHARS = 64 * 1024 * 1024
  * opens and closes balanced and ends every answer. The JSON answer is the same fold, ended in one object.
  *
  * States: fresh -> started (created, in_progress written) -> ended (one terminal event written).
- * Items are written one after the other: the oldest open one streams, later ones wait with their events until it ends.
+ * Items are written one after the other: the oldest open one streams, later ones wait with their events until it ends. Only thoughts
+ * give way before their end: text is not held back for what may come with it (encrypted content). Their parts are closed at once,
+ * and whatever is left of them, their own end at least, is written as soon as no other item is open.
  */
 export class Assembler {
   readonly #options: AssemblerOptions
@@ -62,8 +70,9 @@ export class Assembler {
   readonly #slots = new Map<string, Slot>()
   readonly #queue: string[] = []
   readonly #output: OutputItem[] = []
+  readonly #parked = new Map<string, Parked>()
   /** Made with the first call: most answers have none. */
-  #callIds: Set<string> | undefined
+  #callIds: CallIds | undefined
   #activeKey: string | undefined
   #active: OpenItem | undefined
   #chars = 0
@@ -126,7 +135,10 @@ export class Assembler {
 
   /** The items of the answer so far, the unfinished ones as they stand. */
   output(): readonly OutputItem[] {
-    return this.#active === undefined ? this.#output : [...this.#output, this.#active.snapshot('incomplete')]
+    if (this.#active === undefined && this.#parked.size === 0) return this.#output
+    const output = this.#active === undefined ? [...this.#output] : [...this.#output, this.#active.snapshot('incomplete')]
+    for (const { item, index } of this.#parked.values()) output[index] = item.snapshot('incomplete')
+    return output
   }
 
   #start(): void {
@@ -173,6 +185,7 @@ export class Assembler {
       const slot = this.#slots.get(event.key)
       if (slot === undefined) throw new Error(`event ${event.type} for the item ${event.key}, which is not open`)
       slot.waiting.push(event)
+      if (slot.item.type === 'message' && !this.#parked.has(event.key)) this.#letTextPass()
     }
   }
 
@@ -187,20 +200,40 @@ export class Assembler {
     const slot = this.#slots.get(key)
     if (slot === undefined) throw new Error(`the item ${key} ended without being open`)
     if (key !== this.#activeKey) slot.ended = { patch }
-    else {
-      this.#closeActive('completed', patch)
-      this.#promote()
-    }
+    else this.#closeActive('completed', patch)
+    this.#promote()
   }
 
   /** Gives the turn to the next waiting item; items that ended while waiting are written whole. */
   #promote(): void {
     while (this.#active === undefined) {
+      for (const [key, { slot }] of this.#parked) if (slot.ended !== undefined) this.#closeParked(key, 'completed', slot.ended.patch)
       const key = this.#queue.shift()
       if (key === undefined) return
       const slot = this.#activate(key)
       if (slot.ended !== undefined) this.#closeActive('completed', slot.ended.patch)
     }
+  }
+
+  /** Thoughts that are open make room for text that waits behind them; they keep their place in the answer. */
+  #letTextPass(): void {
+    while (this.#active instanceof OpenReasoning) {
+      const key = this.#activeKey!
+      this.#active.pause()
+      this.#parked.set(key, { item: this.#active, index: this.#output.length, slot: this.#slots.get(key)! })
+      this.#output.push(this.#active.snapshot('incomplete'))
+      this.#active = undefined
+      this.#activeKey = undefined
+      this.#promote()
+    }
+  }
+
+  #closeParked(key: string, status: ClosingStatus, patch: ItemPatch | undefined): void {
+    const { item, index, slot } = this.#parked.get(key)!
+    for (const event of slot.waiting) item.apply(event)
+    this.#output[index] = item.close(status, patch)
+    this.#parked.delete(key)
+    this.#slots.delete(key)
   }
 
   #activate(key: string): Slot {
@@ -223,13 +256,9 @@ export class Assembler {
   #closeAll(status: ClosingStatus): void {
     while (this.#active !== undefined) {
       this.#closeActive(status, undefined)
-      const key = this.#queue.shift()
-      if (key === undefined) return
-      const slot = this.#activate(key)
-      if (slot.ended === undefined) continue
-      this.#closeActive('completed', slot.ended.patch)
       this.#promote()
     }
+    for (const [key, { slot }] of this.#parked) this.#closeParked(key, slot.ended === undefined ? status : 'completed', slot.ended?.patch)
   }
 
   #create(item: OutputItem, minted: string | undefined): OpenItem {
@@ -243,19 +272,11 @@ export class Assembler {
       case 'function_call':
       case 'custom_tool_call': {
         const call = item as FunctionCallItem | CustomToolCallItem
-        return new OpenCall(this.#wire, id, index, call, this.#callId(call.call_id))
+        return new OpenCall(this.#wire, id, index, call, (this.#callIds ??= new CallIds(this.#options.newId)).of(call.call_id))
       }
       default:
         return new OpenOther(this.#wire, id, index, item as OtherItem)
     }
-  }
-
-  /** Upstreams send none, repeat one, or send longer ones than other vendors take back: those are minted anew. */
-  #callId(given: string): string {
-    const callId = given && given.length <= MAX_CALL_ID && this.#callIds?.has(given) !== true ? given : `call_${this.#options.newId(24)}`
-    const known = (this.#callIds ??= new Set())
-    known.add(callId)
-    return callId
   }
 
   #verdict(reason: FinishReason): { readonly status: ResponseStatus; readonly incompleteReason?: 'max_output_tokens' | 'content_filter' } {

@@ -27,3 +27,21 @@ export function mintItemId(item: OutputItem, newId: IdSource): string {
   if (item.id && KEEPS_ID.has(item.type)) return item.id
   return `${PREFIXES[item.type] ?? 'item_'}${newId(24)}`
 }
+
+const MAX_CALL_ID = 64
+
+/** The call ids of one answer. Upstreams send none, repeat one, or send longer ones than other vendors take back: those are minted anew. */
+export class CallIds {
+  readonly #newId: IdSource
+  readonly #known = new Set<string>()
+
+  constructor(newId: IdSource) {
+    this.#newId = newId
+  }
+
+  of(given: string): string {
+    const callId = given && given.length <= MAX_CALL_ID && !this.#known.has(given) ? given : `call_${this.#newId(24)}`
+    this.#known.add(callId)
+    return callId
+  }
+}

@@ -54,9 +54,14 @@ export class OpenReasoning implements OpenItem {
     }
   }
 
-  close(status: ClosingStatus, patch: ItemPatch | undefined): ReasoningItem {
+  /** Closes the parts: what has been said is whole for the caller, the item may still go on. */
+  pause(): void {
     this.#closePart(this.#text)
     this.#closePart(this.#summary)
+  }
+
+  close(status: ClosingStatus, patch: ItemPatch | undefined): ReasoningItem {
+    this.pause()
     const item = this.snapshot(status, patch)
     if (this.#wire.enabled) this.#wire.event('response.output_item.done', `"output_index":${this.#outputIndex},"item":${JSON.stringify(item)}`)
     return item
