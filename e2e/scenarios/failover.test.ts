@@ -143,7 +143,12 @@ describe('after the commit point', () => {
       expect(output[0]!['status']).toBe('incomplete')
       expect(backup.requests).toHaveLength(0)
       const record = await gateway.api('GET', `/api/v1/generation?id=${response.headers.get('x-generation-id')}`)
-      expect(await record.json()).toMatchObject({ data: { finish_reason: 'error', streamed: true, provider_name: 'Acme 0' } })
+      const { data } = (await record.json()) as { data: { readonly [field: string]: unknown } }
+      expect(data).toMatchObject({ finish_reason: 'error', streamed: true, provider_name: 'Acme 0' })
+      // What the caller pays for is told where the failure is.
+      const { usage } = terminal['response'] as { usage: { readonly [field: string]: unknown } | null }
+      expect(usage?.['cost']).toBeGreaterThan(0)
+      expect(usage).toMatchObject({ cost: data['total_cost'], prompt_tokens: data['tokens_prompt'], completion_tokens: data['tokens_completion'] })
     },
   )
 

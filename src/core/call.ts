@@ -59,6 +59,8 @@ export interface CallTrace {
   readonly parent?: CallTrace
   /** Executions of server tools, in the order they started. */
   steps?: GenerationStep[]
+  /** What an answer that broke has used, as its record has it: callers who saw a part of it are told. */
+  broken?: Usage
   /** What a call of several upstream answers used when it broke before its last one. */
   spent?: Usage
   /** Tokens of the answer that was held back when the caller left: written, and read by nobody. */

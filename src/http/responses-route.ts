@@ -257,6 +257,7 @@ function createAssembler(options: ResponsesRouteOptions, call: Call, fields: rea
       tier: call.trace.served?.endpoint.tier,
       isByok: call.trace.served?.isByok ?? false,
       ...(call.trace.cost === undefined ? {} : { cost: call.trace.cost }),
+      ...(call.trace.broken === undefined ? {} : { usage: call.trace.broken }),
     }),
     ...(call.echoes === true ? { echoes: () => takeEchoes(call.trace.attempts) } : {}),
     ...(fields.length === 0 ? {} : { extra: () => metadataOf(options, call, fields) }),

@@ -57,6 +57,7 @@ export function recordLayer(options: RecordOptions): Layer {
         throw error
       } finally {
         const finished = finish(options, call, ending, call.clock.monotonic() - startedAt)
+        if (ending.error !== undefined) tellOfBroken(call, finished.generation)
         options.sink.record(finished)
         options.onFinished?.(finished.generation, call)
       }
@@ -139,6 +140,12 @@ function finish(options: RecordOptions, call: Call, ending: Ending, durationMs: 
       ...(kept.tools === undefined ? {} : { tools: kept.tools.map(withoutSecrets) }),
     },
   }
+}
+
+/** The caller pays for what was written before the answer broke, and reads of it where the failure is told. */
+function tellOfBroken({ trace }: Call, { usage, cost }: Generation): void {
+  trace.broken = usage
+  trace.cost = cost
 }
 
 function identity(

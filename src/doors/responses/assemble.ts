@@ -1,9 +1,7 @@
 import { GatewayError } from '../../core/error.ts'
 import type { FinishReason, ModelEvent } from '../../core/event.ts'
-import type { Cost } from '../../core/generation.ts'
 import type { CustomToolCallItem, FunctionCallItem, MessageItem, OtherItem, OutputItem, ReasoningItem } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
-import type { EndpointTier } from '../../core/service-tier.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { IdSource } from '../../lib/id.ts'
@@ -24,8 +22,8 @@ export interface AssemblerOptions {
   readonly stream: boolean
   readonly clock: Clock
   readonly newId: IdSource
-  /** What is known of the served endpoint when the first event is written, and of money when the last one is. */
-  readonly facts: () => { readonly model: string; readonly tier?: EndpointTier | undefined; readonly cost?: Cost; readonly isByok?: boolean }
+  /** What is known of the served endpoint when the first event is written, and of money when the last one is; `usage`: of a broken answer. */
+  readonly facts: () => Pick<ResourceState, 'model' | 'tier' | 'cost' | 'isByok' | 'usage'>
   /** Members added to the terminal event's response (`gateway_metadata`). */
   readonly extra?: () => { readonly [field: string]: unknown } | undefined
   /** Bodies that upstreams were sent since the last time it was asked, as JSON text, for callers who want to be told. */
