@@ -129,3 +129,28 @@ describe(verifies('P44', 'the echo of tools and formats'), () => {
     })
   })
 })
+
+describe('the echo of prompt and prompt_cache_options', () => {
+  it('is null where the caller sent none', () => {
+    expect(answered({})).toMatchObject({ prompt: null, prompt_cache_options: null })
+  })
+
+  it('is what was sent, without media', () => {
+    const text = { type: 'input_text', text: 'Bern' }
+    const image = { type: 'input_image', image_url: 'data:image/png;base64,QQ==' }
+    const asked = {
+      prompt: { id: 'pmpt_1', variables: { city: 'Bern', text, image } },
+      prompt_cache_options: { mode: 'explicit', ttl: '30m' } as const,
+    }
+    expect(answered(asked)).toMatchObject({
+      prompt: { id: 'pmpt_1', variables: { city: 'Bern', text } },
+      prompt_cache_options: { mode: 'explicit', ttl: '30m' },
+    })
+    expect(JSON.stringify(answered(asked))).not.toContain('base64')
+    expect(answered({ prompt: { id: 'pmpt_1' } })['prompt']).toEqual({ id: 'pmpt_1', variables: null })
+  })
+
+  it('leaves out a cache mode that answers have no shape for', () => {
+    expect(answered({ prompt_cache_options: { mode: 'implicit' } as never })['prompt_cache_options']).toBeNull()
+  })
+})

@@ -4,7 +4,7 @@ import { withoutSecrets } from '../../core/tool-secrets.ts'
 import { isOwnType } from './schema-names.ts'
 
 /**
- * Tools, choice and text format as an answer tells them: what the caller sent, as far as the contract's answers have a shape for it. Requests
+ * Tools, choice, text format and prompt as an answer tells them: what the caller sent, as far as the contract's answers have a shape for it. Requests
  * may say more (a null for what is absent, a choice among hosted tools), and a strict client loses the answer over it.
  */
 
@@ -31,6 +31,29 @@ export function echoTools(tools: ModelRequest['tools']): readonly Tool[] {
 
 export function echoText(text: ModelRequest['text']): JsonObject {
   return { ...text, format: text?.format == null ? { type: 'text' } : withoutNulls(text.format) }
+}
+
+interface StoredPrompt {
+  readonly id: string
+  readonly variables?: { readonly [name: string]: string | JsonObject } | null
+}
+
+/** A stored prompt and its texts; media would come back in every event that carries the answer. */
+export function echoPrompt(prompt: unknown): StoredPrompt | null {
+  if (prompt == null) return null
+  const { id, variables } = prompt as StoredPrompt
+  if (variables == null) return { id, variables: null }
+  const texts: { [name: string]: string | JsonObject } = {}
+  for (const [name, value] of Object.entries(variables)) {
+    if (typeof value === 'string') texts[name] = value
+    else if (value['type'] === 'input_text') texts[name] = { type: 'input_text', text: value['text'] }
+  }
+  return { id, variables: texts }
+}
+
+/** Answers know one mode; the other is what they say without any. */
+export function echoCacheOptions(options: ModelRequest['prompt_cache_options']): ModelRequest['prompt_cache_options'] {
+  return options?.mode === 'explicit' ? options : null
 }
 
 /** Strict readers want the members answers always have. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ERROR_KINDS, type ErrorType } from '../../core/error.ts'
-import { textOptions, reasoning } from './schema-options.ts'
+import { prompt, reasoning, textOptions } from './schema-options.ts'
 
 /** What POST /api/v1/responses answers, for the reference. Nothing is checked against these: the assembler is the authority. */
 
@@ -82,6 +82,8 @@ export const responseResource = z.looseObject({
   reasoning: reasoning.nullable(),
   truncation: z.string(),
   previous_response_id: z.null(),
+  prompt: prompt.nullable(),
+  prompt_cache_options: z.looseObject({ mode: z.literal('explicit'), ttl: z.string().nullish() }).nullable(),
   prompt_cache_key: z.string().nullable(),
   safety_identifier: z.string().nullable(),
   user: z.string().nullable(),

@@ -3,7 +3,7 @@ import type { OutputItem } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { tierServed, type EndpointTier } from '../../core/service-tier.ts'
 import type { Usage } from '../../core/usage.ts'
-import { echoText, echoToolChoice, echoTools } from './echo-tools.ts'
+import { echoCacheOptions, echoPrompt, echoText, echoToolChoice, echoTools } from './echo-tools.ts'
 
 export type ResponseStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed'
 
@@ -41,6 +41,8 @@ function echo(request: ModelRequest): { readonly [field: string]: unknown } {
     parallel_tool_calls: request.parallel_tool_calls ?? true,
     presence_penalty: request.presence_penalty ?? 0,
     previous_response_id: null,
+    prompt: echoPrompt(request['prompt']),
+    prompt_cache_options: echoCacheOptions(request.prompt_cache_options),
     prompt_cache_key: request.prompt_cache_key ?? null,
     reasoning: echoReasoning(request.reasoning),
     safety_identifier: request.safety_identifier ?? null,
