@@ -171,6 +171,38 @@ describe('Assembler', () => {
     })
   })
 
+  it('tells log probabilities, the phase and the tier of an answer', () => {
+    const logprobs = [{ token: 'x', logprob: -0.5, bytes: [120], top_logprobs: [] }]
+    const { events, output, terminal } = checkWire(
+      stream([
+        { type: 'response-start', serviceTier: 'flex' },
+        { type: 'item-start', key: 'm', item: { type: 'message', role: 'assistant', content: [], phase: 'commentary' } },
+        { type: 'text-delta', key: 'm', delta: 'x', logprobs },
+        close('m'),
+        end,
+      ]),
+    )
+    expect(events[0]!['response']).toMatchObject({ service_tier: 'flex' })
+    expect(terminal['response']).toMatchObject({ service_tier: 'flex' })
+    expect(events.find(({ type }) => type === 'response.output_text.delta')!['logprobs']).toEqual(logprobs)
+    expect(output[0]).toMatchObject({ phase: 'commentary', content: [{ logprobs }] })
+  })
+
+  it('ends a cut search as failed and another cut item as incomplete, and keeps the id of an approval request', () => {
+    const subject = assembler(true, { receivedAt: 1_700_000_000_900 })
+    subject.push([
+      { type: 'item-start', key: 'a', item: { type: 'mcp_approval_request', id: 'mcpr_given', server_label: 's', name: 'n', arguments: '{}' } },
+      close('a'),
+      { type: 'item-start', key: 'w', item: { type: 'web_search_call', status: 'in_progress' } },
+      { type: 'item-start', key: 'n', item: { type: 'brand_new_item', status: 'in_progress' } },
+    ])
+    subject.fail(new GatewayError('provider_unavailable', 'gone'))
+    const { output, terminal } = checkWire(subject.takeWire())
+    expect(output[0]!.id).toBe('mcpr_given')
+    expect(output.slice(1).map((item) => item['status'])).toEqual(['failed', 'incomplete'])
+    expect(terminal['response']).toMatchObject({ created_at: 1_700_000_000 })
+  })
+
   it('carries built-in items and unknown item types with their progress events', () => {
     const events: ModelEvent[] = [
       { type: 'item-start', key: 'w', item: { type: 'web_search_call', id: 'ws_upstream', status: 'in_progress' } },
