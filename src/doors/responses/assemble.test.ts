@@ -156,6 +156,26 @@ describe('Assembler', () => {
       ])
     })
 
+    it('do not hold back text that came while another item was open before them', () => {
+      const subject = assembler(true)
+      const [start, thought] = thoughts as [ModelEvent, ModelEvent]
+      const late: ModelEvent[] = [{ type: 'item-start', key: 's', item: { type: 'reasoning', summary: [] } }]
+      subject.push([call('a'), start, thought, message('m'), text('m', 'Hel'), message('n'), text('n', 'lo'), close('n'), ...late, close('a')])
+      const early = subject.takeWire()
+      expect(early).toContain('"delta":"Hel"')
+      subject.push([close('m')])
+      const then = subject.takeWire()
+      expect(then).toContain('"delta":"lo"')
+      // Nothing waits behind these: they stream.
+      subject.push([{ type: 'reasoning-delta', key: 's', kind: 'text', delta: 'again' }])
+      const last = subject.takeWire()
+      expect(last).toContain('"delta":"again"')
+      subject.push([close('s'), close('r'), end])
+      subject.finish()
+      const { output } = checkWire(early + then + last + subject.takeWire())
+      expect(output.map(({ type }) => type)).toEqual(['function_call', 'reasoning', 'message', 'message', 'reasoning'])
+    })
+
     it('are told as incomplete when the answer breaks before their end', () => {
       const subject = assembler(true)
       subject.push([...thoughts, message('m'), text('m', 'x')])
@@ -323,10 +343,12 @@ describe('Assembler properties', () => {
         fc.nat(),
         fc.boolean(),
         fc.boolean(),
-        (specs, picks, cutAt, breaks, mirrorReasoning) => {
+        fc.nat(31),
+        (specs, picks, cutAt, breaks, mirrorReasoning, endless) => {
           const events = [
             ...interleave(
-              specs.map((spec, i) => eventsOf(spec, `k${i}`)),
+              // Some of them never end by themselves.
+              specs.map((spec, i) => eventsOf(spec, `k${i}`).slice(0, (endless >> i) & 1 ? -1 : undefined)),
               picks,
             ),
             end,

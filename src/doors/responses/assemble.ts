@@ -11,7 +11,7 @@ import type { ClosingStatus, ItemEvent, ItemPatch, OpenItem } from './open-item.
 import { OpenMessage } from './open-message.ts'
 import { OpenOther } from './open-other.ts'
 import { OpenReasoning } from './open-reasoning.ts'
-import { createResource, type ResourceState, type ResponseStatus } from './resource.ts'
+import { createResource, verdictOf, type ResourceState, type Verdict } from './resource.ts'
 import { WireWriter } from './wire.ts'
 
 export interface AssemblerOptions {
@@ -49,6 +49,8 @@ interface Parked {
   readonly index: number
   readonly slot: Slot
 }
+
+const hasText = (slot: Slot | undefined): boolean => slot?.item.type === 'message' && slot.waiting.length > 0
 
 const DEFAULT_MAX_CHARS = 64 * 1024 * 1024
 
@@ -100,7 +102,7 @@ export class Assembler {
     if (this.#end === undefined) throw new GatewayError('provider_unavailable', 'The provider ended its answer without finishing it')
     this.#start()
     this.#closeAll('completed')
-    this.#terminate(this.#verdict(this.#end.reason))
+    this.#terminate(verdictOf(this.#end.reason, this.#output))
   }
 
   /** The answer broke after it had begun: partial items are closed as incomplete, the reason is told in-band. */
@@ -183,7 +185,7 @@ export class Assembler {
       const slot = this.#slots.get(event.key)
       if (slot === undefined) throw new Error(`event ${event.type} for the item ${event.key}, which is not open`)
       slot.waiting.push(event)
-      if (slot.item.type === 'message' && !this.#parked.has(event.key)) this.#letTextPass()
+      if (slot.item.type === 'message') this.#letTextPass()
     }
   }
 
@@ -200,6 +202,7 @@ export class Assembler {
     if (key !== this.#activeKey) slot.ended = { patch }
     else this.#closeActive('completed', patch)
     this.#promote()
+    this.#letTextPass()
   }
 
   /** Gives the turn to the next waiting item; items that ended while waiting are written whole. */
@@ -215,7 +218,7 @@ export class Assembler {
 
   /** Thoughts that are open make room for text that waits behind them; they keep their place in the answer. */
   #letTextPass(): void {
-    while (this.#active instanceof OpenReasoning) {
+    while (this.#active instanceof OpenReasoning && this.#queue.some((key) => hasText(this.#slots.get(key)))) {
       const key = this.#activeKey!
       this.#active.pause()
       this.#parked.set(key, { item: this.#active, index: this.#output.length, slot: this.#slots.get(key)! })
@@ -277,16 +280,7 @@ export class Assembler {
     }
   }
 
-  #verdict(reason: FinishReason): { readonly status: ResponseStatus; readonly incompleteReason?: 'max_output_tokens' | 'content_filter' } {
-    if (reason === 'length') return { status: 'incomplete', incompleteReason: 'max_output_tokens' }
-    // Thoughts alone are no words of refusal.
-    if (reason === 'content_filter' || (reason === 'refusal' && this.#output.every(({ type }) => type === 'reasoning'))) {
-      return { status: 'incomplete', incompleteReason: 'content_filter' }
-    }
-    return { status: 'completed' }
-  }
-
-  #terminate(verdict: Pick<ResourceState, 'incompleteReason' | 'error'> & { readonly status: ResponseStatus }): void {
+  #terminate(verdict: Verdict): void {
     this.#state = 'ended'
     const extra = this.#options.extra?.()
     const resource = this.#resource({

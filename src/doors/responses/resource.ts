@@ -1,3 +1,4 @@
+import type { FinishReason } from '../../core/event.ts'
 import type { Cost } from '../../core/generation.ts'
 import type { OutputItem } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
@@ -24,6 +25,18 @@ export interface ResourceState {
   readonly cost?: Cost
   readonly isByok?: boolean
   readonly extra?: { readonly [field: string]: unknown }
+}
+
+export type Verdict = Pick<ResourceState, 'status' | 'incompleteReason' | 'error'>
+
+/** How an answer ended whose model came to its end for this reason. */
+export function verdictOf(reason: FinishReason, output: readonly OutputItem[]): Verdict {
+  if (reason === 'length') return { status: 'incomplete', incompleteReason: 'max_output_tokens' }
+  // Thoughts alone are no words of refusal.
+  if (reason === 'content_filter' || (reason === 'refusal' && output.every(({ type }) => type === 'reasoning'))) {
+    return { status: 'incomplete', incompleteReason: 'content_filter' }
+  }
+  return { status: 'completed' }
 }
 
 /**
