@@ -281,3 +281,17 @@ describe('a platform that finds our clock wrong', () => {
     expect((bodies.at(-1) as { now: number }).now).toBe(clock.now())
   })
 })
+
+describe('what is too old to be sent', () => {
+  it.each([
+    [55 * 60_000, '55 minutes'],
+    [HOUR_MS, '1 hour'],
+    [90 * 60_000, '90 minutes'],
+    [23 * HOUR_MS, '23 hours'],
+    [undefined, '168 hours'],
+  ])('says how old it may be: %s ms', async (maxAgeMs, words) => {
+    const { send, outbox } = await stage(maxAgeMs === undefined ? {} : { limits: { ...plain.limits, maxAgeMs } })
+    await send(refused, (maxAgeMs ?? 168 * HOUR_MS) + 1)
+    expect((await outbox.deadLetters('a', { offset: 0, limit: 1 })).letters).toMatchObject([{ reason: 'expired', error: `older than ${words}` }])
+  })
+})

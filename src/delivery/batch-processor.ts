@@ -66,7 +66,7 @@ export class BatchProcessor {
           state: 'dead',
           reason: 'expired',
           status: 0,
-          error: `older than ${Math.round(maxAge / 3_600_000)} hours`,
+          error: `older than ${inWords(maxAge)}`,
         })
         continue
       }
@@ -274,4 +274,9 @@ function givesUp(id: string, result: RecordResult, doubtful: DoubtfulAnswers): b
   const gaveUp = maxAttempts !== undefined && doubtful.add(id) >= maxAttempts
   if (gaveUp || maxAttempts === undefined) doubtful.forget(id)
   return gaveUp
+}
+
+function inWords(ms: number): string {
+  const [count, unit] = ms % 3_600_000 === 0 ? [ms / 3_600_000, 'hour'] : [Math.round(ms / 60_000), 'minute']
+  return `${count} ${unit}${count === 1 ? '' : 's'}`
 }
