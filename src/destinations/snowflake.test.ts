@@ -65,6 +65,25 @@ describe('Snowflake', () => {
     expect((await encode({}, records.slice(1))).url).not.toBe(first.url)
   })
 
+  it('gets no id longer than its column, and two traces do not become one: a row that does not fit is refused', async () => {
+    const { generation, content } = minimalGeneration()
+    const idsOf = async (trace: string): Promise<{ TRACE_ID: string; PARENT_SPAN_ID: string }> => {
+      const named = { ...generation, trace: { trace_id: trace, parent_span_id: `p${trace}` } }
+      const { body } = await encode({}, [toDeliveryRecord(named, content, NONE)])
+      const { bindings } = JSON.parse(String(body)) as { bindings: { 1: { value: string } } }
+      return (JSON.parse(bindings[1].value) as { TRACE_ID: string; PARENT_SPAN_ID: string }[])[0]!
+    }
+    const long = '\u{1f600}'.repeat(150)
+    const [one, same, other] = [await idsOf(long), await idsOf(long), await idsOf(`${long}x`)]
+    expect(one).toEqual(same)
+    expect(one.TRACE_ID).not.toBe(other.TRACE_ID)
+    for (const id of [one.TRACE_ID, one.PARENT_SPAN_ID, other.TRACE_ID]) {
+      expect(id.length).toBeLessThanOrEqual(256)
+      expect(id.isWellFormed()).toBe(true)
+    }
+    expect((await idsOf('t'.repeat(255))).PARENT_SPAN_ID).toBe(`p${'t'.repeat(255)}`)
+  })
+
   it('waits for a statement that is still running', () => {
     const running = answer(202, { code: '333334', statementHandle: '01b2c3d4-0000-1111-0000-00000000abcd' })
     const next = snowflake.followUp?.(running, 0, settings, context)

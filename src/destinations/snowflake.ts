@@ -10,7 +10,7 @@ import type {
   SendRequest,
 } from '../core/destination.ts'
 import { classifyHttp, excerpt } from '../core/outcome.ts'
-import { uuidFromId } from '../lib/derived-id.ts'
+import { otlpTraceId, uuidFromId } from '../lib/derived-id.ts'
 import { asObject, asObjects, readObject } from './shared/read-answer.ts'
 import { destinationSettings, headerSecret, HEADER_SECRETS, joinUrl, mergeHeaders } from './shared/settings.ts'
 import {
@@ -22,12 +22,16 @@ import {
   WAREHOUSE_COLUMNS,
   type TableColumns,
   type WarehouseColumn,
+  type WarehouseRow,
 } from './shared/warehouse-row.ts'
 
 const STATEMENTS = '/api/v2/statements'
 /** A warehouse that sleeps takes tens of seconds to wake. */
 const STATEMENT_TIMEOUT_S = 60
 const TIMEOUT_MS = 90_000
+/** Of the table's columns of ids: a longer text fails its row. */
+const MAX_ID_CHARS = 256
+const ID_BEGINNING = 192
 const POLL_MS = [500, 1_000, 2_000, 3_000, 5_000] as const
 
 const settings = destinationSettings({
@@ -91,7 +95,7 @@ function statement(options: SnowflakeSettings, context: DestinationContext, body
 function merge(batch: readonly DeliveryRecord[], options: SnowflakeSettings, context: DestinationContext): OutgoingRequest {
   const known = context.prepared instanceof Map ? (context.prepared as TableColumns) : undefined
   const columns = (Object.keys(WAREHOUSE_COLUMNS) as WarehouseColumn[]).filter((column) => known === undefined || known.has(column))
-  const rows = JSON.stringify(batch.flatMap((record) => warehouseRows(record, context)))
+  const rows = JSON.stringify(batch.flatMap((record) => warehouseRows(record, context).map(fitIds)))
   const id = uuidFromId(`${context.destinationId} ${rows}`)
   return statement(
     options,
@@ -99,6 +103,14 @@ function merge(batch: readonly DeliveryRecord[], options: SnowflakeSettings, con
     { statement: mergeText(options, columns, known), bindings: { 1: { type: 'TEXT', value: rows } } },
     `?requestId=${id}${context.attempt > 0 ? '&retry=true' : ''}`,
   )
+}
+
+/** Callers name traces as they like. An id that is too long keeps its beginning and gets what tells it from others. */
+const fitId = (id: string): string => (id.length <= MAX_ID_CHARS ? id : `${id.slice(0, ID_BEGINNING).toWellFormed()}:${otlpTraceId(id)}`)
+
+function fitIds(row: WarehouseRow): WarehouseRow {
+  const isId = (column: string): boolean => WAREHOUSE_COLUMNS[column as WarehouseColumn] === 'id'
+  return Object.fromEntries(Object.entries(row).map(([column, value]) => [column, isId(column) && typeof value === 'string' ? fitId(value) : value]))
 }
 
 const quoted = (name: string): string => `"${name}"`
