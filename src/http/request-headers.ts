@@ -12,10 +12,13 @@ function one(value: string | string[] | undefined): string | undefined {
 }
 
 /** A header as harmless text: without control characters, cut to a few hundred characters, undefined when empty. */
-export function textHeader(request: IncomingMessage, name: string): string | undefined {
-  const value = one(request.headers[name])?.replace(CONTROL, '').slice(0, MAX_TEXT)
+export function textHeader(request: IncomingMessage, name: string, maxChars = MAX_TEXT): string | undefined {
+  const value = one(request.headers[name])?.replace(CONTROL, '').slice(0, maxChars)
   return value === '' ? undefined : value
 }
+
+/** Whole, for whoever refuses one that is too long says how long it is; the server bounds all headers. */
+export const sessionHeader = (request: IncomingMessage): string | undefined => textHeader(request, 'x-session-id', Infinity)
 
 /** The caller's `x-request-id` when it is sane: it goes back in the answer and into the record. */
 export function requestIdOf(request: IncomingMessage): string | undefined {

@@ -16,7 +16,7 @@ import { jsonOf, readBody } from './body.ts'
 import { renderError } from './error-handler.ts'
 import type { Admission } from './admission.ts'
 import type { RecentItems } from './recent-items.ts'
-import { metadataFields, originOf, requestIdOf, streamFailureOf, textHeader } from './request-headers.ts'
+import { metadataFields, originOf, requestIdOf, streamFailureOf, sessionHeader } from './request-headers.ts'
 import { SseBody, type KeepAlive } from './sse-body.ts'
 
 export interface ResponsesRouteOptions {
@@ -212,7 +212,7 @@ function modelNamed(body: unknown): string | undefined {
 }
 
 function sessionOf(request: IncomingMessage): { readonly sessionId?: string } {
-  const sessionId = textHeader(request, 'x-session-id')
+  const sessionId = sessionHeader(request)
   return sessionId === undefined ? {} : { sessionId }
 }
 

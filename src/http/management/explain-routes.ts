@@ -4,7 +4,7 @@ import type { Presets } from '../../core/preset.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { decodeResponsesRequest } from '../../doors/responses/decode-request.ts'
 import { applyPreset } from '../../doors/shared/apply-preset.ts'
-import { textHeader } from '../request-headers.ts'
+import { sessionHeader } from '../request-headers.ts'
 import { callerOf, type ManagementRoutes } from './app.ts'
 import { component, type RouteDoc } from './route-doc.ts'
 
@@ -65,7 +65,7 @@ export interface ExplainRouteOptions {
 export function explainRoutes({ explain, presets, bodyLimitBytes }: ExplainRouteOptions): ManagementRoutes {
   return (app) => {
     app.post('/api/v1/route/explain', { bodyLimit: bodyLimitBytes, config: { access: 'inference', doc } }, (request) => {
-      const sessionId = textHeader(request.raw, 'x-session-id')
+      const sessionId = sessionHeader(request.raw)
       const { owner } = callerOf(request)
       const { body } = applyPreset(request.body, (slug) => presets.find(owner.workspaceId, slug))
       const decoded = decodeResponsesRequest(body, sessionId === undefined ? {} : { sessionId })
