@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Pricing } from '../core/pricing.ts'
+import { pricingOn, tiersAt, type Pricing } from '../core/pricing.ts'
 import { addUsage, createUsage, ZERO_USAGE } from '../core/usage.ts'
+import { priceAt } from '../router/columns.ts'
 import { computeCost } from './cost.ts'
 import { verifies } from '../../e2e/requirements.ts'
 
@@ -84,6 +85,33 @@ describe('the cost of an answer', () => {
       { from: 84_600, to: 1_800, input: 4, output: 4 },
     ]
     expect(computeCost(million({ inputTokens: 1_000_000 }), { input: 1, output: 1, windows }, {}, Date.parse(at)).input).toBe(input)
+  })
+
+  test.each([
+    ['2026-12-31T23:59:00Z', 6, 6],
+    ['2027-01-01T00:00:00Z', 2, 4],
+    ['2027-01-01T12:00:00Z', 3, 4],
+    ['2028-01-01T00:00:00Z', 1, 1],
+  ])('prices announced for a day end the tiers before them, and bring their own: %s', (day, input, large) => {
+    const dated = (since: string, price: number) => ({ from: 0, to: 86_400, since: Date.parse(since), input: price })
+    const pricing: Pricing = {
+      input: 5,
+      tiers: [{ fromInputTokens: 1, input: 6 }],
+      windows: [
+        dated('2028-01-01T00:00:00Z', 1),
+        { from: 43_200, to: 46_800, input: 3 },
+        { ...dated('2027-01-01T00:00:00Z', 2), tiers: [{ fromInputTokens: 2_000_000, input: 4 }] },
+      ],
+    }
+    const at = Date.parse(day)
+    for (const [inputTokens, price] of [
+      [1_000_000, input],
+      [2_000_000, large],
+    ] as const) {
+      expect(computeCost(million({ inputTokens }), pricing, {}, at).input).toBeCloseTo((inputTokens / 1e6) * price, 12)
+      expect(priceAt(pricing, inputTokens, at).input).toBe(price)
+    }
+    expect(pricingOn(pricing, at).tiers).toEqual(tiersAt(pricing, at))
   })
 
   test('requests, searches and extras are items of the total', () => {

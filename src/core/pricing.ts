@@ -22,6 +22,8 @@ export interface PriceWindow extends TokenPrices {
   readonly since?: number
   readonly inputAudio?: number
   readonly outputImage?: number
+  /** With `since`: the tiers of the list of prices announced, in place of those before it. */
+  readonly tiers?: readonly PriceTier[]
 }
 
 /** USD per million tokens; `request`, `image` and `webSearch` in USD per unit. Absent means unknown, not free. */
@@ -33,7 +35,7 @@ export interface Pricing extends TokenPrices {
   readonly image?: number
   readonly webSearch?: number
   readonly tiers?: readonly PriceTier[]
-  /** The first window that holds the time of the call wins over the prices above; tiers win over windows. */
+  /** The first window that holds the time of the call wins over the prices above; tiers win over windows by the hour, and end where announced prices begin. */
   readonly windows?: readonly PriceWindow[]
 }
 
@@ -51,12 +53,19 @@ export function windowAt({ windows }: Pick<Pricing, 'windows'>, at: number): Pri
   )
 }
 
+/** The tiers in force at this time (milliseconds): prices announced for a day end the tiers of those before, and may have their own. */
+export function tiersAt({ tiers, windows }: Pick<Pricing, 'tiers' | 'windows'>, at: number): readonly PriceTier[] | undefined {
+  const dated = windows?.find(({ since }) => since !== undefined && at >= since)
+  return dated === undefined ? tiers : dated.tiers
+}
+
 /** The prices as they stand on this day (milliseconds): what was announced for later is in them, or not yet. */
 export function pricingOn(pricing: Pricing, at: number): Pricing {
-  const { windows, ...base } = pricing
+  const { windows, tiers: _tiers, ...base } = pricing
   if (windows?.every(({ since }) => since === undefined) !== false) return pricing
   const dated = windows.findIndex(({ since }) => since !== undefined && at >= since)
   const ahead = (dated < 0 ? windows : windows.slice(0, dated)).filter(({ since }) => since === undefined)
-  const { from: _from, to: _to, since: _since, ...prices } = windows[dated] ?? { from: 0, to: 0 }
-  return { ...base, ...prices, ...(ahead.length === 0 ? {} : { windows: ahead }) }
+  const { from: _from, to: _to, since: _since, tiers: _own, ...prices } = windows[dated] ?? { from: 0, to: 0 }
+  const tiers = tiersAt(pricing, at)
+  return { ...base, ...prices, ...(tiers === undefined ? {} : { tiers }), ...(ahead.length === 0 ? {} : { windows: ahead }) }
 }

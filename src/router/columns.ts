@@ -1,4 +1,4 @@
-import { windowAt } from '../core/pricing.ts'
+import { tiersAt, windowAt } from '../core/pricing.ts'
 import { MODALITIES, PARAMETERS, type Parameter } from '../core/capability.ts'
 import type { Endpoint, Model, Pricing } from '../core/endpoint.ts'
 import { hash32 } from './hash.ts'
@@ -122,7 +122,7 @@ export function priceAt(
   let input = window?.input ?? pricing.input
   let output = window?.output ?? pricing.output
   let reached = -1
-  for (const tier of pricing.tiers ?? []) {
+  for (const tier of tiersAt(pricing, now) ?? []) {
     if (inputTokens < tier.fromInputTokens || tier.fromInputTokens <= reached) continue
     reached = tier.fromInputTokens
     input = tier.input ?? input
