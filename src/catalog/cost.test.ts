@@ -52,6 +52,14 @@ describe('the cost of an answer', () => {
     expect(computeCost(usage, { input: 2, output: 1 }).input).toBe(2)
   })
 
+  test('audio that was read from a cache is charged as what it is, once, and the text beside it as text', () => {
+    const usage = million({ inputTokens: 1_000_000, cachedTokens: 400_000, audioInputTokens: 500_000, cachedAudioTokens: 400_000 })
+    const pricing = { input: 2, output: 1, cacheRead: 0.5, inputAudio: 10 }
+    expect(computeCost(usage, pricing).input).toBeCloseTo(0.5 * 2 + 0.1 * 10 + 0.4 * 0.5, 12)
+    expect(computeCost(addUsage(usage, usage), pricing).input).toBeCloseTo(2 * (0.5 * 2 + 0.1 * 10 + 0.4 * 0.5), 12)
+    expect(million({ inputTokens: 5, cachedTokens: 3, audioInputTokens: 2, cachedAudioTokens: 9 }).cachedAudioTokens).toBe(2)
+  })
+
   test('pictures have the price of their tokens where one is known, beside the text', () => {
     const usage = million({ inputTokens: 0, outputTokens: 1_000_000, imageOutputTokens: 600_000 })
     expect(computeCost(usage, { input: 1, output: 2, outputImage: 30 }).output).toBeCloseTo(0.4 * 2 + 0.6 * 30, 12)

@@ -45,7 +45,7 @@ export function computeCost(usage: Usage, pricing: Pricing, extras: { readonly [
   const written1h = usage.cacheWrite1hTokens ?? 0
   const written5m = usage.cacheWriteTokens - written1h
   const plain = usage.inputTokens - usage.cachedTokens - usage.cacheWriteTokens
-  const audio = rates.inputAudio === undefined ? 0 : Math.min(usage.audioInputTokens ?? 0, plain)
+  const audio = rates.inputAudio === undefined ? 0 : Math.min((usage.audioInputTokens ?? 0) - (usage.cachedAudioTokens ?? 0), plain)
   const price = rates.input ?? 0
   const writePrice = rates.cacheWrite ?? price
 

@@ -13,6 +13,8 @@ export interface Usage {
   readonly reasoningTokens: number
   readonly totalTokens: number
   readonly audioInputTokens?: number
+  /** Audio among `cachedTokens`; part of `audioInputTokens`. */
+  readonly cachedAudioTokens?: number
   readonly imageOutputTokens?: number
   /** What is charged where that is not what the model saw and wrote: vendors that leave out what they add to a prompt themselves. */
   readonly billed?: { readonly inputTokens: number; readonly outputTokens: number }
@@ -54,6 +56,7 @@ export function createUsage(parts: UsageParts): Usage {
   }
   if (parts.cacheWrite1hTokens) usage.cacheWrite1hTokens = Math.min(count(parts.cacheWrite1hTokens), cacheWriteTokens)
   if (parts.audioInputTokens) usage.audioInputTokens = Math.min(count(parts.audioInputTokens), inputTokens)
+  if (parts.cachedAudioTokens) usage.cachedAudioTokens = Math.min(count(parts.cachedAudioTokens), usage.audioInputTokens ?? 0, cachedTokens)
   if (parts.imageOutputTokens) usage.imageOutputTokens = count(parts.imageOutputTokens)
   if (parts.billed) usage.billed = { inputTokens: count(parts.billed.inputTokens), outputTokens: count(parts.billed.outputTokens) }
   const { priceFactor } = parts
@@ -69,17 +72,20 @@ export const ZERO_USAGE: Usage = createUsage({})
 
 /** Sums the usage of several upstream calls of one answer (tool loop, continued streams). */
 export function addUsage(a: Usage, b: Usage): Usage {
+  const both = (part: 'cacheWrite1hTokens' | 'audioInputTokens' | 'cachedAudioTokens' | 'imageOutputTokens'): number =>
+    (a[part] ?? 0) + (b[part] ?? 0)
   const tools: Record<string, number> = { ...a.serverToolUse }
   for (const [tool, n] of Object.entries(b.serverToolUse ?? {})) tools[tool] = (tools[tool] ?? 0) + n
   return createUsage({
     inputTokens: a.inputTokens + b.inputTokens,
     cachedTokens: a.cachedTokens + b.cachedTokens,
     cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
-    cacheWrite1hTokens: (a.cacheWrite1hTokens ?? 0) + (b.cacheWrite1hTokens ?? 0),
+    cacheWrite1hTokens: both('cacheWrite1hTokens'),
     outputTokens: a.outputTokens + b.outputTokens,
     reasoningTokens: a.reasoningTokens + b.reasoningTokens,
-    audioInputTokens: (a.audioInputTokens ?? 0) + (b.audioInputTokens ?? 0),
-    imageOutputTokens: (a.imageOutputTokens ?? 0) + (b.imageOutputTokens ?? 0),
+    audioInputTokens: both('audioInputTokens'),
+    cachedAudioTokens: both('cachedAudioTokens'),
+    imageOutputTokens: both('imageOutputTokens'),
     billed: a.billed === undefined && b.billed === undefined ? undefined : addBilled(a.billed ?? a, b.billed ?? b),
     priceFactor: factorOf(a, b),
     serverToolUse: Object.keys(tools).length > 0 ? tools : undefined,

@@ -407,6 +407,16 @@ describe('usage', () => {
       },
       { audioInputTokens: 4, imageOutputTokens: 8 },
     ],
+    [
+      'audio that was cached',
+      {
+        promptTokenCount: 10,
+        promptTokensDetails: [{ modality: 'AUDIO', tokenCount: 4 }],
+        cachedContentTokenCount: 3,
+        cacheTokensDetails: [{ modality: 'AUDIO', tokenCount: 3 }],
+      },
+      { cachedTokens: 3, audioInputTokens: 4, cachedAudioTokens: 3 },
+    ],
   ])('%s', (_name, raw, expected) => {
     expect(usageOf(raw)).toMatchObject({ ...expected, raw })
   })

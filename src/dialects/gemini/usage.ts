@@ -33,6 +33,7 @@ export function decodeUsage(raw: Json, searches = 0): Usage {
     cachedTokens: number(raw['cachedContentTokenCount']),
     reasoningTokens: thoughts,
     audioInputTokens: modality(raw['promptTokensDetails'], 'AUDIO'),
+    cachedAudioTokens: modality(raw['cacheTokensDetails'], 'AUDIO'),
     imageOutputTokens: modality(raw['candidatesTokensDetails'], 'IMAGE'),
     serverToolUse: searches > 0 ? { web_search: searches } : undefined,
     raw,
