@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import type { Destination, OutgoingResponse } from '../core/destination.ts'
 import type { DestinationRecord } from '../core/outbox.ts'
@@ -293,5 +293,21 @@ describe('what is too old to be sent', () => {
     const { send, outbox } = await stage(maxAgeMs === undefined ? {} : { limits: { ...plain.limits, maxAgeMs } })
     await send(refused, (maxAgeMs ?? 168 * HOUR_MS) + 1)
     expect((await outbox.deadLetters('a', { offset: 0, limit: 1 })).letters).toMatchObject([{ reason: 'expired', error: `older than ${words}` }])
+  })
+})
+
+describe('a lease whose holder finds its clock set back', () => {
+  it('is renewed by the new time, as others end what runs so far ahead', async () => {
+    let setBack = (): void => undefined
+    const { send, clock, outbox } = await stage({
+      prepare: () => {
+        setBack()
+        return Promise.resolve({})
+      },
+    })
+    setBack = () => clock.advance(-HOUR_MS)
+    const extend = vi.spyOn(outbox, 'extend')
+    await send(() => answer(200), 0)
+    expect(extend.mock.calls).toEqual([['test', ['gen-1/a'], clock.now() + 30_000]])
   })
 })

@@ -141,7 +141,9 @@ export class BatchProcessor {
     let until = clock.now() + leaseMs
     return async () => {
       const now = clock.now()
-      if (until - now > leaseMs * 0.75) return
+      const left = until - now
+      // More than a whole lease: the clock was set back, and nobody else takes that end for one.
+      if (left > leaseMs * 0.75 && left <= leaseMs) return
       until = now + leaseMs
       try {
         await outbox.extend(

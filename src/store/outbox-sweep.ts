@@ -5,7 +5,7 @@ import type { Database, Tables } from './database.ts'
 import { numberList, textList } from './id-list.ts'
 import { dropUnseenContent, withContent } from './outbox-cleanup.ts'
 import { destinationsInQueue } from './outbox-queue.ts'
-import { retryFarAhead } from './outbox-retry.ts'
+import { retryFarAhead, shortenLeases } from './outbox-retry.ts'
 import { inTransaction } from './transaction.ts'
 
 /** Dead letters are kept this long for somebody to look at, unless the operator says otherwise. */
@@ -28,7 +28,9 @@ export function createSweep(database: Database, clock: Clock) {
 
   /** In steps, as each holds the write lock. */
   const bringForward = async (id: string, limit: number): Promise<void> => {
-    while ((await inTransaction(db, (trx) => retryFarAhead(trx, engine, id, clock.now(), limit))) === limit);
+    for (const step of [retryFarAhead, shortenLeases]) {
+      while ((await inTransaction(db, (trx) => step(trx, engine, id, clock.now(), limit))) === limit);
+    }
   }
 
   const sweepDeliveries = async (limit: number, deadLetterMs: number): Promise<number> => {

@@ -492,6 +492,28 @@ export function describeDurableOutboxContract(name: string, open: (clock: Clock)
       expect(await outbox.extend(OWNER, [held!.id], clock.now() + 1)).toEqual([held!.id])
     })
 
+    it('ends the lease of a process that died while its clock ran ahead, and of none that lives', async () => {
+      await add('d1')
+      await outbox.record(['gen-1', 'gen-2', 'gen-3'].map((id) => sampleEntry(id, ['d1'])))
+      clock.advance(DAY_MS)
+      const [living] = await lease('d1', outbox, 'living', 1)
+      await lease('d1', outbox, 'dead', 2)
+      clock.advance(-DAY_MS)
+      // Each of its steps takes one.
+      expect(await outbox.sweep(1)).toBe(0)
+      expect((await outbox.due(clock.now(), 10)).work).toEqual([])
+      clock.advance(60_000)
+      expect(await outbox.extend('living', [living!.id], clock.now() + DAY_MS + 60_000)).toEqual([living!.id])
+      clock.advance(60_000)
+      expect(await outbox.sweep(1)).toBe(0)
+      expect((await outbox.due(clock.now(), 10)).work).toMatchObject([{ destinationId: 'd1', records: 2 }])
+      expect((await lease()).map(({ generation }) => generation.id)).toEqual(['gen-2', 'gen-3'])
+      // A clock that is right needs no help: this one's lease stays as it is.
+      const [held] = await outbox.lease('d1', { owner: OWNER, records: 1, bytes: 1, now: clock.now(), leaseMs: 60_000 })
+      expect(held).toBeUndefined()
+      expect((await outbox.due(clock.now(), 10)).nextAt).toBe(clock.now() + 60_000)
+    })
+
     it('reads content that was encrypted on an earlier day or by another process', async () => {
       await add('d1')
       await outbox.record([sampleEntry('gen-1', ['d1'])])
