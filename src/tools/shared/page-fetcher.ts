@@ -133,7 +133,7 @@ export class PageFetcher implements WebPages {
     const kind = kindOf(type, bytes)
     if (kind === undefined)
       throw new GatewayError('unprocessable', `The page is of type ${type.split(';')[0]?.slice(0, 60)}, which cannot be read as text`)
-    const charset = /charset="?([\w-]{1,40})/.exec(type)?.[1] ?? 'utf-8'
+    const charset = /charset="?([\w-]{1,40})/.exec(type)?.[1]
     if (kind === 'text') return { url, status, text: textIn(bytes, charset) }
     const { text, title } = await this.#parser.parse({ bytes, kind, charset }, signal)
     return { url, status, text, ...(title === undefined ? {} : { title }) }
@@ -161,7 +161,7 @@ function kindOf(type: string, bytes: Buffer): 'html' | 'pdf' | 'text' | undefine
   return /^\s*</.test(bytes.subarray(0, 200).toString('latin1')) ? 'html' : 'text'
 }
 
-function textIn(bytes: Buffer, charset: string): string {
+function textIn(bytes: Buffer, charset: string | undefined): string {
   try {
     return new TextDecoder(charset).decode(bytes)
   } catch {

@@ -15,7 +15,8 @@ const ENTRY = new URL(import.meta.url.endsWith('.ts') ? './parse-worker.ts' : '.
 export interface ParseTask {
   readonly bytes: Uint8Array
   readonly kind: 'html' | 'pdf'
-  readonly charset: string
+  /** As its server says. */
+  readonly charset?: string | undefined
 }
 
 /**

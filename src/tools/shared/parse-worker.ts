@@ -4,7 +4,7 @@ import { readDocument } from './readable-text.ts'
 interface Task {
   readonly bytes: Uint8Array
   readonly kind: 'html' | 'pdf'
-  readonly charset: string
+  readonly charset?: string | undefined
 }
 
 parentPort?.on('message', (task: Task) => {

@@ -30,6 +30,22 @@ describe('pages as text', () => {
     expect((await read('<p>Zürich', 'latin1')).text).toBe('Zürich')
     expect((await read('just words', 'no-such-charset')).text).toBe('just words')
   })
+  it.each([
+    ['<meta charset="windows-1251">', 'windows-1251', '\xcf\xf0\xe8\xe2\xe5\xf2', 'Привет'],
+    ['<META http-equiv=Content-Type content="text/html; charset=Shift_JIS">', 'shift_jis', '\x93\xfa\x96{', '日本'],
+    ["<meta charset = 'gb2312' >", 'gb2312', '\xc4\xe3\xba\xc3', '你好'],
+    ['<meta charset="utf-16">', 'utf-8', 'Z\xc3\xbcrich', 'Zürich'],
+    ['<meta name="x"><p>charset=windows-1251</p>', 'utf-8', 'Z\xc3\xbcrich', 'charset=windows-1251\n\nZürich'],
+    ['\xef\xbb\xbf<meta charset="windows-1251">', 'utf-8', 'Z\xc3\xbcrich', 'Zürich'],
+    ['<meta charset="no-such">', 'utf-8', 'Z\xc3\xbcrich', 'Zürich'],
+  ])('believes %s where the server names no charset', async (head, charset, bytes, text) => {
+    const page = Buffer.from(`${head}<p>${bytes}</p>`, 'latin1')
+    expect((await readDocument(page, 'html')).text).toBe(text)
+    expect((await readDocument(page, 'html', charset)).text).toBe(text)
+  })
+  it('believes the server rather than the page', async () => {
+    expect((await readDocument(Buffer.from('<meta charset="windows-1251"><p>Zürich'), 'html', 'utf-8')).text).toBe('Zürich')
+  })
   it('takes a document nested deeper than any stack', async () => {
     expect((await read(`${'<b>'.repeat(5_000)}deep`)).text).toBe('deep')
   })
