@@ -75,6 +75,12 @@ describe('the texts of a request', () => {
     expect(['part-1', 'part-2', 'part-3', 'refusal', 'plain'].map((text) => of(text)?.joins)).toEqual([false, true, false, true, false])
   })
 
+  it('are results of tools, but not images', () => {
+    const result = (type: string) => collectTexts({ input: [{ type, result: 'result' }] }).length
+    expect(['gateway:files', 'openrouter:files', 'x'].map(result)).toEqual([1, 1, 1])
+    expect(['image_generation_call', 'gateway:image_generation', 'openrouter:image_generation'].map(result)).toEqual([0, 0, 0])
+  })
+
   it('are exchanged by their place, and nothing else changes', () => {
     const index = (text: string): number => collectTexts(request).findIndex((slot) => slot.text === text)
     const changed = replaceTexts(request, new Map([index('part-2'), index('parameter-text'), index('arguments')].map((place) => [place, 'X'])))

@@ -36,7 +36,6 @@ const NO_TEXT: ReadonlySet<string> = new Set([
   'file_url',
   'image_url',
   'video_url',
-  'result',
   'imageB64',
   'server_url',
   'server_label',
@@ -142,10 +141,13 @@ function walkList(list: readonly unknown[], state: Walk, named: boolean, depth: 
   return result ?? list
 }
 
+/** An item whose result is bytes; that of others is text. */
+const isImage = ({ type }: JsonObject): boolean => typeof type === 'string' && /(?:^image_generation_call|:image_generation)$/.test(type)
+
 function walkFields(fields: JsonObject, state: Walk, named: boolean, depth: number): unknown {
   let result: { [field: string]: unknown } | undefined
   for (const [field, value] of Object.entries(fields)) {
-    if (named && (field === OPAQUE || (typeof value === 'string' && NO_TEXT.has(field)))) continue
+    if (named && (field === OPAQUE || (typeof value === 'string' && (NO_TEXT.has(field) || (field === 'result' && isImage(fields)))))) continue
     const mapped = walkValue(value, state, named, depth + 1)
     if (mapped === value) continue
     result ??= { ...fields }
