@@ -1,7 +1,9 @@
 import type { SearchEngine } from '../shared/search-engine.ts'
+import { cutText } from '../../lib/cut-text.ts'
 import { bearer, fieldsOf, listOf, textOf, toHit } from '../shared/search-engine.ts'
 
 const MAX_RESULTS = 20
+const MAX_QUERY_CHARS = 400
 
 export const tavily: SearchEngine = {
   name: 'tavily',
@@ -13,7 +15,8 @@ export const tavily: SearchEngine = {
     method: 'POST',
     path: '/search',
     body: {
-      query: query.query,
+      // Longer ones are refused.
+      query: cutText(query.query, MAX_QUERY_CHARS),
       max_results: Math.min(query.maxResults, MAX_RESULTS),
       search_depth: query.contextSize === 'high' ? 'advanced' : 'basic',
       ...(query.allowedDomains.length > 0 ? { include_domains: query.allowedDomains } : {}),
