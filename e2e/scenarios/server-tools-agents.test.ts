@@ -309,6 +309,19 @@ describe.each([true, false])('agents (stream: %s)', (streamed) => {
       expect(body['workspace_id']).toMatch(/^[0-9a-f-]{36}$/)
     }
   })
+
+  it.each([
+    ['was read', { operation: 'read', filename: 'notes.txt', result: 'buy milk' }, { result: 'buy milk' }],
+    ['could not be read', { operation: 'read', filename: 'notes.txt', error: 'no such file' }, { error: 'no such file' }],
+  ])('remembers what %s in an earlier answer', async (_what, fields, output) => {
+    scripts = { small: [says('ok')] }
+    const item = { type: 'gateway:files', id: 'f_1', call_id: 'call_1', status: 'completed', ...fields }
+    await ask({ input: [{ role: 'user', content: 'x' }, item, { role: 'user', content: 'y' }], tools: [{ type: 'gateway:files' }] }, streamed)
+    const [call, result] = messagesOf(requestsTo('small').at(-1)!).slice(1, 3)
+    const [{ function: called }] = (call as unknown as { readonly tool_calls: readonly [{ readonly function: Json }] }).tool_calls
+    expect(JSON.parse(String(called['arguments']))).toEqual({ operation: 'read', filename: 'notes.txt' })
+    expect(JSON.parse(result!.content)).toEqual(output)
+  })
 })
 
 describe('what is refused before anything is sent', () => {

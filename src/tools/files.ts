@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { ServerTool } from '../core/extension.ts'
+import type { JsonObject } from '../core/item.ts'
 import { callSandbox, requireSandbox, type Sandbox } from './shared/sandbox.ts'
 
 const settings = z.looseObject({})
@@ -47,5 +48,15 @@ export function createFiles(sandbox: Sandbox | undefined): ServerTool<Settings, 
       const text = typeof result === 'string' ? result : JSON.stringify(result ?? null)
       return { output: JSON.stringify({ result }), item: { ...named, result: text } }
     },
+    replay: (item) => ({
+      arguments: argumentsOf(item),
+      output: JSON.stringify(item['error'] == null ? { result: item['result'] } : { error: item['error'] }),
+    }),
   }
+}
+
+/** What was asked, where the item still says it: callers may keep only its own fields. */
+function argumentsOf(item: JsonObject): string {
+  const { arguments: given, operation, file_id, filename } = item
+  return typeof given === 'string' && given !== '' ? given : JSON.stringify({ operation, file_id, filename })
 }
