@@ -1,7 +1,7 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { verifies } from '../../../e2e/requirements.ts'
 import type { Egress, EgressStreamRequest } from '../../lib/egress.ts'
-import { createEgressFetch } from './egress-fetch.ts'
+import { createEgressFetch, within } from './egress-fetch.ts'
 
 const ORIGIN = 'https://tools.example'
 
@@ -39,4 +39,42 @@ describe('the way out of a session with a server', () => {
     await expect(fetch(new URL(url), init)).rejects.toThrow('another origin')
     expect(asked).toEqual([])
   })
+})
+
+describe('a stream that ends without the answer', () => {
+  /** What whoever waits for the answer is told, some time after a stream of these chunks has ended. */
+  async function toldAfter(...chunks: readonly string[]): Promise<readonly Error[]> {
+    const told: Error[] = []
+    const egress: Pick<Egress, 'open'> = {
+      open: () =>
+        Promise.resolve({
+          status: 200,
+          headers: { 'content-type': 'text/event-stream' },
+          body: (async function* () {
+            for (const chunk of chunks) yield Buffer.from(chunk)
+          })(),
+        }),
+    }
+    const fetch = createEgressFetch({ egress: egress as Egress, origin: ORIGIN, standing: false })
+    const exchange = { signal: new AbortController().signal, lost: (error: Error) => void told.push(error) }
+    vi.useFakeTimers()
+    try {
+      await within(exchange, async () => (await fetch(ORIGIN, { method: 'POST' })).text())
+      await vi.advanceTimersByTimeAsync(1_000)
+    } finally {
+      vi.useRealTimers()
+    }
+    return told
+  }
+
+  it('is the end of the wait where its events have no ids', async () => {
+    expect(await toldAfter('event: message\ndata: {}\n\n')).toMatchObject([{ message: 'the server closed the connection before it answered' }])
+  })
+  it.each([
+    [['id: 1\ndata: {}\n\n']],
+    [['data: {}\n', 'id: 1\n\n']],
+    [['data: {}\ni', 'd: 1\n\n']],
+    [['data: {}\r\nid', ':1\n\n']],
+    [['\n', 'i', 'd', ':']],
+  ])('goes on where one has: %j', async (chunks) => expect(await toldAfter(...chunks)).toEqual([]))
 })

@@ -77,13 +77,22 @@ function toResponse({ status, headers, body }: EgressStream, exchange: Exchange 
   return new Response(content as ConstructorParameters<typeof Response>[0], { status, headers })
 }
 
+const EVENT_ID = /(?:^|[\r\n])id:/
+/** What a chunk may end with that only the next one makes an event id: a line's end and `id`. */
+const LONGEST_PART = 3
+
 /** A stream that ends without event ids cannot be resumed: whoever waits for its answer is told. */
 async function* watch(body: AsyncIterable<Buffer>, exchange: Exchange): AsyncGenerator<Buffer> {
   let resumable = false
+  let tail = ''
   let failure: unknown
   try {
     for await (const chunk of body) {
-      resumable ||= /(?:^|[\r\n])id:/.test(chunk.toString('latin1'))
+      if (!resumable) {
+        const text = tail + chunk.toString('latin1')
+        resumable = EVENT_ID.test(text)
+        tail = text.slice(-LONGEST_PART)
+      }
       yield chunk
     }
   } catch (error) {
