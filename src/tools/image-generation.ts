@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Catalog } from '../core/endpoint.ts'
 import { GatewayError } from '../core/error.ts'
+import { cutText } from '../lib/cut-text.ts'
 import type { ServerTool, ToolContext, ToolResult } from '../core/extension.ts'
 import type { JsonObject, OtherTool } from '../core/item.ts'
 import { agentFailure, agentRequest, userMessage } from './shared/agent.ts'
@@ -70,7 +71,7 @@ async function generate({ prompt }: Arguments, context: ToolContext<Settings>, m
     )
     const [image] = answer.images
     if (image === undefined)
-      throw new GatewayError('refusal', answer.text === '' ? 'the model made no image' : `the model made no image: ${answer.text.slice(0, 500)}`)
+      throw new GatewayError('refusal', answer.text === '' ? 'the model made no image' : `the model made no image: ${cutText(answer.text, 500)}`)
     context.emit('image_generation_call.completed')
     const output = JSON.stringify({ status: 'ok', model: answer.model, note: 'The image is part of the answer; the user sees it.' })
     return { output, item: { prompt, ...imageFields(image) } }

@@ -6,6 +6,7 @@ import type { Egress } from '../lib/egress.ts'
 import type { ReadyEngine } from './shared/dependencies.ts'
 import { domainRefusal, MAX_DOMAIN_LENGTH, MAX_DOMAINS } from '../lib/domains.ts'
 import { callEngine } from './shared/engine-call.ts'
+import { MAX_TITLE_CHARS } from './shared/search-engine.ts'
 import type { PageFetcher } from './shared/page-fetcher.ts'
 import { UNTRUSTED } from './shared/untrusted.ts'
 import { cutText } from '../lib/cut-text.ts'
@@ -101,7 +102,7 @@ async function byEngine(ready: ReadyEngine, url: string, maxChars: number, conte
 function found(asked: string, page: WebPage, maxChars: number, { call }: ToolContext<Settings>, cost: number): ToolResult {
   const cut = page.text.length > maxChars
   const content = cut ? `${cutText(page.text, maxChars)}\n[cut]` : page.text
-  const title = page.title ?? page.url
+  const title = cutText(page.title ?? page.url, MAX_TITLE_CHARS)
   return {
     output: JSON.stringify({
       notice: UNTRUSTED,

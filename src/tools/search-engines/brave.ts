@@ -12,7 +12,7 @@ export const brave: SearchEngine = {
   price: () => 0.005,
   search: (query) => ({
     method: 'GET',
-    path: `/web/search?${new URLSearchParams({ q: withOperators(query).slice(0, MAX_QUERY_CHARS), count: String(Math.min(query.maxResults, MAX_RESULTS)), text_decorations: 'false', extra_snippets: 'true' }).toString()}`,
+    path: `/web/search?${new URLSearchParams({ q: withOperators(query, MAX_QUERY_CHARS), count: String(Math.min(query.maxResults, MAX_RESULTS)), text_decorations: 'false', extra_snippets: 'true' }).toString()}`,
   }),
   readHits: (body) =>
     listOf(fieldsOf(fieldsOf(body)['web'])['results']).flatMap((entry) => {

@@ -60,6 +60,22 @@ describe('requests', () => {
     expect(searchParams.get('q')).toBe('moon site:a.test')
     expect(searchParams.get(parameter)).toBe(parameter === 'count' ? '3' : 'json')
   })
+
+  const asked = (query: Partial<SearchQuery>) =>
+    new URL(engine('brave').search({ ...plain, ...query }).path, 'https://engine.test').searchParams.get('q')
+  it('cut the words of a long query and keep its domains', () => {
+    const query = asked({ query: 'm'.repeat(1_000), allowedDomains: ['a.test', 'b.test'], excludedDomains: ['c.a.test'] })
+    expect(query).toMatch(/^m{350,} \(site:a\.test OR site:b\.test\) -site:c\.a\.test$/)
+    expect(query).toHaveLength(400)
+  })
+  it('leave out domains that would leave no room for the words', () => {
+    const many = Array.from({ length: 30 }, (_, n) => `domain-${n}.test`)
+    expect(asked({ allowedDomains: many, excludedDomains: ['a.test'] })).toBe('moon -site:a.test')
+  })
+  it('never end with half a character', () => {
+    expect(engine('parallel').search({ ...plain, query: `${'m'.repeat(199)}\u{1f600}` }).body).toMatchObject({ search_queries: ['m'.repeat(199)] })
+    expect(asked({ query: `${'m'.repeat(399)}\u{1f600}` })).toBe('m'.repeat(399))
+  })
 })
 
 describe('answers', () => {
@@ -73,6 +89,11 @@ describe('answers', () => {
     ['tavily', { results: [{ url, title: 'T', content: 'one' }] }, { content: 'one' }],
     ['searxng', { results: [{ url, title: 'T', content: 'one', publishedDate: null }] }, { content: 'one' }],
   ])('of %s', (name, body, hit) => expect(engine(name).readHits(body)).toEqual([{ url, title: 'T', ...hit }]))
+
+  it('have titles of a line', () => {
+    const [hit] = engine('tavily').readHits({ results: [{ url, title: 'T'.repeat(1_000_000), content: 'one' }] })
+    expect(hit!.title).toBe('T'.repeat(500))
+  })
 
   it.each(searchEngines.map(({ name }) => name))('of %s that are nothing of the kind give no results', (name) => {
     for (const body of [null, 1, 'x', [], {}, { results: 5 }, { results: [null, { url: 7 }, { url: 'ftp://x' }] }])

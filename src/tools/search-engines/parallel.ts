@@ -1,3 +1,4 @@
+import { cutText } from '../../lib/cut-text.ts'
 import type { SearchEngine } from '../shared/search-engine.ts'
 import { fieldsOf, listOf, textOf, textsOf, toHit } from '../shared/search-engine.ts'
 
@@ -18,7 +19,7 @@ export const parallel: SearchEngine = {
     path: '/v1/search',
     body: {
       objective: query.query,
-      search_queries: [query.query.slice(0, MAX_QUERY_CHARS)],
+      search_queries: [cutText(query.query, MAX_QUERY_CHARS)],
       mode: query.mode !== undefined && MODES.has(query.mode) ? query.mode : 'basic',
       ...(query.maxCharacters === undefined ? { max_chars_total: TOTAL[query.contextSize ?? 'medium'] } : {}),
       advanced_settings: {

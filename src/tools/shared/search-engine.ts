@@ -1,4 +1,5 @@
 import type { SearchHit, SearchQuery } from '../../core/web.ts'
+import { cutText } from '../../lib/cut-text.ts'
 import type { Secret } from '../../lib/secret.ts'
 
 export type { SearchHit, SearchQuery } from '../../core/web.ts'
@@ -48,17 +49,40 @@ export const textsOf = (value: unknown): string =>
     .filter((part) => typeof part === 'string')
     .join('\n[...]\n')
 
+/** Titles are a line; a page may say anything of itself. */
+export const MAX_TITLE_CHARS = 500
+
 /** One hit, or none when it has no address. */
 export function toHit(url: unknown, title: unknown, content: string, published?: unknown): SearchHit[] {
   if (typeof url !== 'string' || !/^https?:\/\//.test(url)) return []
-  return [{ url, title: textOf(title) || url, content, ...(typeof published === 'string' && published !== '' ? { published } : {}) }]
+  return [
+    {
+      url,
+      title: cutText(textOf(title) || url, MAX_TITLE_CHARS),
+      content,
+      ...(typeof published === 'string' && published !== '' ? { published } : {}),
+    },
+  ]
 }
 
-/** The query with its domains as search operators, for engines without fields for them. */
-export function withOperators({ query, allowedDomains, excludedDomains }: SearchQuery): string {
-  const only = allowedDomains.map((domain) => `site:${domain}`).join(' OR ')
-  const without = excludedDomains.map((domain) => `-site:${domain}`).join(' ')
-  return [query, allowedDomains.length > 1 ? `(${only})` : only, without].filter((part) => part !== '').join(' ')
+/**
+ * The query with its domains as search operators, for engines without fields for them. Where an engine takes no more than so many characters the
+ * words are cut, and domains left out that would take more than half: a hint saves results, the caller's limits hold without it.
+ */
+export function withOperators({ query, allowedDomains, excludedDomains }: SearchQuery, maxChars = Infinity): string {
+  const room = maxChars / 2
+  const only = kept(siteOf(allowedDomains), room)
+  const without = kept(excludedDomains.map((domain) => `-site:${domain}`).join(' '), room - only.length)
+  const operators = [only, without].filter((part) => part !== '').join(' ')
+  return [cutText(query, operators === '' ? maxChars : maxChars - operators.length - 1), operators].filter((part) => part !== '').join(' ')
 }
+
+function siteOf(domains: readonly string[]): string {
+  const sites = domains.map((domain) => `site:${domain}`).join(' OR ')
+  return domains.length > 1 ? `(${sites})` : sites
+}
+
+/** All or nothing: pages of the domains left out would never be found. */
+const kept = (operators: string, room: number): string => (operators.length <= room ? operators : '')
 
 export const bearer = (key: Secret): { readonly authorization: string } => ({ authorization: `Bearer ${key.reveal()}` })
