@@ -1,4 +1,4 @@
-import type { InputItem, JsonObject } from '../../core/item.ts'
+import { isPictureCall, type InputItem, type JsonObject } from '../../core/item.ts'
 import { GATEWAY_FIELDS, type ModelRequest } from '../../core/request.ts'
 import { MAX_JSON_DEPTH } from '../../lib/json.ts'
 
@@ -141,13 +141,10 @@ function walkList(list: readonly unknown[], state: Walk, named: boolean, depth: 
   return result ?? list
 }
 
-/** An item whose result is bytes; that of others is text. */
-const isImage = ({ type }: JsonObject): boolean => typeof type === 'string' && /(?:^image_generation_call|:image_generation)$/.test(type)
-
 function walkFields(fields: JsonObject, state: Walk, named: boolean, depth: number): unknown {
   let result: { [field: string]: unknown } | undefined
   for (const [field, value] of Object.entries(fields)) {
-    if (named && (field === OPAQUE || (typeof value === 'string' && (NO_TEXT.has(field) || (field === 'result' && isImage(fields)))))) continue
+    if (named && (field === OPAQUE || (typeof value === 'string' && (NO_TEXT.has(field) || (field === 'result' && isPictureCall(fields)))))) continue
     const mapped = walkValue(value, state, named, depth + 1)
     if (mapped === value) continue
     result ??= { ...fields }

@@ -54,6 +54,7 @@ describe('what a model may read', () => {
         { type: 'message', role: 'user', content: [{ type: 'input_image', image_url: `data:image/png;base64,${base64}` }] },
         { type: 'reasoning', encrypted_content: base64 },
         { type: 'image_generation_call', result: base64 },
+        { type: 'gateway:image_generation', result: base64 },
         { type: 'message', role: 'user', content: [{ type: 'input_file', filename: 'a.pdf', file_data: `data:application/pdf;base64,${base64}` }] },
       ],
       tools: [{ type: 'mcp', server_label: 's', headers: { 'x-key': 'secret-1' }, authorization: 'secret-2' }],

@@ -1,4 +1,4 @@
-import type { InputFile, JsonObject } from '../../core/item.ts'
+import { isPictureCall, type InputFile, type JsonObject } from '../../core/item.ts'
 import { GATEWAY_FIELDS, type ModelRequest } from '../../core/request.ts'
 import { MAX_JSON_DEPTH } from '../../lib/json.ts'
 import { inlineFile, kindOf } from './file-part.ts'
@@ -71,8 +71,7 @@ function collectFields(fields: JsonObject, free: boolean, into: string[], depth:
   if (!free && type === 'input_file') return collectFile(fields as unknown as InputFile, into)
   for (const [field, value] of Object.entries(fields)) {
     if (free) into.push(field)
-    else if (field === 'headers' || (typeof value === 'string' && (NO_TEXT.has(field) || (field === 'result' && type === 'image_generation_call'))))
-      continue
+    else if (field === 'headers' || (typeof value === 'string' && (NO_TEXT.has(field) || (field === 'result' && isPictureCall(fields))))) continue
     collect(value, free || (typeof value === 'object' && FREE.has(field)), into, depth + 1)
   }
 }
