@@ -16,7 +16,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { startFakeDestination, type FakeDestination } from '../src/testing/fake-destination.ts'
 import { generationSpans } from '../src/testing/received-spans.ts'
-import { judgeGrowth, judgeLeftOver } from './soak/judge.ts'
+import { judgeGrowth, judgeLeftOver, type Slope } from './soak/judge.ts'
 import { startTraffic, type TrafficCounts } from './soak/traffic.ts'
 import { startSoakUpstream } from './soak/upstream.ts'
 import { openFiles, startSoakedGateway, type Sample, type SoakedGateway } from './soak/vitals.ts'
@@ -89,6 +89,8 @@ const row = (sample: Sample): string => {
   const cells = [(at / 60).toFixed(1), calls, (rss / MB).toFixed(1), (heap / MB).toFixed(1), (threadHeap / MB).toFixed(1), files, sockets, timers]
   return `| ${cells.map((cell) => String(cell).padStart(7)).join(' | ')} |`
 }
+
+const slope = ({ value, from, to }: Slope): string => `${value.toFixed(1)} MB/h (95 %: ${from.toFixed(1)} to ${to.toFixed(1)})`
 
 function report(problems: readonly string[], counts: TrafficCounts, lines: readonly string[]): void {
   const statuses = [...counts.statuses].toSorted(([a], [b]) => a - b).map(([status, n]) => `${status}: ${n}`)
@@ -193,7 +195,7 @@ async function soak(directory: string): Promise<boolean> {
     `warm-up: the first ${(Math.min(warmUpSeconds, (minutes * 60) / 2) / 60).toFixed(1)} minutes (recent items, up to ${RECENT_ITEMS} answers; compiled code; page cache of the database)`,
     ...growth.map(
       ({ name, first, last, slopeMbPerHour }) =>
-        `${name}: ${first.toFixed(1)} MB in the first quarter after warm-up, ${last.toFixed(1)} MB in the last; slope ${slopeMbPerHour.toFixed(1)} MB/h`,
+        `${name}: ${first.toFixed(1)} MB in the first quarter after warm-up, ${last.toFixed(1)} MB in the last; slope ${slope(slopeMbPerHour)}`,
     ),
   ])
   return problems.length === 0

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { judgeGrowth, judgeLeftOver, slopePerHour } from './judge.ts'
+import { seeded } from '../../src/testing/replay-server.ts'
 import type { Sample } from './vitals.ts'
 
 const MB = 1024 * 1024
@@ -17,13 +18,31 @@ const sample = (at: number, changes: Partial<Sample> = {}): Sample => ({
 const minutes = Array.from({ length: 20 }, (_, i) => i * 60)
 
 it('measures a slope', () => {
-  expect(slopePerHour(minutes.map((at) => ({ at, value: 7 + at / 60 })))).toBeCloseTo(60)
-  expect(slopePerHour([{ at: 0, value: 1 }])).toBe(0)
+  expect(slopePerHour(minutes.map((at) => ({ at, value: 7 + at / 60 }))).value).toBeCloseTo(60)
+  expect(slopePerHour([{ at: 0, value: 1 }])).toEqual({ value: 0, from: 0, to: 0 })
+})
+
+it('says how sure it is of a slope', () => {
+  const random = seeded(7)
+  const noisy = (perHour: number) => slopePerHour(minutes.map((at) => ({ at, value: (at / 3_600) * perHour + random() * 5 })))
+  const { from, to } = noisy(0)
+  expect(from).toBeLessThan(0)
+  expect(to).toBeGreaterThan(0)
+  expect(noisy(60).from).toBeGreaterThan(0)
+})
+
+it('has the true slope in its range nineteen times of twenty', () => {
+  const random = seeded(11)
+  const hits = Array.from({ length: 400 }, () => slopePerHour(minutes.map((at) => ({ at, value: at / 360 + random() * 5 })))).filter(
+    ({ from, to }) => from <= 10 && to >= 10,
+  )
+  expect(hits.length / 400).toBeGreaterThan(0.92)
+  expect(hits.length / 400).toBeLessThan(0.99)
 })
 
 it('is not led astray by a few high points at the end', () => {
   const points = minutes.map((at) => ({ at, value: 7 + at / 60 + (at > 1_000 ? 50 : 0) }))
-  expect(slopePerHour(points)).toBeCloseTo(60)
+  expect(slopePerHour(points).value).toBeCloseTo(60)
 })
 
 it('passes over what grows before everything is warm', () => {
@@ -35,7 +54,7 @@ it('finds a leak of a megabyte a minute', () => {
   const samples = minutes.map((at) => sample(at, { heap: (40 + at / 60) * MB }))
   const [heap] = judgeGrowth(samples, 300)
   expect(heap!.last - heap!.first).toBeGreaterThan(heap!.allowedMb)
-  expect(heap!.slopeMbPerHour).toBeCloseTo(60)
+  expect(heap!.slopeMbPerHour.value).toBeCloseTo(60)
 })
 
 it('names what is left open', () => {

@@ -2,13 +2,27 @@ import type { Sample } from './vitals.ts'
 
 const MB = 1024 * 1024
 
+export interface Slope {
+  /** Per hour, in the unit of the values. */
+  readonly value: number
+  /** Between these it is with 95 % certainty, if what one look sees says nothing of the next: neighbours do, so the truth is somewhat wider. */
+  readonly from: number
+  readonly to: number
+}
+
 /**
- * Of a series over seconds: the median of the slopes between any two points (Theil and Sen), in bytes per hour. Memory goes up and down with
- * what is under way; a line of least squares follows the few points at its ends.
+ * Of a series over seconds: the median of the slopes between any two points (Theil and Sen), and Sen's range of it, from the variance of
+ * Kendall's count of rising pairs. Memory goes up and down with what is under way; a line of least squares follows the few points at its ends.
  */
-export function slopePerHour(points: readonly { readonly at: number; readonly value: number }[]): number {
-  const slopes = points.flatMap(({ at, value }, i) => points.slice(i + 1).map((other) => (other.value - value) / (other.at - at)))
-  return slopes.length === 0 ? 0 : median(slopes) * 3_600
+export function slopePerHour(points: readonly { readonly at: number; readonly value: number }[]): Slope {
+  const slopes = points.flatMap(({ at, value }, i) => points.slice(i + 1).map((other) => ((other.value - value) / (other.at - at)) * 3_600))
+  if (slopes.length === 0) return { value: 0, from: 0, to: 0 }
+  const sorted = slopes.toSorted((a, b) => a - b)
+  const n = points.length
+  const reach = (1.96 * Math.sqrt((n * (n - 1) * (2 * n + 5)) / 18)) / 2
+  const at = (place: number): number => sorted[Math.min(sorted.length - 1, Math.max(0, Math.round(place)))]!
+  const middle = (sorted.length - 1) / 2
+  return { value: median(slopes), from: at(middle - reach), to: at(middle + reach) }
 }
 
 export function median(values: readonly number[]): number {
@@ -21,7 +35,7 @@ export interface Growth {
   /** Medians of the first and the last quarter after warm-up, megabytes. */
   readonly first: number
   readonly last: number
-  readonly slopeMbPerHour: number
+  readonly slopeMbPerHour: Slope
   readonly allowedMb: number
 }
 
@@ -40,7 +54,13 @@ export function judgeGrowth(samples: readonly Sample[], warmUpSeconds: number): 
     const values = settled.map((sample) => ({ at: sample.at, value: of(sample) }))
     const first = median(values.slice(0, quarter).map(({ value }) => value)) / MB
     const last = median(values.slice(-quarter).map(({ value }) => value)) / MB
-    return { name, first, last, slopeMbPerHour: slopePerHour(values) / MB, allowedMb: allowedMb(first) }
+    return {
+      name,
+      first,
+      last,
+      slopeMbPerHour: slopePerHour(values.map(({ at, value }) => ({ at, value: value / MB }))),
+      allowedMb: allowedMb(first),
+    }
   })
 }
 
