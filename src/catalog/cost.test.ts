@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { pricingOn, tiersAt, type Pricing } from '../core/pricing.ts'
+import { pricingOn, announcedAt, type Pricing } from '../core/pricing.ts'
 import { addUsage, createUsage, ZERO_USAGE } from '../core/usage.ts'
 import { priceAt } from '../router/columns.ts'
 import { computeCost } from './cost.ts'
@@ -119,7 +119,30 @@ describe('the cost of an answer', () => {
       expect(computeCost(million({ inputTokens }), pricing, {}, at).input).toBeCloseTo((inputTokens / 1e6) * price, 12)
       expect(priceAt(pricing, inputTokens, at).input).toBe(price)
     }
-    expect(pricingOn(pricing, at).tiers).toEqual(tiersAt(pricing, at))
+    expect(pricingOn(pricing, at).tiers).toEqual((announcedAt(pricing, at) ?? pricing).tiers)
+  })
+
+  test('a price that an announced list leaves out ends with the list before it', () => {
+    const since = Date.parse('2027-01-01')
+    const pricing: Pricing = {
+      input: 2,
+      output: 8,
+      cacheRead: 0.2,
+      inputAudio: 9,
+      outputImage: 30,
+      request: 0.5,
+      windows: [{ from: 0, to: 86_400, since, input: 1, output: 4 }],
+    }
+    const usage = million({
+      inputTokens: 2_000_000,
+      cachedTokens: 1_000_000,
+      audioInputTokens: 500_000,
+      outputTokens: 1_000_000,
+      imageOutputTokens: 500_000,
+    })
+    expect(computeCost(usage, pricing, {}, since - 1)).toMatchObject({ input: 0.2 + 1 + 4.5, output: 4 + 15 })
+    expect(computeCost(usage, pricing, {}, since)).toMatchObject({ input: 2, output: 4, total: 6.5, cacheDiscount: 0 })
+    expect(pricingOn(pricing, since)).toEqual({ input: 1, output: 4, request: 0.5 })
   })
 
   test('requests, searches and extras are items of the total', () => {

@@ -1,5 +1,5 @@
 import type { Cost } from '../core/generation.ts'
-import { tiersAt, windowAt, type PriceTier, type Pricing } from '../core/pricing.ts'
+import { announcedAt, windowAt, type PriceTier, type Pricing } from '../core/pricing.ts'
 import type { Usage } from '../core/usage.ts'
 import type { Clock } from '../lib/clock.ts'
 
@@ -17,13 +17,13 @@ interface Rates {
 
 /** Prices in force for a prompt of this size at this time (milliseconds): the highest tier reached, else the window, else the base. */
 export function ratesFor(pricing: Pricing, inputTokens: number, at?: number): Rates {
+  const base: Rates & Pick<Pricing, 'tiers'> = (at === undefined ? undefined : announcedAt(pricing, at)) ?? pricing
   const window = at === undefined ? undefined : windowAt(pricing, at)
-  const tiers = at === undefined ? pricing.tiers : tiersAt(pricing, at)
-  const tier = tiers?.reduce<PriceTier | undefined>(
+  const tier = base.tiers?.reduce<PriceTier | undefined>(
     (best, candidate) => (candidate.fromInputTokens <= inputTokens && candidate.fromInputTokens >= (best?.fromInputTokens ?? 0) ? candidate : best),
     undefined,
   )
-  return window === undefined && tier === undefined ? pricing : { ...pricing, ...window, ...tier }
+  return window === undefined && tier === undefined ? pricing : { ...base, ...window, ...tier }
 }
 
 /**

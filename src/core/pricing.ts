@@ -53,19 +53,27 @@ export function windowAt({ windows }: Pick<Pricing, 'windows'>, at: number): Pri
   )
 }
 
-/** The tiers in force at this time (milliseconds): prices announced for a day end the tiers of those before, and may have their own. */
-export function tiersAt({ tiers, windows }: Pick<Pricing, 'tiers' | 'windows'>, at: number): readonly PriceTier[] | undefined {
-  const dated = windows?.find(({ since }) => since !== undefined && at >= since)
-  return dated === undefined ? tiers : dated.tiers
-}
+/** The list of prices announced that is in force at this time (milliseconds): it ends the one before it, tiers and all, and says nothing of units. */
+export const announcedAt = ({ windows }: Pick<Pricing, 'windows'>, at: number): PriceWindow | undefined =>
+  windows?.find(({ since }) => since !== undefined && at >= since)
 
 /** The prices as they stand on this day (milliseconds): what was announced for later is in them, or not yet. */
 export function pricingOn(pricing: Pricing, at: number): Pricing {
-  const { windows, tiers: _tiers, ...base } = pricing
+  const { windows } = pricing
   if (windows?.every(({ since }) => since === undefined) !== false) return pricing
-  const dated = windows.findIndex(({ since }) => since !== undefined && at >= since)
-  const ahead = (dated < 0 ? windows : windows.slice(0, dated)).filter(({ since }) => since === undefined)
-  const { from: _from, to: _to, since: _since, tiers: _own, ...prices } = windows[dated] ?? { from: 0, to: 0 }
-  const tiers = tiersAt(pricing, at)
-  return { ...base, ...prices, ...(tiers === undefined ? {} : { tiers }), ...(ahead.length === 0 ? {} : { windows: ahead }) }
+  const announced = announcedAt(pricing, at)
+  const ahead = (announced === undefined ? windows : windows.slice(0, windows.indexOf(announced))).filter(({ since }) => since === undefined)
+  const byHour = ahead.length === 0 ? {} : { windows: ahead }
+  if (announced === undefined) {
+    const { windows: _windows, ...base } = pricing
+    return { ...base, ...byHour }
+  }
+  const { from: _from, to: _to, since: _since, ...prices } = announced
+  return { ...unitPrices(pricing), ...prices, ...byHour }
 }
+
+const unitPrices = ({ request, image, webSearch }: Pricing): Pricing => ({
+  ...(request === undefined ? {} : { request }),
+  ...(image === undefined ? {} : { image }),
+  ...(webSearch === undefined ? {} : { webSearch }),
+})

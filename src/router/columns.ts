@@ -1,4 +1,4 @@
-import { tiersAt, windowAt } from '../core/pricing.ts'
+import { announcedAt, windowAt } from '../core/pricing.ts'
 import { MODALITIES, PARAMETERS, type Parameter } from '../core/capability.ts'
 import type { Endpoint, Model, Pricing } from '../core/endpoint.ts'
 import { hash32 } from './hash.ts'
@@ -118,11 +118,12 @@ export function priceAt(
   inputTokens: number,
   now: number,
 ): { readonly input: number | undefined; readonly output: number | undefined } {
+  const base = announcedAt(pricing, now) ?? pricing
   const window = windowAt(pricing, now)
-  let input = window?.input ?? pricing.input
-  let output = window?.output ?? pricing.output
+  let input = window?.input ?? base.input
+  let output = window?.output ?? base.output
   let reached = -1
-  for (const tier of tiersAt(pricing, now) ?? []) {
+  for (const tier of base.tiers ?? []) {
     if (inputTokens < tier.fromInputTokens || tier.fromInputTokens <= reached) continue
     reached = tier.fromInputTokens
     input = tier.input ?? input
