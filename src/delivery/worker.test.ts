@@ -30,6 +30,9 @@ const plain: Destination<{ readonly url: string; readonly token: string }> = {
   probe: () => [],
 }
 
+/** One batch at a time: no other is on its way when the breaker opens. */
+const oneByOne = { ...plain, limits: { ...plain.limits, concurrency: 1 } }
+
 const idsOf = (request: ReceivedRequest): string[] => (JSON.parse(request.body.toString()) as { id: string }[]).map(({ id }) => id)
 
 let receiver: FakeDestination
@@ -183,7 +186,7 @@ describe('delivery', () => {
   it('pauses on 401, keeps everything, and drains when the configuration is fixed', async () => {
     receiver.react = (request) => (request.headers['authorization'] === 'fixed' ? ok : answer(401))
     const ids = await enter(12)
-    start()
+    start({}, oneByOne)
     await until(async () => (await outbox.status('a')).health?.breaker === 'unauthorized')
     const before = receiver.requests.length
     await new Promise((resolve) => setTimeout(resolve, 100))
@@ -268,9 +271,7 @@ describe('isolation', () => {
 
   it('opens the breaker after failures in a row, then sends one trial at a time until it works', async () => {
     receiver.react = () => answer(500)
-    // Long enough that no trial falls into the look below, however busy the machine is; and one batch at a time, as others may be on their way
-    // when it opens.
-    const oneByOne = { ...plain, limits: { ...plain.limits, concurrency: 1 } }
+    // Long enough that no trial falls into the look below, however busy the machine is.
     start({ breaker: { threshold: 5, openMs: 800, maxOpenMs: 800, unauthorizedMs: 5_000 } }, oneByOne)
     await enter(30)
     await until(async () => (await outbox.status('a')).health?.breaker === 'open')
