@@ -313,9 +313,10 @@ describe('Redis that dies during traffic', () => {
     await wait(600)
     await redis.start()
     await wait(600)
+    // Enough of them to tell something, however busy the machine is; the limit of the test ends it otherwise.
+    while (statuses.length <= 50) await wait(20)
     traffic.running = false
     await Promise.all(callers)
-    expect(statuses.length).toBeGreaterThan(50)
     expect(new Set(statuses)).toEqual(new Set([200]))
     expect((await keyOf(key)).usage).toBeCloseTo(statuses.length * CALL_USD, 9)
     await redis.close()
