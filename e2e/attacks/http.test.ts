@@ -109,6 +109,20 @@ describe('expectations and offers', () => {
     expect((await exchange(port, body, 10_000, 100)).statuses).toEqual([200])
   })
 
+  // Coding agents try this first; 426 alone sends them to HTTP at once, after anything else they try again and again.
+  it(verifies('A5', 'of websockets on a route that is only posted to are refused with 426'), async () => {
+    const headers = ['connection: Upgrade', 'upgrade: websocket', 'sec-websocket-version: 13', 'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==', KEY]
+    const answer = await exchange(port, request('GET', '/api/v1/responses', headers, '', { keep: true }))
+    expect([answer.statuses, answer.closed]).toEqual([[426], true])
+    expectEnvelope(answer, 426)
+    expect(answer.text).toMatch(/\r\nupgrade: HTTP\/1\.1\r\n/i)
+    for (const [target, status] of [
+      ['/healthz', 200],
+      ['/api/v1/nowhere', 404],
+    ] as const)
+      expect((await exchange(port, request('GET', target, headers), 5_000, 200)).statuses).toEqual([status])
+  })
+
   it(verifies('A5', 'to tunnel are refused'), async () => {
     const answer = await exchange(port, `CONNECT example.com:443 HTTP/1.1\r\nhost: example.com\r\n${KEY}\r\n\r\n`)
     expect([answer.statuses, answer.closed]).toEqual([[400], true])

@@ -27,6 +27,7 @@ const CLIENT_ERRORS: { readonly [code: string]: readonly [status: string, messag
 }
 const NOT_HTTP = ['400 Bad Request', 'The request is not valid HTTP'] as const
 const NO_TUNNEL = ['400 Bad Request', 'This is no proxy: there is no CONNECT'] as const
+const NO_WEBSOCKET = ['426 Upgrade Required', 'There are no websockets here: POST to this address over HTTP'] as const
 const UNMET = ['417 Expectation Failed', 'The only expectation that is met is 100-continue'] as const
 
 const CHECK_MS = 2_500
@@ -34,7 +35,8 @@ const CHECK_MS = 2_500
 /**
  * `node:http` with our own table for the hot routes: a framework in between costs a quarter of the requests per second.
  * Whatever breaks HTTP itself is answered with the same error envelope and the connection is closed. Offers to upgrade are passed over:
- * clients that know HTTP/2 make one with every first request.
+ * clients that know HTTP/2 make one with every first request. Only a websocket on a route that is posted to is told that HTTP is what to use:
+ * coding agents then do so at once, after any other answer they try again for seconds.
  */
 export function createGatewayServer(options: ServerOptions): Server {
   const { routes, fallback } = options
@@ -43,9 +45,11 @@ export function createGatewayServer(options: ServerOptions): Server {
     if (url.charCodeAt(0) !== SLASH) request.url = originForm(url)
     const path = request.url ?? '/'
     const query = path.indexOf('?')
-    const handler = routes.get(`${request.method ?? ''} ${query === -1 ? path : path.slice(0, query)}`)
-    if (handler === undefined) fallback(request, response)
-    else handler(request, response)
+    const bare = query === -1 ? path : path.slice(0, query)
+    const handler = routes.get(`${request.method ?? ''} ${bare}`)
+    if (handler !== undefined) handler(request, response)
+    else if (asksForWebsocket(request) && routes.has(`POST ${bare}`)) refuse(request.socket, NO_WEBSOCKET, 'upgrade: HTTP/1.1\r\n')
+    else fallback(request, response)
   }
   const headersTimeout = options.headersTimeoutMs ?? 15_000
   const server = createServer(
@@ -71,6 +75,8 @@ export function createGatewayServer(options: ServerOptions): Server {
   server.on('checkExpectation', (request: IncomingMessage) => refuse(request.socket, UNMET))
   return server
 }
+
+const asksForWebsocket = ({ method, headers }: IncomingMessage): boolean => method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket'
 
 /** Requests that may wait behind another on one connection. */
 const MAX_PIPELINED = 256
@@ -113,9 +119,11 @@ function originForm(target: string): string {
 }
 
 /** Answers outside of any request: the connection is of no more use. */
-function refuse(socket: Socket, [status, message]: readonly [status: string, message: string]): void {
+function refuse(socket: Socket, [status, message]: readonly [status: string, message: string], header = ''): void {
   const body = JSON.stringify({
     error: { code: Number(status.slice(0, 3)), message, metadata: { error_type: 'invalid_request', source: 'gateway' } },
   })
-  socket.end(`HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`)
+  socket.end(
+    `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n${header}connection: close\r\n\r\n${body}`,
+  )
 }
