@@ -128,7 +128,15 @@ function encodeOther(item: OtherItem, context: InputContext): Entry {
 }
 
 /** Items whose id the upstream neither needs nor can know. Others keep theirs: approvals and results refer to them. */
-const ID_FREE: ReadonlySet<string> = new Set(['local_shell_call', 'local_shell_call_output', 'web_search_call', 'compaction', 'context_compaction'])
+const ID_FREE: ReadonlySet<string> = new Set([
+  'local_shell_call',
+  'local_shell_call_output',
+  'web_search_call',
+  'tool_search_call',
+  'tool_search_output',
+  'compaction',
+  'context_compaction',
+])
 
 function withoutOwnId(item: OtherItem): JsonObject {
   if (!ID_FREE.has(item.type)) return item

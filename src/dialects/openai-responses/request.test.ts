@@ -614,6 +614,23 @@ describe('calls and their outputs', () => {
     expect(items(input).map((item) => item['type'])).toEqual(['shell_call', 'shell_call_output', 'web_search_call'])
   })
 
+  it('send no ids of searches for tools: their inventor refuses those that it did not mint', () => {
+    const search = { type: 'tool_search_call', call_id: 'c', execution: 'client', arguments: { query: 'docs' }, status: 'completed' } as const
+    const found = {
+      type: 'tool_search_output',
+      call_id: 'c',
+      execution: 'client',
+      tools: [{ type: 'function', name: 'f' }],
+      status: 'completed',
+    } as const
+    expect(
+      items([
+        { ...search, id: 'item_1' },
+        { ...found, id: 'tso_1' },
+      ]),
+    ).toEqual([search, found])
+  })
+
   it('cannot refer to stored items', () => {
     expect(failure(() => encode({ input: [{ type: 'item_reference', id: 'msg_1' }] }))).toMatchObject({
       errorType: 'invalid_prompt',

@@ -8,6 +8,8 @@ const PREFIXES: { readonly [type: string]: string } = {
   custom_tool_call: 'ctc_',
   web_search_call: 'ws_',
   file_search_call: 'fs_',
+  tool_search_call: 'tsc_',
+  tool_search_output: 'tso_',
   image_generation_call: 'ig_',
   code_interpreter_call: 'ci_',
   computer_call: 'cu_',
