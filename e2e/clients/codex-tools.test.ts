@@ -116,6 +116,24 @@ describe.each(['openai-chat', 'openai-responses'] as const)(
         ])
       }
     })
+
+    it('tells its agents what they are to do, and hears what came of it', async () => {
+      stage.says({ text: ['Three files.'] })
+      const task = {
+        type: 'agent_message',
+        id: 'amsg_01a20adb',
+        author: '/root',
+        recipient: '/root/child',
+        content: [
+          { type: 'input_text', text: 'Message Type: NEW_TASK\nSender: /root\nPayload:\n' },
+          { type: 'encrypted_content', encrypted_content: 'Count the files' },
+        ],
+      }
+      await turn(stage, { input: [...PROMPT, task] })
+      const { body } = stage.heard()[0]!
+      if (dialect === 'openai-responses') expect((body['input'] as object[]).at(-1)).toMatchObject({ type: 'agent_message', content: task.content })
+      else expect(JSON.stringify((body['messages'] as object[]).at(-1))).toMatch(/"role":"user".*NEW_TASK.*Count the files/)
+    })
   },
 )
 

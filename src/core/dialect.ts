@@ -102,8 +102,8 @@ export interface Dialect<Options = unknown> {
    */
   mostOutput?(request: ModelRequest, target: Pick<Target<Options>, 'options' | 'upstreamModel' | 'maxOutputTokens'>): number | undefined
   /**
-   * Whether the upstream reads tools that stand in the input (`additional_tools`). Default: it does not, and the request comes with them among
-   * the others.
+   * Whether the upstream reads tools and messages between agents that stand in the input (`additional_tools`, `agent_message`). Default: it
+   * does not, and the request comes with the tools among the others and with the messages as the user's.
    */
   readsInputTools?(target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean
   /** Whether the upstream keeps prompts that a request may name (`prompt`) instead of words of its own. Default: it keeps none. */

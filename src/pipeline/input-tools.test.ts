@@ -62,3 +62,39 @@ describe('tools that stand in the input', () => {
     for (const dialect of dialects.values()) expect(readableInput(plain, dialect, target(dialect.name))).toBe(plain)
   })
 })
+
+describe('messages between agents', () => {
+  const said = (...content: readonly object[]): ModelRequest => ({
+    input: [
+      { type: 'message', role: 'user', content: 'q' },
+      { type: 'agent_message', id: 'amsg_1', author: '/root', recipient: '/root/child', content },
+    ],
+  })
+  const head = { type: 'input_text', text: 'Message Type: NEW_TASK\nPayload:\n' }
+  const sent = (name: string, request: ModelRequest): { body: string; dropped: readonly string[] } => {
+    const dialect = dialects.get(name)!
+    const { body, dropped } = dialect.encodeRequest(readableInput(request, dialect, target(name)), target(name))
+    return { body, dropped: dropped ?? [] }
+  }
+  const others = [...dialects.keys()].filter((name) => name !== 'openai-responses')
+  it.each(others)('are words of the user in %s: the task and what a model wrote where others seal', (name) => {
+    const { body, dropped } = sent(name, said(head, { type: 'encrypted_content', encrypted_content: 'Count the files' }))
+    expect(body).toContain('Message Type: NEW_TASK')
+    expect(body).toContain('Count the files')
+    expect(dropped).not.toContain('input: agent_message')
+  })
+  it.each(others)('are without what was sealed in %s', (name) => {
+    const { body } = sent(name, said(head, { type: 'encrypted_content', encrypted_content: `gAAAA${'Ab3_-'.repeat(40)}==` }))
+    expect(body).toContain('Message Type: NEW_TASK')
+    expect(body).not.toContain('gAAAA')
+  })
+  it('of which everything was sealed are left out', () => {
+    const request = said({ type: 'encrypted_content', encrypted_content: 'gAAAA'.repeat(20) })
+    const dialect = dialects.get('openai-chat')!
+    expect(readableInput(request, dialect, target('openai-chat')).input).toEqual([request.input[0]])
+  })
+  it('stay what they are in the format that knows them', () => {
+    const sealed = { type: 'encrypted_content', encrypted_content: 'gAAAA' }
+    expect(JSON.parse(sent('openai-responses', said(head, sealed)).body).input[1]).toMatchObject({ type: 'agent_message', content: [head, sealed] })
+  })
+})

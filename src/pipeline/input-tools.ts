@@ -1,6 +1,7 @@
 import type { Dialect, Target } from '../core/dialect.ts'
 import type { InputItem, Tool } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
+import { agentMessageAsUser, isAgentMessage } from './agent-messages.ts'
 
 interface AdditionalTools {
   readonly type: 'additional_tools'
@@ -10,17 +11,20 @@ interface AdditionalTools {
 const isAdditional = (item: InputItem): item is InputItem & AdditionalTools => item.type === 'additional_tools' && Array.isArray(item['tools'])
 
 /**
- * The request as its endpoint reads it: tools that stand in the input are put among the others where the format does not offer such items from
- * there on. Asked once an attempt, for what encodes and what decodes; the same request, and nothing made, when there are none.
+ * The request as its endpoint reads it: tools that stand in the input are put among the others, and messages between agents become words of
+ * the user, where the format does not know such items. Asked once an attempt, for what encodes and what decodes; the same request, and
+ * nothing made, when there are none.
  */
 export function readableInput(request: ModelRequest, dialect: Dialect, target: Target): ModelRequest {
   const { input } = request
-  if (!input.some(isAdditional) || dialect.readsInputTools?.(target) === true) return request
+  if (!input.some((item) => isAdditional(item) || isAgentMessage(item)) || dialect.readsInputTools?.(target) === true) return request
   const added: Tool[] = []
-  const rest = input.filter((item) => {
-    if (!isAdditional(item)) return true
-    for (const tool of item.tools) added.push(tool)
-    return false
-  })
+  const rest: InputItem[] = []
+  for (const item of input) {
+    if (isAdditional(item)) for (const tool of item.tools) added.push(tool)
+    else if (isAgentMessage(item)) rest.push(...agentMessageAsUser(item))
+    else rest.push(item)
+  }
+  if (added.length === 0) return { ...request, input: rest }
   return { ...request, input: rest, tools: [...(request.tools ?? []), ...added] }
 }
