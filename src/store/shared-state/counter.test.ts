@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { verifies } from '../../../e2e/requirements.ts'
 import { NOTHING_SPENT, periodEnd, periodStart, type Charge, type SpentLoader } from '../../core/counter.ts'
-import { manualClock, systemClock } from '../../lib/clock.ts'
+import { manualClock, systemClock, type Clock } from '../../lib/clock.ts'
 import { silentLogger } from '../../lib/logger.ts'
 import { Secret } from '../../lib/secret.ts'
 import { describeCounterContract, type FakeStore } from '../../testing/counter-contract.ts'
@@ -152,20 +152,58 @@ describe.skipIf(!redis.available)('Redis', () => {
     for (const counter of counters) await counter.close()
   })
 
-  it('lets go of what a process held that died', async () => {
-    const counter = createRedisCounter({
-      redis: client,
-      clock: systemClock,
-      namespace: redis.namespace(),
-      load: () => Promise.resolve(NOTHING_SPENT),
-      whenUnknown: 'local',
-      leaseMs: 60_000,
-    })
+  describe('what a process holds', () => {
+    const LEASE = 60_000
+    const HOUR = 3_600_000
     const charges = [{ ...budget, maxOpen: 1 }]
-    await counter.reserve({ id: 'dead', now: NOW, charges, amountUsd: 1 })
-    expect((await counter.reserve({ id: 'next', now: NOW + 59_000, charges, amountUsd: 1 })).ok).toBe(false)
-    expect((await counter.reserve({ id: 'next', now: NOW + 60_000, charges, amountUsd: 1 })).ok).toBe(true)
-    await counter.close()
+    const openIn = (namespace: string): string => `{${namespace}}:${budget.subject}:open`
+    const serverNow = async (): Promise<number> => Number((await client.time())[0]) * 1_000
+    const counterOf = (namespace: string, clock: Clock = systemClock) =>
+      createRedisCounter({ redis: client, clock, namespace, load: () => Promise.resolve(NOTHING_SPENT), whenUnknown: 'local', leaseMs: LEASE })
+
+    it('is let go when it died', async () => {
+      const namespace = redis.namespace()
+      const counter = counterOf(namespace)
+      await counter.reserve({ id: 'dead', now: NOW, charges, amountUsd: 1 })
+      // As if this time had gone by.
+      await client.zincrby(openIn(namespace), -LEASE + 1_000, 'dead')
+      expect((await counter.reserve({ id: 'next', now: NOW, charges, amountUsd: 1 })).ok).toBe(false)
+      await client.zincrby(openIn(namespace), -1_000, 'dead')
+      expect((await counter.reserve({ id: 'next', now: NOW, charges, amountUsd: 1 })).ok).toBe(true)
+      await counter.close()
+    })
+
+    it.each([HOUR, -HOUR])('ends by the clock of Redis: one that is off by %i ms keeps nothing longer, and ends nothing of others', async (off) => {
+      const namespace = redis.namespace()
+      const clock = manualClock(Date.now() + off)
+      const [wrong, right] = [counterOf(namespace, clock), counterOf(namespace)]
+      const leaseEnd = async (id: string): Promise<number> => Number(await client.zscore(openIn(namespace), id)) - (await serverNow())
+      await wrong.reserve({ id: 'mistaken', now: clock.now(), charges, amountUsd: 1 })
+      expect(Math.abs((await leaseEnd('mistaken')) - LEASE)).toBeLessThan(5_000)
+      // Its sign of life renews it by the same clock.
+      await client.zincrby(openIn(namespace), -30_000, 'mistaken')
+      client.emit('ready')
+      await until(() => false, 100)
+      expect(Math.abs((await leaseEnd('mistaken')) - LEASE)).toBeLessThan(5_000)
+      await wrong.settle({ id: 'mistaken', now: clock.now(), payments: [{ subject: budget.subject, spentUsd: 0, rates: [] }] })
+      expect((await right.reserve({ id: 'living', now: Date.now(), charges, amountUsd: 1 })).ok).toBe(true)
+      expect((await wrong.reserve({ id: 'second', now: clock.now(), charges, amountUsd: 0 })).ok).toBe(false)
+      expect(await client.zrange(openIn(namespace), '0', '-1')).toEqual(['living'])
+      await wrong.close()
+      await right.close()
+    })
+
+    it('is let go when it died while the clock of Redis ran ahead', async () => {
+      const namespace = redis.namespace()
+      const counter = counterOf(namespace)
+      await counter.reserve({ id: 'dead', now: NOW, charges, amountUsd: 1 })
+      await client.zincrby(openIn(namespace), HOUR, 'dead')
+      expect((await counter.reserve({ id: 'next', now: NOW, charges, amountUsd: 1 })).ok).toBe(false)
+      expect(Number(await client.zscore(openIn(namespace), 'dead')) - (await serverNow())).toBeLessThan(LEASE + 5_000)
+      await client.zincrby(openIn(namespace), -LEASE, 'dead')
+      expect((await counter.reserve({ id: 'next', now: NOW, charges, amountUsd: 1 })).ok).toBe(true)
+      await counter.close()
+    })
   })
 
   it('takes one round trip per step once a subject is known, scripts by their hash', async () => {

@@ -175,7 +175,7 @@ interface Heartbeat {
 
 /** Says that this process lives, holds the leases of its open calls, and counts the others; at once whenever Redis is (back) there. */
 function startHeartbeat(
-  { redis, clock, namespace = 'signalbox', leaseMs = LEASE_MS }: RedisCounterOptions,
+  { redis, namespace = 'signalbox', leaseMs = LEASE_MS }: RedisCounterOptions,
   openCalls: ReadonlyMap<string, OpenCall>,
   onReady: () => void,
 ): Heartbeat {
@@ -183,7 +183,7 @@ function startHeartbeat(
   const self = randomId(12)
   let peers = 1
   const heartbeat = async (): Promise<void> => {
-    const now = clock.now()
+    const now = await serverNow(redis)
     const pipeline = redis
       .pipeline()
       .zremrangebyscore(key, '-inf', now - leaseMs)
@@ -214,6 +214,12 @@ function startHeartbeat(
   }
 }
 
+/** Leases go by the clock of Redis, the only one all processes have in common. */
+async function serverNow(redis: Redis): Promise<number> {
+  const [seconds, microseconds] = await redis.time()
+  return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000)
+}
+
 /** A process that counts alone takes its part of the rates; at least one request. */
 function shareOf(charge: Charge, peers: number): Charge {
   if (peers === 1) return charge
@@ -229,7 +235,7 @@ function encodeReservation(reservation: Reservation, seeds: ReadonlyMap<string, 
   return JSON.stringify({
     id,
     now,
-    lease: now + leaseMs,
+    lease: leaseMs,
     ttl: TTL_MS,
     starts: periodStarts(now),
     ...(amountUsd === undefined ? {} : { amount: toNanos(amountUsd), least: toNanos(leastUsd ?? amountUsd) }),

@@ -3,6 +3,7 @@
  *
  * Three keys per subject: its state (hash), its open calls by the end of their lease (sorted set), and what each of them holds (hash).
  * ARGV[1] is JSON; money is whole nanodollars, times are milliseconds since the epoch. Positions of intervals are those of INTERVALS.
+ * Periods and rates go by the clock of the caller, leases by that of Redis: a process whose clock is off holds nothing longer, and ends nothing of others.
  */
 
 const COMMON = `
@@ -73,11 +74,18 @@ end
  * Replies: ['ok', granted], ['unseeded', n], ['budget', n, available, interval...], ['rate', n, m, owed until], ['open', n]; n and m count from 0.
  */
 export const RESERVE = `${COMMON}
+local time = redis.call('TIME')
+local server = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local lease = whole(server + q.lease)
 local states, mine, granted = {}, {}, q.amount
 for n, c in ipairs(q.charges) do
   local key, open, held = KEYS[3 * n - 2], KEYS[3 * n - 1], KEYS[3 * n]
   local s = load(key)
-  local late = redis.call('ZRANGEBYSCORE', open, '-inf', q.now, 'LIMIT', 0, 100)
+  -- The clock of Redis ran ahead when these were taken. Who lives renews them.
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', open, whole(server + q.lease + 60000), '+inf', 'LIMIT', 0, 100)) do
+    redis.call('ZADD', open, lease, id)
+  end
+  local late = redis.call('ZRANGEBYSCORE', open, '-inf', whole(server), 'LIMIT', 0, 100)
   for _, id in ipairs(late) do
     s.reserved = s.reserved - (tonumber(redis.call('HGET', held, id)) or 0)
     redis.call('ZREM', open, id)
@@ -134,7 +142,7 @@ for n, c in ipairs(q.charges) do
     redis.call('HSET', held, q.id, whole(granted))
     redis.call('PEXPIRE', held, q.ttl)
   end
-  redis.call('ZADD', open, q.lease, q.id)
+  redis.call('ZADD', open, lease, q.id)
   redis.call('PEXPIRE', open, q.ttl)
   save(key, s)
 end
