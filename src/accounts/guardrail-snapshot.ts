@@ -1,7 +1,7 @@
 import type { Authenticator } from '../core/account.ts'
 import type { Owner } from '../core/call.ts'
 import { GatewayError } from '../core/error.ts'
-import type { AppliedGuardrail, ConfiguredGuardrail, Guardrails, StoredGuardrail } from '../core/guardrail.ts'
+import type { AppliedGuardrail, ConfiguredGuardrail, GuardrailAssignment, Guardrails, StoredGuardrail } from '../core/guardrail.ts'
 import type { Store } from '../core/store.ts'
 import type { Clock } from '../lib/clock.ts'
 import { uuidFromId } from '../lib/derived-id.ts'
@@ -33,11 +33,13 @@ export const defaultGuardrailId = (workspaceId: string): string => uuidFromId(`d
 export function createGuardrailSnapshot(options: GuardrailSnapshotOptions): GuardrailSnapshot {
   const { store } = options
   let byId = new Map<string, StoredGuardrail>()
-  let byKey = new Map<string, string>()
+  let byKey = new Map<string, GuardrailAssignment>()
   let known = false
   /** Compiled once per owner: the snapshot of keys makes new owners whenever keys or workspaces change. */
   let applied = new WeakMap<Owner, readonly AppliedGuardrail[]>()
   let appliedFor: readonly ConfiguredGuardrail[] | undefined
+  /** Of those of the configuration: how often they have changed. */
+  let configRevision = 0
 
   function install({ guardrails, assignments }: KnownGuardrails): void {
     // The same object while nothing changed in it: what was compiled for it is used on.
@@ -46,7 +48,7 @@ export function createGuardrailSnapshot(options: GuardrailSnapshotOptions): Guar
       return before !== undefined && JSON.stringify(before) === JSON.stringify(now) ? before : now
     }
     byId = new Map(guardrails.map((guardrail) => [guardrail.id, kept(guardrail)]))
-    byKey = new Map(assignments.map(({ keyHash, guardrailId }) => [keyHash, guardrailId]))
+    byKey = new Map(assignments.map((assignment) => [assignment.keyHash, assignment]))
     applied = new WeakMap()
     known = true
   }
@@ -72,12 +74,14 @@ export function createGuardrailSnapshot(options: GuardrailSnapshotOptions): Guar
         name: guardrail.name,
         scope: 'configuration',
         rules: guardrail.rules,
+        revision: configRevision,
       })
     }
     const ofWorkspace = byId.get(defaultGuardrailId(owner.workspaceId))
     if (ofWorkspace !== undefined) list.push(toApplied(ofWorkspace, 'workspace'))
-    const ofKey = byId.get(byKey.get(owner.keyHash) ?? '')
-    if (ofKey !== undefined) list.push(toApplied(ofKey, 'api-key'))
+    const assignment = byKey.get(owner.keyHash)
+    const ofKey = byId.get(assignment?.guardrailId ?? '')
+    if (ofKey !== undefined) list.push(toApplied(ofKey, 'api-key', assignment?.createdAt))
     return list
   }
 
@@ -88,6 +92,7 @@ export function createGuardrailSnapshot(options: GuardrailSnapshotOptions): Guar
       if (appliedFor !== rules) {
         applied = new WeakMap()
         appliedFor = rules
+        configRevision++
       }
       let list = applied.get(owner)
       if (list === undefined) {
@@ -102,7 +107,10 @@ export function createGuardrailSnapshot(options: GuardrailSnapshotOptions): Guar
   }
 }
 
-const toApplied = ({ id, name, rules }: StoredGuardrail, scope: AppliedGuardrail['scope']): AppliedGuardrail => ({ id, name, scope, rules })
+function toApplied(stored: StoredGuardrail, scope: AppliedGuardrail['scope'], since = 0): AppliedGuardrail {
+  const { id, name, rules, createdAt, updatedAt } = stored
+  return { id, name, scope, rules, revision: Math.max(createdAt, updatedAt ?? 0, since) }
+}
 
 function concerns({ workspaces, keys }: ConfiguredGuardrail, owner: Owner, authenticator: Pick<Authenticator, 'workspace'>): boolean {
   if (keys !== undefined && !keys.includes(owner.keyName) && !keys.includes(owner.keyHash)) return false

@@ -62,6 +62,33 @@ afterEach(async () => {
 })
 
 describe('what applies to a caller', () => {
+  it('has a new revision whenever it changes or applies anew: what was spent meanwhile counts', async () => {
+    let config = { rules: [rule('a')], whenUnknown: 'allow' as const }
+    const guardrails = snapshot({ config: () => config })
+    await guardrails.start()
+    const { id } = await accounts.create({ workspaceId: DEFAULT_WORKSPACE_ID, name: 'budget', rules: { limit_usd: 5 } })
+    const revisions = async (): Promise<readonly (number | undefined)[]> => {
+      now += 1_000
+      await guardrails.refresh()
+      return guardrails.of(owner())?.map(({ revision }) => revision) ?? []
+    }
+    await accounts.assign(id, [KEY], null)
+    const first = await revisions()
+    expect(await revisions()).toEqual(first)
+    await accounts.update(id, { rules: { limit_usd: 6 } })
+    const changed = await revisions()
+    await accounts.unassign(id, [KEY])
+    expect(await revisions()).toEqual([first[0]])
+    await accounts.assign(id, [KEY], null)
+    const again = await revisions()
+    config = { ...config, rules: [rule('a')] }
+    const [configured, stored] = await revisions()
+    expect(configured).toBeGreaterThan(first[0]!)
+    expect(stored).toBe(again[1])
+    const steps = [first[1]!, changed[1]!, again[1]!]
+    expect(steps).toEqual([...new Set(steps)].toSorted((a, b) => a - b))
+  })
+
   it('is nothing, until something is assigned or the default demands something', async () => {
     const guardrails = snapshot()
     await guardrails.start()

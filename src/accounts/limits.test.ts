@@ -83,6 +83,23 @@ describe('the limits of a caller', () => {
     ).toBeUndefined()
   })
 
+  it('have a new revision when they come back: what was spent without them counts', () => {
+    let current: LimitsConfig = { ...config, credits: 5 }
+    let applied: readonly AppliedGuardrail[] = [{ id: 'g1', name: 'g', scope: 'api-key', rules: { limit_usd: 5 }, revision: 7 }]
+    const book = createLimitBook({ key: () => undefined, workspace: () => undefined }, () => current, { of: () => applied })
+    const revisions = (): readonly number[] => book(owner)?.map(({ revision }) => revision) ?? []
+    const before = revisions()
+    current = { ...current, requestsPerMinute: 5 }
+    expect(revisions()).toEqual(before)
+    current = config
+    applied = []
+    expect(revisions()).toEqual([])
+    current = { ...config, credits: 5 }
+    applied = [{ id: 'g1', name: 'g', scope: 'api-key', rules: { limit_usd: 5 }, revision: 9 }]
+    expect(revisions()[0]).toBe(9)
+    expect(revisions()[1]).toBeGreaterThan(before[1]!)
+  })
+
   it('are compiled once per owner and configuration', () => {
     let asked = 0
     let current = config

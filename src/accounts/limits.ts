@@ -60,14 +60,14 @@ function workspaceLimits(workspace: Workspace): SubjectLimits {
 }
 
 /** What a guardrail lets each key under it spend: figures of their own, beside the key's. */
-function guardrailLimits({ id, rules }: AppliedGuardrail, owner: Owner): readonly SubjectLimits[] {
+function guardrailLimits({ id, rules, revision = 0 }: AppliedGuardrail, owner: Owner): readonly SubjectLimits[] {
   const { limit_usd: limitUsd, reset_interval: interval, include_byok_in_budgets: includeByok = false } = rules
   if (limitUsd == null) return []
   return [
     {
       kind: 'guardrail',
       subject: subjectName(`key:${owner.keyHash}`, includeByok, id),
-      revision: 0,
+      revision,
       budgets: [{ interval: interval ?? 'lifetime', limitUsd }],
       includeByok,
     },
@@ -90,16 +90,19 @@ export function createLimitBook(
 ): (owner: Owner) => CallLimits | undefined {
   let compiled = new WeakMap<Owner, CompiledLimits>()
   let compiledFor: LimitsConfig | undefined
+  /** Grows when credits come, go or change: what was spent without them counts. */
+  let creditsRevision = 0
   return (owner) => {
     const current = config()
     if (current !== compiledFor) {
       compiled = new WeakMap()
+      if (current.credits !== compiledFor?.credits) creditsRevision++
       compiledFor = current
     }
     const applied = guardrails?.of(owner)
     let known = compiled.get(owner)
     if (known === undefined || known.guardrails !== applied) {
-      known = { limits: compile(authenticator, owner, current, applied ?? []), guardrails: applied }
+      known = { limits: compile(authenticator, owner, current, applied ?? [], creditsRevision), guardrails: applied }
       compiled.set(owner, known)
     }
     return known.limits
@@ -111,6 +114,7 @@ function compile(
   owner: Owner,
   config: LimitsConfig,
   guardrails: readonly AppliedGuardrail[],
+  creditsRevision: number,
 ): CallLimits | undefined {
   const key = authenticator.key(owner.keyHash)
   const workspace = authenticator.workspace(owner.workspaceId)
@@ -122,7 +126,7 @@ function compile(
     all.push({
       kind: 'installation',
       subject: 'installation',
-      revision: 0,
+      revision: creditsRevision,
       budgets: [{ interval: 'lifetime', limitUsd: config.credits }],
       includeByok: false,
     })

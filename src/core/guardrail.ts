@@ -99,6 +99,8 @@ export interface AppliedGuardrail {
   readonly name: string
   readonly scope: GuardrailScope
   readonly rules: GuardrailRules
+  /** Grows with every change of what it demands, and when it applies anew. Default: 0. */
+  readonly revision?: number
 }
 
 /** The guardrails of callers, from memory. */
