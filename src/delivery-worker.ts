@@ -102,6 +102,8 @@ class DeliveryThread {
     this.#engine = this.#createEngine()
     this.#retention = createRetentionJob({
       store: store.retention,
+      facts: store.facts,
+      standIn: !data.sends,
       clock: systemClock,
       random: Math.random,
       settings: () => this.#settings.retention,
@@ -155,9 +157,8 @@ class DeliveryThread {
     this.#timers = [...this.#timers, setInterval(() => void this.#sweep(), SWEEP_MS)]
     // The clock may have been set back while nothing ran.
     void this.#sweep()
-    if (!this.#data.sends) return
-    this.#engine.start()
     this.#retention.start()
+    if (this.#data.sends) this.#engine.start()
   }
 
   methods(): ThreadMethods {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { RetentionConfig } from '../core/config.ts'
+import type { FactStore } from '../core/store.ts'
 import type { Retained, RetentionReport, RetentionStore } from '../core/retention.ts'
 import { createRetentionJob, type RetentionJob, type RetentionJobOptions } from './retention-job.ts'
 import { verifies } from '../../e2e/requirements.ts'
@@ -22,6 +23,7 @@ let left: Partial<Record<Retained, number>>
 let taken: boolean
 let reports: RetentionReport[]
 let failures: unknown[]
+let facts: Map<string, string>
 let job: RetentionJob
 
 const store: RetentionStore = {
@@ -37,10 +39,20 @@ const store: RetentionStore = {
     return true
   },
 }
+const factStore: FactStore = {
+  get: (name) => Promise.resolve(facts.get(name)),
+  replace: (name, expected, value) => {
+    if (facts.get(name) !== expected) return Promise.resolve(false)
+    facts.set(name, value)
+    return Promise.resolve(true)
+  },
+}
 const open = (changes: Partial<RetentionJobOptions> = {}): RetentionJob =>
   (job = createRetentionJob({
     store,
-    clock: { now: () => NOW, monotonic: () => now },
+    facts: factStore,
+    standIn: false,
+    clock: { now: () => NOW + now, monotonic: () => now },
     random: () => 0.5,
     settings: () => SETTINGS,
     onReport: (report) => reports.push(report),
@@ -56,6 +68,7 @@ beforeEach(() => {
   taken = false
   reports = []
   failures = []
+  facts = new Map()
 })
 afterEach(async () => {
   await job.stop()
@@ -92,6 +105,43 @@ describe('a round', () => {
     const report = await open({ store: slow, tuning: { batchRows: 10, pauseMs: 0, roundMs: 1_000 } }).run()
     expect(report?.unfinished).toBe(true)
     expect(report?.deleted.generations).toBeLessThanOrEqual(110)
+  })
+})
+
+describe('a process whose work it is not', () => {
+  const standIn = () => open({ standIn: true })
+
+  it('does it where nobody else does, as often as the operator wants', async () => {
+    left = { generations: 5 }
+    expect(await standIn().run()).toMatchObject({ deleted: { generations: 5 } })
+    now += 0.25 * HOUR
+    expect(await standIn().run()).toBeUndefined()
+    now += 0.5 * HOUR
+    expect(await standIn().run()).toBeDefined()
+  })
+
+  it('leaves it to those whose work it is while they do it', async () => {
+    await open().run()
+    now += 2.5 * HOUR
+    expect(await standIn().run()).toBeUndefined()
+    now += HOUR
+    expect(await standIn().run()).toBeDefined()
+    // They are back.
+    expect(await open().run()).toBeDefined()
+    now += 2.5 * HOUR
+    expect(await standIn().run()).toBeUndefined()
+  })
+
+  it('believes no clock that ran ahead', async () => {
+    now += 24 * HOUR
+    await open().run()
+    now -= 24 * HOUR
+    expect(await standIn().run()).toBeDefined()
+  })
+
+  it('takes nonsense for nobody', async () => {
+    facts.set('retention', 'soon')
+    expect(await standIn().run()).toBeDefined()
   })
 })
 

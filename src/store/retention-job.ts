@@ -1,10 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RetentionConfig } from '../core/config.ts'
 import { RETAINED, type Retained, type RetentionReport, type RetentionStore } from '../core/retention.ts'
+import type { FactStore } from '../core/store.ts'
 import type { Clock } from '../lib/clock.ts'
 
 export interface RetentionJobOptions {
   readonly store: RetentionStore
+  readonly facts: FactStore
+  /** It is the work of other processes: this one does it only where none of them has for a while. */
+  readonly standIn: boolean
   readonly clock: Clock
   readonly random: () => number
   /** Read at every round: the operator may change it. */
@@ -26,7 +30,7 @@ export interface RetentionTuning {
 const TUNING: RetentionTuning = { batchRows: 500, pauseMs: 10, roundMs: 10 * 60_000 }
 
 export interface RetentionJob {
-  /** One round now; undefined when another process is at it. */
+  /** One round now; undefined when another process is at it, or it is left to others. */
   run(): Promise<RetentionReport | undefined>
   /** Rounds from now on: the first within a minute or so, then as often as the operator wants, each at a moment of its own. */
   start(): void
@@ -45,7 +49,9 @@ const AGE: { readonly [What in Retained]: (settings: RetentionConfig) => number 
 }
 
 /** Keeps the store within the bounds the operator set, one process at a time, in small steps. */
-export function createRetentionJob({ store, clock, random, settings, onReport, onFailure, tuning }: RetentionJobOptions): RetentionJob {
+export function createRetentionJob(options: RetentionJobOptions): RetentionJob {
+  const { store, clock, random, settings, onReport, onFailure, standIn, tuning } = options
+  const rounds = createRoundLog(options)
   const { batchRows, pauseMs, roundMs } = { ...TUNING, ...tuning }
   let timer: NodeJS.Timeout | undefined
   let running: Promise<unknown> = Promise.resolve()
@@ -75,11 +81,14 @@ export function createRetentionJob({ store, clock, random, settings, onReport, o
   }
 
   const run = async (): Promise<RetentionReport | undefined> => {
+    if (standIn && !(await rounds.due())) return undefined
     let report: RetentionReport | undefined
     await store.exclusively(async () => {
       report = await clean()
     })
-    if (report !== undefined) onReport(report)
+    if (report === undefined) return undefined
+    onReport(report)
+    await rounds.note()
     return report
   }
 
@@ -102,6 +111,28 @@ export function createRetentionJob({ store, clock, random, settings, onReport, o
       stopped.abort()
       clearTimeout(timer)
       await running
+    },
+  }
+}
+
+/** The name of the fact: when the last round ended, milliseconds since the epoch, and whether by somebody who stood in. */
+const LAST_ROUND = 'retention'
+const STOOD_IN = 'stood-in'
+/** Rounds that may be missed by those whose work it is. */
+const MISSED = 3
+
+/** Who cleaned up when, for all processes: where only such run whose work it is not, what is told to go by age must go all the same. */
+function createRoundLog({ facts, clock, settings, standIn }: RetentionJobOptions) {
+  return {
+    async due(): Promise<boolean> {
+      const [at, by] = (await facts.get(LAST_ROUND))?.split(' ') ?? []
+      const age = clock.now() - Number(at)
+      const { everyMs } = settings()
+      // Of several that stand in, none comes soon after another. The time of a clock that ran ahead is none.
+      return !(age > -everyMs && age < (by === STOOD_IN ? everyMs / 2 : MISSED * everyMs))
+    },
+    async note(): Promise<void> {
+      await facts.replace(LAST_ROUND, await facts.get(LAST_ROUND), `${clock.now()}${standIn ? ` ${STOOD_IN}` : ''}`)
     },
   }
 }
