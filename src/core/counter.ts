@@ -74,7 +74,7 @@ export interface Budget {
 export interface Charge {
   /** `key:<hash>`, `workspace:<id>`, `installation`. */
   readonly subject: string
-  /** Grows when its limits change: what was spent before they existed is then read from the store again. */
+  /** Another one when its limits change, usually a later one: what was spent before they existed is then read from the store again. */
   readonly revision: number
   readonly rates: readonly Rate[]
   /** How many calls may be open at a time. */

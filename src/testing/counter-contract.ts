@@ -209,6 +209,13 @@ export function describeCounterContract(name: string, open: (store: FakeStore, w
         expect(await reserve([{ ...daily(1), revision: 3 }], 0.3)).toMatchObject({ ok: false, availableUsd: 0.2 })
       })
 
+      it('is read again for limits changed by a clock that is behind that of the change before', async () => {
+        await reserve([{ ...daily(1), revision: 5 }], 0, { id: 'before' })
+        await settle('before', 0)
+        store.spent = { ...NOTHING_SPENT, daily: 0.8 }
+        expect(await reserve([{ ...daily(1), revision: 3 }], 0.3)).toMatchObject({ ok: false, availableUsd: 0.2 })
+      })
+
       it('counts as nothing while the store is away, or stops everybody: as configured', async () => {
         store.fails = true
         expect((await reserve([daily(1)], 1)).ok).toBe(true)

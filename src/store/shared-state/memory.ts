@@ -79,7 +79,7 @@ export function createMemoryCounter(options: MemoryCounterOptions): Counter {
       const spent = starts[i] === state.starts[i] ? state.spent : starts[i] === state.startsBefore[i] ? state.spentBefore : undefined
       if (spent !== undefined) spent[i] = Math.max(spent[i]!, seed.spent[i]!)
     }
-    state.revision = Math.max(revision, state.revision ?? revision)
+    state.revision = revision
     state.refreshAt = seed.at + (seed.known ? refreshMs : RETRY_UNKNOWN_MS)
   }
 
@@ -89,7 +89,7 @@ export function createMemoryCounter(options: MemoryCounterOptions): Counter {
       if (charge.budgets.length === 0) continue
       const state = stateOf(charge.subject)
       roll(state, now)
-      if (state.revision === undefined || state.revision < charge.revision) {
+      if (state.revision !== charge.revision) {
         const seed = await seedOf(charge, now)
         if (seed === undefined) return charge.subject
         install(state, seed, charge.revision)

@@ -79,7 +79,7 @@ export function createRedisCounter(options: RedisCounterOptions): Counter {
       const seeds = new Map<string, Seed>()
       for (const charge of reservation.charges) {
         if (reservation.amountUsd === undefined || charge.budgets.length === 0) continue
-        if ((compared.get(charge.subject) ?? -1) >= charge.revision) continue
+        if (compared.get(charge.subject) === charge.revision) continue
         const seed = await seedOf(charge, reservation.now)
         if (seed === undefined) return { ok: false, reason: 'unknown', subject: charge.subject }
         seeds.set(charge.subject, seed)
