@@ -223,7 +223,14 @@ class DeliveryThread {
   async #test(destination: DestinationRecord): Promise<ConnectionTest> {
     const type = typeOf(destination)
     const settings: unknown = type.settings.parse(destination.config)
-    return testConnection(type, settings, this.#contextOf(destination), this.#transport, systemClock, AbortSignal.timeout(TEST_LIMIT_MS))
+    return testConnection({
+      type,
+      settings,
+      context: this.#contextOf(destination),
+      transport: this.#transport,
+      clock: systemClock,
+      signal: AbortSignal.timeout(TEST_LIMIT_MS),
+    })
   }
 
   async #sendTest(destination: DestinationRecord): Promise<ConnectionTest> {

@@ -37,14 +37,14 @@ const run = async (url = receiver.url, changes: Partial<Destination> = {}): Prom
     ],
     ...changes,
   }
-  return testConnection(
+  return testConnection({
     type,
-    {},
-    { destinationId: 'd', serviceName: 's', serviceVersion: '1', now: 0, attempt: 0 },
-    createTransport(egress),
-    systemClock,
-    new AbortController().signal,
-  )
+    settings: {},
+    context: { destinationId: 'd', serviceName: 's', serviceVersion: '1', now: 0, attempt: 0 },
+    transport: createTransport(egress),
+    clock: systemClock,
+    signal: new AbortController().signal,
+  })
 }
 
 describe('testConnection', () => {
@@ -133,7 +133,7 @@ it(verifies('G1', 'takes the credential out of what a type looked up, in a test 
   }
   const context = { destinationId: 'd', serviceName: 's', serviceVersion: '1', now: 0, attempt: 0 }
   const shared = { transport: createTransport(egress), clock: systemClock, signal: new AbortController().signal }
-  const tested = await testConnection(type, { apiKey }, context, shared.transport, shared.clock, shared.signal)
+  const tested = await testConnection({ type, settings: { apiKey }, context, ...shared })
   const destination = sampleDestination('d', { config: { apiKey } })
   const sampled = await sendSample({ type, destination, sample: minimalGeneration(), context, ...shared })
   for (const { steps } of [tested, sampled]) expect(steps.at(-1)?.message).toBe('[redacted] no columns for [redacted]')

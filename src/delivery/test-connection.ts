@@ -29,20 +29,23 @@ export interface ConnectionTest {
   readonly steps: readonly ProbeStepResult[]
 }
 
+export interface ConnectionTestJob {
+  readonly type: Destination
+  readonly settings: unknown
+  readonly context: DestinationContext
+  readonly transport: Transport
+  readonly clock: Clock
+  readonly signal: AbortSignal
+}
+
 /** Runs a type's connection test with settings that need not be stored. Never rejects. */
-export async function testConnection(
-  type: Destination,
-  settings: unknown,
-  context: DestinationContext,
-  transport: Transport,
-  clock: Clock,
-  signal: AbortSignal,
-): Promise<ConnectionTest> {
+export async function testConnection(job: ConnectionTestJob): Promise<ConnectionTest> {
+  const { type, settings, clock } = job
   const steps: ProbeStepResult[] = []
-  const prepared = await prepare(type, settings, context, transport, signal)
-  for (const step of type.probe(settings, prepared)) {
+  const prepared = { ...job, context: await prepare(job) }
+  for (const step of type.probe(settings, prepared.context)) {
     const started = clock.monotonic()
-    const { status, message } = await runStep(type, step, settings, prepared, transport, signal)
+    const { status, message } = await runStep(step, prepared)
     steps.push({
       name: step.name,
       ok: message === undefined,
@@ -56,13 +59,7 @@ export async function testConnection(
 }
 
 /** What a delivery would know (a bucket's region, a table's columns). A look-up that fails is told by the step that needs it. */
-async function prepare(
-  type: Destination,
-  settings: unknown,
-  context: DestinationContext,
-  transport: Transport,
-  signal: AbortSignal,
-): Promise<DestinationContext> {
+async function prepare({ type, settings, context, transport, signal }: ConnectionTestJob): Promise<DestinationContext> {
   if (type.prepare === undefined || context.prepared !== undefined) return context
   try {
     const prepared = await type.prepare(settings, context, createLookUp(type, settings, transport, signal))
@@ -78,14 +75,7 @@ const timeoutOf = (type: Destination, request: OutgoingRequest): number =>
 /** Answers that say "still at it" are followed, as in a delivery; a test has less patience. */
 const MAX_FOLLOW_UPS = 20
 
-async function exchange(
-  type: Destination,
-  first: OutgoingRequest,
-  settings: unknown,
-  context: DestinationContext,
-  transport: Transport,
-  signal: AbortSignal,
-): Promise<OutgoingResponse> {
+async function exchange(first: OutgoingRequest, { type, settings, context, transport, signal }: ConnectionTestJob): Promise<OutgoingResponse> {
   const blank = createBlanking(type, settings)
   const send = async (request: OutgoingRequest): Promise<OutgoingResponse> =>
     blank(await (type.transport?.(request, context, signal) ?? transport(request, timeoutOf(type, request), signal)))
@@ -99,17 +89,10 @@ async function exchange(
   return response
 }
 
-async function runStep(
-  type: Destination,
-  step: ProbeStep,
-  settings: unknown,
-  context: DestinationContext,
-  transport: Transport,
-  signal: AbortSignal,
-): Promise<{ readonly status: number; readonly message?: string }> {
+async function runStep(step: ProbeStep, job: ConnectionTestJob): Promise<{ readonly status: number; readonly message?: string }> {
   try {
-    const response = await exchange(type, step.request, settings, context, transport, signal)
-    const problem = step.check === undefined ? judge(type, step, response) : step.check(response)
+    const response = await exchange(step.request, job)
+    const problem = step.check === undefined ? judge(job.type, step, response) : step.check(response)
     return { status: response.status, ...(problem === undefined ? {} : { message: redact(problem, 500) }) }
   } catch (error) {
     return { status: 0, message: redact(error instanceof Error ? error.message : String(error), 500) }
