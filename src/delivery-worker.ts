@@ -2,22 +2,25 @@ import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { createDestinationSnapshot, type DestinationSnapshot } from './accounts/destination-snapshot.ts'
 import { createEncryption } from './accounts/encryption.ts'
-import type { RetentionConfig } from './core/config.ts'
-import type { Destination, DestinationContext } from './core/destination.ts'
-import { GatewayError } from './core/error.ts'
 import type { DestinationPatch, DestinationRecord, DurableOutbox, StoredDestination } from './core/outbox.ts'
 import type { Store } from './core/store.ts'
-import { destinationContext } from './delivery/destination-context.ts'
+import { createConnectionTests, type ConnectionTests } from './delivery/connection-tests.ts'
 import { releaseGone } from './delivery/gone-leases.ts'
 import { needsContent, selectorsByWorkspace, toEntry, type HandedOver } from './delivery/hand-over.ts'
-import { sampleGeneration } from './delivery/sample-generation.ts'
 import type { Selector } from './delivery/select.ts'
-import { sendSample } from './delivery/send-sample.ts'
-import { testConnection, type ConnectionTest } from './delivery/test-connection.ts'
-import { answerCall, type FromThread, type QueueFigures, type ThreadMethods, type ToThread } from './delivery/thread-protocol.ts'
+import { surroundingsOf, type Surroundings } from './delivery/surroundings.ts'
+import {
+  answerCall,
+  type DeliverySettings,
+  type DeliveryThreadData,
+  type FromThread,
+  type QueueFigures,
+  type ThreadMethods,
+  type ToThread,
+} from './delivery/thread-protocol.ts'
 import type { Transport } from './delivery/transport.ts'
 import { trimQueues } from './delivery/trim-queues.ts'
-import type { DeliveryEvent, DeliveryWorkerOptions } from './delivery/worker-options.ts'
+import type { DeliveryEvent } from './delivery/worker-options.ts'
 import { createDeliveryWorker, type DeliveryWorker } from './delivery/worker.ts'
 import { openWayOut, type WayOut } from './delivery/way-out.ts'
 import { DESTINATIONS } from './destinations/index.ts'
@@ -25,30 +28,6 @@ import { systemClock } from './lib/clock.ts'
 import { randomId } from './lib/id.ts'
 import { Secret } from './lib/secret.ts'
 import { createRetentionJob, createStore, type RetentionJob } from './store/index.ts'
-
-/** The operator's choices that may change while the thread runs. */
-export interface DeliverySettings {
-  readonly serviceName: string
-  readonly baseUrls: { readonly [type: string]: string | null }
-  readonly allowPrivate: boolean
-  readonly retention: RetentionConfig
-}
-
-/** What a delivery thread is started with. */
-export interface DeliveryThreadData {
-  readonly database: { readonly path: string } | { readonly url: string }
-  readonly secretKey: Uint8Array
-  readonly version: string
-  /** Where destinations that write files may write. */
-  readonly directory: string
-  /** Names the leases of this process; a thread started again takes the same. */
-  readonly owner: string
-  /** False: records and chooses, and leaves sending to other processes. */
-  readonly sends: boolean
-  readonly settings: DeliverySettings
-  /** The operator's: every destination is in privacy mode, whatever its row says. */
-  readonly privacyLocked: boolean
-}
 
 const QUEUE_FIGURES_MS = 5_000
 const SWEEP_MS = 60_000
@@ -61,8 +40,6 @@ const MAX_BEHIND = 1_000
  * as it wants.
  */
 const NICENESS = 5
-/** Of a connection test with all its steps. */
-const TEST_LIMIT_MS = 110_000
 
 /** What runs in the delivery thread: the write path of generations, and the engine that sends them. */
 class DeliveryThread {
@@ -73,6 +50,7 @@ class DeliveryThread {
   readonly #snapshot: DestinationSnapshot
   readonly #engine: DeliveryWorker
   readonly #transport: Transport
+  readonly #tests: ConnectionTests
   readonly #retention: RetentionJob
   #settings: DeliverySettings
   #wayOut: WayOut
@@ -92,6 +70,13 @@ class DeliveryThread {
     this.#surroundings = surroundingsOf(() => this.#settings, data)
     this.#wayOut = wayOutOf(data.settings, data)
     this.#transport = (request, timeoutMs, signal) => this.#wayOut.transport(request, timeoutMs, signal)
+    this.#tests = createConnectionTests({
+      types: DESTINATIONS,
+      surroundings: this.#surroundings,
+      transport: this.#transport,
+      clock: systemClock,
+      newId: randomId,
+    })
     this.#snapshot = createDestinationSnapshot({
       store,
       encryption,
@@ -174,8 +159,8 @@ class DeliveryThread {
       deadLetters: (id: string, page: { readonly offset: number; readonly limit: number }) => outbox.deadLetters(id, page),
       replay: async (id: string, now: number, letters: readonly string[] | undefined) => this.#changed(await outbox.replay(id, now, letters)),
       purge: (id: string, letters: readonly string[] | undefined) => outbox.purge(id, letters),
-      test: (destination: DestinationRecord) => this.#test(destination),
-      sendTest: (destination: DestinationRecord) => this.#sendTest(destination),
+      test: (destination: DestinationRecord) => this.#tests.test(destination),
+      sendTest: (destination: DestinationRecord) => this.#tests.sendTest(destination),
       configure: (settings: DeliverySettings) => this.#configure(settings),
       refresh: () => this.#changed(undefined),
       stop: (deadlineMs: number) => this.#stop(deadlineMs),
@@ -216,37 +201,6 @@ class DeliveryThread {
     return result
   }
 
-  #contextOf(destination: DestinationRecord): DestinationContext {
-    return destinationContext(destination, this.#surroundings, { now: systemClock.now(), attempt: 0 })
-  }
-
-  async #test(destination: DestinationRecord): Promise<ConnectionTest> {
-    const type = typeOf(destination)
-    const settings: unknown = type.settings.parse(destination.config)
-    return testConnection({
-      type,
-      settings,
-      context: this.#contextOf(destination),
-      transport: this.#transport,
-      clock: systemClock,
-      signal: AbortSignal.timeout(TEST_LIMIT_MS),
-    })
-  }
-
-  async #sendTest(destination: DestinationRecord): Promise<ConnectionTest> {
-    const now = systemClock.now()
-    const sample = sampleGeneration(`gen-${Math.floor(now / 1000)}-${randomId(20)}`, destination.workspaceId, now)
-    return sendSample({
-      type: typeOf(destination),
-      destination,
-      sample,
-      context: this.#contextOf(destination),
-      transport: this.#transport,
-      clock: systemClock,
-      signal: AbortSignal.timeout(TEST_LIMIT_MS),
-    })
-  }
-
   async #configure(next: DeliverySettings): Promise<void> {
     const policyChanged = next.allowPrivate !== this.#settings.allowPrivate
     this.#settings = next
@@ -266,32 +220,8 @@ class DeliveryThread {
   }
 }
 
-type Surroundings = Required<Pick<DeliveryWorkerOptions, 'service' | 'baseUrls' | 'directory'>>
-
-/** Read at every use: the operator may change them while the thread runs. */
-function surroundingsOf(settings: () => DeliverySettings, { version, directory }: DeliveryThreadData): Surroundings {
-  return {
-    service: {
-      get name() {
-        return settings().serviceName
-      },
-      version,
-    },
-    get baseUrls() {
-      return settings().baseUrls
-    },
-    directory,
-  }
-}
-
 const wayOutOf = ({ allowPrivate }: DeliverySettings, { version }: DeliveryThreadData): WayOut =>
   openWayOut({ allowPrivate, userAgent: `signalbox/${version}` })
-
-function typeOf({ type: name }: DestinationRecord): Destination {
-  const type = DESTINATIONS.get(name)
-  if (type === undefined) throw new GatewayError('invalid_request', `There is no destination type ${name}`)
-  return type
-}
 
 async function readQueues(store: Store, outbox: DurableOutbox): Promise<readonly QueueFigures[]> {
   const byType = new Map<string, QueueFigures>()

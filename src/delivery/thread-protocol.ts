@@ -1,6 +1,31 @@
+import type { RetentionConfig } from '../core/config.ts'
 import { asGatewayError, GatewayError, type ErrorType } from '../core/error.ts'
 import type { RetentionReport } from '../core/retention.ts'
 import type { DeliveryEvent } from './worker-options.ts'
+
+/** The operator's choices that may change while the thread runs. */
+export interface DeliverySettings {
+  readonly serviceName: string
+  readonly baseUrls: { readonly [type: string]: string | null }
+  readonly allowPrivate: boolean
+  readonly retention: RetentionConfig
+}
+
+/** What a delivery thread is started with. */
+export interface DeliveryThreadData {
+  readonly database: { readonly path: string } | { readonly url: string }
+  readonly secretKey: Uint8Array
+  readonly version: string
+  /** Where destinations that write files may write. */
+  readonly directory: string
+  /** Names the leases of this process; a thread started again takes the same. */
+  readonly owner: string
+  /** False: records and chooses, and leaves sending to other processes. */
+  readonly sends: boolean
+  readonly settings: DeliverySettings
+  /** The operator's: every destination is in privacy mode, whatever its row says. */
+  readonly privacyLocked: boolean
+}
 
 /** What crosses between the gateway's thread and the delivery thread. Plain values only: they are copied. */
 export type ToThread = { readonly kind: 'call'; readonly id: number; readonly method: string; readonly args: readonly unknown[] }

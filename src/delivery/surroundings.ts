@@ -1,0 +1,21 @@
+import type { DeliverySettings, DeliveryThreadData } from './thread-protocol.ts'
+import type { DeliveryWorkerOptions } from './worker-options.ts'
+
+/** What destinations may know of the gateway they are reached from. */
+export type Surroundings = Required<Pick<DeliveryWorkerOptions, 'service' | 'baseUrls' | 'directory'>>
+
+/** Read at every use: the operator may change them while the thread runs. */
+export function surroundingsOf(settings: () => DeliverySettings, { version, directory }: DeliveryThreadData): Surroundings {
+  return {
+    service: {
+      get name() {
+        return settings().serviceName
+      },
+      version,
+    },
+    get baseUrls() {
+      return settings().baseUrls
+    },
+    directory,
+  }
+}
