@@ -1,4 +1,5 @@
-import { isPictureCall, type InputItem, type JsonObject } from '../../core/item.ts'
+import type { InputItem, JsonObject } from '../../core/item.ts'
+import { isOpaqueField } from '../../core/opaque-field.ts'
 import { GATEWAY_FIELDS, type ModelRequest } from '../../core/request.ts'
 import { MAX_JSON_DEPTH } from '../../lib/json.ts'
 
@@ -14,35 +15,8 @@ export interface TextSlot {
 /** Takes a text and answers with what is to stand in its place. */
 type Visit = (text: string, from: TextSlot['from'], joins: boolean) => string
 
-/** Strings that are names, references, bytes and credentials: no texts, and of no use when changed. */
-const NO_TEXT: ReadonlySet<string> = new Set([
-  'type',
-  'id',
-  'call_id',
-  'item_id',
-  'file_id',
-  'status',
-  'role',
-  'phase',
-  'name',
-  'namespace',
-  'format',
-  'syntax',
-  'detail',
-  'encrypted_content',
-  'signature',
-  'data',
-  'file_data',
-  'file_url',
-  'image_url',
-  'video_url',
-  'imageB64',
-  'server_url',
-  'server_label',
-  'authorization',
-])
-/** Credentials in a mapping. */
-const OPAQUE = 'headers'
+/** Strings that are names: texts to whoever reads them, but of no use when changed. */
+const NAMES: ReadonlySet<string> = new Set(['name', 'namespace', 'format', 'server_label'])
 /** Fields whose values are words of the contract. */
 const NO_CONTENT: ReadonlySet<string> = new Set(['include', 'reasoning', 'service_tier', 'tool_choice', 'truncation'])
 
@@ -144,7 +118,7 @@ function walkList(list: readonly unknown[], state: Walk, named: boolean, depth: 
 function walkFields(fields: JsonObject, state: Walk, named: boolean, depth: number): unknown {
   let result: { [field: string]: unknown } | undefined
   for (const [field, value] of Object.entries(fields)) {
-    if (named && (field === OPAQUE || (typeof value === 'string' && (NO_TEXT.has(field) || (field === 'result' && isPictureCall(fields)))))) continue
+    if (named && (isOpaqueField(field, value, fields) || (NAMES.has(field) && typeof value === 'string'))) continue
     const mapped = walkValue(value, state, named, depth + 1)
     if (mapped === value) continue
     result ??= { ...fields }

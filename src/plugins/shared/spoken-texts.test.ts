@@ -55,6 +55,7 @@ describe('what a model may read', () => {
         { type: 'reasoning', encrypted_content: base64 },
         { type: 'image_generation_call', result: base64 },
         { type: 'gateway:image_generation', result: base64 },
+        { type: 'openrouter:image_generation', result: base64 },
         { type: 'message', role: 'user', content: [{ type: 'input_file', filename: 'a.pdf', file_data: `data:application/pdf;base64,${base64}` }] },
       ],
       tools: [{ type: 'mcp', server_label: 's', headers: { 'x-key': 'secret-1' }, authorization: 'secret-2' }],

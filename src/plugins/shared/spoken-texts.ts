@@ -1,31 +1,9 @@
-import { isPictureCall, type InputFile, type JsonObject } from '../../core/item.ts'
+import type { InputFile, JsonObject } from '../../core/item.ts'
+import { isOpaqueField } from '../../core/opaque-field.ts'
 import { GATEWAY_FIELDS, type ModelRequest } from '../../core/request.ts'
 import { MAX_JSON_DEPTH } from '../../lib/json.ts'
 import { inlineFile, kindOf } from './file-part.ts'
 
-/** Strings that are references, bytes, credentials and words of the contract: a model reads none of them as text. */
-const NO_TEXT: ReadonlySet<string> = new Set([
-  'type',
-  'id',
-  'call_id',
-  'item_id',
-  'file_id',
-  'status',
-  'role',
-  'phase',
-  'syntax',
-  'detail',
-  'encrypted_content',
-  'signature',
-  'data',
-  'file_data',
-  'file_url',
-  'image_url',
-  'video_url',
-  'imageB64',
-  'server_url',
-  'authorization',
-])
 /** Fields of the request that no model reads: settings, and names of people and caches. */
 const NO_CONTENT: ReadonlySet<string> = new Set([
   'include',
@@ -67,11 +45,10 @@ function collect(value: unknown, free: boolean, into: string[], depth: number): 
 }
 
 function collectFields(fields: JsonObject, free: boolean, into: string[], depth: number): void {
-  const { type } = fields
-  if (!free && type === 'input_file') return collectFile(fields as unknown as InputFile, into)
+  if (!free && fields['type'] === 'input_file') return collectFile(fields as unknown as InputFile, into)
   for (const [field, value] of Object.entries(fields)) {
     if (free) into.push(field)
-    else if (field === 'headers' || (typeof value === 'string' && (NO_TEXT.has(field) || (field === 'result' && isPictureCall(fields))))) continue
+    else if (isOpaqueField(field, value, fields)) continue
     collect(value, free || (typeof value === 'object' && FREE.has(field)), into, depth + 1)
   }
 }

@@ -1,0 +1,36 @@
+import type { JsonObject } from './item.ts'
+
+/** Strings that are references, bytes, credentials and words of the contract: a model reads none of them as text. */
+const NO_TEXT: ReadonlySet<string> = new Set([
+  'type',
+  'id',
+  'call_id',
+  'item_id',
+  'file_id',
+  'status',
+  'role',
+  'phase',
+  'syntax',
+  'detail',
+  'encrypted_content',
+  'signature',
+  'data',
+  'file_data',
+  'file_url',
+  'image_url',
+  'video_url',
+  'imageB64',
+  'server_url',
+  'authorization',
+])
+/** Credentials in a mapping. */
+const CREDENTIALS = 'headers'
+
+/** Whether a field of an item, a part or a tool holds nothing a model reads as text. Not for free JSON: there names say nothing. */
+export function isOpaqueField(field: string, value: unknown, fields: JsonObject): boolean {
+  if (field === CREDENTIALS) return true
+  return typeof value === 'string' && (NO_TEXT.has(field) || (field === 'result' && isImage(fields)))
+}
+
+/** An item whose result is bytes; that of others is text. */
+const isImage = ({ type }: JsonObject): boolean => typeof type === 'string' && /(?:^image_generation_call|:image_generation)$/.test(type)
