@@ -2,7 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startFakeUpstream, type FakeUpstream, type Reply } from '../../src/testing/fake-upstream.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { checkWire } from '../../src/testing/check-wire.ts'
-import { checkTurns, VENDOR_VOICES, type ScriptedAnswer, type VendorVoice } from '../../src/testing/vendor-voices.ts'
+import { checkTurns, VENDOR_VOICES } from '../../src/testing/vendor-voices.ts'
+import type { ScriptedAnswer, VendorVoice } from '../../src/testing/voices/voice.ts'
 import { verifies } from '../requirements.ts'
 
 /**

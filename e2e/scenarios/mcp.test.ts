@@ -3,7 +3,8 @@ import { checkWire } from '../../src/testing/check-wire.ts'
 import { startFakeUpstream, type FakeUpstream, type Reply } from '../../src/testing/fake-upstream.ts'
 import { startMcpServer, type McpKind, type TestMcpServer } from '../../src/testing/mcp-server.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
-import { checkTurns, VENDOR_VOICES, type ScriptedAnswer, type VendorVoice } from '../../src/testing/vendor-voices.ts'
+import { checkTurns, VENDOR_VOICES } from '../../src/testing/vendor-voices.ts'
+import type { ScriptedAnswer, VendorVoice } from '../../src/testing/voices/voice.ts'
 
 /** Remote MCP servers, real ones of both eras and both transports, driven by a scripted model of every format. */
 

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startFakeUpstream, type FakeUpstream, type Reply } from '../../src/testing/fake-upstream.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
-import { VENDOR_VOICES, type ScriptedAnswer, type VendorVoice } from '../../src/testing/vendor-voices.ts'
+import { VENDOR_VOICES } from '../../src/testing/vendor-voices.ts'
+import type { ScriptedAnswer, VendorVoice } from '../../src/testing/voices/voice.ts'
 import { verifies } from '../requirements.ts'
 
 /**

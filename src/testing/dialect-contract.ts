@@ -9,7 +9,7 @@ import { createAwsEventStreamParser, EventStreamError } from '../lib/aws-event-s
 import { createSseParser } from '../lib/sse.ts'
 import { checkEventBalance, foldEvents } from './event-balance.ts'
 import { checkTurns } from './vendor-voices.ts'
-import type { ScriptedAnswer, VendorVoice } from './vendor-voices.ts'
+import type { ScriptedAnswer, VendorVoice } from './voices/voice.ts'
 
 const ALL: readonly Parameter[] = [
   'temperature',
