@@ -16,8 +16,7 @@ import { silentLogger } from '../../src/lib/logger.ts'
 import { createStore } from '../../src/store/index.ts'
 import { createDeliveryMetrics } from '../../src/telemetry/delivery-metrics.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
-import { sampleContent, sampleGeneration } from '../../src/testing/store-contract.ts'
-import { sampleDestination } from '../../src/testing/outbox-contract.ts'
+import { sampleContent, sampleDestination, sampleGeneration } from '../../src/testing/sample-records.ts'
 
 const RECORDS = Number(process.argv[2] ?? 20_000)
 const BATCH = 200

@@ -18,7 +18,7 @@ import { connectRedis, disconnectRedis } from '../../src/store/shared-state/redi
 import { createRedisCounter } from '../../src/store/shared-state/redis.ts'
 import { testCatalog, testEndpoint } from '../../src/testing/endpoints.ts'
 import { findTestRedis } from '../../src/testing/redis.ts'
-import { sampleGeneration } from '../../src/testing/store-contract.ts'
+import { sampleGeneration } from '../../src/testing/sample-records.ts'
 
 const CALLS = 4_000
 const AT_A_TIME = 32

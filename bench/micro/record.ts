@@ -15,8 +15,7 @@ import { silentLogger } from '../../src/lib/logger.ts'
 import { createStore } from '../../src/store/index.ts'
 import { createDeliveryMetrics } from '../../src/telemetry/delivery-metrics.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
-import { sampleContent, sampleGeneration } from '../../src/testing/store-contract.ts'
-import { sampleDestination } from '../../src/testing/outbox-contract.ts'
+import { sampleContent, sampleDestination, sampleGeneration } from '../../src/testing/sample-records.ts'
 
 const BATCH = 100
 const BATCHES = 40

@@ -15,9 +15,8 @@ import { createDeliveryMetrics } from '../../src/telemetry/delivery-metrics.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { runDeadDestinationDrill } from '../../src/testing/dead-destination-drill.ts'
 import { startGatewayProcess } from '../../src/testing/gateway-process.ts'
-import { sampleDestination, sampleEntry } from '../../src/testing/outbox-contract.ts'
 import { startSpanLedger, type SpanLedger } from '../../src/testing/span-ledger.ts'
-import { sampleContent, sampleGeneration } from '../../src/testing/store-contract.ts'
+import { sampleContent, sampleDestination, sampleEntry, sampleGeneration } from '../../src/testing/sample-records.ts'
 import { verifies } from '../requirements.ts'
 
 /** What deliveries must not do whatever happens: lose, grow, or hold up each other. */

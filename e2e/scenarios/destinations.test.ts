@@ -6,7 +6,7 @@ import { runCrashDrill } from '../../src/testing/crash-drill.ts'
 import { startFakeDestination, type FakeDestination } from '../../src/testing/fake-destination.ts'
 import { generationSpans, type ReceivedSpan } from '../../src/testing/received-spans.ts'
 import { findTestPostgres } from '../../src/testing/postgres.ts'
-import { sampleWorkspace } from '../../src/testing/store-contract.ts'
+import { sampleWorkspace } from '../../src/testing/sample-records.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
 

@@ -5,7 +5,7 @@ import { createStore } from '../../src/store/index.ts'
 import { startFakeUpstream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { SPEAKERS } from '../../src/testing/scripted-model.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
-import { sampleKey } from '../../src/testing/store-contract.ts'
+import { sampleKey } from '../../src/testing/sample-records.ts'
 
 /** Keys another process makes: the command line, or another worker on the same database. */
 let upstream: FakeUpstream

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_WORKSPACE_ID, type Workspace } from '../core/store.ts'
-import { sampleGeneration, sampleWorkspace } from '../testing/store-contract.ts'
+import { sampleGeneration, sampleWorkspace } from '../testing/sample-records.ts'
 import { createContentPolicy } from './content-logging.ts'
 
 const keeps = (settings: Workspace['settings'], overrides = {}) =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { joinSecrets, maskConfig, mergeConfig } from '../core/destination-config.ts'
-import { sampleDestination } from '../testing/outbox-contract.ts'
+import { sampleDestination } from '../testing/sample-records.ts'
 import { openDestination, sealConfig } from './destination-secrets.ts'
 import { createEncryption } from './encryption.ts'
 

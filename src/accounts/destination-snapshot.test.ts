@@ -5,7 +5,7 @@ import { GatewayError } from '../core/error.ts'
 import { manualClock } from '../lib/clock.ts'
 import { Secret } from '../lib/secret.ts'
 import { createStore } from '../store/index.ts'
-import { sampleDestination } from '../testing/outbox-contract.ts'
+import { sampleDestination } from '../testing/sample-records.ts'
 import { createDestinationSnapshot, type DestinationSnapshot } from './destination-snapshot.ts'
 import { createEncryption } from './encryption.ts'
 

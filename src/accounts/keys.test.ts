@@ -3,7 +3,7 @@ import type { KeyAccounts } from '../core/account.ts'
 import { DEFAULT_WORKSPACE_ID, type ApiKey, type Store } from '../core/store.ts'
 import { manualClock } from '../lib/clock.ts'
 import { createStore } from '../store/index.ts'
-import { sampleKey, sampleWorkspace } from '../testing/store-contract.ts'
+import { sampleKey, sampleWorkspace } from '../testing/sample-records.ts'
 import { hashKey } from './api-key.ts'
 import { createKeyAccounts } from './keys.ts'
 

@@ -3,7 +3,7 @@ import type { Owner } from '../core/call.ts'
 import { parseSubject } from '../core/call-limits.ts'
 import type { LimitsConfig } from '../core/config.ts'
 import type { AppliedGuardrail } from '../core/guardrail.ts'
-import { sampleKey, sampleWorkspace } from '../testing/store-contract.ts'
+import { sampleKey, sampleWorkspace } from '../testing/sample-records.ts'
 import { createLimitBook } from './limits.ts'
 
 const config: LimitsConfig = { unknownPrice: 'allow', expectedOutputTokens: 1, whenUnknown: 'local' }

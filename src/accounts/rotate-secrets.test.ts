@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Store } from '../core/store.ts'
 import { Secret } from '../lib/secret.ts'
 import { createStore } from '../store/index.ts'
-import { sampleDestination } from '../testing/outbox-contract.ts'
+import { sampleDestination } from '../testing/sample-records.ts'
 import { createEncryption, verifySecretKey } from './encryption.ts'
 import { rotateSecrets } from './rotate-secrets.ts'
 

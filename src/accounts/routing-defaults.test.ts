@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Owner } from '../core/call.ts'
-import { sampleWorkspace } from '../testing/store-contract.ts'
+import { sampleWorkspace } from '../testing/sample-records.ts'
 import { createRoutingDefaults } from './routing-defaults.ts'
 
 const owner: Owner = { workspaceId: 'w', keyHash: 'h', keyName: '', keyLabel: '' }

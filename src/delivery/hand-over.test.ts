@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { FilterRules } from '../core/outbox.ts'
 import type { Generation } from '../core/generation.ts'
-import { sampleDestination } from '../testing/outbox-contract.ts'
+import { sampleDestination } from '../testing/sample-records.ts'
 import { fullGeneration, minimalGeneration } from '../testing/sample-generations.ts'
 import { createHandOver, toEntry, type HandedOver } from './hand-over.ts'
 import { createSelector, type Selector } from './select.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { DestinationRecord } from '../core/outbox.ts'
-import { sampleDestination } from '../testing/outbox-contract.ts'
+import { sampleDestination } from '../testing/sample-records.ts'
 import { fullGeneration } from '../testing/sample-generations.ts'
 import { isSampled, sampleValue } from './sampling.ts'
 import { createSelector, textsOf, toOutboxEntry } from './select.ts'

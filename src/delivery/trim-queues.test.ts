@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { createMemoryOutbox } from '../testing/memory-outbox.ts'
-import { sampleEntry } from '../testing/outbox-contract.ts'
+import { sampleEntry } from '../testing/sample-records.ts'
 import { trimQueues } from './trim-queues.ts'
 import type { DeliveryEvent } from './worker.ts'
 

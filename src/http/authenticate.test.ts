@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { Authentication } from '../core/account.ts'
 import { GatewayError } from '../core/error.ts'
 import { manualClock } from '../lib/clock.ts'
-import { sampleKey } from '../testing/store-contract.ts'
+import { sampleKey } from '../testing/sample-records.ts'
 import { createAuthenticate } from './authenticate.ts'
 import { GuessGuard } from './guess-guard.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { sampleContent, sampleGeneration } from '../testing/store-contract.ts'
+import { sampleContent, sampleGeneration } from '../testing/sample-records.ts'
 import { estimateBytes, estimateRecordBytes } from './estimate-bytes.ts'
 import { threadTime } from '../testing/thread-time.ts'
 

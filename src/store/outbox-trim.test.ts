@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createEncryption } from '../accounts/encryption.ts'
 import type { DurableOutbox } from '../core/outbox.ts'
 import { describeOnBothEngines, type OpenedStore } from '../testing/both-engines.ts'
-import { sampleDestination, sampleEntry } from '../testing/outbox-contract.ts'
+import { sampleDestination, sampleEntry } from '../testing/sample-records.ts'
 import { createStore } from './index.ts'
 
 const encryption = createEncryption({ current: Buffer.alloc(32, 1) })

@@ -4,8 +4,7 @@ import { rotateSecrets } from '../accounts/rotate-secrets.ts'
 import type { Store } from '../core/store.ts'
 import type { DurableOutbox } from '../core/outbox.ts'
 import { describeOnBothEngines, type OpenedStore } from '../testing/both-engines.ts'
-import { sampleDestination, sampleEntry } from '../testing/outbox-contract.ts'
-import { sampleContent } from '../testing/store-contract.ts'
+import { sampleContent, sampleDestination, sampleEntry } from '../testing/sample-records.ts'
 import { createStore } from './index.ts'
 
 const OLD = Buffer.alloc(32, 7)

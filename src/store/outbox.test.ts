@@ -6,9 +6,10 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { createEncryption } from '../accounts/encryption.ts'
 import { Secret } from '../lib/secret.ts'
 import { createMemoryOutbox } from '../testing/memory-outbox.ts'
-import { describeDurableOutboxContract, describeOutboxContract, sampleDestination, sampleEntry } from '../testing/outbox-contract.ts'
+import { describeDurableOutboxContract } from '../testing/durable-outbox-contract.ts'
+import { describeOutboxContract } from '../testing/outbox-contract.ts'
 import { findTestPostgres } from '../testing/postgres.ts'
-import { sampleContent } from '../testing/store-contract.ts'
+import { sampleContent, sampleDestination, sampleEntry } from '../testing/sample-records.ts'
 import { createStore, type StoreOptions } from './index.ts'
 
 const encryption = createEncryption({ current: Buffer.alloc(32, 7) })

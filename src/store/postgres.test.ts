@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Secret } from '../lib/secret.ts'
 import { createNetwork, type Network } from '../testing/network.ts'
 import { findTestPostgres, type TestSchema } from '../testing/postgres.ts'
-import { sampleGeneration, sampleKey } from '../testing/store-contract.ts'
+import { sampleGeneration, sampleKey } from '../testing/sample-records.ts'
 import { createStore } from './index.ts'
 import { listenForChanges } from './postgres-listen.ts'
 

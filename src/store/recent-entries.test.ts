@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { sampleEntry } from '../testing/outbox-contract.ts'
+import { sampleEntry } from '../testing/sample-records.ts'
 import { RecentEntries } from './recent-entries.ts'
 
 const NOW = 1_700_000_000_000

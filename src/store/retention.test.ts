@@ -5,7 +5,7 @@ import { DEFAULT_WORKSPACE_ID, type Store } from '../core/store.ts'
 import { createEncryption } from '../accounts/encryption.ts'
 import type { Clock } from '../lib/clock.ts'
 import { findTestPostgres, type TestSchema } from '../testing/postgres.ts'
-import { sampleContent, sampleGeneration } from '../testing/store-contract.ts'
+import { sampleContent, sampleGeneration } from '../testing/sample-records.ts'
 import { createStore } from './index.ts'
 import { verifies } from '../../e2e/requirements.ts'
 

@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { StoredGuardrail } from '../core/guardrail.ts'
 import type { StoredPreset, StoredPresetVersion } from '../core/preset.ts'
 import { DEFAULT_WORKSPACE_ID, type Store } from '../core/store.ts'
-import { sampleKey, sampleWorkspace, type StoreUnderTest } from './store-contract.ts'
+import type { StoreUnderTest } from './store-contract.ts'
+import { sampleKey, sampleWorkspace } from './sample-records.ts'
 
 const NOW = 1_700_000_000_000
 

@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { NOTHING_SPENT } from '../core/counter.ts'
 import type { Generation } from '../core/generation.ts'
 import { DEFAULT_WORKSPACE_ID, type Store, type StoredOwnKey } from '../core/store.ts'
-import { sampleGeneration, sampleWorkspace, type StoreUnderTest } from './store-contract.ts'
+import type { StoreUnderTest } from './store-contract.ts'
+import { sampleGeneration, sampleWorkspace } from './sample-records.ts'
 
 /** Wednesday, 31 January 2024, 23:00 UTC. */
 const NOW = Date.UTC(2024, 0, 31, 23)

@@ -1,0 +1,274 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Encryption } from '../core/account.ts'
+import type { DurableOutbox, StoredDestination } from '../core/outbox.ts'
+import { DEFAULT_WORKSPACE_ID, type Store } from '../core/store.ts'
+import { manualClock } from '../lib/clock.ts'
+import { sampleContent, sampleDestination, sampleEntry, sampleGeneration, sampleWorkspace } from './sample-records.ts'
+
+type Clock = ReturnType<typeof manualClock>
+
+const OWNER = 'worker-1'
+const DAY_MS = 24 * 3_600_000
+
+export interface DurableOutboxUnderTest {
+  readonly store: Store
+  readonly openAnother?: () => Promise<Store>
+  readonly encryption: Encryption
+  readonly dispose: () => Promise<void>
+}
+
+/** What an outbox and the destinations do that live in a database. */
+export function describeDurableOutboxContract(name: string, open: (clock: Clock) => Promise<DurableOutboxUnderTest>): void {
+  describe(`durable outbox contract: ${name}`, () => {
+    let clock: Clock
+    let under: DurableOutboxUnderTest
+    let store: Store
+    let outbox: DurableOutbox
+    beforeEach(async () => {
+      clock = manualClock()
+      under = await open(clock)
+      store = under.store
+      outbox = store.outbox(under.encryption)
+      await store.migrate()
+      await store.workspaces.default()
+    })
+    afterEach(() => under.dispose())
+    const lease = (destinationId = 'd1', from = outbox, owner = OWNER, records = 1_000) =>
+      from.lease(destinationId, { owner, records, bytes: 100_000_000, leaseMs: 60_000, now: clock.now() })
+    const add = (id: string, overrides: Partial<StoredDestination> = {}) => store.destinations.insert(sampleDestination(id, overrides), 5)
+
+    describe('destinations', () => {
+      it('come back as they were written, in order of creation, page by page', async () => {
+        const full = sampleDestination('d1', {
+          sealed: 'sbe1.k.w.b',
+          apiKeyHashes: ['a', 'b'],
+          filterRules: { enabled: true, groups: [{ logic: 'or', rules: [{ field: 'model', operator: 'equals', value: 'x' }] }] },
+          samplingRate: 0.25,
+          privacyMode: true,
+          paused: true,
+          broadcast: { cost: true, identity: false, requestContext: true },
+        })
+        await store.destinations.insert(full, 5)
+        await add('d2', { createdAt: 1 })
+        await add('d0')
+        expect(await store.destinations.get('d1')).toEqual(full)
+        const all = await store.destinations.list({ workspaceId: DEFAULT_WORKSPACE_ID })
+        expect(all.destinations.map(({ id }) => id)).toEqual(['d2', 'd0', 'd1'])
+        const page = await store.destinations.list({ offset: 1, limit: 1 })
+        expect(page).toMatchObject({ total: 3 })
+        expect(page.destinations.map(({ id }) => id)).toEqual(['d0'])
+      })
+
+      it('are invisible to other workspaces', async () => {
+        await store.workspaces.insert(sampleWorkspace('w2'))
+        await add('d1')
+        expect(await store.destinations.get('d1', 'w2')).toBeUndefined()
+        expect(await store.destinations.list({ workspaceId: 'w2' })).toEqual({ destinations: [], total: 0 })
+        expect(await store.destinations.update('d1', 'w2', { name: 'x' }, 1)).toBeUndefined()
+        expect(await store.destinations.remove('d1', 'w2')).toBe(false)
+        expect((await store.destinations.get('d1'))?.name).toBe('destination d1')
+      })
+
+      it('are at most so many of a type, even when all are inserted at once', async () => {
+        const results = await Promise.allSettled(Array.from({ length: 8 }, (_, i) => add(`d${i}`)))
+        expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(5)
+        for (const result of results) if (result.status === 'rejected') expect(result.reason).toMatchObject({ errorType: 'conflict' })
+        await add('other', { type: 'langfuse' })
+        await store.destinations.remove('d0', DEFAULT_WORKSPACE_ID)
+        await store.destinations.remove('d1', DEFAULT_WORKSPACE_ID)
+        await add('again')
+      })
+
+      it('change only by who read their newest revision, and move the version', async () => {
+        await add('d1')
+        const version = await store.version()
+        const changed = await store.destinations.update('d1', DEFAULT_WORKSPACE_ID, { name: 'new', filterRules: null, updatedAt: 5 }, 1)
+        expect(changed).toEqual(sampleDestination('d1', { name: 'new', updatedAt: 5, revision: 2 }))
+        await expect(store.destinations.update('d1', DEFAULT_WORKSPACE_ID, { name: 'late' }, 1)).rejects.toMatchObject({ errorType: 'conflict' })
+        expect(await store.version()).toBe(version + 1)
+        expect(await store.destinations.update('d9', DEFAULT_WORKSPACE_ID, { name: 'x' }, 1)).toBeUndefined()
+      })
+
+      it('are tried again at once when they change: what waits for them waited for the old configuration', async () => {
+        await add('d1')
+        await add('d2')
+        await outbox.record([sampleEntry('gen-1', ['d1', 'd2'])])
+        for (const id of ['d1', 'd2'])
+          await outbox.settle(
+            OWNER,
+            (await lease(id)).map((each) => ({ id: each.id, state: 'retry' as const, at: clock.now() + 3_600_000, status: 503, error: 'busy' })),
+          )
+        await expect(store.destinations.update('d1', DEFAULT_WORKSPACE_ID, { paused: false }, 7)).rejects.toMatchObject({ errorType: 'conflict' })
+        expect((await outbox.due(clock.now(), 10)).work).toEqual([])
+        await store.destinations.update('d1', DEFAULT_WORKSPACE_ID, { paused: false }, 1)
+        expect((await outbox.due(clock.now(), 10)).work).toMatchObject([{ destinationId: 'd1', records: 1 }])
+      })
+
+      it('lose their secrets and their queue when they are deleted, once', async () => {
+        await add('d1', { sealed: 'sbe1.k.w.b' })
+        await outbox.record([sampleEntry('gen-1', ['d1'])])
+        expect(await store.destinations.remove('d1', DEFAULT_WORKSPACE_ID)).toBe(true)
+        expect(await store.destinations.remove('d1', DEFAULT_WORKSPACE_ID)).toBe(false)
+        expect(await store.destinations.get('d1')).toBeUndefined()
+        expect(await store.destinations.list({})).toEqual({ destinations: [], total: 0 })
+        expect(await outbox.status('d1')).toMatchObject({ queued: 0 })
+        let envelopes = 0
+        await store.rewrapSecrets((envelope, context) => {
+          if (context.startsWith('destination:')) envelopes++
+          return envelope
+        })
+        expect(envelopes).toBe(0)
+      })
+
+      it('go with their workspace, and the sweep takes what waited for them', async () => {
+        await store.workspaces.insert(sampleWorkspace('w2'))
+        await add('d1', { workspaceId: 'w2' })
+        await outbox.record([sampleEntry('gen-1', ['d1'])])
+        await store.workspaces.remove('w2')
+        expect(await store.destinations.get('d1')).toBeUndefined()
+        expect(await outbox.sweep(100)).toBe(1)
+        expect(await outbox.due(clock.now(), 1)).toEqual({ work: [], nextAt: undefined })
+      })
+    })
+
+    it('records generations as the generation store does, with the content a workspace keeps', async () => {
+      await outbox.record([{ ...sampleEntry('gen-1', []), keptContent: sampleContent }, sampleEntry('gen-2', [], { withContent: false })])
+      expect(await store.generations.get('gen-1')).toEqual(sampleGeneration('gen-1'))
+      expect(await store.generations.content('gen-1')).toEqual(sampleContent)
+      expect(await store.generations.content('gen-2')).toBeUndefined()
+    })
+
+    it('enters nothing again that was delivered, nor for a destination that is gone', async () => {
+      await add('d1')
+      await outbox.record([sampleEntry('gen-1', ['d1', 'no-such-destination'])])
+      expect((await outbox.due(clock.now(), 5)).work.map(({ destinationId }) => destinationId)).toEqual(['d1'])
+      const [leased] = await lease()
+      await outbox.settle(OWNER, [{ id: leased!.id, state: 'delivered' }])
+      await outbox.record([sampleEntry('gen-1', ['d1'])])
+      expect(await lease()).toEqual([])
+    })
+
+    it('strips content in the transaction that turns privacy on, and lets none in afterwards', async () => {
+      await add('d1')
+      await outbox.record([sampleEntry('gen-1', ['d1'])])
+      await store.destinations.update('d1', DEFAULT_WORKSPACE_ID, { privacyMode: true }, 1)
+      // A process that has not heard of it yet still says `withContent`.
+      await outbox.record([sampleEntry('gen-2', ['d1'])])
+      expect((await lease()).map(({ content }) => content)).toEqual([undefined, undefined])
+    })
+
+    it('keeps content unreadable in the database, compressed and apart per generation', async () => {
+      await add('d1')
+      const canary = 'canary-'.repeat(200)
+      await outbox.record([sampleEntry('gen-1', ['d1'], { content: JSON.stringify({ ...sampleContent, instructions: canary }) })])
+      expect((await lease())[0]?.content?.instructions).toBe(canary)
+    })
+
+    it('prunes no generation that still waits, and all once they are settled', async () => {
+      await add('d1')
+      await outbox.record([sampleEntry('gen-1', ['d1']), sampleEntry('gen-2', [])])
+      expect((await store.retention.expire('generations', Number.MAX_SAFE_INTEGER, 10)).deleted).toBe(1)
+      const [leased] = await lease()
+      await outbox.settle(OWNER, [{ id: leased!.id, state: 'delivered' }])
+      expect((await store.retention.expire('generations', Number.MAX_SAFE_INTEGER, 10)).deleted).toBe(1)
+    })
+
+    it('forgets dead letters after a month, with their content', async () => {
+      await add('d1')
+      await outbox.record([sampleEntry('gen-1', ['d1'])])
+      const [leased] = await lease()
+      await outbox.settle(OWNER, [{ id: leased!.id, state: 'dead', reason: 'rejected', status: 400, error: 'x\0y' }])
+      expect(await outbox.sweep(100)).toBe(0)
+      clock.advance(31 * 24 * 3_600_000)
+      // The letter, and the data key nobody needs any more.
+      expect(await outbox.sweep(100)).toBe(2)
+      expect(await outbox.status('d1')).toMatchObject({ dead: 0 })
+    })
+
+    it('makes due with the sweep what a clock that has been set back put far ahead, and nothing that only waits', async () => {
+      await add('d1')
+      await add('d2')
+      await outbox.record(['gen-1', 'gen-2', 'gen-3'].map((id) => sampleEntry(id, ['d1'])))
+      await outbox.record([sampleEntry('gen-4', ['d2'])])
+      const [, tried] = await lease()
+      const [waits] = await lease('d2')
+      const fate = { state: 'retry', at: clock.now() + 600_000, status: 503, error: 'busy' } as const
+      await outbox.settle(OWNER, [{ ...fate, id: tried!.id }])
+      await outbox.releaseAll(OWNER)
+      clock.advance(-DAY_MS)
+      await outbox.settle(OWNER, [{ ...fate, id: waits!.id, at: clock.now() + 600_000 }])
+      expect((await outbox.due(clock.now(), 10)).work).toEqual([])
+      // Each of its steps takes two.
+      expect(await outbox.sweep(2)).toBe(0)
+      expect((await outbox.due(clock.now(), 10)).work).toMatchObject([
+        { destinationId: 'd1', records: 3 },
+        { destinationId: 'd2', records: 1 },
+      ])
+      // By the right clock: it was told to wait, and does.
+      await outbox.record([sampleEntry('gen-5', ['d1'])])
+      const leased = await lease()
+      await outbox.settle(
+        OWNER,
+        leased.map(({ id }) => ({ ...fate, id, at: clock.now() + 600_000 })),
+      )
+      const [held] = await lease('d2')
+      expect(await outbox.sweep(2)).toBe(0)
+      expect((await outbox.due(clock.now(), 10)).work).toEqual([])
+      expect(await outbox.extend(OWNER, [held!.id], clock.now() + 1)).toEqual([held!.id])
+    })
+
+    it('ends the lease of a process that died while its clock ran ahead, and of none that lives', async () => {
+      await add('d1')
+      await outbox.record(['gen-1', 'gen-2', 'gen-3'].map((id) => sampleEntry(id, ['d1'])))
+      clock.advance(DAY_MS)
+      const [living] = await lease('d1', outbox, 'living', 1)
+      await lease('d1', outbox, 'dead', 2)
+      clock.advance(-DAY_MS)
+      // Each of its steps takes one.
+      expect(await outbox.sweep(1)).toBe(0)
+      expect((await outbox.due(clock.now(), 10)).work).toEqual([])
+      clock.advance(60_000)
+      expect(await outbox.extend('living', [living!.id], clock.now() + DAY_MS + 60_000)).toEqual([living!.id])
+      clock.advance(60_000)
+      expect(await outbox.sweep(1)).toBe(0)
+      expect((await outbox.due(clock.now(), 10)).work).toMatchObject([{ destinationId: 'd1', records: 2 }])
+      expect((await lease()).map(({ generation }) => generation.id)).toEqual(['gen-2', 'gen-3'])
+      // A clock that is right needs no help: this one's lease stays as it is.
+      const [held] = await outbox.lease('d1', { owner: OWNER, records: 1, bytes: 1, now: clock.now(), leaseMs: 60_000 })
+      expect(held).toBeUndefined()
+      expect((await outbox.due(clock.now(), 10)).nextAt).toBe(clock.now() + 60_000)
+    })
+
+    it('reads content that was encrypted on an earlier day or by another process', async () => {
+      await add('d1')
+      await outbox.record([sampleEntry('gen-1', ['d1'])])
+      clock.advance(26 * 3_600_000)
+      const fresh = store.outbox(under.encryption)
+      await fresh.record([sampleEntry('gen-2', ['d1'])])
+      expect((await lease('d1', fresh)).map(({ content }) => content)).toEqual([sampleContent, sampleContent])
+    })
+
+    it('shares a queue between processes: each delivery to exactly one of them', async (test) => {
+      if (under.openAnother === undefined) return test.skip()
+      await add('d1')
+      for (let i = 0; i < 10; i++) await outbox.record(Array.from({ length: 20 }, (_, j) => sampleEntry(`gen-${i}-${j}`, ['d1'])))
+      const others = await Promise.all([under.openAnother(), under.openAnother()])
+      const taken: string[] = []
+      const drain = async (from: DurableOutbox, owner: string): Promise<void> => {
+        for (;;) {
+          const leased = await lease('d1', from, owner, 7)
+          if (leased.length === 0) return
+          taken.push(...leased.map(({ generation }) => generation.id))
+          await from.settle(
+            owner,
+            leased.map(({ id }) => ({ id, state: 'delivered' })),
+          )
+        }
+      }
+      await Promise.all([drain(outbox, OWNER), ...others.map((other, i) => drain(other.outbox(under.encryption), `other-${i}`))])
+      for (const other of others) await other.close()
+      expect(taken).toHaveLength(200)
+      expect(new Set(taken).size).toBe(200)
+    })
+  })
+}
