@@ -1,5 +1,3 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { DeliveryRecord } from '../core/delivery.ts'
@@ -7,7 +5,8 @@ import type { DeliveryOutcome, Destination, DestinationContext, OutgoingRequest 
 import type { FinishedGeneration } from '../core/generation.ts'
 import { classifyHttp } from '../core/outcome.ts'
 import { toDeliveryRecord } from '../delivery/record.ts'
-import { decodeOtlpRequest } from './decode-otlp.ts'
+import { readPlatformSchema } from './platform-schema.ts'
+import { allText, bodyText, showRequest } from './request-text.ts'
 import { CANARY, failedGeneration, fullGeneration, minimalGeneration } from './sample-generations.ts'
 
 /** What a type says of itself; everything else the suite finds out. */
@@ -111,7 +110,7 @@ export function testDestination<Settings>(destination: Destination<Settings>, co
         ['private', () => record(fullGeneration(), true, ALL)],
       ])('for a %s generation are as recorded', async (name, make) => {
         const requests = await encode([make()])
-        await expect(requests.map(show).join('\n\n')).toMatchFileSnapshot(`./__golden__/${destination.type}.${name}.http`)
+        await expect(requests.map(showRequest).join('\n\n')).toMatchFileSnapshot(`./__golden__/${destination.type}.${name}.http`)
       })
 
       it('hold no word of prompt or answer in privacy mode', async () => {
@@ -253,7 +252,7 @@ export function testDestination<Settings>(destination: Destination<Settings>, co
     it('has a connection test', async () => {
       const steps = destination.probe(settings, context)
       expect(steps.length).toBeGreaterThan(0)
-      await expect(steps.map((step) => `# ${step.name}\n${show(step.request)}`).join('\n\n')).toMatchFileSnapshot(
+      await expect(steps.map((step) => `# ${step.name}\n${showRequest(step.request)}`).join('\n\n')).toMatchFileSnapshot(
         `./__golden__/${destination.type}.probe.http`,
       )
     })
@@ -264,32 +263,6 @@ export function testDestination<Settings>(destination: Destination<Settings>, co
       expect(destination.type).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/)
     })
   })
-}
-
-/**
- * The bodies of a platform with a format of its own, as JSON Schemas written from its public documentation (`destinations/__schemas__`):
- * one of the body, or of each line; `$defs/row` is that of rows which travel as text in a binding.
- */
-function readPlatformSchema(type: string): { readonly problemsOf: (request: OutgoingRequest) => readonly string[] } | undefined {
-  const file = new URL(`../destinations/__schemas__/${type}.json`, import.meta.url)
-  if (!existsSync(file)) return undefined
-  const schema = JSON.parse(readFileSync(file, 'utf8')) as { readonly $defs?: { readonly row?: object } }
-  const ajv = new Ajv2020({ allErrors: true, strict: false })
-  const check = ajv.compile(schema)
-  const checkRow = schema.$defs?.row === undefined ? undefined : ajv.compile(schema.$defs.row)
-  const complain = (validate: ValidateFunction, value: unknown): readonly string[] =>
-    validate(value) ? [] : (validate.errors ?? []).map(({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`)
-  return {
-    problemsOf: (request) => {
-      const text = bodyText(request)
-      const values = text.endsWith('\n') ? text.trimEnd().split('\n') : [text]
-      return values.flatMap((value) => {
-        const body = JSON.parse(value) as { readonly bindings?: { readonly [number: string]: { readonly value: string } } }
-        const rows = checkRow === undefined ? [] : Object.values(body.bindings ?? {}).flatMap((binding) => JSON.parse(binding.value) as unknown[])
-        return [...complain(check, body), ...rows.flatMap((row) => complain(checkRow!, row))]
-      })
-    },
-  }
 }
 
 /** Binary formats have lengths, and no escapes. */
@@ -311,30 +284,4 @@ function secretValues(paths: readonly string[], config: { readonly [key: string]
     if (rest === undefined) return typeof value === 'string' ? [value] : []
     return Object.values((value ?? {}) as Record<string, string>)
   })
-}
-
-const bodyText = (request: OutgoingRequest): string => (request.body === undefined ? '' : request.body.toString('utf8'))
-const allText = (request: OutgoingRequest): string => `${request.method} ${request.url}\n${JSON.stringify(request.headers)}\n${bodyText(request)}`
-
-/** A request as a reviewer reads it: JSON and protobuf spread out, lines of NDJSON one by one. */
-function show(request: OutgoingRequest): string {
-  const headers = Object.entries(request.headers).map(([name, value]) => `${name}: ${value}`)
-  const notes = [request.compress ? `(${request.compress})` : '', request.records ? `(records ${request.records.join(', ')})` : ''].filter(
-    (note) => note !== '',
-  )
-  return [`${request.method} ${request.url}`, ...headers, ...notes, '', showBody(request)].join('\n')
-}
-
-function showBody({ body, headers }: OutgoingRequest): string {
-  if (body === undefined) return ''
-  if (Object.values(headers).includes('application/x-protobuf')) return JSON.stringify(decodeOtlpRequest(Buffer.from(body)), null, 2)
-  const text = body.toString('utf8')
-  const pretty = (line: string): string => {
-    try {
-      return JSON.stringify(JSON.parse(line), null, 2)
-    } catch {
-      return line
-    }
-  }
-  return text.endsWith('\n') && text.includes('{') ? text.split('\n').map(pretty).join('\n') : pretty(text)
 }
