@@ -1,5 +1,5 @@
 import type { CallLimits, SubjectLimits } from '../core/call-limits.ts'
-import { periodEnd, type Interval, type Verdict } from '../core/counter.ts'
+import { periodEnd, type Interval, type RateState, type Verdict } from '../core/counter.ts'
 import { GatewayError } from '../core/error.ts'
 
 type Refused = Extract<Verdict, { readonly ok: false }>
@@ -20,19 +20,13 @@ export function refusal(verdict: Refused, limits: CallLimits, now: number): Gate
   const whose = WHOSE[subject?.kind ?? 'key']
   switch (verdict.reason) {
     case 'rate': {
-      const { limit, remaining, resetAt } = verdict.state
-      const what = verdict.rate === 'requests' ? 'requests' : 'tokens'
-      return tooMany(
-        `${whose} may make use of ${Math.round(limit)} ${what} per minute`,
-        limit,
-        remaining,
-        resetAt,
-        verdict.retryAfterMs,
-        verdict.rate,
-      )
+      const { rate, state, retryAfterMs } = verdict
+      return tooMany(`${whose} may make use of ${Math.round(state.limit)} ${rate} per minute`, state, retryAfterMs, rate)
     }
-    case 'open':
-      return tooMany(`${whose} may have ${verdict.limit} requests running at a time`, verdict.limit, 0, now + 1_000, 1_000, 'concurrent_requests')
+    case 'open': {
+      const state = { limit: verdict.limit, remaining: 0, resetAt: now + 1_000 }
+      return tooMany(`${whose} may have ${verdict.limit} requests running at a time`, state, 1_000, 'concurrent_requests')
+    }
     case 'unknown':
       return new GatewayError('provider_overloaded', 'What was spent so far cannot be told at the moment; try again', {
         retryAfterMs: 2_000,
@@ -50,7 +44,7 @@ const LIMIT_SOURCE: { readonly [K in SubjectLimits['kind']]: string } = {
   installation: 'credits',
 }
 
-function tooMany(message: string, limit: number, remaining: number, resetAt: number, retryAfterMs: number, name: string): GatewayError {
+function tooMany(message: string, { limit, remaining, resetAt }: RateState, retryAfterMs: number, name: string): GatewayError {
   return new GatewayError('rate_limit_exceeded', `${message}; try again in ${Math.max(1, Math.ceil(retryAfterMs / 1000))} s`, {
     retryAfterMs,
     metadata: { limit: name },
