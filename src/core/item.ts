@@ -200,7 +200,3 @@ export function isFunctionTool(tool: Tool): tool is FunctionTool {
 export function isCustomTool(tool: Tool): tool is CustomTool {
   return tool.type === 'custom'
 }
-
-/** Items of the tool that makes pictures, as vendors spell it and as the gateway's own: their `result` is bytes. */
-export const isPictureCall = ({ type }: { readonly type?: unknown }): boolean =>
-  typeof type === 'string' && /(?:^image_generation_call|:image_generation)$/.test(type)

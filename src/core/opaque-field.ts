@@ -18,6 +18,7 @@ const NO_TEXT: ReadonlySet<string> = new Set([
   'file_data',
   'file_url',
   'image_url',
+  'imageUrl',
   'video_url',
   'imageB64',
   'server_url',
@@ -29,8 +30,15 @@ const CREDENTIALS = 'headers'
 /** Whether a field of an item, a part or a tool holds nothing a model reads as text. Not for free JSON: there names say nothing. */
 export function isOpaqueField(field: string, value: unknown, fields: JsonObject): boolean {
   if (field === CREDENTIALS) return true
+  if (field === 'encrypted_content' && fields['type'] === 'encrypted_content') return isSealed(value)
   return typeof value === 'string' && (NO_TEXT.has(field) || (field === 'result' && isImage(fields)))
 }
 
 /** An item whose result is bytes; that of others is text. */
 const isImage = ({ type }: JsonObject): boolean => typeof type === 'string' && /(?:^image_generation_call|:image_generation)$/.test(type)
+
+/**
+ * Texts that only their maker can read are one long word. What a model of another vendor wrote into a place for such a text was never sealed:
+ * it is read like any other.
+ */
+export const isSealed = (text: unknown): boolean => typeof text === 'string' && /^[\w+/=.-]{64,}$/.test(text)

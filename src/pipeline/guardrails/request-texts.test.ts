@@ -40,6 +40,14 @@ const request: ModelRequest = {
     { type: 'function_call', call_id: 'call', name: 'tool-name', arguments: 'arguments' },
     { type: 'function_call_output', call_id: 'call', output: [{ type: 'input_text', text: 'output' }] },
     { type: 'custom_tool_call', call_id: 'c2', name: 'n', input: 'custom-input' },
+    {
+      type: 'agent_message',
+      content: [
+        { type: 'encrypted_content', encrypted_content: 'a task in plain words' },
+        { type: 'encrypted_content', encrypted_content: 'c2VhbGVk'.repeat(10) },
+      ],
+    },
+    { type: 'gateway:image_generation', id: 'ig', prompt: 'a cat', imageUrl: 'data:image/png;base64,AAAA', result: 'AAAA' },
     { type: 'gateway:web_search', id: 'ws', action: { query: 'query', sources: [{ url: 'https://example.com/page' }] } },
   ],
 }
@@ -63,6 +71,8 @@ describe('the texts of a request', () => {
       'arguments',
       'output',
       'custom-input',
+      'a task in plain words',
+      'a cat',
       'query',
       'https://example.com/page',
     ])
