@@ -163,10 +163,19 @@ describe('tool choice', () => {
     expect(body.toolConfig?.tools.length ?? 0).toBe(count)
   })
   it('with one call at a time is the model’s own field where it has one', () => {
-    expect(encode({ tools, parallel_tool_calls: false, tool_choice: 'required' }).body.additionalModelRequestFields).toEqual({
-      tool_choice: { type: 'any', disable_parallel_tool_use: true },
+    expect(encode({ tools, parallel_tool_calls: false }).body.additionalModelRequestFields).toEqual({
+      tool_choice: { type: 'auto', disable_parallel_tool_use: true },
     })
     expect(encode({ tools, parallel_tool_calls: false }, { model: NOVA }).dropped).toContain('parallel_tool_calls')
+  })
+  it.each<[string, ModelRequest['tool_choice'], unknown]>([
+    ['auto', 'auto', { auto: {} }],
+    ['required', 'required', { any: {} }],
+    ['one tool', { type: 'function', name: 'b' }, { tool: { name: 'b' } }],
+  ])('with one call at a time is said once: %s', (_name, tool_choice, choice) => {
+    const { body } = encode({ tools, parallel_tool_calls: false, ...(tool_choice === undefined ? {} : { tool_choice }) })
+    expect(body.toolConfig?.toolChoice).toEqual(choice)
+    expect(body.additionalModelRequestFields).toEqual({ tool_choice: { disable_parallel_tool_use: true } })
   })
 })
 

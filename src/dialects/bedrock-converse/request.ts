@@ -7,7 +7,6 @@ import { isObject } from '../shared/json.ts'
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
 import { serviceTierWord } from '../shared/service-tier.ts'
 import type { TierWords } from '../shared/service-tier.ts'
-import type { FlatChoice } from '../shared/tools.ts'
 import { foldTurns } from '../shared/turns.ts'
 import type { BedrockTarget } from './media.ts'
 import { encodeMessages, finishPrefill, isLoopWithoutThinking, placeCachePoints } from './messages.ts'
@@ -141,16 +140,13 @@ function additionalFields(
   }
   if (offer.nativeChoice !== undefined) fields['tool_choice'] = offer.nativeChoice
   else if (request.parallel_tool_calls === false && offer.tools.length > 0) {
-    if (traits.native_tool_choice) fields['tool_choice'] = { ...claudeChoice(offer.choice), disable_parallel_tool_use: true }
+    // A choice that stands in `toolConfig` must not stand here, too: "tool_choice/type conflicts with the existing field".
+    if (traits.native_tool_choice)
+      fields['tool_choice'] = { ...(offer.choice === undefined ? { type: 'auto' } : {}), disable_parallel_tool_use: true }
     else dropped.push('parallel_tool_calls')
   }
   if (options.betas.length > 0) fields['anthropic_beta'] = options.betas
   return merge(fields, options.extra_fields)
-}
-
-function claudeChoice(choice: FlatChoice | undefined): JsonObject {
-  if (choice?.mode === 'named') return { type: 'tool', name: choice.name }
-  return { type: choice?.mode === 'required' ? 'any' : 'auto' }
 }
 
 function nest(path: readonly string[], value: unknown): JsonObject {
