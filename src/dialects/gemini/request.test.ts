@@ -59,6 +59,16 @@ describe('contents', () => {
       systemInstruction: { parts: [{ text: 'i' }] },
     })
   })
+  it('end with the user where the caller spoke after the answer, be it in an instruction that moves to the front', () => {
+    const { body } = encode({
+      input: [user('q'), { type: 'message', role: 'assistant', content: 'a' }, { type: 'message', role: 'system', content: 's' }],
+    })
+    expect(body.contents.map(({ role, parts }) => `${role}:${parts.map(({ text }) => text).join('|')}`)).toEqual([
+      'user:q',
+      'model:a',
+      'user:Continue.',
+    ])
+  })
   it('hold the results of one turn alone, in the order of the calls, before what the user says', () => {
     const call = (id: string): InputItem => ({ type: 'function_call', call_id: id, name: 'f', arguments: '{}' })
     const output = (id: string): InputItem => ({ type: 'function_call_output', call_id: id, output: id })

@@ -92,7 +92,9 @@ const isSystem = (item: InputItem): boolean => {
 function systemFirst(input: readonly InputItem[]): readonly InputItem[] {
   const end = input.findIndex((item) => !isSystem(item))
   if (end < 0 || !input.slice(end).some(isSystem)) return input
-  return [...input.filter(isSystem), ...input.filter((item) => !isSystem(item))]
+  const moved = [...input.filter(isSystem), ...input.filter((item) => !isSystem(item))]
+  // What stood last was no answer to be continued.
+  return isSystem(input.at(-1)!) ? [...moved, { type: 'message', role: 'user', content: '' }] : moved
 }
 
 /** Signatures of this format, from here; without an envelope nobody can say whose they are, and only the format speaks for them. */

@@ -2,7 +2,7 @@ import type { InputText, JsonObject } from '../../core/item.ts'
 import type { Target } from '../../core/dialect.ts'
 import { joinTexts } from '../shared/content-parts.ts'
 import type { ContentPart } from '../shared/content-parts.ts'
-import { joinNeighbours } from '../shared/turns.ts'
+import { joinNeighbours, OPENING_TURN } from '../shared/turns.ts'
 import type { AssistantPart, CallPart, Conversation, ToolResult, Turn } from '../shared/turns.ts'
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
 import { tryParseJson, wholeArguments } from '../shared/json.ts'
@@ -36,6 +36,8 @@ export function encodeMessages(conversation: Conversation, target: ChatTarget, e
     else if (turn.role !== 'user') messages.push({ role: systemRole(turn.role, options), content: encodeContent(turn.parts, target) })
   }
   if (attachments.length > 0) user(attachments)
+  // Nobody answers an empty list, and many templates no system message alone.
+  if (messages.every(({ role }) => role === 'system' || role === 'developer')) user([OPENING_TURN])
   return markPrefill(messages, options.prefill_field)
 }
 

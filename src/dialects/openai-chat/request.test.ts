@@ -63,6 +63,22 @@ describe('what is never sent', () => {
   })
 })
 
+describe('a conversation in which nobody asks', () => {
+  const asked = { role: 'user', content: 'Continue.' }
+  it('is opened by the user', () => {
+    expect(encode({ input: [user('')] }).body['messages']).toEqual([asked])
+    expect(encode({ input: [], instructions: 'i' }).body['messages']).toEqual([{ role: 'system', content: 'i' }, asked])
+  })
+  it('never marks an answer the user left without words as one to be continued', () => {
+    const input = [user('q'), { type: 'message', role: 'assistant', content: 'a' } as const, user('')]
+    expect(encode({ input }, { options: { prefill_field: 'prefix' } }).body['messages']).toEqual([
+      { role: 'user', content: 'q' },
+      { role: 'assistant', content: 'a' },
+      asked,
+    ])
+  })
+})
+
 describe('tool choice', () => {
   const tools = [
     { type: 'function', name: 'a' },

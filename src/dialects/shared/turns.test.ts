@@ -106,6 +106,14 @@ describe('folding', () => {
     expect(sketch(fold([assistant('a'), assistant('b'), user('c'), user('d')], { alternate: true }).turns)).toBe('U(Continue.) A(a b) U(c\n\nd)')
   })
 
+  it('does not take an answer for one to be continued when the user spoke after it, without words', () => {
+    expect(sketch(fold([user('q'), assistant('a'), user('')]).turns)).toBe('U(q) A(a) U(Continue.)')
+    expect(sketch(fold([user('q'), assistant('a'), user(''), assistant('b')]).turns)).toBe('U(q) A(a b)')
+    expect(sketch(fold([user('q'), call('c'), output('c', 'r'), user('')]).turns)).toBe('U(q) A(call:c) T(c=r)')
+    expect(sketch(fold([user('q'), assistant('a'), user(' \n')], { alternate: true }).turns)).toBe('U(q) A(a) U(Continue.)')
+    expect(sketch(fold([user('q'), assistant('a'), user(' \n')]).turns)).toBe('U(q) A(a) U( \n)')
+  })
+
   it('gives parallel calls that share an id their results in order, and one of a later turn its own', () => {
     const pair = [call('c'), call('c'), output('c', 'one'), output('c', 'two')]
     expect(fold([user('q'), ...pair]).turns.at(-1)).toMatchObject({

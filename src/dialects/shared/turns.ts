@@ -93,7 +93,8 @@ const isCall = (item: FoldItem): item is CallItem => item.type === 'function_cal
 const isOutput = (item: FoldItem): item is OutputOfCall => item.type === 'function_call_output' || item.type === 'custom_tool_call_output'
 
 const NO_RESULT: readonly ContentPart[] = [{ type: 'input_text', text: 'No result is available for this call.' }]
-const OPENING_TURN: ContentPart = { type: 'input_text', text: 'Continue.' }
+/** What the user says where somebody has to say something and nobody did. */
+export const OPENING_TURN: ContentPart = { type: 'input_text', text: 'Continue.' }
 
 /**
  * Folds the items of a request into alternating turns, whatever order they came in: consecutive items of the assistant become one turn,
@@ -164,6 +165,8 @@ class TurnBuilder {
   readonly #turns: Turn[] = []
   #assistant: AssistantDraft | undefined
   #user: ContentPart[] | undefined
+  /** The user spoke after the answer, without words. */
+  #silence = false
 
   constructor(options: FoldOptions, pairing: Pairing) {
     this.#options = options
@@ -189,11 +192,14 @@ class TurnBuilder {
   finish(): Turn[] {
     this.#closeAssistant()
     this.#closeUser()
+    // An answer that stands last would be one to go on with.
+    if (this.#silence && this.#turns.at(-1)?.role === 'assistant') this.#turns.push({ role: 'user', parts: [OPENING_TURN] })
     return this.#turns
   }
 
   #openAssistant(): AssistantDraft {
     this.#closeUser()
+    this.#silence = false
     this.#assistant ??= { parts: [], calls: [] }
     return this.#assistant
   }
@@ -206,7 +212,10 @@ class TurnBuilder {
 
   #otherMessage(item: MessageItem): void {
     const parts = contentParts(item.content)
-    if (parts.length === 0) return
+    if (parts.length === 0) {
+      this.#silence ||= item.role === 'user'
+      return
+    }
     if (item.role === 'user') {
       this.#closeAssistant()
       this.#closeUser()
@@ -278,12 +287,17 @@ class TurnBuilder {
   }
 }
 
-/** Merges neighbours of one role and makes the conversation begin with the user. */
+/** Merges neighbours of one role and makes the conversation begin with the user; blanks after an answer are words none of these endpoints takes. */
 function alternate(turns: readonly Turn[]): Turn[] {
   const joined = joinNeighbours(turns, ['user', 'assistant'])
   if (joined[0]?.role === 'assistant') joined.unshift({ role: 'user', parts: [OPENING_TURN] })
+  const last = joined.at(-1)
+  if (last?.role === 'user' && joined.at(-2)?.role === 'assistant' && last.parts.every(isBlank))
+    joined[joined.length - 1] = { role: 'user', parts: [OPENING_TURN] }
   return joined
 }
+
+const isBlank = (part: ContentPart): boolean => part.type === 'input_text' && part.text.trim() === ''
 
 /** Neighbours of one of these roles become one turn, each part copied once. */
 export function joinNeighbours(turns: readonly Turn[], roles: readonly ('user' | 'assistant')[]): Turn[] {
