@@ -4,6 +4,7 @@ import type { ModelRequest } from '../core/request.ts'
 import { openAiChat } from '../dialects/openai-chat/index.ts'
 import { cerebras } from './cerebras.ts'
 import { groq } from './groq.ts'
+import { mistral } from './mistral.ts'
 import { xai } from './xai.ts'
 
 const format = { type: 'json_schema', name: 'answer', schema: { type: 'object' } } as const
@@ -43,6 +44,33 @@ describe('a schema', () => {
     const { sent } = ask(groq, model, { text: { format } })
     expect(sent).toMatchObject({ stream: true, response_format: { type: 'json_object' } })
     expect(JSON.stringify(sent['messages'])).toContain('JSON schema')
+  })
+})
+
+describe('the order of roles', () => {
+  it('knows no system message behind an answer or a result of a tool at Mistral', () => {
+    const message = (role: 'system' | 'user' | 'assistant', content: string) => ({ type: 'message', role, content }) as const
+    const { sent } = ask(mistral, 'mistral-large-latest', {
+      input: [
+        message('system', 's'),
+        message('user', 'q'),
+        message('assistant', 'a'),
+        message('system', 't'),
+        { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' },
+        { type: 'function_call_output', call_id: 'c', output: 'r' },
+        message('system', 'u'),
+      ],
+    })
+    expect((sent['messages'] as { role: string }[]).map(({ role }) => role)).toEqual([
+      'system',
+      'user',
+      'assistant',
+      'user',
+      'assistant',
+      'tool',
+      'assistant',
+      'user',
+    ])
   })
 })
 

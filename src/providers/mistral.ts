@@ -15,7 +15,8 @@ export const mistral: Provider = {
   baseUrl: 'https://api.mistral.ai/v1',
   dialect: 'openai-chat',
   options: {
-    system_role: 'system',
+    // "Unexpected role 'system' after role 'assistant'", and after 'tool'; nor may it be the last.
+    system_role: 'first-only',
     prefill_field: 'prefix',
     // "Unexpected role 'user' after role 'tool'"
     user_after_tool_filler: '.',
