@@ -291,6 +291,12 @@ describe('tool calls', () => {
     ],
     ['neither index nor ids', [tools(call(undefined, '', 'f', '{}'), call(undefined, '', 'f', '{}'))], [':f({})', ':f({})']],
     ['repeated id and name', [tools(call(0, 'a', 'f', '{"x"')), tools(call(0, 'a', 'f', ':1')), tools(call(0, 'a', 'f', '}'))], ['a:f({"x":1})']],
+    ['a whole call told again', [tools(call(0, 'a', 'f', '{"x":1}')), tools(call(0, 'a', 'f', '{"x":1}'))], ['a:f({"x":1})']],
+    [
+      'an object inside told in a piece of its own',
+      [tools(call(0, 'a', 'f', '{"x":')), tools(call(0, 'a', 'f', '{"y":1}')), tools(call(0, 'a', 'f', '}'))],
+      ['a:f({"x":{"y":1}})'],
+    ],
     ['an id that changes in every piece', [tools(call(0, 'a', 'f', '{"x"')), tools(call(0, 'b', undefined, ':1}'))], ['a:f({"x":1})']],
     ['name before id', [tools(call(0, undefined, 'f', '')), tools(call(0, 'a', undefined, '{}'))], ['a:f({})']],
     ['arguments before the name', [tools(call(0, 'a', undefined, '{"x"')), tools(call(0, undefined, 'f', ':1}'))], ['a:f({"x":1})']],

@@ -209,6 +209,8 @@ export class AnswerWriter {
   }
 
   #showArguments(call: OpenCall, delta: string): void {
+    // Told again: nothing can follow a whole object.
+    if (call.end.mayBeWhole && delta.trimStart().startsWith('{') && call.end.isWhole(call.arguments)) return
     call.arguments += delta
     call.end.push(delta)
     if (call.end.mayBeWhole) this.#endable.add(call)
