@@ -55,6 +55,7 @@ describe('estimateRequest', () => {
     expect(file.inputTokens).toBeLessThanOrEqual(50_010)
     const unknown = of({ input: [{ type: 'strange', blob: `data:application/pdf;base64,${data}` }] })
     expect(unknown.inputTokens).toBeLessThan(50)
+    expect(of({ input: [{ type: 'strange', blob: `DATA:application/pdf;base64,${data}` }] }).inputTokens).toBeLessThan(50)
   })
   it('collects the media kinds of messages and tool outputs', () => {
     const { inputs } = of({

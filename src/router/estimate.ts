@@ -23,6 +23,8 @@ const AUDIO_CHARS_PER_TOKEN = 1_500
 const FILE_CHARS_PER_TOKEN = 60
 const MAX_FILE_TOKENS = 50_000
 const VIDEO_TOKENS = 4_000
+/** Schemes are written in any case. */
+const DATA_URL = /^data:/i
 /** Values visited in tool schemas and in items of unknown type. */
 const WALK_BUDGET = 4_000
 
@@ -128,7 +130,7 @@ function addPart(part: { readonly [key: string]: unknown }, tally: Tally): void 
 function walk(value: unknown, tally: Tally, depth: number): void {
   if (--tally.budget < 0 || depth > 24) return
   if (typeof value === 'string') {
-    if (!value.startsWith('data:')) tally.text += textTokens(value) + 1
+    if (!DATA_URL.test(value)) tally.text += textTokens(value) + 1
   } else if (Array.isArray(value)) {
     for (const entry of value) {
       if (tally.budget < 0) return
