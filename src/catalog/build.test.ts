@@ -134,6 +134,10 @@ describe('built-in providers', () => {
     expect(prices.find('google', 'gemini-2.5-flash-image')?.pricing).toEqual({ input: 0.3, output: 2.5, outputImage: 30 })
   })
 
+  test('price audio read from a cache apart from text where the vendor does', async () => {
+    expect((await loadPriceBook(NOW)).find('google', 'gemini-2.5-flash')?.pricing).toMatchObject({ cacheRead: 0.03, cacheReadAudio: 0.1 })
+  })
+
   test('speak another dialect where a model needs it', async () => {
     const catalog = await build({}, { OPENAI_API_KEY: 'k' })
     expect(catalog.find('openai/gpt-4o-search-preview')?.endpoints[0]?.connection.dialect.name).toBe('openai-chat')

@@ -60,6 +60,13 @@ describe('the cost of an answer', () => {
     expect(million({ inputTokens: 5, cachedTokens: 3, audioInputTokens: 2, cachedAudioTokens: 9 }).cachedAudioTokens).toBe(2)
   })
 
+  test('audio that was read from a cache has a price of its own where one is known', () => {
+    const usage = million({ inputTokens: 1_000_000, cachedTokens: 600_000, audioInputTokens: 500_000, cachedAudioTokens: 400_000 })
+    const cost = computeCost(usage, { input: 2, output: 1, cacheRead: 0.5, inputAudio: 10, cacheReadAudio: 1 })
+    expect(cost.input).toBeCloseTo(0.3 * 2 + 0.1 * 10 + 0.2 * 0.5 + 0.4 * 1, 12)
+    expect(cost.cacheDiscount).toBeCloseTo(0.2 * (2 - 0.5) + 0.4 * (10 - 1), 12)
+  })
+
   test('pictures have the price of their tokens where one is known, beside the text', () => {
     const usage = million({ inputTokens: 0, outputTokens: 1_000_000, imageOutputTokens: 600_000 })
     expect(computeCost(usage, { input: 1, output: 2, outputImage: 30 }).output).toBeCloseTo(0.4 * 2 + 0.6 * 30, 12)

@@ -12,6 +12,7 @@ interface Rates {
   readonly cacheWrite?: number
   readonly cacheWrite1h?: number
   readonly inputAudio?: number
+  readonly cacheReadAudio?: number
   readonly outputImage?: number
 }
 
@@ -34,6 +35,8 @@ export function ratesFor(pricing: Pricing, inputTokens: number, at?: number): Ra
  *
  * Tokens a vendor charges several times its list price for cost that many times.
  *
+ * Audio read from a cache costs what audio costs there where that is known, else what is read from it.
+ *
  * A cost the upstream reports wins; prices then only split it. A missing cache price is the input price. `source` is `unknown` when
  * tokens were used whose price nobody knows: the figures are then a lower bound, not a price of zero.
  *
@@ -49,13 +52,15 @@ export function computeCost(usage: Usage, pricing: Pricing, extras: { readonly [
   const price = rates.input ?? 0
   const writePrice = rates.cacheWrite ?? price
 
-  const cached = usage.cachedTokens * (rates.cacheRead ?? price)
+  const cachedAudio = rates.cacheReadAudio === undefined ? 0 : Math.min(usage.cachedAudioTokens ?? 0, usage.cachedTokens)
+  const cached = (usage.cachedTokens - cachedAudio) * (rates.cacheRead ?? price) + cachedAudio * (rates.cacheReadAudio ?? 0)
   const written = written5m * writePrice + written1h * (rates.cacheWrite1h ?? writePrice)
   const { billed } = usage
   const seen = (plain - audio) * price + audio * (rates.inputAudio ?? 0) + cached + written
   const input = (billed === undefined ? seen : billed.inputTokens * price) / perToken
   const output = outputCost(usage, rates.output ?? 0, rates.outputImage) / perToken
-  const discount = billed === undefined ? ((usage.cachedTokens + usage.cacheWriteTokens) * price - cached - written) / perToken : 0
+  const uncached = (usage.cachedTokens - cachedAudio + usage.cacheWriteTokens) * price + cachedAudio * (rates.inputAudio ?? price)
+  const discount = billed === undefined ? (uncached - cached - written) / perToken : 0
   const cacheDiscount = discount === 0 ? 0 : discount
 
   const units = usage.reportedCost === undefined ? unitItems(usage, pricing) : {}

@@ -21,6 +21,7 @@ export interface PriceWindow extends TokenPrices {
   /** Only from that moment on, milliseconds: a price announced for later stands from midnight to midnight. */
   readonly since?: number
   readonly inputAudio?: number
+  readonly cacheReadAudio?: number
   readonly outputImage?: number
   /** With `since`: the tiers of the list of prices announced, in place of those before it. */
   readonly tiers?: readonly PriceTier[]
@@ -29,6 +30,8 @@ export interface PriceWindow extends TokenPrices {
 /** USD per million tokens; `request`, `image` and `webSearch` in USD per unit. Absent means unknown, not free. */
 export interface Pricing extends TokenPrices {
   readonly inputAudio?: number
+  /** Audio that was read from a cache; without, it costs what anything read from it costs. */
+  readonly cacheReadAudio?: number
   /** Tokens of pictures in the answer; without, they are output like any other. */
   readonly outputImage?: number
   readonly request?: number
