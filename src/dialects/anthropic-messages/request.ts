@@ -5,6 +5,7 @@ import { isObject } from '../shared/json.ts'
 import { unmetImageWishes } from '../shared/image-output.ts'
 import { serviceTierWord } from '../shared/service-tier.ts'
 import type { TierWords } from '../shared/service-tier.ts'
+import { stopSequences } from '../shared/stop-sequences.ts'
 import { foldTurns } from '../shared/turns.ts'
 import type { Turn } from '../shared/turns.ts'
 import { placeBreakpoints } from './cache.ts'
@@ -141,9 +142,7 @@ function encodeSampling(request: ModelRequest, target: MessagesTarget, rules: Mo
     body['temperature'] = limit
     dropped.push(`temperature: lowered to ${limit}`)
   }
-  const stop = request['stop']
-  // Sequences of nothing but whitespace are refused.
-  const sequences = (Array.isArray(stop) ? stop : [stop]).filter((each): each is string => typeof each === 'string' && each.trim() !== '')
+  const sequences = stopSequences(request, { blank: false }, dropped)
   if (sequences.length > 0) {
     if (target.supports.has('stop')) body['stop_sequences'] = sequences
     else dropped.push('stop')
@@ -174,6 +173,7 @@ const HANDLED: ReadonlySet<string> = new Set([
   ...GATEWAY_FIELDS,
   ...SAMPLING,
   'stop',
+  'stop_sequences',
   'input',
   'instructions',
   'tools',

@@ -7,6 +7,7 @@ import { isObject } from '../shared/json.ts'
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
 import { serviceTierWord } from '../shared/service-tier.ts'
 import type { TierWords } from '../shared/service-tier.ts'
+import { stopSequences } from '../shared/stop-sequences.ts'
 import { foldTurns } from '../shared/turns.ts'
 import type { BedrockTarget } from './media.ts'
 import { encodeMessages, finishPrefill, isLoopWithoutThinking, placeCachePoints } from './messages.ts'
@@ -106,7 +107,7 @@ function inferenceConfig(request: ModelRequest, target: BedrockTarget, traits: M
     if (samples && target.supports.has('top_p') && !(traits.sampling === 'one' && 'temperature' in config)) config['topP'] = request.top_p
     else dropped.push('top_p')
   }
-  const stop = stopSequences(request)
+  const stop = stopSequences(request, { blank: false }, dropped)
   if (stop.length > 0) config['stopSequences'] = stop
   return config
 }
@@ -115,12 +116,6 @@ function lowered(field: string, value: number, limit: number | undefined, droppe
   if (limit === undefined || value <= limit) return value
   dropped.push(`${field}: lowered to ${limit}`)
   return limit
-}
-
-function stopSequences(request: ModelRequest): string[] {
-  const stop = request['stop'] ?? request['stop_sequences']
-  const list: readonly unknown[] = typeof stop === 'string' ? [stop] : Array.isArray(stop) ? stop : []
-  return list.filter((each): each is string => typeof each === 'string' && each.trim() !== '')
 }
 
 function additionalFields(

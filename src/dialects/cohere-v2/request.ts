@@ -8,6 +8,7 @@ import { effortBudget, reasoningWish } from '../shared/reasoning-options.ts'
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
 import { serviceTierWord } from '../shared/service-tier.ts'
 import type { NameRule } from '../shared/tool-names.ts'
+import { stopSequences } from '../shared/stop-sequences.ts'
 import { flattenTools } from '../shared/tools.ts'
 import type { FlatTools } from '../shared/tools.ts'
 import { foldTurns } from '../shared/turns.ts'
@@ -141,7 +142,7 @@ function encodeParameters(request: ModelRequest, target: CohereTarget, dropped: 
     supports.has('max_tokens'),
     within('max_output_tokens', request.max_output_tokens, 1, target.maxOutputTokens, dropped),
   )
-  const stop = stopSequences(request)
+  const stop = stopSequences(request, { max: 5 }, dropped)
   if (stop.length > 0) take('stop', 'stop_sequences', supports.has('stop'), stop)
   if ((request.top_logprobs ?? 0) > 0 || request.include?.includes('message.output_text.logprobs') === true)
     take('top_logprobs', 'logprobs', supports.has('logprobs'), true)
@@ -154,12 +155,6 @@ function within(field: string, value: number | null | undefined, least: number, 
   const fit = Math.max(least, Math.min(value, most ?? value))
   if (Math.abs(fit - value) > 0.011) dropped.push(`${field}: ${fit < value ? 'lowered' : 'raised'} to ${fit}`)
   return fit
-}
-
-function stopSequences(request: ModelRequest): string[] {
-  const stop = request['stop'] ?? request['stop_sequences']
-  const list: readonly unknown[] = typeof stop === 'string' ? [stop] : Array.isArray(stop) ? stop : []
-  return list.filter((each): each is string => typeof each === 'string' && each !== '').slice(0, 5)
 }
 
 function encodeThinking(request: ModelRequest, target: CohereTarget, dropped: string[]): Body {

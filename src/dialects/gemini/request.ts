@@ -7,6 +7,7 @@ import { isObject } from '../shared/json.ts'
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
 import { serviceTierWord } from '../shared/service-tier.ts'
 import type { TierWords } from '../shared/service-tier.ts'
+import { stopSequences } from '../shared/stop-sequences.ts'
 import { foldTurns } from '../shared/turns.ts'
 import type { Conversation } from '../shared/turns.ts'
 import { Unfolding } from '../shared/unfolding.ts'
@@ -120,7 +121,8 @@ function encodeParameters(request: ModelRequest, target: GeminiTarget, traits: M
   put('seed', 'seed', supports.has('seed'))
   put('presence_penalty', 'presencePenalty', supports.has('presence_penalty') && traits.penalties)
   put('frequency_penalty', 'frequencyPenalty', supports.has('frequency_penalty') && traits.penalties)
-  put('stop', 'stopSequences', supports.has('stop'), stopSequences(request['stop'], dropped))
+  const stop = stopSequences(request, { max: MAX_STOP_SEQUENCES }, dropped)
+  if (stop.length > 0) put('stop', 'stopSequences', supports.has('stop'), stop)
   const limit = request.max_output_tokens
   if (limit != null && target.maxOutputTokens !== undefined && limit > target.maxOutputTokens) {
     dropped.push(`max_output_tokens: lowered to ${target.maxOutputTokens}`)
@@ -137,12 +139,6 @@ function encodeParameters(request: ModelRequest, target: GeminiTarget, traits: M
 
 const UNKNOWN_SAMPLING = ['min_p', 'top_a', 'repetition_penalty', 'logit_bias', 'prediction', 'web_search_options'] as const
 const MAX_STOP_SEQUENCES = 5
-
-function stopSequences(stop: unknown, dropped: string[]): readonly unknown[] | undefined {
-  const list: readonly unknown[] = Array.isArray(stop) ? stop : stop == null ? [] : [stop]
-  if (list.length > MAX_STOP_SEQUENCES) dropped.push(`stop: only the first ${MAX_STOP_SEQUENCES}`)
-  return list.length === 0 ? undefined : list.slice(0, MAX_STOP_SEQUENCES)
-}
 
 function encodeLogprobs(request: ModelRequest, { supports }: GeminiTarget, config: Body, dropped: string[]): void {
   const top = request.top_logprobs ?? 0
@@ -238,6 +234,7 @@ const HANDLED: ReadonlySet<string> = new Set([
   'top_k',
   'seed',
   'stop',
+  'stop_sequences',
   'presence_penalty',
   'frequency_penalty',
   'top_logprobs',

@@ -37,6 +37,11 @@ describe('what is never sent', () => {
     })
     expect(body).toEqual({ model: 'small-1', messages: [{ role: 'user', content: 'q' }], stream: true, stream_options: { include_usage: true } })
   })
+  it('stop sequences that are empty', () => {
+    for (const stop of ['', [], ['']]) expect(encode({ stop }).body).not.toHaveProperty('stop')
+    expect(encode({ stop: ['', 'x'] }).body).toMatchObject({ stop: ['x'] })
+    expect(encode({ stop: 'x' }).body).toMatchObject({ stop: 'x' })
+  })
   it('stream options for a whole answer, or where usage comes anyway', () => {
     expect(encode({}, { stream: false }).body).toMatchObject({ stream: false })
     expect(encode({}, { stream: false }).body).not.toHaveProperty('stream_options')

@@ -9,6 +9,7 @@ import { isObject } from '../shared/json.ts'
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
 import { serviceTierWord } from '../shared/service-tier.ts'
 import type { TierWords } from '../shared/service-tier.ts'
+import { stopSequences } from '../shared/stop-sequences.ts'
 import { flattenTools } from '../shared/tools.ts'
 import type { FlatChoice, FlatTool, FlatTools } from '../shared/tools.ts'
 import { foldTurns } from '../shared/turns.ts'
@@ -167,8 +168,9 @@ function encodeParameters(request: ModelRequest, target: ChatTarget, dropped: st
   }
   for (const [field, parameter] of PLAIN_FIELDS) {
     const value = request[field]
-    if (value == null || !allowed(field, parameter)) continue
-    body[field] = field === 'temperature' && typeof value === 'number' ? lowered('temperature', value, options.max_temperature, dropped) : value
+    if (value == null || (field === 'stop' && stopSequences(request, {}, []).length === 0) || !allowed(field, parameter)) continue
+    if (field === 'temperature' && typeof value === 'number') body[field] = lowered('temperature', value, options.max_temperature, dropped)
+    else body[field] = Array.isArray(value) && field === 'stop' ? stopSequences(request, {}, []) : value
   }
   const limit = request.max_output_tokens
   if (limit != null) {

@@ -1,0 +1,18 @@
+import type { ModelRequest } from '../../core/request.ts'
+
+export interface StopRule {
+  /** Sequences of nothing but white space are refused. */
+  readonly blank?: false
+  /** Only so many. */
+  readonly max?: number
+}
+
+/** The caller's stop sequences as the endpoint takes them; what it does not get is named. Empty ones stop nothing and are refused everywhere. */
+export function stopSequences(request: ModelRequest, { blank, max = Infinity }: StopRule, dropped: string[]): string[] {
+  const stop = request['stop'] ?? request['stop_sequences']
+  const asked = (Array.isArray(stop) ? stop : [stop]).filter((each): each is string => typeof each === 'string' && each !== '')
+  const usable = blank === false ? asked.filter((each) => each.trim() !== '') : asked
+  if (usable.length < asked.length) dropped.push('stop: white space')
+  if (usable.length > max) dropped.push(`stop: only the first ${max}`)
+  return usable.slice(0, max)
+}
