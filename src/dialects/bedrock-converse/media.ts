@@ -132,7 +132,7 @@ function readMedium(part: Exclude<ContentPart, { type: 'input_text' }>, target: 
       return fromUrl(part.video_url, 'video', undefined, target)
     case 'input_audio': {
       const { data, format } = part.input_audio
-      if (data.startsWith('data:')) return fromUrl(data, 'audio', undefined, target)
+      if (/^data:/i.test(data)) return fromUrl(data, 'audio', undefined, target)
       return { kind: 'audio', format: FORMATS.audio[format.toLowerCase()] ?? format, source: { bytes: data } }
     }
     case 'input_file':

@@ -80,7 +80,7 @@ export function encodePart(part: ContentPart, target: GeminiTarget): JsonObject 
     case 'input_audio': {
       const format = part.input_audio.format.toLowerCase()
       const data = part.input_audio.data
-      if (data.startsWith('data:')) return blob(data, 'audio/wav', target)
+      if (/^data:/i.test(data)) return blob(data, 'audio/wav', target)
       return { inlineData: { mimeType: AUDIO_FORMATS[format] ?? (format.includes('/') ? format : `audio/${format}`), data } }
     }
     case 'input_video':

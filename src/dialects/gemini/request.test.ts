@@ -69,6 +69,13 @@ describe('contents', () => {
       'user:Continue.',
     ])
   })
+  it('hold the bytes of audio in an address, however its scheme is written', () => {
+    for (const data of ['data:audio/wav;base64,aGk=', 'DATA:audio/wav;base64,aGk=']) {
+      const part = { type: 'input_audio', input_audio: { data, format: 'wav' } } as const
+      const { body } = encode({ input: [{ type: 'message', role: 'user', content: [part] }] })
+      expect(body.contents[0]!.parts).toEqual([{ inlineData: { mimeType: 'audio/wav', data: 'aGk=' } }])
+    }
+  })
   it('hold the results of one turn alone, in the order of the calls, before what the user says', () => {
     const call = (id: string): InputItem => ({ type: 'function_call', call_id: id, name: 'f', arguments: '{}' })
     const output = (id: string): InputItem => ({ type: 'function_call_output', call_id: id, output: id })
