@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { countModels, listModels, modelsQuery } from './catalog/list-models.ts'
+import { countModels, findModel, listModels, modelsQuery } from './catalog/list-models.ts'
 import { presentEndpoints, presentProviders, type EndpointStats } from './catalog/present.ts'
 import type { Health } from './router/health.ts'
 import type { Quantiles } from './router/sketch.ts'
@@ -37,6 +37,7 @@ export async function buildManagement(deps: ManagementDependencies): Promise<Man
       query: modelsQuery,
       models: (search) => listModels(deps.catalog(), search),
       count: (search) => countModels(deps.catalog(), search),
+      model: (slug) => findModel(deps.catalog(), slug),
       providers: () => ({ data: presentProviders(deps.catalog()) }),
       endpoints: (slug) => {
         const model = deps.catalog().find(slug)

@@ -160,6 +160,14 @@ describe.each(DIALECTS)(verifies('S2-clients', 'openai in front of an upstream o
     })
   })
 
+  it('models, all and one', async () => {
+    const ids: string[] = []
+    for await (const { id } of client.models.list()) ids.push(id)
+    expect(ids).toContain(MODEL)
+    expect(await client.models.retrieve(MODEL)).toMatchObject({ id: MODEL, object: 'model', owned_by: MODEL.split('/')[0] })
+    await expect(client.models.retrieve('acme/none')).rejects.toThrow(OpenAI.NotFoundError)
+  })
+
   it('structured output, parsed', async () => {
     const format = zodTextFormat(z.object({ city: z.string(), degrees: z.number() }), 'report')
     const body = { model: MODEL, input: 'Bern?', text: { format } }

@@ -207,6 +207,19 @@ describe('the catalog', () => {
   })
 })
 
+describe('one model', () => {
+  it.each(['acme/small', 'acme%2Fsmall', 'acme/small:nitro'])('is what the list says of it: %s', async (name) => {
+    const { data } = (await (await gateway.api('GET', '/api/v1/models')).json()) as { data: { id: string }[] }
+    const listed = data.find(({ id }) => id === 'acme/small')
+    expect(await (await gateway.api('GET', `/api/v1/models/${name}`)).json()).toEqual({ ...listed, object: 'model', owned_by: 'acme' })
+  })
+  it.each(['acme/none', 'acme%2Fnone', 'none', '..%2F..%2Fkeys'])('that nobody serves is not found: %s', async (name) => {
+    const answer = await gateway.api('GET', `/api/v1/models/${name}`)
+    expect(answer.status).toBe(404)
+    expect(await answer.json()).toMatchObject({ error: { code: 404, message: expect.stringContaining('No endpoint serves') } })
+  })
+})
+
 describe('usage and cost', () => {
   it('are the same in stream and JSON, priced by the catalog, and on record', async () => {
     const json = (await (await gateway.respond(good)).json()) as { id: string; usage: { cost: number } }

@@ -78,6 +78,13 @@ export function listModels(catalog: BuiltCatalog, search: URLSearchParams): Mode
   }
 }
 
+/** One model as the list shows it, by any name a request may use for it; undefined when nobody serves it. */
+export function findModel(catalog: BuiltCatalog, name: string): PublicModel | undefined {
+  const models = presented(catalog)
+  const slug = models.some(({ id }) => id === name) ? name : catalog.find(name)?.slug
+  return models.find(({ id }) => id === slug)
+}
+
 /** How many models `GET /models/count` counts. */
 export function countModels(catalog: BuiltCatalog, search: URLSearchParams): { readonly data: { readonly count: number } } {
   const query = parseQuery(search)

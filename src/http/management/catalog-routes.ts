@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { GatewayError } from '../../core/error.ts'
 import type { ManagementRoutes } from './app.ts'
-import { countAnswer, endpointsAnswer, modelsAnswer, providersAnswer, type ReadonlyDeep } from './catalog-shapes.ts'
+import { countAnswer, endpointsAnswer, modelAnswer, modelsAnswer, providersAnswer, type ReadonlyDeep } from './catalog-shapes.ts'
 import type { RouteDoc } from './route-doc.ts'
 
 type Answer<T extends z.ZodType> = ReadonlyDeep<z.output<T>>
@@ -14,14 +14,15 @@ export interface CatalogViews {
   /** `search`: the query string. Throws GatewayError `invalid_request` for a parameter that is wrong. */
   readonly models: (search: URLSearchParams) => Answer<typeof modelsAnswer>
   readonly count: (search: URLSearchParams) => Answer<typeof countAnswer>
-  /** Undefined for a model nobody serves. */
+  /** Both undefined for a model nobody serves. */
+  readonly model: (slug: string) => Omit<Answer<typeof modelAnswer>, 'object' | 'owned_by'> | undefined
   readonly endpoints: (slug: string) => Answer<typeof endpointsAnswer> | undefined
   readonly providers: () => Answer<typeof providersAnswer>
   /** The query string that `models` and `count` read. */
   readonly query: z.ZodObject
 }
 
-/** `GET /api/v1/models`, `/models/count`, `/models/{author}/{slug}/endpoints`, `/providers`. */
+/** `GET /api/v1/models`, `/models/count`, `/models/{author}/{slug}`, `/models/{author}/{slug}/endpoints`, `/providers`. */
 export function catalogRoutes(views: CatalogViews): ManagementRoutes {
   return (app) => {
     const any = (doc: RouteDoc) => ({ config: { access: 'any', doc } }) as const
@@ -32,6 +33,18 @@ export function catalogRoutes(views: CatalogViews): ManagementRoutes {
     app.get('/api/v1/models/count', any({ id: 'listModelsCount', tag, summary: 'Count the models', query, answer: countAnswer }), (request) =>
       views.count(searchOf(request)),
     )
+    // One model is no part of the contract: clients of the field ask for it, bare, and write the slash of its name either way.
+    const one = (slug: string): Answer<typeof modelAnswer> => {
+      const found = views.model(slug)
+      if (found === undefined) throw new GatewayError('not_found', `No endpoint serves ${slug}`.slice(0, 300))
+      return { ...found, object: 'model', owned_by: found.id.replace(/^~|\/.*$/g, '') }
+    }
+    const model: RouteDoc = { id: 'getModel', tag, summary: 'One model, as the list shows it', answer: modelAnswer }
+    app.get<{ Params: { author: string; slug: string } }>('/api/v1/models/:author/:slug', any(model), ({ params }) =>
+      one(`${params.author}/${params.slug}`),
+    )
+    const encoded: RouteDoc = { ...model, id: 'getModelByEncodedId', summary: 'The same, with the slash of its name as %2F' }
+    app.get<{ Params: { id: string } }>('/api/v1/models/:id', any(encoded), ({ params }) => one(params.id))
     app.get('/api/v1/providers', any({ id: 'listProviders', tag, summary: 'List the providers that are on', answer: providersAnswer }), () =>
       views.providers(),
     )

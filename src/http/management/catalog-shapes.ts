@@ -69,6 +69,7 @@ export const modelsAnswer = z.object({
   total_count: z.int(),
   links: z.object({ next: z.string().nullable() }),
 })
+export const modelAnswer = model.extend({ object: z.literal('model'), owned_by: z.string().describe('The author.') })
 export const countAnswer = z.object({ data: z.object({ count: z.int() }) })
 
 const percentiles = component('Percentiles', z.object({ p50: z.number(), p75: z.number(), p90: z.number(), p99: z.number() }))
