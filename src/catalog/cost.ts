@@ -45,23 +45,12 @@ export function ratesFor(pricing: Pricing, inputTokens: number, at?: number): Ra
 export function computeCost(usage: Usage, pricing: Pricing, extras: { readonly [item: string]: number } = {}, at?: number): Cost {
   const rates = ratesFor(pricing, usage.inputTokens, at)
   const perToken = TOKENS_PER_PRICE / (usage.priceFactor ?? 1)
-  const written1h = usage.cacheWrite1hTokens ?? 0
-  const written5m = usage.cacheWriteTokens - written1h
-  const plain = usage.inputTokens - usage.cachedTokens - usage.cacheWriteTokens
-  const audio = rates.inputAudio === undefined ? 0 : Math.min((usage.audioInputTokens ?? 0) - (usage.cachedAudioTokens ?? 0), plain)
-  const price = rates.input ?? 0
-  const writePrice = rates.cacheWrite ?? price
-
-  const cachedAudio = rates.cacheReadAudio === undefined ? 0 : Math.min(usage.cachedAudioTokens ?? 0, usage.cachedTokens)
-  const cached = (usage.cachedTokens - cachedAudio) * (rates.cacheRead ?? price) + cachedAudio * (rates.cacheReadAudio ?? 0)
-  const written = written5m * writePrice + written1h * (rates.cacheWrite1h ?? writePrice)
+  const { seen, saved } = inputCost(usage, rates)
   const { billed } = usage
-  const seen = (plain - audio) * price + audio * (rates.inputAudio ?? 0) + cached + written
-  const input = (billed === undefined ? seen : billed.inputTokens * price) / perToken
+  const input = (billed === undefined ? seen : billed.inputTokens * (rates.input ?? 0)) / perToken
   const output = outputCost(usage, rates.output ?? 0, rates.outputImage) / perToken
-  const uncached = (usage.cachedTokens - cachedAudio + usage.cacheWriteTokens) * price + cachedAudio * (rates.inputAudio ?? price)
-  const discount = billed === undefined ? (uncached - cached - written) / perToken : 0
-  const cacheDiscount = discount === 0 ? 0 : discount
+  // A saving of nothing may be the negative zero.
+  const cacheDiscount = billed === undefined && saved !== 0 ? saved / perToken : 0
 
   const units = usage.reportedCost === undefined ? unitItems(usage, pricing) : {}
   const items = { ...units, ...extras }
@@ -79,6 +68,20 @@ export function computeCost(usage: Usage, pricing: Pricing, extras: { readonly [
     }
   }
   return { total: input + output + extra, input, output, cacheDiscount, ...listed, source: isKnown(usage, rates, pricing) ? 'catalog' : 'unknown' }
+}
+
+/** What the tokens the model read cost, per million, and how much less that is than without a cache: text, sound, cache reads and writes. */
+function inputCost(usage: Usage, rates: Rates): { readonly seen: number; readonly saved: number } {
+  const { cachedTokens, cachedAudioTokens = 0, audioInputTokens = 0, cacheWriteTokens, cacheWrite1hTokens = 0 } = usage
+  const price = rates.input ?? 0
+  const { cacheRead = price, cacheWrite = price, inputAudio = price } = rates
+  const plain = usage.inputTokens - cachedTokens - cacheWriteTokens
+  const audio = rates.inputAudio === undefined ? 0 : Math.min(audioInputTokens - cachedAudioTokens, plain)
+  const cachedAudio = rates.cacheReadAudio === undefined ? 0 : Math.min(cachedAudioTokens, cachedTokens)
+  const cached = (cachedTokens - cachedAudio) * cacheRead + cachedAudio * (rates.cacheReadAudio ?? 0)
+  const written = (cacheWriteTokens - cacheWrite1hTokens) * cacheWrite + cacheWrite1hTokens * (rates.cacheWrite1h ?? cacheWrite)
+  const uncached = (cachedTokens - cachedAudio + cacheWriteTokens) * price + cachedAudio * inputAudio
+  return { seen: (plain - audio) * price + audio * inputAudio + cached + written, saved: uncached - cached - written }
 }
 
 /** Text and, where they have a price of their own, pictures. */
