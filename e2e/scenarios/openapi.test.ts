@@ -171,6 +171,8 @@ describe('answers', () => {
     const api = '/api/v1'
     const simple = (method: string, path: string, body?: object) => call(method, path, path, body)
     for (const path of ['/models', '/models/count', '/providers', '/key', '/credits']) await simple('GET', api + path)
+    await call('GET', `${api}/models/acme/small`, `${api}/models/{author}/{slug}`)
+    await call('GET', `${api}/models/acme%2Fsmall`, `${api}/models/{id}`)
     await call('GET', `${api}/models/acme/small/endpoints`, `${api}/models/{author}/{slug}/endpoints`)
 
     const { hash } = dataOf(await simple('POST', `${api}/keys`, { name: 'a', limit: 1, rate_limits: { requests_per_minute: 9 } }))
