@@ -157,6 +157,14 @@ const PLAIN_FIELDS: readonly (readonly [field: string, parameter: Parameter])[] 
 ]
 const SAMPLING: ReadonlySet<string> = new Set(['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'top_logprobs', 'logit_bias'])
 
+/** As the caller wrote it, one or a list, without what is empty. */
+function stopOf(request: ModelRequest): unknown {
+  const stop = request['stop']
+  if (stop == null) return undefined
+  const sequences = stopSequences(request, {}, [])
+  return sequences.length === 0 ? undefined : typeof stop === 'string' ? stop : sequences
+}
+
 function encodeParameters(request: ModelRequest, target: ChatTarget, dropped: string[]): Body {
   const { options, supports } = target
   const body: Body = {}
@@ -167,10 +175,9 @@ function encodeParameters(request: ModelRequest, target: ChatTarget, dropped: st
     return false
   }
   for (const [field, parameter] of PLAIN_FIELDS) {
-    const value = request[field]
-    if (value == null || (field === 'stop' && stopSequences(request, {}, []).length === 0) || !allowed(field, parameter)) continue
-    if (field === 'temperature' && typeof value === 'number') body[field] = lowered('temperature', value, options.max_temperature, dropped)
-    else body[field] = Array.isArray(value) && field === 'stop' ? stopSequences(request, {}, []) : value
+    const value = field === 'stop' ? stopOf(request) : request[field]
+    if (value == null || !allowed(field, parameter)) continue
+    body[field] = field === 'temperature' && typeof value === 'number' ? lowered('temperature', value, options.max_temperature, dropped) : value
   }
   const limit = request.max_output_tokens
   if (limit != null) {
