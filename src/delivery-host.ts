@@ -36,6 +36,8 @@ export interface DeliveryHostOptions {
 /** The delivery thread as the gateway sees it. */
 export interface DeliveryHost {
   start(): void
+  /** Whether the thread has known its destinations before: from then on a finished call is in the store within milliseconds. */
+  readonly hasStarted: boolean
   /** Hands a batch of finished generations over to be recorded and selected; resolves when they are durable. `behind`: how many wait behind it. */
   insertMany(batch: readonly HandedOver[], behind?: number): Promise<void>
   /** How records wait for `insertMany`. */
@@ -74,6 +76,7 @@ export function createDeliveryHost(options: DeliveryHostOptions): DeliveryHost {
   let settings = settingsOf(config)
   // Until the thread has said what it needs, everything is handed over.
   let interested: ReadonlySet<string> | undefined
+  let hasStarted = false
   const complain = createComplaints(logger, clock)
   const owner = `${hostname()}/${process.pid}/${randomBytes(6).toString('hex')}`
 
@@ -81,8 +84,10 @@ export function createDeliveryHost(options: DeliveryHostOptions): DeliveryHost {
     spawn: () => spawnThread({ ...threadData(options, owner), settings }, options.heapMb ?? MAX_HEAP_MB),
     clock,
     onMessage: (message) => {
-      if (message.kind === 'interest') interested = new Set(message.workspaces)
-      else if (message.kind === 'retention') options.retention?.finished(message.report)
+      if (message.kind === 'interest') {
+        interested = new Set(message.workspaces)
+        hasStarted = true
+      } else if (message.kind === 'retention') options.retention?.finished(message.report)
       else if (message.kind === 'queues') metrics.queues(message.queues, clock.now())
       else tell(message, metrics, complain)
     },
@@ -96,6 +101,9 @@ export function createDeliveryHost(options: DeliveryHostOptions): DeliveryHost {
 
   return {
     start: () => host.start(),
+    get hasStarted() {
+      return hasStarted
+    },
     insertMany: (batch, behind = 0) => call('record', [batch, behind]),
     packing: createHandOver({ keepsContent, withoutOversize }),
     wantsContent: (generation) => (interested?.has(generation.workspaceId) ?? true) || keepsContent(generation),

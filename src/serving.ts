@@ -1,6 +1,7 @@
 import type { Server } from 'node:http'
 import type { Boot } from './boot.ts'
 import type { Config } from './core/config.ts'
+import type { DeliveryHost } from './delivery-host.ts'
 import { Admission } from './http/admission.ts'
 import { drainServer, type CallsUnderWay } from './http/drain.ts'
 import { judgeReadiness, type Readiness } from './http/readiness.ts'
@@ -21,13 +22,17 @@ export interface Serving {
 export interface ServingOptions {
   readonly config: () => Config
   readonly state: Pick<Boot, 'accounts'>
+  readonly delivery: Pick<DeliveryHost, 'hasStarted'>
   /** Undefined: there is none. */
   readonly sharedStateAnswers: () => boolean | undefined
   readonly inFlight: CallsUnderWay
   readonly metrics: Pick<Metrics, 'gauge'>
 }
 
-export function openServing({ config, state, sharedStateAnswers, inFlight, metrics }: ServingOptions): Serving {
+/** A gateway whose records cannot be written after this time serves all the same: they wait in memory, and the log says why. */
+const START_LIMIT_MS = 10_000
+
+export function openServing({ config, state, delivery, sharedStateAnswers, inFlight, metrics }: ServingOptions): Serving {
   const admission = new Admission(() => config().overload)
   let delayMs = 0
   const stopProbe = startLoadProbe({
@@ -37,6 +42,7 @@ export function openServing({ config, state, sharedStateAnswers, inFlight, metri
       admission.observe(load)
     },
   })
+  const openedAt = systemClock.monotonic()
   let stopping = false
   let accepting = true
   metrics.gauge('gateway_calls_in_flight', 'Calls being served.', () => inFlight.size)
@@ -61,6 +67,7 @@ export function openServing({ config, state, sharedStateAnswers, inFlight, metri
         overloaded: admission.stats().overloaded,
         knownKeys: state.accounts.snapshot.stats().keys,
         databaseAnswers: databaseAnswers(),
+        records: delivery.hasStarted || systemClock.monotonic() - openedAt > START_LIMIT_MS,
         sharedStateAnswers: sharedStateAnswers(),
         secretKeyOutdated: state.accounts.snapshot.stats().secretKeyOutdated,
       }),

@@ -131,7 +131,8 @@ describe('keys', () => {
   })
 
   it.each(['/healthz', '/readyz', '/metrics', '/openapi.json'])('are not asked for at %s', async (path) => {
-    expect((await fetch(`${gateway.url}${path}`)).status).toBe(200)
+    // Right after the start it is not ready yet.
+    await expect.poll(async () => (await fetch(`${gateway.url}${path}`)).status, { timeout: 10_000 }).toBe(200)
   })
 })
 

@@ -4,8 +4,10 @@ import { access, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { checkWire } from '../../src/testing/check-wire.ts'
+import { startGateway } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
 
 /** The program as an operator meets it: the command line, its sentences, its signals. */
@@ -64,6 +66,10 @@ const ask = (url: string, key: string, body: object, signal?: AbortSignal): Prom
     ...(signal === undefined ? {} : { signal }),
   })
 
+/** Waits until it may be given work. */
+const ready = (url: string): Promise<void> =>
+  expect.poll(async () => (await fetch(`${url}/readyz`)).status, { timeout: 10_000, interval: 10 }).toBe(200)
+
 describe('signalbox serve', () => {
   it(verifies('P37', 'F9', 'prints keys once and a curl that works word for word'), async () => {
     const { url, out, child, exit } = await serving()
@@ -75,7 +81,7 @@ describe('signalbox serve', () => {
     expect(await exit).toBe(0)
     const again = await serving()
     expect(again.out()).not.toContain('sk-sb-')
-    expect((await fetch(`${again.url}/readyz`)).status).toBe(200)
+    await ready(again.url)
     expect(url).toContain('127.0.0.1')
   })
 
@@ -98,6 +104,30 @@ describe('signalbox serve', () => {
     const again = await serving([], { SIGNALBOX_API_KEY: 'another-key' })
     const record = await fetch(`${again.url}/api/v1/generation?id=${id}`, { headers: { authorization: 'Bearer another-key' } })
     expect(await record.json()).toMatchObject({ data: { id, streamed: true, finish_reason: 'stop' } })
+  })
+
+  it('is not ready before calls can be recorded', async () => {
+    const gateway = await startGateway()
+    const answer = await fetch(`${gateway.url}/readyz`)
+    expect([answer.status, await answer.json()]).toEqual([503, { status: 'not_ready', reason: 'starting: calls cannot be recorded yet' }])
+    await ready(gateway.url)
+    await gateway.close()
+  })
+
+  it(verifies('I1', 'keeps the record of its first call, though it is killed a moment later'), async () => {
+    const { url, key, child, exit } = await serving()
+    await ready(url)
+    const first = await ask(url, key, { model: 'demo/echo', input: 'hi' })
+    expect(first.status).toBe(200)
+    await first.text()
+    // What a record waits for in memory (the write-behind queue's age), and a margin.
+    await setTimeout(120)
+    child.kill('SIGKILL')
+    await exit
+    const again = await serving([], { SIGNALBOX_API_KEY: 'another-key' })
+    const headers = { authorization: 'Bearer another-key' }
+    const id = first.headers.get('x-generation-id')!
+    expect((await fetch(`${again.url}/api/v1/generation?id=${id}`, { headers })).status).toBe(200)
   })
 
   it('started by npm, hears the SIGTERM that npm gets', async () => {

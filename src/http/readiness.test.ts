@@ -7,6 +7,7 @@ const well: ReadinessFacts = {
   overloaded: false,
   knownKeys: 2,
   databaseAnswers: true,
+  records: true,
   sharedStateAnswers: undefined,
   secretKeyOutdated: false,
 }
@@ -23,6 +24,9 @@ test.each<[string, Partial<ReadinessFacts>, string | undefined, readonly string[
     'no API key is known, because the database has not answered yet',
     ['database'],
   ],
+  ['it was started a moment ago', { records: false }, 'starting: calls cannot be recorded yet', []],
+  ['it was started without its database', { records: false, databaseAnswers: false }, undefined, ['database']],
+  ['a worker was started a moment ago', { role: 'worker', records: false }, 'starting: calls cannot be recorded yet', []],
   ['it is overloaded', { overloaded: true }, 'overloaded', []],
   ['it stops', { stopping: true, overloaded: true }, 'shutting down', []],
   ['a worker has its database', { role: 'worker', knownKeys: 0, overloaded: true }, undefined, []],

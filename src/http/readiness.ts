@@ -9,6 +9,8 @@ export interface ReadinessFacts {
   readonly knownKeys: number
   /** Whether the database answered the last time it was asked. */
   readonly databaseAnswers: boolean
+  /** Whether what is finished can be recorded: the process that was just started is not there yet. */
+  readonly records: boolean
   /** Undefined: there is none. */
   readonly sharedStateAnswers: boolean | undefined
   /** Stored secrets were encrypted with another key than this process has: `secrets rotate` ran beside it. */
@@ -33,8 +35,9 @@ export function judgeReadiness(facts: ReadinessFacts): Readiness {
   return reason === undefined ? { degraded } : { reason, degraded }
 }
 
-function reasonAgainst({ role, stopping, overloaded, knownKeys, databaseAnswers }: ReadinessFacts): string | undefined {
+function reasonAgainst({ role, stopping, overloaded, knownKeys, databaseAnswers, records }: ReadinessFacts): string | undefined {
   if (stopping) return 'shutting down'
+  if (!records && databaseAnswers) return 'starting: calls cannot be recorded yet'
   if (role === 'worker') return databaseAnswers ? undefined : 'the database does not answer'
   if (knownKeys === 0) return 'no API key is known, because the database has not answered yet'
   return overloaded ? 'overloaded' : undefined
