@@ -32,7 +32,8 @@ export function createSseParser(listener: SseListener, maxEventChars = 16 * 1024
 class LineParser implements SseParser {
   readonly #listener: SseListener
   readonly #maxEventChars: number
-  readonly #decoder = new StringDecoder('utf8')
+  /** There while a character is cut in two: most reads end with a line. */
+  #decoder: StringDecoder | undefined
   #rest = ''
   /** What came after `#rest` without ending its line: joined once, when the end is here. */
   #pieces: string[] = []
@@ -49,11 +50,14 @@ class LineParser implements SseParser {
   }
 
   push(chunk: Buffer): void {
+    if (this.#decoder === undefined && (chunk[chunk.length - 1] ?? 0) < 0x80) return this.#feed(chunk.toString())
+    this.#decoder ??= new StringDecoder('utf8')
     this.#feed(this.#decoder.write(chunk))
+    if ((chunk[chunk.length - 1] ?? 0x80) < 0x80) this.#decoder = undefined
   }
 
   end(): void {
-    this.#feed(this.#decoder.end())
+    if (this.#decoder !== undefined) this.#feed(this.#decoder.end())
     this.#rest = this.#joined()
     if (this.#rest !== '') {
       const last = this.#rest.charCodeAt(this.#rest.length - 1) === CR ? this.#rest.slice(0, -1) : this.#rest

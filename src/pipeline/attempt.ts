@@ -167,12 +167,10 @@ async function* decode(
   timer: AttemptTimer,
   maxStreamBytes = MAX_STREAM_BYTES,
 ): AsyncGenerator<ModelEvent[], void> {
-  const first = await exchange.read()
-  if (first === undefined) throw new GatewayError('provider_unavailable', 'The provider answered with an empty body', { source: 'provider' })
-  const framed = framingOf(contentType, framing, first)
-  if (framed !== undefined) yield* decodeEvents(exchange, first, framed, decoder, timer, maxStreamBytes)
+  const { reads, framed } = await begin(exchange, contentType, framing)
+  if (framed !== undefined) yield* decodeEvents(exchange, reads, framed, decoder, timer, maxStreamBytes)
   else {
-    const text = await readText(exchange, first, MAX_JSON_BODY)
+    const text = await readText(exchange, reads.pop(), MAX_JSON_BODY)
     const events: ModelEvent[] = []
     decoder.body(text.charCodeAt(0) === BOM ? text.slice(1) : text, events)
     decoder.end(events)
@@ -180,38 +178,50 @@ async function* decode(
   }
 }
 
+/** The first read, and the frames it is cut into; undefined for a whole JSON document. */
+async function begin(exchange: Exchange, contentType: string, framing: Framing): Promise<{ reads: Reads; framed: Framing | undefined }> {
+  const first = await exchange.read()
+  if (first === undefined) throw new GatewayError('provider_unavailable', 'The provider answered with an empty body', { source: 'provider' })
+  return { reads: [first], framed: framingOf(contentType, framing, first) }
+}
+
+/** What was read and not yet decoded. Taken out of it, as a stream may be open for an hour: nothing that came over it stays in memory meanwhile. */
+type Reads = (readonly Buffer[])[]
+
 async function* decodeEvents(
   exchange: Exchange,
-  first: readonly Buffer[],
+  reads: Reads,
   framing: Framing,
   decoder: Decoder,
   timer: AttemptTimer,
   maxBytes: number,
 ): AsyncGenerator<ModelEvent[], void> {
   let left = maxBytes
-  let events: ModelEvent[] = []
+  const events: ModelEvent[] = []
   const parser = FRAMERS[framing]((data, event) => {
     if (!decoder.finished) decoder.push(data, event, events)
   })
-  let chunks: readonly Buffer[] | undefined = first
+  const feed = async (): Promise<boolean> => {
+    const chunks = reads.pop() ?? (await exchange.read())
+    if (chunks === undefined) return false
+    timer.progress()
+    for (const chunk of chunks) {
+      left -= chunk.length
+      if (left < 0) throw tooLarge(maxBytes)
+      parser.push(chunk)
+    }
+    return true
+  }
   try {
-    while (chunks !== undefined) {
-      timer.progress()
-      for (const chunk of chunks) {
-        left -= chunk.length
-        if (left < 0) throw tooLarge(maxBytes)
-        parser.push(chunk)
+    for (;;) {
+      if (!(await feed())) {
+        parser.end()
+        break
       }
-      if (events.length > 0) {
-        const batch = events
-        events = []
-        yield batch
-      }
+      if (events.length > 0) yield events.splice(0)
       if (decoder.finished) break
       if (decoder.settled === true) timer.limitIdle(decoder.entire === false ? OWING_IDLE_MS : SETTLED_IDLE_MS)
-      chunks = await exchange.read()
     }
-    if (chunks === undefined) parser.end()
   } catch (error) {
     // What was decoded before the failure still reaches the caller.
     if (!endsWell(error, decoder, timer)) {

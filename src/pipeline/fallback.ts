@@ -31,7 +31,7 @@ interface Outcome {
   readonly startedAt: number
   credential: Credential | undefined
   /** What is held back, and of whom. */
-  held?: { readonly record: AttemptRecord; readonly events: readonly (readonly ModelEvent[])[] }
+  held: { readonly record: AttemptRecord; readonly events: readonly (readonly ModelEvent[])[] } | undefined
 }
 
 /**
@@ -46,7 +46,7 @@ export function createFallback(options: FallbackOptions): Handler {
     let index = 0
     for (;;) {
       const attempt = route.plan.attempts[index]!
-      const outcome: Outcome = { committed: false, begun: false, sent: false, startedAt: call.clock.now(), credential: undefined }
+      const outcome: Outcome = { committed: false, begun: false, sent: false, startedAt: call.clock.now(), credential: undefined, held: undefined }
       try {
         const events = tryAttempt(options, call, route, index, attempt, outcome)
         yield* route.continuation === undefined ? events : route.continuation.through(events)
@@ -137,6 +137,7 @@ async function* tryAttempt(
       call.trace.served = record
       const batch = held.length === 1 ? events : held.flat()
       held = []
+      outcome.held = undefined
       yield continues ? continuation.settle(call, batch) : batch
     }
   }

@@ -52,10 +52,10 @@ export class AnswerWriter {
   hasContent = false
   hasCalls = false
   readonly #options: AnswerWriterOptions
-  /** Calls that are not closed: an answer may hold tens of thousands. */
-  readonly #calls = new Set<OpenCall>()
+  /** Calls that are not closed: an answer may hold tens of thousands, and most hold none. */
+  #calls: Set<OpenCall> | undefined
   /** Those among them that may have become whole since somebody looked. */
-  readonly #endable = new Set<OpenCall>()
+  #endable: Set<OpenCall> | undefined
   #names: ToolNames | undefined
   #count = 0
   #started = false
@@ -188,7 +188,7 @@ export class AnswerWriter {
     const shared = { call_id: callId, name: origin.name, ...(origin.namespace === undefined ? {} : { namespace: origin.namespace }) }
     const item: OutputItem =
       call.custom === undefined ? { type: 'function_call', ...shared, arguments: '' } : { type: 'custom_tool_call', ...shared, input: '' }
-    this.#calls.add(call)
+    this.#calls = (this.#calls ?? new Set()).add(call)
     this.hasContent = true
     this.hasCalls = true
     this.out.push({ type: 'item-start', key: call.key, item })
@@ -202,7 +202,7 @@ export class AnswerWriter {
     if (call.arguments === '' && delta.trim() === '{}') {
       call.arguments = delta
       call.held = true
-      this.#endable.add(call)
+      this.#mayEnd(call)
       return
     }
     this.#showArguments(call, delta)
@@ -213,7 +213,7 @@ export class AnswerWriter {
     if (call.end.mayBeWhole && delta.trimStart().startsWith('{') && call.end.isWhole(call.arguments)) return
     call.arguments += delta
     call.end.push(delta)
-    if (call.end.mayBeWhole) this.#endable.add(call)
+    if (call.end.mayBeWhole) this.#mayEnd(call)
     const shown = call.custom === undefined ? delta : call.custom.push(delta)
     if (shown === '') return
     const plain = isPlainText(shown)
@@ -225,7 +225,7 @@ export class AnswerWriter {
     if (call.closed) return
     if (call.held) this.#showArguments(call, takeHeld(call, ''))
     call.closed = true
-    this.#calls.delete(call)
+    this.#calls?.delete(call)
     const incomplete = cut && !isCompleteJson(call.arguments) ? { status: 'incomplete' } : {}
     if (call.custom === undefined) {
       const empty = call.arguments.trim() === '' && !cut ? { arguments: '{}' } : {}
@@ -238,9 +238,13 @@ export class AnswerWriter {
     this.out.push({ type: 'item-end', key: call.key, item: { input, ...incomplete } })
   }
 
+  #mayEnd(call: OpenCall): void {
+    this.#endable = (this.#endable ?? new Set()).add(call)
+  }
+
   closeCompleteCalls(): void {
-    for (const call of this.#endable) if (!call.closed && call.end.isWhole(call.arguments)) this.closeCall(call)
-    this.#endable.clear()
+    for (const call of this.#endable ?? []) if (!call.closed && call.end.isWhole(call.arguments)) this.closeCall(call)
+    this.#endable = undefined
   }
 
   /** An item that arrives whole: an image, a built-in tool's call. */
@@ -266,7 +270,7 @@ export class AnswerWriter {
     const cut = reason === 'length' || reason === 'content_filter'
     this.closeReasoning(cut ? 'incomplete' : undefined)
     this.closeMessage(cut ? 'incomplete' : undefined)
-    for (const call of this.#calls) this.closeCall(call, cut)
+    for (const call of this.#calls ?? []) this.closeCall(call, cut)
     this.out.push({ type: 'response-end', reason, ...fields })
   }
 

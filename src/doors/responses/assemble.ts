@@ -70,8 +70,8 @@ export class Assembler {
   readonly #slots = new Map<string, Slot>()
   readonly #queue: string[] = []
   readonly #output: OutputItem[] = []
-  readonly #parked = new Map<string, Parked>()
-  /** Made with the first call: most answers have none. */
+  /** Made with the first of its kind, as most answers have none. */
+  #parked: Map<string, Parked> | undefined
   #callIds: CallIds | undefined
   #activeKey: string | undefined
   #active: OpenItem | undefined
@@ -135,9 +135,9 @@ export class Assembler {
 
   /** The items of the answer so far, the unfinished ones as they stand. */
   output(): readonly OutputItem[] {
-    if (this.#active === undefined && this.#parked.size === 0) return this.#output
+    if (this.#active === undefined && this.#parked === undefined) return this.#output
     const output = this.#active === undefined ? [...this.#output] : [...this.#output, this.#active.snapshot('incomplete')]
-    for (const { item, index } of this.#parked.values()) output[index] = item.snapshot('incomplete')
+    for (const { item, index } of this.#parked?.values() ?? []) output[index] = item.snapshot('incomplete')
     return output
   }
 
@@ -208,7 +208,7 @@ export class Assembler {
   /** Gives the turn to the next waiting item; items that ended while waiting are written whole. */
   #promote(): void {
     while (this.#active === undefined) {
-      for (const [key, { slot }] of this.#parked) if (slot.ended !== undefined) this.#closeParked(key, 'completed', slot.ended.patch)
+      for (const [key, { slot }] of this.#parked ?? []) if (slot.ended !== undefined) this.#closeParked(key, 'completed', slot.ended.patch)
       const key = this.#queue.shift()
       if (key === undefined) return
       const slot = this.#activate(key)
@@ -221,7 +221,11 @@ export class Assembler {
     while (this.#active instanceof OpenReasoning && this.#queue.some((key) => hasText(this.#slots.get(key)))) {
       const key = this.#activeKey!
       this.#active.pause()
-      this.#parked.set(key, { item: this.#active, index: this.#output.length, slot: this.#slots.get(key)! })
+      this.#parked = (this.#parked ?? new Map<string, Parked>()).set(key, {
+        item: this.#active,
+        index: this.#output.length,
+        slot: this.#slots.get(key)!,
+      })
       this.#output.push(this.#active.snapshot('incomplete'))
       this.#active = undefined
       this.#activeKey = undefined
@@ -230,10 +234,10 @@ export class Assembler {
   }
 
   #closeParked(key: string, status: ClosingStatus, patch: ItemPatch | undefined): void {
-    const { item, index, slot } = this.#parked.get(key)!
+    const { item, index, slot } = this.#parked!.get(key)!
     for (const event of slot.waiting) item.apply(event)
     this.#output[index] = item.close(status, patch)
-    this.#parked.delete(key)
+    this.#parked!.delete(key)
     this.#slots.delete(key)
   }
 
@@ -259,7 +263,7 @@ export class Assembler {
       this.#closeActive(status, undefined)
       this.#promote()
     }
-    for (const [key, { slot }] of this.#parked) this.#closeParked(key, slot.ended === undefined ? status : 'completed', slot.ended?.patch)
+    for (const [key, { slot }] of this.#parked ?? []) this.#closeParked(key, slot.ended === undefined ? status : 'completed', slot.ended?.patch)
   }
 
   #create(item: OutputItem, minted: string | undefined): OpenItem {
