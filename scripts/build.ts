@@ -18,7 +18,7 @@ const ROOT = join(import.meta.dirname, '..')
 /** What starts by itself: the command, and threads, which the sources look for under these names beside them. */
 const ENTRIES = {
   run: join(ROOT, 'src/cli/run.ts'),
-  'delivery-worker': join(ROOT, 'src/delivery-worker.ts'),
+  'delivery-worker': join(ROOT, 'src/wiring/delivery-worker.ts'),
   'parse-worker': join(ROOT, 'src/tools/shared/parse-worker.ts'),
 }
 /** Optional companions of packages that are looked for and not there. */

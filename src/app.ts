@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { openAccounting } from './accounting.ts'
+import { openAccounting } from './wiring/accounting.ts'
 import { createRoutingDefaults } from './accounts/routing-defaults.ts'
-import { boot, type Boot } from './boot.ts'
+import { boot, type Boot } from './wiring/boot.ts'
 import { buildCatalog, type BuiltCatalog } from './catalog/build.ts'
 import { createCostOf } from './catalog/cost.ts'
 import type { Config } from './core/config.ts'
@@ -31,18 +31,18 @@ import { writtenText } from './doors/responses/resource.ts'
 import { createCredentialPools } from './pipeline/credential-pool.ts'
 import { createPipeline } from './pipeline/create-pipeline.ts'
 import { createMediaLoader } from './pipeline/media.ts'
-import { openPlugging } from './plugging.ts'
+import { openPlugging } from './wiring/plugging.ts'
 import { PROVIDERS } from './providers/index.ts'
 import { estimateRequest, textTokens } from './router/estimate.ts'
 import { createHealth } from './router/health.ts'
 import { gatewayMetadata } from './router/metadata.ts'
 import { createSticky } from './router/sticky.ts'
-import { openPolicies } from './policies.ts'
-import { checkDestinationAddresses } from './destination-addresses.ts'
-import { openRecording } from './recording.ts'
-import { openServing } from './serving.ts'
+import { openPolicies } from './wiring/policies.ts'
+import { checkDestinationAddresses } from './wiring/destination-addresses.ts'
+import { openRecording } from './wiring/recording.ts'
+import { openServing } from './wiring/serving.ts'
 import type { WriteBehindSink } from './store/index.ts'
-import { openTooling } from './tooling.ts'
+import { openTooling } from './wiring/tooling.ts'
 import { VERSION } from './version.ts'
 
 export interface AppOptions {
@@ -167,7 +167,7 @@ export async function createApp({ config: initial, env, logger, gatherMetrics = 
     accepting: serving.accepting,
   })
   const management = new LazyApi(async () => {
-    const { buildManagement } = await import('./management.ts')
+    const { buildManagement } = await import('./wiring/management.ts')
     return buildManagement({
       authenticate,
       onBug,

@@ -270,7 +270,7 @@ it('a stop delivers what is recorded, or keeps it for the next start', async () 
 it(verifies('I4', 'a delivery thread that dies is started again, and nothing recorded is lost'), async () => {
   const id = await addWebhook()
   const ids = [await ask('before')]
-  const { threads } = await import('../../src/delivery-host.ts')
+  const { threads } = await import('../../src/wiring/delivery-host.ts')
   for (const thread of threads) await thread.terminate()
   for (let i = 0; i < 5; i++) ids.push(await ask(`after ${i}`))
   await untilArrived(ids)

@@ -45,7 +45,7 @@ async function vitals(): Promise<Vitals> {
   const { rss, heapUsed, external } = process.memoryUsage()
   const resources: Record<string, number> = {}
   for (const name of process.getActiveResourcesInfo()) resources[name] = (resources[name] ?? 0) + 1
-  const { threads } = await import('../../src/delivery-host.ts')
+  const { threads } = await import('../../src/wiring/delivery-host.ts')
   const [thread] = threads
   const threadHeap = (await thread?.getHeapStatistics())?.used_heap_size ?? 0
   return { rss, heap: heapUsed + external, threadHeap, resources }

@@ -1,5 +1,5 @@
 import { createKeyAccounts } from '../accounts/keys.ts'
-import { openExistingStore } from '../boot.ts'
+import { openExistingStore } from '../wiring/boot.ts'
 import { loadConfig } from '../config/load.ts'
 import type { KeyAccounts } from '../core/account.ts'
 import { GatewayError } from '../core/error.ts'

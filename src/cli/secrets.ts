@@ -1,7 +1,7 @@
 import { findStagedKey, stageSecretKey } from '../accounts/data-directory.ts'
 import { createEncryption, generateSecretKey, parseSecretKey, verifySecretKey } from '../accounts/encryption.ts'
 import { rotateSecrets } from '../accounts/rotate-secrets.ts'
-import { openExisting } from '../boot.ts'
+import { openExisting } from '../wiring/boot.ts'
 import { loadConfig } from '../config/load.ts'
 import { GatewayError } from '../core/error.ts'
 import type { Store } from '../core/store.ts'

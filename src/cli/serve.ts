@@ -51,7 +51,7 @@ export async function serve(overrides: Overrides): Promise<void> {
 
 /** What must happen once, before several processes do it at the same time: data directory, database, first keys. */
 async function prepareData(config: Config, logger: Logger): Promise<void> {
-  const { boot } = await import('../boot.ts')
+  const { boot } = await import('../wiring/boot.ts')
   // What is wrong with a database that comes later is found by those who serve.
   const state = await boot(config, logger, () => undefined)
   if (state.generated.length > 0) process.stdout.write(`${keyLines(state.generated).join('\n')}\n`)

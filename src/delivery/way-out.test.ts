@@ -26,7 +26,7 @@ it('keeps the client out of a thread that sends nothing: 3 MB', () => {
   const script = `
     import { createRequire } from 'node:module'
     const clients = () => Object.keys(createRequire(${url('../')}).cache).filter((file) => file.includes('undici')).length
-    await import(${url('../delivery-worker.ts')})
+    await import(${url('../wiring/delivery-worker.ts')})
     const before = clients()
     await import(${url('../lib/egress.ts')})
     console.log(before, clients() > 0)`

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import type { Plugin } from './core/extension.ts'
+import type { Plugin } from '../core/extension.ts'
 import { explainChoice, type ChoiceScene } from './choosing.ts'
-import { createShelf } from './pipeline/plugin-select.ts'
-import { testCatalog } from './testing/endpoints.ts'
+import { createShelf } from '../pipeline/plugin-select.ts'
+import { testCatalog } from '../testing/endpoints.ts'
 
 const scene: ChoiceScene = { owner: { workspaceId: 'w', keyHash: 'h', keyName: 'n', keyLabel: 'l' }, defaults: {} }
 const catalog = testCatalog([])

@@ -1,6 +1,6 @@
-import type { Config } from './core/config.ts'
-import { ConfigError, type ConfigProblem } from './core/config-error.ts'
-import type { Destination } from './core/destination.ts'
+import type { Config } from '../core/config.ts'
+import { ConfigError, type ConfigProblem } from '../core/config-error.ts'
+import type { Destination } from '../core/destination.ts'
 
 const DEFAULT_SCHEMES: readonly string[] = ['https', 'http']
 
@@ -11,7 +11,7 @@ const DEFAULT_SCHEMES: readonly string[] = ['https', 'http']
 export async function checkDestinationAddresses({ destinations, file }: Config): Promise<void> {
   const { baseUrls } = destinations
   if (Object.keys(baseUrls).length === 0) return
-  const { DESTINATIONS } = await import('./destinations/index.ts')
+  const { DESTINATIONS } = await import('../destinations/index.ts')
   const problems = addressProblems(baseUrls, DESTINATIONS)
   if (problems.length > 0) throw new ConfigError(problems, file)
 }

@@ -1,14 +1,14 @@
 import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
-import { createDestinationSnapshot, type DestinationSnapshot } from './accounts/destination-snapshot.ts'
-import { createEncryption } from './accounts/encryption.ts'
-import type { DestinationPatch, DestinationRecord, DurableOutbox, StoredDestination } from './core/outbox.ts'
-import type { Store } from './core/store.ts'
-import { createConnectionTests, type ConnectionTests } from './delivery/connection-tests.ts'
-import { releaseGone } from './delivery/gone-leases.ts'
-import { needsContent, selectorsByWorkspace, toEntry, type HandedOver } from './delivery/hand-over.ts'
-import type { Selector } from './delivery/select.ts'
-import { surroundingsOf, type Surroundings } from './delivery/surroundings.ts'
+import { createDestinationSnapshot, type DestinationSnapshot } from '../accounts/destination-snapshot.ts'
+import { createEncryption } from '../accounts/encryption.ts'
+import type { DestinationPatch, DestinationRecord, DurableOutbox, StoredDestination } from '../core/outbox.ts'
+import type { Store } from '../core/store.ts'
+import { createConnectionTests, type ConnectionTests } from '../delivery/connection-tests.ts'
+import { releaseGone } from '../delivery/gone-leases.ts'
+import { needsContent, selectorsByWorkspace, toEntry, type HandedOver } from '../delivery/hand-over.ts'
+import type { Selector } from '../delivery/select.ts'
+import { surroundingsOf, type Surroundings } from '../delivery/surroundings.ts'
 import {
   answerCall,
   type DeliverySettings,
@@ -17,17 +17,17 @@ import {
   type QueueFigures,
   type ThreadMethods,
   type ToThread,
-} from './delivery/thread-protocol.ts'
-import type { Transport } from './delivery/transport.ts'
-import { trimQueues } from './delivery/trim-queues.ts'
-import type { DeliveryEvent } from './delivery/worker-options.ts'
-import { createDeliveryWorker, type DeliveryWorker } from './delivery/worker.ts'
-import { openWayOut, type WayOut } from './delivery/way-out.ts'
-import { DESTINATIONS } from './destinations/index.ts'
-import { systemClock } from './lib/clock.ts'
-import { randomId } from './lib/id.ts'
-import { Secret } from './lib/secret.ts'
-import { createRetentionJob, createStore, type RetentionJob } from './store/index.ts'
+} from '../delivery/thread-protocol.ts'
+import type { Transport } from '../delivery/transport.ts'
+import { trimQueues } from '../delivery/trim-queues.ts'
+import type { DeliveryEvent } from '../delivery/worker-options.ts'
+import { createDeliveryWorker, type DeliveryWorker } from '../delivery/worker.ts'
+import { openWayOut, type WayOut } from '../delivery/way-out.ts'
+import { DESTINATIONS } from '../destinations/index.ts'
+import { systemClock } from '../lib/clock.ts'
+import { randomId } from '../lib/id.ts'
+import { Secret } from '../lib/secret.ts'
+import { createRetentionJob, createStore, type RetentionJob } from '../store/index.ts'
 
 const QUEUE_FIGURES_MS = 5_000
 const SWEEP_MS = 60_000

@@ -1,12 +1,12 @@
-import type { Config } from './core/config.ts'
-import type { Catalog } from './core/endpoint.ts'
-import type { ServerTool } from './core/extension.ts'
-import type { ToolSource } from './core/tool-source.ts'
-import { systemClock } from './lib/clock.ts'
-import { createEgress, type Egress } from './lib/egress.ts'
-import type { LoopLimits } from './pipeline/tool-stop.ts'
-import { createTools, createToolSources, type OpenToolSource } from './tools/index.ts'
-import { VERSION } from './version.ts'
+import type { Config } from '../core/config.ts'
+import type { Catalog } from '../core/endpoint.ts'
+import type { ServerTool } from '../core/extension.ts'
+import type { ToolSource } from '../core/tool-source.ts'
+import { systemClock } from '../lib/clock.ts'
+import { createEgress, type Egress } from '../lib/egress.ts'
+import type { LoopLimits } from '../pipeline/tool-stop.ts'
+import { createTools, createToolSources, type OpenToolSource } from '../tools/index.ts'
+import { VERSION } from '../version.ts'
 
 export interface Tooling {
   readonly tools: () => readonly ServerTool[]

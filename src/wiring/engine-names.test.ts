@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { configSchema } from './config/schema.ts'
-import { toConfig } from './config/to-config.ts'
-import type { ConfigError } from './core/config-error.ts'
+import { configSchema } from '../config/schema.ts'
+import { toConfig } from '../config/to-config.ts'
+import type { ConfigError } from '../core/config-error.ts'
 import { checkEngineNames } from './engine-names.ts'
 
 function problems(file: object): readonly string[] {

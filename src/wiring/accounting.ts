@@ -1,23 +1,23 @@
-import { createKnownOwnKeys } from './accounts/last-known-good.ts'
-import { createLimitBook } from './accounts/limits.ts'
-import { createOwnKeyRing, type OwnKeyRing } from './accounts/own-keys.ts'
+import { createKnownOwnKeys } from '../accounts/last-known-good.ts'
+import { createLimitBook } from '../accounts/limits.ts'
+import { createOwnKeyRing, type OwnKeyRing } from '../accounts/own-keys.ts'
 import type { Boot } from './boot.ts'
-import { createCostOf } from './catalog/cost.ts'
-import { parseSubject } from './core/call-limits.ts'
-import type { Call } from './core/call.ts'
-import type { Config } from './core/config.ts'
-import { addSpent, type Counter, type SpentLoader } from './core/counter.ts'
-import type { Catalog } from './core/endpoint.ts'
-import type { GenerationSink } from './core/generation.ts'
-import type { Guardrails } from './core/guardrail.ts'
-import type { Store } from './core/store.ts'
-import { systemClock } from './lib/clock.ts'
-import type { Logger } from './lib/logger.ts'
-import { createLimits, type Limits, type LimitsOptions } from './pipeline/limits.ts'
-import { ownCredentialsOf, type OwnCredentials } from './pipeline/own-credentials.ts'
-import type { CooldownChannel } from './router/health.ts'
-import type { PinStore } from './router/sticky.ts'
-import { createMemoryCounter } from './store/shared-state/memory.ts'
+import { createCostOf } from '../catalog/cost.ts'
+import { parseSubject } from '../core/call-limits.ts'
+import type { Call } from '../core/call.ts'
+import type { Config } from '../core/config.ts'
+import { addSpent, type Counter, type SpentLoader } from '../core/counter.ts'
+import type { Catalog } from '../core/endpoint.ts'
+import type { GenerationSink } from '../core/generation.ts'
+import type { Guardrails } from '../core/guardrail.ts'
+import type { Store } from '../core/store.ts'
+import { systemClock } from '../lib/clock.ts'
+import type { Logger } from '../lib/logger.ts'
+import { createLimits, type Limits, type LimitsOptions } from '../pipeline/limits.ts'
+import { ownCredentialsOf, type OwnCredentials } from '../pipeline/own-credentials.ts'
+import type { CooldownChannel } from '../router/health.ts'
+import type { PinStore } from '../router/sticky.ts'
+import { createMemoryCounter } from '../store/shared-state/memory.ts'
 
 /** What processes of one installation tell each other; in memory, nothing. */
 interface SharedState {
@@ -104,9 +104,9 @@ async function openSharedState(config: Config, load: SpentLoader, logger: Logger
   if (shared !== 'redis' || redisUrl === undefined) return createAlone(load, whenUnknown)
   // Only who shares state pays for the client.
   const [{ connectRedis, disconnectRedis }, { createRedisCounter }, { createRedisCooldowns, createRedisPins }] = await Promise.all([
-    import('./store/shared-state/redis-client.ts'),
-    import('./store/shared-state/redis.ts'),
-    import('./store/shared-state/redis-routing.ts'),
+    import('../store/shared-state/redis-client.ts'),
+    import('../store/shared-state/redis.ts'),
+    import('../store/shared-state/redis-routing.ts'),
   ])
   const redis = connectRedis({ url: redisUrl, logger })
   const subscriber = connectRedis({ url: redisUrl, logger })

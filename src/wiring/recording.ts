@@ -1,14 +1,14 @@
-import { createContentPolicy } from './accounts/content-logging.ts'
+import { createContentPolicy } from '../accounts/content-logging.ts'
 import type { Boot } from './boot.ts'
-import type { Config } from './core/config.ts'
-import type { Generation } from './core/generation.ts'
+import type { Config } from '../core/config.ts'
+import type { Generation } from '../core/generation.ts'
 import { createDeliveryHost, type DeliveryHost } from './delivery-host.ts'
-import { systemClock } from './lib/clock.ts'
-import type { Logger } from './lib/logger.ts'
-import { createGenerationSink, type WriteBehindSink } from './store/index.ts'
-import { createDeliveryMetrics } from './telemetry/delivery-metrics.ts'
-import { createMetrics, type Metrics } from './telemetry/metrics.ts'
-import { createRetentionMetrics } from './telemetry/retention-metrics.ts'
+import { systemClock } from '../lib/clock.ts'
+import type { Logger } from '../lib/logger.ts'
+import { createGenerationSink, type WriteBehindSink } from '../store/index.ts'
+import { createDeliveryMetrics } from '../telemetry/delivery-metrics.ts'
+import { createMetrics, type Metrics } from '../telemetry/metrics.ts'
+import { createRetentionMetrics } from '../telemetry/retention-metrics.ts'
 
 /** Where finished calls go: figures, the log, the store and the destinations. */
 export interface Recording {

@@ -1,13 +1,13 @@
 import type { Server } from 'node:http'
 import type { Boot } from './boot.ts'
-import type { Config } from './core/config.ts'
+import type { Config } from '../core/config.ts'
 import type { DeliveryHost } from './delivery-host.ts'
-import { Admission } from './http/admission.ts'
-import { drainServer, type CallsUnderWay } from './http/drain.ts'
-import { judgeReadiness, type Readiness } from './http/readiness.ts'
-import { systemClock } from './lib/clock.ts'
-import { startLoadProbe } from './telemetry/load-probe.ts'
-import type { Metrics } from './telemetry/metrics.ts'
+import { Admission } from '../http/admission.ts'
+import { drainServer, type CallsUnderWay } from '../http/drain.ts'
+import { judgeReadiness, type Readiness } from '../http/readiness.ts'
+import { systemClock } from '../lib/clock.ts'
+import { startLoadProbe } from '../telemetry/load-probe.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
 
 /** What stands between the socket and the calls: who is let in, what `readyz` says, and how it ends. */
 export interface Serving {

@@ -1,12 +1,12 @@
-import type { Call, CallTrace, Owner } from './core/call.ts'
-import type { Catalog } from './core/endpoint.ts'
-import { GatewayError } from './core/error.ts'
-import type { PluginContext } from './core/extension.ts'
-import type { ModelRequest } from './core/request.ts'
-import { systemClock } from './lib/clock.ts'
-import { selectPlugins, type ActivePlugin, type PluginShelf } from './pipeline/plugin-select.ts'
-import { modelNames, type RoutingDefaults } from './router/plan.ts'
-import { resolveModel } from './router/variants.ts'
+import type { Call, CallTrace, Owner } from '../core/call.ts'
+import type { Catalog } from '../core/endpoint.ts'
+import { GatewayError } from '../core/error.ts'
+import type { PluginContext } from '../core/extension.ts'
+import type { ModelRequest } from '../core/request.ts'
+import { systemClock } from '../lib/clock.ts'
+import { selectPlugins, type ActivePlugin, type PluginShelf } from '../pipeline/plugin-select.ts'
+import { modelNames, type RoutingDefaults } from '../router/plan.ts'
+import { resolveModel } from '../router/variants.ts'
 
 /** Whose request it would be. */
 export interface ChoiceScene {

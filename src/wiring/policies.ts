@@ -1,11 +1,11 @@
-import { namesOfNobody } from './accounts/configured-names.ts'
-import { createGuardrailSnapshot, type GuardrailSnapshot } from './accounts/guardrail-snapshot.ts'
-import { createKnownGuardrails, createKnownPresets } from './accounts/last-known-good.ts'
-import { createPresetSnapshot, type PresetSnapshot } from './accounts/preset-snapshot.ts'
+import { namesOfNobody } from '../accounts/configured-names.ts'
+import { createGuardrailSnapshot, type GuardrailSnapshot } from '../accounts/guardrail-snapshot.ts'
+import { createKnownGuardrails, createKnownPresets } from '../accounts/last-known-good.ts'
+import { createPresetSnapshot, type PresetSnapshot } from '../accounts/preset-snapshot.ts'
 import type { Boot } from './boot.ts'
-import type { Config } from './core/config.ts'
-import { systemClock } from './lib/clock.ts'
-import type { Logger } from './lib/logger.ts'
+import type { Config } from '../core/config.ts'
+import { systemClock } from '../lib/clock.ts'
+import type { Logger } from '../lib/logger.ts'
 
 /** What people decided for the requests of others, in memory. */
 export interface Policies {

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { loadConfig } from './config/load.ts'
+import { loadConfig } from '../config/load.ts'
 import { addressProblems, checkDestinationAddresses } from './destination-addresses.ts'
 
 const types = new Map([

@@ -1,12 +1,12 @@
-import type { ManagementRoutes } from './http/management/app.ts'
-import { createDestinationAccounts } from './accounts/destinations.ts'
-import type { Encryption } from './core/account.ts'
-import type { WorkspaceStore } from './core/store.ts'
+import type { ManagementRoutes } from '../http/management/app.ts'
+import { createDestinationAccounts } from '../accounts/destinations.ts'
+import type { Encryption } from '../core/account.ts'
+import type { WorkspaceStore } from '../core/store.ts'
 import type { DeliveryHost } from './delivery-host.ts'
-import { filterRulesSchema } from './delivery/filter-rules.ts'
-import { DESTINATIONS } from './destinations/index.ts'
-import { destinationOperations, destinationRoutes } from './http/management/destination-routes.ts'
-import type { Clock } from './lib/clock.ts'
+import { filterRulesSchema } from '../delivery/filter-rules.ts'
+import { DESTINATIONS } from '../destinations/index.ts'
+import { destinationOperations, destinationRoutes } from '../http/management/destination-routes.ts'
+import type { Clock } from '../lib/clock.ts'
 
 export interface DestinationDependencies {
   readonly delivery: DeliveryHost

@@ -1,9 +1,9 @@
-import type { Config } from './core/config.ts'
-import { ConfigError, type ConfigProblem } from './core/config-error.ts'
-import { insteadOf } from './lib/closest.ts'
-import { documentEngines } from './plugins/document-engines/index.ts'
-import { BUILT_IN_ENGINES } from './plugins/file-parser.ts'
-import { searchEngines } from './tools/search-engines/index.ts'
+import type { Config } from '../core/config.ts'
+import { ConfigError, type ConfigProblem } from '../core/config-error.ts'
+import { insteadOf } from '../lib/closest.ts'
+import { documentEngines } from '../plugins/document-engines/index.ts'
+import { BUILT_IN_ENGINES } from '../plugins/file-parser.ts'
+import { searchEngines } from '../tools/search-engines/index.ts'
 
 /** Whether the engines the configuration names exist: settings of a misspelt one would be passed over, and calls would miss it. Throws ConfigError. */
 export function checkEngineNames({ tools, plugins, file }: Pick<Config, 'tools' | 'plugins' | 'file'>): void {
