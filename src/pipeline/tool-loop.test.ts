@@ -122,6 +122,28 @@ describe('the conversation of the next turn', () => {
   })
 })
 
+describe('a search of tools that the caller runs', () => {
+  const search = (item: object): Turn => [
+    { type: 'item-start', key: 's', item: { type: 'tool_search_call', status: 'in_progress', arguments: {}, ...item } as OutputItem },
+    { type: 'item-end', key: 's', item: { status: 'completed', arguments: { query: 'docs' } } },
+  ]
+  it.each([
+    ['as it says', { execution: 'client', call_id: 's' }],
+    ['as its call id says', { call_id: 's' }],
+  ])('ends the loop, %s: the caller has to answer', async (_, item) => {
+    const { collect, requests } = stage({ turns: [[...search(item), ...call('probe', 'c1'), end], words('ok')] })
+    const events = await collect()
+    expect(requests).toHaveLength(1)
+    expect(ended(events)).toEqual(['completed'])
+    expect(events.at(-1)).toMatchObject({ type: 'response-end' })
+  })
+  it('is another thing than one the provider runs', async () => {
+    const { collect, requests } = stage({ turns: [[...search({ execution: 'server', call_id: null }), ...call('probe', 'c1'), end], words('ok')] })
+    await collect()
+    expect(requests).toHaveLength(2)
+  })
+})
+
 describe('one answer', () => {
   it('has one start, one end and the usage of all turns', async () => {
     const { collect } = stage({

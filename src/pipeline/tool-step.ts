@@ -1,3 +1,4 @@
+import { isClientSearchCall } from '../core/client-search.ts'
 import type { FinishReason, ModelEvent } from '../core/event.ts'
 import type { InputItem, JsonObject, OtherItem } from '../core/item.ts'
 import type { Usage } from '../core/usage.ts'
@@ -40,7 +41,7 @@ export interface StepOptions {
  */
 export class ToolStep {
   readonly calls: PendingCall[] = []
-  /** Calls of the caller's own tools: they end the loop. */
+  /** Calls of the caller's own tools, its search among them: they end the loop. */
   callerCalls = 0
   end: StepEnd | undefined
   /** Something of it is for the caller to read, or to answer. */
@@ -148,7 +149,7 @@ export class ToolStep {
         return
       }
     }
-    if (item.type === 'function_call' || item.type === 'custom_tool_call') this.callerCalls++
+    if (item.type === 'function_call' || item.type === 'custom_tool_call' || isClientSearchCall(item)) this.callerCalls++
     this.#spoke ||= item.type !== 'message' && item.type !== 'reasoning'
     this.#fold.push(event)
     const renamed = this.#options.offer.renamed.get(item.type)
