@@ -94,6 +94,29 @@ describe('Assembler', () => {
     expect(ids.every((id) => id !== '' && id.length <= 64)).toBe(true)
   })
 
+  it('mints the call id of a search the caller is to run, and of no other', () => {
+    const search = (key: string, fields: object): ModelEvent[] => [
+      { type: 'item-start', key, item: { type: 'tool_search_call', status: 'in_progress', arguments: {}, ...fields } },
+      close(key, { ...fields, status: 'completed', arguments: { query: 'q' } }),
+    ]
+    const client = { execution: 'client' }
+    const searches = [
+      client,
+      { ...client, call_id: null },
+      { ...client, call_id: 'c' },
+      { ...client, call_id: 'c' },
+      { execution: 'server', call_id: null },
+    ]
+    const { output, events } = checkWire(stream([...searches.flatMap((fields, n) => search(`${n}`, fields)), end]))
+    const ids = output.map((item) => item['call_id'])
+    expect(ids).toEqual([expect.stringMatching(/^call_./), expect.stringMatching(/^call_./), 'c', expect.stringMatching(/^call_./), null])
+    expect(new Set(ids).size).toBe(5)
+    const announced = events
+      .filter(({ type }) => type === 'response.output_item.added')
+      .map((event) => (event['item'] as { call_id: unknown }).call_id)
+    expect(announced).toEqual(ids)
+  })
+
   it('carries reasoning with its signature, and mirrors raw text as a summary when asked', () => {
     const events: ModelEvent[] = [
       { type: 'item-start', key: 'r', item: { type: 'reasoning', summary: [] } },

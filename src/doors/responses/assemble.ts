@@ -70,9 +70,9 @@ export class Assembler {
   readonly #slots = new Map<string, Slot>()
   readonly #queue: string[] = []
   readonly #output: OutputItem[] = []
-  /** Made with the first of its kind, as most answers have none. */
+  /** Made with the first of its kind: most answers have none. */
   #parked: Map<string, Parked> | undefined
-  #callIds: CallIds | undefined
+  readonly #callIds: CallIds
   #activeKey: string | undefined
   #active: OpenItem | undefined
   #chars = 0
@@ -84,6 +84,7 @@ export class Assembler {
   constructor(options: AssemblerOptions) {
     this.#options = options
     this.#wire = new WireWriter(options.stream)
+    this.#callIds = new CallIds(options.newId)
     this.#resource = createResource(options.id, Math.floor(options.receivedAt / 1000), options.request)
   }
 
@@ -277,10 +278,10 @@ export class Assembler {
       case 'function_call':
       case 'custom_tool_call': {
         const call = item as FunctionCallItem | CustomToolCallItem
-        return new OpenCall(this.#wire, id, index, call, (this.#callIds ??= new CallIds(this.#options.newId)).of(call.call_id))
+        return new OpenCall(this.#wire, id, index, call, this.#callIds.of(call.call_id))
       }
       default:
-        return new OpenOther(this.#wire, id, index, item as OtherItem)
+        return new OpenOther(this.#wire, id, index, item as OtherItem, this.#callIds.ofOther(item))
     }
   }
 

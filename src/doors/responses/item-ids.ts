@@ -1,3 +1,4 @@
+import { isClientSearchCall } from '../../core/client-search.ts'
 import type { OutputItem } from '../../core/item.ts'
 import type { IdSource } from '../../lib/id.ts'
 
@@ -35,15 +36,23 @@ const MAX_CALL_ID = 64
 /** The call ids of one answer. Upstreams send none, repeat one, or send longer ones than other vendors take back: those are minted anew. */
 export class CallIds {
   readonly #newId: IdSource
-  readonly #known = new Set<string>()
+  /** Made with the first call: most answers have none. */
+  #known: Set<string> | undefined
 
   constructor(newId: IdSource) {
     this.#newId = newId
   }
 
-  of(given: string): string {
-    const callId = given && given.length <= MAX_CALL_ID && !this.#known.has(given) ? given : `call_${this.#newId(24)}`
-    this.#known.add(callId)
+  of(given: unknown): string {
+    const known = (this.#known ??= new Set())
+    const isFit = typeof given === 'string' && given !== '' && given.length <= MAX_CALL_ID && !known.has(given)
+    const callId = isFit ? given : `call_${this.#newId(24)}`
+    known.add(callId)
     return callId
+  }
+
+  /** Undefined for an item nobody answers by a call id of the gateway's. */
+  ofOther(item: OutputItem): string | undefined {
+    return isClientSearchCall(item) ? this.of((item as { readonly call_id?: unknown }).call_id) : undefined
   }
 }

@@ -12,12 +12,15 @@ export class OpenOther implements OpenItem {
   readonly #outputIndex: number
   readonly #place: string
   readonly #start: OtherItem
+  /** Fields the end of the item does not change. */
+  readonly #fixed: { readonly id: string; readonly type: string; readonly call_id?: string }
 
-  constructor(wire: WireWriter, id: string, outputIndex: number, start: OtherItem) {
+  constructor(wire: WireWriter, id: string, outputIndex: number, start: OtherItem, callId: string | undefined) {
     this.#wire = wire
     this.#outputIndex = outputIndex
     this.#place = placeOf(id, outputIndex)
-    this.#start = { ...start, id }
+    this.#fixed = { id, type: start.type, ...(callId === undefined ? {} : { call_id: callId }) }
+    this.#start = { ...start, ...this.#fixed }
   }
 
   open(): void {
@@ -38,7 +41,7 @@ export class OpenOther implements OpenItem {
   }
 
   snapshot(status: ClosingStatus, patch?: ItemPatch): OtherItem {
-    const item: Record<string, unknown> & OtherItem = { ...this.#start, ...patch, id: this.#start.id, type: this.#start.type }
+    const item: Record<string, unknown> & OtherItem = { ...this.#start, ...patch, ...this.#fixed }
     // Only items that carry a status get one; one still in progress ends as the answer does.
     if (item['status'] !== undefined && !FINAL.has(item['status'])) item['status'] = status === 'completed' ? status : this.#cutStatus()
     return item
