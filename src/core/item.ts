@@ -200,3 +200,11 @@ export function isFunctionTool(tool: Tool): tool is FunctionTool {
 export function isCustomTool(tool: Tool): tool is CustomTool {
   return tool.type === 'custom'
 }
+
+const HOLDS_TOOLS: ReadonlySet<string> = new Set(['additional_tools', 'tool_search_output'])
+
+/** Tools that stand in the input instead of among the request's own: added on the way, or found by a search. */
+export function toolsWithin(item: InputItem): readonly Tool[] {
+  const { tools } = item as { readonly tools?: readonly Tool[] }
+  return HOLDS_TOOLS.has(item.type) && Array.isArray(tools) ? tools : []
+}

@@ -40,6 +40,13 @@ describe('attemptLimits', () => {
       120_000,
       120_000,
     ],
+    [
+      '120 s when a search has found tools',
+      auto,
+      { input: [{ type: 'tool_search_output', tools: [{ type: 'custom', name: 'f' }] }] },
+      120_000,
+      120_000,
+    ],
     ['120 s when media are wanted', auto, { ...request, modalities: ['text', 'image'] }, 120_000, 120_000],
     ['35 s when only text is', auto, { ...request, tools: [], modalities: ['text'] }, 35_000, 120_000],
     ['as configured when it is a duration, and no more', testEndpoint({ timeouts: { idle: 5_000 } }), request, 5_000, 5_000],

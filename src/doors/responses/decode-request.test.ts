@@ -94,6 +94,10 @@ describe('what is not known is carried', () => {
   it.each(['tool_search', 'computer', 'gateway:from_the_future', 'toString'])('tools of type %s', (type) => {
     expect(decodeResponsesRequest({ input: 'Hello', tools: [{ type, anything: 1 }] }).tools).toEqual([{ type, anything: 1 }])
   })
+  it('tools a search found, of types nobody knows, too', () => {
+    const item = { type: 'tool_search_output', call_id: 'c', execution: 'client', status: 'completed', tools: [{ type: 'computer', anything: 1 }] }
+    expect(decodeResponsesRequest({ input: [item] }).input).toEqual([item])
+  })
   it('annotations of other vendors', () => {
     const content = [{ type: 'output_text', text: 'x', annotations: [{ type: 'container_file_citation', container_id: 'c' }] }]
     expect(() => decodeResponsesRequest({ input: [{ role: 'assistant', content }] })).not.toThrow()
@@ -102,6 +106,27 @@ describe('what is not known is carried', () => {
     const error = refusal({ input: 'Hello', provider: { onyl: ['acme'] } })
     expect(error.details.path).toBe('provider.onyl')
     expect(error.message).toContain('known are order, only, ignore')
+  })
+})
+
+describe('tools that a search of the caller found', () => {
+  const output = (tools: unknown): object => ({ type: 'tool_search_output', call_id: 'c', execution: 'client', tools })
+  it.each([
+    [{ type: 'function', description: 'no name' }, 'name'],
+    [{ type: 'function', name: 'f', parameters: 'none' }, 'parameters'],
+    [{ type: 'namespace', name: 'n', tools: [{ type: 'function', name: '' }] }, 'tools[0].name'],
+    [{ name: 'f' }, 'type'],
+  ])('are checked as others are: %j', (tool, path) => {
+    expect(refusal({ input: [output([{ type: 'function', name: 'ok' }, tool])] }).details.path).toBe(`input[0].tools[1].${path}`)
+  })
+  it('are a list', () => {
+    expect(refusal({ input: [output({})] }).details.path).toBe('input[0].tools')
+    expect(refusal({ input: [output(undefined)] }).details.path).toBe('input[0].tools')
+  })
+  it('may be forced', () => {
+    const tool_choice = { type: 'function', name: 'f' }
+    expect(decodeResponsesRequest({ input: [output([{ type: 'function', name: 'f' }])], tool_choice }).tool_choice).toEqual(tool_choice)
+    expect(refusal({ input: [output([{ type: 'function', name: 'g' }])], tool_choice }).details.path).toBe('tool_choice.name')
   })
 })
 

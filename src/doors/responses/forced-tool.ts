@@ -1,4 +1,4 @@
-import type { InputItem, JsonObject, Tool } from '../../core/item.ts'
+import { toolsWithin, type InputItem, type JsonObject, type Tool } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { quote } from './schema-combinators.ts'
 import { canonicalType, isOwnModel } from './schema-names.ts'
@@ -13,7 +13,7 @@ export interface ImpossibleChoice {
 const FAMILIES: readonly RegExp[] = [/^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?$/, /^computer(?:_use)?(?:_preview)?$/]
 
 /**
- * Whether `tool_choice` forces a tool the request does not offer. Tools may also come from namespaces and from `additional_tools` items.
+ * Whether `tool_choice` forces a tool the request does not offer. Tools may also come from namespaces and from items of the input.
  * `auto` and `none` force nothing.
  */
 export function findImpossibleChoice(
@@ -57,7 +57,7 @@ function offeredTools(tools: readonly Tool[] | undefined, input: readonly InputI
     }
   }
   add(tools ?? [])
-  for (const item of input) if (item.type === 'additional_tools') add((item as unknown as { readonly tools: readonly Tool[] }).tools)
+  for (const item of input) add(toolsWithin(item))
   return offered
 }
 

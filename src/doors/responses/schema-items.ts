@@ -175,6 +175,7 @@ const CONTEXT: readonly Branch[] = [
     role: maybe(z.enum(['unknown', 'user', 'assistant', 'system', 'critic', 'discriminator', 'developer', 'tool'])),
     tools,
   }),
+  tagged('tool_search_output', { id: text, call_id: text, tools }),
   tagged('agent_message', {
     id: text,
     author: z.string(),

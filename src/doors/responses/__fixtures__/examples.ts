@@ -167,6 +167,10 @@ export const ITEMS: Readonly<Record<string, Example>> = {
     ok: { id: null, role: 'developer', tools: [{ type: 'function', name: 'f', parameters: {} }, { type: 'from_the_future' }] },
     wrong: { id: 1, role: 'nobody', tools: {}, 'tools[0].name': '' },
   },
+  tool_search_output: {
+    ok: { id: null, call_id: 'c', execution: 'client', tools: [{ type: 'function', name: 'f', defer_loading: true }, { type: 'from_the_future' }] },
+    wrong: { id: 1, call_id: 1, tools: {}, 'tools[0].name': '' },
+  },
   agent_message: {
     ok: { id: null, author: 'a', recipient: 'b', content: [{ type: 'encrypted_content', encrypted_content: 'x' }], agent: { agent_name: 'a' } },
     wrong: { id: 1, author: 1, recipient: 1, content: 'hello', 'content[0].encrypted_content': 1, agent: 'a', 'agent.agent_name': 1 },
