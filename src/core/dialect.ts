@@ -106,6 +106,11 @@ export interface Dialect<Options = unknown> {
    * does not, and the request comes with the tools among the others and with the messages as the user's.
    */
   readsInputTools?(target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean
+  /**
+   * Whether the upstream knows a search of tools that the caller runs (`tool_search` with `execution: 'client'`) and the tools it found. Default:
+   * it does not, and the request comes with a function in its place.
+   */
+  knowsClientSearch?(target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean
   /** Whether the upstream keeps prompts that a request may name (`prompt`) instead of words of its own. Default: it keeps none. */
   storedPrompts?(target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean
   /** Whether the upstream reads this file, where it reads files at all. Default: it does. What it does not read may be given to it as text. */

@@ -205,6 +205,7 @@ const HOLDS_TOOLS: ReadonlySet<string> = new Set(['additional_tools', 'tool_sear
 
 /** Tools that stand in the input instead of among the request's own: added on the way, or found by a search. */
 export function toolsWithin(item: InputItem): readonly Tool[] {
-  const { tools } = item as { readonly tools?: readonly Tool[] }
-  return HOLDS_TOOLS.has(item.type) && Array.isArray(tools) ? tools : []
+  if (!HOLDS_TOOLS.has(item.type)) return []
+  const { tools } = item as { readonly tools?: unknown }
+  return Array.isArray(tools) ? (tools as readonly Tool[]) : []
 }

@@ -11,6 +11,7 @@ import { wellFormedJson } from '../lib/json.ts'
 import type { AttemptLimits } from '../router/limits.ts'
 import { attemptFailure } from './attempt-failure.ts'
 import { AttemptTimer } from './attempt-timer.ts'
+import { translateSearch } from './client-search.ts'
 import { echoBody } from './echo-body.ts'
 import { FRAMERS, framingOf, type Framing } from './framing.ts'
 import { exchangeInProcess } from './in-process-exchange.ts'
@@ -60,7 +61,8 @@ export async function* runAttempt(deps: AttemptDependencies, input: AttemptInput
   const { call, endpoint, record } = input
   const { dialect } = endpoint.connection
   let target = createTarget(input)
-  const request = readableInput(input.request, dialect, target)
+  const search = translateSearch(readableInput(input.request, dialect, target), dialect, target)
+  const { request } = search
   const urls = dialect.mediaUrls?.(request, target)
   if (urls !== undefined && urls.length > 0) target = { ...target, media: await loadMedia(deps, input, urls) }
   const written = dialect.encodeRequest(request, target)
@@ -84,7 +86,8 @@ export async function* runAttempt(deps: AttemptDependencies, input: AttemptInput
         record.firstTokenMs = deps.clock.monotonic() - startedAt
         timer.content()
       }
-      yield events
+      const shown = search.take(events)
+      if (shown.length > 0) yield shown
     }
   } catch (error) {
     const failure = withoutCredential(attemptFailure(error, input, timer.expired), input.credential)

@@ -39,5 +39,6 @@ export const openAiResponses: Dialect<ResponsesOptions> = {
   // `prompt` is a field nobody here looks into: it arrives where such fields do.
   storedPrompts: ({ options }) => options.unknown_fields === 'forward',
   readsInputTools: ({ options }) => acceptsBuiltin('additional_tools', options.builtin_tools),
+  knowsClientSearch: ({ options }) => acceptsBuiltin('tool_search', options.builtin_tools),
   hosts: ({ type }, _others, { options }) => acceptsBuiltin(type, options.builtin_tools),
 }
