@@ -185,6 +185,7 @@ describe('the answer', () => {
     ['are none', [close()], { arguments: {} }],
     ['are no JSON', [delta('{"query":'), close()], { arguments: {} }],
     ['are no object', [delta('["a"]'), close()], { arguments: {} }],
+    ['are nested deeper than anybody reads', [delta(`{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`), close()], { arguments: {} }],
     ['were cut', [delta('{"que'), close({ status: 'incomplete' })], { arguments: {}, status: 'incomplete' }],
   ] as const)('has arguments that %s', (_, events, item) => {
     expect(take(call('tool_search'), ...events).at(-1)).toEqual({ type: 'item-end', key: 'k', item })

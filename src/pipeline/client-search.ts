@@ -4,6 +4,7 @@ import type { ModelEvent } from '../core/event.ts'
 import { isCustomTool, isFunctionTool, toolsWithin } from '../core/item.ts'
 import type { FunctionTool, InputItem, JsonObject, OtherItem, Tool, ToolChoice } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
+import { parseJson } from '../lib/json.ts'
 import { wholeText } from './answer-fold.ts'
 import { loadFound, withoutDeferred } from './deferred-tools.ts'
 import { freeName, namesOf } from './tool-offer.ts'
@@ -87,10 +88,10 @@ export function translateSearch(request: ModelRequest, dialect: Dialect, target:
   return ClientSearch.of(request, dialect, target) ?? { request, take: (events) => events }
 }
 
-/** What is no object of arguments tells the caller nothing it could search for. */
+/** What is no object of arguments tells the caller nothing it could search for, and what is nested too deep would break who writes it out. */
 function parseObject(text: string): JsonObject {
   try {
-    const value: unknown = JSON.parse(text)
+    const value = parseJson(Buffer.from(text))
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {}
   } catch {
     return {}
