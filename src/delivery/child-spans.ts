@@ -1,3 +1,4 @@
+import { isClientSearchCall } from '../core/client-search.ts'
 import type { ChildSpan } from '../core/delivery.ts'
 import type { Generation, GenerationAttempt, GenerationContent, GenerationStep } from '../core/generation.ts'
 import type { OutputItem } from '../core/item.ts'
@@ -37,9 +38,12 @@ function attemptSpan(generation: Generation, attempt: GenerationAttempt, number:
   }
 }
 
-/** Items of tools somebody ran during the call: everything that ends in `_call` or carries a namespace, except the caller's own functions. */
+/** Items of tools somebody ran during the call: everything that ends in `_call` or carries a namespace, except what the caller runs. */
 const isServerToolItem = (item: OutputItem): boolean =>
-  item.type !== 'function_call' && item.type !== 'custom_tool_call' && (item.type.endsWith('_call') || item.type.includes(':'))
+  item.type !== 'function_call' &&
+  item.type !== 'custom_tool_call' &&
+  !isClientSearchCall(item) &&
+  (item.type.endsWith('_call') || item.type.includes(':'))
 
 const fieldText = (item: OutputItem | undefined, names: readonly string[]): string | undefined => {
   for (const name of names) {

@@ -95,6 +95,7 @@ describe('toDeliveryRecord', () => {
       { type: 'web_search_call' as const, id: 'ws_1', status: 'completed' as const, action: { type: 'search', query: 'cats' } },
       { type: 'custom_tool_call' as const, id: 'ct_1', call_id: 'c', name: 'mine', input: 'x' },
       { type: 'function_call' as const, id: 'fc_1', call_id: 'd', name: 'mine', arguments: '{}' },
+      { type: 'tool_search_call' as const, id: 'tsc_1', call_id: 'e', execution: 'client', arguments: { query: 'docs' } },
     ]
     const { children } = toDeliveryRecord({ ...unknown, attempts: [] }, { input: [], output }, { privacyMode: false, broadcast: none })
     expect(children).toMatchObject([
