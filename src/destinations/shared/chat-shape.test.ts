@@ -106,6 +106,23 @@ describe('toChatMessages', () => {
     ])
   })
 
+  it('shows what a search of the caller found as its result', () => {
+    const tools = [{ type: 'function', name: 'create_issue' }]
+    expect(
+      messages(
+        { type: 'tool_search_call', execution: 'client', call_id: 's', arguments: { query: 'issues' } },
+        { type: 'tool_search_output', execution: 'client', call_id: 's', tools },
+      ),
+    ).toEqual([
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id: 's', type: 'function', function: { name: 'tool_search_call', arguments: '{"query":"issues"}' } }],
+      },
+      { role: 'tool', content: JSON.stringify(tools), tool_call_id: 's' },
+    ])
+  })
+
   it('turns every kind of part into text, link or file', () => {
     expect(
       messages({

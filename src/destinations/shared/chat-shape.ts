@@ -174,19 +174,19 @@ function addOther(messages: Draft[], item: InputItem): void {
   const fields = item as { readonly [key: string]: unknown }
   const id = typeof fields['call_id'] === 'string' ? fields['call_id'] : (item.id ?? item.type)
   if (item.type.endsWith('_call_output')) return addResult(messages, id, fields['output'] ?? fields['status'] ?? '')
-  if (item.type === 'mcp_approval_request') {
-    const { server_label, name, arguments: args } = fields
-    return addCall(messages, id, item.type, JSON.stringify({ server_label, name, arguments: args }))
-  }
-  if (item.type === 'mcp_approval_response') {
-    const { approval_request_id: asked, approve, reason } = fields
-    return addResult(messages, typeof asked === 'string' ? asked : id, { approve, ...(reason == null ? {} : { reason }) })
-  }
+  if (item.type === 'tool_search_output' && fields['call_id'] === id) return addResult(messages, id, fields['tools'] ?? [])
+  if (item.type.startsWith('mcp_approval_')) return addApproval(messages, id, item)
   if (!item.type.endsWith('_call') && !item.type.includes(':')) return
   const args = fields['arguments'] ?? fields['action'] ?? fields['input'] ?? {}
   addCall(messages, id, typeof fields['name'] === 'string' ? fields['name'] : item.type, jsonText(args))
   const output = fields['output'] ?? fields['result']
   if (output !== undefined && output !== null) addResult(messages, id, output)
+}
+
+function addApproval(messages: Draft[], id: string, item: InputItem): void {
+  const { server_label, name, arguments: args, approval_request_id: asked, approve, reason } = item as { readonly [key: string]: unknown }
+  if (item.type === 'mcp_approval_request') return addCall(messages, id, item.type, JSON.stringify({ server_label, name, arguments: args }))
+  addResult(messages, typeof asked === 'string' ? asked : id, { approve, ...(reason == null ? {} : { reason }) })
 }
 
 function addResult(messages: Draft[], id: string, output: unknown): void {
