@@ -3,6 +3,7 @@ import type { Target } from '../../core/dialect.ts'
 import type { InputFile, InputImage, JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import type { ContentPart } from '../shared/content-parts.ts'
+import { bareAudio, fileUrl } from '../shared/file-data.ts'
 import type { OpenAiChatOptions } from './options.ts'
 
 type ChatTarget = Target<OpenAiChatOptions>
@@ -31,7 +32,7 @@ export function encodePart(part: ContentPart, target: ChatTarget): JsonObject[] 
     case 'input_image':
       return [encodeImage(part, target)]
     case 'input_audio':
-      return options.audio === 'none' ? unsupported('audio', target) : [{ type: 'input_audio', input_audio: part.input_audio }]
+      return options.audio === 'none' ? unsupported('audio', target) : [{ type: 'input_audio', input_audio: bareAudio(part.input_audio) }]
     case 'input_video':
       return options.video === 'none' ? unsupported('video', target) : [{ type: 'video_url', video_url: { url: part.video_url } }]
     case 'input_file':
@@ -84,19 +85,6 @@ function encodeFile(part: InputFile, target: ChatTarget): JsonObject {
   const text = data === undefined ? undefined : textOfDataUrl(data)
   if (text === undefined) return unsupported('files', target)
   return { type: 'text', text: `<file name="${(part.filename ?? nameOf(url)).replaceAll('"', "'")}">\n${text}\n</file>` }
-}
-
-/** `file_data` may be bare base64; a data URL says what it is. */
-function fileUrl(part: InputFile): string | undefined {
-  if (part.file_data) return /^(?:data|https?):/i.test(part.file_data) ? part.file_data : `data:${typeOfName(part.filename)};base64,${part.file_data}`
-  return part.file_url ?? undefined
-}
-
-function typeOfName(name: string | null | undefined): string {
-  if (name == null || /\.pdf$/i.test(name)) return 'application/pdf'
-  return /\.(?:txt|md|csv|json|xml|html?|ya?ml|log|[cm]?[jt]sx?|py|rb|go|rs|java|c|h|cpp|sh|sql|toml|ini)$/i.test(name)
-    ? 'text/plain'
-    : 'application/octet-stream'
 }
 
 function nameOf(url: string | undefined): string {

@@ -243,6 +243,12 @@ describe('media', () => {
       content: '[1 attachment left out: this model cannot read them]',
     })
   })
+  it('of a sound are its bytes alone, whatever the caller put around them', () => {
+    const audio = { type: 'input_audio', input_audio: { data: 'data:audio/wav;base64,AAAA', format: 'wav' } }
+    expect(encode({ input: [user([audio])] }, { options: { audio: 'input_audio' } }).body['messages']).toEqual([
+      { role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }] },
+    ])
+  })
   it('are fetched first where the endpoint wants bytes', () => {
     const request = {
       input: [

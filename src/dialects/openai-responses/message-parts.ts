@@ -1,5 +1,6 @@
 import type { FetchedMedia } from '../../core/dialect.ts'
 import type { InputPart, JsonObject, MessageItem, ToolOutput } from '../../core/item.ts'
+import { bareAudio, fileUrl } from '../shared/file-data.ts'
 import type { ResponsesOptions } from './options.ts'
 
 export interface PartContext {
@@ -52,6 +53,8 @@ export function encodeInputPart(part: InputPart, context: PartContext): JsonObje
     if (fetched === undefined) return withoutNulls({ ...part })
     return withoutNulls({ ...part, file_url: null, file_data: dataUrl(fetched), filename: part.filename ?? fileName(part.file_url) })
   }
+  if (part.type === 'input_file' && part.file_data) return withoutNulls({ ...part, file_data: fileUrl(part) })
+  if (part.type === 'input_audio') return { ...part, input_audio: bareAudio(part.input_audio) }
   return withoutNulls({ ...part })
 }
 

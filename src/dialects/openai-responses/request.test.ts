@@ -414,6 +414,23 @@ describe('messages', () => {
     expect([body.input[0]?.['content'], dropped]).toEqual([content, []])
   })
 
+  it('says what bare bytes of a file are, and sends those of a sound alone', () => {
+    const content = [
+      { type: 'input_file' as const, file_data: 'JVBERi0=', filename: 'a.pdf' },
+      { type: 'input_file' as const, file_data: 'aGk=', filename: 'a.txt' },
+      { type: 'input_audio' as const, input_audio: { data: 'data:audio/wav;base64,AAAA', format: 'wav' } },
+    ]
+    const { body } = encode(
+      { input: [{ type: 'message', role: 'user', content }] },
+      { options: { input_parts: ['input_text', 'input_file', 'input_audio'] } },
+    )
+    expect(body.input[0]?.['content']).toEqual([
+      { type: 'input_file', file_data: 'data:application/pdf;base64,JVBERi0=', filename: 'a.pdf' },
+      { type: 'input_file', file_data: 'data:text/plain;base64,aGk=', filename: 'a.txt' },
+      { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } },
+    ])
+  })
+
   it('replaces media the endpoint does not take by a sentence', () => {
     const content = [
       { type: 'input_video' as const, video_url: 'https://v.test/a.mp4' },
