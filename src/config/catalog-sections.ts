@@ -67,6 +67,7 @@ const tokenPrices = {
 const pricing = section({
   ...tokenPrices,
   input_audio: price().optional().describe('Per million audio tokens of the input; without, the input price.'),
+  cache_read_audio: price().optional().describe('Per million audio tokens read from a cache; without, `cache_read`.'),
   output_image: price().optional().describe('Per million tokens of pictures in the answer; without, the output price.'),
   request: price().optional().describe('Per call.'),
   image: price().optional().describe('Per image: for lists and `max_price`; answers are not charged by it.'),

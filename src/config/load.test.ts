@@ -41,7 +41,7 @@ models:
     endpoints:
       - provider: acme
         upstream_model: small-1
-        pricing: { input: 1.0, output: 2.0, cache_read: 0.1, cache_write: 1.25, output_image: 30 }
+        pricing: { input: 1.0, output: 2.0, cache_read: 0.1, cache_write: 1.25, cache_read_audio: 0.4, output_image: 30 }
         max_output_tokens: 8192
         supports: [tools, structured_outputs, reasoning, image]
         data_collection: deny
@@ -93,7 +93,7 @@ describe('the operator contract', () => {
         {
           provider: 'acme',
           upstreamModel: 'small-1',
-          pricing: { input: 1, output: 2, cacheRead: 0.1, cacheWrite: 1.25, outputImage: 30 },
+          pricing: { input: 1, output: 2, cacheRead: 0.1, cacheWrite: 1.25, cacheReadAudio: 0.4, outputImage: 30 },
           maxOutputTokens: 8192,
           supports: ['tools', 'structured_outputs', 'reasoning', 'image'],
           policies: { dataCollection: 'deny' },

@@ -159,6 +159,7 @@ function toPricing(entry: FilePricing): Pricing {
     ...tokenPrices(entry),
     ...defined({
       inputAudio: entry.input_audio,
+      cacheReadAudio: entry.cache_read_audio,
       outputImage: entry.output_image,
       request: entry.request,
       image: entry.image,
