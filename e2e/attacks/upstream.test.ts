@@ -192,6 +192,29 @@ describe('events in any shape', () => {
     expect(await textOf(await ask())).toBe(long)
   })
 
+  it.each([
+    ['events under no type', '', whole],
+    ['events under a wrong type, after blank lines', 'content-type: application/json', `\n\n${whole}`],
+    ['events whose first line is a number, their type in capitals', 'content-type: TEXT/EVENT-STREAM', `id: 1\n${whole}`],
+    [
+      'one JSON body called events, after a heartbeat',
+      EVENTS,
+      `\n\n${JSON.stringify({ choices: [{ index: 0, message: { role: 'assistant', content: 'za\u017c\u00f3\u0142\u0107 \u{1F600}' }, finish_reason: 'stop' }] })}`,
+    ],
+  ])(verifies('C20', 'told by bytes that come one by one: %s'), async (_name, type, text) => {
+    primary.answer = async (socket) => {
+      socket.setNoDelay(true)
+      socket.write(`HTTP/1.1 200 OK\r\nconnection: close\r\n${type === '' ? '' : `${type}\r\n`}\r\n`)
+      const bytes = Buffer.from(text)
+      for (let at = 0; at < 12; at++) {
+        socket.write(bytes.subarray(at, at + 1))
+        await pause(2)
+      }
+      socket.end(bytes.subarray(12))
+    }
+    expect(await textOf(await ask())).toBe('za\u017c\u00f3\u0142\u0107 \u{1F600}')
+  })
+
   it(verifies('C20', 'one event of 10 MB passes, one without end is refused'), async () => {
     const large = 'x'.repeat(10 * MB)
     primary.answer = answerWith([EVENTS], chatStream(large))

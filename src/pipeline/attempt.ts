@@ -13,7 +13,7 @@ import { attemptFailure } from './attempt-failure.ts'
 import { AttemptTimer } from './attempt-timer.ts'
 import { translateSearch } from './client-search.ts'
 import { echoBody } from './echo-body.ts'
-import { FRAMERS, framingOf, type Framing } from './framing.ts'
+import { FRAMERS, framingOf, tellsFraming, type Framing } from './framing.ts'
 import { exchangeInProcess } from './in-process-exchange.ts'
 import { readableInput } from './input-tools.ts'
 import type { MediaLoader } from './media.ts'
@@ -170,7 +170,7 @@ async function* decode(
   timer: AttemptTimer,
   maxStreamBytes = MAX_STREAM_BYTES,
 ): AsyncGenerator<ModelEvent[], void> {
-  const { reads, framed } = await begin(exchange, contentType, framing)
+  const { reads, framed } = await begin(exchange, contentType, framing, timer)
   if (framed !== undefined) yield* decodeEvents(exchange, reads, framed, decoder, timer, maxStreamBytes)
   else {
     const text = await readText(exchange, reads.pop(), MAX_JSON_BODY)
@@ -181,15 +181,29 @@ async function* decode(
   }
 }
 
-/** The first read, and the frames it is cut into; undefined for a whole JSON document. */
-async function begin(exchange: Exchange, contentType: string, framing: Framing): Promise<{ reads: Reads; framed: Framing | undefined }> {
-  const first = await exchange.read()
-  if (first === undefined) throw new GatewayError('provider_unavailable', 'The provider answered with an empty body', { source: 'provider' })
-  return { reads: [first], framed: framingOf(contentType, framing, first) }
-}
-
 /** What was read and not yet decoded. Taken out of it, as a stream may be open for an hour: nothing that came over it stays in memory meanwhile. */
 type Reads = (readonly Buffer[])[]
+
+/**
+ * Reads until it can be told what the bytes are, as the first read may be a heartbeat of blank lines, or one byte. `framed`: how they are cut into
+ * events; undefined for a whole JSON document.
+ */
+async function begin(
+  exchange: Exchange,
+  contentType: string,
+  framing: Framing,
+  timer: AttemptTimer,
+): Promise<{ readonly reads: Reads; readonly framed: Framing | undefined }> {
+  let first: readonly Buffer[] = []
+  while (!tellsFraming(first)) {
+    const more = await exchange.read()
+    if (more === undefined) break
+    timer.progress()
+    first = first.length === 0 ? more : [...first, ...more]
+  }
+  if (first.length === 0) throw new GatewayError('provider_unavailable', 'The provider answered with an empty body', { source: 'provider' })
+  return { reads: [first], framed: framingOf(contentType, framing, first) }
+}
 
 async function* decodeEvents(
   exchange: Exchange,

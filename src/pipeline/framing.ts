@@ -19,19 +19,37 @@ export const FRAMERS: {
 export function framingOf(contentType: string, framing: Framing, first: readonly Buffer[]): Framing | undefined {
   const start = startOf(first)
   if (start.startsWith('{') || start.startsWith('[')) return undefined
-  if (contentType.includes('amazon.eventstream') || (framing === 'aws-event-stream' && first[0]![0] === 0)) return 'aws-event-stream'
-  return contentType.includes('event-stream') || looksLikeEvents(start) ? 'sse' : undefined
+  const type = contentType.toLowerCase()
+  if (type.includes('amazon.eventstream') || (framing === 'aws-event-stream' && first[0]![0] === 0)) return 'aws-event-stream'
+  return type.includes('event-stream') || BEGINS_EVENTS.test(start) ? 'sse' : undefined
 }
 
-/** A BOM as its bytes look here, and blanks. */
-const BEFORE = /^(?:\u00ef\u00bb\u00bf)?[ \t\r\n]*/
+/** False while the bytes may still turn out to be either: nothing but blanks, or the beginning of a field's name. More blanks than anybody means count as told. */
+export function tellsFraming(chunks: readonly Buffer[]): boolean {
+  const start = startOf(chunks)
+  if (start !== '' && !FIELDS.some((field) => field.startsWith(start))) return true
+  let size = 0
+  for (const chunk of chunks) size += chunk.length
+  return size > MAX_BLANKS
+}
 
+const FIELDS = ['data', 'event', 'id', 'retry']
+const BEGINS_EVENTS = /^(?:data|event|id|retry)?:/
+/** As many characters as the longest field and its colon. */
+const START_CHARS = 6
+const MAX_BLANKS = 4 * 1024
+
+/** Blanks, and the three bytes of a BOM, which begin no text that means anything here. */
+const BEFORE: ReadonlySet<number> = new Set([0x20, 0x09, 0x0d, 0x0a, 0xef, 0xbb, 0xbf])
+
+/** The first characters behind them, wherever the chunks are cut. */
 function startOf(chunks: readonly Buffer[]): string {
+  let start = ''
   for (const chunk of chunks) {
-    const start = chunk.subarray(0, 64).toString('latin1').replace(BEFORE, '')
-    if (start !== '') return start
+    let from = 0
+    if (start === '') while (from < chunk.length && BEFORE.has(chunk[from]!)) from++
+    start += chunk.toString('latin1', from, from + START_CHARS - start.length)
+    if (start.length === START_CHARS) break
   }
-  return ''
+  return start
 }
-
-const looksLikeEvents = (start: string): boolean => start.startsWith('data:') || start.startsWith('event:') || start.startsWith(':')
