@@ -13,10 +13,11 @@ import { attemptFailure } from './attempt-failure.ts'
 import { AttemptTimer } from './attempt-timer.ts'
 import { translateSearch } from './client-search.ts'
 import { echoBody } from './echo-body.ts'
-import { FRAMERS, framingOf, tellsFraming, type Framing } from './framing.ts'
+import { FRAMERS, type Framing } from './framing.ts'
 import { exchangeInProcess } from './in-process-exchange.ts'
 import { readableInput } from './input-tools.ts'
 import type { MediaLoader } from './media.ts'
+import { beginReading, readText, tooLarge, type Reads } from './read-answer.ts'
 import { withoutCredential } from './without-credential.ts'
 
 export interface AttemptDependencies {
@@ -170,7 +171,7 @@ async function* decode(
   timer: AttemptTimer,
   maxStreamBytes = MAX_STREAM_BYTES,
 ): AsyncGenerator<ModelEvent[], void> {
-  const { reads, framed } = await begin(exchange, contentType, framing, timer)
+  const { reads, framed } = await beginReading(exchange, contentType, framing)
   if (framed !== undefined) yield* decodeEvents(exchange, reads, framed, decoder, timer, maxStreamBytes)
   else {
     const text = await readText(exchange, reads.pop(), MAX_JSON_BODY)
@@ -179,30 +180,6 @@ async function* decode(
     decoder.end(events)
     yield events
   }
-}
-
-/** What was read and not yet decoded. Taken out of it, as a stream may be open for an hour: nothing that came over it stays in memory meanwhile. */
-type Reads = (readonly Buffer[])[]
-
-/**
- * Reads until it can be told what the bytes are, as the first read may be a heartbeat of blank lines, or one byte. `framed`: how they are cut into
- * events; undefined for a whole JSON document.
- */
-async function begin(
-  exchange: Exchange,
-  contentType: string,
-  framing: Framing,
-  timer: AttemptTimer,
-): Promise<{ readonly reads: Reads; readonly framed: Framing | undefined }> {
-  let first: readonly Buffer[] = []
-  while (!tellsFraming(first)) {
-    const more = await exchange.read()
-    if (more === undefined) break
-    timer.progress()
-    first = first.length === 0 ? more : [...first, ...more]
-  }
-  if (first.length === 0) throw new GatewayError('provider_unavailable', 'The provider answered with an empty body', { source: 'provider' })
-  return { reads: [first], framed: framingOf(contentType, framing, first) }
 }
 
 async function* decodeEvents(
@@ -254,22 +231,6 @@ async function* decodeEvents(
 function endsWell(error: unknown, decoder: Decoder, timer: AttemptTimer): boolean {
   if (decoder.settled !== true || !(error instanceof HttpFailure) || timer.expired === 'total') return false
   return error.kind === 'cancelled' || decoder.entire !== false
-}
-
-const tooLarge = (maxBytes: number): GatewayError =>
-  new GatewayError('provider_unavailable', `The provider's answer is larger than ${maxBytes} bytes`, { source: 'provider' })
-
-async function readText(exchange: Exchange, first: readonly Buffer[] | undefined, maxBytes: number): Promise<string> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for (let read = first ?? (await exchange.read()); read !== undefined; read = await exchange.read()) {
-    for (const chunk of read) {
-      size += chunk.length
-      chunks.push(chunk)
-    }
-    if (size > maxBytes) throw tooLarge(maxBytes)
-  }
-  return chunks.length === 1 ? chunks[0]!.toString() : Buffer.concat(chunks).toString()
 }
 
 async function readError(
