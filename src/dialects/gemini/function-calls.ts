@@ -64,7 +64,7 @@ export class FunctionCallDecoder {
   #whole(call: Json, name: string, signature: string | undefined): void {
     const { writer } = this.#options
     const open = this.#open(call, name, signature)
-    writer.arguments(open, isObject(call['args']) ? JSON.stringify(call['args']) : '{}')
+    writer.arguments(open, argumentsOf(call['args']))
     writer.closeCall(open)
   }
 
@@ -105,4 +105,10 @@ export class FunctionCallDecoder {
     const { providerName } = this.#options
     return new GatewayError('provider_unavailable', `${providerName} sent ${what}`, { source: 'provider', providerName })
   }
+}
+
+/** Servers beside the vendor's own write arguments as text, too. */
+function argumentsOf(args: unknown): string {
+  if (isObject(args)) return JSON.stringify(args)
+  return asString(args) || '{}'
 }

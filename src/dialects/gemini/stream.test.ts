@@ -180,6 +180,12 @@ describe('calls', () => {
   it('without arguments have an empty object', () => {
     expect(foldEvents(decode([frame([call('f')], 'STOP')])).calls[0]?.text).toBe('{}')
   })
+  it('with arguments written as text have these', () => {
+    expect(calls(decode([frame([call('f', '{"x":1}'), call('g', '')], 'STOP')]))).toEqual([
+      expect.stringContaining(':f({"x":1})'),
+      expect.stringContaining(':g({})'),
+    ])
+  })
   it('keep numbers as they were written', () => {
     const data =
       '{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"id":12345678901234567890,"x":1.0,"e":1E3}}}]},"finishReason":"STOP"}]}'
