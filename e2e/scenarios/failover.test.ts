@@ -164,8 +164,9 @@ describe('after the commit point', () => {
     backup.script(stream([chatEvents.text('half')], { then: 'reset' }))
     const response = await ask(false)
     expect(response.status).toBe(502)
-    const { error } = (await response.json()) as { error: { metadata: { attempts: { provider: string }[] } } }
-    expect(new Set(error.metadata.attempts.map(({ provider }) => provider))).toEqual(new Set(['Acme 0', 'Acme 1']))
+    const { error } = (await response.json()) as { error: { metadata: { attempts: { provider: string; status: number }[] } } }
+    // The status of an answer that broke is the one it came with.
+    expect(new Set(error.metadata.attempts.map(({ provider, status }) => `${provider} ${status}`))).toEqual(new Set(['Acme 0 200', 'Acme 1 200']))
   })
 
   it(verifies('S2-kill', 'P12', 'P35', 'ends a stream cut after every single event with an error or a terminal event'), async () => {

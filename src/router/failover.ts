@@ -7,6 +7,8 @@ export interface Try {
   readonly index: number
   /** Milliseconds since the epoch. */
   readonly startedAt: number
+  /** HTTP status of the answer; undefined when none came. */
+  readonly status?: number | undefined
   readonly error: GatewayError
 }
 

@@ -35,10 +35,10 @@ const MAX_LISTED = 16
 
 /** What the caller is told of the attempts. */
 const listed = (attempts: readonly FailoverAttempt[], tries: readonly Try[]): readonly object[] =>
-  tries.slice(0, MAX_LISTED).map(({ index, error }) => ({
+  tries.slice(0, MAX_LISTED).map(({ index, status, error }) => ({
     provider: attempts[index]?.endpoint.providerName ?? '',
     model: attempts[index]?.endpoint.model ?? '',
-    status: error.details.upstreamStatus ?? 0,
+    status: error.details.upstreamStatus ?? status ?? 0,
     error_type: error.errorType,
   }))
 
