@@ -6,7 +6,7 @@ import type { Call } from '../core/call.ts'
 import type { InputPart } from '../core/item.ts'
 import { createEgress, type Egress } from '../lib/egress.ts'
 import { createMediaLoader, type MediaLimits } from './media.ts'
-import { sniffMediaType } from './media-type.ts'
+import { sniffMediaType } from '../lib/media-type.ts'
 
 const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')
 const LIMITS: MediaLimits = { bytes: 1000, bytesPerCall: 2500, timeoutMs: 2_000, files: 5 }

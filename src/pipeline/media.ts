@@ -3,7 +3,7 @@ import type { FetchedMedia } from '../core/dialect.ts'
 import { GatewayError } from '../core/error.ts'
 import type { InputItem } from '../core/item.ts'
 import { EgressError, type Egress, type EgressResponse } from '../lib/egress.ts'
-import { sniffMediaType } from './media-type.ts'
+import { sniffMediaType } from '../lib/media-type.ts'
 
 /** Fetches media for dialects that need bytes where the caller gave addresses. */
 export interface MediaLoader {

@@ -3,6 +3,7 @@ import type { Target } from '../../core/dialect.ts'
 import type { InputFile, JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import type { ContentPart } from '../shared/content-parts.ts'
+import { readDataUrl } from '../shared/data-url.ts'
 import { traitsOf } from './model-traits.ts'
 import type { ModelTraits } from './model-traits.ts'
 import type { BedrockConverseOptions } from './options.ts'
@@ -161,20 +162,8 @@ function fromUrl(url: string, assumed: MediaKind, name: string | undefined, targ
 }
 
 function fromDataUrl(url: string, assumed: MediaKind, name: string | undefined, target: BedrockTarget): Medium {
-  const comma = url.indexOf(',')
-  if (comma < 0) return unsupported('data URLs without data', target)
-  const head = url.slice(5, comma)
-  const body = url.slice(comma + 1)
-  const mimeType = head.split(';')[0]!.trim().toLowerCase()
-  return classify(/;base64$/i.test(head) ? body : Buffer.from(percentDecoded(body)).toString('base64'), mimeType, name, assumed, target)
-}
-
-function percentDecoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
+  const read = readDataUrl(url)
+  return read === undefined ? unsupported('data URLs without data', target) : classify(read.data, read.mimeType, name, assumed, target)
 }
 
 const lastOf = (url: string): string => url.split(/[?#]/)[0]!.split('/').pop() ?? ''

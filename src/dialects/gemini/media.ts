@@ -2,7 +2,9 @@ import { GatewayError } from '../../core/error.ts'
 import type { Target } from '../../core/dialect.ts'
 import type { InputFile, JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
+import { sniffBase64 } from '../../lib/media-type.ts'
 import type { ContentPart } from '../shared/content-parts.ts'
+import { readDataUrl } from '../shared/data-url.ts'
 import type { GeminiOptions } from './options.ts'
 import { compiled } from '../shared/pattern.ts'
 
@@ -94,7 +96,7 @@ function encodeFile(part: InputFile, target: GeminiTarget): JsonObject {
   const named = typeOfName(part.filename ?? '')
   if (part.file_data) {
     if (/^(?:data|https?|gs):/i.test(part.file_data)) return blob(part.file_data, named ?? 'application/pdf', target, named)
-    return { inlineData: { mimeType: named ?? 'application/pdf', data: part.file_data } }
+    return { inlineData: { mimeType: named ?? sniffBase64(part.file_data) ?? 'application/pdf', data: part.file_data } }
   }
   if (part.file_url) return blob(part.file_url, named ?? 'application/pdf', target, named)
   return part.file_id ? vendorFile(part.file_id, target) : unsupported('files without data', target)
@@ -121,20 +123,10 @@ function blob(url: string, assumed: string, target: GeminiTarget, named?: string
 }
 
 function inlineDataUrl(url: string, assumed: string, target: GeminiTarget): JsonObject {
-  const comma = url.indexOf(',')
-  if (comma < 0) return unsupported('data URLs without data', target)
-  const head = url.slice(5, comma)
-  const declared = head.split(';')[0]!.trim().toLowerCase() || assumed
-  const mimeType = declared === 'image/jpg' ? 'image/jpeg' : declared
-  const body = url.slice(comma + 1)
-  if (/;base64$/i.test(head)) return { inlineData: { mimeType, data: body } }
-  let text = body
-  try {
-    text = decodeURIComponent(body)
-  } catch {
-    // Not percent-encoded after all.
-  }
-  return { inlineData: { mimeType, data: Buffer.from(text).toString('base64') } }
+  const read = readDataUrl(url)
+  if (read === undefined) return unsupported('data URLs without data', target)
+  const declared = read.mimeType || assumed
+  return { inlineData: { mimeType: declared === 'image/jpg' ? 'image/jpeg' : declared, data: read.data } }
 }
 
 /** Whether this endpoint takes the part at all: results of tools degrade to a note where the user's own media would be refused. */

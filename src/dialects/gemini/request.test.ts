@@ -76,6 +76,15 @@ describe('contents', () => {
       expect(body.contents[0]!.parts).toEqual([{ inlineData: { mimeType: 'audio/wav', data: 'aGk=' } }])
     }
   })
+  it.each([
+    ['JVBERi0xLjQ=', 'application/pdf'],
+    ['iVBORw0KGgo=', 'image/png'],
+    ['aGVsbG8=', 'text/plain'],
+    ['AAECAw==', 'application/pdf'],
+  ])('hold a file without a name, %j, by what its bytes say', (data, mimeType) => {
+    const { body } = encode({ input: [{ type: 'message', role: 'user', content: [{ type: 'input_file', file_data: data }] }] })
+    expect(body.contents[0]!.parts).toEqual([{ inlineData: { mimeType, data } }])
+  })
   it('hold the results of one turn alone, in the order of the calls, before what the user says', () => {
     const call = (id: string): InputItem => ({ type: 'function_call', call_id: id, name: 'f', arguments: '{}' })
     const output = (id: string): InputItem => ({ type: 'function_call_output', call_id: id, output: id })

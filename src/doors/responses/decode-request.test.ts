@@ -58,6 +58,23 @@ describe('what a request may hold', () => {
   })
 })
 
+describe('sound', () => {
+  it('is no address: an upstream would take its letters for the sound', () => {
+    for (const data of ['https://x.example/a.wav', ' HTTP://x.example/a.wav']) {
+      const content = [{ type: 'input_audio', input_audio: { data, format: 'wav' } }]
+      const error = refusal({ input: [{ type: 'message', role: 'user', content }] })
+      expect(error.details.path).toBe('input[0].content[0].input_audio.data')
+      expect(error.message).toContain('an address is not fetched')
+    }
+  })
+  it('is base64, or a data URL', () => {
+    for (const data of ['SUQz', 'data:audio/mpeg;base64,SUQz']) {
+      const content = [{ type: 'input_audio', input_audio: { data, format: 'mp3' } }]
+      expect(() => decodeResponsesRequest({ input: [{ type: 'message', role: 'user', content }] })).not.toThrow()
+    }
+  })
+})
+
 describe('the other spelling of the gateway prefix', () => {
   const own = (name: string): boolean => name.startsWith('gateway:')
   it.each(Object.entries(TOOLS).filter(([name]) => own(name)))('is kept for tool %s', (type, { ok, wrong }) => {

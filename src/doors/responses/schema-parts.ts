@@ -26,7 +26,12 @@ const inputFile = tagged('input_file', {
   prompt_cache_breakpoint: cacheBreakpoint,
 })
 
-const inputAudio = tagged('input_audio', { input_audio: fields({ data: z.string(), format: z.enum(['mp3', 'wav']) }) })
+/** No upstream reads sound from an address in this field: it would take the letters for the sound itself. */
+const audioData = z
+  .string()
+  .refine((data) => !/^\s*https?:/i.test(data), { error: 'must hold the sound itself, as base64 or a data URL; an address is not fetched' })
+
+const inputAudio = tagged('input_audio', { input_audio: fields({ data: audioData, format: z.enum(['mp3', 'wav']) }) })
 const inputVideo = tagged('input_video', { video_url: z.string() })
 
 const annotation = byType(

@@ -59,6 +59,29 @@ export function sniffMediaType(bytes: Buffer, contentType?: string): string | un
   return TEXT_TYPE.test(declared) ? declared : 'text/plain'
 }
 
+/** Bytes that are enough to know a file by. */
+const TOLD_BY = 8190
+
+/** The same for base64: of a long one its beginning is looked at, without the letter that ends in the middle. Undefined also for what is no base64. */
+export function sniffBase64(data: string): string | undefined {
+  const head = data.slice(0, (TOLD_BY / 3) * 4)
+  if (!/^[\w+/\s-]+={0,2}\s*$/.test(head)) return undefined
+  const bytes = Buffer.from(head, 'base64')
+  return sniffMediaType(data.length > head.length ? bytes.subarray(0, endOfLetters(bytes)) : bytes)
+}
+
+/** Where the last whole UTF-8 letter ends. */
+function endOfLetters(bytes: Buffer): number {
+  for (let at = bytes.length - 1; at >= Math.max(0, bytes.length - 4); at--) {
+    const byte = bytes[at]!
+    if (byte < 0x80) return at + 1
+    if (byte < 0xc0) continue
+    const length = byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4
+    return at + length <= bytes.length ? at + length : at
+  }
+  return bytes.length
+}
+
 /** UTF-8 without the controls that text never has. */
 function isText(bytes: Buffer): boolean {
   return isUtf8(bytes) && !bytes.subarray(0, 8192).some((byte) => byte < 9 || (byte > 13 && byte < 32 && byte !== 27))
