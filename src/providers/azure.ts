@@ -28,6 +28,7 @@ export const azure: Provider = {
   options: {
     system_role: 'system',
     max_tokens_field: 'max_completion_tokens',
+    max_stop_sequences: 4,
     reasoning_style: 'effort',
     models: ALWAYS_REASONING,
     forward: ['user'],

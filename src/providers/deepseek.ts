@@ -11,6 +11,7 @@ export const deepseek: Provider = {
     system_role: 'system',
     // An answer begun is history here; only the beta address goes on with one.
     prefill: false,
+    max_stop_sequences: 16,
     json_schema: 'json-object',
     reasoning_style: 'thinking-type',
     reasoning_efforts: ['high', 'max'],

@@ -22,6 +22,7 @@ export const openai: Provider = {
       system_role: 'developer',
       empty_content: 'null',
       max_tokens_field: 'max_completion_tokens',
+      max_stop_sequences: 4,
       forward: ['user', 'metadata', 'safety_identifier', 'prompt_cache_key', 'prompt_cache_options', 'service_tier'],
       strict_tools: true,
       json_schema: 'native',

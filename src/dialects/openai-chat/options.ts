@@ -63,6 +63,7 @@ export const openAiChatOptions = z.strictObject({
     .describe('Service tiers this server calls differently, for example {"default": "on_demand"}.'),
   pass_through: z.array(z.string()).default([]).describe('Unknown fields of the request that may reach this server.'),
   extra_body: z.record(z.string(), z.unknown()).default({}).describe('Constant body fields; objects are merged one level deep.'),
+  max_stop_sequences: z.int().positive().optional().describe('Stop sequences this server takes; of more only the first are sent. Without it, all.'),
   stream_usage: z
     .boolean()
     .default(true)

@@ -42,6 +42,14 @@ describe('what is never sent', () => {
     expect(encode({ stop: ['', 'x'] }).body).toMatchObject({ stop: ['x'] })
     expect(encode({ stop: 'x' }).body).toMatchObject({ stop: 'x' })
   })
+  it('stop sequences that are too many for this server, and says so', () => {
+    const five = ['a', 'b', 'c', 'd', 'e']
+    expect(encode({ stop: five })).toMatchObject({ body: { stop: five }, dropped: [] })
+    expect(encode({ stop: five }, { options: { max_stop_sequences: 4 } })).toMatchObject({
+      body: { stop: ['a', 'b', 'c', 'd'] },
+      dropped: ['stop: only the first 4'],
+    })
+  })
   it('stream options for a whole answer, or where usage comes anyway', () => {
     expect(encode({}, { stream: false }).body).toMatchObject({ stream: false })
     expect(encode({}, { stream: false }).body).not.toHaveProperty('stream_options')
@@ -244,10 +252,12 @@ describe('media', () => {
     })
   })
   it('of a sound are its bytes alone, whatever the caller put around them', () => {
-    const audio = { type: 'input_audio', input_audio: { data: 'data:audio/wav;base64,AAAA', format: 'wav' } }
-    expect(encode({ input: [user([audio])] }, { options: { audio: 'input_audio' } }).body['messages']).toEqual([
-      { role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }] },
-    ])
+    for (const data of ['data:audio/wav;base64,AAAA', 'data:audio/wav;rate=8000; base64,AAAA', 'data:audio/wav,%00%00%00']) {
+      const audio = { type: 'input_audio', input_audio: { data, format: 'wav' } }
+      expect(encode({ input: [user([audio])] }, { options: { audio: 'input_audio' } }).body['messages']).toEqual([
+        { role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }] },
+      ])
+    }
   })
   it('are fetched first where the endpoint wants bytes', () => {
     const request = {

@@ -158,10 +158,10 @@ const PLAIN_FIELDS: readonly (readonly [field: string, parameter: Parameter])[] 
 const SAMPLING: ReadonlySet<string> = new Set(['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'top_logprobs', 'logit_bias'])
 
 /** As the caller wrote it, one or a list, without what is empty. */
-function stopOf(request: ModelRequest): unknown {
+function stopOf(request: ModelRequest, { max_stop_sequences: max }: ChatTarget['options'], dropped: string[]): unknown {
   const stop = request['stop']
   if (stop == null) return undefined
-  const sequences = stopSequences(request, {}, [])
+  const sequences = stopSequences(request, max === undefined ? {} : { max }, dropped)
   return sequences.length === 0 ? undefined : typeof stop === 'string' ? stop : sequences
 }
 
@@ -175,7 +175,7 @@ function encodeParameters(request: ModelRequest, target: ChatTarget, dropped: st
     return false
   }
   for (const [field, parameter] of PLAIN_FIELDS) {
-    const value = field === 'stop' ? stopOf(request) : request[field]
+    const value = field === 'stop' ? stopOf(request, options, dropped) : request[field]
     if (value == null || !allowed(field, parameter)) continue
     body[field] = field === 'temperature' && typeof value === 'number' ? lowered('temperature', value, options.max_temperature, dropped) : value
   }
