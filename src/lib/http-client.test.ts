@@ -190,4 +190,19 @@ describe('createHttpClient', () => {
     await exchange.head
     expect(await text(exchange)).toBe('squeezed')
   })
+
+  it.each(['identity', 'gzip, identity', ' , GZIP'])('opens answers whose compression is written as %j', async (encoding) => {
+    const body = encoding === 'identity' ? 'squeezed' : gzipSync('squeezed')
+    const url = await serve((_request, response) => response.writeHead(200, { 'content-encoding': encoding }).end(body))
+    const exchange = send(url)
+    await exchange.head
+    expect(await text(exchange)).toBe('squeezed')
+  })
+
+  it.each(['gzip, gzip', 'compress', 'constructor'])('says so where the compression %j cannot be undone', async (encoding) => {
+    const url = await serve((_request, response) => response.writeHead(500, { 'content-encoding': encoding }).end('squeezed'))
+    const exchange = send(url)
+    expect((await exchange.head).status).toBe(500)
+    await expect(text(exchange)).rejects.toMatchObject({ kind: 'protocol', message: expect.stringContaining(encoding) })
+  })
 })

@@ -101,20 +101,24 @@ export function createHttpClient(options: HttpClientOptions = {}): HttpClient {
   }
 }
 
-function decompressor(encoding: string | string[] | undefined): Transform | undefined {
-  switch (typeof encoding === 'string' ? encoding.trim().toLowerCase() : '') {
-    case 'gzip':
-    case 'x-gzip':
-      return createGunzip()
-    case 'deflate':
-      return createInflate()
-    case 'br':
-      return createBrotliDecompress()
-    case 'zstd':
-      return createZstdDecompress()
-    default:
-      return undefined
-  }
+const DECOMPRESSORS: { readonly [encoding: string]: (() => Transform) | undefined } = {
+  __proto__: null as never,
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+  zstd: createZstdDecompress,
+}
+
+/** What undoes an answer's compression: `none` where nothing has to be undone, undefined for what nobody here can (several times, other ways). */
+function decompressor(header: string | string[]): Transform | 'none' | undefined {
+  const encodings = String(header)
+    .toLowerCase()
+    .split(',')
+    .map((each) => each.trim())
+    .filter((each) => each !== '' && each !== 'identity')
+  if (encodings.length === 0) return 'none'
+  return encodings.length === 1 ? DECOMPRESSORS[encodings[0]!]?.() : undefined
 }
 
 /** undici's handler and the reader's view in one object: this runs once per upstream read. */
@@ -173,17 +177,24 @@ class DispatchedExchange implements Exchange, Dispatcher.DispatchHandler {
     // A dozen buffers that would live as long as the answer, for handlers that want the head byte by byte.
     controller.rawHeaders = null
     if (status < 200) return
-    const inflate = decompressor(headers['content-encoding'])
-    if (inflate !== undefined) {
-      this.#inflate = inflate
-      inflate.on('data', (chunk: Buffer) => this.#accept(chunk))
-      inflate.on('end', () => this.#finish())
-      inflate.on('error', (error) => {
-        this.#fail(new HttpFailure('protocol', 'the compressed answer is damaged', true, error))
-        controller.abort(error)
-      })
-    }
+    const encoding = headers['content-encoding']
     this.#resolveHead({ status, headers })
+    if (encoding === undefined) return
+    const inflate = decompressor(encoding)
+    if (inflate === 'none') return
+    if (inflate === undefined) {
+      const failure = new HttpFailure('protocol', `the answer is compressed in a way that cannot be undone (${String(encoding).slice(0, 60)})`, true)
+      this.#fail(failure)
+      controller.abort(failure)
+      return
+    }
+    this.#inflate = inflate
+    inflate.on('data', (chunk: Buffer) => this.#accept(chunk))
+    inflate.on('end', () => this.#finish())
+    inflate.on('error', (error) => {
+      this.#fail(new HttpFailure('protocol', 'the compressed answer is damaged', true, error))
+      controller.abort(error)
+    })
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
