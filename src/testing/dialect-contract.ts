@@ -7,6 +7,7 @@ import type { InputItem } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { createAwsEventStreamParser, EventStreamError } from '../lib/aws-event-stream.ts'
 import { createSseParser } from '../lib/sse.ts'
+import { describeContentContract } from './content-contract.ts'
 import { checkEventBalance, foldEvents } from './event-balance.ts'
 import { FEATURES, tool, user } from './request-features.ts'
 import { checkTurns } from './vendor-voices.ts'
@@ -149,6 +150,8 @@ export function describeDialectContract(dialect: Dialect, voice: VendorVoice): v
       expect(Object.keys(headers).filter((name) => /auth|key|token/i.test(name))).toEqual([])
     })
   })
+
+  describeContentContract(dialect, target)
 
   describe('tools', () => {
     it('come back under the names of the caller, free-form ones with their input', () => {

@@ -56,6 +56,38 @@ describe('items of other types', () => {
   })
 })
 
+describe('media', () => {
+  const image = { type: 'input_image', image_url: 'data:image/png;base64,AA', detail: 'auto' } as const
+  const seen = (role: 'system' | 'developer' | 'assistant', text?: string): InputItem => ({
+    type: 'message',
+    role,
+    content: [...(text === undefined ? [] : [{ type: 'input_text', text } as const]), image],
+  })
+  const shown = { role: 'user', parts: [{ type: 'input_text', text: 'Attached to the instructions:' }, image] }
+  it('of instructions are shown by the user, before anything else', () => {
+    const { system: first, turns } = fold([seen('developer', 'd'), system('s'), user('q')])
+    expect(first.map(({ role, parts }) => `${role}:${joinTexts(parts)}`)).toEqual(['developer:d', 'system:s'])
+    expect(turns).toEqual([shown, { role: 'user', parts: [{ type: 'input_text', text: 'q' }] }])
+    expect(fold([seen('system')])).toMatchObject({ system: [], turns: [shown] })
+  })
+  it('of later system messages are shown by the user, where these stand', () => {
+    expect(fold([user('q'), seen('system', 's'), user('r')]).turns.slice(1, 3)).toEqual([
+      { role: 'system', parts: [{ type: 'input_text', text: 's' }] },
+      shown,
+    ])
+    expect(fold([user('q'), seen('system', 's')], { laterSystem: 'user-text' }).turns[1]).toEqual({
+      role: 'user',
+      parts: [{ type: 'input_text', text: '<system_message>\ns\n</system_message>' }, ...shown.parts],
+    })
+    expect(fold([user('q'), seen('system')]).turns.slice(1)).toEqual([shown])
+  })
+  it('of the assistant are named, for no assistant can have shown them', () => {
+    const { turns, dropped } = fold([user('q'), seen('assistant', 'a'), user('r')])
+    expect(sketch(turns)).toBe('U(q) A(a) U(r)')
+    expect(dropped).toEqual(['input: input_image of the assistant'])
+  })
+})
+
 describe('folding', () => {
   it.each<[string, InputItem[], string]>([
     [

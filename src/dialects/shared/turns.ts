@@ -11,6 +11,7 @@ import type {
   OtherItem,
 } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
+import { alternate, OPENING_TURN } from './alternate-turns.ts'
 import { contentParts, textOf } from './content-parts.ts'
 import type { ContentPart } from './content-parts.ts'
 import { wrapCustomInput } from './custom-input.ts'
@@ -92,10 +93,13 @@ type FoldItem = KnownItem | ItemPart
 const isCall = (item: FoldItem): item is CallItem => item.type === 'function_call' || item.type === 'custom_tool_call'
 const isOutput = (item: FoldItem): item is OutputOfCall => item.type === 'function_call_output' || item.type === 'custom_tool_call_output'
 
+const ASSISTANT_TEXTS: ReadonlySet<string> = new Set(['input_text', 'output_text', 'refusal'])
+const ATTACHED: ContentPart = { type: 'input_text', text: 'Attached to the instructions:' }
+const markedSystem = (texts: readonly InputText[]): ContentPart => ({
+  type: 'input_text',
+  text: `<system_message>\n${texts.map(({ text }) => text).join('\n\n')}\n</system_message>`,
+})
 const NO_RESULT: readonly ContentPart[] = [{ type: 'input_text', text: 'No result is available for this call.' }]
-/** What the user says where somebody has to say something and nobody did. */
-export const OPENING_TURN: ContentPart = { type: 'input_text', text: 'Continue.' }
-
 /**
  * Folds the items of a request into alternating turns, whatever order they came in: consecutive items of the assistant become one turn,
  * results move directly behind their calls, a call without a result gets one, a result without a call becomes text of the user.
@@ -111,7 +115,7 @@ export function foldTurns(request: Pick<ModelRequest, 'instructions' | 'input'>,
     } else if (options.keepItem?.(item) === true) items.push({ type: 'item', item })
     else dropped.add(`input: ${item.type}`)
   }
-  const builder = new TurnBuilder(options, pairOutputs(items))
+  const builder = new TurnBuilder(options, pairOutputs(items), dropped)
   if (request.instructions) builder.system.push({ role: 'system', parts: [{ type: 'input_text', text: request.instructions }] })
   for (const item of items) builder.add(item)
   const turns = options.alternate ? alternate(builder.finish()) : builder.finish()
@@ -167,10 +171,14 @@ class TurnBuilder {
   #user: ContentPart[] | undefined
   /** The user spoke after the answer, without words. */
   #silence = false
+  /** Media of the system messages before anything else. */
+  readonly #attached: ContentPart[] = []
+  readonly #dropped: Set<string>
 
-  constructor(options: FoldOptions, pairing: Pairing) {
+  constructor(options: FoldOptions, pairing: Pairing, dropped: Set<string>) {
     this.#options = options
     this.#pairing = pairing
+    this.#dropped = dropped
   }
 
   add(item: FoldItem): void {
@@ -192,6 +200,7 @@ class TurnBuilder {
   finish(): Turn[] {
     this.#closeAssistant()
     this.#closeUser()
+    if (this.#attached.length > 0) this.#turns.unshift({ role: 'user', parts: [ATTACHED, ...this.#attached] })
     // An answer that stands last would be one to go on with.
     if (this.#silence && this.#turns.at(-1)?.role === 'assistant') this.#turns.push({ role: 'user', parts: [OPENING_TURN] })
     return this.#turns
@@ -204,7 +213,11 @@ class TurnBuilder {
     return this.#assistant
   }
 
+  /** What is no text, no assistant of these formats can have said. */
   #assistantMessage(item: MessageItem): void {
+    if (typeof item.content !== 'string') {
+      for (const { type } of item.content) if (!ASSISTANT_TEXTS.has(type)) this.#dropped.add(`input: ${type} of the assistant`)
+    }
     const text = textOf(item.content)
     if (text === '') return
     this.#openAssistant().parts.push({ type: 'text', text })
@@ -224,17 +237,20 @@ class TurnBuilder {
     }
     const role = item.role === 'developer' ? 'developer' : 'system'
     const texts = parts.filter((part) => part.type === 'input_text')
-    if (texts.length === 0) return
-    if (this.#turns.length === 0 && this.#assistant === undefined && this.#user === undefined) this.system.push({ role, parts: texts })
-    else if (this.#options.laterSystem === 'user-text') {
-      this.#closeAssistant()
-      this.#closeUser()
-      this.#user = [{ type: 'input_text', text: `<system_message>\n${texts.map(({ text }) => text).join('\n\n')}\n</system_message>` }]
-    } else {
-      this.#closeAssistant()
-      this.#closeUser()
-      this.#turns.push({ role, parts: texts })
+    // No system message of these formats holds media: the user shows them, in the same place.
+    const media = texts.length === parts.length ? [] : parts.filter((part) => part.type !== 'input_text')
+    if (this.#turns.length === 0 && this.#assistant === undefined && this.#user === undefined) {
+      if (texts.length > 0) this.system.push({ role, parts: texts })
+      this.#attached.push(...media)
+      return
     }
+    this.#closeAssistant()
+    this.#closeUser()
+    const inPlace = this.#options.laterSystem === 'in-place'
+    if (inPlace && texts.length > 0) this.#turns.push({ role, parts: texts })
+    const marked: ContentPart[] = inPlace || texts.length === 0 ? [] : [markedSystem(texts)]
+    if (media.length > 0) marked.push(ATTACHED, ...media)
+    if (marked.length > 0) this.#user = marked
   }
 
   #call(item: CallItem): void {
@@ -285,29 +301,4 @@ class TurnBuilder {
     if (parts === undefined || parts.length === 0) return
     this.#turns.push({ role: 'user', parts })
   }
-}
-
-/** Merges neighbours of one role and makes the conversation begin with the user; blanks after an answer are words none of these endpoints takes. */
-function alternate(turns: readonly Turn[]): Turn[] {
-  const joined = joinNeighbours(turns, ['user', 'assistant'])
-  if (joined[0]?.role === 'assistant') joined.unshift({ role: 'user', parts: [OPENING_TURN] })
-  const last = joined.at(-1)
-  if (last?.role === 'user' && joined.at(-2)?.role === 'assistant' && last.parts.every(isBlank))
-    joined[joined.length - 1] = { role: 'user', parts: [OPENING_TURN] }
-  return joined
-}
-
-const isBlank = (part: ContentPart): boolean => part.type === 'input_text' && part.text.trim() === ''
-
-/** Neighbours of one of these roles become one turn, each part copied once. */
-export function joinNeighbours(turns: readonly Turn[], roles: readonly ('user' | 'assistant')[]): Turn[] {
-  const joined: Turn[] = []
-  for (let from = 0, to = 0; from < turns.length; from = to) {
-    const first = turns[from]!
-    to = from + 1
-    if ((roles as readonly string[]).includes(first.role)) while (turns[to]?.role === first.role) to++
-    const parts = (): unknown[] => turns.slice(from, to).flatMap((turn) => ('parts' in turn ? (turn.parts as readonly unknown[]) : []))
-    joined.push(to === from + 1 ? first : ({ role: first.role, parts: parts() } as Turn))
-  }
-  return joined
 }

@@ -1,0 +1,30 @@
+import type { ContentPart } from './content-parts.ts'
+import type { Turn } from './turns.ts'
+
+/** What the user says where somebody has to say something and nobody did. */
+export const OPENING_TURN: ContentPart = { type: 'input_text', text: 'Continue.' }
+
+/** Merges neighbours of one role and makes the conversation begin with the user; blanks after an answer are words none of these endpoints takes. */
+export function alternate(turns: readonly Turn[]): Turn[] {
+  const joined = joinNeighbours(turns, ['user', 'assistant'])
+  if (joined[0]?.role === 'assistant') joined.unshift({ role: 'user', parts: [OPENING_TURN] })
+  const last = joined.at(-1)
+  if (last?.role === 'user' && joined.at(-2)?.role === 'assistant' && last.parts.every(isBlank))
+    joined[joined.length - 1] = { role: 'user', parts: [OPENING_TURN] }
+  return joined
+}
+
+const isBlank = (part: ContentPart): boolean => part.type === 'input_text' && part.text.trim() === ''
+
+/** Neighbours of one of these roles become one turn, each part copied once. */
+export function joinNeighbours(turns: readonly Turn[], roles: readonly ('user' | 'assistant')[]): Turn[] {
+  const joined: Turn[] = []
+  for (let from = 0, to = 0; from < turns.length; from = to) {
+    const first = turns[from]!
+    to = from + 1
+    if ((roles as readonly string[]).includes(first.role)) while (turns[to]?.role === first.role) to++
+    const parts = (): unknown[] => turns.slice(from, to).flatMap((turn) => ('parts' in turn ? (turn.parts as readonly unknown[]) : []))
+    joined.push(to === from + 1 ? first : ({ role: first.role, parts: parts() } as Turn))
+  }
+  return joined
+}
