@@ -117,6 +117,13 @@ export function describeDialectContract(dialect: Dialect, voice: VendorVoice): v
       expect(dropped).toEqual(expect.arrayContaining(['tools', 'temperature']))
       expect(body).not.toContain('temperature')
     })
+    it('ask for log probabilities in either way, or name them', () => {
+      for (const ask of [{ top_logprobs: 2 }, { include: ['message.output_text.logprobs'] }] as const)
+        for (const supports of [new Set(ALL), new Set<Parameter>()]) {
+          const { body, dropped } = dialect.encodeRequest({ input: [user('q')], ...ask }, { ...target, supports })
+          expect(/logprobs/i.test(body) || dropped.some((note) => note.includes('logprobs'))).toBe(true)
+        }
+    })
     describe('ask for the service tier', () => {
       const encode = (asked: ModelRequest['service_tier'], tier?: Target['tier']): { readonly word: unknown; readonly dropped: boolean } => {
         const own = tier === undefined ? target : { ...target, tier }

@@ -206,6 +206,7 @@ function encodeExtras(request: ModelRequest, options: AnthropicMessagesOptions, 
     if (options.pass_through.includes(field)) body[field] = value
     else if (!saysNothing) dropped.push(field)
   }
+  if (request.include?.includes('message.output_text.logprobs') === true) dropped.push('top_logprobs')
   return body
 }
 
