@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { describeDialectContract } from '../testing/dialect-contract.ts'
+import { describeDialectContract } from '../testing/dialect-contract/index.ts'
 import { VENDOR_VOICES } from '../testing/vendor-voices.ts'
 import { dialects } from './index.ts'
 

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Dialect, FetchedMedia, Target } from '../core/dialect.ts'
-import { isGatewayError } from '../core/error.ts'
-import type { InputItem, InputPart, Role } from '../core/item.ts'
+import type { Dialect, FetchedMedia, Target } from '../../core/dialect.ts'
+import { isGatewayError } from '../../core/error.ts'
+import type { InputItem, InputPart, Role } from '../../core/item.ts'
+import type { Subject } from './subject.ts'
 
 /** Heads of files, each a multiple of three bytes: what follows them stands in base64 as it would alone. */
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n\0', 'latin1')
@@ -46,12 +47,12 @@ const PLACES: { readonly [place: string]: (content: InputPart[]) => InputItem[] 
   'a function': (output) => [
     { type: 'message', role: 'user', content: 'q' },
     { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' },
-    { type: 'function_call_output', call_id: 'c', output } as InputItem,
+    { type: 'function_call_output', call_id: 'c', output },
   ],
   'a custom tool': (output) => [
     { type: 'message', role: 'user', content: 'q' },
-    { type: 'custom_tool_call', call_id: 'c', name: 'p', input: 'x' } as InputItem,
-    { type: 'custom_tool_call_output', call_id: 'c', output } as InputItem,
+    { type: 'custom_tool_call', call_id: 'c', name: 'p', input: 'x' },
+    { type: 'custom_tool_call_output', call_id: 'c', output },
   ],
 }
 
@@ -73,7 +74,7 @@ function send(dialect: Dialect, target: Target, input: InputItem[]): { readonly 
 }
 
 /** Nothing a caller said is lost in silence: it is sent, a note stands for it, it is named as dropped, or the call is refused. */
-export function describeContentContract(dialect: Dialect, target: Target): void {
+export function describeContent({ dialect, target }: Subject): void {
   const missing = (body: string, marks: readonly string[]): readonly string[] =>
     marks.filter((mark) => !body.includes(mark) && !body.includes(base64Of(mark)))
   const told = ({ body, dropped }: { readonly body: string; readonly dropped: readonly string[] }): boolean =>

@@ -1,0 +1,18 @@
+import type { Dialect } from '../../core/dialect.ts'
+import type { VendorVoice } from '../voices/voice.ts'
+import { subjectOf } from './subject.ts'
+import { describeRequests } from './requests.ts'
+import { describeAnswers } from './answers.ts'
+import { describeContent } from './content.ts'
+import { describeReasoning } from './reasoning.ts'
+import { describeErrors } from './errors.ts'
+
+/** What every dialect keeps to, whatever its format. `voice` is that format, written down a second time. */
+export function describeDialectContract(dialect: Dialect, voice: VendorVoice): void {
+  const subject = subjectOf(dialect, voice)
+  describeRequests(subject)
+  describeContent(subject)
+  describeAnswers(subject)
+  describeReasoning(subject)
+  describeErrors(subject)
+}

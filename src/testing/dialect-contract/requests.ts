@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest'
+import type { Parameter } from '../../core/capability.ts'
+import type { Target } from '../../core/dialect.ts'
+import type { InputItem } from '../../core/item.ts'
+import type { ModelRequest } from '../../core/request.ts'
+import { foldEvents } from '../event-balance.ts'
+import { FEATURES, tool, user } from '../request-features.ts'
+import { checkTurns } from '../vendor-voices.ts'
+import { ALL, REQUEST } from './subject.ts'
+import type { Subject } from './subject.ts'
+
+/** What goes out, and the names and ids that come back. */
+export function describeRequests({ dialect, voice, target, stream }: Subject): void {
+  describe('requests', () => {
+    it.each(Object.entries(FEATURES))('encode %s', (_name, feature) => {
+      for (const streamed of [true, false]) {
+        const request = { input: [user('q')], ...feature }
+        const encoded = dialect.encodeRequest(request, { ...target, stream: streamed })
+        expect(encoded.path).toMatch(/^\/[^\s#]*$/)
+        expect(encoded.body).not.toMatch(/:null[,}]|foreign-|sb1\./)
+        const body = JSON.parse(encoded.body) as { readonly [field: string]: unknown }
+        checkTurns(voice.turns(body))
+        expect(encoded.dropped.every((note) => note !== '')).toBe(true)
+        expect(dialect.encodeRequest(request, { ...target, stream: streamed })).toEqual(encoded)
+      }
+    })
+    it('name what an endpoint without the parameter does not get', () => {
+      const { body, dropped } = dialect.encodeRequest(
+        { input: [user('q')], tools: [tool('f')], temperature: 0.5 },
+        { ...target, supports: new Set() },
+      )
+      expect(dropped).toEqual(expect.arrayContaining(['tools', 'temperature']))
+      expect(body).not.toContain('temperature')
+    })
+    it('ask for log probabilities in either way, or name them', () => {
+      for (const ask of [{ top_logprobs: 2 }, { include: ['message.output_text.logprobs'] }] as const)
+        for (const supports of [new Set(ALL), new Set<Parameter>()]) {
+          const { body, dropped } = dialect.encodeRequest({ input: [user('q')], ...ask }, { ...target, supports })
+          expect(/logprobs/i.test(body) || dropped.some((note) => note.includes('logprobs'))).toBe(true)
+        }
+    })
+    describe('ask for the service tier', () => {
+      const encode = (asked: ModelRequest['service_tier'], tier?: Target['tier']): { readonly word: unknown; readonly dropped: boolean } => {
+        const own = tier === undefined ? target : { ...target, tier }
+        const encoded = dialect.encodeRequest({ input: [user('q')], ...(asked === undefined ? {} : { service_tier: asked }) }, own)
+        return { word: voice.tier(JSON.parse(encoded.body)), dropped: encoded.dropped.includes('service_tier') }
+      }
+      it.each(['flex', 'priority'] as const)('%s of an endpoint that stands for it, whatever was asked, or name it as dropped', (tier) => {
+        const word = voice.tiers[tier]
+        for (const asked of [undefined, null, 'auto', 'default', tier] as const)
+          expect(encode(asked, tier)).toEqual({ word, dropped: word === undefined })
+        const other = tier === 'flex' ? 'priority' : 'flex'
+        expect(encode(other, tier)).toEqual({ word, dropped: true })
+      })
+      it.each(['flex', 'priority', 'fast'] as const)('default of an endpoint beside those of tiers, and name %s as dropped', (asked) => {
+        const { word, dropped } = encode(asked, 'default')
+        expect([undefined, voice.tiers.default]).toContain(word)
+        expect(dropped).toBe(true)
+        expect(encode(undefined, 'default')).toEqual({ word, dropped: false })
+      })
+      it('of the caller where nothing is known of tiers, or name it as dropped', () => {
+        expect(encode(undefined)).toEqual({ word: undefined, dropped: false })
+        for (const asked of ['flex', 'priority'] as const) {
+          const { word, dropped } = encode(asked)
+          expect(word).toBe(dropped ? undefined : voice.tiers[asked])
+        }
+        expect(encode('fast')).toEqual(encode('priority'))
+      })
+    })
+    it('do not hold the credentials of anyone', () => {
+      const { headers } = dialect.encodeRequest(REQUEST, target)
+      expect(Object.keys(headers).filter((name) => /auth|key|token/i.test(name))).toEqual([])
+    })
+  })
+
+  describe('tools', () => {
+    it('come back under the names of the caller, free-form ones with their input', () => {
+      const names = ['plain', 'with-hyphen', 'with space/and:more', 'x'.repeat(80), '1st']
+      const request: ModelRequest = { input: [user('q')], tools: [...names.map(tool), { type: 'custom', name: 'apply patch' }] }
+      const past: InputItem[] = [...names, 'apply patch'].flatMap((name, at): InputItem[] => [
+        name === 'apply patch'
+          ? { type: 'custom_tool_call', call_id: `id:${at}`, name, input: 'x' }
+          : { type: 'function_call', call_id: `id:${at}`, name, arguments: '{}' },
+        { type: name === 'apply patch' ? 'custom_tool_call_output' : 'function_call_output', call_id: `id:${at}`, output: 'ok' },
+      ])
+      const body = dialect.encodeRequest({ ...request, input: [user('q'), ...past] }, target).body
+      const found = [...new Set([...body.matchAll(/"name":"([^"]+)"/g)].map(([, name]) => name!))].filter(
+        (name) => !/^(n|structured_answer)$/.test(name),
+      )
+      const back = found.map((name) => {
+        const answer = { calls: [{ id: 'c', name, arguments: '{"input":"some text"}' }] }
+        return foldEvents(stream(answer, request)).calls[0]!
+      })
+      expect(new Set(back.map(({ name }) => name))).toEqual(new Set([...names, 'apply patch']))
+      const custom = back.find(({ name }) => name === 'apply patch')
+      // A format with free-form tools of its own takes the text as it is.
+      expect(custom?.type === 'custom_tool_call' ? custom.text : 'some text').toBe('some text')
+    })
+    it('keep call and result together under ids of any form', () => {
+      for (const id of ['a', 'call_1234567890', 'with:colon', 'x'.repeat(100), 'ü']) {
+        const input: InputItem[] = [
+          user('q'),
+          { type: 'function_call', call_id: id, name: 'f', arguments: '{}' },
+          { type: 'function_call_output', call_id: id, output: 'ok' },
+        ]
+        const turns = voice.turns(JSON.parse(dialect.encodeRequest({ input, tools: [tool('f')] }, target).body))
+        checkTurns(turns)
+        expect(turns.flatMap(({ results }) => results)).toHaveLength(1)
+      }
+    })
+  })
+}
