@@ -7,7 +7,7 @@ import { Unfolding } from '../shared/unfolding.ts'
 import { COMMON_TOOL_NAMES } from '../shared/tool-names.ts'
 import { flattenTools } from '../shared/tools.ts'
 import type { FlatChoice, FlatTool, FlatTools } from '../shared/tools.ts'
-import type { Conversation } from '../shared/turns.ts'
+import type { Conversation } from '../shared/conversation.ts'
 import type { ModelTraits } from './model-traits.ts'
 
 /** The caller's tools under names this format accepts; the decoder asks again to find the way back. */

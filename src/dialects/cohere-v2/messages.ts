@@ -3,7 +3,7 @@ import { joinTexts } from '../shared/content-parts.ts'
 import type { ContentPart } from '../shared/content-parts.ts'
 import { parseExact } from '../shared/exact-json.ts'
 import { asString, isObject, wholeArguments } from '../shared/json.ts'
-import type { AssistantPart, Conversation, ToolResult } from '../shared/turns.ts'
+import type { AssistantPart, Conversation, ToolResult } from '../shared/conversation.ts'
 import { canEncode, encodePart } from './content.ts'
 import type { CohereTarget, Documents } from './content.ts'
 

@@ -1,5 +1,5 @@
 import type { ContentPart } from './content-parts.ts'
-import type { Turn } from './turns.ts'
+import type { Turn } from './conversation.ts'
 
 /** What the user says where somebody has to say something and nobody did. */
 export const OPENING_TURN: ContentPart = { type: 'input_text', text: 'Continue.' }

@@ -6,7 +6,8 @@ import { threadTime } from '../../testing/thread-time.ts'
 import { COMMON_TOOL_NAMES, createToolNames } from './tool-names.ts'
 import { joinTexts } from './content-parts.ts'
 import { foldTurns } from './turns.ts'
-import type { Conversation, FoldOptions, Turn } from './turns.ts'
+import type { Conversation, Turn } from './conversation.ts'
+import type { FoldOptions } from './turns.ts'
 
 // The same cases in every run: a failure must not depend on luck.
 fc.configureGlobal({ seed: 20260301 })

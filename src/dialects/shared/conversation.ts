@@ -1,0 +1,53 @@
+import type { InputText, OtherItem } from '../../core/item.ts'
+import type { ContentPart } from './content-parts.ts'
+import type { ReasoningPart } from './reasoning-replay.ts'
+
+// ---- the conversation as turns ----
+
+export interface TextPart {
+  readonly type: 'text'
+  readonly text: string
+}
+export interface CallPart {
+  readonly type: 'call'
+  /** Id and name as the endpoint takes them. */
+  readonly id: string
+  readonly name: string
+  /** JSON text as the model wrote it; `{}` for nothing. Broken JSON of a cut answer stays broken. */
+  readonly arguments: string
+}
+/** A built-in tool's call or another item the dialect asked for by `keepItem`, as it stands in the history. */
+export interface ItemPart {
+  readonly type: 'item'
+  readonly item: OtherItem
+}
+export type AssistantPart = TextPart | ReasoningPart | CallPart | ItemPart
+
+export interface ToolResult {
+  /** Id and name of the call it answers, as the endpoint takes them. */
+  readonly callId: string
+  readonly name: string
+  readonly parts: readonly ContentPart[]
+  /** True when the caller gave no result and one had to be made up. */
+  readonly missing: boolean
+}
+
+export interface SystemPart {
+  readonly role: 'system' | 'developer'
+  readonly parts: readonly InputText[]
+}
+export type Turn =
+  | { readonly role: 'user'; readonly parts: readonly ContentPart[] }
+  | { readonly role: 'assistant'; readonly parts: readonly AssistantPart[] }
+  | { readonly role: 'tool'; readonly results: readonly ToolResult[] }
+  | SystemPart
+
+export interface Conversation {
+  /** `instructions` and the system and developer messages before anything else. */
+  readonly system: readonly SystemPart[]
+  /** A tool turn stands directly behind the assistant turn it answers, with one result per call, in the order of the calls. */
+  readonly turns: readonly Turn[]
+  readonly dropped: readonly string[]
+  /** True when reasoning of the history was left out because this endpoint cannot read it. */
+  readonly droppedReasoning: boolean
+}
