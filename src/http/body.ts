@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { GatewayError } from '../core/error.ts'
 import { JsonError, parseJson } from '../lib/json.ts'
+import { atTurnEnd } from '../lib/turn-end.ts'
 
 /** Bodies come as they are: nothing of a caller is inflated. Throws GatewayError `invalid_request`. */
 export function refuseEncoding(encoding: string | undefined): void {
@@ -44,8 +45,11 @@ export async function readBody(request: IncomingMessage, limitBytes: number, sta
     } else chunks.push(chunk)
   })
   request.on('end', () => {
-    settle()?.resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))
+    const settled = settle()
+    if (settled === undefined) return
+    const body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
     chunks.length = 0
+    atTurnEnd(() => settled.resolve(body))
   })
   request.on('close', onGone)
   request.on('error', onGone)

@@ -2,6 +2,7 @@ import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompre
 import type { Transform } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import { PoolShelf, type PoolShelfOptions } from './pool-shelf.ts'
+import { atTurnEnd } from './turn-end.ts'
 
 export type HttpFailureKind = 'connect-timeout' | 'connect' | 'reset' | 'cancelled' | 'protocol'
 
@@ -130,7 +131,10 @@ class DispatchedExchange implements Exchange, Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined
   #queue: Buffer[] = []
   #queuedBytes = 0
-  #waiting: { resolve: () => void; reject: (error: HttpFailure) => void } | undefined
+  #waiting: { resolve: (chunks: readonly Buffer[] | undefined) => void; reject: (error: HttpFailure) => void } | undefined
+  /** Arrived in this turn of the event loop, at whose end it is told. */
+  #arrived: ResponseHead | undefined
+  #telling = false
   #ended = false
   #failure: HttpFailure | undefined
   #inflate: Transform | undefined
@@ -149,10 +153,9 @@ class DispatchedExchange implements Exchange, Dispatcher.DispatchHandler {
     if (this.#queue.length > 0) return Promise.resolve(this.#take())
     if (this.#failure !== undefined) return Promise.reject(this.#failure)
     if (this.#ended) return Promise.resolve(undefined)
-    // The bytes are taken when the reader resumes, not when the first arrive: one read gathers all HTTP chunks of an event-loop turn.
-    return new Promise<void>((resolve, reject) => {
+    return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject }
-    }).then(() => (this.#queue.length > 0 ? this.#take() : undefined))
+    })
   }
 
   get ended(): boolean {
@@ -178,7 +181,8 @@ class DispatchedExchange implements Exchange, Dispatcher.DispatchHandler {
     controller.rawHeaders = null
     if (status < 200) return
     const encoding = headers['content-encoding']
-    this.#resolveHead({ status, headers })
+    this.#arrived = { status, headers }
+    this.#tellLater()
     if (encoding === undefined) return
     const inflate = decompressor(encoding)
     if (inflate === 'none') return
@@ -215,14 +219,28 @@ class DispatchedExchange implements Exchange, Dispatcher.DispatchHandler {
     if (this.#failure !== undefined) return
     this.#queue.push(chunk)
     this.#queuedBytes += chunk.length
-    const waiting = this.#waiting
-    if (waiting !== undefined) {
-      this.#waiting = undefined
-      waiting.resolve()
-    } else if (this.#queuedBytes > this.#highWater) {
+    if (this.#waiting !== undefined) this.#tellLater()
+    if (this.#queuedBytes > this.#highWater) {
       this.#controller?.pause()
       this.#inflate?.pause()
     }
+  }
+
+  /** One read gathers all HTTP chunks of an event-loop turn. */
+  #tellLater(): void {
+    if (this.#telling) return
+    this.#telling = true
+    atTurnEnd(this.#tell)
+  }
+
+  readonly #tell = (): void => {
+    this.#telling = false
+    if (this.#arrived !== undefined) this.#resolveHead(this.#arrived)
+    this.#arrived = undefined
+    const waiting = this.#waiting
+    if (waiting === undefined || (this.#queue.length === 0 && !this.#ended)) return
+    this.#waiting = undefined
+    waiting.resolve(this.#queue.length > 0 ? this.#take() : undefined)
   }
 
   #take(): readonly Buffer[] {
@@ -236,13 +254,14 @@ class DispatchedExchange implements Exchange, Dispatcher.DispatchHandler {
 
   #finish(): void {
     this.#ended = true
-    this.#waiting?.resolve()
-    this.#waiting = undefined
+    if (this.#waiting !== undefined) this.#tellLater()
   }
 
   #fail(failure: HttpFailure): void {
     if (this.#ended || this.#failure !== undefined) return
     this.#failure = failure
+    // What came before it counts, though nobody has been told yet.
+    this.#tell()
     this.#rejectHead(failure)
     this.#waiting?.reject(failure)
     this.#waiting = undefined

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest'
+import { atTurnEnd } from './turn-end.ts'
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+describe('the end of a turn', () => {
+  it('comes after everything the turn brought, in the order it was asked for', async () => {
+    const order: string[] = []
+    atTurnEnd(() => order.push('first'))
+    process.nextTick(() => {
+      order.push('tick')
+      atTurnEnd(() => order.push('second'))
+    })
+    await Promise.resolve()
+    order.push('microtask')
+    await turn()
+    expect(order).toEqual(['microtask', 'tick', 'first', 'second'])
+  })
+
+  it('lets all go on before any of them goes further', async () => {
+    const steps: string[] = []
+    const call = async (name: string): Promise<void> => {
+      await new Promise<void>(atTurnEnd)
+      steps.push(`${name}1`)
+      await undefined
+      steps.push(`${name}2`)
+    }
+    await Promise.all([call('a'), call('b')])
+    expect(steps).toEqual(['a1', 'b1', 'a2', 'b2'])
+  })
+
+  it('is another one for what is put off at the end of a turn', async () => {
+    const order: string[] = []
+    atTurnEnd(() => {
+      order.push('one')
+      atTurnEnd(() => order.push('three'))
+    })
+    atTurnEnd(() => order.push('two'))
+    await turn()
+    expect(order).toEqual(['one', 'two'])
+    await turn()
+    expect(order).toEqual(['one', 'two', 'three'])
+  })
+})
