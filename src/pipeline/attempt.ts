@@ -1,23 +1,22 @@
 import type { AttemptRecord, Call } from '../core/call.ts'
-import type { Decoder, EncodedRequest, Target } from '../core/dialect.ts'
+import type { EncodedRequest, Target } from '../core/dialect.ts'
 import type { Endpoint } from '../core/endpoint.ts'
 import { asGatewayError, GatewayError } from '../core/error.ts'
 import { isContentEvent, type ModelEvent } from '../core/event.ts'
 import type { Credential, SignableRequest } from '../core/provider.ts'
 import type { ModelRequest } from '../core/request.ts'
 import type { Clock } from '../lib/clock.ts'
-import { HttpFailure, type Exchange, type HttpClient } from '../lib/http-client.ts'
+import type { Exchange, HttpClient } from '../lib/http-client.ts'
 import { wellFormedJson } from '../lib/json.ts'
 import type { AttemptLimits } from '../router/limits.ts'
 import { attemptFailure } from './attempt-failure.ts'
 import { AttemptTimer } from './attempt-timer.ts'
 import { translateSearch } from './client-search.ts'
 import { echoBody } from './echo-body.ts'
-import { FRAMERS, type Framing } from './framing.ts'
 import { exchangeInProcess } from './in-process-exchange.ts'
 import { readableInput } from './input-tools.ts'
 import type { MediaLoader } from './media.ts'
-import { beginReading, readText, tooLarge, type Reads } from './read-answer.ts'
+import { beginReading, readText } from './read-answer.ts'
 import { withoutCredential } from './without-credential.ts'
 
 export interface AttemptDependencies {
@@ -26,7 +25,7 @@ export interface AttemptDependencies {
   readonly userAgent: string
   /** For dialects that need the bytes of media the caller gave by address. */
   readonly media: MediaLoader
-  /** Bytes of one streamed answer, 256 MiB unless told: what a decoder can be made to keep. */
+  /** Bytes of one streamed answer; see `AnswerSource`. */
   readonly maxStreamBytes?: number
 }
 
@@ -43,14 +42,7 @@ export interface AttemptInput {
   readonly record: AttemptRecord
 }
 
-const BOM = 0xfeff
 const MAX_ERROR_BODY = 64 * 1024
-const MAX_JSON_BODY = 64 * 1024 * 1024
-const MAX_STREAM_BYTES = 256 * 1024 * 1024
-/** How long an upstream that has stopped may stay silent before its end is taken for granted (some never send their end mark). */
-const SETTLED_IDLE_MS = 2_000
-/** The same while something is still owed: the counts, or the error that comes in their place. */
-const OWING_IDLE_MS = 5_000
 /** How long a finished upstream may take to close its answer before the connection is given up. */
 const DRAIN_MS = 1_000
 
@@ -82,7 +74,9 @@ export async function* runAttempt(deps: AttemptDependencies, input: AttemptInput
     const head = await exchange.head
     record.status = head.status
     if (head.status >= 300) throw await readError(exchange, head.status, head.headers, target, endpoint)
-    for await (const events of decode(exchange, String(head.headers['content-type'] ?? ''), dialect.framing, decoder, timer, deps.maxStreamBytes)) {
+    const contentType = String(head.headers['content-type'] ?? '')
+    const reader = await beginReading({ exchange, contentType, framing: dialect.framing, decoder, timer, maxStreamBytes: deps.maxStreamBytes })
+    for (let events = await reader.next(); events !== undefined; events = await reader.next()) {
       if (record.firstTokenMs === undefined && events.some(isContentEvent)) {
         record.firstTokenMs = deps.clock.monotonic() - startedAt
         timer.content()
@@ -160,77 +154,6 @@ async function open(deps: AttemptDependencies, input: AttemptInput, encoded: Enc
     body: request.body,
     connectTimeoutMs: input.limits.connect,
   })
-}
-
-/** Chooses by what the bytes are, not only by what the header says: servers answer JSON to stream requests and the reverse. */
-async function* decode(
-  exchange: Exchange,
-  contentType: string,
-  framing: Framing,
-  decoder: Decoder,
-  timer: AttemptTimer,
-  maxStreamBytes = MAX_STREAM_BYTES,
-): AsyncGenerator<ModelEvent[], void> {
-  const { reads, framed } = await beginReading(exchange, contentType, framing)
-  if (framed !== undefined) yield* decodeEvents(exchange, reads, framed, decoder, timer, maxStreamBytes)
-  else {
-    const text = await readText(exchange, reads.pop(), MAX_JSON_BODY)
-    const events: ModelEvent[] = []
-    decoder.body(text.charCodeAt(0) === BOM ? text.slice(1) : text, events)
-    decoder.end(events)
-    yield events
-  }
-}
-
-async function* decodeEvents(
-  exchange: Exchange,
-  reads: Reads,
-  framing: Framing,
-  decoder: Decoder,
-  timer: AttemptTimer,
-  maxBytes: number,
-): AsyncGenerator<ModelEvent[], void> {
-  let left = maxBytes
-  const events: ModelEvent[] = []
-  const parser = FRAMERS[framing]((data, event) => {
-    if (!decoder.finished) decoder.push(data, event, events)
-  })
-  const feed = async (): Promise<boolean> => {
-    const chunks = reads.pop() ?? (await exchange.read())
-    if (chunks === undefined) return false
-    timer.progress()
-    for (const chunk of chunks) {
-      left -= chunk.length
-      if (left < 0) throw tooLarge(maxBytes)
-      parser.push(chunk)
-    }
-    return true
-  }
-  try {
-    for (;;) {
-      if (!(await feed())) {
-        parser.end()
-        break
-      }
-      if (events.length > 0) yield events.splice(0)
-      if (decoder.finished) break
-      if (decoder.settled === true) timer.limitIdle(decoder.entire === false ? OWING_IDLE_MS : SETTLED_IDLE_MS)
-    }
-  } catch (error) {
-    // What was decoded before the failure still reaches the caller.
-    if (!endsWell(error, decoder, timer)) {
-      if (events.length > 0) yield events
-      throw error
-    }
-  }
-  if (!decoder.finished) decoder.end(events)
-  if (events.length > 0) yield events
-}
-
-/** A settled model that falls silent has finished. One whose connection breaks has only when nothing of its answer can be lost with it. */
-function endsWell(error: unknown, decoder: Decoder, timer: AttemptTimer): boolean {
-  if (decoder.settled !== true || !(error instanceof HttpFailure) || timer.expired === 'total') return false
-  return error.kind === 'cancelled' || decoder.entire !== false
 }
 
 async function readError(

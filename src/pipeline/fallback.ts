@@ -1,6 +1,6 @@
 import type { AttemptRecord, Call, Handler } from '../core/call.ts'
 import { asGatewayError, GatewayError, isGatewayError } from '../core/error.ts'
-import { isContentEvent, type ModelEvent } from '../core/event.ts'
+import type { ModelEvent } from '../core/event.ts'
 import type { Credential } from '../core/provider.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { textTokens } from '../router/estimate.ts'
@@ -8,30 +8,15 @@ import { isCredentialFailure, type Try } from '../router/failover.ts'
 import { brokenError } from '../router/final-error.ts'
 import { attemptLimits, beginDeadline, hasAlternative, withinDeadline, type AttemptLimits } from '../router/limits.ts'
 import type { PlannedAttempt } from '../router/plan.ts'
+import { Outcome } from './attempt-outcome.ts'
 import { runAttempt, type AttemptDependencies, type AttemptInput } from './attempt.ts'
 import { ownOf, planCall, usedKey, type PlanningOptions, type Route } from './call-route.ts'
 import type { Limits } from './limits.ts'
 import { nextAttempt, type NextAttemptOptions } from './next-attempt.ts'
-import { AnswerBuffer } from './stream-failure.ts'
 
 export interface FallbackOptions extends AttemptDependencies, PlanningOptions, NextAttemptOptions {
   /** Asked before every attempt whether it may be made, and with how much output. */
   readonly beforeAttempt?: Limits['beforeAttempt']
-}
-
-/** More start events than any model sends before its first word: an upstream that goes on like this is broken. */
-const MAX_HELD_EVENTS = 4_096
-
-/** How far an attempt came. */
-interface Outcome {
-  committed: boolean
-  /** The endpoint began to answer, whether the caller has seen it or not. */
-  begun: boolean
-  sent: boolean
-  readonly startedAt: number
-  credential: Credential | undefined
-  /** What is held back, and of whom. */
-  held: { readonly record: AttemptRecord; readonly events: readonly (readonly ModelEvent[])[] } | undefined
 }
 
 /**
@@ -46,10 +31,19 @@ export function createFallback(options: FallbackOptions): Handler {
     let index = 0
     for (;;) {
       const attempt = route.plan.attempts[index]!
-      const outcome: Outcome = { committed: false, begun: false, sent: false, startedAt: call.clock.now(), credential: undefined, held: undefined }
+      const outcome = new Outcome(call.clock.now(), route.buffers)
       try {
-        const events = tryAttempt(options, call, route, index, attempt, outcome)
-        yield* route.continuation === undefined ? events : route.continuation.through(events)
+        const input = await prepare(options, call, route, index, attempt, outcome)
+        let last: ModelEvent | undefined
+        for await (const events of runAttempt(options, input)) {
+          last = events[events.length - 1]
+          const free = outcome.take(events)
+          if (free === undefined) continue
+          if (call.trace.served !== input.record) serves(call, route, input.record, outcome)
+          const shown = route.continuation === undefined ? free : route.continuation.take(call, free)
+          if (shown.length > 0) yield shown
+        }
+        settleSuccess(options, call, route, input.record, last)
         return
       } catch (thrown) {
         const error = asGatewayError(thrown)
@@ -93,56 +87,20 @@ function afterCommit(call: Call, route: Route, attempt: PlannedAttempt, tried: T
 }
 
 /** A caller who leaves pays for what was written for him, though it was held back: else leaving would be a way to have models work for nothing. */
-function leaveUnread({ trace, signal }: Call, { begun, committed, held }: Outcome): void {
-  if (!begun || committed || held === undefined || isGatewayError(signal.reason)) return
-  const text = held.events.flatMap((events) => events.map((event) => ('delta' in event ? event.delta : ''))).join('')
-  trace.served = held.record
+function leaveUnread({ trace, signal }: Call, { begun, committed, held, record }: Outcome): void {
+  if (!begun || committed || record === undefined || isGatewayError(signal.reason)) return
+  const text = held.flatMap((events) => events.map((event) => ('delta' in event ? event.delta : ''))).join('')
+  trace.served = record
   trace.unread = Math.ceil(textTokens(text))
 }
 
-async function* tryAttempt(
-  options: FallbackOptions,
-  call: Call,
-  route: Route,
-  index: number,
-  attempt: PlannedAttempt,
-  outcome: Outcome,
-): AsyncGenerator<readonly ModelEvent[], void> {
-  const { endpoint } = attempt
-  const input = await prepare(options, call, route, index, attempt, outcome)
-  const { record } = input
-  const { continuation } = route
-  const continues = continuation?.original !== undefined
-  const buffer = route.buffers ? new AnswerBuffer() : undefined
-  let held: (readonly ModelEvent[])[] = []
-  outcome.held = { record, events: held }
-  let heldEvents = 0
-  let last: ModelEvent | undefined
-  for await (const events of runAttempt(options, input)) {
-    last = events[events.length - 1]
-    const first = events[0]
-    if (first?.type === 'response-start' && first.upstreamId !== undefined) record.upstreamId = first.upstreamId
-    if (outcome.committed) yield continues ? continuation.settle(call, events) : events
-    else {
-      held.push(events)
-      heldEvents += events.length
-      if (!outcome.begun) {
-        if (isWordless(events)) throw stopped(record, last)
-        outcome.begun = events.some(commits)
-      }
-      if (heldEvents > MAX_HELD_EVENTS && !outcome.begun)
-        throw new GatewayError('provider_unavailable', `${endpoint.providerName} sends events without content`, { source: 'provider' })
-      if (buffer === undefined ? !outcome.begun : !buffer.take(events)) continue
-      outcome.committed = true
-      noteRescue(call, route, endpoint.providerName, buffer)
-      call.trace.served = record
-      const batch = held.length === 1 ? events : held.flat()
-      held = []
-      outcome.held = undefined
-      yield continues ? continuation.settle(call, batch) : batch
-    }
+/** The first words of an attempt go out: it is the one that serves. */
+function serves(call: Call, { continuation }: Route, record: AttemptRecord, { outgrown }: Outcome): void {
+  if (outgrown && call.stream) call.trace.params['stream_failure'] = 'the answer outgrew what is held back and was streamed from there on'
+  if (continuation?.original !== undefined) {
+    call.trace.params['stream_failure'] = `continued by ${record.endpoint.providerName} after ${continuation.chars} characters`
   }
-  settleSuccess(options, call, route, record, last)
+  call.trace.served = record
 }
 
 /** Everything decided before the first byte goes out: what may be spent, limits, credential, and the record that is kept of it. */
@@ -163,6 +121,7 @@ async function prepare(
   const limits = limitsOf(options, call, route, index)
   const record: AttemptRecord = { endpoint, status: 0, startedAt: call.clock.now(), ...(attempt.isByok ? { isByok: true } : {}) }
   call.trace.attempts.push(record)
+  outcome.record = record
   const credential = pickCredential(options, route, attempt)
   outcome.credential = credential
   if (credential !== undefined) record.credentialId = credential.id
@@ -176,35 +135,6 @@ function requestOf({ request, continuation }: Route, bound: number | undefined):
   const wanted = continuation?.original === undefined ? request : continuation.request(request)
   return bound === undefined ? wanted : { ...wanted, max_output_tokens: Math.min(bound, wanted.max_output_tokens ?? Infinity) }
 }
-
-function noteRescue({ trace, stream }: Call, { continuation }: Route, providerName: string, buffer: AnswerBuffer | undefined): void {
-  if (buffer?.full === true && stream) trace.params['stream_failure'] = 'the answer outgrew what is held back and was streamed from there on'
-  if (continuation?.original !== undefined) trace.params['stream_failure'] = `continued by ${providerName} after ${continuation.chars} characters`
-}
-
-/** The provider's filter, or the model itself, ended the answer before its first word. */
-const isWordless = (events: readonly ModelEvent[]): boolean => {
-  const last = events[events.length - 1]
-  return last?.type === 'response-end' && (last.reason === 'content_filter' || last.reason === 'refusal') && !events.some(isContentEvent)
-}
-
-/** An answer without a word helps nobody: another model may answer, and if none does the caller is told why. */
-function stopped({ endpoint, status }: AttemptRecord, last: ModelEvent | undefined): GatewayError {
-  const end = last?.type === 'response-end' ? last : undefined
-  const [type, what] =
-    end?.reason === 'refusal'
-      ? (['refusal', 'The model refused to answer'] as const)
-      : (['content_policy_violation', 'The answer was stopped by a filter'] as const)
-  return new GatewayError(type, `${endpoint.providerName}: ${what} before its first word`, {
-    source: 'provider',
-    providerName: endpoint.providerName,
-    upstreamStatus: status,
-    ...(end?.nativeReason === undefined ? {} : { providerCode: end.nativeReason }),
-  })
-}
-
-/** Content commits an answer; so does an end without content, which the decoder has found to be a legal answer. */
-const commits = (event: ModelEvent): boolean => event.type === 'response-end' || isContentEvent(event)
 
 function limitsOf(options: FallbackOptions, call: Call, route: Route, index: number): AttemptLimits {
   const { attempts } = route.plan

@@ -1,30 +1,153 @@
+import type { Decoder } from '../core/dialect.ts'
 import { GatewayError } from '../core/error.ts'
-import type { Exchange } from '../lib/http-client.ts'
-import { framingOf, tellsFraming, type Framing } from './framing.ts'
+import type { ModelEvent } from '../core/event.ts'
+import { HttpFailure, type Exchange } from '../lib/http-client.ts'
+import type { AttemptTimer } from './attempt-timer.ts'
+import { FRAMERS, framingOf, tellsFraming, type Framing } from './framing.ts'
 
-/** What was read and not yet decoded. Taken out of it, as a stream may be open for an hour: nothing that came over it stays in memory meanwhile. */
-export type Reads = (readonly Buffer[])[]
+const BOM = 0xfeff
+const MAX_JSON_BODY = 64 * 1024 * 1024
+const MAX_STREAM_BYTES = 256 * 1024 * 1024
+/** How long an upstream that has stopped may stay silent before its end is taken for granted (some never send their end mark). */
+const SETTLED_IDLE_MS = 2_000
+/** The same while something is still owed: the counts, or the error that comes in their place. */
+const OWING_IDLE_MS = 5_000
+
+/** An upstream's answer as model events. */
+export interface EventReader {
+  /** What the next read that meant something brought; undefined at the end. What was decoded before a failure comes before it is thrown. */
+  next(): Promise<readonly ModelEvent[] | undefined>
+}
+
+export interface AnswerSource {
+  readonly exchange: Exchange
+  readonly contentType: string
+  readonly framing: Framing
+  readonly decoder: Decoder
+  readonly timer: AttemptTimer
+  /** Bytes of one streamed answer, 256 MiB unless told: what a decoder can be made to keep. */
+  readonly maxStreamBytes?: number | undefined
+}
 
 /**
- * Reads until it can be told what the bytes are, as the first read may be a heartbeat of blank lines, or one byte. `framed`: how they are cut into
- * events; undefined for a whole JSON document.
+ * Reads until it can be told what the bytes are, as the first read may be a heartbeat of blank lines, or one byte. Chooses by what they are, not only
+ * by what the header says: servers answer JSON to stream requests and the reverse.
  */
-export async function beginReading(
-  exchange: Exchange,
-  contentType: string,
-  framing: Framing,
-): Promise<{ readonly reads: Reads; readonly framed: Framing | undefined }> {
+export async function beginReading(source: AnswerSource): Promise<EventReader> {
   let first: readonly Buffer[] = []
   while (!tellsFraming(first)) {
-    const more = await exchange.read()
+    const more = await source.exchange.read()
     if (more === undefined) break
     first = first.length === 0 ? more : [...first, ...more]
   }
   if (first.length === 0) throw new GatewayError('provider_unavailable', 'The provider answered with an empty body', { source: 'provider' })
-  return { reads: [first], framed: framingOf(contentType, framing, first) }
+  const framed = framingOf(source.contentType, source.framing, first)
+  return framed === undefined ? new WholeReader(source, first) : new FrameReader(source, framed, first)
 }
 
-export const tooLarge = (maxBytes: number): GatewayError =>
+/** A class, not a generator: it runs once per upstream read, and each layer of generators costs as much as the step it takes. */
+class FrameReader implements EventReader {
+  readonly #source: AnswerSource
+  readonly #parser: ReturnType<(typeof FRAMERS)[Framing]>
+  /** Read and not yet decoded. Taken out of here, as a stream may be open for an hour: nothing that came over it stays in memory meanwhile. */
+  #first: readonly Buffer[] | undefined
+  readonly #maxBytes: number
+  #left: number
+  #events: ModelEvent[] = []
+  #ended = false
+  #failure: { readonly error: unknown } | undefined
+
+  constructor(source: AnswerSource, framing: Framing, first: readonly Buffer[]) {
+    const { decoder, maxStreamBytes = MAX_STREAM_BYTES } = source
+    this.#source = source
+    this.#first = first
+    this.#maxBytes = maxStreamBytes
+    this.#left = maxStreamBytes
+    this.#parser = FRAMERS[framing]((data, event) => {
+      if (!decoder.finished) decoder.push(data, event, this.#events)
+    })
+  }
+
+  async next(): Promise<readonly ModelEvent[] | undefined> {
+    if (this.#failure !== undefined) throw this.#failure.error
+    if (this.#ended) return undefined
+    const { decoder, exchange, timer } = this.#source
+    try {
+      for (;;) {
+        if (decoder.settled === true) timer.limitIdle(decoder.entire === false ? OWING_IDLE_MS : SETTLED_IDLE_MS)
+        const chunks = this.#takeFirst() ?? (await exchange.read())
+        if (chunks === undefined) {
+          this.#parser.end()
+          break
+        }
+        timer.progress()
+        this.#push(chunks)
+        this.#ended = decoder.finished
+        if (this.#events.length > 0) return this.#take()
+        if (this.#ended) return undefined
+      }
+    } catch (error) {
+      if (!endsWell(error, decoder, timer)) {
+        this.#failure = { error }
+        if (this.#events.length > 0) return this.#take()
+        throw error
+      }
+    }
+    this.#ended = true
+    if (!decoder.finished) decoder.end(this.#events)
+    return this.#events.length > 0 ? this.#take() : undefined
+  }
+
+  /** All chunks at once: turning bytes into text costs more for each than for all of them. */
+  #push(chunks: readonly Buffer[]): void {
+    for (const chunk of chunks) this.#left -= chunk.length
+    if (this.#left < 0) throw tooLarge(this.#maxBytes)
+    this.#parser.push(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))
+  }
+
+  #takeFirst(): readonly Buffer[] | undefined {
+    const first = this.#first
+    this.#first = undefined
+    return first
+  }
+
+  #take(): readonly ModelEvent[] {
+    const events = this.#events
+    this.#events = []
+    return events
+  }
+}
+
+/** One JSON document. */
+class WholeReader implements EventReader {
+  readonly #source: AnswerSource
+  #first: readonly Buffer[] | undefined
+
+  constructor(source: AnswerSource, first: readonly Buffer[]) {
+    this.#source = source
+    this.#first = first
+  }
+
+  async next(): Promise<readonly ModelEvent[] | undefined> {
+    const first = this.#first
+    if (first === undefined) return undefined
+    this.#first = undefined
+    const { decoder, exchange } = this.#source
+    const text = await readText(exchange, first, MAX_JSON_BODY)
+    const events: ModelEvent[] = []
+    decoder.body(text.charCodeAt(0) === BOM ? text.slice(1) : text, events)
+    decoder.end(events)
+    return events
+  }
+}
+
+/** A settled model that falls silent has finished. One whose connection breaks has only when nothing of its answer can be lost with it. */
+function endsWell(error: unknown, decoder: Decoder, timer: AttemptTimer): boolean {
+  if (decoder.settled !== true || !(error instanceof HttpFailure) || timer.expired === 'total') return false
+  return error.kind === 'cancelled' || decoder.entire !== false
+}
+
+const tooLarge = (maxBytes: number): GatewayError =>
   new GatewayError('provider_unavailable', `The provider's answer is larger than ${maxBytes} bytes`, { source: 'provider' })
 
 export async function readText(exchange: Exchange, first: readonly Buffer[] | undefined, maxBytes: number): Promise<string> {

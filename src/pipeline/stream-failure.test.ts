@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { Call } from '../core/call.ts'
 import { NO_COST } from '../core/cost.ts'
 import { GatewayError } from '../core/error.ts'
 import type { ModelEvent } from '../core/event.ts'
@@ -20,25 +21,21 @@ const cite = (key: string, from: number, to: number, part?: number): ModelEvent 
 })
 const broken = new GatewayError('provider_unavailable', 'gone')
 
-async function* reads(events: readonly ModelEvent[]): AsyncGenerator<readonly ModelEvent[]> {
-  for (const event of events) yield [event]
-}
-async function through(continuation: Continuation, events: readonly ModelEvent[]): Promise<readonly ModelEvent[]> {
-  const shown: ModelEvent[] = []
-  for await (const batch of continuation.through(reads(events))) shown.push(...batch)
-  return shown
-}
-async function afterBreak(events: readonly ModelEvent[]): Promise<Continuation> {
+const CALL = { trace: {} } as Call
+
+const through = (continuation: Continuation, events: readonly ModelEvent[]): readonly ModelEvent[] =>
+  events.flatMap((event) => continuation.take(CALL, [event]))
+function afterBreak(events: readonly ModelEvent[]): Continuation {
   const continuation = new Continuation(() => ({ ...NO_COST, total: 0.5 }))
-  expect(await through(continuation, events)).toEqual(events)
+  expect(through(continuation, events)).toEqual(events)
   continuation.broke(broken, REQUEST, { endpoint: testEndpoint() })
   return continuation
 }
 
 describe('a continuation', () => {
-  it('joins the first message to the open one, moves its citations and gives everything else a key of its own', async () => {
-    const continuation = await afterBreak([start('m', 'message'), text('m', 'The sky ', 0)])
-    const shown = await through(continuation, [
+  it('joins the first message to the open one, moves its citations and gives everything else a key of its own', () => {
+    const continuation = afterBreak([start('m', 'message'), text('m', 'The sky ', 0)])
+    const shown = through(continuation, [
       start('r', 'reasoning'),
       { type: 'reasoning-delta', key: 'r', kind: 'text', delta: 'hm' },
       { type: 'item-end', key: 'r' },
@@ -64,8 +61,8 @@ describe('a continuation', () => {
     ])
   })
 
-  it('sends the answer so far without the white space at its end, and leaves less to be written', async () => {
-    const continuation = await afterBreak([start('m', 'message'), text('m', 'x'.repeat(80)), text('m', ' \n')])
+  it('sends the answer so far without the white space at its end, and leaves less to be written', () => {
+    const continuation = afterBreak([start('m', 'message'), text('m', 'x'.repeat(80)), text('m', ' \n')])
     const request = continuation.request(REQUEST)
     expect(request.input.at(-1)).toMatchObject({ role: 'assistant', content: [{ type: 'output_text', text: 'x'.repeat(80) }] })
     expect(request.max_output_tokens).toBe(79)
@@ -78,14 +75,13 @@ describe('a continuation', () => {
     ['the message is finished', [start('m', 'message'), text('m', 'a'), { type: 'item-end', key: 'm' }]],
     ['the model refuses', [start('m', 'message'), { type: 'refusal-delta', key: 'm', delta: 'No' }]],
     ['the answer is very long', [start('m', 'message'), text('m', 'x'.repeat(300_000))]],
-  ])('is impossible when %s', async (_when, events) => expect((await afterBreak(events)).canContinue(REQUEST)).toBe(false))
+  ])('is impossible when %s', (_when, events) => expect(afterBreak(events).canContinue(REQUEST)).toBe(false))
 })
 
 describe('an answer held back', () => {
   it('goes out when it is complete', () => {
     const buffer = new AnswerBuffer()
     expect(buffer.take([start('m', 'message'), text('m', 'a')])).toBe(false)
-    expect(buffer.begun).toBe(true)
     expect(buffer.take([{ type: 'response-end', reason: 'stop' }])).toBe(true)
     expect(buffer.full).toBe(false)
   })

@@ -2,7 +2,7 @@ import type { AttemptRecord, Call } from '../core/call.ts'
 import { addCost } from '../core/cost.ts'
 import type { Endpoint } from '../core/endpoint.ts'
 import type { GatewayError } from '../core/error.ts'
-import { isContentEvent, type ModelEvent } from '../core/event.ts'
+import type { ModelEvent } from '../core/event.ts'
 import type { Cost } from '../core/generation.ts'
 import type { Annotation, InputItem } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
@@ -23,17 +23,12 @@ const LEAST_OUTPUT_TOKENS = 16
 
 /** `buffer`: decides when an answer that is held back must go out. One per attempt. */
 export class AnswerBuffer {
-  /** The endpoint has begun to answer: what fails from now on has not failed to begin. */
-  begun = false
   #chars = 0
   #events = 0
 
   /** True when the answer is complete or has outgrown the bound. */
   take(events: readonly ModelEvent[]): boolean {
-    for (const event of events) {
-      if ('delta' in event) this.#chars += event.delta.length
-      this.begun ||= isContentEvent(event)
-    }
+    for (const event of events) if ('delta' in event) this.#chars += event.delta.length
     this.#events += events.length
     return events.at(-1)?.type === 'response-end' || this.full
   }
@@ -77,12 +72,11 @@ export class Continuation {
   }
 
   /** The events of an attempt as the caller may see them. */
-  async *through(attempt: AsyncIterable<readonly ModelEvent[]>): AsyncGenerator<readonly ModelEvent[], void> {
-    for await (const events of attempt) {
-      const shown = this.#splice === undefined ? events : this.#splice.take(events)
-      for (const event of shown) this.#note(event)
-      if (shown.length > 0) yield shown
-    }
+  take(call: Call, events: readonly ModelEvent[]): readonly ModelEvent[] {
+    const settled = this.#settle(call, events)
+    const shown = this.#splice === undefined ? settled : this.#splice.take(settled)
+    for (const event of shown) this.#note(event)
+    return shown
   }
 
   /** The endpoint that was writing the answer has failed. */
@@ -136,7 +130,7 @@ export class Continuation {
   }
 
   /** The end of a continued answer reports, and costs, what all its endpoints used. */
-  settle(call: Call, events: readonly ModelEvent[]): readonly ModelEvent[] {
+  #settle(call: Call, events: readonly ModelEvent[]): readonly ModelEvent[] {
     const last = events.at(-1)
     const { served } = call.trace
     if (this.#spent === undefined || served === undefined || last?.type !== 'response-end' || last.usage === undefined) return events

@@ -73,7 +73,7 @@ export async function askModel(
 /** An answer that has not ended, or broke: what its turns so far have cost, else what it has probably used if it had begun. */
 function soFar({ request, trace }: Call, { chars }: AnswerFold, costOf: (usage: Usage, pricing: Pricing) => Cost): Spent {
   const begun = trace.served?.firstTokenMs !== undefined
-  const usage = trace.spent ?? (begun ? estimatedUsage(request, chars) : ZERO_USAGE)
+  const usage = trace.spent ?? (begun ? estimatedUsage(request, chars, trace.unread) : ZERO_USAGE)
   return { cost: trace.cost ?? (begun ? answerCost(costOf, usage, trace) : NO_COST), tokens: usage.totalTokens }
 }
 

@@ -12,6 +12,7 @@ import type { ToolBill } from './tool-bill.ts'
 import type { PendingCall } from './tool-step.ts'
 import { TimeLimit } from './time-limit.ts'
 import { cutText } from '../lib/cut-text.ts'
+import { atTurnEnd } from '../lib/turn-end.ts'
 
 /** One call of a server tool, done. */
 export interface FinishedCall {
@@ -80,7 +81,11 @@ export async function* runTools(calls: readonly PendingCall[], scene: RunScene):
     for (;;) {
       const events = queue.drain()
       if (events.length > 0) yield events
-      if (scene.call.signal.aborted) throw abortReason(scene.call.signal)
+      if (scene.call.signal.aborted) {
+        // Who leaves pays for what models have written by now: those who were asked hear of it at once, and say what they came to.
+        await new Promise<void>(atTurnEnd)
+        throw abortReason(scene.call.signal)
+      }
       if (running === 0 && next === calls.length && queue.isEmpty) return results
       await queue.wait()
     }

@@ -1,0 +1,91 @@
+import type { AttemptRecord } from '../core/call.ts'
+import { GatewayError } from '../core/error.ts'
+import { isContentEvent, type ModelEvent } from '../core/event.ts'
+import type { Credential } from '../core/provider.ts'
+import { AnswerBuffer } from './stream-failure.ts'
+
+/** More start events than any model sends before its first word: an upstream that goes on like this is broken. */
+const MAX_HELD_EVENTS = 4_096
+const NOTHING: readonly (readonly ModelEvent[])[] = []
+
+/** How far an attempt came, and what of its answer is held back. */
+export class Outcome {
+  readonly startedAt: number
+  /** It was made: what fails from then on says something of its endpoint. */
+  sent = false
+  credential: Credential | undefined
+  /** There once it is about to be sent. */
+  record: AttemptRecord | undefined
+  /** The endpoint began to answer, whether the caller has seen it or not. */
+  begun = false
+  /** The caller has seen something of the answer, or is about to. */
+  committed = false
+  /** What is held back. */
+  held: readonly (readonly ModelEvent[])[] = NOTHING
+  readonly #buffer: AnswerBuffer | undefined
+  #heldEvents = 0
+
+  /** `buffers`: the whole answer is held back, within bounds; else what comes before its first word. */
+  constructor(startedAt: number, buffers: boolean) {
+    this.startedAt = startedAt
+    this.#buffer = buffers ? new AnswerBuffer() : undefined
+  }
+
+  /** More was held back than is. */
+  get outgrown(): boolean {
+    return this.#buffer?.full === true
+  }
+
+  /** What may be passed on now that these events are here; undefined while nothing may. Throws what ends an attempt without a word. */
+  take(events: readonly ModelEvent[]): readonly ModelEvent[] | undefined {
+    const record = this.record!
+    const first = events[0]
+    if (first?.type === 'response-start' && first.upstreamId !== undefined) record.upstreamId = first.upstreamId
+    if (this.committed) return events
+    if (!this.begun) {
+      if (isWordless(events)) throw stopped(record, events[events.length - 1])
+      this.begun = events.some(commits)
+    }
+    const frees = this.#buffer === undefined ? this.begun : this.#buffer.take(events)
+    if (!frees) {
+      this.#hold(events, record)
+      return undefined
+    }
+    this.committed = true
+    const batch = this.held.length === 0 ? events : [...this.held, events].flat()
+    this.held = NOTHING
+    return batch
+  }
+
+  #hold(events: readonly ModelEvent[], { endpoint }: AttemptRecord): void {
+    this.#heldEvents += events.length
+    if (this.#heldEvents > MAX_HELD_EVENTS && !this.begun)
+      throw new GatewayError('provider_unavailable', `${endpoint.providerName} sends events without content`, { source: 'provider' })
+    if (this.held === NOTHING) this.held = [events]
+    else (this.held as (readonly ModelEvent[])[]).push(events)
+  }
+}
+
+/** The provider's filter, or the model itself, ended the answer before its first word. */
+const isWordless = (events: readonly ModelEvent[]): boolean => {
+  const last = events[events.length - 1]
+  return last?.type === 'response-end' && (last.reason === 'content_filter' || last.reason === 'refusal') && !events.some(isContentEvent)
+}
+
+/** An answer without a word helps nobody: another model may answer, and if none does the caller is told why. */
+function stopped({ endpoint, status }: AttemptRecord, last: ModelEvent | undefined): GatewayError {
+  const end = last?.type === 'response-end' ? last : undefined
+  const [type, what] =
+    end?.reason === 'refusal'
+      ? (['refusal', 'The model refused to answer'] as const)
+      : (['content_policy_violation', 'The answer was stopped by a filter'] as const)
+  return new GatewayError(type, `${endpoint.providerName}: ${what} before its first word`, {
+    source: 'provider',
+    providerName: endpoint.providerName,
+    upstreamStatus: status,
+    ...(end?.nativeReason === undefined ? {} : { providerCode: end.nativeReason }),
+  })
+}
+
+/** Content commits an answer; so does an end without content, which the decoder has found to be a legal answer. */
+const commits = (event: ModelEvent): boolean => event.type === 'response-end' || isContentEvent(event)
