@@ -210,7 +210,7 @@ const LAYERS: { readonly [name: string]: () => Promise<void> } = {
     await drain(recorded, call, (batch) => assembler.push(batch))
     assembler.finish()
     assembler.answer()
-    recent.remember('w', assembler.output())
+    recent.remember('w', assembler.itemTexts())
   },
 }
 

@@ -18,11 +18,13 @@ const text = (id: string, words = 'Hello'): OutputItem => ({
   content: [{ type: 'output_text', text: words }],
 })
 
+const written = (...items: readonly OutputItem[]) => items.map((item) => ({ id: item.id, text: JSON.stringify(item) }))
+
 describe('recent items', () => {
   it('are found by their id, as they were', () => {
     const { items } = cache()
     const reasoning: OutputItem = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'sb1.x.y' }
-    items.remember('home', [text('msg_1'), reasoning])
+    items.remember('home', written(text('msg_1'), reasoning))
     expect(items.find('home', 'msg_1')).toEqual(text('msg_1'))
     expect(items.find('home', 'rs_1')).toEqual(reasoning)
     expect(items.find('home', 'msg_2')).toBeUndefined()
@@ -30,16 +32,16 @@ describe('recent items', () => {
 
   it('never cross workspaces, even under the same id', () => {
     const { items } = cache()
-    items.remember('home', [text('mcpr_1', 'ours')])
+    items.remember('home', written(text('mcpr_1', 'ours')))
     expect(items.find('away', 'mcpr_1')).toBeUndefined()
-    items.remember('away', [text('mcpr_1', 'theirs')])
+    items.remember('away', written(text('mcpr_1', 'theirs')))
     expect(items.find('home', 'mcpr_1')).toEqual(text('mcpr_1', 'ours'))
     expect(items.find('away', 'mcpr_1')).toEqual(text('mcpr_1', 'theirs'))
   })
 
   it('are kept for their time and gone an eighth of it later, unless they are used', () => {
     const { items, clock } = cache()
-    items.remember('home', [text('used'), text('unused')])
+    items.remember('home', written(text('used'), text('unused')))
     clock.advance(HOUR)
     expect(items.find('home', 'used')).toBeDefined()
     clock.advance(HOUR)
@@ -55,7 +57,7 @@ describe('recent items', () => {
   it('are forgotten a few at a time: memory does not come and go with them', () => {
     const { items } = cache({ maxEntries: 1_600 })
     const sizes = Array.from({ length: 10_000 }, (_, i) => {
-      items.remember('home', [text(`msg_${i}`)])
+      items.remember('home', written(text(`msg_${i}`)))
       return items.stats().entries
     })
     expect(Math.min(...sizes.slice(1_600))).toBeGreaterThanOrEqual(1_500)
@@ -65,8 +67,8 @@ describe('recent items', () => {
 
   it('one that takes more than half of the room is not kept, and pushes nobody out', () => {
     const { items } = cache({ maxChars: 10_000 })
-    items.remember('home', [text('small')])
-    items.remember('home', [text('giant', 'x'.repeat(10_001))])
+    items.remember('home', written(text('small')))
+    items.remember('home', written(text('giant', 'x'.repeat(10_001))))
     expect(items.find('home', 'giant')).toBeUndefined()
     expect(items.find('home', 'small')).toBeDefined()
   })
@@ -78,7 +80,7 @@ describe('recent items', () => {
         for (const { id, size, find, wait } of steps) {
           if (find) items.find('home', `id_${id}`)
           else {
-            items.remember('home', [text(`id_${id}`, 'x'.repeat(size))])
+            items.remember('home', written(text(`id_${id}`, 'x'.repeat(size))))
             expect(items.find('home', `id_${id}`)).toEqual(text(`id_${id}`, 'x'.repeat(size)))
           }
           clock.advance(wait / 10)

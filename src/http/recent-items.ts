@@ -41,9 +41,9 @@ export class RecentItems {
     this.#options = options
   }
 
-  /** Keeps the items of an answer by their ids. */
-  remember(workspaceId: string, items: readonly OutputItem[]): void {
-    for (const item of items) if (typeof item.id === 'string') this.#keep(keyOf(workspaceId, item.id), JSON.stringify(item))
+  /** Keeps the items of an answer, as JSON, by their ids. */
+  remember(workspaceId: string, items: readonly { readonly id: unknown; readonly text: string }[]): void {
+    for (const { id, text } of items) if (typeof id === 'string') this.#keep(keyOf(workspaceId, id), text)
   }
 
   /** The item with this id that an answer to the same workspace held. Finding it keeps it for longer. */

@@ -88,7 +88,7 @@ async function serve(options: ResponsesRouteOptions, request: IncomingMessage, r
     serving.sse?.release()
     // Before the caller can have read the last byte; what an aborted caller has seen may come back as well.
     if (call !== undefined && assembler !== undefined && call.request['store'] !== false) {
-      options.recentItems.remember(call.owner.workspaceId, assembler.output())
+      options.recentItems.remember(call.owner.workspaceId, assembler.itemTexts())
     }
     if (serving.admitted !== undefined) options.admission.leave(serving.admitted)
     options.inFlight.delete(place, serving.gone)

@@ -1,10 +1,19 @@
 import type { AttemptRecord, Call, Layer } from '../core/call.ts'
 import { NO_COST } from '../core/cost.ts'
-import type { Endpoint, Pricing } from '../core/endpoint.ts'
+import type { Pricing } from '../core/endpoint.ts'
 import { asGatewayError, isGatewayError, type GatewayError } from '../core/error.ts'
 import type { FinishReason, ModelEvent } from '../core/event.ts'
 import { isContentEvent } from '../core/event.ts'
-import type { Cost, FinishedGeneration, Generation, GenerationAttempt, GenerationSink, GenerationStatus } from '../core/generation.ts'
+import type {
+  Cost,
+  FinishedGeneration,
+  Generation,
+  GenerationAttempt,
+  GenerationContent,
+  GenerationSink,
+  GenerationStatus,
+} from '../core/generation.ts'
+import type { OutputItem } from '../core/item.ts'
 import { tierServed } from '../core/service-tier.ts'
 import { withoutSecrets } from '../core/tool-secrets.ts'
 import { ZERO_USAGE, type Usage } from '../core/usage.ts'
@@ -109,36 +118,70 @@ function finish(options: RecordOptions, call: Call, ending: Ending, durationMs: 
   const insured = status !== 'completed' && status !== 'incomplete' && firstTokenMs === undefined && !written
   const usage = ending.usage ?? (insured ? ZERO_USAGE : (call.trace.spent ?? options.estimateUsage(call)))
   const cost = insured ? NO_COST : (call.trace.cost ?? answerCost(options.costOf, usage, call.trace))
-  const { request } = call
+  return { generation: describe(call, ending, status, { durationMs, firstTokenMs, usage, cost }), content: contentOf(call, output) }
+}
+
+/** A generation while it is written. Member by member: records of two dozen optional members are dear to copy together, and each call makes one. */
+type Draft = { -readonly [K in keyof Generation]: Generation[K] }
+
+interface Figures {
+  readonly durationMs: number
+  readonly firstTokenMs: number | undefined
+  readonly usage: Usage
+  readonly cost: Cost
+}
+
+function describe(call: Call, ending: Ending, status: GenerationStatus, { durationMs, firstTokenMs, usage, cost }: Figures): Generation {
+  const { owner, origin, request, trace } = call
+  const { error } = ending
+  const draft: Draft = {
+    id: call.id,
+    workspaceId: owner.workspaceId,
+    keyHash: owner.keyHash,
+    keyName: owner.keyName,
+    apiType: origin.apiType,
+    requestedModel: call.requestedModel,
+    streamed: call.stream,
+    status,
+    httpStatus: status === 'cancelled' ? 499 : (error?.status ?? 200),
+    isByok: trace.served?.isByok ?? false,
+    startedAt: call.receivedAt,
+    endedAt: call.receivedAt + durationMs,
+    durationMs,
+    usage,
+    cost,
+    strategy: trace.strategy,
+    attempts: trace.attempts.map(attemptOf),
+    pipeline: trace.pipeline,
+    parameters: parametersOf(call),
+  }
+  if (firstTokenMs !== undefined) draft.firstTokenMs = firstTokenMs
   const begun = begunBy(call)
-  const kept = call.trace.keptRequest ?? request
+  if (begun !== undefined) draft.routerMs = begun.startedAt - call.receivedAt
+  if (ending.reason !== undefined) draft.finishReason = ending.reason
+  if (ending.nativeReason !== undefined) draft.nativeFinishReason = ending.nativeReason
+  if (error !== undefined && status !== 'cancelled') {
+    draft.errorType = error.errorType
+    draft.errorMessage = error.message
+  }
+  if (request.trace !== undefined) draft.trace = request.trace
+  const { metadata } = keptRequest(call)
+  if (metadata != null) draft.metadata = metadata
+  tellCaller(draft, call)
+  tellServed(draft, call, ending)
+  return draft
+}
+
+/** What of a call is kept: what guardrails have left of it. */
+const keptRequest = ({ request, trace }: Call): Call['request'] => trace.keptRequest ?? request
+
+function contentOf(call: Call, output: readonly OutputItem[]): GenerationContent {
+  const { input, instructions, tools } = keptRequest(call)
   return {
-    generation: {
-      ...identity(call),
-      ...servedBy(call),
-      ...ended(ending, status),
-      ...tierOf(call, ending),
-      isByok: call.trace.served?.isByok ?? false,
-      startedAt: call.receivedAt,
-      endedAt: call.receivedAt + durationMs,
-      durationMs,
-      ...(firstTokenMs === undefined ? {} : { firstTokenMs }),
-      ...(begun === undefined ? {} : { routerMs: begun.startedAt - call.receivedAt }),
-      usage,
-      cost,
-      strategy: call.trace.strategy,
-      attempts: call.trace.attempts.map(attemptOf),
-      pipeline: call.trace.pipeline,
-      ...(request.trace === undefined ? {} : { trace: request.trace }),
-      ...(kept.metadata == null ? {} : { metadata: kept.metadata }),
-      parameters: parametersOf(call),
-    },
-    content: {
-      input: kept.input,
-      output,
-      ...(kept.instructions == null ? {} : { instructions: kept.instructions }),
-      ...(kept.tools === undefined ? {} : { tools: kept.tools.map(withoutSecrets) }),
-    },
+    input,
+    output,
+    ...(instructions == null ? {} : { instructions }),
+    ...(tools === undefined ? {} : { tools: tools.map(withoutSecrets) }),
   }
 }
 
@@ -148,47 +191,18 @@ function tellOfBroken({ trace }: Call, { usage, cost }: Generation): void {
   trace.cost = cost
 }
 
-function identity(
-  call: Call,
-): Pick<
-  Generation,
-  | 'id'
-  | 'workspaceId'
-  | 'keyHash'
-  | 'keyName'
-  | 'userId'
-  | 'apiType'
-  | 'requestId'
-  | 'sessionId'
-  | 'externalUser'
-  | 'origin'
-  | 'referer'
-  | 'userAgent'
-  | 'requestedModel'
-  | 'presetId'
-  | 'streamed'
-  | 'outputType'
-> {
-  const { owner, origin, request } = call
+/** Who called, from where, and what was asked for beside the model. */
+function tellCaller(draft: Draft, { owner, origin, request, presetId, requestId, sessionId }: Call): void {
   const outputType = outputTypeOf(request)
-  return {
-    id: call.id,
-    workspaceId: owner.workspaceId,
-    keyHash: owner.keyHash,
-    keyName: owner.keyName,
-    apiType: origin.apiType,
-    requestedModel: call.requestedModel,
-    streamed: call.stream,
-    ...(outputType === undefined ? {} : { outputType }),
-    ...(call.presetId === undefined ? {} : { presetId: call.presetId }),
-    ...(owner.userId === undefined ? {} : { userId: owner.userId }),
-    ...(call.requestId === undefined ? {} : { requestId: call.requestId }),
-    ...(call.sessionId === undefined ? {} : { sessionId: call.sessionId }),
-    ...(request.user == null ? {} : { externalUser: request.user }),
-    ...(origin.title === undefined ? {} : { origin: origin.title }),
-    ...(origin.referer === undefined ? {} : { referer: origin.referer }),
-    ...(origin.userAgent === undefined ? {} : { userAgent: origin.userAgent }),
-  }
+  if (outputType !== undefined) draft.outputType = outputType
+  if (presetId !== undefined) draft.presetId = presetId
+  if (owner.userId !== undefined) draft.userId = owner.userId
+  if (requestId !== undefined) draft.requestId = requestId
+  if (sessionId !== undefined) draft.sessionId = sessionId
+  if (request.user != null) draft.externalUser = request.user
+  if (origin.title !== undefined) draft.origin = origin.title
+  if (origin.referer !== undefined) draft.referer = origin.referer
+  if (origin.userAgent !== undefined) draft.userAgent = origin.userAgent
 }
 
 function outputTypeOf({ text, modalities }: Call['request']): Generation['outputType'] {
@@ -197,42 +211,24 @@ function outputTypeOf({ text, modalities }: Call['request']): Generation['output
   return format === 'json_schema' || format === 'json_object' ? 'json' : undefined
 }
 
-function servedBy(call: Call): Partial<Generation> {
-  const served = call.trace.served
-  if (served === undefined) return {}
-  const { endpoint } = served
+/** Who served it, and in which tier: what nobody served has none. */
+function tellServed(draft: Draft, { request, trace: { served } }: Call, { serviceTier }: Ending): void {
+  if (served !== undefined || serviceTier !== undefined) draft.serviceTier = tierServed(serviceTier, served?.endpoint.tier, request)
+  if (served === undefined) return
+  const { endpoint, upstreamId } = served
   const { input, output } = endpoint.pricing
-  return {
-    model: endpoint.model,
-    provider: endpoint.provider,
-    providerName: endpoint.providerName,
-    upstreamModel: endpoint.upstreamModel,
-    endpointId: endpoint.id,
-    ...(served.upstreamId === undefined ? {} : { upstreamId: served.upstreamId }),
-    unitPrices: { ...(input === undefined ? {} : { input }), ...(output === undefined ? {} : { output }) },
-  }
+  draft.model = endpoint.model
+  draft.provider = endpoint.provider
+  draft.providerName = endpoint.providerName
+  draft.upstreamModel = endpoint.upstreamModel
+  draft.endpointId = endpoint.id
+  if (upstreamId !== undefined) draft.upstreamId = upstreamId
+  draft.unitPrices = { ...(input === undefined ? {} : { input }), ...(output === undefined ? {} : { output }) }
 }
 
-/** What nobody served has no tier. */
-function tierOf({ request, trace: { served } }: Call, { serviceTier }: Ending): Pick<Generation, 'serviceTier'> {
-  if (served === undefined && serviceTier === undefined) return {}
-  return { serviceTier: tierServed(serviceTier, served?.endpoint.tier, request) }
-}
-
-function ended(ending: Ending, status: GenerationStatus): Pick<Generation, 'status' | 'httpStatus'> & Partial<Generation> {
-  const { error } = ending
-  return {
-    status,
-    httpStatus: status === 'cancelled' ? 499 : (error?.status ?? 200),
-    ...(ending.reason === undefined ? {} : { finishReason: ending.reason }),
-    ...(ending.nativeReason === undefined ? {} : { nativeFinishReason: ending.nativeReason }),
-    ...(error === undefined || status === 'cancelled' ? {} : { errorType: error.errorType, errorMessage: error.message }),
-  }
-}
-
-function attemptOf(attempt: Call['trace']['attempts'][number]): GenerationAttempt {
-  const endpoint: Endpoint = attempt.endpoint
-  return {
+function attemptOf(attempt: AttemptRecord): GenerationAttempt {
+  const { endpoint, firstTokenMs, durationMs, error, upstreamId, isByok } = attempt
+  const told: { -readonly [K in keyof GenerationAttempt]: GenerationAttempt[K] } = {
     provider: endpoint.provider,
     providerName: endpoint.providerName,
     model: endpoint.model,
@@ -240,12 +236,16 @@ function attemptOf(attempt: Call['trace']['attempts'][number]): GenerationAttemp
     endpointId: endpoint.id,
     status: attempt.status,
     startedAt: attempt.startedAt,
-    ...(attempt.firstTokenMs === undefined ? {} : { firstTokenMs: attempt.firstTokenMs }),
-    ...(attempt.durationMs === undefined ? {} : { durationMs: attempt.durationMs }),
-    ...(attempt.error === undefined ? {} : { errorType: attempt.error.type, errorMessage: attempt.error.message }),
-    ...(attempt.upstreamId === undefined ? {} : { upstreamId: attempt.upstreamId }),
-    ...(attempt.isByok === undefined ? {} : { isByok: attempt.isByok }),
   }
+  if (firstTokenMs !== undefined) told.firstTokenMs = firstTokenMs
+  if (durationMs !== undefined) told.durationMs = durationMs
+  if (error !== undefined) {
+    told.errorType = error.type
+    told.errorMessage = error.message
+  }
+  if (upstreamId !== undefined) told.upstreamId = upstreamId
+  if (isByok !== undefined) told.isByok = isByok
+  return told
 }
 
 const RECORDED_PARAMETERS = [

@@ -34,6 +34,12 @@ export interface AssemblerOptions {
   readonly maxChars?: number
 }
 
+/** An item of an answer as JSON. */
+export interface ItemText {
+  readonly id: unknown
+  readonly text: string
+}
+
 interface Slot {
   readonly item: OutputItem
   /** The public id, when a layer minted it. */
@@ -70,6 +76,8 @@ export class Assembler {
   readonly #slots = new Map<string, Slot>()
   readonly #queue: string[] = []
   readonly #output: OutputItem[] = []
+  /** The same as JSON: written once, for the end of the item, the end of the answer and whoever remembers it. */
+  readonly #texts: string[] = []
   /** Made with the first of its kind: most answers have none. */
   #parked: Map<string, Parked> | undefined
   readonly #callIds: CallIds
@@ -142,12 +150,17 @@ export class Assembler {
     return output
   }
 
+  /** The same items by their ids, as JSON. */
+  itemTexts(): readonly ItemText[] {
+    return this.output().map((item, index) => ({ id: item.id, text: item === this.#output[index] ? this.#texts[index]! : JSON.stringify(item) }))
+  }
+
   #start(): void {
     if (this.#state !== 'fresh') return
     this.#state = 'started'
     if (!this.#wire.enabled) return
     const { model, tier } = this.#options.facts()
-    const response = `"response":${this.#resource({ status: 'in_progress', model, tier, serviceTier: this.#serviceTier, output: [] })}`
+    const response = `"response":${this.#resource({ status: 'in_progress', model, tier, serviceTier: this.#serviceTier, output: [], outputText: '[]' })}`
     this.#wire.event('response.created', response)
     this.#wire.event('response.in_progress', response)
   }
@@ -227,7 +240,7 @@ export class Assembler {
         index: this.#output.length,
         slot: this.#slots.get(key)!,
       })
-      this.#output.push(this.#active.snapshot('incomplete'))
+      this.#keep(this.#output.length, this.#active.snapshot('incomplete'))
       this.#active = undefined
       this.#activeKey = undefined
       this.#promote()
@@ -237,7 +250,7 @@ export class Assembler {
   #closeParked(key: string, status: ClosingStatus, patch: ItemPatch | undefined): void {
     const { item, index, slot } = this.#parked!.get(key)!
     for (const event of slot.waiting) item.apply(event)
-    this.#output[index] = item.close(status, patch)
+    this.#done(index, item.close(status, patch))
     this.#parked!.delete(key)
     this.#slots.delete(key)
   }
@@ -253,10 +266,20 @@ export class Assembler {
   }
 
   #closeActive(status: ClosingStatus, patch: ItemPatch | undefined): void {
-    this.#output.push(this.#active!.close(status, patch))
+    this.#done(this.#output.length, this.#active!.close(status, patch))
     this.#slots.delete(this.#activeKey!)
     this.#active = undefined
     this.#activeKey = undefined
+  }
+
+  #keep(index: number, item: OutputItem): void {
+    this.#output[index] = item
+    this.#texts[index] = JSON.stringify(item)
+  }
+
+  #done(index: number, item: OutputItem): void {
+    this.#keep(index, item)
+    if (this.#wire.enabled) this.#wire.event('response.output_item.done', `"output_index":${index},"item":${this.#texts[index]}`)
   }
 
   #closeAll(status: ClosingStatus): void {
@@ -292,6 +315,7 @@ export class Assembler {
       ...verdict,
       ...this.#options.facts(),
       output: this.#output,
+      outputText: `[${this.#texts.join(',')}]`,
       ...(verdict.status === 'completed' ? { completedAt: Math.floor(this.#options.clock.now() / 1000) } : {}),
       serviceTier: this.#serviceTier,
       ...(this.#end?.usage === undefined ? {} : { usage: this.#end.usage }),

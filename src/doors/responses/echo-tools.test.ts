@@ -10,7 +10,9 @@ import { createResource } from './resource.ts'
 /** The resource of an answer to this request, which a strict client has read. */
 function answered(asked: Partial<ModelRequest>): { [field: string]: unknown } {
   const request = decodeResponsesRequest({ model: 'acme/small', input: 'hi', ...asked })
-  const resource = JSON.parse(createResource('gen-1', 1_700_000_000, request)({ status: 'in_progress', model: 'acme/small', output: [] }))
+  const resource = JSON.parse(
+    createResource('gen-1', 1_700_000_000, request)({ status: 'in_progress', model: 'acme/small', output: [], outputText: '[]' }),
+  )
   expectKnown(OpenResponsesResult$inboundSchema.parse(resource))
   return resource
 }

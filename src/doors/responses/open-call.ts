@@ -41,15 +41,13 @@ export class OpenCall implements OpenItem {
   close(status: ClosingStatus, patch: ItemPatch | undefined): FunctionCallItem | CustomToolCallItem {
     const missing = this.#missing(status, patch)
     if (missing !== '') this.#delta(missing, false)
-    const item = this.snapshot(status, patch)
     if (this.#wire.enabled) {
       const text = JSON.stringify(this.#text)
       if (this.#start.type === 'function_call') {
         this.#wire.event('response.function_call_arguments.done', `${this.#place},"name":${JSON.stringify(this.#start.name)},"arguments":${text}`)
       } else this.#wire.event('response.custom_tool_call_input.done', `${this.#place},"input":${text}`)
-      this.#wire.event('response.output_item.done', `"output_index":${this.#outputIndex},"item":${JSON.stringify(item)}`)
     }
-    return item
+    return this.snapshot(status, patch)
   }
 
   snapshot(status: ClosingStatus, patch?: ItemPatch): FunctionCallItem | CustomToolCallItem {

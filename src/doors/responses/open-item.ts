@@ -10,8 +10,8 @@ export type ClosingStatus = 'completed' | 'incomplete'
 /**
  * One output item while it is being streamed.
  *
- * States: created -> `open` (emits output_item.added) -> any number of `apply` -> `close` (emits the done events, innermost first, and
- * output_item.done). `snapshot` is the item as `close` would return it, without emitting.
+ * States: created -> `open` (emits output_item.added) -> any number of `apply` -> `close` (emits the done events of its parts; output_item.done
+ * is written by whoever closes it). `snapshot` is the item as `close` would return it, without emitting.
  */
 export interface OpenItem {
   open(): void

@@ -68,9 +68,7 @@ export class OpenMessage implements OpenItem {
 
   close(status: ClosingStatus, patch: ItemPatch | undefined): MessageItem {
     this.#closePart()
-    const item = this.snapshot(status, patch)
-    if (this.#wire.enabled) this.#wire.event('response.output_item.done', `"output_index":${this.#outputIndex},"item":${JSON.stringify(item)}`)
-    return item
+    return this.snapshot(status, patch)
   }
 
   snapshot(status: ClosingStatus, patch?: ItemPatch): MessageItem {

@@ -24,7 +24,8 @@ export class OpenOther implements OpenItem {
   }
 
   open(): void {
-    if (this.#wire.enabled) this.#emit('response.output_item.added', this.#start)
+    if (!this.#wire.enabled) return
+    this.#wire.event('response.output_item.added', `"output_index":${this.#outputIndex},"item":${JSON.stringify(this.#start)}`)
   }
 
   apply(event: ItemEvent): void {
@@ -35,9 +36,7 @@ export class OpenOther implements OpenItem {
   }
 
   close(status: ClosingStatus, patch: ItemPatch | undefined): OtherItem {
-    const item = this.snapshot(status, patch)
-    if (this.#wire.enabled) this.#emit('response.output_item.done', item)
-    return item
+    return this.snapshot(status, patch)
   }
 
   snapshot(status: ClosingStatus, patch?: ItemPatch): OtherItem {
@@ -49,9 +48,5 @@ export class OpenOther implements OpenItem {
 
   #cutStatus(): string {
     return FAILS_WHEN_CUT.has(this.#start.type) ? 'failed' : 'incomplete'
-  }
-
-  #emit(type: string, item: OtherItem): void {
-    this.#wire.event(type, `"output_index":${this.#outputIndex},"item":${JSON.stringify(item)}`)
   }
 }

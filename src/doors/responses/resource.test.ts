@@ -7,7 +7,7 @@ import { createResource, presentUsage } from './resource.ts'
 /** The resource of an answer to this request, as text and back. */
 function answered(asked: { readonly [field: string]: unknown }): unknown {
   const request = decodeResponsesRequest({ model: 'acme/small', input: 'hi', ...asked })
-  return JSON.parse(createResource('gen-1', 1_700_000_000, request)({ status: 'in_progress', model: 'acme/small', output: [] }))
+  return JSON.parse(createResource('gen-1', 1_700_000_000, request)({ status: 'in_progress', model: 'acme/small', output: [], outputText: '[]' }))
 }
 
 describe('the resource of an answer', () => {

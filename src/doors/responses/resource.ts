@@ -13,6 +13,8 @@ export interface ResourceState {
   readonly status: ResponseStatus
   readonly model: string
   readonly output: readonly OutputItem[]
+  /** The same as JSON. */
+  readonly outputText: string
   /** Unix seconds. */
   readonly completedAt?: number
   /** What the upstream calls the tier that serves. */
@@ -39,36 +41,30 @@ export function verdictOf(reason: FinishReason, output: readonly OutputItem[]): 
   return { status: 'completed' }
 }
 
+const DEFAULT_TEXT = JSON.stringify(echoText(undefined))
+
+/** A member's value as JSON, or what stands for its absence. */
+const or = (otherwise: string, value: unknown): string => (value == null ? otherwise : JSON.stringify(value))
+const orNull = (value: unknown): string => or('null', value)
+
 /**
- * What the caller sent, else the defaults that strict clients want to see (stream-requirements.md section 10).
- * Constant per answer: serialised once and written into every event that carries the resource.
+ * What the caller sent, else the defaults that strict clients want to see (stream-requirements.md section 10), as members in JSON.
+ * Constant per answer: written once and put into every event that carries the resource.
  */
-function echo(request: ModelRequest): { readonly [field: string]: unknown } {
-  return {
-    background: false,
-    frequency_penalty: request.frequency_penalty ?? 0,
-    instructions: request.instructions ?? null,
-    max_output_tokens: request.max_output_tokens ?? null,
-    max_tool_calls: request.max_tool_calls ?? null,
-    metadata: request.metadata ?? {},
-    parallel_tool_calls: request.parallel_tool_calls ?? true,
-    presence_penalty: request.presence_penalty ?? 0,
-    previous_response_id: null,
-    prompt: echoPrompt(request['prompt']),
-    prompt_cache_options: echoCacheOptions(request.prompt_cache_options),
-    prompt_cache_key: request.prompt_cache_key ?? null,
-    reasoning: echoReasoning(request.reasoning),
-    safety_identifier: request.safety_identifier ?? null,
-    store: false,
-    temperature: request.temperature ?? 1,
-    text: echoText(request.text),
-    tool_choice: echoToolChoice(request.tool_choice),
-    tools: echoTools(request.tools),
-    top_logprobs: request.top_logprobs ?? 0,
-    top_p: request.top_p ?? 1,
-    truncation: request.truncation ?? 'disabled',
-    user: request.user ?? null,
-  }
+function echo(request: ModelRequest): string {
+  const { metadata, prompt_cache_options: cache, reasoning, text, tool_choice: choice, tools } = request
+  return (
+    `"background":false,"frequency_penalty":${or('0', request.frequency_penalty)},"instructions":${orNull(request.instructions)}` +
+    `,"max_output_tokens":${orNull(request.max_output_tokens)},"max_tool_calls":${orNull(request.max_tool_calls)}` +
+    `,"metadata":${or('{}', metadata)},"parallel_tool_calls":${or('true', request.parallel_tool_calls)}` +
+    `,"presence_penalty":${or('0', request.presence_penalty)},"previous_response_id":null,"prompt":${orNull(echoPrompt(request['prompt']))}` +
+    `,"prompt_cache_options":${orNull(echoCacheOptions(cache))},"prompt_cache_key":${orNull(request.prompt_cache_key)}` +
+    `,"reasoning":${orNull(echoReasoning(reasoning))},"safety_identifier":${orNull(request.safety_identifier)},"store":false` +
+    `,"temperature":${or('1', request.temperature)},"text":${or(DEFAULT_TEXT, text && echoText(text))}` +
+    `,"tool_choice":${or('"auto"', choice && echoToolChoice(choice))},"tools":${or('[]', tools && echoTools(tools))}` +
+    `,"top_logprobs":${or('0', request.top_logprobs)},"top_p":${or('1', request.top_p)},"truncation":${or('"disabled"', request.truncation)}` +
+    `,"user":${orNull(request.user)}}`
+  )
 }
 
 /** Strict readers want every member that can be null. */
@@ -147,23 +143,25 @@ function presentToolUse(counts: NonNullable<Usage['serverToolUse']>): { readonly
 
 /** Builds the response resource as JSON text, the same for events and for the JSON answer. */
 export function createResource(id: string, createdAt: number, request: ModelRequest): (state: ResourceState) => string {
-  const head = `{"id":${JSON.stringify(id)},"object":"response","created_at":${createdAt},`
+  const head = `{"id":${JSON.stringify(id)},"object":"response","created_at":${createdAt}`
   let constant: string | undefined
   return (state) => {
-    constant ??= JSON.stringify(echo(request)).slice(1)
-    const members: Record<string, unknown> = {
-      status: state.status,
-      completed_at: state.completedAt ?? null,
-      error: state.error === undefined ? null : { code: state.error.code, message: state.error.message },
-      incomplete_details: state.incompleteReason === undefined ? null : { reason: state.incompleteReason },
-      model: state.model,
-      output: state.output,
-      output_text: outputText(state.output),
-      service_tier: tierServed(state.serviceTier, state.tier, request),
-      usage: state.usage === undefined ? null : presentUsage(state.usage, state.cost, state.isByok ?? false),
-    }
-    if (state.error !== undefined) members['error_type'] = state.error.errorType
-    if (state.extra !== undefined) Object.assign(members, state.extra)
-    return `${head}${JSON.stringify(members).slice(1, -1)},${constant}`
+    constant ??= echo(request)
+    const { error, incompleteReason, usage, extra } = state
+    return (
+      `${head},"status":"${state.status}","completed_at":${state.completedAt ?? null}` +
+      `,"error":${error === undefined ? null : JSON.stringify({ code: error.code, message: error.message })}` +
+      `,"incomplete_details":${incompleteReason === undefined ? null : `{"reason":"${incompleteReason}"}`}` +
+      `,"model":${JSON.stringify(state.model)},"output":${state.outputText},"output_text":${JSON.stringify(outputText(state.output))}` +
+      `,"service_tier":${JSON.stringify(tierServed(state.serviceTier, state.tier, request))}` +
+      `,"usage":${usage === undefined ? null : JSON.stringify(presentUsage(usage, state.cost, state.isByok ?? false))}` +
+      `${error === undefined ? '' : `,"error_type":"${error.errorType}"`}${extra === undefined ? '' : members(extra)},${constant}`
+    )
   }
+}
+
+/** The members of an object, each behind a comma. */
+function members(extra: NonNullable<ResourceState['extra']>): string {
+  const text = JSON.stringify(extra)
+  return text === '{}' ? '' : `,${text.slice(1, -1)}`
 }
