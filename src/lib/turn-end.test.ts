@@ -22,7 +22,7 @@ describe('the end of a turn', () => {
     const call = async (name: string): Promise<void> => {
       await new Promise<void>(atTurnEnd)
       steps.push(`${name}1`)
-      await undefined
+      await Promise.resolve()
       steps.push(`${name}2`)
     }
     await Promise.all([call('a'), call('b')])
