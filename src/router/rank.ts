@@ -19,7 +19,7 @@ export interface RankSession {
   readonly explicit: boolean
   readonly seed: number
   /** Id of the endpoint the session is pinned to for a model. */
-  readonly pinned: (model: string) => string | undefined
+  pinned(model: string): string | undefined
 }
 
 export interface RankContext {
@@ -90,7 +90,7 @@ function rulesFor(context: RankContext, group: Group, unknownPrice: number): Rul
     pinnedId: session?.pinned(group.model.slug),
     hashing,
     balanced: !manual && sort === undefined && !hashing,
-    seed: session?.seed ?? 0,
+    seed: hashing ? session.seed : 0,
     positions: demand.orderLength + 1,
     paced,
     quiet,

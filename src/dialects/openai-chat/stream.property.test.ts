@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { isGatewayError } from '../../core/error.ts'
 import type { ModelEvent } from '../../core/event.ts'
 import type { Decoder } from '../../core/dialect.ts'
@@ -239,6 +239,47 @@ describe('the fast path', () => {
       ),
       { numRuns: 2000 },
     )
+  })
+
+  it('gives the same for answers after the first, whatever was learned from that', () => {
+    const begun = '{"id":"x","choices":[{"index":0,"delta":{"role":"assistant"},"service_tier":null}],"service_tier":"flex"}'
+    const answer = fc.tuple(mixed, fc.boolean(), fc.constantFrom('x', 'chatcmpl-9', '', 'a b'), fc.constantFrom('7', '0', '1700000000', '-1', '007'))
+    const written = ([frames, hasBegin, id, created]: readonly [readonly string[], boolean, string, string]): readonly string[] =>
+      [...(hasBegin ? [begun] : []), ...frames].map((data) => data.replace(/"id": ?"x"/, `"id":"${id}","created":${created}`))
+    fc.assert(
+      fc.property(fc.array(answer, { minLength: 2, maxLength: 4 }), fc.nat(), settings, (answers, where, overrides) => {
+        const target = chatTarget(overrides)
+        for (const each of answers) {
+          const frames = written(each)
+          expect(run(new ChatDecoder(REQUEST, target), frames)).toEqual(run(new ChatDecoder(REQUEST, target, false), frames))
+        }
+        // The last one once more, damaged.
+        const frames = [...written(answers.at(-1)!)]
+        const index = frames.length === 0 ? 0 : where % frames.length
+        frames.splice(index, 1, frames[index]?.slice(0, where % 60) ?? '', `${frames[index]?.slice(1 + (where % 60)) ?? ''}`)
+        expect(run(new ChatDecoder(REQUEST, target), frames)).toEqual(run(new ChatDecoder(REQUEST, target, false), frames))
+      }),
+      { numRuns: 3000 },
+    )
+  })
+
+  it('is taken at once in an answer after the first: only its beginning is parsed', () => {
+    const target = chatTarget()
+    const write = (id: string, created: number, delta: object): string =>
+      JSON.stringify({ id, created, model: 'm', choices: [{ index: 0, delta, finish_reason: null }] })
+    const decode = (id: string, created: number): { readonly parsed: number; readonly text: string } => {
+      const decoder = new ChatDecoder(REQUEST, target)
+      const events: ModelEvent[] = []
+      const parse = vi.spyOn(JSON, 'parse')
+      for (const delta of [{ role: 'assistant', content: '' }, { content: 'one' }, { content: ' two' }])
+        decoder.push(write(id, created, delta), undefined, events)
+      const parsed = parse.mock.calls.length
+      parse.mockRestore()
+      return { parsed, text: foldEvents(events).text }
+    }
+    // The beginning, the text that opens the message, the one that is learned from, and the proof that its place was found.
+    expect(decode('chatcmpl-1', 1_700_000_000)).toEqual({ parsed: 4, text: 'one two' })
+    expect(decode('chatcmpl-22', 1_700_000_009)).toEqual({ parsed: 1, text: 'one two' })
   })
 
   it('is taken: text frames of one shape are not parsed', () => {

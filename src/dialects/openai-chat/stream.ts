@@ -20,6 +20,7 @@ import { mapFinish } from './finish.ts'
 import type { Finish } from './finish.ts'
 import { choiceOf, deltaOf, errorOf, follow, imageUrl, legacyCall } from './frame.ts'
 import type { Json } from './frame.ts'
+import { knownShape, rememberShape } from './known-shapes.ts'
 import type { OpenAiChatOptions } from './options.ts'
 import { ReasoningCollector } from './reasoning-collector.ts'
 import { toolsOf } from './request.ts'
@@ -97,7 +98,20 @@ export class ChatDecoder implements Decoder {
         return writer.plainReasoning(writer.reasoningKey!, text)
       }
     }
+    if (kind === undefined && this.#learns && event !== 'error' && this.#isKnown(data)) return
     this.#frame(data, event, out)
+  }
+
+  /** A frame like those of an answer before this one: what it does is known without parsing it. */
+  #isKnown(data: string): boolean {
+    const known = this.#writer.started ? knownShape(this.#target) : undefined
+    if (known === undefined || known.choice !== this.#choice || known.tier !== this.#nativeTier) return false
+    const text = this.#template.adopt(known.shape, data)
+    if (text === undefined) return false
+    this.#frames++
+    if (known.shape.kind === 'content') this.#splitter.push(text, this.#sink)
+    else this.#sink('reasoning', text)
+    return true
   }
 
   body(text: string, out: ModelEvent[]): void {
@@ -291,7 +305,9 @@ export class ChatDecoder implements Decoder {
     const delta = choiceOf(frame['choices'], this.#choice)?.['delta']
     if (!isObject(delta) || (event.type === 'text-delta' && !this.#splitter.passing)) return
     const lesson = lessonOf(delta, event)
-    if (lesson !== undefined) this.#template.learn(data, lesson)
+    if (lesson === undefined || !this.#template.learn(data, lesson)) return
+    const { shape } = this.#template
+    if (shape !== undefined) rememberShape(this.#target, { shape, choice: this.#choice, tier: this.#nativeTier })
   }
 
   // ---- the end ----

@@ -1,4 +1,5 @@
 import { tryParseJson } from './json.ts'
+import { FrameShape } from './frame-shape.ts'
 import { isPlainText } from './plain-text.ts'
 import { flat, paddedTail, type MakeTail, type TemplateTail } from './template-tail.ts'
 
@@ -43,24 +44,44 @@ export class DeltaTemplate<Kind extends string> {
     const start = this.#prefix.length
     // Comparing a slice costs a quarter of `startsWith`, which goes character by character (200 characters on Node 24: 25 against 95 ns).
     if (start === 0 || data.slice(0, start) !== this.#prefix) return undefined
-    const end = data.indexOf('"', start)
-    if (end <= start || !this.#tail!.matches(data, end)) return undefined
-    const text = data.slice(start, end)
-    if (!isPlainText(text)) return undefined
+    const text = plainTextAt(data, start, this.#tail!)
+    if (text === undefined) return undefined
     this.#used = true
     this.#vain = 0
     return text
   }
 
-  learn(data: string, lesson: Lesson<Kind>): void {
+  /** The same for a frame of another answer, which may be of a shape that was learned from one before: from here on its like is recognised. */
+  adopt(shape: FrameShape<Kind>, data: string): string | undefined {
+    const start = shape.startIn(data)
+    if (start === undefined) return undefined
+    const text = plainTextAt(data, start, shape.tail)
+    const prefix = text === undefined ? undefined : flat(data.slice(0, start))
+    if (prefix === undefined) return undefined
+    this.#take(prefix, shape.tail, shape.kind)
+    return text
+  }
+
+  /** What other answers will have of what was learned last. */
+  get shape(): FrameShape<Kind> | undefined {
+    return this.kind === undefined ? undefined : FrameShape.of(this.kind, this.#prefix, this.#tail!)
+  }
+
+  /** True when something was learned. */
+  learn(data: string, lesson: Lesson<Kind>): boolean {
     const { kind, text } = lesson
-    if (this.#vain >= MAX_VAIN_LESSONS || text === '' || text === PROBE || !isPlainText(text)) return
+    if (this.#vain >= MAX_VAIN_LESSONS || text === '' || text === PROBE || !isPlainText(text)) return false
     if (!this.#used) this.#vain++
     const at = this.#locate(data, lesson)
-    if (at === undefined) return
+    if (at === undefined) return false
     const prefix = flat(data.slice(0, at))
     const tail = this.#makeTail(data.slice(at + text.length))
-    if (prefix === undefined || tail === undefined) return
+    if (prefix === undefined || tail === undefined) return false
+    this.#take(prefix, tail, kind)
+    return true
+  }
+
+  #take(prefix: string, tail: TemplateTail, kind: Kind): void {
     this.#prefix = prefix
     this.#tail = tail
     this.kind = kind
@@ -90,4 +111,12 @@ export class DeltaTemplate<Kind extends string> {
     }
     return undefined
   }
+}
+
+/** The text of a frame that begins here and is all there is before the tail, if it can be taken as it stands. */
+function plainTextAt(data: string, start: number, tail: TemplateTail): string | undefined {
+  const end = data.indexOf('"', start)
+  if (end <= start || !tail.matches(data, end)) return undefined
+  const text = data.slice(start, end)
+  return isPlainText(text) ? text : undefined
 }
