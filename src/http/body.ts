@@ -31,14 +31,19 @@ export async function readBody(request: IncomingMessage, limitBytes: number, sta
     return settled
   }
   const fail = (error: GatewayError): void => settle()?.reject(error)
-  const timer = setTimeout(() => fail(new GatewayError('timeout', 'The body came too slowly', { headers: { connection: 'close' } })), stallMs)
+  // Most bodies come with their head: those need no timer.
+  let timer: NodeJS.Timeout | undefined
+  atTurnEnd(() => {
+    const tooSlow = (): void => fail(new GatewayError('timeout', 'The body came too slowly', { headers: { connection: 'close' } }))
+    if (waiting !== undefined) timer = setTimeout(tooSlow, stallMs)
+  })
   const onGone = (): void => {
     if (waiting !== undefined) fail(new GatewayError('invalid_request', 'The connection closed before the whole body had arrived'))
   }
   request.on('data', (chunk: Buffer) => {
     if (waiting === undefined) return
     size += chunk.length
-    timer.refresh()
+    timer?.refresh()
     if (size > limitBytes) {
       chunks.length = 0
       fail(tooLarge())

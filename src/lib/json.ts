@@ -87,7 +87,13 @@ function firstInvalidByte(bytes: Buffer): number {
  * A document that nests deeper has to close what it opened, so a shorter text needs no search at all.
  */
 function mayBeDeeper(text: string, max: number): boolean {
-  return text.length > 2 * max && text.split('[', max + 2).length + text.split('{', max + 2).length - 2 > max
+  return text.length > 2 * max && countUpTo(text, '[', max + 1) + countUpTo(text, '{', max + 1) > max
+}
+
+function countUpTo(text: string, what: string, most: number): number {
+  let count = 0
+  for (let at = text.indexOf(what); at !== -1 && count < most; at = text.indexOf(what, at + 1)) count += 1
+  return count
 }
 
 /** Exact depth, skipping strings with the native search for their closing quote. */

@@ -8,14 +8,17 @@ const PAUSE_FACTOR = 4
 
 /**
  * The limits of one attempt after connecting: first token (from sending to the first content event, headers included), then idle
- * (silence between reads), and total over everything. One running timer and one for the total; `stop` leaves none behind.
+ * (silence between reads), and total over everything. One running timer, for what comes first; `stop` leaves none behind.
  */
 export class AttemptTimer {
   readonly #onExpire: () => void
   readonly #clock: Pick<Clock, 'monotonic'>
-  readonly #total: NodeJS.Timeout
+  /** When everything is over, on the clock. */
+  readonly #endsAt: number
   #phase: 'first_token' | 'idle' = 'first_token'
   #timer: NodeJS.Timeout
+  /** The end of everything comes before that of the phase: nothing that arrives puts it off. */
+  #isLast = false
   #idleMs: number
   #longestIdleMs: number
   #readAt = 0
@@ -26,8 +29,9 @@ export class AttemptTimer {
     this.#clock = clock
     this.#idleMs = limits.idle
     this.#longestIdleMs = limits.longestIdle
-    this.#timer = setTimeout(() => this.#expire(this.#phase), limits.firstToken)
-    this.#total = setTimeout(() => this.#expire('total'), limits.total)
+    const now = clock.monotonic()
+    this.#endsAt = now + limits.total
+    this.#timer = this.#start(limits.firstToken, now)
   }
 
   /** The first content event is here: from now on only silence counts. */
@@ -35,19 +39,19 @@ export class AttemptTimer {
     if (this.#phase === 'idle') return
     this.#phase = 'idle'
     this.#readAt = this.#clock.monotonic()
-    this.#restart()
+    this.#restart(this.#readAt)
   }
 
   /** Bytes arrived. */
   progress(): void {
-    if (this.#phase !== 'idle') return
+    if (this.#phase !== 'idle' || this.#isLast) return
     const now = this.#clock.monotonic()
     const allowed = Math.min(this.#longestIdleMs, (now - this.#readAt) * PAUSE_FACTOR)
     this.#readAt = now
-    if (allowed > this.#idleMs) {
-      this.#idleMs = allowed
-      this.#restart()
-    } else this.#timer.refresh()
+    const grows = allowed > this.#idleMs
+    if (grows) this.#idleMs = allowed
+    if (grows || now + this.#idleMs >= this.#endsAt) this.#restart(now)
+    else this.#timer.refresh()
   }
 
   /** Shortens the silence that is allowed from here on. */
@@ -56,21 +60,26 @@ export class AttemptTimer {
     if (ms >= this.#idleMs) return
     this.#idleMs = ms
     this.#phase = 'idle'
-    this.#restart()
+    this.#restart(this.#clock.monotonic())
   }
 
   stop(): void {
     clearTimeout(this.#timer)
-    clearTimeout(this.#total)
   }
 
-  #restart(): void {
+  #restart(now: number): void {
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.#expire('idle'), this.#idleMs)
+    this.#timer = this.#start(this.#idleMs, now)
   }
 
-  #expire(limit: ExpiredLimit): void {
-    this.expired ??= limit
+  #start(ms: number, now: number): NodeJS.Timeout {
+    const left = Math.max(0, this.#endsAt - now)
+    this.#isLast = left <= ms
+    return setTimeout(this.#expire, Math.min(ms, left))
+  }
+
+  readonly #expire = (): void => {
+    this.expired ??= this.#isLast ? 'total' : this.#phase
     this.stop()
     this.#onExpire()
   }

@@ -74,9 +74,9 @@ const KNOWN_FIELDS: ReadonlySet<string> = new Set(Object.keys(responsesRequest.s
 
 /** A copy of the top level. Deleting from a copy would slow every later read of it, hence two ways. */
 function dropNulls(body: { readonly [field: string]: unknown }): { [field: string]: unknown } {
-  const isEmpty = ([field, value]: readonly [string, unknown]): boolean => value === null && KNOWN_FIELDS.has(field)
-  const entries = Object.entries(body)
-  return entries.some(isEmpty) ? Object.fromEntries(entries.filter((entry) => !isEmpty(entry))) : { ...body }
+  const isEmpty = (field: string): boolean => body[field] === null && KNOWN_FIELDS.has(field)
+  const fields = Object.keys(body)
+  return fields.some(isEmpty) ? Object.fromEntries(Object.entries(body).filter(([field]) => !isEmpty(field))) : { ...body }
 }
 
 function checkPlugins(plugins: ModelRequest['plugins'], added: ReadonlySet<string> | undefined): void {
