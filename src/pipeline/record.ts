@@ -118,8 +118,12 @@ function finish(options: RecordOptions, call: Call, ending: Ending, durationMs: 
   const insured = status !== 'completed' && status !== 'incomplete' && firstTokenMs === undefined && !written
   const usage = ending.usage ?? (insured ? ZERO_USAGE : (call.trace.spent ?? options.estimateUsage(call)))
   const cost = insured ? NO_COST : (call.trace.cost ?? answerCost(options.costOf, usage, call.trace))
-  return { generation: describe(call, ending, status, { durationMs, firstTokenMs, usage, cost }), content: contentOf(call, output) }
+  const figures = { durationMs: micros(durationMs), firstTokenMs: firstTokenMs === undefined ? undefined : micros(firstTokenMs), usage, cost }
+  return { generation: describe(call, ending, status, figures), content: contentOf(call, output) }
 }
+
+/** Whole microseconds: what clocks tell beyond them is noise that takes seventeen digits to write. */
+const micros = (ms: number): number => Math.round(ms * 1_000) / 1_000
 
 /** A generation while it is written. Member by member: records of two dozen optional members are dear to copy together, and each call makes one. */
 type Draft = { -readonly [K in keyof Generation]: Generation[K] }
@@ -237,8 +241,8 @@ function attemptOf(attempt: AttemptRecord): GenerationAttempt {
     status: attempt.status,
     startedAt: attempt.startedAt,
   }
-  if (firstTokenMs !== undefined) told.firstTokenMs = firstTokenMs
-  if (durationMs !== undefined) told.durationMs = durationMs
+  if (firstTokenMs !== undefined) told.firstTokenMs = micros(firstTokenMs)
+  if (durationMs !== undefined) told.durationMs = micros(durationMs)
   if (error !== undefined) {
     told.errorType = error.type
     told.errorMessage = error.message

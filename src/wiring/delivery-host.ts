@@ -12,6 +12,7 @@ import { createThreadHost, type Thread } from '../delivery/thread-host.ts'
 import type { DeliverySettings, DeliveryThreadData, FromThread } from '../delivery/thread-protocol.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/logger.ts'
+import { keepWasmWrappersGeneric } from '../lib/wasm-wrappers.ts'
 import { withoutOversize } from '../store/index.ts'
 import type { DeliveryMetrics } from '../telemetry/delivery-metrics.ts'
 import type { RetentionMetrics } from '../telemetry/retention-metrics.ts'
@@ -157,6 +158,7 @@ function threadData({ config, databaseFile, secretKey, dataDirectory }: Delivery
 export const threads = new Set<Worker>()
 
 function spawnThread(data: DeliveryThreadData, heapMb: number): Thread {
+  keepWasmWrappersGeneric()
   // Sources run as they are; a built package has the same file beside this one.
   const file = import.meta.url.endsWith('.ts') ? './delivery-worker.ts' : './delivery-worker.js'
   const thread = new Worker(new URL(file, import.meta.url), {
