@@ -29,6 +29,22 @@ describe('the end of a turn', () => {
     expect(steps).toEqual(['a1', 'b1', 'a2', 'b2'])
   })
 
+  it('comes for all, whatever one of them throws', async () => {
+    const thrown: unknown[] = []
+    const listeners = process.listeners('uncaughtException')
+    process.removeAllListeners('uncaughtException')
+    process.once('uncaughtException', (error) => thrown.push(error))
+    const order: string[] = []
+    atTurnEnd(() => {
+      throw new Error('mine')
+    })
+    atTurnEnd(() => order.push('second'))
+    await turn()
+    await turn()
+    for (const listener of listeners) process.on('uncaughtException', listener)
+    expect([order, thrown]).toEqual([['second'], [new Error('mine')]])
+  })
+
   it('is another one for what is put off at the end of a turn', async () => {
     const order: string[] = []
     atTurnEnd(() => {
