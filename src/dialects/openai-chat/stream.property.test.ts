@@ -256,7 +256,7 @@ describe('the fast path', () => {
         // The last one once more, damaged.
         const frames = [...written(answers.at(-1)!)]
         const index = frames.length === 0 ? 0 : where % frames.length
-        frames.splice(index, 1, frames[index]?.slice(0, where % 60) ?? '', `${frames[index]?.slice(1 + (where % 60)) ?? ''}`)
+        frames.splice(index, 1, frames[index]?.slice(0, where % 60) ?? '', frames[index]?.slice(1 + (where % 60)) ?? '')
         expect(run(new ChatDecoder(REQUEST, target), frames)).toEqual(run(new ChatDecoder(REQUEST, target, false), frames))
       }),
       { numRuns: 3000 },
