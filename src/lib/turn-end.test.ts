@@ -29,6 +29,21 @@ describe('the end of a turn', () => {
     expect(steps).toEqual(['a1', 'b1', 'a2', 'b2'])
   })
 
+  it('is reached by a few at a time: of many the first are done before the last begin', async () => {
+    const steps: number[] = []
+    const call = async (n: number): Promise<void> => {
+      await new Promise<void>(atTurnEnd)
+      steps.push(n)
+      await Promise.resolve()
+      steps.push(-n)
+    }
+    await Promise.all(Array.from({ length: 100 }, (_, n) => call(n + 1)))
+    expect(steps).toHaveLength(200)
+    const underWay = steps.map((_, at) => steps.slice(0, at + 1).filter((n) => n > 0).length - steps.slice(0, at + 1).filter((n) => n < 0).length)
+    expect(Math.max(...underWay)).toBe(32)
+    expect(steps.filter((n) => n > 0)).toEqual(Array.from({ length: 100 }, (_, n) => n + 1))
+  })
+
   it('comes for all, whatever one of them throws', async () => {
     const thrown: unknown[] = []
     const listeners = process.listeners('uncaughtException')
