@@ -166,6 +166,35 @@ describe('createHttpClient', () => {
     await expect(text(exchange)).rejects.toBeInstanceOf(HttpFailure)
   })
 
+  it.each([
+    ['broken HTTP', 'this is no length of a chunk\r\n'],
+    ['a length that is none', '5\r\nhel'],
+  ])('tells what came before %s in the same packet, and then of that', async (_what, rest) => {
+    const server = createTcpServer((socket) =>
+      socket.once('data', () => socket.end(`HTTP/1.1 429 Too Many\r\nretry-after: 7\r\ntransfer-encoding: chunked\r\n\r\n2\r\nhi\r\n${rest}`)),
+    ).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    cleanups.push(() => server.close())
+    const exchange = send(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    expect(await exchange.head).toMatchObject({ status: 429, headers: { 'retry-after': '7' } })
+    expect(Buffer.concat((await exchange.read()) ?? []).toString()).toMatch(/^hi/)
+    const left = async (): Promise<void> => {
+      while ((await exchange.read()) !== undefined);
+    }
+    await expect(left()).rejects.toBeInstanceOf(HttpFailure)
+  })
+
+  it('gives what it had before it was cancelled to who waits for it, and then ends', async () => {
+    const url = await serve((_request, response) => void response.writeHead(200).write('early'))
+    const exchange = send(url)
+    await exchange.head
+    expect(Buffer.concat((await exchange.read()) ?? []).toString()).toBe('early')
+    const next = exchange.read()
+    exchange.cancel()
+    await expect(next).rejects.toMatchObject({ kind: 'cancelled' })
+    await expect(exchange.read()).rejects.toMatchObject({ kind: 'cancelled' })
+  })
+
   it('cancels before the head and while reading, and the server sees the connection go', async () => {
     let closed = 0
     const url = await serve((request, response) => {
