@@ -28,6 +28,8 @@ export interface CrashDrillReport {
 
 const PARALLEL = 32
 const DRAIN_LIMIT_MS = 120_000
+const READY_LIMIT_MS = 30_000
+const RECORD_LIMIT_MS = 30_000
 /** The process dies anywhere between an answer and the write, the lease, the request or the settlement that follow it. */
 const KILL_WITHIN_MS = 120
 
@@ -49,10 +51,32 @@ function makeCalls(gateway: GatewayProcess, count: number) {
   return load
 }
 
-/** Waits for the moment to die: after a random number of answers, and a little more. */
-async function untilDoomed(load: { readonly answered: number; readonly done: boolean }, calls: number, random: () => number): Promise<void> {
+/** Before it says that it is ready, a gateway serves but cannot record yet: killed then, there would be nothing to look for. */
+async function untilReady({ url, output }: GatewayProcess): Promise<void> {
+  const until = Date.now() + READY_LIMIT_MS
+  while (!(await fetch(`${url}/readyz`)).ok) {
+    if (Date.now() > until) throw new Error(`the gateway did not become ready: ${output().slice(-2_000)}`)
+    await sleep(10)
+  }
+}
+
+interface Doom {
+  readonly load: { readonly answered: number; readonly done: boolean }
+  readonly calls: number
+  readonly random: () => number
+  /** Whether this run has recorded anything: without it there would be nothing to look for. */
+  readonly hasRecorded: () => Promise<boolean>
+}
+
+/** Waits for the moment to die: after a random number of answers and the first record, and a little more. */
+async function untilDoomed({ load, calls, random, hasRecorded }: Doom): Promise<void> {
   const answers = Math.floor(random() * calls)
   while (load.answered < answers && !load.done) await sleep(1)
+  const until = Date.now() + RECORD_LIMIT_MS
+  while (!(await hasRecorded())) {
+    if (Date.now() > until) throw new Error(`nothing was recorded within ${RECORD_LIMIT_MS} ms of ${load.answered} answers`)
+    await sleep(1)
+  }
   await sleep(random() * KILL_WITHIN_MS)
 }
 
@@ -70,7 +94,11 @@ export async function runCrashDrill({ runs, calls, random, databaseUrl, onRun }:
   const directory = await mkdtemp(join(tmpdir(), 'signalbox-crash-'))
   const environment: { readonly [name: string]: string } =
     databaseUrl === undefined ? {} : { SIGNALBOX_DATABASE_URL: databaseUrl, SIGNALBOX_SECRET_KEY: Buffer.alloc(32, 5).toString('base64') }
-  const start = (): Promise<GatewayProcess> => startGatewayProcess(directory, environment)
+  const start = async (): Promise<GatewayProcess> => {
+    gateway = await startGatewayProcess(directory, environment)
+    await untilReady(gateway)
+    return gateway
+  }
   const recorded = (): Promise<readonly string[]> => recordedIds(directory, databaseUrl)
   const ledger = await startSpanLedger()
   let gateway: GatewayProcess | undefined
@@ -78,8 +106,9 @@ export async function runCrashDrill({ runs, calls, random, databaseUrl, onRun }:
     gateway = await start()
     const id = await addWebhook(gateway, ledger)
     for (let run = 0; run < runs; run++) {
+      const before = (await recorded()).length
       const load = makeCalls(gateway, calls)
-      await untilDoomed(load, calls, random)
+      await untilDoomed({ load, calls, random, hasRecorded: async () => (await recorded()).length > before })
       await gateway.end('SIGKILL')
       await load.all
       gateway = await start()
