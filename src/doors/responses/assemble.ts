@@ -1,15 +1,14 @@
 import { GatewayError } from '../../core/error.ts'
 import type { FinishReason, ModelEvent } from '../../core/event.ts'
-import type { CustomToolCallItem, FunctionCallItem, MessageItem, OtherItem, OutputItem, ReasoningItem } from '../../core/item.ts'
+import type { OutputItem } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { IdSource } from '../../lib/id.ts'
+import { AnswerItems, type ItemText } from './answer-items.ts'
+import { createItem, type ItemSurroundings } from './create-item.ts'
 import { CallIds, mintItemId } from './item-ids.ts'
-import { OpenCall } from './open-call.ts'
 import type { ClosingStatus, ItemEvent, ItemPatch, OpenItem } from './open-item.ts'
-import { OpenMessage } from './open-message.ts'
-import { OpenOther } from './open-other.ts'
 import { OpenReasoning } from './open-reasoning.ts'
 import { createResource, verdictOf, type ResourceState, type Verdict } from './resource.ts'
 import { WireWriter } from './wire.ts'
@@ -32,12 +31,6 @@ export interface AssemblerOptions {
   readonly mirrorReasoning?: boolean
   /** Bound on the text of one answer, in characters. */
   readonly maxChars?: number
-}
-
-/** An item of an answer as JSON. */
-export interface ItemText {
-  readonly id: unknown
-  readonly text: string
 }
 
 interface Slot {
@@ -75,12 +68,10 @@ export class Assembler {
   readonly #resource: (state: ResourceState) => string
   readonly #slots = new Map<string, Slot>()
   readonly #queue: string[] = []
-  readonly #output: OutputItem[] = []
-  /** The same as JSON: written once, for the end of the item, the end of the answer and whoever remembers it. */
-  readonly #texts: string[] = []
+  readonly #output = new AnswerItems()
   /** Made with the first of its kind: most answers have none. */
   #parked: Map<string, Parked> | undefined
-  readonly #callIds: CallIds
+  readonly #surroundings: ItemSurroundings
   #activeKey: string | undefined
   #active: OpenItem | undefined
   #chars = 0
@@ -92,7 +83,7 @@ export class Assembler {
   constructor(options: AssemblerOptions) {
     this.#options = options
     this.#wire = new WireWriter(options.stream)
-    this.#callIds = new CallIds(options.newId)
+    this.#surroundings = { wire: this.#wire, callIds: new CallIds(options.newId), mirrorReasoning: options.mirrorReasoning ?? false }
     this.#resource = createResource(options.id, Math.floor(options.receivedAt / 1000), options.request)
   }
 
@@ -111,7 +102,7 @@ export class Assembler {
     if (this.#end === undefined) throw new GatewayError('provider_unavailable', 'The provider ended its answer without finishing it')
     this.#start()
     this.#closeAll('completed')
-    this.#terminate(verdictOf(this.#end.reason, this.#output))
+    this.#terminate(verdictOf(this.#end.reason, this.#output.all))
   }
 
   /** The answer broke after it had begun: partial items are closed as incomplete, the reason is told in-band. */
@@ -144,15 +135,16 @@ export class Assembler {
 
   /** The items of the answer so far, the unfinished ones as they stand. */
   output(): readonly OutputItem[] {
-    if (this.#active === undefined && this.#parked === undefined) return this.#output
-    const output = this.#active === undefined ? [...this.#output] : [...this.#output, this.#active.snapshot('incomplete')]
+    const { all } = this.#output
+    if (this.#active === undefined && this.#parked === undefined) return all
+    const output = this.#active === undefined ? [...all] : [...all, this.#active.snapshot('incomplete')]
     for (const { item, index } of this.#parked?.values() ?? []) output[index] = item.snapshot('incomplete')
     return output
   }
 
   /** The same items by their ids, as JSON. */
   itemTexts(): readonly ItemText[] {
-    return this.output().map((item, index) => ({ id: item.id, text: item === this.#output[index] ? this.#texts[index]! : JSON.stringify(item) }))
+    return this.#output.textsOf(this.output())
   }
 
   #start(): void {
@@ -240,7 +232,7 @@ export class Assembler {
         index: this.#output.length,
         slot: this.#slots.get(key)!,
       })
-      this.#keep(this.#output.length, this.#active.snapshot('incomplete'))
+      this.#output.keep(this.#output.length, this.#active.snapshot('incomplete'))
       this.#active = undefined
       this.#activeKey = undefined
       this.#promote()
@@ -257,7 +249,8 @@ export class Assembler {
 
   #activate(key: string): Slot {
     const slot = this.#slots.get(key)!
-    this.#active = this.#create(slot.item, slot.id)
+    const id = slot.id ?? mintItemId(slot.item, this.#options.newId)
+    this.#active = createItem(slot.item, id, this.#output.length, this.#surroundings)
     this.#activeKey = key
     this.#active.open()
     for (const event of slot.waiting) this.#active.apply(event)
@@ -272,14 +265,9 @@ export class Assembler {
     this.#activeKey = undefined
   }
 
-  #keep(index: number, item: OutputItem): void {
-    this.#output[index] = item
-    this.#texts[index] = JSON.stringify(item)
-  }
-
   #done(index: number, item: OutputItem): void {
-    this.#keep(index, item)
-    if (this.#wire.enabled) this.#wire.event('response.output_item.done', `"output_index":${index},"item":${this.#texts[index]}`)
+    this.#output.keep(index, item)
+    if (this.#wire.enabled) this.#wire.event('response.output_item.done', `"output_index":${index},"item":${this.#output.text(index)}`)
   }
 
   #closeAll(status: ClosingStatus): void {
@@ -290,32 +278,14 @@ export class Assembler {
     for (const [key, { slot }] of this.#parked ?? []) this.#closeParked(key, slot.ended === undefined ? status : 'completed', slot.ended?.patch)
   }
 
-  #create(item: OutputItem, minted: string | undefined): OpenItem {
-    const index = this.#output.length
-    const id = minted ?? mintItemId(item, this.#options.newId)
-    switch (item.type) {
-      case 'message':
-        return new OpenMessage(this.#wire, id, index, item as MessageItem)
-      case 'reasoning':
-        return new OpenReasoning(this.#wire, id, index, item as ReasoningItem, this.#options.mirrorReasoning ?? false)
-      case 'function_call':
-      case 'custom_tool_call': {
-        const call = item as FunctionCallItem | CustomToolCallItem
-        return new OpenCall(this.#wire, id, index, call, this.#callIds.of(call.call_id))
-      }
-      default:
-        return new OpenOther(this.#wire, id, index, item as OtherItem, this.#callIds.ofOther(item))
-    }
-  }
-
   #terminate(verdict: Verdict): void {
     this.#state = 'ended'
     const extra = this.#options.extra?.()
     const resource = this.#resource({
       ...verdict,
       ...this.#options.facts(),
-      output: this.#output,
-      outputText: `[${this.#texts.join(',')}]`,
+      output: this.#output.all,
+      outputText: this.#output.json(),
       ...(verdict.status === 'completed' ? { completedAt: Math.floor(this.#options.clock.now() / 1000) } : {}),
       serviceTier: this.#serviceTier,
       ...(this.#end?.usage === undefined ? {} : { usage: this.#end.usage }),

@@ -1,0 +1,32 @@
+import type { CustomToolCallItem, FunctionCallItem, MessageItem, OtherItem, OutputItem, ReasoningItem } from '../../core/item.ts'
+import type { CallIds } from './item-ids.ts'
+import { OpenCall } from './open-call.ts'
+import type { OpenItem } from './open-item.ts'
+import { OpenMessage } from './open-message.ts'
+import { OpenOther } from './open-other.ts'
+import { OpenReasoning } from './open-reasoning.ts'
+import type { WireWriter } from './wire.ts'
+
+export interface ItemSurroundings {
+  readonly wire: WireWriter
+  readonly callIds: CallIds
+  /** See `AssemblerOptions`. */
+  readonly mirrorReasoning: boolean
+}
+
+/** What writes an item of this type, under this public id and in this place of the answer. */
+export function createItem(item: OutputItem, id: string, index: number, { wire, callIds, mirrorReasoning }: ItemSurroundings): OpenItem {
+  switch (item.type) {
+    case 'message':
+      return new OpenMessage(wire, id, index, item as MessageItem)
+    case 'reasoning':
+      return new OpenReasoning(wire, id, index, item as ReasoningItem, mirrorReasoning)
+    case 'function_call':
+    case 'custom_tool_call': {
+      const call = item as FunctionCallItem | CustomToolCallItem
+      return new OpenCall(wire, id, index, call, callIds.of(call.call_id))
+    }
+    default:
+      return new OpenOther(wire, id, index, item as OtherItem, callIds.ofOther(item))
+  }
+}
