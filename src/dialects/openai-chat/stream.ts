@@ -2,7 +2,6 @@ import type { Decoder, Target } from '../../core/dialect.ts'
 import { GatewayError } from '../../core/error.ts'
 import type { ErrorType } from '../../core/error.ts'
 import type { FinishReason, ModelEvent } from '../../core/event.ts'
-import { publicReasoningFormat, sealReasoning } from '../../core/reasoning-envelope.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { AnswerAside } from '../shared/answer-aside.ts'
 import { AnswerWriter } from '../shared/answer-writer.ts'
@@ -11,14 +10,13 @@ import { DeltaTemplate } from '../shared/delta-template.ts'
 import { errorFromPayload } from '../shared/errors.ts'
 import { scrubbedExcerpt } from '../shared/scrub.ts'
 import { asString, isObject, tryParseJson } from '../shared/json.ts'
-import { ThinkSplitter } from '../shared/think-tags.ts'
-import type { ThinkSink } from '../shared/think-tags.ts'
 import { hasCounts } from '../shared/usage-counts.ts'
-import { CitationCollector, decodeLogprobs } from './annotations.ts'
+import { CitationCollector } from './annotations.ts'
+import { DeltaReader } from './delta-reader.ts'
 import { lessonOf, readDelta, type LearnedField } from './fast-path.ts'
 import { mapFinish } from './finish.ts'
 import type { Finish } from './finish.ts'
-import { choiceOf, deltaOf, errorOf, follow, imageUrl, legacyCall } from './frame.ts'
+import { choiceOf, deltaOf, errorOf, follow } from './frame.ts'
 import type { Json } from './frame.ts'
 import { knownShape, rememberShape } from './known-shapes.ts'
 import type { OpenAiChatOptions } from './options.ts'
@@ -37,7 +35,7 @@ export class ChatDecoder implements Decoder {
   readonly #target: Target<OpenAiChatOptions>
   readonly #writer: AnswerWriter
   readonly #reasoning: ReasoningCollector
-  readonly #splitter: ThinkSplitter
+  readonly #reader: DeltaReader
   readonly #tools: ToolCallDecoder
   /** Where the answer is a call of a hidden tool. */
   readonly #aside: AnswerAside | undefined
@@ -51,27 +49,29 @@ export class ChatDecoder implements Decoder {
   #native: string | undefined
   #usage: Json | undefined
   #nativeTier: string | undefined
-  /** Logprobs of the delta in hand, given to its first text. */
-  #logprobs: ReturnType<typeof decodeLogprobs>
-  /** Set by every frame that did more than write text. */
-  #busy = false
 
   constructor(request: ModelRequest, target: Target<OpenAiChatOptions>, fastPath = true) {
     this.#target = target
     this.#learns = fastPath
     this.#reasoning = new ReasoningCollector(target.options, target.scope, wantsSealedReasoning(request))
     this.#writer = new AnswerWriter({ names: () => toolsOf(request, target.options).names, endReasoning: () => this.#reasoning.end() })
-    this.#splitter = new ThinkSplitter(target.options.think_tags)
     const path = target.options.tool_signature_path
     const name = answerToolName(request, target)
     const answerTool = name === undefined ? undefined : { name, aside: new AnswerAside(this.#writer) }
     this.#aside = answerTool?.aside
+    this.#reader = new DeltaReader({
+      target,
+      writer: this.#writer,
+      reasoning: this.#reasoning,
+      citations: this.#citations,
+      aside: this.#aside,
+    })
     this.#tools = new ToolCallDecoder(this.#writer, {
       providerName: target.providerName,
       ...(answerTool === undefined ? {} : { answerTool }),
       ...(path.length === 0
         ? {}
-        : { signatureOf: (call: Json) => follow(call, path), onSignature: (signature: string) => this.#signature(signature) }),
+        : { signatureOf: (call: Json) => follow(call, path), onSignature: (signature: string) => this.#reader.signature(signature) }),
     })
   }
 
@@ -90,7 +90,7 @@ export class ChatDecoder implements Decoder {
     const writer = this.#writer
     writer.out = out
     const { kind } = this.#template
-    if (kind === 'content' ? writer.messageKey !== undefined && this.#splitter.passing : kind !== undefined && writer.reasoningKey !== undefined) {
+    if (kind === 'content' ? writer.messageKey !== undefined && this.#reader.passing : kind !== undefined && writer.reasoningKey !== undefined) {
       const text = event === 'error' ? undefined : this.#template.match(data)
       if (text !== undefined) {
         if (kind === 'content') return writer.plainText(writer.messageKey!, text)
@@ -109,8 +109,8 @@ export class ChatDecoder implements Decoder {
     const text = this.#template.adopt(known.shape, data)
     if (text === undefined) return false
     this.#frames++
-    if (known.shape.kind === 'content') this.#splitter.push(text, this.#sink)
-    else this.#sink('reasoning', text)
+    if (known.shape.kind === 'content') this.#reader.text(text)
+    else this.#reader.thoughts(text)
     return true
   }
 
@@ -151,9 +151,9 @@ export class ChatDecoder implements Decoder {
     this.#throwError(frame)
     this.#frames++
     const before = out.length
-    this.#busy = false
+    this.#reader.busy = false
     this.#chunk(frame, false)
-    if (this.#learns && !this.#busy && out.length === before + 1) this.#learn(data, frame, out[before]!)
+    if (this.#learns && !this.#reader.busy && out.length === before + 1) this.#learn(data, frame, out[before]!)
   }
 
   #throwError(frame: Json): void {
@@ -167,18 +167,18 @@ export class ChatDecoder implements Decoder {
     const tier = frame['service_tier']
     if (typeof tier === 'string' && tier !== '' && tier !== this.#nativeTier) {
       this.#nativeTier = tier
-      this.#busy = true
+      this.#reader.busy = true
     }
     this.#noteUsage(frame['usage'] ?? (isObject(frame['x_groq']) ? frame['x_groq']['usage'] : undefined) ?? choice?.['usage'])
-    if (this.#citations.sources(frame['citations'], frame['search_results'])) this.#busy = true
+    if (this.#citations.sources(frame['citations'], frame['search_results'])) this.#reader.busy = true
     if (choice === undefined) return
     // Some servers repeat the whole message in their last frame.
     const repeated = !whole && isObject(choice['message']) && !isObject(choice['delta']) && this.#hasAny()
     const delta = repeated ? undefined : deltaOf(choice)
-    if (delta !== undefined) this.#delta(delta, choice, whole)
+    if (delta !== undefined) this.#reader.read(delta, choice, whole, this.#tools)
     const native = choice['finish_reason']
     if (typeof native === 'string' && native !== '') {
-      this.#busy = true
+      this.#reader.busy = true
       this.#native ??= native
     }
   }
@@ -205,105 +205,13 @@ export class ChatDecoder implements Decoder {
 
   #noteUsage(usage: unknown): void {
     if (!isObject(usage)) return
-    this.#busy = true
+    this.#reader.busy = true
     if (hasCounts(usage)) this.#usage = usage
-  }
-
-  // ---- one delta, or a whole message ----
-
-  #delta(delta: Json, choice: Json, whole: boolean): void {
-    this.#reason(delta)
-    const logprobs = decodeLogprobs(choice['logprobs'])
-    if (logprobs !== undefined) this.#busy = true
-    this.#logprobs = logprobs
-    this.#content(delta['content'])
-    if (typeof delta['refusal'] === 'string') this.#writer.refusal(delta['refusal'])
-    this.#images(delta['images'])
-    if (this.#citations.annotations(delta['annotations'], this.#writer)) this.#busy = true
-    const legacy = legacyCall(delta)
-    const hasCalls = legacy !== undefined || (Array.isArray(delta['tool_calls']) && delta['tool_calls'].length > 0)
-    if (!hasCalls && this.#target.options.tool_signature_path.length === 0) return
-    const signature = follow(delta, this.#target.options.tool_signature_path)
-    if (signature !== undefined) this.#signature(signature)
-    if (!hasCalls) return
-    this.#busy = true
-    this.#splitter.end(this.#sink)
-    this.#tools.push(delta['tool_calls'], whole)
-    if (legacy !== undefined) this.#tools.push([{ index: 0, function: legacy }], whole)
-  }
-
-  /** One spelling only: servers that send several repeat the same text in each. */
-  #reason(delta: Json): void {
-    const details = delta['reasoning_details']
-    if (Array.isArray(details) && details.length > 0) {
-      this.#busy = true
-      this.#reasoning.details(details, this.#writer)
-      if (details.some((entry) => isObject(entry) && (entry['text'] || entry['summary']))) return
-    }
-    const text = asString(delta['reasoning_content']) || asString(delta['reasoning'])
-    if (text) this.#sink('reasoning', text)
-  }
-
-  #content(content: unknown): void {
-    if (typeof content === 'string') {
-      if (content !== '') this.#splitter.push(content, this.#sink)
-      return
-    }
-    if (!Array.isArray(content)) return
-    this.#busy = true
-    for (const part of content) {
-      if (!isObject(part)) continue
-      if (part['type'] === 'thinking') this.#thinking(part['thinking'])
-      else if (part['type'] === 'refusal') this.#writer.refusal(asString(part['refusal']) ?? '')
-      else if (part['type'] === 'image_url') this.#images([part])
-      else if (typeof part['text'] === 'string' && part['text'] !== '') this.#splitter.push(part['text'], this.#sink)
-    }
-  }
-
-  #thinking(thinking: unknown): void {
-    if (typeof thinking === 'string') return this.#sink('reasoning', thinking)
-    if (!Array.isArray(thinking)) return
-    for (const part of thinking) if (isObject(part) && typeof part['text'] === 'string') this.#sink('reasoning', part['text'])
-  }
-
-  readonly #sink: ThinkSink = (kind, text) => {
-    if (kind === 'text') {
-      if (this.#aside === undefined) this.#writer.text(text, this.#logprobs)
-      else this.#aside.text(text)
-      this.#logprobs = undefined
-    } else {
-      this.#writer.reasoning('text', text)
-      this.#reasoning.text(text)
-    }
-  }
-
-  /** Pictures beside the text, as data URLs. */
-  #images(images: unknown): void {
-    if (!Array.isArray(images)) return
-    for (const image of images) {
-      const url = imageUrl(image)
-      if (url === undefined) continue
-      this.#busy = true
-      const comma = url.startsWith('data:') ? url.indexOf(',') : -1
-      this.#writer.wholeItem({ type: 'image_generation_call', status: 'completed', result: comma < 0 ? url : url.slice(comma + 1) })
-    }
-  }
-
-  /** A signature that must come back with the call travels as a reasoning item before it. */
-  #signature(signature: string): void {
-    const format = this.#target.options.reasoning_format
-    this.#busy = true
-    this.#splitter.end(this.#sink)
-    this.#writer.opaqueReasoning({
-      format: publicReasoningFormat(format),
-      signature,
-      encrypted_content: sealReasoning({ format, scope: this.#target.scope, signature }),
-    })
   }
 
   #learn(data: string, frame: Json, event: ModelEvent): void {
     const delta = choiceOf(frame['choices'], this.#choice)?.['delta']
-    if (!isObject(delta) || (event.type === 'text-delta' && !this.#splitter.passing)) return
+    if (!isObject(delta) || (event.type === 'text-delta' && !this.#reader.passing)) return
     const lesson = lessonOf(delta, event)
     if (lesson === undefined || !this.#template.learn(data, lesson)) return
     const { shape } = this.#template
@@ -321,8 +229,7 @@ export class ChatDecoder implements Decoder {
     const writer = this.#writer
     const finish = this.#native === undefined ? (ended ? 'stop' : undefined) : mapFinish(this.#native, this.#target.options.finish_reasons)
     this.#failOn(finish)
-    this.#logprobs = undefined
-    this.#splitter.end(this.#sink)
+    this.#reader.end()
     this.#tools.finish()
     this.#aside?.flush()
     writer.flushHeldSpace()

@@ -1,0 +1,155 @@
+import type { Target } from '../../core/dialect.ts'
+import { publicReasoningFormat, sealReasoning } from '../../core/reasoning-envelope.ts'
+import type { AnswerAside } from '../shared/answer-aside.ts'
+import type { AnswerWriter } from '../shared/answer-writer.ts'
+import { asString, isObject } from '../shared/json.ts'
+import { ThinkSplitter } from '../shared/think-tags.ts'
+import type { ThinkSink } from '../shared/think-tags.ts'
+import { decodeLogprobs, type CitationCollector } from './annotations.ts'
+import { follow, imageUrl, legacyCall } from './frame.ts'
+import type { Json } from './frame.ts'
+import type { OpenAiChatOptions } from './options.ts'
+import type { ReasoningCollector } from './reasoning-collector.ts'
+import type { ToolCallDecoder } from './tool-calls.ts'
+
+export interface DeltaReaderParts {
+  readonly target: Target<OpenAiChatOptions>
+  readonly writer: AnswerWriter
+  readonly reasoning: ReasoningCollector
+  readonly citations: CitationCollector
+  /** Where the answer is a call of a hidden tool. */
+  readonly aside: AnswerAside | undefined
+}
+
+/** What a delta says, or a whole message: thoughts, text, pictures, calls. One instance per answer. */
+export class DeltaReader {
+  /** Set by every delta that did more than write text. */
+  busy = false
+  readonly #target: Target<OpenAiChatOptions>
+  readonly #writer: AnswerWriter
+  readonly #reasoning: ReasoningCollector
+  readonly #citations: CitationCollector
+  readonly #aside: AnswerAside | undefined
+  readonly #splitter: ThinkSplitter
+  /** Logprobs of the delta in hand, given to its first text. */
+  #logprobs: ReturnType<typeof decodeLogprobs>
+
+  constructor({ target, writer, reasoning, citations, aside }: DeltaReaderParts) {
+    this.#target = target
+    this.#writer = writer
+    this.#reasoning = reasoning
+    this.#citations = citations
+    this.#aside = aside
+    this.#splitter = new ThinkSplitter(target.options.think_tags)
+  }
+
+  /** Text goes out as it comes: no tag is open, none may be beginning. */
+  get passing(): boolean {
+    return this.#splitter.passing
+  }
+
+  text(text: string): void {
+    this.#splitter.push(text, this.#sink)
+  }
+
+  thoughts(text: string): void {
+    this.#sink('reasoning', text)
+  }
+
+  /** Nothing more comes: what was held back as the beginning of a tag is text. */
+  end(): void {
+    this.#logprobs = undefined
+    this.#splitter.end(this.#sink)
+  }
+
+  /** `whole`: a message, not a piece of one. `tools` reads its calls, once what stands before them has been written. */
+  read(delta: Json, choice: Json, whole: boolean, tools: ToolCallDecoder): void {
+    this.#reason(delta)
+    const logprobs = decodeLogprobs(choice['logprobs'])
+    if (logprobs !== undefined) this.busy = true
+    this.#logprobs = logprobs
+    this.#content(delta['content'])
+    if (typeof delta['refusal'] === 'string') this.#writer.refusal(delta['refusal'])
+    this.#images(delta['images'])
+    if (this.#citations.annotations(delta['annotations'], this.#writer)) this.busy = true
+    const legacy = legacyCall(delta)
+    const hasCalls = legacy !== undefined || (Array.isArray(delta['tool_calls']) && delta['tool_calls'].length > 0)
+    if (!hasCalls && this.#target.options.tool_signature_path.length === 0) return
+    const signature = follow(delta, this.#target.options.tool_signature_path)
+    if (signature !== undefined) this.signature(signature)
+    if (!hasCalls) return
+    this.busy = true
+    this.#splitter.end(this.#sink)
+    tools.push(delta['tool_calls'], whole)
+    if (legacy !== undefined) tools.push([{ index: 0, function: legacy }], whole)
+  }
+
+  /** One spelling only: servers that send several repeat the same text in each. */
+  #reason(delta: Json): void {
+    const details = delta['reasoning_details']
+    if (Array.isArray(details) && details.length > 0) {
+      this.busy = true
+      this.#reasoning.details(details, this.#writer)
+      if (details.some((entry) => isObject(entry) && (entry['text'] || entry['summary']))) return
+    }
+    const text = asString(delta['reasoning_content']) || asString(delta['reasoning'])
+    if (text) this.#sink('reasoning', text)
+  }
+
+  #content(content: unknown): void {
+    if (typeof content === 'string') {
+      if (content !== '') this.text(content)
+      return
+    }
+    if (!Array.isArray(content)) return
+    this.busy = true
+    for (const part of content) {
+      if (!isObject(part)) continue
+      if (part['type'] === 'thinking') this.#thinking(part['thinking'])
+      else if (part['type'] === 'refusal') this.#writer.refusal(asString(part['refusal']) ?? '')
+      else if (part['type'] === 'image_url') this.#images([part])
+      else if (typeof part['text'] === 'string' && part['text'] !== '') this.text(part['text'])
+    }
+  }
+
+  #thinking(thinking: unknown): void {
+    if (typeof thinking === 'string') return this.#sink('reasoning', thinking)
+    if (!Array.isArray(thinking)) return
+    for (const part of thinking) if (isObject(part) && typeof part['text'] === 'string') this.#sink('reasoning', part['text'])
+  }
+
+  readonly #sink: ThinkSink = (kind, text) => {
+    if (kind === 'text') {
+      if (this.#aside === undefined) this.#writer.text(text, this.#logprobs)
+      else this.#aside.text(text)
+      this.#logprobs = undefined
+    } else {
+      this.#writer.reasoning('text', text)
+      this.#reasoning.text(text)
+    }
+  }
+
+  /** Pictures beside the text, as data URLs. */
+  #images(images: unknown): void {
+    if (!Array.isArray(images)) return
+    for (const image of images) {
+      const url = imageUrl(image)
+      if (url === undefined) continue
+      this.busy = true
+      const comma = url.startsWith('data:') ? url.indexOf(',') : -1
+      this.#writer.wholeItem({ type: 'image_generation_call', status: 'completed', result: comma < 0 ? url : url.slice(comma + 1) })
+    }
+  }
+
+  /** A signature that must come back with the call travels as a reasoning item before it. */
+  signature(signature: string): void {
+    const format = this.#target.options.reasoning_format
+    this.busy = true
+    this.#splitter.end(this.#sink)
+    this.#writer.opaqueReasoning({
+      format: publicReasoningFormat(format),
+      signature,
+      encrypted_content: sealReasoning({ format, scope: this.#target.scope, signature }),
+    })
+  }
+}
