@@ -4,6 +4,7 @@ import type { Encryption } from '../core/account.ts'
 import { GatewayError } from '../core/error.ts'
 import { contentKeyContext } from '../core/secret-context.ts'
 import type { Clock } from '../lib/clock.ts'
+import { fewRandomBytes } from '../lib/random-bytes.ts'
 import { Secret } from '../lib/secret.ts'
 import type { Db } from './database.ts'
 import { assertCurrentKey } from './secrets.ts'
@@ -13,6 +14,7 @@ const ALGORITHM = 'aes-256-gcm'
 const KEY_BYTES = 32
 const IV_BYTES = 12
 const TAG_BYTES = 16
+const SEALING = { authTagLength: TAG_BYTES }
 /** Content as large as a request may be, and then some. */
 const MAX_PLAIN_BYTES = 256 * 1024 * 1024
 const DAY_MS = 24 * 3_600_000
@@ -106,8 +108,8 @@ const MIN_COMPRESSED_CHARS = 8_192
 const PLAIN = 0x07
 
 /** Level 1: higher levels cost more than they save. */
-const pack = (text: string): Buffer =>
-  text.length < MIN_COMPRESSED_CHARS ? Buffer.from(`${String.fromCharCode(PLAIN)}${text}`) : deflateRawSync(text, { level: 1 })
+const pack = (text: string): string | Buffer =>
+  text.length < MIN_COMPRESSED_CHARS ? `${String.fromCharCode(PLAIN)}${text}` : deflateRawSync(text, { level: 1 })
 
 /** Texts come to about five times their compressed size; a buffer much larger than that is allocated in vain. */
 function unpack(bytes: Buffer): string {
@@ -118,9 +120,13 @@ function unpack(bytes: Buffer): string {
 
 /** Encrypted, long ones compressed before: nonce, ciphertext, tag. Bound to its generation: it opens for no other. */
 export function sealContent({ id, key }: ContentKey, generationId: string, text: string): Buffer {
-  const iv = randomBytes(IV_BYTES)
-  const cipher = createCipheriv(ALGORITHM, key, iv, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(`${id}\0${generationId}`))
-  return Buffer.concat([iv, cipher.update(pack(text)), cipher.final(), cipher.getAuthTag()])
+  const iv = fewRandomBytes(IV_BYTES)
+  const cipher = createCipheriv(ALGORITHM, key, iv, SEALING).setAAD(Buffer.from(`${id}\0${generationId}`))
+  const plain = pack(text)
+  const body = typeof plain === 'string' ? cipher.update(plain, 'utf8') : cipher.update(plain)
+  // Nothing is left over: the mode has no blocks.
+  cipher.final()
+  return Buffer.concat([iv, body, cipher.getAuthTag()])
 }
 
 /** Undefined for what was changed or belongs to another generation. */

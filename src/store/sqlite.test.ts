@@ -46,6 +46,26 @@ describe('the SQLite file', () => {
     expect(pragma('auto_vacuum')).toBe(2)
   })
 
+  it.each([
+    { file: 'a new one', pageSize: undefined, pages: 8_192 },
+    { file: 'one that was made with smaller pages', pageSize: 4_096, pages: 4_096 },
+  ])('is written back into the file after as many bytes, whatever its pages: $file', async ({ pageSize, pages }) => {
+    if (pageSize !== undefined) {
+      const made = new DatabaseSync(path)
+      made.exec(`pragma page_size = ${pageSize}; create table t (x)`)
+      made.close()
+    }
+    const database = openDatabase({ path })
+    try {
+      const read = async (name: string) =>
+        Object.values((await sql.raw<{ [name: string]: number }>(`pragma ${name}`).execute(database.db)).rows[0]!)[0]
+      expect(await read('page_size')).toBe(pages)
+      expect(await read('wal_autocheckpoint')).toBe((32 * 1024 * 1024) / pages)
+    } finally {
+      await database.db.destroy()
+    }
+  })
+
   it('writes nothing beside itself: copies for taking back are kept in memory', async () => {
     const database = openDatabase({ path })
     try {

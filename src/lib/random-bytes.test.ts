@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest'
+import { fewRandomBytes } from './random-bytes.ts'
+
+it('gives as many as asked for, never the same twice, across the blocks it draws them from', () => {
+  const seen = new Set<string>()
+  for (let i = 0; i < 5_000; i++) {
+    const bytes = fewRandomBytes(12)
+    expect(bytes).toHaveLength(12)
+    seen.add(bytes.toString('hex'))
+  }
+  expect(seen.size).toBe(5_000)
+})
+
+it('uses every byte there is', () => {
+  const counts = new Uint32Array(256)
+  for (let i = 0; i < 10_000; i++) for (const byte of fewRandomBytes(16)) counts[byte]!++
+  // 625 each on average: one that never came, or came twice as often, is no accident.
+  expect(Math.min(...counts)).toBeGreaterThan(400)
+  expect(Math.max(...counts)).toBeLessThan(900)
+})
+
+it('gives what its owner may keep: later ones do not change it', () => {
+  const first = fewRandomBytes(12)
+  const before = first.toString('hex')
+  for (let i = 0; i < 1_000; i++) fewRandomBytes(12)
+  expect(first.toString('hex')).toBe(before)
+})
+
+it('refuses to be a source of many', () => {
+  expect(() => fewRandomBytes(257)).toThrow(RangeError)
+})
