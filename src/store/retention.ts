@@ -7,7 +7,7 @@ import { inTransaction } from './transaction.ts'
 type Trx = Transaction<Tables>
 type Expire = (trx: Trx, before: number, limit: number) => Promise<Expired>
 
-/** A megabyte or so of pages is given back to the disk with each batch; the next takes the rest. */
+/** Eight megabytes at most are given back to the disk with each batch; the next takes the rest. */
 const VACUUM_PAGES = 1_000
 
 /** See `RetentionStore`. Batches of deletes rather than partitions: docs/decisions/0091. */
