@@ -3,7 +3,7 @@ import type { Target } from '../../core/dialect.ts'
 import type { InputFile, InputImage, JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import type { ContentPart } from '../shared/content-parts.ts'
-import { bareAudio, fileUrl } from '../shared/file-data.ts'
+import { bareAudio, fileNameOf, fileUrl } from '../shared/file-data.ts'
 import type { OpenAiChatOptions } from './options.ts'
 
 type ChatTarget = Target<OpenAiChatOptions>
@@ -80,16 +80,11 @@ function encodeFile(part: InputFile, target: ChatTarget): JsonObject {
   if (options.file === 'file') {
     if (part.file_id != null && data === undefined) return { type: 'file', file: { file_id: part.file_id } }
     if (data === undefined) return unsupported('files without data', target)
-    return { type: 'file', file: { filename: part.filename ?? nameOf(url), file_data: data } }
+    return { type: 'file', file: { filename: part.filename ?? fileNameOf(url), file_data: data } }
   }
   const text = data === undefined ? undefined : textOfDataUrl(data)
   if (text === undefined) return unsupported('files', target)
-  return { type: 'text', text: `<file name="${(part.filename ?? nameOf(url)).replaceAll('"', "'")}">\n${text}\n</file>` }
-}
-
-function nameOf(url: string | undefined): string {
-  if (url === undefined || !isRemote(url)) return 'file'
-  return url.split(/[?#]/)[0]!.split('/').pop() || 'file'
+  return { type: 'text', text: `<file name="${(part.filename ?? fileNameOf(url)).replaceAll('"', "'")}">\n${text}\n</file>` }
 }
 
 /** The text of a data URL that holds text; undefined for binary content. */

@@ -1,6 +1,6 @@
 import type { FetchedMedia } from '../../core/dialect.ts'
-import type { InputPart, JsonObject, MessageItem, ToolOutput } from '../../core/item.ts'
-import { bareAudio, fileUrl } from '../shared/file-data.ts'
+import type { InputFile, InputPart, JsonObject, MessageItem, ToolOutput } from '../../core/item.ts'
+import { bareAudio, fileNameOf, fileUrl } from '../shared/file-data.ts'
 import type { ResponsesOptions } from './options.ts'
 
 export interface PartContext {
@@ -16,7 +16,10 @@ const isRemote = (url: string | null | undefined): url is string => url != null 
 /** URLs of a part whose bytes have to be fetched when the endpoint cannot do it. */
 export function remoteUrls(part: InputPart): readonly string[] {
   if (part.type === 'input_image') return isRemote(part.image_url) ? [part.image_url] : []
-  if (part.type === 'input_file') return isRemote(part.file_url) ? [part.file_url] : []
+  if (part.type === 'input_file') {
+    const url = fileUrl(part)
+    return isRemote(url) ? [url] : []
+  }
   return []
 }
 
@@ -48,20 +51,23 @@ export function encodeInputPart(part: InputPart, context: PartContext): JsonObje
     const fetched = media?.get(part.image_url)
     return withoutNulls({ ...part, ...(fetched === undefined ? {} : { image_url: dataUrl(fetched) }) })
   }
-  if (part.type === 'input_file' && isRemote(part.file_url)) {
-    const fetched = media?.get(part.file_url)
-    if (fetched === undefined) return withoutNulls({ ...part })
-    return withoutNulls({ ...part, file_url: null, file_data: dataUrl(fetched), filename: part.filename ?? fileName(part.file_url) })
-  }
-  if (part.type === 'input_file' && part.file_data) return withoutNulls({ ...part, file_data: fileUrl(part) })
+  if (part.type === 'input_file') return encodeFile(part, context)
   if (part.type === 'input_audio') return { ...part, input_audio: bareAudio(part.input_audio) }
   return withoutNulls({ ...part })
 }
 
 const dataUrl = ({ mimeType, data }: FetchedMedia): string => `data:${mimeType};base64,${data}`
 
-function fileName(url: string): string {
-  return new URL(url).pathname.split('/').at(-1) || 'file'
+/** A name belongs to bytes and nothing else: bytes without one are refused, and so is one beside an address or an id. */
+function encodeFile(part: InputFile, { media, dropped }: PartContext): JsonObject {
+  const { file_data: _data, file_url: _address, file_id, filename, ...rest } = part
+  const url = fileUrl(part)
+  if (isRemote(url)) {
+    const fetched = media?.get(url)
+    if (fetched !== undefined) return withoutNulls({ ...rest, filename: filename ?? fileNameOf(url), file_data: dataUrl(fetched) })
+  } else if (url !== undefined) return withoutNulls({ ...rest, filename: filename ?? fileNameOf(url), file_data: url })
+  if (filename != null) dropped.add('input: filename')
+  return withoutNulls({ ...rest, file_url: url, file_id: url === undefined ? file_id : undefined })
 }
 
 /** A part of an assistant's message. Undefined for media, which no assistant of this format can have said. */

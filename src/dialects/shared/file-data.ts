@@ -19,6 +19,24 @@ function typeOfName(name: string): string | undefined {
   return /\.(?:txt|md|csv|json|xml|html?|ya?ml|log|[cm]?[jt]sx?|py|rb|go|rs|java|c|h|cpp|sh|sql|toml|ini)$/i.test(name) ? 'text/plain' : undefined
 }
 
+const EXTENSIONS: { readonly [type: string]: string } = { 'text/plain': 'txt', 'text/markdown': 'md', 'text/javascript': 'js' }
+
+/** What a file nobody named is called: by the end of its address, or by what its data URL says it is. Servers tell its type from that. */
+export function fileNameOf(url: string | undefined): string {
+  if (url === undefined) return 'file'
+  if (!/^data:/i.test(url))
+    return (
+      url
+        .split(/[?#]/)[0]!
+        .replace(/^https?:\/\/[^/]*/i, '')
+        .split('/')
+        .pop() || 'file'
+    )
+  const type = /^data:([^;,]*)/i.exec(url)![1]!.trim().toLowerCase()
+  const extension = EXTENSIONS[type] ?? /^(?:application|text|image)\/([a-z0-9]{2,4})$/.exec(type)?.[1]
+  return extension === undefined ? 'file' : `file.${extension}`
+}
+
 /** The same sound as base64 alone: callers send data URLs, too, and upstreams take none. */
 export function bareAudio({ data, format }: InputAudio['input_audio']): InputAudio['input_audio'] {
   return { data: readDataUrl(data)?.data ?? data, format }
