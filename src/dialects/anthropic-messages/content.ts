@@ -38,6 +38,9 @@ export function encodePart(part: ContentPart, target: MessagesTarget): Block | u
 
 const breakpoint = (wanted: boolean): { readonly cache_control?: object } => (wanted ? { cache_control: { type: 'ephemeral' } } : {})
 
+/** These servers fetch over HTTPS alone, and refuse a call that names another address. */
+const isFetchedThere = (url: string): boolean => /^https:/i.test(url)
+
 function imageSource(part: InputImage, target: MessagesTarget): object {
   const { options } = target
   const url = part.image_url
@@ -45,7 +48,7 @@ function imageSource(part: InputImage, target: MessagesTarget): object {
     if (part.file_id != null && options.file_ids) return { type: 'file', file_id: part.file_id }
     throw unsupported('images by file id', target)
   }
-  if (isRemote(url) && options.image_urls) return { type: 'url', url }
+  if (options.image_urls && isFetchedThere(url)) return { type: 'url', url }
   const inline = isRemote(url) ? fetched(url, target) : readDataUrl(url)
   if (inline === undefined) throw new GatewayError('invalid_image', 'image_url is neither an http URL nor a data URL', { path: 'input' })
   const mimeType = imageType(inline)
@@ -66,7 +69,7 @@ function fetched(url: string, target: MessagesTarget): InlineData {
 }
 
 /** Only PDFs may be named by URL; what looks like text is fetched. */
-const staysRemote = (url: string, target: MessagesTarget): boolean => target.options.document_urls && !isTextName(url)
+const staysRemote = (url: string, target: MessagesTarget): boolean => target.options.document_urls && isFetchedThere(url) && !isTextName(url)
 
 function documentBlock(part: InputFile, target: MessagesTarget): Block {
   if (!target.options.documents) throw unsupported('files', target)
@@ -85,7 +88,7 @@ function documentSource(part: InputFile, target: MessagesTarget): object {
     if (part.file_id != null && target.options.file_ids) return { type: 'file', file_id: part.file_id }
     throw unsupported('files by id', target)
   }
-  if (isRemote(url) && staysRemote(url, target)) return { type: 'url', url }
+  if (staysRemote(url, target)) return { type: 'url', url }
   // Bare base64 says nothing of its type: its name does, or its first bytes.
   const inline: InlineData = isRemote(url) ? fetched(url, target) : (readDataUrl(url) ?? { mimeType: '', data: url })
   if (inline.mimeType === 'application/pdf' || looksLikePdf(inline.data)) return { type: 'base64', media_type: 'application/pdf', data: inline.data }
@@ -112,7 +115,8 @@ export function mediaToInline(request: ModelRequest, target: MessagesTarget): st
   const visit = (parts: unknown): void => {
     if (!Array.isArray(parts)) return
     for (const part of parts as readonly ContentPart[]) {
-      if (part.type === 'input_image' && part.image_url && isRemote(part.image_url) && !options.image_urls) urls.add(part.image_url)
+      if (part.type === 'input_image' && part.image_url && isRemote(part.image_url) && !(options.image_urls && isFetchedThere(part.image_url)))
+        urls.add(part.image_url)
       if (part.type !== 'input_file' || !options.documents) continue
       const url = part.file_data || part.file_url
       if (url && isRemote(url) && !staysRemote(url, target)) urls.add(url)

@@ -82,7 +82,10 @@ export const anthropicMessagesOptions = modelRules.extend({
 
   // ---- parameters ----
   max_temperature: z.number().positive().default(1),
-  forward_user: z.boolean().default(false).describe('Send `user` as `metadata.user_id`.'),
+  forward_user: z
+    .boolean()
+    .default(false)
+    .describe('Send `user` as `metadata.user_id`; what looks like an e-mail address or a telephone number, for which calls are refused, as a hash.'),
   service_tier: z.boolean().default(false),
   pass_through: z.array(z.string()).default([]).describe('Unknown fields of the request that may reach this server.'),
   extra_body: z.record(z.string(), z.unknown()).default({}).describe('Constant body fields; objects are merged one level deep.'),

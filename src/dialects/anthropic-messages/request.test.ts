@@ -90,6 +90,22 @@ describe('what is never sent', () => {
   })
 })
 
+describe('the user of the caller', () => {
+  const sent = (value: string): unknown =>
+    (encode({ user: value }, { options: { forward_user: true } }).body['metadata'] as { readonly user_id: string }).user_id
+  it('is told as it is named', () => {
+    for (const name of ['user-17', 'b1946ac9', '123456']) expect(sent(name)).toBe(name)
+  })
+  it.each(['jane@example.com', '<Jane> jane@example.com', '+49 (30) 1234-567', '5551234567', 'x'.repeat(257)])(
+    'is told by a hash where the call would be refused: %s',
+    (name) => {
+      expect(sent(name)).toMatch(/^[0-9A-Za-z]{32}$/)
+      expect(sent(name)).toBe(sent(name))
+      expect(sent(name)).not.toBe(sent(`${name}0`))
+    },
+  )
+})
+
 describe('turns', () => {
   it('begin with the user', () => {
     expect(messages([assistant('Hello.'), user('q')]).map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
@@ -353,6 +369,10 @@ describe('reasoning of the history', () => {
     const foreign = { encrypted_content: sealReasoning({ format, scope: 'elsewhere', signature: 'S', text: 't' }) }
     expect(thinking(foreign)).toMatchObject({ type: 'text' })
     expect(thinking(foreign, { options: { signature_scope: 'format' } })).toMatchObject({ type: 'thinking' })
+    // A turn's thoughts come back whole: one that is missing among signed ones is a turn that was changed.
+    const redacted = { encrypted_content: sealReasoning({ format, scope: 'elsewhere', data: 'BLOB' }) }
+    expect(thinking(redacted)).toMatchObject({ type: 'text' })
+    expect(thinking(redacted, { options: { signature_scope: 'format' } })).toMatchObject({ type: 'redacted_thinking' })
   })
   it.each<[string, JsonObject]>([
     ['another format', { content: [{ type: 'reasoning_text', text: 't' }], signature: 'S', format: 'google-gemini-v1' }],
@@ -454,6 +474,26 @@ describe('media', () => {
     expect(urls()).toEqual(['https://x/c.md'])
     expect(urls({ image_urls: false, document_urls: false })).toEqual(['https://x/a.png', 'https://x/b.pdf', 'https://x/c.md'])
     expect(() => encode(request)).toThrowError(expect.objectContaining({ errorType: 'image_download_failed' }))
+  })
+  it('are fetched first where their address is not one of HTTPS, which is refused', () => {
+    const [image, file] = ['http://x/a.png', 'http://x/b.pdf']
+    const request = {
+      input: [
+        user([
+          { type: 'input_image', image_url: image },
+          { type: 'input_file', file_url: file },
+        ]),
+      ],
+    }
+    expect(anthropicMessages.mediaUrls?.(request, messagesTarget())).toEqual([image, file])
+    const media = new Map([
+      [image, { mimeType: 'image/png', data: 'AA' }],
+      [file, { mimeType: 'application/pdf', data: 'BB' }],
+    ])
+    expect(messages(request.input, { media })[0]?.content).toEqual([
+      { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA' } },
+      { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'BB' } },
+    ])
   })
 })
 

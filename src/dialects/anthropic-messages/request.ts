@@ -1,6 +1,7 @@
 import type { EncodedRequest } from '../../core/dialect.ts'
 import { GATEWAY_FIELDS } from '../../core/request.ts'
 import type { ModelRequest } from '../../core/request.ts'
+import { hashedName } from '../shared/id-map.ts'
 import { isObject } from '../shared/json.ts'
 import { unmetImageWishes } from '../shared/image-output.ts'
 import { serviceTierWord } from '../shared/service-tier.ts'
@@ -155,13 +156,22 @@ function encodeAccount(request: ModelRequest, target: MessagesTarget, dropped: s
   const body: Body = {}
   const user = request.user ?? request.safety_identifier
   if (user) {
-    if (options.forward_user) body['metadata'] = { user_id: user }
+    if (options.forward_user) body['metadata'] = { user_id: opaqueUser(user) }
     else dropped.push(request.user ? 'user' : 'safety_identifier')
   }
   const tier = serviceTierWord(request, target, { known: options.service_tier, words: options.service_tier ? TIERS : {} })
   if (tier.word !== undefined) body['service_tier'] = tier.word
   if (tier.dropped) dropped.push('service_tier')
   return body
+}
+
+const MAX_USER_CHARS = 256
+/** An e-mail address somewhere in it, or a telephone number. */
+const PERSONAL = /@|^\+?[\d\s().-]{7,}$/
+
+/** The same user by a name that says nothing: the whole call is refused for one that looks like an address people are reached at, or is too long. */
+function opaqueUser(user: string): string {
+  return PERSONAL.test(user) || user.length > MAX_USER_CHARS ? hashedName(user, 32) : user
 }
 
 /** Tiers of this format choose between capacity bought in advance and the rest; nothing is cheaper or faster by asking.

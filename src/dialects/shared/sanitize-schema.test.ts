@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../core/item.ts'
 import { threadTime } from '../../testing/thread-time.ts'
-import { toolInputSchema } from './sanitize-schema.ts'
+import { sanitizeSchema, toolInputSchema } from './sanitize-schema.ts'
 import { Unfolding } from './unfolding.ts'
 
 const times = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n))
@@ -11,6 +11,35 @@ const spent = (...schemas: readonly JsonObject[]): number => {
   for (const schema of schemas) toolInputSchema(schema, unfolding)
   return threadTime() - started
 }
+
+describe('the schema of an answer', () => {
+  it('keeps of a tuple what its items may be, and tells their order', () => {
+    const tuple = {
+      type: 'array',
+      prefixItems: [
+        { type: 'string', minLength: 2 },
+        { type: 'object', properties: { a: { type: 'integer' } } },
+      ],
+    }
+    const closed = { type: 'object', properties: { a: { type: 'integer' } }, additionalProperties: false }
+    expect(sanitizeSchema({ ...tuple, items: { type: 'null' } })).toEqual({
+      type: 'array',
+      items: { anyOf: [{ type: 'string', description: 'Constraints: minLength: 2' }, closed, { type: 'null' }] },
+      description: 'Constraints: the first 2 items come in the order of items.anyOf',
+    })
+    expect(sanitizeSchema({ ...tuple, items: false })['items']).toMatchObject({ anyOf: [{ type: 'string' }, closed] })
+  })
+
+  it('tells what else it cannot hold', () => {
+    const schema = { type: 'array', items: [{ type: 'string' }], additionalItems: false }
+    expect(sanitizeSchema(schema)).toEqual({
+      type: 'array',
+      items: { anyOf: [{ type: 'string' }] },
+      description: 'Constraints: additionalItems: false',
+    })
+    expect(sanitizeSchema({ type: 'object', properties: {}, dependencies: { a: ['b'] } })).not.toHaveProperty('dependencies')
+  })
+})
 
 describe('the input of a tool', () => {
   it('has the properties of all branches, and requires what all of them require', () => {

@@ -14,6 +14,8 @@ const REFUSED: ReadonlySet<string> = new Set([
   'pattern',
   'maxItems',
   'uniqueItems',
+  'additionalItems',
+  'dependencies',
   'minProperties',
   'maxProperties',
   'patternProperties',
@@ -45,6 +47,7 @@ const HANDLED_APART: ReadonlySet<string> = new Set([
   'additionalProperties',
   '$defs',
   'definitions',
+  'prefixItems',
 ])
 const MAX_DEPTH = 64
 
@@ -68,6 +71,12 @@ function sanitize(schema: unknown, depth: number): unknown {
   if (isObjectSchema(schema)) {
     if (isObject(schema['additionalProperties'])) told.push(`additionalProperties: ${JSON.stringify(schema['additionalProperties'])}`)
     out['additionalProperties'] = false
+  }
+  const first = schema['prefixItems']
+  if (Array.isArray(first)) {
+    const { items } = schema
+    out['items'] = { anyOf: [...first, ...(Array.isArray(items) ? items : isObject(items) ? [items] : [])].map((each) => sanitize(each, depth + 1)) }
+    told.push(`the first ${first.length} items come in the order of items.anyOf`)
   }
   if (told.length > 0) {
     const note = `Constraints: ${told.join('; ')}`
