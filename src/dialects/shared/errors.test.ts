@@ -115,6 +115,26 @@ describe('classification', () => {
       { error: { type: 'invalid_request_error', message: 'Your credit balance is too low to access the API' } },
       'payment_required',
     ],
+    [
+      'a spending limit of the account with status 400',
+      400,
+      {
+        type: 'error',
+        error: {
+          type: 'invalid_request_error',
+          message: 'You have reached your specified API usage limits. You will regain access on 2026-04-01 at 00:00 UTC.',
+        },
+      },
+      'payment_required',
+      'next',
+    ],
+    [
+      'an account that was closed, with status 400',
+      400,
+      { type: 'error', error: { type: 'invalid_request_error', message: 'This organization has been disabled.' } },
+      'payment_required',
+      'next',
+    ],
     ['balance', 402, { error: { message: 'Insufficient Balance' } }, 'payment_required'],
     ['wrong key is 400', 400, { code: 'invalid-argument', error: 'Incorrect API key provided.' }, 'authentication', 'next'],
     [
