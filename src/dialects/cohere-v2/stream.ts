@@ -10,7 +10,8 @@ import { AnswerWriter } from '../shared/answer-writer.ts'
 import type { OpenCall, ReasoningFields } from '../shared/answer-writer.ts'
 import { DeltaTemplate } from '../shared/delta-template.ts'
 import { errorFromPayload } from '../shared/errors.ts'
-import { asString, isObject, tryParseJson } from '../shared/json.ts'
+import { parseAnswer } from '../shared/exact-json.ts'
+import { asString, isObject } from '../shared/json.ts'
 import { scrubbedExcerpt } from '../shared/scrub.ts'
 import { CitationCollector } from './citations.ts'
 import type { CohereTarget } from './content.ts'
@@ -99,7 +100,7 @@ export class CohereDecoder implements Decoder {
   body(text: string, out: ModelEvent[]): void {
     if (this.finished) return
     this.#writer.out = out
-    const value = tryParseJson(text)
+    const value = parseAnswer(text)
     if (!isObject(value)) throw this.#unavailable(text.trim() === '' ? 'an empty answer' : 'an answer that is not JSON', text)
     const { message } = value
     if (!isObject(message)) {
@@ -129,7 +130,7 @@ export class CohereDecoder implements Decoder {
   #frame(data: string, event: string | undefined, out: ModelEvent[]): void {
     if (data.startsWith('[DONE]')) return this.end(out)
     if (data.trim() === '') return
-    const frame = tryParseJson(data)
+    const frame = parseAnswer(data)
     if (event === 'error') throw errorFromPayload(frame ?? data, { providerName: this.#target.providerName })
     if (!isObject(frame)) {
       if (++this.#malformed > MAX_MALFORMED) throw this.#unavailable('frames that are not JSON', data)

@@ -9,7 +9,8 @@ import { wantsSealedReasoning } from '../shared/reasoning-replay.ts'
 import { DeltaTemplate } from '../shared/delta-template.ts'
 import { errorFromPayload } from '../shared/errors.ts'
 import { scrubbedExcerpt } from '../shared/scrub.ts'
-import { asString, isObject, tryParseJson } from '../shared/json.ts'
+import { parseAnswer } from '../shared/exact-json.ts'
+import { asString, isObject } from '../shared/json.ts'
 import { hasCounts } from '../shared/usage-counts.ts'
 import { CitationCollector } from './annotations.ts'
 import { DeltaReader } from './delta-reader.ts'
@@ -117,7 +118,7 @@ export class ChatDecoder implements Decoder {
   body(text: string, out: ModelEvent[]): void {
     if (this.finished) return
     this.#writer.out = out
-    const value = tryParseJson(text)
+    const value = parseAnswer(text)
     const frame: unknown = Array.isArray(value) ? value[0] : value
     if (!isObject(frame)) throw this.#unavailable(text.trim() === '' ? 'an empty answer' : 'an answer that is not JSON', text)
     this.#throwError(frame)
@@ -141,7 +142,7 @@ export class ChatDecoder implements Decoder {
       return this.#complete(true)
     }
     if (data.trim() === '' || event === 'ping') return
-    const value = tryParseJson(data)
+    const value = parseAnswer(data)
     if (event === 'error') throw errorFromPayload(value ?? data, { providerName: this.#target.providerName })
     const frame: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value
     if (!isObject(frame)) {

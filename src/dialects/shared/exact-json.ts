@@ -26,6 +26,34 @@ export function parseExact(text: string): unknown {
   }
 }
 
+const OBJECT_ARGUMENTS = /"arguments"\s*:\s*\{/
+/** Deeper than arguments stand in any answer. */
+const MAX_DEPTH = 12
+
+/**
+ * A frame or a whole answer. Arguments are text in the formats that call them so; servers that send the object itself have it turned into
+ * its text here, where its numbers can still be read as they stand. Undefined for text that is no JSON.
+ */
+export function parseAnswer(text: string): unknown {
+  const value = tryParseJson(text)
+  const exact = OBJECT_ARGUMENTS.test(text) && FRAGILE_NUMBER.test(text) ? parseExact(text) : undefined
+  return exact === undefined ? value : withArgumentsAsText(value, exact, 0)
+}
+
+/** `exact` is the same value, its numbers as they stood. */
+function withArgumentsAsText(value: unknown, exact: unknown, depth: number): unknown {
+  if (depth > MAX_DEPTH) return value
+  if (Array.isArray(value)) return value.map((each, i) => withArgumentsAsText(each, (exact as readonly unknown[])[i], depth + 1))
+  if (!isObject(value)) return value
+  const twin = exact as { readonly [key: string]: unknown }
+  return Object.fromEntries(
+    Object.entries(value).map(([key, child]) => [
+      key,
+      key === 'arguments' && isObject(child) ? JSON.stringify(twin[key]) : withArgumentsAsText(child, twin[key], depth + 1),
+    ]),
+  )
+}
+
 /** An object of `parseExact`, not one of its raw numbers. */
 export function isExactObject(value: unknown): value is { readonly [key: string]: unknown } {
   return isObject(value) && Object.getPrototypeOf(value) !== null
