@@ -33,13 +33,18 @@ export interface Usage {
 /** More tokens than any answer has: what lies beyond is nonsense whose sums and prices would be no numbers any more. */
 const MAX_TOKENS = 1e12
 
+/** More than any answer costs, USD: beyond it sums would be no numbers any more, and what is nonsense is not what is owed. */
+const MAX_COST = 1e6
+/** More times its list price than anybody charges. */
+const MAX_FACTOR = 1e4
+
 const count = (value: unknown): number => (typeof value === 'number' && value > 0 && value <= MAX_TOKENS ? Math.trunc(value) : 0)
 
 type UsageParts = { readonly [K in keyof Usage]?: Usage[K] | null | undefined }
 
 /**
  * Builds the normal form and enforces its invariants: cached + written <= input, reasoning <= output, total = input + output.
- * Negative, absurd and missing numbers become 0; a part larger than its whole is cut to the whole.
+ * Negative, absurd and missing numbers become 0; a part larger than its whole is cut to the whole. An absurd cost counts as none reported.
  */
 export function createUsage(parts: UsageParts): Usage {
   const inputTokens = count(parts.inputTokens)
@@ -60,9 +65,9 @@ export function createUsage(parts: UsageParts): Usage {
   if (parts.imageOutputTokens) usage.imageOutputTokens = count(parts.imageOutputTokens)
   if (parts.billed) usage.billed = { inputTokens: count(parts.billed.inputTokens), outputTokens: count(parts.billed.outputTokens) }
   const { priceFactor } = parts
-  if (typeof priceFactor === 'number' && priceFactor > 0 && priceFactor < Infinity && priceFactor !== 1) usage.priceFactor = priceFactor
+  if (typeof priceFactor === 'number' && priceFactor > 0 && priceFactor <= MAX_FACTOR && priceFactor !== 1) usage.priceFactor = priceFactor
   if (parts.serverToolUse) usage.serverToolUse = parts.serverToolUse
-  if (typeof parts.reportedCost === 'number' && parts.reportedCost >= 0 && parts.reportedCost < Infinity) usage.reportedCost = parts.reportedCost
+  if (typeof parts.reportedCost === 'number' && parts.reportedCost >= 0 && parts.reportedCost <= MAX_COST) usage.reportedCost = parts.reportedCost
   if (parts.estimated) usage.estimated = true
   if (parts.raw !== undefined && parts.raw !== null) usage.raw = parts.raw
   return usage
@@ -89,7 +94,8 @@ export function addUsage(a: Usage, b: Usage): Usage {
     billed: a.billed === undefined && b.billed === undefined ? undefined : addBilled(a.billed ?? a, b.billed ?? b),
     priceFactor: factorOf(a, b),
     serverToolUse: Object.keys(tools).length > 0 ? tools : undefined,
-    reportedCost: a.reportedCost === undefined && b.reportedCost === undefined ? undefined : (a.reportedCost ?? 0) + (b.reportedCost ?? 0),
+    reportedCost:
+      a.reportedCost === undefined && b.reportedCost === undefined ? undefined : Math.min(MAX_COST, (a.reportedCost ?? 0) + (b.reportedCost ?? 0)),
     estimated: a.estimated || b.estimated,
   })
 }

@@ -8,6 +8,9 @@ describe('a usage report', () => {
     ['with one count counts', { prompt_tokens: 0, completion_tokens: 3 }, true],
     ['with a count inside counts', { tokens: { input_tokens: 2 } }, true],
     ['of words counts nothing', { service_tier: 'standard' }, false],
+    ['of more than there can be is as good as none', { prompt_tokens: 1e300, completion_tokens: 5 }, false],
+    ['of more than there can be somewhere inside, too', { input_tokens: 3, details: { cachedTokenCount: 2e12 } }, false],
+    ['with other large numbers counts', { prompt_tokens: 3, total_time_ns: 5e12 }, true],
     ['nested without end counts nothing', JSON.parse(`${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}`) as object, false],
   ])('%s', (_what, usage, counts) => {
     expect(hasCounts(usage as { [field: string]: unknown })).toBe(counts)

@@ -4,10 +4,26 @@ type Json = { readonly [field: string]: unknown }
 
 const MAX_DEPTH = 3
 
-/** Whether a usage report counts anything at all. Servers send empty ones and ones full of zeros beside the real one, or in its place. */
-export function hasCounts(usage: Json, depth = 0): boolean {
+/** More tokens than any answer has. */
+const MAX_TOKENS = 1e12
+
+/**
+ * Whether a usage report counts anything at all. Servers send empty ones and ones full of zeros beside the real one, or in its place; one
+ * that counts more than there can be is as good as none, and what was used is estimated.
+ */
+export const hasCounts = (usage: Json): boolean => counts(usage, 0) && !isAbsurd(usage, 0)
+
+function isAbsurd(usage: Json, depth: number): boolean {
+  return Object.entries(usage).some(([name, value]) =>
+    typeof value === 'number'
+      ? value > MAX_TOKENS && /tokens?|count/i.test(name)
+      : depth < MAX_DEPTH && isObject(value) && isAbsurd(value, depth + 1),
+  )
+}
+
+function counts(usage: Json, depth: number): boolean {
   for (const value of Object.values(usage)) {
-    if (typeof value === 'number' ? value > 0 : depth < MAX_DEPTH && isObject(value) && hasCounts(value, depth + 1)) return true
+    if (typeof value === 'number' ? value > 0 : depth < MAX_DEPTH && isObject(value) && counts(value, depth + 1)) return true
   }
   return false
 }

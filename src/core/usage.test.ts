@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest'
+import { addUsage, createUsage } from './usage.ts'
+
+describe('a reported cost', () => {
+  it('is what the upstream says, unless no answer can cost that', () => {
+    expect(createUsage({ reportedCost: 0 }).reportedCost).toBe(0)
+    expect(createUsage({ reportedCost: 12.5 }).reportedCost).toBe(12.5)
+    for (const reportedCost of [1.7e308, Infinity, Number.NaN, -1, 2e6]) expect(createUsage({ reportedCost })).not.toHaveProperty('reportedCost')
+  })
+
+  it('stays a number in every sum', () => {
+    let sum = createUsage({ reportedCost: 1e6 })
+    for (let i = 0; i < 10; i++) sum = addUsage(sum, createUsage({ reportedCost: 1e6 }))
+    expect(sum.reportedCost).toBe(1e6)
+  })
+})
+
+it('a factor of a price nobody charges counts as none', () => {
+  expect(createUsage({ priceFactor: 2 }).priceFactor).toBe(2)
+  for (const priceFactor of [1e300, 0, -2, Infinity, 1]) expect(createUsage({ priceFactor })).not.toHaveProperty('priceFactor')
+})
