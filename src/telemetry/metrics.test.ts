@@ -30,6 +30,28 @@ describe('createMetrics', () => {
     expect(text).toContain('gateway_attempts_total{provider="acme",status="200"} 3')
   })
 
+  it('names a bounded number of models, and loses nothing of the others', async () => {
+    const metrics = createMetrics()
+    for (let i = 0; i < 2_000; i++) metrics.finished(generation({ model: `acme/made-up-${i}` }))
+    for (const errorType of ['timeout', 'server'] as const) metrics.finished(generation({ model: 'acme/new', status: 'failed', errorType }))
+    const text = await metrics.text()
+    const series = text.split('\n').filter((line) => line.startsWith('gateway_calls_total{'))
+    expect(series.length).toBeLessThan(510)
+    expect(text).toContain('gateway_calls_total{model="acme/*",provider="acme",status="completed",error_type=""} 1500')
+    expect(text).toContain('gateway_calls_total{model="acme/*",provider="acme",status="failed",error_type="timeout"} 1')
+    expect(text).toContain('gateway_tokens_total{model="acme/*",provider="acme",direction="input"} 15020')
+    expect(series.map((line) => Number(line.split(' ')[1])).reduce((a, b) => a + b)).toBe(2_002)
+  })
+
+  it('counts what has no room for a model of its own with those of its provider', async () => {
+    const metrics = createMetrics()
+    const errors = Array.from({ length: 20 }, (_, i) => `e${i}` as Generation['errorType'] & string)
+    for (let i = 0; i < 400; i++) for (const errorType of errors) metrics.finished(generation({ model: `acme/m${i}`, status: 'failed', errorType }))
+    const series = (await metrics.text()).split('\n').filter((line) => line.startsWith('gateway_calls_total{'))
+    expect(series.length).toBeLessThanOrEqual(5_000 + errors.length)
+    expect(series.map((line) => Number(line.split(' ')[1])).reduce((a, b) => a + b)).toBe(8_000)
+  })
+
   it('counts durations in cumulative buckets', async () => {
     const metrics = createMetrics()
     for (const durationMs of [10, 300, 400_000]) metrics.finished(generation({ durationMs }))

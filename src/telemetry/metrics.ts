@@ -19,17 +19,20 @@ const HOUR_MS = 3_600_000
  */
 const LAGS = ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99']
 const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
-/** Label sets per series. Labels come from closed vocabularies; open catalogs could still name many models. */
+/** Label sets per series with a model of their own; what comes after them is counted for all models of its provider together. */
 const MAX_SERIES = 5_000
+/** Models with labels of their own. Of a provider that serves whatever it is asked for, callers could name any number. */
+const MAX_MODELS = 500
 
 /** A counter whose label sets are joined texts: hashing objects of labels cost more than everything else a finished call does here. */
 class Tally {
   readonly #values = new Map<string, number>()
 
-  add(key: string, value: number): void {
+  /** `overflow`: where it is counted when there is no room for another key; such keys are few. */
+  add(key: string, value: number, overflow = key): void {
     const known = this.#values.get(key)
-    if (known !== undefined) this.#values.set(key, known + value)
-    else if (this.#values.size < MAX_SERIES) this.#values.set(key, value)
+    if (known === undefined && key !== overflow && this.#values.size >= MAX_SERIES) this.add(overflow, value)
+    else this.#values.set(key, (known ?? 0) + value)
   }
 
   register(registers: readonly Registry[], name: string, help: string, labelNames: readonly string[]): void {
@@ -85,9 +88,20 @@ class Buckets {
   }
 }
 
+/** What a model is called in a label: the first ones by their name. */
+function createModelNames(): (model: string, anyOf: string) => string {
+  const named = new Set<string>()
+  return (model, anyOf) => {
+    if (named.has(model)) return model
+    if (named.size >= MAX_MODELS) return anyOf
+    named.add(model)
+    return model
+  }
+}
+
 /**
- * The gateway's own figures. Labels come from the catalog and from closed vocabularies, never from what a caller wrote: their number is
- * bounded and they hold no secrets.
+ * The gateway's own figures. Labels are names of served models, of providers, and words of closed vocabularies: their number is bounded, and
+ * whatever does not fit is counted under `<provider>/*`, not left out.
  */
 export function createMetrics(): Metrics {
   const registry = new Registry()
@@ -100,6 +114,7 @@ export function createMetrics(): Metrics {
   const attempts = new Tally()
   const duration = new Buckets()
   const firstToken = new Buckets()
+  const nameOf = createModelNames()
   calls.register(registers, 'gateway_calls_total', 'Finished calls by served model, provider and outcome.', [
     'model',
     'provider',
@@ -134,13 +149,16 @@ export function createMetrics(): Metrics {
     finished(generation) {
       const { usage } = generation
       const provider = generation.provider ?? 'none'
-      const served = `${generation.model ?? 'none'}${SEPARATOR}${provider}`
-      calls.add(`${served}${SEPARATOR}${generation.status}${SEPARATOR}${generation.errorType ?? ''}`, 1)
+      const anyOf = `${provider}/*`
+      const served = `${generation.model === undefined ? 'none' : nameOf(generation.model, anyOf)}${SEPARATOR}${provider}`
+      const any = `${anyOf}${SEPARATOR}${provider}`
+      const outcome = `${SEPARATOR}${generation.status}${SEPARATOR}${generation.errorType ?? ''}`
+      calls.add(served + outcome, 1, any + outcome)
       duration.observe(provider, generation.durationMs / 1000)
       if (generation.firstTokenMs !== undefined) firstToken.observe(provider, generation.firstTokenMs / 1000)
-      if (usage.inputTokens > 0) tokens.add(`${served}${SEPARATOR}input`, usage.inputTokens)
-      if (usage.outputTokens > 0) tokens.add(`${served}${SEPARATOR}output`, usage.outputTokens)
-      if (generation.cost.total > 0) cost.add(served, generation.cost.total)
+      if (usage.inputTokens > 0) tokens.add(`${served}${SEPARATOR}input`, usage.inputTokens, `${any}${SEPARATOR}input`)
+      if (usage.outputTokens > 0) tokens.add(`${served}${SEPARATOR}output`, usage.outputTokens, `${any}${SEPARATOR}output`)
+      if (generation.cost.total > 0) cost.add(served, generation.cost.total, any)
       for (const attempt of generation.attempts) attempts.add(`${attempt.provider}${SEPARATOR}${attempt.status}`, 1)
     },
   }
