@@ -35,6 +35,8 @@ export interface Connection {
   readonly scope: string
   readonly timeouts: Timeouts
   readonly headers?: { readonly [name: string]: string }
+  /** Values among them that no caller is shown, should the provider quote them. */
+  readonly secrets?: readonly string[]
   /** Puts the credential on the request. Default: `authorization: Bearer`. May be asynchronous (token exchange, SigV4). */
   readonly sign?: (request: SignableRequest, credential: Credential | undefined, signal: AbortSignal) => SignableRequest | Promise<SignableRequest>
   /** An in-process upstream (the `demo` provider): answers without a socket. */

@@ -85,7 +85,7 @@ export async function* runAttempt(deps: AttemptDependencies, input: AttemptInput
       if (shown.length > 0) yield shown
     }
   } catch (error) {
-    const failure = withoutCredential(attemptFailure(error, input, timer.expired), input.credential)
+    const failure = withoutCredential(attemptFailure(error, input, timer.expired), input.credential, endpoint.connection.secrets)
     record.error = { type: failure.errorType, message: failure.message }
     throw failure
   } finally {

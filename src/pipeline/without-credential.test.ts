@@ -27,6 +27,15 @@ describe('a failure that quotes the credential', () => {
   })
 })
 
+describe('a failure that quotes a header the operator has configured', () => {
+  it(verifies('G4', 'loses it, with a credential beside it or without'), () => {
+    const quoted = failure('corp-token-4242424242, my-own-token-of-no-known-form')
+    const secrets = ['corp-token-4242424242']
+    expect(withoutCredential(quoted, credential('my-own-token-of-no-known-form'), secrets).message).toBe('refused: [redacted], [redacted]')
+    expect(withoutCredential(quoted, undefined, secrets).details.raw).toBe('{"error":"[redacted], my-own-token-of-no-known-form"}')
+  })
+})
+
 describe('a failure that does not', () => {
   it('is the same', () => {
     const error = failure('of no interest')

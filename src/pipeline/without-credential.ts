@@ -6,12 +6,13 @@ const MIN_CHARS = 8
 export const REDACTED = '[redacted]'
 
 /**
- * A failure as the caller, the record and the log may see it: without the credential that was used, should the provider have quoted it.
- * Patterns know what common keys look like; this one is known exactly, and so are the parts of one that has several.
+ * A failure as the caller, the record and the log may see it: without the credential that was used, and without what else the operator has
+ * sent along (`secrets`), should the provider have quoted it. Patterns know what common keys look like; these are known exactly, and so are
+ * the parts of one that has several.
  */
-export function withoutCredential(error: GatewayError, credential: Credential | undefined): GatewayError {
-  if (credential === undefined) return error
-  const clean = (text: string): string => blankCredential(text, credential)
+export function withoutCredential(error: GatewayError, credential: Credential | undefined, secrets: readonly string[] = []): GatewayError {
+  if (credential === undefined && secrets.length === 0) return error
+  const clean = (text: string): string => secrets.reduce(blankSecret, blankCredential(text, credential))
   const { raw, providerCode } = error.details
   const message = clean(error.message)
   const details = {
@@ -25,7 +26,10 @@ export function withoutCredential(error: GatewayError, credential: Credential | 
 /** A text without the credential, should it be quoted in it. */
 export function blankCredential(text: string, credential: Credential | undefined): string {
   if (credential === undefined) return text
-  const secret = credential.secret.reveal()
+  return blankSecret(text, credential.secret.reveal())
+}
+
+function blankSecret(text: string, secret: string): string {
   const texts = [secret, ...secret.split(/[\s:;,"'{}[\]\\]+/)].filter((part) => part.length >= MIN_CHARS)
   return texts.reduce((left, each) => left.replaceAll(each, REDACTED), text)
 }
