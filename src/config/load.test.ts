@@ -332,6 +332,11 @@ describe('wrong values', () => {
     expect((error as ConfigError).problems[0]?.line).toBe(2)
   })
 
+  test('an alias of what it is a part of is a problem of the file, and found by its line', async () => {
+    for (const text of ['server:\n  port: 1\nmodels: &a\n  - *a\n', 'server: {}\n\nmodels: &m { x: { y: *m } }\n'])
+      expect((await problemsOf(text))[0]).toMatch(/an alias stands for what it is a part of/)
+  })
+
   test('aliases that multiply are a problem of the file', async () => {
     const times = (name: string): string => `[${Array.from({ length: 10 }, () => `*${name}`).join(', ')}]`
     const bomb = `a: &a [x]\nb: &b ${times('a')}\nc: &c ${times('b')}\nd: ${times('c')}\n`

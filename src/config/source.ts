@@ -45,11 +45,14 @@ const withoutSource = ({ code, message }: YAMLError): string => UNQUOTED[code] ?
 function danglingAliases(document: Document, lines: LineCounter): ConfigProblem[] {
   const found: ConfigProblem[] = []
   visit(document, {
-    Alias: (_key, alias) => {
-      if (alias.resolve(document) !== undefined) return
+    Alias: (_key, alias, path) => {
+      const target = alias.resolve(document)
+      const isInside = target !== undefined && path.includes(target)
+      if (target !== undefined && !isInside) return
       const start = alias.range?.[0]
       const line = start === undefined ? {} : { line: lines.linePos(start).line }
-      found.push({ path: 'document', message: 'an alias stands for an anchor that is not before it', ...line })
+      const message = isInside ? 'an alias stands for what it is a part of' : 'an alias stands for an anchor that is not before it'
+      found.push({ path: 'document', message, ...line })
     },
   })
   return found
