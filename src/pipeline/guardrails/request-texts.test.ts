@@ -57,6 +57,7 @@ describe('the texts of a request', () => {
     expect(collectTexts(request).map(({ text }) => text)).toEqual([
       'instructions',
       'user-field',
+      'name',
       'metadata-value',
       'schema-text',
       'tool-text',

@@ -55,11 +55,25 @@ function walk(request: ModelRequest, visit: Visit): ModelRequest {
   const result: { [field: string]: unknown } = {}
   let changed = false
   for (const [field, value] of Object.entries(request)) {
-    const mapped = field === 'input' ? walkInput(request.input, state) : isContent(field) ? walkValue(value, state, field !== 'metadata', 0) : value
+    const mapped = walkField(field, value, state)
     if (mapped !== value) changed = true
     result[field] = mapped
   }
   return changed ? (result as unknown as ModelRequest) : request
+}
+
+function walkField(field: string, value: unknown, state: Walk): unknown {
+  if (field === 'input') return walkInput(value as ModelRequest['input'], state)
+  if (field === 'metadata') return walkMetadata(value, state)
+  return isContent(field) ? walkValue(value, state, true, 0) : value
+}
+
+/** Its names are the caller's own words, too. */
+function walkMetadata(metadata: unknown, state: Walk): unknown {
+  if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata)) return walkValue(metadata, state, false, 0)
+  const before = Object.entries(metadata)
+  const after = before.map(([name, value]) => [walkValue(name, state, false, 0) as string, walkValue(value, state, false, 0)] as const)
+  return after.every(([name, value], i) => name === before[i]![0] && value === before[i]![1]) ? metadata : Object.fromEntries(after)
 }
 
 const isContent = (field: string): boolean => !GATEWAY_FIELDS.has(field) && !NO_CONTENT.has(field)
