@@ -162,6 +162,20 @@ describe('presets of operators', () => {
     expect(error['message']).toContain('masked')
   })
 
+  it('show of the address of a server neither query nor user, and do not take a masked one back', async () => {
+    const tool = (server_url: string) => ({ type: 'mcp', server_label: 'docs', server_url })
+    const tools = [
+      tool('https://docs.example.com/mcp'),
+      tool('https://docs.example.com/mcp?token=canary'),
+      tool('https://me:canary@docs.example.com/'),
+    ]
+    const made = dataOf(await api('POST', '', 201, { slug: 'addressed', config: { tools } }))['designated_version'] as { readonly config: Json }
+    const shown = ['https://docs.example.com/mcp', 'https://docs.example.com/mcp?***', 'https://docs.example.com/?***']
+    expect((made.config['tools'] as readonly Json[]).map(({ server_url: url }) => url)).toEqual(shown)
+    const error = (await api('PATCH', '/addressed', 400, { config: made.config }))['error'] as Json
+    expect(error['message']).toContain('masked')
+  })
+
   it('show tools of callers as they are, whatever their parameters are called, and take them back', async () => {
     const properties = { headers: { type: 'string', description: 'CSV headers' }, authorization: { const: '***' }, api_key: { type: 'string' } }
     const schema = { type: 'object', properties, required: ['headers', 'authorization', 'api_key'], additionalProperties: false }

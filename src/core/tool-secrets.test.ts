@@ -9,6 +9,7 @@ describe('a tool as it may be shown', () => {
       server_url: 'https://docs.example:8443/key-in-path/mcp?token=t',
       authorization: 'a',
       headers: { 'x-key': 'k' },
+      api_key: 'k',
       allowed_tools: ['search'],
     })
     expect(shown).toEqual({ type: 'mcp', server_label: 'docs', server_url: 'https://docs.example:8443', allowed_tools: ['search'] })

@@ -14,9 +14,13 @@ export function withoutSecrets(tool: Tool): Tool {
   return (kept === parameters ? shown : { ...shown, parameters: kept }) as Tool
 }
 
+/** What a tool proves itself with to a server. */
+export const TOOL_CREDENTIALS: readonly string[] = ['authorization', 'headers', 'api_key']
+
 function withoutCredentials(fields: JsonObject): JsonObject {
-  if (!('authorization' in fields || 'headers' in fields || 'server_url' in fields)) return fields
-  const { authorization: _, headers: __, server_url: url, ...rest } = fields
+  if (!('server_url' in fields || TOOL_CREDENTIALS.some((name) => name in fields))) return fields
+  const { server_url: url, ...others } = fields
+  const rest = Object.fromEntries(Object.entries(others).filter(([name]) => !TOOL_CREDENTIALS.includes(name)))
   if (typeof url !== 'string') return rest
   const origin = URL.parse(url)?.origin
   return origin === undefined || origin === 'null' ? rest : { ...rest, server_url: origin }

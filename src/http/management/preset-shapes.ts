@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { DesignatedPreset, PresetVersion, StoredPreset } from '../../core/preset.ts'
+import { TOOL_CREDENTIALS } from '../../core/tool-secrets.ts'
 import { PRESET_SLUG } from '../../doors/shared/apply-preset.ts'
 import { isoTime, limitField, offsetField } from './request-input.ts'
 import { component } from './route-doc.ts'
@@ -109,8 +110,7 @@ export const presentDesignated = ({ preset, version }: DesignatedPreset): z.outp
 })
 
 const MASK = '***'
-/** What a tool proves itself with to a server. */
-const CREDENTIALS = new Set(['authorization', 'headers', 'api_key'])
+const CREDENTIALS: ReadonlySet<string> = new Set(TOOL_CREDENTIALS)
 /** What describes values of a caller's own: a field may have any name there, and none is a credential. */
 const DESCRIBING_TYPES: ReadonlySet<unknown> = new Set(['function', 'custom', 'json_schema'])
 const DESCRIPTIONS = new Set(['parameters', 'function', 'format', 'schema', 'input_schema', 'output_schema'])
@@ -123,9 +123,17 @@ function masked(value: unknown): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => {
       if (CREDENTIALS.has(key)) return [key, hidden(inner)]
+      if (key === 'server_url' && typeof inner === 'string') return [key, shownAddress(inner)]
       return [key, isDescription(type, key) ? inner : masked(inner)]
     }),
   )
+}
+
+/** Keys stand in the query of an address, or in front of its host. */
+function shownAddress(address: string): string {
+  const url = URL.parse(address)
+  if (url === null || url.origin === 'null') return MASK
+  return url.search === '' && url.username === '' && url.password === '' ? address : `${url.origin}${url.pathname}?${MASK}`
 }
 
 function hidden(value: unknown): unknown {
@@ -140,5 +148,7 @@ const isDescription = (type: unknown, key: string): boolean => DESCRIBING_TYPES.
 export function hasMask(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return value === MASK
   const { type } = value as { readonly type?: unknown }
-  return Object.entries(value).some(([key, inner]) => !isDescription(type, key) && hasMask(inner))
+  return Object.entries(value).some(
+    ([key, inner]) => !isDescription(type, key) && (hasMask(inner) || (key === 'server_url' && String(inner).endsWith(`?${MASK}`))),
+  )
 }
