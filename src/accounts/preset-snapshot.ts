@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { Encryption } from '../core/account.ts'
 import { GatewayError } from '../core/error.ts'
 import type { Preset, Presets, StoredPreset, StoredPresetVersion } from '../core/preset.ts'
@@ -6,6 +7,9 @@ import type { Clock } from '../lib/clock.ts'
 import type { KnownPresets, LastKnownGood } from './last-known-good.ts'
 import { openVersion } from './preset-content.ts'
 import { createRememberedCopy, UNKNOWN_RETRY_MS } from './remembered-copy.ts'
+
+/** As far as an envelope tells which key it was made with. */
+const KEY_CHARS = 80
 
 export interface PresetSnapshotOptions {
   readonly store: { readonly version: Store['version']; readonly presets: Pick<Store['presets'], 'designated'> }
@@ -60,6 +64,12 @@ export function createPresetSnapshot(options: PresetSnapshotOptions): PresetSnap
     load: async () => ({ presets: await store.presets.designated() }),
     install,
     lastKnownGood: options.lastKnownGood,
+    fingerprint: ({ presets }) =>
+      hash(
+        'sha256',
+        // Under another secret key the same content is another text.
+        presets.map(({ preset, version }) => `${preset.id} ${preset.updatedAt} ${version.id} ${version.sealed.slice(0, KEY_CHARS)}`).join('\n'),
+      ),
     clock: options.clock,
     pollMs: options.pollMs,
   })

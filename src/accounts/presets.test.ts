@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { PresetAccounts, PresetDraft } from '../core/preset.ts'
 import { DEFAULT_WORKSPACE_ID, type Store } from '../core/store.ts'
 import { createStore } from '../store/index.ts'
+import { sampleWorkspace } from '../testing/sample-records.ts'
 import { createEncryption } from './encryption.ts'
 import { createKnownPresets } from './last-known-good.ts'
 import { createPresetSnapshot, type PresetSnapshot } from './preset-snapshot.ts'
@@ -66,7 +67,11 @@ describe('presets', () => {
     await presets.update(DEFAULT_WORKSPACE_ID, 'mail', { designatedVersion: 1 })
     await elsewhere.refresh()
     expect(find()?.config).toMatchObject({ model: 'acme/small' })
-    expect((await presets.versions(DEFAULT_WORKSPACE_ID, 'mail')).map(({ version }) => version)).toEqual([1, 2])
+    const { versions, total } = await presets.versions(DEFAULT_WORKSPACE_ID, 'mail', { offset: 0, limit: 10 })
+    expect([versions.map(({ version }) => version), total]).toEqual([[1, 2], 2])
+    expect((await presets.versions(DEFAULT_WORKSPACE_ID, 'mail', { offset: 1, limit: 10 })).versions.map(({ version }) => version)).toEqual([2])
+    expect((await presets.version(DEFAULT_WORKSPACE_ID, 'mail', 2)).version).toBe(2)
+    await expect(presets.version(DEFAULT_WORKSPACE_ID, 'mail', 3)).rejects.toMatchObject({ errorType: 'not_found' })
     await expect(presets.update(DEFAULT_WORKSPACE_ID, 'mail', { designatedVersion: 3 })).rejects.toMatchObject({ errorType: 'invalid_request' })
   })
 
@@ -108,7 +113,7 @@ describe('presets', () => {
     const outcomes = await Promise.allSettled([presets.create(draft()), presets.create(draft({ content: { systemPrompt: 'Two.', config: {} } }))])
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
     expect(outcomes[1]).toMatchObject({ reason: { errorType: 'conflict' } })
-    expect(await presets.versions(DEFAULT_WORKSPACE_ID, 'mail')).toHaveLength(1)
+    expect((await presets.versions(DEFAULT_WORKSPACE_ID, 'mail', { offset: 0, limit: 10 })).total).toBe(1)
   })
 
   it('are as they were when a part of a change is refused', async () => {
@@ -152,6 +157,28 @@ describe('presets', () => {
     expect(() => after.find(DEFAULT_WORKSPACE_ID, 'other')).toThrow(expect.objectContaining({ errorType: 'provider_overloaded' }) as Error)
     await after.close()
     await rm(folder, { recursive: true })
+  })
+
+  it('are written to that file when they change, not when anything else does', async () => {
+    const written: number[] = []
+    const lastKnownGood = {
+      read: () => Promise.resolve(undefined),
+      write: (known: { readonly presets: readonly unknown[] }) => Promise.resolve(void written.push(known.presets.length)),
+    }
+    const snapshot = createPresetSnapshot({ store, encryption, clock, lastKnownGood })
+    await snapshot.start()
+    await presets.create(draft())
+    await snapshot.refresh()
+    for (let i = 0; i < 3; i++) {
+      await store.workspaces.insert(sampleWorkspace(`w${i}`))
+      await snapshot.refresh()
+    }
+    await presets.update(DEFAULT_WORKSPACE_ID, 'mail', { content: { systemPrompt: 'You write letters.', creatorId: 'someone' } })
+    await snapshot.refresh()
+    await store.rewrapSecrets((sealed) => sealed.replace('sbe1.', 'sbe1.other.'))
+    await snapshot.refresh()
+    await snapshot.close()
+    expect(written).toEqual([0, 1, 1, 1])
   })
 
   it('that cannot be decrypted are left out, and the others serve', async () => {

@@ -38,7 +38,7 @@ export function createPresetAccounts(options: PresetAccountsOptions): PresetAcco
     return preset
   }
   const designatedOf = async (preset: StoredPreset): Promise<DesignatedPreset> => {
-    const found = (await store.versions(preset.id)).find(({ id }) => id === preset.designatedVersionId)
+    const found = await store.version(preset.id, { id: preset.designatedVersionId })
     // Deleted between the two reads.
     if (found === undefined) throw notFound()
     return { preset, version: openVersion(encryption, found) }
@@ -84,9 +84,16 @@ export function createPresetAccounts(options: PresetAccountsOptions): PresetAcco
       if (!(await store.remove(id))) throw notFound()
       await onChange()
     },
-    versions: async (workspaceId, slug) => {
+    versions: async (workspaceId, slug, page) => {
       const { id } = await need(workspaceId, slug)
-      return (await store.versions(id)).map((one) => openVersion(encryption, one))
+      const [stored, total] = await Promise.all([store.versions(id, page), store.countVersions(id)])
+      return { versions: stored.map((one) => openVersion(encryption, one)), total }
+    },
+    version: async (workspaceId, slug, number) => {
+      const { id } = await need(workspaceId, slug)
+      const found = await store.version(id, { number })
+      if (found === undefined) throw new GatewayError('not_found', `The preset has no version ${number}`)
+      return openVersion(encryption, found)
     },
   }
 }

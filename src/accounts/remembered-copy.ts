@@ -14,6 +14,8 @@ export interface RememberedCopyOptions<Known> {
   readonly install: (known: Known) => void
   /** For a start without the database. */
   readonly lastKnownGood: LastKnownGood<Known> | undefined
+  /** The same for copies that say the same: what stands there already is not written again. Default: every copy is written. */
+  readonly fingerprint?: (known: Known) => string
   readonly clock: Clock
   /** Default: two seconds. */
   readonly pollMs: number | undefined
@@ -32,7 +34,13 @@ export interface RememberedCopy {
 export function createRememberedCopy<Known>(options: RememberedCopyOptions<Known>): RememberedCopy {
   const { load, install, lastKnownGood, clock, pollMs = POLL_MS } = options
   let version: number | undefined
-  const saving = lastKnownGood && createLatestWrite<Known>((known) => lastKnownGood.write(known))
+  let saved: string | undefined
+  const saving =
+    lastKnownGood &&
+    createLatestWrite<Known>(
+      (known) => lastKnownGood.write(known),
+      () => (saved = undefined),
+    )
 
   const follower = createFollower({
     synchronize: async () => {
@@ -42,7 +50,11 @@ export function createRememberedCopy<Known>(options: RememberedCopyOptions<Known
       install(known)
       version = current
       // What cannot be written now is written after the next change; the snapshot of API keys says so in the log.
-      saving?.put(known)
+      if (saving === undefined) return
+      const fingerprint = options.fingerprint?.(known)
+      if (fingerprint !== undefined && fingerprint === saved) return
+      saved = fingerprint
+      saving.put(known)
     },
     clock,
     pollMs,

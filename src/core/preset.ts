@@ -50,6 +50,11 @@ export interface PresetRevision {
   readonly designatedVersion?: number
 }
 
+export interface VersionPage {
+  readonly offset: number
+  readonly limit: number
+}
+
 /** Every write adds one to the store's `version`, in the same transaction. */
 export interface PresetStore {
   /** The most recently updated first. */
@@ -58,7 +63,8 @@ export interface PresetStore {
   /**
    * Adds a version to the preset of this workspace and slug and designates it; makes the preset when there is none, else takes over what
    * `again` makes of the one that is there, in the same transaction (default: what a patch may change of `preset`). Throws GatewayError
-   * `not_found` when the workspace does not exist, `conflict` when the limit of versions is reached, and what `again` throws.
+   * `not_found` when the workspace does not exist, `conflict` when the limit of versions, or of all that the presets of a workspace hold, is
+   * reached, and what `again` throws.
    */
   save(
     preset: Omit<StoredPreset, 'designatedVersionId'>,
@@ -67,13 +73,16 @@ export interface PresetStore {
   ): Promise<ActivePreset>
   /**
    * Reads and writes in one transaction, all of it or nothing: `change` is given the preset and its designated version. Throws GatewayError
-   * `invalid_request` when there is no version of the number it names, `conflict` when the limit of versions is reached, and what it throws.
+   * `invalid_request` when there is no version of the number it names, `conflict` when a limit is reached, and what it throws.
    */
   modify(id: string, change: (current: ActivePreset) => PresetRevision): Promise<ActivePreset | undefined>
   /** Takes its versions with it. */
   remove(id: string): Promise<boolean>
-  /** The oldest first. */
-  versions(presetId: string): Promise<readonly StoredPresetVersion[]>
+  /** The oldest first; `page`: some of them. */
+  versions(presetId: string, page?: VersionPage): Promise<readonly StoredPresetVersion[]>
+  countVersions(presetId: string): Promise<number>
+  /** One of a preset's, by its id or its number. */
+  version(presetId: string, which: { readonly id: string } | { readonly number: number }): Promise<StoredPresetVersion | undefined>
   /** The designated versions of all presets that are active. */
   designated(): Promise<readonly ActivePreset[]>
 }
@@ -142,5 +151,8 @@ export interface PresetAccounts {
   /** All of it or nothing. Throws `invalid_request` when there is no version of the number it names. */
   update(workspaceId: string, slug: string, change: PresetChange): Promise<DesignatedPreset>
   remove(workspaceId: string, slug: string): Promise<void>
-  versions(workspaceId: string, slug: string): Promise<readonly PresetVersion[]>
+  /** The oldest first. */
+  versions(workspaceId: string, slug: string, page: VersionPage): Promise<{ readonly versions: readonly PresetVersion[]; readonly total: number }>
+  /** Throws `not_found` when there is no version of this number. */
+  version(workspaceId: string, slug: string, number: number): Promise<PresetVersion>
 }

@@ -1,4 +1,4 @@
-import type { Selectable, Transaction } from 'kysely'
+import { sql, type Selectable, type Transaction } from 'kysely'
 import { GatewayError } from '../core/error.ts'
 import type { NewPresetVersion, PresetPatch, PresetStatus, PresetStore, StoredPreset, StoredPresetVersion } from '../core/preset.ts'
 import { changeConfiguration } from './config-version.ts'
@@ -12,6 +12,11 @@ type VersionRow = Tables['preset_versions']
 
 /** A history longer than anybody reads. */
 const MAX_VERSIONS = 1_000
+/**
+ * Bytes of all versions of all presets of a workspace, as they are stored. Any key of it may save presets, and what is designated is in the
+ * memory of every process and in its last known good: ten thousand of three kilobytes fit.
+ */
+const MAX_WORKSPACE_BYTES = 32 * 1024 * 1024
 
 export function createPresetStore(db: Db): PresetStore {
   return {
@@ -36,7 +41,7 @@ export function createPresetStore(db: Db): PresetStore {
           .onConflict((conflict) => conflict.columns(['workspace_id', 'slug']).doUpdateSet({ slug: preset.slug }))
           .returningAll()
           .executeTakeFirstOrThrow()
-        const added = await addVersion(trx, row.id, version)
+        const added = await addVersion(trx, row, version)
         const isNew = row.designated_version_id === version.id
         return { preset: isNew ? decode(row) : await write(trx, row.id, { ...again(decode(row)), designatedVersionId: version.id }), version: added }
       }),
@@ -48,7 +53,7 @@ export function createPresetStore(db: Db): PresetStore {
         const serving = await trx.selectFrom('preset_versions').selectAll().where('id', '=', before.designated_version_id).executeTakeFirstOrThrow()
         const { patch, version, designatedVersion } = change({ preset: decode(before), version: decodeVersion(serving) })
         if (version !== undefined) await assertCurrentKey(trx, version.sealed)
-        const added = version === undefined ? decodeVersion(serving) : await addVersion(trx, id, version)
+        const added = version === undefined ? decodeVersion(serving) : await addVersion(trx, before, version)
         const designated = designatedVersion === undefined ? added : await versionOf(trx, id, designatedVersion)
         return { preset: await write(trx, id, { ...patch, designatedVersionId: designated.id }), version: designated }
       }),
@@ -57,10 +62,23 @@ export function createPresetStore(db: Db): PresetStore {
         const { numDeletedRows } = await trx.deleteFrom('presets').where('id', '=', id).executeTakeFirst()
         return numDeletedRows > 0n
       }),
-    versions: (presetId) =>
+    versions: (presetId, page) =>
       guarded(async () => {
-        const rows = await db.selectFrom('preset_versions').selectAll().where('preset_id', '=', presetId).orderBy('version').execute()
+        const all = db.selectFrom('preset_versions').selectAll().where('preset_id', '=', presetId).orderBy('version')
+        const rows = await (page === undefined ? all : all.limit(page.limit).offset(page.offset)).execute()
         return rows.map(decodeVersion)
+      }),
+    countVersions: (presetId) =>
+      guarded(async () => {
+        const all = db.selectFrom('preset_versions').where('preset_id', '=', presetId)
+        const { count } = await all.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+        return Number(count)
+      }),
+    version: (presetId, which) =>
+      guarded(async () => {
+        const all = db.selectFrom('preset_versions').selectAll().where('preset_id', '=', presetId)
+        const row = await ('id' in which ? all.where('id', '=', which.id) : all.where('version', '=', which.number)).executeTakeFirst()
+        return row && decodeVersion(row)
       }),
     designated: () =>
       guarded(async () => {
@@ -80,7 +98,9 @@ export function createPresetStore(db: Db): PresetStore {
   }
 }
 
-async function addVersion(trx: Transaction<Tables>, presetId: string, version: NewPresetVersion): Promise<StoredPresetVersion> {
+async function addVersion(trx: Transaction<Tables>, preset: Selectable<Row>, version: NewPresetVersion): Promise<StoredPresetVersion> {
+  const { id: presetId } = preset
+  await checkRoom(trx, preset.workspace_id, version)
   const { last } = await trx
     .selectFrom('preset_versions')
     .select((expression) => expression.fn.max('version').as('last'))
@@ -99,6 +119,18 @@ async function addVersion(trx: Transaction<Tables>, presetId: string, version: N
   }
   await trx.insertInto('preset_versions').values(row).execute()
   return decodeVersion(row)
+}
+
+async function checkRoom(trx: Transaction<Tables>, workspaceId: string, { sealed }: NewPresetVersion): Promise<void> {
+  const { bytes } = await trx
+    .selectFrom('preset_versions')
+    .innerJoin('presets', 'presets.id', 'preset_versions.preset_id')
+    .select(sql<number | null>`cast(sum(octet_length(sealed)) as bigint)`.as('bytes'))
+    .where('presets.workspace_id', '=', workspaceId)
+    .executeTakeFirstOrThrow()
+  if (Number(bytes ?? 0) + Buffer.byteLength(sealed) <= MAX_WORKSPACE_BYTES) return
+  const room = MAX_WORKSPACE_BYTES / 1024 / 1024
+  throw new GatewayError('conflict', `The presets of the workspace, all versions together, hold ${room} MB, which is all they may; delete one`)
 }
 
 async function versionOf(trx: Transaction<Tables>, presetId: string, number: number): Promise<StoredPresetVersion> {

@@ -120,6 +120,12 @@ export function describePolicyContract(name: string, open: () => Promise<StoreUn
         await other.close()
         expect([...((await store.presets.find(DEFAULT_WORKSPACE_ID, 'p1'))?.name ?? '')].toSorted().join('')).toBe('abcdefghij')
         expect(await store.presets.versions('p1')).toHaveLength(11)
+        expect(await store.presets.countVersions('p1')).toBe(11)
+        expect((await store.presets.versions('p1', { offset: 3, limit: 2 })).map(({ version: number }) => number)).toEqual([4, 5])
+        const fourth = await store.presets.version('p1', { number: 4 })
+        expect(await store.presets.version('p1', { id: fourth!.id })).toEqual(fourth)
+        expect(await store.presets.version('p1', { number: 12 })).toBeUndefined()
+        expect(await store.presets.version('p2', { id: fourth!.id })).toBeUndefined()
       })
 
       it('are as they were when a part of a change is refused', async () => {
@@ -131,6 +137,20 @@ export function describePolicyContract(name: string, open: () => Promise<StoreUn
         const back = await store.presets.modify('p1', () => ({ patch: {}, version: version('v2'), designatedVersion: 1 }))
         expect(back).toEqual(saved)
         expect(await store.presets.versions('p1')).toHaveLength(2)
+      })
+
+      it('hold no more than a workspace may, all versions of all of them together', async () => {
+        const sealed = 'x'.repeat(4 * 1024 * 1024)
+        for (let n = 0; n < 8; n++) await store.presets.save(preset(`p${n % 2}`), { ...version(`v${n}`), sealed })
+        const more = store.presets.save(preset('p9'), version('v9'))
+        await expect(more).rejects.toMatchObject({ errorType: 'conflict', message: expect.stringContaining('32 MB') })
+        const revised = store.presets.modify('p1', () => ({ patch: { name: 'x' }, version: version('v9') }))
+        await expect(revised).rejects.toMatchObject({ errorType: 'conflict' })
+        expect(await store.presets.find(DEFAULT_WORKSPACE_ID, 'p9')).toBeUndefined()
+        expect((await store.presets.modify('p1', () => ({ patch: { name: 'y' } })))?.preset.name).toBe('y')
+        await store.presets.save(preset('q', { workspaceId: 'w2' }), version('w'))
+        await store.presets.remove('p0')
+        await store.presets.save(preset('p9'), version('v9'))
       })
 
       it('go with their versions, and with their workspace', async () => {

@@ -147,8 +147,8 @@ export function presetRoutes({ presets, bodyLimitBytes }: PresetRouteOptions): M
       { config: { access: 'any', doc: docs.versions } },
       async (request: SlugRequest): Promise<z.output<typeof versionsAnswer>> => {
         const { offset, limit, workspace_id } = parseQuery(listPresetsQuery, request)
-        const all = await presets.versions(workspaceOf(request, workspace_id), slugOf(request))
-        return { data: pageOf(all, offset, limit).map(presentVersion), total_count: all.length }
+        const { versions, total } = await presets.versions(workspaceOf(request, workspace_id), slugOf(request), { offset, limit })
+        return { data: versions.map(presentVersion), total_count: total }
       },
     )
 
@@ -157,9 +157,7 @@ export function presetRoutes({ presets, bodyLimitBytes }: PresetRouteOptions): M
       { config: { access: 'any', doc: docs.version } },
       async (request: FastifyRequest): Promise<z.output<typeof versionAnswer>> => {
         const { slug, version } = parseInput(versionParams, request.params)
-        const found = (await presets.versions(workspaceIn(request), slug)).find((one) => one.version === version)
-        if (found === undefined) throw new GatewayError('not_found', `The preset has no version ${version}`)
-        return { data: presentVersion(found) }
+        return { data: presentVersion(await presets.version(workspaceIn(request), slug, version)) }
       },
     )
 
