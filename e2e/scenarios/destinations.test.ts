@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { DEFAULT_WORKSPACE_ID } from '../../src/core/store.ts'
 import { runCrashDrill } from '../../src/testing/crash-drill.ts'
 import { startFakeDestination, type FakeDestination } from '../../src/testing/fake-destination.ts'
-import { generationSpans, type ReceivedSpan } from '../../src/testing/received-spans.ts'
+import { allSpans, generationSpans, type ReceivedSpan } from '../../src/testing/received-spans.ts'
 import { findTestPostgres } from '../../src/testing/postgres.ts'
 import { sampleWorkspace } from '../../src/testing/sample-records.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
@@ -231,6 +231,25 @@ describe('trying a destination out', () => {
     const refused = (await (await post(`${id}/test`)).json()) as { data: { steps: { message: string }[] } }
     expect(refused.data.steps[0]?.message).toContain('never allowed')
   })
+})
+
+it('tools the gateway ran are told as it ran them, failures too, and without words where nobody may read them', async () => {
+  receiver = await startFakeDestination()
+  for (const name of ['open', 'private'])
+    await gateway.api('POST', BASE, { type: 'webhook', name, config: { url: `${receiver.url}/${name}` }, privacy_mode: name === 'private' })
+  const call = { model: 'demo/tool', input: 'go', tools: [{ type: 'gateway:web_fetch' }] }
+  const { id } = (await (await gateway.respond(call)).json()) as { id: string }
+  const toolsAt = (path: string) =>
+    allSpans(receiver.accepted.filter((request) => request.path === path && request.body.includes(id))).filter((span) =>
+      String(span['name']).startsWith('tool: '),
+    )
+  await expect.poll(() => toolsAt('/open').length, SOON).toBe(1)
+  await expect.poll(() => toolsAt('/private').length, SOON).toBe(1)
+  const [open] = toolsAt('/open')
+  const [hidden] = toolsAt('/private')
+  expect(open).toMatchObject({ name: 'tool: web_fetch', status: { code: 2, message: expect.stringContaining('URL') } })
+  expect(hidden).toMatchObject({ name: 'tool: web_fetch', status: { code: 2 } })
+  expect(JSON.stringify([open, hidden])).not.toContain('gateway.tool.timing')
 })
 
 it('files of two workspaces with the same name stay apart', async () => {

@@ -27,6 +27,8 @@ export interface AttemptRecord {
   firstTokenMs?: number
   durationMs?: number
   error?: { readonly type: ErrorType; readonly message: string }
+  /** It ended because the caller left. */
+  abandoned?: true
   upstreamId?: string
   credentialId?: string
   isByok?: boolean

@@ -55,18 +55,18 @@ const fieldText = (item: OutputItem | undefined, names: readonly string[]): stri
 }
 
 function toolSpans(generation: Generation, content: GenerationContent | undefined): readonly ChildSpan[] {
-  const items = (content?.output ?? []).filter(isServerToolItem)
-  if (generation.steps !== undefined) {
-    return generation.steps.slice(0, MAX_TOOL_SPANS).map((step) =>
-      toolSpan(
-        generation,
-        step,
-        items.find((item) => itemId(item) === step.itemId || item.id === step.itemId),
-      ),
-    )
-  }
-  // Tools the provider ran itself: their times are not known, so they span the answer and say so.
-  return items.slice(0, MAX_TOOL_SPANS).map((item, i) => {
+  const items = new Set((content?.output ?? []).filter(isServerToolItem))
+  const ran = (generation.steps ?? []).slice(0, MAX_TOOL_SPANS).map((step) => {
+    const item = [...items].find((each) => itemId(each) === step.itemId || each.id === step.itemId)
+    if (item !== undefined) items.delete(item)
+    return toolSpan(generation, step, item)
+  })
+  return [...ran, ...providerToolSpans(generation, [...items].slice(0, MAX_TOOL_SPANS - ran.length))]
+}
+
+/** Tools the provider ran itself: their times are not known, so they span the answer and say so. */
+function providerToolSpans(generation: Generation, items: readonly OutputItem[]): readonly ChildSpan[] {
+  return items.map((item, i) => {
     const startedAt = Math.min(generation.endedAt, generation.startedAt + (generation.firstTokenMs ?? 0))
     const step: GenerationStep = {
       kind: 'tool',

@@ -103,6 +103,15 @@ describe('toDeliveryRecord', () => {
     ])
   })
 
+  it("tells a provider's own tools beside those the gateway ran, each once", () => {
+    const output = [...content.output, { type: 'web_search_call' as const, id: 'ws_1', status: 'completed' as const }]
+    const { children } = toDeliveryRecord({ ...generation, attempts: [] }, { input: [], output }, { privacyMode: false, broadcast: none })
+    expect(children.map(({ name, attributes }) => [name, attributes['gateway.tool.timing']])).toEqual([
+      ['tool: datetime', undefined],
+      ['tool: web_search', 'unknown'],
+    ])
+  })
+
   it('finds the item of a step by its id as well, and tells no status of an attempt that had none', () => {
     const steps = [{ ...generation.steps![0]!, itemId: 'dt_1' }]
     const attempts = [{ ...generation.attempts[0]!, status: 0 }]

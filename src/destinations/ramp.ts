@@ -24,7 +24,7 @@ export const ramp: Destination<RampSettings> = {
   name: 'Ramp',
   settings,
   secrets: ['apiKey', HEADER_SECRETS],
-  limits: { records: 100, bytes: 1_000_000 },
+  limits: { records: 100, bytes: 4_000_000 },
   encode: (batch, options, context) => [otlpRequest(batch, context, target(options), { maxChars: DESTINATION_DEFAULTS.valueChars })],
   classify: classifyOtlp,
   probe: (options, context) => otlpProbe(context, target(options)),

@@ -19,7 +19,7 @@ export const webhook: Destination<WebhookSettings> = {
   name: 'Webhook',
   settings,
   secrets: [HEADER_SECRETS],
-  limits: { records: 100, bytes: 1_000_000 },
+  limits: { records: 100, bytes: 4_000_000 },
   encode: (batch, options, context) => [otlpRequest(batch, context, target(options), { maxChars: DESTINATION_DEFAULTS.valueChars })],
   classify: classifyOtlp,
   // An empty envelope, which receivers may refuse as such: that they answer at all is the test.

@@ -1,7 +1,7 @@
 import type { AttemptRecord, Call } from '../core/call.ts'
 import type { EncodedRequest, Target } from '../core/dialect.ts'
 import type { Endpoint } from '../core/endpoint.ts'
-import { asGatewayError, GatewayError } from '../core/error.ts'
+import { asGatewayError, GatewayError, isGatewayError } from '../core/error.ts'
 import { isContentEvent, type ModelEvent } from '../core/event.ts'
 import type { Credential, SignableRequest } from '../core/provider.ts'
 import type { ModelRequest } from '../core/request.ts'
@@ -87,6 +87,7 @@ export async function* runAttempt(deps: AttemptDependencies, input: AttemptInput
   } catch (error) {
     const failure = withoutCredential(attemptFailure(error, input, timer.expired), input.credential, endpoint.connection.secrets)
     record.error = { type: failure.errorType, message: failure.message }
+    if (call.signal.aborted && !isGatewayError(call.signal.reason)) record.abandoned = true
     throw failure
   } finally {
     record.durationMs = deps.clock.monotonic() - startedAt

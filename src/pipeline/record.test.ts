@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { AttemptRecord, Call } from '../core/call.ts'
 import type { Endpoint } from '../core/endpoint.ts'
-import type { Generation } from '../core/generation.ts'
+import type { Generation, GenerationStep } from '../core/generation.ts'
 import { createUsage } from '../core/usage.ts'
 import { systemClock } from '../lib/clock.ts'
 import { recordLayer } from './record.ts'
@@ -10,7 +10,7 @@ const endpoint = { id: 'e', model: 'acme/small', provider: 'acme', providerName:
 const RECEIVED = 1_000
 
 /** The record of an answer that took these attempts, the last of which served its end. */
-async function recorded(attempts: readonly Partial<AttemptRecord>[], stream: boolean): Promise<Generation> {
+async function recorded(attempts: readonly Partial<AttemptRecord>[], stream: boolean, steps?: GenerationStep[]): Promise<Generation> {
   let generation: Generation | undefined
   const layer = recordLayer({
     sink: { record: (finished) => void (generation = finished.generation) } as Parameters<typeof recordLayer>[0]['sink'],
@@ -30,7 +30,16 @@ async function recorded(attempts: readonly Partial<AttemptRecord>[], stream: boo
     request: { model: 'acme/small', input: [] },
     owner: { workspaceId: 'w', keyHash: 'h', keyName: 'n', keyLabel: 'l' },
     origin: { apiType: 'responses' },
-    trace: { strategy: 'direct', candidates: [], rejected: new Map(), attempts: all, pipeline: [], params: {}, served: all.at(-1)! },
+    trace: {
+      strategy: 'direct',
+      candidates: [],
+      rejected: new Map(),
+      attempts: all,
+      pipeline: [],
+      params: {},
+      served: all.at(-1)!,
+      ...(steps === undefined ? {} : { steps }),
+    },
   }
   const answer = layer(async function* () {
     yield [{ type: 'response-end', reason: 'stop', usage: createUsage({}) }]
@@ -56,4 +65,17 @@ describe('an answer of several turns', () => {
 it('an answer that was continued or begun anew elsewhere was routed when the one that served was sent', async () => {
   const broken = { startedAt: RECEIVED + 2, firstTokenMs: 5, error: { type: 'provider_unavailable', message: 'gone' } as const }
   expect((await recorded([broken, { startedAt: RECEIVED + 100, firstTokenMs: 7 }], false)).routerMs).toBe(100)
+})
+
+it('names the tools the gateway ran, and none where it ran none', async () => {
+  const step: GenerationStep = { kind: 'tool', name: 'web_fetch', itemId: 'call_1', startedAt: RECEIVED + 5, durationMs: 7, errorType: 'timeout' }
+  expect((await recorded([{}], true, [step])).steps).toEqual([step])
+  expect(await recorded([{}], true, [])).not.toHaveProperty('steps')
+  expect(await recorded([{}], true)).not.toHaveProperty('steps')
+})
+
+it('says of an attempt the caller walked away from that it was cancelled, not that it failed', async () => {
+  const error = { type: 'server', message: 'The caller went away' } as const
+  const { attempts } = await recorded([{ error, abandoned: true }, { error }], true)
+  expect(attempts.map(({ errorType }) => errorType)).toEqual(['cancelled', 'server'])
 })

@@ -168,6 +168,7 @@ function describe(call: Call, ending: Ending, status: GenerationStatus, { durati
     draft.errorType = error.errorType
     draft.errorMessage = error.message
   }
+  if (trace.steps !== undefined && trace.steps.length > 0) draft.steps = trace.steps
   if (request.trace !== undefined) draft.trace = request.trace
   const { metadata } = keptRequest(call)
   if (metadata != null) draft.metadata = metadata
@@ -244,7 +245,8 @@ function attemptOf(attempt: AttemptRecord): GenerationAttempt {
   if (firstTokenMs !== undefined) told.firstTokenMs = micros(firstTokenMs)
   if (durationMs !== undefined) told.durationMs = micros(durationMs)
   if (error !== undefined) {
-    told.errorType = error.type
+    // Nobody's failure.
+    told.errorType = attempt.abandoned === true ? 'cancelled' : error.type
     told.errorMessage = error.message
   }
   if (upstreamId !== undefined) told.upstreamId = upstreamId

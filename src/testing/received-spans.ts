@@ -17,6 +17,14 @@ export interface ReceivedSpan {
   readonly span: Readonly<Record<string, unknown>>
 }
 
+/** All spans in OTLP JSON bodies, in order of arrival. */
+export function allSpans(requests: readonly Pick<ReceivedRequest, 'body'>[]): readonly Readonly<Record<string, unknown>>[] {
+  return requests.flatMap(({ body }) => {
+    const { resourceSpans } = JSON.parse((body[0] === 0x1f ? gunzipSync(body) : body).toString()) as Envelope
+    return resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans))
+  })
+}
+
 /** The generations' own spans in OTLP JSON bodies, in order of arrival; repeats included, children left out. */
 export function generationSpans(requests: readonly Pick<ReceivedRequest, 'body'>[]): readonly ReceivedSpan[] {
   return requests.flatMap(({ body }) => {
