@@ -176,9 +176,15 @@ function rejectPrice(demand: Demand, endpoint: Endpoint): Rejection {
   if (limit.completion !== Infinity && !((prices.output ?? NaN) <= limit.completion)) return REJECTION.completionPrice
   if ((pricing.request ?? 0) > limit.request) return REJECTION.requestPrice
   if ((pricing.image ?? 0) > limit.image) return REJECTION.imagePrice
-  if ((pricing.inputAudio ?? 0) > limit.audio) return REJECTION.audioPrice
+  if (limit.audio !== Infinity && !(audioPrice(demand, endpoint, prices.input) <= limit.audio)) return REJECTION.audioPrice
   return REJECTION.none
 }
+
+const AUDIO = modalityBit('audio')
+
+/** Sound without a price of its own costs what text does. Not a number: unknown. */
+const audioPrice = (demand: Demand, { pricing }: Endpoint, input: number | undefined): number =>
+  pricing.inputAudio ?? ((demand.inputs & AUDIO) === 0 ? 0 : (input ?? NaN))
 
 /** Bits of the soft requirements an endpoint lacks, the most important in the highest bit: the lower the better. */
 export function missingSoft(demand: Demand, supports: number): number {
@@ -240,7 +246,7 @@ export function describeRejection(code: Rejection, demand: Demand, group: Group,
     case REJECTION.imagePrice:
       return `provider.max_price.image is ${usd(demand.maxPrice?.image)} and its price is ${usd(pricing.image)}`
     case REJECTION.audioPrice:
-      return `provider.max_price.audio is ${usd(demand.maxPrice?.audio)} and its price is ${usd(pricing.inputAudio)}`
+      return `provider.max_price.audio is ${usd(demand.maxPrice?.audio)} and its price is ${usd(audioPrice(demand, endpoint, prices.input))}`
     case REJECTION.parameters:
       return `provider.require_parameters is set and it lacks ${droppedParameters(demand, columns.supports[i]!).join(', ')}`
     case REJECTION.softParameters:

@@ -121,6 +121,24 @@ describe('provider preferences', () => {
     expect(tags(plan([perRequest, cheap], { provider: { max_price: { image: 0.1 } } }))).toEqual(['cheap'])
     expect(tags(plan([perRequest, cheap], { provider: { max_price: { request: 0.02 } } })).length).toBe(2)
   })
+  it('excludes by the price of sound, which is that of text where it has none of its own', () => {
+    const text = testEndpoint({ tag: 'text', pricing: { input: 3, output: 1 } })
+    const sound = testEndpoint({ tag: 'sound', pricing: { input: 3, output: 1, inputAudio: 0.5 } })
+    const dear = testEndpoint({ tag: 'dear', pricing: { input: 0.1, output: 0.1, inputAudio: 9 } })
+    const provider = { max_price: { audio: '1' } }
+    const input = [{ type: 'message', role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }] }] as const
+    expect(tags(plan([text, sound, dear], { provider })).toSorted()).toEqual(['sound', 'text'])
+    const heard = plan([text, sound, dear], { provider, input })
+    expect(tags(heard)).toEqual(['sound'])
+    expect(reason(heard, 'text')).toBe('provider.max_price.audio is 1 USD and its price is 3 USD')
+  })
+  it('requires one call at a time of endpoints where it was asked for, and nothing where several are welcome', () => {
+    const several = testEndpoint({ tag: 'several', supports: ['tools'] })
+    const tools = [{ type: 'function', name: 'f', parameters: {} }] as const
+    const asked = (parallel: boolean) => plan([several], { provider: { require_parameters: true }, tools, parallel_tool_calls: parallel })
+    expect(tags(asked(true))).toEqual(['several'])
+    expect(asked(false).error?.message).toContain('parallel_tool_calls')
+  })
   it('takes a price of which half is unknown for unknown, not for half of it', () => {
     const half = testEndpoint({ tag: 'half', pricing: { output: 0.5 } })
     expect(tags(plan([half, cheap, middle], { provider: { sort: 'price' } }))).toEqual(['cheap', 'half', 'middle'])

@@ -101,7 +101,8 @@ function findRequirements(request: ModelRequest): { readonly all: readonly Requi
   if (offersTools(request)) {
     soft.push(TOOLS)
     if (request.tool_choice !== undefined && request.tool_choice !== 'auto') all.push(TOOL_CHOICE)
-    if (request.parallel_tool_calls === true) all.push(PARALLEL_TOOL_CALLS)
+    // One at a time is a wish; several are what models do anyway.
+    if (request.parallel_tool_calls === false) all.push(PARALLEL_TOOL_CALLS)
   }
   const format = request.text?.format?.type
   if (format === 'json_schema') soft.push(JSON_SCHEMA)
