@@ -13,3 +13,8 @@ it.each([
 ] as const)('the tier of an answer is %s', (_what, told, own, asked, tier) => {
   expect(tierServed(told, own, { service_tier: asked })).toBe(tier)
 })
+
+it('is not the one that was asked for where the upstream never heard of it', () => {
+  expect(tierServed(undefined, undefined, { service_tier: 'priority' }, ['user', 'service_tier'])).toBe('default')
+  expect(tierServed('flex', undefined, { service_tier: 'priority' }, ['service_tier'])).toBe('flex')
+})

@@ -15,9 +15,14 @@ export function tierAsked({
 
 /**
  * The tier that serves an answer, as answers and records name it: in the upstream's word, if it is one of the contract's; else the one the
- * endpoint stands for; else the one that was asked for.
+ * endpoint stands for; else the one that was asked for, unless the upstream was never asked (`dropped`: what was not sent to it).
  */
-export function tierServed(told: string | undefined, own: EndpointTier | undefined, request: Pick<ModelRequest, 'service_tier'>): string {
-  const words = [told, own, tierAsked(request)]
+export function tierServed(
+  told: string | undefined,
+  own: EndpointTier | undefined,
+  request: Pick<ModelRequest, 'service_tier'>,
+  dropped: readonly string[] = [],
+): string {
+  const words = [told, own, dropped.includes('service_tier') ? undefined : tierAsked(request)]
   return words.find((word) => word !== undefined && NAMED.has(word)) ?? 'default'
 }

@@ -255,6 +255,7 @@ function createAssembler(options: ResponsesRouteOptions, call: Call, fields: rea
     facts: () => ({
       model: call.trace.served?.endpoint.model ?? call.requestedModel,
       tier: call.trace.served?.endpoint.tier,
+      dropped: call.trace.served?.dropped,
       isByok: call.trace.served?.isByok ?? false,
       ...(call.trace.cost === undefined ? {} : { cost: call.trace.cost }),
       ...(call.trace.broken === undefined ? {} : { usage: call.trace.broken }),

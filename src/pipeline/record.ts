@@ -218,7 +218,7 @@ function outputTypeOf({ text, modalities }: Call['request']): Generation['output
 
 /** Who served it, and in which tier: what nobody served has none. */
 function tellServed(draft: Draft, { request, trace: { served } }: Call, { serviceTier }: Ending): void {
-  if (served !== undefined || serviceTier !== undefined) draft.serviceTier = tierServed(serviceTier, served?.endpoint.tier, request)
+  if (served !== undefined || serviceTier !== undefined) draft.serviceTier = tierServed(serviceTier, served?.endpoint.tier, request, served?.dropped)
   if (served === undefined) return
   const { endpoint, upstreamId } = served
   const { input, output } = endpoint.pricing

@@ -7,7 +7,8 @@ import { createUsage } from '../../core/usage.ts'
 import { manualClock } from '../../lib/clock.ts'
 import { sequentialIds } from '../../lib/id.ts'
 import { checkWire, parseWire } from '../../testing/check-wire.ts'
-import { Assembler, type AssemblerOptions } from './assemble.ts'
+import { Assembler } from './assemble.ts'
+import type { AssemblerOptions } from './assembler-options.ts'
 import { verifies } from '../../../e2e/requirements.ts'
 
 const request: ModelRequest = { model: 'acme/small', input: [], metadata: { team: 'blue' } }
@@ -43,6 +44,29 @@ const json = (events: readonly ModelEvent[]): { output: { [f: string]: unknown }
 }
 
 describe('Assembler', () => {
+  it('writes no half of a character, wherever the upstream has cut its texts, and none into the JSON answer', () => {
+    const [first, second] = ['a\ud83d', '\ude00b\ud83d']
+    const thoughts = (delta: string): ModelEvent => ({ type: 'reasoning-delta', key: 'r', kind: 'text', delta })
+    const events: ModelEvent[] = [
+      ...[{ type: 'item-start', key: 'r', item: { type: 'reasoning', summary: [] } } as const, thoughts(first!), thoughts(second!), close('r')],
+      ...[message('m'), text('m', first!), text('m', second!), close('m')],
+      ...[call('c'), args('c', `{"x":"${first!}`), args('c', `${second!}"}`), close('c')],
+      ...[message('n'), text('n', 'cut\ud83d'), end],
+    ]
+    const body = stream(events)
+    expect(body.isWellFormed()).toBe(true)
+    expect(body).not.toMatch(/\\ud[89a-f]/i)
+    expect(checkWire(body).text).toContain('a😀b\ufffd')
+    const { output } = json(events)
+    expect(JSON.stringify(output)).not.toMatch(/\\ud[89a-f]/i)
+    expect(output.map((item) => item['arguments'] ?? item['content'])).toMatchObject([
+      [{ text: 'a😀b\ufffd' }],
+      [{ text: 'a😀b\ufffd' }],
+      '{"x":"a😀b\ufffd"}',
+      [{ text: 'cut\ufffd' }],
+    ])
+  })
+
   it('writes a text answer in the canonical order', () => {
     const body = stream([message('m'), text('m', 'Hel'), { type: 'text-delta', key: 'm', delta: 'lo', plain: true }, close('m'), end])
     const { events, text: whole } = checkWire(body)

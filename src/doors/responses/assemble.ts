@@ -1,37 +1,16 @@
 import { GatewayError } from '../../core/error.ts'
 import type { FinishReason, ModelEvent } from '../../core/event.ts'
 import type { OutputItem } from '../../core/item.ts'
-import type { ModelRequest } from '../../core/request.ts'
 import type { Usage } from '../../core/usage.ts'
-import type { Clock } from '../../lib/clock.ts'
-import type { IdSource } from '../../lib/id.ts'
 import { AnswerItems, type ItemText } from './answer-items.ts'
+import type { AssemblerOptions } from './assembler-options.ts'
 import { createItem, type ItemSurroundings } from './create-item.ts'
 import { CallIds, mintItemId } from './item-ids.ts'
 import type { ClosingStatus, ItemEvent, ItemPatch, OpenItem } from './open-item.ts'
 import { OpenReasoning } from './open-reasoning.ts'
 import { createResource, verdictOf, type ResourceState, type Verdict } from './resource.ts'
+import { WholeCharacters } from './whole-characters.ts'
 import { WireWriter } from './wire.ts'
-
-export interface AssemblerOptions {
-  readonly id: string
-  readonly request: ModelRequest
-  /** Milliseconds since the epoch. */
-  readonly receivedAt: number
-  readonly stream: boolean
-  readonly clock: Clock
-  readonly newId: IdSource
-  /** What is known of the served endpoint when the first event is written, and of money when the last one is; `usage`: of a broken answer. */
-  readonly facts: () => Pick<ResourceState, 'model' | 'tier' | 'cost' | 'isByok' | 'usage'>
-  /** Members added to the terminal event's response (`gateway_metadata`). */
-  readonly extra?: () => { readonly [field: string]: unknown } | undefined
-  /** Bodies that upstreams were sent since the last time it was asked, as JSON text, for callers who want to be told. */
-  readonly echoes?: () => readonly string[]
-  /** Also show raw reasoning text as a summary, for clients that display only summaries. */
-  readonly mirrorReasoning?: boolean
-  /** Bound on the text of one answer, in characters. */
-  readonly maxChars?: number
-}
 
 interface Slot {
   readonly item: OutputItem
@@ -69,6 +48,7 @@ export class Assembler {
   readonly #slots = new Map<string, Slot>()
   readonly #queue: string[] = []
   readonly #output = new AnswerItems()
+  readonly #characters = new WholeCharacters()
   /** Made with the first of its kind: most answers have none. */
   #parked: Map<string, Parked> | undefined
   readonly #surroundings: ItemSurroundings
@@ -151,8 +131,9 @@ export class Assembler {
     if (this.#state !== 'fresh') return
     this.#state = 'started'
     if (!this.#wire.enabled) return
-    const { model, tier } = this.#options.facts()
-    const response = `"response":${this.#resource({ status: 'in_progress', model, tier, serviceTier: this.#serviceTier, output: [], outputText: '[]' })}`
+    const { model, tier, dropped } = this.#options.facts()
+    const state = { status: 'in_progress', model, tier, dropped, serviceTier: this.#serviceTier, output: [], outputText: '[]' } as const
+    const response = `"response":${this.#resource(state)}`
     this.#wire.event('response.created', response)
     this.#wire.event('response.in_progress', response)
   }
@@ -185,7 +166,12 @@ export class Assembler {
       if (this.#chars > (this.#options.maxChars ?? DEFAULT_MAX_CHARS)) {
         throw new GatewayError('provider_unavailable', 'The answer is longer than the gateway accepts', { source: 'provider' })
       }
+      if (!this.#characters.passes(event)) return this.#characters.take(event).forEach((whole) => this.#write(whole))
     }
+    this.#write(event)
+  }
+
+  #write(event: ItemEvent): void {
     if (event.key === this.#activeKey) this.#active!.apply(event)
     else {
       const slot = this.#slots.get(event.key)
@@ -203,12 +189,19 @@ export class Assembler {
   }
 
   #close(key: string, patch: ItemPatch | undefined): void {
+    this.#endText(key)
     const slot = this.#slots.get(key)
     if (slot === undefined) throw new Error(`the item ${key} ended without being open`)
     if (key !== this.#activeKey) slot.ended = { patch }
     else this.#closeActive('completed', patch)
     this.#promote()
     this.#letTextPass()
+  }
+
+  /** Half a character that was waiting for its other half. */
+  #endText(key: string): void {
+    const rest = this.#characters.end(key)
+    if (rest !== undefined) this.#write(rest)
   }
 
   /** Gives the turn to the next waiting item; items that ended while waiting are written whole. */
@@ -271,6 +264,7 @@ export class Assembler {
   }
 
   #closeAll(status: ClosingStatus): void {
+    for (const key of this.#characters.open) this.#endText(key)
     while (this.#active !== undefined) {
       this.#closeActive(status, undefined)
       this.#promote()

@@ -21,6 +21,8 @@ export interface ResourceState {
   readonly serviceTier?: string | undefined
   /** The tier of the endpoint that serves. */
   readonly tier?: EndpointTier | undefined
+  /** What of the request was not sent to it. */
+  readonly dropped?: readonly string[] | undefined
   readonly incompleteReason?: 'max_output_tokens' | 'content_filter'
   readonly error?: { readonly code: string; readonly message: string; readonly errorType: string }
   readonly usage?: Usage
@@ -153,7 +155,7 @@ export function createResource(id: string, createdAt: number, request: ModelRequ
       `,"error":${error === undefined ? null : JSON.stringify({ code: error.code, message: error.message })}` +
       `,"incomplete_details":${incompleteReason === undefined ? null : `{"reason":"${incompleteReason}"}`}` +
       `,"model":${JSON.stringify(state.model)},"output":${state.outputText},"output_text":${JSON.stringify(outputText(state.output))}` +
-      `,"service_tier":${JSON.stringify(tierServed(state.serviceTier, state.tier, request))}` +
+      `,"service_tier":${JSON.stringify(tierServed(state.serviceTier, state.tier, request, state.dropped))}` +
       `,"usage":${usage === undefined ? null : JSON.stringify(presentUsage(usage, state.cost, state.isByok ?? false))}` +
       `${error === undefined ? '' : `,"error_type":"${error.errorType}"`}${extra === undefined ? '' : members(extra)},${constant}`
     )

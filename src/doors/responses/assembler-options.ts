@@ -1,0 +1,24 @@
+import type { ModelRequest } from '../../core/request.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { IdSource } from '../../lib/id.ts'
+import type { ResourceState } from './resource.ts'
+
+export interface AssemblerOptions {
+  readonly id: string
+  readonly request: ModelRequest
+  /** Milliseconds since the epoch. */
+  readonly receivedAt: number
+  readonly stream: boolean
+  readonly clock: Clock
+  readonly newId: IdSource
+  /** What is known of the served endpoint when the first event is written, and of money when the last one is; `usage`: of a broken answer. */
+  readonly facts: () => Pick<ResourceState, 'model' | 'tier' | 'dropped' | 'cost' | 'isByok' | 'usage'>
+  /** Members added to the terminal event's response (`gateway_metadata`). */
+  readonly extra?: () => { readonly [field: string]: unknown } | undefined
+  /** Bodies that upstreams were sent since the last time it was asked, as JSON text, for callers who want to be told. */
+  readonly echoes?: () => readonly string[]
+  /** Also show raw reasoning text as a summary, for clients that display only summaries. */
+  readonly mirrorReasoning?: boolean
+  /** Bound on the text of one answer, in characters. */
+  readonly maxChars?: number
+}

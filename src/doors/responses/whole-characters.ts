@@ -1,0 +1,66 @@
+import type { Logprob } from '../../core/item.ts'
+import type { ItemEvent } from './open-item.ts'
+
+type DeltaEvent = Extract<ItemEvent, { readonly delta: string }>
+
+const REPLACEMENT = '\ufffd'
+
+const endsInHalf = (text: string): boolean => {
+  const code = text.charCodeAt(text.length - 1)
+  return code >= 0xd800 && code <= 0xdbff
+}
+
+const logprobsOf = (event: DeltaEvent): readonly Logprob[] | undefined => ('logprobs' in event ? event.logprobs : undefined)
+
+/** Whether two deltas write on the same text. */
+const continues = (a: DeltaEvent, b: DeltaEvent): boolean =>
+  a.type === b.type && ('part' in a ? a.part : undefined) === ('part' in b ? b.part : undefined) && kindOf(a) === kindOf(b)
+const kindOf = (event: DeltaEvent): string | undefined => ('kind' in event ? event.kind : undefined)
+
+/**
+ * Upstreams cut their text anywhere, in the middle of a character of two UTF-16 units, too, and readers that decode each delta by itself refuse
+ * half of one. The half waits here for the other; one whose other half never comes, or that never had one, becomes U+FFFD.
+ */
+export class WholeCharacters {
+  /** By item. Made with the first: hardly any answer has one. */
+  #halves: Map<string, DeltaEvent> | undefined
+
+  /** Whether a delta can be written as it is: nearly all can. What is known to be plain holds no half of anything. */
+  passes(event: DeltaEvent): boolean {
+    if (this.#halves?.has(event.key) === true) return false
+    return ('plain' in event && event.plain === true) || event.delta.isWellFormed()
+  }
+
+  /** What can be written now: nothing, the delta, or what was left of another text of the item before it. */
+  take(event: DeltaEvent): readonly DeltaEvent[] {
+    const half = this.#halves?.get(event.key)
+    if (half === undefined) return this.#cut(event)
+    this.#halves!.delete(event.key)
+    if (!continues(half, event)) return [{ ...half, delta: REPLACEMENT }, ...this.#cut(event)]
+    const logprobs = [...(logprobsOf(half) ?? []), ...(logprobsOf(event) ?? [])]
+    return this.#cut({ ...event, delta: half.delta + event.delta, plain: false, ...(logprobs.length === 0 ? {} : { logprobs }) } as DeltaEvent)
+  }
+
+  /** What is left of an item that ends. */
+  end(key: string): DeltaEvent | undefined {
+    const half = this.#halves?.get(key)
+    if (half === undefined) return undefined
+    this.#halves!.delete(key)
+    return { ...half, delta: REPLACEMENT }
+  }
+
+  /** Items of which half a character is left. */
+  get open(): readonly string[] {
+    return [...(this.#halves?.keys() ?? [])]
+  }
+
+  #cut(event: DeltaEvent): readonly DeltaEvent[] {
+    const { delta } = event
+    if (!endsInHalf(delta)) return delta.isWellFormed() ? [event] : [{ ...event, delta: delta.toWellFormed() }]
+    const whole = delta.slice(0, -1).toWellFormed()
+    const rest = { ...event, delta: delta.slice(-1) }
+    if (whole !== '' && 'logprobs' in rest) delete (rest as { logprobs?: unknown }).logprobs
+    this.#halves = (this.#halves ?? new Map<string, DeltaEvent>()).set(event.key, rest)
+    return whole === '' ? [] : [{ ...event, delta: whole }]
+  }
+}
