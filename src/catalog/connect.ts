@@ -81,7 +81,7 @@ function resolveBase(sources: ProviderSources, slug: string, name: string, repor
     scope: hidden(connected.scope ?? [slug, URL.parse(baseUrl)?.origin, config?.organization].filter(Boolean).join('@')),
     timeouts: { ...DEFAULT_TIMEOUTS, ...config?.timeouts },
     headers: { ...provider?.headers, ...connected.headers, ...config?.headers },
-    secrets: secretsAmong(config?.headers ?? {}),
+    secrets: secretsAmong(config?.headers),
     ...defined({ sign: connected.sign, transport: connected.transport }),
   }
   return { shared, baseUrls: connected.baseUrls ?? {} }
@@ -90,7 +90,7 @@ function resolveBase(sources: ProviderSources, slug: string, name: string, repor
 /** Headers that say who asks and for what, and prove nothing. */
 const PLAIN_HEADERS = /^(?:accept|content-type|user-agent|(?:http-)?referer|x-title)$/i
 
-const secretsAmong = (headers: { readonly [name: string]: string }): readonly string[] =>
+const secretsAmong = (headers: { readonly [name: string]: string } = {}): readonly string[] =>
   Object.entries(headers).flatMap(([name, value]) => (PLAIN_HEADERS.test(name) ? [] : [value]))
 
 /** The operator's word is trusted and names are not resolved, but no provider lives at such an address: a mistake, or somebody else's. */

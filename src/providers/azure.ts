@@ -46,6 +46,7 @@ export const azure: Provider = {
       models: GPT_MODELS,
       min_output_tokens: 16,
       reasoning_format: 'azure-openai-responses-v1',
+      max_tool_calls: true,
     },
   },
   settings,

@@ -14,6 +14,7 @@ export const openai: Provider = {
     models: GPT_MODELS,
     min_output_tokens: 16,
     suppress_obfuscation: true,
+    max_tool_calls: true,
   },
   // These are served through chat completions only.
   dialectFor: (model) => (/search-preview|audio-preview|^gpt-audio/.test(model) ? 'openai-chat' : undefined),

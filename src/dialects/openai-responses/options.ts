@@ -41,6 +41,10 @@ export const responsesOptions = z.strictObject({
   metadata: z.boolean().default(true),
   service_tier: z.boolean().default(true),
   safety_identifier: z.boolean().default(true).describe('`safety_identifier` and `user`.'),
+  max_tool_calls: z
+    .boolean()
+    .default(false)
+    .describe('`max_tool_calls` for tools the endpoint runs itself; without it that bound cannot be kept, and callers are told.'),
   store: z.boolean().default(true).describe('Whether the field `store` may be sent (always false).'),
   suppress_obfuscation: z.boolean().default(false).describe('Asks the upstream not to pad its stream events with random text.'),
   unknown_fields: z

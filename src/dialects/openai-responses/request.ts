@@ -2,6 +2,7 @@ import type { EncodedRequest, Target } from '../../core/dialect.ts'
 import type { Parameter } from '../../core/endpoint.ts'
 import { isKnownItem } from '../../core/item.ts'
 import { GATEWAY_FIELDS } from '../../core/request.ts'
+import type { JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { unmetImageWishes } from '../shared/image-output.ts'
 import { reasoningWish } from '../shared/reasoning-options.ts'
@@ -90,6 +91,7 @@ export function encodeResponsesRequest(request: ModelRequest, target: ResponsesT
     body['tools'] = tools
     if (choice !== undefined) body['tool_choice'] = choice
     addParallelCalls(body, request, target, dropped)
+    addToolBudget(body, request, tools, options, dropped)
   }
   addOutputLimit(body, request, target, dropped)
   addReasoning(body, request, target, dropped)
@@ -169,6 +171,24 @@ function addParallelCalls(body: Body, request: ModelRequest, { supports }: Respo
   if (parallel == null) return
   if (supports.has('parallel_tool_calls')) body['parallel_tool_calls'] = parallel
   else if (!parallel) dropped.add('parallel_tool_calls')
+}
+
+/** Tools the caller or the gateway runs: their calls are counted there. */
+const RUN_ELSEWHERE: ReadonlySet<unknown> = new Set(['function', 'custom', 'namespace'])
+/** Of the contract. */
+const MOST_TOOL_CALLS = 30
+
+/** Calls of tools the endpoint runs itself come to nobody else's notice before they are paid for. */
+function addToolBudget(
+  body: Body,
+  { max_tool_calls: budget }: ModelRequest,
+  tools: readonly JsonObject[],
+  options: ResponsesOptions,
+  dropped: Set<string>,
+): void {
+  if (budget == null || tools.every(({ type }) => RUN_ELSEWHERE.has(type))) return
+  if (options.max_tool_calls) body['max_tool_calls'] = Math.min(budget, MOST_TOOL_CALLS)
+  else dropped.add('max_tool_calls')
 }
 
 function addOutputLimit(body: Body, request: ModelRequest, { options, supports }: ResponsesTarget, dropped: Set<string>): void {

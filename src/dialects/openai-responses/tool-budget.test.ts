@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest'
+import type { ModelRequest } from '../../core/request.ts'
+import { target } from './__fixtures__/harness.ts'
+import type { TargetParts } from './__fixtures__/harness.ts'
+import { openAiResponses } from './index.ts'
+
+function encode(request: Partial<ModelRequest>, parts: TargetParts) {
+  const { body, dropped } = openAiResponses.encodeRequest({ input: [], ...request }, target(parts))
+  return { body: JSON.parse(body) as { readonly [field: string]: unknown }, dropped }
+}
+
+describe('a bound on calls of tools', () => {
+  const asked = (tools: ModelRequest['tools'], options: TargetParts['options'] = {}, max_tool_calls = 2) =>
+    encode({ tools, max_tool_calls } as Partial<ModelRequest>, { options })
+  const search = { type: 'web_search' } as const
+  const mine = { type: 'function', name: 'f', parameters: {} } as const
+
+  it('holds for those the endpoint runs itself, where it keeps one', () => {
+    expect(asked([search, mine], { max_tool_calls: true }).body['max_tool_calls']).toBe(2)
+    expect(asked([search], { max_tool_calls: true }, 99).body['max_tool_calls']).toBe(30)
+  })
+  it('is named where it cannot be kept', () => {
+    const { body, dropped } = asked([search])
+    expect([body['max_tool_calls'], dropped]).toEqual([undefined, ['max_tool_calls']])
+  })
+  it('is nobody else’s business where the endpoint runs none', () => {
+    const { body, dropped } = asked([mine])
+    expect([body['max_tool_calls'], dropped]).toEqual([undefined, []])
+  })
+})
