@@ -72,7 +72,7 @@ export function createPresetStore(db: Db): PresetStore {
       guarded(async () => {
         const all = db.selectFrom('preset_versions').where('preset_id', '=', presetId)
         const { count } = await all.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
-        return Number(count)
+        return count
       }),
     version: (presetId, which) =>
       guarded(async () => {
@@ -128,7 +128,7 @@ async function checkRoom(trx: Transaction<Tables>, workspaceId: string, { sealed
     .select(sql<number | null>`cast(sum(octet_length(sealed)) as bigint)`.as('bytes'))
     .where('presets.workspace_id', '=', workspaceId)
     .executeTakeFirstOrThrow()
-  if (Number(bytes ?? 0) + Buffer.byteLength(sealed) <= MAX_WORKSPACE_BYTES) return
+  if ((bytes ?? 0) + Buffer.byteLength(sealed) <= MAX_WORKSPACE_BYTES) return
   const room = MAX_WORKSPACE_BYTES / 1024 / 1024
   throw new GatewayError('conflict', `The presets of the workspace, all versions together, hold ${room} MB, which is all they may; delete one`)
 }

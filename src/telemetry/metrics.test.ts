@@ -45,7 +45,7 @@ describe('createMetrics', () => {
 
   it('counts what has no room for a model of its own with those of its provider', async () => {
     const metrics = createMetrics()
-    const errors = Array.from({ length: 20 }, (_, i) => `e${i}` as Generation['errorType'] & string)
+    const errors = Array.from({ length: 20 }, (_, i) => `e${i}`)
     for (let i = 0; i < 400; i++) for (const errorType of errors) metrics.finished(generation({ model: `acme/m${i}`, status: 'failed', errorType }))
     const series = (await metrics.text()).split('\n').filter((line) => line.startsWith('gateway_calls_total{'))
     expect(series.length).toBeLessThanOrEqual(5_000 + errors.length)

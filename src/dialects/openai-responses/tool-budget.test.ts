@@ -11,7 +11,7 @@ function encode(request: Partial<ModelRequest>, parts: TargetParts) {
 
 describe('a bound on calls of tools', () => {
   const asked = (tools: ModelRequest['tools'], options: TargetParts['options'] = {}, max_tool_calls = 2) =>
-    encode({ tools, max_tool_calls } as Partial<ModelRequest>, { options })
+    encode({ tools, max_tool_calls }, { options })
   const search = { type: 'web_search' } as const
   const mine = { type: 'function', name: 'f', parameters: {} } as const
 

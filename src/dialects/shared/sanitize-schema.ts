@@ -75,7 +75,8 @@ function sanitize(schema: unknown, depth: number): unknown {
   const first = schema['prefixItems']
   if (Array.isArray(first)) {
     const { items } = schema
-    out['items'] = { anyOf: [...first, ...(Array.isArray(items) ? items : isObject(items) ? [items] : [])].map((each) => sanitize(each, depth + 1)) }
+    const further: readonly unknown[] = Array.isArray(items) ? items : isObject(items) ? [items] : []
+    out['items'] = { anyOf: [...(first as readonly unknown[]), ...further].map((each) => sanitize(each, depth + 1)) }
     told.push(`the first ${first.length} items come in the order of items.anyOf`)
   }
   if (told.length > 0) {

@@ -45,12 +45,12 @@ const json = (events: readonly ModelEvent[]): { output: { [f: string]: unknown }
 
 describe('Assembler', () => {
   it('writes no half of a character, wherever the upstream has cut its texts, and none into the JSON answer', () => {
-    const [first, second] = ['a\ud83d', '\ude00b\ud83d']
+    const [first, second] = ['a\ud83d', '\ude00b\ud83d'] as const
     const thoughts = (delta: string): ModelEvent => ({ type: 'reasoning-delta', key: 'r', kind: 'text', delta })
     const turns: readonly ModelEvent[][] = [
-      [{ type: 'item-start', key: 'r', item: { type: 'reasoning', summary: [] } }, thoughts(first!), thoughts(second!), close('r')],
-      [message('m'), text('m', first!), text('m', second!), close('m')],
-      [call('c'), args('c', `{"x":"${first!}`), args('c', `${second!}"}`), close('c')],
+      [{ type: 'item-start', key: 'r', item: { type: 'reasoning', summary: [] } }, thoughts(first), thoughts(second), close('r')],
+      [message('m'), text('m', first), text('m', second), close('m')],
+      [call('c'), args('c', `{"x":"${first}`), args('c', `${second}"}`), close('c')],
       [message('n'), text('n', 'cut\ud83d'), end],
     ]
     const events = turns.flat()
