@@ -45,6 +45,10 @@ describe('the input of a tool', () => {
     })
     expect(input(choice, NOVA)).toEqual({ type: 'object', ...choice })
   })
+  it('has no name of its own, which models of the service refuse', () => {
+    const named = { $schema: 'http://json-schema.org/draft-07/schema#', $id: 'https://example.com/f', type: 'object', properties: { $id: {} } }
+    expect(input(named, NOVA)).toEqual({ type: 'object', properties: { $id: {} } })
+  })
   it('of strict tools is cut down to what they know', () => {
     const parameters = { type: 'object', properties: { a: { type: 'integer', minimum: 1 } }, required: ['a'] }
     expect(spec(parameters, CLAUDE, true)).toMatchObject({

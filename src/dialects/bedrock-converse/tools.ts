@@ -84,7 +84,9 @@ const isStrict = (tool: FlatTool, traits: ModelTraits): boolean => traits.strict
 
 /** The service wants an object at the top, and nothing but one; models that want closed schemas take no choice of them there either. */
 function inputSchema(tool: FlatTool, traits: ModelTraits, unfolding: Unfolding): JsonObject {
-  if (!traits.closed_schemas) return { ...tool.parameters, type: 'object' }
+  // What names the schema says nothing of the input, and some of these models refuse keys they do not know.
+  const { $schema: _dialect, $id: _id, ...parameters } = tool.parameters
+  if (!traits.closed_schemas) return { ...parameters, type: 'object' }
   const schema = toolInputSchema(tool.parameters, unfolding)
   return isStrict(tool, traits) ? sanitizeSchema(schema) : schema
 }
