@@ -221,6 +221,27 @@ describe('a tool the endpoint runs itself', () => {
   })
 })
 
+describe('a bound on calls of tools', () => {
+  const uses = (tool: { readonly type: string }, max_tool_calls: number): unknown => {
+    const { body, dropped } = encode(
+      { tools: [tool], max_tool_calls },
+      {
+        options: { web_search_tool: 'web_search_20250305', native_tools: ['^code_execution', '^web_fetch'] },
+      },
+    )
+    return [(body['tools'] as readonly { readonly max_uses?: number }[])[0]?.max_uses, dropped]
+  }
+  it('holds for searches the server runs', () => {
+    expect(uses({ type: 'web_search' }, 2)).toEqual([2, []])
+    expect(uses({ type: 'web_search' }, 99)).toEqual([30, []])
+    expect(uses({ type: 'web_search', max_uses: 1 } as never, 5)).toEqual([1, []])
+    expect(uses({ type: 'web_fetch_20250910' }, 3)).toEqual([3, []])
+  })
+  it('is named where a tool knows none', () => {
+    expect(uses({ type: 'code_execution_20250825' }, 2)).toEqual([undefined, ['max_tool_calls']])
+  })
+})
+
 describe('strict tools', () => {
   const tools = (count: number): ModelRequest['tools'] => Array.from({ length: count }, (_, n) => ({ type: 'function', name: `f${n}`, strict: true }))
   it('are strict where that is known, as long as they are few', () => {

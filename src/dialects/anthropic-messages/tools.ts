@@ -102,11 +102,27 @@ export function encodeTools(
   dropped: string[],
 ): EncodedTools {
   const { functions, native, choice, answers } = offer(plan, format, target, dropped)
-  const tools = [...encodeFunctions(functions, target, dropped), ...native]
+  const tools = [...encodeFunctions(functions, target, dropped), ...native.map((tool) => withBudget(tool, request, dropped))]
   if (tools.length === 0) return { fields: stubFields(called, target), forced: false }
   const oneAtATime = answers || request.parallel_tool_calls === false
   const encoded = encodeChoice(choice, oneAtATime, target.options, dropped)
   return { fields: { tools, ...(encoded === undefined ? {} : { tool_choice: encoded }) }, forced: isForced(choice) }
+}
+
+/** Server tools that take a bound on their uses. */
+const BOUNDED = /^web_(?:search|fetch)/
+/** Of the contract. */
+const MOST_TOOL_CALLS = 30
+
+/** Each tool the server runs keeps the caller's bound by itself: the format knows none for all of them. */
+function withBudget(tool: JsonObject, { max_tool_calls: budget }: ModelRequest, dropped: string[]): JsonObject {
+  if (budget == null || budget < 1) return tool
+  if (!BOUNDED.test(String(tool['type']))) {
+    dropped.push('max_tool_calls')
+    return tool
+  }
+  const asked = typeof tool['max_uses'] === 'number' ? tool['max_uses'] : MOST_TOOL_CALLS
+  return { ...tool, max_uses: Math.min(asked, budget, MOST_TOOL_CALLS) }
 }
 
 const isForced = (choice: FlatChoice | undefined): boolean => choice?.mode === 'required' || choice?.mode === 'named'
