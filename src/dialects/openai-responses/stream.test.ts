@@ -761,3 +761,17 @@ describe('a message of many parts', () => {
     expect(fold(events).items[0]?.text).toBe(said)
   })
 })
+
+it('a search of tools keeps its arguments an object, whatever numbers stand beside it', () => {
+  const search = {
+    type: 'tool_search_call',
+    id: 'tsc_1',
+    call_id: 'c',
+    execution: 'client',
+    arguments: { query: 'v1.5', limit: 2.5 },
+    status: 'completed',
+  }
+  const { events } = decode([created, added(0, search), done(0, search), completed([search], { temperature: 0.5 })])
+  const item = Object.assign({}, ...events.flatMap((event) => ('item' in event ? [event.item] : []))) as { readonly arguments?: unknown }
+  expect(item.arguments).toEqual({ query: 'v1.5', limit: 2.5 })
+})

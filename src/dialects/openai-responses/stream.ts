@@ -3,7 +3,6 @@ import type { FinishReason, ModelEvent } from '../../core/event.ts'
 import type { JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { createSseParser, SseLimitError } from '../../lib/sse.ts'
-import { parseAnswer } from '../shared/exact-json.ts'
 import { asString, isObject, tryParseJson } from '../shared/json.ts'
 import { wantsSealedReasoning } from '../shared/reasoning-replay.ts'
 import { Answer } from './answer.ts'
@@ -86,7 +85,7 @@ class StreamDecoder implements ResponsesDecoder {
       return
     }
     if (data === '' || data === '[DONE]') return
-    const frame = parseAnswer(data)
+    const frame = tryParseJson(data)
     const type = isObject(frame) ? (asString(frame['type']) ?? event) : undefined
     if (!isObject(frame) || (type === undefined && frame['error'] == null)) return this.#skipMalformed()
     this.#dispatch(type ?? 'error', frame, out)
