@@ -52,6 +52,15 @@ describe('createMetrics', () => {
     expect(series.map((line) => Number(line.split(' ')[1])).reduce((a, b) => a + b)).toBe(8_000)
   })
 
+  it('has a bound that nothing exceeds, not even what stands for many', async () => {
+    const metrics = createMetrics()
+    for (let i = 0; i < 8_000; i++)
+      metrics.finished(generation({ status: 'failed', errorType: `e${i}`, attempts: [{ ...generation({}).attempts[0]!, provider: `p${i}` }] }))
+    const lines = (await metrics.text()).split('\n')
+    const count = (name: string): number => lines.filter((line) => line.startsWith(`${name}{`)).length
+    expect([count('gateway_calls_total'), count('gateway_attempts_total')]).toEqual([6_000, 5_000])
+  })
+
   it('counts durations in cumulative buckets', async () => {
     const metrics = createMetrics()
     for (const durationMs of [10, 300, 400_000]) metrics.finished(generation({ durationMs }))

@@ -21,6 +21,7 @@ const LAGS = ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99']
 const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
 /** Label sets per series with a model of their own; what comes after them is counted for all models of its provider together. */
 const MAX_SERIES = 5_000
+const MAX_OVERFLOWS = 1_000
 /** Models with labels of their own. Of a provider that serves whatever it is asked for, callers could name any number. */
 const MAX_MODELS = 500
 
@@ -28,11 +29,19 @@ const MAX_MODELS = 500
 class Tally {
   readonly #values = new Map<string, number>()
 
-  /** `overflow`: where it is counted when there is no room for another key; such keys are few. */
-  add(key: string, value: number, overflow = key): void {
-    const known = this.#values.get(key)
-    if (known === undefined && key !== overflow && this.#values.size >= MAX_SERIES) this.add(overflow, value)
-    else this.#values.set(key, (known ?? 0) + value)
+  /** `overflow`: where it is counted when there is no room for another key. Such keys are few, and have room of their own. */
+  add(key: string, value: number, overflow?: string): void {
+    if (this.#has(key, MAX_SERIES)) this.#count(key, value)
+    else if (overflow !== undefined && this.#has(overflow, MAX_SERIES + MAX_OVERFLOWS)) this.#count(overflow, value)
+  }
+
+  /** It, or room for it. */
+  #has(key: string, room: number): boolean {
+    return this.#values.size < room || this.#values.has(key)
+  }
+
+  #count(key: string, value: number): void {
+    this.#values.set(key, (this.#values.get(key) ?? 0) + value)
   }
 
   register(registers: readonly Registry[], name: string, help: string, labelNames: readonly string[]): void {
