@@ -95,7 +95,10 @@ export interface ModelRequest {
   readonly [extra: string]: unknown
 }
 
-/** Fields that steer the gateway itself and never reach an upstream. */
+/** Calls of tools in one answer that the gateway, or an endpoint for it, may make: the contract's default and its maximum. */
+export const MAX_TOOL_CALLS = 30
+
+/** Fields that steer the gateway itself and reach no upstream as they are. */
 export const GATEWAY_FIELDS: ReadonlySet<string> = new Set([
   'model',
   'models',

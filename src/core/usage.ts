@@ -31,7 +31,7 @@ export interface Usage {
 }
 
 /** More tokens than any answer has: what lies beyond is nonsense whose sums and prices would be no numbers any more. */
-const MAX_TOKENS = 1e12
+export const MAX_TOKENS = 1e12
 
 /** More than any answer costs, USD: beyond it sums would be no numbers any more, and what is nonsense is not what is owed. */
 const MAX_COST = 1e6

@@ -1,5 +1,5 @@
 import type { FinishReason } from '../core/event.ts'
-import type { ModelRequest } from '../core/request.ts'
+import { MAX_TOOL_CALLS, type ModelRequest } from '../core/request.ts'
 import { ownName } from './tool-belt.ts'
 
 /** Where a loop stands after the tools of a turn have run. */
@@ -40,7 +40,6 @@ export interface LoopLimits {
 
 export const DEFAULT_LOOP_LIMITS: LoopLimits = { wallMs: 10 * 60_000, parallel: 4 }
 
-const MAX_TOOL_CALLS = 30
 /** Turns of a loop whose caller has replaced the budget by conditions that never fire. */
 const MAX_STEPS = 100
 /** The same call with the same result, so often in a row, is a loop that gets nowhere. */

@@ -5,10 +5,12 @@ interface Attribute {
   readonly key: string
   readonly value: { readonly stringValue?: string }
 }
+type Span = { readonly attributes?: readonly Attribute[] } & Readonly<Record<string, unknown>>
+
 interface Envelope {
   readonly resourceSpans: readonly {
     readonly resource: { readonly attributes: readonly Attribute[] }
-    readonly scopeSpans: readonly { readonly spans: readonly ({ readonly attributes?: readonly Attribute[] } & Record<string, unknown>)[] }[]
+    readonly scopeSpans: readonly { readonly spans: readonly Span[] }[]
   }[]
 }
 
@@ -18,7 +20,7 @@ export interface ReceivedSpan {
 }
 
 /** All spans in OTLP JSON bodies, in order of arrival. */
-export function allSpans(requests: readonly Pick<ReceivedRequest, 'body'>[]): readonly Readonly<Record<string, unknown>>[] {
+export function allSpans(requests: readonly Pick<ReceivedRequest, 'body'>[]): readonly Span[] {
   return requests.flatMap(({ body }) => {
     const { resourceSpans } = JSON.parse((body[0] === 0x1f ? gunzipSync(body) : body).toString()) as Envelope
     return resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans))
@@ -27,15 +29,8 @@ export function allSpans(requests: readonly Pick<ReceivedRequest, 'body'>[]): re
 
 /** The generations' own spans in OTLP JSON bodies, in order of arrival; repeats included, children left out. */
 export function generationSpans(requests: readonly Pick<ReceivedRequest, 'body'>[]): readonly ReceivedSpan[] {
-  return requests.flatMap(({ body }) => {
-    const { resourceSpans } = JSON.parse((body[0] === 0x1f ? gunzipSync(body) : body).toString()) as Envelope
-    return resourceSpans.flatMap(({ scopeSpans }) =>
-      scopeSpans.flatMap(({ spans }) =>
-        spans.flatMap((span) => {
-          const id = span.attributes?.find(({ key }) => key === 'gen_ai.response.id')?.value.stringValue
-          return id === undefined ? [] : [{ generationId: id, span }]
-        }),
-      ),
-    )
+  return allSpans(requests).flatMap((span) => {
+    const id = span.attributes?.find(({ key }) => key === 'gen_ai.response.id')?.value.stringValue
+    return id === undefined ? [] : [{ generationId: id, span }]
   })
 }

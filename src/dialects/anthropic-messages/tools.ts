@@ -1,5 +1,5 @@
 import type { JsonObject, OtherTool, Tool } from '../../core/item.ts'
-import type { ModelRequest } from '../../core/request.ts'
+import { MAX_TOOL_CALLS, type ModelRequest } from '../../core/request.ts'
 import { withAnswerTool } from '../shared/format-plan.ts'
 import type { FormatPlan } from '../shared/format-plan.ts'
 import { asString, isObject } from '../shared/json.ts'
@@ -111,8 +111,6 @@ export function encodeTools(
 
 /** Server tools that take a bound on their uses. */
 const BOUNDED = /^web_(?:search|fetch)/
-/** Of the contract. */
-const MOST_TOOL_CALLS = 30
 
 /** Each tool the server runs keeps the caller's bound by itself: the format knows none for all of them. */
 function withBudget(tool: JsonObject, { max_tool_calls: budget }: ModelRequest, dropped: string[]): JsonObject {
@@ -121,8 +119,8 @@ function withBudget(tool: JsonObject, { max_tool_calls: budget }: ModelRequest, 
     dropped.push('max_tool_calls')
     return tool
   }
-  const asked = typeof tool['max_uses'] === 'number' ? tool['max_uses'] : MOST_TOOL_CALLS
-  return { ...tool, max_uses: Math.min(asked, budget, MOST_TOOL_CALLS) }
+  const asked = typeof tool['max_uses'] === 'number' ? tool['max_uses'] : MAX_TOOL_CALLS
+  return { ...tool, max_uses: Math.min(asked, budget, MAX_TOOL_CALLS) }
 }
 
 const isForced = (choice: FlatChoice | undefined): boolean => choice?.mode === 'required' || choice?.mode === 'named'

@@ -1,7 +1,7 @@
 import type { EncodedRequest, Target } from '../../core/dialect.ts'
 import type { Parameter } from '../../core/endpoint.ts'
 import { isKnownItem } from '../../core/item.ts'
-import { GATEWAY_FIELDS } from '../../core/request.ts'
+import { GATEWAY_FIELDS, MAX_TOOL_CALLS } from '../../core/request.ts'
 import type { JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { unmetImageWishes } from '../shared/image-output.ts'
@@ -175,8 +175,6 @@ function addParallelCalls(body: Body, request: ModelRequest, { supports }: Respo
 
 /** Tools the caller or the gateway runs: their calls are counted there. */
 const RUN_ELSEWHERE: ReadonlySet<unknown> = new Set(['function', 'custom', 'namespace'])
-/** Of the contract. */
-const MOST_TOOL_CALLS = 30
 
 /** Calls of tools the endpoint runs itself come to nobody else's notice before they are paid for. */
 function addToolBudget(
@@ -187,7 +185,7 @@ function addToolBudget(
   dropped: Set<string>,
 ): void {
   if (budget == null || tools.every(({ type }) => RUN_ELSEWHERE.has(type))) return
-  if (options.max_tool_calls) body['max_tool_calls'] = Math.min(budget, MOST_TOOL_CALLS)
+  if (options.max_tool_calls) body['max_tool_calls'] = Math.min(budget, MAX_TOOL_CALLS)
   else dropped.add('max_tool_calls')
 }
 

@@ -1,11 +1,9 @@
+import { MAX_TOKENS } from '../../core/usage.ts'
 import { isObject } from './json.ts'
 
 type Json = { readonly [field: string]: unknown }
 
 const MAX_DEPTH = 3
-
-/** More tokens than any answer has. */
-const MAX_TOKENS = 1e12
 
 /**
  * Whether a usage report counts anything at all. Servers send empty ones and ones full of zeros beside the real one, or in its place; one
