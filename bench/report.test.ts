@@ -34,6 +34,12 @@ describe('bench report', () => {
     expect(lines[4]).toContain('0.45')
   })
 
+  it('says what two processes are worth, and what the load took of their cores', () => {
+    const two: Samples = { signalbox: { workers: [{ one: 100, perSecond: 180, ofOne: 1.8, perCpuSecond: 95, loadCores: 0.25 }] } }
+    expect(renderTable(two, {})).toMatch(/signalbox +\| +100 \| +180 \| +1\.80 \| +95 \| +0\.25 \|$/)
+    expect(judge(two).find(({ name }) => name === 'two workers')?.met).toBe(true)
+  })
+
   it('leaves out a table nothing was measured for', () => {
     expect(renderTable(samples, {})).not.toContain('400k')
     expect(renderTable({ direct: { '400k': [{ p50: 2 }] } }, {})).toMatch(/^\| same work through \| +32k p50 ms/)

@@ -81,6 +81,17 @@ const TABLES: readonly { readonly needs: readonly Scenario[]; readonly columns: 
       { title: 'x bare', value: (samples, target) => show(ratio(samples, target, YARDSTICK, 'memory-5000', 'kbPerStream'), 2) },
     ],
   },
+  {
+    needs: ['workers'],
+    columns: [
+      first,
+      plain('workers', 'one', 'one process req/s'),
+      plain('workers', 'perSecond', 'two req/s'),
+      plain('workers', 'ofOne', 'x one', 2),
+      plain('workers', 'perCpuSecond', 'two, req/CPU s'),
+      plain('workers', 'loadCores', 'cores for load and upstream', 2),
+    ],
+  },
 ]
 
 /** The tables that have a figure, a row for each target. */
@@ -144,6 +155,7 @@ const BARS: readonly BarRule[] = [
     unit: 'x of ours without',
     measure: (s) => ratio(s, FORWARDING, OURS, 'front-door', 'perSecond'),
   },
+  { name: 'two workers', at: 'least', limit: 1.7, unit: 'x one', measure: (s) => figure(s, OURS, 'workers', 'ofOne') },
   { name: '1 MB body, added', at: 'most', limit: 15, unit: 'ms', measure: (s) => added(s, OURS, '1m', 'p50') },
   { name: '5,000 streams, of bare Node', at: 'most', limit: 1.5, unit: 'x', measure: (s) => ratio(s, OURS, YARDSTICK, 'memory-5000', 'kbPerStream') },
   { name: 'resident memory, idle', at: 'most', limit: 130, unit: 'MB', measure: (s) => figure(s, OURS, 'memory', 'idleMb') },

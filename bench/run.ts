@@ -192,7 +192,7 @@ for (const each of [root, options['base-root']]) {
 const upstreamPort = await freePort()
 const upstream = spawnPinned(cores?.load, process.execPath, [join(root, 'bench/mock/upstream.ts'), String(upstreamPort)])
 await waitUntilReady(upstream, upstreamPort, '/')
-const context: BenchContext = { root, temp, upstreamPort, core: cores?.gateways, peerNode: options['peer-node'] }
+const context: BenchContext = { root, temp, upstreamPort, upstreamPid: upstream.pid!, core: cores?.gateways, peerNode: options['peer-node'] }
 
 const baseRoot = options['base-root']
 const compared = baseRoot === undefined ? [] : [signalboxTarget({ name: BASE, title: 'Signalbox before', root: baseRoot })]

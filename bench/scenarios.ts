@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { holdStreams, runClosedLoop, runOpenLoop, type LoadResult } from './load/load.ts'
 import { percentile } from './measure/statistics.ts'
 import { cpuSeconds, processTree, residentKb } from './measure/process-usage.ts'
-import { placeThreads } from './measure/threads.ts'
+import { placeProcesses, placeThreads } from './measure/threads.ts'
 import { BURST_EVENTS } from './mock/script.ts'
 import { createShot, type Need } from './requests.ts'
 import type { BenchContext, RunningTarget, Target } from './targets/target.ts'
@@ -17,6 +17,7 @@ export const SCENARIOS = [
   '400k',
   '1m',
   'front-door',
+  'workers',
   'memory',
   'memory-5000',
   'ready',
@@ -62,10 +63,13 @@ export const NEEDS: { readonly [S in Scenario]: Need | undefined } = {
   '400k': { scene: 'json', stream: false, prompt: '400k' },
   '1m': { scene: 'json', stream: false, prompt: '1m' },
   'front-door': { scene: 'json', stream: false },
+  workers: { scene: 'json', stream: false },
   memory: { scene: 'paced', stream: true },
   'memory-5000': { scene: 'paced', stream: true },
   ready: undefined,
 }
+/** As many as the cores the bench knows. */
+const WORKERS = 2
 const IDLE: Need = { scene: 'idle', stream: true }
 
 const SETTLE_MS = 1_500
@@ -173,6 +177,42 @@ async function frontDoor(contender: Contender, context: BenchContext, effort: Ef
 }
 
 /**
+ * Two processes that share a port against one. The one has a core to itself, beside the load and the upstream; the two have both cores, and load
+ * and upstream take their part of these: that part is one of the figures.
+ */
+async function workers(contender: Contender, context: BenchContext, effort: Effort): Promise<Sample> {
+  const { core, upstreamPid } = context
+  if (core === undefined || contender.target.startWorkers === undefined) return {}
+  const callers = effort.jsonConnections * WORKERS
+  const { result: one } = await withCpu(contender, () => runClosedLoop(shotOf(contender, context, NEEDS.workers!), callers, effort.loadMs))
+  const several = { ...contender, running: await contender.target.startWorkers(context, WORKERS) }
+  const others = [process.pid, upstreamPid]
+  try {
+    placeProcesses([...others, ...processTree(several.running.pid!)], `${core},${1 - core}`)
+    const shot = shotOf(several, context, NEEDS.workers!)
+    await runClosedLoop(shot, callers, effort.warmUpMs)
+    const othersBefore = cpuSeconds(others)
+    let othersCpu = 0
+    const { result, cpu } = await withCpu(several, async () => {
+      const loaded = await runClosedLoop(shot, callers, effort.loadMs)
+      othersCpu = cpuSeconds(others) - othersBefore
+      return loaded
+    })
+    const perSecond = result.completed / result.seconds
+    return {
+      one: one.completed / one.seconds,
+      perSecond,
+      ofOne: (perSecond * one.seconds) / one.completed,
+      perCpuSecond: result.completed / cpu,
+      loadCores: othersCpu / result.seconds,
+    }
+  } finally {
+    placeProcesses(others, String(1 - core))
+    await several.running.stop()
+  }
+}
+
+/**
  * Memory per open stream, on a process of its own. A few streams come before, so that lazily loaded code does not count; only a few, as the
  * garbage of a load run would leave the room the held streams then fill unseen.
  */
@@ -212,6 +252,7 @@ export const RUN: { readonly [S in Scenario]: (contender: Contender, context: Be
   '400k': (contender, context, effort) => large('400k', contender, context, effort),
   '1m': (contender, context, effort) => large('1m', contender, context, effort),
   'front-door': frontDoor,
+  workers,
   memory: (contender, context, effort) => memory(contender, context, effort.openStreams),
   'memory-5000': (contender, context, effort) => memory(contender, context, effort.manyStreams),
   ready,
@@ -224,7 +265,7 @@ const LATENCY_TIMES = 3
 export function repetitions(scenario: Scenario, effort: Effort): number {
   if (scenario === 'ready') return effort.starts
   if (scenario === 'latency') return effort.rounds * LATENCY_TIMES
-  return scenario.startsWith('memory') ? Math.min(effort.rounds, 3) : effort.rounds
+  return scenario.startsWith('memory') || scenario === 'workers' ? Math.min(effort.rounds, 3) : effort.rounds
 }
 
 /** Gets compilers and caches warm before anything counts. */

@@ -9,3 +9,8 @@ export function placeThreads(pid: number, cores: { readonly first: number; reado
     spawnSync('taskset', ['-c', '-p', String(core), task])
   }
 }
+
+/** Lets processes, all their threads, run on these cores: a list as taskset reads it. */
+export function placeProcesses(pids: readonly number[], cores: string): void {
+  for (const pid of pids) spawnSync('taskset', ['-a', '-c', '-p', cores, String(pid)])
+}

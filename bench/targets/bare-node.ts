@@ -2,12 +2,13 @@
  * The yardstick: what Node can do when it only passes bytes on. `node:http` in, undici's dispatcher out, no parsing and
  * no copies beyond the sockets' own.
  *
- *   node bench/targets/bare-node.ts PORT UPSTREAM_ORIGIN
+ *   node bench/targets/bare-node.ts PORT UPSTREAM_ORIGIN [WORKERS]
  */
+import cluster from 'node:cluster'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { Pool, type Dispatcher } from 'undici'
 
-const [port, origin = ''] = process.argv.slice(2)
+const [port, origin = '', workers = '1'] = process.argv.slice(2)
 const pool = new Pool(origin, { connections: 8192, pipelining: 1, bodyTimeout: 0, headersTimeout: 60_000 })
 
 /** Bytes go on as they come; a body of known length leaves in one write with its head. */
@@ -71,5 +72,6 @@ const server = createServer((request, response) => {
   request.on('data', (chunk: Buffer) => void chunks.push(chunk))
   request.on('end', () => forward(request, response, chunks.length > 1 ? Buffer.concat(chunks) : chunks[0]))
 })
-server.listen(Number(port), '127.0.0.1', 4096)
+if (cluster.isPrimary && Number(workers) > 1) for (let i = 0; i < Number(workers); i++) cluster.fork()
+else server.listen(Number(port), '127.0.0.1', 4096)
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(0))

@@ -1,6 +1,13 @@
 import { join } from 'node:path'
 import { upstreamModel } from '../mock/script.ts'
-import { freePort, startProgram, type Target } from './target.ts'
+import { freePort, startProgram, type BenchContext, type RunningTarget, type Target } from './target.ts'
+
+async function start(context: BenchContext, workers: number): Promise<RunningTarget> {
+  const port = await freePort()
+  const program = join(context.root, 'bench/targets/bare-node.ts')
+  const args = [program, String(port), `http://127.0.0.1:${context.upstreamPort}`, String(workers)]
+  return startProgram(context, port, '/', process.execPath, args)
+}
 
 /** The yardstick every ratio is taken against: bare-node.ts. */
 export const bare: Target = {
@@ -11,9 +18,6 @@ export const bare: Target = {
   path: '/v1/chat/completions',
   headers: () => ({ authorization: 'Bearer bench' }),
   unavailable: () => undefined,
-  async start(context) {
-    const port = await freePort()
-    const program = join(context.root, 'bench/targets/bare-node.ts')
-    return startProgram(context, port, '/', process.execPath, [program, String(port), `http://127.0.0.1:${context.upstreamPort}`])
-  },
+  start: (context) => start(context, 1),
+  startWorkers: (context, workers) => start({ ...context, core: undefined }, workers),
 }

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { COLLECTOR_PATH, SCENES, upstreamModel } from '../mock/script.ts'
-import { freePort, startProgram, type BenchContext, type Target } from './target.ts'
+import { freePort, startProgram, type BenchContext, type RunningTarget, type Target } from './target.ts'
 
 const KEY = `sk-sb-v1-${'bench'.repeat(8)}`
 
@@ -33,8 +33,34 @@ interface Variant {
   readonly prepare?: (origin: string, context: BenchContext) => Promise<void>
 }
 
+async function start({ name, root, prepare }: Variant, context: BenchContext, options: readonly string[]): Promise<RunningTarget> {
+  const port = await freePort()
+  const directory = join(context.temp, `${name}-${port}`)
+  mkdirSync(directory, { recursive: true })
+  const file = join(directory, 'signalbox.json')
+  writeFileSync(file, JSON.stringify(config(context.upstreamPort)))
+  const args = [mainOf(root ?? context.root), 'serve', '--config', file, '--port', String(port), '--data', join(directory, 'data'), ...options]
+  // Only what is set here: a key or a database in the caller's own environment would change what is measured.
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: directory,
+    SIGNALBOX_API_KEY: KEY,
+    SIGNALBOX_MANAGEMENT_KEY: MANAGEMENT_KEY,
+    SIGNALBOX_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+  }
+  const running = await startProgram(context, port, '/readyz', process.execPath, args, env)
+  try {
+    await prepare?.(`http://127.0.0.1:${port}`, context)
+  } catch (error) {
+    await running.stop()
+    throw error
+  }
+  return running
+}
+
 /** One way of running Signalbox. */
-export function signalboxTarget({ name, title, root, prepare }: Variant): Target {
+export function signalboxTarget(variant: Variant): Target {
+  const { name, title, root } = variant
   return {
     name,
     title,
@@ -43,30 +69,11 @@ export function signalboxTarget({ name, title, root, prepare }: Variant): Target
     path: '/api/v1/responses',
     headers: () => ({ authorization: `Bearer ${KEY}` }),
     unavailable: (context) => (mainOf(root ?? context.root) === '' ? 'bin/signalbox.js is not there' : undefined),
-    async start(context) {
-      const port = await freePort()
-      const directory = join(context.temp, `${name}-${port}`)
-      mkdirSync(directory, { recursive: true })
-      const file = join(directory, 'signalbox.json')
-      writeFileSync(file, JSON.stringify(config(context.upstreamPort)))
-      const args = [mainOf(root ?? context.root), 'serve', '--config', file, '--port', String(port), '--data', join(directory, 'data')]
-      // Only what is set here: a key or a database in the caller's own environment would change what is measured.
-      const env = {
-        PATH: process.env['PATH'],
-        HOME: directory,
-        SIGNALBOX_API_KEY: KEY,
-        SIGNALBOX_MANAGEMENT_KEY: MANAGEMENT_KEY,
-        SIGNALBOX_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
-      }
-      const running = await startProgram(context, port, '/readyz', process.execPath, args, env)
-      try {
-        await prepare?.(`http://127.0.0.1:${port}`, context)
-      } catch (error) {
-        await running.stop()
-        throw error
-      }
-      return running
-    },
+    start: (context) => start(variant, context, []),
+    // Enough to know it of the plain one.
+    ...(variant.prepare === undefined
+      ? { startWorkers: (context, workers) => start(variant, { ...context, core: undefined }, ['--workers', String(workers)]) }
+      : {}),
   }
 }
 

@@ -11,6 +11,7 @@ export interface BenchContext {
   /** A folder of this run; removed at its end. */
   readonly temp: string
   readonly upstreamPort: number
+  readonly upstreamPid: number
   /** Core for gateways; undefined where pinning is not possible. */
   readonly core: number | undefined
   /** The Node that runs peers: by default the one that runs everything else. */
@@ -38,6 +39,8 @@ export interface Target {
   /** Why it cannot run here; undefined when it can. May install what it needs. */
   unavailable(context: BenchContext): Promise<string | undefined> | string | undefined
   start(context: BenchContext): Promise<RunningTarget>
+  /** As several processes that share a port, wherever the caller runs. Left out where it is one program, or none of ours. */
+  startWorkers?(context: BenchContext, workers: number): Promise<RunningTarget>
 }
 
 export async function freePort(): Promise<number> {
