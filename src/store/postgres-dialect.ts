@@ -17,6 +17,8 @@ const WIRE_GRACE_MS = 2_000
 const IDLE_MS = 30_000
 /** Milliseconds, tokens and counts are bigint columns, all far below 2^53: plain numbers on our side. */
 const INT8 = 20
+/** read_only_sql_transaction: none of ours is. */
+const READ_ONLY = '25006'
 
 /**
  * Begins a statement that reads one row. Followers ask so every two seconds and have five to know of a change: without an answer within this
@@ -84,7 +86,10 @@ function createTrust(): Trust {
   }
 }
 
-/** A connection whose answer never came is still waiting for it: it must not go back to the pool, where the next user would wait behind it. */
+/**
+ * A connection whose answer never came is still waiting for it: it must not go back to the pool, where the next user would wait behind it. One
+ * that refuses writes leads to what was the first server before a failover; it is as lively as ever, and a new one may find the server that is now.
+ */
 function guardClient(driver: typeof pg, client: pg.PoolClient, trust: Trust): PostgresPoolClient {
   let broken = false
   const query = async (text: string, values: unknown[]): Promise<unknown> => {
@@ -95,8 +100,10 @@ function guardClient(driver: typeof pg, client: pg.PoolClient, trust: Trust): Po
       trust.answered(client)
       return answer
     } catch (error) {
-      if (error instanceof driver.DatabaseError) trust.answered(client)
-      else {
+      if (error instanceof driver.DatabaseError) {
+        trust.answered(client)
+        broken ||= error.code === READ_ONLY
+      } else {
         broken = true
         if (quick) trust.doubt(askedAt)
       }

@@ -1,11 +1,14 @@
 import { inspect } from 'node:util'
+import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Secret } from '../lib/secret.ts'
 import { createNetwork, type Network } from '../testing/network.ts'
 import { findTestPostgres, type TestSchema } from '../testing/postgres.ts'
 import { sampleGeneration, sampleKey } from '../testing/sample-records.ts'
 import { createStore } from './index.ts'
+import { openDatabase } from './open-database.ts'
 import { listenForChanges } from './postgres-listen.ts'
+import { inTransaction } from './transaction.ts'
 
 const postgres = await findTestPostgres('the faults of a PostgreSQL database')
 describe.skipIf(!postgres.available)('a store whose PostgreSQL', () => {
@@ -130,6 +133,22 @@ describe.skipIf(!postgres.available)('a store whose PostgreSQL', () => {
     network.repair()
     await store.generations.insertMany([{ generation: sampleGeneration('gen-1') }])
     expect(await store.generations.get('gen-1')).toBeDefined()
+  })
+
+  it('takes no writes over a connection made before a failover is asked over a new one', async () => {
+    const { db } = openDatabase({ url: schema.url, maxConnections: 1 })
+    try {
+      await sql`create table notes (note text)`.execute(db)
+      // What a server that is no longer the first does to every session.
+      await sql`set session characteristics as transaction read only`.execute(db)
+      await expect(inTransaction(db, (trx) => sql`insert into notes values ('a')`.execute(trx))).rejects.toMatchObject({
+        errorType: 'provider_overloaded',
+      })
+      await inTransaction(db, (trx) => sql`insert into notes values ('b')`.execute(trx))
+      expect((await sql`select note from notes`.execute(db)).rows).toEqual([{ note: 'b' }])
+    } finally {
+      await db.destroy()
+    }
   })
 
   it('refuses the password never shows it', async () => {
