@@ -110,12 +110,16 @@ async function openSharedState(config: Config, load: SpentLoader, logger: Logger
   ])
   const redis = connectRedis({ url: redisUrl, logger })
   const subscriber = connectRedis({ url: redisUrl, logger })
-  const counter = createRedisCounter({ redis, clock: systemClock, namespace, load, whenUnknown })
+  const onTrouble = (error: Error | undefined): void => {
+    if (error === undefined) logger.info({}, 'the shared state answers again')
+    else logger.warn({ error: error.message }, 'the shared state does not answer: this process goes on with its own')
+  }
+  const counter = createRedisCounter({ redis, clock: systemClock, namespace, load, whenUnknown, onTrouble })
   return {
     counter,
     pins: createRedisPins(redis, subscriber, namespace),
     cooldowns: createRedisCooldowns(redis, subscriber, namespace),
-    answers: () => redis.status === 'ready',
+    answers: counter.answers,
     async close() {
       await counter.close()
       await disconnectRedis(subscriber)

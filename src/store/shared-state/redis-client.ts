@@ -18,6 +18,8 @@ const CONNECT_LIMIT_MS = 1_000
 const LONGEST_RETRY_MS = 1_000
 /** Longer than a server is busy with one command: a connection that is only slow is kept, with what was sent over it. */
 const PROBE = { everyMs: 5_000, silenceMs: 10_000 }
+/** A replica stays one, perhaps: connections to it are given up no more often than this. */
+const LEAVE_REPLICA_MS = 5_000
 
 /**
  * A connection that never waits: without Redis every command fails at once, and it reconnects by itself within a second of its return.
@@ -39,6 +41,7 @@ export function connectRedis({ url, logger, probe = PROBE }: RedisOptions): Redi
     autoResubscribe: false,
     autoResendUnfulfilledCommands: false,
     connectionName: 'signalbox',
+    reconnectOnError: createReplicaWatch(),
   })
   let lost = false
   redis.on('ready', () => {
@@ -53,6 +56,19 @@ export function connectRedis({ url, logger, probe = PROBE }: RedisOptions): Redi
   const probing = setInterval(() => void (redis.status === 'ready' && redis.ping().catch(() => undefined)), probe.everyMs).unref()
   redis.on('end', () => clearInterval(probing))
   return redis
+}
+
+/**
+ * After a failover a connection may lead to what is a replica by then, as lively as ever: it refuses every write for good, and one made anew may
+ * find the server that is now. Older servers say so in the middle of a script's error.
+ */
+function createReplicaWatch(): (error: Error) => boolean {
+  let leftAt = -Infinity
+  return ({ message }) => {
+    if (!message.includes('READONLY') || performance.now() - leftAt < LEAVE_REPLICA_MS) return false
+    leftAt = performance.now()
+    return true
+  }
 }
 
 /** Ends a connection without waiting for a server that does not answer. */

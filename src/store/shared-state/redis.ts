@@ -4,6 +4,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { randomId } from '../../lib/id.ts'
 import { describeRate, periodStarts, positionOf, toNanos, toUsd } from './arithmetic.ts'
 import { createMemoryCounter } from './memory.ts'
+import { createPause } from './pause.ts'
 import { createScript } from './redis-client.ts'
 import { RESERVE, SETTLE } from './scripts.ts'
 import { createSeeds, type Seed, type SeedOptions } from './spent-seeds.ts'
@@ -18,14 +19,18 @@ export interface RedisCounterOptions extends SeedOptions {
   readonly whenUnknown: 'local' | 'refuse'
   /** How long a reservation outlives a process that died. */
   readonly leaseMs?: number
+  /** Told once when Redis is there and does not do what it is asked (no memory, a replica), and with nothing when it does again. */
+  readonly onTrouble?: (error: Error | undefined) => void
+}
+
+export interface RedisCounter extends Counter {
+  /** Whether processes count together at the moment. */
+  readonly answers: () => boolean
 }
 
 const LEASE_MS = 120_000
 /** After this long without use a subject is read from the store again. */
 const TTL_MS = 24 * 60 * 60_000
-/** After a command that failed, Redis is left alone for this long; twice as long after each further one, up to the longest. */
-const PAUSE_MS = 500
-const LONGEST_PAUSE_MS = 4_000
 
 interface OpenCall {
   readonly subjects: readonly string[]
@@ -40,7 +45,7 @@ interface OpenCall {
  * from what the store remembers (`whenUnknown`). When it is back, every subject's spending is first compared with the store, which has
  * recorded the outage, and the larger figure counts. A Redis that is only slow for a while has no outage: what it did not confirm is sent again.
  */
-export function createRedisCounter(options: RedisCounterOptions): Counter {
+export function createRedisCounter(options: RedisCounterOptions): RedisCounter {
   const { redis, clock, namespace = 'signalbox', leaseMs = LEASE_MS } = options
   const reserveScript = createScript(redis, RESERVE)
   const local = createMemoryCounter(options)
@@ -49,28 +54,23 @@ export function createRedisCounter(options: RedisCounterOptions): Counter {
   const compared = new Map<string, number>()
   const openCalls = new Map<string, OpenCall>()
   const settling = new Set<Promise<void>>()
-  let pausedUntil = 0
-  let failures = 0
+  const pause = createPause(clock, options.onTrouble)
 
   const keysOf = keysIn(namespace)
   const unsent = createUnsentSettlements({
     send: createSender(redis, keysOf),
     reachable: () => reachable(),
-    onFailure: () => pause(),
+    onFailure: (error) => pause.failed(error),
     onUncertain: (subjects) => subjects.forEach((subject) => compared.delete(subject)),
   })
 
   const heartbeat = startHeartbeat(options, openCalls, () => {
     compared.clear()
     unsent.spendNothing()
-    pausedUntil = 0
-    failures = 0
+    pause.end()
   })
 
-  const reachable = (): boolean => redis.status === 'ready' && clock.monotonic() >= pausedUntil
-  const pause = (): void => {
-    pausedUntil = clock.monotonic() + Math.min(LONGEST_PAUSE_MS, PAUSE_MS * 2 ** Math.min(failures++, 10))
-  }
+  const reachable = (): boolean => redis.status === 'ready' && !pause.isOn
 
   const remote = async (reservation: Reservation): Promise<Verdict> => {
     // First, or a comparison with the store would count them twice.
@@ -121,16 +121,17 @@ export function createRedisCounter(options: RedisCounterOptions): Counter {
   }
 
   return {
+    answers: () => reachable() && !pause.inTrouble,
     async reserve(reservation) {
       const subjects = reservation.charges.map(({ subject }) => subject)
       if (reachable() && openCalls.get(reservation.id)?.local !== true) {
         try {
           const verdict = await insistently(reservation)
-          failures = 0
+          pause.succeeded()
           if (verdict.ok) openCalls.set(reservation.id, { subjects, local: false })
           return verdict
-        } catch {
-          pause()
+        } catch (error) {
+          pause.failed(error)
         }
       }
       const verdict = await alone(reservation)

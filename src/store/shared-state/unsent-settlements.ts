@@ -18,7 +18,7 @@ export interface UnsentOptions {
   /** What these subjects have spent is no longer what Redis says. */
   readonly onUncertain: (subjects: readonly string[]) => void
   readonly reachable: () => boolean
-  readonly onFailure: () => void
+  readonly onFailure: (error: unknown) => void
   readonly max?: number
   /** Nobody may come who would send them along: how often is looked whether Redis can be reached. */
   readonly retryMs?: number
@@ -91,7 +91,8 @@ export function createUnsentSettlements(options: UnsentOptions): UnsentSettlemen
     },
     keep: (settlement) => keep({ settlement, again: false }),
     send: async (settlement) => {
-      if ((await attempt({ settlement, again: false })) !== undefined) onFailure()
+      const error = await attempt({ settlement, again: false })
+      if (error !== undefined) onFailure(error)
     },
     drain,
     spendNothing: () => {
