@@ -206,6 +206,25 @@ describe.skipIf(!redis.available)('Redis', () => {
     })
   })
 
+  it.each(['open', 'held'])('holds nothing for ever where Redis evicts what is %s alone', async (part) => {
+    const namespace = redis.namespace()
+    const counter = createRedisCounter({
+      redis: client,
+      clock: systemClock,
+      namespace,
+      load: () => Promise.resolve(NOTHING_SPENT),
+      whenUnknown: 'local',
+    })
+    await counter.reserve({ id: 'first', now: NOW, charges: [budget], amountUsd: 1 })
+    await client.del(`{${namespace}}:${budget.subject}:${part}`)
+    await counter.settle({ id: 'first', now: NOW, payments: [{ subject: budget.subject, spentUsd: 0, rates: [] }] })
+    expect(await counter.reserve({ id: 'second', now: NOW, charges: [budget], amountUsd: 1 })).toEqual({ ok: true, grantedUsd: 1 })
+    // That of a process that died.
+    await client.del(`{${namespace}}:${budget.subject}:${part}`)
+    expect(await counter.reserve({ id: 'third', now: NOW, charges: [budget], amountUsd: 1 })).toEqual({ ok: true, grantedUsd: 1 })
+    await counter.close()
+  })
+
   it('takes one round trip per step once a subject is known, scripts by their hash', async () => {
     const counter = createRedisCounter({
       redis: client,

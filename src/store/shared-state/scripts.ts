@@ -92,6 +92,11 @@ for n, c in ipairs(q.charges) do
     redis.call('HDEL', held, id)
   end
   if #late > 0 then redis.call('HSET', key, 'reserved', whole(s.reserved)) end
+  -- Evicted: without one of them nobody would ever give back what is in the other, or in the sum of both.
+  if s.reserved > 0 and redis.call('EXISTS', open, held) < 2 then
+    s.reserved = 0
+    redis.call('DEL', held)
+  end
   states[n] = s
   mine[n] = redis.call('ZSCORE', open, q.id) and (tonumber(redis.call('HGET', held, q.id)) or 0)
   if q.amount and #c.budgets > 0 then
