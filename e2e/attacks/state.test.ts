@@ -159,7 +159,7 @@ describe('a database file', () => {
     expect(rows.n).toBe(21)
   })
 
-  it.runIf(process.platform === 'linux')(verifies('I1', 'on a disk that is full: no call fails, and the process lives'), async () => {
+  it.runIf(process.platform === 'linux')(verifies('I1', 'on a disk that is full: no call fails, the process lives and says what is wrong'), async () => {
     // Files may not grow beyond a megabyte: writes fail as on a full disk.
     const running = await start({ shell: 'ulimit -f 1024;' })
     for (let n = 0; n < 8; n++) await Promise.all(Array.from({ length: 100 }, () => ask(running)))
@@ -167,6 +167,8 @@ describe('a database file', () => {
     expect((await stat(`${database()}-wal`)).size).toBeLessThanOrEqual(1024 * 1024)
     expect(running.child.exitCode).toBeNull()
     expect(running.log()).not.toMatch(/uncaught|unhandled/i)
+    const readiness = async (): Promise<unknown> => (await fetch(`${running.url}/readyz`)).json()
+    await expect.poll(readiness, { timeout: 20_000 }).toEqual({ status: 'ready', degraded: ['records'] })
   })
 
   // Root may write everywhere; then somebody else asks.

@@ -8,6 +8,7 @@ const well: ReadinessFacts = {
   knownKeys: 2,
   databaseAnswers: true,
   records: true,
+  recordsWaitMs: 50,
   sharedStateAnswers: undefined,
   secretKeyOutdated: false,
 }
@@ -16,6 +17,8 @@ test.each<[string, Partial<ReadinessFacts>, string | undefined, readonly string[
   ['all is well', {}, undefined, []],
   ['the database is away', { databaseAnswers: false }, undefined, ['database']],
   ['Redis is away, too', { databaseAnswers: false, sharedStateAnswers: false }, undefined, ['database', 'shared state']],
+  ['records cannot be written, though the database is read', { recordsWaitMs: 10_001 }, undefined, ['records']],
+  ['records wait for the database', { databaseAnswers: false, recordsWaitMs: 10_001 }, undefined, ['database']],
   ['secrets were rotated beside it', { secretKeyOutdated: true }, undefined, ['secret_key']],
   ['Redis answers', { sharedStateAnswers: true }, undefined, []],
   [

@@ -11,6 +11,8 @@ export interface ReadinessFacts {
   readonly databaseAnswers: boolean
   /** Whether what is finished can be recorded: the process that was just started is not there yet. */
   readonly records: boolean
+  /** How long the oldest record has waited to be written, milliseconds. */
+  readonly recordsWaitMs: number
   /** Undefined: there is none. */
   readonly sharedStateAnswers: boolean | undefined
   /** Stored secrets were encrypted with another key than this process has: `secrets rotate` ran beside it. */
@@ -24,10 +26,13 @@ export interface Readiness {
   readonly degraded: readonly string[]
 }
 
+/** Longer than busy processors hold up a batch: a database that is read and not written (a full disk, a server that takes no writes) looks well otherwise. */
+const RECORDS_LATE_MS = 10_000
+
 /** A gateway without its database serves whom it knows; a worker without it has nothing to do. */
 export function judgeReadiness(facts: ReadinessFacts): Readiness {
   const degraded = [
-    ...(facts.databaseAnswers ? [] : ['database']),
+    ...(facts.databaseAnswers ? (facts.recordsWaitMs > RECORDS_LATE_MS ? ['records'] : []) : ['database']),
     ...(facts.sharedStateAnswers === false ? ['shared state'] : []),
     ...(facts.secretKeyOutdated ? ['secret_key'] : []),
   ]

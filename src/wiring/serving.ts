@@ -6,6 +6,7 @@ import { Admission } from '../http/admission.ts'
 import { drainServer, type CallsUnderWay } from '../http/drain.ts'
 import { judgeReadiness, type Readiness } from '../http/readiness.ts'
 import { systemClock } from '../lib/clock.ts'
+import type { WriteBehindSink } from '../store/index.ts'
 import { startLoadProbe } from '../telemetry/load-probe.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
@@ -23,6 +24,7 @@ export interface ServingOptions {
   readonly config: () => Config
   readonly state: Pick<Boot, 'accounts'>
   readonly delivery: Pick<DeliveryHost, 'hasStarted'>
+  readonly sink: Pick<WriteBehindSink, 'stats'>
   /** Undefined: there is none. */
   readonly sharedStateAnswers: () => boolean | undefined
   readonly inFlight: CallsUnderWay
@@ -32,7 +34,7 @@ export interface ServingOptions {
 /** A gateway whose records cannot be written after this time serves all the same: they wait in memory, and the log says why. */
 const START_LIMIT_MS = 10_000
 
-export function openServing({ config, state, delivery, sharedStateAnswers, inFlight, metrics }: ServingOptions): Serving {
+export function openServing({ config, state, delivery, sink, sharedStateAnswers, inFlight, metrics }: ServingOptions): Serving {
   const admission = new Admission(() => config().overload)
   let delayMs = 0
   const stopProbe = startLoadProbe({
@@ -68,6 +70,7 @@ export function openServing({ config, state, delivery, sharedStateAnswers, inFli
         knownKeys: state.accounts.snapshot.stats().keys,
         databaseAnswers: databaseAnswers(),
         records: delivery.hasStarted || systemClock.monotonic() - openedAt > START_LIMIT_MS,
+        recordsWaitMs: sink.stats().oldestAgeMs,
         sharedStateAnswers: sharedStateAnswers(),
         secretKeyOutdated: state.accounts.snapshot.stats().secretKeyOutdated,
       }),
