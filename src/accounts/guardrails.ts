@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { GatewayError, isGatewayError } from '../core/error.ts'
 import type { GuardrailAccounts, GuardrailDraft, GuardrailRules, StoredGuardrail } from '../core/guardrail.ts'
-import type { Store, Workspace } from '../core/store.ts'
+import { NONE_REVOKED, type Store, type Workspace } from '../core/store.ts'
 import type { Clock } from '../lib/clock.ts'
 import { defined } from '../lib/defined.ts'
 import { defaultGuardrailId } from './guardrail-snapshot.ts'
@@ -81,7 +81,9 @@ export function createGuardrailAccounts(options: GuardrailAccountsOptions): Guar
     async assign(id, keyHashes, by, scope) {
       const { guardrail, isStored } = await need(id, scope)
       const known = new Set(
-        (await store.keys.list({ workspaceId: guardrail.workspaceId })).filter(({ revokedAt }) => revokedAt === null).map(({ hash }) => hash),
+        (await store.keys.list({ workspaceId: guardrail.workspaceId, revokedSince: NONE_REVOKED }))
+          .filter(({ revokedAt }) => revokedAt === null)
+          .map(({ hash }) => hash),
       )
       const foreign = keyHashes.find((hash) => !known.has(hash))
       if (foreign !== undefined)

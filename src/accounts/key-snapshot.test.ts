@@ -30,7 +30,10 @@ function breakable(store: Store) {
     set: (next: typeof fault) => void (fault = next),
     calls: () => calls,
     version: () => through(() => store.version()),
-    keys: { list: () => through(() => store.keys.list()) },
+    keys: {
+      list: (...args: Parameters<Store['keys']['list']>) => through(() => store.keys.list(...args)),
+      revokedBefore: (at: number) => through(() => store.keys.revokedBefore(at)),
+    },
     workspaces: { list: () => through(() => store.workspaces.list()) },
   }
 }
@@ -111,6 +114,37 @@ describe('the key snapshot', () => {
     expect(snapshot.stats().keys).toBe(4)
   })
 
+  it('reads nothing twice of keys revoked long ago, and forgets none of them', async () => {
+    const [old, live] = [keyOf({ hash: hashKey('old'), revokedAt: 5 }), keyOf()]
+    for (const key of [old, live]) await store.keys.insert(key)
+    const lists: (readonly string[])[] = []
+    let hashes = 0
+    const snapshot = createSnapshot({
+      store: {
+        ...database,
+        keys: {
+          list: async (filter) => {
+            const list = await store.keys.list(filter)
+            lists.push(list.map(({ name }) => name))
+            return list
+          },
+          revokedBefore: async (at) => (hashes++, store.keys.revokedBefore(at)),
+        },
+      },
+    })
+    await snapshot.start()
+    await store.keys.insert(keyOf({ hash: hashKey('another'), name: 'another' }))
+    await snapshot.refresh()
+    expect([lists, hashes]).toEqual([[['laptop'], ['laptop', 'another']], 1])
+    // By another process, minutes before this one hears of it.
+    await store.keys.update(live.hash, { revokedAt: 6 })
+    await snapshot.refresh()
+    expect([SECRET, 'old', 'another'].map((bearer) => attempt(snapshot, bearer))).toEqual(['revoked', 'revoked', 'ok'])
+    await store.keys.update(live.hash, { revokedAt: null })
+    await snapshot.refresh()
+    expect(attempt(snapshot)).toBe('ok')
+  })
+
   it(verifies('F6', 'lets a key expire to the millisecond, without asking anybody'), async () => {
     await store.keys.insert(keyOf({ expiresAt: Date.now() + 1_000 }))
     const snapshot = createSnapshot()
@@ -170,6 +204,7 @@ describe('the key snapshot', () => {
       const slow = {
         ...database,
         keys: {
+          ...database.keys,
           list: async () => {
             const list = await store.keys.list()
             if (++lists === 1) await held
@@ -346,6 +381,21 @@ describe('the key snapshot', () => {
       })
       await snapshot.restore()
       expect(attempt(snapshot, 'env-key')).toBe('revoked')
+    })
+
+    it('knows from the file who was revoked long ago, by their hashes alone', async () => {
+      for (const bearer of ['env-key', 'old']) await store.keys.insert(keyOf({ hash: hashKey(bearer), name: 'long gone', revokedAt: 5 }))
+      const first = createSnapshot({ lastKnownGood: createLastKnownGood(file()) })
+      await first.start()
+      await first.close()
+      expect(await readFile(file(), 'utf8')).not.toContain('long gone')
+
+      const second = createSnapshot({
+        environmentKeys: environmentKeys({ apiKey: new Secret('env-key') }, systemClock),
+        lastKnownGood: createLastKnownGood(file()),
+      })
+      await second.restore()
+      expect(['env-key', 'old'].map((bearer) => attempt(second, bearer))).toEqual(['revoked', 'revoked'])
     })
 
     it('leaves a key the environment names as people made it: off, expiring, with its limits', async () => {

@@ -15,7 +15,10 @@ export type SnapshotEvent =
   | { readonly type: 'file-not-written'; readonly error: unknown }
 
 export interface KeySnapshotOptions {
-  readonly store: Pick<Store, 'version'> & { readonly keys: Pick<Store['keys'], 'list'>; readonly workspaces: Pick<Store['workspaces'], 'list'> }
+  readonly store: Pick<Store, 'version'> & {
+    readonly keys: Pick<Store['keys'], 'list' | 'revokedBefore'>
+    readonly workspaces: Pick<Store['workspaces'], 'list'>
+  }
   /** Asked whenever the configuration has changed: whether the secrets of the store are encrypted with another key by now. */
   readonly isSecretKeyOutdated?: () => Promise<boolean>
   readonly clock: Clock
@@ -98,8 +101,8 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
   const timing: SnapshotTiming = { ...DEFAULT_TIMING, ...options.timing }
 
   let keys = new Map<string, Accepted>()
-  /** Hashes of keys revoked long ago: that they are is all anybody asks of them, and they only become more. */
-  let gone = new Set<string>()
+  /** Hashes of keys revoked long ago: that they are is all anybody asks of them. As they only become more, they are read once and then added to. */
+  const gone = new Set<string>()
   let workspaces = new Map<string, Workspace>()
   let source: SnapshotStats['source'] = 'none'
   let version: number | undefined
@@ -123,10 +126,11 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
   })
 
   function install(known: KnownAccounts, from: 'file' | 'database'): void {
-    const goneSince = clock.now() - timing.rememberRevokedMs
-    const isGone = ({ revokedAt }: ApiKey): boolean => revokedAt !== null && revokedAt < goneSince
+    const isGone = ({ revokedAt }: ApiKey): boolean => revokedAt !== null && revokedAt < clock.now() - timing.rememberRevokedMs
+    // Whatever is not listed any more was revoked some time ago, or went with its workspace.
+    for (const hash of [...keys.keys(), ...(known.gone ?? [])]) gone.add(hash)
     keys = new Map(known.keys.filter((key) => !isGone(key)).map((key) => [key.hash, accept(key)]))
-    gone = new Set(known.keys.filter(isGone).map(({ hash }) => hash))
+    for (const key of known.keys) gone[isGone(key) ? 'add' : 'delete'](key.hash)
     workspaces = new Map(known.workspaces.map((workspace) => [workspace.id, workspace]))
     version = known.version
     source = from
@@ -138,13 +142,13 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
       // The version is read first: whatever changes during the read is read again at the next look.
       const current = await within(timing.versionLimitMs, store.version())
       if (current === version && source === 'database') return
-      const lists = Promise.all([store.keys.list(), store.workspaces.list(), isSecretKeyOutdated()])
-      const [keyList, workspaceList, outdated] = await within(timing.loadLimitMs, lists)
+      const lists = Promise.all([readAccounts(store, clock.now() - timing.rememberRevokedMs, source === 'database'), isSecretKeyOutdated()])
+      const [accounts, outdated] = await within(timing.loadLimitMs, lists)
       if (changesBefore !== localChanges) continue
-      const known: KnownAccounts = { version: current, keys: keyList, workspaces: workspaceList }
+      const known: KnownAccounts = { version: current, ...accounts }
       install(known, 'database')
       secretKeyOutdated = outdated
-      saving?.put(known)
+      saving?.put({ ...known, gone: [...gone] })
       return
     }
   }
@@ -173,7 +177,7 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
     const known = await lastKnownGood?.read()
     // The database was reached meanwhile: it knows better.
     if (source === 'database') return true
-    if (known) install({ ...known, keys: inForce(known.keys, environmentKeys) }, 'file')
+    if (known) install({ ...known, keys: inForce(known, environmentKeys) }, 'file')
     else for (const key of environmentKeys) keys.set(key.hash, accept(key))
     return keys.size > 0
   }
@@ -208,6 +212,12 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
   }
 }
 
+async function readAccounts({ keys, workspaces }: KeySnapshotOptions['store'], revokedSince: number, knowsGone: boolean) {
+  const gone = knowsGone ? [] : keys.revokedBefore(revokedSince)
+  const lists = await Promise.all([keys.list({ revokedSince }), workspaces.list(), gone])
+  return { keys: lists[0], workspaces: lists[1], gone: lists[2] }
+}
+
 function secondLook(follower: Follower, clock: Clock, timing: SnapshotTiming, isRead: () => boolean): Authenticator['lookAgain'] {
   return createSecondLook({
     clock,
@@ -225,14 +235,14 @@ const uncheckable = (retryAfterMs: number) =>
   new GatewayError('provider_overloaded', 'The API key cannot be checked at the moment; try again', { retryAfterMs, failover: 'never' })
 
 /** The keys of the last-known-good file beside those of the environment. Keys of an earlier environment end with it, though the database could not be told yet. */
-function inForce(stored: readonly ApiKey[], environmentKeys: readonly ApiKey[]): readonly ApiKey[] {
+function inForce({ keys: stored, gone = [] }: KnownAccounts, environmentKeys: readonly ApiKey[]): readonly ApiKey[] {
   const named = new Map(environmentKeys.map((key) => [key.hash, key]))
   // What people said of the key stays in force: that it is off, when it ends, what it may spend. A revocation by a person outlives the
   // variable, too; one by an earlier change of the variable does not.
   const kept = stored
     .filter((key) => key.origin !== 'environment' || named.has(key.hash))
     .map((key) => (key.origin === 'environment' ? { ...key, revokedAt: null } : key))
-  for (const { hash } of kept) named.delete(hash)
+  for (const hash of [...kept.map((key) => key.hash), ...gone]) named.delete(hash)
   return [...kept, ...named.values()]
 }
 

@@ -1,7 +1,8 @@
 import type { KeyAccounts, KeyChange, NewKey } from '../core/account.ts'
 import { GatewayError } from '../core/error.ts'
-import { DEFAULT_WORKSPACE_ID, type ApiKey, type ApiKeyPatch, type Store } from '../core/store.ts'
+import { DEFAULT_WORKSPACE_ID, NONE_REVOKED, type ApiKey, type ApiKeyPatch, type Store } from '../core/store.ts'
 import type { Clock } from '../lib/clock.ts'
+import { defined } from '../lib/defined.ts'
 import { randomId, type IdSource } from '../lib/id.ts'
 import { generateKey, hashKey, labelOf } from './api-key.ts'
 
@@ -62,8 +63,9 @@ export function createKeyAccounts({ store, clock, ids = randomId, onChange = () 
     },
 
     list: async (filter) => {
-      const keys = await store.keys.list(filter?.workspaceId === undefined ? undefined : { workspaceId: filter.workspaceId })
-      return filter?.includeRevoked ? keys : keys.filter((key) => key.revokedAt === null)
+      const { workspaceId, includeRevoked = false } = filter ?? {}
+      const keys = await store.keys.list(defined({ workspaceId, revokedSince: includeRevoked ? undefined : NONE_REVOKED }))
+      return includeRevoked ? keys : keys.filter((key) => key.revokedAt === null)
     },
 
     get,

@@ -7,7 +7,10 @@ import { randomId } from '../lib/id.ts'
 /** What a start without the database needs: hashes and names, never a key. */
 export interface KnownAccounts {
   readonly version: number
+  /** Without those revoked some time ago. */
   readonly keys: readonly ApiKey[]
+  /** Their hashes; absent in files of before. */
+  readonly gone?: readonly string[]
   readonly workspaces: readonly Workspace[]
 }
 
@@ -73,9 +76,9 @@ export function createKnownFile<Known extends object>(
   }
 }
 
-function parseAccounts({ version, keys, workspaces }: { readonly [name: string]: unknown }): KnownAccounts | undefined {
-  if (typeof version !== 'number' || !isListOf(keys, 'hash') || !isListOf(workspaces, 'id')) return undefined
-  return { version, keys: keys as unknown as readonly ApiKey[], workspaces: workspaces as unknown as readonly Workspace[] }
+function parseAccounts({ version, keys, workspaces, gone = [] }: { readonly [name: string]: unknown }): KnownAccounts | undefined {
+  if (typeof version !== 'number' || !isListOf(keys, 'hash') || !isListOf(workspaces, 'id') || !isTexts(gone)) return undefined
+  return { version, keys: keys as unknown as readonly ApiKey[], workspaces: workspaces as unknown as readonly Workspace[], gone }
 }
 
 function parseOwnKeys({ ownKeys }: { readonly [name: string]: unknown }): KnownOwnKeys | undefined {
@@ -94,6 +97,8 @@ function parsePresets({ presets }: { readonly [name: string]: unknown }): KnownP
     entries.map((entry) => (entry as { readonly [part: string]: unknown } | null)?.[name])
   return isListOf(parts('preset'), 'slug') && isListOf(parts('version'), 'sealed') ? { presets: entries as readonly ActivePreset[] } : undefined
 }
+
+const isTexts = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every((entry) => typeof entry === 'string')
 
 function isListOf(value: unknown, identity: string): value is readonly object[] {
   return (

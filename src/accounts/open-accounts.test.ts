@@ -187,7 +187,7 @@ describe('accounts', () => {
         ...store,
         migrate: gate(() => store.migrate()),
         version: gate(() => store.version()),
-        keys: { ...store.keys, list: gate((filter?: { workspaceId?: string }) => store.keys.list(filter)) },
+        keys: { ...store.keys, list: gate((...args: Parameters<Store['keys']['list']>) => store.keys.list(...args)) },
       }
     }
     const until = async (condition: () => boolean) => {

@@ -50,13 +50,21 @@ export interface ApiKey {
   readonly settings: { readonly [name: string]: unknown }
 }
 
+/** As `revokedSince`: later than any revocation. */
+export const NONE_REVOKED = Number.MAX_SAFE_INTEGER
+
 export type ApiKeyPatch = Partial<Omit<ApiKey, 'hash' | 'createdAt' | 'origin'>> & { readonly origin?: ApiKey['origin'] | null }
 export type WorkspacePatch = Partial<Omit<Workspace, 'id' | 'createdAt' | 'isDefault'>>
 
 /** Every write adds one to the store's `version`, in the same transaction. */
 export interface KeyStore {
-  /** Oldest first. */
-  list(filter?: { readonly workspaceId?: string }): Promise<readonly ApiKey[]>
+  /**
+   * Oldest first. `revokedSince`: of revoked keys only those revoked at that time or later, as they only become more, and those an environment
+   * named, which are few; see `NONE_REVOKED`.
+   */
+  list(filter?: { readonly workspaceId?: string; readonly revokedSince?: number }): Promise<readonly ApiKey[]>
+  /** Hashes of those the same `revokedSince` leaves out. */
+  revokedBefore(at: number): Promise<readonly string[]>
   get(hash: string): Promise<ApiKey | undefined>
   /** Throws GatewayError `conflict` when the hash exists, `not_found` when the workspace does not. */
   insert(key: ApiKey): Promise<void>

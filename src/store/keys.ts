@@ -13,7 +13,20 @@ export function createKeyStore(db: Db): KeyStore {
       guarded(async () => {
         let query = db.selectFrom('api_keys').selectAll().orderBy('created_at').orderBy('hash')
         if (filter?.workspaceId !== undefined) query = query.where('workspace_id', '=', filter.workspaceId)
+        const since = filter?.revokedSince
+        if (since !== undefined)
+          query = query.where((key) => key.or([key('revoked_at', 'is', null), key('revoked_at', '>=', since), key('origin', '=', 'environment')]))
         return (await query.execute()).map(decode)
+      }),
+    revokedBefore: (at) =>
+      guarded(async () => {
+        const rows = await db
+          .selectFrom('api_keys')
+          .select('hash')
+          .where('revoked_at', '<', at)
+          .where((key) => key.or([key('origin', 'is', null), key('origin', '<>', 'environment')]))
+          .execute()
+        return rows.map(({ hash }) => hash)
       }),
     get: (hash) =>
       guarded(async () => {

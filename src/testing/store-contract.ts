@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { GatewayError } from '../core/error.ts'
-import { DEFAULT_WORKSPACE_ID, type Store } from '../core/store.ts'
+import { DEFAULT_WORKSPACE_ID, NONE_REVOKED, type ApiKey, type Store } from '../core/store.ts'
 import { describeGenerations } from './generations-contract.ts'
 import { NOW, sampleGeneration, sampleKey, sampleWorkspace } from './sample-records.ts'
 
@@ -126,6 +126,16 @@ function describeStore<T extends Omit<StoreUnderTest, 'openAnother'>>(
         await store.keys.insert(sampleKey('h1'))
         await store.keys.insert(sampleKey('h2', { workspaceId: 'w1' }))
         expect((await store.keys.list({ workspaceId: 'w1' })).map(({ hash }) => hash)).toEqual(['h2'])
+      })
+
+      it('leaves out of a list what was revoked before a time, but what an environment named', async () => {
+        const revoked = (hash: string, revokedAt: number, overrides: Partial<ApiKey> = {}) => sampleKey(hash, { revokedAt, ...overrides })
+        const keys = [sampleKey('h1'), revoked('h2', NOW - 1), revoked('h3', NOW), revoked('h4', 1, { origin: 'environment' })]
+        for (const key of [...keys, revoked('h5', 1, { origin: 'generated' })]) await store.keys.insert(key)
+        const hashes = async (revokedSince: number) => (await store.keys.list({ revokedSince })).map(({ hash }) => hash)
+        expect(await hashes(NOW)).toEqual(['h1', 'h3', 'h4'])
+        expect([...(await store.keys.revokedBefore(NOW))].toSorted()).toEqual(['h2', 'h5'])
+        expect(await hashes(NONE_REVOKED)).toEqual(['h1', 'h4'])
       })
 
       it('changes only what a patch names; null clears', async () => {
