@@ -7,6 +7,13 @@ let upstream: FakeUpstream
 let gateway: TestGateway
 let verdicts: Map<string, number>
 
+/** The first provider with three credentials; those after it have one. */
+const startWithThree = (...urls: readonly string[]): Promise<TestGateway> => {
+  const config = chatConfig(urls) as { readonly providers: readonly object[] }
+  const providers = config.providers.map((provider, n) => (n === 0 ? { ...provider, api_keys: ['one', 'two', 'three'] } : provider))
+  return startGateway({ ...config, providers, routing: { sticky: false } })
+}
+
 beforeEach(async () => {
   verdicts = new Map()
   const judge: Reply = (request, response) => {
@@ -17,12 +24,7 @@ beforeEach(async () => {
       .end('{"error":{"message":"no"}}')
   }
   upstream = await startFakeUpstream(judge)
-  const config = chatConfig([upstream.url]) as { providers: readonly object[] }
-  gateway = await startGateway({
-    ...config,
-    providers: config.providers.map((provider) => ({ ...provider, api_keys: ['one', 'two', 'three'] })),
-    routing: { sticky: false },
-  })
+  gateway = await startWithThree(upstream.url)
 })
 afterEach(async () => {
   await gateway.close()
@@ -60,6 +62,24 @@ describe('a pool of three credentials', () => {
     const answers = [await ask(), await ask(), await ask(), await ask()]
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
     expect(answers.flatMap(({ used }) => used).filter((one) => one === 'two')).toHaveLength(1)
+  })
+
+  it('keeps its provider in its place while one is limited and others serve', async () => {
+    await gateway.close()
+    const dearer = await startFakeUpstream(stream(chatText('from the dearer one')))
+    gateway = await startWithThree(upstream.url, dearer.url)
+    try {
+      verdicts.set('Bearer one', 429)
+      expect([await ask(), await ask(), await ask()].map(({ used }) => used.length)).toEqual([2, 1, 1])
+      expect(dearer.requests).toHaveLength(0)
+      // Once all are limited, so is the endpoint.
+      for (const one of ['two', 'three']) verdicts.set(`Bearer ${one}`, 429)
+      await ask()
+      expect((await ask()).used).toEqual([])
+      expect(dearer.requests).toHaveLength(2)
+    } finally {
+      await dearer.close()
+    }
   })
 
   it('is exhausted when all are dead: 502, never a 401, and no further knocking', async () => {

@@ -9,6 +9,9 @@ interface CredentialState {
   deadUntil: number
 }
 
+const isLive = (state: CredentialState | undefined, now: number): boolean =>
+  state === undefined || (state.deadUntil <= now && state.limitedUntil <= now)
+
 const DEAD_MS = 60_000
 const DEFAULT_LIMITED_MS = 10_000
 const MAX_TRACKED = 10_000
@@ -26,6 +29,8 @@ export interface CredentialPools {
   report(connection: Connection, credential: Credential, error: GatewayError): void
   /** Whether another credential of this provider could still be tried. */
   hasOther(connection: Connection, tried: ReadonlySet<string>, own?: readonly Credential[]): boolean
+  /** Whether a credential of the provider's own pool is neither limited nor dead at the moment. */
+  hasLive(connection: Connection): boolean
   /** Forgets everything: the operator has changed the configuration. */
   reset(): void
 }
@@ -48,11 +53,11 @@ export function createCredentialPools(clock: Clock, cooldown = true, onDead?: On
       const credential = credentials[(turn + i) % credentials.length]!
       if (tried.has(credential.id)) continue
       const state = states.get(keyOf(connection, credential))
-      if (state === undefined || (state.deadUntil <= now && state.limitedUntil <= now)) {
+      if (isLive(state, now)) {
         if (own === undefined) turns.set(connection.provider, (turn + i + 1) % credentials.length)
         return credential
       }
-      if (state.deadUntil <= now) limited ??= credential
+      if ((state?.deadUntil ?? 0) <= now) limited ??= credential
     }
     return limited
   }
@@ -80,6 +85,10 @@ export function createCredentialPools(clock: Clock, cooldown = true, onDead?: On
     },
     hasOther(connection, tried, own) {
       return (own ?? connection.credentials).length > tried.size && choose(connection, tried, own) !== undefined
+    },
+    hasLive(connection) {
+      const now = clock.monotonic()
+      return connection.credentials.some((credential) => isLive(states.get(keyOf(connection, credential)), now))
     },
     reset() {
       states.clear()

@@ -179,8 +179,10 @@ function settleFailure(
   credential: Credential | undefined,
   error: GatewayError,
 ): void {
-  // What one caller's key meets (its limits, its bill) says nothing of the endpoint.
-  if (isByok && (error.errorType === 'rate_limit_exceeded' || isCredentialFailure(error))) options.health.abandoned(endpoint.id)
-  else options.health.failure(endpoint.id, error)
   if (credential !== undefined) options.pools.report(endpoint.connection, credential, error)
+  const limited = error.errorType === 'rate_limit_exceeded'
+  // What one caller's key meets (its limits, its bill) says nothing of the endpoint, nor does a limit of one key of the pool while others serve.
+  const ofItsKey = isByok ? limited || isCredentialFailure(error) : limited && credential !== undefined && options.pools.hasLive(endpoint.connection)
+  if (ofItsKey) options.health.abandoned(endpoint.id)
+  else options.health.failure(endpoint.id, error)
 }
