@@ -82,6 +82,46 @@ describe('stream_failure: continue', () => {
     expect(plain).toBeGreaterThan(0.01)
   })
 
+  describe('is paid for at the prices of all who had a part in it', () => {
+    /** The first endpoint is dear per call, so that its part shows. */
+    const launchDear = async (): Promise<void> => {
+      const config = chatConfig([primary.url, backup.url]) as { models: readonly { readonly endpoints: readonly object[] }[] }
+      const models = config.models.map((model) => ({
+        ...model,
+        endpoints: model.endpoints.map((endpoint, n) => (n === 0 ? { ...endpoint, pricing: { input: 1, output: 1, request: 7 } } : endpoint)),
+      }))
+      more = await startGateway({ ...config, models, routing: { sticky: false, cooldown: false } })
+    }
+    const order = { provider: { order: ['acme', 'backup1'] } }
+    const goesOn = [chatEvents.role(), chatEvents.text('there was '), chatEvents.text('a king')]
+    const spent = async (): Promise<number> => {
+      const { data } = (await (await more!.api('GET', '/api/v1/key', undefined, more!.key)).json()) as { data: { usage: number } }
+      return data.usage
+    }
+
+    it.each([
+      ['though the second one breaks, too', stream(goesOn, { then: 'reset' })],
+      ['though the second one does not say what it used', stream([...goesOn, chatEvents.finish(), chatEvents.done()])],
+    ])('%s', async (_what, second) => {
+      backup.script(second)
+      await launchDear()
+      const { response } = await ask('continue', order, more)
+      expect(response.usage['cost']).toBeGreaterThan(7)
+      expect(response.usage['cost']).toBeLessThan(7.1)
+      await expect.poll(spent, { timeout: 10_000 }).toBeCloseTo(response.usage['cost']!, 9)
+    })
+
+    it('though the caller leaves while the second one writes', async () => {
+      backup.script(stream(goesOn, { then: 'hang' }))
+      await launchDear()
+      const reader = (await send('continue', order, more)).body!.getReader()
+      let seen = ''
+      while (!seen.includes('a king')) seen += new TextDecoder().decode((await reader.read()).value)
+      await reader.cancel()
+      await expect.poll(spent, { timeout: 10_000 }).toBeGreaterThan(7)
+    })
+  })
+
   it('takes a repeated beginning away', async () => {
     backup.script(stream(chatText('Once upon a', ' time there', ' was a king')))
     primary.script(stream([chatEvents.text('Once upon a time ')], { then: 'hang' }))

@@ -56,11 +56,13 @@ export function createFallback(options: FallbackOptions): Handler {
         if (outcome.sent) settleFailure(options, attempt, outcome.credential, error)
         const status = outcome.sent ? call.trace.attempts.at(-1)?.status : undefined
         const tried: Try = { index, startedAt: outcome.startedAt, status, error }
-        const failure = afterCommit(call, route, attempt, tried, outcome)
+        const failure = afterCommit(call, route, tried, outcome)
         // An endpoint that had begun in time has used up none of the time to begin.
         if (outcome.begun) route.beginBy = undefined
         route.tries.push({ ...tried, error: failure })
         index = await nextAttempt(options, call, route, index, failure)
+      } finally {
+        route.continuation?.left(call)
       }
     }
   }
@@ -70,7 +72,7 @@ export function createFallback(options: FallbackOptions): Handler {
  * What a failure means for the attempts after it. Throws what the caller is told when it has seen a part of the answer and nobody may go
  * on with it: always the failure that broke the answer, never one of those who were to continue it.
  */
-function afterCommit(call: Call, route: Route, attempt: PlannedAttempt, tried: Try, outcome: Outcome): GatewayError {
+function afterCommit(call: Call, route: Route, tried: Try, outcome: Outcome): GatewayError {
   const { continuation } = route
   const { error } = tried
   if (continuation === undefined) {
@@ -80,7 +82,7 @@ function afterCommit(call: Call, route: Route, attempt: PlannedAttempt, tried: T
   }
   const continued = continuation.original !== undefined
   if (!outcome.committed && !continued) return error
-  if (outcome.committed) continuation.broke(error, route.request, attempt)
+  if (outcome.committed && outcome.record !== undefined) continuation.broke(error, route.request, outcome.record)
   if (!continuation.canContinue(route.request)) throw continuation.original ?? error
   // The request itself was good enough for the first endpoint: what this one refuses is the beginning of the answer.
   return continued && error.failover === 'never' && error.details.source === 'provider' ? error.with({ failover: 'next' }) : error

@@ -38,12 +38,18 @@ export class AnswerBuffer {
   }
 }
 
+type Writer = Pick<AttemptRecord, 'endpoint' | 'isByok'>
+
 /** `continue`: what the caller has of a broken answer, and how the next endpoint's events go on with it. One per call. */
 export class Continuation {
   readonly #fold = new AnswerFold()
   /** Items the caller sees open, by key. */
   readonly #open = new Map<string, 'message' | 'reasoning'>()
   #original: GatewayError | undefined
+  /** The last attempt that broke. */
+  #broken: Writer | undefined
+  /** An endpoint has come to the end of the answer. */
+  #finished = false
   #blocked = false
   #lastMessage: string | undefined
   /** Endpoints that had a part in the answer already. */
@@ -73,15 +79,15 @@ export class Continuation {
 
   /** The events of an attempt as the caller may see them. */
   take(call: Call, events: readonly ModelEvent[]): readonly ModelEvent[] {
-    const settled = this.#settle(call, events)
-    const shown = this.#splice === undefined ? settled : this.#splice.take(settled)
+    const shown = this.#splice === undefined ? events : this.#splice.take(events)
     for (const event of shown) this.#note(event)
-    return shown
+    return this.#settle(call, shown)
   }
 
   /** The endpoint that was writing the answer has failed. */
-  broke(error: GatewayError, request: ModelRequest, attempt: Pick<AttemptRecord, 'endpoint' | 'isByok'>): void {
+  broke(error: GatewayError, request: ModelRequest, attempt: Writer): void {
     this.#original ??= error
+    this.#broken = attempt
     this.#spend(request, attempt)
     const reasoning = [...this.#open].filter(([, type]) => type === 'reasoning').map(([key]) => key)
     const message = [...this.#open].find(([, type]) => type === 'message')?.[0]
@@ -119,12 +125,28 @@ export class Continuation {
     return this.#fold.text().trimEnd()
   }
 
-  #spend(request: ModelRequest, attempt: Pick<AttemptRecord, 'endpoint' | 'isByok'>): void {
+  /** An attempt is over. While nobody has finished the answer it costs what all who had a part in it have probably used, each at its prices. */
+  left({ request, trace }: Call): void {
+    const { served } = trace
+    if (this.#spent === undefined || served === undefined || this.#finished) return
+    if (served !== this.#broken) this.#spend(request, served)
+    // One endpoint wrote all of it: it is paid for like any other answer that broke.
+    else if (this.#round === 1) return
+    trace.spent = this.#spent.usage
+    trace.answerCost = this.#spent.cost
+  }
+
+  /** What the endpoint that writes has probably used since the one before it broke. */
+  #estimate(request: ModelRequest): Usage {
+    const before = this.#spent?.chars ?? 0
+    const outputTokens = Math.ceil((this.#fold.chars - before) / CHARS_PER_TOKEN)
+    return createUsage({ inputTokens: estimateRequest(request).inputTokens + Math.ceil(before / CHARS_PER_TOKEN), outputTokens, estimated: true })
+  }
+
+  #spend(request: ModelRequest, attempt: Writer): void {
     const before = this.#spent
     const { chars } = this.#fold
-    const outputTokens = Math.ceil((chars - (before?.chars ?? 0)) / CHARS_PER_TOKEN)
-    const inputTokens = estimateRequest(request).inputTokens + Math.ceil((before?.chars ?? 0) / CHARS_PER_TOKEN)
-    const usage = createUsage({ inputTokens, outputTokens, estimated: true })
+    const usage = this.#estimate(request)
     const cost = attemptCost(this.#costOf, usage, attempt)
     this.#spent = before === undefined ? { usage, cost, chars } : { usage: addUsage(before.usage, usage), cost: addCost(before.cost, cost), chars }
   }
@@ -133,9 +155,11 @@ export class Continuation {
   #settle(call: Call, events: readonly ModelEvent[]): readonly ModelEvent[] {
     const last = events.at(-1)
     const { served } = call.trace
-    if (this.#spent === undefined || served === undefined || last?.type !== 'response-end' || last.usage === undefined) return events
-    call.trace.answerCost = addCost(this.#spent.cost, attemptCost(this.#costOf, last.usage, served))
-    return [...events.slice(0, -1), { ...last, usage: addUsage(this.#spent.usage, last.usage) }]
+    if (this.#spent === undefined || served === undefined || last?.type !== 'response-end') return events
+    this.#finished = true
+    const usage = last.usage ?? this.#estimate(call.request)
+    call.trace.answerCost = addCost(this.#spent.cost, attemptCost(this.#costOf, usage, served))
+    return [...events.slice(0, -1), { ...last, usage: addUsage(this.#spent.usage, usage) }]
   }
 
   #note(event: ModelEvent): void {
