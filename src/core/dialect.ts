@@ -91,6 +91,8 @@ export interface Dialect<Options = unknown> {
    * Default: unknown, which is tried.
    */
   prefills?(request: ModelRequest, target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean | undefined
+  /** Whether the upstream is asked for this answer in one piece: its first content is then its last. Default: it streams. */
+  asksWhole?(request: ModelRequest, target: Pick<Target<Options>, 'options' | 'upstreamModel' | 'supports'>): boolean
   /**
    * Whether the upstream runs this tool (`web_search`) itself, as the caller set it and beside the other tools of the request.
    * Default: it runs none.

@@ -55,7 +55,9 @@ describe('attemptLimits', () => {
     expect(attemptLimits({ endpoint, request: asked, hasAlternative: true })).toMatchObject({ idle, longestIdle })
   })
   it('gives an upstream that answers in one piece its total time', () => {
-    expect(attemptLimits({ endpoint: auto, request, hasAlternative: true, streams: false })).toEqual({
+    const { connection } = auto
+    const whole = { ...auto, connection: { ...connection, dialect: { ...connection.dialect, asksWhole: () => true } } }
+    expect(attemptLimits({ endpoint: whole, request, hasAlternative: true })).toEqual({
       connect: 5_000,
       firstToken: 900_000,
       idle: 900_000,

@@ -43,15 +43,13 @@ export interface LimitsInput {
   /** Whether another endpoint could still serve the call (`hasAlternative`). */
   readonly hasAlternative: boolean
   readonly health?: HealthView | undefined
-  /** False when the upstream answers in one piece: its first content is then its last. Default true. */
-  readonly streams?: boolean
 }
 
 /** The limits of an attempt, `auto` resolved. Configured limits are taken as they are. */
 export function attemptLimits(input: LimitsInput): AttemptLimits {
   const { endpoint, request } = input
   const { connect, firstToken, total } = endpoint.connection.timeouts
-  if (input.streams === false) return { connect, firstToken: total, idle: total, longestIdle: total, total }
+  if (asksWhole(endpoint, request)) return { connect, firstToken: total, idle: total, longestIdle: total, total }
   const reasons = endpoint.reasonsByDefault === true || asksForReasoning(request)
   const silence = idleLimits(endpoint, request, reasons)
   if (firstToken !== 'auto') return { connect, firstToken, ...silence, total }
@@ -60,6 +58,9 @@ export function attemptLimits(input: LimitsInput): AttemptLimits {
   const auto = Math.max(patient ? PATIENCE_MS : PATIENCE_WITH_ALTERNATIVE_MS, Math.ceil(p90 * P90_FACTOR))
   return { connect, firstToken: Math.min(auto, total), ...silence, total }
 }
+
+const asksWhole = ({ connection, upstreamModel, supports }: Endpoint, request: ModelRequest): boolean =>
+  connection.dialect.asksWhole?.(request, { options: connection.options, upstreamModel, supports }) === true
 
 /** How long an answer that has begun may be silent. A configured `idle` is taken as it is. */
 function idleLimits(endpoint: Endpoint, request: ModelRequest, reasons: boolean): Pick<AttemptLimits, 'idle' | 'longestIdle'> {

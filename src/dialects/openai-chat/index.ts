@@ -3,7 +3,7 @@ import { classifyUpstreamError } from '../shared/errors.ts'
 import { mediaToInline } from './content.ts'
 import { openAiChatOptions } from './options.ts'
 import type { OpenAiChatOptions } from './options.ts'
-import { encodeRequest } from './request.ts'
+import { asksWhole, encodeRequest } from './request.ts'
 import { ChatDecoder } from './stream.ts'
 import { hostsTool } from './web-search.ts'
 
@@ -26,6 +26,7 @@ export const openAiChat: Dialect<OpenAiChatOptions> = {
     'structured_outputs',
   ],
   encodeRequest,
+  asksWhole,
   decoder: (request, target) => new ChatDecoder(request, target),
   decodeError: (status, headers, body, target) => classifyUpstreamError({ status, headers, body, providerName: target.providerName }),
   mediaUrls: mediaToInline,

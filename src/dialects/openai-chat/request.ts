@@ -51,7 +51,7 @@ export function encodeRequest(request: ModelRequest, target: ChatTarget): Encode
   const format = planFormat(request, target)
   if (format.note !== undefined) dropped.push(format.note)
 
-  const stream = target.stream && (options.streamed_schemas || format.native?.['type'] !== 'json_schema')
+  const stream = target.stream && !asksWhole(request, target)
   const messages = encodeMessages(conversation, target, format.instruction === undefined ? [] : [format.instruction])
   const body: Body = {
     model: target.upstreamModel,
@@ -76,6 +76,11 @@ export function encodeRequest(request: ModelRequest, target: ChatTarget): Encode
     dropped: [...new Set(dropped)],
   }
 }
+
+/** Schemas where they refuse streams, and everything where the operator wants no stream. */
+export const asksWhole = (request: ModelRequest, target: Pick<ChatTarget, 'options' | 'upstreamModel' | 'supports'>): boolean =>
+  target.options.extra_body['stream'] === false ||
+  (!target.options.streamed_schemas && request.text?.format?.type === 'json_schema' && planFormat(request, target).native?.['type'] === 'json_schema')
 
 /** The caller's tools under the names of this endpoint; the decoder asks again to find the way back. */
 export function toolsOf(request: Pick<ModelRequest, 'tools' | 'tool_choice'>, options: OpenAiChatOptions): FlatTools {

@@ -4,7 +4,7 @@ import type { ModelRequest } from '../../core/request.ts'
 import { ANSWER_TOOL, answerTool, askForFormat, schemaInstruction, type FormatPlan, type JsonSchemaFormat } from '../shared/format-plan.ts'
 import { schemaModeFor, type OpenAiChatOptions } from './options.ts'
 
-type ChatTarget = Target<OpenAiChatOptions>
+type ChatTarget = Pick<Target<OpenAiChatOptions>, 'options' | 'upstreamModel' | 'supports'>
 
 /** Where the schema goes: natively, as a JSON object with the schema in the prompt, as a forced tool, or only in the prompt. */
 export function planFormat(request: ModelRequest, target: ChatTarget): FormatPlan {
