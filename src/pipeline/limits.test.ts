@@ -109,6 +109,23 @@ describe('limits around a call', () => {
     expect(reserved.every(({ id }) => id === 'gen-1')).toBe(true)
   })
 
+  it('bound the output by the prices of long prompts where the prompt is one', async () => {
+    const { built, call } = scene(budget, () => ({ ok: true, grantedUsd: 5 }))
+    const tiers = [{ fromInputTokens: 50, output: 100 * PRICE }]
+    const bounds: unknown[] = []
+    for (const words of [1, 100]) {
+      const input = [{ type: 'message', role: 'user', content: 'word '.repeat(words) }]
+      await drain(
+        built.layer(async function* (inner) {
+          bounds.push(await built.beforeAttempt(inner, { endpoint: endpoint(1, { pricing: { input: 0, output: 10 * PRICE, tiers } }), isByok: false }))
+          yield []
+        }),
+        call({ input, max_output_tokens: null }),
+      )
+    }
+    expect(bounds).toEqual([{ maxOutputTokens: 500 }, { maxOutputTokens: 64 }])
+  })
+
   it('reserve for pictures what pictures cost, and bound the output by it', async () => {
     const { built, reserved, call } = scene(budget, () => ({ ok: true, grantedUsd: 5 }))
     const painter = endpoint(1, { pricing: { input: PRICE, output: PRICE, outputImage: 10 * PRICE } })

@@ -179,11 +179,15 @@ const isPriced = ({ pricing }: Endpoint): boolean => pricing.input !== undefined
 
 const wantsPictures = ({ request: { modalities } }: Call): boolean => modalities?.includes('image') === true
 
-/** What a call may cost at an endpoint, USD. Where it wants pictures, all of its output may be theirs. */
+/** What a call may cost at an endpoint, USD. */
 function costAt(options: LimitsOptions, call: Call, endpoint: Endpoint, estimate: RequestEstimate, output: number): number {
+  return costOfTokens(options, call, endpoint, estimate, Math.min(output, endpoint.maxOutputTokens ?? Infinity))
+}
+
+/** The same for so many tokens of output, be they possible or not. Where pictures are wanted, all of them may be theirs. */
+function costOfTokens(options: LimitsOptions, call: Call, endpoint: Endpoint, estimate: RequestEstimate, outputTokens: number): number {
   const inputTokens = Math.ceil(estimate.inputTokens * PROMPT_MARGIN)
-  const most = Math.min(output, endpoint.maxOutputTokens ?? Infinity)
-  const usage = createUsage({ inputTokens, outputTokens: most, imageOutputTokens: wantsPictures(call) ? most : undefined })
+  const usage = createUsage({ inputTokens, outputTokens, imageOutputTokens: wantsPictures(call) ? outputTokens : undefined })
   return options.costOf(usage, endpoint.pricing).total
 }
 
@@ -284,10 +288,11 @@ async function* metered(options: LimitsOptions, next: Handler, call: Call, ticke
 
 /** As much output as the money that was granted pays for: a call that names no bound gets this one, and the budget holds. */
 function boundBy(options: LimitsOptions, call: Call, endpoint: Endpoint, estimate: RequestEstimate, leftUsd: number): AttemptBound {
-  const forOutput = leftUsd - costAt(options, call, endpoint, estimate, 0)
-  const { output = 0, outputImage = output } = endpoint.pricing
-  const perToken = (wantsPictures(call) ? outputImage : output) / 1_000_000
-  const maxOutputTokens = Math.max(LEAST_OUTPUT_TOKENS, perToken === 0 ? outputTokens(options, call) : Math.floor(forOutput / perToken))
+  const prompt = costOfTokens(options, call, endpoint, estimate, 0)
+  // At the prices in force for a prompt of this length at this hour.
+  const perMillion = costOfTokens(options, call, endpoint, estimate, 1_000_000) - prompt
+  const affordable = perMillion <= 0 ? outputTokens(options, call) : Math.floor(((leftUsd - prompt) / perMillion) * 1_000_000)
+  const maxOutputTokens = Math.max(LEAST_OUTPUT_TOKENS, affordable)
   call.trace.params['max_output_tokens'] = `limited to ${maxOutputTokens} by what is left of the budget`
   return { maxOutputTokens }
 }
