@@ -211,6 +211,22 @@ describe('the walls', () => {
     for (const path of ['/generation', '/generation/content'])
       expect((await gateway.api('GET', `/api/v1${path}?id=${id}`, undefined, key)).status).toBe(404)
   })
+
+  it("let the installation's management key read a call of any workspace, and its inference key none", async () => {
+    const workspace = await createWorkspace()
+    await call('PATCH', `/workspaces/${workspace}`, '/workspaces/{id}', 200, { is_observability_io_logging_enabled: true })
+    const { key } = (await call('POST', '/keys', '/keys', 201, { name: 'theirs', workspace_id: workspace })) as { key: string }
+    const id = (await ask(key)).headers.get('x-generation-id')
+    const read = (path: string, by?: string) => gateway.api('GET', `/api/v1${path}?id=${id}`, undefined, by)
+    // On its way to the store, and there.
+    expect(await (await read('/generation')).json()).toMatchObject({ data: { id, workspace_id: workspace } })
+    await gateway.app.sink.flush()
+    for (const path of ['/generation', '/generation/content']) {
+      expect((await read(path)).status).toBe(200)
+      expect((await read(path, gateway.key)).status).toBe(404)
+    }
+    await call('DELETE', `/workspaces/${workspace}`, '/workspaces/{id}', 200)
+  })
 })
 
 describe('/workspaces', () => {

@@ -1,16 +1,16 @@
 import { z } from 'zod'
 import { GatewayError } from '../../core/error.ts'
 import type { Generation, GenerationContent } from '../../core/generation.ts'
-import { callerOf, type ManagementRoutes } from './app.ts'
+import type { ManagementRoutes } from './app.ts'
 import { generationQuery } from './generation-shapes.ts'
-import { parseQuery } from './request-input.ts'
+import { parseQuery, workspaceReadable } from './request-input.ts'
 import { component, type RouteDoc } from './route-doc.ts'
 
 export interface ContentRouteOptions {
-  /** A generation of one workspace and, where the workspace keeps it, what was said. */
+  /** A generation of one workspace (of any, when undefined) and, where the workspace keeps it, what was said. */
   readonly find: (
     id: string,
-    workspaceId: string,
+    workspaceId: string | undefined,
   ) => Promise<{ readonly generation: Generation; readonly content: GenerationContent | undefined } | undefined>
 }
 
@@ -43,12 +43,12 @@ const doc: RouteDoc = {
   errors: { 404: 'There is no such generation, or what was said was not kept.' },
 }
 
-/** `GET /api/v1/generation/content?id=`: what was said in a call, for keys of its workspace, if the workspace asked to keep it. */
+/** `GET /api/v1/generation/content?id=`: what was said in a call, for keys that reach its workspace, if the workspace asked to keep it. */
 export function contentRoutes(options: ContentRouteOptions): ManagementRoutes {
   return (app) => {
     app.get('/api/v1/generation/content', { config: { access: 'any', doc } }, async (request): Promise<z.output<typeof contentAnswer>> => {
       const { id } = parseQuery(generationQuery, request)
-      const found = await options.find(id, callerOf(request).owner.workspaceId)
+      const found = await options.find(id, workspaceReadable(request))
       if (found === undefined) throw new GatewayError('not_found', `There is no generation ${id.slice(0, 100)}`)
       if (found.content === undefined)
         throw new GatewayError('not_found', 'What was said in this call was not kept: the workspace has not asked for it')

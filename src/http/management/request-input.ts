@@ -44,6 +44,12 @@ export function scopeOf(request: FastifyRequest): string | undefined {
   return workspaceId === DEFAULT_WORKSPACE_ID ? undefined : workspaceId
 }
 
+/** The workspace whose calls a request may read; undefined: every one. Inference keys see their own and no other. */
+export function workspaceReadable(request: FastifyRequest): string | undefined {
+  const { key, owner } = callerOf(request)
+  return key.kind === 'management' ? scopeOf(request) : owner.workspaceId
+}
+
 /** The workspace a request is about: the one it names, if it lies within the caller's reach, else the caller's own. Throws `not_found`. */
 export function workspaceWanted(request: FastifyRequest, named: string | undefined): string {
   const scope = scopeOf(request)
