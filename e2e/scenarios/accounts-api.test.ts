@@ -212,6 +212,20 @@ describe('the walls', () => {
       expect((await gateway.api('GET', `/api/v1${path}?id=${id}`, undefined, key)).status).toBe(404)
   })
 
+  it('refuse to make anything for a workspace that does not exist, and name the field', async () => {
+    const nowhere = { workspace_id: '11111111-1111-4111-8111-111111111111' }
+    for (const [path, body] of [
+      ['/keys', { name: 'lost' }],
+      ['/byok', { provider: 'acme', key: 'sk-lost-own-key-123456' }],
+      ['/guardrails', { name: 'lost' }],
+      ['/presets', { slug: 'lost' }],
+    ] as const) {
+      const response = await gateway.api('POST', `/api/v1${path}`, { ...body, ...nowhere })
+      expect([path, response.status]).toEqual([path, 400])
+      expect(await response.json()).toMatchObject({ error: { metadata: { path: 'workspace_id' } } })
+    }
+  })
+
   it("let the installation's management key read a call of any workspace, and its inference key none", async () => {
     const workspace = await createWorkspace()
     await call('PATCH', `/workspaces/${workspace}`, '/workspaces/{id}', 200, { is_observability_io_logging_enabled: true })

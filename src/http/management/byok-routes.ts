@@ -5,7 +5,17 @@ import { defined } from '../../lib/defined.ts'
 import { Secret } from '../../lib/secret.ts'
 import type { ManagementRoutes } from './app.ts'
 import { createOwnKeyBody, listOwnKeysQuery, ownKeyAnswer, ownKeyParam, ownKeysAnswer, presentOwnKey, updateOwnKeyBody } from './byok-shapes.ts'
-import { deletedAnswer, pageOf, parseBody, parseInput, parseQuery, scopeOf, workspaceForNew, workspaceWanted } from './request-input.ts'
+import {
+  deletedAnswer,
+  pageOf,
+  parseBody,
+  parseInput,
+  parseQuery,
+  scopeOf,
+  unlessNoWorkspace,
+  workspaceForNew,
+  workspaceWanted,
+} from './request-input.ts'
 import { SECRET_KEY_CHANGED, type RouteDoc } from './route-doc.ts'
 
 export interface ByokRouteOptions {
@@ -67,12 +77,14 @@ export function byokRoutes({ ownKeys, isProvider }: ByokRouteOptions): Managemen
       const body = parseBody(createOwnKeyBody, request)
       if (!isProvider(body.provider))
         throw new GatewayError('invalid_request', `provider: "${body.provider}" is no provider of this gateway`, { path: 'provider' })
-      const created = await ownKeys.create({
-        ...changeIn(body),
-        provider: body.provider,
-        secret: new Secret(body.key.trim()),
-        workspaceId: workspaceForNew(request, body.workspace_id),
-      })
+      const created = await unlessNoWorkspace(
+        ownKeys.create({
+          ...changeIn(body),
+          provider: body.provider,
+          secret: new Secret(body.key.trim()),
+          workspaceId: workspaceForNew(request, body.workspace_id),
+        }),
+      )
       return reply.code(201).send({ data: presentOwnKey(created) })
     })
 

@@ -19,7 +19,17 @@ import {
   unassignedAnswer,
   updateGuardrailBody,
 } from './guardrail-shapes.ts'
-import { deletedAnswer, pageOf, parseBody, parseInput, parseQuery, scopeOf, workspaceForNew, workspaceWanted } from './request-input.ts'
+import {
+  deletedAnswer,
+  pageOf,
+  parseBody,
+  parseInput,
+  parseQuery,
+  scopeOf,
+  unlessNoWorkspace,
+  workspaceForNew,
+  workspaceWanted,
+} from './request-input.ts'
 import type { RouteDoc } from './route-doc.ts'
 
 export interface GuardrailRouteOptions {
@@ -94,12 +104,14 @@ export function guardrailRoutes({ guardrails, keyOf }: GuardrailRouteOptions): M
 
     app.post('/api/v1/guardrails', { config: { doc: docs.create } }, async (request, reply) => {
       const { name, description, workspace_id, ...rules } = parseBody(createGuardrailBody, request)
-      const created = await guardrails.create({
-        workspaceId: workspaceForNew(request, workspace_id),
-        name,
-        description: description ?? null,
-        rules,
-      })
+      const created = await unlessNoWorkspace(
+        guardrails.create({
+          workspaceId: workspaceForNew(request, workspace_id),
+          name,
+          description: description ?? null,
+          rules,
+        }),
+      )
       return reply.code(201).send({ data: presentGuardrail(created) } satisfies z.output<typeof guardrailAnswer>)
     })
 

@@ -15,7 +15,7 @@ import {
   presentKey,
   updateKeyBody,
 } from './key-shapes.ts'
-import { deletedAnswer, parseBody, parseQuery, scopeOf, workspaceForNew, workspaceWanted } from './request-input.ts'
+import { deletedAnswer, parseBody, parseQuery, scopeOf, unlessNoWorkspace, workspaceForNew, workspaceWanted } from './request-input.ts'
 import type { RouteDoc } from './route-doc.ts'
 
 export interface KeyRouteOptions {
@@ -80,14 +80,16 @@ export function keyRoutes(options: KeyRouteOptions): ManagementRoutes {
 
     app.post('/api/v1/keys', { config: { doc: docs.create } }, async (request, reply) => {
       const body = parseBody(createKeyBody, request)
-      const { key, secret } = await accounts.create({
-        name: body.name,
-        kind: 'inference',
-        workspaceId: workspaceForNew(request, body.workspace_id),
-        expiresAt: body.expires_at == null ? null : Date.parse(body.expires_at),
-        creatorUserId: body.creator_user_id === undefined ? (callerOf(request).owner.userId ?? null) : body.creator_user_id,
-        settings: withoutNulls(settingsIn(body)),
-      })
+      const { key, secret } = await unlessNoWorkspace(
+        accounts.create({
+          name: body.name,
+          kind: 'inference',
+          workspaceId: workspaceForNew(request, body.workspace_id),
+          expiresAt: body.expires_at == null ? null : Date.parse(body.expires_at),
+          creatorUserId: body.creator_user_id === undefined ? (callerOf(request).owner.userId ?? null) : body.creator_user_id,
+          settings: withoutNulls(settingsIn(body)),
+        }),
+      )
       return reply.code(201).send({ data: await one(key), key: secret.reveal() } satisfies z.output<typeof createdKeyAnswer>)
     })
 

@@ -23,7 +23,7 @@ import {
   versionsAnswer,
   workspaceQuery,
 } from './preset-shapes.ts'
-import { deletedAnswer, pageOf, parseBody, parseInput, parseQuery, workspaceForNew, workspaceWanted } from './request-input.ts'
+import { deletedAnswer, pageOf, parseBody, parseInput, parseQuery, unlessNoWorkspace, workspaceForNew, workspaceWanted } from './request-input.ts'
 import { SECRET_KEY_CHANGED, type RouteDoc } from './route-doc.ts'
 
 export interface PresetRouteOptions {
@@ -109,14 +109,16 @@ export function presetRoutes({ presets, bodyLimitBytes }: PresetRouteOptions): M
 
     app.post('/api/v1/presets', { config: { doc: docs.create } }, async (request, reply) => {
       const body = parseBody(createPresetBody, request)
-      const created = await presets.create({
-        workspaceId: workspaceForNew(request, body.workspace_id),
-        slug: body.slug,
-        ...(body.name === undefined ? {} : { name: body.name }),
-        description: body.description ?? null,
-        content: { systemPrompt: body.system_prompt ?? null, config: checkConfig(body.config ?? {}) },
-        ...creatorOf(request),
-      })
+      const created = await unlessNoWorkspace(
+        presets.create({
+          workspaceId: workspaceForNew(request, body.workspace_id),
+          slug: body.slug,
+          ...(body.name === undefined ? {} : { name: body.name }),
+          description: body.description ?? null,
+          content: { systemPrompt: body.system_prompt ?? null, config: checkConfig(body.config ?? {}) },
+          ...creatorOf(request),
+        }),
+      )
       return reply.code(201).send({ data: presentDesignated(created) } satisfies z.output<typeof presetAnswer>)
     })
 

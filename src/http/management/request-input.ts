@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { GatewayError } from '../../core/error.ts'
+import { GatewayError, isGatewayError } from '../../core/error.ts'
 import { DEFAULT_WORKSPACE_ID } from '../../core/store.ts'
 import { callerOf } from './app.ts'
 
@@ -62,6 +62,16 @@ export function workspaceForNew(request: FastifyRequest, named: string | undefin
   const scope = scopeOf(request)
   if (named === undefined || scope === undefined || named === scope) return named ?? callerOf(request).owner.workspaceId
   throw new GatewayError('permission_denied', 'workspace_id: this key belongs to another workspace', { path: 'workspace_id' })
+}
+
+/** Makes something in the workspace that `workspaceForNew` gave. A workspace that does not exist is a mistake in the body: 400, not 404. */
+export async function unlessNoWorkspace<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (!isGatewayError(error) || error.errorType !== 'not_found') throw error
+    throw new GatewayError('invalid_request', 'workspace_id: there is no such workspace', { path: 'workspace_id' })
+  }
 }
 
 /** The answer of every removal. */
