@@ -243,6 +243,19 @@ describe('the walls', () => {
   })
 })
 
+describe('every list', () => {
+  it.each(['/keys', '/workspaces', '/byok', '/guardrails', '/presets', '/observability/destinations'])(
+    '%s takes an offset of null, however a client spells it',
+    async (path) => {
+      const first = await (await gateway.api('GET', `/api/v1${path}`)).json()
+      for (const spelling of ['', 'null']) {
+        const response = await gateway.api('GET', `/api/v1${path}?offset=${spelling}`)
+        expect([response.status, await response.json()]).toEqual([200, first])
+      }
+    },
+  )
+})
+
 describe('/workspaces', () => {
   it('creates, reads by id and slug, pages, changes and deletes with its keys', async () => {
     const created = dataOf(

@@ -43,8 +43,7 @@ export const updateSchema = z
   .strictObject({ ...changeable, type: z.string(), workspace_id: z.string(), id: z.unknown(), created_at: z.unknown(), updated_at: z.unknown() })
   .partial()
 export const pageSchema = z.object({
-  // May be null, which a query string spells as nothing.
-  offset: z.preprocess((value) => (value === '' || value === 'null' ? undefined : value), offsetField),
+  offset: offsetField,
   limit: limitField,
   workspace_id: z.string().min(1).max(128).optional(),
 })

@@ -27,7 +27,8 @@ const digits = (max: number) =>
     .transform(Number)
     .pipe(z.int().max(max))
 
-export const offsetField = digits(999_999_999).default(0)
+/** May be null, which a query string spells as nothing or as the word. */
+export const offsetField = z.preprocess((value) => (value === '' || value === 'null' ? undefined : value), digits(999_999_999).default(0))
 export const limitField = digits(100).pipe(z.int().min(1)).default(50)
 /** USD. */
 export const amountField = z.number().min(0).max(1e9)
