@@ -163,7 +163,8 @@ export interface SpendFigures {
 export interface ActivityRow {
   /** Start of the UTC day, milliseconds. */
   readonly day: number
-  readonly workspaceId: string
+  /** Absent where workspaces are counted together. */
+  readonly workspaceId?: string
   readonly model: string
   readonly endpointId: string
   readonly providerName: string
@@ -181,6 +182,8 @@ export interface ActivityFilter {
   readonly to: number
   readonly workspaceId?: string
   readonly keyHashes?: readonly string[]
+  /** Counts all workspaces together instead of each by itself. */
+  readonly acrossWorkspaces?: boolean
 }
 
 /**
@@ -192,7 +195,7 @@ export interface SpendStore {
   of(subject: string, now: number): Promise<SpendFigures>
   /** The same for many subjects; those without spending are absent. */
   ofMany(subjects: readonly string[], now: number): Promise<ReadonlyMap<string, SpendFigures>>
-  /** The newest day first, then the dearest. */
+  /** The newest day first, then the dearest. Throws GatewayError `invalid_request` when there are too many rows: half a report adds up to nothing. */
   activity(filter: ActivityFilter): Promise<readonly ActivityRow[]>
 }
 

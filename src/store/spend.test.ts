@@ -1,5 +1,27 @@
-import { describeOnBothEngines } from '../testing/both-engines.ts'
+import { expect, it } from 'vitest'
+import { describeOnBothEngines, openInFile } from '../testing/both-engines.ts'
+import { sampleGeneration } from '../testing/sample-records.ts'
 import { describeSpendContract } from '../testing/spend-contract.ts'
 import { createStore } from './index.ts'
+import { openDatabase } from './open-database.ts'
+import { createSpendStore } from './spend.ts'
 
 await describeOnBothEngines('the spend contract', createStore, describeSpendContract)
+
+it('reports all activity or says what to ask for instead: half a report adds up to nothing', async () => {
+  let path = ''
+  const { store, dispose } = await openInFile((file) => createStore({ path: (path = file) }))
+  await store.migrate()
+  await store.generations.insertMany(
+    ['w1', 'w2', 'w3'].map((workspaceId) => ({ generation: sampleGeneration(`of ${workspaceId}`, { workspaceId, endedAt: 1_000 }) })),
+  )
+  const { db } = openDatabase({ path })
+  const spend = createSpendStore(db, 2)
+  await expect(spend.activity({ from: 0, to: 2_000 })).rejects.toMatchObject({
+    errorType: 'invalid_request',
+    message: 'The report would have more than 2 rows; ask for one date, workspace_id or api_key_hash',
+  })
+  expect(await spend.activity({ from: 0, to: 2_000, acrossWorkspaces: true })).toMatchObject([{ requests: 3 }])
+  await db.destroy()
+  await dispose()
+})

@@ -1,5 +1,6 @@
 import type { Transaction } from 'kysely'
 import { INTERVALS, NOTHING_SPENT, periodStart, type Interval } from '../core/counter.ts'
+import { GatewayError } from '../core/error.ts'
 import type { Generation } from '../core/generation.ts'
 import type { SpendFigures, SpendStore } from '../core/store.ts'
 import type { Db, Tables } from './database.ts'
@@ -11,7 +12,8 @@ type ActivityTableRow = Tables['activity']
 /** Rows of one statement: well below what databases bind. */
 const MAX_ROWS = 256
 const MAX_SUBJECTS = 200
-const MAX_ACTIVITY_ROWS = 10_000
+/** Some fifteen megabytes of JSON. */
+const MAX_ACTIVITY_ROWS = 50_000
 
 /** Sums up a batch of generations that were not counted before; in the transaction that inserts them. */
 export async function addSpend(trx: Transaction<Tables>, generations: readonly Generation[]): Promise<void> {
@@ -140,7 +142,10 @@ function addActivity(activity: Map<string, ActivityTableRow>, generation: Genera
 
 const NO_SPENDING: SpendFigures = { usd: NOTHING_SPENT, byokUsd: NOTHING_SPENT }
 
-export function createSpendStore(db: Db): SpendStore {
+const tooManyRows = (limit: number): GatewayError =>
+  new GatewayError('invalid_request', `The report would have more than ${limit} rows; ask for one date, workspace_id or api_key_hash`)
+
+export function createSpendStore(db: Db, maxActivityRows = MAX_ACTIVITY_ROWS): SpendStore {
   const ofMany = (subjects: readonly string[], now: number): Promise<ReadonlyMap<string, SpendFigures>> =>
     guarded(async () => {
       const found = new Map<string, { usd: { [I in Interval]: number }; byokUsd: { [I in Interval]: number } }>()
@@ -171,8 +176,11 @@ export function createSpendStore(db: Db): SpendStore {
         if (filter.keyHashes?.length === 0) return []
         let query = db
           .selectFrom('activity')
-          .select(['day', 'workspace_id', 'model', 'endpoint_id', 'provider_name'])
+          .select(['day', 'model', 'endpoint_id'])
+          .$if(filter.acrossWorkspaces !== true, (each) => each.select('workspace_id').groupBy('workspace_id'))
           .select(({ fn }) => [
+            // A provider that was renamed is one provider.
+            fn.max('provider_name').as('provider_name'),
             fn.sum<number | string>('requests').as('requests'),
             fn.sum<number | string>('input_tokens').as('input_tokens'),
             fn.sum<number | string>('output_tokens').as('output_tokens'),
@@ -182,17 +190,19 @@ export function createSpendStore(db: Db): SpendStore {
           ])
           .where('day', '>=', filter.from)
           .where('day', '<', filter.to)
-          .groupBy(['day', 'workspace_id', 'model', 'endpoint_id', 'provider_name'])
+          .groupBy(['day', 'model', 'endpoint_id'])
           .orderBy('day', 'desc')
           .orderBy('usd', 'desc')
           .orderBy('model')
           .orderBy('endpoint_id')
-          .limit(MAX_ACTIVITY_ROWS)
+          .limit(maxActivityRows + 1)
         if (filter.workspaceId !== undefined) query = query.where('workspace_id', '=', filter.workspaceId)
         if (filter.keyHashes !== undefined) query = query.where('key_hash', 'in', filter.keyHashes)
-        return (await query.execute()).map((row) => ({
+        const rows = await query.execute()
+        if (rows.length > maxActivityRows) throw tooManyRows(maxActivityRows)
+        return rows.map((row) => ({
           day: row.day,
-          workspaceId: row.workspace_id,
+          ...(row.workspace_id === undefined ? {} : { workspaceId: row.workspace_id }),
           model: row.model,
           endpointId: row.endpoint_id,
           providerName: row.provider_name,

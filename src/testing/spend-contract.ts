@@ -108,6 +108,26 @@ export function describeSpendContract(name: string, open: () => Promise<StoreUnd
       expect(await store.spend.activity({ from, to: NOW + 24 * HOUR, workspaceId: 'nobody' })).toEqual([])
     })
 
+    it('reports activity of all workspaces together where that is wanted', async () => {
+      await insert(
+        costing('g1', 0.5),
+        costing('g2', 0.25, { workspaceId: 'w2', keyHash: 'b', providerName: 'Acme, as it was called before' }),
+        costing('g3', 1, { workspaceId: 'w2', keyHash: 'b', endedAt: NOW + HOUR }),
+      )
+      const days = { from: NOW - 30 * 24 * HOUR, to: NOW + 24 * HOUR }
+      const together = await store.spend.activity({ ...days, acrossWorkspaces: true })
+      expect(together.map(({ requests, usd, workspaceId }) => [requests, usd, workspaceId])).toEqual([
+        [1, 1, undefined],
+        [2, 0.75, undefined],
+      ])
+      expect((await store.spend.activity(days)).map(({ usd, workspaceId }) => [usd, workspaceId])).toEqual([
+        [1, 'w2'],
+        [0.5, DEFAULT_WORKSPACE_ID],
+        [0.25, 'w2'],
+      ])
+      expect((await store.spend.activity({ ...days, workspaceId: 'w2', acrossWorkspaces: true })).map(({ usd }) => usd)).toEqual([1, 0.25])
+    })
+
     it('keeps own keys in their order, tells of every change, and drops them with their workspace', async () => {
       await store.workspaces.insert(sampleWorkspace('w1'))
       const own = (id: string): Omit<StoredOwnKey, 'sortOrder'> => ({

@@ -79,10 +79,9 @@ export function usageRoutes(options: UsageRouteOptions): ManagementRoutes {
         to,
         ...(workspaceId === undefined ? {} : { workspaceId }),
         ...(keyHashes === undefined ? {} : { keyHashes }),
+        acrossWorkspaces: query.group_by !== 'workspace',
       })
-      return {
-        data: query.group_by === 'workspace' ? rows.map((row) => presentActivity(row, true)) : merge(rows).map((row) => presentActivity(row, false)),
-      }
+      return { data: rows.map(presentActivity) }
     })
 
     app.get('/api/v1/credits', { config: { doc: docs.credits } }, async (request): Promise<z.output<typeof creditsAnswer>> => {
@@ -114,31 +113,7 @@ async function keysWanted(
   return hash === undefined ? hashes : hashes.filter((one) => one === hash)
 }
 
-/** Rows of different workspaces as one. */
-function merge(rows: readonly ActivityRow[]): readonly ActivityRow[] {
-  const merged = new Map<string, ActivityRow>()
-  for (const row of rows) {
-    const key = `${row.day} ${row.model} ${row.endpointId}`
-    const before = merged.get(key)
-    merged.set(
-      key,
-      before === undefined
-        ? row
-        : {
-            ...before,
-            requests: before.requests + row.requests,
-            inputTokens: before.inputTokens + row.inputTokens,
-            outputTokens: before.outputTokens + row.outputTokens,
-            reasoningTokens: before.reasoningTokens + row.reasoningTokens,
-            usd: before.usd + row.usd,
-            byokUsd: before.byokUsd + row.byokUsd,
-          },
-    )
-  }
-  return [...merged.values()]
-}
-
-function presentActivity(row: ActivityRow, withWorkspace: boolean): z.output<typeof activityItem> {
+function presentActivity(row: ActivityRow): z.output<typeof activityItem> {
   return {
     date: new Date(row.day).toISOString().slice(0, 10),
     model: row.model,
@@ -151,7 +126,7 @@ function presentActivity(row: ActivityRow, withWorkspace: boolean): z.output<typ
     prompt_tokens: row.inputTokens,
     completion_tokens: row.outputTokens,
     reasoning_tokens: row.reasoningTokens,
-    ...(withWorkspace ? { workspace_id: row.workspaceId } : {}),
+    ...(row.workspaceId === undefined ? {} : { workspace_id: row.workspaceId }),
   }
 }
 
