@@ -463,10 +463,16 @@ describe('own provider keys', () => {
       chatEvents.usage(),
       chatEvents.done(),
     ])
+    const told: unknown[] = []
     const spending = async (...script: readonly Reply[]): Promise<readonly [unknown, unknown]> => {
       upstream.script(...script)
       const body = { model: 'acme/small', input: 'hi', tools: [{ type: 'gateway:datetime' }] }
-      expect((await gateway.respond(body, { key: limited.key })).status).toBe(200)
+      const response = await gateway.respond(body, { key: limited.key })
+      const answer = (await response.json()) as { readonly id: string; readonly usage: { readonly cost_details: Json } }
+      expect(response.status).toBe(200)
+      told.push(answer.usage.cost_details['upstream_inference_cost'])
+      const record = dataOf((await (await gateway.api('GET', `/api/v1/generation?id=${answer.id}`)).json()) as Json)
+      expect(record['upstream_inference_cost']).toBe(told.at(-1))
       const { usage, byok_usage } = dataOf(await call('GET', `/keys/${limited.data.hash}`, '/keys/{hash}', 200))
       return [usage, byok_usage]
     }
@@ -475,6 +481,8 @@ describe('own provider keys', () => {
     expect(own).toBeCloseTo(paid, 9)
     const [paidBoth, ownBoth] = (await spending(turn, busy, stream(chatText('the gateway ends it')))) as [number, number]
     expect([paidBoth, ownBoth]).toEqual([expect.closeTo(2 * paid, 9), expect.closeTo(2 * own, 9)])
+    // Each answer tells what its own key paid, whoever ended it.
+    expect(told).toEqual([expect.closeTo(own, 9), expect.closeTo(own, 9)])
     await clear()
   })
 

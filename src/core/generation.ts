@@ -65,9 +65,9 @@ export const toProviderResponse = (attempt: GenerationAttempt): ProviderResponse
   ...(attempt.upstreamId === undefined ? {} : { id: attempt.upstreamId }),
 })
 
-/** The provider's part of the cost, where an own key of the caller's paid it. */
+/** The provider's part of the cost, where an own key of the caller's paid it: of an answer of several turns, that of those it served. */
 export const upstreamInferenceCost = ({ isByok, cost }: Pick<Generation, 'isByok' | 'cost'>): number | null =>
-  isByok ? cost.input + cost.output : null
+  cost.byok ?? (isByok ? cost.input + cost.output : null)
 
 /** One execution of a server tool during the call. */
 export interface GenerationStep {

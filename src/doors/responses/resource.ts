@@ -1,5 +1,5 @@
 import type { FinishReason } from '../../core/event.ts'
-import type { Cost } from '../../core/generation.ts'
+import { upstreamInferenceCost, type Cost } from '../../core/generation.ts'
 import type { OutputItem } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { tierServed, type EndpointTier } from '../../core/service-tier.ts'
@@ -123,7 +123,7 @@ export function presentUsage(usage: Usage, cost: Cost | undefined, isByok: boole
       : {
           cost: cost.total,
           cost_details: {
-            upstream_inference_cost: isByok ? cost.input + cost.output : null,
+            upstream_inference_cost: upstreamInferenceCost({ isByok, cost }),
             upstream_inference_input_cost: cost.input,
             upstream_inference_output_cost: cost.output,
           },
