@@ -37,7 +37,7 @@ export class BatchProcessor {
       lane.expansion.observe(eventBytes, report.encodedBytes)
       const current = this.#isCurrent(ready)
       const at = current ? this.#retryAt(deliveries, report.verdict, now) : now
-      if (current) this.#judge(lane, report.verdict, now, at)
+      if (current) this.#judge(lane, report, now, at)
       if (report.verdict.kind === 'unauthorized') forgetPrepared(ready)
       followClock(ready, report.verdict, now)
       settlements.push(...toSettlements(deliveries, report, at, current ? ready : undefined))
@@ -170,18 +170,19 @@ export class BatchProcessor {
     return retryAt(now, tries, afterMs, backoff, random)
   }
 
-  #judge(lane: Lane, verdict: BatchVerdict, now: number, at: number): void {
+  #judge(lane: Lane, { verdict, results, rejected }: BatchReport, now: number, at: number): void {
     const { breaker } = lane
     if (verdict.kind === 'aborted') return
     lane.lastVerdict = verdict.kind
     lane.lastStatus = verdict.status
-    if (verdict.kind === 'ok') {
-      breaker.succeeded()
-      lane.lastSuccessAt = now
-      return
+    const isOk = verdict.kind === 'ok'
+    if (isOk && results.filter(({ kind }) => kind === 'delivered').length > rejected) lane.lastSuccessAt = now
+    if (!isOk || verdict.message !== undefined) {
+      lane.lastErrorAt = now
+      lane.lastError = verdict.message
     }
-    lane.lastErrorAt = now
-    lane.lastError = verdict.message
+    // What is refused was answered: the platform is there.
+    if (isOk) return breaker.succeeded()
     if (verdict.kind === 'unauthorized') breaker.unauthorized(now)
     if (verdict.kind === 'failed') breaker.failed(now)
     // Busy, or named a time: what else is queued waits as well.

@@ -91,6 +91,8 @@ class BatchRun {
   /** Set when the destination cannot take anything for now: nothing more is sent. */
   #halt: BatchVerdict | undefined
   #last: BatchVerdict = { kind: 'ok', status: 0 }
+  /** What the platform had against a part of the batch, or said of what it took: the first it said. */
+  #remark: string | undefined
   #rejected = 0
   #encodedBytes = 0
 
@@ -101,7 +103,13 @@ class BatchRun {
   }
 
   report(): BatchReport {
-    return { results: this.#results, verdict: this.#halt ?? this.#last, rejected: this.#rejected, encodedBytes: this.#encodedBytes }
+    const done = this.#remark === undefined ? this.#last : { ...this.#last, message: this.#remark }
+    return { results: this.#results, verdict: this.#halt ?? done, rejected: this.#rejected, encodedBytes: this.#encodedBytes }
+  }
+
+  #answered(status: number, remark: string | undefined): void {
+    this.#last = { kind: 'ok', status }
+    this.#remark ??= remark
   }
 
   #settle(pieces: readonly Piece[], result: RecordResult): void {
@@ -178,10 +186,10 @@ class BatchRun {
     const everyone = pieces.map((_piece, position) => position)
     switch (outcome.kind) {
       case 'delivered':
-        this.#last = { kind: 'ok', status, ...(outcome.message === undefined ? {} : { message: outcome.message }) }
+        this.#answered(status, outcome.message)
         return []
       case 'partial': {
-        this.#last = { kind: 'ok', status, message: outcome.message }
+        this.#answered(status, outcome.message)
         this.#rejected += Math.min(outcome.rejectedCount ?? 0, pieces.length)
         const settled: number[] = []
         for (const { index, message } of outcome.rejected ?? []) {
@@ -239,13 +247,17 @@ class BatchRun {
     const [piece] = pieces
     if (piece === undefined) return
     const record = shrinkRecord(piece.record, piece.step + 1)
-    if (record === undefined) return this.#settle(pieces, { kind: 'dead', reason: 'too-large', status, error })
+    if (record === undefined) return this.#bury(pieces, 'too-large', status, error)
     return this.deliver([{ ...piece, record, step: piece.step + 1 }])
   }
 
   async #refuse(pieces: readonly Piece[], reason: DeadReason, status: number, error: string): Promise<void> {
     if (pieces.length > 1) return this.#halves(pieces)
-    if (status > 0) this.#last = { kind: 'ok', status, message: error }
+    this.#bury(pieces, reason, status, error)
+  }
+
+  #bury(pieces: readonly Piece[], reason: DeadReason, status: number, error: string): void {
+    if (status > 0) this.#answered(status, error)
     this.#settle(pieces, { kind: 'dead', reason, status, error })
   }
 

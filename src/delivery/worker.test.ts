@@ -259,6 +259,26 @@ describe('delivery', () => {
   })
 })
 
+describe('the status of a destination', () => {
+  it('is told a refusal as no success, with what the platform said', async () => {
+    receiver.react = () => answer(404, {}, 'no such project')
+    await enter(3)
+    start()
+    await until(drained())
+    const { health } = await outbox.status('a')
+    expect(health).toMatchObject({ breaker: 'closed', lastStatus: 404, lastError: 'HTTP 404: no such project', lastErrorAt: expect.any(Number) })
+    expect(health).not.toHaveProperty('lastSuccessAt')
+  })
+
+  it('is told a refusal though the rest of the batch was taken', async () => {
+    receiver.react = (request) => (idsOf(request).includes('gen-0') ? answer(422, {}, 'poison') : ok)
+    await enter(4)
+    start()
+    await until(drained())
+    expect((await outbox.status('a')).health).toMatchObject({ lastError: 'HTTP 422: poison', lastSuccessAt: expect.any(Number) })
+  })
+})
+
 describe('isolation', () => {
   it(verifies('I3', 'a dead destination delays no other'), async () => {
     receiver.react = () => ({ kind: 'hang' })
@@ -368,7 +388,11 @@ describe('fates', () => {
     await enter(5)
     await until(drained())
     expect(receiver.requests).toHaveLength(1)
-    expect(await outbox.status('a')).toMatchObject({ delivered: 3, rejected: 2 })
+    expect(await outbox.status('a')).toMatchObject({
+      delivered: 3,
+      rejected: 2,
+      health: { lastError: 'two were bad', lastSuccessAt: expect.any(Number) },
+    })
   })
 
   it('settles single records of an accepted batch when the platform names them', async () => {
