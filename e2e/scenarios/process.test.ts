@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
 import { access, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -36,16 +37,17 @@ interface Started {
   readonly exit: Promise<number | null>
 }
 
-function signalbox(args: readonly string[], env: { readonly [name: string]: string } = {}): Started {
+function signalbox(args: readonly string[], env: { readonly [name: string]: string } = {}, log: 'pipe' | number = 'pipe'): Started {
   const child = spawn(process.execPath, [MAIN, ...args], {
     cwd: directory,
+    stdio: ['ignore', 'pipe', log],
     env: { PATH: process.env['PATH'] ?? '', HOME: directory, SIGNALBOX_PORT: '0', ...env },
   })
   children.push(child)
   let out = ''
   let errors = ''
-  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()))
-  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()))
+  child.stdout!.on('data', (chunk: Buffer) => (out += chunk.toString()))
+  child.stderr?.on('data', (chunk: Buffer) => (errors += chunk.toString()))
   return { child, out: () => out, errors: () => errors, exit: once(child, 'exit').then(([code]) => code as number | null) }
 }
 
@@ -208,6 +210,19 @@ describe('signalbox serve', () => {
     child.kill('SIGWINCH')
     expect(await exit).toBe(1)
     expect(said()).toContain('stopping in order')
+  })
+
+  it('serves on when its log cannot be written: the disk is full', async () => {
+    const full = openSync('/dev/full', 'w')
+    const started = signalbox(['serve'], { SIGNALBOX_API_KEY: 'a-key' }, full)
+    closeSync(full)
+    await expect.poll(started.out, { timeout: 10_000, interval: 20 }).toContain('listens on')
+    const url = /listens on (\S+)/.exec(started.out())![1]!
+    // A failed call is a line of its log.
+    for (let i = 0; i < 3; i++) expect((await ask(url, 'a-key', { model: 'demo/error-400', input: 'hi' })).status).toBe(400)
+    expect((await ask(url, 'a-key', { model: 'demo/echo', input: 'still there' })).status).toBe(200)
+    started.child.kill('SIGTERM')
+    expect(await started.exit).toBe(0)
   })
 
   it(verifies('I10', 'takes a changed configuration over and keeps the last good one'), async () => {

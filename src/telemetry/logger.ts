@@ -1,5 +1,8 @@
 import { pino, type DestinationStream } from 'pino'
 import type { Logger } from '../lib/logger.ts'
+import { logOutput } from './log-output.ts'
+
+const STANDARD_ERROR = 2
 
 export interface LoggerOptions {
   readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent'
@@ -18,7 +21,7 @@ export function scrubLog(text: string): string {
 
 /** The process's logger: pino, with errors reduced to name, message and stack, and credentials hidden in every line. */
 export function createLogger(options: LoggerOptions): Logger {
-  const destination = options.destination ?? pino.destination({ fd: 2, sync: true })
+  const destination = options.destination ?? logOutput(STANDARD_ERROR)
   const scrubbed: DestinationStream = {
     write: (line) => destination.write(`${oneLine(options.format === 'pretty' ? prettyLine(scrubLog(line)) : scrubLog(line).trimEnd())}\n`),
   }

@@ -1,0 +1,65 @@
+import { execFileSync } from 'node:child_process'
+import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { logOutput } from './log-output.ts'
+
+let directory: string
+let pipe: number
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'signalbox-log-'))
+  execFileSync('mkfifo', [join(directory, 'pipe')])
+  // Both ends in one: nothing waits for somebody at the other.
+  pipe = openSync(join(directory, 'pipe'), constants.O_RDWR | constants.O_NONBLOCK)
+})
+afterEach(() => {
+  closeSync(pipe)
+  rmSync(directory, { recursive: true })
+})
+
+/** What stands in the pipe at the moment. */
+function read(): string {
+  const chunk = Buffer.alloc(4 * 1024 * 1024)
+  let text = ''
+  try {
+    for (;;) text += chunk.toString('utf8', 0, readSync(pipe, chunk))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error
+  }
+  return text
+}
+
+const LINE = `${'x'.repeat(99)}\n`
+
+describe('a log nobody takes', () => {
+  it('holds nobody up: lines wait until its reader goes on, none torn and none missing', async () => {
+    const output = logOutput(pipe)
+    const began = performance.now()
+    for (let i = 0; i < 2_000; i++) output.write(LINE)
+    expect(performance.now() - began).toBeLessThan(1_000)
+    let text = read()
+    expect(text.length).toBeLessThan(LINE.length * 2_000)
+    await expect.poll(() => (text += read()).length, { timeout: 10_000 }).toBe(LINE.length * 2_000)
+    expect(text === LINE.repeat(2_000)).toBe(true)
+  })
+
+  it('keeps a megabyte of lines and drops what comes beyond', async () => {
+    const output = logOutput(pipe)
+    for (let i = 0; i < 20_000; i++) output.write(LINE)
+    let text = read()
+    // What the pipe held, and what waited.
+    await expect.poll(() => (text += read()).length, { timeout: 10_000 }).toBeGreaterThan(1_100_000)
+    output.write('the next\n')
+    await expect.poll(() => (text += read()).endsWith('the next\n'), { timeout: 10_000 }).toBe(true)
+    expect(text.length).toBeLessThan(1_200_000)
+  })
+})
+
+it('ends nothing when the disk is full', () => {
+  const full = openSync('/dev/full', 'w')
+  const output = logOutput(full)
+  for (let i = 0; i < 10; i++) expect(() => output.write(LINE)).not.toThrow()
+  closeSync(full)
+})
