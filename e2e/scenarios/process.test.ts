@@ -182,6 +182,7 @@ describe('signalbox serve', () => {
   it.each([
     [['--host', '0.0.0.0'], /Refusing to listen on 0\.0\.0\.0.*SIGNALBOX_API_KEY/],
     [['--port', 'many'], /whole number from 0 to 65535/],
+    [['--port', ''], /whole number from 0 to 65535/],
     [['--config', 'missing.yaml'], /missing\.yaml/],
   ])(verifies('P38', 'F9', 'says what to do about %j'), async (args, sentence) => {
     const { exit, errors } = signalbox(['serve', ...args])
@@ -189,14 +190,17 @@ describe('signalbox serve', () => {
     expect(errors()).toMatch(sentence)
   })
 
-  it('says that a port is in use', async () => {
+  it('says that a port is in use, and shows the keys the start has made', async () => {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
     const { port } = taken.address() as { port: number }
-    const { exit, errors } = signalbox(['serve', '--port', String(port)])
+    const { exit, errors, out } = signalbox(['serve', '--port', String(port)])
     expect(await exit).toBe(1)
     expect(errors()).toContain(`Port ${port} is in use`)
     taken.close()
+    // The next start makes no other keys.
+    const { url } = await serving()
+    expect((await ask(url, /sk-sb-v1-\w+/.exec(out())?.[0] ?? '', { model: 'demo/echo', input: 'hi' })).status).toBe(200)
   })
 
   it('goes on after a failure nobody heard of, and ends in order, as failed, after one nobody caught', async () => {

@@ -44,7 +44,8 @@ export interface CreateKeyOptions {
 }
 
 function port(value: string): number {
-  const number = Number(value)
+  // An empty text, as of an unset variable, would be 0: a port nobody asked for.
+  const number = value.trim() === '' ? Number.NaN : Number(value)
   if (!Number.isInteger(number) || number < 0 || number > 65_535) throw new InvalidArgumentError('a whole number from 0 to 65535 is expected')
   return number
 }

@@ -74,6 +74,8 @@ async function serveAlone(config: Config, options: LoadOptions, logger: Logger):
   own.handlers = earlyHandlers(() => (own.stopEarly = true))
   const { url } = await listenOr(() => app.listen(), config.server).catch(async (error: unknown) => {
     await app.close()
+    // They are in the database now, and the next start makes no others.
+    if (app.boot.generated.length > 0) process.stdout.write(`${keyLines(app.boot.generated).join('\n')}\n`)
     // Nothing is left to hear; the process may end.
     process.channel?.unref()
     throw error
