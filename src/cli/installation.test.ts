@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createStore } from '../store/index.ts'
+import { sampleKey } from '../testing/sample-records.ts'
 import { doctor, migrate } from './check.ts'
 import { createKey, listKeys, revokeKey } from './keys.ts'
 import { run } from './run.ts'
@@ -70,6 +71,17 @@ describe('where there is one', () => {
     await doctor({ data })
     expect(out).toContain('database: sqlite answers, up to date')
     expect(process.exitCode).toBeUndefined()
+  })
+
+  it('keys list says of a key whose time is over that it has expired', async () => {
+    const store = await createStore({ path: join(data, 'signalbox.db') })
+    await store.workspaces.default()
+    await store.keys.insert(sampleKey('hash-of-old', { name: 'old', expiresAt: Date.now() - 1 }))
+    await store.keys.insert(sampleKey('hash-of-new', { name: 'new', expiresAt: Date.now() + 60_000 }))
+    await store.close()
+    await listKeys({ data })
+    expect(out).toMatch(/ expired .* old\n/)
+    expect(out).toMatch(/ active .* new\n/)
   })
 
   it('keys create takes a workspace by its slug, as the API does, or by its id', async () => {

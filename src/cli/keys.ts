@@ -3,7 +3,7 @@ import { openExistingStore } from '../wiring/boot.ts'
 import { loadConfig } from '../config/load.ts'
 import type { KeyAccounts } from '../core/account.ts'
 import { GatewayError } from '../core/error.ts'
-import type { WorkspaceStore } from '../core/store.ts'
+import type { ApiKey, WorkspaceStore } from '../core/store.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { Overrides } from './overrides.ts'
 import type { CreateKeyOptions } from './program.ts'
@@ -48,7 +48,7 @@ export async function listKeys(overrides: Overrides): Promise<void> {
     const rows = (await accounts.list({ includeRevoked: true })).map((key) => [
       key.label,
       key.kind,
-      key.revokedAt === null ? (key.disabled ? 'disabled' : 'active') : 'revoked',
+      stateOf(key, systemClock.now()),
       new Date(key.createdAt).toISOString().slice(0, 16),
       key.hash.slice(0, 12),
       key.name,
@@ -63,6 +63,13 @@ export async function listKeys(overrides: Overrides): Promise<void> {
           .trimEnd()}\n`,
       )
   })
+}
+
+/** Whether the gateway takes it, and if not why. */
+function stateOf({ revokedAt, disabled, expiresAt }: ApiKey, now: number): string {
+  if (revokedAt !== null) return 'revoked'
+  if (disabled) return 'disabled'
+  return expiresAt !== null && expiresAt <= now ? 'expired' : 'active'
 }
 
 export async function revokeKey(reference: string, overrides: Overrides): Promise<void> {
