@@ -59,6 +59,7 @@ describe('signalbox explain', () => {
       await expect(ask()).rejects.toMatchObject({ errorType: 'invalid_request', message: expect.stringContaining(`${file} is not valid JSON: `) })
       await writeFile(file, '[1]')
       await expect(ask()).rejects.toMatchObject({ errorType: 'invalid_request' })
+      await expect(explain({ file, model: 'demo/echo', json: true }, { config: '/dev/null' })).rejects.toThrow('must be an object, not an array')
     } finally {
       await rm(folder, { recursive: true })
     }

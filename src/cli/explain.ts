@@ -44,7 +44,9 @@ async function requestOf({ model, file }: ExplainOptions): Promise<ModelRequest>
     return decodeResponsesRequest({ model, input: 'hello' })
   }
   const body = await bodyOf(file)
-  return decodeResponsesRequest(model === undefined ? body : { ...(body as object), model })
+  // Of what is no object the decoder says what it is.
+  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
+  return decodeResponsesRequest(model === undefined || !isObject ? body : { ...body, model })
 }
 
 /** Throws `invalid_request`, one sentence with the name of the file. */
