@@ -22,4 +22,6 @@ it('kills nobody within the grace its configuration gives it now', () => {
   expect(stopLimitOf(started, [])).toBe(graceOf(started) + 25_000)
   const reloaded = graceOf(configOf({ server: { shutdown_grace: '120s', shutdown_delay: '5s' } }))
   expect(stopLimitOf(started, [graceOf(started), reloaded])).toBe(150_000)
+  // What a timer cannot count would be a millisecond.
+  expect(stopLimitOf(configOf({ server: { shutdown_grace: '30d' } }), [])).toBe(2_147_483_647)
 })

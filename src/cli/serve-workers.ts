@@ -13,6 +13,7 @@ const HEALTHY_MS = 10_000
 const COLLECT_LIMIT_MS = 1_500
 /** Beyond the grace period and delay of a stop, for records and deliveries. */
 const STOP_MARGIN_MS = 25_000
+const LONGEST_TIMER_MS = 2_147_483_647
 
 /** How many processes the configuration asks for. */
 export const workersOf = ({ server }: Pick<Config, 'server'>): number => (server.workers === 'auto' ? availableParallelism() : server.workers)
@@ -22,7 +23,7 @@ export const graceOf = ({ server }: Pick<Config, 'server'>): number => server.sh
 
 /** When processes that were told to stop are killed: after the longest grace any of them has read from its configuration. */
 export const stopLimitOf = (config: Pick<Config, 'server'>, reported: Iterable<number>): number =>
-  Math.max(graceOf(config), ...reported) + STOP_MARGIN_MS
+  Math.min(Math.max(graceOf(config), ...reported) + STOP_MARGIN_MS, LONGEST_TIMER_MS)
 
 /** What an operator of several processes should know before they run. */
 export function workerWarnings({ storage }: Pick<Config, 'storage'>, workers: number): readonly string[] {
