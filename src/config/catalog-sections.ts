@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { MODALITIES, PARAMETERS } from '../core/capability.ts'
-import { choice, duration, flag, httpUrl, list, price, section, text, whole } from './fields.ts'
+import { choice, duration, flag, headers, httpUrl, list, price, section, text, whole } from './fields.ts'
 
 /** `providers` and `models`: who serves what, at which price. */
 
@@ -41,7 +41,7 @@ export const providerEntry = section({
       .describe('Silence within an answer; `auto`: 35 s, or 120 s with reasoning, tools or media.'),
     total: duration().optional().describe('The whole attempt; `15m` unless set.'),
   }).default({}),
-  headers: z.record(z.string(), text(), { error: 'a mapping of header names to text' }).default({}).describe('More headers for its requests.'),
+  headers: headers().default({}).describe('More headers for its requests.'),
   organization: text()
     .optional()
     .describe('The account there: sent where the vendor has a header for it; encrypted reasoning is replayed only within it.'),

@@ -77,6 +77,25 @@ export function list<Item extends z.ZodType>(item: Item, expected = 'a list') {
   return z.array(item, { error: expected })
 }
 
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/
+const HEADER_VALUE = /^[\t\x20-\x7e]+$/
+/** They say how one request is sent, which only its sender knows. */
+const OWN_HEADERS: ReadonlySet<string> = new Set(['connection', 'content-length', 'expect', 'keep-alive', 'transfer-encoding', 'upgrade'])
+
+/** Headers that can be sent as they stand: with any other each request would fail. Ends of lines around a value, as secrets in files have, are no part of it. */
+export function headers() {
+  const value = text()
+    .transform((given) => given.trim())
+    .refine((given) => HEADER_VALUE.test(given), { error: 'ASCII characters in one line' })
+  return z.record(z.string(), value, { error: 'a mapping of header names to text' }).superRefine((record, context) => {
+    for (const name of Object.keys(record)) {
+      if (!HEADER_NAME.test(name)) context.addIssue({ code: 'custom', message: 'the name of a header, such as x-team', path: [name], input: name })
+      else if (OWN_HEADERS.has(name.toLowerCase()))
+        context.addIssue({ code: 'custom', message: 'another header, because this one belongs to each request', path: [name], input: name })
+    }
+  })
+}
+
 /** An address of any scheme: whoever uses it says which it speaks. */
 export function address(expected = 'a URL without credentials and query, such as https://host/path') {
   return text(expected)

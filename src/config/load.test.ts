@@ -248,8 +248,20 @@ describe('wrong values', () => {
     ],
     ['storage: { shared: redis }', 'storage.redis_url: missing; expected a URL such as redis://host:6379/0, because shared is redis'],
     ['defaults: { plugins: [web] }', 'defaults.plugins[0]: "web"; expected a mapping with an id, such as {id: web}'],
+    ['providers: [{ slug: a, headers: { "x team": b } }]', 'providers[0].headers.x team: [hidden]; expected the name of a header, such as x-team'],
+    ['providers: [{ slug: a, headers: { x-team: "b\\nc" } }]', 'providers[0].headers.x-team: [hidden]; expected ASCII characters in one line'],
+    ['providers: [{ slug: a, headers: { x-team: é } }]', 'providers[0].headers.x-team: [hidden]; expected ASCII characters in one line'],
+    [
+      'providers: [{ slug: a, headers: { Content-Length: "1" } }]',
+      'providers[0].headers.Content-Length: [hidden]; expected another header, because this one belongs to each request',
+    ],
     ['logging: { level: loud }', 'logging.level: "loud"; expected one of: trace, debug, info, warn, error, silent'],
   ])('%s', async (content, expected) => expect(await problemsOf(content)).toEqual([expected]))
+
+  test('the end of a line around the value of a header, as secrets in files have, is no part of it', async () => {
+    const { providers } = await load('providers: [{ slug: a, headers: { x-team: "${TEAM}" } }]', { env: { TEAM: 'blue\n' } })
+    expect(providers[0]?.headers).toEqual({ 'x-team': 'blue' })
+  })
 
   test.each([
     [{ SIGNALBOX_PORT: 'abc' }, 'SIGNALBOX_PORT: "abc"; expected a whole number from 0 to 65535'],
