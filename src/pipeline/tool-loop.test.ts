@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import type { Call, Handler } from '../core/call.ts'
 import { GatewayError } from '../core/error.ts'
@@ -189,16 +189,28 @@ describe('guards', () => {
     expect(JSON.stringify(requests[1]!.input)).not.toContain('secret')
   })
 
-  it(verifies('H4', 'ends the loop when its wall time is over'), async () => {
-    const { collect, requests, trace } = stage({
-      turns: [[...call('probe', 'c1'), end]],
-      obeys: true,
-      limits: { wallMs: 250 },
-      tool: { run: () => new Promise((resolve) => setTimeout(() => resolve({ output: String(Math.random()) }), 40)) },
+  describe('on time', () => {
+    /** Timers and the clock of the call move together, and only when they are told to. */
+    const onFakeTime = () => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    afterEach(() => void vi.useRealTimers())
+    const after = (ms: number): Promise<ToolResult> =>
+      new Promise((resolve) => setTimeout(() => resolve({ output: String(performance.now()) }), ms))
+
+    it(verifies('H4', 'ends the loop when its wall time is over'), async () => {
+      onFakeTime()
+      const { collect, requests, trace } = stage({
+        turns: [[...call('probe', 'c1'), end]],
+        obeys: true,
+        limits: { wallMs: 250 },
+        tool: { run: () => after(40) },
+      })
+      const [events] = await Promise.all([collect(), vi.advanceTimersByTimeAsync(250)])
+      // Six whole calls, and one that the end of the time cuts.
+      expect(ended(events)).toEqual([...Array.from({ length: 6 }, () => 'completed'), 'incomplete'])
+      expect(requests).toHaveLength(8)
+      expect(requests.at(-1)!.tool_choice).toBe('none')
+      expect(trace.pipeline[0]!.data).toMatchObject({ stopped_by: 'wall_time' })
     })
-    await collect()
-    expect(requests.at(-1)!.tool_choice).toBe('none')
-    expect(trace.pipeline[0]!.data).toMatchObject({ stopped_by: 'wall_time' })
   })
 
   it('runs no more calls at once than allowed', async () => {
