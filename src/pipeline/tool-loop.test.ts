@@ -193,8 +193,7 @@ describe('guards', () => {
     /** Timers and the clock of the call move together, and only when they are told to. */
     const onFakeTime = () => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     afterEach(() => void vi.useRealTimers())
-    const after = (ms: number): Promise<ToolResult> =>
-      new Promise((resolve) => setTimeout(() => resolve({ output: String(performance.now()) }), ms))
+    const after = (ms: number): Promise<ToolResult> => new Promise((resolve) => setTimeout(() => resolve({ output: String(performance.now()) }), ms))
 
     it(verifies('H4', 'ends the loop when its wall time is over'), async () => {
       onFakeTime()
@@ -210,6 +209,29 @@ describe('guards', () => {
       expect(requests).toHaveLength(8)
       expect(requests.at(-1)!.tool_choice).toBe('none')
       expect(trace.pipeline[0]!.data).toMatchObject({ stopped_by: 'wall_time' })
+    })
+
+    it('counts it for all calls of one turn together: those that come too late are not begun', async () => {
+      onFakeTime()
+      let begun = 0
+      const run = (): Promise<ToolResult> => {
+        begun++
+        return after(100)
+      }
+      const calls = Array.from({ length: 5 }, (_, n) => call('probe', `c${n}`)).flat()
+      const { collect, requests, trace } = stage({ turns: [[...calls, end]], obeys: true, limits: { wallMs: 250, parallel: 1 }, tool: { run } })
+      const pending = collect()
+      await vi.advanceTimersByTimeAsync(250)
+      expect(requests).toHaveLength(2)
+      expect(ended(await pending)).toEqual(['completed', 'completed', 'incomplete', 'incomplete', 'incomplete'])
+      expect(begun).toBe(3)
+      expect(JSON.stringify(requests[1]!.input.at(-1))).toContain('time of this request for tools is over')
+      expect(trace.pipeline[0]!.data).toMatchObject({
+        stopped_by: 'wall_time',
+        tool_calls_requested: 5,
+        tool_calls_executed: 2,
+        tool_calls_failed: 1,
+      })
     })
   })
 

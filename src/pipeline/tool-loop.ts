@@ -153,7 +153,7 @@ class ToolLoop {
       call: this.#call,
       step: ledger.turns,
       budget: budget - ledger.requested,
-      timeLeftMs: limits.wallMs - ledger.elapsedMs,
+      timeLeftMs: () => limits.wallMs - ledger.elapsedMs,
       parallel: limits.parallel,
       transcript,
       deferred: offer.deferred,

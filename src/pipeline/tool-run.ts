@@ -28,8 +28,8 @@ export interface RunScene {
   readonly step: number
   /** Calls that may still run. */
   readonly budget: number
-  /** Milliseconds left for the whole loop. */
-  readonly timeLeftMs: number
+  /** Milliseconds left for the whole loop, whenever it is asked: calls of one turn may have to wait for each other. */
+  readonly timeLeftMs: () => number
   readonly parallel: number
   readonly transcript: readonly InputItem[]
   readonly deferred: readonly FunctionTool[]
@@ -43,6 +43,8 @@ export interface RunScene {
 const DEFAULT_TIMEOUT_MS = 60_000
 /** What a model reads of one result; more would only fill its window. */
 const MAX_OUTPUT_CHARS = 400_000
+const OVER_BUDGET = 'The tool budget of this request is spent. Answer with what you have.'
+const OVER_TIME = 'The time of this request for tools is over. Answer with what you have.'
 
 /**
  * Runs the calls of one turn, some at a time. Yields the events of their items as they happen and returns the results in the order of the
@@ -138,10 +140,11 @@ async function runOne(pending: PendingCall, index: number, scene: RunScene, queu
   const key = `tool/${scene.step}/${index}`
   const newId = (itemType: string): string => `${ID_PREFIXES[itemType] ?? 'st_'}${scene.newId(24)}`
   const id = newId(offered.itemType)
-  const refused = index >= scene.budget
-  if (!refused) offered.uses++
+  const timeLeftMs = scene.timeLeftMs()
+  const refusal = refusalOf(index, scene, timeLeftMs)
+  if (refusal === undefined) offered.uses++
   const bill = scene.bill(pending)
-  const limit = new TimeLimit(stop, Math.min(tool.timeoutMs ?? DEFAULT_TIMEOUT_MS, Math.max(1, scene.timeLeftMs)))
+  const limit = new TimeLimit(stop, Math.min(tool.timeoutMs ?? DEFAULT_TIMEOUT_MS, Math.max(1, Math.ceil(timeLeftMs))))
   let open = true
   const early: ModelEvent[] = []
   let tell = (event: ModelEvent): void => void early.push(event)
@@ -162,7 +165,7 @@ async function runOne(pending: PendingCall, index: number, scene: RunScene, queu
     },
     ask: (request, options = {}) => scene.ask(request, limit.signal, options, bill),
   }
-  const parsed = refused ? { problem: 'The tool budget of this request is spent. Answer with what you have.' } : readArguments(pending)
+  const parsed = refusal === undefined ? readArguments(pending) : { problem: refusal }
   const shown = tool.begin('args' in parsed ? parsed.args : undefined, context)
   const start = (fields: JsonObject): void =>
     queue.push({ type: 'item-start', key, id, item: { type: offered.itemType, status: 'in_progress', ...fields } as OutputItem })
@@ -172,7 +175,7 @@ async function runOne(pending: PendingCall, index: number, scene: RunScene, queu
   const startedAt = scene.call.clock.now()
   const begun = scene.call.clock.monotonic()
   const step: { -readonly [K in keyof GenerationStep]: GenerationStep[K] } = { kind: 'tool', name: tool.name, itemId: id, startedAt, durationMs: 0 }
-  if (!refused) scene.steps.push(step)
+  if (refusal === undefined) scene.steps.push(step)
   let result: ToolResult
   try {
     result = 'problem' in parsed ? failure('invalid_arguments', parsed.problem) : await limit.race(tool.execute(parsed.args, context))
@@ -199,7 +202,13 @@ async function runOne(pending: PendingCall, index: number, scene: RunScene, queu
     queue.push({ type: 'item-end', key, item: { ...result.item, ...ended, status } })
   }
   if (result.held === true) scene.steps.splice(scene.steps.indexOf(step), 1)
-  return { call: pending, result: bounded(result), executed: !refused && result.held !== true }
+  return { call: pending, result: bounded(result), executed: refusal === undefined && result.held !== true }
+}
+
+/** Why a call may not begin, for the model. */
+function refusalOf(index: number, { budget }: RunScene, timeLeftMs: number): string | undefined {
+  if (index >= budget) return OVER_BUDGET
+  return timeLeftMs <= 0 ? OVER_TIME : undefined
 }
 
 /** An event of the item a vendor's own spelling would have had, where the caller gets another. */
