@@ -123,6 +123,15 @@ describe('gatewayMetadata', () => {
       params: { session_pinned: true, dropped_parameters: ['seed'] },
     })
   })
+  it('counts as failed what failed, not what served an earlier turn of a loop', () => {
+    const error = { type: 'provider_unavailable', message: 'gone' } as const
+    const attempts = [attempt(cheap, 200), attempt(cheap, 200, { error }), attempt(cheap, 0), attempt(dear, 200)]
+    const served = attempts.at(-1)!
+    expect(gatewayMetadata(traceOf({ attempts, served }), { requested: 'small' })).toMatchObject({
+      summary: 'available=2, rejected=1, selected=Dear, failed=2',
+      attempt: 4,
+    })
+  })
   it('says 0 when nobody was reached, and lists the candidates when none was usable', () => {
     const plan = planOf({ provider: { only: ['nobody'] } })
     const metadata = gatewayMetadata(traceOf({ candidates: plan.candidates, rejected: plan.rejected }), { requested: 'acme/small' })

@@ -68,11 +68,14 @@ function summarise(trace: CallTrace, available: number): string {
   let summary = `available=${available}`
   if (rejected.size > 0) summary += `, rejected=${rejected.size}`
   if (served !== undefined) summary += `, selected=${served.endpoint.providerName}`
-  const failed = attempts.filter((attempt) => attempt !== served).length
+  // Each turn of a loop of tools has an attempt that served it; only the last one is `served`.
+  const failed = attempts.filter((attempt) => attempt !== served && !hasAnswered(attempt)).length
   if (failed > 0) summary += `, failed=${failed}`
   if (pipeline.length > 0) summary += `, stages=${pipeline.length}`
   return summary
 }
+
+const hasAnswered = ({ status, error }: CallTrace['attempts'][number]): boolean => error === undefined && status >= 200 && status < 300
 
 function paramsOf(trace: CallTrace): GatewayMetadata['params'] {
   const dropped = trace.served?.dropped
