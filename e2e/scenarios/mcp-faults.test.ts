@@ -258,6 +258,7 @@ describe('what is refused before anything is sent', () => {
 it(verifies('P34', 'credentials for a server are in no answer, no request to a model, no record and no destination'), async () => {
   const secrets = [TOKEN, HEADER, PATH]
   const own = await startMcpServer('sessions', { path: `/${PATH}/mcp` })
+  own.addTool('greet', `Greets whoever holds ${TOKEN} and ${HEADER}.`)
   const tool = entry({ server_url: own.url, authorization: TOKEN, headers: { 'x-api-key': HEADER } })
   const seen: string[] = []
   for (const streamed of [true, false]) {
@@ -291,6 +292,7 @@ it(verifies('P34', 'credentials for a server are in no answer, no request to a m
   await until(() => delivered().split('secrets').length > 2 && delivered().includes('echoed'), 10_000)
   seen.push(delivered())
   expect(own.requests.every(({ headers }) => headers.authorization === `Bearer ${TOKEN}` && headers['x-api-key'] === HEADER)).toBe(true)
+  expect(JSON.stringify(upstream.requests[0]!.body['tools'])).toContain('Greets whoever holds [redacted] and [redacted].')
   for (const secret of secrets) expect(seen.filter((text) => text.includes(secret))).toEqual([])
   await own.close()
 })

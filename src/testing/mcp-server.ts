@@ -28,7 +28,7 @@ export interface TestMcpServer {
   /** Moments at which a running tool heard that nobody waits for it any more. */
   readonly cancelled: readonly number[]
   /** Tools added to the list from now on. */
-  addTool(name: string): void
+  addTool(name: string, description?: string): void
   /** Requests are answered by this instead, as long as it gives a status. */
   intercept(answer: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined): void
   forget(): void
@@ -136,8 +136,8 @@ export async function startMcpServer(kind: McpKind, options: { readonly path?: s
     requests,
     calls,
     cancelled: state.cancelled,
-    addTool: (name) => {
-      tools[name] = { description: `The tool ${name}.`, input: {}, run: async () => text(name) }
+    addTool: (name, description = `The tool ${name}.`) => {
+      tools[name] = { description, input: { [`of_${name}`]: z.string().describe(description).optional() }, run: async () => text(name) }
     },
     intercept: (given) => {
       answer = given

@@ -8,7 +8,7 @@ import { failureOf } from './failure.ts'
 import { ITEM_TYPES, LIST, listedTools, OWN_CALLS, replay } from './history.ts'
 import { McpPool } from './pool.ts'
 import { createRemoteTool } from './remote-tool.ts'
-import { scrub } from './result.ts'
+import { scrub, scrubJson } from './result.ts'
 import { allowedBy, checkEntry, mcpSettings, readEntry, requestHeaders, secretsOf, type McpSettings, type RemoteTool } from './settings.ts'
 import { cutText } from '../../lib/cut-text.ts'
 
@@ -37,7 +37,7 @@ export function createMcp({ egress, clock, version, progressEvents }: McpOptions
   const list = async (settings: McpSettings, { call }: SourceContext): Promise<readonly RemoteTool[]> => {
     const signal = AbortSignal.any([call.signal, AbortSignal.timeout(OPEN_MS)])
     const tools = await pool.use(call.owner.workspaceId, addressOf(settings), signal, (connection) => connection.listTools(signal), true)
-    return checked(tools.filter(allowedBy(settings)))
+    return withoutSecrets(checked(tools.filter(allowedBy(settings))), secretsOf(settings))
   }
 
   const opened = (tools: readonly RemoteTool[], { settings, type, call }: SourceContext<McpSettings>): OpenedSource['functions'] =>
@@ -123,6 +123,12 @@ class Listing {
       },
     }
   }
+}
+
+/** What a server says of its tools. Their names stay: a tool is called by its name. */
+function withoutSecrets(tools: readonly RemoteTool[], secrets: readonly string[]): readonly RemoteTool[] {
+  if (tools.some(({ name }) => scrub(name, secrets) !== name)) throw new Error('its list names a tool by the credentials it was sent')
+  return tools.map(({ name, ...rest }) => ({ name, ...scrubJson(rest, secrets) }))
 }
 
 const present = ({ name, description, inputSchema, annotations }: RemoteTool): JsonObject => ({

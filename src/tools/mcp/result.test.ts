@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readResult, scrub } from './result.ts'
+import { readResult, scrub, scrubJson } from './result.ts'
 
 const read = (content: readonly object[], structuredContent?: unknown) =>
   readResult({ content: content as never, isError: false, ...(structuredContent === undefined ? {} : { structuredContent }) }, [])
@@ -66,5 +66,16 @@ describe('what a remote tool gave back', () => {
       const text = `${'x'.repeat(100_000 - left)}${secret}${'y'.repeat(100)}`
       expect(readResult({ content: [{ type: 'text', text }], isError: false }, [secret]).text).not.toMatch(/xt/)
     }
+  })
+})
+
+describe('a value without the secrets', () => {
+  it('is the value it was where it held none', () => {
+    const value = { type: 'object' }
+    expect(scrubJson(value, ['secret-1'])).toBe(value)
+    expect(scrubJson(undefined, ['secret-1'])).toBeUndefined()
+  })
+  it('has them blanked in keys and strings of any depth', () => {
+    expect(scrubJson({ a: [{ 'of secret-1': 'a "sec\\ret"' }] }, ['secret-1', '"sec\\ret"'])).toEqual({ a: [{ 'of [redacted]': 'a [redacted]' }] })
   })
 })

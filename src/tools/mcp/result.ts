@@ -35,6 +35,13 @@ export function scrub(text: string, secrets: readonly string[]): string {
   return secrets.reduce((clean, secret) => clean.replaceAll(secret, '[redacted]'), text)
 }
 
+/** The same for the strings of a value that came as JSON, whatever quotes and escapes are in them; what holds none stays as it is. */
+export function scrubJson<T>(value: T, secrets: readonly string[]): T {
+  const text = JSON.stringify(value) ?? ''
+  const escaped = secrets.map((secret) => JSON.stringify(secret).slice(1, -1))
+  return escaped.some((secret) => text.includes(secret)) ? (JSON.parse(scrub(text, escaped)) as T) : value
+}
+
 function bounded(text: string): string {
   return text.length <= MAX_CHARS ? text : cutText(text, MAX_CHARS) + CUT
 }
