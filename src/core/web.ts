@@ -59,6 +59,8 @@ export interface Download {
   readonly bytes: Uint8Array
   /** As the server says, lower case, without parameters. */
   readonly mimeType: string
+  /** As the server says, lower case. */
+  readonly charset?: string
 }
 
 export interface DocumentText {
@@ -69,5 +71,5 @@ export interface DocumentText {
 
 /** Text of documents within limits of time and memory. Throws GatewayError `unprocessable`. */
 export interface DocumentReader {
-  readonly read: (bytes: Uint8Array, kind: 'html' | 'pdf', signal: AbortSignal) => Promise<DocumentText>
+  readonly read: (bytes: Uint8Array, kind: 'html' | 'pdf', signal: AbortSignal, charset?: string) => Promise<DocumentText>
 }

@@ -109,6 +109,14 @@ describePluginContract({
 })
 
 describe('endpoints that take no files', () => {
+  it.each<[string, string, Buffer]>([
+    ['16 bits a character', 'data:text/csv', Buffer.from('\ufeffGröße;5', 'utf16le')],
+    ['the charset its caller names', 'data:text/csv;charset=iso-8859-1', Buffer.from('Größe;5', 'latin1')],
+    ['a mark at its beginning', 'data:text/csv', Buffer.from('\ufeffGröße;5')],
+  ])('get a text file in %s as people read it', async (_what, type, bytes) => {
+    const { parts } = await adapt(request(file({ filename: 'a.csv', file_data: `${type};base64,${bytes.toString('base64')}` })))
+    expect(parts).toEqual([{ type: 'input_text', text: 'The text of the file "a.csv":\n\nGröße;5' }])
+  })
   it('get the text in the file’s place', async () => {
     const { parts, reported, work } = await adapt(request(pdf))
     expect(work).toEqual(['pdf: %PDF-1.7 pretend'])

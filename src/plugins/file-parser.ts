@@ -9,6 +9,7 @@ import type { ReadResult, ReadyDocumentEngine } from './shared/document-engine.t
 import { addressOf, filesIn, inlineFile, kindOf, nameOf, replaceFiles, type FileBytes } from './shared/file-part.ts'
 import { TextCache } from './shared/text-cache.ts'
 import { cutText } from '../lib/cut-text.ts'
+import { decodeText } from '../lib/decode-text.ts'
 
 const settings = z.object({ pdf: z.object({ engine: z.string().optional() }).optional() })
 
@@ -147,8 +148,8 @@ class FileParser {
     const url = addressOf(part)
     if (url === undefined) return undefined
     try {
-      const { bytes, mimeType } = await this.#options.pages.download({ url, refuse: () => undefined, signal })
-      return { name: nameOf(part.filename, url), bytes, mimeType }
+      const file = await this.#options.pages.download({ url, refuse: () => undefined, signal })
+      return { ...file, name: nameOf(part.filename, url) }
     } catch (error) {
       if (signal.aborted || !isGatewayError(error)) throw error
       // The address is the caller's, who is told; an endpoint that fetches files itself may reach it.
@@ -165,13 +166,15 @@ class FileParser {
         failover: 'next',
       })
     }
-    if (kind === 'text') return { text: cutText(Buffer.from(file.bytes).toString(), MAX_CHARS), images: [], cost: 0, cached: false }
+    if (kind === 'text') return { text: cutText(decodeText(file.bytes, file.charset), MAX_CHARS), images: [], cost: 0, cached: false }
     const service = kind === 'pdf' ? engine : undefined
-    const key = `${service?.engine.name ?? OWN}/${kind}/${createHash('sha256').update(file.bytes).digest('base64')}`
+    const key = `${service?.engine.name ?? OWN}/${kind}/${file.charset ?? ''}/${createHash('sha256').update(file.bytes).digest('base64')}`
     const known = this.#cache.get(key, clock)
     if (known !== undefined) return { ...known, cost: 0, cached: true }
     const read =
-      service === undefined ? { ...(await this.#options.reader.read(file.bytes, kind, signal)), images: [] } : await service.read(file, signal)
+      service === undefined
+        ? { ...(await this.#options.reader.read(file.bytes, kind, signal, file.charset)), images: [] }
+        : await service.read(file, signal)
     if (read === undefined) throw new GatewayError('unprocessable', `The file "${file.name.slice(0, 80)}" could not be read`, { path: 'input' })
     const result: ReadResult = { ...read, text: cutText(read.text, MAX_CHARS) }
     this.#cache.set(key, result, result.text.length + result.images.reduce((sum, { length }) => sum + length, 0), clock)

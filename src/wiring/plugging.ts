@@ -63,7 +63,7 @@ export function openPlugging(options: PluggingOptions): Plugging {
       env,
       catalog,
       operatorEgress,
-      reader: { read: (bytes, kind, signal) => parser.parse({ bytes, kind }, signal) },
+      reader: { read: (bytes, kind, signal, charset) => parser.parse({ bytes, kind, charset }, signal) },
       files: new PageFetcher({ egress: mediaEgress, parser, obeyRobots: false, maxBytes: MAX_FILE_BYTES, noun: 'file' }),
       tokensOf: (request) => estimateRequest(request).inputTokens,
       fusionModels: config.tools.fusionModels,

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../core/error.ts'
 import type { InputFile, InputImage } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
+import { decodeText } from '../../lib/decode-text.ts'
 import type { ContentPart } from '../shared/content-parts.ts'
 import { imageType, isRemote, isTextName, isTextType, looksLikePdf, readDataUrl } from './media.ts'
 import type { InlineData } from './media.ts'
@@ -93,7 +94,7 @@ function documentSource(part: InputFile, target: MessagesTarget): object {
   const inline: InlineData = isRemote(url) ? fetched(url, target) : (readDataUrl(url) ?? { mimeType: '', data: url })
   if (inline.mimeType === 'application/pdf' || looksLikePdf(inline.data)) return { type: 'base64', media_type: 'application/pdf', data: inline.data }
   if (isTextType(inline.mimeType) || isTextName(part.filename) || (isRemote(url) && isTextName(url))) {
-    return { type: 'text', media_type: 'text/plain', data: Buffer.from(inline.data, 'base64').toString() }
+    return { type: 'text', media_type: 'text/plain', data: decodeText(Buffer.from(inline.data, 'base64')) }
   }
   throw unsupported(`files of type ${inline.mimeType || 'unknown'}`, target)
 }

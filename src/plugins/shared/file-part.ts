@@ -8,6 +8,8 @@ export interface FileBytes {
   readonly name: string
   readonly bytes: Uint8Array
   readonly mimeType: string
+  /** As whoever gave it says. */
+  readonly charset?: string
 }
 
 const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)?((?:;[\w-]+=[^;,]*)*)(;base64)?,/i
@@ -21,7 +23,9 @@ export function inlineFile({ file_data: data, filename }: InputFile): FileBytes 
   const body = match === null ? data : data.slice(match[0].length)
   const plain = match !== null && match[3] === undefined
   const bytes = plain ? Buffer.from(unescapeText(body)) : Buffer.from(body, 'base64')
-  return { name: nameOf(filename, undefined), bytes, mimeType: match?.[1]?.toLowerCase() ?? '' }
+  // Characters that were not written as bytes are what they are.
+  const charset = plain ? undefined : /;charset=["']?([\w:.-]{1,40})/i.exec(match?.[2] ?? '')?.[1]
+  return { name: nameOf(filename, undefined), bytes, mimeType: match?.[1]?.toLowerCase() ?? '', ...(charset === undefined ? {} : { charset }) }
 }
 
 function unescapeText(text: string): string {

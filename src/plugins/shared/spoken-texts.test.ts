@@ -35,6 +35,14 @@ describe('what a model may read', () => {
     ['the result of a type nobody knows', after({ type: 'novelty_call', result: BAD })],
     ['a text file', after({ type: 'message', role: 'user', content: [{ type: 'input_file', file_data: `data:text/plain;base64,${base64}` }] })],
     [
+      'a text file of 16 bits a character',
+      after({
+        type: 'message',
+        role: 'user',
+        content: [{ type: 'input_file', filename: 'a.txt', file_data: Buffer.from(`\ufeff${BAD}`, 'utf16le').toString('base64') }],
+      }),
+    ],
+    [
       'a file that is text by its name',
       after({ type: 'message', role: 'user', content: [{ type: 'input_file', filename: 'a.md', file_data: base64 }] }),
     ],

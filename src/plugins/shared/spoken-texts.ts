@@ -1,6 +1,7 @@
 import type { InputFile, JsonObject } from '../../core/item.ts'
 import { isOpaqueField } from '../../core/opaque-field.ts'
 import { GATEWAY_FIELDS, type ModelRequest } from '../../core/request.ts'
+import { decodeText } from '../../lib/decode-text.ts'
 import { MAX_JSON_DEPTH } from '../../lib/json.ts'
 import { inlineFile, kindOf } from './file-part.ts'
 
@@ -59,5 +60,5 @@ function collectFile(part: InputFile, into: string[]): void {
   const file = inlineFile(part)
   if (file === undefined) return
   const kind = kindOf(file)
-  if (kind === 'text' || kind === 'html') into.push(Buffer.from(file.bytes).toString())
+  if (kind === 'text' || kind === 'html') into.push(decodeText(file.bytes, file.charset))
 }

@@ -62,3 +62,16 @@ describe('robots.txt', () => {
     expect(asked()).toBe(2)
   })
 })
+
+describe('a text', () => {
+  it.each<[string, string, Buffer]>([
+    ['16 bits a character', 'text/plain', Buffer.from('\ufeffGröße', 'utf16le')],
+    ['the charset of its server, in the wrong quotes', "text/plain; charset='iso-8859-1'", Buffer.from('Größe', 'latin1')],
+  ])('of %s is read', async (_what, type, body) => {
+    const egress = { request: async () => ({ status: 200, headers: { 'content-type': type }, body, truncated: false }) } as unknown as Egress
+    const pages = new PageFetcher({ egress, obeyRobots: false })
+    const { signal } = new AbortController()
+    const page = await pages.fetch({ url: 'https://a.test/x', refuse: () => undefined, signal })
+    expect(page.text).toBe('Größe')
+  })
+})

@@ -2,6 +2,7 @@ import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import { GatewayError } from '../../core/error.ts'
 import type { Download, PageRequest, WebPage, WebPages } from '../../core/web.ts'
+import { decodeText } from '../../lib/decode-text.ts'
 import { EgressError, type Egress, type EgressResponse } from '../../lib/egress.ts'
 import { DocumentParser } from './parse-document.ts'
 import { robotsAllow } from './robots.ts'
@@ -58,7 +59,9 @@ export class PageFetcher implements WebPages {
       throw new GatewayError('not_found', `The file's address answers with status ${status}`, { upstreamStatus: status })
     if (truncated) throw new GatewayError('unprocessable', 'The file is too large')
     const bytes = await unpack(response, this.#options.maxBytes ?? MAX_BYTES)
-    return { bytes, mimeType: (headers['content-type'] ?? '').toLowerCase().split(';')[0]!.trim() }
+    const type = (headers['content-type'] ?? '').toLowerCase()
+    const charset = charsetIn(type)
+    return { bytes, mimeType: type.split(';')[0]!.trim(), ...(charset === undefined ? {} : { charset }) }
   }
 
   /** The answer behind redirects, every hop past the caller's lists, the robots of its site and the egress. */
@@ -133,8 +136,8 @@ export class PageFetcher implements WebPages {
     const kind = kindOf(type, bytes)
     if (kind === undefined)
       throw new GatewayError('unprocessable', `The page is of type ${type.split(';')[0]?.slice(0, 60)}, which cannot be read as text`)
-    const charset = /charset="?([\w-]{1,40})/.exec(type)?.[1]
-    if (kind === 'text') return { url, status, text: textIn(bytes, charset) }
+    const charset = charsetIn(type)
+    if (kind === 'text') return { url, status, text: decodeText(bytes, charset) }
     const { text, title } = await this.#parser.parse({ bytes, kind, charset }, signal)
     return { url, status, text, ...(title === undefined ? {} : { title }) }
   }
@@ -153,18 +156,12 @@ async function unpack(response: EgressResponse, maxBytes: number): Promise<Buffe
   }
 }
 
+const charsetIn = (type: string): string | undefined => /charset=["']?([\w:.-]{1,40})/.exec(type)?.[1]
+
 function kindOf(type: string, bytes: Buffer): 'html' | 'pdf' | 'text' | undefined {
   if (type.includes('pdf') || bytes.subarray(0, 5).toString('latin1') === '%PDF-') return 'pdf'
   if (type.includes('html')) return 'html'
   if (type.startsWith('text/') || /[/+](?:json|xml|yaml|javascript|x-ndjson)/.test(type)) return 'text'
   if (type !== '') return undefined
   return /^\s*</.test(bytes.subarray(0, 200).toString('latin1')) ? 'html' : 'text'
-}
-
-function textIn(bytes: Buffer, charset: string | undefined): string {
-  try {
-    return new TextDecoder(charset).decode(bytes)
-  } catch {
-    return bytes.toString()
-  }
 }

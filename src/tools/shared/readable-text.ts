@@ -1,6 +1,7 @@
 import { Readability } from '@mozilla/readability'
 import { parseHTML } from 'linkedom'
 import { extractText, getDocumentProxy } from 'unpdf'
+import { decodeText } from '../../lib/decode-text.ts'
 
 export interface ReadableText {
   readonly title?: string
@@ -11,15 +12,7 @@ export interface ReadableText {
 
 /** The text of a document as people read it. Runs in a worker: parsers of strangers' bytes may loop or grow without end. */
 export async function readDocument(bytes: Uint8Array, kind: 'html' | 'pdf', charset?: string): Promise<ReadableText> {
-  return kind === 'pdf' ? readPdf(bytes) : readHtml(decode(bytes, charset))
-}
-
-function decode(bytes: Uint8Array, charset: string | undefined): string {
-  try {
-    return new TextDecoder(charset ?? declaredCharset(bytes)).decode(bytes)
-  } catch {
-    return new TextDecoder().decode(bytes)
-  }
+  return kind === 'pdf' ? readPdf(bytes) : readHtml(decodeText(bytes, charset ?? declaredCharset(bytes)))
 }
 
 /** How far into a page browsers look for what it says of its charset. */
@@ -28,7 +21,6 @@ const DECLARED = /<meta\s[^>]{0,200}?charset\s{0,8}=\s{0,8}["']?\s{0,8}([\w:.-]{
 
 /** What a page itself says, where its server says nothing; one that can be read that far is not of 16 bits a character. */
 function declaredCharset(bytes: Uint8Array): string {
-  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return 'utf-8'
   const declared = DECLARED.exec(Buffer.from(bytes.subarray(0, DECLARED_WITHIN)).toString('latin1'))?.[1] ?? 'utf-8'
   return /^utf-?16/i.test(declared) ? 'utf-8' : declared
 }

@@ -1,0 +1,19 @@
+/**
+ * The text in bytes that somebody else has written. A mark at their beginning says how they are to be read and counts most, then what is said
+ * of them; bytes of which nobody says anything, or a charset nobody knows, are UTF-8.
+ */
+export function decodeText(bytes: Uint8Array, charset?: string): string {
+  try {
+    return new TextDecoder(markedCharset(bytes) ?? charset).decode(bytes)
+  } catch {
+    return new TextDecoder().decode(bytes)
+  }
+}
+
+/** What a byte order mark says, if there is one. */
+export function markedCharset(bytes: Uint8Array): string | undefined {
+  const [first, second, third] = bytes
+  if (first === 0xff && second === 0xfe) return 'utf-16le'
+  if (first === 0xfe && second === 0xff) return 'utf-16be'
+  return first === 0xef && second === 0xbb && third === 0xbf ? 'utf-8' : undefined
+}
