@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { threadTime } from '../testing/thread-time.ts'
 import { SourceBook } from './tool-citations.ts'
 
 const moon = 'https://en.wikipedia.org/wiki/Moon_(disambiguation)'
@@ -30,4 +31,11 @@ it('does not swallow the parenthesis around an address', () => {
     'https://a.test/x',
     'https://a.test/y',
   ])
+})
+
+it('costs no more for addresses made of punctuation: pages lead to any, of 16 KB', () => {
+  const address = `https://a.test/${'!'.repeat(15_000)}x`
+  const started = threadTime()
+  expect(cited(`at ${`https://a.test/${'!'.repeat(1_900)}x `.repeat(200)}`, ...Array.from({ length: 20 }, (_, n) => `${address}${n}`))).toEqual([])
+  expect(threadTime() - started).toBeLessThan(1_000)
 })

@@ -1,16 +1,16 @@
 import type { CitableSource } from '../core/extension.ts'
 import type { UrlCitation } from '../core/item.ts'
+import { withoutEnding } from '../lib/without-ending.ts'
 
 /** A link in Markdown, or an address as it stands; parentheses that are closed belong to either. */
 const LINK =
   /\[[^\][]{1,300}\]\((https?:\/\/(?:[^\s()]|\([^\s()]{0,500}\)){1,2000})\)|https?:\/\/(?:[^\s<>"'`()\]}]|\([^\s<>"'`()\]}]{0,500}\)|\(){1,2000}/g
 const MAX_CITATIONS = 200
+const PUNCTUATION = '.,;:!?'
 
 /** Fragments, final slashes and punctuation differ between what a search gave and what a model writes. */
 function normalise(url: string): string {
-  return url
-    .replace(/#.*$/, '')
-    .replace(/[.,;:!?]+$/, '')
+  return withoutEnding(url.split('#', 1)[0]!, PUNCTUATION)
     .replace(/\/$/, '')
     .replace(/^https?:\/\/(?:www\.)?/, '')
     .toLowerCase()

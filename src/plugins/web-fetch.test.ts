@@ -110,4 +110,9 @@ describe('addresses in a text', () => {
     expect(addressesIn('https://a.test/1 '.repeat(1_000_000), 20)).toEqual(['https://a.test/1'])
     expect(threadTime() - started).toBeLessThan(300)
   })
+  it('take no longer for what is made of punctuation', () => {
+    const started = threadTime()
+    addressesIn(`https://a.test/${'!'.repeat(1_900)}x `.repeat(2_000), 20)
+    expect(threadTime() - started).toBeLessThan(1_000)
+  })
 })

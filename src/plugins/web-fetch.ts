@@ -6,6 +6,7 @@ import type { WebPage, WebPages } from '../core/web.ts'
 import { domainRefusal, MAX_DOMAIN_LENGTH, MAX_DOMAINS } from '../lib/domains.ts'
 import { lastQuestion, withContext } from './shared/question.ts'
 import { cutText } from '../lib/cut-text.ts'
+import { withoutEnding } from '../lib/without-ending.ts'
 
 const domains = z.array(z.string().max(MAX_DOMAIN_LENGTH)).max(MAX_DOMAINS).default([])
 const settings = z.object({
@@ -66,7 +67,7 @@ export function addressesIn(text: string, most: number): readonly string[] {
   const found = new Set<string>()
   let looked = 0
   for (const [match] of text.matchAll(ADDRESS)) {
-    const url = match.replace(/[.,;:!?]+$/, '')
+    const url = withoutEnding(match, '.,;:!?')
     if (URL.canParse(url)) found.add(url)
     // A text may hold millions of them.
     if (found.size >= most || ++looked >= MAX_LOOKED_AT) break
