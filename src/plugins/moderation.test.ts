@@ -93,6 +93,13 @@ describe('a model that judges', () => {
     expect(JSON.stringify(asked.at(-1)?.input)).toContain('the end')
   })
 
+  it.each(['', 'a'])('gets no half of a character at a cut (before it: %j)', async (before) => {
+    const { asked } = await judged('safe', ask(before + '😀'.repeat(20_000)))
+    const pieces = asked.map(({ input }) => (input[0] as unknown as { content: { text: string }[] }).content[0]!.text)
+    expect(pieces.length).toBeGreaterThan(2)
+    expect(pieces.filter((piece) => !piece.isWellFormed())).toEqual([])
+  })
+
   it('is bound by the caller’s word on data', async () => {
     const { asked } = await judged('safe', { ...ask('x'), provider: { zdr: true, order: ['acme'] } })
     expect(asked[0]?.provider).toEqual({ zdr: true, data_collection: null })

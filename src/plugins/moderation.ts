@@ -86,7 +86,7 @@ async function judgeAll(
   }
 }
 
-/** Short texts together, long ones in pieces that overlap: nothing hides at a cut. */
+/** Short texts together, long ones in pieces that overlap: nothing hides at a cut. A character cut in half is read whole in the other piece. */
 function chunksOf(texts: readonly string[]): readonly string[] {
   const all = texts.join('\n\n')
   const step = CHUNK_CHARS - 500
@@ -96,5 +96,5 @@ function chunksOf(texts: readonly string[]): readonly string[] {
       path: 'input',
       failover: 'never',
     })
-  return Array.from({ length: count }, (_, n) => all.slice(n * step, n * step + CHUNK_CHARS))
+  return Array.from({ length: count }, (_, n) => all.slice(n * step, n * step + CHUNK_CHARS).toWellFormed())
 }
