@@ -113,6 +113,24 @@ describe('the conversation of the next turn', () => {
     ])
   })
 
+  it('keeps the order of the turn: a signature belongs to the call that follows it', async () => {
+    const sealed = (key: string): Turn => [
+      { type: 'item-start', key, item: { type: 'reasoning', summary: [] } as OutputItem },
+      { type: 'item-end', key, item: { encrypted_content: key } },
+    ]
+    const turn = [...sealed('r1'), ...call('probe', 'c1', '{"n":1}'), ...sealed('r2'), ...call('probe', 'c2', ''), end]
+    const { collect, requests } = stage({ turns: [turn, words('ok')] })
+    await collect()
+    expect(requests[1]!.input.slice(1)).toEqual([
+      { type: 'reasoning', summary: [], encrypted_content: 'r1' },
+      { type: 'function_call', call_id: 'c1', name: 'probe', arguments: '{"n":1}' },
+      { type: 'reasoning', summary: [], encrypted_content: 'r2' },
+      { type: 'function_call', call_id: 'c2', name: 'probe', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'c1', output: 'done' },
+      { type: 'function_call_output', call_id: 'c2', output: 'done' },
+    ])
+  })
+
   it('gives calls without an id one', async () => {
     const { collect, requests } = stage({ turns: [[...call('probe', ''), end], words('ok')] })
     await collect()

@@ -1,6 +1,6 @@
 import { isClientSearchCall } from '../core/client-search.ts'
 import type { FinishReason, ModelEvent } from '../core/event.ts'
-import type { InputItem, JsonObject, OtherItem } from '../core/item.ts'
+import type { InputItem, JsonObject, OtherItem, OutputItem } from '../core/item.ts'
 import type { Usage } from '../core/usage.ts'
 import { AnswerFold, wholeText } from './answer-fold.ts'
 import type { SourceBook } from './tool-citations.ts'
@@ -74,15 +74,9 @@ export class ToolStep {
     return this.#fold.chars
   }
 
-  /** The turn for the conversation, calls of server tools last and under the ids their results answer. */
+  /** The turn for the conversation in the order of the model, whose signatures belong to what follows them; its calls under the ids their results answer. */
   items(): readonly InputItem[] {
-    const calls = this.calls.map((call) => ({
-      type: 'function_call' as const,
-      call_id: call.callId,
-      name: call.name,
-      arguments: call.arguments || '{}',
-    }))
-    return [...this.#fold.items(), ...calls]
+    return this.#fold.items()
   }
 
   #take(event: ModelEvent, out: ModelEvent[]): void {
@@ -99,6 +93,7 @@ export class ToolStep {
         const call = this.#open.get(event.key)
         if (call === undefined) break
         call.arguments += event.delta
+        this.#fold.push(event)
         return
       }
       case 'item-end': {
@@ -111,6 +106,7 @@ export class ToolStep {
         call.arguments = wholeText(call.arguments, event.item?.['arguments'])
         call.cut = event.item?.['status'] === 'incomplete'
         this.#open.delete(event.key)
+        this.#fold.push({ type: 'item-end', key: event.key, item: { arguments: call.arguments } })
         return
       }
       case 'refusal-delta':
@@ -146,6 +142,7 @@ export class ToolStep {
         const call: PendingCall = { offered, name, callId: callId || this.#options.newCallId(), arguments: '', cut: true }
         this.calls.push(call)
         this.#open.set(key, call)
+        this.#fold.push({ type: 'item-start', key, item: { type: 'function_call', call_id: call.callId, name } as OutputItem })
         return
       }
     }
