@@ -307,6 +307,20 @@ describe('guards', () => {
       expect(trace.spent).toMatchObject({ inputTokens: 30, outputTokens: 15 })
     })
 
+    it('has called nothing where the caller forbids it from the first turn on', async () => {
+      let begun = 0
+      const run = async (): Promise<ToolResult> => ({ output: String(++begun) })
+      const { collect, requests, trace } = stage({
+        turns: [[...call('probe', 'c1'), end], words('ok')],
+        request: { tool_choice: 'none' },
+        tool: { run },
+      })
+      expect(said(await collect())).toEqual(['ok'])
+      expect(begun).toBe(0)
+      expect(requests.map(({ tool_choice: choice }) => choice)).toEqual(['none', undefined])
+      expect(trace.pipeline).toEqual([])
+    })
+
     it('keeps the end of an answer that was cut', async () => {
       const cut: Turn = [...call('probe', 'c1'), { type: 'response-end', reason: 'length', usage }]
       const { collect, requests } = stage({ turns: [cut], request: { max_tool_calls: 0 } })

@@ -95,7 +95,9 @@ class ToolLoop {
     let { input } = replayed
     let told = opened.events
     let { tools, choice } = offer
-    let final = budget === 0
+    // An endpoint that cannot be told, or does not listen, calls all the same: what the caller forbids is not run.
+    const forbidden = choice === 'none'
+    let final = budget === 0 || forbidden
     let step: ToolStep | undefined
     let request: ModelRequest = call.request
     try {
@@ -103,7 +105,7 @@ class ToolLoop {
         if (told.length > 0) yield told
         told = []
         input = fillIn(input, yield* this.#runCalls(replayed.due, input, offer, budget))
-        final = this.#mustStop(undefined)
+        final = this.#mustStop(undefined) || forbidden
       }
       for (;;) {
         request = this.#request(input, tools, final ? 'none' : choice)
