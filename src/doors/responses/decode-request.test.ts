@@ -25,7 +25,7 @@ const ALIAS = (type: string): string => type.replace(/^gateway:/, 'openrouter:')
 describe('what a request may hold', () => {
   it('everything at once, each number and length at its limit', () => {
     const decoded = decodeResponsesRequest(REQUEST.ok)
-    const { input: _, models: __, previous_response_id: ___, ...rest } = REQUEST.ok
+    const { input: _, models: __, previous_response_id: ___, conversation: ____, ...rest } = REQUEST.ok
     expect(decoded).toMatchObject(rest)
   })
   it.each(Object.entries(ITEMS))('item %s', (type, { ok }) => {

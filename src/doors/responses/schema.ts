@@ -27,7 +27,7 @@ const penalty = maybe(z.number().min(-2).max(2))
 const label = maybe(z.string().max(MAX_LABEL))
 
 const store = z.literal(false, { error: 'must be false: nothing is stored, so every request carries its whole conversation' })
-const previousResponseId = z.null({ error: 'must be null: nothing is stored, send the earlier items of the conversation in "input" instead' })
+const unstored = z.null({ error: 'must be null: nothing is stored, send the earlier items of the conversation in "input" instead' })
 
 /**
  * The body of POST /api/v1/responses. A check, not a parser: it changes and copies nothing, and fields it does not list are carried.
@@ -59,7 +59,9 @@ export const responsesRequest = fields({
   truncation: maybe(z.enum(['auto', 'disabled'])),
   service_tier: maybe(z.enum(['auto', 'default', 'fast', 'flex', 'priority', 'scale'])),
   store: maybe(store),
-  previous_response_id: previousResponseId.optional(),
+  previous_response_id: unstored.optional(),
+  // No field of the contract: left out in silence, it would cost the answer everything said before.
+  conversation: unstored.optional(),
   user: label.describe("The caller's own name for its user; destinations see it."),
   session_id: label.describe('Groups requests of one conversation: routing keeps them together. Wins over the header x-session-id.'),
   safety_identifier: text,
