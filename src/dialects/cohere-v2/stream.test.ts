@@ -189,6 +189,17 @@ describe('citations', () => {
     ])
     expect(annotations(events)).toMatchObject([{ start_index: 5, end_index: 8 }])
   })
+  it('of a whole answer stand in its text, whatever calls follow', () => {
+    const out: ModelEvent[] = []
+    const message = {
+      content: [{ type: 'text', text: 'Ruby is fun.' }],
+      tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }],
+      citations: [{ start: 0, end: 4, text: 'Ruby', sources: [web], type: 'TEXT_CONTENT' }],
+    }
+    new CohereDecoder({ input: [] }, cohereTarget()).body(JSON.stringify({ id: 'x', message, finish_reason: 'TOOL_CALL', usage: USAGE }), out)
+    checkEventBalance(out)
+    expect(annotations(out)).toEqual([{ type: 'url_citation', url: 'https://a.test/', title: 'A', start_index: 0, end_index: 4 }])
+  })
   it('wait for their text, and leave thoughts alone', () => {
     const events = decode([
       start,

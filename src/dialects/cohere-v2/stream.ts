@@ -115,9 +115,10 @@ export class CohereDecoder implements Decoder {
         ? [{ text: message['content'] }]
         : []
     content.forEach((part: unknown, index) => isObject(part) && this.#content(part, index, true))
+    // A call ends the text that the citations stand in.
+    for (const citation of Array.isArray(message['citations']) ? message['citations'] : []) this.#citations.add(citation)
     const calls = Array.isArray(message['tool_calls']) ? message['tool_calls'] : []
     calls.forEach((call: unknown, index) => isObject(call) && this.#callStart(call, index))
-    for (const citation of Array.isArray(message['citations']) ? message['citations'] : []) this.#citations.add(citation)
     this.#end(value)
   }
 

@@ -70,8 +70,9 @@ export class DeltaReader {
     this.#logprobs = logprobs
     this.#content(delta['content'])
     if (typeof delta['refusal'] === 'string') this.#writer.refusal(delta['refusal'])
-    this.#images(delta['images'])
+    // A picture ends the text that the citations stand in.
     if (this.#citations.annotations(delta['annotations'], this.#writer)) this.busy = true
+    this.#images(delta['images'])
     const legacy = legacyCall(delta)
     const hasCalls = legacy !== undefined || (Array.isArray(delta['tool_calls']) && delta['tool_calls'].length > 0)
     if (!hasCalls && this.#target.options.tool_signature_path.length === 0) return

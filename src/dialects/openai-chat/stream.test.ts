@@ -420,6 +420,13 @@ describe('annotations', () => {
       annotation: { type: 'url_citation', url: 'http://u', title: 't', start_index: 1, end_index: 2, content: 'c' },
     })
   })
+  it('keeps citations that come together with pictures', () => {
+    const images = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }]
+    const annotations = [{ type: 'url_citation', url_citation: { url: 'http://u', title: 't', start_index: 1, end_index: 2 } }]
+    const order = 'response-start item-start:m0 text-delta:m0 annotation:m0 item-end:m0 item-start:i1 item-end:i1 response-end'
+    expect(types(decode([text('abc'), delta({ images, annotations }), end()]))).toBe(order)
+    expect(types(decodeBody({ content: 'abc', images, annotations }))).toBe(order)
+  })
   it('holds citations that come before the text', () => {
     const events = decode([delta({ annotations: [{ type: 'url_citation', url: 'http://u' }] }), text('abc'), end()])
     expect(types(events)).toBe('response-start item-start:m0 text-delta:m0 annotation:m0 item-end:m0 response-end')
