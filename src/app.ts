@@ -9,7 +9,7 @@ import type { Config } from './core/config.ts'
 import type { GatewayError } from './core/error.ts'
 import type { KeyAccounts } from './core/account.ts'
 import type { Call } from './core/call.ts'
-import { createUsage } from './core/usage.ts'
+import { createUsage, mendEstimate, type Usage } from './core/usage.ts'
 import { dialects } from './dialects/index.ts'
 import { withoutReasoning } from './dialects/shared/without-reasoning.ts'
 import { createAuthenticate } from './http/authenticate.ts'
@@ -264,15 +264,16 @@ export async function createApp({ config: initial, env, logger, gatherMetrics = 
   }
 }
 
-/** Usage of a call whose upstream reported none: from the prompt, and from what was produced until it ended. */
-function estimateUsage(call: Call): ReturnType<typeof createUsage> {
+/** Usage of a call whose upstream reported none, or not all: from the prompt, and from what was produced until it ended. */
+function estimateUsage(call: Call): Usage {
   if (call.trace.served === undefined) return createUsage({})
   const { text, reasoning } = writtenText(call.output())
   const reasoningTokens = Math.ceil(textTokens(reasoning))
-  return createUsage({
+  const estimate = createUsage({
     inputTokens: estimateRequest(call.request).inputTokens,
     outputTokens: Math.ceil(textTokens(text)) + reasoningTokens + (call.trace.unread ?? 0),
     reasoningTokens,
     estimated: true,
   })
+  return mendEstimate(estimate, call.trace.served.counted)
 }

@@ -30,6 +30,8 @@ export interface AttemptRecord {
   /** It ended because the caller left. */
   abandoned?: true
   upstreamId?: string
+  /** What the upstream had counted when its answer broke off or was left. */
+  counted?: Usage
   credentialId?: string
   isByok?: boolean
   /** Parameters and notes the encoder dropped. */

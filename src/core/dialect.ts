@@ -5,6 +5,7 @@ import type { ModelEvent } from './event.ts'
 import type { InputFile, OtherTool, Tool } from './item.ts'
 import type { ModelRequest } from './request.ts'
 import type { EndpointTier } from './service-tier.ts'
+import type { Usage } from './usage.ts'
 
 /** What an encoder must know of the endpoint it writes for. Built per attempt: limits and parameters differ between endpoints. */
 export interface Target<Options = unknown> {
@@ -64,6 +65,8 @@ export interface Decoder {
    * that breaks then broke the answer. Default: `settled` is proof.
    */
   readonly entire?: boolean
+  /** What the upstream has counted by now: all that is told of an answer that breaks off, or is left, before its end. */
+  readonly counted?: Usage | undefined
 }
 
 /** One upstream wire format. Vendors' differences are declared options, never names. */

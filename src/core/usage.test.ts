@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { addUsage, createUsage } from './usage.ts'
+import { addUsage, createUsage, mendEstimate } from './usage.ts'
 
 describe('a reported cost', () => {
   it('is what the upstream says, unless no answer can cost that', () => {
@@ -18,4 +18,20 @@ describe('a reported cost', () => {
 it('a factor of a price nobody charges counts as none', () => {
   expect(createUsage({ priceFactor: 2 }).priceFactor).toBe(2)
   for (const priceFactor of [1e300, 0, -2, Infinity, 1]) expect(createUsage({ priceFactor })).not.toHaveProperty('priceFactor')
+})
+
+describe('mendEstimate', () => {
+  const estimate = createUsage({ inputTokens: 100, outputTokens: 40, reasoningTokens: 10, estimated: true })
+  it('leaves an estimate as it is when nothing was counted', () => {
+    expect(mendEstimate(estimate, undefined)).toBe(estimate)
+  })
+  it('takes the count of the prompt, and of the answer what is more', () => {
+    const counted = createUsage({ inputTokens: 90, cachedTokens: 80, outputTokens: 30, reasoningTokens: 20, priceFactor: 6, reportedCost: 1 })
+    expect(mendEstimate(estimate, counted)).toEqual(
+      createUsage({ inputTokens: 90, cachedTokens: 80, outputTokens: 40, reasoningTokens: 20, priceFactor: 6, estimated: true }),
+    )
+  })
+  it('keeps the estimate of a prompt that was not counted', () => {
+    expect(mendEstimate(estimate, createUsage({ outputTokens: 60 }))).toMatchObject({ inputTokens: 100, outputTokens: 60 })
+  })
 })

@@ -75,6 +75,27 @@ export function createUsage(parts: UsageParts): Usage {
 
 export const ZERO_USAGE: Usage = createUsage({})
 
+/** An estimate of what an unfinished answer has used, mended by what its upstream had counted by then: all of the prompt, some of the answer. */
+export function mendEstimate(estimate: Usage, counted: Usage | undefined): Usage {
+  if (counted === undefined) return estimate
+  const { inputTokens, cachedTokens, cacheWriteTokens, cacheWrite1hTokens, audioInputTokens, cachedAudioTokens } =
+    counted.inputTokens > 0 ? counted : estimate
+  return createUsage({
+    inputTokens,
+    cachedTokens,
+    cacheWriteTokens,
+    cacheWrite1hTokens,
+    audioInputTokens,
+    cachedAudioTokens,
+    outputTokens: Math.max(estimate.outputTokens, counted.outputTokens),
+    reasoningTokens: Math.max(estimate.reasoningTokens, counted.reasoningTokens),
+    imageOutputTokens: counted.imageOutputTokens,
+    priceFactor: counted.priceFactor,
+    serverToolUse: counted.serverToolUse,
+    estimated: true,
+  })
+}
+
 /** Sums the usage of several upstream calls of one answer (tool loop, continued streams). */
 export function addUsage(a: Usage, b: Usage): Usage {
   const both = (part: 'cacheWrite1hTokens' | 'audioInputTokens' | 'cachedAudioTokens' | 'imageOutputTokens'): number =>

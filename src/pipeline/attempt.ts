@@ -1,5 +1,5 @@
 import type { AttemptRecord, Call } from '../core/call.ts'
-import type { EncodedRequest, Target } from '../core/dialect.ts'
+import type { Decoder, EncodedRequest, Target } from '../core/dialect.ts'
 import type { Endpoint } from '../core/endpoint.ts'
 import { asGatewayError, GatewayError, isGatewayError } from '../core/error.ts'
 import { isContentEvent, type ModelEvent } from '../core/event.ts'
@@ -90,6 +90,7 @@ export async function* runAttempt(deps: AttemptDependencies, input: AttemptInput
     if (call.signal.aborted && !isGatewayError(call.signal.reason)) record.abandoned = true
     throw failure
   } finally {
+    if (!decoder.finished) noteCounted(record, decoder)
     record.durationMs = deps.clock.monotonic() - startedAt
     timer.stop()
     call.signal.removeEventListener('abort', cancel)
@@ -98,6 +99,10 @@ export async function* runAttempt(deps: AttemptDependencies, input: AttemptInput
       else exchange.cancel()
     }
   }
+}
+
+function noteCounted(record: AttemptRecord, { counted }: Decoder): void {
+  if (counted !== undefined) record.counted = counted
 }
 
 function createTarget({ endpoint, credential, record, maxOutputTokens: bound = Infinity }: AttemptInput): Target {

@@ -6,7 +6,7 @@ import type { ModelEvent } from '../core/event.ts'
 import type { Cost } from '../core/generation.ts'
 import type { Annotation, InputItem } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
-import { addUsage, createUsage, type Usage } from '../core/usage.ts'
+import { addUsage, createUsage, mendEstimate, type Usage } from '../core/usage.ts'
 import { estimateRequest } from '../router/estimate.ts'
 import { attemptCost, type CostOf } from './answer-cost.ts'
 import { AnswerFold } from './answer-fold.ts'
@@ -38,7 +38,7 @@ export class AnswerBuffer {
   }
 }
 
-type Writer = Pick<AttemptRecord, 'endpoint' | 'isByok'>
+type Writer = Pick<AttemptRecord, 'endpoint' | 'isByok' | 'counted'>
 
 /** `continue`: what the caller has of a broken answer, and how the next endpoint's events go on with it. One per call. */
 export class Continuation {
@@ -146,7 +146,7 @@ export class Continuation {
   #spend(request: ModelRequest, attempt: Writer): void {
     const before = this.#spent
     const { chars } = this.#fold
-    const usage = this.#estimate(request)
+    const usage = mendEstimate(this.#estimate(request), attempt.counted)
     const cost = attemptCost(this.#costOf, usage, attempt)
     this.#spent = before === undefined ? { usage, cost, chars } : { usage: addUsage(before.usage, usage), cost: addCost(before.cost, cost), chars }
   }

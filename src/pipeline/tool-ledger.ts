@@ -4,7 +4,7 @@ import type { Pricing } from '../core/endpoint.ts'
 import type { ModelEvent } from '../core/event.ts'
 import type { Cost, GenerationStep, PipelineStage } from '../core/generation.ts'
 import type { ModelRequest } from '../core/request.ts'
-import { addUsage, createUsage, ZERO_USAGE, type Usage } from '../core/usage.ts'
+import { addUsage, createUsage, mendEstimate, ZERO_USAGE, type Usage } from '../core/usage.ts'
 import { answerCost } from './answer-cost.ts'
 import { estimatedUsage, ToolBill } from './tool-bill.ts'
 import { SourceBook } from './tool-citations.ts'
@@ -109,7 +109,8 @@ export class LoopLedger {
   /** Money and tokens of an answer that broke: what earlier turns used, and an estimate of the one that was being written. */
   broken(step: ToolStep | undefined, request: ModelRequest): void {
     const { unread = 0 } = this.#call.trace
-    if (step !== undefined && step.end === undefined && step.chars + unread > 0) this.#add(estimatedUsage(request, step.chars, unread))
+    if (step !== undefined && step.end === undefined && step.chars + unread > 0)
+      this.#add(mendEstimate(estimatedUsage(request, step.chars, unread), this.#call.trace.served?.counted))
     if (this.turns === 1 && step?.end === undefined) return
     this.#payAll()
     this.#call.trace.spent = this.#usageSoFar()

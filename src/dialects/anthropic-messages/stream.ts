@@ -2,6 +2,7 @@ import type { Decoder } from '../../core/dialect.ts'
 import { GatewayError } from '../../core/error.ts'
 import type { FinishReason, ModelEvent } from '../../core/event.ts'
 import type { ModelRequest } from '../../core/request.ts'
+import type { Usage } from '../../core/usage.ts'
 import type { AnswerWriter } from '../shared/answer-writer.ts'
 import { errorFromPayload } from '../shared/errors.ts'
 import { parseExact } from '../shared/exact-json.ts'
@@ -40,6 +41,11 @@ export class MessagesDecoder implements Decoder {
   /** A stop reason was seen: only the end mark may follow, and some proxies lose it. */
   get settled(): boolean {
     return this.#native !== undefined
+  }
+
+  /** The prompt is counted at the start. */
+  get counted(): Usage | undefined {
+    return this.#usage === undefined || !hasCounts(this.#usage) ? undefined : decodeUsage(this.#usage, priceFactorOf(this.#usage, this.#target))
   }
 
   push(data: string, event: string | undefined, out: ModelEvent[]): void {
@@ -171,9 +177,10 @@ export class MessagesDecoder implements Decoder {
     if (mapped === 'refusal') this.#blocks.cutLastCall()
     this.finished = true
     const tier = serviceTierOf(this.#usage)
+    const usage = this.counted
     writer.end(reason, {
       ...(this.#native === undefined ? {} : { nativeReason: this.#native }),
-      ...(this.#usage === undefined || !hasCounts(this.#usage) ? {} : { usage: decodeUsage(this.#usage, priceFactorOf(this.#usage, this.#target)) }),
+      ...(usage === undefined ? {} : { usage }),
       ...(tier === undefined ? {} : { serviceTier: tier }),
     })
   }

@@ -380,6 +380,16 @@ describe('grounding', () => {
 })
 
 describe('usage', () => {
+  it('is what was counted by then, while the answer goes on', () => {
+    const decoder = gemini.decoder({ input: [] }, geminiTarget({}))
+    const out: ModelEvent[] = []
+    expect(decoder.counted).toBeUndefined()
+    for (const candidatesTokenCount of [1, 2, 3]) {
+      const usageMetadata = { promptTokenCount: 10, cachedContentTokenCount: 8, candidatesTokenCount, totalTokenCount: 10 + candidatesTokenCount }
+      decoder.push(JSON.stringify({ ...frame([text('Hi')]), usageMetadata }), undefined, out)
+      expect(decoder.counted).toMatchObject({ inputTokens: 10, cachedTokens: 8, outputTokens: candidatesTokenCount })
+    }
+  })
   const usageOf = (usageMetadata: object): unknown => last(decode([{ ...frame([text('Hi')], 'STOP'), usageMetadata }])).usage
   it.each<[string, object, object]>([
     [

@@ -2,6 +2,7 @@ import type { Decoder, Target } from '../../core/dialect.ts'
 import type { GatewayError } from '../../core/error.ts'
 import type { ModelEvent } from '../../core/event.ts'
 import type { ModelRequest } from '../../core/request.ts'
+import type { Usage } from '../../core/usage.ts'
 import { AnswerWriter } from '../shared/answer-writer.ts'
 import { DeltaTemplate } from '../shared/delta-template.ts'
 import { parseExact } from '../shared/exact-json.ts'
@@ -83,7 +84,16 @@ export class GeminiDecoder implements Decoder {
 
   /** Counts come with the last chunk. */
   get entire(): boolean {
-    return this.settled && this.#counted
+    return this.settled && this.#hasCounts
+  }
+
+  /** Counts grow with every chunk. */
+  get counted(): Usage | undefined {
+    this.#readLastUsage()
+    if (!this.#hasCounts) return undefined
+    const { searches } = this.#grounding
+    const billed = traitsOf(this.#target.options, this.#target.upstreamModel).search_unit === 'prompt'
+    return decodeUsage(this.#usage, billed ? Math.min(1, searches) : searches)
   }
 
   push(data: string, event: string | undefined, out: ModelEvent[]): void {
@@ -294,14 +304,12 @@ export class GeminiDecoder implements Decoder {
     writer.flushHeldSpace()
     if (!writer.hasContent && !cut) throw this.#unavailable('an empty answer')
     this.#cite(cut)
-    this.#readLastUsage()
+    const usage = this.counted
     const tier = (asString(this.#usage['serviceTier']) ?? asString(this.#usage['trafficType']))?.toLowerCase()
-    const billed = traitsOf(this.#target.options, this.#target.upstreamModel).search_unit === 'prompt'
-    const searches = billed ? Math.min(1, this.#grounding.searches) : this.#grounding.searches
     this.finished = true
     writer.end(reasonOf(finish, writer.hasCalls), {
       nativeReason: native,
-      ...(this.#counted ? { usage: decodeUsage(this.#usage, searches) } : {}),
+      ...(usage === undefined ? {} : { usage }),
       ...(tier ? { serviceTier: TIERS.get(tier) ?? tier } : {}),
     })
   }
@@ -330,7 +338,7 @@ export class GeminiDecoder implements Decoder {
     if (isObject(frame)) this.#noteUsage(frame['usageMetadata'])
   }
 
-  get #counted(): boolean {
+  get #hasCounts(): boolean {
     return Object.entries(this.#usage).some(([field, count]) => field.endsWith('TokenCount') && typeof count === 'number' && count > 0)
   }
 

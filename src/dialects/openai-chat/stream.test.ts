@@ -452,6 +452,13 @@ describe('usage', () => {
     return rest
   }
   const plain = { inputTokens: 10, cachedTokens: 0, cacheWriteTokens: 0, outputTokens: 5, reasoningTokens: 0, totalTokens: 15 }
+  it('is what was counted by then, while the answer goes on', () => {
+    const decoder = decoderFor({})
+    decoder.push(JSON.stringify(text('a')), undefined, [])
+    expect(decoder.counted).toBeUndefined()
+    decoder.push(JSON.stringify({ choices: [{ index: 0, delta: { content: 'b' } }], usage }), undefined, [])
+    expect(decoder.counted).toMatchObject(plain)
+  })
   it.each<[string, unknown[]]>([
     ['in a chunk of its own', [text('a'), end(), { choices: [], usage }]],
     ['in the last content chunk', [text('a'), { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage }]],

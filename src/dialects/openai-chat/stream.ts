@@ -3,6 +3,7 @@ import { GatewayError } from '../../core/error.ts'
 import type { ErrorType } from '../../core/error.ts'
 import type { FinishReason, ModelEvent } from '../../core/event.ts'
 import type { ModelRequest } from '../../core/request.ts'
+import type { Usage } from '../../core/usage.ts'
 import { AnswerAside } from '../shared/answer-aside.ts'
 import { AnswerWriter } from '../shared/answer-writer.ts'
 import { wantsSealedReasoning } from '../shared/reasoning-replay.ts'
@@ -84,6 +85,11 @@ export class ChatDecoder implements Decoder {
   /** Servers put a reason beside a text that goes on, and send errors after it; only the counts come last everywhere. */
   get entire(): boolean {
     return this.#native !== undefined && this.#usage !== undefined
+  }
+
+  /** Some servers count with every chunk. */
+  get counted(): Usage | undefined {
+    return this.#usage === undefined ? undefined : decodeUsage(this.#usage, this.#target.options.usage)
   }
 
   push(data: string, event: string | undefined, out: ModelEvent[]): void {
@@ -245,7 +251,7 @@ export class ChatDecoder implements Decoder {
     ) {
       throw this.#unavailable('an empty answer')
     }
-    const usage = this.#usage === undefined ? undefined : decodeUsage(this.#usage, this.#target.options.usage)
+    const usage = this.counted
     const tier = this.#tierOf(this.#nativeTier)
     this.finished = true
     writer.end(reason, {

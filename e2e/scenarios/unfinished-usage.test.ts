@@ -1,0 +1,93 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { checkWire } from '../../src/testing/check-wire.ts'
+import { startFakeUpstream, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
+import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
+import { verifies } from '../requirements.ts'
+
+/** Answers that break off, or are left: what their upstream had counted by then is what they are charged by. A long prompt out of a cache shows it. */
+const START = {
+  type: 'message_start',
+  message: {
+    id: 'm',
+    model: 'c',
+    content: [],
+    usage: { input_tokens: 10, cache_read_input_tokens: 90_000, cache_creation_input_tokens: 500, output_tokens: 1 },
+  },
+}
+const WORDS = [
+  { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+  { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Once upon a time' } },
+]
+const CALL = [
+  { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 'toolu_1', name: 'datetime', input: {} } },
+  { type: 'content_block_stop', index: 0 },
+  { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 20 } },
+  { type: 'message_stop' },
+]
+/** 10 tokens at 1, 90,000 at 0.1 and 500 at 1.25 dollars a million. */
+const PROMPT_USD = (10 + 90_000 * 0.1 + 500 * 1.25) / 1e6
+
+let upstream: FakeUpstream
+let gateway: TestGateway
+
+beforeEach(async () => {
+  upstream = await startFakeUpstream()
+  gateway = await startGateway({
+    providers: [{ slug: 'acme', name: 'Acme', dialect: 'anthropic-messages', base_url: upstream.url, api_keys: ['k'] }],
+    models: [
+      {
+        slug: 'acme/small',
+        context_length: 200_000,
+        endpoints: [{ provider: 'acme', upstream_model: 'c', pricing: { input: 1, output: 2, cache_read: 0.1, cache_write: 1.25 } }],
+      },
+    ],
+    routing: { retries: false, cooldown: false },
+  })
+})
+afterEach(async () => {
+  await gateway.close()
+  await upstream.close()
+})
+
+interface Broken {
+  readonly status: string
+  readonly usage: { readonly input_tokens: number; readonly input_tokens_details: object; readonly output_tokens: number; readonly cost: number }
+}
+const ask = async (body: object = {}): Promise<Broken> => {
+  const response = await gateway.respond({ model: 'acme/small', input: 'Tell me a story', stream: true, ...body })
+  return checkWire(await response.text()).terminal['response'] as Broken
+}
+
+describe('what an unfinished answer has used', () => {
+  it(verifies('P35', 'is what the upstream had counted of the prompt, when it breaks off'), async () => {
+    upstream.script(stream([START, ...WORDS], { then: 'reset' }))
+    const { status, usage } = await ask()
+    expect(status).toBe('failed')
+    expect(usage).toMatchObject({ input_tokens: 90_510, input_tokens_details: { cached_tokens: 90_000, cache_write_tokens: 500 } })
+    expect(usage.cost).toBeCloseTo(PROMPT_USD + (usage.output_tokens * 2) / 1e6, 9)
+  })
+
+  it(verifies('P35', 'adds up over the turns of a tool loop'), async () => {
+    upstream.script(stream([START, ...CALL]), stream([START, ...WORDS], { then: 'reset' }))
+    const { status, usage } = await ask({ tools: [{ type: 'gateway:datetime' }] })
+    expect(status).toBe('failed')
+    expect(usage).toMatchObject({ input_tokens: 181_020, input_tokens_details: { cached_tokens: 180_000, cache_write_tokens: 1000 } })
+    expect(usage.cost).toBeCloseTo(2 * PROMPT_USD + (usage.output_tokens * 2) / 1e6, 9)
+  })
+
+  it(verifies('P35', 'is on record when the caller leaves'), async () => {
+    upstream.script(stream([START, ...WORDS], { then: 'hang' }))
+    const gone = new AbortController()
+    const response = await gateway.respond({ model: 'acme/small', input: 'Tell me a story', stream: true }, { signal: gone.signal })
+    let text = ''
+    for await (const chunk of response.body!) {
+      text += Buffer.from(chunk).toString()
+      if (text.includes('Once upon')) break
+    }
+    gone.abort()
+    const path = `/api/v1/generation?id=${response.headers.get('x-generation-id')}`
+    await expect
+      .poll(async () => (await gateway.api('GET', path, undefined, gateway.key)).json(), { timeout: 5_000 })
+      .toMatchObject({ data: { cancelled: true, tokens_prompt: 90_510, native_tokens_cached: 90_000 } })
+  })
+})
