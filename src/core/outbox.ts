@@ -59,11 +59,11 @@ export interface DestinationStore {
   insert(destination: StoredDestination, maxPerType: number): Promise<void>
   /**
    * Applies the patch if the row still has `revision`, and adds one to it. Throws GatewayError `conflict` when it has moved on.
-   * Turning `privacyMode` on strips the bodies only this destination was waiting for, in the same transaction (`Outbox.stripContent`); every
-   * change makes due what waits to be tried again (`Outbox.retryNow`).
+   * Turning `privacyMode` on strips the bodies only this destination was waiting for, the last of them in the same transaction
+   * (`Outbox.stripContent`) and the most of a long queue before it, in steps; every change makes due what waits to be tried again (`Outbox.retryNow`).
    */
   update(id: string, workspaceId: string, patch: DestinationPatch, revision: number): Promise<StoredDestination | undefined>
-  /** Marks it deleted, wipes `sealed` and cancels its deliveries in one transaction. False when there is none. */
+  /** Marks it deleted, wipes `sealed` and cancels its deliveries in one transaction, most of a long queue before it, in steps. False when there is none. */
   remove(id: string, workspaceId: string): Promise<boolean>
 }
 

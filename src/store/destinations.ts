@@ -4,7 +4,7 @@ import type { DestinationPatch, DestinationStore, FilterRules, StoredDestination
 import type { Clock } from '../lib/clock.ts'
 import { changeConfiguration } from './config-version.ts'
 import type { Database, Tables } from './database.ts'
-import { cancelDeliveries, stripDeliveries } from './outbox-cleanup.ts'
+import { cancelDeliveries, clearAhead, stripDeliveries } from './outbox-cleanup.ts'
 import { retryDeliveries } from './outbox-retry.ts'
 import { decodeObject, definedOnly } from './row.ts'
 import { assertCurrentKey } from './secrets.ts'
@@ -12,7 +12,8 @@ import { guarded } from './store-error.ts'
 
 type Row = Tables['destinations']
 
-export function createDestinationStore({ db, engine }: Database, clock: Clock): DestinationStore {
+export function createDestinationStore(database: Database, clock: Clock): DestinationStore {
+  const { db, engine } = database
   const visible = () => db.selectFrom('destinations').where('deleted_at', 'is', null)
 
   /** Two processes that insert at once must not both see the last free place. SQLite has one writer anyway. */
@@ -20,6 +21,9 @@ export function createDestinationStore({ db, engine }: Database, clock: Clock): 
     if (engine === 'postgres')
       await sql`select pg_advisory_xact_lock(hashtextextended(${`signalbox.destinations.${workspaceId}.${type}`}, 0))`.execute(trx)
   }
+
+  const current = (id: string, workspaceId: string): Promise<Pick<Row, 'revision'> | undefined> =>
+    guarded(() => visible().select('revision').where('id', '=', id).where('workspace_id', '=', workspaceId).executeTakeFirst())
 
   return {
     list: (filter) =>
@@ -58,8 +62,9 @@ export function createDestinationStore({ db, engine }: Database, clock: Clock): 
         return trx.insertInto('destinations').values(encode(destination)).execute()
       })
     },
-    update: (id, workspaceId, patch, revision) =>
-      changeConfiguration(db, async (trx) => {
+    update: async (id, workspaceId, patch, revision) => {
+      if (patch.privacyMode === true && (await current(id, workspaceId))?.revision === revision) await clearAhead(database, 'content', id)
+      return changeConfiguration(db, async (trx) => {
         if (typeof patch.sealed === 'string') await assertCurrentKey(trx, patch.sealed)
         const before = await trx
           .selectFrom('destinations')
@@ -81,9 +86,11 @@ export function createDestinationStore({ db, engine }: Database, clock: Clock): 
         await retryDeliveries(trx, engine, id, clock.now())
         if (patch.privacyMode === true && !before.privacy_mode) await stripDeliveries(trx, engine, id)
         return decode(row)
-      }),
-    remove: (id, workspaceId) =>
-      changeConfiguration(db, async (trx) => {
+      })
+    },
+    remove: async (id, workspaceId) => {
+      if ((await current(id, workspaceId)) !== undefined) await clearAhead(database, 'deliveries', id)
+      return changeConfiguration(db, async (trx) => {
         const { numUpdatedRows } = await trx
           .updateTable('destinations')
           .set({ deleted_at: clock.now(), sealed: null, config: '{}', enabled: false })
@@ -94,7 +101,8 @@ export function createDestinationStore({ db, engine }: Database, clock: Clock): 
         if (numUpdatedRows === 0n) return false
         await cancelDeliveries(trx, engine, id)
         return true
-      }),
+      })
+    },
   }
 }
 

@@ -1,8 +1,15 @@
 import { sql, type Transaction } from 'kysely'
-import type { Engine, Tables } from './database.ts'
-import { textList } from './id-list.ts'
+import type { Database, Engine, Tables } from './database.ts'
+import { numberList, textList } from './id-list.ts'
+import { guarded } from './store-error.ts'
+import { inTransaction } from './transaction.ts'
 
 type Trx = Transaction<Tables>
+
+/** Rows of one transaction, which holds the write lock. */
+const STEP = 2_000
+/** Looked at in one read. */
+const AT_ONCE = 50_000
 
 /** Deletes content of these generations that no delivery may see any more. Two processes that settle the last two at once both leave it: see `sweep`. */
 export async function dropUnseenContent(trx: Trx, engine: Engine, generationIds: readonly string[]): Promise<void> {
@@ -26,30 +33,54 @@ export async function dropUnseenContent(trx: Trx, engine: Engine, generationIds:
 
 /** Everything that waits for a destination, dead letters included. Returns how many deliveries. */
 export async function cancelDeliveries(trx: Trx, engine: Engine, destinationId: string): Promise<number> {
-  const gone = await trx
-    .deleteFrom('outbox_deliveries')
-    .where('destination_id', '=', destinationId)
-    .returning(['generation_id', 'content_bytes'])
-    .execute()
-  await dropUnseenContent(trx, engine, withContent(gone))
+  const gone = await deleteDeliveries(trx, engine, destinationId)
   await trx.deleteFrom('outbox_counters').where('destination_id', '=', destinationId).execute()
+  return gone
+}
+
+/** All of them, or those of these numbers. */
+async function deleteDeliveries(trx: Trx, engine: Engine, destinationId: string, seqs?: readonly number[]): Promise<number> {
+  let query = trx.deleteFrom('outbox_deliveries').where('destination_id', '=', destinationId)
+  if (seqs !== undefined) query = query.where('seq', 'in', numberList(engine, seqs))
+  const gone = await query.returning(['generation_id', 'content_bytes']).execute()
+  await dropUnseenContent(trx, engine, withContent(gone))
   return gone.length
 }
 
-/** Waiting and dead deliveries of a destination no longer carry content. */
-export async function stripDeliveries(trx: Trx, engine: Engine, destinationId: string): Promise<void> {
-  const stripped = await trx
+/** Waiting and dead deliveries of a destination no longer carry content: all of them, or those of these numbers. */
+export async function stripDeliveries(trx: Trx, engine: Engine, destinationId: string, seqs?: readonly number[]): Promise<void> {
+  let query = trx
     .updateTable('outbox_deliveries')
     .set({ bytes: sql`bytes - content_bytes`, content_bytes: 0 })
     .where('destination_id', '=', destinationId)
     .where('content_bytes', '>', 0)
-    .returning('generation_id')
-    .execute()
+  if (seqs !== undefined) query = query.where('seq', 'in', numberList(engine, seqs))
+  const stripped = await query.returning('generation_id').execute()
   await dropUnseenContent(
     trx,
     engine,
     stripped.map((row) => row.generation_id),
   )
+}
+
+/**
+ * The most of what `cancelDeliveries` or `stripDeliveries` is about to do, in transactions of its own: a queue of hundreds of thousands is more
+ * than one statement may take, and nobody else could write meanwhile. What comes in while this runs is left to them.
+ */
+export async function clearAhead(
+  { db, engine }: Pick<Database, 'db' | 'engine'>,
+  what: 'deliveries' | 'content',
+  destinationId: string,
+): Promise<void> {
+  const clear: (trx: Trx, engine: Engine, destinationId: string, seqs: readonly number[]) => Promise<unknown> =
+    what === 'deliveries' ? deleteDeliveries : stripDeliveries
+  let queue = db.selectFrom('outbox_deliveries').select('seq').where('destination_id', '=', destinationId).limit(AT_ONCE)
+  if (what === 'content') queue = queue.where('content_bytes', '>', 0)
+  for (let left = AT_ONCE; left === AT_ONCE;) {
+    const seqs = (await guarded(() => queue.execute())).map(({ seq }) => seq)
+    left = seqs.length
+    for (let at = 0; at < left; at += STEP) await inTransaction(db, (trx) => clear(trx, engine, destinationId, seqs.slice(at, at + STEP)))
+  }
 }
 
 export const withContent = (rows: readonly { readonly generation_id: string; readonly content_bytes: number }[]): readonly string[] =>

@@ -1,10 +1,11 @@
 import { inspect } from 'node:util'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { DEFAULT_WORKSPACE_ID } from '../core/store.ts'
 import { Secret } from '../lib/secret.ts'
 import { createNetwork, type Network } from '../testing/network.ts'
 import { findTestPostgres, type TestSchema } from '../testing/postgres.ts'
-import { sampleGeneration, sampleKey } from '../testing/sample-records.ts'
+import { sampleDestination, sampleGeneration, sampleKey } from '../testing/sample-records.ts'
 import { createStore } from './index.ts'
 import { openDatabase } from './open-database.ts'
 import { listenForChanges } from './postgres-listen.ts'
@@ -147,6 +148,41 @@ describe.skipIf(!postgres.available)('a store whose PostgreSQL', () => {
       await inTransaction(db, (trx) => sql`insert into notes values ('b')`.execute(trx))
       expect((await sql`select note from notes`.execute(db)).rows).toEqual([{ note: 'b' }])
     } finally {
+      await db.destroy()
+    }
+  })
+
+  it('takes few rows at a time strips and deletes a long queue in steps', async () => {
+    await store.migrate()
+    await store.workspaces.default()
+    const patient = await createStore({ url: schema.url, maxConnections: 1 })
+    const { db } = openDatabase({ url: schema.url, maxConnections: 1 })
+    try {
+      await patient.destinations.insert(sampleDestination('d1'), 5)
+      await sql`insert into outbox_deliveries (generation_id, destination_id, entered_at, due_at, attempts, bytes, content_bytes)
+        select 'gen-' || n, 'd1', 1, 1, 0, 10, 5 from generate_series(1, 5000) n`.execute(db)
+      await sql`insert into outbox_contents (id, key_id, body) select 'gen-' || n, 'key', '' from generate_series(1, 5000) n`.execute(db)
+      await sql`create function refuse() returns trigger language plpgsql as $$ begin
+        if (select count(*) from gone) > 2000 then raise 'too many rows at once'; end if; return null; end $$`.execute(db)
+      for (const [event, table] of [
+        ['update', 'deliveries'],
+        ['delete', 'deliveries'],
+        ['delete', 'contents'],
+      ])
+        await sql
+          .raw(
+            `create trigger few_${event} after ${event} on outbox_${table} referencing old table as gone for each statement execute function refuse()`,
+          )
+          .execute(db)
+      const left = async () =>
+        (await sql`select (select count(*) from outbox_deliveries) as deliveries, (select count(*) from outbox_contents) as contents`.execute(db))
+          .rows
+      await patient.destinations.update('d1', DEFAULT_WORKSPACE_ID, { privacyMode: true }, 1)
+      expect(await left()).toEqual([{ deliveries: 5000, contents: 0 }])
+      expect(await patient.destinations.remove('d1', DEFAULT_WORKSPACE_ID)).toBe(true)
+      expect(await left()).toEqual([{ deliveries: 0, contents: 0 }])
+    } finally {
+      await patient.close()
       await db.destroy()
     }
   })
