@@ -159,17 +159,20 @@ describe('a database file', () => {
     expect(rows.n).toBe(21)
   })
 
-  it.runIf(process.platform === 'linux')(verifies('I1', 'on a disk that is full: no call fails, the process lives and says what is wrong'), async () => {
-    // Files may not grow beyond a megabyte: writes fail as on a full disk.
-    const running = await start({ shell: 'ulimit -f 1024;' })
-    for (let n = 0; n < 8; n++) await Promise.all(Array.from({ length: 100 }, () => ask(running)))
-    expect(await served(running)).toEqual([200])
-    expect((await stat(`${database()}-wal`)).size).toBeLessThanOrEqual(1024 * 1024)
-    expect(running.child.exitCode).toBeNull()
-    expect(running.log()).not.toMatch(/uncaught|unhandled/i)
-    const readiness = async (): Promise<unknown> => (await fetch(`${running.url}/readyz`)).json()
-    await expect.poll(readiness, { timeout: 20_000 }).toEqual({ status: 'ready', degraded: ['records'] })
-  })
+  it.runIf(process.platform === 'linux')(
+    verifies('I1', 'on a disk that is full: no call fails, the process lives and says what is wrong'),
+    async () => {
+      // Files may not grow beyond a megabyte: writes fail as on a full disk.
+      const running = await start({ shell: 'ulimit -f 1024;' })
+      for (let n = 0; n < 8; n++) await Promise.all(Array.from({ length: 100 }, () => ask(running)))
+      expect(await served(running)).toEqual([200])
+      expect((await stat(`${database()}-wal`)).size).toBeLessThanOrEqual(1024 * 1024)
+      expect(running.child.exitCode).toBeNull()
+      expect(running.log()).not.toMatch(/uncaught|unhandled/i)
+      const readiness = async (): Promise<unknown> => (await fetch(`${running.url}/readyz`)).json()
+      await expect.poll(readiness, { timeout: 20_000 }).toEqual({ status: 'ready', degraded: ['records'] })
+    },
+  )
 
   // Root may write everywhere; then somebody else asks.
   const somebody = process.getuid?.() === 0 ? { uid: 65_534 } : {}
