@@ -117,7 +117,9 @@ describe('limits around a call', () => {
       const input = [{ type: 'message', role: 'user', content: 'word '.repeat(words) }]
       await drain(
         built.layer(async function* (inner) {
-          bounds.push(await built.beforeAttempt(inner, { endpoint: endpoint(1, { pricing: { input: 0, output: 10 * PRICE, tiers } }), isByok: false }))
+          bounds.push(
+            await built.beforeAttempt(inner, { endpoint: endpoint(1, { pricing: { input: 0, output: 10 * PRICE, tiers } }), isByok: false }),
+          )
           yield []
         }),
         call({ input, max_output_tokens: null }),

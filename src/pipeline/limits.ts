@@ -185,9 +185,9 @@ function costAt(options: LimitsOptions, call: Call, endpoint: Endpoint, estimate
 }
 
 /** The same for so many tokens of output, be they possible or not. Where pictures are wanted, all of them may be theirs. */
-function costOfTokens(options: LimitsOptions, call: Call, endpoint: Endpoint, estimate: RequestEstimate, outputTokens: number): number {
+function costOfTokens(options: LimitsOptions, call: Call, endpoint: Endpoint, estimate: RequestEstimate, produced: number): number {
   const inputTokens = Math.ceil(estimate.inputTokens * PROMPT_MARGIN)
-  const usage = createUsage({ inputTokens, outputTokens, imageOutputTokens: wantsPictures(call) ? outputTokens : undefined })
+  const usage = createUsage({ inputTokens, outputTokens: produced, imageOutputTokens: wantsPictures(call) ? produced : undefined })
   return options.costOf(usage, endpoint.pricing).total
 }
 
