@@ -62,10 +62,10 @@ export interface ModelsPage {
  * One page of models that match the query string. Prices in the query are USD per million tokens.
  * Throws GatewayError `invalid_request` naming the first parameter that is wrong.
  */
-export function listModels(catalog: BuiltCatalog, search: URLSearchParams): ModelsPage {
+export function listModels(catalog: BuiltCatalog, search: URLSearchParams, now = Date.now()): ModelsPage {
   const query = parseQuery(search)
   const found = sortModels(
-    presented(catalog).filter((model) => matches(model, catalog, query)),
+    presented(catalog, now).filter((model) => matches(model, catalog, query)),
     query,
   )
   const end = query.offset + query.limit
@@ -79,24 +79,28 @@ export function listModels(catalog: BuiltCatalog, search: URLSearchParams): Mode
 }
 
 /** One model as the list shows it, by any name a request may use for it; undefined when nobody serves it. */
-export function findModel(catalog: BuiltCatalog, name: string): PublicModel | undefined {
-  const models = presented(catalog)
+export function findModel(catalog: BuiltCatalog, name: string, now = Date.now()): PublicModel | undefined {
+  const models = presented(catalog, now)
   const slug = models.some(({ id }) => id === name) ? name : catalog.find(name)?.slug
   return models.find(({ id }) => id === slug)
 }
 
 /** How many models `GET /models/count` counts. */
-export function countModels(catalog: BuiltCatalog, search: URLSearchParams): { readonly data: { readonly count: number } } {
+export function countModels(catalog: BuiltCatalog, search: URLSearchParams, now = Date.now()): { readonly data: { readonly count: number } } {
   const query = parseQuery(search)
-  return { data: { count: presented(catalog).filter((model) => matches(model, catalog, query)).length } }
+  return { data: { count: presented(catalog, now).filter((model) => matches(model, catalog, query)).length } }
 }
 
-const presentations = new WeakMap<BuiltCatalog, readonly PublicModel[]>()
+const presentations = new WeakMap<BuiltCatalog, { readonly day: number; readonly models: readonly PublicModel[] }>()
+const DAY_MS = 86_400_000
 
-/** Catalogs never change: each is put into the public shape once. */
-function presented(catalog: BuiltCatalog): readonly PublicModel[] {
-  const models = presentations.get(catalog) ?? presentModels(catalog)
-  presentations.set(catalog, models)
+/** Catalogs never change: each is put into the public shape once a day, as prices announced for a day are in force from then on. */
+function presented(catalog: BuiltCatalog, now: number): readonly PublicModel[] {
+  const day = Math.floor(now / DAY_MS)
+  const known = presentations.get(catalog)
+  if (known?.day === day) return known.models
+  const models = presentModels(catalog, now)
+  presentations.set(catalog, { day, models })
   return models
 }
 

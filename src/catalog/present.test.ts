@@ -30,6 +30,15 @@ const list = (query = '') => listModels(catalog, new URLSearchParams(query))
 const ids = (query: string) => list(query).data.map((model) => model.id)
 
 describe('prices', () => {
+  test('announced for a day are listed from that day on, by a gateway that ran over it', () => {
+    const day = Date.parse('2027-01-01')
+    const windows = [{ from: 0, to: 86_400, since: day, input: 3, output: 4 }]
+    const model = { ...catalog.models()[0]!, slug: 'acme/dated' }
+    const dated = { ...model, endpoints: [{ ...model.endpoints[0]!, pricing: { input: 1, output: 2, windows } }] }
+    const dearer: BuiltCatalog = { ...catalog, models: () => [dated], find: () => undefined }
+    const listed = (now: number) => listModels(dearer, new URLSearchParams(), now).data.map(({ pricing }) => pricing.prompt)
+    expect([listed(day - 1), listed(day), listed(day + 1)]).toEqual([['0.000001'], ['0.000003'], ['0.000003']])
+  })
   test('are decimal strings per token', () => {
     expect(presentPricing({ input: 1.25, output: 10, cacheRead: 0.125, request: 0.01 })).toEqual({
       prompt: '0.00000125',

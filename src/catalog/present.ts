@@ -25,17 +25,19 @@ export interface EndpointStats {
 }
 
 /** Every model as `GET /models` lists it, floating `~family-latest` names included. */
-export function presentModels(catalog: BuiltCatalog): readonly PublicModel[] {
+export function presentModels(catalog: BuiltCatalog, now = Date.now()): readonly PublicModel[] {
   const floating = LATEST_FAMILIES.flatMap((family): PublicModel[] => {
     const id = `~${family}-latest`
     const target = catalog.find(id)
     if (target === undefined) return []
-    return [{ ...presentModel(target), id, canonical_slug: id, name: `${family} (latest)`, alias_target: { slug: target.slug, name: target.name } }]
+    return [
+      { ...presentModel(target, now), id, canonical_slug: id, name: `${family} (latest)`, alias_target: { slug: target.slug, name: target.name } },
+    ]
   })
-  return [...catalog.models().map(presentModel), ...floating]
+  return [...catalog.models().map((model) => presentModel(model, now)), ...floating]
 }
 
-function presentModel(model: Model): PublicModel {
+function presentModel(model: Model, now: number): PublicModel {
   const first = model.endpoints[0]
   const thinks = model.endpoints.every((endpoint) => endpoint.reasonsByDefault === true)
   const reasons = model.endpoints.some((endpoint) => endpoint.supports.has('reasoning'))
@@ -47,7 +49,7 @@ function presentModel(model: Model): PublicModel {
     created: model.created,
     context_length: knownContext(model.contextLength),
     architecture: architectureOf(model),
-    pricing: presentPricing(cheapestOf(model.endpoints)?.pricing ?? {}),
+    pricing: presentPricing(cheapestOf(model.endpoints, now)?.pricing ?? {}, now),
     top_provider: {
       context_length: first === undefined ? null : knownContext(first.contextLength),
       max_completion_tokens: first?.maxOutputTokens ?? null,
@@ -150,9 +152,11 @@ function tokenPrices(prices: TokenPrices) {
 }
 
 /** What a model costs is what its cheapest priced endpoint costs; flex and priority tiers have their own endpoints and do not count. */
-function cheapestOf(endpoints: readonly Endpoint[]): Endpoint | undefined {
-  const sum = ({ pricing }: Endpoint): number =>
-    pricing.input === undefined || pricing.output === undefined ? Infinity : pricing.input + pricing.output
+function cheapestOf(endpoints: readonly Endpoint[], now: number): Endpoint | undefined {
+  const sum = ({ pricing }: Endpoint): number => {
+    const { input, output } = pricingOn(pricing, now)
+    return input === undefined || output === undefined ? Infinity : input + output
+  }
   const regular = endpoints.filter((endpoint) => endpoint.tier === undefined || endpoint.tier === 'default')
   return (regular.length > 0 ? regular : endpoints).toSorted((a, b) => sum(a) - sum(b))[0]
 }
