@@ -417,10 +417,13 @@ describe('own provider keys', () => {
     const answer = (await (await gateway.respond({ model: 'acme/small', input: 'hi' }, { key: plain.key, ...metadata })).json()) as Json
     expect(seen()).toBe(`Bearer ${secret}`)
     expect(answer['gateway_metadata']).toMatchObject({ is_byok: true })
-    expect(answer['usage']).toMatchObject({ is_byok: true })
-    const { usage, byok_usage } = dataOf(await call('GET', `/keys/${plain.data.hash}`, '/keys/{hash}', 200))
-    expect(usage).toBe(0)
-    expect(byok_usage).toBeGreaterThan(0)
+    const { hash } = plain.data
+    const paid = (answer['usage'] as { readonly cost_details: { readonly upstream_inference_cost: number } }).cost_details.upstream_inference_cost
+    expect(answer['usage']).toMatchObject({ is_byok: true, cost: 0 })
+    const record = dataOf((await (await gateway.api('GET', `/api/v1/generation?id=${answer['id'] as string}`)).json()) as Json)
+    expect(record).toMatchObject({ is_byok: true, total_cost: 0, usage: 0, upstream_inference_cost: paid })
+    expect(dataOf(await call('GET', `/keys/${hash}`, '/keys/{hash}', 200))).toMatchObject({ usage: 0, byok_usage: expect.closeTo(paid, 9) as number })
+    expect(paid).toBeGreaterThan(0)
     const included = (await call('POST', '/keys', '/keys', 201, { name: 'included', limit: 0, include_byok_in_limit: true })) as { key: string }
     expect((await ask(included.key)).status).toBe(402)
     await clear()
@@ -468,11 +471,11 @@ describe('own provider keys', () => {
       upstream.script(...script)
       const body = { model: 'acme/small', input: 'hi', tools: [{ type: 'gateway:datetime' }] }
       const response = await gateway.respond(body, { key: limited.key })
-      const answer = (await response.json()) as { readonly id: string; readonly usage: { readonly cost_details: Json } }
+      const answer = (await response.json()) as { readonly id: string; readonly usage: { readonly cost: number; readonly cost_details: Json } }
       expect(response.status).toBe(200)
       told.push(answer.usage.cost_details['upstream_inference_cost'])
       const record = dataOf((await (await gateway.api('GET', `/api/v1/generation?id=${answer.id}`)).json()) as Json)
-      expect(record['upstream_inference_cost']).toBe(told.at(-1))
+      expect(record).toMatchObject({ upstream_inference_cost: told.at(-1), total_cost: answer.usage.cost })
       const { usage, byok_usage } = dataOf(await call('GET', `/keys/${limited.data.hash}`, '/keys/{hash}', 200))
       return [usage, byok_usage]
     }

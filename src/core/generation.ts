@@ -65,9 +65,8 @@ export const toProviderResponse = (attempt: GenerationAttempt): ProviderResponse
   ...(attempt.upstreamId === undefined ? {} : { id: attempt.upstreamId }),
 })
 
-/** The provider's part of the cost, where an own key of the caller's paid it: of an answer of several turns, that of those it served. */
-export const upstreamInferenceCost = ({ isByok, cost }: Pick<Generation, 'isByok' | 'cost'>): number | null =>
-  cost.byok ?? (isByok ? cost.input + cost.output : null)
+/** What the caller's own provider accounts paid, USD: of an answer of several turns, that of those an own key served; null where none did. */
+export const upstreamInferenceCost = ({ isByok, cost }: Pick<Generation, 'isByok' | 'cost'>): number | null => cost.byok ?? (isByok ? 0 : null)
 
 /** One execution of a server tool during the call. */
 export interface GenerationStep {

@@ -1,3 +1,4 @@
+import { gatewayShare } from '../core/cost.ts'
 import { finishReasonOf, toProviderResponse, upstreamInferenceCost, type Generation } from '../core/generation.ts'
 import type { BroadcastGroups } from '../core/outbox.ts'
 
@@ -5,15 +6,15 @@ import type { BroadcastGroups } from '../core/outbox.ts'
  * The fields of the public generation record (`GET /api/v1/generation`) in the three groups an owner can opt in to. The groups are a
  * partition: each field stands in one. A name the record has holds what the record says; what a generation does not know is left out.
  *
- * - cost: money. `usage` is what the call cost, `upstream_inference_cost` the provider's part of it where an own key paid.
+ * - cost: money. `usage` is what the gateway's accounts paid, `upstream_inference_cost` the provider's part of it where an own key paid.
  * - identity: who and what asked: application, API key, user, origin, ids of the request.
  * - request context: everything else: model, sizes, timings, finish, provider responses.
  */
 type Fields = Readonly<Record<string, unknown>>
 
 const costFields = (g: Generation): Fields => ({
-  usage: g.cost.source === 'unknown' ? undefined : g.cost.total,
-  total_cost: g.cost.source === 'unknown' ? undefined : g.cost.total,
+  usage: g.cost.source === 'unknown' ? undefined : gatewayShare(g.cost),
+  total_cost: g.cost.source === 'unknown' ? undefined : gatewayShare(g.cost),
   upstream_inference_cost: g.cost.source === 'unknown' ? undefined : upstreamInferenceCost(g),
   cache_discount: g.cost.source === 'unknown' || g.cost.cacheDiscount === 0 ? undefined : g.cost.cacheDiscount,
   is_byok: g.isByok,

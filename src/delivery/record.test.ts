@@ -221,7 +221,12 @@ describe('broadcast groups', () => {
     })
     expect(broadcastFields(minimalGeneration().generation, { ...none, cost: true })).toEqual({ is_byok: false })
     const own: Generation = { ...generation, isByok: true, cost: { ...generation.cost, byok: generation.cost.total } }
-    expect(broadcastFields(own, { ...none, cost: true })).toMatchObject({ upstream_inference_cost: 0.0123, is_byok: true })
+    expect(broadcastFields(own, { ...none, cost: true })).toMatchObject({
+      usage: 0,
+      total_cost: 0,
+      upstream_inference_cost: 0.0123,
+      is_byok: true,
+    })
     expect(broadcastFields(generation, { ...none, identity: true })).toMatchObject({ external_user: 'customer-5', api_key_name: 'production' })
     expect(broadcastFields(generation, { ...none, requestContext: true })).toMatchObject({ streamed: true, tokens_prompt: 1200 })
   })

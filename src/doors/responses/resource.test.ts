@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Cost } from '../../core/generation.ts'
 import { createUsage } from '../../core/usage.ts'
 import { decodeResponsesRequest } from './decode-request.ts'
+import { byOwnKey } from '../../core/cost.ts'
 import { createResource, presentUsage } from './resource.ts'
 
 /** The resource of an answer to this request, as text and back. */
@@ -85,8 +86,10 @@ describe('the usage of an answer', () => {
     expect(presentUsage(createUsage({ inputTokens: 5 }), cost, false)['input_tokens_details']).not.toHaveProperty('cache_write_tokens')
   })
 
-  it('tells the upstream’s cost of a call on the own key of the caller', () => {
-    expect(presentUsage(usage, cost, true)).toMatchObject({ is_byok: true, cost: 3, cost_details: { upstream_inference_cost: 3 } })
+  it('tells what an own key of the caller paid apart, so that the two add up', () => {
+    expect(presentUsage(usage, byOwnKey(cost), true)).toMatchObject({ is_byok: true, cost: 0, cost_details: { upstream_inference_cost: 3 } })
+    expect(presentUsage(usage, { ...cost, byok: 2 }, false)).toMatchObject({ cost: 1, cost_details: { upstream_inference_cost: 2 } })
+    expect(presentUsage(usage, byOwnKey({ ...cost, total: 0 }), true)).toMatchObject({ cost: 0, cost_details: { upstream_inference_cost: 0 } })
     expect(presentUsage(usage, cost, false)).toMatchObject({ is_byok: false, cost: 3, cost_details: { upstream_inference_cost: null } })
   })
 

@@ -1,4 +1,5 @@
 import type { FinishReason } from '../../core/event.ts'
+import { gatewayShare } from '../../core/cost.ts'
 import { upstreamInferenceCost, type Cost } from '../../core/generation.ts'
 import type { OutputItem } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
@@ -105,7 +106,10 @@ function partTexts(parts: unknown): string {
   return (parts as readonly { readonly text?: string; readonly refusal?: string }[]).map(({ text, refusal }) => text ?? refusal ?? '').join('')
 }
 
-/** Usage in both vocabularies, with its cost: the contract's `Usage`. */
+/**
+ * Usage in both vocabularies, with its cost: the contract's `Usage`. `cost` is what the gateway's accounts paid, USD; what an own key paid
+ * stands in `upstream_inference_cost`, so that the two add up to what the answer cost.
+ */
 export function presentUsage(usage: Usage, cost: Cost | undefined, isByok: boolean): { readonly [field: string]: unknown } {
   return {
     input_tokens: usage.inputTokens,
@@ -121,7 +125,7 @@ export function presentUsage(usage: Usage, cost: Cost | undefined, isByok: boole
     ...(cost === undefined || cost.source === 'unknown'
       ? { cost: null }
       : {
-          cost: cost.total,
+          cost: gatewayShare(cost),
           cost_details: {
             upstream_inference_cost: upstreamInferenceCost({ isByok, cost }),
             upstream_inference_input_cost: cost.input,

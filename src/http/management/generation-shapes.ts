@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { gatewayShare } from '../../core/cost.ts'
 import { finishReasonOf, toProviderResponse, upstreamInferenceCost, type Generation } from '../../core/generation.ts'
 import { component } from './route-doc.ts'
 
@@ -137,8 +138,8 @@ function figuresOf({ usage, cost, isByok }: Generation): Figures {
     num_input_audio_prompt: null,
     num_search_results: usage.serverToolUse?.['web_search'] ?? null,
     num_fetches: usage.serverToolUse?.['web_fetch'] ?? null,
-    total_cost: cost.total,
-    usage: cost.total,
+    total_cost: gatewayShare(cost),
+    usage: gatewayShare(cost),
     upstream_inference_cost: upstreamInferenceCost({ isByok, cost }),
     cache_discount: cost.cacheDiscount === 0 ? null : cost.cacheDiscount,
   }
