@@ -1,13 +1,12 @@
 import type { Decoder } from '../../core/dialect.ts'
-import { GatewayError } from '../../core/error.ts'
+import type { GatewayError } from '../../core/error.ts'
 import type { FinishReason, ModelEvent } from '../../core/event.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { AnswerWriter } from '../shared/answer-writer.ts'
-import { errorFromPayload } from '../shared/errors.ts'
+import { brokenAnswer, errorFromPayload } from '../shared/errors.ts'
 import { parseExact } from '../shared/exact-json.ts'
 import { asString, isObject, tryParseJson } from '../shared/json.ts'
-import { scrubbedExcerpt } from '../shared/scrub.ts'
 import { BlockDecoder } from './block-decoder.ts'
 import { mapStopReason } from './finish.ts'
 import type { MessagesTarget } from './options.ts'
@@ -197,12 +196,6 @@ export class MessagesDecoder implements Decoder {
   }
 
   #unavailable(what: string, raw?: string): GatewayError {
-    const { providerName } = this.#target
-    return new GatewayError('provider_unavailable', `${providerName} sent ${what}`, {
-      source: 'provider',
-      providerName,
-      ...(this.#native === undefined ? {} : { providerCode: this.#native }),
-      ...(raw === undefined ? {} : { raw: scrubbedExcerpt(raw, 4096) }),
-    })
+    return brokenAnswer(this.#target.providerName, `sent ${what}`, { native: this.#native, raw })
   }
 }

@@ -1,5 +1,5 @@
 import type { FinishReason } from '../../core/event.ts'
-import type { OpenCall } from '../shared/answer-writer.ts'
+import type { OpenCall } from '../shared/open-call.ts'
 import { asString, isObject } from '../shared/json.ts'
 
 export type Json = { readonly [field: string]: unknown }

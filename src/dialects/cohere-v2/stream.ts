@@ -1,5 +1,5 @@
 import type { Decoder } from '../../core/dialect.ts'
-import { GatewayError } from '../../core/error.ts'
+import type { GatewayError } from '../../core/error.ts'
 import type { ErrorType } from '../../core/error.ts'
 import type { FinishReason, ModelEvent } from '../../core/event.ts'
 import type { Logprob } from '../../core/item.ts'
@@ -7,12 +7,12 @@ import { sealReasoning } from '../../core/reasoning-envelope.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import type { Usage } from '../../core/usage.ts'
 import { AnswerWriter } from '../shared/answer-writer.ts'
-import type { OpenCall, ReasoningFields } from '../shared/answer-writer.ts'
+import type { ReasoningFields } from '../shared/answer-writer.ts'
+import type { OpenCall } from '../shared/open-call.ts'
 import { DeltaTemplate } from '../shared/delta-template.ts'
-import { errorFromPayload } from '../shared/errors.ts'
+import { brokenAnswer, errorFromPayload } from '../shared/errors.ts'
 import { parseAnswer } from '../shared/exact-json.ts'
 import { asString, isObject } from '../shared/json.ts'
-import { scrubbedExcerpt } from '../shared/scrub.ts'
 import { CitationCollector } from './citations.ts'
 import type { CohereTarget } from './content.ts'
 import { PLAN, THINKING } from './messages.ts'
@@ -282,14 +282,8 @@ export class CohereDecoder implements Decoder {
     throw this.#unavailable(`an answer that ended with "${this.#native}"`, undefined, finish)
   }
 
-  #unavailable(what: string, raw?: string, type: ErrorType = 'provider_unavailable'): GatewayError {
-    const { providerName } = this.#target
-    return new GatewayError(type, `${providerName} sent ${what}`, {
-      source: 'provider',
-      providerName,
-      ...(this.#native === undefined ? {} : { providerCode: this.#native }),
-      ...(raw === undefined ? {} : { raw: scrubbedExcerpt(raw, 4096) }),
-    })
+  #unavailable(what: string, raw?: string, type?: ErrorType): GatewayError {
+    return brokenAnswer(this.#target.providerName, `sent ${what}`, { native: this.#native, raw, type })
   }
 }
 

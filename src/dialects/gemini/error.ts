@@ -1,7 +1,6 @@
 import { GatewayError } from '../../core/error.ts'
 import { classifyUpstreamError, errorFromPayload } from '../shared/errors.ts'
 import { asString } from '../shared/json.ts'
-import { scrubbedExcerpt } from '../shared/scrub.ts'
 
 const SIGNATURE = /thought[_ ]?signature/i
 const UNREADABLE = /invalid|corrupt|not valid|mismatch|expired|decode|malformed|unable|fail/i
@@ -25,16 +24,6 @@ export function decodeGeminiError(
 /** An error inside an answer of status 200: a chunk of its own, or the whole body. */
 export function streamError(payload: unknown, providerName: string): GatewayError {
   return markUnreadableSignature(errorFromPayload(payload, { providerName }))
-}
-
-/** An answer that is none: cut off, empty, garbage, or ended by a failure of the model (`native`). */
-export function brokenAnswer(providerName: string, what: string, native: string | undefined, raw: string | undefined): GatewayError {
-  return new GatewayError('provider_unavailable', `${providerName} sent ${what}`, {
-    source: 'provider',
-    providerName,
-    ...(native === undefined ? {} : { providerCode: native }),
-    ...(raw === undefined ? {} : { raw: scrubbedExcerpt(raw, 4096) }),
-  })
 }
 
 /** `promptFeedback` with a reason: the prompt never reached the model. */

@@ -1,5 +1,7 @@
-import { GatewayError } from '../../core/error.ts'
-import type { AnswerWriter, OpenCall } from '../shared/answer-writer.ts'
+import type { GatewayError } from '../../core/error.ts'
+import { brokenAnswer } from '../shared/errors.ts'
+import type { AnswerWriter } from '../shared/answer-writer.ts'
+import type { OpenCall } from '../shared/open-call.ts'
 import { hashedName } from '../shared/id-map.ts'
 import { asString, isObject } from '../shared/json.ts'
 import { PartialArguments } from './partial-args.ts'
@@ -102,8 +104,7 @@ export class FunctionCallDecoder {
   }
 
   #broken(what: string): GatewayError {
-    const { providerName } = this.#options
-    return new GatewayError('provider_unavailable', `${providerName} sent ${what}`, { source: 'provider', providerName })
+    return brokenAnswer(this.#options.providerName, `sent ${what}`)
   }
 }
 

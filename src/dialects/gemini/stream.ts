@@ -5,13 +5,13 @@ import type { ModelRequest } from '../../core/request.ts'
 import type { Usage } from '../../core/usage.ts'
 import { AnswerWriter } from '../shared/answer-writer.ts'
 import { DeltaTemplate } from '../shared/delta-template.ts'
+import { brokenAnswer } from '../shared/errors.ts'
 import { parseExact } from '../shared/exact-json.ts'
 import { scrubbedExcerpt } from '../shared/scrub.ts'
 import { asString, isObject, tryParseJson } from '../shared/json.ts'
 import { countsTail } from '../shared/template-tail.ts'
 import { overlayCounts } from '../shared/usage-counts.ts'
-import { codeItem } from './code-execution.ts'
-import { blockedPrompt, brokenAnswer, markUnreadableSignature, streamError } from './error.ts'
+import { blockedPrompt, markUnreadableSignature, streamError } from './error.ts'
 import { isBareStop, isUnspecified, mapFinish, strongerFinish } from './finish.ts'
 import { firstCandidate, readText, reasonOf, type Json } from './frame.ts'
 import { FunctionCallDecoder } from './function-calls.ts'
@@ -19,6 +19,7 @@ import { GroundingCollector } from './grounding.ts'
 import { decodeLogprobs } from './logprobs.ts'
 import { traitsOf } from './model-traits.ts'
 import type { GeminiOptions } from './options.ts'
+import { PartReader } from './part-reader.ts'
 import { SignatureWriter } from './signatures.ts'
 import { toolsOf } from './tools.ts'
 import { decodeUsage } from './usage.ts'
@@ -41,6 +42,7 @@ export class GeminiDecoder implements Decoder {
   readonly #writer: AnswerWriter
   readonly #signatures: SignatureWriter
   readonly #calls: FunctionCallDecoder
+  readonly #parts: PartReader
   readonly #grounding = new GroundingCollector()
   readonly #template: DeltaTemplate<'text'> | undefined
   #malformed = 0
@@ -51,14 +53,6 @@ export class GeminiDecoder implements Decoder {
   /** The last frame of the fast path, whose counts go over those of the frames before it. */
   #unread: string | undefined
   #responseId = ''
-  /** Everything the answer says, for the offsets of citations. */
-  #text = ''
-  /** Code whose result has not come yet. */
-  #code: { readonly code: Json; readonly signature: string | undefined } | undefined
-  /** Set by every frame that did more than write text. */
-  #busy = false
-  /** Whether the last frame held a piece of the answer. */
-  #spoke = false
   /** A piece came without a finish reason: whoever writes STOP after that means it. */
   #meansStop = false
 
@@ -75,11 +69,12 @@ export class GeminiDecoder implements Decoder {
       seed: () => this.#responseId || `turn ${request.input.length}`,
       sign: (signature) => this.#signatures.write(signature),
     })
+    this.#parts = new PartReader({ target, writer: this.#writer, signatures: this.#signatures, calls: this.#calls })
   }
 
   /** A finish reason was seen: the connection closes next, without an end mark. STOP beside a piece says nothing when it stood beside the first: old models always write it. */
   get settled(): boolean {
-    return this.#native !== undefined && (!this.#spoke || this.#meansStop || !isBareStop(this.#native))
+    return this.#native !== undefined && (!this.#parts.spoke || this.#meansStop || !isBareStop(this.#native))
   }
 
   /** Counts come with the last chunk. */
@@ -104,9 +99,9 @@ export class GeminiDecoder implements Decoder {
     if (template !== undefined && writer.messageKey !== undefined && event !== 'error') {
       const text = template.match(data)
       if (text !== undefined) {
-        this.#text += text
+        this.#parts.said += text
         this.#unread = data
-        this.#spoke = true
+        this.#parts.spoke = true
         return writer.plainText(writer.messageKey, text)
       }
     }
@@ -149,10 +144,10 @@ export class GeminiDecoder implements Decoder {
       if (++this.#malformed > MAX_MALFORMED) throw this.#unavailable('frames that are not JSON', data)
       return
     }
-    this.#busy = false
+    this.#parts.busy = false
     const before = this.#writer.out.length
     this.#object(frame)
-    if (!this.#busy && this.#template !== undefined && this.#writer.out.length === before + 1) {
+    if (!this.#parts.busy && this.#template !== undefined && this.#writer.out.length === before + 1) {
       const written = this.#writer.out[before]!
       if (written.type === 'text-delta' && written.plain === true) this.#template.learn(data, { kind: 'text', field: 'text', text: written.delta })
     }
@@ -174,7 +169,7 @@ export class GeminiDecoder implements Decoder {
 
   #start(frame: Json): void {
     if (this.#writer.started) return
-    this.#busy = true
+    this.#parts.busy = true
     const id = asString(frame['responseId'])
     const model = asString(frame['modelVersion'])
     if (id) this.#responseId = id
@@ -188,108 +183,20 @@ export class GeminiDecoder implements Decoder {
   }
 
   #candidate(candidate: Json): void {
+    const reader = this.#parts
     const content = candidate['content']
     const logprobs = decodeLogprobs(candidate['logprobsResult'])
-    if (logprobs !== undefined) this.#busy = true
-    const parts = isObject(content) && Array.isArray(content['parts']) ? (content['parts'] as readonly unknown[]) : []
-    let unwritten = logprobs
-    this.#spoke = false
-    for (const part of parts) {
-      if (!isObject(part)) continue
-      if (part['text'] !== '') this.#spoke = true
-      if (typeof part['text'] === 'string' && part['thought'] !== true && part['text'] !== '') {
-        this.#textPart(part['text'], asString(part['thoughtSignature']), unwritten)
-        unwritten = undefined
-      } else this.#part(part)
-    }
-    if (this.#grounding.push(candidate)) this.#busy = true
+    if (logprobs !== undefined) reader.busy = true
+    reader.read(isObject(content) && Array.isArray(content['parts']) ? content['parts'] : [], logprobs)
+    if (this.#grounding.push(candidate)) reader.busy = true
     const native = asString(candidate['finishReason'])
     if (native === undefined || isUnspecified(native)) {
-      if (this.#spoke) this.#meansStop = true
+      if (this.#parts.spoke) this.#meansStop = true
       return
     }
-    this.#busy = true
+    this.#parts.busy = true
     this.#native = strongerFinish(this.#native, native)
     this.#finishMessage = asString(candidate['finishMessage']) ?? this.#finishMessage
-  }
-
-  // ---- parts ----
-
-  #textPart(text: string, signature: string | undefined, logprobs: ReturnType<typeof decodeLogprobs>): void {
-    const writer = this.#writer
-    this.#calls.release()
-    this.#endCode()
-    if (writer.messageKey !== undefined) {
-      if (signature !== undefined) this.#signatures.keepForEnd(signature)
-    } else this.#signatures.write(signature)
-    writer.text(text, logprobs)
-    this.#text += text
-    if (signature !== undefined) this.#busy = true
-  }
-
-  #part(part: Json): void {
-    const signature = asString(part['thoughtSignature']) || undefined
-    this.#busy = true
-    if (part['thought'] === true) {
-      // Pictures the model thinks in are no answer.
-      if (typeof part['text'] === 'string') this.#thought(part['text'])
-      if (signature !== undefined) this.#signatures.keep(signature)
-      return
-    }
-    if (isObject(part['functionCall'])) {
-      this.#leaveText()
-      this.#calls.push(part['functionCall'], signature)
-    } else if (isObject(part['executableCode'])) {
-      this.#leaveText()
-      this.#endCode()
-      this.#writer.closeMessage()
-      this.#code = { code: part['executableCode'], signature }
-    } else if (isObject(part['codeExecutionResult'])) this.#codeResult(part['codeExecutionResult'], signature)
-    else if (isObject(part['inlineData'])) this.#inlineData(part['inlineData'], signature)
-    else if (isObject(part['toolCall']) || isObject(part['toolResponse'])) {
-      this.#leaveText()
-      this.#signatures.carry(part)
-    } else if (part['text'] === '' && signature !== undefined) this.#signatures.keepForEnd(signature)
-  }
-
-  #thought(text: string): void {
-    if (text === '') return
-    this.#leaveText()
-    this.#endCode()
-    this.#writer.reasoning(this.#target.options.thoughts, text)
-  }
-
-  #codeResult(result: Json, signature: string | undefined): void {
-    this.#leaveText()
-    const before = this.#code
-    this.#code = undefined
-    this.#signatures.write(before?.signature ?? signature)
-    this.#writer.wholeItem(codeItem(before?.code, result))
-  }
-
-  /** Code without a result is an item too: some runs are reported by their effect only. */
-  #endCode(): void {
-    const before = this.#code
-    if (before === undefined) return
-    this.#code = undefined
-    this.#signatures.write(before.signature)
-    this.#writer.wholeItem(codeItem(before.code, undefined))
-  }
-
-  #inlineData(data: Json, signature: string | undefined): void {
-    const bytes = asString(data['data'])
-    const type = asString(data['mimeType']) ?? ''
-    if (!bytes || !type.startsWith('image/')) return
-    this.#leaveText()
-    this.#endCode()
-    this.#signatures.write(signature)
-    this.#writer.wholeItem({ type: 'image_generation_call', status: 'completed', result: bytes })
-  }
-
-  /** Something else than text comes. */
-  #leaveText(): void {
-    this.#calls.release()
-    this.#signatures.leaveText()
   }
 
   // ---- the end ----
@@ -299,7 +206,7 @@ export class GeminiDecoder implements Decoder {
     const finish = mapFinish(native)
     if (finish === 'error') throw this.#failed(native)
     const cut = finish === 'length' || finish === 'content_filter'
-    this.#endCode()
+    this.#parts.endCode()
     this.#calls.finish(cut)
     writer.flushHeldSpace()
     if (!writer.hasContent && !cut) throw this.#unavailable('an empty answer')
@@ -319,8 +226,8 @@ export class GeminiDecoder implements Decoder {
     const writer = this.#writer
     const search = this.#grounding.searchCall()
     if (writer.messageKey !== undefined) {
-      const base = this.#text.length - writer.textLength
-      for (const annotation of this.#grounding.annotations(this.#text)) {
+      const base = this.#parts.said.length - writer.textLength
+      for (const annotation of this.#grounding.annotations(this.#parts.said)) {
         if (annotation.type !== 'url_citation') writer.annotation(annotation)
         else if (annotation.start_index >= base)
           writer.annotation({ ...annotation, start_index: annotation.start_index - base, end_index: annotation.end_index - base })
@@ -348,6 +255,6 @@ export class GeminiDecoder implements Decoder {
   }
 
   #unavailable(what: string, raw?: string): GatewayError {
-    return brokenAnswer(this.#target.providerName, what, this.#native, raw)
+    return brokenAnswer(this.#target.providerName, `sent ${what}`, { native: this.#native, raw })
   }
 }

@@ -1,5 +1,5 @@
 import type { Decoder, Target } from '../../core/dialect.ts'
-import { GatewayError } from '../../core/error.ts'
+import type { GatewayError } from '../../core/error.ts'
 import type { ErrorType } from '../../core/error.ts'
 import type { FinishReason, ModelEvent } from '../../core/event.ts'
 import type { ModelRequest } from '../../core/request.ts'
@@ -8,8 +8,7 @@ import { AnswerAside } from '../shared/answer-aside.ts'
 import { AnswerWriter } from '../shared/answer-writer.ts'
 import { wantsSealedReasoning } from '../shared/reasoning-replay.ts'
 import { DeltaTemplate } from '../shared/delta-template.ts'
-import { errorFromPayload } from '../shared/errors.ts'
-import { scrubbedExcerpt } from '../shared/scrub.ts'
+import { brokenAnswer, errorFromPayload } from '../shared/errors.ts'
 import { parseAnswer } from '../shared/exact-json.ts'
 import { asString, isObject } from '../shared/json.ts'
 import { hasCounts } from '../shared/usage-counts.ts'
@@ -272,13 +271,7 @@ export class ChatDecoder implements Decoder {
     return this.#writer.hasCalls ? 'tool_calls' : 'stop'
   }
 
-  #unavailable(what: string, raw?: string, type: ErrorType = 'provider_unavailable'): GatewayError {
-    const { providerName } = this.#target
-    return new GatewayError(type, `${providerName} sent ${what}`, {
-      source: 'provider',
-      providerName,
-      ...(this.#native === undefined ? {} : { providerCode: this.#native }),
-      ...(raw === undefined ? {} : { raw: scrubbedExcerpt(raw, 4096) }),
-    })
+  #unavailable(what: string, raw?: string, type?: ErrorType): GatewayError {
+    return brokenAnswer(this.#target.providerName, `sent ${what}`, { native: this.#native, raw, type })
   }
 }

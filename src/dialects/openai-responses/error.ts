@@ -1,4 +1,4 @@
-import { GatewayError } from '../../core/error.ts'
+import type { GatewayError } from '../../core/error.ts'
 import { classifyUpstreamError, errorFromPayload } from '../shared/errors.ts'
 
 const UNREADABLE = /^(?:invalid_encrypted_content|thinking_signature_invalid)$/
@@ -27,9 +27,4 @@ export function decodeResponsesError(
 /** An error inside an answer with status 200. */
 export function streamError(payload: unknown, providerName: string): GatewayError {
   return markUnreadableReasoning(errorFromPayload(payload, { providerName }))
-}
-
-/** An answer that is no answer: cut off, empty, or not in the format. */
-export function brokenAnswer(providerName: string, what: string): GatewayError {
-  return new GatewayError('provider_unavailable', `${providerName} ${what}`, { source: 'provider', providerName })
 }

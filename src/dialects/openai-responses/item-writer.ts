@@ -9,7 +9,7 @@ import type { ToolNames } from '../shared/tool-names.ts'
 import type { AnswerItem, StreamedPart } from './answer-item.ts'
 import { readAnnotation, readMessageParts, readReasoningParts } from './content-parts.ts'
 import type { FinalPart } from './content-parts.ts'
-import { brokenAnswer } from './error.ts'
+import { brokenAnswer } from '../shared/errors.ts'
 
 /** The shortest limit any vendor of this dialect sets: a conversation may move there. */
 const MAX_CALL_ID = 64

@@ -7,8 +7,10 @@ import { asString, isObject, tryParseJson } from '../shared/json.ts'
 import { wantsSealedReasoning } from '../shared/reasoning-replay.ts'
 import { Answer } from './answer.ts'
 import { readLogprobs, readPart } from './content-parts.ts'
-import { brokenAnswer, streamError } from './error.ts'
+import { brokenAnswer } from '../shared/errors.ts'
+import { streamError } from './error.ts'
 import type { ResponsesOptions } from './options.ts'
+import { PROGRESS } from './progress.ts'
 import { DELTA_KINDS, DeltaScanner } from './scan-delta.ts'
 import { toolNames } from './tools.ts'
 import { readUsage } from './usage.ts'
@@ -22,21 +24,6 @@ export interface ResponsesDecoder extends Decoder {
   /** Upstream event types that have no place in the public stream, and how often they came. */
   readonly ignored: ReadonlyMap<string, number>
 }
-
-/**
- * Progress of built-in tools the public stream knows: everything after `response.`, with the members that are passed on.
- * Not the diffs of `apply_patch_call`: the stream helper of a widespread client throws at them, and the finished item has the whole diff.
- */
-const PROGRESS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
-  ...['web_search_call.in_progress', 'web_search_call.searching', 'web_search_call.completed'].map((name) => [name, []] as const),
-  ...['image_generation_call.in_progress', 'image_generation_call.generating', 'image_generation_call.completed'].map((name) => [name, []] as const),
-  ['image_generation_call.partial_image', ['partial_image_b64', 'partial_image_index']],
-  ...['code_interpreter_call.in_progress', 'code_interpreter_call.interpreting', 'code_interpreter_call.completed'].map(
-    (name) => [name, []] as const,
-  ),
-  ['code_interpreter_call_code.delta', ['delta']],
-  ['code_interpreter_call_code.done', ['code']],
-])
 
 const PREFIX = 'response.'
 

@@ -1,40 +1,20 @@
 import type { FinishReason, ModelEvent } from '../../core/event.ts'
 import type { Annotation, Logprob, OutputItem } from '../../core/item.ts'
 import type { Usage } from '../../core/usage.ts'
-import { createCustomInputStream } from './custom-input.ts'
-import type { CustomInputStream } from './custom-input.ts'
-import { isCompleteJson, JsonEnd } from './json-end.ts'
+import { isCompleteJson } from './json-end.ts'
+import { openCall, takeHeld } from './open-call.ts'
+import type { OpenCall } from './open-call.ts'
 import { isPlainText } from './plain-text.ts'
 import type { ToolNames } from './tool-names.ts'
 
 /** Fields of a finished reasoning item that are known only at its end. */
 export type ReasoningFields = { readonly encrypted_content?: string; readonly signature?: string; readonly format?: string }
 
-/** A tool call while it is being written. */
-export interface OpenCall {
-  readonly key: string
-  /** Arguments so far, as the upstream wrote them. */
-  arguments: string
-  readonly end: JsonEnd
-  /** They are an empty object nobody was shown yet: with some servers it only keeps the place of what is to come. */
-  held: boolean
-  readonly custom: CustomInputStream | undefined
-  closed: boolean
-}
-
 export interface AnswerWriterOptions {
   /** The way back from the endpoint's tool names; asked for at the first call. */
   readonly names: () => ToolNames
   /** Called when a reasoning item ends, for the fields that keep it alive across turns. */
   readonly endReasoning?: () => ReasoningFields | undefined
-}
-
-/** What `delta` adds to a call whose empty object was held back: another object replaces it. */
-function takeHeld(call: OpenCall, delta: string): string {
-  const held = call.arguments
-  call.held = false
-  call.arguments = ''
-  return delta.trimStart().startsWith('{') ? delta : held + delta
 }
 
 /**
@@ -177,14 +157,7 @@ export class AnswerWriter {
     this.#heldLogprobs = []
     this.#names ??= this.#options.names()
     const origin = this.#names.origin(name)
-    const call: OpenCall = {
-      key: this.#nextKey('c'),
-      arguments: '',
-      end: new JsonEnd(),
-      held: false,
-      custom: origin.kind === 'custom' ? createCustomInputStream() : undefined,
-      closed: false,
-    }
+    const call = openCall(this.#nextKey('c'), origin.kind === 'custom')
     const shared = { call_id: callId, name: origin.name, ...(origin.namespace === undefined ? {} : { namespace: origin.namespace }) }
     const item: OutputItem =
       call.custom === undefined ? { type: 'function_call', ...shared, arguments: '' } : { type: 'custom_tool_call', ...shared, input: '' }

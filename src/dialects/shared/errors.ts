@@ -47,6 +47,24 @@ export function errorFromPayload(payload: unknown, context: PayloadContext): Gat
   return buildError(facts, outer ?? facts.status ?? 0, {}, stringify(payload), context.providerName, context.now ?? Date.now())
 }
 
+/** What of a broken answer says why: the provider's own word for its end, the text nobody could read. */
+export interface BrokenAnswer {
+  readonly native?: string | undefined
+  readonly raw?: string | undefined
+  /** `provider_unavailable` unless told. */
+  readonly type?: ErrorType | undefined
+}
+
+/** An answer that is none: cut off, empty, garbage, or ended by a failure of the model. `what` begins with a verb: "sent an empty answer". */
+export function brokenAnswer(providerName: string, what: string, { native, raw, type = 'provider_unavailable' }: BrokenAnswer = {}): GatewayError {
+  return new GatewayError(type, `${providerName} ${what}`, {
+    source: 'provider',
+    providerName,
+    ...(native === undefined ? {} : { providerCode: native }),
+    ...(raw === undefined ? {} : { raw: scrubbedExcerpt(raw, MAX_RAW_CHARS) }),
+  })
+}
+
 function buildError(facts: ErrorFacts, status: number, headers: UpstreamHeaders, raw: string, providerName: string, now: number): GatewayError {
   const verdict = matchRule({ status, facts })
   const code = facts.code ?? [...facts.codes][0]

@@ -1,0 +1,130 @@
+import type { Target } from '../../core/dialect.ts'
+import type { AnswerWriter } from '../shared/answer-writer.ts'
+import { asString, isObject } from '../shared/json.ts'
+import { codeItem } from './code-execution.ts'
+import type { Json } from './frame.ts'
+import type { FunctionCallDecoder } from './function-calls.ts'
+import type { decodeLogprobs } from './logprobs.ts'
+import type { GeminiOptions } from './options.ts'
+import type { SignatureWriter } from './signatures.ts'
+
+export interface PartReaderOptions {
+  readonly target: Target<GeminiOptions>
+  readonly writer: AnswerWriter
+  readonly signatures: SignatureWriter
+  readonly calls: FunctionCallDecoder
+}
+
+/** What the parts of an answer say: text, thoughts, calls, code, pictures. One instance per answer. */
+export class PartReader {
+  /** Set by every part that did more than write text. */
+  busy = false
+  /** Whether the last list held a piece of the answer. */
+  spoke = false
+  /** Everything the answer says, for the offsets of citations. */
+  said = ''
+  readonly #target: Target<GeminiOptions>
+  readonly #writer: AnswerWriter
+  readonly #signatures: SignatureWriter
+  readonly #calls: FunctionCallDecoder
+  /** Code whose result has not come yet. */
+  #code: { readonly code: Json; readonly signature: string | undefined } | undefined
+
+  constructor({ target, writer, signatures, calls }: PartReaderOptions) {
+    this.#target = target
+    this.#writer = writer
+    this.#signatures = signatures
+    this.#calls = calls
+  }
+
+  /** The parts of one frame; its logprobs go with the first text. */
+  read(parts: readonly unknown[], logprobs: ReturnType<typeof decodeLogprobs>): void {
+    let unwritten = logprobs
+    this.spoke = false
+    for (const part of parts) {
+      if (!isObject(part)) continue
+      if (part['text'] !== '') this.spoke = true
+      if (typeof part['text'] === 'string' && part['thought'] !== true && part['text'] !== '') {
+        this.#textPart(part['text'], asString(part['thoughtSignature']), unwritten)
+        unwritten = undefined
+      } else this.#part(part)
+    }
+  }
+
+  #textPart(text: string, signature: string | undefined, logprobs: ReturnType<typeof decodeLogprobs>): void {
+    const writer = this.#writer
+    this.#calls.release()
+    this.endCode()
+    if (writer.messageKey !== undefined) {
+      if (signature !== undefined) this.#signatures.keepForEnd(signature)
+    } else this.#signatures.write(signature)
+    writer.text(text, logprobs)
+    this.said += text
+    if (signature !== undefined) this.busy = true
+  }
+
+  #part(part: Json): void {
+    const signature = asString(part['thoughtSignature']) || undefined
+    this.busy = true
+    if (part['thought'] === true) {
+      // Pictures the model thinks in are no answer.
+      if (typeof part['text'] === 'string') this.#thought(part['text'])
+      if (signature !== undefined) this.#signatures.keep(signature)
+      return
+    }
+    if (isObject(part['functionCall'])) {
+      this.#leaveText()
+      this.#calls.push(part['functionCall'], signature)
+    } else if (isObject(part['executableCode'])) {
+      this.#leaveText()
+      this.endCode()
+      this.#writer.closeMessage()
+      this.#code = { code: part['executableCode'], signature }
+    } else if (isObject(part['codeExecutionResult'])) this.#codeResult(part['codeExecutionResult'], signature)
+    else if (isObject(part['inlineData'])) this.#inlineData(part['inlineData'], signature)
+    else if (isObject(part['toolCall']) || isObject(part['toolResponse'])) {
+      this.#leaveText()
+      this.#signatures.carry(part)
+    } else if (part['text'] === '' && signature !== undefined) this.#signatures.keepForEnd(signature)
+  }
+
+  #thought(text: string): void {
+    if (text === '') return
+    this.#leaveText()
+    this.endCode()
+    this.#writer.reasoning(this.#target.options.thoughts, text)
+  }
+
+  #codeResult(result: Json, signature: string | undefined): void {
+    this.#leaveText()
+    const before = this.#code
+    this.#code = undefined
+    this.#signatures.write(before?.signature ?? signature)
+    this.#writer.wholeItem(codeItem(before?.code, result))
+  }
+
+  /** Code without a result is an item too: some runs are reported by their effect only. */
+  endCode(): void {
+    const before = this.#code
+    if (before === undefined) return
+    this.#code = undefined
+    this.#signatures.write(before.signature)
+    this.#writer.wholeItem(codeItem(before.code, undefined))
+  }
+
+  #inlineData(data: Json, signature: string | undefined): void {
+    const bytes = asString(data['data'])
+    const type = asString(data['mimeType']) ?? ''
+    if (!bytes || !type.startsWith('image/')) return
+    this.#leaveText()
+    this.endCode()
+    this.#signatures.write(signature)
+    this.#writer.wholeItem({ type: 'image_generation_call', status: 'completed', result: bytes })
+  }
+
+  /** Something else than text comes. */
+  #leaveText(): void {
+    this.#calls.release()
+    this.#signatures.leaveText()
+  }
+}
