@@ -1,21 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { DeliveryRecord } from '../core/delivery.ts'
-import {
-  DESTINATION_DEFAULTS,
-  type DeliveryOutcome,
-  type Destination,
-  type DestinationContext,
-  type OutgoingRequest,
-  type OutgoingResponse,
-} from '../core/destination.ts'
-import { classifyHttp, redact } from '../core/outcome.ts'
+import type { DeliveryOutcome, OutgoingRequest } from '../core/destination.ts'
+import { redact } from '../core/outcome.ts'
 import type { DeadReason } from '../core/outbox.ts'
-import { parseRetryAfter } from '../lib/backoff.ts'
-import { EgressError } from '../lib/egress-policy.ts'
 import { independentGroups } from './batching.ts'
-import { createBlanking } from './blank-secrets.ts'
+import { describe, Exchange, type Aborted, type ExchangeParts } from './exchange.ts'
 import { shrinkRecord } from './shrink.ts'
-import type { Transport } from './transport.ts'
 
 /** What became of one record. */
 export type RecordResult =
@@ -45,19 +34,10 @@ export interface BatchReport {
   readonly encodedBytes: number
 }
 
-export interface SendJob {
-  readonly type: Destination
-  readonly settings: unknown
-  readonly context: DestinationContext
+export interface SendJob extends ExchangeParts {
   readonly records: readonly DeliveryRecord[]
-  readonly transport: Transport
-  readonly signal: AbortSignal
-  /** Called before every request: renews the lease when it runs out. */
-  readonly beforeRequest: () => Promise<void>
-  readonly now: () => number
 }
 
-const MAX_FOLLOW_UPS = 120
 const PARALLEL_REQUESTS = 8
 
 /**
@@ -86,7 +66,7 @@ interface Piece {
 
 class BatchRun {
   readonly #job: SendJob
-  readonly #blank: (response: OutgoingResponse) => OutgoingResponse
+  readonly #exchange: Exchange
   readonly #results: RecordResult[]
   /** Set when the destination cannot take anything for now: nothing more is sent. */
   #halt: BatchVerdict | undefined
@@ -98,7 +78,7 @@ class BatchRun {
 
   constructor(job: SendJob) {
     this.#job = job
-    this.#blank = createBlanking(job.type, job.settings)
+    this.#exchange = new Exchange(job)
     this.#results = job.records.map(() => ({ kind: 'released' }))
   }
 
@@ -178,7 +158,7 @@ class BatchRun {
       await this.#tooLarge(pieces, 0, `the request is larger than ${limit} bytes`)
       return everyone
     }
-    const { outcome, status } = await this.#exchange(request)
+    const { outcome, status } = await this.#exchange.ask(request)
     return this.#apply(outcome, status, pieces)
   }
 
@@ -266,47 +246,4 @@ class BatchRun {
     await this.deliver(pieces.slice(0, middle))
     await this.deliver(pieces.slice(middle))
   }
-
-  /** What the final answer means, or that there was none. */
-  async #exchange(request: OutgoingRequest): Promise<{ readonly outcome: DeliveryOutcome | Aborted; readonly status: number }> {
-    const { type, settings, context, now, signal } = this.#job
-    try {
-      let response = await this.#send(request)
-      for (let step = 0; type.followUp !== undefined; step++) {
-        const next = type.followUp(response, step, settings, context)
-        if (next === undefined) break
-        if (step >= MAX_FOLLOW_UPS) return { outcome: { kind: 'retry', message: 'the platform did not finish in time' }, status: response.status }
-        await delay(next.afterMs, undefined, { signal })
-        response = await this.#send(next.request)
-      }
-      const outcome = type.classify?.(response, request) ?? classifyHttp(response)
-      if (outcome.kind !== 'retry') return { outcome, status: response.status }
-      const afterMs = outcome.afterMs ?? parseRetryAfter(response.headers['retry-after'], now())
-      return { outcome: { ...outcome, ...(afterMs === undefined ? {} : { afterMs }) }, status: response.status }
-    } catch (error) {
-      return { outcome: unanswered(error, signal), status: 0 }
-    }
-  }
-
-  async #send(request: OutgoingRequest): Promise<OutgoingResponse> {
-    const { type, context, transport, signal, beforeRequest } = this.#job
-    await beforeRequest()
-    const limitMs = request.timeoutMs ?? type.limits.timeoutMs ?? DESTINATION_DEFAULTS.timeoutMs
-    return this.#blank(await (type.transport?.(request, context, signal) ?? transport(request, limitMs, signal)))
-  }
 }
-
-interface Aborted {
-  readonly kind: 'aborted'
-  readonly message: string
-}
-
-/** No answer: given up by us, forbidden by policy (a matter of configuration, nothing is lost), or worth another try. */
-function unanswered(error: unknown, signal: AbortSignal): DeliveryOutcome | Aborted {
-  const message = describe(error)
-  if (signal.aborted) return { kind: 'aborted', message }
-  if (error instanceof EgressError && error.kind === 'refused') return { kind: 'unauthorized', message }
-  return { kind: 'retry', message }
-}
-
-const describe = (error: unknown): string => redact(error instanceof Error ? error.message : String(error), 500)

@@ -1,0 +1,84 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  DESTINATION_DEFAULTS,
+  type DeliveryOutcome,
+  type Destination,
+  type DestinationContext,
+  type OutgoingRequest,
+  type OutgoingResponse,
+} from '../core/destination.ts'
+import { classifyHttp, redact } from '../core/outcome.ts'
+import { parseRetryAfter } from '../lib/backoff.ts'
+import { EgressError } from '../lib/egress-policy.ts'
+import { createBlanking } from './blank-secrets.ts'
+import type { Transport } from './transport.ts'
+
+/** Who is asked, and by which means. */
+export interface ExchangeParts {
+  readonly type: Destination
+  readonly settings: unknown
+  readonly context: DestinationContext
+  readonly transport: Transport
+  readonly signal: AbortSignal
+  /** Called before every request: renews the lease when it runs out. */
+  readonly beforeRequest: () => Promise<void>
+  readonly now: () => number
+}
+
+/** We gave up: nothing is known of the request. */
+export interface Aborted {
+  readonly kind: 'aborted'
+  readonly message: string
+}
+
+const MAX_FOLLOW_UPS = 120
+
+/** Requests to one destination, each with the questions that follow it until the platform is done. */
+export class Exchange {
+  readonly #parts: ExchangeParts
+  readonly #blank: (response: OutgoingResponse) => OutgoingResponse
+
+  constructor(parts: ExchangeParts) {
+    this.#parts = parts
+    this.#blank = createBlanking(parts.type, parts.settings)
+  }
+
+  /** What the final answer means, or that there was none. Never rejects. */
+  async ask(request: OutgoingRequest): Promise<{ readonly outcome: DeliveryOutcome | Aborted; readonly status: number }> {
+    const { type, settings, context, now, signal } = this.#parts
+    try {
+      let response = await this.#send(request)
+      for (let step = 0; type.followUp !== undefined; step++) {
+        const next = type.followUp(response, step, settings, context)
+        if (next === undefined) break
+        if (step >= MAX_FOLLOW_UPS) return { outcome: { kind: 'retry', message: 'the platform did not finish in time' }, status: response.status }
+        await delay(next.afterMs, undefined, { signal })
+        response = await this.#send(next.request)
+      }
+      const outcome = type.classify?.(response, request) ?? classifyHttp(response)
+      if (outcome.kind !== 'retry') return { outcome, status: response.status }
+      const afterMs = outcome.afterMs ?? parseRetryAfter(response.headers['retry-after'], now())
+      return { outcome: { ...outcome, ...(afterMs === undefined ? {} : { afterMs }) }, status: response.status }
+    } catch (error) {
+      return { outcome: unanswered(error, signal), status: 0 }
+    }
+  }
+
+  async #send(request: OutgoingRequest): Promise<OutgoingResponse> {
+    const { type, context, transport, signal, beforeRequest } = this.#parts
+    await beforeRequest()
+    const limitMs = request.timeoutMs ?? type.limits.timeoutMs ?? DESTINATION_DEFAULTS.timeoutMs
+    return this.#blank(await (type.transport?.(request, context, signal) ?? transport(request, limitMs, signal)))
+  }
+}
+
+/** No answer: given up by us, forbidden by policy (a matter of configuration, nothing is lost), or worth another try. */
+function unanswered(error: unknown, signal: AbortSignal): DeliveryOutcome | Aborted {
+  const message = describe(error)
+  if (signal.aborted) return { kind: 'aborted', message }
+  if (error instanceof EgressError && error.kind === 'refused') return { kind: 'unauthorized', message }
+  return { kind: 'retry', message }
+}
+
+/** The text of an error that may be shown to the destination's owner. */
+export const describe = (error: unknown): string => redact(error instanceof Error ? error.message : String(error), 500)
