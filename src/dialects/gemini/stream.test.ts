@@ -5,6 +5,8 @@ import { openReasoning } from '../../core/reasoning-envelope.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { threadTime } from '../../testing/thread-time.ts'
 import { checkEventBalance, foldEvents } from '../../testing/event-balance.ts'
+import { checkWire } from '../../testing/check-wire.ts'
+import { wireOf } from '../../testing/wire-of.ts'
 import { geminiTarget } from './__fixtures__/target.ts'
 import type { TargetOverrides } from './__fixtures__/target.ts'
 import { gemini } from './index.ts'
@@ -363,6 +365,17 @@ describe('grounding', () => {
     ])
     const loose = { groundingChunks: [{ web: { uri: 'https://a.test' } }] }
     expect(notes(decode([frame([text('Hi')], 'STOP', { groundingMetadata: loose })]))).toMatchObject([{ start_index: 2, end_index: 2 }])
+  })
+  it('cites the text of a search although calls and signatures follow it', () => {
+    const frames = [frame([text('It is Paris'), call('f', {}, {}, 'sig')]), frame([], 'STOP', { groundingMetadata: grounding })]
+    const events = decode(frames, { request: { tools: [...TOOLS, { type: 'web_search' }] } })
+    expect(notes(events)).toMatchObject([
+      { start_index: 6, end_index: 11 },
+      { start_index: 6, end_index: 11 },
+    ])
+    const { output } = checkWire(wireOf(events))
+    expect(output.map(({ type }) => type)).toEqual(['message', 'reasoning', 'function_call', 'web_search_call'])
+    expect(output[0]).toMatchObject({ content: [{ text: 'It is Paris', annotations: [{ title: 'A' }, {}] }] })
   })
   it('names sources the model recited', () => {
     const citationMetadata = { citationSources: [{ startIndex: 1, endIndex: 3, uri: 'https://c.test' }] }

@@ -21,7 +21,7 @@ import { traitsOf } from './model-traits.ts'
 import type { GeminiOptions } from './options.ts'
 import { PartReader } from './part-reader.ts'
 import { SignatureWriter } from './signatures.ts'
-import { toolsOf } from './tools.ts'
+import { asksSearch, toolsOf } from './tools.ts'
 import { decodeUsage } from './usage.ts'
 
 /** Frames that are no JSON are skipped; more of them than this are no answer. */
@@ -60,6 +60,7 @@ export class GeminiDecoder implements Decoder {
     this.#target = target
     this.#template = fastPath ? new DeltaTemplate<'text'>(readText, countsTail) : undefined
     this.#writer = new AnswerWriter({ names: () => toolsOf(request, target.options).names, endReasoning: () => this.#signatures.take() })
+    this.#writer.mayBeCited = asksSearch(request, target.options)
     this.#signatures = new SignatureWriter(this.#writer, target.scope)
     this.#calls = new FunctionCallDecoder({
       writer: this.#writer,
@@ -188,7 +189,7 @@ export class GeminiDecoder implements Decoder {
     const logprobs = decodeLogprobs(candidate['logprobsResult'])
     if (logprobs !== undefined) reader.busy = true
     reader.read(isObject(content) && Array.isArray(content['parts']) ? content['parts'] : [], logprobs)
-    if (this.#grounding.push(candidate)) reader.busy = true
+    if (this.#grounding.push(candidate)) reader.busy = this.#writer.mayBeCited = true
     const native = asString(candidate['finishReason'])
     if (native === undefined || isUnspecified(native)) {
       if (this.#parts.spoke) this.#meansStop = true
@@ -225,15 +226,17 @@ export class GeminiDecoder implements Decoder {
   #cite(cut: boolean): void {
     const writer = this.#writer
     const search = this.#grounding.searchCall()
-    if (writer.messageKey !== undefined) {
-      const base = this.#parts.said.length - writer.textLength
+    const length = writer.citableLength
+    if (length !== undefined) {
+      const base = this.#parts.said.length - length
       for (const annotation of this.#grounding.annotations(this.#parts.said)) {
         if (annotation.type !== 'url_citation') writer.annotation(annotation)
         else if (annotation.start_index >= base)
           writer.annotation({ ...annotation, start_index: annotation.start_index - base, end_index: annotation.end_index - base })
       }
-      if (search !== undefined) writer.closeMessage(cut ? 'incomplete' : undefined)
     }
+    writer.endCitations()
+    if (search !== undefined) writer.closeMessage(cut ? 'incomplete' : undefined)
     this.#signatures.finish(cut ? 'incomplete' : undefined)
     if (search !== undefined) writer.wholeItem(search)
   }

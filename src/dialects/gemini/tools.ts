@@ -29,6 +29,11 @@ export function hostsTool(tool: Tool, others: readonly Tool[], options: GeminiOp
   return traits.tools_with_search || others.every((other) => nativeOf(other, options) !== undefined)
 }
 
+/** Whether the endpoint is asked to search. */
+export function asksSearch({ tools, tool_choice: choice }: ModelRequest, options: GeminiOptions): boolean {
+  return choice !== 'none' && tools?.some((tool) => nativeOf(tool, options) === 'web_search') === true
+}
+
 export interface GeminiTools extends FlatTools {
   /** All functions, those included that `allowed_tools` leaves out. */
   readonly all: readonly FlatTool[]

@@ -43,9 +43,10 @@ export class CitationCollector {
   annotations(list: unknown, writer: AnswerWriter): boolean {
     if (Array.isArray(list)) for (const entry of list as readonly unknown[]) this.#waiting.push(entry)
     if (this.#waiting.length === 0) return false
-    if (writer.messageKey === undefined) return true
+    const at = writer.citableLength
+    if (at === undefined) return true
     for (const entry of this.#waiting) {
-      const annotation = decodeAnnotation(entry, writer.textLength)
+      const annotation = decodeAnnotation(entry, at)
       if (annotation !== undefined) writer.annotation(annotation)
     }
     this.#waiting = []
@@ -53,15 +54,16 @@ export class CitationCollector {
   }
 
   /** Lists that repeat in every frame change nothing. */
-  sources(citations: unknown, results: unknown): boolean {
+  sources(citations: unknown, results: unknown, writer: AnswerWriter): boolean {
     if (citations === undefined && results === undefined) return false
     for (const list of [citations, results]) if (Array.isArray(list)) for (const entry of list) this.#source(entry)
+    if (this.#titles !== undefined) writer.mayBeCited = true
     return true
   }
 
   finish(writer: AnswerWriter): void {
     this.annotations(undefined, writer)
-    const at = writer.textLength
+    const at = writer.citableLength ?? 0
     for (const [url, title] of this.#titles ?? [])
       writer.annotation({ type: 'url_citation', url, title: title ?? url, start_index: at, end_index: at })
   }

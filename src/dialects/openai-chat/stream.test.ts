@@ -5,6 +5,8 @@ import type { Tool } from '../../core/item.ts'
 import { openReasoning } from '../../core/reasoning-envelope.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { checkEventBalance, foldEvents } from '../../testing/event-balance.ts'
+import { checkWire } from '../../testing/check-wire.ts'
+import { wireOf } from '../../testing/wire-of.ts'
 import { chatTarget } from './__fixtures__/target.ts'
 import type { TargetOverrides } from './__fixtures__/target.ts'
 import { toolsOf } from './request.ts'
@@ -426,6 +428,37 @@ describe('annotations', () => {
     const order = 'response-start item-start:m0 text-delta:m0 annotation:m0 item-end:m0 item-start:i1 item-end:i1 response-end'
     expect(types(decode([text('abc'), delta({ images, annotations }), end()]))).toBe(order)
     expect(types(decodeBody({ content: 'abc', images, annotations }))).toBe(order)
+  })
+  const search: Settings = { options: { web_search: 'options' }, tools: [{ type: 'web_search' }, { type: 'function', name: 'f' }] }
+  const cite = delta({ annotations: [{ type: 'url_citation', url: 'http://u', start_index: 0, end_index: 2 }] })
+  it.each([
+    ['a call', tools(call(0, 'c', 'f', '{}')), 'item-start:c1'],
+    ['a picture', delta({ images: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }] }), 'item-start:i1 item-end:i1'],
+    ['a refusal', delta({ refusal: 'no' }), 'item-start:m1 refusal-delta:m1'],
+  ])('gives the text of a search the citations that come behind %s', (_what, other, written) => {
+    const events = decode([text('abc'), other, cite, end()], search)
+    expect(types(events)).toContain(`text-delta:m0 ${written.split(' item-end')[0]!}`)
+    expect(events.filter(({ type }) => type === 'annotation')).toMatchObject([{ key: 'm0', annotation: { start_index: 0, end_index: 2 } }])
+    const body = wireOf(events)
+    expect(checkWire(body).output[0]).toMatchObject({ type: 'message', content: [{ text: 'abc', annotations: [{ url: 'http://u' }] }] })
+    expect(checkWire(body).output).toHaveLength(2)
+  })
+  it('ends the message of a search when other text comes, and cites that', () => {
+    const events = decode([text('abc'), tools(call(0, 'c', 'f', '{}')), text('de'), cite, end()], search)
+    expect(events.filter(({ type }) => type === 'annotation')).toMatchObject([{ key: 'm2' }])
+    expect(checkWire(wireOf(events)).output.map(({ type }) => type)).toEqual(['message', 'function_call', 'message'])
+  })
+  it('cites sources named beside the text although a call follows it', () => {
+    const frame = { citations: ['http://a'], choices: [{ index: 0, delta: { content: 'ab' }, finish_reason: null }] }
+    const events = decode([frame, tools(call(0, 'c', 'f', '{}')), end()])
+    expect(events.filter(({ type }) => type === 'annotation')).toMatchObject([{ key: 'm0', annotation: { start_index: 2 } }])
+  })
+  it('makes no empty text for a citation behind a refusal', () => {
+    const { output } = checkWire(wireOf(decode([text('abc'), delta({ refusal: 'no' }), cite, end()])))
+    expect(output[0]).toMatchObject({ content: [{ text: 'abc' }, { refusal: 'no' }] })
+  })
+  it('ends the text before a call at once where nobody searches', () => {
+    expect(types(decode([text('abc'), tools(call(0, 'c', 'f', '{}')), end()]))).toContain('item-end:m0 item-start:c1')
   })
   it('holds citations that come before the text', () => {
     const events = decode([delta({ annotations: [{ type: 'url_citation', url: 'http://u' }] }), text('abc'), end()])

@@ -26,6 +26,7 @@ import { toolsOf } from './request.ts'
 import { answerToolName } from './response-format.ts'
 import { ToolCallDecoder } from './tool-calls.ts'
 import { decodeUsage } from './usage.ts'
+import { asksSearch } from './web-search.ts'
 
 /** Frames that are no JSON are skipped; more of them than this are no answer. */
 const MAX_MALFORMED = 16
@@ -56,6 +57,7 @@ export class ChatDecoder implements Decoder {
     this.#learns = fastPath
     this.#reasoning = new ReasoningCollector(target.options, target.scope, wantsSealedReasoning(request))
     this.#writer = new AnswerWriter({ names: () => toolsOf(request, target.options).names, endReasoning: () => this.#reasoning.end() })
+    this.#writer.mayBeCited = asksSearch(request, target.options)
     const path = target.options.tool_signature_path
     const name = answerToolName(request, target)
     const answerTool = name === undefined ? undefined : { name, aside: new AnswerAside(this.#writer) }
@@ -176,7 +178,7 @@ export class ChatDecoder implements Decoder {
       this.#reader.busy = true
     }
     this.#noteUsage(frame['usage'] ?? (isObject(frame['x_groq']) ? frame['x_groq']['usage'] : undefined) ?? choice?.['usage'])
-    if (this.#citations.sources(frame['citations'], frame['search_results'])) this.#reader.busy = true
+    if (this.#citations.sources(frame['citations'], frame['search_results'], this.#writer)) this.#reader.busy = true
     if (choice === undefined) return
     // Some servers repeat the whole message in their last frame.
     const repeated = !whole && isObject(choice['message']) && !isObject(choice['delta']) && this.#hasAny()

@@ -22,6 +22,11 @@ export function withoutHosted(tools: readonly Tool[] | undefined, options: OpenA
   return options.web_search === 'none' ? tools : tools?.filter((tool) => !hostsTool(tool, options))
 }
 
+/** Whether the server is asked to search. */
+export function asksSearch({ tools, tool_choice: choice }: ModelRequest, options: OpenAiChatOptions): boolean {
+  return options.web_search !== 'none' && choice !== 'none' && tools?.some((tool) => hostsTool(tool, options)) === true
+}
+
 /** The server's own search: fields of the request, not a tool that the model calls. */
 export function encodeWebSearch({ tools, tool_choice: choice }: ModelRequest, options: OpenAiChatOptions): JsonObject {
   const tool = choice === 'none' ? undefined : tools?.find((each) => hostsTool(each, options))

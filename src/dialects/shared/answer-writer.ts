@@ -31,6 +31,11 @@ export class AnswerWriter {
   textLength = 0
   hasContent = false
   hasCalls = false
+  /**
+   * Citations may come behind the calls and pictures that follow a message. It then stays open beside them, until other text or thoughts come, or
+   * the answer ends. What follows it is shown when it has ended: only answers from sources are worth that.
+   */
+  mayBeCited = false
   readonly #options: AnswerWriterOptions
   /** Calls that are not closed: an answer may hold tens of thousands, and most hold none. */
   #calls: Set<OpenCall> | undefined
@@ -42,6 +47,10 @@ export class AnswerWriter {
   #refused = false
   /** Something was said beside thoughts and calls. */
   #spoke = false
+  /** The message was left for something else, but what it says may still be cited. */
+  #left: { readonly key: string; readonly length: number } | undefined
+  /** Where the text of the open message ended when it was refused. */
+  #refusedAt = -1
   /** Whitespace before any text: part of the answer only when text follows. */
   #heldSpace = ''
   #heldLogprobs: Logprob[] = []
@@ -85,8 +94,12 @@ export class AnswerWriter {
 
   refusal(delta: string): void {
     if (delta === '') return
-    this.#openMessage()
+    // Text that may still be cited stays open in a message of its own: behind a refusal its part would be closed.
+    const apart = this.mayBeCited && this.#speaking && this.textLength > 0
+    if (apart) this.closeMessage()
+    this.#openMessage(apart)
     this.#refused = true
+    this.#refusedAt = this.textLength
     this.out.push({ type: 'refusal-delta', key: this.messageKey!, delta })
   }
 
@@ -95,11 +108,34 @@ export class AnswerWriter {
     return this.#refused
   }
 
-  /** False when no message is open that it could belong to. */
+  /** The open message ends in text: a refusal cannot be cited. */
+  get #speaking(): boolean {
+    return this.messageKey !== undefined && this.#refusedAt !== this.textLength
+  }
+
+  /** UTF-16 code units of the text that a citation would stand in; undefined when there is none. */
+  get citableLength(): number | undefined {
+    return this.#speaking ? this.textLength : this.#left?.length
+  }
+
+  /** False when no text is open that it could belong to. */
   annotation(annotation: Annotation): boolean {
-    if (this.messageKey === undefined) return false
-    this.out.push({ type: 'annotation', key: this.messageKey, annotation })
+    const key = this.#speaking ? this.messageKey : this.#left?.key
+    if (key === undefined) return false
+    this.out.push({ type: 'annotation', key, annotation })
     return true
+  }
+
+  /** No citation will come any more. */
+  endCitations(): void {
+    this.mayBeCited = false
+    this.#endLeft()
+  }
+
+  #endLeft(): void {
+    if (this.#left === undefined) return
+    this.out.push({ type: 'item-end', key: this.#left.key })
+    this.#left = undefined
   }
 
   reasoning(kind: 'text' | 'summary', delta: string, part?: number): void {
@@ -143,9 +179,13 @@ export class AnswerWriter {
 
   closeMessage(status?: 'incomplete'): void {
     if (this.messageKey === undefined) return
-    this.out.push({ type: 'item-end', key: this.messageKey, ...(status === undefined ? {} : { item: { status } }) })
+    if (this.mayBeCited && status === undefined && this.#speaking) {
+      this.#endLeft()
+      this.#left = { key: this.messageKey, length: this.textLength }
+    } else this.out.push({ type: 'item-end', key: this.messageKey, ...(status === undefined ? {} : { item: { status } }) })
     this.messageKey = undefined
     this.textLength = 0
+    this.#refusedAt = -1
   }
 
   /** Opens a call; `name` is the endpoint's. Calls before it that are complete end here. */
@@ -242,6 +282,7 @@ export class AnswerWriter {
   end(reason: FinishReason, fields: { readonly nativeReason?: string; readonly usage?: Usage; readonly serviceTier?: string } = {}): void {
     const cut = reason === 'length' || reason === 'content_filter'
     this.closeReasoning(cut ? 'incomplete' : undefined)
+    this.endCitations()
     this.closeMessage(cut ? 'incomplete' : undefined)
     for (const call of this.#calls ?? []) this.closeCall(call, cut)
     this.out.push({ type: 'response-end', reason, ...fields })
@@ -259,9 +300,10 @@ export class AnswerWriter {
     })
   }
 
-  #openMessage(): void {
+  #openMessage(keepsLeft = false): void {
     if (this.messageKey !== undefined) return
     this.closeReasoning()
+    if (!keepsLeft) this.#endLeft()
     this.closeCompleteCalls()
     this.messageKey = this.#nextKey('m')
     this.hasContent = true
@@ -272,6 +314,7 @@ export class AnswerWriter {
   #openReasoning(): void {
     if (this.reasoningKey !== undefined) return
     this.closeMessage()
+    this.#endLeft()
     this.closeCompleteCalls()
     this.reasoningKey = this.#nextKey('r')
     this.hasContent = true
