@@ -85,6 +85,15 @@ describe.each([true, false])('agents (stream: %s)', (streamed) => {
     expect(answer.gateway_metadata).toMatchObject({ pipeline: [{ type: 'server_tools', cost_usd: expect.closeTo(turn, 9) }] })
   })
 
+  it('shows advice as it comes, whole or broken off, in a text that is opened and closed', async () => {
+    const tools = [{ type: 'gateway:advisor', parameters: { model: 'acme/big', stream: true } }]
+    const asks = calls(['advisor', { prompt: 'Which way?' }])
+    scripts = { small: [asks, says('Left.')], big: [says('Go left.')] }
+    expect((await ask({ tools }, streamed)).output).toMatchObject([{ advice: 'Go left.', status: 'completed' }, { type: 'message' }])
+    scripts = { small: [asks, says('Alone then.')], big: [stream([chatEvents.role(), chatEvents.text('Go ')], { then: 'reset' })] }
+    expect((await ask({ tools }, streamed)).output).toMatchObject([{ status: 'failed' }, { type: 'message' }])
+  })
+
   it('offers several advisors by name, each with its own memory, and forwards the conversation when asked', async () => {
     const advisors = [
       { type: 'gateway:advisor', parameters: { name: 'Reviewer', model: 'acme/big' } },

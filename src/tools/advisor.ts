@@ -4,6 +4,7 @@ import type { ModelEvent } from '../core/event.ts'
 import type { ServerTool, ToolContext } from '../core/extension.ts'
 import type { InputItem, JsonObject } from '../core/item.ts'
 import { agentFailure, agentRequest, agentSettings, modelOf as outerModel, userMessage } from './shared/agent.ts'
+import { ItemText } from './shared/item-text.ts'
 
 const settings = z.object({
   ...agentSettings,
@@ -55,16 +56,18 @@ export const advisor: ServerTool<Settings, Arguments> = {
       )
     if (!own.forward_transcript && (args.prompt === undefined || args.prompt.trim() === ''))
       return agentFailure('The advisor', new GatewayError('invalid_request', 'there is no prompt'), fields)
+    const shown = own.stream ? shownAdvice(context) : undefined
     try {
       const request = agentRequest(call.request, own, own.model ?? args.model, { input: conversation(args, context) })
-      const answer = await context.ask(request, own.stream ? { onEvents: (events) => showAdvice(events, context) } : {})
-      if (own.stream) context.emit('output_text.done', { content_index: 0, text: answer.text, logprobs: [] })
+      const answer = await context.ask(request, shown === undefined ? {} : { onEvents: (events) => showAdvice(events, shown) })
       return {
         output: JSON.stringify({ status: 'ok', model: answer.model, advice: answer.text }),
         item: { ...fields, model: answer.model, advice: answer.text },
       }
     } catch (error) {
       return agentFailure('The advisor', error, fields)
+    } finally {
+      shown?.end()
     }
   },
   replay: (item) => ({
@@ -75,10 +78,15 @@ export const advisor: ServerTool<Settings, Arguments> = {
   }),
 }
 
-/** Advice as it comes, for callers who asked to see it: deltas of the advisor's own item. */
-function showAdvice(events: readonly ModelEvent[], context: ToolContext<Settings>): void {
-  for (const event of events)
-    if (event.type === 'text-delta') context.emit('output_text.delta', { content_index: 0, delta: event.delta, logprobs: [] })
+/** Advice as it comes, for callers who asked to see it: a text of the advisor's own item. It ends with the time for it, too. */
+function shownAdvice(context: ToolContext<Settings>): ItemText {
+  const shown = new ItemText((name, fields) => context.emit(name, fields))
+  context.signal.addEventListener('abort', () => shown.end(), { once: true })
+  return shown
+}
+
+function showAdvice(events: readonly ModelEvent[], shown: ItemText): void {
+  for (const event of events) if (event.type === 'text-delta') shown.push(event.delta)
 }
 
 /** Advisors are told apart by their place among the advisors of the request, so that each remembers only its own advice. */
