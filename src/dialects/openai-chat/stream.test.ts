@@ -351,6 +351,18 @@ describe('tool calls', () => {
     expect(events.find((event) => event.type === 'item-end')).toMatchObject({ item: { status: 'incomplete' } })
     expect(last(events).reason).toBe('length')
   })
+  it.each(['stop', 'tool_calls', null])('marks a call whose arguments break off, whatever ended the answer (%s)', (reason) => {
+    const events = decode([tools(call(0, 'a', 'f', '{"x":[1')), tools(call(1, 'b', 'f', '{}')), end(reason)])
+    const { output, terminal } = checkWire(wireOf(events))
+    expect(output).toMatchObject([
+      { arguments: '{"x":[1', status: 'incomplete' },
+      { arguments: '{}', status: 'completed' },
+    ])
+    expect(terminal.type).toBe('response.completed')
+  })
+  it.each(['', '{}', 'nonsense', "{'x': 1}", '{"x":1}}'])('leaves arguments that were ended as they are: %s', (args) => {
+    expect(checkWire(wireOf(decode([tools(call(0, 'a', 'f', args)), end()]))).output).toMatchObject([{ status: 'completed' }])
+  })
   it('fails on a call that never gets a name', () => {
     expect(failure(() => decode([tools(call(0, 'a', undefined, '{}')), end()])).errorType).toBe('provider_unavailable')
   })

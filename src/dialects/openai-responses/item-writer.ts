@@ -4,6 +4,7 @@ import type { JsonObject, Logprob, OutputItem } from '../../core/item.ts'
 import { sealReasoning } from '../../core/reasoning-envelope.ts'
 import { createCustomInputStream } from '../shared/custom-input.ts'
 import { hashedName } from '../shared/id-map.ts'
+import { breaksOff } from '../shared/json-end.ts'
 import { asString, isObject } from '../shared/json.ts'
 import type { ToolNames } from '../shared/tool-names.ts'
 import type { AnswerItem, StreamedPart } from './answer-item.ts'
@@ -85,7 +86,11 @@ export class ItemWriter {
       case 'call':
         this.appendMissing(item, argumentsOf(source), out)
         if (item.wrapped !== undefined) this.#emitArguments(item, item.wrapped.end().rest, false, out)
-        out.push({ type: 'item-end', key: item.key, item: { status } })
+        out.push({
+          type: 'item-end',
+          key: item.key,
+          item: { status: item.type === 'function_call' && item.wrapped === undefined && breaksOff(item.text) ? 'incomplete' : status },
+        })
         return
       case 'other': {
         const action = source['action']

@@ -189,6 +189,13 @@ describe('calls', () => {
     expect(fold(decode([created, ...frames, completed()]).events).items[0]?.arguments).toBe('{"a":1}')
   })
 
+  it('marks a function call whose arguments break off, whatever the upstream says, and no call of free text', () => {
+    const broken = call({ arguments: '{"a":', status: 'completed' })
+    expect(fold(decode([created, done(0, broken), completed([broken])]).events).items[0]?.end).toEqual({ status: 'incomplete' })
+    const free = { type: 'custom_tool_call', call_id: 'call_1', name: 'f', input: '{"a":', status: 'completed' }
+    expect(fold(decode([created, done(0, free), completed([free])]).events).items[0]?.end).toEqual({ status: 'completed' })
+  })
+
   it('waits for the name of a call', () => {
     const { events } = decode([
       { type: 'response.function_call_arguments.delta', output_index: 3, delta: '{}' },

@@ -233,13 +233,17 @@ export class AnswerWriter {
     this.out.push({ type: 'arguments-delta', key: call.key, delta: shown, ...(plain ? { plain } : {}) })
   }
 
-  /** `cut`: the answer was cut off; arguments that are not whole then make the call incomplete. */
+  /**
+   * `cut`: the answer was cut off; arguments that are not whole then make the call incomplete. Those that break off do so however the answer
+   * ended: nobody may run what they are the beginning of.
+   */
   closeCall(call: OpenCall, cut = false): void {
     if (call.closed) return
     if (call.held) this.#showArguments(call, takeHeld(call, ''))
     call.closed = true
     this.#calls?.delete(call)
-    const incomplete = cut && !isCompleteJson(call.arguments) ? { status: 'incomplete' } : {}
+    const broken = cut ? !isCompleteJson(call.arguments) : call.custom === undefined && call.end.breaksOff
+    const incomplete = broken ? { status: 'incomplete' } : {}
     if (call.custom === undefined) {
       const empty = call.arguments.trim() === '' && !cut ? { arguments: '{}' } : {}
       const fields = { ...empty, ...incomplete }

@@ -10,6 +10,13 @@ export function isCompleteJson(text: string): boolean {
   return text !== '' && tryParseJson(text) !== undefined
 }
 
+/** Whether text ends within a JSON object, list or string. */
+export function breaksOff(text: string): boolean {
+  const end = new JsonEnd()
+  end.push(text)
+  return end.breaksOff
+}
+
 /**
  * Whether arguments that arrive in pieces are whole. Somebody asks with each item that follows, so that only what can be whole is parsed,
  * and once: the pieces are looked at as they come, and the text is not read anew.
@@ -40,6 +47,11 @@ export class JsonEnd {
   isWhole(text: string): boolean {
     if (!this.mayBeWhole) return false
     return this.#opened ? (this.#whole ??= isCompleteJson(text)) : isCompleteJson(text)
+  }
+
+  /** What was begun is not closed: an object, a list, a string. */
+  get breaksOff(): boolean {
+    return this.#opened ? !this.#closed : this.#inString
   }
 
   #char(code: number): void {
