@@ -102,6 +102,18 @@ export interface ErrorDetails {
   readonly cause?: unknown
 }
 
+/** What others wrote may hold half a character, which strict readers of JSON refuse. */
+function wholeCharacters(details: ErrorDetails): ErrorDetails {
+  const { providerCode, raw, path } = details
+  if (providerCode?.isWellFormed() !== false && raw?.isWellFormed() !== false && path?.isWellFormed() !== false) return details
+  return {
+    ...details,
+    ...(providerCode === undefined ? {} : { providerCode: providerCode.toWellFormed() }),
+    ...(raw === undefined ? {} : { raw: raw.toWellFormed() }),
+    ...(path === undefined ? {} : { path: path.toWellFormed() }),
+  }
+}
+
 const MARKER = Symbol.for('signalbox.gateway-error')
 
 export class GatewayError extends Error {
@@ -110,10 +122,10 @@ export class GatewayError extends Error {
   readonly details: ErrorDetails
 
   constructor(errorType: ErrorType, message: string, details: ErrorDetails = {}) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause })
+    super(message.toWellFormed(), details.cause === undefined ? undefined : { cause: details.cause })
     this.name = 'GatewayError'
     this.errorType = errorType
-    this.details = details
+    this.details = wholeCharacters(details)
   }
 
   get status(): number {

@@ -1,3 +1,4 @@
+import { cutText } from '../../lib/cut-text.ts'
 import { isObject, tryParseJson as parseJson } from './json.ts'
 
 /** What an error body says, whatever its shape. */
@@ -120,7 +121,8 @@ function takeMessage(into: Collected, text: string, depth: number): void {
 
 function htmlText(body: string): string {
   const title = /<title[^>]{0,300}>([^<]{1,300})<\/title>/i.exec(body) ?? /<h1[^>]{0,300}>([^<]{1,300})<\/h1>/i.exec(body)
-  return (title?.[1] ?? body.slice(0, 2000).replace(/<[^>]{0,300}>/g, ' ')).replace(/\s+/g, ' ').trim().slice(0, 300)
+  const text = (title?.[1] ?? body.slice(0, 2000).replace(/<[^>]{0,300}>/g, ' ')).replace(/\s+/g, ' ').trim()
+  return cutText(text, 300)
 }
 
 /** JSON, also when a server framed it as a server-sent event although it refused the request. */
@@ -141,7 +143,7 @@ export function readErrorPayload(payload: unknown): ErrorFacts {
   else if (Array.isArray(payload)) readList(into, payload, 0)
   else if (isObject(payload)) readObject(into, payload, 0)
   return {
-    message: into.message.length > MAX_MESSAGE ? into.message.slice(0, MAX_MESSAGE) : into.message,
+    message: cutText(into.message, MAX_MESSAGE),
     codes: into.codes,
     ...(into.code === undefined ? {} : { code: into.code }),
     ...(into.param === undefined ? {} : { param: into.param }),
@@ -160,5 +162,5 @@ export function readErrorBody(body: string): ErrorFacts {
   if (typeof json === 'object' && json !== null) return readErrorPayload(json)
   if (typeof json === 'string') return readErrorPayload(json)
   if (/^\s*<(?:!doctype|html|head|body|\?xml)/i.test(text)) return { message: htmlText(text), codes: none, kind: 'html' }
-  return { message: text.slice(0, MAX_MESSAGE), codes: none, kind: 'text' }
+  return { message: cutText(text, MAX_MESSAGE), codes: none, kind: 'text' }
 }

@@ -289,6 +289,27 @@ describe(verifies('G4', 'secrets'), () => {
   })
 })
 
+describe('characters of two halves', () => {
+  const told = (error: GatewayError): string => JSON.stringify([error.message, error.details])
+  it.each([
+    ['a message', { error: { message: `${'a'.repeat(998)}😀 and more` } }],
+    ['a long message', { error: { message: `${'a'.repeat(1_999)}😀${'b'.repeat(4_000)}` } }],
+    ['a page', `<html><body>${'a'.repeat(298)}😀 and more</body></html>`],
+    ['text', `${'a'.repeat(4_094)}😀${'b'.repeat(9_000)}`],
+    ['the place', { error: { message: 'no', param: `${'a'.repeat(199)}😀` } }],
+    ['the code', { error: { message: 'no', code: `${'a'.repeat(198)}😀b` } }],
+  ])('are never cut in two: %s', (_what, body) => {
+    const error = classify(400, body)
+    expect(told(error)).not.toMatch(/\\ud[89a-f]|\ufffd/i)
+  })
+  it('that came as a half are told as unreadable', () => {
+    const error = errorFromPayload({ error: { message: 'so \ud83d it is', code: 'c\ude00', param: 'p\ud83d' } }, { providerName: 'Acme' })
+    expect(error.message).toBe('so \ufffd it is')
+    expect(told(error)).not.toMatch(/"[^"]*[^\\]\\ud[89a-f]/i)
+    expect(error.details).toMatchObject({ providerCode: 'c\ufffd', path: 'p\ufffd' })
+  })
+})
+
 describe('errorFromPayload', () => {
   it.each<[string, unknown, string]>([
     ['an error chunk with a status as code', { id: 'x', error: { code: 502, message: 'Upstream died' }, choices: [] }, 'provider_unavailable'],

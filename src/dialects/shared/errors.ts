@@ -1,5 +1,6 @@
 import { GatewayError } from '../../core/error.ts'
 import type { ErrorDetails, ErrorType } from '../../core/error.ts'
+import { cutText } from '../../lib/cut-text.ts'
 import { normalizeCode, readErrorBody, readErrorPayload } from './error-body.ts'
 import type { ErrorFacts } from './error-body.ts'
 import { matchRule } from './error-rules.ts'
@@ -76,7 +77,7 @@ function buildError(facts: ErrorFacts, status: number, headers: UpstreamHeaders,
     ...(code === undefined ? {} : { providerCode: scrubbedExcerpt(code, 200) }),
     ...(raw === '' ? {} : { raw: scrubbedExcerpt(raw, MAX_RAW_CHARS) }),
     ...(wait === undefined ? {} : { retryAfterMs: wait }),
-    ...(facts.param === undefined ? {} : { path: facts.param.slice(0, 200) }),
+    ...(facts.param === undefined ? {} : { path: cutText(facts.param, 200) }),
     ...(verdict.failover === undefined ? {} : { failover: verdict.failover }),
     ...(verdict.publicCode === undefined ? {} : { publicCode: verdict.publicCode }),
     ...(verdict.credentialDead ? { credentialDead: true } : {}),

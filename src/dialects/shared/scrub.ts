@@ -1,3 +1,5 @@
+import { cutText } from '../../lib/cut-text.ts'
+
 const REDACTED = '[redacted]'
 
 /** What a key looks like in the wild: the prefixes vendors give their tokens, JWTs, AWS access keys. Stars: some vendors mask half. */
@@ -23,6 +25,6 @@ export function scrubSecrets(text: string): string {
 
 /** Scrubbed, and not longer than `max` characters. Looks at twice that, so that a secret across the cut is still seen whole. */
 export function scrubbedExcerpt(text: string, max: number): string {
-  const scrubbed = scrubSecrets(text.length > max * 2 ? text.slice(0, max * 2) : text)
-  return scrubbed.length > max ? `${scrubbed.slice(0, max - 1)}…` : scrubbed
+  const scrubbed = scrubSecrets(cutText(text, max * 2))
+  return scrubbed.length > max ? `${cutText(scrubbed, max - 1)}…` : scrubbed
 }
