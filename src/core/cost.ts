@@ -34,5 +34,25 @@ export function withExtra(cost: Cost, item: string, usd: number, byok = 0): Cost
 /** All of it was charged to the caller's own provider account. */
 export const byOwnKey = (cost: Cost): Cost => (cost.total === 0 ? cost : { ...cost, byok: cost.total })
 
+/**
+ * Money as it is shown, USD. Sums of binary fractions carry dust in the last digits; the cheapest token costs some 1e-9, so that twelve
+ * decimals lose nothing. Whatever is added up later is kept as it is.
+ */
+export const roundUsd = (usd: number): number => Math.round(usd * 1e12) / 1e12
+
+/** A cost as it is shown. */
+export function roundCost(cost: Cost): Cost {
+  const { extras, byok } = cost
+  return {
+    ...cost,
+    total: roundUsd(cost.total),
+    input: roundUsd(cost.input),
+    output: roundUsd(cost.output),
+    cacheDiscount: roundUsd(cost.cacheDiscount),
+    ...(extras === undefined ? {} : { extras: Object.fromEntries(Object.entries(extras).map(([item, usd]) => [item, roundUsd(usd)])) }),
+    ...(byok === undefined ? {} : { byok: roundUsd(byok) }),
+  }
+}
+
 /** What the operator of the gateway pays. */
 export const gatewayShare = ({ total, byok = 0 }: Cost): number => total - byok

@@ -1,4 +1,4 @@
-import { gatewayShare } from '../core/cost.ts'
+import { gatewayShare, roundUsd } from '../core/cost.ts'
 import { finishReasonOf, toProviderResponse, upstreamInferenceCost, type Generation } from '../core/generation.ts'
 import type { BroadcastGroups } from '../core/outbox.ts'
 
@@ -13,8 +13,8 @@ import type { BroadcastGroups } from '../core/outbox.ts'
 type Fields = Readonly<Record<string, unknown>>
 
 const costFields = (g: Generation): Fields => ({
-  usage: g.cost.source === 'unknown' ? undefined : gatewayShare(g.cost),
-  total_cost: g.cost.source === 'unknown' ? undefined : gatewayShare(g.cost),
+  usage: g.cost.source === 'unknown' ? undefined : roundUsd(gatewayShare(g.cost)),
+  total_cost: g.cost.source === 'unknown' ? undefined : roundUsd(gatewayShare(g.cost)),
   upstream_inference_cost: g.cost.source === 'unknown' ? undefined : upstreamInferenceCost(g),
   cache_discount: g.cost.source === 'unknown' || g.cost.cacheDiscount === 0 ? undefined : g.cost.cacheDiscount,
   is_byok: g.isByok,

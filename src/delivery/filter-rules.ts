@@ -1,5 +1,6 @@
 import { RE2JS } from 're2js'
 import { z } from 'zod'
+import { roundUsd } from '../core/cost.ts'
 import { finishReasonOf, type Generation, type GenerationContent } from '../core/generation.ts'
 import type { FilterRule, FilterRules } from '../core/outbox.ts'
 import { inputText, outputText } from './content-text.ts'
@@ -190,7 +191,7 @@ const FIELD_VALUES: { readonly [F in Exclude<Field, 'input' | 'output'>]: (gener
   user_id: (g) => [g.externalUser],
   api_key_name: (g) => [g.keyName],
   finish_reason: (g) => [finishReasonOf(g)],
-  total_cost: (g) => [g.cost.source === 'unknown' ? undefined : g.cost.total],
+  total_cost: (g) => [g.cost.source === 'unknown' ? undefined : roundUsd(g.cost.total)],
   total_tokens: (g) => [g.usage.totalTokens],
   prompt_tokens: (g) => [g.usage.inputTokens],
   completion_tokens: (g) => [g.usage.outputTokens],

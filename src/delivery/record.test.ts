@@ -205,6 +205,16 @@ describe('privacy mode', () => {
   })
 })
 
+describe('money', () => {
+  it('comes without the dust of its sums, in the record and among the broadcast fields', () => {
+    const dusty: Generation = { ...generation, cost: { ...generation.cost, total: 0.1 + 0.2, input: 0.1 + 0.2, output: 0 } }
+    const record = toDeliveryRecord(dusty, content, { privacyMode: false, broadcast: all })
+    expect(record.generation.cost).toMatchObject({ total: 0.3, input: 0.3 })
+    expect(record.broadcast).toMatchObject({ total_cost: 0.3, usage: 0.3 })
+    expect(presentGeneration(dusty)).toMatchObject({ total_cost: 0.3, usage: 0.3 })
+  })
+})
+
 describe('broadcast groups', () => {
   it('are a partition', () => {
     const names = Object.values(BROADCAST_GROUPS).flatMap((fields) => Object.keys(fields(generation)))

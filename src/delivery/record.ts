@@ -1,3 +1,4 @@
+import { roundCost } from '../core/cost.ts'
 import type { DeliveryFailure, DeliveryIds, DeliveryRecord } from '../core/delivery.ts'
 import type { Generation, GenerationContent } from '../core/generation.ts'
 import type { DestinationRecord } from '../core/outbox.ts'
@@ -24,7 +25,8 @@ export function toDeliveryRecord(
   content: GenerationContent | undefined,
   destination: Pick<DestinationRecord, 'privacyMode' | 'broadcast'>,
 ): DeliveryRecord {
-  const seen = replaceMediaInGeneration(destination.privacyMode ? toPrivate(generation) : generation)
+  const visible = replaceMediaInGeneration(destination.privacyMode ? toPrivate(generation) : generation)
+  const seen: Generation = { ...visible, cost: roundCost(visible.cost) }
   const shown = destination.privacyMode || content === undefined ? undefined : replaceMedia(content)
   const trace = replaceMediaInValues(generation.trace ?? {})
   // Of the original: two traces must not become one because their ids look like media.

@@ -1,5 +1,5 @@
 import type { Adaptation, Call, Handler, Owner } from '../core/call.ts'
-import { withExtra } from '../core/cost.ts'
+import { roundUsd, withExtra } from '../core/cost.ts'
 import type { Catalog, Endpoint, Pricing } from '../core/endpoint.ts'
 import { GatewayError } from '../core/error.ts'
 import type { PluginContext, PluginEffects } from '../core/extension.ts'
@@ -116,7 +116,7 @@ export class PluginRun {
     const { pipeline } = this.#call.trace
     const before = this.#stages.get(key)
     const spent = (before?.cost_usd ?? 0) + (stage.cost_usd ?? 0)
-    const told = spent === 0 ? stage : { ...stage, cost_usd: spent }
+    const told = spent === 0 ? stage : { ...stage, cost_usd: roundUsd(spent) }
     const place = before === undefined ? -1 : pipeline.indexOf(before)
     if (place === -1) pipeline.push(told)
     else pipeline[place] = told

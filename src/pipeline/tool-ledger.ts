@@ -1,5 +1,5 @@
 import type { Call } from '../core/call.ts'
-import { addCost, NO_COST, withExtra } from '../core/cost.ts'
+import { addCost, NO_COST, roundUsd, withExtra } from '../core/cost.ts'
 import type { Pricing } from '../core/endpoint.ts'
 import type { ModelEvent } from '../core/event.ts'
 import type { Cost, GenerationStep, PipelineStage } from '../core/generation.ts'
@@ -155,7 +155,7 @@ export class LoopLedger {
         ...(this.#failed === 0 ? {} : { tool_calls_failed: this.#failed }),
         ...(stopped === undefined ? {} : { stopped_by: stopped }),
       },
-      cost_usd: this.#toolUsd,
+      cost_usd: roundUsd(this.#toolUsd),
     }
   }
 

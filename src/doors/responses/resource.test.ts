@@ -11,6 +11,20 @@ function answered(asked: { readonly [field: string]: unknown }): unknown {
   return JSON.parse(createResource('gen-1', 1_700_000_000, request)({ status: 'in_progress', model: 'acme/small', output: [], outputText: '[]' }))
 }
 
+describe('the money of an answer', () => {
+  it('has amounts without the dust of their sums', () => {
+    const cost: Cost = { total: 1.1 * 1.1, input: 0.1 + 0.2, output: 3e-9, cacheDiscount: 0, source: 'catalog' }
+    expect(presentUsage(createUsage({ inputTokens: 1, outputTokens: 1 }), cost, false)).toMatchObject({
+      cost: 1.21,
+      cost_details: { upstream_inference_cost: null, upstream_inference_input_cost: 0.3, upstream_inference_output_cost: 3e-9 },
+    })
+    expect(presentUsage(createUsage({ inputTokens: 1, outputTokens: 1 }), byOwnKey(cost), true)).toMatchObject({
+      cost: 0,
+      cost_details: { upstream_inference_cost: 1.21 },
+    })
+  })
+})
+
 describe('the resource of an answer', () => {
   it('has real values where the caller said nothing', () => {
     expect(answered({})).toEqual({

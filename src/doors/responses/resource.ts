@@ -1,5 +1,5 @@
 import type { FinishReason } from '../../core/event.ts'
-import { gatewayShare } from '../../core/cost.ts'
+import { gatewayShare, roundUsd } from '../../core/cost.ts'
 import { upstreamInferenceCost, type Cost } from '../../core/generation.ts'
 import type { OutputItem } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
@@ -125,17 +125,19 @@ export function presentUsage(usage: Usage, cost: Cost | undefined, isByok: boole
     ...(cost === undefined || cost.source === 'unknown'
       ? { cost: null }
       : {
-          cost: gatewayShare(cost),
+          cost: roundUsd(gatewayShare(cost)),
           cost_details: {
-            upstream_inference_cost: upstreamInferenceCost({ isByok, cost }),
-            upstream_inference_input_cost: cost.input,
-            upstream_inference_output_cost: cost.output,
+            upstream_inference_cost: rounded(upstreamInferenceCost({ isByok, cost })),
+            upstream_inference_input_cost: roundUsd(cost.input),
+            upstream_inference_output_cost: roundUsd(cost.output),
           },
         }),
     is_byok: isByok,
     ...(usage.serverToolUse === undefined ? {} : { server_tool_use_details: presentToolUse(usage.serverToolUse) }),
   }
 }
+
+const rounded = (usd: number | null): number | null => usd && roundUsd(usd)
 
 /** The contract's three counters; each is there only when it was counted. */
 function presentToolUse(counts: NonNullable<Usage['serverToolUse']>): { readonly [field: string]: number } {

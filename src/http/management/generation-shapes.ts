@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { gatewayShare } from '../../core/cost.ts'
+import { gatewayShare, roundCost, roundUsd } from '../../core/cost.ts'
 import { finishReasonOf, toProviderResponse, upstreamInferenceCost, type Generation } from '../../core/generation.ts'
 import { component } from './route-doc.ts'
 
@@ -124,7 +124,9 @@ type Figures = Pick<
 >
 
 /** Tokens and money. */
-function figuresOf({ usage, cost, isByok }: Generation): Figures {
+function figuresOf({ usage, cost: exact, isByok }: Generation): Figures {
+  const cost = roundCost(exact)
+  const paid = roundUsd(gatewayShare(exact))
   return {
     tokens_prompt: usage.inputTokens,
     tokens_completion: usage.outputTokens,
@@ -138,8 +140,8 @@ function figuresOf({ usage, cost, isByok }: Generation): Figures {
     num_input_audio_prompt: null,
     num_search_results: usage.serverToolUse?.['web_search'] ?? null,
     num_fetches: usage.serverToolUse?.['web_fetch'] ?? null,
-    total_cost: gatewayShare(cost),
-    usage: gatewayShare(cost),
+    total_cost: paid,
+    usage: paid,
     upstream_inference_cost: upstreamInferenceCost({ isByok, cost }),
     cache_discount: cost.cacheDiscount === 0 ? null : cost.cacheDiscount,
   }

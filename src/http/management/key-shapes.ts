@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { roundUsd } from '../../core/cost.ts'
 import { addSpent, type Spent } from '../../core/counter.ts'
 import { creditLimitOf, rateLimitsOf, resetOf } from '../../core/limit-settings.ts'
 import type { ApiKey, SpendFigures } from '../../core/store.ts'
@@ -155,19 +156,16 @@ function moneyOf(key: ApiKey, { usd: own, byokUsd }: SpendFigures): WireMoney {
   const reset = resetOf(key)
   return {
     limit: limit ?? null,
-    limit_remaining: limit === undefined ? null : Math.max(0, round(limit - counted[reset])),
+    limit_remaining: limit === undefined ? null : Math.max(0, roundUsd(limit - counted[reset])),
     limit_reset: reset === 'lifetime' ? null : reset,
     include_byok_in_limit: includeByok,
-    usage: round(own.lifetime),
-    usage_daily: round(own.daily),
-    usage_weekly: round(own.weekly),
-    usage_monthly: round(own.monthly),
-    byok_usage: round(byokUsd.lifetime),
-    byok_usage_daily: round(byokUsd.daily),
-    byok_usage_weekly: round(byokUsd.weekly),
-    byok_usage_monthly: round(byokUsd.monthly),
+    usage: roundUsd(own.lifetime),
+    usage_daily: roundUsd(own.daily),
+    usage_weekly: roundUsd(own.weekly),
+    usage_monthly: roundUsd(own.monthly),
+    byok_usage: roundUsd(byokUsd.lifetime),
+    byok_usage_daily: roundUsd(byokUsd.daily),
+    byok_usage_weekly: roundUsd(byokUsd.weekly),
+    byok_usage_monthly: roundUsd(byokUsd.monthly),
   }
 }
-
-/** Sums of floats carry dust in the last digits. */
-const round = (amount: number): number => Math.round(amount * 1e12) / 1e12

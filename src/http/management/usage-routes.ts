@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { roundUsd } from '../../core/cost.ts'
 import { periodStart } from '../../core/counter.ts'
 import { GatewayError } from '../../core/error.ts'
 import type { ActivityFilter, ActivityRow } from '../../core/store.ts'
@@ -85,7 +86,7 @@ export function usageRoutes(options: UsageRouteOptions): ManagementRoutes {
     })
 
     app.get('/api/v1/credits', { config: { doc: docs.credits } }, async (request): Promise<z.output<typeof creditsAnswer>> => {
-      const total = round(await options.spentUsd(scopeOf(request)))
+      const total = roundUsd(await options.spentUsd(scopeOf(request)))
       return { data: { total_credits: options.credits() ?? UNLIMITED_CREDITS, total_usage: total } }
     })
   }
@@ -120,8 +121,8 @@ function presentActivity(row: ActivityRow): z.output<typeof activityItem> {
     model_permaslug: row.model,
     endpoint_id: row.endpointId,
     provider_name: row.providerName,
-    usage: round(row.usd),
-    byok_usage_inference: round(row.byokUsd),
+    usage: roundUsd(row.usd),
+    byok_usage_inference: roundUsd(row.byokUsd),
     requests: row.requests,
     prompt_tokens: row.inputTokens,
     completion_tokens: row.outputTokens,
@@ -129,5 +130,3 @@ function presentActivity(row: ActivityRow): z.output<typeof activityItem> {
     ...(row.workspaceId === undefined ? {} : { workspace_id: row.workspaceId }),
   }
 }
-
-const round = (amount: number): number => Math.round(amount * 1e12) / 1e12
