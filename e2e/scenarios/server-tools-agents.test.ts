@@ -392,32 +392,38 @@ describe('a caller who leaves', () => {
       },
     ],
   ]
-  it(verifies('D1', 'while a panel thinks: what those who have answered and those who were answering cost is on record'), async () => {
-    scripts = {
-      small: [calls(['fusion', { prompt: 'x' }])],
-      big: [says('Round.')],
-      other: [stream([chatEvents.role(), chatEvents.text('Well, ')], { then: 'hang' })],
-    }
-    const gone = new AbortController()
-    const tools = [{ type: 'gateway:fusion', parameters: { analysis_models: ['acme/big', 'acme/other'], tools: [] } }]
-    const response = await gateway.respond({ model: 'acme/small', input: 'hi', tools, stream: true }, { signal: gone.signal })
-    const reading = response.text()
-    const until = performance.now() + 5_000
-    while (requestsTo('other').length === 0 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 5))
-    await new Promise((resolve) => setTimeout(resolve, 50))
-    gone.abort()
-    await expect(reading).rejects.toThrow()
-    while (gateway.app.calls.size > 0 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 5))
-    const turn = 11e-6 + 14e-6
-    const id = response.headers.get('x-generation-id')
-    let record: { data?: Json } = {}
-    while (record.data === undefined && performance.now() < until) {
-      record = (await (await gateway.api('GET', `/api/v1/generation?id=${id}`)).json()) as { data?: Json }
-    }
-    expect(record.data!['cancelled']).toBe(true)
+  const turn = 11e-6 + 14e-6
+  it.each([
     // Of "Well, " nobody has counted the tokens: five of the prompt and two of the answer by the estimate.
-    expect(record.data!['total_cost']).toBeCloseTo(2 * turn + 5e-6 + 2 * 2e-6, 9)
-  })
+    ['by the estimate', [], 5e-6 + 2 * 2e-6],
+    ['as their provider had counted it', [chatEvents.usage()], turn],
+  ])(
+    verifies('D1', 'while a panel thinks: what those who have answered and those who were answering cost is on record, %s'),
+    async (_how, counts, left) => {
+      scripts = {
+        small: [calls(['fusion', { prompt: 'x' }])],
+        big: [says('Round.')],
+        other: [stream([chatEvents.role(), chatEvents.text('Well, '), ...counts], { then: 'hang' })],
+      }
+      const gone = new AbortController()
+      const tools = [{ type: 'gateway:fusion', parameters: { analysis_models: ['acme/big', 'acme/other'], tools: [] } }]
+      const response = await gateway.respond({ model: 'acme/small', input: 'hi', tools, stream: true }, { signal: gone.signal })
+      const reading = response.text()
+      const until = performance.now() + 5_000
+      while (requestsTo('other').length === 0 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 5))
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      gone.abort()
+      await expect(reading).rejects.toThrow()
+      while (gateway.app.calls.size > 0 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 5))
+      const id = response.headers.get('x-generation-id')
+      let record: { data?: Json } = {}
+      while (record.data === undefined && performance.now() < until) {
+        record = (await (await gateway.api('GET', `/api/v1/generation?id=${id}`)).json()) as { data?: Json }
+      }
+      expect(record.data!['cancelled']).toBe(true)
+      expect(record.data!['total_cost']).toBeCloseTo(2 * turn + left, 9)
+    },
+  )
 
   it.each(phases)(verifies('D1', '%s: the upstream hears of it at once'), async (_name, prepare) => {
     const { tools, hangsAt } = prepare()

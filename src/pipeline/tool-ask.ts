@@ -7,7 +7,7 @@ import type { AskOptions, CitableSource, ModelAnswer } from '../core/extension.t
 import type { Cost } from '../core/generation.ts'
 import type { InputItem } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
-import { ZERO_USAGE, type Usage } from '../core/usage.ts'
+import { mendEstimate, ZERO_USAGE, type Usage } from '../core/usage.ts'
 import { answerCost } from './answer-cost.ts'
 import { AnswerFold } from './answer-fold.ts'
 import { estimatedUsage, type Spent, type ToolBill } from './tool-bill.ts'
@@ -70,10 +70,10 @@ export async function askModel(
   }
 }
 
-/** An answer that has not ended, or broke: what its turns so far have cost, else what it has probably used if it had begun. */
+/** An answer that has not ended, or broke: what its turns so far have cost, else what it has probably used if it had begun, by what its provider had counted. */
 function soFar({ request, trace }: Call, { chars }: AnswerFold, costOf: (usage: Usage, pricing: Pricing) => Cost): Spent {
   const begun = trace.served?.firstTokenMs !== undefined
-  const usage = trace.spent ?? (begun ? estimatedUsage(request, chars, trace.unread) : ZERO_USAGE)
+  const usage = trace.spent ?? (begun ? mendEstimate(estimatedUsage(request, chars, trace.unread), trace.served?.counted) : ZERO_USAGE)
   return { cost: trace.cost ?? (begun ? answerCost(costOf, usage, trace) : NO_COST), tokens: usage.totalTokens }
 }
 
