@@ -27,6 +27,19 @@ describe('toDeliveryRecord', () => {
     expect(record.ids.otlp.traceId.startsWith(record.ids.otlp.generationSpanId)).toBe(true)
   })
 
+  it("keeps the caller's keys beside the gateway's own of the same name", () => {
+    const metadata = { gateway: 'north', 'gateway.source': 'x', caller_gateway: 'mine', gateway_id: '7' }
+    const record = toDeliveryRecord({ ...generation, metadata, trace: { provider_responses: [1] } }, content, { privacyMode: false, broadcast: none })
+    expect(record.metadata).toEqual({
+      caller_caller_gateway: 'north',
+      'caller_gateway.source': 'x',
+      caller_gateway: 'mine',
+      gateway_id: '7',
+      caller_provider_responses: [1],
+    })
+    expect(record.gateway['source']).toBe(generation.apiType)
+  })
+
   it('passes custom metadata through with its types, without the reserved keys', () => {
     const { metadata } = toDeliveryRecord(generation, content, { privacyMode: false, broadcast: none })
     expect(metadata).toEqual({

@@ -15,6 +15,9 @@ const DEFAULT_GENERATION_NAME = 'LLM Generation'
 /** Keys of the caller's `trace` with a meaning of their own; every other key is metadata. */
 const RESERVED = new Set(['trace_id', 'trace_name', 'span_name', 'generation_name', 'parent_span_id'])
 
+/** What the gateway writes beside the caller's keys: facts, opted-in fields, attempts; with dots where platforms know flat names only. */
+const TAKEN = /^(?:gateway|gateway_generation|provider_responses)(?:\.|$)/
+
 const MAX_TAGS = 50
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' && value.trim() !== '' ? value : undefined)
@@ -81,7 +84,17 @@ function customMetadata(trace: NonNullable<Generation['trace']>, metadata: Gener
   for (const [key, value] of Object.entries(trace)) {
     if (!RESERVED.has(key) && value !== undefined && value !== null) custom[key] = value
   }
-  return custom
+  return Object.keys(custom).some((key) => TAKEN.test(key)) ? withoutTaken(custom) : custom
+}
+
+/** Keys of the caller under the gateway's own names get a prefix: `caller_gateway`. Neither may overwrite the other. */
+function withoutTaken(custom: Record<string, unknown>): Record<string, unknown> {
+  const nameOf = (key: string): string => {
+    let name = key
+    while (TAKEN.test(name) || (name !== key && name in custom)) name = `caller_${name}`
+    return name
+  }
+  return Object.fromEntries(Object.entries(custom).map(([key, value]) => [nameOf(key), value]))
 }
 
 function toTags(value: unknown): readonly string[] {
