@@ -16,3 +16,16 @@ describe('the characters an estimate of an answer is made from', () => {
     expect(fold.chars).toBe(12)
   })
 })
+
+describe('a citation', () => {
+  it('stays with the text it follows, as the caller was told', () => {
+    const fold = new AnswerFold()
+    const annotation = { type: 'url_citation', url: 'http://u', title: 't', start_index: 0, end_index: 1 } as const
+    fold.push({ type: 'item-start', key: 'm', item: { type: 'message', role: 'assistant', content: [] } })
+    fold.push({ type: 'text-delta', key: 'm', delta: 'a', part: 0 })
+    fold.push({ type: 'text-delta', key: 'm', delta: 'b', part: 1 })
+    fold.push({ type: 'annotation', key: 'm', annotation, part: 0 })
+    fold.push({ type: 'annotation', key: 'm', annotation, part: 1 })
+    expect(fold.items()).toMatchObject([{ content: [{ annotations: [] }, { annotations: [annotation] }] }])
+  })
+})

@@ -35,9 +35,11 @@ export class AnswerFold {
         this.chars += event.delta.length
         this.#of(event.key).text += event.delta
         return
-      case 'annotation':
-        this.#of(event.key).parts.at(-1)?.annotations.push(event.annotation)
+      case 'annotation': {
+        const last = this.#of(event.key).parts.at(-1)
+        if (last?.kind === 'text' && (event.part === undefined || event.part === last.number)) last.annotations.push(event.annotation)
         return
+      }
       case 'item-end':
         this.#of(event.key).patch = event.item
         return

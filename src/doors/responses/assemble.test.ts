@@ -104,6 +104,25 @@ describe('Assembler', () => {
     expect(output.map((item) => item['arguments'])).toEqual(['{"x":1}', '{"y":2}'])
   })
 
+  it('tells no citation of a part that has ended, and makes no empty part for it', () => {
+    const note = (part?: number): ModelEvent => ({
+      type: 'annotation',
+      key: 'm',
+      annotation: { type: 'url_citation', url: 'http://u', title: 't', start_index: 0, end_index: 1 },
+      ...(part === undefined ? {} : { part }),
+    })
+    const part = (delta: string, number: number): ModelEvent => ({ type: 'text-delta', key: 'm', delta, part: number })
+    const content = (events: readonly ModelEvent[]): unknown => checkWire(stream([message('m'), ...events, close('m'), end])).output[0]!['content']
+    expect(content([part('a', 0), part('b', 1), note(0), note(1)])).toMatchObject([
+      { text: 'a', annotations: [] },
+      { text: 'b', annotations: [{}] },
+    ])
+    const refusal: ModelEvent = { type: 'refusal-delta', key: 'm', delta: 'no', part: 1 }
+    expect(content([part('a', 0), refusal, note(0)])).toMatchObject([{ text: 'a', annotations: [] }, { refusal: 'no' }])
+    expect(content([text('m', 'a'), { type: 'refusal-delta', key: 'm', delta: 'no' }, note()])).toMatchObject([{ text: 'a' }, { refusal: 'no' }])
+    expect(content([note(0), part('a', 0)])).toMatchObject([{ text: 'a', annotations: [{}] }])
+  })
+
   it('turns missing arguments into an empty object and completes what the deltas left out', () => {
     const { output } = checkWire(stream([call('a'), close('a'), call('b'), args('b', '{"q"'), close('b', { arguments: '{"q":1}' }), end]))
     expect(output.map((item) => item['arguments'])).toEqual(['{}', '{"q":1}'])

@@ -28,6 +28,8 @@ export class OpenMessage implements OpenItem {
   /** Part number the producer gave to the open part. */
   #openPart: number | undefined
   #partIsOpen = false
+  /** The highest number the producer has given to a part. */
+  #lastPart = -1
   /** `,"item_id":...,"content_index":n,"delta":` of the open part. */
   #deltaMiddle = ''
 
@@ -55,7 +57,8 @@ export class OpenMessage implements OpenItem {
         return
       }
       case 'annotation': {
-        const part = this.#part('output_text', event.part) as TextPart
+        const part = this.#cited(event.part)
+        if (part === undefined) return
         const index = part.annotations.push(event.annotation) - 1
         const members = `${this.#place},"content_index":${this.#parts.length - 1},"annotation_index":${index},"annotation":${JSON.stringify(event.annotation)}`
         this.#wire.event('response.output_text.annotation.added', members)
@@ -84,6 +87,14 @@ export class OpenMessage implements OpenItem {
     this.#wire.delta(TEXT_DELTA, this.#deltaMiddle, quote(event.delta, event.plain), tail)
   }
 
+  /** The part a citation stands in: the open one, or one that begins with it. None that has ended takes any more, nor does a refusal. */
+  #cited(number: number | undefined): TextPart | undefined {
+    const isNew = number === undefined ? this.#parts.length === 0 : number > this.#lastPart
+    const last = this.#parts.at(-1)
+    if (!isNew && (last?.type !== 'output_text' || !this.#partIsOpen || (number !== undefined && number !== this.#openPart))) return undefined
+    return this.#part('output_text', number) as TextPart
+  }
+
   /** The open part, when it is of this type and number; else a new one. */
   #part(type: 'output_text' | 'refusal', number: number | undefined): TextPart | RefusalPart {
     if (this.#partIsOpen) {
@@ -95,6 +106,7 @@ export class OpenMessage implements OpenItem {
     const index = this.#parts.push(part) - 1
     this.#partIsOpen = true
     this.#openPart = number
+    if (number !== undefined && number > this.#lastPart) this.#lastPart = number
     this.#deltaMiddle = `,${this.#place},"content_index":${index},"delta":`
     this.#wire.event('response.content_part.added', `${this.#place},"content_index":${index},"part":${JSON.stringify(part)}`)
     return part
