@@ -15,6 +15,8 @@ export class CitationCollector {
   /** Where each content block begins in the message, in UTF-16 code units. */
   readonly #starts = new Map<number, number>()
   #firstStart = 0
+  /** Content blocks of messages before. */
+  readonly #ended = new Set<number>()
   /** Numbers of cited documents, in the order they were cited. */
   readonly #sources = new Map<string, number>()
   #points = new CodePoints()
@@ -28,9 +30,14 @@ export class CitationCollector {
     this.#starts.set(index, at)
   }
 
-  /** Another message begins: its text is another. */
-  restart(): void {
+  /** Another message begins with this content block: its text is another, and what cites the blocks before has no place any more. */
+  restart(index: number): void {
     this.#points = new CodePoints()
+    const at = this.#starts.get(index) ?? 0
+    for (const before of this.#starts.keys()) if (before !== index) this.#ended.add(before)
+    this.#starts.clear()
+    this.#starts.set(index, at)
+    this.#firstStart = at
   }
 
   /** Citations of plans and thoughts have no text to stand at. */
@@ -56,6 +63,7 @@ export class CitationCollector {
 
   #place(citations: readonly Json[], text: string, writer: AnswerWriter, end: boolean): void {
     for (const citation of citations) {
+      if (this.#ended.has(citation['content_index'] as number)) continue
       const base = this.#baseOf(citation)
       const reach = base + position(citation['end'])
       if (!end && reach > text.length) {

@@ -152,6 +152,18 @@ describe('tool calls', () => {
 })
 
 describe('citations', () => {
+  it('do not stand in another message than the one they cite', () => {
+    const source = (content_index: number, words: string): Frame =>
+      cite({ start: 0, end: words.length, text: words, content_index, sources: [{ type: 'document', id: 'http://d' }] })
+    const blocks = [open('text'), text('Hello'), close(), open('thinking', 1), thinking('hm', 1), close(1), open('text', 2), text('World', 2)]
+    const notes = decode([start, ...blocks, source(0, 'Hello'), source(2, 'World'), end()]).filter(({ type }) => type === 'annotation')
+    expect(notes).toMatchObject([{ key: 'm2', annotation: { start_index: 0, end_index: 5 } }])
+    const whole = [open('text'), text('Hi '), close(), open('text', 1), text('you', 1), source(1, 'you'), source(0, 'Hi'), end()]
+    expect(decode([start, ...whole]).filter(({ type }) => type === 'annotation')).toMatchObject([
+      { annotation: { start_index: 3, end_index: 6 } },
+      { annotation: { start_index: 0, end_index: 2 } },
+    ])
+  })
   const web = { type: 'tool', id: 'x:0', tool_output: { url: 'https://a.test/', title: 'A' } }
   const file = { type: 'document', id: 'doc:1', document: { id: 'doc:1', title: 'facts.txt' } }
   it('stand at their place, one annotation per source', () => {

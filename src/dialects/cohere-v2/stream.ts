@@ -199,7 +199,7 @@ export class CohereDecoder implements Decoder {
     if (this.#writer.messageKey === undefined) return
     if (before === 0) {
       this.#text = ''
-      this.#citations.restart()
+      this.#citations.restart(index)
     }
     const written = this.#writer.textLength - before
     this.#text += written === text.length ? text : ' '.repeat(written - text.length) + text
