@@ -47,6 +47,15 @@ const COMMON: { readonly [native: string]: Finish } = {
   overloaded: 'overloaded',
 }
 
+const CUTS: ReadonlySet<Finish | undefined> = new Set<Finish>(['length', 'content_filter', 'refusal'])
+
+/** Some servers write `stop` beside every piece, and only then what cut the answer off: that says more. */
+export function strongerFinish(before: string | undefined, now: string, declared: { readonly [native: string]: Finish }): string {
+  if (before === undefined) return now
+  const was = mapFinish(before, declared)
+  return (was === undefined || was === 'stop' || was === 'tool_calls') && CUTS.has(mapFinish(now, declared)) ? now : before
+}
+
 /** Undefined for a word nobody declared. */
 export function mapFinish(native: string, declared: { readonly [native: string]: Finish }): Finish | undefined {
   if (Object.hasOwn(declared, native)) return declared[native]

@@ -646,6 +646,15 @@ describe('a usage report that counts nothing', () => {
 })
 
 describe('the end', () => {
+  it.each([
+    ['stop', 'length', 'length'],
+    ['tool_calls', 'content_filter', 'content_filter'],
+    ['length', 'stop', 'length'],
+    ['stop', 'tool_calls', 'stop'],
+    ['stop', 'error', 'stop'],
+  ])('told twice (%s, %s) is what cut the answer off, else the first word', (first, second, native) => {
+    expect(last(decode([delta({ content: 'a' }, first), delta({ content: 'b' }, second)])).nativeReason).toBe(native)
+  })
   it('is beyond the reach of a connection that breaks when the counts are there', () => {
     const decoder = decoderFor({})
     decoder.push(JSON.stringify({ ...(text('hi') as object), usage: { prompt_tokens: 1, completion_tokens: 1 } }), undefined, [])

@@ -15,7 +15,7 @@ import { hasCounts } from '../shared/usage-counts.ts'
 import { CitationCollector } from './annotations.ts'
 import { DeltaReader } from './delta-reader.ts'
 import { lessonOf, readDelta, type LearnedField } from './fast-path.ts'
-import { mapFinish } from './finish.ts'
+import { mapFinish, strongerFinish } from './finish.ts'
 import type { Finish } from './finish.ts'
 import { choiceOf, deltaOf, errorOf, follow } from './frame.ts'
 import type { Json } from './frame.ts'
@@ -187,7 +187,7 @@ export class ChatDecoder implements Decoder {
     const native = choice['finish_reason']
     if (typeof native === 'string' && native !== '') {
       this.#reader.busy = true
-      this.#native ??= native
+      this.#native = strongerFinish(this.#native, native, this.#target.options.finish_reasons)
     }
   }
 
