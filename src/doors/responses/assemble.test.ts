@@ -68,6 +68,27 @@ describe('Assembler', () => {
     ])
   })
 
+  it('writes no half of a character of citations, of items it carries, nor of their progress', () => {
+    const half = 'cut\ud83d'
+    const events: readonly ModelEvent[] = [
+      message('m'),
+      text('m', 'a'),
+      { type: 'annotation', key: 'm', annotation: { type: 'url_citation', url: 'http://u', title: half, start_index: 0, end_index: 1 } },
+      close('m'),
+      { type: 'item-start', key: 'w', item: { type: 'web_search_call', status: 'in_progress', action: { type: 'search', query: half } } },
+      { type: 'item-event', key: 'w', name: 'web_search_call.searching', fields: { note: [half] } },
+      close('w', { action: { type: 'search', query: half, queries: ['ok', half] } }),
+      end,
+    ]
+    const body = stream(events)
+    expect(body).not.toMatch(/\\ud[89a-f]/i)
+    expect(checkWire(body).output).toMatchObject([
+      { content: [{ annotations: [{ title: 'cut\ufffd' }] }] },
+      { action: { query: 'cut\ufffd', queries: ['ok', 'cut\ufffd'] } },
+    ])
+    expect(JSON.stringify(json(events).output)).not.toMatch(/\\ud[89a-f]/i)
+  })
+
   it('writes a text answer in the canonical order', () => {
     const body = stream([message('m'), text('m', 'Hel'), { type: 'text-delta', key: 'm', delta: 'lo', plain: true }, close('m'), end])
     const { events, text: whole } = checkWire(body)

@@ -1,6 +1,7 @@
 import type { TextDelta } from '../../core/event.ts'
 import type { Annotation, Logprob, MessageItem } from '../../core/item.ts'
 import { placeOf, statusOf, type ClosingStatus, type ItemEvent, type ItemPatch, type OpenItem } from './open-item.ts'
+import { wholeValue } from './whole-characters.ts'
 import { deltaHead, quote, type WireWriter } from './wire.ts'
 
 interface TextPart {
@@ -59,8 +60,9 @@ export class OpenMessage implements OpenItem {
       case 'annotation': {
         const part = this.#cited(event.part)
         if (part === undefined) return
-        const index = part.annotations.push(event.annotation) - 1
-        const members = `${this.#place},"content_index":${this.#parts.length - 1},"annotation_index":${index},"annotation":${JSON.stringify(event.annotation)}`
+        const annotation = wholeValue(event.annotation)
+        const index = part.annotations.push(annotation) - 1
+        const members = `${this.#place},"content_index":${this.#parts.length - 1},"annotation_index":${index},"annotation":${JSON.stringify(annotation)}`
         this.#wire.event('response.output_text.annotation.added', members)
         return
       }

@@ -1,5 +1,6 @@
 import type { OtherItem } from '../../core/item.ts'
 import { placeOf, type ClosingStatus, type ItemEvent, type ItemPatch, type OpenItem } from './open-item.ts'
+import { wholeValue } from './whole-characters.ts'
 import type { WireWriter } from './wire.ts'
 
 const FINAL: ReadonlySet<unknown> = new Set(['completed', 'failed', 'incomplete'])
@@ -20,7 +21,7 @@ export class OpenOther implements OpenItem {
     this.#outputIndex = outputIndex
     this.#place = placeOf(id, outputIndex)
     this.#fixed = { id, type: start.type, ...(callId === undefined ? {} : { call_id: callId }) }
-    this.#start = { ...start, ...this.#fixed }
+    this.#start = { ...wholeValue(start), ...this.#fixed }
   }
 
   open(): void {
@@ -31,7 +32,7 @@ export class OpenOther implements OpenItem {
   apply(event: ItemEvent): void {
     if (event.type !== 'item-event') throw new Error(`a ${this.#start.type} item takes no ${event.type}`)
     if (!this.#wire.enabled) return
-    const fields = event.fields === undefined ? '' : JSON.stringify(event.fields).slice(1, -1)
+    const fields = event.fields === undefined ? '' : JSON.stringify(wholeValue(event.fields)).slice(1, -1)
     this.#wire.event(`response.${event.name}`, fields === '' ? this.#place : `${this.#place},${fields}`)
   }
 
@@ -40,7 +41,7 @@ export class OpenOther implements OpenItem {
   }
 
   snapshot(status: ClosingStatus, patch?: ItemPatch): OtherItem {
-    const item: Record<string, unknown> & OtherItem = { ...this.#start, ...patch, ...this.#fixed }
+    const item: Record<string, unknown> & OtherItem = { ...this.#start, ...wholeValue(patch), ...this.#fixed }
     // Only items that carry a status get one; one still in progress ends as the answer does.
     if (item['status'] !== undefined && !FINAL.has(item['status'])) item['status'] = status === 'completed' ? status : this.#cutStatus()
     return item

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { WholeCharacters } from './whole-characters.ts'
+import { WholeCharacters, wholeValue } from './whole-characters.ts'
 
 const text = (delta: string, more: { readonly part?: number; readonly key?: string; readonly plain?: boolean } = {}) =>
   ({ type: 'text-delta', key: 'm', delta, ...more }) as const
@@ -55,5 +55,14 @@ describe('deltas', () => {
         expect(out.join('')).toBe(whole.toWellFormed())
       }),
     )
+  })
+})
+
+describe('wholeValue', () => {
+  it('gives the value itself where nothing is broken, and mends whatever is', () => {
+    const whole = { a: ['😀', 1, null], b: { c: 'x' } }
+    expect(wholeValue(whole)).toBe(whole)
+    expect(wholeValue({ a: ['\ud83d', 1, null], b: { c: 'x' } })).toEqual({ a: ['\ufffd', 1, null], b: { c: 'x' } })
+    expect(wholeValue(undefined)).toBeUndefined()
   })
 })

@@ -17,6 +17,18 @@ const continues = (a: DeltaEvent, b: DeltaEvent): boolean =>
   a.type === b.type && ('part' in a ? a.part : undefined) === ('part' in b ? b.part : undefined) && kindOf(a) === kindOf(b)
 const kindOf = (event: DeltaEvent): string | undefined => ('kind' in event ? event.kind : undefined)
 
+/** A JSON value in whole characters: titles and excerpts of others are often cut in the middle of one. The value itself when it has no half. */
+export function wholeValue<T>(value: T): T {
+  if (typeof value === 'string') return (value.isWellFormed() ? value : value.toWellFormed()) as T
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) {
+    const list = value.map((entry: unknown) => wholeValue(entry))
+    return (list.every((entry, n) => entry === value[n]) ? value : list) as T
+  }
+  const entries = Object.entries(value).map(([key, member]) => [key, wholeValue(member)] as const)
+  return entries.every(([key, member]) => member === value[key as keyof T]) ? value : (Object.fromEntries(entries) as T)
+}
+
 /**
  * Upstreams cut their text anywhere, in the middle of a character of two UTF-16 units, too, and readers that decode each delta by itself refuse
  * half of one. The half waits here for the other; one whose other half never comes, or that never had one, becomes U+FFFD.
