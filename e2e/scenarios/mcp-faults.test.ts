@@ -126,6 +126,50 @@ describe('a list no model should see', () => {
   )
 })
 
+describe('a list of which some tools cannot be offered', () => {
+  const object = { type: 'object', properties: {} }
+  const bad = [{ name: 'bad' }, { name: 'worse', inputSchema: { type: 'array' } }]
+  const huge = { name: 'huge', inputSchema: { ...object, description: 'x'.repeat(70_000) } }
+  const twin = { name: 'good', inputSchema: object, description: 'another' }
+
+  it.each([true, false])('offers the others, says which are missing, and is not asked for again (streamed: %s)', async (streamed) => {
+    const own = await startMcpServer('modern')
+    own.listAs(() => ({ tools: [{ name: 'good', inputSchema: object }, ...bad, huge, twin] }))
+    const tools = [entry({ server_url: own.url })]
+    upstream.script(says('ok'))
+    const answer = await askGateway(gateway, { tools }, streamed)
+    expect(answer.output[0]).toMatchObject({
+      type: 'mcp_list_tools',
+      tools: [{ name: 'good', description: null }],
+      error:
+        'Some tools of the MCP server "math" cannot be used: "bad" is left out, for it has no inputSchema; "worse" is left out, for its inputSchema is not of type "object"; ' +
+        '"huge" is left out, for its schema is larger than 65536 characters; "good" is left out, for it is listed before',
+    })
+    expect(upstream.requests[0]!.body['tools']).toMatchObject([{ function: { name: 'math__good' } }])
+    own.forget()
+    upstream.script(says('ok'))
+    const again = await askGateway(
+      gateway,
+      { tools, input: [{ role: 'user', content: 'hi' }, ...answer.output, { role: 'user', content: 'and now?' }] },
+      streamed,
+    )
+    expect(again.output).toMatchObject([{ type: 'message' }])
+    expect(upstream.requests[1]!.body['tools']).toMatchObject([{ function: { name: 'math__good' } }])
+    expect(own.requests).toEqual([])
+    await own.close()
+  })
+
+  it('says nothing of tools the caller does not want', async () => {
+    const own = await startMcpServer('modern')
+    own.listAs(() => ({ tools: [{ name: 'good', inputSchema: object }, ...bad] }))
+    upstream.script(says('ok'))
+    const answer = await askGateway(gateway, { tools: [entry({ server_url: own.url, allowed_tools: ['good'] })] }, false)
+    expect(answer.output[0]).toMatchObject({ type: 'mcp_list_tools', tools: [{ name: 'good' }] })
+    expect(answer.output[0]!['error'] ?? null).toBeNull()
+    await own.close()
+  })
+})
+
 describe('a call that goes wrong', () => {
   it.each<[string, readonly [string, unknown], string]>([
     ['fails in its tool', ['math__fail', {}], 'the disk is full'],

@@ -29,6 +29,8 @@ export interface TestMcpServer {
   readonly cancelled: readonly number[]
   /** Tools added to the list from now on. */
   addTool(name: string, description?: string): void
+  /** Pages of the list are these instead, whatever the protocol says of them; a server of kind `sse` keeps its own. */
+  listAs(page: ((cursor: string | undefined) => object) | undefined): void
   /** Requests are answered by this instead, as long as it gives a status. */
   intercept(answer: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined): void
   forget(): void
@@ -101,6 +103,7 @@ export async function startMcpServer(kind: McpKind, options: { readonly path?: s
   const calls: { tool: string; args: unknown }[] = []
   const state = { cancelled: [] as number[], sockets: new Set<Socket>() }
   const tools = toolsOf(state)
+  let list: ((cursor: string | undefined) => object) | undefined
   let answer: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined
 
   const register = (server: SessionServer | ModernServer): void => {
@@ -117,10 +120,12 @@ export async function startMcpServer(kind: McpKind, options: { readonly path?: s
   const http = createServer((request, response) => {
     void (async () => {
       const body = await readAll(request)
-      const message = body === '' ? undefined : (JSON.parse(body) as { method?: string })
+      const message = body === '' ? undefined : (JSON.parse(body) as { method?: string; id?: number; params?: { cursor?: string } })
       requests.push({ method: request.method!, headers: request.headers, ...(message?.method === undefined ? {} : { rpc: message.method }) })
       if (answer?.(request, response) === true) return
-      await serve(request, response, message)
+      if (list === undefined || message?.method !== 'tools/list') return await serve(request, response, message)
+      const result = { resultType: 'complete', ttlMs: 0, cacheScope: 'private', ...list(message.params?.cursor) }
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id: message.id, result }))
     })().catch(() => response.destroy())
   })
   http.on('connection', (socket) => {
@@ -138,6 +143,9 @@ export async function startMcpServer(kind: McpKind, options: { readonly path?: s
     cancelled: state.cancelled,
     addTool: (name, description = `The tool ${name}.`) => {
       tools[name] = { description, input: { [`of_${name}`]: z.string().describe(description).optional() }, run: async () => text(name) }
+    },
+    listAs: (given) => {
+      list = given
     },
     intercept: (given) => {
       answer = given

@@ -30,7 +30,7 @@ describe.each<McpKind>(['modern', 'sessions', 'sse'])('a server of kind %s', (ki
 
   it('lists its tools and runs them', async () => {
     const connection = await connect(server.url)
-    const tools = await connection.listTools(soon())
+    const { tools } = await connection.listTools(soon())
     expect(tools.find(({ name }) => name === 'add')).toMatchObject({
       description: 'Adds two numbers.',
       inputSchema: { type: 'object', properties: { a: { type: 'number' } }, required: ['a', 'b'] },
@@ -89,6 +89,76 @@ describe.each<McpKind>(['modern', 'sessions', 'sse'])('a server of kind %s', (ki
     const connection = await connect(server.url)
     const sums = await Promise.all([1, 2, 3, 4].map((a) => connection.callTool('add', { a, b: 0 }, soon())))
     expect(sums.map(({ content }) => content[0]!['text'])).toEqual(['1', '2', '3', '4'])
+    await connection.close()
+  })
+})
+
+describe.each<McpKind>(['modern', 'sessions'])('a list of a server of kind %s', (kind) => {
+  const schema = { type: 'object', properties: {} }
+  const tool = (name: unknown, more: object = {}): object => ({ name, inputSchema: schema, ...more })
+  let server: TestMcpServer
+  beforeAll(async () => {
+    server = await startMcpServer(kind)
+  })
+  afterAll(() => server.close())
+
+  it('is read tool by tool: one that is none spoils no other', async () => {
+    let deep: unknown = {}
+    for (let n = 0; n < 300; n++) deep = { items: deep }
+    const page = {
+      tools: [
+        tool('good', { description: 7, annotations: 'none', outputSchema: [] }),
+        { name: 'bare' },
+        tool('list', { inputSchema: { type: 'array' } }),
+        tool('words', { inputSchema: 'none' }),
+        tool('properties', { inputSchema: { type: 'object', properties: [] } }),
+        tool('required', { inputSchema: { type: 'object', required: 'all' } }),
+        tool('deep', { inputSchema: deep }),
+        tool('', {}),
+        tool(undefined),
+        null,
+        tool('untyped', { inputSchema: {} }),
+      ],
+    }
+    server.listAs(() => page)
+    const connection = await connect(server.url)
+    const { tools, leftOut, endless } = await connection.listTools(soon())
+    expect(tools).toEqual([
+      { name: 'good', inputSchema: schema },
+      { name: 'untyped', inputSchema: { type: 'object' } },
+    ])
+    expect(leftOut.map(({ tool: { name }, reason }) => [name, reason])).toEqual([
+      ['bare', 'it has no inputSchema'],
+      ['list', 'its inputSchema is not of type "object"'],
+      ['words', 'its inputSchema is no object'],
+      ['properties', 'the properties of its inputSchema are no object'],
+      ['required', 'what its inputSchema requires is no list of names'],
+      ['deep', 'its inputSchema is nested more than 256 deep'],
+      ['', 'it has no name'],
+      ['', 'it has no name'],
+      ['', 'it is no object'],
+    ])
+    expect(endless).toBe(false)
+    await connection.close()
+  })
+
+  it('without an end is read as far as anyone needs', async () => {
+    server.forget()
+    let pages = 0
+    server.listAs(() => ({ tools: [tool(`t${++pages}`)], nextCursor: `page ${pages}` }))
+    const connection = await connect(server.url)
+    const { tools, endless } = await connection.listTools(soon())
+    expect([tools.length, pages, endless]).toEqual([16, 16, true])
+    server.listAs(() => ({ tools: Array.from({ length: 5_000 }, (_, n) => tool(`t${n}`)) }))
+    const long = await connection.listTools(soon())
+    expect([long.tools.length, long.endless]).toEqual([4_096, true])
+    await connection.close()
+  })
+
+  it('that is none at all is an error', async () => {
+    server.listAs(() => ({ tools: 'all' }))
+    const connection = await connect(server.url)
+    await expect(connection.listTools(soon())).rejects.toMatchObject({ name: 'McpFailure' })
     await connection.close()
   })
 })

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../core/item.ts'
 import { EgressError, type Egress } from '../../lib/egress.ts'
 import { createEgressFetch, within } from './egress-fetch.ts'
 import { failureOf, isGone, mayBeOldEra, mayBeOldTransport } from './failure.ts'
-import type { RemoteTool } from './settings.ts'
+import { newWalk, readListsByTool, walking, type ListWalk, type ToolList } from './tool-list.ts'
 
 export interface McpAddress {
   readonly url: string
@@ -23,7 +23,6 @@ export interface RemoteResult {
   readonly isError: boolean
 }
 
-const PAGES = 16
 /** Longest a request may take when its caller has no limit of its own. */
 const REQUEST_MS = 15 * 60_000
 const CLOSE_MS = 2_000
@@ -36,6 +35,8 @@ export class McpConnection {
   readonly #client: Sdk.Client
   readonly #transport: Sdk.Transport & { terminateSession?: () => Promise<void> }
   #broken = false
+  /** Of the last list that was asked for: the SDK may give the same again without asking. */
+  #walk: ListWalk = newWalk()
 
   private constructor(client: Sdk.Client, transport: Sdk.Transport) {
     this.#client = client
@@ -66,16 +67,23 @@ export class McpConnection {
     return this.#broken
   }
 
-  /** All tools of the server, page by page. */
-  async listTools(signal: AbortSignal): Promise<readonly RemoteTool[]> {
-    if (this.#client.getServerCapabilities()?.tools === undefined) return []
-    const { tools } = await this.#exchange(signal, (options) => this.#client.listTools(undefined, options))
-    return tools.map(({ name, description, inputSchema, annotations }) => ({
-      name,
-      inputSchema: inputSchema as JsonObject,
-      ...(description === undefined ? {} : { description }),
-      ...(annotations === undefined ? {} : { annotations }),
-    }))
+  /** All tools of the server that can be used, page by page. */
+  async listTools(signal: AbortSignal): Promise<ToolList> {
+    if (this.#client.getServerCapabilities()?.tools === undefined) return { tools: [], leftOut: [], endless: false }
+    const walk = newWalk()
+    const { tools } = await walking(walk, () => this.#exchange(signal, (options) => this.#client.listTools(undefined, options)))
+    if (walk.pages > 0) this.#walk = walk
+    const { leftOut, endless } = this.#walk
+    return {
+      leftOut,
+      endless,
+      tools: tools.map(({ name, description, inputSchema, annotations }) => ({
+        name,
+        inputSchema: inputSchema as JsonObject,
+        ...(description === undefined ? {} : { description }),
+        ...(annotations === undefined ? {} : { annotations }),
+      })),
+    }
   }
 
   /** Aborting tells the server that the answer is not wanted any more. */
@@ -135,6 +143,7 @@ async function connect(
   const standing = way === 'sse'
   const options = { fetch: createEgressFetch({ egress, origin: target.origin, standing }), requestInit: { headers: { ...address.headers } } }
   const transport = standing ? new sdk.SSEClientTransport(target, options) : new sdk.StreamableHTTPClientTransport(target, options)
+  readListsByTool(transport)
   const client = new sdk.Client(
     { name: 'signalbox', version },
     {
@@ -143,7 +152,8 @@ async function connect(
       // Schemas of strangers are handed on, never run here.
       jsonSchemaValidator: { getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }) },
       inputRequired: { autoFulfill: false },
-      listMaxPages: PAGES,
+      // Pages are counted where they are read.
+      listMaxPages: 0,
     },
   )
   const connection = McpConnection.made(client, transport)

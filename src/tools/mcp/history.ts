@@ -13,9 +13,14 @@ export const OWN_CALLS: readonly string[] = ['gateway:mcp', 'openrouter:mcp']
 
 export const ITEM_TYPES: ReadonlySet<string> = new Set([LIST, CALL, APPROVAL_REQUEST, APPROVAL_RESPONSE, ...OWN_CALLS])
 
+/** A list with an error and some tools lacks only others. */
+function isUsable({ error, tools }: JsonObject): boolean {
+  return error == null || (Array.isArray(tools) && tools.length > 0)
+}
+
 /** The tools of a server as an earlier answer has listed them; undefined when none did, or only in vain. */
 export function listedTools(input: readonly InputItem[], label: string): readonly RemoteTool[] | undefined {
-  const item = input.findLast((each) => each.type === LIST && (each as JsonObject)['server_label'] === label && (each as JsonObject)['error'] == null)
+  const item = input.findLast((each) => each.type === LIST && (each as JsonObject)['server_label'] === label && isUsable(each as JsonObject))
   const tools = (item as JsonObject | undefined)?.['tools']
   if (!Array.isArray(tools)) return undefined
   return (tools as readonly JsonObject[]).map(({ name, description, input_schema: schema, annotations }) => ({

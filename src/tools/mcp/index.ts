@@ -11,6 +11,7 @@ import { createRemoteTool } from './remote-tool.ts'
 import { scrub, scrubJson } from './result.ts'
 import { allowedBy, checkEntry, mcpSettings, readEntry, requestHeaders, secretsOf, type McpSettings, type RemoteTool } from './settings.ts'
 import { cutText } from '../../lib/cut-text.ts'
+import type { ToolList } from './tool-list.ts'
 
 export interface McpOptions {
   /** The way out for addresses callers choose. */
@@ -29,15 +30,19 @@ const MAX_TOOLS = 128
 const MAX_SCHEMA_CHARS = 64 * 1024
 const MAX_LIST_CHARS = 1024 * 1024
 const MAX_DESCRIPTION = 8_192
+/** Of what is left out, told one by one. */
+const MAX_FAULTS = 8
+const MAX_NAME_SHOWN = 64
 
 /** Tools of remote MCP servers, for any model: the gateway is their client. */
 export function createMcp({ egress, clock, version, progressEvents }: McpOptions): ToolSource<McpSettings> & { close(): Promise<void> } {
   const pool = new McpPool({ ...POOL, clock, connect: (address, signal) => McpConnection.open(address, { egress, version }, signal) })
 
-  const list = async (settings: McpSettings, { call }: SourceContext): Promise<readonly RemoteTool[]> => {
+  const ask = async (settings: McpSettings, { call }: SourceContext): Promise<UsableTools> => {
     const signal = AbortSignal.any([call.signal, AbortSignal.timeout(OPEN_MS)])
-    const tools = await pool.use(call.owner.workspaceId, addressOf(settings), signal, (connection) => connection.listTools(signal), true)
-    return withoutSecrets(checked(tools.filter(allowedBy(settings))), secretsOf(settings))
+    const list = await pool.use(call.owner.workspaceId, addressOf(settings), signal, (connection) => connection.listTools(signal), true)
+    const usable = checked(chosen(list, settings))
+    return { tools: withoutSecrets(usable.tools, secretsOf(settings)), faults: usable.faults }
   }
 
   const opened = (tools: readonly RemoteTool[], { settings, type, call }: SourceContext<McpSettings>): OpenedSource['functions'] =>
@@ -73,8 +78,8 @@ export function createMcp({ egress, clock, version, progressEvents }: McpOptions
       }
       const listing = new Listing(context, progressEvents)
       try {
-        const tools = await list(settings, context)
-        return { functions: opened(tools, context), ...listing.told(tools) }
+        const { tools, faults } = await ask(settings, context)
+        return { functions: opened(tools, context), ...listing.told(tools, summary(faults, secretsOf(settings))) }
       } catch (error) {
         if (context.call.signal.aborted) throw error
         return { functions: [], ...listing.told([], scrub(failureOf(error).message, secretsOf(settings))) }
@@ -99,15 +104,17 @@ class Listing {
     this.#begun = context.call.clock.monotonic()
   }
 
+  /** `error`: why there are no tools, or not all of them. */
   told(tools: readonly RemoteTool[], error?: string): { readonly items: readonly SourceItem[]; readonly step: GenerationStep } {
     const { settings, type, call, newId } = this.#context
     const { server_label: label } = settings
     const id = `mcpl_${newId(24)}`
-    const message = error === undefined ? undefined : `The tools of the MCP server "${label}" cannot be used: ${error}`
+    const failed = error !== undefined && tools.length === 0
+    const message = error === undefined ? undefined : `${failed ? 'The' : 'Some'} tools of the MCP server "${label}" cannot be used: ${error}`
     const item: SourceItem = {
       id,
       start: { type: LIST, server_label: label, tools: [] },
-      events: this.#tells ? [`${LIST}.in_progress`, `${LIST}.${message === undefined ? 'completed' : 'failed'}`] : [],
+      events: this.#tells ? [`${LIST}.in_progress`, `${LIST}.${failed ? 'failed' : 'completed'}`] : [],
       end: { tools: tools.map(present), ...(message === undefined ? {} : { error: message }) },
     }
     return {
@@ -119,7 +126,8 @@ class Listing {
         itemId: id,
         startedAt: this.#startedAt,
         durationMs: call.clock.monotonic() - this.#begun,
-        ...(message === undefined ? {} : { errorType: 'provider_unavailable', errorMessage: message }),
+        ...(failed ? { errorType: 'provider_unavailable' } : {}),
+        ...(message === undefined ? {} : { errorMessage: message }),
       },
     }
   }
@@ -142,20 +150,45 @@ function addressOf(settings: McpSettings): McpAddress {
   return { url: settings.server_url ?? '', headers: requestHeaders(settings) }
 }
 
-/** Throws for lists no model should be shown whole; the message says what to do. */
-function checked(tools: readonly RemoteTool[]): readonly RemoteTool[] {
-  if (tools.length > MAX_TOOLS) throw new Error(`it has ${tools.length} tools, at most ${MAX_TOOLS} can be offered: choose some by allowed_tools`)
+interface UsableTools {
+  readonly tools: readonly RemoteTool[]
+  /** What was left out, one sentence each. */
+  readonly faults: readonly string[]
+}
+
+/** What the entry allows of a list. */
+function chosen({ tools, leftOut, endless }: ToolList, settings: McpSettings): UsableTools {
+  const isAllowed = allowedBy(settings)
+  const faults = leftOut.filter(({ tool }) => isAllowed(tool)).map(({ tool, reason }) => fault(tool.name, reason))
+  const usable = tools.filter(isAllowed)
+  return { tools: usable, faults: endless ? [`its list is too long, the first ${tools.length} tools of it were read`, ...faults] : faults }
+}
+
+const fault = (name: string, reason: string): string => `"${cutText(name, MAX_NAME_SHOWN)}" is left out, for ${reason}`
+
+function summary(faults: readonly string[], secrets: readonly string[]): string | undefined {
+  if (faults.length === 0) return undefined
+  const more = faults.length - MAX_FAULTS
+  return scrub([...faults.slice(0, MAX_FAULTS), ...(more > 0 ? [`and ${more} more`] : [])].join('; '), secrets)
+}
+
+/** Throws for lists no model should be shown whole; the message says what to do. Tools that cannot stand beside the others are left out. */
+function checked({ tools, faults }: UsableTools): UsableTools {
   let total = 0
-  const seen = new Set<string>()
-  for (const { name, inputSchema } of tools) {
+  const left = [...faults]
+  const byName = new Map<string, RemoteTool>()
+  for (const tool of tools) {
+    const { name, inputSchema, description } = tool
     const size = JSON.stringify(inputSchema).length
-    total += size
-    if (name === '' || name.length > 256 || seen.has(name)) throw new Error('its list names a tool twice, or one without a usable name')
-    seen.add(name)
-    if (size > MAX_SCHEMA_CHARS)
-      throw new Error(`the schema of its tool "${name.slice(0, 64)}" is larger than ${MAX_SCHEMA_CHARS} characters: leave it out by allowed_tools`)
+    if (byName.has(name)) left.push(fault(name, 'it is listed before'))
+    else if (size > MAX_SCHEMA_CHARS) left.push(fault(name, `its schema is larger than ${MAX_SCHEMA_CHARS} characters`))
+    else {
+      total += size
+      byName.set(name, description === undefined ? tool : { ...tool, description: cutText(description, MAX_DESCRIPTION) })
+    }
   }
+  if (byName.size > MAX_TOOLS) throw new Error(`it has ${byName.size} tools, at most ${MAX_TOOLS} can be offered: choose some by allowed_tools`)
   if (total > MAX_LIST_CHARS)
     throw new Error(`the schemas of its tools are larger than ${MAX_LIST_CHARS} characters together: choose some by allowed_tools`)
-  return tools.map((tool) => ({ ...tool, ...(tool.description === undefined ? {} : { description: cutText(tool.description, MAX_DESCRIPTION) }) }))
+  return { tools: [...byName.values()], faults: left }
 }

@@ -1,0 +1,130 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type * as Sdk from '@modelcontextprotocol/client'
+import type { JsonObject } from '../../core/item.ts'
+import { MAX_JSON_DEPTH } from '../../lib/json.ts'
+import type { RemoteTool } from './settings.ts'
+
+/** A tool nobody can be offered, as far as it can be read, and why. */
+export interface LeftOutTool {
+  readonly tool: RemoteTool
+  readonly reason: string
+}
+
+/** The tools of a server, as far as they were read. */
+export interface ToolList {
+  readonly tools: readonly RemoteTool[]
+  readonly leftOut: readonly LeftOutTool[]
+  /** The server has more than anyone reads. */
+  readonly endless: boolean
+}
+
+/** Reading a list, page by page. */
+export interface ListWalk {
+  pages: number
+  tools: number
+  endless: boolean
+  readonly leftOut: LeftOutTool[]
+}
+
+const LIST_METHOD = 'tools/list'
+const MAX_PAGES = 16
+/** Questions that may wait for their answers at once. */
+const MAX_ASKED = 256
+const MAX_TOOLS = 4_096
+/** Of tools that are left out: whoever writes hundreds of them has understood with the first. */
+const MAX_LEFT_OUT = 64
+const MAX_NAME = 256
+
+export const newWalk = (): ListWalk => ({ pages: 0, tools: 0, endless: false, leftOut: [] })
+
+const walks = new AsyncLocalStorage<ListWalk>()
+
+/** Runs work whose questions for pages belong to this walk. */
+export function walking<T>(walk: ListWalk, work: () => Promise<T>): Promise<T> {
+  return walks.run(walk, work)
+}
+
+/**
+ * The SDK takes a list whole or not at all, for one tool that is none. Pages lose what cannot be offered before they reach it; one beyond
+ * the bounds is the last. To be called before the SDK connects: it hears messages after whoever listened before.
+ */
+export function readListsByTool(transport: Pick<Sdk.Transport, 'send' | 'onmessage'>): void {
+  const asked = new Map<unknown, ListWalk>()
+  const send = transport.send.bind(transport)
+  transport.send = async (message, options) => {
+    const id = 'method' in message && message.method === LIST_METHOD && 'id' in message ? message.id : undefined
+    if (id === undefined) return await send(message, options)
+    asked.set(id, walks.getStore() ?? newWalk())
+    // Whoever never answers leaves nothing behind.
+    for (const oldest of asked.keys()) if (asked.size > MAX_ASKED) asked.delete(oldest)
+    return await send(message, options)
+  }
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK has only this
+  transport.onmessage = (message) => {
+    const { id, result } = message as { readonly id?: unknown; readonly result?: unknown }
+    const walk = asked.get(id)
+    if (walk === undefined || 'method' in message) return
+    asked.delete(id)
+    if (isObject(result) && Array.isArray(result['tools'])) readPage(result, result['tools'] as readonly unknown[], walk)
+  }
+}
+
+function readPage(page: { tools?: unknown; nextCursor?: unknown }, tools: readonly unknown[], walk: ListWalk): void {
+  const usable: JsonObject[] = []
+  walk.pages++
+  for (const entry of tools) {
+    const reason = faultOf(entry)
+    if (reason === undefined) {
+      walk.endless = walk.tools === MAX_TOOLS
+      if (walk.endless) break
+      walk.tools++
+      usable.push(cleaned(entry as JsonObject))
+    } else if (walk.leftOut.length < MAX_LEFT_OUT) walk.leftOut.push({ tool: partOf(entry), reason })
+  }
+  const more = typeof page.nextCursor === 'string' && page.nextCursor !== ''
+  walk.endless ||= more && walk.pages >= MAX_PAGES
+  page.tools = usable
+  if (!more || walk.endless) delete page.nextCursor
+}
+
+const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Why no model can be offered a tool; undefined for those that can. Providers refuse a whole request for one schema that is none. */
+function faultOf(entry: unknown): string | undefined {
+  if (!isObject(entry)) return 'it is no object'
+  const { name, inputSchema: schema } = entry
+  if (typeof name !== 'string' || name === '') return 'it has no name'
+  if (name.length > MAX_NAME) return `its name is longer than ${MAX_NAME} characters`
+  if (schema === undefined) return 'it has no inputSchema'
+  if (!isObject(schema)) return 'its inputSchema is no object'
+  const { type = 'object', properties = {}, required = [] } = schema
+  if (type !== 'object') return 'its inputSchema is not of type "object"'
+  if (!isObject(properties)) return 'the properties of its inputSchema are no object'
+  if (!Array.isArray(required) || required.some((each) => typeof each !== 'string')) return 'what its inputSchema requires is no list of names'
+  return isDeeper(schema, MAX_JSON_DEPTH) ? `its inputSchema is nested more than ${MAX_JSON_DEPTH} deep` : undefined
+}
+
+/** What is only told and not understood is passed over. */
+function cleaned({ description, annotations, inputSchema, outputSchema, ...rest }: JsonObject): JsonObject {
+  return {
+    ...rest,
+    inputSchema: { type: 'object', ...(inputSchema as JsonObject) },
+    ...(typeof description === 'string' ? { description } : {}),
+    ...(isObject(annotations) ? { annotations } : {}),
+    ...(isObject(outputSchema) && !isDeeper(outputSchema, MAX_JSON_DEPTH) ? { outputSchema } : {}),
+  }
+}
+
+function partOf(entry: unknown): RemoteTool {
+  const { name, annotations } = isObject(entry) ? entry : {}
+  return {
+    name: typeof name === 'string' ? name.slice(0, MAX_NAME) : '',
+    inputSchema: {},
+    ...(isObject(annotations) ? { annotations } : {}),
+  }
+}
+
+function isDeeper(value: unknown, max: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return max === 0 || Object.values(value).some((inner) => isDeeper(inner, max - 1))
+}
