@@ -11,9 +11,9 @@ export interface LinearPattern {
   test(text: string): boolean
   /**
    * Every match that is not empty, in order, without overlaps. `undefined` in between: nothing was found, and time went by. No step takes
-   * more than some 50 ms, whatever the pattern and the text are.
+   * more than some 50 ms, whatever the pattern and the text are. `from`: where the first match may begin; what stands before is seen.
    */
-  search(text: string): Generator<Span | undefined, void>
+  search(text: string, from?: number): Generator<Span | undefined, void>
 }
 
 const MAX_CHARS = 10_000
@@ -48,7 +48,7 @@ export function compileLinearPattern(source: string): LinearPattern {
       `the regular expression is too large: ${size} instructions of at most ${MAX_PROGRAM}; each character and each repetition counts, x{1,100} as 200. Split it, or repeat without an upper bound`,
     )
   limitAutomaton(pattern)
-  return { test: (text) => pattern.test(text), search: (text) => search(pattern, text) }
+  return { test: (text) => pattern.test(text), search: (text, from = 0) => search(pattern, text, from) }
 }
 
 function limitAutomaton(pattern: RE2JS): void {
@@ -62,11 +62,11 @@ function limitAutomaton(pattern: RE2JS): void {
  * the overlap follows its beginning; the others are left to the next look, which sees what comes after them. A pattern without unbounded
  * repetition matches fewer characters than it has instructions: of those none is missed.
  */
-function* search(pattern: RE2JS, text: string): Generator<Span | undefined, void> {
+function* search(pattern: RE2JS, text: string, begin: number): Generator<Span | undefined, void> {
   const size = pattern.programSize()
   const look = Math.max(Math.floor(LOOK / size), 4 * size + 4)
   const overlap = Math.min(MAX_OVERLAP, Math.floor(look / 2))
-  for (let from = 0; from < text.length;) {
+  for (let from = begin; from < text.length;) {
     const to = Math.min(from + look, text.length)
     const isLast = to === text.length
     let next = isLast ? to : to - overlap

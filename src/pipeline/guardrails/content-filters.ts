@@ -99,7 +99,7 @@ function patternFilter(entry: PatternFilterEntry, guardrail: AppliedGuardrail): 
   })
   try {
     const compiled = compileEntry(entry)
-    return filter({ find: (text) => compiled.search(text) })
+    return filter({ find: (text, from) => compiled.search(text, from) })
   } catch (error) {
     // Written when larger ones were accepted. Somebody relies on it: until it is split, no text is known to be without it.
     if (error instanceof PatternTooLarge && action !== 'flag') return { ...filter(EVERYTHING), action: 'block', label: TOO_LARGE }

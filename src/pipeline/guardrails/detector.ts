@@ -4,9 +4,9 @@ import type { Span } from '../../lib/linear-pattern.ts'
 export interface Detector {
   /**
    * Parts of the text, in any order, found as they are asked for; what is found says why, where more than one thing can be found.
-   * `undefined`: nothing was found, and time went by.
+   * `undefined`: nothing was found, and time went by. `from`: nobody asks for what begins before this place, which may be told all the same.
    */
-  readonly find: (text: string) => Iterable<Found | undefined>
+  readonly find: (text: string, from?: number) => Iterable<Found | undefined>
 }
 
 export interface Found extends Span {

@@ -69,6 +69,36 @@ describe('redaction', () => {
     }
   })
 
+  it('takes the ends of a long text for its ends, and no border of its pieces', async () => {
+    const filler = 'ab '.repeat(150_000)
+    const text = `key one\n${filler}\nkey two\n${filler}key three`
+    const taken = async (source: string): Promise<string> => (await redacted([slot(text)], pattern(source))).texts[0]!.replaceAll(filler, '…')
+    expect(await taken('^[a-z]+')).toBe('[REDACTED] one\n…\nkey two\n…key three')
+    expect(await taken('[a-z]+ ?$')).toBe('key one\n…\nkey two\n…key [REDACTED]')
+    expect(await taken('\\A[a-z]+|[a-z]+\\z')).toBe('[REDACTED] one\n…\nkey two\n…key [REDACTED]')
+    expect(await taken('(?m)^[a-jl-z]{2,9}$|^key')).toBe('[REDACTED] one\n…\n[REDACTED] two\n…key three')
+  })
+
+  it('takes the ends of a long text for its ends where it is disguised, too', async () => {
+    const filler = 'ａb '.repeat(150_000)
+    const { texts } = await redacted([slot(`${filler}key`)], pattern('^ab|[a-z]+ ?$'))
+    expect(texts[0]).toBe(`[REDACTED]${filler.slice(2)}[REDACTED]`)
+  })
+
+  it('takes no border of a piece for that of a number', async () => {
+    const ssn: GuardrailRules = { content_filter_builtins: [{ slug: 'ssn', action: 'redact' }] }
+    for (let before = 126_970; before < 126_980; before++) {
+      const text = `${'x'.repeat(before)}9123-45-6789 ${'y '.repeat(9_000)}`
+      expect((await redacted([slot(text)], ssn)).texts[0]).toBe(text)
+    }
+  })
+
+  it('takes out a match that is longer than what two pieces share, as far as each of them sees it', async () => {
+    const { texts } = await redacted([slot(`${'- '.repeat(50_000)}${'k'.repeat(200_000)} end`)], pattern('k+'))
+    expect(texts[0]).not.toContain('k')
+    expect(texts[0]!.endsWith(' end')).toBe(true)
+  })
+
   it('takes out the whole of an encoded text that hides something', async () => {
     const encoded = Buffer.from('mail jane@example.com').toString('base64')
     expect((await redacted([slot(`see ${encoded}.`)], EMAIL)).texts).toEqual(['see [EMAIL].'])

@@ -3,6 +3,7 @@ import { plainView, unmaskText, type TextView } from '../../lib/text-view.ts'
 import type { ContentFilter } from './content-filters.ts'
 import { encodedRuns } from './encoded-runs.ts'
 import { HitList, type Hit, type Match, type TextGroup } from './hit-list.ts'
+import type { Found } from './detector.ts'
 import { findHiddenInjection, findSpacedInjection } from './injection.ts'
 import type { TextSlot } from './request-texts.ts'
 import { Turns, type World } from './turns.ts'
@@ -11,6 +12,8 @@ import { Turns, type World } from './turns.ts'
 const PIECE = 128 * 1024
 /** How much of two pieces is the same: longer matches across their border may be missed. */
 const OVERLAP = 4 * 1024
+/** How much of what stands before and after a piece is seen with it. A multiple of what encodings write at once. */
+const CONTEXT = 64
 
 export interface Scan {
   readonly hits: readonly Hit[]
@@ -81,28 +84,73 @@ function* textsOf({ slots: group, offsets }: TextGroup, slots: readonly TextSlot
 
 function* matchesIn(text: string, offset: number, filters: readonly ContentFilter[]): Generator<Match | undefined> {
   for (let from = 0; from < text.length; from += PIECE - OVERLAP) {
-    const piece = text.length <= PIECE ? text : text.slice(from, from + PIECE)
+    const piece = pieceOf(text, from)
     for (const match of matchesInPiece(piece, filters))
-      yield match && { ...match, start: offset + from + match.start, end: offset + from + match.end }
+      yield match && { ...match, start: offset + piece.from + match.start, end: offset + piece.from + match.end }
     if (text.length <= PIECE) return
   }
 }
 
-function* matchesInPiece(text: string, filters: readonly ContentFilter[]): Generator<Match | undefined> {
+/** A part of a text, with so much of what stands around it that its ends are not taken for those of the text. */
+interface Piece {
+  /** Where it begins in the text, what stands before it included. */
+  readonly from: number
+  readonly text: string
+  readonly before: number
+  readonly after: number
+}
+
+function pieceOf(text: string, from: number): Piece {
+  const to = Math.min(from + PIECE, text.length)
+  const before = Math.min(from, CONTEXT)
+  const after = Math.min(text.length - to, CONTEXT)
+  return { from: from - before, text: before === 0 && to === text.length ? text : text.slice(from - before, to + after), before, after }
+}
+
+/** Whether a match in a piece is its own: those that begin before it are the last one's, those that begin at its end and leave it the next one's. */
+function isOwn({ start, end }: Span, { text, before, after }: Piece): boolean {
+  const limit = text.length - after
+  return start >= before && (after === 0 || end <= limit || start < limit - OVERLAP)
+}
+
+function* matchesInPiece(piece: Piece, filters: readonly ContentFilter[]): Generator<Match | undefined> {
+  const { text, before, after } = piece
+  const limit = text.length - after
   const unmasked = unmaskText(text)
   const views: readonly TextView[] = unmasked === undefined ? [plainView(text)] : [plainView(text), unmasked]
   yield undefined
   for (const filter of filters) {
     for (const view of views) {
-      for (const found of filter.detector.find(view.text)) yield found && { filter, what: found.what, ...view.original(found.start, found.end) }
-      if (filter.kind === 'injection') for (const { start, end, what } of findSpacedInjection(view)) yield { filter, what, start, end }
+      for (const found of foundIn(view, placeIn(view, before), filter)) {
+        if (found === undefined) yield undefined
+        else if (isOwn(found, piece)) yield { filter, what: found.what, start: found.start, end: Math.min(found.end, limit) }
+      }
       yield undefined
     }
   }
-  for (const run of encodedRuns(text)) {
-    for (const filter of filters) yield* hiddenIn(run.decoded, filter, { start: run.start, end: run.end }, `${run.encoding}_encoded`)
+  for (const run of encodedRuns(text.slice(before, limit))) {
+    for (const filter of filters)
+      yield* hiddenIn(run.decoded, filter, { start: before + run.start, end: before + run.end }, `${run.encoding}_encoded`)
     yield undefined
   }
+}
+
+/** What a filter finds in a view, by its places in the original. */
+function* foundIn(view: TextView, from: number, filter: ContentFilter): Generator<Found | undefined> {
+  for (const found of filter.detector.find(view.text, from)) yield found && { ...found, ...view.original(found.start, found.end) }
+  if (filter.kind === 'injection') yield* findSpacedInjection(view)
+}
+
+/** Where a view is at a place of the original. */
+function placeIn(view: TextView, place: number): number {
+  let low = 0
+  let high = place === 0 ? 0 : view.text.length
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    if (view.original(middle, middle + 1).start < place) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 /** The whole of an encoded text, where it hides something. */
