@@ -71,7 +71,8 @@ export class LoopLedger {
       else this.#failed++
       this.#perTool[offered.tool.name] = (this.#perTool[offered.tool.name] ?? 0) + 1
       for (const [counter, n] of Object.entries(result.usage ?? {})) this.#counts[counter] = (this.#counts[counter] ?? 0) + n
-      this.#repeats.add(name, call.arguments, typeof result.output === 'string' ? result.output : JSON.stringify(result.output))
+      const { output } = result
+      this.#repeats.add(name, call.arguments, typeof output === 'string' ? output : JSON.stringify(output), this.turns)
       this.sources.add(result.sources ?? [])
     }
   }

@@ -268,6 +268,15 @@ describe('guards', () => {
     expect(most).toBe(3)
   })
 
+  it('takes the same call side by side in one turn for no standing still', async () => {
+    const calls = (turn: string): Turn => [...[1, 2, 3, 4].flatMap((n) => call('probe', `${turn}${n}`)), end]
+    const { collect, requests, trace } = stage({ turns: [calls('a'), calls('b'), words('ok')] })
+    expect(ended(await collect())).toHaveLength(8)
+    expect(requests.map(({ tool_choice: choice }) => choice)).toEqual([undefined, undefined, undefined])
+    expect(trace.pipeline).toMatchObject([{ data: { tool_calls_executed: 8 } }])
+    expect(trace.pipeline[0]!.data).not.toHaveProperty('stopped_by')
+  })
+
   describe('a model that calls although it may call no more', () => {
     const said = (events: readonly ModelEvent[]) => events.flatMap((event) => (event.type === 'text-delta' ? [event.delta] : []))
     const thought: Turn = [

@@ -39,10 +39,18 @@ it.each([
 
 it('counts the same call with the same result, and forgets when the result changes', () => {
   const detector = new RepeatDetector()
-  for (const output of ['a', 'b', 'a', 'a']) detector.add('poll', '{}', output)
+  for (const [turn, output] of ['a', 'b', 'a', 'a'].entries()) detector.add('poll', '{}', output, turn)
   expect(detector.worst).toBe(2)
-  detector.add('poll', '{"x":1}', 'a')
+  detector.add('poll', '{"x":1}', 'a', 4)
   expect(detector.worst).toBe(2)
-  detector.add('poll', '{}', 'a')
+  detector.add('poll', '{}', 'a', 5)
+  expect(detector.worst).toBe(3)
+})
+
+it('counts the same call once a turn, however often a model makes it in parallel', () => {
+  const detector = new RepeatDetector()
+  for (const turn of [1, 1, 1, 1, 2, 2]) detector.add('poll', '{}', 'a', turn)
+  expect(detector.worst).toBe(2)
+  detector.add('poll', '{}', 'a', 3)
   expect(detector.worst).toBe(3)
 })

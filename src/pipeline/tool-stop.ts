@@ -16,7 +16,7 @@ export interface LoopState {
   readonly reason: FinishReason
   readonly nativeReason: string | undefined
   readonly elapsedMs: number
-  /** The same call has given the same result so many times in a row. */
+  /** The same call has given the same result in so many turns in a row. */
   readonly repeats: number
 }
 
@@ -85,16 +85,19 @@ function holds(condition: Condition, state: LoopState): boolean {
   }
 }
 
-/** Counts results in a row that repeat an earlier one of the same call: polling that changes is fine, standing still is not. */
+/** Counts turns in a row whose results repeat an earlier one of the same call: polling that changes is fine, standing still is not. */
 export class RepeatDetector {
-  readonly #seen = new Map<string, { output: string; times: number }>()
+  readonly #seen = new Map<string, { readonly output: string; readonly times: number; readonly turn: number }>()
   #worst = 0
 
-  add(name: string, args: string, output: string): void {
+  /** Calls of one turn were made before any of them had a result: the same twice in one is no repetition. */
+  add(name: string, args: string, output: string, turn: number): void {
     const key = `${name}\u0000${args}`
     const seen = this.#seen.get(key)
-    const times = seen !== undefined && seen.output === output ? seen.times + 1 : 1
-    this.#seen.set(key, { output, times })
+    const isSame = seen !== undefined && seen.output === output
+    if (isSame && seen.turn === turn) return
+    const times = isSame ? seen.times + 1 : 1
+    this.#seen.set(key, { output, times, turn })
     this.#worst = Math.max(this.#worst, times)
   }
 
