@@ -43,6 +43,53 @@ describe('robots.txt', () => {
   ])('%s', async (_how, robots, outcome) => {
     expect(await fetcher(robots).get()).toContain(outcome)
   })
+  describe('behind redirects', () => {
+    /** Pages of the site, after so many redirects of its `robots.txt`. */
+    function behind(hops: number, last: EgressResponse | EgressError = answer('User-agent: *\nDisallow: /')) {
+      const asked: string[] = []
+      const at = (n: number): string => `https://r${n}.test/rules?${n}`
+      const egress = {
+        request: async ({ url }: { readonly url: string }) => {
+          if (url === 'https://a.test/x') return answer('the page')
+          asked.push(url)
+          if (asked.length <= hops) return { ...answer('', 301), headers: { location: at(asked.length) } }
+          if (last instanceof EgressError) throw last
+          return last
+        },
+      } as unknown as Egress
+      const pages = new PageFetcher({ egress, obeyRobots: true })
+      const { signal } = new AbortController()
+      const get = (): Promise<string> =>
+        pages.fetch({ url: 'https://a.test/x', refuse: () => undefined, signal }).then(
+          ({ text }) => text,
+          (error: Error) => error.message,
+        )
+      return { get, asked }
+    }
+
+    it.each([1, 5])('of other sites is followed %d times, for the site that was asked', async (hops) => {
+      const { get, asked } = behind(hops)
+      expect(await get()).toContain('a.test does not want this page fetched')
+      expect(asked).toHaveLength(hops + 1)
+      expect(asked.slice(0, 2)).toEqual(['https://a.test/robots.txt', 'https://r1.test/rules?1'])
+    })
+
+    it('is given up after five', async () => {
+      const { get, asked } = behind(99)
+      expect(await get()).toBe('the page')
+      expect(asked).toHaveLength(6)
+    })
+
+    it.each<[string, EgressResponse | EgressError, string]>([
+      ['to a server in trouble forbids all', answer('', 503), 'robots.txt'],
+      ['to one that does not answer in time forbids all', new EgressError('timeout', 'too late'), 'robots.txt'],
+      ['to an address that is refused forbids nothing', new EgressError('refused', 'private'), 'the page'],
+      ['to nowhere forbids nothing', answer('', 302), 'the page'],
+    ])('%s', async (_how, last, outcome) => {
+      expect(await behind(1, last).get()).toContain(outcome)
+    })
+  })
+
   it('is asked for again when the caller who asked for it gave up', async () => {
     const { get, asked } = fetcher(
       (signal) =>

@@ -117,12 +117,22 @@ export class PageFetcher implements WebPages {
     return known.text === undefined || robotsAllow(known.text, ROBOTS.agent, url.pathname + url.search)
   }
 
-  /** Undefined when there is none or it cannot be had; a server in trouble, or one that does not answer in time, has to be taken for a no. */
+  /**
+   * Undefined when there is none, it cannot be had or it lies behind too many redirects; a server in trouble, or one that does not answer
+   * in time, has to be taken for a no. What another site answers for this one are the rules of this one.
+   */
   async #robotsOf(origin: string, signal: AbortSignal): Promise<string | undefined> {
+    const until = performance.now() + ROBOTS.timeoutMs
+    let address: string | undefined = `${origin}/robots.txt`
     try {
-      const response = await this.#get(`${origin}/robots.txt`, ROBOTS.timeoutMs, ROBOTS.maxBytes, signal)
-      if (response.status >= 500) return NOBODY
-      return response.status === 200 ? (await unpack(response, ROBOTS.maxBytes)).toString() : undefined
+      for (let hop = 0; hop <= MAX_HOPS && address !== undefined; hop++) {
+        const response = await this.#get(address, until - performance.now(), ROBOTS.maxBytes, signal)
+        const { status } = response
+        if (status >= 500) return NOBODY
+        if (status < 300 || status >= 400) return status === 200 ? (await unpack(response, ROBOTS.maxBytes)).toString() : undefined
+        address = URL.parse(response.headers['location'] ?? '', address)?.href
+      }
+      return undefined
     } catch (error) {
       return error instanceof GatewayError && error.errorType === 'timeout' ? NOBODY : undefined
     }
