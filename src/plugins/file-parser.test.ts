@@ -33,14 +33,22 @@ const request = (...parts: readonly InputPart[]): ModelRequest => ({
 /** The room around the plugin: a reader that tells what it was given, files at addresses, and engines that answer with this. */
 function room({
   read,
+  unreadable = false,
   engines = {},
   known = [],
   engine = 'pdf-text',
-}: { read?: ReadResult | undefined; engines?: { [name: string]: ReadResult | undefined }; known?: readonly string[]; engine?: string } = {}) {
+}: {
+  read?: ReadResult | undefined
+  unreadable?: boolean
+  engines?: { [name: string]: ReadResult | undefined }
+  known?: readonly string[]
+  engine?: string
+} = {}) {
   const work: string[] = []
   const reader: DocumentReader = {
     read: async (bytes, kind) => {
       work.push(`${kind}: ${Buffer.from(bytes).toString()}`)
+      if (unreadable) throw new GatewayError('unprocessable', 'The document cannot be read: it is damaged or protected')
       return read ?? { text: 'The text inside.', pages: 3 }
     },
   }
@@ -156,7 +164,24 @@ describe('endpoints that take no files', () => {
     await expect(adapt(request(file({ file_url: 'https://example.com/gone.pdf' })))).rejects.toMatchObject({
       errorType: 'invalid_prompt',
       failover: 'next',
+      message: 'input[0].content[1], the file "gone.pdf": The file\'s address answers with status 404',
+      details: { path: 'input[0].content[1]' },
     })
+  })
+  it('do not get what is damaged: the caller is told which file, and where it stands', async () => {
+    const damaged = { errorType: 'unprocessable', message: expect.stringContaining('it is damaged') as string }
+    await expect(adapt(request({ type: 'input_text', text: 'and' }, pdf), { unreadable: true })).rejects.toMatchObject({
+      ...damaged,
+      message: 'input[0].content[2], the file "report.pdf": The document cannot be read: it is damaged or protected',
+      details: { path: 'input[0].content[2]' },
+    })
+    const inResult: ModelRequest = {
+      input: [
+        { type: 'message', role: 'user', content: 'hi' },
+        { type: 'function_call_output', call_id: 'c', output: [pdf] },
+      ],
+    }
+    await expect(adapt(inResult, { unreadable: true })).rejects.toMatchObject({ ...damaged, details: { path: 'input[1].output[0]' } })
   })
   it('hear that a scan has no text', async () => {
     const { parts } = await adapt(request(pdf), { read: { text: '  ', pages: 2, images: [] } })
@@ -216,7 +241,10 @@ describe('an engine the caller names', () => {
     })
   })
   it('that cannot read a file says so', async () => {
-    await expect(prepare(request(pdf), 'scanner', { engines: { scanner: undefined } })).rejects.toMatchObject({ errorType: 'unprocessable' })
+    await expect(prepare(request(pdf), 'scanner', { engines: { scanner: undefined } })).rejects.toMatchObject({
+      errorType: 'unprocessable',
+      message: 'input[0].content[1], the file "report.pdf": It cannot be read',
+    })
   })
 })
 

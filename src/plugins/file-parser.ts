@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import { GatewayError, isGatewayError } from '../core/error.ts'
+import { GatewayError, isGatewayError, type ErrorType } from '../core/error.ts'
 import type { Plugin, PluginContext } from '../core/extension.ts'
 import type { InputFile, InputPart } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
 import type { DocumentReader, WebPages } from '../core/web.ts'
 import type { ReadResult, ReadyDocumentEngine } from './shared/document-engine.ts'
-import { addressOf, filesIn, inlineFile, kindOf, nameOf, replaceFiles, type FileBytes } from './shared/file-part.ts'
+import { addressOf, filesIn, inlineFile, kindOf, nameOf, pathOf, replaceFiles, type FileBytes } from './shared/file-part.ts'
 import { TextCache } from './shared/text-cache.ts'
 import { cutText } from '../lib/cut-text.ts'
 import { decodeText } from '../lib/decode-text.ts'
@@ -23,6 +23,8 @@ const NATIVE = 'native'
 export const BUILT_IN_ENGINES: readonly string[] = [OWN, NATIVE]
 const MAX_FILES = 32
 const MAX_IMAGES = 8
+/** Characters of a file's name in messages. */
+const MAX_NAME = 80
 /** Characters of one file; no window holds more. */
 const MAX_CHARS = 4_000_000
 const CACHE = { maxChars: 32 * 1024 * 1024, ttlMs: 10 * 60_000 }
@@ -126,9 +128,11 @@ class FileParser {
     let images = MAX_IMAGES
     for (const part of parts) {
       if (wanted.part?.(part) === false) continue
-      const file = await this.#load(part, context.signal)
+      const file = await this.#load(part, context)
       if (file === undefined || wanted.file?.(file) === false) continue
-      const parsed = await this.#parse(file, engine, context)
+      const parsed = await this.#parse(file, engine, context).catch((error: unknown) => {
+        throw named(error, part, file.name, context)
+      })
       const shown = takesImages ? parsed.images.slice(0, images) : []
       images -= shown.length
       done.push(parsed)
@@ -142,18 +146,20 @@ class FileParser {
     return replaceFiles(request, replaced)
   }
 
-  async #load(part: InputFile, signal: AbortSignal): Promise<FileBytes | undefined> {
+  async #load(part: InputFile, context: Context): Promise<FileBytes | undefined> {
     const inline = inlineFile(part)
     if (inline !== undefined) return inline
     const url = addressOf(part)
     if (url === undefined) return undefined
+    const { signal } = context
+    const name = nameOf(part.filename, url)
     try {
       const file = await this.#options.pages.download({ url, refuse: () => undefined, signal })
-      return { ...file, name: nameOf(part.filename, url) }
+      return { ...file, name }
     } catch (error) {
       if (signal.aborted || !isGatewayError(error)) throw error
       // The address is the caller's, who is told; an endpoint that fetches files itself may reach it.
-      throw new GatewayError('invalid_prompt', error.message, { path: 'input', failover: 'next', cause: error })
+      throw named(new GatewayError('invalid_prompt', error.message, { failover: 'next', cause: error }), part, name, context)
     }
   }
 
@@ -161,10 +167,7 @@ class FileParser {
     const kind = kindOf(file)
     if (kind === undefined) {
       const type = file.mimeType === '' ? 'an unknown type' : `the type ${file.mimeType.slice(0, 80)}`
-      throw new GatewayError('invalid_prompt', `The file "${file.name.slice(0, 80)}" is of ${type}, which cannot be read as text`, {
-        path: 'input',
-        failover: 'next',
-      })
+      throw new GatewayError('invalid_prompt', `It is of ${type}, which cannot be read as text`, { failover: 'next' })
     }
     if (kind === 'text') return { text: cutText(decodeText(file.bytes, file.charset), MAX_CHARS), images: [], cost: 0, cached: false }
     const service = kind === 'pdf' ? engine : undefined
@@ -175,7 +178,7 @@ class FileParser {
       service === undefined
         ? { ...(await this.#options.reader.read(file.bytes, kind, signal, file.charset)), images: [] }
         : await service.read(file, signal)
-    if (read === undefined) throw new GatewayError('unprocessable', `The file "${file.name.slice(0, 80)}" could not be read`, { path: 'input' })
+    if (read === undefined) throw new GatewayError('unprocessable', 'It cannot be read')
     const result: ReadResult = { ...read, text: cutText(read.text, MAX_CHARS) }
     this.#cache.set(key, result, result.text.length + result.images.reduce((sum, { length }) => sum + length, 0), clock)
     return { ...result, cost: service === undefined ? 0 : service.price * (result.pages ?? 1), cached: false }
@@ -196,6 +199,19 @@ class FileParser {
       cost,
     })
   }
+}
+
+const OF_THE_FILE: ReadonlySet<ErrorType> = new Set(['invalid_prompt', 'unprocessable'])
+
+/** What is wrong with a file, with its name and its place in the caller's request. */
+function named(error: unknown, part: InputFile, name: string, { call: { request } }: Context): unknown {
+  if (!isGatewayError(error) || !OF_THE_FILE.has(error.errorType)) return error
+  const path = pathOf(part, request)
+  return new GatewayError(error.errorType, `${path}, the file ${JSON.stringify(cutText(name, MAX_NAME))}: ${error.message}`, {
+    ...error.details,
+    path,
+    cause: error,
+  })
 }
 
 /** The text under the file's name. The mark is of no use to end it early: the model is told where it begins, and it ends with the part. */

@@ -60,16 +60,27 @@ export function filesIn({ input }: ModelRequest): readonly InputFile[] {
   return input.flatMap((item) => partsOf(item)?.filter((part): part is InputFile => part.type === 'input_file') ?? [])
 }
 
+/** Where a file stands in a request; `input` for one that does not. */
+export function pathOf(file: InputFile, { input }: ModelRequest): string {
+  for (const [index, item] of input.entries()) {
+    const at = partsOf(item)?.indexOf(file) ?? -1
+    if (at >= 0) return `input[${index}].${fieldOf(item)}[${at}]`
+  }
+  return 'input'
+}
+
 /** The request with files replaced by what they became; files without an entry stay. */
 export function replaceFiles(request: ModelRequest, parts: ReadonlyMap<InputFile, readonly InputPart[]>): ModelRequest {
   const input = request.input.map((item): InputItem => {
     const own = partsOf(item)
     if (own === undefined || !own.some((part) => part.type === 'input_file' && parts.has(part))) return item
     const replaced = own.flatMap((part) => (part.type === 'input_file' ? (parts.get(part) ?? [part]) : [part]))
-    return { ...item, [item.type === 'message' ? 'content' : 'output']: replaced }
+    return { ...item, [fieldOf(item)]: replaced }
   })
   return { ...request, input }
 }
+
+const fieldOf = ({ type }: InputItem): 'content' | 'output' => (type === 'message' ? 'content' : 'output')
 
 function partsOf(item: InputItem): readonly InputPart[] | undefined {
   const { content, output } = item as { readonly content?: unknown; readonly output?: unknown }
