@@ -20,7 +20,7 @@ const fields = {
     .max(1_000)
     .nullable()
     .optional()
-    .describe('Keys whose calls are kept; null: all.'),
+    .describe('Hashes of the keys whose calls are kept; null: all. A number is kept as it is and names no key: keys here have none.'),
   io_logging_sampling_rate: z.number().min(0).max(1).optional(),
   is_data_discount_logging_enabled: z.boolean().optional(),
   is_observability_broadcast_enabled: z.boolean().optional().describe('Whether calls are forwarded to destinations.'),
