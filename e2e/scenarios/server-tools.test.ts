@@ -184,6 +184,46 @@ describe('calls that go wrong', () => {
     expect(answer['usage']).toMatchObject({ server_tool_use_details: { tool_calls_requested: 1, tool_calls_executed: 0 } })
   })
 
+  it.each([true, false])('tells the model of a tool that does not exist, where nobody else could answer (stream: %s)', async (streamed) => {
+    upstream.script(calls(['web.search', { q: 'x' }], ['datetime', {}]), says('I see.'))
+    const answer = await ask({ tools: [datetime] }, streamed)
+    expect(types(answer)).toEqual(['gateway:datetime', 'message'])
+    expect(messages(1).slice(-2)).toMatchObject([
+      { role: 'tool', content: expect.stringContaining('There is no tool of this name. The tools are: datetime') },
+      { role: 'tool', content: expect.stringContaining('datetime') },
+    ])
+    // Names that providers would refuse are spelled so that they take them.
+    expect(messages(1).at(-3)).toMatchObject({
+      tool_calls: [{ function: { name: expect.stringMatching(/^web_search[\w-]*$/) } }, { function: { name: 'datetime' } }],
+    })
+    expect(answer['usage']).toMatchObject({ server_tool_use_details: { tool_calls_requested: 2, tool_calls_executed: 1 } })
+  })
+
+  it.each<[string, Json]>([
+    ['has functions', { tools: [datetime, weather] }],
+    [
+      'had one earlier',
+      {
+        input: [
+          { type: 'function_call', call_id: 'c', name: 'old', arguments: '{}' },
+          { type: 'function_call_output', call_id: 'c', output: '' },
+        ],
+      },
+    ],
+    [
+      'brings tools along',
+      {
+        input: [
+          { type: 'additional_tools', role: 'developer', tools: [weather] },
+          { role: 'user', content: 'hi' },
+        ],
+      },
+    ],
+  ])('leaves calls of a function it does not know to a caller who %s', async (_who, body) => {
+    upstream.script(calls(['old', {}]))
+    expect(types(await ask({ tools: [datetime], ...body }))).toEqual(['function_call'])
+  })
+
   it(verifies('H4', 'P46', 'ends a loop that gets nowhere'), async () => {
     const turn = calls(['experimental__search_models', { query: 'zzz' }])
     upstream.script(turn, turn, turn, says('I found none'))

@@ -22,6 +22,7 @@ import { runTools, type FinishedCall } from './tool-run.ts'
 import { callBudget, DEFAULT_LOOP_LIMITS, stopReason, type LoopLimits, type StopReason } from './tool-stop.ts'
 import { openSources, replaySources, type OpenScene } from './tool-source.ts'
 import { ToolStep, type PendingCall } from './tool-step.ts'
+import { unknownTool } from './unknown-tool.ts'
 
 export interface ToolLoopOptions {
   /** Tools of the gateway; none: the layer does nothing. */
@@ -89,6 +90,7 @@ class ToolLoop {
     const planned = this.#offer()
     const opened = planned.pending.length === 0 ? { offer: planned, events: [] } : await openSources(planned, this.#opening())
     const { offer } = opened
+    const unknown = unknownTool(offer, call.request)
     const budget = callBudget(call.request)
     const replayed = replaySources(replayHistory(call.request.input, offer, this.#room.belt), offer, this.#room.belt)
     // What was opened is told with the first words of the model: until then a failure is an HTTP error.
@@ -109,7 +111,7 @@ class ToolLoop {
       }
       for (;;) {
         request = this.#request(input, tools, final ? 'none' : choice)
-        step = new ToolStep({ offer, number: ++ledger.turns, sources: ledger.sources, newCallId: () => `call_${this.#room.newId(24)}` })
+        step = new ToolStep({ offer, unknown, number: ++ledger.turns, sources: ledger.sources, newCallId: () => `call_${this.#room.newId(24)}` })
         for await (const events of this.#next(this.#stepCall(request))) {
           const shown = step.take(events)
           if (shown.length === 0) continue

@@ -29,6 +29,8 @@ interface StepEnd {
 
 export interface StepOptions {
   readonly offer: Offer
+  /** What stands for functions that are not offered; undefined: they are the caller's to answer. */
+  readonly unknown?: OfferedTool | undefined
   /** 1 for the first turn: later ones get key prefixes and no second start. */
   readonly number: number
   readonly sources: SourceBook
@@ -137,7 +139,8 @@ export class ToolStep {
         namespace,
       } = item as OtherItem & { readonly name: string; readonly call_id: string; readonly namespace?: string }
       // Namespaces are the caller's: what has the name of a server tool in one of them is none.
-      const offered = namespace == null || namespace === '' ? this.#options.offer.byFunction.get(name) : undefined
+      const { offer, unknown } = this.#options
+      const offered = namespace == null || namespace === '' ? (offer.byFunction.get(name) ?? unknown) : undefined
       if (offered !== undefined) {
         const call: PendingCall = { offered, name, callId: callId || this.#options.newCallId(), arguments: '', cut: true }
         this.calls.push(call)

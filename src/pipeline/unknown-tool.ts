@@ -1,0 +1,30 @@
+import { z } from 'zod'
+import type { ServerTool } from '../core/extension.ts'
+import type { ModelRequest } from '../core/request.ts'
+import type { Offer, OfferedTool } from './offered-tool.ts'
+
+const MAX_NAMES = 32
+
+/** Items of a conversation that may bring functions the list of tools does not name, or show that the caller once had some. */
+const OF_CALLERS: ReadonlySet<string> = new Set(['additional_tools', 'tool_search_output', 'function_call', 'custom_tool_call'])
+
+/**
+ * What stands for functions nobody has, where the model can only mean a tool of the gateway: the caller has no tools and could not answer a
+ * call. The model is told what there is. Undefined where the caller has tools of its own: what is unknown is then the caller's to answer.
+ */
+export function unknownTool({ tools, byFunction, deferred }: Offer, { input }: Pick<ModelRequest, 'input'>): OfferedTool | undefined {
+  if (byFunction.size === 0 || tools.length > byFunction.size || deferred.length > 0) return undefined
+  if (input.some(({ type }) => OF_CALLERS.has(type))) return undefined
+  const names = [...byFunction.keys()]
+  const some = names.slice(0, MAX_NAMES).join(', ') + (names.length > MAX_NAMES ? ', ...' : '')
+  const message = `There is no tool of this name. The tools are: ${some}`
+  const tool: ServerTool = {
+    name: 'unknown',
+    description: '',
+    parameters: z.unknown(),
+    settings: z.unknown(),
+    begin: () => undefined,
+    execute: async () => ({ output: JSON.stringify({ status: 'error', error: message }), error: { type: 'not_found', message } }),
+  }
+  return { tool, settings: {}, type: tool.name, itemType: tool.name, functionName: tool.name, instance: 0, tally: new Map(), uses: 0 }
+}
