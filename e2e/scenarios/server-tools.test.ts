@@ -155,6 +155,15 @@ describe('what the model is offered', () => {
     ])
   })
 
+  it('tells the model in the next request, too, that a call has failed', async () => {
+    upstream.script(calls(['datetime', { timezone: 5 }]), says('I give up.'))
+    const { output } = await ask({ tools: [datetime] })
+    upstream.script(says('ok'))
+    const from = upstream.requests.length
+    await ask({ tools: [datetime], input: [{ role: 'user', content: 'When?' }, ...output, { role: 'user', content: 'Again.' }] })
+    expect(messages(from).find(({ role }) => role === 'tool')).toMatchObject({ content: expect.stringContaining('"status":"error"') })
+  })
+
   it.each([
     [{ type: 'gateway:nothing' }, 'no server tool'],
     [{ type: 'gateway:shell' }, 'tools.sandbox.url'],

@@ -6,6 +6,9 @@ import { freeName, namesOf } from './tool-offer.ts'
 /** Fields of an item that say nothing to a model, or far too much. */
 const NOT_READ: ReadonlySet<string> = new Set(['type', 'id', 'status', 'call_id', 'arguments', 'imageB64', 'result', 'instance_name'])
 
+/** Statuses of calls that came to nothing. What such an item holds besides is what was asked for, which must not pass for a result. */
+const FAILED: ReadonlySet<string> = new Set(['failed', 'incomplete'])
+
 /**
  * Items that server tools left in earlier answers, as the calls and results they were: models know nothing of the items, and dialects
  * would drop them. Returns the same list when there are none.
@@ -60,12 +63,18 @@ function replayItem(item: JsonObject, { tool, functionName }: Named, index: numb
   const own = tool.replay?.(item)
   const callId = text(item['call_id']) ?? text(item['id']) ?? `call_history_${index}`
   const given = own?.arguments ?? text(item['arguments']) ?? '{}'
-  const output =
-    own?.output ?? JSON.stringify(Object.fromEntries(Object.entries(item).filter(([field, value]) => !NOT_READ.has(field) && value != null)))
   return [
     { type: 'function_call', call_id: callId, name: functionName, arguments: given },
-    { type: 'function_call_output', call_id: callId, output },
+    { type: 'function_call_output', call_id: callId, output: outputOf(item, own?.output) },
   ]
+}
+
+function outputOf(item: JsonObject, own: string | undefined): string {
+  const failed = FAILED.has(text(item['status']) ?? '')
+  // Tools tell a failure by its error; calls that were never begun have left none.
+  if (own !== undefined) return failed && item['error'] == null ? JSON.stringify({ status: 'error' }) : own
+  const said = Object.entries(item).filter(([field, value]) => !NOT_READ.has(field) && value != null)
+  return JSON.stringify({ ...(failed ? { status: 'error' } : {}), ...Object.fromEntries(said) })
 }
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)

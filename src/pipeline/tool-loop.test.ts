@@ -384,6 +384,21 @@ describe('items a server tool left in an earlier answer', () => {
     await collect()
     expect(requests[0]!.input).toEqual([user, ...asFunction('gateway_probe')])
   })
+  it.each<[string, Partial<ServerTool>, object, string]>([
+    ['what they were asked for', {}, { path: '/a' }, '{"status":"error","path":"/a"}'],
+    ['what their tool makes of it', { replay: () => ({ arguments: '{}', output: '{"results":[]}' }) }, {}, '{"status":"error"}'],
+    ['their error', { replay: () => ({ arguments: '{}', output: '{"error":"full"}' }) }, { error: 'full' }, '{"error":"full"}'],
+  ])('are failures where they failed, with %s', async (_what, tool, fields, output) => {
+    for (const status of ['incomplete', 'failed']) {
+      const { collect, requests } = stage({
+        turns: [words('ok')],
+        tool,
+        request: { input: [user, { type: 'gateway:probe', id: 'p1', status, ...fields }] },
+      })
+      await collect()
+      expect(requests[0]!.input.at(-1)).toMatchObject({ type: 'function_call_output', output })
+    }
+  })
   it('stay as they are when nobody here knows the tool', async () => {
     const item = { type: 'gateway:gone', id: 'p1' }
     const { collect, requests } = stage({ turns: [words('ok')], request: { input: [user, item] } })
