@@ -31,6 +31,8 @@ export interface TestMcpServer {
   addTool(name: string, description?: string): void
   /** Pages of the list are these instead, whatever the protocol says of them; a server of kind `sse` keeps its own. */
   listAs(page: ((cursor: string | undefined) => object) | undefined): void
+  /** Every call gives this instead; a server of kind `sse` runs its tools. */
+  resultAs(result: unknown): void
   /** Requests are answered by this instead, as long as it gives a status. */
   intercept(answer: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined): void
   forget(): void
@@ -103,6 +105,7 @@ export async function startMcpServer(kind: McpKind, options: { readonly path?: s
   const calls: { tool: string; args: unknown }[] = []
   const state = { cancelled: [] as number[], sockets: new Set<Socket>() }
   const tools = toolsOf(state)
+  let called: object | null | undefined
   let list: ((cursor: string | undefined) => object) | undefined
   let answer: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined
 
@@ -123,8 +126,9 @@ export async function startMcpServer(kind: McpKind, options: { readonly path?: s
       const message = body === '' ? undefined : (JSON.parse(body) as { method?: string; id?: number; params?: { cursor?: string } })
       requests.push({ method: request.method!, headers: request.headers, ...(message?.method === undefined ? {} : { rpc: message.method }) })
       if (answer?.(request, response) === true) return
-      if (list === undefined || message?.method !== 'tools/list') return await serve(request, response, message)
-      const result = { resultType: 'complete', ttlMs: 0, cacheScope: 'private', ...list(message.params?.cursor) }
+      const own = message?.method === 'tools/list' ? list?.(message.params?.cursor) : message?.method === 'tools/call' ? called : undefined
+      if (message === undefined || own === undefined) return await serve(request, response, message)
+      const result = own === null ? null : { resultType: 'complete', ttlMs: 0, cacheScope: 'private', ...own }
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id: message.id, result }))
     })().catch(() => response.destroy())
   })
@@ -143,6 +147,9 @@ export async function startMcpServer(kind: McpKind, options: { readonly path?: s
     cancelled: state.cancelled,
     addTool: (name, description = `The tool ${name}.`) => {
       tools[name] = { description, input: { [`of_${name}`]: z.string().describe(description).optional() }, run: async () => text(name) }
+    },
+    resultAs: (given) => {
+      called = given as object | null | undefined
     },
     listAs: (given) => {
       list = given

@@ -163,6 +163,60 @@ describe.each<McpKind>(['modern', 'sessions'])('a list of a server of kind %s', 
   })
 })
 
+describe.each<McpKind>(['modern', 'sessions'])('a result of a server of kind %s', (kind) => {
+  let server: TestMcpServer
+  beforeAll(async () => {
+    server = await startMcpServer(kind)
+  })
+  afterAll(() => server.close())
+  const text = (words: string): object => ({ type: 'text', text: words })
+
+  it.each<[string, object, object]>([
+    [
+      'of parts nobody knows',
+      { content: [text('good'), { type: 'video', mimeType: 'video/mp4', data: 'AAAA' }, null, { type: 'text', text: 5 }, 'words'] },
+      {
+        content: [
+          text('good'),
+          text('[video video/mp4, 3 bytes]'),
+          text('[a part that cannot be read]'),
+          text(''),
+          text('[a part that cannot be read]'),
+        ],
+      },
+    ],
+    [
+      'with a damaged image',
+      {
+        content: [
+          { type: 'image', data: '!', mimeType: 'image/png' },
+          { type: 'image', data: 'AAAA', mimeType: 'image/png' },
+        ],
+      },
+      { content: [text('[image image/png, 0 bytes]'), { type: 'image', data: 'AAAA', mimeType: 'image/png' }] },
+    ],
+    ['that is a string', { content: 'words' }, { content: [text('words')], isError: false }],
+    ['without content', { content: null, isError: 'no' }, { content: [], isError: false }],
+    ['of structure that is no object', { content: [], structuredContent: [1, 2] }, { content: [text('[1,2]')] }],
+    ['of structure beside words', { content: [text('a')], structuredContent: { b: 1 } }, { content: [text('a')], structuredContent: { b: 1 } }],
+  ])('%s is read part by part', async (_what, given, read) => {
+    server.resultAs(given)
+    const connection = await connect(server.url)
+    expect(await connection.callTool('add', { a: 1, b: 2 }, soon())).toMatchObject(read)
+    await connection.close()
+  })
+
+  it('that is none at all is an error in plain words', async () => {
+    server.resultAs(null)
+    const connection = await connect(server.url)
+    await expect(connection.callTool('add', { a: 1, b: 2 }, soon())).rejects.toMatchObject({
+      name: 'McpFailure',
+      message: 'the server gave an answer that the protocol does not know',
+    })
+    await connection.close()
+  })
+})
+
 it('ends its session when it is closed', async () => {
   const server = await startMcpServer('sessions')
   const connection = await connect(server.url)

@@ -3,7 +3,8 @@ import type { JsonObject } from '../../core/item.ts'
 import { EgressError, type Egress } from '../../lib/egress.ts'
 import { createEgressFetch, within } from './egress-fetch.ts'
 import { failureOf, isGone, mayBeOldEra, mayBeOldTransport } from './failure.ts'
-import { newWalk, readListsByTool, walking, type ListWalk, type ToolList } from './tool-list.ts'
+import { readLeniently } from './lenient-transport.ts'
+import { newWalk, walking, type ListWalk, type ToolList } from './tool-list.ts'
 
 export interface McpAddress {
   readonly url: string
@@ -143,7 +144,7 @@ async function connect(
   const standing = way === 'sse'
   const options = { fetch: createEgressFetch({ egress, origin: target.origin, standing }), requestInit: { headers: { ...address.headers } } }
   const transport = standing ? new sdk.SSEClientTransport(target, options) : new sdk.StreamableHTTPClientTransport(target, options)
-  readListsByTool(transport)
+  readLeniently(transport)
   const client = new sdk.Client(
     { name: 'signalbox', version },
     {

@@ -21,6 +21,8 @@ export class McpFailure extends Error {
 }
 
 const MAX_CHARS = 600
+/** Errors whose words are of use to nobody but programmers: of parsers and validators. */
+const UNREADABLE: ReadonlySet<string> = new Set(['SyntaxError', 'ZodError', '$ZodError'])
 
 interface Clues {
   readonly egress: EgressError | undefined
@@ -57,6 +59,8 @@ export function failureOf(error: unknown): McpFailure {
   if (status === 403) return new McpFailure('unauthorized', 'the server denies access (403): the credentials do not allow this', true, error)
   if (status === 404) return new McpFailure('gone', 'the server knows no MCP endpoint or session at this address (404)', true, error)
   if (status === 429) return new McpFailure('protocol', 'the server asks for fewer requests (429)', true, error)
+  if (code === 'INVALID_RESULT' || (error instanceof Error && UNREADABLE.has(error.name)))
+    return new McpFailure('protocol', 'the server gave an answer that the protocol does not know', false, error)
   const message = error instanceof Error ? error.message : String(error)
   if (status !== undefined) return new McpFailure('protocol', `the server answered with status ${status}`, false, error)
   if (code === 'REQUEST_TIMEOUT') return new McpFailure('timeout', 'the server did not answer in time', false, error)

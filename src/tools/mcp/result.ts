@@ -30,6 +30,43 @@ export function readResult({ content, structuredContent }: RemoteResult, secrets
   return { text, output: [...words, ...images] }
 }
 
+/** Mends the result of a call, which is not asked for again; undefined when the message calls nothing. */
+export function resultReader(method: string): ((result: JsonObject) => void) | undefined {
+  return method === 'tools/call' ? mendResult : undefined
+}
+
+type Mendable = { content?: unknown; structuredContent?: unknown; isError?: unknown; readonly resultType?: unknown }
+
+/** Parts as the protocol knows them: what it does not know, or what is damaged, as the words that stand for it anyway. */
+function mendResult(result: Mendable): void {
+  if (result.resultType !== undefined && result.resultType !== 'complete') return
+  const { content, structuredContent } = result
+  const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : Array.isArray(content) ? content.map(mendPart) : []
+  if (structuredContent !== undefined && !isObject(structuredContent)) {
+    if (parts.length === 0) parts.push({ type: 'text', text: JSON.stringify(structuredContent) })
+    delete result.structuredContent
+  }
+  result.content = parts
+  if (typeof result.isError !== 'boolean') delete result.isError
+}
+
+function mendPart(part: unknown): JsonObject {
+  if (!isObject(part)) return { type: 'text', text: '[a part that cannot be read]' }
+  const { type, data, mimeType } = part
+  if (type === 'image' && typeof mimeType === 'string' && isBase64(data)) return { type, data, mimeType }
+  return { type: 'text', text: textOf(part) }
+}
+
+const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function isBase64(data: unknown): boolean {
+  try {
+    return typeof data === 'string' && typeof atob(data) === 'string'
+  } catch {
+    return false
+  }
+}
+
 /** Text without the values its reader must not see. */
 export function scrub(text: string, secrets: readonly string[]): string {
   return secrets.reduce((clean, secret) => clean.replaceAll(secret, '[redacted]'), text)

@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type * as Sdk from '@modelcontextprotocol/client'
 import type { JsonObject } from '../../core/item.ts'
 import { MAX_JSON_DEPTH } from '../../lib/json.ts'
 import type { RemoteTool } from './settings.ts'
@@ -26,10 +25,7 @@ export interface ListWalk {
   readonly leftOut: LeftOutTool[]
 }
 
-const LIST_METHOD = 'tools/list'
 const MAX_PAGES = 16
-/** Questions that may wait for their answers at once. */
-const MAX_ASKED = 256
 const MAX_TOOLS = 4_096
 /** Of tools that are left out: whoever writes hundreds of them has understood with the first. */
 const MAX_LEFT_OUT = 64
@@ -44,31 +40,16 @@ export function walking<T>(walk: ListWalk, work: () => Promise<T>): Promise<T> {
   return walks.run(walk, work)
 }
 
-/**
- * The SDK takes a list whole or not at all, for one tool that is none. Pages lose what cannot be offered before they reach it; one beyond
- * the bounds is the last. To be called before the SDK connects: it hears messages after whoever listened before.
- */
-export function readListsByTool(transport: Pick<Sdk.Transport, 'send' | 'onmessage'>): void {
-  const asked = new Map<unknown, ListWalk>()
-  const send = transport.send.bind(transport)
-  transport.send = async (message, options) => {
-    const id = 'method' in message && message.method === LIST_METHOD && 'id' in message ? message.id : undefined
-    if (id === undefined) return await send(message, options)
-    asked.set(id, walks.getStore() ?? newWalk())
-    // Whoever never answers leaves nothing behind.
-    for (const oldest of asked.keys()) if (asked.size > MAX_ASKED) asked.delete(oldest)
-    return await send(message, options)
-  }
-  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK has only this
-  transport.onmessage = (message) => {
-    const { id, result } = message as { readonly id?: unknown; readonly result?: unknown }
-    const walk = asked.get(id)
-    if (walk === undefined || 'method' in message) return
-    asked.delete(id)
-    if (isObject(result) && Array.isArray(result['tools'])) readPage(result, result['tools'] as readonly unknown[], walk)
+/** Reads a page for the walk it was asked for; undefined when the message asks for none. */
+export function pageReader(method: string): ((result: JsonObject) => void) | undefined {
+  if (method !== 'tools/list') return undefined
+  const walk = walks.getStore() ?? newWalk()
+  return (page) => {
+    if (Array.isArray(page['tools'])) readPage(page, page['tools'] as readonly unknown[], walk)
   }
 }
 
+/** Takes out of a page what cannot be offered. One beyond the bounds is the last. */
 function readPage(page: { tools?: unknown; nextCursor?: unknown }, tools: readonly unknown[], walk: ListWalk): void {
   const usable: JsonObject[] = []
   walk.pages++
