@@ -2,7 +2,7 @@ import { publicReasoningFormat, sealReasoning } from '../../core/reasoning-envel
 import type { AnswerAside } from '../shared/answer-aside.ts'
 import type { AnswerWriter } from '../shared/answer-writer.ts'
 import type { ReasoningFields } from '../shared/answer-writer.ts'
-import type { OpenCall } from '../shared/open-call.ts'
+import type { OpenCall } from '../shared/call-writer.ts'
 import { brokenAnswer } from '../shared/errors.ts'
 import { asString, isObject } from '../shared/json.ts'
 import { openBlock } from './block.ts'

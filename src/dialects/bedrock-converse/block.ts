@@ -1,5 +1,5 @@
 import type { FinishReason } from '../../core/event.ts'
-import type { OpenCall } from '../shared/open-call.ts'
+import type { OpenCall } from '../shared/call-writer.ts'
 import { asString, isObject } from '../shared/json.ts'
 
 export type Json = { readonly [field: string]: unknown }

@@ -1,7 +1,7 @@
 import type { GatewayError } from '../../core/error.ts'
 import { brokenAnswer } from '../shared/errors.ts'
 import type { AnswerWriter } from '../shared/answer-writer.ts'
-import type { OpenCall } from '../shared/open-call.ts'
+import type { OpenCall } from '../shared/call-writer.ts'
 import { hashedName } from '../shared/id-map.ts'
 import { asString, isObject } from '../shared/json.ts'
 import { PartialArguments } from './partial-args.ts'

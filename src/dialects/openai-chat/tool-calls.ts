@@ -2,7 +2,7 @@ import { GatewayError } from '../../core/error.ts'
 import type { AnswerAside } from '../shared/answer-aside.ts'
 import { isCompleteJson } from '../shared/json-end.ts'
 import type { AnswerWriter } from '../shared/answer-writer.ts'
-import type { OpenCall } from '../shared/open-call.ts'
+import type { OpenCall } from '../shared/call-writer.ts'
 import { isObject } from '../shared/json.ts'
 
 export interface ToolCallOptions {

@@ -1,9 +1,8 @@
 import type { FinishReason, ModelEvent } from '../../core/event.ts'
 import type { Annotation, Logprob, OutputItem } from '../../core/item.ts'
 import type { Usage } from '../../core/usage.ts'
-import { isCompleteJson } from './json-end.ts'
-import { openCall, takeHeld } from './open-call.ts'
-import type { OpenCall } from './open-call.ts'
+import { CallWriter } from './call-writer.ts'
+import type { OpenCall } from './call-writer.ts'
 import { isPlainText } from './plain-text.ts'
 import type { ToolNames } from './tool-names.ts'
 
@@ -37,10 +36,8 @@ export class AnswerWriter {
    */
   mayBeCited = false
   readonly #options: AnswerWriterOptions
-  /** Calls that are not closed: an answer may hold tens of thousands, and most hold none. */
-  #calls: Set<OpenCall> | undefined
-  /** Those among them that may have become whole since somebody looked. */
-  #endable: Set<OpenCall> | undefined
+  /** Most answers hold none. */
+  #calls: CallWriter | undefined
   #names: ToolNames | undefined
   #count = 0
   #started = false
@@ -196,72 +193,24 @@ export class AnswerWriter {
     this.#heldSpace = ''
     this.#heldLogprobs = []
     this.#names ??= this.#options.names()
-    const origin = this.#names.origin(name)
-    const call = openCall(this.#nextKey('c'), origin.kind === 'custom')
-    const shared = { call_id: callId, name: origin.name, ...(origin.namespace === undefined ? {} : { namespace: origin.namespace }) }
-    const item: OutputItem =
-      call.custom === undefined ? { type: 'function_call', ...shared, arguments: '' } : { type: 'custom_tool_call', ...shared, input: '' }
-    this.#calls = (this.#calls ?? new Set()).add(call)
     this.hasContent = true
     this.hasCalls = true
-    this.out.push({ type: 'item-start', key: call.key, item })
-    return call
+    this.#calls ??= new CallWriter(this)
+    return this.#calls.open(this.#nextKey('c'), callId, this.#names.origin(name))
   }
 
   /** More of a call's arguments. What comes after they were complete is noise and ignored. */
   arguments(call: OpenCall, delta: string): void {
-    if (delta === '' || call.closed) return
-    if (call.held) delta = takeHeld(call, delta)
-    if (call.arguments === '' && delta.trim() === '{}') {
-      call.arguments = delta
-      call.held = true
-      this.#mayEnd(call)
-      return
-    }
-    this.#showArguments(call, delta)
+    this.#calls?.arguments(call, delta)
   }
 
-  #showArguments(call: OpenCall, delta: string): void {
-    // Told again: nothing can follow a whole object.
-    if (call.end.mayBeWhole && delta.trimStart().startsWith('{') && call.end.isWhole(call.arguments)) return
-    call.arguments += delta
-    call.end.push(delta)
-    if (call.end.mayBeWhole) this.#mayEnd(call)
-    const shown = call.custom === undefined ? delta : call.custom.push(delta)
-    if (shown === '') return
-    const plain = isPlainText(shown)
-    this.out.push({ type: 'arguments-delta', key: call.key, delta: shown, ...(plain ? { plain } : {}) })
-  }
-
-  /**
-   * `cut`: the answer was cut off; arguments that are not whole then make the call incomplete. Those that break off do so however the answer
-   * ended: nobody may run what they are the beginning of.
-   */
+  /** See `CallWriter.close`. */
   closeCall(call: OpenCall, cut = false): void {
-    if (call.closed) return
-    if (call.held) this.#showArguments(call, takeHeld(call, ''))
-    call.closed = true
-    this.#calls?.delete(call)
-    const broken = cut ? !isCompleteJson(call.arguments) : call.custom === undefined && call.end.breaksOff
-    const incomplete = broken ? { status: 'incomplete' } : {}
-    if (call.custom === undefined) {
-      const empty = call.arguments.trim() === '' && !cut ? { arguments: '{}' } : {}
-      const fields = { ...empty, ...incomplete }
-      this.out.push({ type: 'item-end', key: call.key, ...(Object.keys(fields).length === 0 ? {} : { item: fields }) })
-      return
-    }
-    const { rest, input } = call.custom.end()
-    if (rest !== '') this.out.push({ type: 'arguments-delta', key: call.key, delta: rest })
-    this.out.push({ type: 'item-end', key: call.key, item: { input, ...incomplete } })
-  }
-
-  #mayEnd(call: OpenCall): void {
-    this.#endable = (this.#endable ?? new Set()).add(call)
+    this.#calls?.close(call, cut)
   }
 
   closeCompleteCalls(): void {
-    for (const call of this.#endable ?? []) if (!call.closed && call.end.isWhole(call.arguments)) this.closeCall(call)
-    this.#endable = undefined
+    this.#calls?.closeComplete()
   }
 
   /** An item that arrives whole: an image, a built-in tool's call. */
@@ -288,7 +237,7 @@ export class AnswerWriter {
     this.closeReasoning(cut ? 'incomplete' : undefined)
     this.endCitations()
     this.closeMessage(cut ? 'incomplete' : undefined)
-    for (const call of this.#calls ?? []) this.closeCall(call, cut)
+    this.#calls?.closeAll(cut)
     this.out.push({ type: 'response-end', reason, ...fields })
   }
 

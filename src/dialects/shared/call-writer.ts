@@ -1,0 +1,111 @@
+import type { ModelEvent } from '../../core/event.ts'
+import type { OutputItem } from '../../core/item.ts'
+import { createCustomInputStream } from './custom-input.ts'
+import type { CustomInputStream } from './custom-input.ts'
+import { isCompleteJson, JsonEnd } from './json-end.ts'
+import { isPlainText } from './plain-text.ts'
+import type { ToolNames } from './tool-names.ts'
+
+/** A tool call while it is being written. */
+export interface OpenCall {
+  readonly key: string
+  /** Arguments so far, as the upstream wrote them. */
+  arguments: string
+  readonly end: JsonEnd
+  /** They are an empty object nobody was shown yet: with some servers it only keeps the place of what is to come. */
+  held: boolean
+  readonly custom: CustomInputStream | undefined
+  closed: boolean
+}
+
+/** The calls of one answer, which may be open beside each other: an answer may hold tens of thousands. */
+export class CallWriter {
+  readonly #answer: { readonly out: ModelEvent[] }
+  readonly #open = new Set<OpenCall>()
+  /** Those among them that may have become whole since somebody looked. */
+  #endable: Set<OpenCall> | undefined
+
+  /** `answer`: where events go. */
+  constructor(answer: { readonly out: ModelEvent[] }) {
+    this.#answer = answer
+  }
+
+  open(key: string, callId: string, { kind, name, namespace }: ReturnType<ToolNames['origin']>): OpenCall {
+    const custom = kind === 'custom' ? createCustomInputStream() : undefined
+    const call: OpenCall = { key, arguments: '', end: new JsonEnd(), held: false, custom, closed: false }
+    const shared = { call_id: callId, name, ...(namespace === undefined ? {} : { namespace }) }
+    const item: OutputItem =
+      custom === undefined ? { type: 'function_call', ...shared, arguments: '' } : { type: 'custom_tool_call', ...shared, input: '' }
+    this.#open.add(call)
+    this.#answer.out.push({ type: 'item-start', key, item })
+    return call
+  }
+
+  /** More of a call's arguments. What comes after they were complete is noise and ignored. */
+  arguments(call: OpenCall, delta: string): void {
+    if (delta === '' || call.closed) return
+    if (call.held) delta = takeHeld(call, delta)
+    if (call.arguments === '' && delta.trim() === '{}') {
+      call.arguments = delta
+      call.held = true
+      this.#mayEnd(call)
+      return
+    }
+    this.#showArguments(call, delta)
+  }
+
+  #showArguments(call: OpenCall, delta: string): void {
+    // Told again: nothing can follow a whole object.
+    if (call.end.mayBeWhole && delta.trimStart().startsWith('{') && call.end.isWhole(call.arguments)) return
+    call.arguments += delta
+    call.end.push(delta)
+    if (call.end.mayBeWhole) this.#mayEnd(call)
+    const shown = call.custom === undefined ? delta : call.custom.push(delta)
+    if (shown === '') return
+    const plain = isPlainText(shown)
+    this.#answer.out.push({ type: 'arguments-delta', key: call.key, delta: shown, ...(plain ? { plain } : {}) })
+  }
+
+  /**
+   * `cut`: the answer was cut off; arguments that are not whole then make the call incomplete. Those that break off do so however the answer
+   * ended: nobody may run what they are the beginning of.
+   */
+  close(call: OpenCall, cut = false): void {
+    if (call.closed) return
+    if (call.held) this.#showArguments(call, takeHeld(call, ''))
+    call.closed = true
+    this.#open.delete(call)
+    const broken = cut ? !isCompleteJson(call.arguments) : call.custom === undefined && call.end.breaksOff
+    const incomplete = broken ? { status: 'incomplete' } : {}
+    if (call.custom === undefined) {
+      const empty = call.arguments.trim() === '' && !cut ? { arguments: '{}' } : {}
+      const fields = { ...empty, ...incomplete }
+      this.#answer.out.push({ type: 'item-end', key: call.key, ...(Object.keys(fields).length === 0 ? {} : { item: fields }) })
+      return
+    }
+    const { rest, input } = call.custom.end()
+    if (rest !== '') this.#answer.out.push({ type: 'arguments-delta', key: call.key, delta: rest })
+    this.#answer.out.push({ type: 'item-end', key: call.key, item: { input, ...incomplete } })
+  }
+
+  #mayEnd(call: OpenCall): void {
+    this.#endable = (this.#endable ?? new Set()).add(call)
+  }
+
+  closeComplete(): void {
+    for (const call of this.#endable ?? []) if (!call.closed && call.end.isWhole(call.arguments)) this.close(call)
+    this.#endable = undefined
+  }
+
+  closeAll(cut: boolean): void {
+    for (const call of this.#open) this.close(call, cut)
+  }
+}
+
+/** What `delta` adds to a call whose empty object was held back: another object replaces it. */
+function takeHeld(call: OpenCall, delta: string): string {
+  const held = call.arguments
+  call.held = false
+  call.arguments = ''
+  return delta.trimStart().startsWith('{') ? delta : held + delta
+}
