@@ -4,6 +4,7 @@ import { EgressError, type Egress } from '../../lib/egress.ts'
 import { createEgressFetch, within } from './egress-fetch.ts'
 import { failureOf, isGone, mayBeOldEra, mayBeOldTransport } from './failure.ts'
 import { readLeniently } from './lenient-transport.ts'
+import type { RemoteResult } from './result.ts'
 import { newWalk, walking, type ListWalk, type ToolList } from './tool-list.ts'
 
 export interface McpAddress {
@@ -15,13 +16,6 @@ export interface McpConnectionOptions {
   readonly egress: Egress
   /** How we introduce ourselves. */
   readonly version: string
-}
-
-/** What a tool gave back, in the protocol's words. */
-export interface RemoteResult {
-  readonly content: readonly JsonObject[]
-  readonly structuredContent?: unknown
-  readonly isError: boolean
 }
 
 /** Longest a request may take when its caller has no limit of its own. */

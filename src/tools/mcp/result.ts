@@ -1,6 +1,12 @@
 import type { InputImage, InputText, JsonObject, ToolOutput } from '../../core/item.ts'
-import type { RemoteResult } from './connection.ts'
 import { cutText } from '../../lib/cut-text.ts'
+
+/** What a tool gave back, in the protocol's words. */
+export interface RemoteResult {
+  readonly content: readonly JsonObject[]
+  readonly structuredContent?: unknown
+  readonly isError: boolean
+}
 
 export interface ReadResult {
   /** For the item: everything as text, media named only. */
