@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { MODALITIES, PARAMETERS } from '../core/capability.ts'
-import { choice, duration, flag, headers, httpUrl, list, price, section, text, whole } from './fields.ts'
+import { choice, flag, headers, httpUrl, list, price, section, text, wait, whole } from './fields.ts'
 
 /** `providers` and `models`: who serves what, at which price. */
 
@@ -19,7 +19,7 @@ const policies = {
   distillable: flag().optional().describe('Whether models may be trained on the answers. Unknown counts as `false`.'),
 }
 
-const patience = (expected: string) => z.union([z.literal('auto'), duration()], { error: expected })
+const patience = (expected: string) => z.union([z.literal('auto'), wait()], { error: expected })
 
 export const providerEntry = section({
   slug: providerSlug().describe('A known vendor, or a name of your own: then `dialect` and `base_url` are needed.'),
@@ -32,14 +32,14 @@ export const providerEntry = section({
     .describe('Used in turns. `null`: the server needs none. Without: the vendor’s usual variable.'),
   options: free().default({}).describe('Options of the dialect ([dialects](dialects.md)).'),
   timeouts: section({
-    connect: duration().optional().describe('Until the connection stands; `5s` unless set.'),
+    connect: wait().optional().describe('Until the connection stands; `5s` unless set.'),
     first_token: patience('auto, or a duration such as 12s')
       .optional()
       .describe('Until the first content; `auto` depends on the request and on other endpoints.'),
     idle: patience('auto, or a duration such as 45s')
       .optional()
       .describe('Silence within an answer; `auto`: 35 s, or 120 s with reasoning, tools or media.'),
-    total: duration().optional().describe('The whole attempt; `15m` unless set.'),
+    total: wait().optional().describe('The whole attempt; `15m` unless set.'),
   }).default({}),
   headers: headers().default({}).describe('More headers for its requests.'),
   organization: text()

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { z } from 'zod'
 import { parseDuration, parseSize } from '../lib/units.ts'
 
@@ -23,12 +24,22 @@ export function duration() {
     .meta({ description: 'A duration: 500ms, 5s, 15m, 2h; a plain number counts seconds.', 'x-type': 'duration', examples: ['500ms', '15m'] })
 }
 
-/** `32MiB`, `64kB`; a plain number counts bytes. Output: bytes. */
+/** Beyond it Node's timers fire at once. */
+const LONGEST_WAIT_MS = 2 ** 31 - 1
+
+/** A duration that a timer counts. Output: milliseconds, from `least`. */
+export function wait(least: 0 | 1 = 1) {
+  const expected = least === 0 ? 'a duration of at most 24d' : 'a duration of more than 0 and at most 24d, such as 5s'
+  return duration().refine((ms) => ms >= least && ms <= LONGEST_WAIT_MS, { error: expected })
+}
+
+/** `32MiB`, `64kB`; a plain number counts bytes. Output: bytes, at least one. */
 export function size() {
   const expected = 'a size such as 512kB or 32MiB (a plain number counts bytes)'
   return z
     .union([z.string(), z.number()], { error: expected })
     .transform((value, context) => parsed(parseSize(value), value, expected, context))
+    .refine((bytes) => bytes >= 1, { error: 'a size of a byte or more, such as 32MiB' })
     .meta({ description: 'A size: 64kB (1000), 32MiB (1024 x 1024); a plain number counts bytes.', 'x-type': 'size', examples: ['64kB', '32MiB'] })
 }
 
@@ -94,6 +105,19 @@ export function headers() {
         context.addIssue({ code: 'custom', message: 'another header, because this one belongs to each request', path: [name], input: name })
     }
   })
+}
+
+/** Where a server can listen: no URL, and no port beside it. */
+export function host() {
+  const expected = 'a host name or address without scheme, port and brackets, such as 127.0.0.1 or ::1'
+  return text(expected).refine((value) => isIP(value) !== 0 || HOST_NAME.test(value), { error: expected })
+}
+
+const HOST_NAME = /^[\w.-]+$/
+
+/** A URL that holds credentials, of one of these schemes: what stands behind them has to be one. */
+export function connectionUrl(scheme: RegExp, expected: string) {
+  return text(expected).refine((value) => scheme.test(value) && URL.canParse(value), { error: expected })
 }
 
 /** An address of any scheme: whoever uses it says which it speaks. */

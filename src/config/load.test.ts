@@ -255,6 +255,34 @@ describe('wrong values', () => {
       'providers: [{ slug: a, headers: { Content-Length: "1" } }]',
       'providers[0].headers.Content-Length: [hidden]; expected another header, because this one belongs to each request',
     ],
+    ['server: { body_limit: 0 }', 'server.body_limit: 0; expected a size of a byte or more, such as 32MiB'],
+    [
+      'server: { host: "127.0.0.1:80" }',
+      'server.host: "127.0.0.1:80"; expected a host name or address without scheme, port and brackets, such as 127.0.0.1 or ::1',
+    ],
+    ['server: { shutdown_grace: 25d }', 'server.shutdown_grace: "25d"; expected a duration of at most 24d'],
+    [
+      'providers: [{ slug: a, timeouts: { connect: 0 } }]',
+      'providers[0].timeouts.connect: 0; expected a duration of more than 0 and at most 24d, such as 5s',
+    ],
+    [
+      'providers: [{ slug: a, timeouts: { idle: 30d } }]',
+      'providers[0].timeouts.idle: "30d"; expected a duration of more than 0 and at most 24d, such as 5s',
+    ],
+    ['tools: { limits: { wall: 0 } }', 'tools.limits.wall: 0; expected a duration of more than 0 and at most 24d, such as 5s'],
+    ['overload: { event_loop_delay: 0s }', 'overload.event_loop_delay: "0s"; expected a duration of more than 0 and at most 24d, such as 5s'],
+    ['tools: { fusion: { models: [] } }', 'tools.fusion.models: a list; expected a list of one model or more'],
+    ['plugins: { moderation: {} }', 'plugins.moderation: a mapping; expected one with model or endpoint, because somebody has to judge'],
+    [
+      'plugins: { moderation: { when_unavailable: allow } }',
+      'plugins.moderation: a mapping; expected one with model or endpoint, because somebody has to judge',
+    ],
+    [
+      'storage: { url: "postgres://box@db:99999/box" }',
+      'storage.url: [hidden]; expected a connection string such as postgres://user:password@host:5432/signalbox',
+    ],
+    ['storage: { redis_url: "redis://cache:99999" }', 'storage.redis_url: [hidden]; expected a URL such as redis://host:6379/0'],
+    ['storage: { redis_url: "redis://cache/first" }', 'storage.redis_url: [hidden]; expected a URL such as redis://host:6379/0'],
     ['logging: { level: loud }', 'logging.level: "loud"; expected one of: trace, debug, info, warn, error, silent'],
   ])('%s', async (content, expected) => expect(await problemsOf(content)).toEqual([expected]))
 

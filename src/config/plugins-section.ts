@@ -41,20 +41,23 @@ export const pluginsSection = section({
       path: ['endpoint'],
       error: 'either a model or an endpoint, not both',
     })
-    .prefault({}),
+    .refine(({ model, endpoint }) => model !== undefined || endpoint !== undefined, {
+      error: 'one with model or endpoint, because somebody has to judge',
+    })
+    .optional(),
 })
 
 export function toPlugins({ file_parser: files, moderation, pareto_router: pareto }: z.output<typeof pluginsSection>): PluginsConfig {
   const engines = Object.entries(files.engines).map(([name, { api_key: key, base_url: baseUrl, account, price: perPage }]) => {
     return [name, defined({ apiKey: key === undefined ? undefined : new Secret(key), baseUrl, account, price: perPage })] as const
   })
-  const { endpoint } = moderation
+  const { model, endpoint, when_unavailable: whenUnavailable = 'refuse' } = moderation ?? {}
   return {
     codingScores: pareto.scores,
     fileParser: { engine: files.engine, engines: Object.fromEntries(engines) },
     moderation: {
       ...defined({
-        model: moderation.model,
+        model,
         endpoint:
           endpoint === undefined
             ? undefined
@@ -63,7 +66,7 @@ export function toPlugins({ file_parser: files, moderation, pareto_router: paret
                 ...defined({ apiKey: endpoint.api_key === undefined ? undefined : new Secret(endpoint.api_key), model: endpoint.model }),
               },
       }),
-      whenUnavailable: moderation.when_unavailable,
+      whenUnavailable,
     },
   }
 }

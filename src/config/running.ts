@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { OverloadConfig, RetentionConfig } from '../core/config.ts'
-import { duration, flag, section, whole } from './fields.ts'
+import { duration, flag, section, wait, whole } from './fields.ts'
 
 /** What concerns a process rather than a call: when it refuses work, and how long it keeps what it has recorded. */
 
@@ -19,7 +19,7 @@ const kept = () => age(3_600_000, 'a duration of an hour or more, such as 90d, o
 
 export const overloadSection = section({
   enabled: flag().prefault(true).describe('Whether calls are refused under pressure at all.'),
-  event_loop_delay: duration().prefault('1s').describe('How late the event loop may be, smoothed.'),
+  event_loop_delay: wait().prefault('1s').describe('How late the event loop may be, smoothed.'),
   memory_percent: whole(10, 99).prefault(90).describe('Of the heap, or of what the container allows.'),
   calls: whole(1).prefault(10_000).describe('In flight, per process.'),
 }).prefault({})

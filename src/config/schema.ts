@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { STREAM_FAILURES } from '../core/call.ts'
 import { guardrailFields } from '../core/guardrail-schema.ts'
 import { modelEntry, providerEntry } from './catalog-sections.ts'
-import { address, choice, duration, flag, list, price, section, size, text, whole } from './fields.ts'
+import { address, choice, connectionUrl, flag, host, list, price, section, size, text, wait, whole } from './fields.ts'
 import { pluginsSection } from './plugins-section.ts'
 import { overloadSection, retentionSection } from './running.ts'
 import { toolsSection } from './tools-section.ts'
@@ -12,17 +12,15 @@ import { toolsSection } from './tools-section.ts'
 const ROLES = ['all', 'gateway', 'worker'] as const
 
 const server = section({
-  host: text('a host name or address')
-    .default('127.0.0.1')
-    .describe('Where it listens. Anything but the loopback needs both keys and the secret key to be set.'),
+  host: host().default('127.0.0.1').describe('Where it listens. Anything but the loopback needs both keys and the secret key to be set.'),
   port: whole(0, 65_535).prefault(8787).describe('`0`: any that is free.'),
   body_limit: size().prefault('32MiB').describe('Of one request.'),
-  shutdown_grace: duration().prefault('30s').describe('How long running answers may finish after a stop signal.'),
+  shutdown_grace: wait(0).prefault('30s').describe('How long running answers may finish after a stop signal.'),
   wrong_keys_per_minute: whole(1)
     .nullable()
     .optional()
     .describe('From one address; 100 unless set, none on a loopback address, `null` for none ([limits](limits.md)).'),
-  shutdown_delay: duration().prefault('0s').describe('How long a stopping process serves on while `/readyz` says no.'),
+  shutdown_delay: wait(0).prefault('0s').describe('How long a stopping process serves on while `/readyz` says no.'),
   role: choice(ROLES).default('all').describe('`gateway` serves and records, `worker` delivers and cleans up.'),
   workers: z
     .union([z.literal('auto'), whole(1, 128)], { error: 'a whole number from 1 to 128, or auto for one per core' })
@@ -32,15 +30,13 @@ const server = section({
 
 const storage = section({
   database: choice(['sqlite', 'postgres']).optional().describe('`postgres` when `url` is set, else `sqlite` in the data directory.'),
-  url: text()
-    .regex(/^postgres(ql)?:\/\//, 'a connection string such as postgres://user:password@host:5432/signalbox')
+  url: connectionUrl(/^postgres(ql)?:\/\//, 'a connection string such as postgres://user:password@host:5432/signalbox')
     .optional()
     .describe('Connection string of PostgreSQL.'),
   shared: choice(['memory', 'redis'])
     .optional()
     .describe('Where limits, pins and cooldowns are counted: `redis` when `redis_url` is set, else in each process.'),
-  redis_url: text()
-    .regex(/^(rediss?|valkeys?):\/\//, 'a URL such as redis://host:6379/0')
+  redis_url: connectionUrl(/^(rediss?|valkeys?):\/\/[^/]*(\/\d*)?(\?.*)?$/, 'a URL such as redis://host:6379/0')
     .optional()
     .describe('Redis or Valkey.'),
   redis_namespace: text()

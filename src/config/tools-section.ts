@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { duration, flag, httpUrl, list, price, section, text, whole } from './fields.ts'
+import { flag, httpUrl, list, price, section, text, wait, whole } from './fields.ts'
 
 const engine = section({
   api_key: text().optional().describe('Without: the engine’s usual variable.'),
@@ -22,14 +22,16 @@ export const toolsSection = section({
   }).prefault({}),
   web_fetch: section({ robots: flag().prefault(true).describe('Whether pages are left alone that `robots.txt` keeps robots from.') }).prefault({}),
   image_generation: section({ model: text('a model that makes images').optional().describe('Makes the images.') }).prefault({}),
-  fusion: section({ models: list(text('a model')).optional().describe('The panel that is asked when a request names none.') }).prefault({}),
+  fusion: section({
+    models: list(text('a model')).min(1, 'a list of one model or more').optional().describe('The panel that is asked when a request names none.'),
+  }).prefault({}),
   sandbox: section({
     url: httpUrl('an http or https URL').describe('Your server that runs commands ([server tools](../guides/server-tools.md#a-sandbox)).'),
     api_key: text().optional().describe('Sent to it as a bearer token.'),
   }).optional(),
   mcp: section({ progress_events: flag().prefault(true).describe('Whether streams hold `response.mcp_*` events.') }).prefault({}),
   limits: section({
-    wall: duration().prefault('10m').describe('After this a loop of tools gets its last turn.'),
+    wall: wait().prefault('10m').describe('After this a loop of tools gets its last turn.'),
     parallel: whole(1, 32).prefault(4).describe('Tools of one call at a time.'),
   }).prefault({}),
 })

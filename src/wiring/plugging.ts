@@ -6,7 +6,7 @@ import type { Catalog } from '../core/endpoint.ts'
 import { isGatewayError } from '../core/error.ts'
 import type { Plugin, PluginEntry } from '../core/extension.ts'
 import type { ModelRequest } from '../core/request.ts'
-import { checkEngineNames } from './engine-names.ts'
+import { checkEngines } from './check-engines.ts'
 import { createEgress, type Egress } from '../lib/egress.ts'
 import { createShelf, type PluginShelf } from '../pipeline/plugin-select.ts'
 import { reachFor } from '../pipeline/plugins.ts'
@@ -52,7 +52,7 @@ export function openPlugging(options: PluggingOptions): Plugging {
   const open: Egress[] = []
   const parser = new DocumentParser()
   const build = (config: Config): Plugged => {
-    checkEngineNames(config)
+    checkEngines(config, env)
     const userAgent = `signalbox/${VERSION}`
     const egress = createEgress({ allowPrivate: config.network.allowPrivate.tools, allowHttp: true, userAgent })
     const operatorEgress = createEgress({ allowPrivate: true, allowHttp: true, userAgent })

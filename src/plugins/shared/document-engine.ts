@@ -47,16 +47,31 @@ export interface ReadyDocumentEngine {
 const TIMEOUT_MS = 120_000
 const MAX_BYTES = 64 * 1024 * 1024
 
+type Env = { readonly [name: string]: string | undefined }
+
+/** What an engine lacks: the setting, and the variables that stand for it. Undefined: it can be asked. */
+export function lackOf(
+  engine: DocumentEngine,
+  given: DocumentEngineConfig,
+  env: Env,
+): { readonly setting: 'api_key' | 'account'; readonly variables: readonly string[] } | undefined {
+  const { apiKey: keyVariables, account: accountVariables } = engine.env
+  if (given.apiKey === undefined && first(env, keyVariables) === undefined) return { setting: 'api_key', variables: keyVariables }
+  if (accountVariables !== undefined && (given.account ?? first(env, accountVariables)) === undefined)
+    return { setting: 'account', variables: accountVariables }
+  return undefined
+}
+
 /** The engine with its key and address; undefined when one is missing. */
 export function prepareEngine(
   engine: DocumentEngine,
   given: DocumentEngineConfig,
-  env: { readonly [name: string]: string | undefined },
+  env: Env,
   egress: Pick<Egress, 'request'>,
 ): ReadyDocumentEngine | undefined {
   const key = given.apiKey ?? secretFrom(env, engine.env.apiKey)
   const account = given.account ?? first(env, engine.env.account) ?? ''
-  if (key === undefined || (engine.env.account !== undefined && account === '')) return undefined
+  if (key === undefined || lackOf(engine, given, env) !== undefined) return undefined
   const baseUrl = given.baseUrl?.replace(/\/+$/, '') ?? engine.baseUrl
   return {
     engine,
@@ -70,11 +85,11 @@ export function prepareEngine(
   }
 }
 
-function first(env: { readonly [name: string]: string | undefined }, names: readonly string[] | undefined): string | undefined {
+function first(env: Env, names: readonly string[] | undefined): string | undefined {
   return names?.map((name) => env[name]).find((value) => value !== undefined && value !== '')
 }
 
-function secretFrom(env: { readonly [name: string]: string | undefined }, names: readonly string[]): Secret | undefined {
+function secretFrom(env: Env, names: readonly string[]): Secret | undefined {
   const value = first(env, names)
   return value === undefined ? undefined : new Secret(value)
 }

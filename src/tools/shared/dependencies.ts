@@ -31,10 +31,23 @@ export function readyEngines(engines: readonly SearchEngine[], { config, env }: 
   return ready.toSorted((a, b) => Number(b.engine.name === webSearch.engine) - Number(a.engine.name === webSearch.engine))
 }
 
+/** What an engine lacks: the setting, and the variables that stand for it. Undefined: it can be asked. */
+export function lackOf(
+  engine: SearchEngine,
+  given: SearchEngineConfig,
+  env: ToolDependencies['env'],
+): { readonly setting: 'api_key' | 'base_url'; readonly variables: readonly string[] } | undefined {
+  const { apiKey: keyVariables, baseUrl: urlVariables = [] } = engine.env
+  if ((given.baseUrl ?? first(env, urlVariables) ?? engine.baseUrl) === undefined) return { setting: 'base_url', variables: urlVariables }
+  if (keyVariables !== undefined && given.apiKey === undefined && first(env, keyVariables) === undefined)
+    return { setting: 'api_key', variables: keyVariables }
+  return undefined
+}
+
 function prepare(engine: SearchEngine, given: SearchEngineConfig, env: ToolDependencies['env']): ReadyEngine[] {
   const key = given.apiKey ?? secretFrom(env, engine.env.apiKey)
   const baseUrl = given.baseUrl ?? first(env, engine.env.baseUrl)?.replace(/\/+$/, '') ?? engine.baseUrl
-  if (baseUrl === undefined || (engine.env.apiKey !== undefined && key === undefined)) return []
+  if (baseUrl === undefined || lackOf(engine, given, env) !== undefined) return []
   const headers = key === undefined || engine.authorize === undefined ? {} : engine.authorize(key)
   return [{ engine, baseUrl, headers, ...(given.price === undefined ? {} : { price: given.price }) }]
 }
