@@ -97,7 +97,7 @@ export const FAULTS = {
   H7: 'Pages and PDFs made to swell are parsed in a worker with limits; the process goes on.',
   H8: 'A price nobody knows is flagged or refused, as the operator says, never silently 0.',
 
-  I1: 'A database that is away at the start, lost, slow, read-only, full or corrupt fails no inference and no start says less than the truth; a data directory that cannot be written refuses the start.',
+  I1: 'A database that is away at the start, lost, slow, read-only, full or corrupt while it is in use fails no inference and no start says less than the truth; a data directory that cannot be written, or a database file that is none, refuses the start.',
   I2: 'Redis that is away or lost fails no inference, and limits go on as documented.',
   I3: 'A destination that is down keeps a bounded queue, delays no call and no other destination.',
   I4: 'kill -9 at any moment leaves files whole, and what was recorded is delivered.',

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -103,6 +103,16 @@ const served = async (running: Running, times = 10): Promise<number[]> => {
   return [...new Set(statuses)]
 }
 const database = (): string => join(directory, 'signalbox.db')
+const contents = (): Promise<Buffer | undefined> => readFile(database()).catch(() => undefined)
+async function cutShort(): Promise<void> {
+  expect(await stop(await start())).toBe(0)
+  await truncate(database(), 50_000)
+}
+function otherTables(): void {
+  const other = new DatabaseSync(database())
+  other.exec('pragma journal_mode = wal; create table api_keys (name text)')
+  other.close()
+}
 async function stop({ child }: Running): Promise<number | null> {
   const exit = once(child, 'exit')
   child.kill('SIGTERM')
@@ -110,16 +120,17 @@ async function stop({ child }: Running): Promise<number | null> {
 }
 
 describe('a database file', () => {
-  it(verifies('I1', 'that is garbage: calls are served with the keys of the environment, and every word of it is said'), async () => {
-    await writeFile(database(), 'this was a database once '.repeat(1_000))
-    const running = await start()
-    expect(await served(running)).toEqual([200])
-    expect(running.log()).toMatch(/the database is unreachable: serving with the keys known without it/)
-    // Management says so instead of answering from nothing; nothing is called healthy that is not.
-    expect((await api(running, 'POST', 'keys', { name: 'x' })).status).toBe(503)
-    expect(JSON.stringify(await (await fetch(`${running.url}/readyz`)).json())).toMatch(/database/)
+  it.each([
+    ['text', 'is not an SQLite database', () => writeFile(database(), 'this was a database once '.repeat(1_000))],
+    ['a directory', 'is a directory', () => mkdir(database())],
+    ['cut short', 'is a damaged SQLite database', () => cutShort()],
+    ["somebody else's database", 'is an SQLite database whose tables are not those of Signalbox', () => Promise.resolve(otherTables())],
+  ])(verifies('I1', 'that is %s: the start is refused, with its path and what to do, and nothing is replaced'), async (_name, what, make) => {
+    await make()
+    const before = await contents()
+    expect(await refused({})).toMatch(new RegExp(`^.*signalbox\\.db ${what}.*: restore it from a backup, or .*SIGNALBOX_DATA_DIR\\n$`, 'm'))
     // The file is the operator's to repair: it is not replaced behind his back.
-    expect((await readFile(database(), 'utf8')).startsWith('this was a database once')).toBe(true)
+    expect(await contents()).toEqual(before)
   })
 
   it.each([

@@ -25,7 +25,7 @@ export { withoutOversize } from './generation-row.ts'
 export { createRetentionJob, type RetentionJob } from './retention-job.ts'
 export { UNPACKED } from './generation-queue.ts'
 export { createGenerationSink } from './write-behind.ts'
-export { isUnusableFile } from './store-error.ts'
+export { fileFaultOf, type FileFault } from './store-error.ts'
 export type { GenerationSinkOptions, GenerationSinkStats, SinkEvent, WriteBehindSink } from './write-behind.ts'
 
 export interface StoreOptions extends DatabaseOptions {

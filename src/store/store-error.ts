@@ -54,15 +54,28 @@ function firstLine(error: object): string {
   return message.split('\n', 1)[0]!.slice(0, 200)
 }
 
-/** Of the file system and of SQLite (cannot open, read-only): what no retry mends. */
-const UNUSABLE_FILE = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EISDIR'])
-const SQLITE_UNUSABLE = new Set([8, 14])
+/** What no retry mends about the file of an embedded database: at a start it is no outage. */
+export type FileFault = 'denied' | 'directory' | 'no-database' | 'damaged' | 'other-tables'
 
-/** True when an embedded database could not be used because its file cannot be opened or written: at a start that is no outage. */
-export function isUnusableFile({ cause }: GatewayError): boolean {
-  if (!(cause instanceof Error)) return false
-  if ('errcode' in cause && typeof cause.errcode === 'number') return SQLITE_UNUSABLE.has(cause.errcode & 0xff)
-  return 'code' in cause && typeof cause.code === 'string' && UNUSABLE_FILE.has(cause.code)
+const FILE_FAULTS: ReadonlyMap<string | number, FileFault> = new Map<string | number, FileFault>([
+  ['EACCES', 'denied'],
+  ['EPERM', 'denied'],
+  ['EROFS', 'denied'],
+  ['ENOTDIR', 'denied'],
+  ['EISDIR', 'directory'],
+  // SQLite: read-only, cannot open, not a database, malformed, and a statement that does not fit the tables.
+  [8, 'denied'],
+  [14, 'denied'],
+  [26, 'no-database'],
+  [11, 'damaged'],
+  [1, 'other-tables'],
+])
+
+/** Why an embedded database cannot be used as its file is; undefined when that may pass. */
+export function fileFaultOf({ cause }: GatewayError): FileFault | undefined {
+  if (!(cause instanceof Error)) return undefined
+  if ('errcode' in cause && typeof cause.errcode === 'number') return FILE_FAULTS.get(cause.errcode & 0xff)
+  return 'code' in cause && typeof cause.code === 'string' ? FILE_FAULTS.get(cause.code) : undefined
 }
 
 /** True when the same data may well be taken later: the database was at fault, not the data. */

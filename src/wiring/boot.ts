@@ -11,7 +11,8 @@ import type { Store } from '../core/store.ts'
 import { systemClock } from '../lib/clock.ts'
 import { defined } from '../lib/defined.ts'
 import type { Logger } from '../lib/logger.ts'
-import { createStore, isUnusableFile } from '../store/index.ts'
+import { createStore } from '../store/index.ts'
+import { databaseRefusal } from './database-refusal.ts'
 
 /** The state of a running gateway: database, secrets and accounts. */
 export interface Boot {
@@ -68,7 +69,7 @@ export async function openExisting(config: Config): Promise<{ readonly store: St
 
 /**
  * Opens data directory, database, secret key and accounts. A database that is away does not stop the start; a data directory or a file in it
- * that cannot be written does.
+ * that cannot be used does.
  * `refused` is called when it comes back and turns out to belong to another secret key: the process should end.
  * Throws GatewayError with a sentence for the operator.
  */
@@ -84,9 +85,8 @@ export async function boot(config: Config, logger: Logger, refused: (error: Erro
       fixedKeys: config.keys,
       clock: systemClock,
       lastKnownGoodFile: directory.lastKnownGoodFile,
-      // A server that does not answer may come back; a file of somebody else does not change hands by itself.
-      refusal: (failure) =>
-        config.storage.url === undefined && isUnusableFile(failure) ? notWritable(directory.path, directory.databaseFile, failure.cause) : undefined,
+      // A server that does not answer may come back; a file of somebody else, or one that is no database, is not mended by waiting.
+      refusal: (failure) => (config.storage.url === undefined ? databaseRefusal(directory, failure) : undefined),
       onEvent: (event) => {
         if (event.type === 'key-generated') {
           generated.push(event)
