@@ -3,13 +3,27 @@ import { createEncryption, verifySecretKey } from '../accounts/encryption.ts'
 import { isGatewayError } from '../core/error.ts'
 import { SECRET_KEY_CANARY } from '../core/secret-context.ts'
 import type { Store } from '../core/store.ts'
+import { MIGRATIONS } from '../store/migrations/index.ts'
 
-/** Why `serve` would refuse the secret key with this database; undefined: it would not. Writes nothing into a database nobody has started with. */
-export async function secretKeyRefusal(store: Pick<Store, 'facts'>, { secretKey }: Pick<DataDirectory, 'secretKey'>): Promise<string | undefined> {
-  if ((await store.facts.get(SECRET_KEY_CANARY)) === undefined) return undefined
+/**
+ * Why this secret key cannot open what the database holds; undefined: it can. Writes nothing into a database nobody has started with.
+ * `pending`: migrations to come; a database without any of them holds nothing yet, and one that lacks some has not every table.
+ */
+export async function secretKeyRefusal(
+  store: Pick<Store, 'facts' | 'foreignSecrets'>,
+  { secretKey }: Pick<DataDirectory, 'secretKey'>,
+  pending: readonly string[],
+): Promise<string | undefined> {
+  if (pending.length === MIGRATIONS.length) return undefined
+  const encryption = createEncryption({ current: secretKey })
   try {
-    await verifySecretKey(createEncryption({ current: secretKey }), store.facts)
-    return undefined
+    if ((await store.facts.get(SECRET_KEY_CANARY)) !== undefined) await verifySecretKey(encryption, store.facts)
+    const foreign = pending.length === 0 ? await store.foreignSecrets(encryption.keyId) : 0
+    if (foreign === 0) return undefined
+    return (
+      `${foreign} of the secrets in this database (provider keys, destinations, presets, queued content) were encrypted with another secret key ` +
+      `than this one (${encryption.keyId}) and cannot be decrypted with it: set SIGNALBOX_SECRET_KEY, or secret.key in the data directory, to that key`
+    )
   } catch (error) {
     if (isGatewayError(error) && error.errorType === 'precondition_failed') return error.message
     throw error

@@ -1,7 +1,14 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createEncryption, verifySecretKey } from '../accounts/encryption.ts'
+import { defined } from '../lib/defined.ts'
+import { Secret } from '../lib/secret.ts'
+import { createStore } from '../store/index.ts'
+import { MIGRATIONS } from '../store/migrations/index.ts'
+import type { Migration } from '../store/migrations/migration.ts'
+import { sampleDestination } from '../testing/sample-records.ts'
 import { check, doctor, migrate } from './check.ts'
 import { rotate } from './secrets.ts'
 
@@ -81,5 +88,40 @@ describe('signalbox check and doctor', () => {
     vi.stubEnv('SIGNALBOX_SECRET_KEY', OTHER_KEY)
     const { code, out } = await over(doctor)
     expect([code, out.includes('is not the one')]).toEqual([0, false])
+  })
+
+  /** A database as a gateway with KEY leaves it, brought up to `migrations`, with one secret if it has them all. */
+  async function leave({ migrations, secret = false }: { readonly migrations?: readonly Migration[]; readonly secret?: boolean }): Promise<void> {
+    const store = await createStore({ path: join(folder, 'data', 'signalbox.db'), ...defined({ migrations }) })
+    await store.migrate()
+    const encryption = createEncryption({ current: Buffer.from(KEY, 'base64') })
+    if (!secret) await verifySecretKey(encryption, store.facts)
+    else {
+      await store.workspaces.default()
+      await store.destinations.insert(sampleDestination('d', { sealed: encryption.seal(new Secret('{}'), 'destination:d:webhook') }), 5)
+    }
+    await store.close()
+  }
+
+  it('name a secret key that is newer than the database, though migrations are pending', async () => {
+    vi.stubEnv('SIGNALBOX_SECRET_KEY', OTHER_KEY)
+    await mkdir(join(folder, 'data'))
+    await leave({ migrations: MIGRATIONS.slice(0, 2) })
+    expect(await over(doctor)).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(/migrations pending: 0003.*\nsecret key: The secret key .* is not the one/),
+    })
+  })
+
+  it('name a secret key that cannot decrypt what is there, though no start has left its proof', async () => {
+    vi.stubEnv('SIGNALBOX_SECRET_KEY', OTHER_KEY)
+    await over(migrate)
+    await leave({ secret: true })
+    expect(await over(doctor)).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(/secret key: 1 of the secrets in this database .* cannot be decrypted with it/),
+    })
+    vi.stubEnv('SIGNALBOX_SECRET_KEY', KEY)
+    expect(await over(doctor)).toMatchObject({ code: 0 })
   })
 })

@@ -96,8 +96,7 @@ async function probeInstallation(config: Config): Promise<void> {
     await store.ping()
     const pending = await store.pendingMigrations()
     line(`database: ${config.storage.database} answers, ${pending.length === 0 ? 'up to date' : `migrations pending: ${pending.join(', ')}`}`)
-    // Before its migrations a database cannot be asked, and they are the start's to make.
-    const refusal = pending.length === 0 ? await secretKeyRefusal(store, directory) : undefined
+    const refusal = await secretKeyRefusal(store, directory, pending)
     if (refusal !== undefined) {
       line(`secret key: ${refusal}`)
       process.exitCode = 1

@@ -231,6 +231,8 @@ export interface Store {
    * Returns how many there were. Throws what `rewrap` throws, and then changes nothing.
    */
   rewrapSecrets(rewrap: (envelope: string, context: string) => string): Promise<number>
+  /** How many secrets were sealed with another master key than the one of this public id: that key cannot open them. */
+  foreignSecrets(keyId: string): Promise<number>
   version(): Promise<number>
   /**
    * Tells of changes of configuration by any process within a moment. Not while the database is away: whoever listens also looks at

@@ -17,7 +17,7 @@ import { listenForChanges } from './postgres-listen.ts'
 import { createSpendStore } from './spend.ts'
 import { createOutbox } from './outbox.ts'
 import { createRetentionStore } from './retention.ts'
-import { rewrapSecrets } from './secrets.ts'
+import { countForeignSecrets, rewrapSecrets } from './secrets.ts'
 import { guarded } from './store-error.ts'
 import { createWorkspaceStore } from './workspaces.ts'
 
@@ -62,6 +62,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     retention: createRetentionStore(database),
     outbox: (encryption, onProblem) => createOutbox({ database, encryption, clock, insertGenerations, recentBytes, onProblem }),
     rewrapSecrets: (rewrap) => rewrapSecrets(db, rewrap),
+    foreignSecrets: (keyId) => guarded(() => countForeignSecrets(db, keyId)),
     version: () => readVersion(db),
     watch: (onChange) =>
       options.url === undefined ? watchVersion(() => readVersion(db), onChange, WATCH_MS) : listenForChanges(options.url, onChange),

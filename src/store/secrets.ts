@@ -56,6 +56,21 @@ export async function rewrapSecrets(db: Db, rewrap: (envelope: string, context: 
   })
 }
 
+/** See `Store.foreignSecrets`. */
+export async function countForeignSecrets(db: Db, keyId: string): Promise<number> {
+  let count = 0
+  for (const table of ['destinations', 'own_keys', 'preset_versions', 'outbox_keys'] as const) {
+    const { rows } = await db
+      .selectFrom(table)
+      .select((select) => select.fn.countAll().as('rows'))
+      .where('sealed', 'is not', null)
+      .where('sealed', 'not like', `%.${keyId}.%`)
+      .executeTakeFirstOrThrow()
+    count += Number(rows)
+  }
+  return count
+}
+
 /**
  * Refuses to write an envelope of another master key than the canary's: a process that runs on after `secrets rotate` would leave secrets
  * behind that nobody can open. Throws GatewayError `precondition_failed`.

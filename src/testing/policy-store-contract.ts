@@ -173,6 +173,12 @@ export function describePolicyContract(name: string, open: () => Promise<StoreUn
         expect(await store.rewrapSecrets((envelope, context) => `${envelope} again for ${context}`)).toBe(1)
         expect((await store.presets.versions('p1'))[0]?.sealed).toBe('sealed v1 again for preset:v1')
       })
+
+      it('are counted where another key sealed them', async () => {
+        await store.presets.save(preset('p1'), { ...version('v1'), sealed: 'sbe1.0123456789ab.a.b' })
+        expect(await store.foreignSecrets('0123456789ab')).toBe(0)
+        expect(await store.foreignSecrets('ba9876543210')).toBe(1)
+      })
     })
 
     describe('guardrails', () => {
