@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { access, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -67,6 +67,15 @@ const ask = (url: string, key: string, body: object, signal?: AbortSignal): Prom
     body: JSON.stringify(body),
     ...(signal === undefined ? {} : { signal }),
   })
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
 
 /** Waits until it may be given work. */
 const ready = (url: string): Promise<void> =>
@@ -227,6 +236,30 @@ describe('signalbox serve', () => {
     expect((await ask(url, 'a-key', { model: 'demo/echo', input: 'still there' })).status).toBe(200)
     started.child.kill('SIGTERM')
     expect(await started.exit).toBe(0)
+  })
+
+  it.each([
+    ['', []],
+    [', with several processes', ['--workers', '2']],
+  ])('serves on when nobody can read what it shows: its standard output is full%s', async (_name, args) => {
+    const port = await freePort()
+    const full = openSync('/dev/full', 'w')
+    const child = spawn(process.execPath, [MAIN, 'serve', ...args], {
+      cwd: directory,
+      stdio: ['ignore', full, 'pipe'],
+      env: { PATH: process.env['PATH'] ?? '', HOME: directory, SIGNALBOX_PORT: String(port), SIGNALBOX_API_KEY: 'a-key' },
+    })
+    closeSync(full)
+    children.push(child)
+    let errors = ''
+    child.stderr!.on('data', (chunk: Buffer) => (errors += chunk.toString()))
+    await expect.poll(() => errors, { timeout: 10_000 }).toContain('standard output cannot be written')
+    const status = async (): Promise<unknown> =>
+      (await ask(`http://127.0.0.1:${port}`, 'a-key', { model: 'demo/echo', input: 'hi' }).catch(() => undefined))?.status
+    await expect.poll(status, { timeout: 10_000 }).toBe(200)
+    const exit = once(child, 'exit')
+    child.kill('SIGTERM')
+    expect((await exit)[0]).toBe(0)
   })
 
   it(verifies('I10', 'takes a changed configuration over and keeps the last good one'), async () => {

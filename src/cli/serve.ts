@@ -37,6 +37,7 @@ export async function serve(overrides: Overrides): Promise<void> {
   const options = loadOptions(overrides)
   const config = await loadConfig(options)
   const logger = createLogger(config.logging)
+  outliveOutput(logger)
   if (cluster.isPrimary) for (const note of await misspeltVariables(process.env, config.file)) logger.warn({}, note)
   const refusal = checkExposure(config)
   if (refusal !== undefined) throw new GatewayError('invalid_request', refusal)
@@ -47,6 +48,14 @@ export async function serve(overrides: Overrides): Promise<void> {
     return serveWithWorkers(config, logger)
   }
   await serveAlone(config, options, logger)
+}
+
+/** Calls are worth more than what is shown: whoever reads it may be gone, or the disk behind it full. Other commands end then. */
+function outliveOutput(logger: Logger): void {
+  process.stdout.removeAllListeners('error')
+  process.stdout.on('error', (error) =>
+    logger.warn({ error }, 'standard output cannot be written, and what was to be shown there is lost: make other keys with signalbox keys create'),
+  )
 }
 
 /** What must happen once, before several processes do it at the same time: data directory, database, first keys. */
