@@ -67,6 +67,22 @@ describe('where there is no installation', () => {
 describe('where there is one', () => {
   beforeEach(() => migrate({ data }))
 
+  it.each(['2030-02-31', '2030-02-31T10:00:00Z', '2029-02-29', '2030-04-31', 'tomorrow', '5'])(
+    'keys create refuses to expire on %s, which is no date of the calendar',
+    async (expires) => {
+      await expect(createKey({ name: 'ci', management: false, expires }, { data })).rejects.toMatchObject({
+        errorType: 'invalid_request',
+        message: expect.stringContaining(`--expires ${expires}: a date of the calendar`),
+      })
+      expect(out).not.toContain('sk-sb-')
+    },
+  )
+
+  it.each(['2032-02-29', '2032-02-29T10:00', ' 2032-02-29T10:00:00.5+02:00'])('keys create takes %s', async (expires) => {
+    await createKey({ name: 'ci', management: false, expires }, { data })
+    expect(out).toMatch(/^sk-sb-v1-/m)
+  })
+
   it('doctor finds nothing wrong', async () => {
     await doctor({ data })
     expect(out).toContain('database: sqlite answers, up to date')

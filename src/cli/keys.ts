@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { createKeyAccounts } from '../accounts/keys.ts'
 import { openExistingStore } from '../wiring/boot.ts'
 import { loadConfig } from '../config/load.ts'
@@ -22,9 +23,7 @@ async function withAccounts(overrides: Overrides, use: (accounts: KeyAccounts, w
 }
 
 export async function createKey(options: CreateKeyOptions, overrides: Overrides): Promise<void> {
-  const expiresAt = options.expires === undefined ? null : Date.parse(options.expires)
-  if (Number.isNaN(expiresAt))
-    throw new GatewayError('invalid_request', `--expires ${options.expires ?? ''}: an ISO 8601 date is expected, such as 2030-01-31`)
+  const expiresAt = options.expires === undefined ? null : parseDate(options.expires)
   await withAccounts(overrides, async (accounts, workspaces) => {
     const { key, secret } = await accounts.create({
       name: options.name,
@@ -35,6 +34,19 @@ export async function createKey(options: CreateKeyOptions, overrides: Overrides)
     process.stdout.write(`${secret.reveal()}\n`)
     process.stderr.write(`Shown this once. ${key.kind} key "${key.name}", hash ${key.hash}\n`)
   })
+}
+
+/** A date that exists, or a time of one. The platform's own parser takes February 31 for March 3, and a lone number for a month. */
+const EXPIRES = z.union([z.iso.date(), z.iso.datetime({ offset: true, local: true })])
+
+function parseDate(text: string): number {
+  const { data } = EXPIRES.safeParse(text.trim())
+  if (data === undefined)
+    throw new GatewayError(
+      'invalid_request',
+      `--expires ${text}: a date of the calendar in ISO 8601 is expected, such as 2030-01-31 or 2030-01-31T12:00:00Z`,
+    )
+  return Date.parse(data)
 }
 
 async function workspaceId(workspaces: WorkspaceStore, reference: string): Promise<string> {
