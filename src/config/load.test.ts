@@ -383,6 +383,14 @@ describe('wrong values', () => {
     expect((await problemsOf(bomb))[0]).toBe('document: aliases stand for more than any configuration holds')
   })
 
+  test('several documents in one file are a problem, found by the line of the second', async () => {
+    const error: unknown = await load('server: { port: 1 }\n---\nserver: { port: 2 }\n').catch((reason: unknown) => reason)
+    expect((error as ConfigError).problems).toEqual([
+      { path: 'document', line: 2, message: 'a second document begins here (---); expected one document that holds the whole configuration' },
+    ])
+    expect((await load('---\nserver: { port: 1 }\n...\n')).server.port).toBe(1)
+  })
+
   test('a key that stands twice is an error', async () => {
     expect((await problemsOf('server: {}\nserver: {}'))[0]).toMatch(/^document: .*unique/)
   })

@@ -33,14 +33,15 @@ export function parseSource(content: string, file: string): Source {
   return { tree, lineOf: (path) => lineOf(document, lines, path) }
 }
 
-/** Messages of the parser that hold a piece of the file, without it. */
-const UNQUOTED: { readonly [code in YAMLError['code']]?: string } = {
+/** Messages of the parser that hold a piece of the file, or speak of the parser, in our words. */
+const OWN_WORDS: { readonly [code in YAMLError['code']]?: string } = {
   BAD_DIRECTIVE: 'Unknown directive',
+  MULTIPLE_DOCS: 'a second document begins here (---); expected one document that holds the whole configuration',
   BAD_DQ_ESCAPE: 'Invalid escape sequence in a double-quoted text',
   TAG_RESOLVE_FAILED: 'Unknown tag',
 }
 
-const withoutSource = ({ code, message }: YAMLError): string => UNQUOTED[code] ?? message.split(': ', 1)[0]!
+const withoutSource = ({ code, message }: YAMLError): string => OWN_WORDS[code] ?? message.split(': ', 1)[0]!
 
 function danglingAliases(document: Document, lines: LineCounter): ConfigProblem[] {
   const found: ConfigProblem[] = []
