@@ -147,7 +147,16 @@ export async function createApp({ config: initial, env, logger, gatherMetrics = 
     },
   })
   const inFlight = new LiveSet<AbortController>()
-  const serving = openServing({ config: () => config, state, delivery, sink, sharedStateAnswers: accounting.sharedStateAnswers, inFlight, metrics })
+  const serving = openServing({
+    config: () => config,
+    state,
+    delivery,
+    sink,
+    sharedStateAnswers: accounting.sharedStateAnswers,
+    inFlight,
+    metrics,
+    logger,
+  })
   const responses = createResponsesRoute({
     authenticate: (request) => authenticate(request, 'inference'),
     handler,

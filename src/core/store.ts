@@ -244,5 +244,7 @@ export interface Store {
   /** Names of migrations not yet applied. */
   pendingMigrations(): Promise<readonly string[]>
   ping(): Promise<void>
+  /** Changes nothing. Rejects where the outbox could not be changed either: a server that only reads, a standby, rights that are missing. */
+  proveWritable(): Promise<void>
   close(): Promise<void>
 }

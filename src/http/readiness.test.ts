@@ -7,6 +7,7 @@ const well: ReadinessFacts = {
   overloaded: false,
   knownKeys: 2,
   databaseAnswers: true,
+  databaseTakesWrites: true,
   records: true,
   recordsWaitMs: 50,
   sharedStateAnswers: undefined,
@@ -34,6 +35,7 @@ test.each<[string, Partial<ReadinessFacts>, string | undefined, readonly string[
   ['it stops', { stopping: true, overloaded: true }, 'shutting down', []],
   ['a worker has its database', { role: 'worker', knownKeys: 0, overloaded: true }, undefined, []],
   ['a worker has lost it', { role: 'worker', databaseAnswers: false }, 'the database does not answer', ['database']],
+  ['a worker has one that is only read', { role: 'worker', databaseTakesWrites: false }, 'the database takes no writes', []],
   ['a worker has lost Redis', { role: 'worker', sharedStateAnswers: false }, undefined, ['shared state']],
 ])('when %s', (_when, facts, reason, degraded) => {
   expect(judgeReadiness({ ...well, ...facts })).toEqual(reason === undefined ? { degraded } : { reason, degraded })

@@ -9,6 +9,8 @@ export interface ReadinessFacts {
   readonly knownKeys: number
   /** Whether the database answered the last time it was asked. */
   readonly databaseAnswers: boolean
+  /** Whether it took a write the last time it was tried; true where nobody tries. */
+  readonly databaseTakesWrites: boolean
   /** Whether what is finished can be recorded: the process that was just started is not there yet. */
   readonly records: boolean
   /** How long the oldest record has waited to be written, milliseconds. */
@@ -29,7 +31,7 @@ export interface Readiness {
 /** Longer than busy processors hold up a batch: a database that is read and not written (a full disk, a server that takes no writes) looks well otherwise. */
 const RECORDS_LATE_MS = 10_000
 
-/** A gateway without its database serves whom it knows; a worker without it has nothing to do. */
+/** A gateway without its database serves whom it knows; a worker without it, or with one that is only read, has nothing to do. */
 export function judgeReadiness(facts: ReadinessFacts): Readiness {
   const degraded = [
     ...(facts.databaseAnswers ? (facts.recordsWaitMs > RECORDS_LATE_MS ? ['records'] : []) : ['database']),
@@ -40,10 +42,13 @@ export function judgeReadiness(facts: ReadinessFacts): Readiness {
   return reason === undefined ? { degraded } : { reason, degraded }
 }
 
-function reasonAgainst({ role, stopping, overloaded, knownKeys, databaseAnswers, records }: ReadinessFacts): string | undefined {
+function reasonAgainst({ role, stopping, overloaded, knownKeys, databaseAnswers, databaseTakesWrites, records }: ReadinessFacts): string | undefined {
   if (stopping) return 'shutting down'
   if (!records && databaseAnswers) return 'starting: calls cannot be recorded yet'
-  if (role === 'worker') return databaseAnswers ? undefined : 'the database does not answer'
+  if (role === 'worker') {
+    if (!databaseAnswers) return 'the database does not answer'
+    return databaseTakesWrites ? undefined : 'the database takes no writes'
+  }
   if (knownKeys === 0) return 'no API key is known, because the database has not answered yet'
   return overloaded ? 'overloaded' : undefined
 }

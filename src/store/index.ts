@@ -19,6 +19,7 @@ import { createOutbox } from './outbox.ts'
 import { createRetentionStore } from './retention.ts'
 import { countForeignSecrets, rewrapSecrets } from './secrets.ts'
 import { guarded } from './store-error.ts'
+import { inTransaction } from './transaction.ts'
 import { createWorkspaceStore } from './workspaces.ts'
 
 export { withoutOversize } from './generation-row.ts'
@@ -69,6 +70,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     migrate: () => guarded(() => migrate(database, migrations, clock)),
     pendingMigrations: () => guarded(() => pendingMigrations(db, engine, migrations)),
     ping: () => guarded(async () => void (await sql`select 1`.execute(db))),
+    proveWritable: () => inTransaction(db, async (trx) => void (await sql`update outbox_deliveries set owner = owner where 1 = 0`.execute(trx))),
     close: () => (closing ??= guarded(() => db.destroy())),
   }
 }

@@ -39,6 +39,20 @@ describe.skipIf(!postgres.available)('a store whose PostgreSQL', () => {
     expect(await store.version()).toBe(1)
   })
 
+  it('is only read says so when it is asked whether it takes writes, though it answers', async () => {
+    await store.migrate()
+    await store.proveWritable()
+    const readOnly = new URL(schema.url.reveal())
+    readOnly.searchParams.set('options', `${readOnly.searchParams.get('options')} -c default_transaction_read_only=on`)
+    const replica = await createStore({ url: new Secret(readOnly.toString()), maxConnections: 1 })
+    try {
+      await replica.ping()
+      await expect(replica.proveWritable()).rejects.toMatchObject({ errorType: 'provider_overloaded' })
+    } finally {
+      await replica.close()
+    }
+  })
+
   it('tells who listens of a change at once, its own included, and of one that may have been missed when it is back', async () => {
     await store.migrate()
     const other = await createStore({ url: schema.url, maxConnections: 1 })

@@ -4,8 +4,11 @@ import type { Config } from '../core/config.ts'
 import type { DeliveryHost } from './delivery-host.ts'
 import { Admission } from '../http/admission.ts'
 import { drainServer, type CallsUnderWay } from '../http/drain.ts'
+import { createFollower, type Follower } from '../accounts/follower.ts'
 import { judgeReadiness, type Readiness } from '../http/readiness.ts'
 import { systemClock } from '../lib/clock.ts'
+import type { Logger } from '../lib/logger.ts'
+import type { Store } from '../core/store.ts'
 import type { WriteBehindSink } from '../store/index.ts'
 import { startLoadProbe } from '../telemetry/load-probe.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -22,19 +25,21 @@ export interface Serving {
 
 export interface ServingOptions {
   readonly config: () => Config
-  readonly state: Pick<Boot, 'accounts'>
+  readonly state: Pick<Boot, 'accounts' | 'store'>
   readonly delivery: Pick<DeliveryHost, 'hasStarted'>
   readonly sink: Pick<WriteBehindSink, 'stats'>
   /** Undefined: there is none. */
   readonly sharedStateAnswers: () => boolean | undefined
   readonly inFlight: CallsUnderWay
   readonly metrics: Pick<Metrics, 'gauge'>
+  readonly logger: Logger
 }
 
 /** A gateway whose records cannot be written after this time serves all the same: they wait in memory, and the log says why. */
 const START_LIMIT_MS = 10_000
+const WRITE_POLL = { pollMs: 2_000, failedPollMs: 1_000 }
 
-export function openServing({ config, state, delivery, sink, sharedStateAnswers, inFlight, metrics }: ServingOptions): Serving {
+export function openServing({ config, state, delivery, sink, sharedStateAnswers, inFlight, metrics, logger }: ServingOptions): Serving {
   const admission = new Admission(() => config().overload)
   let delayMs = 0
   const stopProbe = startLoadProbe({
@@ -55,6 +60,8 @@ export function openServing({ config, state, delivery, sink, sharedStateAnswers,
   )
   metrics.gauge('gateway_calls_shed', 'Calls refused since the start because the process was under pressure.', () => admission.stats().shed)
   metrics.gauge('gateway_event_loop_delay_seconds', 'How late the event loop is, smoothed.', () => delayMs / 1_000)
+  // Who records learns of it from the records that wait.
+  const writes = config().server.role === 'worker' ? watchWrites(state.store, logger) : undefined
   const databaseAnswers = (): boolean => {
     const { source, failing } = state.accounts.snapshot.stats()
     return source === 'database' && !failing
@@ -69,6 +76,7 @@ export function openServing({ config, state, delivery, sink, sharedStateAnswers,
         overloaded: admission.stats().overloaded,
         knownKeys: state.accounts.snapshot.stats().keys,
         databaseAnswers: databaseAnswers(),
+        databaseTakesWrites: writes === undefined || (!writes.failing && writes.contactAgeMs !== undefined),
         records: delivery.hasStarted || systemClock.monotonic() - openedAt > START_LIMIT_MS,
         recordsWaitMs: sink.stats().oldestAgeMs,
         sharedStateAnswers: sharedStateAnswers(),
@@ -79,6 +87,20 @@ export function openServing({ config, state, delivery, sink, sharedStateAnswers,
       const { shutdownDelay, shutdownGrace } = config().server
       await drainServer(server, { inFlight, delayMs: shutdownDelay, graceMs: shutdownGrace, onGraceOver: () => (accepting = false) })
       stopProbe()
+      await writes?.close()
     },
   }
+}
+
+/** Whether the database takes what a worker writes, over and over: one that is only read looks well from everywhere else. */
+function watchWrites(store: Pick<Store, 'proveWritable'>, logger: Logger): Follower {
+  const writes = createFollower({
+    synchronize: () => store.proveWritable(),
+    clock: systemClock,
+    ...WRITE_POLL,
+    onLost: (error) => logger.warn({ error }, 'the database takes no writes: nothing can be delivered'),
+    onBack: (outageMs) => logger.info({ outage_ms: outageMs }, 'the database takes writes again'),
+  })
+  void writes.start().catch(() => undefined)
+  return writes
 }
