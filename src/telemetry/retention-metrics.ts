@@ -18,6 +18,8 @@ export function createRetentionMetrics(registry: Registry): RetentionMetrics {
   const last = new Gauge({ name: 'gateway_retention_last_run_timestamp_seconds', help: 'When this process last cleaned up.', registers })
   const duration = new Gauge({ name: 'gateway_retention_last_run_seconds', help: 'How long that took.', registers })
   const unfinished = new Gauge({ name: 'gateway_retention_unfinished', help: '1 when that ended before everything was deleted.', registers })
+  // A gauge without labels begins with 0, which would read as a round in 1970 that took no time and deleted everything.
+  for (const gauge of [last, duration, unfinished]) gauge.remove()
   return {
     finished: (report) => {
       for (const [what, rows] of Object.entries(report.deleted)) deleted.inc({ what }, rows)
