@@ -187,6 +187,7 @@ export async function createApp({ config: initial, env, logger, gatherMetrics = 
       encryption: state.encryption,
       authenticator: state.accounts.snapshot,
       policies,
+      countRequest: accounting.countRequest,
       health,
       sticky,
       ownKeys,

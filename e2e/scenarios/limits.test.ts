@@ -248,6 +248,20 @@ describe('rates', () => {
     expect(await refused.json()).toMatchObject({ error: { metadata: { error_type: 'rate_limit_exceeded', source: 'gateway', limit: 'requests' } } })
   })
 
+  it('count requests that are kept as presets like those that are asked, and nothing of a management key', async () => {
+    await open()
+    const { key } = await createKey({ rate_limits: { requests_per_minute: 2 } })
+    const body = { model: 'acme/small', temperature: 0.1 }
+    const save = (by?: string) => gateway.api('POST', '/api/v1/presets/mine/responses', body, by)
+    expect(await drained(await ask(key))).toBe(200)
+    expect((await save(key)).status).toBe(200)
+    const refused = await save(key)
+    expect([refused.status, refused.headers.get('x-ratelimit-limit')]).toEqual([429, '2'])
+    expect((await ask(key)).status).toBe(429)
+    expect((await save()).status).toBe(200)
+    expect(await (await gateway.api('GET', '/api/v1/presets/mine/versions')).json()).toMatchObject({ total_count: 2 })
+  })
+
   it('of a workspace are for all its keys together, beside those of each key', async () => {
     await open()
     await gateway.api('PATCH', '/api/v1/workspaces/00000000-0000-4000-8000-000000000001', { rate_limits: { requests_per_minute: 3 } })

@@ -13,6 +13,7 @@ import type { Guardrails } from '../core/guardrail.ts'
 import type { Store } from '../core/store.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { Logger } from '../lib/logger.ts'
+import { createCountRequest, type CountRequest } from '../pipeline/count-request.ts'
 import { createLimits, type Limits, type LimitsOptions } from '../pipeline/limits.ts'
 import { ownCredentialsOf, type OwnCredentials } from '../pipeline/own-credentials.ts'
 import type { CooldownChannel } from '../router/health.ts'
@@ -31,6 +32,8 @@ interface SharedState {
 /** Money, limits and callers' own keys, ready for the pipeline. */
 export interface Accounting {
   readonly limits: Limits
+  /** For requests that ask no model and cost all the same. */
+  readonly countRequest: CountRequest
   readonly ownKeys: OwnKeyRing
   readonly ownCredentials: (call: Pick<Call, 'owner'>) => OwnCredentials | undefined
   readonly pins?: PinStore
@@ -65,9 +68,10 @@ export async function openAccounting({ config, state, sink, catalog, logger, def
   // Without the database those last known serve until it is back.
   await ownKeys.start().catch(() => undefined)
   const ownCredentials = ({ owner }: Pick<Call, 'owner'>): OwnCredentials | undefined => ownCredentialsOf(ownKeys, owner)
+  const limitsOf = createLimitBook(state.accounts.snapshot, () => config().limits, guardrails)
   const limits = createLimits({
     counter: shared.counter,
-    limitsOf: createLimitBook(state.accounts.snapshot, () => config().limits, guardrails),
+    limitsOf,
     catalog,
     costOf: createCostOf(systemClock),
     policy: () => config().limits,
@@ -76,6 +80,7 @@ export async function openAccounting({ config, state, sink, catalog, logger, def
   })
   return {
     limits,
+    countRequest: createCountRequest({ counter: shared.counter, limitsOf }),
     ownKeys,
     ownCredentials,
     ...(shared.pins === undefined ? {} : { pins: shared.pins }),

@@ -7,6 +7,8 @@ import type { ManagementRoutes } from '../http/management/app.ts'
 import { guardrailRoutes } from '../http/management/guardrail-routes.ts'
 import { presetRoutes } from '../http/management/preset-routes.ts'
 import { systemClock } from '../lib/clock.ts'
+import { randomId } from '../lib/id.ts'
+import type { CountRequest } from '../pipeline/count-request.ts'
 import type { Policies } from './policies.ts'
 
 export interface PolicyDependencies {
@@ -15,10 +17,11 @@ export interface PolicyDependencies {
   readonly encryption: Encryption
   readonly authenticator: Pick<Authenticator, 'key'>
   readonly policies: Policies
+  readonly countRequest: CountRequest
 }
 
 /** What people decide for the requests of others: presets and guardrails. */
-export function policyRoutes({ config, store, encryption, authenticator, policies }: PolicyDependencies): readonly ManagementRoutes[] {
+export function policyRoutes({ config, store, encryption, authenticator, policies, countRequest }: PolicyDependencies): readonly ManagementRoutes[] {
   // The database took the change; a snapshot that cannot be read at once follows within its interval.
   const presets = createPresetAccounts({
     store: store.presets,
@@ -28,7 +31,11 @@ export function policyRoutes({ config, store, encryption, authenticator, policie
   })
   const guardrails = createGuardrailAccounts({ store, clock: systemClock, onChange: () => policies.guardrails.refresh().catch(() => undefined) })
   return [
-    presetRoutes({ presets, bodyLimitBytes: config().server.bodyLimit }),
+    presetRoutes({
+      presets,
+      bodyLimitBytes: config().server.bodyLimit,
+      countRequest: (owner) => countRequest(owner, `save-${randomId(20)}`, systemClock.now()),
+    }),
     guardrailRoutes({ guardrails, keyOf: async (hash) => authenticator.key(hash) ?? (await store.keys.get(hash)) }),
   ]
 }

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { GatewayError } from '../../core/error.ts'
+import type { Owner } from '../../core/call.ts'
 import type { JsonObject } from '../../core/item.ts'
 import type { PresetAccounts, PresetContent } from '../../core/preset.ts'
 import { decodeResponsesRequest } from '../../doors/responses/decode-request.ts'
@@ -29,6 +30,8 @@ import { SECRET_KEY_CHANGED, type RouteDoc } from './route-doc.ts'
 export interface PresetRouteOptions {
   readonly presets: PresetAccounts
   readonly bodyLimitBytes: number
+  /** Counts against the requests per minute of an inference key. Rejects with GatewayError `rate_limit_exceeded`. */
+  readonly countRequest: (owner: Owner) => Promise<void>
 }
 
 const tag = 'Presets'
@@ -76,7 +79,7 @@ const docs = {
     query: workspaceQuery,
     body: { component: 'ResponsesRequest' },
     answer: presetAnswer,
-    errors: taken,
+    errors: { ...taken, 429: 'The inference key has made as many requests as it may in a minute, or too many wrong keys came from this address.' },
   },
 } satisfies { readonly [name: string]: RouteDoc }
 
@@ -99,7 +102,7 @@ const creatorOf = (request: FastifyRequest): { readonly creatorUserId: string | 
 }
 
 /** `/api/v1/presets`. Every key reads the presets of its workspace and may save its request as one; the rest needs a management key. */
-export function presetRoutes({ presets, bodyLimitBytes }: PresetRouteOptions): ManagementRoutes {
+export function presetRoutes({ presets, bodyLimitBytes, countRequest }: PresetRouteOptions): ManagementRoutes {
   return (app) => {
     app.get('/api/v1/presets', { config: { access: 'any', doc: docs.list } }, async (request): Promise<z.output<typeof presetsAnswer>> => {
       const { offset, limit, workspace_id } = parseQuery(listPresetsQuery, request)
@@ -166,6 +169,8 @@ export function presetRoutes({ presets, bodyLimitBytes }: PresetRouteOptions): M
     const saving = { bodyLimit: bodyLimitBytes, config: { access: 'any', doc: docs.save } } as const
     app.post('/api/v1/presets/:slug/responses', saving, async (request: SlugRequest): Promise<z.output<typeof presetAnswer>> => {
       const workspaceId = workspaceIn(request)
+      const { key, owner } = callerOf(request)
+      if (key.kind === 'inference') await countRequest(owner)
       const saved = await presets.save({ workspaceId, slug: slugOf(request), content: contentOf(request.body), ...creatorOf(request) })
       return { data: presentDesignated(saved) }
     })
