@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { checkWire } from '../../src/testing/check-wire.ts'
-import { chatText, startFakeUpstream, stream } from '../../src/testing/fake-upstream.ts'
+import { chatText, startFakeUpstream, status, stream, type Reply } from '../../src/testing/fake-upstream.ts'
 import { chatConfig, startGateway, TEST_KEY, TEST_MANAGEMENT_KEY } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
 
@@ -297,6 +297,25 @@ describe('a clock that jumps', () => {
     expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(5)
     expect(statuses).toContain(429)
     expect(pauseSeconds).toBeLessThanOrEqual(60)
+    await gateway.close()
+    await upstream.close()
+  })
+
+  const busy = status(429, { error: { message: 'busy' } }, { 'retry-after': '1' })
+  it.each([
+    ['an hour ahead', 3_600_000],
+    ['an hour back', -3_600_000],
+  ])(verifies('I7', '%s between two attempts ends no call and makes none wait for it'), async (_name, jump) => {
+    let offset = 0
+    const jumping: Reply = (request, response) => {
+      offset = jump
+      return busy(request, response)
+    }
+    const upstream = await startFakeUpstream(busy, jumping, stream(chatText('served')))
+    const gateway = await startGateway(chatConfig([upstream.url]))
+    vi.spyOn(Date, 'now').mockImplementation(() => real() + offset)
+    const response = await gateway.respond({ model: 'acme/small', input: 'hi' }, { signal: AbortSignal.timeout(10_000) })
+    expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('served')])
     await gateway.close()
     await upstream.close()
   })

@@ -31,7 +31,7 @@ export function createFallback(options: FallbackOptions): Handler {
     let index = 0
     for (;;) {
       const attempt = route.plan.attempts[index]!
-      const outcome = new Outcome(call.clock.now(), route.buffers)
+      const outcome = new Outcome(call.clock.monotonic(), route.buffers)
       try {
         const input = await prepare(options, call, route, index, attempt, outcome)
         let last: ModelEvent | undefined
@@ -143,10 +143,10 @@ function limitsOf(options: FallbackOptions, call: Call, route: Route, index: num
   const { endpoint } = attempts[index]!
   const own = attemptLimits({ endpoint, request: route.request, hasAlternative: hasAlternative(attempts, index), health: options.health.view() })
   if (route.beginBy === undefined) {
-    route.beginBy = beginDeadline({ request: route.request, endpoint, firstLimits: own, startedAt: call.clock.now() })
+    route.beginBy = beginDeadline({ request: route.request, endpoint, firstLimits: own, startedAt: call.clock.monotonic() })
     return own
   }
-  const fitted = withinDeadline(own, route.beginBy - call.clock.now(), attempts.length - 1 - index)
+  const fitted = withinDeadline(own, route.beginBy - call.clock.monotonic(), attempts.length - 1 - index)
   if (fitted === undefined) throw new GatewayError('timeout', 'No endpoint answered within the time of the call')
   return fitted
 }

@@ -63,7 +63,7 @@ export async function nextAttempt(options: NextAttemptOptions, call: Call, route
     ...resumed,
     attempts,
     tries: route.tries,
-    now: call.clock.now(),
+    now: call.clock.monotonic(),
     random: call.random,
     retries: options.retries(),
     spareCredentials:

@@ -5,7 +5,7 @@ import type { ErrorType, GatewayError } from '../core/error.ts'
 export interface Try {
   /** Position in `plan.attempts`. */
   readonly index: number
-  /** Milliseconds since the epoch. */
+  /** Milliseconds on a clock that is never set. */
   readonly startedAt: number
   /** HTTP status of the answer; undefined when none came. */
   readonly status?: number | undefined
@@ -22,13 +22,14 @@ export interface FailoverInput {
   readonly attempts: readonly FailoverAttempt[]
   /** All tries of the call, oldest first; the last one has just failed. */
   readonly tries: readonly Try[]
+  /** On the clock of the tries. */
   readonly now: number
   readonly random: () => number
   /** `routing.retries: false` forbids a second try on the same endpoint. Default true. */
   readonly retries?: boolean
   /** Live credentials of the failed endpoint not used in this call yet. */
   readonly spareCredentials?: number
-  /** When the call must have begun to answer, ms since the epoch (`beginDeadline`). */
+  /** When the call must have begun to answer, on the same clock (`beginDeadline`). */
   readonly beginBy?: number
   /** The caller has bytes already: only a caller who opted into continuation (`stream_failure: continue`) gets another endpoint. */
   readonly committed?: boolean

@@ -78,7 +78,7 @@ export function hasAlternative(attempts: readonly { readonly endpoint: Endpoint 
   return false
 }
 
-/** When a call must have begun to answer: milliseconds since the epoch. Never less than what its first attempt is allowed. */
+/** When a call must have begun to answer, on the clock of `startedAt`. Never less than what its first attempt is allowed. */
 export function beginDeadline(input: {
   readonly request: ModelRequest
   readonly endpoint: Endpoint
