@@ -114,6 +114,16 @@ describe('the cache', () => {
     expect(await tokens.get(live)).toBe('token-2')
   })
 
+  test('renews a token in time when the clock is set back meanwhile', async () => {
+    const clock = manualClock()
+    let setBackMs = 0
+    const tokens = createGoogleTokens(account(), { now: () => clock.now() - setBackMs, monotonic: clock.monotonic })
+    await tokens.get(live)
+    setBackMs = 3_600_000
+    clock.advance(3_599_000)
+    expect(await tokens.get(live)).toBe('token-2')
+  })
+
   test('asks once for all who come at the same time', async () => {
     const tokens = createGoogleTokens(account(), manualClock())
     expect(await Promise.all([tokens.get(live), tokens.get(live), tokens.get(live)])).toEqual(['token-1', 'token-1', 'token-1'])

@@ -135,7 +135,7 @@ export function createGoogleTokens(credentials: GoogleCredentials, clock: Clock)
 
   return {
     async get(signal) {
-      if (token !== undefined && clock.now() < token.renewAt) return token.value
+      if (token !== undefined && clock.monotonic() < token.renewAt) return token.value
       signal.throwIfAborted()
       const joined = (flight ??= takeOff())
       joined.waiting++
@@ -180,7 +180,7 @@ async function exchange(credentials: GoogleCredentials, clock: Clock, signal: Ab
   if (status >= 200 && status < 300 && typeof answer['access_token'] === 'string') {
     const seconds = typeof answer['expires_in'] === 'number' && answer['expires_in'] > 0 ? answer['expires_in'] : ASSERTION_SECONDS
     // A token that lives shorter than the margin is still good for half its life.
-    return { value: answer['access_token'], renewAt: clock.now() + Math.max(seconds * 1000 - RENEW_BEFORE_MS, seconds * 500) }
+    return { value: answer['access_token'], renewAt: clock.monotonic() + Math.max(seconds * 1000 - RENEW_BEFORE_MS, seconds * 500) }
   }
   const code = typeof answer['error'] === 'string' ? answer['error'] : `status ${status}`
   if (status >= 400 && status < 500 && status !== 429) {
