@@ -208,6 +208,7 @@ describe('accounts', () => {
 
       away = false
       await until(() => accounts.snapshot.stats().source === 'database')
+      await until(() => events.at(-1)?.type === 'database-back')
       expect(['fresh', 'two', secret.reveal(), 'one', 'never-seen'].map((key) => status(accounts, key))).toEqual([
         'inference',
         'management',

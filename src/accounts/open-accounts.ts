@@ -90,10 +90,12 @@ export async function openAccounts(options: AccountsOptions): Promise<Accounts> 
   }
 
   async function keepPreparing(): Promise<void> {
+    const awaySince = clock.monotonic()
     while (!closing.signal.aborted) {
       await sleep(retryMs, undefined, { signal: closing.signal, ref: false }).catch(() => undefined)
       if (closing.signal.aborted) return
-      if ((await prepare()) === undefined) return
+      if ((await prepare()) !== undefined) continue
+      return onEvent({ type: 'database-back', outageMs: clock.monotonic() - awaySince })
     }
   }
 
