@@ -5,6 +5,7 @@ import type { Config } from '../core/config.ts'
 import { ceiling } from '../lib/backoff.ts'
 import type { Logger } from '../lib/logger.ts'
 import type { ProcessMetrics } from '../telemetry/merge-metrics.ts'
+import { onStopSignals } from './stop-signals.ts'
 import type { FromWorker, ToWorker } from './worker-link.ts'
 
 const RESTART = { baseMs: 250, maxMs: 10_000 }
@@ -72,12 +73,10 @@ class Primary {
   }
 
   start(): void {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      process.once(signal, () => {
-        process.once(signal, () => this.#killAll(1))
-        this.#stop(signal)
-      })
-    }
+    onStopSignals(
+      (signal) => this.#stop(signal),
+      () => this.#killAll(1),
+    )
     // Each process reads the file itself; the signal is for those who send it by hand.
     process.on('SIGHUP', () => this.#workers().forEach((worker) => worker.process.kill('SIGHUP')))
     for (let i = 0; i < this.#wanted; i++) this.#fork()

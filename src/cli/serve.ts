@@ -15,6 +15,7 @@ import { catchTheUncaught } from './last-resort.ts'
 import { listenOr } from './listen.ts'
 import type { Overrides } from './overrides.ts'
 import { graceOf, serveWithWorkers, workersOf } from './serve-workers.ts'
+import { onStopSignals } from './stop-signals.ts'
 import { linkToPrimary, type WorkerHandlers, type WorkerLink } from './worker-link.ts'
 
 export function loadOptions({ config, data, port, host, role, workers }: Overrides): LoadOptions {
@@ -112,12 +113,7 @@ async function serveAlone(config: Config, options: LoadOptions, logger: Logger):
     )
   }
   catchTheUncaught({ logger, stop })
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.once(signal, () => {
-      process.once(signal, () => process.exit(1))
-      stop(signal)
-    })
-  }
+  onStopSignals(stop, () => process.exit(1))
   // Whoever has read where it listens may tell it to stop: from here on that is heard.
   app.boot.onGenerated((key) => process.stdout.write(`${keyLines([key]).join('\n')}\n`))
   const text = bannerOf(app, url, config)
