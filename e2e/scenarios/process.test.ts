@@ -262,6 +262,14 @@ describe('signalbox serve', () => {
     expect((await exit)[0]).toBe(0)
   })
 
+  it('lives on when it is told to reload while it starts', async () => {
+    const early = "setImmediate(function look() { process.listenerCount('SIGHUP') > 0 ? process.kill(process.pid, 'SIGHUP') : setImmediate(look) })"
+    await writeFile(join(directory, 'signalbox.yaml'), 'defaults: { model: demo/echo }\n')
+    const { url, key, errors } = await serving([], { NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(early)}"` })
+    await expect.poll(errors, { timeout: 5_000 }).toContain('configuration reloaded')
+    expect((await ask(url, key, { input: 'hi' })).status).toBe(200)
+  })
+
   it(verifies('I10', 'takes a changed configuration over and keeps the last good one'), async () => {
     const file = join(directory, 'signalbox.yaml')
     await writeFile(file, 'defaults: { model: demo/echo }\n')

@@ -35,6 +35,8 @@ export const storeOptions = (overrides: Overrides): LoadOptions => ({ ...loadOpt
  */
 export async function serve(overrides: Overrides): Promise<void> {
   holdYoungGeneration()
+  // Until the file is watched: whoever reloads a gateway that has just been started must not end it.
+  process.on('SIGHUP', () => (reloadAsked = true))
   const options = loadOptions(overrides)
   const config = await loadConfig(options)
   const logger = createLogger(config.logging)
@@ -98,6 +100,7 @@ async function serveAlone(config: Config, options: LoadOptions, logger: Logger):
     },
     onProblem: (error) => logger.error({}, `the configuration was not reloaded, the last good one stays in force: ${error.message}`),
   })
+  if (reloadAsked) void watch.reload()
   let stopping = false
   const stop = (why: string, code = 0): void => {
     if (stopping) return
@@ -125,6 +128,9 @@ async function serveAlone(config: Config, options: LoadOptions, logger: Logger):
 }
 
 const FATAL_MARGIN_MS = 100
+
+/** A SIGHUP came, perhaps before anybody watched the configuration. */
+let reloadAsked = false
 
 /** Of a process that does not serve yet. */
 const earlyHandlers = (stop: () => void): WorkerHandlers => ({ metrics: () => Promise.resolve(''), stop })
