@@ -174,7 +174,8 @@ describe('a call that goes wrong', () => {
   it.each<[string, readonly [string, unknown], string]>([
     ['fails in its tool', ['math__fail', {}], 'the disk is full'],
     ['has arguments the server refuses', ['math__add', { a: 'one' }], 'a'],
-    ['has arguments that are not JSON', ['math__add', '{"a":'], 'not valid JSON'],
+    ['has arguments that are not JSON', ['math__add', '{"a" 1}'], 'not valid JSON'],
+    ['has arguments that break off', ['math__add', '{"a":'], 'cut off'],
   ])('%s: the model is told and goes on', async (_name, call, words) => {
     upstream.script(calls(call), says('I give up.'))
     const answer = await askGateway(gateway, { tools: [entry()] }, true)
