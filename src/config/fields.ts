@@ -115,9 +115,9 @@ export function host() {
 
 const HOST_NAME = /^[\w.-]+$/
 
-/** A URL that holds credentials, of one of these schemes: what stands behind them has to be one. */
+/** A URL that holds credentials, of one of these schemes: what stands behind them has to be one, or nothing, where a parameter names a socket. */
 export function connectionUrl(scheme: RegExp, expected: string) {
-  return text(expected).refine((value) => scheme.test(value) && URL.canParse(value), { error: expected })
+  return text(expected).refine((value) => scheme.test(value) && URL.canParse(value.replace('@/', '@socket/')), { error: expected })
 }
 
 /** An address of any scheme: whoever uses it says which it speaks. */

@@ -147,6 +147,14 @@ describe('the operator contract', () => {
     expect(config.storage.url?.reveal()).toBe('postgres://box:pw@db/signalbox')
     expect(JSON.stringify(config)).not.toContain('pw@db')
   })
+
+  test.each([
+    'postgres://box@/signalbox?host=/run/postgresql',
+    'postgresql:///signalbox?host=/run/postgresql',
+    'postgres://%2Frun%2Fpostgresql/signalbox',
+  ])('a database may be behind a socket: %s', async (url) => {
+    expect((await load(undefined, { env: { SIGNALBOX_DATABASE_URL: url } })).storage.url?.reveal()).toBe(url)
+  })
 })
 
 describe('substitution', () => {
