@@ -168,13 +168,16 @@ function open(
   })
   const fields = metadataFields(request)
   const assembler = createAssembler(options, call, fields)
-  call.output = () => assembler.output()
+  call.output = outputOf(assembler)
   serving.call = call
   serving.assembler = assembler
   const sse = call.stream ? new SseBody(response, options.keepAlive, { ...STREAM_HEADERS, ...headers }) : undefined
   if (sse !== undefined) serving.sse = sse
   return { call, assembler, sse, atOnce: fields.length === 0 }
 }
+
+/** A function of its own: in the scope of `open` it would share a context with what outlives a young collection there, and carry the whole call along. */
+const outputOf = (assembler: Assembler) => (): readonly OutputItem[] => assembler.output()
 
 /** A caller may be gone after a wait, and nobody would tell those who read the body. */
 async function waitedFor(authenticated: Promise<Authenticated>, { gone }: Serving): Promise<Authenticated> {
