@@ -10,7 +10,7 @@ import { decodeResponsesRequest } from '../doors/responses/decode-request.ts'
 import { withChoice } from '../wiring/choosing.ts'
 import type { Owner } from '../core/call.ts'
 import { DEFAULT_WORKSPACE_ID } from '../core/store.ts'
-import { JsonError, parseJson } from '../lib/json.ts'
+import { isJsonObject, JsonError, parseJson } from '../lib/json.ts'
 import { openPlugging, type Plugging } from '../wiring/plugging.ts'
 import { PROVIDERS } from '../providers/index.ts'
 import { explainPlan, type RouteExplanation } from '../router/explain.ts'
@@ -45,8 +45,7 @@ async function requestOf({ model, file }: ExplainOptions): Promise<ModelRequest>
   }
   const body = await bodyOf(file)
   // Of what is no object the decoder says what it is.
-  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
-  return decodeResponsesRequest(model === undefined || !isObject ? body : { ...body, model })
+  return decodeResponsesRequest(model === undefined || !isJsonObject(body) ? body : { ...body, model })
 }
 
 /** Throws `invalid_request`, one sentence with the name of the file. */

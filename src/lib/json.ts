@@ -22,6 +22,10 @@ export class JsonError extends Error {
   }
 }
 
+/** A JSON object: neither null nor a list. */
+export const isJsonObject = (value: unknown): value is { readonly [key: string]: unknown } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
 /** Whoever walks a body must go as deep as it may be. */
 export const MAX_JSON_DEPTH = 256
 const DEFAULT_MAX_KEYS = 250_000

@@ -1,7 +1,4 @@
-/** A plain JSON object: not null, not an array. */
-export function isObject(value: unknown): value is { readonly [key: string]: unknown } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
+export { isJsonObject as isObject } from '../../lib/json.ts'
 
 /** The string, or undefined for anything else. */
 export function asString(value: unknown): string | undefined {

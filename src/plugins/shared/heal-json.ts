@@ -1,6 +1,7 @@
 import { jsonrepair } from 'jsonrepair'
 import { z } from 'zod'
 import type { JsonObject } from '../../core/item.ts'
+import { isJsonObject } from '../../lib/json.ts'
 import { withinTime } from '../../lib/within-time.ts'
 
 /** More is no answer somebody parses by hand. */
@@ -20,7 +21,7 @@ export function healJson(text: string, schema: JsonObject | undefined): string |
 }
 
 function heal(text: string, schema: JsonObject | undefined): string | undefined {
-  const fits = schema === undefined ? isObject : validator(schema)
+  const fits = schema === undefined ? isJsonObject : validator(schema)
   for (const candidate of candidatesIn(text)) {
     const whole = parse(candidate)
     if (whole !== undefined && fits(whole.value)) return candidate
@@ -84,8 +85,6 @@ function repair(text: string): string | undefined {
     return undefined
   }
 }
-
-const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** A check by JSON Schema, without the caller's regular expressions: those could stall the process. A schema nobody can read admits any structure. */
 function validator(schema: JsonObject): (value: unknown) => boolean {

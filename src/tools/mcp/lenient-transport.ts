@@ -1,5 +1,6 @@
 import type * as Sdk from '@modelcontextprotocol/client'
 import type { JsonObject } from '../../core/item.ts'
+import { isJsonObject } from '../../lib/json.ts'
 import { resultReader } from './result.ts'
 import { pageReader } from './tool-list.ts'
 
@@ -28,6 +29,6 @@ export function readLeniently(transport: Pick<Sdk.Transport, 'send' | 'onmessage
     const read = 'method' in message ? undefined : asked.get(id)
     if (read === undefined) return
     asked.delete(id)
-    if (typeof result === 'object' && result !== null && !Array.isArray(result)) read(result as JsonObject)
+    if (isJsonObject(result)) read(result)
   }
 }

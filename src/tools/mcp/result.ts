@@ -1,5 +1,6 @@
 import type { InputImage, InputText, JsonObject, ToolOutput } from '../../core/item.ts'
 import { cutText } from '../../lib/cut-text.ts'
+import { isJsonObject } from '../../lib/json.ts'
 
 /** What a tool gave back, in the protocol's words. */
 export interface RemoteResult {
@@ -48,7 +49,7 @@ function mendResult(result: Mendable): void {
   if (result.resultType !== undefined && result.resultType !== 'complete') return
   const { content, structuredContent } = result
   const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : Array.isArray(content) ? content.map(mendPart) : []
-  if (structuredContent !== undefined && !isObject(structuredContent)) {
+  if (structuredContent !== undefined && !isJsonObject(structuredContent)) {
     if (parts.length === 0) parts.push({ type: 'text', text: JSON.stringify(structuredContent) })
     delete result.structuredContent
   }
@@ -57,13 +58,11 @@ function mendResult(result: Mendable): void {
 }
 
 function mendPart(part: unknown): JsonObject {
-  if (!isObject(part)) return { type: 'text', text: '[a part that cannot be read]' }
+  if (!isJsonObject(part)) return { type: 'text', text: '[a part that cannot be read]' }
   const { type, data, mimeType } = part
   if (type === 'image' && typeof mimeType === 'string' && isBase64(data)) return { type, data, mimeType }
   return { type: 'text', text: textOf(part) }
 }
-
-const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function isBase64(data: unknown): boolean {
   try {

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { JsonObject } from '../../core/item.ts'
-import { MAX_JSON_DEPTH } from '../../lib/json.ts'
+import { isJsonObject, MAX_JSON_DEPTH } from '../../lib/json.ts'
 import type { RemoteTool } from './settings.ts'
 
 /** A tool nobody can be offered, as far as it can be read, and why. */
@@ -68,19 +68,17 @@ function readPage(page: { tools?: unknown; nextCursor?: unknown }, tools: readon
   if (!more || walk.endless) delete page.nextCursor
 }
 
-const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** Why no model can be offered a tool; undefined for those that can. Providers refuse a whole request for one schema that is none. */
 function faultOf(entry: unknown): string | undefined {
-  if (!isObject(entry)) return 'it is no object'
+  if (!isJsonObject(entry)) return 'it is no object'
   const { name, inputSchema: schema } = entry
   if (typeof name !== 'string' || name === '') return 'it has no name'
   if (name.length > MAX_NAME) return `its name is longer than ${MAX_NAME} characters`
   if (schema === undefined) return 'it has no inputSchema'
-  if (!isObject(schema)) return 'its inputSchema is no object'
+  if (!isJsonObject(schema)) return 'its inputSchema is no object'
   const { type = 'object', properties = {}, required = [] } = schema
   if (type !== 'object') return 'its inputSchema is not of type "object"'
-  if (!isObject(properties)) return 'the properties of its inputSchema are no object'
+  if (!isJsonObject(properties)) return 'the properties of its inputSchema are no object'
   if (!Array.isArray(required) || required.some((each) => typeof each !== 'string')) return 'what its inputSchema requires is no list of names'
   return isDeeper(schema, MAX_JSON_DEPTH) ? `its inputSchema is nested more than ${MAX_JSON_DEPTH} deep` : undefined
 }
@@ -91,17 +89,17 @@ function cleaned({ description, annotations, inputSchema, outputSchema, ...rest 
     ...rest,
     inputSchema: { type: 'object', ...(inputSchema as JsonObject) },
     ...(typeof description === 'string' ? { description } : {}),
-    ...(isObject(annotations) ? { annotations } : {}),
-    ...(isObject(outputSchema) && !isDeeper(outputSchema, MAX_JSON_DEPTH) ? { outputSchema } : {}),
+    ...(isJsonObject(annotations) ? { annotations } : {}),
+    ...(isJsonObject(outputSchema) && !isDeeper(outputSchema, MAX_JSON_DEPTH) ? { outputSchema } : {}),
   }
 }
 
 function partOf(entry: unknown): RemoteTool {
-  const { name, annotations } = isObject(entry) ? entry : {}
+  const { name, annotations } = isJsonObject(entry) ? entry : {}
   return {
     name: typeof name === 'string' ? name.slice(0, MAX_NAME) : '',
     inputSchema: {},
-    ...(isObject(annotations) ? { annotations } : {}),
+    ...(isJsonObject(annotations) ? { annotations } : {}),
   }
 }
 
