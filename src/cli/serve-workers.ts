@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../core/config.ts'
 import { ceiling } from '../lib/backoff.ts'
 import type { Logger } from '../lib/logger.ts'
+import { LONGEST_TIMER_MS } from '../lib/sleep.ts'
 import type { ProcessMetrics } from '../telemetry/merge-metrics.ts'
 import { onStopSignals } from './stop-signals.ts'
 import type { FromWorker, ToWorker } from './worker-link.ts'
@@ -14,7 +15,6 @@ const HEALTHY_MS = 10_000
 const COLLECT_LIMIT_MS = 1_500
 /** Beyond the grace period and delay of a stop, for records and deliveries. */
 const STOP_MARGIN_MS = 25_000
-const LONGEST_TIMER_MS = 2_147_483_647
 
 /** How many processes the configuration asks for. */
 export const workersOf = ({ server }: Pick<Config, 'server'>): number => (server.workers === 'auto' ? availableParallelism() : server.workers)

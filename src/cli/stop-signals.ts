@@ -1,5 +1,5 @@
 /**
- * Calls `stop` with the first of SIGTERM and SIGINT, and `kill` with the second, whichever they are. `process`: where signals are heard;
+ * Calls `stop` with the first of SIGTERM and SIGINT, and `kill` with the second, whichever they are. `source`: where signals are heard;
  * replaced in tests.
  */
 export function onStopSignals(stop: (signal: string) => void, kill: () => void, source: Pick<NodeJS.Process, 'on'> = process): void {

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
+import { LONGEST_TIMER_MS } from '../lib/sleep.ts'
 import { parseDuration, parseSize } from '../lib/units.ts'
 
 /**
@@ -24,13 +25,10 @@ export function duration() {
     .meta({ description: 'A duration: 500ms, 5s, 15m, 2h; a plain number counts seconds.', 'x-type': 'duration', examples: ['500ms', '15m'] })
 }
 
-/** Beyond it Node's timers fire at once. */
-const LONGEST_WAIT_MS = 2 ** 31 - 1
-
 /** A duration that a timer counts. Output: milliseconds, from `least`. */
 export function wait(least: 0 | 1 = 1) {
   const expected = least === 0 ? 'a duration of at most 24d' : 'a duration of more than 0 and at most 24d, such as 5s'
-  return duration().refine((ms) => ms >= least && ms <= LONGEST_WAIT_MS, { error: expected })
+  return duration().refine((ms) => ms >= least && ms <= LONGEST_TIMER_MS, { error: expected })
 }
 
 /** `32MiB`, `64kB`; a plain number counts bytes. Output: bytes, at least one. */

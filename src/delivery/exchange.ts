@@ -74,11 +74,11 @@ export class Exchange {
 
 /** No answer: given up by us, forbidden by policy (a matter of configuration, nothing is lost), or worth another try. */
 function unanswered(error: unknown, signal: AbortSignal): DeliveryOutcome | Aborted {
-  const message = describe(error)
+  const message = errorText(error)
   if (signal.aborted) return { kind: 'aborted', message }
   if (error instanceof EgressError && error.kind === 'refused') return { kind: 'unauthorized', message }
   return { kind: 'retry', message }
 }
 
 /** The text of an error that may be shown to the destination's owner. */
-export const describe = (error: unknown): string => redact(error instanceof Error ? error.message : String(error), 500)
+export const errorText = (error: unknown): string => redact(error instanceof Error ? error.message : String(error), 500)

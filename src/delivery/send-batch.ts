@@ -3,7 +3,7 @@ import type { DeliveryOutcome, OutgoingRequest } from '../core/destination.ts'
 import { redact } from '../core/outcome.ts'
 import type { DeadReason } from '../core/outbox.ts'
 import { independentGroups } from './batching.ts'
-import { describe, Exchange, type Aborted, type ExchangeParts } from './exchange.ts'
+import { errorText, Exchange, type Aborted, type ExchangeParts } from './exchange.ts'
 import { shrinkRecord } from './shrink.ts'
 
 /** What became of one record. */
@@ -109,7 +109,7 @@ class BatchRun {
       )
       requests = encoded.map(toBytes)
     } catch (error) {
-      return this.#refuse(pieces, 'encode-failed', 0, describe(error))
+      return this.#refuse(pieces, 'encode-failed', 0, errorText(error))
     }
     this.#encodedBytes ||= requests.reduce((sum, { body }) => sum + (body?.length ?? 0), 0)
     const carried = new Set(requests.flatMap((request) => request.records ?? pieces.map((_piece, position) => position)))

@@ -1,3 +1,6 @@
+/** Milliseconds. Beyond it Node's timers fire at once. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1
+
 /** Resolves after `ms`; rejects with the signal's reason as soon as it fires. Leaves no listener behind. */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

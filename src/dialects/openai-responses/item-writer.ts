@@ -5,12 +5,12 @@ import { sealReasoning } from '../../core/reasoning-envelope.ts'
 import { createCustomInputStream } from '../shared/custom-input.ts'
 import { hashedName } from '../shared/id-map.ts'
 import { breaksOff } from '../shared/json-end.ts'
+import { brokenAnswer } from '../shared/errors.ts'
 import { asString, isObject } from '../shared/json.ts'
 import type { ToolNames } from '../shared/tool-names.ts'
 import type { AnswerItem, StreamedPart } from './answer-item.ts'
 import { readAnnotation, readMessageParts, readReasoningParts } from './content-parts.ts'
 import type { FinalPart } from './content-parts.ts'
-import { brokenAnswer } from '../shared/errors.ts'
 
 /** The shortest limit any vendor of this dialect sets: a conversation may move there. */
 const MAX_CALL_ID = 64
