@@ -72,6 +72,30 @@ describe('the generation sink', () => {
       expect(sink.stats()).toMatchObject({ waiting: 0, waitingBytes: 0, recorded: 3, written: 3, batches: 1, oldestAgeMs: 0 })
     })
 
+    it('until a call ends after 30 ms where calls are few: a timer would write in the middle of the next', async () => {
+      const sink = createSink()
+      record(sink, 1)
+      await vi.advanceTimersByTimeAsync(29)
+      record(sink, 1)
+      await vi.advanceTimersByTimeAsync(0)
+      expect(sizes()).toEqual([])
+      await vi.advanceTimersByTimeAsync(1)
+      record(sink, 1)
+      await vi.advanceTimersByTimeAsync(0)
+      expect(sizes()).toEqual([3])
+    })
+
+    it('for 50 ms where calls are many: there is no moment without one', async () => {
+      const sink = createSink()
+      record(sink, 16)
+      await vi.advanceTimersByTimeAsync(40)
+      record(sink, 1)
+      await vi.advanceTimersByTimeAsync(9)
+      expect(sizes()).toEqual([])
+      await vi.advanceTimersByTimeAsync(1)
+      expect(sizes()).toEqual([17])
+    })
+
     it('until 200 are there', async () => {
       const sink = createSink()
       record(sink, 500)

@@ -32,6 +32,11 @@ export interface SinkLimits {
   readonly flushLimitMs: number
 }
 
+/** Share of `maxAgeMs` after which the end of a call is as good a moment to write as any that follows. */
+const LATE_SHARE = 0.6
+/** More than these in that time, and there is no moment without a call: they are gathered for as long as they may. */
+const FEW_RECORDS = 16
+
 export const DEFAULT_SINK_LIMITS: SinkLimits = {
   batchRecords: 200,
   batchBytes: 4 * 1024 * 1024,
@@ -194,15 +199,23 @@ export function createGenerationSink<P>(options: GenerationSinkOptions<P>): Writ
 
   function record({ generation, content }: FinishedGeneration): void {
     counts.recorded++
+    const now = clock.now()
     // Content is dropped here, not at the insert: prompts are what would fill memory while a database is away.
-    queue.push(keepsContent(generation) ? { generation, content } : { generation }, clock.now())
+    queue.push(keepsContent(generation) ? { generation, content } : { generation }, now)
     if (state === 'closed') return ledger.lose(queue.drain(), 'closed')
     const excess = queue.takeExcess(bounds)
     if (excess.length > 0) ledger.lose(excess, 'overflow')
     if (state === 'writing') return
-    if (queue.waiting >= limits.batchRecords || queue.bytes >= limits.batchBytes) void write()
+    if (queue.waiting >= limits.batchRecords || queue.bytes >= limits.batchBytes || isGoodMoment(now)) void write()
     else gathering ??= setTimeout(() => void write(), limits.maxAgeMs)
   }
+
+  /**
+   * Where calls are few, the end of one is the moment least likely to disturb another: a timer that ends a little later would start the
+   * writing in the middle of the next as often as not, and take its processor for as long as the whole call takes.
+   */
+  const isGoodMoment = (now: number): boolean =>
+    queue.waiting <= FEW_RECORDS && queue.oldest !== undefined && now - queue.oldest.at >= limits.maxAgeMs * LATE_SHARE
 
   /** Writes until nothing waits. At most one runs, and it never rejects. */
   async function write(): Promise<void> {
