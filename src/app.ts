@@ -36,6 +36,7 @@ import { PROVIDERS } from './providers/index.ts'
 import { estimateRequest, textTokens } from './router/estimate.ts'
 import { createHealth } from './router/health.ts'
 import { gatewayMetadata } from './router/metadata.ts'
+import { modelNames } from './router/plan.ts'
 import { createSticky } from './router/sticky.ts'
 import { openPolicies } from './wiring/policies.ts'
 import { checkDestinationAddresses } from './wiring/destination-addresses.ts'
@@ -161,6 +162,7 @@ export async function createApp({ config: initial, env, logger, gatherMetrics = 
     authenticate: (request) => authenticate(request, 'inference'),
     handler,
     presets: policies.presets,
+    defaultModel: (request, owner) => modelNames(request, defaults(owner))[0],
     presentMetadata: (call) => ({ ...gatewayMetadata(call.trace, { requested: call.requestedModel }) }),
     bodyLimitBytes: config.server.bodyLimit,
     mirrorReasoning: () => config.responses.mirrorReasoning,

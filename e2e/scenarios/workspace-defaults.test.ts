@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, expect, it } from 'vitest'
-import { chatText, startFakeUpstream, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { chatText, startFakeUpstream, status, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
 /** What a workspace adds to requests that do not say: the model, the model for images, how endpoints are sorted. */
@@ -42,6 +42,21 @@ it('names the model of calls that name none, from the moment it is set', async (
   expect(await textOf(await gateway.respond({ input: 'hi', model: 'acme/small', provider: { only: ['dear'] } }))).toBe('from dear')
   expect(await set({ default_text_model: null })).toBe(200)
   expect((await gateway.respond({ input: 'hi' })).status).toBe(400)
+})
+
+it('is what metadata, errors and records tell as the model that was asked for', async () => {
+  await set({ default_text_model: 'acme/paint' })
+  const ask = async (): Promise<unknown> =>
+    (await gateway.respond({ input: 'hi' }, { headers: { 'x-gateway-experimental-metadata': 'enabled' } })).json()
+  expect(await ask()).toMatchObject({ model: 'acme/paint', gateway_metadata: { requested: 'acme/paint' } })
+  upstreams[2]!.script(status(500, {}))
+  expect(await ask()).toMatchObject({ error: { code: 502 }, gateway_metadata: { requested: 'acme/paint' } })
+  const refused = await gateway.respond({ input: 'hi', provider: { only: ['cheap'] } })
+  expect(refused.status).toBe(404)
+  const record = `/api/v1/generation?id=${refused.headers.get('x-generation-id')}`
+  await vi.waitFor(async () =>
+    expect(await (await gateway.api('GET', record, undefined, gateway.key)).json()).toMatchObject({ data: { model: 'acme/paint' } }),
+  )
 })
 
 it('is of that workspace alone', async () => {

@@ -80,7 +80,7 @@ export interface Call {
   readonly id: string
   readonly owner: Owner
   readonly request: ModelRequest
-  /** What the caller named, before aliases, presets and variants. */
+  /** What the caller named, before aliases, presets and variants; the default where it named nothing. */
   readonly requestedModel: string
   /** Why an endpoint may not serve this call, as a clause; undefined: it may. Absent: any may. */
   readonly admits?: (endpoint: Endpoint) => string | undefined

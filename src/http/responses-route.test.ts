@@ -55,6 +55,7 @@ async function start(handler: Handler): Promise<(body: object, headers?: Record<
     authenticate: () => ({ owner }) as Authenticated,
     handler,
     presets: { find: () => undefined },
+    defaultModel: () => undefined,
     presentMetadata: (call) => ({ strategy: call.trace.strategy }),
     bodyLimitBytes: 10_000,
     mirrorReasoning: () => false,

@@ -24,6 +24,8 @@ export interface ResponsesRouteOptions {
   readonly authenticate: (request: IncomingMessage) => Authenticated | Promise<Authenticated>
   readonly handler: Handler
   readonly presets: Presets
+  /** The model of a request that names none; undefined when there is none either. */
+  readonly defaultModel: (request: ModelRequest, owner: Owner) => string | undefined
   /** `gateway_metadata` of a call, in the contract's shape. */
   readonly presentMetadata: (call: Call) => { readonly [field: string]: unknown }
   readonly bodyLimitBytes: number
@@ -160,7 +162,7 @@ function open(
     requestId,
     owner,
     request: modelRequest,
-    requestedModel: modelNamed(sent) ?? modelRequest.model ?? '',
+    requestedModel: modelNamed(sent) ?? modelRequest.model ?? options.defaultModel(modelRequest, owner) ?? '',
     signal: gone.signal,
     origin,
     ...(preset === undefined ? {} : { presetId: preset.id }),
