@@ -72,6 +72,13 @@ async function ask(model: string, tool: object, input: unknown = 'hi') {
 }
 
 describe('web_search', () => {
+  it('takes a place that is null for none, as a tool and as a plugin', async () => {
+    await ask('acme/able', { type: 'gateway:web_search', parameters: { user_location: null } })
+    expect(sentTools()).toEqual([{ type: 'web_search' }])
+    const plugin = await gateway.respond({ model: 'acme/able', input: 'hi', plugins: [{ id: 'web', user_location: null }] })
+    expect([plugin.status, sentTools()]).toEqual([200, [{ type: 'web_search' }]])
+  })
+
   it.each(['gateway:web_search', 'openrouter:web_search'])('goes to the provider as its own tool and comes back as %s', async (type) => {
     const { output, events: seen } = await ask('acme/able', { type, parameters: { allowed_domains: ['a.test'], search_context_size: 'low' } })
     expect(sentTools()).toEqual([{ type: 'web_search', filters: { allowed_domains: ['a.test'] }, search_context_size: 'low' }])

@@ -56,7 +56,7 @@ async function prepare(
 
 describePluginContract({
   plugin: createWeb(searching().search),
-  accepts: [{}, { engine: 'hound', max_results: 3, include_domains: ['example.com'], search_prompt: 'Look:' }],
+  accepts: [{}, { user_location: null }, { engine: 'hound', max_results: 3, include_domains: ['example.com'], search_prompt: 'Look:' }],
   refuses: [
     { max_results: 0 },
     { max_results: 26 },

@@ -18,7 +18,7 @@ const settings = z.object({
   max_uses: z.int().min(1).optional(),
   mode: z.string().optional(),
   search_prompt: z.string().max(10_000).optional(),
-  user_location: z.looseObject({}).optional(),
+  user_location: z.looseObject({}).nullish(),
 })
 
 type Settings = z.infer<typeof settings>
@@ -90,7 +90,7 @@ function nativeTool({ include_domains: included, exclude_domains: excluded, user
   return {
     type: 'web_search',
     ...(Object.keys(filters).length === 0 ? {} : { filters }),
-    ...(location === undefined ? {} : { user_location: { type: 'approximate', ...location } }),
+    ...(location == null ? {} : { user_location: { type: 'approximate', ...location } }),
   }
 }
 

@@ -22,7 +22,7 @@ const settings = z.object({
   max_uses: z.int().min(1).optional(),
   mode: z.string().optional(),
   search_context_size: z.enum(['low', 'medium', 'high']).optional(),
-  user_location: z.looseObject({}).optional(),
+  user_location: z.looseObject({}).nullish(),
 })
 const parameters = z.object({ query: z.string().min(1).max(2_000).describe('What to look for, as one would type it into a search engine.') })
 
@@ -105,7 +105,7 @@ function nativeTool(own: Settings): OtherTool {
     type: NATIVE,
     ...(Object.keys(filters).length === 0 ? {} : { filters }),
     ...(own.search_context_size === undefined ? {} : { search_context_size: own.search_context_size }),
-    ...(own.user_location === undefined ? {} : { user_location: { type: 'approximate', ...own.user_location } }),
+    ...(own.user_location == null ? {} : { user_location: { type: 'approximate', ...own.user_location } }),
   }
 }
 
