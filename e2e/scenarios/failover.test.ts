@@ -102,11 +102,12 @@ describe('retry discipline', () => {
   })
 
   it(verifies('P34', 'G4', 'never blames the caller for a credential of the gateway'), async () => {
-    primary.script(status(401, { error: { message: 'Incorrect API key provided: sk-secret123456789' } }))
+    primary.script(status(401, { error: { message: 'Incorrect API key provided: sk-secret123456789', code: 'invalid_api_key' } }))
     backup.script(status(403, { error: { message: 'no' } }))
     const response = await ask(false)
     expect(response.status).toBe(502)
     const text = await response.text()
+    expect(JSON.parse(text)).toMatchObject({ error: { metadata: { provider_code: 'invalid_api_key', provider_name: 'Acme 0' } } })
     expect(text).toContain('upstream_credentials_exhausted')
     expect(text).not.toContain('sk-secret123456789')
   })

@@ -181,6 +181,7 @@ describe('the error that is shown', () => {
       expect(shown.status).toBe(502)
       expect(shown.message).toContain('upstream_credentials_exhausted')
       expect(shown.details.metadata?.['reason']).toBe('upstream_credentials_exhausted')
+      expect(shown.details.providerCode).toBe('invalid_api_key')
     }
     expect(finalError([one, two], [tryOf(0, error('authentication', { upstreamStatus: 401 })), tryOf(1, busy(1_000))]).status).toBe(429)
   })

@@ -111,7 +111,8 @@ function credentialsExhausted(
     failover: 'never',
     ...(providerName === undefined ? {} : { providerName }),
     ...(upstreamStatus === undefined ? {} : { upstreamStatus }),
-    metadata: { reason: 'upstream_credentials_exhausted', ...(providerCode === undefined ? {} : { upstream_code: providerCode }), attempts: list },
+    ...(providerCode === undefined ? {} : { providerCode }),
+    metadata: { reason: 'upstream_credentials_exhausted', attempts: list },
     cause: error,
   })
 }
