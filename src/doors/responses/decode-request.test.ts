@@ -325,10 +325,21 @@ describe('metadata', () => {
     [{ 'a[b': 'v' }, 'metadata', 'keys without square brackets; rename "a[b"'],
     [{ 'a]': 'v' }, 'metadata', 'keys without square brackets'],
     [{ key: 'v'.repeat(513) }, 'metadata.key', 'at most 512 characters, not 513'],
+    [{ key: '😀'.repeat(513) }, 'metadata.key', 'at most 512 characters, not 513'],
+    [{ ['😀'.repeat(65)]: 'v' }, 'metadata', 'has 65'],
     [{ key: 7 }, 'metadata.key', 'must be a string, not 7'],
     [{ 'odd key': null }, 'metadata["odd key"]', 'must be a string, not null'],
   ])('%j', (value, path, reason) => {
     expect(metadata(value)).toMatchObject({ details: { path }, message: expect.stringContaining(reason) })
+  })
+})
+
+describe('limits on texts', () => {
+  it('count characters everywhere, not the units they take', () => {
+    const body = { input: 'Hello', metadata: { ['😀'.repeat(64)]: '😀'.repeat(512) }, user: '😀'.repeat(256) }
+    expect(decodeResponsesRequest(body, { sessionId: '😀'.repeat(256) })).toMatchObject({ metadata: body.metadata })
+    expect(refusal({ input: 'Hello', user: '😀'.repeat(257) }).message).toContain('at most 256 characters, not 257')
+    expect(refusal({ input: 'Hello' }, { sessionId: '😀'.repeat(257) }).message).toContain('at most 256 characters, not 257')
   })
 })
 

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../core/error.ts'
 import type { InputItem } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
+import { countCharacters } from '../../lib/count-characters.ts'
 import { findImpossibleChoice } from './forced-tool.ts'
 import { MAX_LABEL, responsesRequest } from './schema.ts'
 import { findFault, quote } from './schema-combinators.ts'
@@ -126,8 +127,9 @@ function orderModels(request: { [field: string]: unknown }): void {
 function setSession(request: { [field: string]: unknown }, header: string | undefined): void {
   if (request['session_id'] === '') delete request['session_id']
   if (request['session_id'] !== undefined || header === undefined || header === '') return
-  if (header.length > MAX_LABEL) {
-    throw refuse('invalid_request', 'x-session-id', `must have at most ${MAX_LABEL} characters, not ${header.length}`)
+  const length = countCharacters(header)
+  if (length > MAX_LABEL) {
+    throw refuse('invalid_request', 'x-session-id', `must have at most ${MAX_LABEL} characters, not ${length}`)
   }
   request['session_id'] = header
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { countCharacters } from '../../lib/count-characters.ts'
 import { byKind, byType, dictionary, fields, list, maybe, type Misfit, quote, tagged } from './schema-combinators.ts'
 import { promptVariable } from './schema-parts.ts'
 import { anyObject, count, effort, flag, text } from './schema-shared.ts'
@@ -31,8 +32,8 @@ const MAX_METADATA_VALUE = 512
 
 function checkMetadataKeys(keys: readonly string[]): Misfit | undefined {
   if (keys.length > MAX_METADATA_PAIRS) return { reason: `must have at most ${MAX_METADATA_PAIRS} pairs, not ${keys.length}` }
-  const long = keys.find((key) => key.length > MAX_METADATA_KEY)
-  if (long !== undefined) return { reason: `must have keys of at most ${MAX_METADATA_KEY} characters; ${quote(long)} has ${long.length}` }
+  const long = keys.find((key) => key.length > MAX_METADATA_KEY && countCharacters(key) > MAX_METADATA_KEY)
+  if (long !== undefined) return { reason: `must have keys of at most ${MAX_METADATA_KEY} characters; ${quote(long)} has ${countCharacters(long)}` }
   const bracketed = keys.find((key) => /[[\]]/.test(key))
   return bracketed === undefined ? undefined : { reason: `must have keys without square brackets; rename ${quote(bracketed)}` }
 }

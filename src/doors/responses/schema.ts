@@ -17,7 +17,7 @@ import { plugins, providerPreferences } from './schema-routing.ts'
 import { cacheControl, count, flag, positive, temperature, text } from './schema-shared.ts'
 import { toolChoice, tools } from './schema-tools.ts'
 
-/** Longest session id and user, in UTF-16 code units. */
+/** Longest session id and user, in characters. */
 export const MAX_LABEL = 256
 
 /** Each is looked up and planned before the first is asked. */

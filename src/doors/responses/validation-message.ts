@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { countCharacters } from '../../lib/count-characters.ts'
 import { describeKind, nameKind, quote } from './schema-combinators.ts'
 
 /**
@@ -50,7 +51,8 @@ function bound(word: 'at most' | 'at least', limit: number | bigint, origin: str
 
 function instead(input: unknown): string {
   if (typeof input === 'number') return `, not ${input}`
-  if (typeof input === 'string' || Array.isArray(input)) return `, not ${input.length}`
+  if (typeof input === 'string') return `, not ${countCharacters(input)}`
+  if (Array.isArray(input)) return `, not ${input.length}`
   return ''
 }
 
