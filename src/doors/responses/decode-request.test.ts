@@ -334,6 +334,37 @@ describe('metadata', () => {
   })
 })
 
+describe('media that are none', () => {
+  const output = (part: object): object => ({ type: 'function_call_output', call_id: 'c', output: [part] })
+  it.each([
+    [
+      {
+        role: 'user',
+        content: [
+          { type: 'input_text', text: 'look' },
+          { type: 'input_image', detail: 'auto' },
+        ],
+      },
+      'input[1].content[1]',
+      'image_url',
+    ],
+    [{ role: 'user', content: [{ type: 'input_image', image_url: null, file_id: '' }] }, 'input[1].content[0]', 'file_id'],
+    [{ role: 'user', content: [{ type: 'input_file', filename: 'a.pdf', file_data: '' }] }, 'input[1].content[0]', 'file_data'],
+    [output({ type: 'input_image', image_url: '' }), 'input[1].output[0]', 'image_url'],
+    [output({ type: 'input_file' }), 'input[1].output[0]', 'file_url'],
+    [{ type: 'agent_message', author: 'a', recipient: 'b', content: [{ type: 'input_image' }] }, 'input[1].content[0]', 'image_url'],
+  ])('%j is refused with its place and what to set', (item, path, field) => {
+    const error = refusal({ input: [{ role: 'user', content: 'Hello' }, item] })
+    expect(error).toMatchObject({ status: 400, errorType: 'invalid_prompt', details: { path } })
+    expect(error.message).toContain(`shows nothing: set "`)
+    expect(error.message).toContain(`"${field}"`)
+  })
+  it('are no concern in items of types nobody here knows', () => {
+    const item = { type: 'holodeck_call', content: [{ type: 'input_image' }] }
+    expect(decodeResponsesRequest({ input: [item] }).input).toEqual([item])
+  })
+})
+
 describe('limits on texts', () => {
   it('count characters everywhere, not the units they take', () => {
     const body = { input: 'Hello', metadata: { ['😀'.repeat(64)]: '😀'.repeat(512) }, user: '😀'.repeat(256) }

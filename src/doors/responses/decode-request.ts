@@ -2,6 +2,7 @@ import { GatewayError } from '../../core/error.ts'
 import type { InputItem } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { countCharacters } from '../../lib/count-characters.ts'
+import { findEmptyMedia } from './empty-media.ts'
 import { findImpossibleChoice } from './forced-tool.ts'
 import { MAX_LABEL, responsesRequest } from './schema.ts'
 import { findFault, quote } from './schema-combinators.ts'
@@ -31,7 +32,7 @@ const CONTRACT_PLUGINS: ReadonlySet<string> = new Set(PLUGINS.map(([id]) => id))
  * - An `item_reference` becomes the item it names.
  * - Known fields that are null are left out; unknown fields are carried as they are.
  *
- * Throws GatewayError: `invalid_request` for what the schema refuses, `invalid_prompt` for no input or a role nobody knows,
+ * Throws GatewayError: `invalid_request` for what the schema refuses, `invalid_prompt` for no input, a role nobody knows or media that are none,
  * `unprocessable` for a forced tool that is not offered. Each names one path (`details.path`) and one reason, under 1 KB.
  */
 export function decodeResponsesRequest(body: unknown, headers: ResponsesHeaders = {}, options: DecodeOptions = {}): ModelRequest {
@@ -46,6 +47,8 @@ export function decodeResponsesRequest(body: unknown, headers: ResponsesHeaders 
   if (input.length === 0 && !request['instructions'] && request['prompt'] === undefined) {
     throw refuse('invalid_prompt', 'input', 'is empty: send a string or at least one item, or "instructions"')
   }
+  const empty = findEmptyMedia(input)
+  if (empty !== undefined) throw refuse('invalid_prompt', empty.path, empty.reason)
   request['input'] = input
   orderModels(request)
   setSession(request, headers.sessionId)
