@@ -91,7 +91,7 @@ export interface ModelRequest {
   readonly plugins?: readonly ({ readonly id: string } & JsonObject)[]
   readonly stop_server_tools_when?: readonly ({ readonly type: string } & JsonObject)[]
   readonly trace?: TraceOptions
-  readonly debug?: { readonly echo_upstream_body?: boolean }
+  readonly debug?: { readonly echo_upstream_body?: boolean | null }
   readonly [extra: string]: unknown
 }
 

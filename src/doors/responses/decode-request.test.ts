@@ -265,6 +265,11 @@ describe('null is as good as absent', () => {
     const nulls = Object.fromEntries(Object.keys(REQUEST.ok).map((field) => [field, null]))
     expect(decodeResponsesRequest({ ...nulls, input: 'Hello' })).toEqual({ input: [{ type: 'message', role: 'user', content: 'Hello' }] })
   })
+  it.each(['debug', 'prompt_cache_options', 'provider', 'reasoning', 'text', 'trace'])('for every field inside %s', (field) => {
+    const inner = Object.keys((REQUEST.ok as Record<string, object>)[field]!)
+    const nulls = Object.fromEntries(inner.map((name) => [name, null]))
+    expect(decodeResponsesRequest({ input: 'Hello', [field]: nulls })).toMatchObject({ [field]: nulls })
+  })
 })
 
 describe('a tool choice nothing can satisfy is a 422', () => {
