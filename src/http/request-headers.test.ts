@@ -11,5 +11,12 @@ describe('headers as text', () => {
     expect(sessionHeader(long)).toHaveLength(600)
     expect(sessionHeader(request({ 'x-session-id': 'a\tb' }))).toBe('ab')
     expect(sessionHeader(request({ 'x-session-id': '' }))).toBeUndefined()
+    expect(sessionHeader(request({}))).toBeUndefined()
+  })
+  it('are read as UTF-8 where they are that, else as Latin-1, and never cut within a character', () => {
+    const sent = (text: string, encoding: 'utf8' | 'latin1') => request({ 'x-title': Buffer.from(text, encoding).toString('latin1') })
+    for (const text of ['naïve', '会话 → 😀']) expect(textHeader(sent(text, 'utf8'), 'x-title')).toBe(text)
+    expect(textHeader(sent('naïve', 'latin1'), 'x-title')).toBe('naïve')
+    expect(textHeader(sent('a😀'.repeat(3), 'utf8'), 'x-title', 5)).toBe('a😀a')
   })
 })

@@ -1,6 +1,8 @@
+import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { STREAM_FAILURES, type CallOrigin, type StreamFailure } from '../core/call.ts'
 import { GatewayError } from '../core/error.ts'
+import { cutText } from '../lib/cut-text.ts'
 
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/
 const MAX_TEXT = 512
@@ -11,10 +13,19 @@ function one(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value
 }
 
+/** Node reads a header byte by byte as Latin-1. Most clients send what is not ASCII as UTF-8, and hardly any other text is valid UTF-8 by chance. */
+function decoded(value: string): string {
+  if (!/[\x80-\xff]/.test(value)) return value
+  const bytes = Buffer.from(value, 'latin1')
+  return isUtf8(bytes) ? bytes.toString() : value
+}
+
 /** A header as harmless text: without control characters, cut to a few hundred characters, undefined when empty. */
 export function textHeader(request: IncomingMessage, name: string, maxChars = MAX_TEXT): string | undefined {
-  const value = one(request.headers[name])?.replace(CONTROL, '').slice(0, maxChars)
-  return value === '' ? undefined : value
+  const value = one(request.headers[name])
+  if (value === undefined) return undefined
+  const text = cutText(decoded(value).replace(CONTROL, ''), maxChars)
+  return text === '' ? undefined : text
 }
 
 /** Whole, for whoever refuses one that is too long says how long it is; the server bounds all headers. */
