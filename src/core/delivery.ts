@@ -73,6 +73,6 @@ export interface DeliveryRecord {
   readonly children: readonly ChildSpan[]
   /** Set for failed and cancelled generations. */
   readonly failure?: DeliveryFailure
-  /** The content was shortened to fit the destination's limits. */
+  /** The content was shortened to fit the destination's limits, or is not there although it may be seen. `gateway.content_truncated` says so too. */
   readonly truncated: boolean
 }

@@ -1,8 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { toDeliveryRecord } from './record.ts'
 import { batchDueAt, createExpansion, independentGroups } from './batching.ts'
-import { shrinkRecord } from './shrink.ts'
-import { fullGeneration } from '../testing/sample-generations.ts'
 
 const limits = { records: 10, bytes: 1000, lingerMs: 500 }
 const work = { destinationId: 'd', records: 1, bytes: 10, oldestAt: 100, retried: false }
@@ -45,24 +42,5 @@ describe('createExpansion', () => {
     expect(expansion.leaseBytes(1000)).toBeLessThan(260)
     expansion.observe(0, 0)
     expect(expansion.leaseBytes(1000)).toBeLessThan(260)
-  })
-})
-
-describe('shrinkRecord', () => {
-  const { generation, content } = fullGeneration()
-  const long = { ...content, instructions: 'x y '.repeat(20_000) }
-  const record = toDeliveryRecord(generation, long, { privacyMode: false, broadcast: { cost: false, identity: false, requestContext: false } })
-
-  it('cuts texts further with every step, then drops the content, then gives up', () => {
-    const sizes = [1, 2, 3].map((step) => JSON.stringify(shrinkRecord(record, step)).length)
-    expect(sizes[0]!).toBeLessThan(JSON.stringify(record).length)
-    expect(sizes[1]!).toBeLessThan(sizes[0]!)
-    expect(sizes[2]!).toBeLessThan(sizes[1]!)
-    expect(shrinkRecord(record, 1)).toMatchObject({
-      truncated: true,
-      content: { instructions: expect.stringMatching(/\[truncated from 80000 characters\]$/) },
-    })
-    expect(shrinkRecord(record, 3)?.content).toBeUndefined()
-    expect(shrinkRecord(record, 4)).toBeUndefined()
   })
 })

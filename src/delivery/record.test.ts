@@ -27,6 +27,15 @@ describe('toDeliveryRecord', () => {
     expect(record.ids.otlp.traceId.startsWith(record.ids.otlp.generationSpanId)).toBe(true)
   })
 
+  it('says that content is missing where it may be seen', () => {
+    const seen = (privacyMode: boolean, said: typeof content | undefined) => toDeliveryRecord(generation, said, { privacyMode, broadcast: none })
+    expect(seen(false, undefined)).toMatchObject({ truncated: true, gateway: { content_truncated: true } })
+    for (const whole of [seen(false, content), seen(true, content), seen(true, undefined)]) {
+      expect(whole.truncated).toBe(false)
+      expect(whole.gateway).not.toHaveProperty('content_truncated')
+    }
+  })
+
   it("keeps the caller's keys beside the gateway's own of the same name", () => {
     const metadata = { gateway: 'north', 'gateway.source': 'x', caller_gateway: 'mine', gateway_id: '7' }
     const record = toDeliveryRecord({ ...generation, metadata, trace: { provider_responses: [1] } }, content, { privacyMode: false, broadcast: none })

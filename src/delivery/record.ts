@@ -39,6 +39,8 @@ export function toDeliveryRecord(
   const release = text(trace['release'])
   const broadcast = broadcastFields(seen, destination.broadcast)
   const wrapperName = text(trace['span_name'])
+  // It may be seen and was not kept: there was no room for it, or the destination was private when the call ended.
+  const truncated = content === undefined && !destination.privacyMode
   return {
     generation: seen,
     ...(shown === undefined ? {} : { content: shown }),
@@ -49,14 +51,14 @@ export function toDeliveryRecord(
       ...(wrapperName === undefined ? {} : { wrapper: wrapperName }),
     },
     metadata: customMetadata(trace, replaceMediaInValues(generation.metadata)),
-    gateway: gatewayFacts(seen),
+    gateway: truncated ? { ...gatewayFacts(seen), content_truncated: true } : gatewayFacts(seen),
     ...(broadcast === undefined ? {} : { broadcast }),
     ...(environment === undefined ? {} : { environment }),
     ...(release === undefined ? {} : { release }),
     tags: toTags(trace['tags']),
     children: childSpans(seen, shown),
     ...(failure === undefined ? {} : { failure }),
-    truncated: false,
+    truncated,
   }
 }
 

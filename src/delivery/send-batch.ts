@@ -46,7 +46,7 @@ const PARALLEL_REQUESTS = 8
  */
 export async function sendBatch(job: SendJob): Promise<BatchReport> {
   const run = new BatchRun(job)
-  await run.deliver(job.records.map((record, index) => ({ record, index, step: 0 })))
+  await run.deliver(job.records.map((record, index) => ({ record, whole: record, index, step: 0 })))
   return run.report()
 }
 
@@ -60,6 +60,8 @@ function toBytes({ body, ...request }: OutgoingRequest): EncodedRequest {
 /** A record on its way: its place in the batch and how often it was shortened. */
 interface Piece {
   readonly record: DeliveryRecord
+  /** Before it was shortened. */
+  readonly whole: DeliveryRecord
   readonly index: number
   readonly step: number
 }
@@ -226,7 +228,7 @@ class BatchRun {
     if (pieces.length > 1) return this.#halves(pieces)
     const [piece] = pieces
     if (piece === undefined) return
-    const record = shrinkRecord(piece.record, piece.step + 1)
+    const record = shrinkRecord(piece.whole, piece.step + 1)
     if (record === undefined) return this.#bury(pieces, 'too-large', status, error)
     return this.deliver([{ ...piece, record, step: piece.step + 1 }])
   }

@@ -18,29 +18,51 @@ const record = (privacyMode: boolean, words = long): DeliveryRecord =>
     { privacyMode, broadcast: { cost: false, identity: false, requestContext: false } },
   )
 
+const steps = (whole: DeliveryRecord): readonly DeliveryRecord[] => {
+  const shortened: DeliveryRecord[] = []
+  for (let shorter = shrinkRecord(whole, 1); shorter !== undefined; shorter = shrinkRecord(whole, shortened.length + 1)) shortened.push(shorter)
+  return shortened
+}
+
 describe('a record that is too large', () => {
-  it('loses words everywhere, step by step, then its content, and says so', () => {
-    const sizes: number[] = []
-    for (let step = 1, shorter = shrinkRecord(record(false), 1); shorter !== undefined; shorter = shrinkRecord(record(false), ++step)) {
-      sizes.push(JSON.stringify(shorter).length)
-      expect(shorter.truncated).toBe(true)
+  it('loses half its words with every step, wherever they stand, then its content, and says so', () => {
+    const all = steps(record(false))
+    for (const shorter of all) {
+      expect(shorter).toMatchObject({ truncated: true, gateway: { content_truncated: true } })
       expect(shorter.generation.usage).toEqual(generation.usage)
-      if (step === 1) {
-        for (const text of [shorter.content?.instructions, shorter.metadata['note'], shorter.children.at(-1)?.input, shorter.children.at(-1)?.output])
-          expect(text).toBe(`${'w'.repeat(16_384)} [truncated from 50000 characters]`)
-        expect(shorter.generation.parameters['stop']).toEqual([`${'w'.repeat(16_384)} [truncated from 50000 characters]`])
-      }
     }
-    expect(sizes).toHaveLength(3)
+    const [first] = all
+    const kept = first!.content!.instructions!.indexOf(' ')
+    expect(kept).toBeGreaterThan(20_000)
+    expect(kept).toBeLessThan(25_000)
+    for (const text of [first!.metadata['note'], first!.children.at(-1)?.input, first!.children.at(-1)?.output])
+      expect(text).toBe(`${'w'.repeat(kept)} [truncated from 50000 characters]`)
+    expect(first!.generation.parameters['stop']).toEqual([`${'w'.repeat(kept)} [truncated from 50000 characters]`])
+    const sizes = all.map((shorter) => JSON.stringify(shorter).length)
     expect(sizes.toSorted((a, b) => b - a)).toEqual(sizes)
-    const last = shrinkRecord(record(false), 3)
-    expect(last?.content).toBeUndefined()
-    expect(last?.children.at(-1)).not.toHaveProperty('input')
+    expect(all.at(-1)?.content).toBeUndefined()
+    expect(all.at(-1)?.children.at(-1)).not.toHaveProperty('input')
   })
 
-  it('is shortened once where it has no content: nothing is left to cut then', () => {
-    expect(shrinkRecord(record(true), 1)?.metadata['deep']).toEqual([{ note: `${'w'.repeat(16_384)} [truncated from 50000 characters]` }])
-    expect(shrinkRecord(record(true), 2)).toBeUndefined()
+  it('keeps something of every message of a long conversation, and all of the short ones', () => {
+    const input = Array.from({ length: 1_000 }, (_, i) => ({ type: 'message' as const, role: 'user' as const, content: `${i} ${'w'.repeat(1_000)}` }))
+    const long = toDeliveryRecord(
+      generation,
+      { ...content, input: [...input, { type: 'message', role: 'user', content: 'and now?' }] },
+      { privacyMode: false, broadcast: { cost: false, identity: false, requestContext: false } },
+    )
+    const second = shrinkRecord(long, 2)!
+    expect(JSON.stringify(second.content).length).toBeLessThan(400_000)
+    for (const [i, item] of second.content!.input.slice(0, -1).entries())
+      expect(item).toHaveProperty('content', expect.stringMatching(`^${i} w{200}`))
+    expect(second.content!.input.at(-1)).toHaveProperty('content', 'and now?')
+    expect(second.content!.output).toEqual(long.content!.output)
+  })
+
+  it('loses words of its metadata alone where it has no content, as long as there are many', () => {
+    const all = steps(record(true))
+    expect(all.at(-1)?.metadata['deep']).toEqual([{ note: `${'w'.repeat(1_024)} [truncated from 50000 characters]` }])
+    expect(all.length).toBeLessThan(8)
   })
 
   it('never ends in half a character', () => {

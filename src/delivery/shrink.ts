@@ -1,28 +1,53 @@
 import type { DeliveryRecord } from '../core/delivery.ts'
 
-/** Characters kept of each text, step by step; then the content goes as a whole. What is left is the record of the call. */
-const STEPS = [16_384, 1_024, 0] as const
+/** Shorter beginnings of texts tell nobody anything: the content goes as a whole then, and what is left is the record of the call. */
+const MIN_CHARS = 100
+/** What the caller chose keeps more than that. */
+const MIN_METADATA_CHARS = 1_024
+const MIN_PARAMETER_CHARS = 256
 
-/** A record too large for its destination, made smaller: `step` counts from 1. Undefined when there is nothing left to cut. */
+/**
+ * A record too large for its destination, made smaller: `step` counts from 1, and each leaves half the words of the one before. The longest
+ * texts are cut first, so that of a long conversation something is left of every message, whatever its shape. Undefined when there is nothing left to cut.
+ */
 export function shrinkRecord(record: DeliveryRecord, step: number): DeliveryRecord | undefined {
-  const chars = STEPS[step - 1]
-  if (chars === undefined || (record.content === undefined && step > 1)) return undefined
+  const least = record.content === undefined ? MIN_METADATA_CHARS : MIN_CHARS
+  const lengths = textLengths([record.content, record.children, record.generation.parameters, record.metadata]).sort((a, b) => a - b)
+  const words = lengths.reduce((sum, length) => sum + length, 0)
+  if (step > 1 && commonLimit(lengths, words / 2 ** (step - 1)) < least) return undefined
+  const limit = commonLimit(lengths, words / 2 ** step)
+  const chars = limit < least ? 0 : limit
   const { content, ...rest } = record
-  const children = record.children.map(({ input, output, ...child }) => ({
-    ...child,
-    ...(chars > 0 && input !== undefined ? { input: cut(input, chars) } : {}),
-    ...(chars > 0 && output !== undefined ? { output: cut(output, chars) } : {}),
-  }))
-  const parameters = cutAll(record.generation.parameters, Math.max(chars, 256))
-  const metadata = cutAll(record.metadata, Math.max(chars, 1_024))
   return {
     ...rest,
     ...(chars > 0 && content !== undefined ? { content: cutAll(content, chars) } : {}),
-    generation: { ...record.generation, parameters },
-    metadata,
-    children,
+    generation: { ...record.generation, parameters: cutAll(record.generation.parameters, Math.max(chars, MIN_PARAMETER_CHARS)) },
+    metadata: cutAll(record.metadata, Math.max(chars, MIN_METADATA_CHARS)),
+    gateway: { ...record.gateway, content_truncated: true },
+    children: record.children.map(({ input, output, ...child }) => ({
+      ...child,
+      ...(chars > 0 && input !== undefined ? { input: cut(input, chars) } : {}),
+      ...(chars > 0 && output !== undefined ? { output: cut(output, chars) } : {}),
+    })),
     truncated: true,
   }
+}
+
+function textLengths(value: unknown, into: number[] = []): number[] {
+  if (typeof value === 'string') into.push(value.length)
+  else if (typeof value === 'object' && value !== null) for (const element of Object.values(value)) textLengths(element, into)
+  return into
+}
+
+/** Characters each text may keep so that all together have no more than `budget`; what a short one leaves is shared by the others. Shortest first. */
+function commonLimit(lengths: readonly number[], budget: number): number {
+  let left = budget
+  for (const [i, length] of lengths.entries()) {
+    const share = left / (lengths.length - i)
+    if (length > share) return Math.floor(share)
+    left -= length
+  }
+  return 0
 }
 
 function cut(text: string, chars: number): string {

@@ -59,6 +59,7 @@ export function genAiAttributes(record: DeliveryRecord, { withContent = true, ..
   setParameters(set, record)
   setTiming(set, record)
   if (withContent) setContent(set, record)
+  if (record.truncated) set.bool('gateway.content.truncated', true)
   setMetadata(set, record)
   return set
 }
@@ -164,7 +165,6 @@ function setContent(set: AttributeSet, record: DeliveryRecord): void {
       'gen_ai.tool.definitions',
       tools.map((tool) => ({ type: 'function', ...tool.function })),
     )
-  if (record.truncated) set.bool('gateway.content.truncated', true)
 }
 
 function setMetadata(set: AttributeSet, record: DeliveryRecord): void {

@@ -28,6 +28,7 @@ export function toGenerationEvent(record: DeliveryRecord): Readonly<Record<strin
     error: record.failure,
     input: content === undefined ? undefined : toChatMessages(content),
     output: content === undefined ? undefined : toChatAnswer(content),
+    content_truncated: record.truncated ? true : undefined,
     steps: record.children.map(({ kind, name, startedAt, endedAt, ok, message }) => ({
       kind,
       name,

@@ -49,10 +49,14 @@ describe('spans', () => {
     expect(generationSpan({})).not.toHaveProperty('gateway.usage.estimated')
   })
 
-  it('say that their content was shortened', () => {
-    const shortened = shrinkRecord(record({}), 1)!
-    const spans = toOtlpGroups([shortened], context)[0]!.spans
-    expect(valuesOf(spans.find(({ kind }) => kind === 3))).toMatchObject({ 'gateway.content.truncated': true })
+  it('say that their content was shortened, or left out as a whole', () => {
+    for (const step of [1, 2, 3, 4, 5]) {
+      const shortened = shrinkRecord(record({}), step)
+      if (shortened === undefined) continue
+      const spans = toOtlpGroups([shortened], context)[0]!.spans
+      const flags = { 'gateway.content.truncated': true, 'trace.metadata.gateway.content_truncated': true }
+      expect(valuesOf(spans.find(({ kind }) => kind === 3))).toMatchObject(flags)
+    }
     expect(generationSpan({})).not.toHaveProperty('gateway.content.truncated')
   })
 
