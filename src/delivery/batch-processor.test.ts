@@ -243,6 +243,18 @@ describe('what the owner is told of the health', () => {
     }
     expect((await outbox.status('a')).health).toMatchObject({ lastErrorAt: clock.now(), lastSuccessAt: clock.now() - 1_000, lastStatus: 503 })
   })
+
+  it('changes with the first success after a refusal, and with the next refusal, at once', async () => {
+    const { send, enter, outbox, clock } = await stage()
+    await send(() => answer(400))
+    const refusedAt = clock.now()
+    await enter('gen-2')
+    await send(() => answer(200), 1_000)
+    expect((await outbox.status('a')).health).toMatchObject({ lastSuccessAt: refusedAt + 1_000, lastErrorAt: refusedAt, lastStatus: 200 })
+    await enter('gen-3')
+    await send(() => answer(400), 1_000)
+    expect((await outbox.status('a')).health).toMatchObject({ lastSuccessAt: refusedAt + 1_000, lastErrorAt: refusedAt + 2_000, lastStatus: 400 })
+  })
 })
 
 describe('a platform that finds our clock wrong', () => {

@@ -209,7 +209,9 @@ export class BatchProcessor {
   async #reportHealth(lane: Lane, now: number): Promise<void> {
     const state = lane.breaker.state(now)
     const until = lane.breaker.waitsUntil(now)
-    const summary = `${state} ${lane.lastVerdict ?? ''} ${lane.lastError ?? ''}`
+    // A refusal is an answer like an acceptance: which of the two came last is no matter of the verdict.
+    const isOver = (lane.lastSuccessAt ?? 0) > (lane.lastErrorAt ?? 0)
+    const summary = `${state} ${lane.lastVerdict ?? ''} ${isOver} ${lane.lastError ?? ''}`
     if (summary === lane.lastReported && now - lane.lastReportAt < REPORT_EVERY_MS) return
     lane.lastReported = summary
     lane.lastReportAt = now
