@@ -252,10 +252,11 @@ function toEgressError(error: unknown, host: string, limit: AbortSignal, signal:
   if (found !== undefined) return found
   if (signal?.aborted) return new EgressError('aborted', 'the request was given up', error)
   if (limit.aborted) return new EgressError('timeout', `${host} did not answer in time`, error)
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
   if (CONNECT_CODES.has(code)) return new EgressError('connect', `${host} cannot be reached (${code})`, error)
   if (code.startsWith('ERR_TLS') || code.includes('CERT') || code.includes('SELF_SIGNED'))
     return new EgressError('connect', `no trusted TLS connection to ${host} (${code})`, error)
+  if (error instanceof Error && error.name === 'HTTPParserError') return new EgressError('network', `${host} did not answer in HTTP`, error)
   return new EgressError('network', `the connection to ${host} broke${code === '' ? '' : ` (${code})`}`, error)
 }
 
