@@ -204,6 +204,20 @@ describe('what is refused when written', () => {
   })
 })
 
+describe('a regular expression', () => {
+  it.each([
+    ['urgent', 99_000],
+    ['a{100}', 29_000],
+  ])('%s looks at the first %d characters of a text, and at little more', (value, chars) => {
+    const filter = compileFilter({ groups: [{ rules: [{ field: 'input', operator: 'regex', value }] }] })
+    const found = (before: number): boolean => {
+      const text = `${' '.repeat(before)}urgent ${'a'.repeat(100)}`
+      return filter({ generation: full.generation, content: { input: [{ type: 'message', role: 'user', content: text }], output: [] } })
+    }
+    expect([found(chars - 200), found(chars * 1.02 + 1_000)]).toEqual([true, false])
+  })
+})
+
 describe(verifies('B7', 'hostile patterns'), () => {
   it('of too many instructions are refused when they are written: repetitions count', () => {
     const parse = (value: string) => filterRulesSchema.safeParse({ groups: [{ rules: [{ field: 'input', operator: 'regex', value }] }] })
