@@ -9,7 +9,7 @@ import type { DestinationRecord, DestinationStore, Outbox, StoredDestination } f
 import type { Packing } from '../core/store.ts'
 import { createHandOver, type HandedOver } from '../delivery/hand-over.ts'
 import { createThreadHost, type Thread } from '../delivery/thread-host.ts'
-import type { DeliverySettings, DeliveryThreadData, FromThread } from '../delivery/thread-protocol.ts'
+import type { DeliverySettings, DeliveryThreadData } from '../delivery/thread-protocol.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/logger.ts'
 import { keepWasmWrappersGeneric } from '../lib/wasm-wrappers.ts'
@@ -17,6 +17,7 @@ import { withoutOversize } from '../store/index.ts'
 import type { DeliveryMetrics } from '../telemetry/delivery-metrics.ts'
 import type { RetentionMetrics } from '../telemetry/retention-metrics.ts'
 import { VERSION } from '../version.ts'
+import { createDeliveryLog } from './delivery-log.ts'
 
 export interface DeliveryHostOptions {
   readonly config: Config
@@ -69,8 +70,6 @@ const CLOSE_MS = 10_000
  * megabytes; under a tighter limit V8 lets it grow by less between two full collections, and those become an eighth of all its work.
  */
 const MAX_HEAP_MB = 2_048
-/** The same complaint is logged once in this time. */
-const REPEAT_MS = 60_000
 
 export function createDeliveryHost(options: DeliveryHostOptions): DeliveryHost {
   const { config, keepsContent, metrics, logger, clock } = options
@@ -78,7 +77,7 @@ export function createDeliveryHost(options: DeliveryHostOptions): DeliveryHost {
   // Until the thread has said what it needs, everything is handed over.
   let interested: ReadonlySet<string> | undefined
   let hasStarted = false
-  const complain = createComplaints(logger, clock)
+  const log = createDeliveryLog(logger, clock)
   const owner = `${hostname()}/${process.pid}/${randomBytes(6).toString('hex')}`
 
   const host = createThreadHost({
@@ -90,7 +89,10 @@ export function createDeliveryHost(options: DeliveryHostOptions): DeliveryHost {
         hasStarted = true
       } else if (message.kind === 'retention') options.retention?.finished(message.report)
       else if (message.kind === 'queues') metrics.queues(message.queues, clock.now())
-      else tell(message, metrics, complain)
+      else {
+        if (message.event.kind === 'batch') metrics.batch(message.event)
+        log(message.event)
+      }
     },
     onDeath: (error, waitMs) => {
       interested = undefined
@@ -173,40 +175,5 @@ function spawnThread(data: DeliveryThreadData, heapMb: number): Thread {
     send: (message) => thread.postMessage(message, []),
     listen: ({ message, error, exit }) => void thread.on('message', message).on('error', error).on('exit', exit),
     terminate: () => thread.terminate(),
-  }
-}
-
-type Complain = (key: string, fields: { readonly [field: string]: unknown }, message: string) => void
-
-function createComplaints(logger: Logger, clock: Clock): Complain {
-  const last = new Map<string, number>()
-  return (key, fields, message) => {
-    const now = clock.monotonic()
-    if (now - (last.get(key) ?? -Infinity) < REPEAT_MS) return
-    if (last.size > 1_000) last.clear()
-    last.set(key, now)
-    logger.warn(fields, message)
-  }
-}
-
-function tell(message: Extract<FromThread, { readonly kind: 'event' }>, metrics: DeliveryMetrics, complain: Complain): void {
-  const { event } = message
-  const destination = event.destinationId
-  switch (event.kind) {
-    case 'batch':
-      metrics.batch(event)
-      if (event.verdict === 'ok' || event.verdict === 'aborted') return
-      return complain(
-        `${destination} ${event.verdict}`,
-        // What a platform answers may quote what it was sent, prompts included: that is for the destination's owner, in its status.
-        { destination, type: event.type, status: event.status, verdict: event.verdict, ...(event.status > 0 ? {} : { error: event.message }) },
-        'delivery failed',
-      )
-    case 'trimmed':
-      return complain(`${destination} trimmed`, { destination, bodies: event.bodies, deliveries: event.deliveries }, 'a queue was full')
-    case 'problem':
-      return complain(`${destination} ${event.message}`, { destination, error: event.message }, 'delivery')
-    default:
-      return event satisfies never
   }
 }

@@ -1,0 +1,48 @@
+import type { DeliveryEvent } from '../delivery/worker-options.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Logger } from '../lib/logger.ts'
+
+/** The same complaint is logged once in this time. */
+const REPEAT_MS = 60_000
+
+type Complain = (key: string, fields: { readonly [field: string]: unknown }, message: string) => void
+
+/**
+ * What the operator reads of deliveries. What a platform answers may quote what it was sent, prompts included: that is for the destination's
+ * owner, in its status.
+ */
+export function createDeliveryLog(logger: Logger, clock: Clock): (event: DeliveryEvent) => void {
+  const complain = createComplaints(logger, clock)
+  return (event) => {
+    const destination = event.destinationId
+    switch (event.kind) {
+      case 'batch':
+        return tellOfBatch(event, complain)
+      case 'trimmed':
+        return complain(`${destination} trimmed`, { destination, bodies: event.bodies, deliveries: event.deliveries }, 'a queue was full')
+      case 'problem':
+        return complain(`${destination} ${event.message}`, { destination, error: event.message }, 'delivery')
+      default:
+        return event satisfies never
+    }
+  }
+}
+
+function tellOfBatch(event: Extract<DeliveryEvent, { readonly kind: 'batch' }>, complain: Complain): void {
+  const { destinationId: destination, type, status, verdict, message, counts } = event
+  // Refused is answered: nothing has failed, nothing waits, and yet it is lost unless somebody looks.
+  if (counts.dead > 0) complain(`${destination} dead`, { destination, type, status, dead: counts.dead }, 'deliveries were given up')
+  if (verdict === 'ok' || verdict === 'aborted') return
+  complain(`${destination} ${verdict}`, { destination, type, status, verdict, ...(status > 0 ? {} : { error: message }) }, 'delivery failed')
+}
+
+function createComplaints(logger: Logger, clock: Clock): Complain {
+  const last = new Map<string, number>()
+  return (key, fields, message) => {
+    const now = clock.monotonic()
+    if (now - (last.get(key) ?? -Infinity) < REPEAT_MS) return
+    if (last.size > 1_000) last.clear()
+    last.set(key, now)
+    logger.warn(fields, message)
+  }
+}
