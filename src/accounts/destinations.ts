@@ -3,14 +3,14 @@ import { ZodObject, type ZodError, type ZodType } from 'zod'
 import type { Encryption } from '../core/account.ts'
 import type { Destination } from '../core/destination.ts'
 import type { DestinationAccounts, DestinationChange, DestinationView, NewDestination, TestResult } from '../core/destination-account.ts'
-import { maskConfig, mergeConfig, unknownMask } from '../core/destination-config.ts'
-import { GatewayError } from '../core/error.ts'
+import { fullMasks, maskConfig, mergeConfig, unknownMask } from '../core/destination-config.ts'
+import { GatewayError, isGatewayError } from '../core/error.ts'
 import type { JsonObject } from '../core/item.ts'
 import type { DestinationPatch, DestinationRecord, DestinationStore, FilterRules, Outbox, StoredDestination } from '../core/outbox.ts'
 import type { WorkspaceStore } from '../core/store.ts'
 import { closest, insteadOf } from '../lib/closest.ts'
 import type { Clock } from '../lib/clock.ts'
-import { openDestination, sealConfig } from './destination-secrets.ts'
+import { openDestination, sealConfig, withSecrets } from './destination-secrets.ts'
 
 /** Of one type in one workspace. */
 export const MAX_PER_TYPE = 5
@@ -45,8 +45,8 @@ export function createDestinationAccounts(options: DestinationAccountsOptions): 
     return stored
   }
   const typeOf = (name: string): Destination => findType(types, name)
-  const view = (record: DestinationRecord): DestinationView => toView(record, types.get(record.type), privacyLocked)
-  const open = (stored: StoredDestination): DestinationRecord => openDestination(encryption, stored)
+  const view = (opened: Opened): DestinationView => toView(opened, types.get(opened.destination.type), privacyLocked)
+  const open = (stored: StoredDestination): Opened => openAsFarAsPossible(encryption, stored)
   const checkFilter = (rules: unknown): FilterRules | null =>
     rules === null || rules === undefined ? null : checked(options.filterRules, rules, 'filter_rules')
 
@@ -78,7 +78,7 @@ export function createDestinationAccounts(options: DestinationAccountsOptions): 
     }
     await store.insert(stored, MAX_PER_TYPE)
     onChange()
-    return view({ ...open(stored) })
+    return view(open(stored))
   }
 
   const toPatch = (before: DestinationRecord, change: DestinationChange): DestinationPatch => ({
@@ -102,7 +102,7 @@ export function createDestinationAccounts(options: DestinationAccountsOptions): 
   const update = async (id: string, change: DestinationChange, scope?: string): Promise<DestinationView> => {
     checkFields(change, privacyLocked)
     const stored = await need(id, scope)
-    const updated = await store.update(id, stored.workspaceId, toPatch(open(stored), change), stored.revision)
+    const updated = await store.update(id, stored.workspaceId, toPatch(open(stored).destination, change), stored.revision)
     if (updated === undefined) throw notFound()
     onChange()
     return view(open(updated))
@@ -121,8 +121,8 @@ export function createDestinationAccounts(options: DestinationAccountsOptions): 
       if (!(await store.remove(id, workspaceId))) throw notFound()
       onChange()
     },
-    test: async (id, scope) => options.test(open(await need(id, scope))),
-    sendTest: async (id, scope) => options.sendTest(open(await need(id, scope))),
+    test: async (id, scope) => options.test(openDestination(encryption, await need(id, scope))),
+    sendTest: async (id, scope) => options.sendTest(openDestination(encryption, await need(id, scope))),
     status: async (id, scope) => {
       const { enabled, paused } = await need(id, scope)
       return { ...(await outbox.status(id)), enabled, paused }
@@ -149,9 +149,27 @@ function findType(types: DestinationAccountsOptions['types'], name: string): Des
   return type
 }
 
+interface Opened {
+  readonly destination: DestinationRecord
+  /** Its secrets are damaged: it can be shown, changed and deleted, and works again when its owner sends them anew. */
+  readonly isDamaged: boolean
+}
+
+/** One that cannot be read must not hide the others. What a restart with the right key mends is no damage. */
+function openAsFarAsPossible(encryption: Encryption, stored: StoredDestination): Opened {
+  try {
+    return { destination: openDestination(encryption, stored), isDamaged: false }
+  } catch (error) {
+    if (isGatewayError(error) && error.errorType === 'precondition_failed') throw error
+    return { destination: withSecrets(stored, {}), isDamaged: true }
+  }
+}
+
 /** Of a type that is gone from this build nothing is safe to show: its list of secrets went with it. */
-function toView({ revision: _revision, ...rest }: DestinationRecord, type: Destination | undefined, privacyLocked: boolean): DestinationView {
-  return { ...rest, privacyMode: privacyLocked || rest.privacyMode, config: type === undefined ? {} : maskConfig(rest.config, type.secrets) }
+function toView({ destination, isDamaged }: Opened, type: Destination | undefined, privacyLocked: boolean): DestinationView {
+  const { revision: _revision, ...rest } = destination
+  const config = type === undefined ? {} : { ...maskConfig(rest.config, type.secrets), ...(isDamaged ? fullMasks(type.secrets) : {}) }
+  return { ...rest, privacyMode: privacyLocked || rest.privacyMode, config }
 }
 
 /** Only existing keys of the group change. */

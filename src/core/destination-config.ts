@@ -49,6 +49,10 @@ export function maskConfig(config: JsonObject, secrets: readonly string[]): Json
   return changeSecrets(config, secrets, maskSecret)
 }
 
+/** What stands for secrets of which nothing is known. */
+export const fullMasks = (secrets: readonly string[]): JsonObject =>
+  Object.fromEntries(secrets.map(parsePath).flatMap(({ key, everyValue }) => (everyValue ? [] : [[key, FULL_MASK]])))
+
 /**
  * A PATCH over a stored configuration: named keys replace, absent ones stay, null removes. A mask keeps the stored secret, also that of an
  * older one: whoever read before somebody else changed it does not undo the change. `headers` is replaced as a whole, each masked value
