@@ -107,7 +107,7 @@ export class BatchProcessor {
     const { clock, transport } = this.#options
     const attempt = Math.max(...deliveries.map((each) => each.attempts))
     const base = destinationContext(record, this.#options, { now: clock.now() + ready.clockOffsetMs, attempt })
-    const signal = this.#signal
+    const signal = this.#signalOf(ready)
     let prepared: unknown
     try {
       prepared = await this.#prepare(ready, base)
@@ -127,10 +127,12 @@ export class BatchProcessor {
     })
   }
 
+  readonly #signalOf = ({ superseded }: ReadyDestination): AbortSignal => AbortSignal.any([this.#signal, superseded.signal])
+
   async #prepare(ready: ReadyDestination, context: DestinationContext): Promise<unknown> {
     const { type, settings } = ready
     if (type.prepare === undefined) return undefined
-    const send = createLookUp(type, settings, this.#options.transport, this.#signal)
+    const send = createLookUp(type, settings, this.#options.transport, this.#signalOf(ready))
     return prepareOnce(ready, async () => type.prepare?.(settings, context, send))
   }
 

@@ -34,6 +34,8 @@ export interface ReadyDestination {
   readonly record: DestinationRecord
   readonly type: Destination
   readonly settings: unknown
+  /** Fires when what is on its way goes where, or says what, it should not any more: nobody waits for the answer then. */
+  readonly superseded: AbortController
   /** What `prepare` returned, once it has; see prepared.ts. */
   prepared: Promise<unknown> | undefined
   /** Counted for one configuration: what another one was answered says nothing about it. */
@@ -78,6 +80,7 @@ export function refreshLane(lane: Lane, record: DestinationRecord, types: Readon
   const { revision } = record
   if (lane.ready?.record.revision === revision || lane.brokenRevision === revision) return undefined
   const changed = isOutdated(lane, record)
+  if (lane.ready !== undefined && isSuperseded(lane.ready.record, record)) lane.ready.superseded.abort()
   lane.ready = undefined
   lane.brokenRevision = undefined
   const type = types.get(record.type)
@@ -88,6 +91,24 @@ export function refreshLane(lane: Lane, record: DestinationRecord, types: Readon
     return `the stored settings are not valid any more: ${settings?.error?.issues.map((issue) => issue.path.join('.')).join(', ')}`
   }
   if (changed) lane.breaker.reset()
-  lane.ready = { record, type, settings: settings.data, prepared: undefined, doubtful: createDoubtfulAnswers(), clockOffsetMs: 0 }
+  lane.ready = {
+    record,
+    type,
+    settings: settings.data,
+    superseded: new AbortController(),
+    prepared: undefined,
+    doubtful: createDoubtfulAnswers(),
+    clockOffsetMs: 0,
+  }
   return undefined
+}
+
+/** Other changes are none to what is being sent. */
+const isSuperseded = (before: DestinationRecord, after: DestinationRecord): boolean =>
+  (after.privacyMode && !before.privacyMode) || JSON.stringify(before.config) !== JSON.stringify(after.config)
+
+/** The destination is gone: what is on its way to it is given up. */
+export function closeLane(lane: Lane): void {
+  lane.ready?.superseded.abort()
+  lane.ready = undefined
 }

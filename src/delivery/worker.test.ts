@@ -451,6 +451,43 @@ describe('fates', () => {
     expect(acceptedIds()).toHaveLength(2)
   })
 
+  it.each<[string, () => Partial<DestinationRecord>, () => readonly ReceivedRequest[], boolean]>([
+    ['is sent to its new address', () => ({ config: { url: other.url, token: 'good' } }), () => other.accepted, true],
+    ['is sent without words once it is private', () => ({ privacyMode: true }), () => receiver.accepted, false],
+  ])('what is on its way when the destination changes %s, and waits for no answer of before', async (_what, change, accepted, withWords) => {
+    receiver.react = (_request, number) => (number === 0 ? { kind: 'hang' } : ok)
+    start({}, { ...oneByOne, limits: { ...oneByOne.limits, timeoutMs: 60_000 } })
+    await enter(2)
+    await until(() => receiver.requests.length === 1)
+    records.set('a', destination('a', receiver.url, { ...change(), revision: 2 }))
+    worker?.wake()
+    await until(drained())
+    expect(accepted().flatMap(idsOf)).toEqual(['gen-0', 'gen-1'])
+    expect(accepted()[0]!.body.includes('text of')).toBe(withWords)
+  })
+
+  it('what is on its way when a destination is deleted is given up', async () => {
+    receiver.react = () => ({ kind: 'hang' })
+    start({}, { ...oneByOne, limits: { ...oneByOne.limits, timeoutMs: 60_000 } })
+    await enter(2)
+    await until(() => receiver.requests.length === 1)
+    records.delete('a')
+    worker?.wake()
+    await until(() => events.some((event) => event.kind === 'batch' && event.verdict === 'aborted'))
+    expect(receiver.requests).toHaveLength(1)
+  })
+
+  it('what is on its way when only its name changes goes on', async () => {
+    receiver.react = () => ({ kind: 'answer', status: 200, body: '', afterMs: 100 })
+    start({}, oneByOne)
+    await enter(2)
+    await until(() => receiver.requests.length === 1)
+    records.set('a', destination('a', receiver.url, { name: 'other', revision: 2 }))
+    worker?.wake()
+    await until(drained())
+    expect(receiver.requests).toHaveLength(1)
+  })
+
   it('replays dead letters', async () => {
     receiver.react = () => answer(400)
     start()

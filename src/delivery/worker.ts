@@ -4,7 +4,7 @@ import { ceiling } from '../lib/backoff.ts'
 import { BatchProcessor } from './batch-processor.ts'
 import { batchDueAt } from './batching.ts'
 import { BREAKER_DEFAULTS } from './breaker.ts'
-import { createLane, isOutdated, refreshLane, type Lane, type ReadyDestination } from './lane.ts'
+import { closeLane, createLane, isOutdated, refreshLane, type Lane, type ReadyDestination } from './lane.ts'
 import { QUEUE_BOUNDS } from './trim-queues.ts'
 import type { DeliveryWorkerOptions, Tuning } from './worker-options.ts'
 
@@ -145,7 +145,8 @@ class Engine implements DeliveryWorker {
   /** A changed destination is tried at once, with what waits because of what it was before. */
   async #followChange(lane: Lane, now: number): Promise<void> {
     const record = this.#options.destination(lane.id)
-    if (record === undefined || isAtRest(record) || !isOutdated(lane, record)) return
+    if (record === undefined) return closeLane(lane)
+    if (isAtRest(record) || !isOutdated(lane, record)) return
     this.#refresh(lane, record)
     await this.#guard(lane.id, () => this.#options.outbox.retryNow(lane.id, now))
   }
