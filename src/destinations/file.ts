@@ -18,7 +18,7 @@ const settings = destinationSettings({
     .min(1_000_000)
     .max(10_000_000_000)
     .default(100_000_000)
-    .describe('Size at which the file is renamed to `<path>.1` and a new one begun.'),
+    .describe('Size at which the file is renamed to `<path>.1`, in place of the one before it, and a new one begun.'),
 })
 type FileSettings = z.output<typeof settings>
 
