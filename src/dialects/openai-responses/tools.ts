@@ -2,6 +2,7 @@ import type { Parameter } from '../../core/endpoint.ts'
 import { isCustomTool, isFunctionTool } from '../../core/item.ts'
 import type { CustomTool, FunctionTool, JsonObject, Tool, ToolChoice } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
+import { functionParameters } from '../shared/function-parameters.ts'
 import { asString, isObject } from '../shared/json.ts'
 import { COMMON_TOOL_NAMES, createToolNames } from '../shared/tool-names.ts'
 import type { ToolNames } from '../shared/tool-names.ts'
@@ -13,8 +14,6 @@ export interface EncodedTools {
   readonly choice?: unknown
   readonly names: ToolNames
 }
-
-const EMPTY_PARAMETERS: JsonObject = { type: 'object', properties: {} }
 
 /** Tools the gateway runs itself, in both accepted spellings: no upstream knows them. */
 const isGatewayTool = (type: string): boolean => /^(?:gateway|openrouter):/.test(type)
@@ -77,7 +76,7 @@ function encodeFunction(tool: FunctionTool, name: string, options: ResponsesOpti
   return {
     ...rest,
     name,
-    parameters: tool.parameters ?? EMPTY_PARAMETERS,
+    parameters: functionParameters(tool.parameters),
     ...(keepStrict ? { strict } : {}),
     ...(keepDeferred ? { defer_loading } : {}),
   }

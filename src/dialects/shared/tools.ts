@@ -1,5 +1,6 @@
 import { isCustomTool, isFunctionTool } from '../../core/item.ts'
 import type { CustomTool, FunctionTool, JsonObject, Tool, ToolChoice } from '../../core/item.ts'
+import { functionParameters } from './function-parameters.ts'
 import { asString, isObject } from './json.ts'
 import { createToolNames } from './tool-names.ts'
 import type { NameRule, ToolNames } from './tool-names.ts'
@@ -29,7 +30,6 @@ interface ToolSource {
   readonly tool_choice?: ToolChoice
 }
 
-const EMPTY_PARAMETERS: JsonObject = { type: 'object', properties: {} }
 const INPUT_DESCRIPTION = 'The complete input of the tool, as plain text.'
 
 /** The grammar cannot be enforced by an endpoint without free-form tools; the model is told instead. */
@@ -43,7 +43,7 @@ function flatFunction(tool: FunctionTool, name: string): FlatTool {
   return {
     name,
     ...(tool.description == null || tool.description === '' ? {} : { description: tool.description }),
-    parameters: tool.parameters ?? EMPTY_PARAMETERS,
+    parameters: functionParameters(tool.parameters),
     ...(tool.strict == null ? {} : { strict: tool.strict }),
   }
 }
