@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { AttemptRecord, Call } from '../core/call.ts'
 import type { Decoder, Dialect } from '../core/dialect.ts'
+import { GatewayError } from '../core/error.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { Exchange } from '../lib/http-client.ts'
 import { testConnection, testEndpoint } from '../testing/endpoints.ts'
@@ -60,6 +61,54 @@ describe('a stream without end', () => {
     await expect(run()).rejects.toMatchObject({ errorType: 'provider_unavailable', message: "The provider's answer is larger than 100000 bytes" })
     expect(seen.reads).toBeLessThanOrEqual(Math.ceil(100_000 / frame.length) + 1)
     expect(seen.cancelled).toBe(true)
+  })
+})
+
+describe('an error', () => {
+  const told = async (reads: AsyncIterator<string>): Promise<string> => {
+    const exchange: Exchange = {
+      head: Promise.resolve({ status: 422, headers: {} }),
+      async read() {
+        const { value, done } = await reads.next()
+        return done === true ? undefined : [Buffer.from(value)]
+      },
+      cancel: () => void reads.return?.(),
+      ended: false,
+    }
+    const connection = testConnection('acme')
+    const dialect: Dialect = {
+      ...connection.dialect,
+      encodeRequest: () => ({ method: 'POST', path: '/x', headers: {}, body: '{}', dropped: [] }),
+      decoder: () => deaf,
+      decodeError: (_status, _headers, body) => new GatewayError('unprocessable', body),
+    }
+    const endpoint = testEndpoint({ connection: { ...connection, dialect } })
+    const deps = { http: { send: () => exchange }, clock: systemClock, userAgent: 'test' } as unknown as AttemptDependencies
+    const call = { signal: new AbortController().signal } as Call
+    const record: AttemptRecord = { endpoint, status: 0, startedAt: 0 }
+    const attempt = runAttempt(deps, { call, request: { input: [] }, endpoint, credential: undefined, limits: LIMITS, record })
+    return attempt.next().then(
+      () => 'no error',
+      (error: Error) => error.message,
+    )
+  }
+
+  it('that never ends, or repeats a long request, is told by its beginning', async () => {
+    async function* endless(): AsyncGenerator<string> {
+      yield '{"detail":"Extra inputs are not permitted","input":"'
+      for (;;) yield 'y'.repeat(1_000)
+    }
+    const message = await told(endless())
+    expect(message).toMatch(/^\{"detail":"Extra inputs are not permitted","input":"y/)
+    expect(message).toHaveLength(64 * 1024)
+  })
+
+  it('that breaks off is told by what had come', async () => {
+    async function* broken(): AsyncGenerator<string> {
+      yield '{"detail":"Extra inp'
+      throw new Error('reset')
+    }
+    expect(await told(broken())).toBe('{"detail":"Extra inp')
   })
 })
 

@@ -16,7 +16,7 @@ import { echoBody } from './echo-body.ts'
 import { exchangeInProcess } from './in-process-exchange.ts'
 import { readableInput } from './input-tools.ts'
 import type { MediaLoader } from './media.ts'
-import { beginReading, readText } from './read-answer.ts'
+import { beginReading, readStart } from './read-answer.ts'
 import { withoutCredential } from './without-credential.ts'
 
 export interface AttemptDependencies {
@@ -176,12 +176,8 @@ async function readError(
       failover: 'next',
     })
   }
-  let body = ''
-  try {
-    body = await readText(exchange, undefined, MAX_ERROR_BODY)
-  } catch {
-    // The status alone must do: the body was cut, too long or too slow.
-  }
+  // Some servers repeat the whole request behind what they disliked about it.
+  const body = await readStart(exchange, MAX_ERROR_BODY)
   return endpoint.connection.dialect.decodeError(status, headers, body, target)
 }
 

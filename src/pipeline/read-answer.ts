@@ -150,7 +150,7 @@ function endsWell(error: unknown, decoder: Decoder, timer: AttemptTimer): boolea
 const tooLarge = (maxBytes: number): GatewayError =>
   new GatewayError('provider_unavailable', `The provider's answer is larger than ${maxBytes} bytes`, { source: 'provider' })
 
-export async function readText(exchange: Exchange, first: readonly Buffer[] | undefined, maxBytes: number): Promise<string> {
+async function readText(exchange: Exchange, first: readonly Buffer[] | undefined, maxBytes: number): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0
   for (let read = first ?? (await exchange.read()); read !== undefined; read = await exchange.read()) {
@@ -161,4 +161,20 @@ export async function readText(exchange: Exchange, first: readonly Buffer[] | un
     if (size > maxBytes) throw tooLarge(maxBytes)
   }
   return chunks.length === 1 ? chunks[0]!.toString() : Buffer.concat(chunks).toString()
+}
+
+/** The beginning of a body: what came before it was long enough, broke off or was cancelled. */
+export async function readStart(exchange: Exchange, maxBytes: number): Promise<string> {
+  const chunks: Buffer[] = []
+  let size = 0
+  try {
+    for (let read = await exchange.read(); read !== undefined; read = await exchange.read()) {
+      chunks.push(...read)
+      size += read.reduce((sum, chunk) => sum + chunk.length, 0)
+      if (size >= maxBytes) break
+    }
+  } catch {
+    // What has come must do.
+  }
+  return Buffer.concat(chunks).subarray(0, maxBytes).toString()
 }

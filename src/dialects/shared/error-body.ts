@@ -1,4 +1,5 @@
 import { cutText } from '../../lib/cut-text.ts'
+import { parseCutJson } from './cut-json.ts'
 import { isObject, tryParseJson as parseJson } from './json.ts'
 
 /** What an error body says, whatever its shape. */
@@ -125,9 +126,9 @@ function htmlText(body: string): string {
   return cutText(text, 300)
 }
 
-/** JSON, also when a server framed it as a server-sent event although it refused the request. */
+/** JSON, also when it was too long to be read to its end, or a server framed it as a server-sent event although it refused the request. */
 function findJson(body: string): unknown {
-  const whole = parseJson(body)
+  const whole = parseJson(body) ?? parseCutJson(body)
   if (whole !== undefined) return whole
   for (const line of body.slice(0, 64_000).split('\n')) {
     const data = line.startsWith('data:') ? line.slice(5).trim() : ''

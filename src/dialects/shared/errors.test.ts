@@ -36,6 +36,7 @@ describe('body shapes', () => {
       { error: { message: 'Provider returned error', code: 400, metadata: { raw: '{"error":{"message":"boom"}}', provider_name: 'Other' } } },
     ],
     ['a server-sent event', 'event: error\ndata: {"error":{"message":"boom"}}\n\n'],
+    ['the beginning of JSON', '{"detail":[{"type":"extra_forbidden","loc":["body","x"],"msg":"boom","input":{"messages":[{"role":"user","cont'],
     ['plain text', 'boom'],
     ['a JSON string', '"boom"'],
   ]

@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest'
+import { parseCutJson } from './cut-json.ts'
+
+const whole = { error: { message: 'a "b" \\ é\u0001', code: 400, list: [1, { x: null }, 'y'], deep: { input: 'the prompt' } } }
+
+it('wherever JSON is cut, what stands before the cut can be read', () => {
+  const text = JSON.stringify(whole)
+  for (let at = 1; at <= text.length; at++) {
+    const value = parseCutJson(text.slice(0, at)) as typeof whole | undefined
+    // Within a bare word nothing says which it was going to be.
+    if (value === undefined) expect(text.slice(0, at)).toMatch(/(?:n|nu|nul)$/)
+    else if (at > text.indexOf(',"code"')) expect(value.error.message).toBe(whole.error.message)
+  }
+  expect(parseCutJson(text)).toEqual(whole)
+})
+
+it.each(['', 'upstream connect error', '[Errno 111] Connection refused', '{not json', '<html>', '"text', '42'])(
+  '%j is no beginning of any',
+  (text) => {
+    expect(parseCutJson(text)).toBeUndefined()
+  },
+)

@@ -1,0 +1,39 @@
+import { tryParseJson } from './json.ts'
+
+const CLOSING: { readonly [opening: string]: string } = { '{': '}', '[': ']' }
+
+/** The beginning of a JSON object or list as a value of its own: what is open is closed where it ends. Undefined for what is no such beginning. */
+export function parseCutJson(text: string): unknown {
+  if (!/^\s*[{[]/.test(text)) return undefined
+  const open = openAtEnd(text)
+  const whole = open.inString ? `${open.escaped ? text.slice(0, -1) : text.replace(/\\u[0-9a-f]{0,3}$/i, '')}"` : text.replace(/[,\s]+$/, '')
+  // The last word may be a name without its value, or a colon.
+  for (const rest of ['', ':null', 'null']) {
+    const value = tryParseJson(whole + rest + open.closing)
+    if (value !== undefined) return value
+  }
+  return undefined
+}
+
+interface Open {
+  readonly inString: boolean
+  /** The last character is half of an escape. */
+  readonly escaped: boolean
+  readonly closing: string
+}
+
+function openAtEnd(text: string): Open {
+  const closing: string[] = []
+  let inString = false
+  let escaped = false
+  for (const char of text) {
+    if (escaped) escaped = false
+    else if (inString) {
+      if (char === '\\') escaped = true
+      else if (char === '"') inString = false
+    } else if (char === '"') inString = true
+    else if (CLOSING[char] !== undefined) closing.push(CLOSING[char])
+    else if (char === '}' || char === ']') closing.pop()
+  }
+  return { inString, escaped, closing: closing.toReversed().join('') }
+}
