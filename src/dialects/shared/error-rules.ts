@@ -165,6 +165,12 @@ const RULES: readonly Rule[] = [
     text: /(?:model|deployment)\b.{0,120}(?:does ?n[o']t exist|not exist|not found|is not (?:a )?valid|has been (?:deprecated|decommissioned|removed|shut down))|(?:invalid|unknown|no such) model\b|not a valid model/i,
     when: badRequest,
   },
+  // Where the gateway stands, or whose account it uses, is nothing the caller could mend.
+  {
+    type: 'permission_denied',
+    text: /user location is not supported|not (?:yet )?(?:available|supported) in (?:your|this) (?:country|region|location|territory)/i,
+    when: clientSide,
+  },
   {
     type: 'permission_denied',
     codes: /^(?:permission_(?:denied|error)|forbidden|access_?denied(?:exception)?|unsupported_country_region_territory)$/,

@@ -147,6 +147,26 @@ describe('classification', () => {
     ['wrong key is 403', 403, { message: 'The security token included in the request is invalid.' }, 'authentication'],
     ['403', 403, { error: { message: 'Forbidden' } }, 'permission_denied', 'next'],
     [
+      'the place the gateway runs at',
+      400,
+      { error: { code: 400, message: 'User location is not supported for the API use.', status: 'FAILED_PRECONDITION' } },
+      'permission_denied',
+      'next',
+    ],
+    [
+      'the country of an account',
+      400,
+      {
+        error: {
+          code: 400,
+          message: 'Gemini API free tier is not available in your country. Please enable billing on your project.',
+          status: 'FAILED_PRECONDITION',
+        },
+      },
+      'permission_denied',
+      'next',
+    ],
+    [
       'moderation',
       403,
       { error: { code: 403, message: 'Your input was flagged by moderation', metadata: { reasons: ['violence'] } } },
