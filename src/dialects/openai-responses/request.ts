@@ -155,7 +155,8 @@ function isRefused(field: string, request: ModelRequest, target: ResponsesTarget
 /** Whether the model will reason about this request. */
 function reasonsHere(request: ModelRequest, target: ResponsesTarget): boolean {
   const { options, upstreamModel } = target
-  const { mode } = reasoningWish(request.reasoning)
+  // A wish that does not reach the model changes nothing.
+  const mode = reasons(target.supports) ? reasoningWish(request.reasoning).mode : 'default'
   if (mode === 'on') return true
   if (mode === 'off') {
     const efforts = effortsFor(target)
