@@ -257,6 +257,27 @@ describe('configured models', () => {
     expect([...(catalog.find('acme/small')?.endpoints[0]?.supports ?? [])]).toEqual(openAiChat.supports)
   })
 
+  test('support reasoning where a format leaves to options whether a model can be asked for it', async () => {
+    const options = { models: [{ match: '^thinker', reasoning_style: 'effort' }] }
+    const endpoints = ['thinker-1', 'plain-1'].map((upstreamModel) => ({ provider: 'acme', upstreamModel }))
+    const models = endpoints.map((endpoint) => ({ slug: `acme/${endpoint.upstreamModel}`, endpoints: [endpoint] }))
+    const catalog = await build({ providers: [{ ...ACME, options }], models })
+    const reasons = (slug: string): boolean | undefined => catalog.find(slug)?.endpoints[0]?.supports.has('reasoning')
+    expect([reasons('acme/thinker-1'), reasons('acme/plain-1')]).toEqual([true, false])
+  })
+
+  test('support no reasoning with models that are known not to, whatever their server knows', async () => {
+    const catalog = await build({}, { FIREWORKS_API_KEY: 'k', DEEPSEEK_API_KEY: 'k' })
+    const reasons = (slug: string, provider: string): boolean | undefined =>
+      catalog
+        .find(slug)
+        ?.endpoints.find((endpoint) => endpoint.provider === provider)
+        ?.supports.has('reasoning')
+    expect(reasons('deepseek/deepseek-r1', 'deepseek')).toBe(true)
+    expect(reasons('openai/gpt-oss-120b', 'fireworks')).toBe(true)
+    expect(reasons('meta-llama/llama-4-maverick', 'fireworks')).toBe(false)
+  })
+
   test('replace what the data says about the same tag and add the rest', async () => {
     const endpoints = [
       { provider: 'openai', upstreamModel: 'gpt-5', pricing: { input: 9, output: 9 } },

@@ -25,6 +25,7 @@ const CAPABILITIES: { readonly [name: string]: readonly Parameter[] } = {
   prediction: ['prediction'],
   web_search_options: ['web_search_options'],
 }
+const REASONING: ReadonlySet<Parameter> = new Set(CAPABILITIES['reasoning'])
 const LISTED = new Set(Object.values(CAPABILITIES).flat())
 const KINDS_OF_INPUT: ReadonlySet<string> = new Set(MODALITIES)
 
@@ -74,14 +75,20 @@ function createEndpoint(parts: Parts): Endpoint {
 
 const supportSets = new WeakMap<Connection['dialect'], Map<string, ReadonlySet<Parameter>>>()
 
-/** The dialect's parameters less what vendor and model refuse. Endpoints share equal sets: a large vendor has hundreds. */
-function supportsWithout(connection: Connection, unsupported: readonly Parameter[]): ReadonlySet<Parameter> {
-  const sets = supportSets.get(connection.dialect) ?? new Map<string, ReadonlySet<Parameter>>()
-  supportSets.set(connection.dialect, sets)
-  const key = unsupported.join(' ')
-  const known = sets.get(key) ?? new Set(connection.dialect.supports.filter((parameter) => !unsupported.includes(parameter)))
+/** The dialect's parameters for a model less what vendor and model refuse. Endpoints share equal sets: a large vendor has hundreds. */
+function supportsWithout({ dialect, options }: Connection, upstreamModel: string, unsupported: readonly Parameter[]): ReadonlySet<Parameter> {
+  const sets = supportSets.get(dialect) ?? new Map<string, ReadonlySet<Parameter>>()
+  supportSets.set(dialect, sets)
+  const reasons = dialect.reasons?.({ options, upstreamModel })
+  const key = `${reasons} ${unsupported.join(' ')}`
+  const known = sets.get(key) ?? new Set(parametersOf(dialect, reasons).filter((parameter) => !unsupported.includes(parameter)))
   sets.set(key, known)
   return known
+}
+
+function parametersOf({ supports }: Connection['dialect'], reasons: boolean | undefined): readonly Parameter[] {
+  if (reasons === undefined) return supports
+  return reasons ? [...new Set([...supports, ...REASONING])] : supports.filter((parameter) => !REASONING.has(parameter))
 }
 
 /** An endpoint of a built-in vendor for a model of the price data. */
@@ -106,7 +113,7 @@ export function endpointFromPrices(
     connection,
     contextLength: priced.contextLength ?? book.about(slug)?.contextLength,
     pricing: priced.pricing,
-    supports: supportsWithout(connection, [...refusedBy(connected), ...traits.unsupported]),
+    supports: supportsWithout(connection, upstreamModel, [...refusedBy(connected), ...traits.unsupported]),
     inputs: traits.inputs,
     outputs: traits.outputs,
     reasonsByDefault: traits.reasonsByDefault,
@@ -127,7 +134,7 @@ export function endpointFromDeclaration(connected: ConnectedProvider, declared: 
     contextLength: declared.contextLength,
     maxOutputTokens: declared.maxOutputTokens,
     pricing: declared.pricing ?? {},
-    supports: supportsWithout(connection, refusedBy(connected)),
+    supports: supportsWithout(connection, declared.upstreamModel, refusedBy(connected)),
     inputs: declared.inputModalities ?? ['text'],
     outputs: ['text'],
     reasonsByDefault: declared.reasonsByDefault === true,
@@ -148,7 +155,7 @@ export function endpointFromConfig(
   const traits = traitsOf(model.slug)
   const known = book.find(priceVendorOf(connected), entry.upstreamModel)
   const knownContext = known?.contextLength ?? book.about(model.slug)?.contextLength
-  const base = supportsWithout(connection, [...refusedBy(connected), ...traits.unsupported, ...entry.unsupported])
+  const base = supportsWithout(connection, entry.upstreamModel, [...refusedBy(connected), ...traits.unsupported, ...entry.unsupported])
   const { variant, maxOutputTokens, policies, quantization, region, tier } = entry
   return createEndpoint({
     model: model.slug,
@@ -229,7 +236,7 @@ export function endpointForOpenId(
     connection,
     contextLength: known?.contextLength ?? book.about(slug)?.contextLength,
     pricing: known?.pricing ?? {},
-    supports: supportsWithout(connection, [...refusedBy(connected), ...traits.unsupported]),
+    supports: supportsWithout(connection, upstreamModel, [...refusedBy(connected), ...traits.unsupported]),
     inputs: traits.inputs,
     outputs: traits.outputs,
     reasonsByDefault: traits.reasonsByDefault,

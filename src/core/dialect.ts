@@ -102,6 +102,11 @@ export interface Dialect<Options = unknown> {
    */
   hosts?(tool: OtherTool, others: readonly Tool[], target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean
   /**
+   * Whether this model can be asked to reason, which some formats leave to options: an endpoint then supports what goes with it, or none of it.
+   * Default: as `supports` says.
+   */
+  reasons?(target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean
+  /**
    * Most tokens of output the upstream is asked for, where thoughts come on top of the answer the caller bounded. Default: what the request
    * says.
    */

@@ -21,7 +21,8 @@ function ask(dialect: Dialect, provider: Provider, upstreamModel: string, reason
     provider: provider.slug,
     providerName: provider.name,
     upstreamModel,
-    supports: new Set(dialect.supports),
+    // As the catalog has it for models that reason.
+    supports: new Set([...dialect.supports, 'reasoning'] as const),
     contextLength: 128_000,
     scope: provider.slug,
     stream: true,

@@ -42,6 +42,7 @@ export const bedrockConverse: Dialect<BedrockConverseOptions> = {
     if (request.max_output_tokens == null) return undefined
     return planReasoning(request, traitsOf(options, upstreamModel), { maxOutputTokens, forced: false, lostThoughts: false }, []).maxTokens
   },
+  reasons: ({ options, upstreamModel }) => traitsOf(options, upstreamModel).reasoning !== 'none',
   takesFile: (_file, { options, upstreamModel }) => traitsOf(options, upstreamModel).media.includes('document'),
   hosts: (tool, _others, { options, upstreamModel }) => hostsTool(tool, traitsOf(options, upstreamModel)),
 }

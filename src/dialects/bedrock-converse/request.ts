@@ -50,7 +50,7 @@ export function encodeRequest(request: ModelRequest, target: BedrockTarget): Enc
   const { system, messages } = encodeMessages(conversation, target, { textCalls: offer.textCalls, extraSystem, cachePoint: cache.point }, dropped)
   const reasoning = planReasoning(
     request,
-    traits,
+    target.supports.has('reasoning') ? traits : { ...traits, reasoning: 'none' },
     { maxOutputTokens: target.maxOutputTokens, forced: isForced(offer.choice), lostThoughts: isLoopWithoutThinking(messages) },
     dropped,
   )

@@ -2,7 +2,7 @@ import type { Dialect } from '../../core/dialect.ts'
 import { GatewayError } from '../../core/error.ts'
 import { classifyUpstreamError } from '../shared/errors.ts'
 import { isTextFile, mediaUrls } from './content.ts'
-import { cohereV2Options } from './options.ts'
+import { cohereV2Options, matchesModel } from './options.ts'
 import type { CohereV2Options } from './options.ts'
 import { encodeRequest } from './request.ts'
 import { CohereDecoder } from './stream.ts'
@@ -42,5 +42,6 @@ export const cohereV2: Dialect<CohereV2Options> = {
     return status === CANCELLED ? new GatewayError('provider_unavailable', error.message, { ...error.details, failover: 'next' }) : error
   },
   mediaUrls,
+  reasons: ({ options, upstreamModel }) => matchesModel(options.reasoning_models, upstreamModel),
   takesFile: isTextFile,
 }

@@ -160,7 +160,7 @@ function within(field: string, value: number | null | undefined, least: number, 
 function encodeThinking(request: ModelRequest, target: CohereTarget, dropped: string[]): Body {
   const wish = reasoningWish(request.reasoning)
   if (wish.mode === 'default') return {}
-  if (!matchesModel(target.options.reasoning_models, target.upstreamModel)) {
+  if (!matchesModel(target.options.reasoning_models, target.upstreamModel) || !target.supports.has('reasoning')) {
     if (wish.mode === 'on') dropped.push('reasoning')
     return {}
   }

@@ -1,7 +1,7 @@
 import type { Dialect } from '../../core/dialect.ts'
 import { classifyUpstreamError } from '../shared/errors.ts'
 import { mediaToInline } from './content.ts'
-import { openAiChatOptions } from './options.ts'
+import { openAiChatOptions, reasoningRulesFor } from './options.ts'
 import type { OpenAiChatOptions } from './options.ts'
 import { asksWhole, encodeRequest } from './request.ts'
 import { ChatDecoder } from './stream.ts'
@@ -31,6 +31,7 @@ export const openAiChat: Dialect<OpenAiChatOptions> = {
   decodeError: (status, headers, body, target) => classifyUpstreamError({ status, headers, body, providerName: target.providerName }),
   mediaUrls: mediaToInline,
   hosts: (tool, _others, { options }) => hostsTool(tool, options),
+  reasons: (target) => reasoningRulesFor(target).style !== 'none',
   takesFile: (_file, { options }) => options.file !== 'none',
   prefills: (_request, { options }) => options.prefill ?? (options.prefill_field === undefined ? undefined : true),
 }

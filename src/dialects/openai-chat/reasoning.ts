@@ -19,6 +19,11 @@ export function encodeReasoning(request: ModelRequest, target: ChatTarget, dropp
   if (wish.mode === 'default') return {}
   const rules = reasoningRulesFor(target)
   const { style, efforts = [] } = rules
+  const { supports } = target
+  if (!supports.has('reasoning') && !supports.has('reasoning_effort')) {
+    if (wish.mode === 'on') dropped.push('reasoning')
+    return {}
+  }
   const limit = request.max_output_tokens ?? target.maxOutputTokens ?? ASSUMED_OUTPUT_TOKENS
   switch (style) {
     case 'none':

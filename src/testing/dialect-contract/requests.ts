@@ -32,6 +32,19 @@ export function describeRequests({ dialect, voice, target, stream }: Subject): v
       expect(dropped).toEqual(expect.arrayContaining(['tools', 'temperature']))
       expect(body).not.toContain('temperature')
     })
+    it('ask no endpoint to reason that does not support it, and name the wish', () => {
+      const supports = new Set(ALL.filter((parameter) => !parameter.includes('reasoning')))
+      const encode = (reasoning: ModelRequest['reasoning']): { readonly body: string; readonly dropped: readonly string[] } =>
+        dialect.encodeRequest({ input: [user('q')], max_output_tokens: 4000, ...(reasoning == null ? {} : { reasoning }) }, { ...target, supports })
+      const plain = encode(undefined)
+      for (const wish of [{ effort: 'high' }, { max_tokens: 2000 }, { enabled: true }] as const) {
+        const { body, dropped } = encode(wish)
+        expect(body).toBe(plain.body)
+        expect(dropped).toEqual([...plain.dropped, 'reasoning'])
+      }
+      // Not reasoning is what it does anyway.
+      expect(encode({ effort: 'none' })).toEqual(plain)
+    })
     it('ask for log probabilities in either way, or name them', () => {
       for (const ask of [{ top_logprobs: 2 }, { include: ['message.output_text.logprobs'] }] as const)
         for (const supports of [new Set(ALL), new Set<Parameter>()]) {

@@ -14,7 +14,7 @@ export interface TargetOverrides {
 }
 
 const SUPPORTS: readonly Parameter[] = [
-  'temperature', 'top_p', 'frequency_penalty', 'presence_penalty', 'seed', 'stop', 'max_tokens', 'tools', 'tool_choice', 'response_format', 'structured_outputs',
+  'temperature', 'top_p', 'frequency_penalty', 'presence_penalty', 'seed', 'stop', 'max_tokens', 'tools', 'tool_choice', 'response_format', 'structured_outputs', 'reasoning',
 ]
 
 /** An endpoint of a server nothing is known of, but for what a test declares. */
