@@ -157,14 +157,6 @@ describe('parameters', () => {
     expect(encode(sampling, { options, upstreamModel: 'o3' }).dropped).toEqual(['temperature', 'top_logprobs', 'logprobs'])
   })
 
-  it('keeps no sampling from models that are asked to reason and cannot', () => {
-    const options = { sampling_parameters: 'drop-when-reasoning' as const, reasoning_models: '^o\\d' }
-    const parts = { ...without('reasoning', 'reasoning_effort', 'include_reasoning'), options }
-    const request = { temperature: 1, reasoning: { effort: 'high' as const } }
-    expect(encode(request, { ...parts, upstreamModel: 'gpt-4.1' })).toMatchObject({ body: { temperature: 1 }, dropped: ['reasoning'] })
-    expect(encode(request, { ...parts, upstreamModel: 'o3' }).dropped.toSorted()).toEqual(['reasoning', 'temperature'])
-  })
-
   it('raises an output limit that is too small for the endpoint', () => {
     expect(encode({ max_output_tokens: 5 }, { options: { min_output_tokens: 16 } })).toMatchObject({
       body: { max_output_tokens: 16 },

@@ -8,6 +8,7 @@ import { unmetImageWishes } from '../shared/image-output.ts'
 import { reasoningWish } from '../shared/reasoning-options.ts'
 import { serviceTierWord } from '../shared/service-tier.ts'
 import type { TierWords } from '../shared/service-tier.ts'
+import { stopSequences } from '../shared/stop-sequences.ts'
 import { encodeInput } from './input.ts'
 import { remoteUrls } from './message-parts.ts'
 import { effortsFor } from './options.ts'
@@ -81,7 +82,8 @@ export function encodeResponsesRequest(request: ModelRequest, target: ResponsesT
   const body: Body = { model: target.upstreamModel }
   for (const [field, value] of Object.entries(request)) {
     if (value == null || GATEWAY_FIELDS.has(field) || HANDLED.has(field)) continue
-    if (isTaken(field, value, request, target, dropped)) body[field] = value
+    const written = field === 'stop' ? stopOf(request) : value
+    if (written !== undefined && isTaken(field, value, request, target, dropped)) body[field] = written
   }
   if (!options.image_output) for (const note of unmetImageWishes(request)) dropped.add(note)
   else for (const field of IMAGE_FIELDS) if (request[field] !== undefined) body[field] = request[field]
@@ -139,6 +141,12 @@ function isTaken(field: string, value: unknown, request: ModelRequest, target: R
   } else taken = options.unknown_fields === 'forward'
   if (!taken) dropped.add(field)
   return taken
+}
+
+/** As the caller wrote it, one or a list, without what is empty. */
+function stopOf(request: ModelRequest): unknown {
+  const sequences = stopSequences(request, {}, [])
+  return sequences.length === 0 ? undefined : typeof request['stop'] === 'string' ? request['stop'] : sequences
 }
 
 /** Parameters of sampling, which models refuse while they reason. */
