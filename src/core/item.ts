@@ -64,6 +64,7 @@ export interface FileCitation {
   readonly type: 'file_citation'
   readonly file_id: string
   readonly filename: string
+  /** Where the cited text ends, in UTF-16 code units: OpenAI's own servers count so, whatever its documents say. */
   readonly index: number
 }
 export interface FilePath {

@@ -13,7 +13,7 @@ export function decodeCitation(value: unknown, start: number, end: number): Anno
   const index = typeof document?.['documentIndex'] === 'number' ? document['documentIndex'] : undefined
   if (title === undefined && index === undefined) return undefined
   const name = title ?? `document ${index}`
-  return { type: 'file_citation', file_id: name, filename: name, index: index ?? 0 }
+  return { type: 'file_citation', file_id: name, filename: name, index: end }
 }
 
 const webSource = (source: unknown): string | undefined => (typeof source === 'string' && /^https?:/i.test(source) ? source : undefined)

@@ -266,7 +266,7 @@ describe('citations', () => {
     const events = decode([start, text('One. ', 0), stop(0), citation(1, web), text('Two.', 1), citation(1, document), stop(1), end(), usage])
     expect(events.flatMap((event) => (event.type === 'annotation' ? [event.annotation] : []))).toEqual([
       { type: 'url_citation', url: 'https://a.test/', title: 'T', start_index: 5, end_index: 9 },
-      { type: 'file_citation', file_id: 'facts', filename: 'facts', index: 2 },
+      { type: 'file_citation', file_id: 'facts', filename: 'facts', index: 9 },
     ])
   })
 })

@@ -17,8 +17,6 @@ export class CitationCollector {
   #firstStart = 0
   /** Content blocks of messages before. */
   readonly #ended = new Set<number>()
-  /** Numbers of cited documents, in the order they were cited. */
-  readonly #sources = new Map<string, number>()
   #points = new CodePoints()
   #fresh: Json[] = []
   #waiting: Json[] = []
@@ -90,9 +88,7 @@ export class CitationCollector {
       const title = asString(data['title'])
       if (url !== undefined) return [{ type: 'url_citation', url, title: title ?? url, start_index: start, end_index: end }]
       if (id === undefined) return []
-      const number = this.#sources.get(id) ?? this.#sources.size
-      this.#sources.set(id, number)
-      return [{ type: 'file_citation', file_id: id, filename: title ?? id, index: number }]
+      return [{ type: 'file_citation', file_id: id, filename: title ?? id, index: end }]
     })
   }
 

@@ -177,7 +177,7 @@ describe('citations', () => {
     ])
     expect(annotations(events)).toEqual([
       { type: 'url_citation', url: 'https://a.test/', title: 'A', start_index: 0, end_index: 4 },
-      { type: 'file_citation', file_id: 'doc:1', filename: 'facts.txt', index: 0 },
+      { type: 'file_citation', file_id: 'doc:1', filename: 'facts.txt', index: 4 },
     ])
   })
   it('count characters, not code units', () => {

@@ -354,6 +354,8 @@ describe('grounding', () => {
     expect(notes(decode([frame([text('one'), call('f', {}), text('Paris')], 'STOP', { groundingMetadata: metadata })]))).toMatchObject([
       { start_index: 0, end_index: 5 },
     ])
+    const stored = { ...metadata, groundingChunks: [{ retrievedContext: { title: 'doc', fileSearchStore: 'stores/1' } }] }
+    expect(notes(decode([frame([text('one'), call('f', {}), text('Paris')], 'STOP', { groundingMetadata: stored })]))).toMatchObject([{ index: 5 }])
   })
   it('cites files of a store, and sources that are tied to nothing', () => {
     const stored = {

@@ -230,8 +230,9 @@ export class GeminiDecoder implements Decoder {
     if (length !== undefined) {
       const base = this.#parts.said.length - length
       for (const annotation of this.#grounding.annotations(this.#parts.said)) {
-        if (annotation.type !== 'url_citation') writer.annotation(annotation)
-        else if (annotation.start_index >= base)
+        if (annotation.type !== 'url_citation') {
+          if (annotation.index >= base) writer.annotation({ ...annotation, index: annotation.index - base })
+        } else if (annotation.start_index >= base)
           writer.annotation({ ...annotation, start_index: annotation.start_index - base, end_index: annotation.end_index - base })
       }
     }
