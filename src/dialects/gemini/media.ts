@@ -114,7 +114,7 @@ function fileData(uri: string, fallback?: string): JsonObject {
 
 /** Data where it is at hand, the address where the endpoint reads it itself, else what was fetched for it. */
 function blob(url: string, assumed: string, target: GeminiTarget, named?: string): JsonObject {
-  if (/^data:/i.test(url)) return inlineDataUrl(url, assumed, target)
+  if (/^data:/i.test(url)) return inlineDataUrl(url, named, assumed, target)
   if (readsItself(url, target.options)) return fileData(url, named ?? assumed)
   if (!isRemote(url)) return unsupported('media from this kind of address', target)
   const media = target.media?.get(url)
@@ -122,10 +122,11 @@ function blob(url: string, assumed: string, target: GeminiTarget, named?: string
   return { inlineData: { mimeType: media.mimeType, data: media.data } }
 }
 
-function inlineDataUrl(url: string, assumed: string, target: GeminiTarget): JsonObject {
+/** What it is called decides, then its name, then its bytes. */
+function inlineDataUrl(url: string, named: string | undefined, assumed: string, target: GeminiTarget): JsonObject {
   const read = readDataUrl(url)
   if (read === undefined) return unsupported('data URLs without data', target)
-  const declared = read.mimeType || assumed
+  const declared = read.mimeType || (named ?? sniffBase64(read.data) ?? assumed)
   return { inlineData: { mimeType: declared === 'image/jpg' ? 'image/jpeg' : declared, data: read.data } }
 }
 

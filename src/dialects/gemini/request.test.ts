@@ -298,6 +298,14 @@ describe('media', () => {
       expect(() => encode(part({ type: 'input_video', video_url }))).not.toThrow()
     },
   )
+  it.each([
+    ['a picture', { type: 'input_image', image_url: 'data:;base64,iVBORw0KGgo=' }, 'image/png'],
+    ['a text', { type: 'input_file', file_data: 'data:;base64,SGVsbG8=' }, 'text/plain'],
+    ['a file with a name', { type: 'input_file', filename: 'a.csv', file_data: 'data:;base64,SGVsbG8=' }, 'text/csv'],
+    ['a picture nobody knows', { type: 'input_image', image_url: 'data:;base64,/////w==' }, 'image/jpeg'],
+  ])('of a data URL that does not say what it is are known by name and bytes: %s', (_name, content, mimeType) => {
+    expect(encode(part(content)).body.contents[0]!.parts).toMatchObject([{ inlineData: { mimeType } }])
+  })
   it('that were not fetched are an error', () => {
     expect(() => encode(part({ type: 'input_image', image_url: 'https://x.test/a.png' }))).toThrow(
       expect.objectContaining({ errorType: 'image_download_failed' }),
