@@ -237,8 +237,7 @@ export class CohereDecoder implements Decoder {
     const fn = isObject(call['function']) ? call['function'] : {}
     const { arguments: piece } = fn
     const text = typeof piece === 'string' ? piece : piece == null ? '' : JSON.stringify(piece)
-    // Calls without arguments have none, null, or the word.
-    if (open !== undefined && !(text === 'null' && open.arguments === '')) this.#writer.arguments(open, text)
+    if (open !== undefined) this.#writer.arguments(open, text)
   }
 
   #callEnd(index: number): void {

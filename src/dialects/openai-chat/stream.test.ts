@@ -267,6 +267,9 @@ describe('tool calls', () => {
       ['a:f({"x":1})'],
     ],
     ['complete in the first chunk', [tools(call(0, 'a', 'f', '{}'))], ['a:f({})']],
+    ['the word null for no arguments', [tools(call(0, 'a', 'f', 'null'))], ['a:f({})']],
+    ['a blank for no arguments', [tools(call(0, 'a', 'f', '')), tools(call(0, undefined, undefined, ' '))], ['a:f({})']],
+    ['null until there are some', [tools(call(0, 'a', 'f', 'null')), tools(call(0, undefined, undefined, '{"x":1}'))], ['a:f({"x":1})']],
     ['two in one chunk', [tools(call(0, 'a', 'f', '{}'), call(1, 'b', 'g', '{"y":2}'))], ['a:f({})', 'b:g({"y":2})']],
     [
       'interleaved deltas',

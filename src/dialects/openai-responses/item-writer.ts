@@ -108,6 +108,8 @@ export class ItemWriter {
 
   /** `plain` deltas need no JSON escaping. */
   appendArguments(item: AnswerItem, delta: string, plain: boolean, out: ModelEvent[]): void {
+    // The word for no arguments at all, at some servers: no others begin so.
+    if (item.text === '' && delta === 'null' && item.type === 'function_call' && item.wrapped === undefined) return
     this.#count(delta.length)
     item.text += delta
     if (item.started) this.#passArguments(item, delta, plain, out)

@@ -189,6 +189,18 @@ describe('calls', () => {
     expect(fold(decode([created, ...frames, completed()]).events).items[0]?.arguments).toBe('{"a":1}')
   })
 
+  it.each([
+    [
+      'streamed',
+      [added(0, call()), { type: 'response.function_call_arguments.delta', output_index: 0, delta: 'null' }, done(0, call({ arguments: 'null' }))],
+    ],
+    ['only in the finished item', [done(0, call({ arguments: 'null' }))]],
+  ])('takes the word null for no arguments: %s', (_, frames) => {
+    const { events } = decode([created, ...frames, completed()])
+    expect(events.filter(({ type }) => type === 'arguments-delta')).toEqual([])
+    expect(fold(events).items[0]?.arguments ?? '').toBe('')
+  })
+
   it('marks a function call whose arguments break off, whatever the upstream says, and no call of free text', () => {
     const broken = call({ arguments: '{"a":', status: 'completed' })
     expect(fold(decode([created, done(0, broken), completed([broken])]).events).items[0]?.end).toEqual({ status: 'incomplete' })

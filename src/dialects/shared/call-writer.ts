@@ -44,6 +44,7 @@ export class CallWriter {
   /** More of a call's arguments. What comes after they were complete is noise and ignored. */
   arguments(call: OpenCall, delta: string): void {
     if (delta === '' || call.closed) return
+    if (call.custom === undefined && call.arguments === '' && saysNothing(delta)) return
     if (call.held) delta = takeHeld(call, delta)
     if (call.arguments === '' && delta.trim() === '{}') {
       call.arguments = delta
@@ -100,6 +101,12 @@ export class CallWriter {
   closeAll(cut: boolean): void {
     for (const call of this.#open) this.close(call, cut)
   }
+}
+
+/** What calls without arguments have at some servers: the word for nothing, or a blank. No arguments begin so. */
+function saysNothing(delta: string): boolean {
+  const word = delta.trim()
+  return word === '' || word === 'null'
 }
 
 /** What `delta` adds to a call whose empty object was held back: another object replaces it. */
