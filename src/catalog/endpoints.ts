@@ -100,7 +100,7 @@ export function endpointFromPrices(
   book: PriceBook,
   report: Report,
 ): Endpoint | undefined {
-  const upstreamModel = priced.upstreamId ?? priced.id
+  const upstreamModel = connected.provider?.models?.ids?.[priced.id] ?? priced.upstreamId ?? priced.id
   const connection = connected.connectionFor(upstreamModel, {}, report)
   if (connection === undefined) return undefined
   const traits = traitsOf(slug)

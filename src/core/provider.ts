@@ -89,6 +89,8 @@ export interface ProviderModels {
   readonly author?: string
   /** Whether ids the catalog has no data on are served as `<provider>/<id>`, at an unknown price. Default true. */
   readonly open?: boolean
+  /** What the vendor takes for ids of the price data that only say which model it is: it would answer that it knows none of that name. */
+  readonly ids?: { readonly [id: string]: string }
   /** Ids of the price data that are not served here through chat. */
   readonly exclude?: RegExp
   /** Parameters of the dialect this vendor rejects or ignores. */

@@ -24,6 +24,8 @@ export const deepseek: Provider = {
     finish_reasons: { insufficient_system_resource: 'overloaded' },
   },
   dialectOptions: { 'openai-responses': PARTIAL_RESPONSES },
+  // Of its third version only the newest is served, as deepseek-chat and deepseek-reasoner.
+  models: { exclude: /^deepseek-v3/ },
   homepage: 'https://www.deepseek.com',
   statusPage: 'https://status.deepseek.com',
   privacyPolicy: 'https://cdn.deepseek.com/policies/en-US/deepseek-privacy-policy.html',

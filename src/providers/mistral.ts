@@ -8,6 +8,24 @@ const REASONS = [
   '^mistral-(?:small|medium)-(?:26(?:0[3-9]|1\\d)|(?:2[7-9]|[3-9]\\d)\\d\\d)$',
 ].join('|')
 
+/** https://docs.mistral.ai/getting-started/models: most models have an id with their date and one that ends in `latest`. */
+const IDS = {
+  'magistral-medium': 'magistral-medium-latest',
+  'ministral-3b': 'ministral-3b-latest',
+  'ministral-8b': 'ministral-8b-latest',
+  'mistral-7b': 'open-mistral-7b',
+  'mistral-large': 'mistral-large-latest',
+  'mistral-nemo': 'open-mistral-nemo',
+  'mistral-saba': 'mistral-saba-latest',
+  'mistral-small-24b-instruct-2501': 'mistral-small-2501',
+  'mistral-small-3.1-24b-instruct': 'mistral-small-2503',
+  'mistral-small-3.2-24b-instruct': 'mistral-small-2506',
+  'mixtral-8x22b-instruct': 'open-mixtral-8x22b',
+  'mixtral-8x7b': 'open-mixtral-8x7b',
+  'pixtral-12b': 'pixtral-12b-latest',
+  'voxtral-small-24b-2507': 'voxtral-small-2507',
+}
+
 export const mistral: Provider = {
   slug: 'mistral',
   name: 'Mistral',
@@ -36,7 +54,7 @@ export const mistral: Provider = {
     usage: { input_from_total: true },
     finish_reasons: { model_length: 'length' },
   },
-  models: { author: 'mistralai', exclude: /:free$|ocr|embed/ },
+  models: { author: 'mistralai', ids: IDS, exclude: /:free$|ocr|embed/ },
   homepage: 'https://mistral.ai',
   statusPage: 'https://status.mistral.ai',
   privacyPolicy: 'https://mistral.ai/terms#privacy-policy',

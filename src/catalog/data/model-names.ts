@@ -61,6 +61,7 @@ export const FAMILIES: readonly (readonly [RegExp, string])[] = [
 
 /** Names whose difference no rule can bridge: vendor's name (lower case, without author) -> the catalog's slug. */
 export const SAME_MODEL: ReadonlyMap<string, string> = new Map([
+  ['claude-opus-4-1', 'anthropic/claude-opus-4.1'],
   ['deepseek-reasoner', 'deepseek/deepseek-r1'],
   ['gpt-oss-120b-1', 'openai/gpt-oss-120b'],
   ['gpt-oss-20b-1', 'openai/gpt-oss-20b'],
