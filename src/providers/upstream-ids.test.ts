@@ -15,7 +15,7 @@ const config: CatalogConfig = {
   tools: {},
   plugins: { moderation: { whenUnavailable: 'refuse' }, codingScores: {} },
 }
-const KEYS = { MISTRAL_API_KEY: 'k', COHERE_API_KEY: 'k', DEEPSEEK_API_KEY: 'k', ANTHROPIC_API_KEY: 'k' }
+const KEYS = { MISTRAL_API_KEY: 'k', COHERE_API_KEY: 'k', DEEPSEEK_API_KEY: 'k', ANTHROPIC_API_KEY: 'k', OPENAI_API_KEY: 'k' }
 const catalog = await buildCatalog(config, PROVIDERS, dialects, KEYS, { now: NOW })
 const idsOf = (slug: string, provider: string): readonly string[] | undefined =>
   catalog
@@ -31,6 +31,7 @@ describe('what a vendor is asked for', () => {
     ['mistralai/mistral-small-3.2-24b-instruct', 'mistral', 'mistral-small-2506'],
     ['mistralai/mistral-medium-3.1', 'mistral', 'mistral-medium'],
     ['cohere/command-a', 'cohere', 'command-a-03-2025'],
+    ['openai/gpt-5.3-chat', 'openai', 'gpt-5.3-chat-latest'],
     ['deepseek/deepseek-chat', 'deepseek', 'deepseek-chat'],
     ['anthropic/claude-opus-4.1', 'anthropic', 'claude-opus-4-1'],
     ['anthropic/claude-opus-4-1', 'anthropic', 'claude-opus-4-1'],
