@@ -17,7 +17,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { BASE, judge, renderBars, renderTable, type Samples } from './report.ts'
-import { NEEDS, RUN, SCENARIOS, type Contender, type Effort, type Sample, type Scenario, repetitions, sceneKey, warmUp } from './scenarios.ts'
+import { NEEDS, RUN, SCENARIOS, type Contender, type Effort, type Sample, type Scenario, repetitions, sceneKey, wake, warmUp } from './scenarios.ts'
 import { TARGETS } from './targets/index.ts'
 import { signalboxTarget } from './targets/signalbox.ts'
 import { freePort, spawnPinned, stopChild, waitUntilReady, type BenchContext, type Target } from './targets/target.ts'
@@ -28,6 +28,7 @@ const FULL: Effort = {
   loadMs: 3_000,
   // Compilers share the core with what they compile: after two seconds a large program runs at two thirds of what it comes to.
   warmUpMs: 10_000,
+  wakeMs: 1_500,
   jsonConnections: 32,
   sseConnections: 64,
   requestsPerSecond: 100,
@@ -37,7 +38,7 @@ const FULL: Effort = {
   manyStreams: 5_000,
   starts: 5,
 }
-const QUICK: Effort = { ...FULL, rounds: 1, loadMs: 800, warmUpMs: 300, openStreams: 100, manyStreams: 200, starts: 1 }
+const QUICK: Effort = { ...FULL, rounds: 1, loadMs: 800, warmUpMs: 300, wakeMs: 100, openStreams: 100, manyStreams: 200, starts: 1 }
 const WHOLE_LIMIT_MS = 20 * 60_000
 
 const { values: options } = parseArgs({
@@ -117,6 +118,7 @@ async function runRound(
     // Where it could not be started before, those rounds left nothing.
     while (list.length < round) list.push({})
     try {
+      await wake(scenario, contender, context, effort)
       list[round] = await RUN[scenario](contender, context, effort)
     } catch (error) {
       list[round] = {}

@@ -29,6 +29,8 @@ export interface Effort {
   readonly rounds: number
   readonly loadMs: number
   readonly warmUpMs: number
+  /** Load before what is measured under load. */
+  readonly wakeMs: number
   readonly jsonConnections: number
   readonly sseConnections: number
   readonly requestsPerSecond: number
@@ -273,4 +275,12 @@ export async function warmUp(contender: Contender, context: BenchContext, effort
   for (const need of [NEEDS.json, NEEDS.sse].filter((each) => each !== undefined)) {
     if (contender.pieces.has(sceneKey(need))) await runClosedLoop(shotOf(contender, context, need), 16, effort.warmUpMs)
   }
+}
+
+/** Figures of work, which those of the first second after minutes of rest would spoil. */
+const OF_WORK: ReadonlySet<Scenario> = new Set(['json', 'sse', 'sse-block', 'front-door', 'workers'])
+
+/** A program whose turn comes after minutes of the others has been put to rest by the kernel and by V8, the larger the more: it is woken first. */
+export async function wake(scenario: Scenario, contender: Contender, context: BenchContext, effort: Effort): Promise<void> {
+  if (OF_WORK.has(scenario)) await runClosedLoop(shotOf(contender, context, NEEDS[scenario]!), effort.jsonConnections, effort.wakeMs)
 }
