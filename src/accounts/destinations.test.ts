@@ -16,6 +16,7 @@ describe('a destination whose secrets cannot be read any more', () => {
   let accounts: DestinationAccounts
   let damaged: string
   beforeEach(async () => {
+    const clock = manualClock()
     store = await createStore({ path: ':memory:' })
     await store.migrate()
     await store.workspaces.default()
@@ -26,7 +27,7 @@ describe('a destination whose secrets cannot be read any more', () => {
       encryption,
       types: DESTINATIONS,
       filterRules: filterRulesSchema,
-      clock: manualClock(),
+      clock,
       test: () => Promise.resolve({ ok: true, steps: [] }),
       sendTest: () => Promise.resolve({ ok: true, steps: [] }),
     })
@@ -38,6 +39,8 @@ describe('a destination whose secrets cannot be read any more', () => {
         config: { apiKey: 'secret-of-the-api', spaceKey: 'secret-of-the-space', modelId: 'm', headers: { 'x-key': 'secret-header' } },
       })
     damaged = (await make('damaged')).id
+    // What was made at the same moment is listed in any order.
+    clock.advance(1)
     await make('whole')
     await store.destinations.update(damaged, DEFAULT_WORKSPACE_ID, { sealed: 'damaged' }, 1)
   })
