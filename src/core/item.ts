@@ -64,7 +64,7 @@ export interface FileCitation {
   readonly type: 'file_citation'
   readonly file_id: string
   readonly filename: string
-  /** Where the cited text ends, in UTF-16 code units: OpenAI's own servers count so, whatever its documents say. */
+  /** Where the cited text ends, in UTF-16 code units: the recorded answers of this format count so, whatever its documentation says. */
   readonly index: number
 }
 export interface FilePath {

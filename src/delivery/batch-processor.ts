@@ -127,7 +127,10 @@ export class BatchProcessor {
     })
   }
 
-  readonly #signalOf = ({ superseded }: ReadyDestination): AbortSignal => AbortSignal.any([this.#signal, superseded.signal])
+  /** Ends what is sent: the worker stops, or the destination is another one by now. */
+  #signalOf({ superseded }: ReadyDestination): AbortSignal {
+    return AbortSignal.any([this.#signal, superseded.signal])
+  }
 
   async #prepare(ready: ReadyDestination, context: DestinationContext): Promise<unknown> {
     const { type, settings } = ready

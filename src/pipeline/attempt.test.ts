@@ -17,6 +17,23 @@ const deaf: Decoder = {
   end: () => undefined,
 }
 
+/** One attempt over an exchange, read by a dialect of these parts. */
+function attemptOver(exchange: Exchange, parts: Partial<Dialect>, bounds: { readonly maxStreamBytes?: number } = {}): ReturnType<typeof runAttempt> {
+  const connection = testConnection('acme')
+  const dialect: Dialect = {
+    ...connection.dialect,
+    encodeRequest: () => ({ method: 'POST', path: '/x', headers: {}, body: '{}', dropped: [] }),
+    decoder: () => deaf,
+    ...parts,
+  }
+  const endpoint = testEndpoint({ connection: { ...connection, dialect } })
+  const record: AttemptRecord = { endpoint, status: 0, startedAt: 0 }
+  const http = { send: () => exchange, close: async () => undefined }
+  const deps = { http, clock: systemClock, userAgent: 'test', ...bounds } as unknown as AttemptDependencies
+  const call = { signal: new AbortController().signal } as Call
+  return runAttempt(deps, { call, request: { input: [] }, endpoint, credential: undefined, limits: LIMITS, record })
+}
+
 /** An upstream that sends the same chunk for ever. */
 function endless(chunk: Buffer, maxStreamBytes: number): { readonly run: () => Promise<void>; readonly seen: { reads: number; cancelled: boolean } } {
   const seen = { reads: 0, cancelled: false }
@@ -29,25 +46,10 @@ function endless(chunk: Buffer, maxStreamBytes: number): { readonly run: () => P
     cancel: () => void (seen.cancelled = true),
     ended: false,
   }
-  const connection = testConnection('acme')
-  const dialect: Dialect = {
-    ...connection.dialect,
-    encodeRequest: () => ({ method: 'POST', path: '/x', headers: {}, body: '{}', dropped: [] }),
-    decoder: () => deaf,
-  }
-  const endpoint = testEndpoint({ connection: { ...connection, dialect } })
-  const record: AttemptRecord = { endpoint, status: 0, startedAt: 0 }
-  const deps = {
-    http: { send: () => exchange, close: async () => undefined },
-    clock: systemClock,
-    userAgent: 'test',
-    maxStreamBytes,
-  } as unknown as AttemptDependencies
-  const call = { signal: new AbortController().signal } as Call
   return {
     seen,
     async run() {
-      for await (const _ of runAttempt(deps, { call, request: { input: [] }, endpoint, credential: undefined, limits: LIMITS, record }));
+      for await (const _ of attemptOver(exchange, {}, { maxStreamBytes }));
     },
   }
 }
@@ -75,18 +77,7 @@ describe('an error', () => {
       cancel: () => void reads.return?.(),
       ended: false,
     }
-    const connection = testConnection('acme')
-    const dialect: Dialect = {
-      ...connection.dialect,
-      encodeRequest: () => ({ method: 'POST', path: '/x', headers: {}, body: '{}', dropped: [] }),
-      decoder: () => deaf,
-      decodeError: (_status, _headers, body) => new GatewayError('unprocessable', body),
-    }
-    const endpoint = testEndpoint({ connection: { ...connection, dialect } })
-    const deps = { http: { send: () => exchange }, clock: systemClock, userAgent: 'test' } as unknown as AttemptDependencies
-    const call = { signal: new AbortController().signal } as Call
-    const record: AttemptRecord = { endpoint, status: 0, startedAt: 0 }
-    const attempt = runAttempt(deps, { call, request: { input: [] }, endpoint, credential: undefined, limits: LIMITS, record })
+    const attempt = attemptOver(exchange, { decodeError: (_status, _headers, body) => new GatewayError('unprocessable', body) })
     return attempt.next().then(
       () => 'no error',
       (error: Error) => error.message,
