@@ -80,7 +80,7 @@ const START_SETTLE_MS = 4_000
 const FIRST_STREAMS = 20
 const QUIET_MS = 400
 const QUIET_CPU_SECONDS = 0.02
-const QUIET_LOOKS = 75
+const QUIET_LOOKS = 150
 const HOLD_LIMIT_MS = 60_000
 
 function shotOf(contender: Contender, context: BenchContext, need: Need): ReturnType<typeof createShot> {
@@ -93,12 +93,15 @@ function insistComplete(result: LoadResult): void {
   }
 }
 
-/** What a program left for later, records and deliveries of ours among it, is work too: over when its processes use next to nothing any more. */
-async function untilQuiet(pids: readonly number[]): Promise<void> {
+/**
+ * What a program left for later, records and deliveries of ours among it, is work too: over when its processes use next to nothing any more and
+ * nothing waits to be forwarded (a program may pause, before it sends something again).
+ */
+async function untilQuiet({ pending }: RunningTarget, pids: readonly number[]): Promise<void> {
   for (let looks = 0; looks < QUIET_LOOKS; looks++) {
     const before = cpuSeconds(pids)
     await sleep(QUIET_MS)
-    if (cpuSeconds(pids) - before <= QUIET_CPU_SECONDS) return
+    if (cpuSeconds(pids) - before <= QUIET_CPU_SECONDS && ((await pending?.()) ?? 0) === 0) return
   }
   throw new Error(`still busy ${(QUIET_LOOKS * QUIET_MS) / 1000} s after the load`)
 }
@@ -108,7 +111,7 @@ async function withCpu(contender: Contender, load: () => Promise<LoadResult>): P
   const pids = contender.running.pid === undefined ? [] : processTree(contender.running.pid)
   const before = cpuSeconds(pids)
   const result = await load()
-  if (pids.length > 0) await untilQuiet(pids)
+  if (pids.length > 0) await untilQuiet(contender.running, pids)
   const cpu = pids.length === 0 ? Number.NaN : cpuSeconds(pids) - before
   insistComplete(result)
   return { result, cpu }
@@ -171,7 +174,7 @@ async function frontDoor(contender: Contender, context: BenchContext, effort: Ef
   try {
     const result = await runClosedLoop(shotOf(contender, context, NEEDS['front-door']!), effort.jsonConnections, effort.loadMs)
     insistComplete(result)
-    await untilQuiet(processTree(pid))
+    await untilQuiet(contender.running, processTree(pid))
     return { perSecond: result.completed / result.seconds, p99: percentile(result.latencies, 0.99) }
   } finally {
     placeThreads(pid, { first: core, others: core })
@@ -282,5 +285,9 @@ const OF_WORK: ReadonlySet<Scenario> = new Set(['json', 'sse', 'sse-block', 'fro
 
 /** A program whose turn comes after minutes of the others has been put to rest by the kernel and by V8, the larger the more: it is woken first. */
 export async function wake(scenario: Scenario, contender: Contender, context: BenchContext, effort: Effort): Promise<void> {
-  if (OF_WORK.has(scenario)) await runClosedLoop(shotOf(contender, context, NEEDS[scenario]!), effort.jsonConnections, effort.wakeMs)
+  if (!OF_WORK.has(scenario)) return
+  await runClosedLoop(shotOf(contender, context, NEEDS[scenario]!), effort.jsonConnections, effort.wakeMs)
+  // What waking it left to forward would be counted as work of what is measured next.
+  const { running } = contender
+  if (running.pending !== undefined && running.pid !== undefined) await untilQuiet(running, processTree(running.pid))
 }

@@ -29,8 +29,8 @@ interface Variant {
   readonly title: string
   /** Another checkout of the sources; default: this one. */
   readonly root?: string
-  /** Settings made over the management API before the first call. */
-  readonly prepare?: (origin: string, context: BenchContext) => Promise<void>
+  /** Settings made over the management API before the first call. Answers with a way to count the deliveries that wait. */
+  readonly prepare?: (origin: string, context: BenchContext) => Promise<() => Promise<number>>
 }
 
 async function start({ name, root, prepare }: Variant, context: BenchContext, options: readonly string[]): Promise<RunningTarget> {
@@ -50,12 +50,12 @@ async function start({ name, root, prepare }: Variant, context: BenchContext, op
   }
   const running = await startProgram(context, port, '/readyz', process.execPath, args, env)
   try {
-    await prepare?.(`http://127.0.0.1:${port}`, context)
+    const pending = await prepare?.(`http://127.0.0.1:${port}`, context)
+    return pending === undefined ? running : { ...running, pending }
   } catch (error) {
     await running.stop()
     throw error
   }
-  return running
 }
 
 /** One way of running Signalbox. */
@@ -79,22 +79,24 @@ export function signalboxTarget(variant: Variant): Target {
 
 export const signalbox = signalboxTarget({ name: 'signalbox', title: 'Signalbox, everything on' })
 
+/** The `data` of an answer of the management API. */
+async function manage(origin: string, path: string, body?: object): Promise<{ readonly [name: string]: unknown }> {
+  const response = await fetch(`${origin}/api/v1/observability/destinations${path}`, {
+    ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+    headers: { authorization: `Bearer ${MANAGEMENT_KEY}`, 'content-type': 'application/json' },
+    signal: AbortSignal.timeout(10_000),
+  })
+  if (!response.ok) throw new Error(`${path === '' ? 'the destination' : path} was refused: ${response.status} ${await response.text()}`)
+  return ((await response.json()) as { data: { [name: string]: unknown } }).data
+}
+
 /** The same with every call forwarded to a collector. */
 export const signalboxForwarding = signalboxTarget({
   name: 'signalbox-otlp',
   title: 'Signalbox, one destination',
   async prepare(origin, { upstreamPort }) {
-    const response = await fetch(`${origin}/api/v1/observability/destinations`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${MANAGEMENT_KEY}`, 'content-type': 'application/json' },
-      body: JSON.stringify({
-        type: 'otel-collector',
-        name: 'bench',
-        config: { endpoint: `http://127.0.0.1:${upstreamPort}${COLLECTOR_PATH}` },
-        sampling_rate: 1,
-      }),
-      signal: AbortSignal.timeout(10_000),
-    })
-    if (response.status !== 201) throw new Error(`the destination was refused: ${response.status} ${await response.text()}`)
+    const collector = `http://127.0.0.1:${upstreamPort}${COLLECTOR_PATH}`
+    const { id } = await manage(origin, '', { type: 'otel-collector', name: 'bench', config: { endpoint: collector }, sampling_rate: 1 })
+    return async () => Number((await manage(origin, `/${String(id)}/status`))['queued'])
   },
 })

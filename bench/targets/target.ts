@@ -24,6 +24,8 @@ export interface RunningTarget {
   readonly pid: number | undefined
   /** Milliseconds from spawn to the first good answer. */
   readonly readyMs: number
+  /** What it still has to forward of the calls it answered. Left out where nothing is forwarded. */
+  readonly pending?: () => Promise<number>
   stop(): Promise<void>
 }
 
