@@ -9,7 +9,7 @@ const { generation, content } = minimalGeneration()
 const request = { method: 'POST', url: 'https://example.com', headers: {} } as const
 const accepted: OutgoingResponse = { status: 200, headers: {}, body: Buffer.alloc(0) }
 
-const send = (changes: Partial<Destination>, count = 2): Promise<BatchReport> =>
+const send = (changes: Partial<Destination>, count = 2, of = content): Promise<BatchReport> =>
   sendBatch({
     type: {
       type: 'plain',
@@ -24,7 +24,7 @@ const send = (changes: Partial<Destination>, count = 2): Promise<BatchReport> =>
     settings: {},
     context: { destinationId: 'd', serviceName: 's', serviceVersion: '1', now: 0, attempt: 0 },
     records: Array.from({ length: count }, (_, i) =>
-      toDeliveryRecord({ ...generation, id: `gen-${i}` }, content, {
+      toDeliveryRecord({ ...generation, id: `gen-${i}` }, of, {
         privacyMode: false,
         broadcast: { cost: false, identity: false, requestContext: false },
       }),
@@ -78,5 +78,35 @@ describe('a batch', () => {
       { kind: 'dead', reason: 'encode-failed', status: 0, error: 'the encoder made no request for it' },
       { kind: 'delivered' },
     ])
+  })
+
+  it('makes a record that is far too large as small as it must be, without trying every size between', async () => {
+    for (const chars of [10_100, 25_000, 95_000, 3_000_000]) {
+      const sizes: number[] = []
+      const { results } = await send(
+        {
+          encode: (records) => {
+            const body = JSON.stringify(records)
+            sizes.push(body.length)
+            return [{ ...request, body }]
+          },
+        },
+        1,
+        { ...content, instructions: 'w'.repeat(chars) },
+      )
+      expect(results).toEqual([{ kind: 'delivered' }])
+      // Shortened twice at most, and no further than to half of what would have gone.
+      expect(sizes.length).toBeLessThanOrEqual(3)
+      expect(sizes.at(-1)).toBeGreaterThan(5_000)
+    }
+  })
+
+  it('sends what is left of a record without its content, where even the shortest is too large', async () => {
+    const { results } = await send(
+      { limits: { records: 10, bytes: 3_500 }, encode: (records) => [{ ...request, body: JSON.stringify(records).padEnd(3_400) }] },
+      1,
+      { ...content, instructions: 'w'.repeat(500_000) },
+    )
+    expect(results).toEqual([{ kind: 'delivered' }])
   })
 })

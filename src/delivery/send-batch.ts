@@ -157,7 +157,7 @@ class BatchRun {
     }
     const limit = this.#job.type.limits.bytes
     if (request.body !== undefined && request.body.length > limit) {
-      await this.#tooLarge(pieces, 0, `the request is larger than ${limit} bytes`)
+      await this.#tooLarge(pieces, 0, `the request is larger than ${limit} bytes`, Math.ceil(Math.log2(request.body.length / limit)))
       return everyone
     }
     const { outcome, status } = await this.#exchange.ask(request)
@@ -224,13 +224,17 @@ class BatchRun {
     this.#settle(pieces, result)
   }
 
-  async #tooLarge(pieces: readonly Piece[], status: number, error: string): Promise<void> {
+  /** `halvings`: how often its words have to be halved at the least. What lies between is not encoded: of many megabytes each try costs seconds. */
+  async #tooLarge(pieces: readonly Piece[], status: number, error: string, halvings = 1): Promise<void> {
     if (pieces.length > 1) return this.#halves(pieces)
     const [piece] = pieces
     if (piece === undefined) return
-    const record = shrinkRecord(piece.whole, piece.step + 1)
-    if (record === undefined) return this.#bury(pieces, 'too-large', status, error)
-    return this.deliver([{ ...piece, record, step: piece.step + 1 }])
+    // The last that leaves anything, where that many leave nothing.
+    for (let step = piece.step + halvings; step > piece.step; step--) {
+      const record = shrinkRecord(piece.whole, step)
+      if (record !== undefined) return this.deliver([{ ...piece, record, step }])
+    }
+    this.#bury(pieces, 'too-large', status, error)
   }
 
   async #refuse(pieces: readonly Piece[], reason: DeadReason, status: number, error: string): Promise<void> {
