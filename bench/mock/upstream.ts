@@ -9,7 +9,8 @@
 import { createServer, type Socket } from 'node:net'
 import { answerText, COLLECTOR_PATH, PACED_INTERVAL_MS, PIECES, SCENES, upstreamModel, USAGE, type Scene } from './script.ts'
 
-const MAX_REQUEST = 2 * 1024 * 1024
+/** A collector gets several large calls in one request, each in more than one spelling. */
+const MAX_REQUEST = 64 * 1024 * 1024
 const HEAD_END = Buffer.from('\r\n\r\n')
 const STREAM_TRUE = /"stream" ?: ?true/
 

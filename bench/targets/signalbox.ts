@@ -97,6 +97,11 @@ export const signalboxForwarding = signalboxTarget({
   async prepare(origin, { upstreamPort }) {
     const collector = `http://127.0.0.1:${upstreamPort}${COLLECTOR_PATH}`
     const { id } = await manage(origin, '', { type: 'otel-collector', name: 'bench', config: { endpoint: collector }, sampling_rate: 1 })
-    return async () => Number((await manage(origin, `/${String(id)}/status`))['queued'])
+    return async () => {
+      const { queued, dead, last_error: error } = await manage(origin, `/${String(id)}/status`)
+      // What is given up is not work done: half of a figure would be missing without a word.
+      if (Number(dead) > 0) throw new Error(`${String(dead)} deliveries were given up: ${String(error)}`)
+      return Number(queued)
+    }
   },
 })
