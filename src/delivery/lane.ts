@@ -14,6 +14,7 @@ export interface Lane {
   /** When a batch last started: the scheduler serves those who waited longest first. */
   lastStartAt: number
   lastTrimAt: number
+  isTrimming: boolean
   /** Its queue could not be read: it is left alone until then. How often in a row. */
   pausedUntil: number
   failures: number
@@ -52,6 +53,7 @@ export function createLane(id: string, options: BreakerOptions): Lane {
     inFlight: 0,
     lastStartAt: 0,
     lastTrimAt: 0,
+    isTrimming: false,
     pausedUntil: 0,
     failures: 0,
     lastReportAt: 0,

@@ -49,6 +49,7 @@ class Engine implements DeliveryWorker {
   readonly #tuning: Tuning
   readonly #lanes = new Map<string, Lane>()
   readonly #inFlight = new Set<Promise<void>>()
+  readonly #trims = new Set<Promise<unknown>>()
   readonly #abort = new AbortController()
   #bytesInFlight = 0
   #timer: NodeJS.Timeout | undefined
@@ -90,7 +91,7 @@ class Engine implements DeliveryWorker {
     clearTimeout(this.#timer)
     const giveUp = setTimeout(() => this.#abort.abort(), deadlineMs)
     await this.#looking
-    await Promise.all(this.#inFlight)
+    await Promise.all([...this.#inFlight, ...this.#trims])
     clearTimeout(giveUp)
     await this.#guard(undefined, () => this.#options.outbox.releaseAll(this.#options.owner))
   }
@@ -174,7 +175,7 @@ class Engine implements DeliveryWorker {
   async #serve(lane: Lane, work: DueWork, now: number): Promise<number | undefined> {
     const record = this.#options.destination(lane.id)
     if (record === undefined) return undefined
-    await this.#trim(lane, now)
+    this.#trim(lane, now)
     if (isAtRest(record)) return undefined
     this.#refresh(lane, record)
     const ready = lane.ready
@@ -224,13 +225,19 @@ class Engine implements DeliveryWorker {
     this.#inFlight.add(batch)
   }
 
-  async #trim(lane: Lane, now: number): Promise<void> {
-    if (now - lane.lastTrimAt < this.#tuning.trimEveryMs) return
+  /** Beside everything else: what one destination left behind may take seconds to drop, and holds up no other. */
+  #trim(lane: Lane, now: number): void {
+    if (lane.isTrimming || now - lane.lastTrimAt < this.#tuning.trimEveryMs) return
     lane.lastTrimAt = now
-    await this.#guard(lane.id, async () => {
+    lane.isTrimming = true
+    const trim = this.#guard(lane.id, async () => {
       const { bodies, deliveries } = await this.#options.outbox.trim(lane.id, { records: this.#tuning.queueRecords, bytes: this.#tuning.queueBytes })
       if (bodies > 0 || deliveries > 0) this.#options.onEvent?.({ kind: 'trimmed', destinationId: lane.id, bodies, deliveries })
+    }).then(() => {
+      lane.isTrimming = false
+      this.#trims.delete(trim)
     })
+    this.#trims.add(trim)
   }
 }
 

@@ -1,4 +1,5 @@
 import { sql, type Transaction } from 'kysely'
+import { nextTurn } from '../lib/next-turn.ts'
 import type { Database, Engine, Tables } from './database.ts'
 import { numberList, textList } from './id-list.ts'
 import { guarded } from './store-error.ts'
@@ -65,7 +66,7 @@ export async function stripDeliveries(trx: Trx, engine: Engine, destinationId: s
 
 /**
  * The most of what `cancelDeliveries` or `stripDeliveries` is about to do, in transactions of its own: a queue of hundreds of thousands is more
- * than one statement may take, and nobody else could write meanwhile. What comes in while this runs is left to them.
+ * than one statement may take, and nobody else could write meanwhile, nor in SQLite this thread do anything. What comes in while this runs is left to them.
  */
 export async function clearAhead(
   { db, engine }: Pick<Database, 'db' | 'engine'>,
@@ -79,7 +80,10 @@ export async function clearAhead(
   for (let left = AT_ONCE; left === AT_ONCE;) {
     const seqs = (await guarded(() => queue.execute())).map(({ seq }) => seq)
     left = seqs.length
-    for (let at = 0; at < left; at += STEP) await inTransaction(db, (trx) => clear(trx, engine, destinationId, seqs.slice(at, at + STEP)))
+    for (let at = 0; at < left; at += STEP) {
+      await inTransaction(db, (trx) => clear(trx, engine, destinationId, seqs.slice(at, at + STEP)))
+      await nextTurn()
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 import type { Clock } from '../lib/clock.ts'
+import { nextTurn } from '../lib/next-turn.ts'
 import type { Database, Db, Engine, Tables } from './database.ts'
 import { numberList } from './id-list.ts'
 import { dropUnseenContent } from './outbox-cleanup.ts'
@@ -72,7 +73,7 @@ export function createTrim({ db, engine }: Database, clock: Clock) {
     return rows
   }
 
-  /** In steps: each holds the write lock. Who was leased or delivered since is left alone. */
+  /** In steps: each holds the write lock, and in SQLite the thread. Who was leased or delivered since is left alone. */
   const inSteps = async (candidates: readonly Candidate[], drop: (trx: Trx, ids: readonly number[]) => Promise<readonly Dropped[]>) => {
     const dropped = new Set<number>()
     for (let at = 0; at < candidates.length; at += STEP) {
@@ -86,6 +87,7 @@ export function createTrim({ db, engine }: Database, clock: Clock) {
         )
         for (const { seq } of rows) dropped.add(seq)
       })
+      await nextTurn()
     }
     return candidates.filter(({ seq }) => dropped.has(seq))
   }
@@ -130,7 +132,7 @@ function takeUntil(candidates: readonly Candidate[], excess: number): readonly C
 
 /** However they died: what a destination refuses is not bounded by its queue. */
 async function forgetOldest(db: Db, engine: Engine, destinationId: string): Promise<void> {
-  while ((await forgetSome(db, engine, destinationId)) === STEP);
+  while ((await forgetSome(db, engine, destinationId)) === STEP) await nextTurn()
 }
 
 function forgetSome(db: Db, engine: Engine, destinationId: string): Promise<number> {
