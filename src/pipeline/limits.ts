@@ -1,27 +1,31 @@
 import type { Call, CallTrace, Handler, Layer, Owner } from '../core/call.ts'
 import type { CallLimits, SubjectLimits } from '../core/call-limits.ts'
 import type { Charge, Counter, Rate, Verdict } from '../core/counter.ts'
-import type { Catalog, Endpoint } from '../core/endpoint.ts'
+import type { Endpoint } from '../core/endpoint.ts'
 import { gatewayShare, NO_COST } from '../core/cost.ts'
 import { GatewayError } from '../core/error.ts'
 import type { Cost, Generation } from '../core/generation.ts'
-import type { Pricing } from '../core/pricing.ts'
-import { createUsage, type Usage } from '../core/usage.ts'
 import { estimateRequest, type RequestEstimate } from '../router/estimate.ts'
-import { modelNames, type PlannedAttempt, type RoutingDefaults } from '../router/plan.ts'
-import { resolveModel } from '../router/variants.ts'
+import type { PlannedAttempt } from '../router/plan.ts'
 import { answerCost } from './answer-cost.ts'
+import {
+  admissionPrice,
+  costAt,
+  costOfTokens,
+  isPriced,
+  LEAST_OUTPUT_TOKENS,
+  leastAt,
+  outputAt,
+  outputTokens,
+  type CallPriceOptions,
+} from './call-price.ts'
 import { refusal } from './limit-refusal.ts'
 
-export interface LimitsOptions {
+export interface LimitsOptions extends CallPriceOptions {
   readonly counter: Counter
   /** Undefined for a caller without limits: one lookup. */
   readonly limitsOf: (owner: Owner) => CallLimits | undefined
-  readonly catalog: () => Catalog
-  readonly costOf: (usage: Usage, pricing: Pricing) => Cost
   readonly policy: () => { readonly unknownPrice: 'allow' | 'deny'; readonly expectedOutputTokens: number }
-  /** The models of callers who name none. */
-  readonly defaults: (owner: Owner) => Pick<RoutingDefaults, 'model' | 'imageModel'>
   /** Whether the caller's own provider keys might serve the call: its price is then known only when an endpoint is chosen. */
   readonly mayUseOwnKeys: (call: Call) => boolean
 }
@@ -48,15 +52,6 @@ export interface Limits {
   /** To be told of every finished call, with what it really cost. */
   finished(generation: Generation, call: Call): void
 }
-
-/** An estimate of the prompt errs by about a third: what is reserved must hold. */
-const PROMPT_MARGIN = 1.35
-/** A call that names no bound is worth making while this much output can be paid. */
-const LEAST_OUTPUT_TOKENS = 64
-/** Endpoints whose price is looked at before one is chosen. */
-const MAX_PRICED = 32
-/** A call is admitted at the price of an endpoint up to this many times as dear as the cheapest: others are asked about when chosen. */
-const ADMITTED_SPREAD = 2
 
 /** What a limited call holds until it is finished. */
 interface Ticket {
@@ -156,66 +151,12 @@ export function createLimits(options: LimitsOptions): Limits {
   }
 }
 
-function outputTokens(options: LimitsOptions, call: Call): number {
-  return call.request.max_output_tokens ?? options.policy().expectedOutputTokens
-}
-
-/** The same at one endpoint, where thoughts may come on top of the answer. */
-function outputAt(options: LimitsOptions, call: Call, { connection, upstreamModel, maxOutputTokens }: Endpoint): number {
-  const { dialect, options: declared } = connection
-  const most = dialect.mostOutput?.(call.request, { options: declared, upstreamModel, ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }) })
-  return most ?? outputTokens(options, call)
-}
-
 function chargeOf(limits: SubjectLimits, tokens: number): Charge {
   const { subject, revision, requestsPerMinute, tokensPerMinute, maxOpen, budgets } = limits
   const rates: Rate[] = []
   if (requestsPerMinute !== undefined) rates.push({ name: 'requests', limit: requestsPerMinute, cost: 1 })
   if (tokensPerMinute !== undefined) rates.push({ name: 'tokens', limit: tokensPerMinute, cost: tokens })
   return { subject, revision, rates, budgets, ...(maxOpen === undefined ? {} : { maxOpen }) }
-}
-
-const isPriced = ({ pricing }: Endpoint): boolean => pricing.input !== undefined && pricing.output !== undefined
-
-const wantsPictures = ({ request: { modalities } }: Call): boolean => modalities?.includes('image') === true
-
-/** What a call may cost at an endpoint, USD. */
-function costAt(options: LimitsOptions, call: Call, endpoint: Endpoint, estimate: RequestEstimate, output: number): number {
-  return costOfTokens(options, call, endpoint, estimate, Math.min(output, endpoint.maxOutputTokens ?? Infinity))
-}
-
-/** The same for so many tokens of output, be they possible or not. Where pictures are wanted, all of them may be theirs. */
-function costOfTokens(options: LimitsOptions, call: Call, endpoint: Endpoint, estimate: RequestEstimate, produced: number): number {
-  const inputTokens = Math.ceil(estimate.inputTokens * PROMPT_MARGIN)
-  const usage = createUsage({ inputTokens, outputTokens: produced, imageOutputTokens: wantsPictures(call) ? produced : undefined })
-  return options.costOf(usage, endpoint.pricing).total
-}
-
-/** What must be left even if the answer is short; a caller who sets a bound wants all of it. */
-function leastAt(options: LimitsOptions, call: Call, endpoint: Endpoint, estimate: RequestEstimate): number {
-  return costAt(options, call, endpoint, estimate, call.request.max_output_tokens == null ? LEAST_OUTPUT_TOKENS : outputAt(options, call, endpoint))
-}
-
-/**
- * The price at the door, before an endpoint is chosen: that of the dearest endpoint of the first model that is not much dearer than its
- * cheapest. Only an attempt that is dearer still needs a second look. Unknown prices and unknown models count as nothing here.
- */
-function admissionPrice(options: LimitsOptions, call: Call, estimate: RequestEstimate): { readonly amount: number; readonly least: number } {
-  const { request } = call
-  const name = modelNames(request, options.defaults(call.owner))[0]
-  const model = name === undefined ? undefined : resolveModel(name, options.catalog())?.model
-  let cheapest = Infinity
-  let least = Infinity
-  const amounts: number[] = []
-  for (const endpoint of model?.endpoints.slice(0, MAX_PRICED) ?? []) {
-    if (!isPriced(endpoint)) continue
-    const amount = costAt(options, call, endpoint, estimate, outputAt(options, call, endpoint))
-    cheapest = Math.min(cheapest, amount)
-    least = Math.min(least, leastAt(options, call, endpoint, estimate))
-    amounts.push(amount)
-  }
-  if (amounts.length === 0) return { amount: 0, least: 0 }
-  return { amount: Math.max(...amounts.filter((amount) => amount <= cheapest * ADMITTED_SPREAD)), least }
 }
 
 async function admitAttempt(

@@ -1,0 +1,84 @@
+import type { Call, Owner } from '../core/call.ts'
+import type { Catalog, Endpoint } from '../core/endpoint.ts'
+import type { Cost } from '../core/generation.ts'
+import type { Pricing } from '../core/pricing.ts'
+import { createUsage, type Usage } from '../core/usage.ts'
+import type { RequestEstimate } from '../router/estimate.ts'
+import { modelNames, type RoutingDefaults } from '../router/plan.ts'
+import { resolveModel } from '../router/variants.ts'
+
+/** What a call may come to cost, before it is made. */
+export interface CallPriceOptions {
+  readonly catalog: () => Catalog
+  readonly costOf: (usage: Usage, pricing: Pricing) => Cost
+  readonly policy: () => { readonly expectedOutputTokens: number }
+  /** The models of callers who name none. */
+  readonly defaults: (owner: Owner) => Pick<RoutingDefaults, 'model' | 'imageModel'>
+}
+
+/** An estimate of the prompt errs by about a third: what is reserved must hold. */
+const PROMPT_MARGIN = 1.35
+/** A call that names no bound is worth making while this much output can be paid. */
+export const LEAST_OUTPUT_TOKENS = 64
+/** Endpoints whose price is looked at before one is chosen. */
+const MAX_PRICED = 32
+/** A call is admitted at the price of an endpoint up to this many times as dear as the cheapest: others are asked about when chosen. */
+const ADMITTED_SPREAD = 2
+
+export function outputTokens(options: CallPriceOptions, call: Call): number {
+  return call.request.max_output_tokens ?? options.policy().expectedOutputTokens
+}
+
+/** The same at one endpoint, where thoughts may come on top of the answer. */
+export function outputAt(options: CallPriceOptions, call: Call, { connection, upstreamModel, maxOutputTokens }: Endpoint): number {
+  const { dialect, options: declared } = connection
+  const most = dialect.mostOutput?.(call.request, { options: declared, upstreamModel, ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }) })
+  return most ?? outputTokens(options, call)
+}
+
+export const isPriced = ({ pricing }: Endpoint): boolean => pricing.input !== undefined && pricing.output !== undefined
+
+const wantsPictures = ({ request: { modalities } }: Call): boolean => modalities?.includes('image') === true
+
+/** What a call may cost at an endpoint, USD. */
+export function costAt(options: CallPriceOptions, call: Call, endpoint: Endpoint, estimate: RequestEstimate, output: number): number {
+  return costOfTokens(options, call, endpoint, estimate, Math.min(output, endpoint.maxOutputTokens ?? Infinity))
+}
+
+/** The same for so many tokens of output, be they possible or not. Where pictures are wanted, all of them may be theirs. */
+export function costOfTokens(options: CallPriceOptions, call: Call, endpoint: Endpoint, estimate: RequestEstimate, produced: number): number {
+  const inputTokens = Math.ceil(estimate.inputTokens * PROMPT_MARGIN)
+  const usage = createUsage({ inputTokens, outputTokens: produced, imageOutputTokens: wantsPictures(call) ? produced : undefined })
+  return options.costOf(usage, endpoint.pricing).total
+}
+
+/** What must be left even if the answer is short; a caller who sets a bound wants all of it. */
+export function leastAt(options: CallPriceOptions, call: Call, endpoint: Endpoint, estimate: RequestEstimate): number {
+  return costAt(options, call, endpoint, estimate, call.request.max_output_tokens == null ? LEAST_OUTPUT_TOKENS : outputAt(options, call, endpoint))
+}
+
+/**
+ * The price at the door, before an endpoint is chosen: that of the dearest endpoint of the first model that is not much dearer than its
+ * cheapest. Only an attempt that is dearer still needs a second look. Unknown prices and unknown models count as nothing here.
+ */
+export function admissionPrice(
+  options: CallPriceOptions,
+  call: Call,
+  estimate: RequestEstimate,
+): { readonly amount: number; readonly least: number } {
+  const { request } = call
+  const name = modelNames(request, options.defaults(call.owner))[0]
+  const model = name === undefined ? undefined : resolveModel(name, options.catalog())?.model
+  let cheapest = Infinity
+  let least = Infinity
+  const amounts: number[] = []
+  for (const endpoint of model?.endpoints.slice(0, MAX_PRICED) ?? []) {
+    if (!isPriced(endpoint)) continue
+    const amount = costAt(options, call, endpoint, estimate, outputAt(options, call, endpoint))
+    cheapest = Math.min(cheapest, amount)
+    least = Math.min(least, leastAt(options, call, endpoint, estimate))
+    amounts.push(amount)
+  }
+  if (amounts.length === 0) return { amount: 0, least: 0 }
+  return { amount: Math.max(...amounts.filter((amount) => amount <= cheapest * ADMITTED_SPREAD)), least }
+}
