@@ -181,6 +181,21 @@ describe('the credit limit of a key', () => {
   })
 })
 
+it(verifies('H1', 'a budget too small for the first model leads to the next that was named'), async () => {
+  const at = (slug: string, dollars: number) => ({
+    slug,
+    context_length: 128_000,
+    endpoints: [{ provider: 'acme', upstream_model: slug, pricing: { input: dollars, output: dollars } }],
+  })
+  await open({ models: [at('acme/large', 1_000), at('acme/small', 1)] })
+  const { key } = await createKey({ limit: 0.005 })
+  expect(await drained(await ask(key, { model: 'acme/large' }))).toBe(402)
+  const response = await ask(key, { model: 'acme/large', models: ['acme/small'] })
+  expect(response.status).toBe(200)
+  expect(await response.json()).toMatchObject({ model: 'acme/small' })
+  expect(upstream.requests.map(({ body }) => body['model'])).toEqual(['acme/small'])
+})
+
 describe('an endpoint whose price nobody knows', () => {
   const unpriced = () => ({
     models: [{ slug: 'acme/small', context_length: 128_000, endpoints: [{ provider: 'acme', upstream_model: 'mystery-1' }] }],

@@ -57,22 +57,39 @@ export function leastAt(options: CallPriceOptions, call: Call, endpoint: Endpoin
   return costAt(options, call, endpoint, estimate, call.request.max_output_tokens == null ? LEAST_OUTPUT_TOKENS : outputAt(options, call, endpoint))
 }
 
+interface DoorPrice {
+  readonly amount: number
+  readonly least: number
+}
+
 /**
  * The price at the door, before an endpoint is chosen: that of the dearest endpoint of the first model that is not much dearer than its
- * cheapest. Only an attempt that is dearer still needs a second look. Unknown prices and unknown models count as nothing here.
+ * cheapest. Only an attempt that is dearer still needs a second look. What must be left is what any of the models named needs: a budget
+ * that does not pay for the first may pay for another. Unknown prices and unknown models count as nothing here.
  */
-export function admissionPrice(
-  options: CallPriceOptions,
-  call: Call,
-  estimate: RequestEstimate,
-): { readonly amount: number; readonly least: number } {
-  const { request } = call
-  const name = modelNames(request, options.defaults(call.owner))[0]
-  const model = name === undefined ? undefined : resolveModel(name, options.catalog())?.model
+export function admissionPrice(options: CallPriceOptions, call: Call, estimate: RequestEstimate): DoorPrice {
+  const catalog = options.catalog()
+  let amount: number | undefined
+  let least = Infinity
+  let left = MAX_PRICED
+  for (const name of modelNames(call.request, options.defaults(call.owner))) {
+    const model = resolveModel(name, catalog)?.model
+    if (model === undefined) continue
+    const endpoints = model.endpoints.slice(0, left)
+    left -= endpoints.length
+    const price = priceAmong(options, call, endpoints, estimate)
+    amount ??= price.amount
+    least = Math.min(least, price.least)
+    if (left === 0 || least === 0) break
+  }
+  return { amount: amount ?? 0, least: amount === undefined ? 0 : least }
+}
+
+function priceAmong(options: CallPriceOptions, call: Call, endpoints: readonly Endpoint[], estimate: RequestEstimate): DoorPrice {
   let cheapest = Infinity
   let least = Infinity
   const amounts: number[] = []
-  for (const endpoint of model?.endpoints.slice(0, MAX_PRICED) ?? []) {
+  for (const endpoint of endpoints) {
     if (!isPriced(endpoint)) continue
     const amount = costAt(options, call, endpoint, estimate, outputAt(options, call, endpoint))
     cheapest = Math.min(cheapest, amount)

@@ -44,7 +44,12 @@ function scene(
     },
     close: () => Promise.resolve(),
   }
-  const catalog = { find: () => ({ slug: 'acme/small', endpoints: [endpoint(1), endpoint(1.5), endpoint(50)] }), models: () => [] } as never
+  const served: { readonly [slug: string]: readonly Endpoint[] } = {
+    'acme/small': [endpoint(1), endpoint(1.5), endpoint(50)],
+    'acme/tiny': [endpoint(0.1)],
+    'acme/mystery': [endpoint(1, { pricing: {} })],
+  }
+  const catalog = { find: (slug: string) => served[slug] && { slug, endpoints: served[slug] }, models: () => [] } as never
   const built = createLimits({
     counter,
     limitsOf: () => limits,
@@ -107,6 +112,17 @@ describe('limits around a call', () => {
     )
     expect(reserved.map(({ amountUsd }) => amountUsd)).toEqual([1.5, 50])
     expect(reserved.every(({ id }) => id === 'gen-1')).toBe(true)
+  })
+
+  it.each([
+    ['a cheaper model', ['acme/tiny'], 0.1],
+    ['one that nobody serves', ['acme/none'], 1],
+    ['one whose price nobody knows', ['acme/mystery'], 0],
+    ['a cheaper model behind it', ['acme/none', 'acme/tiny'], 0.1],
+  ])('admit what is left for any of the models named: %s', async (_, models, leastUsd) => {
+    const { built, reserved, call } = scene(budget)
+    await drain(built.layer(nothing), call({ models }))
+    expect(reserved).toMatchObject([{ amountUsd: 1.5, leastUsd }])
   })
 
   it('bound the output by the prices of long prompts where the prompt is one', async () => {
