@@ -216,6 +216,27 @@ describe('an endpoint whose price nobody knows', () => {
   })
 })
 
+describe('an endpoint that is paid per request and not by tokens', () => {
+  const perRequest = {
+    models: [
+      { slug: 'acme/small', context_length: 128_000, endpoints: [{ provider: 'acme', upstream_model: 'small-1', pricing: { request: 0.01 } }] },
+    ],
+  }
+  it.each(['allow', 'deny'])(verifies('H8', 'has a known price, with unknown_price: %s'), async (unknown_price) => {
+    await open({ ...perRequest, limits: { unknown_price } })
+    const { key } = await createKey({ limit: 0.025 })
+    const headers = { 'x-gateway-experimental-metadata': 'enabled' }
+    const response = await gateway.respond({ model: 'acme/small', input: 'hi' }, { key, headers })
+    expect(response.status).toBe(200)
+    const answer = (await response.json()) as { usage: { cost: number }; gateway_metadata: { params?: object } }
+    expect(answer.usage.cost).toBe(0.01)
+    expect(answer.gateway_metadata.params ?? {}).not.toHaveProperty('unknown_price')
+    expect(await drained(await gateway.respond({ model: 'acme/small', input: 'hi' }, { key }))).toBe(200)
+    const refused = await gateway.respond({ model: 'acme/small', input: 'hi' }, { key })
+    expect(refused.status).toBe(402)
+  })
+})
+
 describe('the budgets of a workspace', () => {
   it('answer 403 and name the broadest interval', async () => {
     await open()

@@ -1,5 +1,5 @@
 import type { Cost } from '../core/generation.ts'
-import { announcedAt, windowAt, type PriceTier, type Pricing } from '../core/pricing.ts'
+import { announcedAt, isPerRequest, windowAt, type PriceTier, type Pricing } from '../core/pricing.ts'
 import type { Usage } from '../core/usage.ts'
 import type { Clock } from '../lib/clock.ts'
 
@@ -115,8 +115,7 @@ function inputShare(usage: Usage, input: number, output: number): number {
 function isKnown(usage: Usage, rates: Rates, pricing: Pricing): boolean {
   const inputKnown = rates.input !== undefined || (usage.inputTokens === usage.cachedTokens && rates.cacheRead !== undefined)
   const outputKnown = rates.output !== undefined
-  const perRequest = pricing.request !== undefined && rates.input === undefined && rates.output === undefined
-  if (perRequest) return true
+  if (isPerRequest(pricing, rates)) return true
   if (usage.totalTokens === 0) return inputKnown || outputKnown
   return (inputKnown || usage.inputTokens === 0) && (outputKnown || usage.outputTokens === 0)
 }

@@ -42,6 +42,10 @@ export interface Pricing extends TokenPrices {
   readonly windows?: readonly PriceWindow[]
 }
 
+/** What is charged for is the request and nothing else: its tokens have no price, and need none. */
+export const isPerRequest = ({ request }: Pick<Pricing, 'request'>, { input, output }: Pick<TokenPrices, 'input' | 'output'>): boolean =>
+  request !== undefined && input === undefined && output === undefined
+
 const DAY_SECONDS = 86_400
 
 /** A window that stands for whole days: prices announced for later. */

@@ -1,7 +1,7 @@
 import type { Call, Owner } from '../core/call.ts'
 import type { Catalog, Endpoint } from '../core/endpoint.ts'
 import type { Cost } from '../core/generation.ts'
-import type { Pricing } from '../core/pricing.ts'
+import { isPerRequest, type Pricing } from '../core/pricing.ts'
 import { createUsage, type Usage } from '../core/usage.ts'
 import type { RequestEstimate } from '../router/estimate.ts'
 import { modelNames, type RoutingDefaults } from '../router/plan.ts'
@@ -36,7 +36,8 @@ export function outputAt(options: CallPriceOptions, call: Call, { connection, up
   return most ?? outputTokens(options, call)
 }
 
-export const isPriced = ({ pricing }: Endpoint): boolean => pricing.input !== undefined && pricing.output !== undefined
+export const isPriced = ({ pricing }: Endpoint): boolean =>
+  (pricing.input !== undefined && pricing.output !== undefined) || isPerRequest(pricing, pricing)
 
 const wantsPictures = ({ request: { modalities } }: Call): boolean => modalities?.includes('image') === true
 
