@@ -82,6 +82,26 @@ describe('a pool of three credentials', () => {
     }
   })
 
+  it('is told of in the metadata when it could not be used', async () => {
+    await gateway.close()
+    const dearer = await startFakeUpstream(stream(chatText('from the dearer one')))
+    gateway = await startWithThree(upstream.url, dearer.url)
+    try {
+      for (const name of ['one', 'two', 'three']) verdicts.set(`Bearer ${name}`, 401)
+      const told = async (): Promise<readonly object[]> => {
+        const headers = { 'x-gateway-experimental-metadata': 'enabled' }
+        const body = { model: 'acme/small', input: 'hi', provider: { order: ['acme'] } }
+        const response = await gateway.respond(body, { headers })
+        return ((await response.json()) as { gateway_metadata: { attempts: object[] } }).gateway_metadata.attempts
+      }
+      expect(await told()).toMatchObject([401, 401, 401, 200].map((status) => ({ status })))
+      // No credential is left to try: nothing is sent, and why is said.
+      expect(await told()).toMatchObject([{ status: 0, error_type: 'provider_unavailable' }, { status: 200 }])
+    } finally {
+      await dearer.close()
+    }
+  })
+
   it('is exhausted when all are dead: 502, never a 401, and no further knocking', async () => {
     for (const one of ['one', 'two', 'three']) verdicts.set(`Bearer ${one}`, 401)
     const first = await ask()

@@ -52,6 +52,8 @@ export function createFallback(options: FallbackOptions): Handler {
           leaveUnread(call, outcome)
           throw error
         }
+        // What ended before it was sent (no usable credential) or without a word (a filter) has its reason, too.
+        if (outcome.record !== undefined) outcome.record.error ??= { type: error.errorType, message: error.message }
         // What stopped an attempt before it was made (a budget, no usable credential) says nothing of its endpoint.
         if (outcome.sent) settleFailure(options, attempt, outcome.credential, error)
         const status = outcome.sent ? call.trace.attempts.at(-1)?.status : undefined
