@@ -193,6 +193,18 @@ describe('calls that go wrong', () => {
     expect(answer['usage']).toMatchObject({ server_tool_use_details: { tool_calls_requested: 1, tool_calls_executed: 0 } })
   })
 
+  it('takes a null for an argument the model could have left out, and for no other', async () => {
+    upstream.script(calls(['datetime', { timezone: null }], ['experimental__search_models', { query: 'small', series: null }]), says('Now.'))
+    const answer = await ask({ tools: [datetime, { type: 'gateway:experimental__search_models' }] })
+    expect(answer.output).toMatchObject([{ status: 'completed', timezone: 'UTC' }, { status: 'completed', query: 'small' }, { type: 'message' }])
+    expect(messages(1).at(-1)).toMatchObject({ role: 'tool', content: expect.stringContaining('"total_results":1') })
+
+    upstream.script(calls(['web_fetch', { url: null }]), says('I give up.'))
+    const from = upstream.requests.length
+    expect((await ask({ tools: [{ type: 'gateway:web_fetch' }] })).output[0]).toMatchObject({ status: 'incomplete' })
+    expect(messages(from + 1).at(-1)).toMatchObject({ content: expect.stringContaining('The argument url is not valid') })
+  })
+
   it.each([true, false])('tells the model of a tool that does not exist, where nobody else could answer (stream: %s)', async (streamed) => {
     upstream.script(calls(['web.search', { q: 'x' }], ['datetime', {}]), says('I see.'))
     const answer = await ask({ tools: [datetime] }, streamed)

@@ -12,6 +12,7 @@ import type { ToolBill } from './tool-bill.ts'
 import type { PendingCall } from './tool-step.ts'
 import { TimeLimit } from './time-limit.ts'
 import { cutText } from '../lib/cut-text.ts'
+import { isJsonObject } from '../lib/json.ts'
 import { atTurnEnd } from '../lib/turn-end.ts'
 
 /** One call of a server tool, done. */
@@ -227,11 +228,16 @@ function readArguments({ offered, arguments: text, cut }: PendingCall): { readon
   } catch {
     return { problem: cut ? 'The arguments were cut off. Call again with shorter ones.' : 'The arguments are not valid JSON.' }
   }
-  const read = offered.tool.parameters.safeParse(value)
+  const { parameters } = offered.tool
+  const given = parameters.safeParse(value)
+  const read = given.success || !isJsonObject(value) ? given : parameters.safeParse(withoutNulls(value))
   if (read.success) return { args: read.data }
   const issue = read.error.issues[0]
   return { problem: `The argument ${issue?.path.map(String).join('.') || '(whole)'} is not valid: ${issue?.message ?? 'wrong form'}` }
 }
+
+/** Many models write null for an argument they mean to leave out. */
+const withoutNulls = (args: JsonObject): JsonObject => Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null))
 
 function failure(type: string, message: string): ToolResult {
   return { output: JSON.stringify({ status: 'error', error: message }), error: { type, message } }
