@@ -63,6 +63,12 @@ export function isChosen({ choice }: Pick<OfferedTool, 'choice'>, wanted: JsonOb
   return choice !== undefined && Object.entries(wanted).every(([field, value]) => value == null || choice[field] === value)
 }
 
+/** Whether a list of allowed tools leaves this one out. Endpoints are told, and models call all the same what they remember from earlier turns. */
+export function isLeftOut({ functionName }: Pick<OfferedTool, 'functionName'>, choice: ToolChoice | undefined): boolean {
+  if (typeof choice !== 'object' || choice.type !== 'allowed_tools' || !('tools' in choice) || !Array.isArray(choice.tools)) return false
+  return !(choice.tools as readonly JsonObject[]).some(({ type, name }) => type === 'function' && name === functionName)
+}
+
 /** The choice for the turns after the first. A forced server tool has been called: forcing it again would never end. */
 export function relaxChoice(choice: ToolChoice | undefined, offer: Offer, asked: ToolChoice | undefined): ToolChoice | undefined {
   if (choice === 'required') return 'auto'

@@ -330,6 +330,22 @@ describe('guards', () => {
       expect(trace.pipeline).toEqual([])
     })
 
+    it('runs no call of a tool that is not among the allowed ones, and tells the model', async () => {
+      let begun = 0
+      const run = async (): Promise<ToolResult> => ({ output: String(++begun) })
+      const only = (name: string): Partial<ModelRequest> => ({
+        tools: [{ type: 'gateway:probe' }, { type: 'function', name: 'weather' }],
+        tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [name === 'weather' ? { type: 'function', name } : { type: `gateway:${name}` }] },
+      })
+      const turns = [[...call('probe', 'c1'), end], words('ok')]
+      const forbidden = stage({ turns, request: only('weather'), tool: { run } })
+      expect(said(await forbidden.collect())).toEqual(['ok'])
+      expect(begun).toBe(0)
+      expect(forbidden.requests[1]!.input.at(-1)).toMatchObject({ call_id: 'c1', output: expect.stringContaining('does not allow this tool') })
+      await stage({ turns, request: only('probe'), tool: { run } }).collect()
+      expect(begun).toBe(1)
+    })
+
     it('keeps the end of an answer that was cut', async () => {
       const cut: Turn = [...call('probe', 'c1'), { type: 'response-end', reason: 'length', usage }]
       const { collect, requests } = stage({ turns: [cut], request: { max_tool_calls: 0 } })

@@ -15,7 +15,7 @@ import { askModel } from './tool-ask.ts'
 import { replayHistory } from './tool-history.ts'
 import type { Offer } from './offered-tool.ts'
 import { createToolBelt, wantsTools, type ToolBelt } from './tool-belt.ts'
-import { relaxChoice } from './tool-choice.ts'
+import { isLeftOut, relaxChoice } from './tool-choice.ts'
 import { LoopLedger } from './tool-ledger.ts'
 import { offerTools } from './tool-offer.ts'
 import { runTools, type FinishedCall } from './tool-run.ts'
@@ -158,6 +158,9 @@ class ToolLoop {
       step: ledger.turns,
       budget: budget - ledger.requested,
       timeLeftMs: () => limits.wallMs - ledger.elapsedMs,
+      // What the caller has agreed to, call by call, is allowed.
+      forbids: ({ offered, grant }) =>
+        grant === undefined && offer.byFunction.get(offered.functionName) === offered && isLeftOut(offered, offer.choice),
       parallel: limits.parallel,
       transcript,
       deferred: offer.deferred,

@@ -31,6 +31,8 @@ export interface RunScene {
   readonly budget: number
   /** Milliseconds left for the whole loop, whenever it is asked: calls of one turn may have to wait for each other. */
   readonly timeLeftMs: () => number
+  /** Calls the request does not allow. */
+  readonly forbids: (call: PendingCall) => boolean
   readonly parallel: number
   readonly transcript: readonly InputItem[]
   readonly deferred: readonly FunctionTool[]
@@ -45,6 +47,7 @@ const DEFAULT_TIMEOUT_MS = 60_000
 /** What a model reads of one result; more would only fill its window. */
 const MAX_OUTPUT_CHARS = 400_000
 const OVER_BUDGET = 'The tool budget of this request is spent. Answer with what you have.'
+const FORBIDDEN = 'This request does not allow this tool. Answer without it.'
 const OVER_TIME = 'The time of this request for tools is over. Answer with what you have.'
 
 /**
@@ -142,7 +145,7 @@ async function runOne(pending: PendingCall, index: number, scene: RunScene, queu
   const newId = (itemType: string): string => `${ID_PREFIXES[itemType] ?? 'st_'}${scene.newId(24)}`
   const id = newId(offered.itemType)
   const timeLeftMs = scene.timeLeftMs()
-  const refusal = refusalOf(index, scene, timeLeftMs)
+  const refusal = refusalOf(pending, index, scene, timeLeftMs)
   if (refusal === undefined) offered.uses++
   const bill = scene.bill(pending)
   const limit = new TimeLimit(stop, Math.min(tool.timeoutMs ?? DEFAULT_TIMEOUT_MS, Math.max(1, Math.ceil(timeLeftMs))))
@@ -207,7 +210,8 @@ async function runOne(pending: PendingCall, index: number, scene: RunScene, queu
 }
 
 /** Why a call may not begin, for the model. */
-function refusalOf(index: number, { budget }: RunScene, timeLeftMs: number): string | undefined {
+function refusalOf(pending: PendingCall, index: number, { budget, forbids }: RunScene, timeLeftMs: number): string | undefined {
+  if (forbids(pending)) return FORBIDDEN
   if (index >= budget) return OVER_BUDGET
   return timeLeftMs <= 0 ? OVER_TIME : undefined
 }
