@@ -136,6 +136,32 @@ describe.each([true, false])('agents (stream: %s)', (streamed) => {
     ])
   })
 
+  it('takes a refusal of an agent, or thoughts alone, for no answer', async () => {
+    const end = (reason: string): object[] => [chatEvents.finish(reason), chatEvents.usage()]
+    const refuses = stream([
+      { ...chatEvents.role(), choices: [{ index: 0, delta: { refusal: 'I will not.' }, finish_reason: null }] },
+      ...end('stop'),
+    ])
+    const muses = stream([chatEvents.reasoning('Well'), ...end('length')])
+    const asked = calls(['advisor', { prompt: 'x' }], ['subagent', { task_name: 't', task_description: 'd' }], ['fusion', { prompt: 'x' }])
+    scripts = { small: [asked, says('Alone then.')], big: [refuses], other: [muses] }
+    const tools = [
+      { type: 'gateway:advisor', parameters: { model: 'acme/big' } },
+      { type: 'gateway:subagent', parameters: { model: 'acme/other' } },
+      { type: 'gateway:fusion', parameters: { analysis_models: ['acme/big'], tools: [] } },
+    ]
+    const answer = await ask({ tools }, streamed)
+    const refused = expect.stringContaining('the model refused: I will not.')
+    expect(answer.output).toMatchObject([
+      { type: 'gateway:advisor', status: 'failed', error: refused },
+      { type: 'gateway:subagent', status: 'failed', error: expect.stringContaining('used up its tokens') },
+      { type: 'gateway:fusion', failed_models: [{ model: 'acme/big', error: refused }] },
+      { type: 'message' },
+    ])
+    expect(answer.output[0]).not.toHaveProperty('advice')
+    expect(answer['usage']).toMatchObject({ cost: expect.closeTo(5 * (11e-6 + 14e-6), 9) })
+  })
+
   it(verifies('H5', 'hands tasks to a subagent with tools of its own, but no agents'), async () => {
     scripts = {
       small: [calls(['subagent', { task_name: 'count', task_description: 'Count the hours.' }]), says('Ten.')],

@@ -37,6 +37,8 @@ export interface ToolResult {
 /** A model call made by a tool, through the gateway's own routing. */
 export interface ModelAnswer {
   readonly text: string
+  /** Its words where it refused; they are no part of `text`. */
+  readonly refusal?: string
   /** Images of the answer as URLs or data URLs. */
   readonly images: readonly string[]
   readonly sources: readonly CitableSource[]

@@ -56,10 +56,10 @@ export class AnswerFold {
     return [...this.#drafts.values()].map(toItem)
   }
 
-  text(): string {
+  text(kind: 'text' | 'refusal' = 'text'): string {
     let text = ''
     for (const { start, parts } of this.#drafts.values()) {
-      if (start.type === 'message') for (const part of parts) if (part.kind === 'text') text += part.text
+      if (start.type === 'message') for (const part of parts) if (part.kind === kind) text += part.text
     }
     return text
   }

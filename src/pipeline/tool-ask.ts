@@ -57,10 +57,12 @@ export async function askModel(
   if (reason === undefined) throw new GatewayError('provider_unavailable', 'The model ended its answer without finishing it')
   const { served } = call.trace
   const items = fold.items()
+  const refusal = fold.text('refusal')
   const cost = call.trace.cost ?? answerCost(costOf, usage, call.trace)
   spent.inAll = { cost, tokens: usage.totalTokens }
   return {
     text: fold.text(),
+    ...(refusal === '' ? {} : { refusal }),
     images: items.flatMap(imagesOf),
     sources: items.flatMap(sourcesOf),
     model: served?.endpoint.model ?? call.requestedModel,

@@ -3,7 +3,7 @@ import { GatewayError } from '../core/error.ts'
 import type { ModelEvent } from '../core/event.ts'
 import type { ServerTool, ToolContext } from '../core/extension.ts'
 import type { InputItem, JsonObject } from '../core/item.ts'
-import { agentFailure, agentRequest, agentSettings, modelOf as outerModel, userMessage } from './shared/agent.ts'
+import { agentFailure, agentRequest, agentSettings, modelOf as outerModel, userMessage, wordsOf } from './shared/agent.ts'
 import { ItemText } from './shared/item-text.ts'
 
 const settings = z.object({
@@ -60,9 +60,10 @@ export const advisor: ServerTool<Settings, Arguments> = {
     try {
       const request = agentRequest(call.request, own, own.model ?? args.model, { input: conversation(args, context) })
       const answer = await context.ask(request, shown === undefined ? {} : { onEvents: (events) => showAdvice(events, shown) })
+      const advice = wordsOf(answer)
       return {
-        output: JSON.stringify({ status: 'ok', model: answer.model, advice: answer.text }),
-        item: { ...fields, model: answer.model, advice: answer.text },
+        output: JSON.stringify({ status: 'ok', model: answer.model, advice }),
+        item: { ...fields, model: answer.model, advice },
       }
     } catch (error) {
       return agentFailure('The advisor', error, fields)

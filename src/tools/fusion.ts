@@ -3,7 +3,7 @@ import { asGatewayError } from '../core/error.ts'
 import type { CitableSource, ModelAnswer, ServerTool, ToolContext, ToolResult } from '../core/extension.ts'
 import type { JsonObject, Tool } from '../core/item.ts'
 import type { TextFormat } from '../core/request.ts'
-import { agentRequest, agentSettings, modelOf, userMessage } from './shared/agent.ts'
+import { agentRequest, agentSettings, modelOf, userMessage, wordsOf } from './shared/agent.ts'
 import { cutText } from '../lib/cut-text.ts'
 
 const settings = z.object({
@@ -114,8 +114,7 @@ async function askPanelist(
         }
       },
     })
-    if (answer.text === '') throw new Error('empty')
-    context.emit('fusion_call.panel.completed', { model, content: answer.text })
+    context.emit('fusion_call.panel.completed', { model, content: wordsOf(answer) })
     return { model, answer }
   } catch (error) {
     const { errorType, message, status } = asGatewayError(error)

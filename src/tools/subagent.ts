@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { GatewayError } from '../core/error.ts'
 import type { ServerTool, ToolContext } from '../core/extension.ts'
 import type { JsonObject } from '../core/item.ts'
-import { agentFailure, agentRequest, agentSettings, modelOf, userMessage } from './shared/agent.ts'
+import { agentFailure, agentRequest, agentSettings, modelOf, userMessage, wordsOf } from './shared/agent.ts'
 
 const nestedTool = z.looseObject({ type: z.string(), parameters: z.looseObject({}).optional() })
 const settings = z.object({
@@ -78,8 +78,9 @@ export const subagent: ServerTool<Settings, Arguments> = {
           ...(own.max_tool_calls === undefined ? {} : { max_tool_calls: own.max_tool_calls }),
         }),
       )
-      const output = JSON.stringify({ status: 'ok', model: answer.model, task_name: args.task_name, outcome: answer.text })
-      return { output, item: { ...fields, model: answer.model, outcome: answer.text }, sources: answer.sources }
+      const outcome = wordsOf(answer)
+      const output = JSON.stringify({ status: 'ok', model: answer.model, task_name: args.task_name, outcome })
+      return { output, item: { ...fields, model: answer.model, outcome }, sources: answer.sources }
     } catch (error) {
       return agentFailure('The subagent', error, fields)
     }

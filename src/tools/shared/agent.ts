@@ -1,9 +1,12 @@
 import { z } from 'zod'
 import type { Call } from '../../core/call.ts'
-import { asGatewayError } from '../../core/error.ts'
-import type { ToolResult } from '../../core/extension.ts'
+import { asGatewayError, GatewayError } from '../../core/error.ts'
+import type { ModelAnswer, ToolResult } from '../../core/extension.ts'
 import type { JsonObject } from '../../core/item.ts'
 import type { ModelRequest, ReasoningOptions } from '../../core/request.ts'
+import { cutText } from '../../lib/cut-text.ts'
+
+const MAX_REFUSAL = 500
 
 /** Parameters all tools that call models share. */
 export const agentSettings = {
@@ -63,6 +66,14 @@ function policiesOf(provider: NonNullable<ModelRequest['provider']>): NonNullabl
 export const modelOf = ({ request, requestedModel }: Pick<Call, 'request' | 'requestedModel'>): string => request.model ?? requestedModel
 
 export const userMessage = (text: string) => ({ type: 'message' as const, role: 'user' as const, content: [{ type: 'input_text' as const, text }] })
+
+/** What a model said. Throws GatewayError where that is nothing: a refusal, or thoughts that took all the room, are no advice and no result. */
+export function wordsOf({ text, refusal, reason }: Pick<ModelAnswer, 'text' | 'refusal' | 'reason'>): string {
+  if (text !== '') return text
+  if (refusal !== undefined) throw new GatewayError('refusal', `the model refused: ${cutText(refusal, MAX_REFUSAL)}`)
+  const why = reason === 'length' ? 'the model used up its tokens before it said anything' : 'the model gave no answer'
+  throw new GatewayError('provider_unavailable', why)
+}
 
 /** A failure of an inner call as a result the outer model can go on from. */
 export function agentFailure(what: string, error: unknown, fields: JsonObject = {}): ToolResult {
