@@ -234,6 +234,22 @@ describe('limits around a call', () => {
     expect(reserved.map(({ amountUsd }) => Math.round(amountUsd! * 100) / 100)).toEqual([1.5, 1.8, 2.8])
   })
 
+  it(verifies('H5', 'price what a tool asks a model by its own prompt, however many items it has'), async () => {
+    const { built, reserved, call } = scene(budget)
+    const message = (words: number): object => ({ type: 'message', role: 'user', content: 'word '.repeat(words) })
+    const outer = call({ input: [message(1)] })
+    await drain(
+      built.layer(async function* (inner) {
+        const agents = call({ input: [message(50_000)] }, inner.trace)
+        await built.beforeAttempt(agents, { endpoint: endpoint(1), isByok: false })
+        yield []
+      }),
+      outer,
+    )
+    expect(reserved).toHaveLength(2)
+    expect(reserved[1]!.amountUsd).toBeGreaterThan(50)
+  })
+
   it(verifies('H5', 'still hold when an own key was tried first: it asks nothing of the budget and is granted nothing of it'), async () => {
     const nothingLeft = ({ amountUsd, charges }: Reservation): Verdict =>
       amountUsd !== undefined && charges.some(({ budgets }) => budgets.length > 0)

@@ -5,6 +5,7 @@ import type { Endpoint } from '../core/endpoint.ts'
 import { gatewayShare, NO_COST } from '../core/cost.ts'
 import { GatewayError } from '../core/error.ts'
 import type { Cost, Generation } from '../core/generation.ts'
+import type { ModelRequest } from '../core/request.ts'
 import { estimateRequest, type RequestEstimate } from '../router/estimate.ts'
 import type { PlannedAttempt } from '../router/plan.ts'
 import { answerCost } from './answer-cost.ts'
@@ -57,8 +58,8 @@ export interface Limits {
 interface Ticket {
   readonly limits: CallLimits
   readonly estimate: RequestEstimate
-  /** Items of input the estimate was made for. */
-  readonly inputLength: number
+  /** What the estimate was made for. */
+  readonly input: ModelRequest['input']
   /** Tokens taken from the tokens-per-minute rate. */
   readonly tokens: number
   grantedUsd: number
@@ -111,7 +112,7 @@ export function createLimits(options: LimitsOptions): Limits {
     const ticket: Ticket = {
       limits,
       estimate,
-      inputLength: call.request.input.length,
+      input: call.request.input,
       tokens,
       grantedUsd: price === undefined ? -1 : verdict.grantedUsd,
       spentUsd: 0,
@@ -170,8 +171,8 @@ async function admitAttempt(
   const { limits } = ticket
   // What the caller's own account is charged is nobody's business here, unless a limit says so.
   if (isByok && !countsOwnKeys(ticket)) return undefined
-  // A step of a tool loop is longer than the request that came in.
-  const estimate = call.request.input.length === ticket.inputLength ? ticket.estimate : estimateRequest(call.request)
+  // A step of a tool loop is longer than the request that came in, and what a tool asks a model is another prompt.
+  const estimate = call.request.input === ticket.input ? ticket.estimate : estimateRequest(call.request)
   if (!isPriced(endpoint)) {
     if (options.policy().unknownPrice === 'deny') {
       throw new GatewayError(
