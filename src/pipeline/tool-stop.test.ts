@@ -41,10 +41,19 @@ it('counts the same call with the same result, and forgets when the result chang
   const detector = new RepeatDetector()
   for (const [turn, output] of ['a', 'b', 'a', 'a'].entries()) detector.add('poll', '{}', output, turn)
   expect(detector.worst).toBe(2)
-  detector.add('poll', '{"x":1}', 'a', 4)
+  detector.add('poll', '{"x":1}', 'a', 3)
   expect(detector.worst).toBe(2)
-  detector.add('poll', '{}', 'a', 5)
+  detector.add('poll', '{}', 'a', 4)
   expect(detector.worst).toBe(3)
+})
+
+it('takes a call that is made again after something else was done for no repetition, and two that take turns for one', () => {
+  const working = new RepeatDetector()
+  for (const [turn, args] of ['test', 'edit 1', 'test', 'edit 2', 'test', 'edit 3', 'test'].entries()) working.add('shell', args, 'ok', turn)
+  expect(working.worst).toBe(1)
+  const circling = new RepeatDetector()
+  for (const [turn, args] of ['look', 'wait', 'look', 'wait', 'look', 'wait'].entries()) circling.add('shell', args, 'ok', turn)
+  expect(circling.worst).toBe(3)
 })
 
 it('counts the same call once a turn, however often a model makes it in parallel', () => {

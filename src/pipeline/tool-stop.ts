@@ -85,9 +85,14 @@ function holds(condition: Condition, state: LoopState): boolean {
   }
 }
 
-/** Counts turns in a row whose results repeat an earlier one of the same call: polling that changes is fine, standing still is not. */
+/**
+ * Counts turns in a row whose results repeat an earlier one of the same call: polling that changes is fine, standing still is not. What was
+ * learned in a turn between makes it no repetition: tests are run again after each change, and pass again.
+ */
 export class RepeatDetector {
   readonly #seen = new Map<string, { readonly output: string; readonly times: number; readonly turn: number }>()
+  /** The last two turns in which a call was new, or had another result than before. */
+  #news: readonly [number, number] = [-1, -1]
   #worst = 0
 
   /** Calls of one turn were made before any of them had a result: the same twice in one is no repetition. */
@@ -96,9 +101,15 @@ export class RepeatDetector {
     const seen = this.#seen.get(key)
     const isSame = seen !== undefined && seen.output === output
     if (isSame && seen.turn === turn) return
-    const times = isSame ? seen.times + 1 : 1
+    const times = isSame && !this.#learned(seen.turn, turn) ? seen.times + 1 : 1
+    if (!isSame && this.#news[1] !== turn) this.#news = [this.#news[1], turn]
     this.#seen.set(key, { output, times, turn })
     this.#worst = Math.max(this.#worst, times)
+  }
+
+  /** Whether a turn between the two has brought anything new. */
+  #learned(after: number, before: number): boolean {
+    return this.#news.some((turn) => turn > after && turn < before)
   }
 
   get worst(): number {
