@@ -285,6 +285,24 @@ describe.each([true, false])('agents (stream: %s)', (streamed) => {
     expect(names).toEqual([['tool_search'], ['tool_search'], ['tool_search', 'get_weather']])
   })
 
+  it.each([
+    ['what is callable at once', ['plain'], ['get_weather', 'get_wind']],
+    ['what may be found, too', ['plain', 'get_wind'], ['get_wind']],
+  ])('lets a search find functions beside allowed tools that name %s', async (_name, named, found) => {
+    const plain = (name: string): Json => ({ type: 'function', name, parameters: { type: 'object', properties: {} } })
+    const tools = [{ type: 'gateway:tool_search' }, plain('plain'), ...['get_weather', 'get_wind'].map((n) => ({ ...plain(n), defer_loading: true }))]
+    const allowed = [{ type: 'gateway:tool_search' }, ...named.map((name) => ({ type: 'function', name }))]
+    scripts = { small: [calls(['tool_search', { query: 'get_' }]), says('Found.')] }
+    await ask({ tools, tool_choice: { type: 'allowed_tools', mode: 'auto', tools: allowed } }, streamed)
+    const names = requestsTo('small').map(({ body }) => (body['tools'] as { function: { name: string } }[]).map((tool) => tool.function.name))
+    expect(names).toEqual([
+      ['tool_search', 'plain'],
+      ['tool_search', 'plain', ...found],
+    ])
+    const [told] = messagesOf(requestsTo('small')[1]!).filter(({ role }) => role === 'tool')
+    expect((JSON.parse(told!.content) as { tools: { name: string }[] }).tools.map(({ name }) => name)).toEqual(found)
+  })
+
   it('searches the models this gateway serves', async () => {
     scripts = { small: [calls(['experimental__search_models', { query: 'draw', output_modalities: ['image'] }]), says('ok')] }
     const answer = await ask({ tools: [{ type: 'gateway:experimental__search_models' }] }, streamed)

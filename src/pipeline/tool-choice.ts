@@ -1,6 +1,6 @@
 import { GatewayError } from '../core/error.ts'
 import type { ServerTool } from '../core/extension.ts'
-import type { JsonObject, ToolChoice } from '../core/item.ts'
+import type { FunctionTool, JsonObject, ToolChoice } from '../core/item.ts'
 import type { ToolSource } from '../core/tool-source.ts'
 import type { ToolBelt } from './tool-belt.ts'
 import type { Offer, OfferedTool } from './offered-tool.ts'
@@ -63,10 +63,33 @@ export function isChosen({ choice }: Pick<OfferedTool, 'choice'>, wanted: JsonOb
   return choice !== undefined && Object.entries(wanted).every(([field, value]) => value == null || choice[field] === value)
 }
 
+/** What a choice allows, when it is a list. */
+function allowedBy(choice: ToolChoice | undefined): readonly JsonObject[] | undefined {
+  if (typeof choice !== 'object' || choice.type !== 'allowed_tools' || !('tools' in choice) || !Array.isArray(choice.tools)) return undefined
+  return choice.tools as readonly JsonObject[]
+}
+
+const isNamed = (list: readonly JsonObject[], wanted: string): boolean => list.some(({ type, name }) => type === 'function' && name === wanted)
+
 /** Whether a list of allowed tools leaves this one out. Endpoints are told, and models call all the same what they remember from earlier turns. */
 export function isLeftOut({ functionName }: Pick<OfferedTool, 'functionName'>, choice: ToolChoice | undefined): boolean {
-  if (typeof choice !== 'object' || choice.type !== 'allowed_tools' || !('tools' in choice) || !Array.isArray(choice.tools)) return false
-  return !(choice.tools as readonly JsonObject[]).some(({ type, name }) => type === 'function' && name === functionName)
+  const allowed = allowedBy(choice)
+  return allowed !== undefined && !isNamed(allowed, functionName)
+}
+
+/** The deferred functions a search may find. A list of allowed tools says what is callable at once; one that names deferred ones means no others. */
+export function findable(deferred: readonly FunctionTool[], choice: ToolChoice | undefined): readonly FunctionTool[] {
+  const allowed = allowedBy(choice)
+  const named = allowed === undefined ? [] : deferred.filter(({ name }) => isNamed(allowed, name))
+  return named.length > 0 ? named : deferred
+}
+
+/** The choice once these functions were found: a list of allowed tools would leave them out. */
+export function allowFound(choice: ToolChoice | undefined, found: readonly FunctionTool[]): ToolChoice | undefined {
+  const allowed = allowedBy(choice)
+  if (allowed === undefined || typeof choice !== 'object') return choice
+  const added = found.filter(({ name }) => !isNamed(allowed, name)).map(({ name }) => ({ type: 'function', name }))
+  return added.length === 0 ? choice : { ...choice, tools: [...allowed, ...added] }
 }
 
 /** The choice for the turns after the first. A forced server tool has been called: forcing it again would never end. */

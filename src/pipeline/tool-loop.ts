@@ -5,7 +5,7 @@ import type { ModelEvent } from '../core/event.ts'
 import type { ServerTool } from '../core/extension.ts'
 import type { ToolSource } from '../core/tool-source.ts'
 import type { Cost } from '../core/generation.ts'
-import type { InputItem, Tool, ToolChoice } from '../core/item.ts'
+import type { FunctionTool, InputItem, Tool, ToolChoice } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
 import type { Usage } from '../core/usage.ts'
 import type { IdSource } from '../lib/id.ts'
@@ -15,7 +15,7 @@ import { askModel } from './tool-ask.ts'
 import { replayHistory } from './tool-history.ts'
 import type { Offer } from './offered-tool.ts'
 import { createToolBelt, wantsTools, type ToolBelt } from './tool-belt.ts'
-import { isLeftOut, relaxChoice } from './tool-choice.ts'
+import { allowFound, isLeftOut, relaxChoice } from './tool-choice.ts'
 import { LoopLedger } from './tool-ledger.ts'
 import { offerTools } from './tool-offer.ts'
 import { runTools, type FinishedCall } from './tool-run.ts'
@@ -128,8 +128,9 @@ class ToolLoop {
         const finished = yield* this.#runCalls(step.calls, transcript, offer, budget)
         if (step.callerCalls > 0 || finished.some(({ result }) => result.handBack !== undefined)) break
         input = [...transcript, ...finished.map(outputOf)]
-        tools = reveal(tools, offer, finished)
-        choice = relaxChoice(choice, offer, call.request.tool_choice)
+        const found = foundBy(finished, tools, offer)
+        tools = [...tools, ...found]
+        choice = allowFound(relaxChoice(choice, offer, call.request.tool_choice), found)
         final = this.#mustStop(step)
         step = undefined
       }
@@ -215,13 +216,13 @@ class ToolLoop {
 }
 
 /** Functions a search has found join the end of the list: what stands before them stays cached. */
-function reveal(tools: readonly Tool[], offer: Offer, finished: readonly FinishedCall[]): readonly Tool[] {
+function foundBy(finished: readonly FinishedCall[], tools: readonly Tool[], offer: Offer): readonly FunctionTool[] {
   const names = new Set(finished.flatMap(({ result }) => result.reveal ?? []))
-  if (names.size === 0) return tools
+  if (names.size === 0) return []
   const found = offer.deferred.filter(
     (tool) => names.has(tool.name) && !tools.some((known) => known.type === 'function' && known['name'] === tool.name),
   )
-  return [...tools, ...found.map((tool) => ({ ...tool, defer_loading: undefined }))]
+  return found.map((tool) => ({ ...tool, defer_loading: undefined }))
 }
 
 const outputOf = ({ call: { callId }, result }: FinishedCall) => ({ type: 'function_call_output' as const, call_id: callId, output: result.output })

@@ -7,7 +7,7 @@ import { isCustomTool, isFunctionTool, type FunctionTool, type JsonObject, type 
 import type { ModelRequest } from '../core/request.ts'
 import { ownName, sameInAnySpelling, type ToolBelt } from './tool-belt.ts'
 import type { Offer, OfferedTool, PendingSource } from './offered-tool.ts'
-import { checkDeferral, translateChoice } from './tool-choice.ts'
+import { checkDeferral, findable, translateChoice } from './tool-choice.ts'
 
 export interface OfferOptions {
   readonly belt: ToolBelt
@@ -94,7 +94,7 @@ export function offerTools(request: ModelRequest, options: OfferOptions): Offer 
     renamed,
     choice: choose(byFunction),
     choose,
-    deferred,
+    deferred: findable(deferred, request.tool_choice),
     pending,
     hostedSources,
   }
