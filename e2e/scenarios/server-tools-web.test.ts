@@ -144,6 +144,18 @@ describe('web_search', () => {
   })
 })
 
+it('prices of searches count while the call is under way: a key that has spent its limit searches no more', async () => {
+  web.pages['/search'] = json({ results: [] })
+  const gateway = await start({ tools: { web_search: { engines: { searxng: { base_url: web.url, price: 0.01 } } } } })
+  const { key } = (await (await gateway.api('POST', '/api/v1/keys', { name: 'limited', limit: 0.025 })).json()) as { key: string }
+  upstream.script(...Array.from({ length: 9 }, (_, n) => calls(['web_search', { query: `try ${n}` }])))
+  const body = { model: 'acme/small', input: 'hi', max_output_tokens: 100, tools: [{ type: 'gateway:web_search' }] }
+  const response = await gateway.respond(body, { key })
+  expect(response.status).toBe(402)
+  expect(paths()).toHaveLength(3)
+  await gateway.close()
+})
+
 describe('web_fetch', () => {
   let gateway: TestGateway
   beforeAll(async () => {

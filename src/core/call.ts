@@ -61,6 +61,8 @@ export interface CallTrace {
   answerCost?: Cost | undefined
   /** The call that a tool makes this model call for: limits and budgets are that one's. */
   readonly parent?: CallTrace
+  /** USD that tools have cost besides the models they asked, those of agents included: known before the call has ended. */
+  toolPrices?: number
   /** Executions of server tools, in the order they started. */
   steps?: GenerationStep[]
   /** What an answer that broke has used, as its record has it: callers who saw a part of it are told. */

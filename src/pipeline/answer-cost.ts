@@ -12,6 +12,23 @@ export function attemptCost(costOf: CostOf, usage: Usage, { endpoint, isByok }: 
   return isByok === true ? byOwnKey(cost) : cost
 }
 
+/** The call that limits and budgets belong to. */
+function rootOf(trace: CallTrace): CallTrace {
+  let root = trace
+  while (root.parent !== undefined) root = root.parent
+  return root
+}
+
+/** A tool says what it costs besides the models it asked. */
+export function payTool(trace: CallTrace, usd: number): void {
+  if (usd === 0) return
+  const root = rootOf(trace)
+  root.toolPrices = (root.toolPrices ?? 0) + usd
+}
+
+/** What the tools of a call have cost by now besides the models they asked, USD. */
+export const toolPrices = (trace: CallTrace): number => rootOf(trace).toolPrices ?? 0
+
 /** What the upstream answer that has just ended cost: at the prices of the endpoint that served it, or of all that had a part in it. */
 export function answerCost(costOf: CostOf, usage: Usage, { answerCost: known, served }: CallTrace): Cost {
   if (known !== undefined) return known

@@ -8,6 +8,7 @@ import type { Endpoint } from '../core/endpoint.ts'
 import type { Generation } from '../core/generation.ts'
 import { createUsage } from '../core/usage.ts'
 import { manualClock } from '../lib/clock.ts'
+import { payTool } from './answer-cost.ts'
 import { refusal } from './limit-refusal.ts'
 import { createLimits } from './limits.ts'
 import { verifies } from '../../e2e/requirements.ts'
@@ -232,6 +233,21 @@ describe('limits around a call', () => {
     )
     // Admission 1.5; two steps of 0.4 done, one of 1 under way, and the tool's own of 1.
     expect(reserved.map(({ amountUsd }) => Math.round(amountUsd! * 100) / 100)).toEqual([1.5, 1.8, 2.8])
+  })
+
+  it(verifies('H5', 'count what tools cost besides the models they ask, those of agents, too'), async () => {
+    const { built, reserved, call } = scene(budget)
+    await drain(
+      built.layer(async function* (inner) {
+        const agent = call({}, inner.trace)
+        payTool(inner.trace, 20)
+        payTool(agent.trace, 3)
+        await built.beforeAttempt(agent, { endpoint: endpoint(1), isByok: false })
+        yield []
+      }),
+      call(),
+    )
+    expect(reserved.map(({ amountUsd }) => amountUsd)).toEqual([1.5, 24])
   })
 
   it(verifies('H5', 'price what a tool asks a model by its own prompt, however many items it has'), async () => {

@@ -8,7 +8,7 @@ import type { Cost, Generation } from '../core/generation.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { estimateRequest, type RequestEstimate } from '../router/estimate.ts'
 import type { PlannedAttempt } from '../router/plan.ts'
-import { answerCost } from './answer-cost.ts'
+import { answerCost, toolPrices } from './answer-cost.ts'
 import {
   admissionPrice,
   costAt,
@@ -187,7 +187,7 @@ async function admitAttempt(
     call.trace.params['unknown_price'] = 'spending on this call cannot be limited: the price of its endpoint is unknown'
   }
   const amount = costAt(options, call, endpoint, estimate, outputAt(options, call, endpoint))
-  let others = ticket.spentUsd + countedOf(ticket, spent)
+  let others = ticket.spentUsd + countedOf(ticket, spent) + toolPrices(call.trace)
   for (const [trace, running] of ticket.running) if (trace !== call.trace) others += running
   let granted = ticket.grantedUsd
   if (others + amount > granted || isByok) {

@@ -1,8 +1,10 @@
+import type { CallTrace } from '../core/call.ts'
 import { addCost, NO_COST } from '../core/cost.ts'
 import type { Cost } from '../core/generation.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { createUsage, type Usage } from '../core/usage.ts'
 import { estimateRequest } from '../router/estimate.ts'
+import { payTool } from './answer-cost.ts'
 
 /** What a model call has come to by now, whether it goes on, has ended or broke. */
 export interface Spent {
@@ -16,7 +18,12 @@ export interface Spent {
  */
 export class ToolBill {
   readonly #asked: (() => Spent)[] = []
+  readonly #trace: CallTrace
   #price = 0
+
+  constructor(trace: CallTrace) {
+    this.#trace = trace
+  }
 
   /** The tool asks a model. */
   ask(soFar: () => Spent): void {
@@ -26,6 +33,7 @@ export class ToolBill {
   /** The tool says what it costs besides. */
   price(usd: number): void {
     this.#price = usd
+    payTool(this.#trace, usd)
   }
 
   get spent(): Spent {

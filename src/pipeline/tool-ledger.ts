@@ -54,7 +54,7 @@ export class LoopLedger {
 
   /** A call begins: what it costs counts from now on, whatever becomes of it. */
   open(call: PendingCall): ToolBill {
-    const bill = new ToolBill()
+    const bill = new ToolBill(this.#call.trace)
     this.#open.set(call, bill)
     return bill
   }
