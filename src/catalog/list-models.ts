@@ -29,11 +29,13 @@ const names = z
       .filter((name) => name !== ''),
   )
   .meta({ type: 'string', description: 'Names joined by commas.' })
-const amount = z.coerce.number().min(0)
+/** May be null, which a query string spells as nothing or as the word. */
+const orNull = <T extends z.ZodType>(schema: T) => z.preprocess((value) => (value === 'null' ? undefined : value), schema)
+const amount = orNull(z.coerce.number().min(0).optional())
 
 /** Query of `GET /models`. Parameters nothing is known about (categories, benchmarks, ages) are accepted and leave the list as it is. */
 export const modelsQuery = z.looseObject({
-  offset: z.coerce.number().int().min(0).default(0),
+  offset: orNull(z.coerce.number().int().min(0).default(0)),
   limit: z.coerce.number().int().min(1).max(1_000).default(500),
   supported_parameters: names.optional(),
   input_modalities: names.optional(),
@@ -42,10 +44,10 @@ export const modelsQuery = z.looseObject({
   providers: names.optional(),
   q: z.string().optional(),
   context: z.coerce.number().int().min(1).optional(),
-  min_price: amount.optional(),
-  max_price: amount.optional(),
-  min_output_price: amount.optional(),
-  max_output_price: amount.optional(),
+  min_price: amount,
+  max_price: amount,
+  min_output_price: amount,
+  max_output_price: amount,
   zdr: z.literal('true').optional(),
   distillable: z.enum(['true', 'false']).optional(),
   sort: z.enum(SORTS).optional(),

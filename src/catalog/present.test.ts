@@ -113,6 +113,12 @@ describe('the list of models', () => {
     expect(prices.slice(0, known.length)).toEqual(known)
   })
 
+  test('takes null for what may be null', () => {
+    const nulls = ['offset', 'min_price', 'max_price', 'min_output_price', 'max_output_price'].map((name) => `${name}=null`).join('&')
+    expect(list(`${nulls}&limit=2`).data).toEqual(list('limit=2').data)
+    expect(countModels(catalog, new URLSearchParams(nulls))).toEqual(countModels(catalog, new URLSearchParams()))
+  })
+
   test.each([
     ['limit=0', 'limit'],
     ['limit=1001', 'limit'],
