@@ -49,6 +49,13 @@ describe('openai', () => {
   it('a string', async () => {
     expect(await create({ model: 'acme/small', input: 'Hello' })).toMatchObject({ model: 'acme/small', input: [{ type: 'message' }] })
   })
+  it('the image tool with every format and quality the client knows', async () => {
+    const tools: OpenAI.Responses.Tool[] = [
+      ...(['png', 'webp', 'jpeg', 'gif', 'svg'] as const).map((output_format) => ({ type: 'image_generation' as const, output_format })),
+      ...(['low', 'medium', 'high', 'xhigh', 'max', 'auto'] as const).map((quality) => ({ type: 'image_generation' as const, quality })),
+    ]
+    expect((await create({ model: 'acme/small', input: 'A cat', tools })).tools).toEqual(tools)
+  })
   it('a conversation with tools, images, files and structured output', async () => {
     const decoded = await create({
       model: 'acme/small',

@@ -91,6 +91,7 @@ const mcp = tagged('mcp', {
   require_approval: maybe(byKind({ string: z.enum(['always', 'never']), object: fields({ always: maybe(toolFilter), never: maybe(toolFilter) }) })),
 })
 
+/** Formats and qualities: the contract's, and those its official client libraries offer beyond it. */
 const imageGeneration = tagged('image_generation', {
   model: text,
   size: text,
@@ -99,9 +100,9 @@ const imageGeneration = tagged('image_generation', {
   input_image_mask: maybe(fields({ file_id: text, image_url: text })),
   moderation: maybe(z.enum(['auto', 'low'])),
   output_compression: maybe(z.int().min(0).max(100)),
-  output_format: maybe(z.enum(['png', 'webp', 'jpeg'])),
+  output_format: maybe(z.enum(['png', 'webp', 'jpeg', 'gif', 'svg'])),
   partial_images: count,
-  quality: maybe(z.enum(['low', 'medium', 'high', 'auto'])),
+  quality: maybe(z.enum(['low', 'medium', 'high', 'xhigh', 'max', 'auto'])),
 })
 
 const codeInterpreter = tagged('code_interpreter', {
