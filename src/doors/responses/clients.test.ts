@@ -49,6 +49,17 @@ describe('openai', () => {
   it('a string', async () => {
     expect(await create({ model: 'acme/small', input: 'Hello' })).toMatchObject({ model: 'acme/small', input: [{ type: 'message' }] })
   })
+  it('a remote call in every state the client knows', async () => {
+    const input = (['in_progress', 'completed', 'incomplete', 'calling', 'failed'] as const).map((status) => ({
+      type: 'mcp_call' as const,
+      id: `mcp_${status}`,
+      server_label: 'math',
+      name: 'add',
+      arguments: '{}',
+      status,
+    }))
+    expect((await create({ model: 'acme/small', input })).input).toEqual(input)
+  })
   it('the image tool with every format and quality the client knows', async () => {
     const tools: OpenAI.Responses.Tool[] = [
       ...(['png', 'webp', 'jpeg', 'gif', 'svg'] as const).map((output_format) => ({ type: 'image_generation' as const, output_format })),

@@ -157,7 +157,8 @@ const MCP: readonly Branch[] = [
   tagged('mcp_approval_request', { id: text, server_label: z.string(), name: z.string(), arguments: z.string() }),
   tagged('mcp_approval_response', { id: text, approval_request_id: z.string(), approve: z.boolean(), reason: text }),
   tagged('mcp_call', {
-    ...common,
+    id: text,
+    status: maybe(z.enum(['in_progress', 'calling', 'completed', 'incomplete', 'failed'])),
     server_label: z.string(),
     name: z.string(),
     arguments: z.string(),
