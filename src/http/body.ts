@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { GatewayError } from '../core/error.ts'
 import { JsonError, parseJson } from '../lib/json.ts'
 import { atTurnEnd } from '../lib/turn-end.ts'
+import { lingerAfter } from './linger.ts'
 
 /** Bodies come as they are: nothing of a caller is inflated. Throws GatewayError `invalid_request`. */
 export function refuseEncoding(encoding: string | undefined): void {
@@ -15,8 +16,10 @@ export function refuseEncoding(encoding: string | undefined): void {
  */
 export async function readBody(request: IncomingMessage, limitBytes: number, stallMs = 30_000): Promise<Buffer> {
   refuseEncoding(request.headers['content-encoding'])
-  const tooLarge = (): GatewayError =>
-    new GatewayError('payload_too_large', `The body is larger than the limit of ${limitBytes} bytes`, { headers: { connection: 'close' } })
+  const tooLarge = (): GatewayError => {
+    lingerAfter(request)
+    return new GatewayError('payload_too_large', `The body is larger than the limit of ${limitBytes} bytes`, { headers: { connection: 'close' } })
+  }
   if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw tooLarge()
   const chunks: Buffer[] = []
   let size = 0
