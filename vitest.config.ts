@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { createSkipReporter } from './scripts/skip-reporter.ts'
 
@@ -16,6 +17,9 @@ const ALONE = [
 
 /** Most scenarios wait for clocks and sockets, so more of them than processors may be on their way. */
 const BESIDE = Math.max(2, availableParallelism())
+
+// Most scenarios start a gateway, and its delivery thread loads three hundred sources anew: what was compiled once is read, a third of their time less.
+process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/compiled')
 
 export default defineConfig({
   test: {

@@ -35,7 +35,8 @@ export interface SoakedGateway {
 }
 
 const START_LIMIT_MS = 30_000
-const ANSWER_LIMIT_MS = 15_000
+/** A full collection of two heaps, behind whatever else is under way. */
+const ANSWER_LIMIT_MS = 60_000
 const LOG_CHARS = 8_000
 
 export async function startSoakedGateway(directory: string, env: { readonly [name: string]: string }): Promise<SoakedGateway> {
@@ -78,8 +79,12 @@ async function askVitals(child: ChildProcess): Promise<Vitals> {
   const limit = AbortSignal.timeout(ANSWER_LIMIT_MS)
   const answered = once(child, 'message', { signal: limit })
   child.send('vitals')
-  const [vitals] = (await answered) as [Vitals]
-  return vitals
+  try {
+    const [vitals] = (await answered) as [Vitals]
+    return vitals
+  } catch (cause) {
+    throw new Error(`the gateway did not say within ${ANSWER_LIMIT_MS / 1_000} s how it is`, { cause })
+  }
 }
 
 /** Open files of a process, and how many of them are sockets. Linux only; zero elsewhere. */
