@@ -16,7 +16,7 @@ const ALONE = [
 ]
 
 /** Most scenarios wait for clocks and sockets, so more of them than processors may be on their way. */
-const BESIDE = Math.max(2, availableParallelism())
+const BESIDE = Math.max(3, availableParallelism() + 1)
 
 // Most scenarios start a gateway, and its delivery thread loads three hundred sources anew: what was compiled once is read, a third of their time less.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/compiled')
