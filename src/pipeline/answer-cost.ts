@@ -12,8 +12,8 @@ export function attemptCost(costOf: CostOf, usage: Usage, { endpoint, isByok }: 
   return isByok === true ? byOwnKey(cost) : cost
 }
 
-/** The call that limits and budgets belong to. */
-function rootOf(trace: CallTrace): CallTrace {
+/** Of the call that limits and budgets belong to. */
+export function rootOf(trace: CallTrace): CallTrace {
   let root = trace
   while (root.parent !== undefined) root = root.parent
   return root

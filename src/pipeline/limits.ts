@@ -8,7 +8,7 @@ import type { Cost, Generation } from '../core/generation.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { estimateRequest, type RequestEstimate } from '../router/estimate.ts'
 import type { PlannedAttempt } from '../router/plan.ts'
-import { answerCost, toolPrices } from './answer-cost.ts'
+import { answerCost, rootOf, toolPrices } from './answer-cost.ts'
 import {
   admissionPrice,
   costAt,
@@ -77,11 +77,7 @@ export function createLimits(options: LimitsOptions): Limits {
   const { counter } = options
   // By trace, which every layer passes on, whatever else of the call it replaces. What a tool asks a model belongs to the tool's call.
   const tickets = new WeakMap<CallTrace, Ticket>()
-  const ticketOf = (call: Call): Ticket | undefined => {
-    let { trace } = call
-    while (trace.parent !== undefined) trace = trace.parent
-    return tickets.get(trace)
-  }
+  const ticketOf = ({ trace }: Call): Ticket | undefined => tickets.get(rootOf(trace))
 
   const settle = (call: Call, ticket: Ticket, cost: Cost, tokens: number): void => {
     if (ticket.settled) return

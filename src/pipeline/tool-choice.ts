@@ -27,10 +27,8 @@ type Named = { readonly type: string; readonly name?: string }
 /** Choices of server tools as choices of what stands for them: functions, or the provider's own tool. */
 export function translateChoice(choice: ToolChoice | undefined, scene: ChoiceScene): ToolChoice | undefined {
   if (choice === undefined || typeof choice === 'string') return choice
-  if (choice.type === 'allowed_tools' && 'tools' in choice && Array.isArray(choice.tools)) {
-    const tools = (choice.tools as readonly JsonObject[]).flatMap((entry): readonly JsonObject[] => standIns(entry, scene) ?? [entry])
-    return { ...choice, tools }
-  }
+  const allowed = allowedBy(choice)
+  if (allowed !== undefined) return { ...choice, tools: allowed.flatMap((entry): readonly JsonObject[] => standIns(entry, scene) ?? [entry]) }
   const found = standIns(choice, scene)
   if (found === undefined) return choice
   if (found.length > 1) return { type: 'allowed_tools', mode: 'required', tools: found }
