@@ -6,6 +6,7 @@ import { createSkipReporter } from './scripts/skip-reporter.ts'
 /** They hold the gateway to milliseconds or to a share of the processor: nothing may run beside them. */
 const ALONE = [
   'e2e/clients/*.test.ts',
+  'e2e/attacks/access.test.ts',
   'e2e/attacks/callers.test.ts',
   'e2e/scenarios/abort.test.ts',
   'e2e/scenarios/delivery-bounds.test.ts',
