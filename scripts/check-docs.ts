@@ -27,7 +27,7 @@ function checkDependencies(): void {
     for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies })) {
       installed.add(name)
       if (!documented.has(name)) findings.push(`docs/dependencies.md: no line for \`${name}\` of ${manifest}`)
-      if (!/^\d/.test(version)) findings.push(`${manifest}: ${name} is "${version}", not an exact version`)
+      if (!/^(npm:@?[^@]+@)?\d/.test(version)) findings.push(`${manifest}: ${name} is "${version}", not an exact version`)
     }
   }
   for (const name of documented) if (!installed.has(name)) findings.push(`docs/dependencies.md: \`${name ?? ''}\` is no dependency any more`)

@@ -34,7 +34,7 @@ describe('an install', () => {
   it(verifies('J1', 'is of exact versions, each with its checksum, from no address of its own'), () => {
     expect(packages.length).toBeGreaterThan(100)
     for (const version of Object.values({ ...manifest.dependencies, ...manifest.devDependencies }))
-      expect(version).toMatch(/^\d+\.\d+\.\d+(-[\w.]+)?$/)
+      expect(version).toMatch(/^(npm:@?[\w/-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/)
     expect(packages.filter(({ integrity }) => !/^sha512-[\w+/=]{80,}/.test(integrity ?? '')).map(({ path }) => path)).toEqual([])
     expect(packages.filter(({ resolved, link }) => resolved !== undefined || link === true).map(({ path }) => path)).toEqual([])
   })
