@@ -61,4 +61,18 @@ describe('work on a long queue lets others in between its steps', () => {
   ])('%s', async (_, work) => {
     expect(await turnsDuring(work)).toBeGreaterThanOrEqual(4)
   })
+
+  describe('so does what is done with those that died', () => {
+    beforeEach(() => outbox.trim('d', { ...UNBOUNDED, records: 0 }))
+
+    it.each([
+      ['trying them again', () => outbox.replay('d', Date.now()), { queued: ROWS, dead: 0 }],
+      ['forgetting them', () => outbox.purge('d'), { queued: 0, dead: 0 }],
+    ])('%s', async (_, work, left) => {
+      let touched = 0
+      expect(await turnsDuring(async () => (touched = await work()))).toBeGreaterThanOrEqual(4)
+      expect(touched).toBe(ROWS)
+      expect(await outbox.status('d')).toMatchObject(left)
+    })
+  })
 })

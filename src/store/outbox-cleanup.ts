@@ -1,6 +1,6 @@
-import { sql, type Transaction } from 'kysely'
+import { sql, type SelectQueryBuilder, type Transaction } from 'kysely'
 import { nextTurn } from '../lib/next-turn.ts'
-import type { Database, Engine, Tables } from './database.ts'
+import type { Database, Db, Engine, Tables } from './database.ts'
 import { numberList, textList } from './id-list.ts'
 import { guarded } from './store-error.ts'
 import { inTransaction } from './transaction.ts'
@@ -75,13 +75,22 @@ export async function clearAhead(
 ): Promise<void> {
   const clear: (trx: Trx, engine: Engine, destinationId: string, seqs: readonly number[]) => Promise<unknown> =
     what === 'deliveries' ? deleteDeliveries : stripDeliveries
-  let queue = db.selectFrom('outbox_deliveries').select('seq').where('destination_id', '=', destinationId).limit(AT_ONCE)
+  let queue = db.selectFrom('outbox_deliveries').select('seq').where('destination_id', '=', destinationId)
   if (what === 'content') queue = queue.where('content_bytes', '>', 0)
+  await inSteps(db, queue, (trx, seqs) => clear(trx, engine, destinationId, seqs))
+}
+
+/** Work on what a query finds, in transactions of its own with turns of the event loop between them. The work has to take a row out of what is found. */
+export async function inSteps(
+  db: Db,
+  found: SelectQueryBuilder<Tables, 'outbox_deliveries', { seq: number }>,
+  work: (trx: Trx, seqs: readonly number[]) => Promise<unknown>,
+): Promise<void> {
   for (let left = AT_ONCE; left === AT_ONCE;) {
-    const seqs = (await guarded(() => queue.execute())).map(({ seq }) => seq)
+    const seqs = (await guarded(() => found.limit(AT_ONCE).execute())).map(({ seq }) => seq)
     left = seqs.length
     for (let at = 0; at < left; at += STEP) {
-      await inTransaction(db, (trx) => clear(trx, engine, destinationId, seqs.slice(at, at + STEP)))
+      await inTransaction(db, (trx) => work(trx, seqs.slice(at, at + STEP)))
       await nextTurn()
     }
   }

@@ -2,12 +2,16 @@ import { sql } from 'kysely'
 import type { DeadLetter, DeadReason, DeliveryHealth, DurableOutbox } from '../core/outbox.ts'
 import type { Database } from './database.ts'
 import { numberList } from './id-list.ts'
-import { dropUnseenContent, withContent } from './outbox-cleanup.ts'
+import { dropUnseenContent, inSteps, withContent } from './outbox-cleanup.ts'
 import { guarded } from './store-error.ts'
 import { inTransaction } from './transaction.ts'
 
 /** What an owner sees of a queue, and does with what died in it. */
 export function createDeadLetters({ db, engine }: Database): Pick<DurableOutbox, 'report' | 'status' | 'deadLetters' | 'replay' | 'purge'> {
+  const deadOnes = (destinationId: string, ids: readonly string[] | undefined) => {
+    const dead = db.selectFrom('outbox_deliveries').select('seq').where('destination_id', '=', destinationId).where('died_at', 'is not', null)
+    return ids === undefined ? dead : dead.where('seq', 'in', numberList(engine, toNumbers(ids)))
+  }
   return {
     report: (destinationId, health) =>
       inTransaction(db, async (trx) => {
@@ -63,24 +67,34 @@ export function createDeadLetters({ db, engine }: Database): Pick<DurableOutbox,
           })),
         }
       }),
-    replay: (destinationId, now, ids) =>
-      inTransaction(db, async (trx) => {
-        let query = trx
+    // What dies again meanwhile has died later, and is left for another time.
+    replay: async (destinationId, now, ids) => {
+      let replayed = 0
+      await inSteps(db, deadOnes(destinationId, ids).where('died_at', '<=', now), async (trx, seqs) => {
+        const { numUpdatedRows } = await trx
           .updateTable('outbox_deliveries')
           .set({ due_at: now, entered_at: now, died_at: null, reason: null, attempts: 0 })
-          .where('destination_id', '=', destinationId)
+          .where('seq', 'in', numberList(engine, seqs))
           .where('died_at', 'is not', null)
-        if (ids !== undefined) query = query.where('seq', 'in', numberList(engine, toNumbers(ids)))
-        return Number((await query.executeTakeFirst()).numUpdatedRows)
-      }),
-    purge: (destinationId, ids) =>
-      inTransaction(db, async (trx) => {
-        let query = trx.deleteFrom('outbox_deliveries').where('destination_id', '=', destinationId).where('died_at', 'is not', null)
-        if (ids !== undefined) query = query.where('seq', 'in', numberList(engine, toNumbers(ids)))
-        const gone = await query.returning(['generation_id', 'content_bytes']).execute()
+          .executeTakeFirstOrThrow()
+        replayed += Number(numUpdatedRows)
+      })
+      return replayed
+    },
+    purge: async (destinationId, ids) => {
+      let purged = 0
+      await inSteps(db, deadOnes(destinationId, ids), async (trx, seqs) => {
+        const gone = await trx
+          .deleteFrom('outbox_deliveries')
+          .where('seq', 'in', numberList(engine, seqs))
+          .where('died_at', 'is not', null)
+          .returning(['generation_id', 'content_bytes'])
+          .execute()
         await dropUnseenContent(trx, engine, withContent(gone))
-        return gone.length
-      }),
+        purged += gone.length
+      })
+      return purged
+    },
   }
 }
 
