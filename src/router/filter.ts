@@ -1,5 +1,6 @@
 import type { Endpoint, Model } from '../core/endpoint.ts'
 import { MODALITIES } from '../core/capability.ts'
+import { isPerRequest } from '../core/pricing.ts'
 import { modalityBit, POLICY, priceAt, TIER } from './columns.ts'
 import type { Columns } from './columns.ts'
 import type { Demand, Slugs } from './prefer.ts'
@@ -171,20 +172,20 @@ function rejectPrice(demand: Demand, endpoint: Endpoint): Rejection {
   const limit = demand.maxPrice!
   const { pricing } = endpoint
   const prices = pricing.tiers === undefined && pricing.windows === undefined ? pricing : priceAt(pricing, demand.inputTokens, demand.now)
-  // An unknown token price may be any price. A price per request or image that is not listed is not charged.
-  if (limit.prompt !== Infinity && !((prices.input ?? NaN) <= limit.prompt)) return REJECTION.promptPrice
-  if (limit.completion !== Infinity && !((prices.output ?? NaN) <= limit.completion)) return REJECTION.completionPrice
+  // An unknown token price may be any price, unless the request is what is paid for. A price per request or image that is not listed is not charged.
+  const unlisted = isPerRequest(pricing, prices) ? 0 : NaN
+  if (limit.prompt !== Infinity && !((prices.input ?? unlisted) <= limit.prompt)) return REJECTION.promptPrice
+  if (limit.completion !== Infinity && !((prices.output ?? unlisted) <= limit.completion)) return REJECTION.completionPrice
   if ((pricing.request ?? 0) > limit.request) return REJECTION.requestPrice
   if ((pricing.image ?? 0) > limit.image) return REJECTION.imagePrice
-  if (limit.audio !== Infinity && !(audioPrice(demand, endpoint, prices.input) <= limit.audio)) return REJECTION.audioPrice
+  if (limit.audio !== Infinity && !(audioPrice(demand, endpoint, prices.input ?? unlisted) <= limit.audio)) return REJECTION.audioPrice
   return REJECTION.none
 }
 
 const AUDIO = modalityBit('audio')
 
 /** Sound without a price of its own costs what text does. Not a number: unknown. */
-const audioPrice = (demand: Demand, { pricing }: Endpoint, input: number | undefined): number =>
-  pricing.inputAudio ?? ((demand.inputs & AUDIO) === 0 ? 0 : (input ?? NaN))
+const audioPrice = (demand: Demand, { pricing }: Endpoint, input: number): number => pricing.inputAudio ?? ((demand.inputs & AUDIO) === 0 ? 0 : input)
 
 /** Bits of the soft requirements an endpoint lacks, the most important in the highest bit: the lower the better. */
 export function missingSoft(demand: Demand, supports: number): number {
@@ -246,7 +247,7 @@ export function describeRejection(code: Rejection, demand: Demand, group: Group,
     case REJECTION.imagePrice:
       return `provider.max_price.image is ${usd(demand.maxPrice?.image)} and its price is ${usd(pricing.image)}`
     case REJECTION.audioPrice:
-      return `provider.max_price.audio is ${usd(demand.maxPrice?.audio)} and its price is ${usd(audioPrice(demand, endpoint, prices.input))}`
+      return `provider.max_price.audio is ${usd(demand.maxPrice?.audio)} and its price is ${usd(audioPrice(demand, endpoint, prices.input ?? NaN))}`
     case REJECTION.parameters:
       return `provider.require_parameters is set and it lacks ${droppedParameters(demand, columns.supports[i]!).join(', ')}`
     case REJECTION.softParameters:

@@ -121,6 +121,14 @@ describe('provider preferences', () => {
     expect(tags(plan([perRequest, cheap], { provider: { max_price: { image: 0.1 } } }))).toEqual(['cheap'])
     expect(tags(plan([perRequest, cheap], { provider: { max_price: { request: 0.02 } } })).length).toBe(2)
   })
+
+  it('takes no limit of token prices for one of endpoints whose requests are what is paid for', () => {
+    const search = testEndpoint({ tag: 'search', pricing: { request: 0.02 } })
+    const unpriced = testEndpoint({ tag: 'unpriced', pricing: {} })
+    const provider = { max_price: { prompt: 1, completion: 1, audio: 1 } }
+    expect(tags(plan([search, unpriced], { provider }))).toEqual(['search'])
+    expect(plan([search], { provider: { max_price: { ...provider.max_price, request: 0.01 } } }).attempts).toEqual([])
+  })
   it('excludes by the price of sound, which is that of text where it has none of its own', () => {
     const text = testEndpoint({ tag: 'text', pricing: { input: 3, output: 1 } })
     const sound = testEndpoint({ tag: 'sound', pricing: { input: 3, output: 1, inputAudio: 0.5 } })
