@@ -203,7 +203,7 @@ export function droppedParameters(demand: Demand, supports: number): readonly st
 }
 const NOTHING: readonly string[] = []
 
-const usd = (price: number | undefined): string => (price === undefined ? 'unknown' : `${price} USD`)
+const usd = (price: number | undefined): string => (price === undefined || Number.isNaN(price) ? 'unknown' : `${price} USD`)
 
 /** One clause that names the preference or limit and the endpoint's own value. */
 export function describeRejection(code: Rejection, demand: Demand, group: Group, i: number): string {

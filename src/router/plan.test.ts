@@ -139,6 +139,8 @@ describe('provider preferences', () => {
     const heard = plan([text, sound, dear], { provider, input })
     expect(tags(heard)).toEqual(['sound'])
     expect(reason(heard, 'text')).toBe('provider.max_price.audio is 1 USD and its price is 3 USD')
+    const unpriced = testEndpoint({ tag: 'unpriced', pricing: {} })
+    expect(reason(plan([unpriced, sound], { provider, input }), 'unpriced')).toBe('provider.max_price.audio is 1 USD and its price is unknown')
   })
   it('requires one call at a time of endpoints where it was asked for, and nothing where several are welcome', () => {
     const several = testEndpoint({ tag: 'several', supports: ['tools'] })
