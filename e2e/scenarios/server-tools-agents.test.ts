@@ -162,6 +162,18 @@ describe.each([true, false])('agents (stream: %s)', (streamed) => {
     expect(answer['usage']).toMatchObject({ cost: expect.closeTo(5 * (11e-6 + 14e-6), 9) })
   })
 
+  it('tells the model when what an agent said is cut off', async () => {
+    const breaksOff = stream([chatEvents.role(), chatEvents.text('First you'), chatEvents.finish('length'), chatEvents.usage()])
+    const asked = calls(['advisor', { prompt: 'x' }], ['subagent', { task_name: 't', task_description: 'd' }])
+    scripts = { small: [asked, says('So far.')], big: [breaksOff], other: [says('All of it.')] }
+    const tools = ['big', 'other'].map((name, i) => ({ type: `gateway:${['advisor', 'subagent'][i]}`, parameters: { model: `acme/${name}` } }))
+    const answer = await ask({ tools }, streamed)
+    expect(answer.output).toMatchObject([{ status: 'completed', advice: 'First you' }, { status: 'completed', outcome: 'All of it.' }, {}])
+    const [advice, outcome] = messagesOf(requestsTo('small')[1]!).filter(({ role }) => role === 'tool')
+    expect(JSON.parse(advice!.content)).toMatchObject({ advice: 'First you', note: expect.stringContaining('cut off') })
+    expect(JSON.parse(outcome!.content)).not.toHaveProperty('note')
+  })
+
   it(verifies('H5', 'hands tasks to a subagent with tools of its own, but no agents'), async () => {
     scripts = {
       small: [calls(['subagent', { task_name: 'count', task_description: 'Count the hours.' }]), says('Ten.')],

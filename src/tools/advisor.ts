@@ -3,7 +3,7 @@ import { GatewayError } from '../core/error.ts'
 import type { ModelEvent } from '../core/event.ts'
 import type { ServerTool, ToolContext } from '../core/extension.ts'
 import type { InputItem, JsonObject } from '../core/item.ts'
-import { agentFailure, agentRequest, agentSettings, modelOf as outerModel, userMessage, wordsOf } from './shared/agent.ts'
+import { agentFailure, agentRequest, agentSettings, cutOffNote, modelOf as outerModel, userMessage, wordsOf } from './shared/agent.ts'
 import { ItemText } from './shared/item-text.ts'
 
 const settings = z.object({
@@ -62,7 +62,7 @@ export const advisor: ServerTool<Settings, Arguments> = {
       const answer = await context.ask(request, shown === undefined ? {} : { onEvents: (events) => showAdvice(events, shown) })
       const advice = wordsOf(answer)
       return {
-        output: JSON.stringify({ status: 'ok', model: answer.model, advice }),
+        output: JSON.stringify({ status: 'ok', model: answer.model, advice, ...cutOffNote(answer) }),
         item: { ...fields, model: answer.model, advice },
       }
     } catch (error) {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { GatewayError } from '../core/error.ts'
 import type { ServerTool, ToolContext } from '../core/extension.ts'
 import type { JsonObject } from '../core/item.ts'
-import { agentFailure, agentRequest, agentSettings, modelOf, userMessage, wordsOf } from './shared/agent.ts'
+import { agentFailure, agentRequest, agentSettings, cutOffNote, modelOf, userMessage, wordsOf } from './shared/agent.ts'
 
 const nestedTool = z.looseObject({ type: z.string(), parameters: z.looseObject({}).optional() })
 const settings = z.object({
@@ -79,7 +79,7 @@ export const subagent: ServerTool<Settings, Arguments> = {
         }),
       )
       const outcome = wordsOf(answer)
-      const output = JSON.stringify({ status: 'ok', model: answer.model, task_name: args.task_name, outcome })
+      const output = JSON.stringify({ status: 'ok', model: answer.model, task_name: args.task_name, outcome, ...cutOffNote(answer) })
       return { output, item: { ...fields, model: answer.model, outcome }, sources: answer.sources }
     } catch (error) {
       return agentFailure('The subagent', error, fields)

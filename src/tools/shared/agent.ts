@@ -75,6 +75,10 @@ export function wordsOf({ text, refusal, reason }: Pick<ModelAnswer, 'text' | 'r
   throw new GatewayError('provider_unavailable', why)
 }
 
+/** What the outer model must know of words that stop in the middle: half an advice reads like a whole one. */
+export const cutOffNote = ({ reason }: Pick<ModelAnswer, 'reason'>): JsonObject =>
+  reason === 'length' ? { note: 'This is cut off: the model used up its tokens before the end.' } : {}
+
 /** A failure of an inner call as a result the outer model can go on from. */
 export function agentFailure(what: string, error: unknown, fields: JsonObject = {}): ToolResult {
   const { errorType, message } = asGatewayError(error)
