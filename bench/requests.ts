@@ -8,7 +8,7 @@ export function requestBody(target: Target, scene: Scene, stream: boolean, promp
   const parameters = { stream, temperature: 0.2, user: 'bench-user' }
   const text = PROMPT_TEXT[prompt]
   const image = PROMPT_IMAGE[prompt]
-  if (target.format === 'responses') {
+  if (target.format !== 'chat') {
     const picture = image === undefined ? [] : [{ type: 'input_image', image_url: image, detail: 'auto' }]
     const input = [{ type: 'message', role: 'user', content: [{ type: 'input_text', text }, ...picture] }]
     return JSON.stringify({ model, instructions: 'Answer in plain words.', input, max_output_tokens: 1024, ...parameters })

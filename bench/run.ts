@@ -1,5 +1,5 @@
 /**
- * The same mock upstream through nothing, nginx, a bare Node pass-through, Signalbox and Portkey, interleaved in one run on pinned cores:
+ * The same mock upstream through nothing, nginx, a bare Node pass-through, Signalbox, Portkey and responses.js, interleaved in one run on pinned cores:
  * gateways on core 0, load and upstream on core 1. Figures are work per second of the gateway's own processor time.
  *
  *   npm run bench                                     about 25 minutes

@@ -1,5 +1,6 @@
 import { request } from 'node:http'
 import { createSseParser } from '../src/lib/sse.ts'
+import type { CallerFormat } from './load/answer-check.ts'
 import { answerText, USAGE } from './mock/script.ts'
 import { requestBody, type Need } from './requests.ts'
 import type { BenchContext, RunningTarget, Target } from './targets/target.ts'
@@ -51,38 +52,50 @@ interface WireEvent {
 const textOf = (resource: Resource): string =>
   (resource.output ?? []).flatMap((item) => (item.type === 'message' ? (item.content ?? []).map((part) => part.text ?? '') : [])).join('')
 
-const READERS = {
-  chat: {
-    json(body: string): Reading {
-      const answer = JSON.parse(body) as Chat
-      return { pieces: [], text: answer.choices?.[0]?.message?.content ?? '', outputTokens: answer.usage?.completion_tokens }
-    },
-    stream(body: string): Reading {
-      const chunks = events(body).map((data) => JSON.parse(data) as Chat)
-      const pieces = chunks.map((chunk) => chunk.choices?.[0]?.delta?.content ?? '').filter((piece) => piece !== '')
-      return { pieces, text: pieces.join(''), outputTokens: chunks.find((chunk) => chunk.usage != null)?.usage?.completion_tokens }
-    },
+interface Reader {
+  json(body: string): Reading
+  stream(body: string): Reading
+}
+
+const chat: Reader = {
+  json(body) {
+    const answer = JSON.parse(body) as Chat
+    return { pieces: [], text: answer.choices?.[0]?.message?.content ?? '', outputTokens: answer.usage?.completion_tokens }
   },
-  responses: {
-    json(body: string): Reading {
-      const resource = JSON.parse(body) as Resource
-      return { pieces: [], text: textOf(resource), outputTokens: resource.usage?.output_tokens }
-    },
-    stream(body: string): Reading {
-      const wire = events(body).map((data) => JSON.parse(data) as WireEvent)
-      const pieces = wire.filter(({ type }) => type === 'response.output_text.delta').map(({ delta }) => delta ?? '')
-      const final = wire.find(({ type }) => type === 'response.completed')?.response ?? {}
-      return { pieces, text: textOf(final), outputTokens: final.usage?.output_tokens }
-    },
+  stream(body) {
+    const chunks = upToDone(body).map((data) => JSON.parse(data) as Chat)
+    const pieces = chunks.map((chunk) => chunk.choices?.[0]?.delta?.content ?? '').filter((piece) => piece !== '')
+    return { pieces, text: pieces.join(''), outputTokens: chunks.find((chunk) => chunk.usage != null)?.usage?.completion_tokens }
   },
 }
 
-/** The data of every event up to `[DONE]`, which must be there. */
-function events(body: string): readonly string[] {
+const responses = (events: (body: string) => readonly string[]): Reader => ({
+  json(body) {
+    const resource = JSON.parse(body) as Resource
+    return { pieces: [], text: textOf(resource), outputTokens: resource.usage?.output_tokens }
+  },
+  stream(body) {
+    const wire = events(body).map((data) => JSON.parse(data) as WireEvent)
+    const pieces = wire.filter(({ type }) => type === 'response.output_text.delta').map(({ delta }) => delta ?? '')
+    const final = wire.find(({ type }) => type === 'response.completed')?.response ?? {}
+    return { pieces, text: textOf(final), outputTokens: final.usage?.output_tokens }
+  },
+})
+
+const READERS: { readonly [F in CallerFormat]: Reader } = { chat, responses: responses(upToDone), 'responses-bare': responses(dataOf) }
+
+/** The data of every event. */
+function dataOf(body: string): string[] {
   const all: string[] = []
   const parser = createSseParser((data) => void all.push(data))
   parser.push(Buffer.from(body))
   parser.end()
+  return all
+}
+
+/** The data of every event up to `[DONE]`, which must be there. */
+function upToDone(body: string): readonly string[] {
+  const all = dataOf(body)
   if (all.pop() !== '[DONE]') throw new Error('the stream has no [DONE]')
   return all
 }

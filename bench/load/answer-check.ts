@@ -1,16 +1,18 @@
 import { END_MARK } from '../mock/script.ts'
 import { NeedleCounter } from './needle-counter.ts'
 
-/** The wire format a target speaks to its callers. */
-export type CallerFormat = 'chat' | 'responses'
+/** The wire format a target speaks to its callers. `responses-bare`: its streams end with their last event, without `[DONE]`. */
+export type CallerFormat = 'chat' | 'responses' | 'responses-bare'
 
 /** What begins the text of a streamed piece; the same byte sequence never occurs elsewhere in an answer. */
 const DELTA_START: { readonly [F in CallerFormat]: string } = {
   chat: '"delta":{"content":"',
   responses: '"type":"response.output_text.delta"',
+  'responses-bare': '"type":"response.output_text.delta"',
 }
-const STREAM_END = 'data: [DONE]\n\n'
-const TAIL_LENGTH = STREAM_END.length
+const DONE = 'data: [DONE]\n\n'
+const TAIL_LENGTH = DONE.length
+const LAST_EVENT = '"type":"response.completed"'
 
 /**
  * Judges every answer of a load run cheaply: status, end mark, terminator and number of pieces. That the text is right to the letter is
@@ -18,6 +20,8 @@ const TAIL_LENGTH = STREAM_END.length
  */
 export class AnswerCheck {
   readonly #stream: boolean
+  /** Where no `[DONE]` follows it. */
+  readonly #lastEvent: NeedleCounter | undefined
   readonly #pieces: NeedleCounter
   readonly #marks = new NeedleCounter(END_MARK)
   #status = 0
@@ -26,6 +30,7 @@ export class AnswerCheck {
   constructor(format: CallerFormat, stream: boolean) {
     this.#stream = stream
     this.#pieces = new NeedleCounter(DELTA_START[format])
+    this.#lastEvent = stream && format === 'responses-bare' ? new NeedleCounter(LAST_EVENT) : undefined
   }
 
   /** Pieces of text seen so far in the current answer. */
@@ -37,12 +42,14 @@ export class AnswerCheck {
     this.#status = status
     this.#pieces.reset()
     this.#marks.reset()
+    this.#lastEvent?.reset()
     this.#tail = this.#tail.subarray(0, 0)
   }
 
   body(chunk: Buffer): void {
     this.#marks.push(chunk)
     if (this.#stream) this.#pieces.push(chunk)
+    this.#lastEvent?.push(chunk)
     this.#tail = chunk.length >= TAIL_LENGTH ? chunk.subarray(-TAIL_LENGTH) : Buffer.concat([this.#tail, chunk]).subarray(-TAIL_LENGTH)
   }
 
@@ -52,7 +59,7 @@ export class AnswerCheck {
     if (this.#marks.count === 0) return 'the end of the text is missing'
     const tail = this.#tail.toString('latin1')
     if (!this.#stream) return tail.trimEnd().endsWith('}') ? undefined : 'the JSON does not end'
-    if (tail !== STREAM_END) return 'the stream does not end'
+    if (this.#lastEvent === undefined ? tail !== DONE : this.#lastEvent.count !== 1 || !tail.endsWith('}\n\n')) return 'the stream does not end'
     if (expectedPieces > 0 && this.#pieces.count !== expectedPieces) return `${this.#pieces.count} pieces of ${expectedPieces}`
     return undefined
   }

@@ -1,0 +1,27 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { upstreamModel } from '../mock/script.ts'
+import { freePort, startProgram, type Target } from './target.ts'
+
+/** The folder of a checkout that was built: it is on no registry, and the bench fetches nothing from elsewhere. */
+const FOLDER = process.env['SIGNALBOX_BENCH_RESPONSES_JS'] ?? ''
+const program = join(FOLDER, 'dist/index.js')
+
+/** A peer with the same API in front, on the same runtime, over any server of chat completions. */
+export const responsesJs: Target = {
+  name: 'responses-js',
+  title: 'responses.js',
+  format: 'responses-bare',
+  model: upstreamModel,
+  path: '/v1/responses',
+  headers: () => ({ authorization: 'Bearer bench' }),
+  unavailable: () =>
+    FOLDER !== '' && existsSync(program)
+      ? undefined
+      : 'SIGNALBOX_BENCH_RESPONSES_JS names no built checkout of github.com/huggingface/responses.js (npm install, npx tsup src/*.ts --format cjs,esm)',
+  async start(context) {
+    const port = await freePort()
+    const env = { PATH: process.env['PATH'], PORT: String(port), OPENAI_BASE_URL: `http://127.0.0.1:${context.upstreamPort}/v1` }
+    return startProgram(context, port, '/health', context.peerNode, [program], env)
+  },
+}
