@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest'
 import type { AttemptRecord, Call } from '../core/call.ts'
 import type { Decoder, Dialect } from '../core/dialect.ts'
 import { GatewayError } from '../core/error.ts'
+import type { Connection } from '../core/provider.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { Exchange } from '../lib/http-client.ts'
+import { verifies } from '../../e2e/requirements.ts'
 import { testConnection, testEndpoint } from '../testing/endpoints.ts'
 import { runAttempt, type AttemptDependencies, type AttemptInput } from './attempt.ts'
 
@@ -100,6 +102,35 @@ describe('an error', () => {
       throw new Error('reset')
     }
     expect(await told(broken())).toBe('{"detail":"Extra inp')
+  })
+})
+
+describe('a limit that runs out while the request is signed', () => {
+  it(verifies('P11', 'ends the attempt before it is sent: nobody would watch over it'), async () => {
+    let sent = 0
+    const connection = testConnection('acme')
+    const sign: NonNullable<Connection['sign']> = async (request) => {
+      await new Promise((resolve) => setTimeout(resolve, 60))
+      return request
+    }
+    const dialect: Dialect = {
+      ...connection.dialect,
+      encodeRequest: () => ({ method: 'POST', path: '/x', headers: {}, body: '{}', dropped: [] }),
+      decoder: () => deaf,
+    }
+    const endpoint = testEndpoint({ connection: { ...connection, sign, dialect } })
+    const silent: Exchange = { head: new Promise(() => undefined), read: () => new Promise(() => undefined), cancel: () => undefined, ended: false }
+    const send = (): Exchange => {
+      sent++
+      return silent
+    }
+    const deps = { http: { send }, clock: systemClock, userAgent: 'test' } as unknown as AttemptDependencies
+    const call = { signal: new AbortController().signal } as Call
+    const record: AttemptRecord = { endpoint, status: 0, startedAt: 0 }
+    const limits = { ...LIMITS, firstToken: 20 }
+    const attempt = runAttempt(deps, { call, request: { input: [] }, endpoint, credential: undefined, limits, record })
+    await expect(attempt.next()).rejects.toMatchObject({ errorType: 'timeout', details: { metadata: { limit: 'first_token' } } })
+    expect(sent).toBe(0)
   })
 })
 

@@ -69,7 +69,7 @@ export async function* runAttempt(deps: AttemptDependencies, input: AttemptInput
   const timer = new AttemptTimer(input.limits, deps.clock, cancel)
   call.signal.addEventListener('abort', cancel)
   try {
-    exchange = await open(deps, input, encoded)
+    exchange = await open(deps, input, encoded, timer)
     if (call.signal.aborted) cancel()
     const head = await exchange.head
     record.status = head.status
@@ -133,7 +133,7 @@ async function loadMedia(deps: AttemptDependencies, { call, record }: AttemptInp
   }
 }
 
-async function open(deps: AttemptDependencies, input: AttemptInput, encoded: EncodedRequest): Promise<Exchange> {
+async function open(deps: AttemptDependencies, input: AttemptInput, encoded: EncodedRequest, timer: AttemptTimer): Promise<Exchange> {
   const { connection } = input.endpoint
   const plain: SignableRequest = {
     method: encoded.method,
@@ -152,6 +152,8 @@ async function open(deps: AttemptDependencies, input: AttemptInput, encoded: Enc
   let request = plain
   if (connection.sign !== undefined) request = await connection.sign(plain, credential, input.call.signal)
   else if (credential !== undefined) request = { ...plain, headers: { ...plain.headers, authorization: `Bearer ${credential.secret.reveal()}` } }
+  // Signing may wait for others. What is sent once its time is over has no limit left to end it.
+  if (timer.expired !== undefined) throw new Error('the time was over before the request was sent')
   if (connection.transport !== undefined) return exchangeInProcess(connection.transport, request)
   return deps.http.send({
     url: request.url,
