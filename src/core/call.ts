@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Endpoint, Modality } from './endpoint.ts'
 import type { Cost, GenerationStep, PipelineStage } from './generation.ts'
-import type { ErrorType } from './error.ts'
+import type { ErrorType, GatewayError } from './error.ts'
 import type { ModelEvent } from './event.ts'
 import type { OutputItem } from './item.ts'
 import type { ModelRequest } from './request.ts'
@@ -67,6 +67,8 @@ export interface CallTrace {
   steps?: GenerationStep[]
   /** What an answer that broke has used, as its record has it: callers who saw a part of it are told. */
   broken?: Usage
+  /** Why the answer could not be told to the caller, though whoever produced it went on. */
+  untold?: GatewayError
   /** What a call of several upstream answers used when it broke before its last one. */
   spent?: Usage
   /** Tokens of the answer that was held back when the caller left: written, and read by nobody. */

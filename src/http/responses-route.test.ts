@@ -2,13 +2,17 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
+import { verifies } from '../../e2e/requirements.ts'
 import type { Handler } from '../core/call.ts'
+import { NO_COST } from '../core/cost.ts'
 import { GatewayError } from '../core/error.ts'
 import type { ModelEvent } from '../core/event.ts'
+import type { Generation } from '../core/generation.ts'
 import { createUsage } from '../core/usage.ts'
 import { systemClock } from '../lib/clock.ts'
 import { sequentialIds } from '../lib/id.ts'
 import { LiveSet } from '../lib/live-map.ts'
+import { recordLayer } from '../pipeline/record.ts'
 import type { Authenticated } from './authenticate.ts'
 import { RecentItems } from './recent-items.ts'
 import { createResponsesRoute } from './responses-route.ts'
@@ -121,5 +125,27 @@ describe('the end of an answer', () => {
     model.release()
     expect((await text).match(/event: response\.(completed|failed)/g)).toEqual(['event: response.completed'])
     expect(await text).not.toContain('late')
+  })
+})
+
+describe('an answer that cannot be told', () => {
+  it.each([true, false])(verifies('P35', 'has failed on record as it has for its caller (stream: %s)'), async (stream) => {
+    const records: Generation[] = []
+    const layer = recordLayer({
+      sink: { record: ({ generation }) => void records.push(generation), flush: () => Promise.resolve() },
+      costOf: () => NO_COST,
+      estimateUsage: () => createUsage({ inputTokens: 2, outputTokens: 1, estimated: true }),
+    })
+    const call = await start(
+      layer(async function* () {
+        yield ANSWER.slice(0, 2)
+        yield [{ type: 'text-delta', key: 'nobody', delta: 'of no item' }]
+      }),
+    )
+    const response = await call({ stream })
+    const text = await response.text()
+    if (stream) expect(text).toContain('event: response.failed\n')
+    else expect(response.status).toBe(500)
+    expect(records).toMatchObject([{ status: 'failed', httpStatus: 500, errorType: 'server' }])
   })
 })

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Call, CallOrigin, Handler, Owner, StreamFailure } from '../core/call.ts'
 import { asGatewayError, GatewayError } from '../core/error.ts'
+import type { ModelEvent } from '../core/event.ts'
 import type { JsonObject, OutputItem } from '../core/item.ts'
 import type { Presets } from '../core/preset.ts'
 import type { ModelRequest } from '../core/request.ts'
@@ -109,7 +110,7 @@ async function answer(options: ResponsesRouteOptions, request: IncomingMessage, 
   for await (const events of options.handler(call)) {
     // An answer has one end.
     if (assembler.ended) continue
-    assembler.push(events)
+    tell(call, assembler, events)
     if (atOnce && assembler.complete) end(response, serving.headers, assembler, sse)
     else {
       const written = sse === undefined ? undefined : passOn(assembler, sse)
@@ -117,6 +118,16 @@ async function answer(options: ResponsesRouteOptions, request: IncomingMessage, 
     }
   }
   if (!assembler.ended) end(response, serving.headers, assembler, sse)
+}
+
+/** What cannot be told ends the call, and those who produce it hear only that nobody reads on: they are told why before. */
+function tell({ trace }: Call, assembler: Assembler, events: readonly ModelEvent[]): void {
+  try {
+    assembler.push(events)
+  } catch (error) {
+    trace.untold = asGatewayError(error)
+    throw error
+  }
 }
 
 /** The caller has its answer before anybody writes down what became of the call: both happen in the same turn of the event loop. */

@@ -65,6 +65,7 @@ export function recordLayer(options: RecordOptions): Layer {
         ending.error = asGatewayError(error)
         throw error
       } finally {
+        if (call.trace.untold !== undefined) ending.error ??= call.trace.untold
         const finished = finish(options, call, ending, call.clock.monotonic() - startedAt)
         if (ending.error !== undefined) tellOfBroken(call, finished.generation)
         options.sink.record(finished)
