@@ -120,6 +120,15 @@ it(verifies('H4', 'P46', 'allows thirty calls when nobody says otherwise, and ne
   expect(answer['usage']).toMatchObject({ server_tool_use_details: { tool_calls_requested: 30, tool_calls_executed: 30 } })
 })
 
+it(verifies('P46', 'ends a loop of calls that are refused each time, like one of calls that change nothing'), async () => {
+  const choice = { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'gateway:experimental__search_models' }] }
+  const always = obedient(calls(['datetime', {}]))
+  upstream.script(always)
+  const when = [{ type: 'max_cost', max_cost_in_dollars: 1 }]
+  const answer = await askGateway(gateway, { tools, tool_choice: choice, stop_server_tools_when: when }, true)
+  expect(answer.gateway_metadata).toMatchObject({ pipeline: [{ data: { stopped_by: 'repeated_call', turns: 4, tool_calls_executed: 0 } }] })
+})
+
 it('runs what fits the budget of a turn with too many calls, and says so to the model', async () => {
   upstream.script(calls(['datetime', { timezone: 'UTC' }], ['datetime', { timezone: 'Asia/Tokyo' }], ['datetime', {}]))
   const answer = await askGateway(gateway, { tools, max_tool_calls: 2 }, true)

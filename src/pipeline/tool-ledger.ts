@@ -66,13 +66,14 @@ export class LoopLedger {
       const { offered, name } = call
       this.requested++
       for (const known of [name, offered.tool.name, offered.type, ...(offered.tool.knownAs ?? [])]) this.#called.add(known)
+      // A call that is refused each time leads nowhere, either.
+      const { output } = result
+      this.#repeats.add(name, call.arguments, typeof output === 'string' ? output : JSON.stringify(output), this.turns)
       if (!executed) continue
       if (result.error === undefined) this.#executed++
       else this.#failed++
       this.#perTool[offered.tool.name] = (this.#perTool[offered.tool.name] ?? 0) + 1
       for (const [counter, n] of Object.entries(result.usage ?? {})) this.#counts[counter] = (this.#counts[counter] ?? 0) + n
-      const { output } = result
-      this.#repeats.add(name, call.arguments, typeof output === 'string' ? output : JSON.stringify(output), this.turns)
       this.sources.add(result.sources ?? [])
     }
   }
