@@ -55,9 +55,10 @@ async function start(upstreams: readonly FakeUpstream[], allowPrivate: boolean):
   open.push(gateway, ...upstreams)
   return gateway
 }
-const ask = (gateway: TestGateway, path: string): Promise<Response> =>
+const ask = (gateway: TestGateway, path: string, body: object = {}): Promise<Response> =>
   gateway.respond({
     model: 'acme/eyes',
+    ...body,
     input: [
       {
         role: 'user',
@@ -81,6 +82,19 @@ describe('media the caller gave by address', () => {
     const part = { inlineData: { mimeType: 'image/png', data: PNG.toString('base64') } }
     for (const { requests } of upstreams) expect(requests[0]?.body).toMatchObject({ contents: [{ parts: [{ text: 'What is this?' }, part] }] })
     expect(upstreams[1]!.requests[0]?.path).toBe('/v1/models/gemini-3-flash-preview:streamGenerateContent?alt=sse')
+    expect(fetched).toEqual(['/a'])
+  })
+
+  test('are fetched once for all turns of a tool loop, too', async () => {
+    const callsClock = stream([
+      { candidates: [{ content: { parts: [{ functionCall: { name: 'datetime', args: {} } }] }, finishReason: 'STOP' }], responseId: 'r1' },
+      { candidates: [], usageMetadata: { promptTokenCount: 9, candidatesTokenCount: 3, totalTokenCount: 12 } },
+    ])
+    const upstream = await startFakeUpstream(callsClock, callsClock, ANSWER)
+    const response = await ask(await start([upstream], true), '/a', { tools: [{ type: 'gateway:datetime' }] })
+    expect(await response.json()).toMatchObject({ status: 'completed', output_text: 'A picture.' })
+    const seen = upstream.requests.map(({ body }) => JSON.stringify(body).includes(PNG.toString('base64')))
+    expect(seen).toEqual([true, true, true])
     expect(fetched).toEqual(['/a'])
   })
 

@@ -46,7 +46,7 @@ const serve = (path: string, body: Buffer | string, type = 'application/octet-st
 }
 /** As much of a call as the loader looks at. */
 function callWith(content: readonly InputPart[] = [], signal = new AbortController().signal): Call {
-  return { request: { input: [{ type: 'message', role: 'user', content }] }, signal } as unknown as Call
+  return { request: { input: [{ type: 'message', role: 'user', content }] }, signal, trace: {} } as unknown as Call
 }
 const image = (url: string): InputPart => ({ type: 'input_image', image_url: url })
 

@@ -8,7 +8,7 @@ import { sniffMediaType } from '../lib/media-type.ts'
 /** Fetches media for dialects that need bytes where the caller gave addresses. */
 export interface MediaLoader {
   /**
-   * The media behind addresses of a call's input. What one attempt fetched the next attempts of the call find again; failures too.
+   * The media behind addresses of a call's input. What one attempt fetched the next attempts and turns of the call find again; failures too.
    * Throws GatewayError `image_download_failed`, `image_too_large` or `unsupported_image_format`.
    */
   load(call: Call, urls: readonly string[]): Promise<ReadonlyMap<string, FetchedMedia>>
@@ -40,7 +40,8 @@ interface Cache {
  * @param egress asked for at every load: a reload of the configuration may replace it
  */
 export function createMediaLoader(egress: () => Egress, limits: MediaLimits = DEFAULT_LIMITS): MediaLoader {
-  const caches = new WeakMap<Call, Cache>()
+  // By trace: the turns of a tool loop are calls of their own, of the same input.
+  const caches = new WeakMap<Call['trace'], Cache>()
   return {
     async load(call, urls) {
       if (urls.length > limits.files) {
@@ -48,8 +49,8 @@ export function createMediaLoader(egress: () => Egress, limits: MediaLimits = DE
           path: 'input',
         })
       }
-      const cache: Cache = caches.get(call) ?? { media: new Map(), bytes: 0 }
-      caches.set(call, cache)
+      const cache: Cache = caches.get(call.trace) ?? { media: new Map(), bytes: 0 }
+      caches.set(call.trace, cache)
       const images = imageUrls(call.request.input)
       const until = performance.now() + limits.timeoutMs
       const fetched = new Map<string, FetchedMedia>()
