@@ -5,7 +5,7 @@ import { startFakeSite, type FakeSite } from '../../src/testing/fake-site.ts'
 import { chatText, startFakeUpstream, status, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { SPEAKERS } from '../../src/testing/scripted-model.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
-import { askGateway, says } from '../../src/testing/tool-script.ts'
+import { askGateway, calls, says } from '../../src/testing/tool-script.ts'
 import { verifies } from '../requirements.ts'
 
 type Json = { readonly [field: string]: unknown }
@@ -224,6 +224,15 @@ describe('file-parser', () => {
     web.pages['/hello.pdf'] = answers('application/pdf', PDF)
     await askGateway(gateway, { input: input({ type: 'input_file', file_url: `${web.url}/hello.pdf` }) }, false)
     expect(JSON.stringify(told())).toContain('Hello from a PDF')
+  })
+  it('fetches them once for all turns of a tool loop', async () => {
+    web.pages['/once.pdf'] = answers('application/pdf', PDF)
+    upstream.script(calls(['datetime', {}]), calls(['datetime', {}]), says('read'))
+    const file = { type: 'input_file', file_url: `${web.url}/once.pdf` }
+    const answer = await askGateway(gateway, { input: input(file), tools: [{ type: 'gateway:datetime' }] }, false)
+    expect(answer['output_text']).toBe('read')
+    expect(JSON.stringify(told())).toContain('Hello from a PDF')
+    expect(paths()).toEqual(['/once.pdf'])
   })
   it('does so for endpoints of which nobody says whether they take files, if their format has none', async () => {
     await askGateway(gateway, { model: 'acme/guesser', input: input(inline) }, false)

@@ -80,6 +80,13 @@ interface Parsed extends ReadResult {
   readonly cached: boolean
 }
 
+/** A file of the request as text, and who read it. */
+interface Fetched {
+  readonly name: string
+  readonly engine: ReadyDocumentEngine | undefined
+  readonly parsed: Parsed
+}
+
 /** Which files are read: by what the request says of them, and by what they are. Default: all. */
 interface Wanted {
   readonly part?: (part: InputFile) => boolean
@@ -89,6 +96,7 @@ interface Wanted {
 class FileParser {
   readonly #options: FileParserOptions
   readonly #cache = new TextCache<ReadResult>(CACHE)
+  readonly #fetched = new WeakMap<InputFile, Fetched>()
 
   constructor(options: FileParserOptions) {
     this.#options = options
@@ -128,22 +136,35 @@ class FileParser {
     let images = MAX_IMAGES
     for (const part of parts) {
       if (wanted.part?.(part) === false) continue
-      const file = await this.#load(part, context)
-      if (file === undefined || wanted.file?.(file) === false) continue
-      const parsed = await this.#parse(file, engine, context).catch((error: unknown) => {
-        throw named(error, part, file.name, context)
-      })
+      const read = await this.#textOf(part, engine, context, wanted)
+      if (read === undefined) continue
+      const { name, parsed } = read
       const shown = takesImages ? parsed.images.slice(0, images) : []
       images -= shown.length
       done.push(parsed)
       replaced.set(part, [
-        { type: 'input_text', text: present(file.name, parsed) },
+        { type: 'input_text', text: present(name, parsed) },
         ...shown.map((url): InputPart => ({ type: 'input_image', image_url: url, detail: 'auto' })),
       ])
     }
     if (done.length === 0) return undefined
     this.#tell(done, engine?.engine.name ?? OWN, context)
     return replaceFiles(request, replaced)
+  }
+
+  /** A file as text; undefined for one that is not wanted. One given by its address is fetched once for all attempts and turns of its request. */
+  async #textOf(part: InputFile, engine: ReadyDocumentEngine | undefined, context: Context, wanted: Wanted): Promise<Fetched | undefined> {
+    const known = this.#fetched.get(part)
+    if (known !== undefined && known.engine === engine) return { ...known, parsed: { ...known.parsed, cost: 0, cached: true } }
+    const file = await this.#load(part, context)
+    if (file === undefined || wanted.file?.(file) === false) return undefined
+    const { name } = file
+    const parsed = await this.#parse(file, engine, context).catch((error: unknown) => {
+      throw named(error, part, name, context)
+    })
+    const read = { name, engine, parsed }
+    if (addressOf(part) !== undefined) this.#fetched.set(part, read)
+    return read
   }
 
   async #load(part: InputFile, context: Context): Promise<FileBytes | undefined> {
