@@ -151,10 +151,6 @@ export const WITHOUT_TEST: { readonly [id: string]: WithoutTest } = {
     why: 'A day of load is no test of a suite; what it would find is looked for by `npm run soak` and by the bounds of every cache, each with a test beside it.',
     plan: 'As for I11.',
   },
-  P41: {
-    why: 'Not built: comments keep every client of the suite alive, Codex included; an event with data is not in the contract.',
-    plan: 'A header to ask for it, when a client turns up that drops streams kept alive by comments; then this needs a test in its own client.',
-  },
   P45: {
     why: 'A clean machine is what .ci/run makes, outside of the suite: it installs from the lockfile and runs both commands of the README.',
     plan: 'A run of it in a network without a way out, with the suite of the recordings.',

@@ -58,6 +58,13 @@ export function streamFailureOf(request: IncomingMessage): StreamFailure | undef
   throw new GatewayError('invalid_request', 'x-gateway-stream-failure: expected fail, continue or buffer', { path: 'x-gateway-stream-failure' })
 }
 
+/** Whether the caller wants its keep-alives as events: some clients count only those. Throws `invalid_request` for other words. */
+export function wantsEvents(request: IncomingMessage): boolean {
+  const value = one(request.headers['x-gateway-keep-alive'])?.trim().toLowerCase()
+  if (value === undefined || value === 'comment' || value === 'event') return value === 'event'
+  throw new GatewayError('invalid_request', 'x-gateway-keep-alive: expected comment or event', { path: 'x-gateway-keep-alive' })
+}
+
 /** Headers that ask for the routing metadata, and the field each puts it under; the last three are known from the public service. */
 const METADATA_HEADERS: readonly (readonly [header: string, field: string])[] = [
   ['x-gateway-experimental-metadata', 'gateway_metadata'],

@@ -13,11 +13,12 @@ import { systemClock } from '../lib/clock.ts'
 import { sequentialIds } from '../lib/id.ts'
 import { LiveSet } from '../lib/live-map.ts'
 import { recordLayer } from '../pipeline/record.ts'
+import { checkWire } from '../testing/check-wire.ts'
 import type { Authenticated } from './authenticate.ts'
 import { RecentItems } from './recent-items.ts'
 import { createResponsesRoute } from './responses-route.ts'
 import { createGatewayServer } from './server.ts'
-import { KeepAlive } from './sse-body.ts'
+import { KeepAlive, type SseBody } from './sse-body.ts'
 
 const servers: Server[] = []
 afterEach(() => {
@@ -54,7 +55,7 @@ function lingering(after?: readonly ModelEvent[]): { readonly handler: Handler; 
 
 const owner = { workspaceId: 'home', keyHash: 'a'.repeat(64), keyName: 'test', keyLabel: 'sk-...' }
 
-async function start(handler: Handler): Promise<(body: object, headers?: Record<string, string>) => Promise<Response>> {
+async function start(handler: Handler, keepAlive = new KeepAlive()): Promise<(body: object, headers?: Record<string, string>) => Promise<Response>> {
   const route = createResponsesRoute({
     authenticate: () => ({ owner }) as Authenticated,
     handler,
@@ -68,7 +69,7 @@ async function start(handler: Handler): Promise<(body: object, headers?: Record<
     clock: systemClock,
     newId: sequentialIds(),
     random: () => 0.5,
-    keepAlive: new KeepAlive(),
+    keepAlive,
     onBug: () => undefined,
     inFlight: new LiveSet(),
     admission: { enter: () => undefined, leave: () => undefined },
@@ -147,5 +148,75 @@ describe('an answer that cannot be told', () => {
     if (stream) expect(text).toContain('event: response.failed\n')
     else expect(response.status).toBe(500)
     expect(records).toMatchObject([{ status: 'failed', httpStatus: 500, errorType: 'server' }])
+  })
+})
+
+describe('a keep-alive that carries data', () => {
+  /** Signs of life when the test wants them. */
+  class Pulse extends KeepAlive {
+    #body: SseBody | undefined
+    override add(body: SseBody): number {
+      this.#body = body
+      return super.add(body)
+    }
+    beat(): void {
+      this.#body?.keepAlive(performance.now() + 11_000)
+    }
+  }
+  const asked = { 'x-gateway-keep-alive': 'event' }
+
+  it(verifies('P41', 'is an event of the stream, before the first word and within the answer, for callers who ask'), async () => {
+    const pulse = new Pulse()
+    const call = await start(async function* () {
+      pulse.beat()
+      yield ANSWER.slice(0, 2)
+      pulse.beat()
+      yield ANSWER.slice(2)
+    }, pulse)
+    const text = await (await call({ stream: true }, asked)).text()
+    const { events, text: words } = checkWire(text)
+    expect(words).toBe('Hello')
+    expect(events.map(({ type }) => type)).toEqual([
+      'response.created',
+      'response.in_progress',
+      'keepalive',
+      'response.output_item.added',
+      'response.content_part.added',
+      'response.output_text.delta',
+      'keepalive',
+      'response.output_text.done',
+      'response.content_part.done',
+      'response.output_item.done',
+      'response.completed',
+    ])
+    expect(text).not.toContain(': keep-alive')
+  })
+
+  it('is followed by the failure, where one follows', async () => {
+    const pulse = new Pulse()
+    const call = await start(async function* () {
+      pulse.beat()
+      yield []
+      throw new GatewayError('provider_overloaded', 'busy')
+    }, pulse)
+    const { terminal } = checkWire(await (await call({ stream: true }, asked)).text())
+    expect(terminal).toMatchObject({ type: 'response.failed', response: { error_type: 'provider_overloaded' } })
+  })
+
+  it('is a comment for all others', async () => {
+    const pulse = new Pulse()
+    const call = await start(async function* () {
+      pulse.beat()
+      yield ANSWER
+    }, pulse)
+    const text = await (await call({ stream: true })).text()
+    expect(text).toMatch(/^: keep-alive\n\nevent: response\.created\n/)
+    expect(text).not.toContain('"keepalive"')
+  })
+
+  it('knows two words', async () => {
+    const response = await (await start(lingering().handler))({ stream: true }, { 'x-gateway-keep-alive': 'often' })
+    expect(response.status).toBe(400)
+    expect(await response.text()).toContain('expected comment or event')
   })
 })

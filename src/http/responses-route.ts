@@ -17,7 +17,7 @@ import { jsonOf, readBody } from './body.ts'
 import { renderError } from './error-handler.ts'
 import type { Admission } from './admission.ts'
 import type { RecentItems } from './recent-items.ts'
-import { metadataFields, originOf, requestIdOf, streamFailureOf, sessionHeader } from './request-headers.ts'
+import { metadataFields, originOf, requestIdOf, streamFailureOf, sessionHeader, wantsEvents } from './request-headers.ts'
 import { SseBody, type KeepAlive } from './sse-body.ts'
 
 export interface ResponsesRouteOptions {
@@ -161,6 +161,7 @@ function open(
   bytes: Buffer,
 ): Opened {
   const streamFailure = streamFailureOf(request)
+  const asEvents = wantsEvents(request)
   const sent = jsonOf(bytes)
   const { body, preset } = applyPreset(sent, (slug) => options.presets.find(owner.workspaceId, slug))
   const resolveReference = (item: string): OutputItem | undefined => options.recentItems.find(owner.workspaceId, item)
@@ -184,13 +185,15 @@ function open(
   call.output = outputOf(assembler)
   serving.call = call
   serving.assembler = assembler
-  const sse = call.stream ? new SseBody(response, options.keepAlive, { ...STREAM_HEADERS, ...headers }) : undefined
+  const sign = asEvents ? signOf(assembler) : undefined
+  const sse = call.stream ? new SseBody(response, options.keepAlive, { ...STREAM_HEADERS, ...headers }, sign) : undefined
   if (sse !== undefined) serving.sse = sse
   return { call, assembler, sse, atOnce: fields.length === 0 }
 }
 
-/** A function of its own: in the scope of `open` it would share a context with what outlives a young collection there, and carry the whole call along. */
+/** Functions of their own: in the scope of `open` they would share a context with what outlives a young collection there, and carry the whole call along. */
 const outputOf = (assembler: Assembler) => (): readonly OutputItem[] => assembler.output()
+const signOf = (assembler: Assembler) => (): string => assembler.keepAlive()
 
 /** A caller may be gone after a wait, and nobody would tell those who read the body. */
 async function waitedFor(authenticated: Promise<Authenticated>, { gone }: Serving): Promise<Authenticated> {

@@ -134,7 +134,7 @@ describe('callers who read slowly', () => {
   it(verifies('A2', 'a stream whose caller stops reading is ended after its limit, and the handler hears of it'), async () => {
     const keepAlive = new KeepAlive()
     const port = await start((_request, response) => {
-      const body = new SseBody(response, keepAlive, { 'content-type': 'text/event-stream' }, 100)
+      const body = new SseBody(response, keepAlive, { 'content-type': 'text/event-stream' }, undefined, 100)
       void (async () => {
         for (;;) await body.write(`data: ${'x'.repeat(64 * 1024)}\n\n`)
       })().catch((error: Error) => {

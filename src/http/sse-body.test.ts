@@ -19,7 +19,7 @@ afterEach(async () => {
 async function open(stallMs: number, first = ': begin\n\n'): Promise<{ readonly body: SseBody; readonly answer: IncomingMessage }> {
   const opened = Promise.withResolvers<SseBody>()
   server = createServer((_request, response) => {
-    const body = new SseBody(response, new KeepAlive(), HEADERS, stallMs)
+    const body = new SseBody(response, new KeepAlive(), HEADERS, undefined, stallMs)
     void body.write(first)
     opened.resolve(body)
   })

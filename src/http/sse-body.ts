@@ -4,7 +4,8 @@ import { LiveSet } from '../lib/live-map.ts'
 
 const KEEP_ALIVE_AFTER_MS = 10_000
 const TICK_MS = 2_500
-const COMMENT = ': keep-alive\n\n'
+const STALL_MS = 60_000
+const comment = (): string => ': keep-alive\n\n'
 /** The slowest reader worth serving takes one within the time of a stall. */
 const SLICE_CHARS = 64 * 1024
 
@@ -35,22 +36,31 @@ export class KeepAlive {
 }
 
 /**
- * A streamed answer. The head is written with the first bytes, so that a failure before them can still choose its HTTP status; comments
- * keep silent connections alive from the start and commit the status to 200.
+ * A streamed answer. The head is written with the first bytes, so that a failure before them can still choose its HTTP status; comments, or
+ * what the caller wants in their place, keep silent connections alive from the start and commit the status to 200.
  */
 export class SseBody {
   readonly #response: ServerResponse
   readonly #keepAlive: KeepAlive
   readonly #headers: { readonly [name: string]: string }
+  readonly #sign: () => string
   readonly #stallMs: number
   readonly #place: number
   #lastWrite = performance.now()
   #isSlicing = false
 
-  constructor(response: ServerResponse, keepAlive: KeepAlive, headers: { readonly [name: string]: string }, stallMs = 60_000) {
+  /** `sign`: what a silent stream is kept alive with. */
+  constructor(
+    response: ServerResponse,
+    keepAlive: KeepAlive,
+    headers: { readonly [name: string]: string },
+    sign: () => string = comment,
+    stallMs = STALL_MS,
+  ) {
     this.#response = response
     this.#keepAlive = keepAlive
     this.#headers = headers
+    this.#sign = sign
     this.#stallMs = stallMs
     this.#place = keepAlive.add(this)
   }
@@ -73,7 +83,7 @@ export class SseBody {
     if (now - this.#lastWrite < KEEP_ALIVE_AFTER_MS || this.#response.writableNeedDrain || this.#isSlicing) return
     this.#head()
     this.#lastWrite = now
-    this.#response.write(COMMENT)
+    this.#response.write(this.#sign())
   }
 
   end(text: string): void {

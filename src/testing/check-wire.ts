@@ -109,6 +109,8 @@ export function checkWire(body: string, { debug = false } = {}): CheckedStream {
       must(resource.id === id, 'the response changes its id')
       for (const field of RESOURCE_FIELDS) must(field in resource, `the response of ${event.type} lacks ${field}`)
       must(TERMINAL.has(event.type) === (n === events.length - 1), `${event.type} at position ${n} of ${events.length}`)
+    } else if (event.type === 'keepalive') {
+      must(Object.keys(event).length === 2, 'a keepalive says more than that')
     } else if (event.type === 'response.debug') {
       must(debug && typeof event['debug'] === 'object', 'response.debug, for which nobody asked')
     } else if (event.type === 'response.output_item.added') {

@@ -94,6 +94,13 @@ export class Assembler {
     this.#terminate({ status: 'failed', error: { code: error.publicCode, message: error.message, errorType: error.errorType } })
   }
 
+  /** A sign of life as wire text, for clients that take comments for silence. The answer begins with it: to all clients the first event is its own. */
+  keepAlive(): string {
+    this.#start()
+    this.#wire.bare('keepalive')
+    return this.#wire.take()
+  }
+
   /** Wire text since the last call; empty for JSON answers. */
   takeWire(): string {
     return this.#wire.take()

@@ -47,6 +47,7 @@ describe('the OpenAPI document of the route', () => {
       { name: 'X-Gateway-Experimental-Metadata' },
       { name: 'x-session-id' },
       { name: 'X-Gateway-Stream-Failure', in: 'header', schema: { enum: ['fail', 'continue', 'buffer'] } },
+      { name: 'X-Gateway-Keep-Alive', in: 'header', schema: { enum: ['comment', 'event'] } },
     ])
   })
   it('states limits and required fields', () => {

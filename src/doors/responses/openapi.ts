@@ -109,13 +109,21 @@ function operation(): unknown {
       '"buffer" holds it back until it is whole. Default: routing.stream_failure of the operator.',
     schema: { type: 'string', enum: STREAM_FAILURES },
   }
+  const keepAliveHeader = {
+    name: 'X-Gateway-Keep-Alive',
+    in: 'header',
+    description:
+      'What a silent stream carries every ten seconds or so: a "comment" (default), or an "event" of type keepalive, for clients that take ' +
+      'comments for silence. The first one comes behind response.created, which then names the model that was asked for.',
+    schema: { type: 'string', enum: ['comment', 'event'] },
+  }
   return {
     operationId: 'createResponses',
     summary: 'Create a response',
     tags: ['Responses'],
     security: [{ bearer: [] }],
     'x-key': 'inference',
-    parameters: [metadataHeader, sessionHeader, streamFailureHeader],
+    parameters: [metadataHeader, sessionHeader, streamFailureHeader, keepAliveHeader],
     requestBody: { required: true, content: { 'application/json': { schema: { $ref: ref('ResponsesRequest') } } } },
     responses: {
       200: {

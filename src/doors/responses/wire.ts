@@ -17,6 +17,11 @@ export class WireWriter {
     this.#text += `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#sequence++},${members}}\n\n`
   }
 
+  /** An event that says nothing but that it is one. */
+  bare(type: string): void {
+    this.#text += `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#sequence++}}\n\n`
+  }
+
   /** The hot path: `head` comes from `deltaHead`, `value` is a JSON string literal, `tail` closes the object and the event. */
   delta(head: string, middle: string, value: string, tail: string): void {
     this.#text += head + this.#sequence++ + middle + value + tail
