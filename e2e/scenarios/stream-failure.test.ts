@@ -195,6 +195,19 @@ describe('stream_failure: continue', () => {
     expect(JSON.stringify(response)).not.toContain('prefill')
   })
 
+  it.each([
+    ['nobody can go on', {}, 3],
+    ['nothing can go on', { text: { format: { type: 'json_object' } } }, 1],
+  ])(verifies('P50', 'names all attempts to a JSON caller when %s'), async (_why, body, attempts) => {
+    backup.script(refusesPrefill)
+    third.script(refusesPrefill)
+    const response = await send('continue', { stream: false, ...body })
+    expect(response.status).toBe(502)
+    const { error } = (await response.json()) as { error: { metadata: { attempts: { provider: string; error_type: string }[] } } }
+    expect(error.metadata.attempts?.map(({ provider }) => provider)).toEqual(['Acme 0', 'Acme 1', 'Acme 2'].slice(0, attempts))
+    expect(error.metadata.attempts[0]).toMatchObject({ error_type: 'provider_unavailable' })
+  })
+
   it('serves a JSON caller as well', async () => {
     const response = await send('continue', { stream: false })
     expect(await response.json()).toMatchObject({ status: 'completed', output_text: 'Once upon a time there was a king' })

@@ -85,7 +85,7 @@ function afterCommit(call: Call, route: Route, tried: Try, outcome: Outcome): Ga
   const continued = continuation.original !== undefined
   if (!outcome.committed && !continued) return error
   if (outcome.committed && outcome.record !== undefined) continuation.broke(error, route.request, outcome.record)
-  if (!continuation.canContinue(route.request)) throw continuation.original ?? error
+  if (!continuation.canContinue(route.request)) throw brokenError(route.plan.attempts, [...route.tries, tried], continuation.original ?? error)
   // The request itself was good enough for the first endpoint: what this one refuses is the beginning of the answer.
   return continued && error.failover === 'never' && error.details.source === 'provider' ? error.with({ failover: 'next' }) : error
 }

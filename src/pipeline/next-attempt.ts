@@ -3,7 +3,7 @@ import type { GatewayError } from '../core/error.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { sleep } from '../lib/sleep.ts'
 import { nextStep } from '../router/failover.ts'
-import { finalError } from '../router/final-error.ts'
+import { brokenError, finalError } from '../router/final-error.ts'
 import type { PlannedAttempt } from '../router/plan.ts'
 import { ownOf, usedKey, type Route } from './call-route.ts'
 import type { CredentialPools } from './credential-pool.ts'
@@ -70,7 +70,10 @@ export async function nextAttempt(options: NextAttemptOptions, call: Call, route
       resumed.skip?.has(index) !== true && used !== undefined && options.pools.hasOther(connection, used, ownOf(route, attempt)) ? 1 : 0,
     ...(route.beginBy === undefined ? {} : { beginBy: route.beginBy }),
   })
-  if (step.kind === 'fail') throw route.continuation?.original ?? finalError(attempts, route.tries)
+  if (step.kind === 'fail') {
+    const original = route.continuation?.original
+    throw original === undefined ? finalError(attempts, route.tries) : brokenError(attempts, route.tries, original)
+  }
   // Waiting out a rate limit on the only credential means using it again.
   if (step.kind === 'retry' && !step.rotate && error.errorType === 'rate_limit_exceeded' && refused !== undefined) used?.delete(refused)
   if (step.delayMs > 0) await sleep(step.delayMs, call.signal)
