@@ -3,7 +3,7 @@ import type { Endpoint, Modality } from './endpoint.ts'
 import type { Cost, GenerationStep, PipelineStage } from './generation.ts'
 import type { ErrorType, GatewayError } from './error.ts'
 import type { ModelEvent } from './event.ts'
-import type { OutputItem } from './item.ts'
+import type { InputItem, OutputItem } from './item.ts'
 import type { ModelRequest } from './request.ts'
 import type { Usage } from './usage.ts'
 
@@ -67,6 +67,8 @@ export interface CallTrace {
   steps?: GenerationStep[]
   /** What an answer that broke has used, as its record has it: callers who saw a part of it are told. */
   broken?: Usage
+  /** Reasoning of the request that a provider could not read: later turns of the call go without it. */
+  unreadable?: ReadonlySet<InputItem>
   /** Why the answer could not be told to the caller, though whoever produced it went on. */
   untold?: GatewayError
   /** What a call of several upstream answers used when it broke before its last one. */

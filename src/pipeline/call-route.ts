@@ -51,7 +51,7 @@ export interface Route {
 
 /** Plans the call; throws what the caller is told when no endpoint may serve it. */
 export async function planCall(options: PlanningOptions, call: Call): Promise<Route> {
-  const { request } = call
+  const request = readableOf(call)
   const defaults = options.defaults(call.owner)
   const catalog = options.catalog()
   const session = defaults.sticky === false ? undefined : options.sticky.open(call.owner.workspaceId, request, call.sessionId)
@@ -94,6 +94,11 @@ export async function planCall(options: PlanningOptions, call: Call): Promise<Ro
     buffers: mode === 'buffer' || (mode === 'fail' && !call.stream),
     continuation: mode === 'continue' ? new Continuation(options.costOf) : undefined,
   }
+}
+
+/** What was refused in one turn is not sent again in the next. */
+function readableOf({ request, trace: { unreadable } }: Call): ModelRequest {
+  return unreadable === undefined ? request : { ...request, input: request.input.filter((item) => !unreadable.has(item)) }
 }
 
 /** The plan with the endpoint that served the step before in front, if it is still among the attempts. */

@@ -29,7 +29,10 @@ function resumption({ plan: { attempts }, continuation, request }: Route): {
 function stripReasoning(options: NextAttemptOptions, call: Call, route: Route, error: GatewayError): boolean {
   if (error.details.metadata?.['strip_reasoning'] !== true || route.strippedReasoning) return false
   route.strippedReasoning = true
-  route.request = options.withoutReasoning(route.request)
+  const kept = options.withoutReasoning(route.request)
+  const readable = new Set(kept.input)
+  call.trace.unreadable = new Set([...(call.trace.unreadable ?? []), ...route.request.input.filter((item) => !readable.has(item))])
+  route.request = kept
   call.trace.params['reasoning_dropped'] = 'the provider could not read the encrypted reasoning of an earlier turn'
   return true
 }
