@@ -134,6 +134,37 @@ describe('a limit that runs out while the request is signed', () => {
   })
 })
 
+describe('a caller who left before anything was sent', () => {
+  it(verifies('P9', 'has nothing sent for him'), async () => {
+    let sent = 0
+    const exchange = {
+      head: Promise.reject(new Error('cancelled')),
+      read: () => Promise.reject(new Error('cancelled')),
+      cancel: () => undefined,
+      ended: false,
+    }
+    exchange.head.catch(() => undefined)
+    const connection = testConnection('acme')
+    const dialect: Dialect = {
+      ...connection.dialect,
+      encodeRequest: () => ({ method: 'POST', path: '/x', headers: {}, body: '{}', dropped: [] }),
+      decoder: () => deaf,
+    }
+    const endpoint = testEndpoint({ connection: { ...connection, dialect } })
+    const send = (): Exchange => {
+      sent++
+      return exchange
+    }
+    const deps = { http: { send }, clock: systemClock, userAgent: 'test' } as unknown as AttemptDependencies
+    const call = { signal: AbortSignal.abort() } as Call
+    const record: AttemptRecord = { endpoint, status: 0, startedAt: 0 }
+    const attempt = runAttempt(deps, { call, request: { input: [] }, endpoint, credential: undefined, limits: LIMITS, record })
+    await expect(attempt.next()).rejects.toThrow('The caller went away')
+    expect(sent).toBe(0)
+    expect(record.abandoned).toBe(true)
+  })
+})
+
 describe('what is sent', () => {
   it('holds no half of a surrogate pair: many servers refuse the whole body for one', async () => {
     const sent: string[] = []

@@ -152,8 +152,9 @@ async function open(deps: AttemptDependencies, input: AttemptInput, encoded: Enc
   let request = plain
   if (connection.sign !== undefined) request = await connection.sign(plain, credential, input.call.signal)
   else if (credential !== undefined) request = { ...plain, headers: { ...plain.headers, authorization: `Bearer ${credential.secret.reveal()}` } }
-  // Signing may wait for others. What is sent once its time is over has no limit left to end it.
-  if (timer.expired !== undefined) throw new Error('the time was over before the request was sent')
+  // Signing, and what came before it, may wait for others: what is sent once its time is over has no limit left to end it, and nobody
+  // reads what is sent for a caller who has gone.
+  if (timer.expired !== undefined || input.call.signal.aborted) throw new Error('it was over before the request was sent')
   if (connection.transport !== undefined) return exchangeInProcess(connection.transport, request)
   return deps.http.send({
     url: request.url,
