@@ -380,6 +380,19 @@ describe('context-compression', () => {
     expect((await gateway.respond({ model: 'acme/medium', input: talk(40) })).status).toBe(400)
     expect(upstream.requests.length - before).toBe(3)
   })
+  it('knows for all turns of a tool loop that the provider finds the prompt too long', async () => {
+    const turns = [calls(['datetime', {}]), calls(['datetime', {}]), says('ok')]
+    let refused = 0
+    upstream.script((request, response) => {
+      const isLong = (request.body['messages'] as readonly unknown[]).length > 70
+      if (isLong) refused++
+      const error = { message: 'This model’s maximum context length is 16384 tokens.', code: 'context_length_exceeded' }
+      return isLong ? status(400, { error })(request, response) : turns.shift()!(request, response)
+    })
+    const tools = [{ type: 'gateway:datetime' }]
+    const answer = await askGateway(gateway, { model: 'acme/medium', input: talk(40), plugins: [{ id: 'context-compression' }], tools }, false)
+    expect([answer['output_text'], refused]).toEqual(['ok', 1])
+  })
   it('is part of plans that are only explained', async () => {
     const plan = async (body: object): Promise<string> => {
       const response = await gateway.api('POST', '/api/v1/route/explain', { model: 'acme/tiny', input: talk(20), ...body }, gateway.key)

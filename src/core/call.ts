@@ -69,6 +69,8 @@ export interface CallTrace {
   broken?: Usage
   /** Reasoning of the request that a provider could not read: later turns of the call go without it. */
   unreadable?: ReadonlySet<InputItem>
+  /** Endpoints that found the prompt too long and get a shorter one from then on; made with the first. */
+  tooLong?: Set<string>
   /** Why the answer could not be told to the caller, though whoever produced it went on. */
   untold?: GatewayError
   /** What a call of several upstream answers used when it broke before its last one. */

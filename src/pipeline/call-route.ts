@@ -41,8 +41,6 @@ export interface Route {
   readonly used: Map<string, Set<string>>
   request: ModelRequest
   strippedReasoning: boolean
-  /** Endpoints that found the prompt too long and get a shorter one; made with the first. */
-  tooLong: Set<string> | undefined
   beginBy: number | undefined
   readonly buffers: boolean
   /** For callers who opted into continuation. */
@@ -88,7 +86,6 @@ export async function planCall(options: PlanningOptions, call: Call): Promise<Ro
     used: new Map(),
     request,
     strippedReasoning: false,
-    tooLong: undefined,
     beginBy: undefined,
     // A JSON caller sees nothing before the end: an answer that breaks on the way is not its to see.
     buffers: mode === 'buffer' || (mode === 'fail' && !call.stream),

@@ -119,7 +119,7 @@ async function prepare(
   const { endpoint } = attempt
   const bound = await options.beforeAttempt?.(call, attempt, route.continuation?.spent)
   const request = requestOf(route, bound?.maxOutputTokens)
-  const tooLong = route.tooLong?.has(endpoint.id) === true
+  const tooLong = call.trace.tooLong?.has(endpoint.id) === true
   const { adaptation } = route
   const suited = adaptation !== undefined && (attempt.adapt || tooLong) ? await adaptation.adapt(call, request, endpoint, tooLong) : request
   const limits = limitsOf(options, call, route, index)

@@ -40,10 +40,11 @@ function stripReasoning(options: NextAttemptOptions, call: Call, route: Route, e
 /** The estimate said that the prompt fits and the provider says that it does not: once, the same endpoint gets a shorter one, where that may be. */
 async function shortens(call: Call, route: Route, { endpoint }: PlannedAttempt, error: GatewayError): Promise<boolean> {
   const { adaptation, continuation, request } = route
-  if (error.errorType !== 'context_length_exceeded' || continuation?.original !== undefined || route.tooLong?.has(endpoint.id) === true) return false
+  if (error.errorType !== 'context_length_exceeded' || continuation?.original !== undefined || call.trace.tooLong?.has(endpoint.id) === true)
+    return false
   if (adaptation === undefined || endpoint.contextLength > adaptation.shortensUpTo || !endpoint.outputModalities.has('text')) return false
-  route.tooLong ??= new Set()
-  route.tooLong.add(endpoint.id)
+  call.trace.tooLong ??= new Set()
+  call.trace.tooLong.add(endpoint.id)
   return (await adaptation.adapt(call, request, endpoint, true)) !== request
 }
 
