@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -405,7 +405,15 @@ describe('wrong values', () => {
 
   test('a named file that is missing is an error', async () => {
     expect(await problemsOf(undefined, { file: '/nowhere/box.yaml' })).toEqual([
-      'file: "/nowhere/box.yaml" cannot be read; expected the path of a YAML or JSON file',
+      'file: "/nowhere/box.yaml" cannot be read (ENOENT); expected the path of a YAML or JSON file',
     ])
   })
+})
+
+// What is mounted into a container is a directory where the host has no such file.
+test('a file that is found and cannot be read is an error, and not as good as none', async () => {
+  const file = join(cwd, 'signalbox.yaml')
+  await mkdir(file)
+  await writeFile(join(cwd, 'signalbox.json'), '{}')
+  expect(await problemsOf(undefined)).toEqual([`file: ${JSON.stringify(file)} cannot be read (EISDIR); expected the path of a YAML or JSON file`])
 })

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { isAbsolute, join, resolve } from 'node:path'
 import { ConfigError, type ConfigProblem } from '../core/config-error.ts'
 import type { Config, FixedKeys } from '../core/config.ts'
@@ -51,8 +51,8 @@ export const OVERRIDES = [
 export async function loadConfig(options: LoadOptions = {}): Promise<Config> {
   const env = options.env ?? process.env
   const cwd = options.cwd ?? process.cwd()
-  const file = await findConfigFile(options)
-  const source = file === undefined ? EMPTY : await readSource(file, options.mustSaySomething === true)
+  const { file, text } = await readConfigFile(options)
+  const source = file === undefined || text === undefined ? EMPTY : sourceOf(text, file, options.mustSaySomething === true)
   const problems: ConfigProblem[] = []
   const origins = new Map<string, string>()
   const raw = applyOverrides(onlySections(source.tree, options.sections), env, options.overrides ?? {}, origins)
@@ -68,17 +68,35 @@ export async function loadConfig(options: LoadOptions = {}): Promise<Config> {
   return { ...config, dataDir: resolve(cwd, config.dataDir) }
 }
 
-/** The file a `loadConfig` with these options reads; undefined when there is none. */
-export async function findConfigFile(options: LoadOptions = {}): Promise<string | undefined> {
-  const env = options.env ?? process.env
-  const cwd = options.cwd ?? process.cwd()
-  const named = options.file ?? nonEmpty(env['SIGNALBOX_CONFIG'])
-  if (named !== undefined) return isAbsolute(named) ? named : join(cwd, named)
-  for (const name of DEFAULT_FILES) {
-    const path = join(cwd, name)
-    if ((await readOrMissing(path)) !== undefined) return path
+/** A file as it was read; empty when there is none. */
+interface ConfigRead {
+  readonly file?: string
+  readonly text?: string
+}
+
+/** Throws ConfigError for one that is there and cannot be read: without it everything would be at its default. */
+async function readConfigFile(options: LoadOptions): Promise<ConfigRead> {
+  const named = options.file ?? nonEmpty((options.env ?? process.env)['SIGNALBOX_CONFIG'])
+  if (named !== undefined) return readAt(isAbsolute(named) ? named : join(options.cwd ?? process.cwd(), named))
+  for (const file of configFileCandidates(options)) {
+    // In a directory this user may not look into, nothing is found.
+    const isThere = await stat(file).then(
+      () => true,
+      () => false,
+    )
+    if (isThere) return readAt(file)
   }
-  return undefined
+  return {}
+}
+
+async function readAt(file: string): Promise<ConfigRead> {
+  try {
+    return { file, text: await readFile(file, 'utf8') }
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    const why = `${JSON.stringify(file)} cannot be read (${code ?? message}); expected the path of a YAML or JSON file`
+    throw new ConfigError([{ path: 'file', message: why }], file)
+  }
 }
 
 /** Where a file would be found if it were made now. */
@@ -91,23 +109,11 @@ function onlySections(tree: unknown, sections: readonly string[] | undefined): u
   return Object.fromEntries(Object.entries(tree).filter(([name]) => sections.includes(name)))
 }
 
-async function readSource(file: string, mustSaySomething: boolean): Promise<Source> {
-  const content = await readOrMissing(file)
-  if (content === undefined) {
-    throw new ConfigError([{ path: 'file', message: `${JSON.stringify(file)} cannot be read; expected the path of a YAML or JSON file` }], file)
-  }
-  const source = parseSource(content, file)
+function sourceOf(text: string, file: string, mustSaySomething: boolean): Source {
+  const source = parseSource(text, file)
   if (mustSaySomething && (source.tree === null || source.tree === undefined))
     throw new ConfigError([{ path: 'document', message: 'empty; expected the configuration, or {} for nothing but defaults' }], file)
   return { ...source, tree: source.tree ?? {} }
-}
-
-async function readOrMissing(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, 'utf8')
-  } catch {
-    return undefined
-  }
 }
 
 function applyOverrides(tree: unknown, env: Env, given: ConfigOverrides, origins: Map<string, string>): unknown {

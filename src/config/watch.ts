@@ -1,7 +1,7 @@
 import { unwatchFile, watchFile, type Stats } from 'node:fs'
 import { asGatewayError, type GatewayError } from '../core/error.ts'
 import type { Config } from '../core/config.ts'
-import { configFileCandidates, findConfigFile, loadConfig, type LoadOptions } from './load.ts'
+import { configFileCandidates, loadConfig, type LoadOptions } from './load.ts'
 
 const POLL_MS = 500
 
@@ -46,9 +46,8 @@ export async function watchConfig(initial: Config, options: LoadOptions, handler
   const reload = (): Promise<boolean> => (running = running.then(attempt))
   const trigger = (): void => void reload()
 
-  const file = initial.file ?? (await findConfigFile(options))
   // Without a file, one may yet be made.
-  const files = file === undefined ? configFileCandidates(options) : [file]
+  const files = initial.file === undefined ? configFileCandidates(options) : [initial.file]
   // Node also tells that a file is not there, at its first look: times of 0 on both sides.
   const look = (now: Stats, before: Stats): void => {
     if (now.mtimeMs !== 0 || before.mtimeMs !== 0) trigger()
