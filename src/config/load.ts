@@ -65,17 +65,20 @@ export async function loadConfig(options: LoadOptions = {}): Promise<Config> {
   }
   if (problems.length > 0 || !result.success) throw new ConfigError(problems, file)
   const config = toConfig(result.data, keys, file)
-  return { ...config, dataDir: resolve(cwd, config.dataDir) }
+  return { ...config, dataDir: resolve(cwd, config.dataDir), ...(text === undefined ? {} : { text: new Secret(text) }) }
 }
 
 /** A file as it was read; empty when there is none. */
-interface ConfigRead {
+export interface ConfigRead {
   readonly file?: string
   readonly text?: string
 }
 
-/** Throws ConfigError for one that is there and cannot be read: without it everything would be at its default. */
-async function readConfigFile(options: LoadOptions): Promise<ConfigRead> {
+/**
+ * What a `loadConfig` with these options reads. Throws ConfigError for a file that is there and cannot be read: without it everything would be
+ * at its default.
+ */
+export async function readConfigFile(options: LoadOptions): Promise<ConfigRead> {
   const named = options.file ?? nonEmpty((options.env ?? process.env)['SIGNALBOX_CONFIG'])
   if (named !== undefined) return readAt(isAbsolute(named) ? named : join(options.cwd ?? process.cwd(), named))
   for (const file of configFileCandidates(options)) {

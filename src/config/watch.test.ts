@@ -43,6 +43,32 @@ describe('a watched configuration', () => {
     expect(changes).toHaveLength(1)
   })
 
+  test.each([
+    ['replaced', true],
+    ['made', false],
+  ])('takes over a file that is %s while the program starts', async (_what, isThere) => {
+    if (!isThere) await rm(file)
+    const initial = await loadConfig(options)
+    await writeFile(file, 'defaults: { model: a/meanwhile }')
+    const problems: GatewayError[] = []
+    watch = await watchConfig(initial, options, { onChange: () => undefined, onProblem: (error) => void problems.push(error) })
+    expect(watch.current().defaults.model).toBe('a/meanwhile')
+    expect(problems).toEqual([])
+  })
+
+  test('keeps what it started with when the file goes wrong while the program starts, and says so', async () => {
+    const initial = await loadConfig(options)
+    await writeFile(file, 'defaults: { mode: a/wrong }')
+    const problem = vi.fn()
+    watch = await watchConfig(initial, options, { onChange: () => undefined, onProblem: problem })
+    expect(watch.current().defaults.model).toBe('a/one')
+    expect(problem).toHaveBeenCalledOnce()
+  })
+
+  test('reloads nothing when the file is as it was read', async () => {
+    expect((await start()).changes).toEqual([])
+  })
+
   test('reloads nothing while there is no file', async () => {
     await rm(file)
     const { changes } = await start()

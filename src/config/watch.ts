@@ -1,7 +1,7 @@
 import { unwatchFile, watchFile, type Stats } from 'node:fs'
 import { asGatewayError, type GatewayError } from '../core/error.ts'
 import type { Config } from '../core/config.ts'
-import { configFileCandidates, loadConfig, type LoadOptions } from './load.ts'
+import { configFileCandidates, loadConfig, readConfigFile, type LoadOptions } from './load.ts'
 
 const POLL_MS = 500
 
@@ -21,7 +21,8 @@ export interface ConfigWatch {
 }
 
 /**
- * Reloads the configuration when its file changes or the process receives SIGHUP. Reloads run one after the other.
+ * Reloads the configuration when its file changes or the process receives SIGHUP. Reloads run one after the other. Resolves when what the file
+ * says is in force, also where it has changed since `initial` was read.
  * The file is polled: editors replace it, containers mount it through links, and a look twice a second finds either everywhere.
  */
 export async function watchConfig(initial: Config, options: LoadOptions, handlers: WatchHandlers): Promise<ConfigWatch> {
@@ -30,10 +31,12 @@ export async function watchConfig(initial: Config, options: LoadOptions, handler
   let read = initial.file
   let running: Promise<boolean> = Promise.resolve(true)
 
+  const where = (): LoadOptions => ({ ...options, ...(read === undefined ? {} : { file: read }) })
+
   async function attempt(): Promise<boolean> {
     try {
       // A file that is gone or empty now is a mistake, or half of a change: it must not put the defaults in force, nor another file.
-      const next = await loadConfig({ ...options, ...(read === undefined ? {} : { file: read }), mustSaySomething: true })
+      const next = await loadConfig({ ...where(), mustSaySomething: true })
       await handlers.onChange(next, current, restartNeeded(initial, next))
       current = next
       read = next.file
@@ -54,6 +57,9 @@ export async function watchConfig(initial: Config, options: LoadOptions, handler
   }
   for (const path of files) watchFile(path, { interval: POLL_MS, persistent: false }, look)
   process.on('SIGHUP', trigger)
+  // A start takes its time, and to whoever looks from now on what was written meanwhile is no change.
+  const { text } = await readConfigFile(where()).catch(() => ({ text: undefined }))
+  if (text !== initial.text?.reveal()) await reload()
   return {
     current: () => current,
     reload,

@@ -14,6 +14,8 @@ import type { Timeouts } from './provider.ts'
 export interface Config {
   /** The file it came from; absent when there is none. */
   readonly file?: string
+  /** All that stood there. */
+  readonly text?: Secret
   readonly server: ServerConfig
   readonly dataDir: string
   readonly keys: FixedKeys
