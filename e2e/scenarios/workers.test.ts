@@ -74,6 +74,23 @@ async function callsByWorker(url: string): Promise<ReadonlyMap<string, number>> 
   return new Map([...text.matchAll(/^gateway_calls_total\{.*worker="(\d+)"\} (\d+)$/gm)].map(([, worker = '', calls]) => [worker, Number(calls)]))
 }
 
+/** Two processes that need not come to serve. */
+function run(stderr: 'pipe' | 'ignore' = 'ignore') {
+  const child = spawn(process.execPath, [MAIN, 'serve', '--workers', '2'], {
+    cwd: directory,
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      SIGNALBOX_PORT: '0',
+      SIGNALBOX_DATA_DIR: directory,
+      SIGNALBOX_API_KEY: TEST_KEY,
+      SIGNALBOX_MANAGEMENT_KEY: TEST_MANAGEMENT_KEY,
+    },
+    stdio: ['ignore', 'ignore', stderr],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  return { child, exit: once(child, 'exit') }
+}
+
 describe('serve --workers', () => {
   it('spreads connections over processes and adds their figures up', async () => {
     const { url, output } = await start()
@@ -129,6 +146,16 @@ describe('serve --workers', () => {
     await expect(startGatewayProcess({ directory, args: ['--workers', '2', '--port', port] })).rejects.toThrow(`Port ${port} is in use`)
   })
 
+  // Found by each process when it begins, and not by the one that keeps the port.
+  it('ends with 1 and says why when its configuration names a model nobody serves', async () => {
+    await writeFile(join(directory, 'signalbox.yaml'), 'defaults: { model: acme/none }')
+    const { child, exit } = run('pipe')
+    let errors = ''
+    child.stderr!.on('data', (chunk: Buffer) => (errors += chunk.toString()))
+    expect(await Promise.race([exit, setTimeout(20_000, 'still running', { ref: false })])).toEqual([1, null])
+    expect(errors).toContain('defaults.model: "acme/none"; expected a model that a configured provider serves')
+  }, 30_000)
+
   it('makes the first keys once and prints them once', async () => {
     const { output } = await start(['--workers', '3'], { SIGNALBOX_API_KEY: '', SIGNALBOX_MANAGEMENT_KEY: '' })
     expect(output().match(/^ {2}inference +sk-sb-v1-\w+$/gm)).toHaveLength(1)
@@ -142,22 +169,6 @@ describe('serve --workers', () => {
 })
 
 describe('several processes that end', () => {
-  const run = () => {
-    const child = spawn(process.execPath, [MAIN, 'serve', '--workers', '2'], {
-      cwd: directory,
-      env: {
-        PATH: process.env['PATH'] ?? '',
-        SIGNALBOX_PORT: '0',
-        SIGNALBOX_DATA_DIR: directory,
-        SIGNALBOX_API_KEY: TEST_KEY,
-        SIGNALBOX_MANAGEMENT_KEY: TEST_MANAGEMENT_KEY,
-      },
-      stdio: 'ignore',
-    })
-    onTestFinished(() => void child.kill('SIGKILL'))
-    return { child, exit: once(child, 'exit') }
-  }
-
   it.each([0, 300, 700])(verifies('I5', 'do so at once when they are told while they start, %d ms after they were born'), async (ms) => {
     const { child, exit } = run()
     await expect.poll(() => childrenOf(child.pid!).length, { timeout: 10_000, interval: 5 }).toBe(2)

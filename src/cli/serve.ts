@@ -50,7 +50,11 @@ export async function serve(overrides: Overrides): Promise<void> {
     await prepareData(config, logger)
     return serveWithWorkers(config, logger)
   }
-  await serveAlone(config, options, logger)
+  await serveAlone(config, options, logger).catch((error: unknown) => {
+    // Nothing is left to hear; the process may end.
+    process.channel?.unref()
+    throw error
+  })
 }
 
 /** Calls are worth more than what is shown: whoever reads it may be gone, or the disk behind it full. Other commands end then. */
@@ -88,8 +92,6 @@ async function serveAlone(config: Config, options: LoadOptions, logger: Logger):
     await app.close()
     // They are in the database now, and the next start makes no others.
     if (app.boot.generated.length > 0) process.stdout.write(`${keyLines(app.boot.generated).join('\n')}\n`)
-    // Nothing is left to hear; the process may end.
-    process.channel?.unref()
     throw error
   })
   const watch = await watchConfig(config, options, {
