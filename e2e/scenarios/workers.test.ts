@@ -127,6 +127,40 @@ describe('serve --workers', () => {
       .toBe(true)
   })
 
+  it('gives a process that replaces another the configuration of the others, whatever the file says by then', async () => {
+    const file = join(directory, 'signalbox.yaml')
+    await writeFile(file, '{}')
+    const { url, pid, output } = await start()
+    const [first, second] = childrenOf(pid)
+    const times = (what: string): number => output().split(what).length - 1
+    const change = async (text: string, told: string): Promise<void> => {
+      await writeFile(file, text)
+      await expect.poll(() => times(told), { timeout: 10_000 }).toBe(2)
+    }
+    const replace = async (child: number, newcomer: number): Promise<void> => {
+      const ended = times('a process ended')
+      process.kill(child, 'SIGKILL')
+      // A connection that was handed to it as it died has nobody.
+      await expect.poll(() => times('a process ended')).toBe(ended + 1)
+      const figures = async (): Promise<string> => (await fetch(`${url}/metrics`, { headers: { connection: 'close' } })).text()
+      await expect.poll(figures, { timeout: 10_000 }).toContain(`gateway_calls_limit{worker="${newcomer}"}`)
+    }
+    // Longer than the limit that waits for a restart; the model is the one that was reloaded.
+    const statuses = async (): Promise<readonly number[]> => {
+      const answers = await Promise.all(Array.from({ length: 8 }, () => ask(url, TEST_KEY, { input: 'word '.repeat(100) })))
+      return [...new Set(answers.map(({ status }) => status))]
+    }
+    await change(
+      'server: { body_limit: 100 }\ndefaults: { model: demo/echo }',
+      '"needs_restart":["server.body_limit"],"msg":"configuration reloaded"',
+    )
+    await replace(first!, 3)
+    expect(await statuses()).toEqual([200])
+    await change('defaults: { mode: demo/echo }', 'defaults.mode (line 1): unknown key')
+    await replace(second!, 4)
+    expect(await statuses()).toEqual([200])
+  })
+
   it('finishes streams after SIGTERM, keeps their records, and leaves no process behind', async () => {
     const { url, pid, exit, child } = await start()
     const children = childrenOf(pid)

@@ -1,6 +1,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import { availableParallelism } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { readOf, type ConfigRead } from '../config/load.ts'
 import type { Config } from '../core/config.ts'
 import { ceiling } from '../lib/backoff.ts'
 import type { Logger } from '../lib/logger.ts'
@@ -58,6 +59,8 @@ class Primary {
   readonly #logger: Logger
   /** Of each process, as it was configured last: it reads the file itself. */
   readonly #grace = new Map<number, number>()
+  /** What any of them has taken over last. */
+  #lastGood: ConfigRead
   readonly #listening = new Set<number>()
   readonly #collecting = new Map<number, Collecting>()
   #nextCollect = 0
@@ -68,6 +71,7 @@ class Primary {
 
   constructor(config: Config, wanted: number, logger: Logger) {
     this.#config = config
+    this.#lastGood = readOf(config)
     this.#wanted = wanted
     this.#logger = logger
   }
@@ -77,7 +81,7 @@ class Primary {
       (signal) => this.#stop(signal),
       () => this.#killAll(1),
     )
-    // Each process reads the file itself; the signal is for those who send it by hand.
+    // Each process reads what changes itself; the signal is for those who send it by hand.
     process.on('SIGHUP', () => this.#workers().forEach((worker) => worker.process.kill('SIGHUP')))
     for (let i = 0; i < this.#wanted; i++) this.#fork()
   }
@@ -103,9 +107,10 @@ class Primary {
         return
       case 'listening':
         this.#listening.add(worker.id)
-        return
-      case 'grace':
-        this.#grace.set(worker.id, message.ms)
+        return tell(worker, { kind: 'begin', initial: readOf(this.#config), lastGood: this.#lastGood })
+      case 'configured':
+        this.#grace.set(worker.id, message.graceMs)
+        this.#lastGood = message.read
         return
       case 'fatal':
         this.#exitCode = 1

@@ -1,9 +1,9 @@
 import cluster from 'node:cluster'
 import type { App } from '../app.ts'
 import { checkExposure, weakKeyNote } from '../config/exposure.ts'
-import { loadConfig, type LoadOptions } from '../config/load.ts'
+import { loadConfig, readOf, type ConfigRead, type LoadOptions } from '../config/load.ts'
 import { misspeltVariables } from '../config/misspelt.ts'
-import { watchConfig } from '../config/watch.ts'
+import { watchConfig, type WatchHandlers } from '../config/watch.ts'
 import type { Config } from '../core/config.ts'
 import { GatewayError } from '../core/error.ts'
 import { defined } from '../lib/defined.ts'
@@ -38,23 +38,38 @@ export async function serve(overrides: Overrides): Promise<void> {
   // Until the file is watched: whoever reloads a gateway that has just been started must not end it.
   process.on('SIGHUP', () => (reloadAsked = true))
   const options = loadOptions(overrides)
-  const config = await loadConfig(options)
-  const logger = createLogger(config.logging)
-  outliveOutput(logger)
-  if (cluster.isPrimary) for (const note of await misspeltVariables(process.env, config.file)) logger.warn({}, note)
-  const refusal = checkExposure(config)
-  if (refusal !== undefined) throw new GatewayError('invalid_request', refusal)
+  if (cluster.isWorker) return serveAmongOthers(options)
+  const { config, logger } = await configure(options)
+  for (const note of await misspeltVariables(process.env, config.file)) logger.warn({}, note)
   const weak = weakKeyNote(config)
-  if (weak !== undefined && cluster.isPrimary) logger.warn({}, weak)
-  if (cluster.isPrimary && workersOf(config) > 1) {
-    await prepareData(config, logger)
-    return serveWithWorkers(config, logger)
-  }
-  await serveAlone(config, options, logger).catch((error: unknown) => {
+  if (weak !== undefined) logger.warn({}, weak)
+  if (workersOf(config) === 1) return serveAlone({ config, options, logger, own: newOwn() })
+  await prepareData(config, logger)
+  serveWithWorkers(config, logger)
+}
+
+/** As a process that another one started, which says how it is to be configured. */
+async function serveAmongOthers(options: LoadOptions): Promise<void> {
+  const own = newOwn()
+  const link = openLink(() => own.handlers)
+  try {
+    const given = await link.begin()
+    const { config, logger } = await configure({ ...options, ...defined({ read: given?.initial }) })
+    await serveAlone({ config, options, logger, own, link, ...defined({ lastGood: given?.lastGood }) })
+  } catch (error) {
     // Nothing is left to hear; the process may end.
     process.channel?.unref()
     throw error
-  })
+  }
+}
+
+async function configure(options: LoadOptions): Promise<{ readonly config: Config; readonly logger: Logger }> {
+  const config = await loadConfig(options)
+  const logger = createLogger(config.logging)
+  outliveOutput(logger)
+  const refusal = checkExposure(config)
+  if (refusal !== undefined) throw new GatewayError('invalid_request', refusal)
+  return { config, logger }
 }
 
 /** Calls are worth more than what is shown: whoever reads it may be gone, or the disk behind it full. Other commands end then. */
@@ -74,13 +89,28 @@ async function prepareData(config: Config, logger: Logger): Promise<void> {
   await state.close()
 }
 
-async function serveAlone(config: Config, options: LoadOptions, logger: Logger): Promise<void> {
+/** What can be told to this process; it changes while the process starts. */
+interface Own {
+  handlers: WorkerHandlers
+  stopEarly: boolean
+}
+
+/** A stop that comes before anything is served ends the process at once; later it waits until there is somebody to close in order. */
+const newOwn = (): Own => ({ handlers: earlyHandlers(() => process.exit(0)), stopEarly: false })
+
+interface Serving {
+  readonly config: Config
+  readonly options: LoadOptions
+  readonly logger: Logger
+  readonly own: Own
+  /** Of a process among others. */
+  readonly link?: WorkerLink
+  readonly lastGood?: ConfigRead
+}
+
+async function serveAlone({ config, options, logger, own, link, lastGood }: Serving): Promise<void> {
   // Whoever only hands connections round does not load it.
   const { createApp } = await import('../app.ts')
-  // A stop that comes before anything is served ends the process at once; later it waits until there is somebody to close in order.
-  const own = { handlers: earlyHandlers(() => process.exit(0)), stopEarly: false }
-  const link = cluster.isWorker ? openLink(() => own.handlers) : undefined
-  link?.send({ kind: 'listening' })
   const onFatal = (): void => {
     link?.send({ kind: 'fatal' })
     // In a process among others the channel alone would hold it for ever. The message goes out first.
@@ -88,19 +118,22 @@ async function serveAlone(config: Config, options: LoadOptions, logger: Logger):
   }
   const app = await createApp({ config, env: process.env, logger, onFatal, ...(link === undefined ? {} : { gatherMetrics: link.gather }) })
   own.handlers = earlyHandlers(() => (own.stopEarly = true))
+  const handlers: WatchHandlers = {
+    onChange: async (next, _previous, restart) => {
+      await app.reload(next)
+      link?.send({ kind: 'configured', read: readOf(next), graceMs: graceOf(next) })
+      logger.info(restart.length === 0 ? {} : { needs_restart: restart }, 'configuration reloaded')
+    },
+    onProblem: (error) => logger.error({}, `the configuration was not reloaded, the last good one stays in force: ${error.message}`),
+  }
+  // Before anybody is served, so that nobody is served by what was replaced meanwhile.
+  const watch = await watchConfig(config, options, handlers, lastGood)
   const { url } = await listenOr(() => app.listen(), config.server).catch(async (error: unknown) => {
+    watch.close()
     await app.close()
     // They are in the database now, and the next start makes no others.
     if (app.boot.generated.length > 0) process.stdout.write(`${keyLines(app.boot.generated).join('\n')}\n`)
     throw error
-  })
-  const watch = await watchConfig(config, options, {
-    onChange: async (next, _previous, restart) => {
-      await app.reload(next)
-      link?.send({ kind: 'grace', ms: graceOf(next) })
-      logger.info(restart.length === 0 ? {} : { needs_restart: restart }, 'configuration reloaded')
-    },
-    onProblem: (error) => logger.error({}, `the configuration was not reloaded, the last good one stays in force: ${error.message}`),
   })
   if (reloadAsked) void watch.reload()
   let stopping = false
@@ -125,7 +158,7 @@ async function serveAlone(config: Config, options: LoadOptions, logger: Logger):
   if (link === undefined) process.stdout.write(text)
   own.handlers = { metrics: app.metrics, stop: () => stop('the other processes stop, too') }
   link?.send({ kind: 'serving', banner: text })
-  link?.send({ kind: 'grace', ms: graceOf(config) })
+  link?.send({ kind: 'configured', read: readOf(watch.current()), graceMs: graceOf(watch.current()) })
   if (own.stopEarly) own.handlers.stop()
 }
 

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { linkToPrimary, type FromWorker, type ToWorker, type WorkerHandlers } from './worker-link.ts'
 
 function setUp(handlers?: WorkerHandlers) {
@@ -46,4 +46,20 @@ it('stops whoever is there to be stopped: its handlers change while the process 
   handlers = handlersOf('serving')
   hear({ kind: 'stop' })
   expect(stops).toEqual(['early', 'serving'])
+})
+
+it('says that it hears, and is told how the others are configured', async () => {
+  const { link, sent, hear } = setUp()
+  const begun = link.begin()
+  expect(sent).toEqual([{ kind: 'listening' }])
+  hear({ kind: 'begin', initial: {}, lastGood: { file: '/a.yaml', text: '{}' } })
+  expect(await begun).toMatchObject({ initial: {}, lastGood: { file: '/a.yaml', text: '{}' } })
+})
+
+it('begins with what it finds itself where nobody says how', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const begun = setUp().link.begin()
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(await begun).toBeUndefined()
 })

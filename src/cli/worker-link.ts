@@ -1,7 +1,18 @@
+import type { ConfigRead } from '../config/load.ts'
 import { mergeMetrics, type ProcessMetrics } from '../telemetry/merge-metrics.ts'
+
+/** How a process is to be configured, so that it is like the others whatever the file says by now. */
+export interface GivenConfig {
+  /** With what all of them were started: what holds from the start is of this. */
+  readonly initial: ConfigRead
+  /** What they have in force. */
+  readonly lastGood: ConfigRead
+}
 
 /** What the process that keeps the port and those that serve say to each other. */
 export type ToWorker =
+  /** Answers `listening`. */
+  | ({ readonly kind: 'begin' } & GivenConfig)
   | { readonly kind: 'stop' }
   /** Asks for figures. */
   | { readonly kind: 'collect'; readonly id: number }
@@ -12,8 +23,8 @@ export type FromWorker =
   /** From here on it hears what it is told; before, messages are lost. */
   | { readonly kind: 'listening' }
   | { readonly kind: 'serving'; readonly banner: string }
-  /** How long its stop may take as it is configured now, before what is left is written. */
-  | { readonly kind: 'grace'; readonly ms: number }
+  /** What it has in force now, and how long its stop may take by that, before what is left is written. */
+  | { readonly kind: 'configured'; readonly read: ConfigRead; readonly graceMs: number }
   /** It cannot go on, and no other can. */
   | { readonly kind: 'fatal' }
   | { readonly kind: 'gather'; readonly id: number }
@@ -21,10 +32,14 @@ export type FromWorker =
 
 /** Longer than the others are given to answer. */
 const GATHER_LIMIT_MS = 3_000
+/** Whoever else starts processes this way has no configuration to give. */
+const BEGIN_LIMIT_MS = 3_000
 
 /** The side of a process that serves. */
 export interface WorkerLink {
   send(message: FromWorker): void
+  /** Says that it hears; resolves with what it is told to be, undefined when nobody says so. */
+  begin(): Promise<GivenConfig | undefined>
   /** Figures of all processes; this one's alone when the others cannot be asked. */
   readonly gather: (own: () => Promise<string>) => Promise<string>
 }
@@ -42,6 +57,7 @@ export interface WorkerHandlers {
 /** `handlers`: those in force, which change while the process starts. */
 export function linkToPrimary(channel: WorkerChannel, handlers: () => WorkerHandlers | undefined): WorkerLink {
   const waiting = new Map<number, (processes: readonly ProcessMetrics[]) => void>()
+  const begun = Promise.withResolvers<GivenConfig | undefined>()
   let nextId = 0
   channel.listen((message) => {
     switch (message.kind) {
@@ -50,6 +66,8 @@ export function linkToPrimary(channel: WorkerChannel, handlers: () => WorkerHand
       case 'collect':
         void (handlers()?.metrics() ?? Promise.resolve('')).then((text) => channel.send({ kind: 'collected', id: message.id, text }))
         return
+      case 'begin':
+        return begun.resolve(message)
       case 'gathered':
         return waiting.get(message.id)?.(message.processes)
       default:
@@ -58,6 +76,13 @@ export function linkToPrimary(channel: WorkerChannel, handlers: () => WorkerHand
   })
   return {
     send: (message) => channel.send(message),
+    async begin() {
+      const timer = setTimeout(() => begun.resolve(undefined), BEGIN_LIMIT_MS)
+      channel.send({ kind: 'listening' })
+      const given = await begun.promise
+      clearTimeout(timer)
+      return given
+    },
     async gather(own) {
       const id = nextId++
       const answered = Promise.withResolvers<readonly ProcessMetrics[]>()

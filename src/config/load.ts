@@ -2,6 +2,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { isAbsolute, join, resolve } from 'node:path'
 import { ConfigError, type ConfigProblem } from '../core/config-error.ts'
 import type { Config, FixedKeys } from '../core/config.ts'
+import { defined } from '../lib/defined.ts'
 import { Secret } from '../lib/secret.ts'
 import { explainIssues } from './explain.ts'
 import { configSchema } from './schema.ts'
@@ -29,6 +30,8 @@ export interface LoadOptions {
   readonly cwd?: string
   /** Only these parts of the file are read, for commands that need no others: what they name need not be set. Default: all. */
   readonly sections?: readonly string[]
+  /** What was read before; default: it is read now. */
+  readonly read?: ConfigRead
   /** A file that says nothing at all is a problem, instead of every default. */
   readonly mustSaySomething?: boolean
 }
@@ -51,7 +54,7 @@ export const OVERRIDES = [
 export async function loadConfig(options: LoadOptions = {}): Promise<Config> {
   const env = options.env ?? process.env
   const cwd = options.cwd ?? process.cwd()
-  const { file, text } = await readConfigFile(options)
+  const { file, text } = options.read ?? (await readConfigFile(options))
   const source = file === undefined || text === undefined ? EMPTY : sourceOf(text, file, options.mustSaySomething === true)
   const problems: ConfigProblem[] = []
   const origins = new Map<string, string>()
@@ -73,6 +76,9 @@ export interface ConfigRead {
   readonly file?: string
   readonly text?: string
 }
+
+/** What a configuration was read from. */
+export const readOf = ({ file, text }: Pick<Config, 'file' | 'text'>): ConfigRead => defined({ file, text: text?.reveal() })
 
 /**
  * What a `loadConfig` with these options reads. Throws ConfigError for a file that is there and cannot be read: without it everything would be

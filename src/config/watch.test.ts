@@ -65,6 +65,18 @@ describe('a watched configuration', () => {
     expect(problem).toHaveBeenCalledOnce()
   })
 
+  test('holds what was good beside it where the file is wrong, and says what waits for a restart', async () => {
+    const initial = await loadConfig(options)
+    await writeFile(file, 'defaults: { mode: a/wrong }')
+    const told: (readonly string[])[] = []
+    const problem = vi.fn()
+    const lastGood = { file, text: 'server: { port: 1 }\ndefaults: { model: a/good }' }
+    watch = await watchConfig(initial, options, { onChange: (_next, _previous, restart) => void told.push(restart), onProblem: problem }, lastGood)
+    expect(watch.current().defaults.model).toBe('a/good')
+    expect(told).toEqual([['server.port']])
+    expect(problem).toHaveBeenCalledOnce()
+  })
+
   test('reloads nothing when the file is as it was read', async () => {
     expect((await start()).changes).toEqual([])
   })

@@ -1,7 +1,8 @@
 import { unwatchFile, watchFile, type Stats } from 'node:fs'
 import { asGatewayError, type GatewayError } from '../core/error.ts'
 import type { Config } from '../core/config.ts'
-import { configFileCandidates, loadConfig, readConfigFile, type LoadOptions } from './load.ts'
+import { defined } from '../lib/defined.ts'
+import { configFileCandidates, loadConfig, readConfigFile, readOf, type ConfigRead, type LoadOptions } from './load.ts'
 
 const POLL_MS = 500
 
@@ -23,9 +24,10 @@ export interface ConfigWatch {
 /**
  * Reloads the configuration when its file changes or the process receives SIGHUP. Reloads run one after the other. Resolves when what the file
  * says is in force, also where it has changed since `initial` was read.
+ * `lastGood`: what was in force beside this process when it was started; it holds where the file is wrong by now.
  * The file is polled: editors replace it, containers mount it through links, and a look twice a second finds either everywhere.
  */
-export async function watchConfig(initial: Config, options: LoadOptions, handlers: WatchHandlers): Promise<ConfigWatch> {
+export async function watchConfig(initial: Config, options: LoadOptions, handlers: WatchHandlers, lastGood?: ConfigRead): Promise<ConfigWatch> {
   let current = initial
   /** The file whose content is in force. */
   let read = initial.file
@@ -33,10 +35,10 @@ export async function watchConfig(initial: Config, options: LoadOptions, handler
 
   const where = (): LoadOptions => ({ ...options, ...(read === undefined ? {} : { file: read }) })
 
-  async function attempt(): Promise<boolean> {
+  async function attempt(known?: ConfigRead): Promise<boolean> {
     try {
       // A file that is gone or empty now is a mistake, or half of a change: it must not put the defaults in force, nor another file.
-      const next = await loadConfig({ ...where(), mustSaySomething: true })
+      const next = await loadConfig({ ...where(), mustSaySomething: true, ...defined({ read: known }) })
       await handlers.onChange(next, current, restartNeeded(initial, next))
       current = next
       read = next.file
@@ -46,7 +48,7 @@ export async function watchConfig(initial: Config, options: LoadOptions, handler
       return false
     }
   }
-  const reload = (): Promise<boolean> => (running = running.then(attempt))
+  const reload = (): Promise<boolean> => (running = running.then(() => attempt()))
   const trigger = (): void => void reload()
 
   // Without a file, one may yet be made.
@@ -58,8 +60,9 @@ export async function watchConfig(initial: Config, options: LoadOptions, handler
   for (const path of files) watchFile(path, { interval: POLL_MS, persistent: false }, look)
   process.on('SIGHUP', trigger)
   // A start takes its time, and to whoever looks from now on what was written meanwhile is no change.
-  const { text } = await readConfigFile(where()).catch(() => ({ text: undefined }))
-  if (text !== initial.text?.reveal()) await reload()
+  if (lastGood !== undefined && lastGood.text !== readOf(initial).text) await (running = attempt(lastGood))
+  const { text } = await readConfigFile(where()).catch((): ConfigRead => ({}))
+  if (text !== readOf(current).text) await reload()
   return {
     current: () => current,
     reload,
