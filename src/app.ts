@@ -90,7 +90,8 @@ export async function createApp({ config: initial, env, logger, gatherMetrics = 
   let config = initial
   let catalog = await buildCatalog(config, PROVIDERS, dialects, env)
   await checkDestinationAddresses(config)
-  for (const note of catalog.notes) logger.warn({}, note)
+  const tellNotes = (): void => catalog.notes.forEach((note) => logger.warn({}, note))
+  tellNotes()
   const plugging = openPlugging({ config, env, catalog: () => catalog })
   const state = await boot(config, logger, (error) => {
     logger.error({ error }, 'the database belongs to another secret key: stopping')
@@ -264,6 +265,8 @@ export async function createApp({ config: initial, env, logger, gatherMetrics = 
       const before = media
       const policyChanged = next.network.allowPrivate.media !== config.network.allowPrivate.media
       config = next
+      tellNotes()
+      void policies.tellOfNobody()
       tooling.reload(next)
       delivery.configure(next)
       if (policyChanged) {

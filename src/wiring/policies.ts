@@ -11,6 +11,8 @@ import type { Logger } from '../lib/logger.ts'
 export interface Policies {
   readonly presets: PresetSnapshot
   readonly guardrails: GuardrailSnapshot
+  /** Warns of workspaces and keys that configured guardrails name and nobody has. Never throws. */
+  tellOfNobody(): Promise<void>
   close(): Promise<void>
 }
 
@@ -31,10 +33,12 @@ export async function openPolicies({ store, encryption, accounts, directory }: B
     lastKnownGood: createKnownGuardrails(directory.guardrailsFile),
   })
   await Promise.all([presets.start().catch(() => undefined), guardrails.start().catch(() => undefined)])
-  await warnOfNobody(store, config(), logger)
+  const tellOfNobody = (): Promise<void> => warnOfNobody(store, config(), logger)
+  await tellOfNobody()
   return {
     presets,
     guardrails,
+    tellOfNobody,
     close: async () => {
       await presets.close()
       await guardrails.close()
