@@ -5,6 +5,7 @@ import { createRoutingDefaults } from './accounts/routing-defaults.ts'
 import { boot, type Boot } from './wiring/boot.ts'
 import { buildCatalog, type BuiltCatalog } from './catalog/build.ts'
 import { createCostOf } from './catalog/cost.ts'
+import { wrongKeysPerMinute } from './config/exposure.ts'
 import type { Config } from './core/config.ts'
 import type { GatewayError } from './core/error.ts'
 import type { KeyAccounts } from './core/account.ts'
@@ -106,7 +107,7 @@ export async function createApp({ config: initial, env, logger, gatherMetrics = 
     logger.warn({ provider, credential: id, error_type: errorType }, 'a provider refuses a credential: it is left aside for a minute'),
   )
   const keepAlive = new KeepAlive()
-  const guard = new GuessGuard({ clock: systemClock, wrongKeysPerMinute: () => config.server.wrongKeysPerMinute })
+  const guard = new GuessGuard({ clock: systemClock, wrongKeysPerMinute: () => wrongKeysPerMinute(config, initial.server.host) })
   const authenticate = createAuthenticate(state.accounts.snapshot, guard)
   const defaults = createRoutingDefaults(state.accounts.snapshot, () => config)
   const policies = await openPolicies(state, () => config, logger)

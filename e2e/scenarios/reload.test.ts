@@ -51,3 +51,18 @@ it('says what a configuration names and nobody has, as at the start', async () =
   await start(tree)
   expect(warnings).toEqual(expected)
 })
+
+it('bounds wrong keys by where it listens, and not by where it will after a restart', async () => {
+  const running = await start({ server: { host: '0.0.0.0' } })
+  const { port } = new URL((await running.listen()).url)
+  await running.reload(await read({ server: { host: '127.0.0.1' } }))
+  const guess = async (n: number): Promise<number> =>
+    (await fetch(`http://127.0.0.1:${port}/api/v1/key`, { headers: { authorization: `Bearer sk-sb-v1-${n}` } })).status
+  const statuses: number[] = []
+  for (let n = 0; n <= 100; n++) statuses.push(await guess(n))
+  expect(statuses.slice(0, 100)).toEqual(Array.from({ length: 100 }, () => 401))
+  expect(statuses[100]).toBe(429)
+  // What is set itself counts at once.
+  await running.reload(await read({ server: { host: '127.0.0.1', wrong_keys_per_minute: null } }))
+  expect(await guess(101)).toBe(401)
+})

@@ -13,6 +13,16 @@ export function isLoopback(host: string): boolean {
   return LOOPBACK.check(bare, family === 6 ? 'ipv6' : 'ipv4')
 }
 
+const WRONG_KEYS_PER_MINUTE = 100
+
+/**
+ * Wrong keys that one address may try in a minute; null: any number. Whoever reaches a loopback address is on this machine, or is a proxy that
+ * stands for everybody: then nobody is bounded unasked. `listensOn`: the host since the start, which a reload does not change.
+ */
+export function wrongKeysPerMinute({ server: { wrongKeysPerMinute: chosen } }: Pick<Config, 'server'>, listensOn: string): number | null {
+  return chosen === undefined ? (isLoopback(listensOn) ? null : WRONG_KEYS_PER_MINUTE) : chosen
+}
+
 /** What a generated key has four times over. Guesses are slowed down, which helps where there is something to guess. */
 const MIN_KEY_CHARS = 16
 

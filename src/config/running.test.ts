@@ -1,4 +1,5 @@
 import { describe, expect, it, test } from 'vitest'
+import { wrongKeysPerMinute } from './exposure.ts'
 import { configSchema } from './schema.ts'
 import { toConfig } from './to-config.ts'
 
@@ -35,11 +36,15 @@ describe('retention', () => {
 })
 
 describe('wrong keys', () => {
+  const bound = (server: object) => {
+    const config = configOf({ server })
+    return wrongKeysPerMinute(config, config.server.host)
+  }
   it('are counted where strangers can reach the gateway, or when asked for', () => {
-    expect(configOf({}).server.wrongKeysPerMinute).toBeNull()
-    expect(configOf({ server: { host: '0.0.0.0' } }).server.wrongKeysPerMinute).toBe(100)
-    expect(configOf({ server: { host: '0.0.0.0', wrong_keys_per_minute: null } }).server.wrongKeysPerMinute).toBeNull()
-    expect(configOf({ server: { wrong_keys_per_minute: 20 } }).server.wrongKeysPerMinute).toBe(20)
+    expect(bound({})).toBeNull()
+    expect(bound({ host: '0.0.0.0' })).toBe(100)
+    expect(bound({ host: '0.0.0.0', wrong_keys_per_minute: null })).toBeNull()
+    expect(bound({ wrong_keys_per_minute: 20 })).toBe(20)
   })
 })
 

@@ -3,7 +3,6 @@ import type { ConfiguredGuardrail } from '../core/guardrail.ts'
 import type { PriceTier, Pricing } from '../core/pricing.ts'
 import { defined } from '../lib/defined.ts'
 import { Secret } from '../lib/secret.ts'
-import { isLoopback } from './exposure.ts'
 import { toOverload, toRetention } from './running.ts'
 import { toPlugins } from './plugins-section.ts'
 import type { ConfigFile } from './schema.ts'
@@ -12,13 +11,6 @@ type FileProvider = ConfigFile['providers'][number]
 type FileModel = ConfigFile['models'][number]
 type FileEndpoint = FileModel['endpoints'][number]
 type FilePricing = NonNullable<FileEndpoint['pricing']>
-
-const WRONG_KEYS_PER_MINUTE = 100
-
-/** Whoever reaches a loopback address is on this machine, or is a proxy that stands for everybody: then nobody is bounded unasked. */
-function wrongKeysPerMinute({ host, wrong_keys_per_minute: chosen }: ConfigFile['server']): number | null {
-  return chosen === undefined ? (isLoopback(host) ? null : WRONG_KEYS_PER_MINUTE) : chosen
-}
 
 /** The file's vocabulary (snake_case, strings) as the program's: names as in core, secrets wrapped. */
 export function toConfig(file: ConfigFile, keys: FixedKeys, path: string | undefined): Config {
@@ -30,7 +22,7 @@ export function toConfig(file: ConfigFile, keys: FixedKeys, path: string | undef
       port: file.server.port,
       bodyLimit: file.server.body_limit,
       shutdownGrace: file.server.shutdown_grace,
-      wrongKeysPerMinute: wrongKeysPerMinute(file.server),
+      ...defined({ wrongKeysPerMinute: file.server.wrong_keys_per_minute }),
       shutdownDelay: file.server.shutdown_delay,
       role: file.server.role,
       workers: file.server.workers,

@@ -53,8 +53,8 @@ export interface ServerConfig {
   readonly bodyLimit: number
   /** How long running streams may finish after a stop signal. */
   readonly shutdownGrace: number
-  /** Wrong API keys that one address may try in a minute; null: any number. */
-  readonly wrongKeysPerMinute: number | null
+  /** Wrong API keys that one address may try in a minute; null: any number. Absent: where it listens decides. */
+  readonly wrongKeysPerMinute?: number | null
   /** How long a stopping process goes on serving while `readyz` says no, so that load balancers notice before its port closes. */
   readonly shutdownDelay: number
   readonly role: Role

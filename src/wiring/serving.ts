@@ -60,8 +60,10 @@ export function openServing({ config, state, delivery, sink, sharedStateAnswers,
   )
   metrics.gauge('gateway_calls_shed', 'Calls refused since the start because the process was under pressure.', () => admission.stats().shed)
   metrics.gauge('gateway_event_loop_delay_seconds', 'How late the event loop is, smoothed.', () => delayMs / 1_000)
+  // It is what it was started as.
+  const { role } = config().server
   // Who records learns of it from the records that wait.
-  const writes = config().server.role === 'worker' ? watchWrites(state.store, logger) : undefined
+  const writes = role === 'worker' ? watchWrites(state.store, logger) : undefined
   const databaseAnswers = (): boolean => {
     const { source, failing } = state.accounts.snapshot.stats()
     return source === 'database' && !failing
@@ -71,7 +73,7 @@ export function openServing({ config, state, delivery, sink, sharedStateAnswers,
     accepting: () => accepting,
     readiness: () =>
       judgeReadiness({
-        role: config().server.role,
+        role,
         stopping,
         overloaded: admission.stats().overloaded,
         knownKeys: state.accounts.snapshot.stats().keys,
