@@ -7,7 +7,6 @@ import { isGatewayError } from '../core/error.ts'
 import type { Plugin, PluginEntry } from '../core/extension.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { checkEngines } from './check-engines.ts'
-import { createEgress, type Egress } from '../lib/egress.ts'
 import { createShelf, type PluginShelf } from '../pipeline/plugin-select.ts'
 import { reachFor } from '../pipeline/plugins.ts'
 import { createPlugins } from '../plugins/index.ts'
@@ -18,6 +17,7 @@ import { PageFetcher } from '../tools/shared/page-fetcher.ts'
 import { DocumentParser } from '../tools/shared/parse-document.ts'
 import { createWebSearchAccess } from '../tools/shared/web-access.ts'
 import { VERSION } from '../version.ts'
+import { WaysOut } from './ways-out.ts'
 
 export interface Plugging {
   readonly plugins: () => readonly Plugin[]
@@ -49,26 +49,23 @@ const MAX_FILE_BYTES = 32 * 1024 * 1024
 /** The plugins with what they need of the other rooms, and their ways out. Throws ConfigError for defaults they refuse and engines that do not exist. */
 export function openPlugging(options: PluggingOptions): Plugging {
   const { env, catalog } = options
-  const open: Egress[] = []
+  const ways = new WaysOut({ allowHttp: true, userAgent: `signalbox/${VERSION}` })
   const parser = new DocumentParser()
   const build = (config: Config): Plugged => {
     checkEngines(config, env)
-    const userAgent = `signalbox/${VERSION}`
-    const egress = createEgress({ allowPrivate: config.network.allowPrivate.tools, allowHttp: true, userAgent })
-    const operatorEgress = createEgress({ allowPrivate: true, allowHttp: true, userAgent })
-    const mediaEgress = createEgress({ allowPrivate: config.network.allowPrivate.media, allowHttp: true, userAgent })
-    open.push(egress, operatorEgress, mediaEgress)
+    const { allowPrivate } = config.network
+    const operatorEgress = ways.get(true)
     const plugins = createPlugins({
       config: config.plugins,
       env,
       catalog,
       operatorEgress,
       reader: { read: (bytes, kind, signal, charset) => parser.parse({ bytes, kind, charset }, signal) },
-      files: new PageFetcher({ egress: mediaEgress, parser, obeyRobots: false, maxBytes: MAX_FILE_BYTES, noun: 'file' }),
+      files: new PageFetcher({ egress: ways.get(allowPrivate.media), parser, obeyRobots: false, maxBytes: MAX_FILE_BYTES, noun: 'file' }),
       tokensOf: (request) => estimateRequest(request).inputTokens,
       fusionModels: config.tools.fusionModels,
       search: createWebSearchAccess(readyEngines(searchEngines, { config: config.tools, env }), operatorEgress),
-      pages: new PageFetcher({ egress, parser, obeyRobots: config.tools.webFetch.robots }),
+      pages: new PageFetcher({ egress: ways.get(allowPrivate.tools), parser, obeyRobots: config.tools.webFetch.robots }),
     })
     return { plugins, defaults: config.defaults.plugins, shelf: shelve(plugins, config) }
   }
@@ -81,9 +78,7 @@ export function openPlugging(options: PluggingOptions): Plugging {
     reload(config) {
       current = build(config)
     },
-    async close() {
-      await Promise.all(open.map((egress) => egress.close()))
-    },
+    close: () => ways.close(),
   }
 }
 

@@ -3,10 +3,10 @@ import type { Catalog } from '../core/endpoint.ts'
 import type { ServerTool } from '../core/extension.ts'
 import type { ToolSource } from '../core/tool-source.ts'
 import { systemClock } from '../lib/clock.ts'
-import { createEgress, type Egress } from '../lib/egress.ts'
 import type { LoopLimits } from '../pipeline/tool-stop.ts'
 import { createTools, createToolSources, type OpenToolSource } from '../tools/index.ts'
 import { VERSION } from '../version.ts'
+import { WaysOut } from './ways-out.ts'
 
 export interface Tooling {
   readonly tools: () => readonly ServerTool[]
@@ -30,18 +30,15 @@ const CONNECTIONS_TO_SERVERS = 256
 /** The tools the gateway runs itself, with their ways out. */
 export function openTooling(options: ToolingOptions): Tooling {
   const { env, catalog } = options
-  const open: Egress[] = []
+  const userAgent = `signalbox/${VERSION}`
+  const plain = new WaysOut({ allowHttp: true, userAgent })
+  // Callers' credentials go this way: never in the clear to the public network.
+  const secure = new WaysOut({ userAgent, connectionsPerOrigin: CONNECTIONS_TO_SERVERS })
   const build = (config: Config): { readonly tools: readonly ServerTool[]; readonly sources: readonly OpenToolSource[] } => {
-    const userAgent = `signalbox/${VERSION}`
     const allowPrivate = config.network.allowPrivate.tools
-    const egress = createEgress({ allowPrivate, allowHttp: true, userAgent })
-    const operatorEgress = createEgress({ allowPrivate: true, allowHttp: true, userAgent })
-    // Callers' credentials go this way: never in the clear to the public network.
-    const secureEgress = createEgress({ allowPrivate, userAgent, connectionsPerOrigin: CONNECTIONS_TO_SERVERS })
-    open.push(egress, operatorEgress, secureEgress)
     return {
-      tools: createTools({ config: config.tools, env, catalog, egress, operatorEgress }),
-      sources: createToolSources({ config: config.tools, egress: secureEgress, clock: systemClock, version: VERSION }),
+      tools: createTools({ config: config.tools, env, catalog, egress: plain.get(allowPrivate), operatorEgress: plain.get(true) }),
+      sources: createToolSources({ config: config.tools, egress: secure.get(allowPrivate), clock: systemClock, version: VERSION }),
     }
   }
   let config = options.config
@@ -58,7 +55,7 @@ export function openTooling(options: ToolingOptions): Tooling {
     },
     async close() {
       await Promise.all(sources.map((source) => source.close()))
-      await Promise.all(open.map((egress) => egress.close()))
+      await Promise.all([plain.close(), secure.close()])
     },
   }
 }
