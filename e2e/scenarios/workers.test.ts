@@ -187,7 +187,7 @@ describe('serve --workers', () => {
     let errors = ''
     child.stderr!.on('data', (chunk: Buffer) => (errors += chunk.toString()))
     expect(await Promise.race([exit, setTimeout(20_000, 'still running', { ref: false })])).toEqual([1, null])
-    expect(errors).toContain('defaults.model: "acme/none"; expected a model that a configured provider serves')
+    expect(errors).toContain('defaults.model (line 1): "acme/none"; expected a model that a configured provider serves')
   }, 30_000)
 
   it('makes the first keys once and prints them once', async () => {

@@ -2,6 +2,7 @@ import { openExisting, openStore } from '../wiring/boot.ts'
 import { buildCatalog, type BuiltCatalog } from '../catalog/build.ts'
 import { howToSwitchOn } from '../catalog/switch-on.ts'
 import { checkExposure, weakKeyNote } from '../config/exposure.ts'
+import { withLines } from '../config/lines.ts'
 import { loadConfig } from '../config/load.ts'
 import { misspeltVariables } from '../config/misspelt.ts'
 import type { Config } from '../core/config.ts'
@@ -23,10 +24,12 @@ const line = (text: string): void => void process.stdout.write(`${text}\n`)
 
 async function resolved(overrides: Overrides): Promise<{ readonly config: Config; readonly catalog: BuiltCatalog }> {
   const config = await loadConfig(loadOptions(overrides))
-  await checkDestinationAddresses(config)
-  const catalog = await buildCatalog(config, PROVIDERS, dialects, process.env)
-  await resolveExtensions(config, catalog)
-  return { config, catalog }
+  return withLines(config, async () => {
+    await checkDestinationAddresses(config)
+    const catalog = await buildCatalog(config, PROVIDERS, dialects, process.env)
+    await resolveExtensions(config, catalog)
+    return { config, catalog }
+  })
 }
 
 /** Plugins and tools as `serve` makes them before it listens: what they refuse is found here, too. */

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { buildCatalog, type BuiltCatalog } from '../catalog/build.ts'
+import { withLines } from '../config/lines.ts'
 import { loadConfig } from '../config/load.ts'
 import type { Config } from '../core/config.ts'
 import type { Endpoint } from '../core/endpoint.ts'
@@ -24,9 +25,9 @@ const line = (text: string): void => void process.stdout.write(`${text}\n`)
 /** `signalbox explain`: what the configuration would do with a request, and why. Calls nobody; knows nothing of a running gateway's health. */
 export async function explain(options: ExplainOptions, overrides: Overrides): Promise<void> {
   const config = await loadConfig(loadOptions(overrides))
-  const catalog = await buildCatalog(config, PROVIDERS, dialects, process.env)
+  const catalog = await withLines(config, () => buildCatalog(config, PROVIDERS, dialects, process.env))
   const request = await requestOf(options)
-  const plugging = openPlugging({ config, env: process.env, catalog: () => catalog })
+  const plugging = await withLines(config, () => openPlugging({ config, env: process.env, catalog: () => catalog }))
   let explanation: RouteExplanation
   try {
     explanation = await explanationOf(request, catalog, config, plugging)

@@ -1,6 +1,7 @@
 import cluster from 'node:cluster'
 import type { App } from '../app.ts'
 import { checkExposure, weakKeyNote } from '../config/exposure.ts'
+import { withLines } from '../config/lines.ts'
 import { loadConfig, readOf, type ConfigRead, type LoadOptions } from '../config/load.ts'
 import { misspeltVariables } from '../config/misspelt.ts'
 import { watchConfig, type WatchHandlers } from '../config/watch.ts'
@@ -116,7 +117,7 @@ async function serveAlone({ config, options, logger, own, link, lastGood }: Serv
     // In a process among others the channel alone would hold it for ever. The message goes out first.
     setTimeout(() => process.exit(1), FATAL_MARGIN_MS)
   }
-  const app = await createApp({ config, env: process.env, logger, onFatal, ...(link === undefined ? {} : { gatherMetrics: link.gather }) })
+  const app = await withLines(config, () => createApp({ config, env: process.env, logger, onFatal, ...defined({ gatherMetrics: link?.gather }) }))
   own.handlers = earlyHandlers(() => (own.stopEarly = true))
   const handlers: WatchHandlers = {
     onChange: async (next, _previous, restart) => {

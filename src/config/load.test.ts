@@ -167,6 +167,13 @@ describe('substitution', () => {
     ['routing: { sticky: "${S}" }', { S: 'false' }, (c: Awaited<ReturnType<typeof load>>) => c.routing.sticky, false],
   ])('%s', async (content, env, read, expected) => expect(read(await load(content, { env }))).toBe(expected))
 
+  test('a missing variable is named, with its line', async () => {
+    const text = 'providers:\n  - slug: acme\n    api_keys:\n      - "${ACME_KEY}"\nlimits:\n  credits: "${CREDITS}"\n'
+    await expect(load(text)).rejects.toThrow(
+      /limits\.credits \(line 6\): the environment variable CREDITS[^]*api_keys\[0\] \(line 4\): the environment/,
+    )
+  })
+
   test('a missing variable is named, with its path', async () => {
     expect(await problemsOf(FULL)).toEqual([
       'providers[0].api_keys[0]: the environment variable ACME_KEY is not set; set it, or write ${ACME_KEY:-default}',

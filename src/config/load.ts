@@ -5,6 +5,7 @@ import type { Config, FixedKeys } from '../core/config.ts'
 import { defined } from '../lib/defined.ts'
 import { Secret } from '../lib/secret.ts'
 import { explainIssues } from './explain.ts'
+import { located } from './lines.ts'
 import { configSchema } from './schema.ts'
 import { EMPTY, parseSource, type Source } from './source.ts'
 import { isMapping, substituteEnv, type Env } from './substitute.ts'
@@ -66,7 +67,7 @@ export async function loadConfig(options: LoadOptions = {}): Promise<Config> {
     const explained = explainIssues(result.error.issues, { raw, origins, lineOf: source.lineOf })
     problems.push(...explained.filter((problem) => !missing.has(problem.path)))
   }
-  if (problems.length > 0 || !result.success) throw new ConfigError(problems, file)
+  if (problems.length > 0 || !result.success) throw new ConfigError(located(problems, source.lineOf), file)
   const config = toConfig(result.data, keys, file)
   return { ...config, dataDir: resolve(cwd, config.dataDir), ...(text === undefined ? {} : { text: new Secret(text) }) }
 }

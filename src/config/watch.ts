@@ -2,6 +2,7 @@ import { unwatchFile, watchFile, type Stats } from 'node:fs'
 import { asGatewayError, type GatewayError } from '../core/error.ts'
 import type { Config } from '../core/config.ts'
 import { defined } from '../lib/defined.ts'
+import { withLines } from './lines.ts'
 import { configFileCandidates, loadConfig, readConfigFile, readOf, type ConfigRead, type LoadOptions } from './load.ts'
 
 const POLL_MS = 500
@@ -39,7 +40,7 @@ export async function watchConfig(initial: Config, options: LoadOptions, handler
     try {
       // A file that is gone or empty now is a mistake, or half of a change: it must not put the defaults in force, nor another file.
       const next = await loadConfig({ ...where(), mustSaySomething: true, ...defined({ read: known }) })
-      await handlers.onChange(next, current, restartNeeded(initial, next))
+      await withLines(next, () => handlers.onChange(next, current, restartNeeded(initial, next)))
       current = next
       read = next.file
       return true

@@ -1,0 +1,25 @@
+import type { Config } from '../core/config.ts'
+import { ConfigError, type ConfigProblem } from '../core/config-error.ts'
+import { parseSource, type Source } from './source.ts'
+
+/** Problems with the lines of the file they stand in, as far as they are of the file. */
+export function located(problems: readonly ConfigProblem[], lineOf: Source['lineOf']): readonly ConfigProblem[] {
+  return problems.map((problem) => {
+    const line = problem.line ?? lineOf(pathOf(problem.path))
+    return line === undefined ? problem : { ...problem, line }
+  })
+}
+
+/** `providers[0].timeouts.connect` as its steps. */
+const pathOf = (path: string): readonly PropertyKey[] =>
+  [...path.matchAll(/\[(\d+)\]|[^.[\]]+/g)].map(([name, index]) => (index === undefined ? name : Number(index)))
+
+/** Does what may find problems in a configuration that was read already, and says where in its file they are. */
+export async function withLines<T>({ file, text }: Pick<Config, 'file' | 'text'>, work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof ConfigError) || file === undefined || text === undefined) throw error
+    throw new ConfigError(located(error.problems, parseSource(text.reveal(), file).lineOf), file)
+  }
+}
