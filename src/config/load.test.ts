@@ -174,6 +174,14 @@ describe('substitution', () => {
     )
   })
 
+  test.each([
+    ['${A:-${B}}', 'a reference stands inside another'],
+    ['${A', 'a reference is not closed'],
+  ])('what looks like a reference and would stay as it stands is refused: %s', async (text, problem) => {
+    const expected = [`defaults.model: ${problem}; expected \${NAME} or \${NAME:-default}, or $\${ for a literal \${`]
+    expect(await problemsOf(`defaults: { model: "acme/${text}" }`, { env: { A: '', B: 'small' } })).toEqual(expected)
+  })
+
   test('a missing variable is named, with its path', async () => {
     expect(await problemsOf(FULL)).toEqual([
       'providers[0].api_keys[0]: the environment variable ACME_KEY is not set; set it, or write ${ACME_KEY:-default}',

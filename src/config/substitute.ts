@@ -2,12 +2,14 @@ import type { ConfigProblem } from '../core/config-error.ts'
 
 export type Env = { readonly [name: string]: string | undefined }
 
-const REFERENCE = /\$(\$|)\{([^}]*)\}/g
+const REFERENCE = /\$(\$|)\{([^}]*)(\}?)/g
+const FORMS = 'expected ${NAME} or ${NAME:-default}, or $${ for a literal ${'
 const NAME = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s
 
 /**
  * Replaces `${NAME}` and `${NAME:-default}` in every string of a parsed document; `$${` stays a literal `${`.
- * An unset or empty variable without default is a problem naming it, except inside a provider that is switched off.
+ * An unset or empty variable without default is a problem naming it, and so is a reference that is not closed or holds another, except inside a
+ * provider that is switched off.
  */
 export function substituteEnv(tree: unknown, env: Env, problems: ConfigProblem[]): unknown {
   if (!isMapping(tree)) return substitute(tree, env, '', problems)
@@ -30,11 +32,16 @@ function substitute(value: unknown, env: Env, path: string, problems: ConfigProb
 }
 
 function substituteText(value: string, env: Env, path: string, problems: ConfigProblem[]): string {
-  return value.replace(REFERENCE, (whole, escaped: string, inside: string) => {
+  return value.replace(REFERENCE, (whole, escaped: string, inside: string, end: string) => {
     if (escaped !== '') return whole.slice(1)
+    // Neither would be replaced, or only a part of it, and what is left over would be used as if it were the value.
+    if (end === '' || inside.includes('${')) {
+      problems.push({ path, message: `a reference ${end === '' ? 'is not closed' : 'stands inside another'}; ${FORMS}` })
+      return whole
+    }
     const [, name, fallback] = NAME.exec(inside) ?? []
     if (name === undefined) {
-      problems.push({ path, message: `${JSON.stringify(whole)} is no reference; expected \${NAME} or \${NAME:-default}, or $\${ for a literal \${` })
+      problems.push({ path, message: `${JSON.stringify(whole)} is no reference; ${FORMS}` })
       return whole
     }
     const found = env[name]
