@@ -4,9 +4,11 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { send } from './send.ts'
 
 let errors: string
+let out: string
 let server: Server | undefined
 beforeEach(() => {
   errors = ''
+  out = ''
   for (const name of ['SIGNALBOX_URL', 'SIGNALBOX_PORT']) vi.stubEnv(name, '')
 })
 afterEach(() => {
@@ -19,7 +21,7 @@ const ask = (url?: string, options: { readonly key?: string; readonly stream?: b
   send(
     'hi',
     { ...(url === undefined ? {} : { url }), key: 'k', model: 'demo/echo', stream: false, ...options },
-    { write: () => true },
+    { write: (text) => (out += text) },
     { write: (text) => (errors += text) },
   )
 
@@ -55,6 +57,19 @@ describe('signalbox send', () => {
     })
     expect(await ask(`http://127.0.0.1:${port}`, { stream })).toBe(1)
     expect(errors.trim()).toBe(`The connection to http://127.0.0.1:${port} ended before the answer did.`)
+  })
+
+  it('shows of a whole answer what it shows of a stream: a refusal, and that it was cut', async () => {
+    const refused = { output_text: '', output: [{ type: 'reasoning' }, { type: 'message', content: [{ type: 'refusal', refusal: 'No.' }] }] }
+    const port = await gateway((response) => response.end(JSON.stringify({ ...refused, status: 'incomplete' })))
+    expect(await ask(`http://127.0.0.1:${port}`)).toBe(0)
+    expect(out).toBe('No.\n(the answer was cut)\n')
+  })
+
+  it('takes no answer for that of a gateway that has none', async () => {
+    const port = await gateway((response) => response.end('{"ok":true}'))
+    expect(await ask(`http://127.0.0.1:${port}`)).toBe(1)
+    expect(errors.trim()).toBe(`What answers at http://127.0.0.1:${port} is no gateway.`)
   })
 
   it('says that somebody else answers where no gateway listens', async () => {

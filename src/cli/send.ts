@@ -45,11 +45,19 @@ export async function send(prompt: string, options: SendOptions, out: Output, er
   try {
     return await printAnswer(response, options.stream, out, errors)
   } catch (error) {
-    // What is no JSON was not written by a gateway; anything else that fails here is the connection.
+    // What is no JSON, or another, was not written by a gateway; anything else that fails here is the connection.
     const why = error instanceof SyntaxError ? `What answers at ${url} is no gateway` : `The connection to ${url} ended before the answer did`
     errors.write(`\n${why}.\n`)
     return 1
   }
+}
+
+const CUT = '\n(the answer was cut)\n'
+
+interface Answer {
+  readonly status?: string
+  readonly output_text?: string
+  readonly output?: readonly { readonly content?: readonly { readonly refusal?: string }[] }[]
 }
 
 async function printAnswer(response: Response, stream: boolean, out: Output, errors: Output): Promise<number> {
@@ -57,12 +65,12 @@ async function printAnswer(response: Response, stream: boolean, out: Output, err
     errors.write(`${response.status}: ${messageOf(await response.text())}\n`)
     return 1
   }
-  if (!stream) {
-    const answer = (await response.json()) as { readonly output_text?: string }
-    out.write(`${answer.output_text ?? ''}\n`)
-    return 0
-  }
-  return printStream(response.body, out, errors)
+  if (stream) return printStream(response.body, out, errors)
+  const answer = (await response.json()) as Answer | null
+  if (typeof answer?.output_text !== 'string') throw new SyntaxError('no answer of a gateway')
+  const refusals = answer.output?.flatMap(({ content }) => content?.map(({ refusal }) => refusal ?? '') ?? []) ?? []
+  out.write(`${answer.output_text}${refusals.join('')}${answer.status === 'incomplete' ? CUT : '\n'}`)
+  return 0
 }
 
 async function printStream(body: AsyncIterable<Uint8Array>, out: Output, errors: Output): Promise<number> {
@@ -76,7 +84,7 @@ async function printStream(body: AsyncIterable<Uint8Array>, out: Output, errors:
     }
     if (event.type === 'response.output_text.delta' || event.type === 'response.refusal.delta') out.write(event.delta ?? '')
     else if (event.type === 'response.completed' || event.type === 'response.incomplete') {
-      out.write(event.type === 'response.incomplete' ? '\n(the answer was cut)\n' : '\n')
+      out.write(event.type === 'response.incomplete' ? CUT : '\n')
       code = 0
     } else if (event.type === 'response.failed') {
       errors.write(`\n${event.response?.error?.message ?? 'The answer failed.'}\n`)
