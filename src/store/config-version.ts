@@ -1,9 +1,9 @@
-import { PostgresAdapter, sql, type Transaction } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 import type { Db, Tables } from './database.ts'
 import { QUICK } from './postgres-dialect.ts'
 import { CHANNEL } from './postgres-listen.ts'
 import { guarded } from './store-error.ts'
-import { inTransaction } from './transaction.ts'
+import { inTransaction, isPostgres } from './transaction.ts'
 
 /**
  * A write of configuration: the work and one more on the version in one transaction, so that no snapshot can miss it. PostgreSQL tells who
@@ -18,7 +18,7 @@ export function changeConfiguration<T>(db: Db, work: (trx: Transaction<Tables>) 
       .updateTable('config_version')
       .set({ version: sql`version + 1` })
       .execute()
-    if (trx.getExecutor().adapter instanceof PostgresAdapter) await sql`select pg_notify(${CHANNEL}, current_schema())`.execute(trx)
+    if (isPostgres(trx)) await sql`select pg_notify(${CHANNEL}, current_schema())`.execute(trx)
     return result
   })
 }

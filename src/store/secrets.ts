@@ -3,6 +3,7 @@ import { GatewayError } from '../core/error.ts'
 import { contentKeyContext, destinationContext, masterKeyOf, ownKeyContext, presetContext, SECRET_KEY_CANARY } from '../core/secret-context.ts'
 import { changeConfiguration } from './config-version.ts'
 import type { Db, Tables } from './database.ts'
+import { isPostgres } from './transaction.ts'
 
 /** See `Store.rewrapSecrets`. */
 export async function rewrapSecrets(db: Db, rewrap: (envelope: string, context: string) => string): Promise<number> {
@@ -73,10 +74,12 @@ export async function countForeignSecrets(db: Db, keyId: string): Promise<number
 
 /**
  * Refuses to write an envelope of another master key than the canary's: a process that runs on after `secrets rotate` would leave secrets
- * behind that nobody can open. Throws GatewayError `precondition_failed`.
+ * behind that nobody can open. In PostgreSQL the canary is held until the transaction ends: a rotation that comes meanwhile waits and finds
+ * what was written, and who comes during a rotation waits for its end. SQLite has one writer anyway. Throws GatewayError `precondition_failed`.
  */
 export async function assertCurrentKey(trx: Transaction<Tables>, envelope: string): Promise<void> {
-  const canary = await trx.selectFrom('facts').select('value').where('name', '=', SECRET_KEY_CANARY).executeTakeFirst()
+  const query = trx.selectFrom('facts').select('value').where('name', '=', SECRET_KEY_CANARY)
+  const canary = await (isPostgres(trx) ? query.forShare() : query).executeTakeFirst()
   if (canary === undefined || masterKeyOf(canary.value) === masterKeyOf(envelope)) return
   throw new GatewayError('precondition_failed', 'The secret key was changed while this process ran; restart it with the new one')
 }

@@ -1,4 +1,4 @@
-import type { Transaction } from 'kysely'
+import { PostgresAdapter, type Transaction } from 'kysely'
 import type { Db, Tables } from './database.ts'
 import { guarded } from './store-error.ts'
 
@@ -6,3 +6,6 @@ import { guarded } from './store-error.ts'
 export function inTransaction<T>(db: Db, work: (trx: Transaction<Tables>) => Promise<T>): Promise<T> {
   return guarded(() => db.transaction().execute(work))
 }
+
+/** For what only one database knows, where there is nothing at hand but the transaction. */
+export const isPostgres = (trx: Transaction<Tables>): boolean => trx.getExecutor().adapter instanceof PostgresAdapter
