@@ -80,20 +80,20 @@ export function createPresetStore(db: Db): PresetStore {
         const row = await ('id' in which ? all.where('id', '=', which.id) : all.where('version', '=', which.number)).executeTakeFirst()
         return row && decodeVersion(row)
       }),
+    // One statement: between two, another version could take over, and the preset would have none.
     designated: () =>
       guarded(async () => {
-        const presets = (await db.selectFrom('presets').selectAll().where('status', '=', 'active').execute()).map(decode)
         const rows = await db
-          .selectFrom('preset_versions')
-          .innerJoin('presets', 'presets.designated_version_id', 'preset_versions.id')
-          .selectAll('preset_versions')
+          .selectFrom('presets')
+          .innerJoin('preset_versions', 'preset_versions.id', 'presets.designated_version_id')
+          .selectAll('presets')
+          .select(['preset_versions.version', 'preset_versions.creator_id', 'preset_versions.sealed', 'preset_versions.created_at as made_at'])
           .where('presets.status', '=', 'active')
           .execute()
-        const versions = new Map(rows.map((row) => [row.id, decodeVersion(row)]))
-        return presets.flatMap((preset) => {
-          const version = versions.get(preset.designatedVersionId)
-          return version === undefined ? [] : [{ preset, version }]
-        })
+        return rows.map((row) => ({
+          preset: decode(row),
+          version: decodeVersion({ ...row, id: row.designated_version_id, preset_id: row.id, created_at: row.made_at }),
+        }))
       }),
   }
 }

@@ -102,6 +102,15 @@ export function describePolicyContract(name: string, open: () => Promise<StoreUn
         expect(await store.presets.modify('nobody', () => ({ patch: { name: 'x' } }))).toBeUndefined()
       })
 
+      it('are there for whoever reads them all while a new version takes over', async () => {
+        await store.presets.save(preset('p1'), version('v0'))
+        for (let n = 1; n <= 10; n++) {
+          const change = () => ({ patch: {}, version: version(`v${n}`) })
+          const [read] = await Promise.all([store.presets.designated(), store.presets.modify('p1', change)])
+          expect(read.map(({ preset: { slug } }) => slug)).toEqual(['p1'])
+        }
+      })
+
       it('lose no change when several processes change different parts at once, or save them again', async () => {
         await store.presets.save(preset('p1', { name: '' }), { ...version('v0'), sealed: '' })
         const other = await under.openAnother()
