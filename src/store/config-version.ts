@@ -6,12 +6,14 @@ import { guarded } from './store-error.ts'
 import { inTransaction, isPostgres } from './transaction.ts'
 
 /**
- * A write of configuration: the work and one more on the version in one transaction, so that no snapshot can miss it. PostgreSQL tells who
- * listens when it is committed.
+ * A write of configuration: the work and one more on the version in one transaction, so that no snapshot can miss it. One at a time, as
+ * SQLite has them anyway. PostgreSQL tells who listens when it is committed.
  * Work that returns undefined or false changed nothing and moves no version.
  */
 export function changeConfiguration<T>(db: Db, work: (trx: Transaction<Tables>) => Promise<T>): Promise<T> {
   return inTransaction(db, async (trx) => {
+    // Held from the beginning: of two that change several things, one would have what the other waits for, and each the other way round.
+    if (isPostgres(trx)) await sql`select version from config_version for update`.execute(trx)
     const result = await work(trx)
     if (result === undefined || result === false) return result
     await trx

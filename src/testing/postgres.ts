@@ -13,8 +13,14 @@ export type TestPostgres =
 export interface TestSchema {
   /** Connections through it see only this schema. */
   readonly url: Secret
+  /** Sessions in it that wait for what another holds. */
+  readonly waiting: () => Promise<number>
   readonly drop: () => Promise<void>
 }
+
+const WAITING = `
+  select distinct waits.pid from pg_locks waits join pg_locks uses on uses.pid = waits.pid join pg_class on pg_class.oid = uses.relation
+  where not waits.granted and relnamespace = current_schema()::regnamespace`
 
 /**
  * The database named by SIGNALBOX_TEST_POSTGRES_URL, else the usual local one when it answers. A named one that does not answer is an
@@ -38,18 +44,23 @@ export async function findTestPostgres(whatIsSkipped: string): Promise<TestPostg
       await query(url, `create schema ${schema}`)
       const scoped = new URL(url)
       scoped.searchParams.set('options', `-c search_path=${schema}`)
-      return { url: new Secret(scoped.toString()), drop: () => query(url, `drop schema ${schema} cascade`) }
+      return {
+        url: new Secret(scoped.toString()),
+        waiting: () => query(scoped.toString(), WAITING),
+        drop: async () => void (await query(url, `drop schema ${schema} cascade`)),
+      }
     },
   }
 }
 
-async function query(url: string, statement: string): Promise<void> {
+/** Resolves with the number of rows. */
+async function query(url: string, statement: string): Promise<number> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000, statement_timeout: 20_000 })
   await client.connect()
   try {
     // Dropping a schema says what went with it; tests have no use for that.
     client.on('notice', () => undefined)
-    await client.query(statement)
+    return (await client.query(statement)).rows.length
   } finally {
     await client.end()
   }
