@@ -10,10 +10,14 @@ export interface SharedPins {
 
 const MAX_ID_CHARS = 512
 
+/** Channels are one for all databases of a server, unlike keys: installations that share it by database alone are told apart by its number. */
+const channelOf = ({ options }: Redis, namespace: string, what: string): string =>
+  `${namespace}:${options.db === undefined || options.db === 0 ? '' : `${options.db}:`}${what}`
+
 /** `subscriber` is a connection of its own: a subscribed one takes no other commands. */
 export function createRedisPins(redis: Redis, subscriber: Redis, namespace = 'signalbox'): SharedPins {
   const nameOf = (key: string): string => `{${namespace}}:pin:${key}`
-  const channel = `${namespace}:pins`
+  const channel = channelOf(redis, namespace, 'pins')
   const self = randomId(12)
   return {
     async get(key, signal) {
@@ -70,7 +74,7 @@ function subscribe(subscriber: Redis, channel: string, handler: (message: { read
 
 /** `subscriber` is a connection of its own: a subscribed one takes no other commands. */
 export function createRedisCooldowns(redis: Redis, subscriber: Redis, namespace = 'signalbox'): SharedCooldowns {
-  const channel = `${namespace}:cooldowns`
+  const channel = channelOf(redis, namespace, 'cooldowns')
   const self = randomId(12)
   return {
     announce({ endpointId, until }) {
