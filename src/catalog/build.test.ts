@@ -404,6 +404,13 @@ describe('a base URL', () => {
   })
 })
 
+test('a region that changes nothing is noted', async () => {
+  const note = 'the region of acme has no effect: the provider has no such setting, its base_url says where requests go'
+  expect((await build({ providers: [{ ...ACME, settings: { region: 'eu' } }] })).notes).toEqual([note])
+  expect((await build({ providers: [ACME] })).notes).toEqual([])
+  expect((await build({ providers: [{ ...ACME, enabled: false, settings: { region: 'eu' } }] })).notes).toEqual([])
+})
+
 describe('what does not fit together', () => {
   test.each<[Given, string]>([
     [

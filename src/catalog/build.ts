@@ -1,5 +1,5 @@
 import { ConfigError, type ConfigProblem } from '../core/config-error.ts'
-import type { Config, ModelConfig } from '../core/config.ts'
+import type { Config, ModelConfig, ProviderConfig } from '../core/config.ts'
 import type { Dialect } from '../core/dialect.ts'
 import type { Catalog, Model } from '../core/endpoint.ts'
 import type { Provider } from '../core/provider.ts'
@@ -54,6 +54,7 @@ export async function buildCatalog(
   const notes: string[] = []
   const connected = connectAll(config, providers, dialects, env, problems, notes)
   for (const entry of connected.values()) notes.push(...doubledPath(entry))
+  for (const entry of config.providers) notes.push(...idleRegion(entry, connected.get(entry.slug)))
   const book = needsPrices(config, connected) ? await loadPriceBook(options.now ?? Date.now()) : EMPTY_PRICE_BOOK
   const draft = new ModelDraft(book)
   for (const entry of connected.values()) addBuiltIn(draft, entry, book, (path, message) => problems.push({ path: `${entry.slug}.${path}`, message }))
@@ -78,6 +79,12 @@ function doubledPath({ slug, connectionFor }: ConnectedProvider): readonly strin
   const path = (connection?.options as { readonly path?: unknown } | undefined)?.path
   if (connection === undefined || typeof path !== 'string' || path === '/' || !connection.baseUrl.endsWith(path)) return []
   return [`the base_url of ${slug} ends with ${path}, which the dialect ${connection.dialect.name} appends itself: leave it out`]
+}
+
+/** A region where nobody looks at it. Whoever names one may well mean where data stay. */
+function idleRegion({ slug, settings }: ProviderConfig, connected: ConnectedProvider | undefined): readonly string[] {
+  if (settings['region'] === undefined || connected === undefined || connected.provider?.settings !== undefined) return []
+  return [`the region of ${slug} has no effect: the provider has no such setting, its base_url says where requests go`]
 }
 
 const SENTENCES = 3

@@ -66,7 +66,7 @@ export function resolveSettings(sources: ProviderSources, apiKeys: readonly Secr
   return undefined
 }
 
-/** `region` may be set for any provider: it then only describes where it is. */
+/** `region` may be set for any provider: where it changes nothing the catalog says so in a note. */
 function refuseSettings(config: ProviderConfig | undefined, report: Report): boolean {
   const unknown = Object.keys(config?.settings ?? {}).filter((key) => key !== 'region')
   for (const key of unknown) report(`settings.${key}`, 'unknown setting: this provider has none of its own')
