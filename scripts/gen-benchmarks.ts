@@ -21,6 +21,13 @@ interface Run {
 
 const round = (value: number): string => (Number.isFinite(value) ? String(Number(value.toPrecision(3))) : 'not measured')
 
+/** Programs answer errors with whole pages of HTML. */
+const plain = (note: string): string =>
+  note
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+
 function page({ at, machine, effort, titles, notes, samples }: Run): string {
   const bars = judge(samples).map(({ name, wanted, measured, met }) => {
     const verdict = met === undefined ? '–' : met ? 'met' : '**missed**'
@@ -36,7 +43,7 @@ function page({ at, machine, effort, titles, notes, samples }: Run): string {
     renderTable(samples, titles),
     '## Bars',
     `What Signalbox wants to hold.\n\n| | wanted | measured | |\n|---|---|---:|---|\n${bars.join('\n')}`,
-    ...(notes.length === 0 ? [] : [`## Notes of the run\n\n${notes.map((note) => `* ${note}`).join('\n')}`]),
+    ...(notes.length === 0 ? [] : [`## Notes of the run\n\n${notes.map((note) => `* ${plain(note)}`).join('\n')}`]),
     'Why the figures are what they are, and what would move them, stands in [the guide to speed](../guides/speed.md).',
   ].join('\n\n')
 }
