@@ -1,8 +1,9 @@
-import { RE2JS } from 're2js'
 import { z } from 'zod'
 import { GatewayError } from '../core/error.ts'
-import type { ServerTool } from '../core/extension.ts'
+import type { ServerTool, ToolContext, ToolResult } from '../core/extension.ts'
 import type { FunctionTool, JsonObject } from '../core/item.ts'
+import { compileLinearPattern, type LinearPattern } from '../lib/linear-pattern.ts'
+import { nextTurn } from '../lib/next-turn.ts'
 
 const MAX_PATTERN = 200
 const settings = z.object({ max_results: z.int().min(1).max(50).default(5) })
@@ -32,14 +33,12 @@ export const toolSearch: ServerTool<Settings, Arguments> = {
       throw new GatewayError('invalid_request', 'tool_search cannot be deferred itself: nothing could load it')
   },
   begin: (args) => ({ query: args?.query ?? '' }),
-  async execute(args, { settings: own, deferred }) {
-    const limit = Math.min(args.max_results ?? own.max_results, own.max_results)
+  async execute(args, context) {
+    const { max_results: most } = context.settings
     const pattern = compile(args.query)
-    if (pattern === undefined) {
-      const message = 'The pattern is not a valid regular expression. Search again with a simpler one.'
-      return { output: JSON.stringify({ status: 'error', error: message }), error: { type: 'invalid_arguments', message } }
-    }
-    const found = deferred.filter((tool) => pattern.matcher(haystack(tool)).find()).slice(0, limit)
+    if (pattern === undefined) return failed('The pattern is not a valid regular expression, or too large. Search again with a simpler one.')
+    const found = await search(pattern, Math.min(args.max_results ?? most, most), context)
+    if (found === undefined) return failed('The pattern takes too long. Search again with a simpler one.')
     const tools = found.map(({ name, description }) => ({ name, description: description ?? '' }))
     return {
       output: JSON.stringify({ tools, note: tools.length === 0 ? 'No tool matches.' : 'These tools can be called now.' }),
@@ -52,11 +51,57 @@ export const toolSearch: ServerTool<Settings, Arguments> = {
   }),
 }
 
-function compile(pattern: string): RE2JS | undefined {
+function failed(message: string): ToolResult {
+  return { output: JSON.stringify({ status: 'error', error: message }), error: { type: 'invalid_arguments', message } }
+}
+
+function compile(query: string): LinearPattern | undefined {
   try {
-    return RE2JS.compile(pattern, RE2JS.CASE_INSENSITIVE)
+    return compileLinearPattern(`(?i)${query}`)
   } catch {
     return undefined
+  }
+}
+
+/** How long one search keeps all others waiting; a single step may take longer. */
+const TURN_MS = 10
+/** Of the process's time, for one search: patterns are a model's, and whoever asks the model chooses what they are held against. */
+const MAX_BUSY_MS = 500
+
+/** The first tools that match; undefined when that is not known in the time a search may take. */
+async function search(
+  pattern: LinearPattern,
+  limit: number,
+  { deferred, call: { clock }, signal }: ToolContext<Settings>,
+): Promise<readonly FunctionTool[] | undefined> {
+  // What is found in nothing is found everywhere.
+  if (pattern.test('')) return deferred.slice(0, limit)
+  const found: FunctionTool[] = []
+  let began = clock.monotonic()
+  let busy = 0
+  for (const match of matches(pattern, deferred)) {
+    if (match !== undefined && found.push(match) >= limit) break
+    const passed = clock.monotonic() - began
+    if (passed < TURN_MS) continue
+    busy += passed
+    if (busy > MAX_BUSY_MS) return undefined
+    await nextTurn()
+    signal.throwIfAborted()
+    began = clock.monotonic()
+  }
+  return found
+}
+
+/** Tools that match, in their order; undefined in between, as time goes by. */
+function* matches(pattern: LinearPattern, tools: readonly FunctionTool[]): Generator<FunctionTool | undefined> {
+  for (const tool of tools) {
+    for (const span of pattern.search(haystack(tool))) {
+      if (span !== undefined) {
+        yield tool
+        break
+      }
+      yield undefined
+    }
   }
 }
 
