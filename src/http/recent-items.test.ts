@@ -18,6 +18,11 @@ const text = (id: string, words = 'Hello'): OutputItem => ({
   content: [{ type: 'output_text', text: words }],
 })
 
+const found = (items: RecentItems, workspaceId: string, id: string): unknown => {
+  const json = items.find(workspaceId, id)
+  return json && JSON.parse(json)
+}
+
 const written = (...items: readonly OutputItem[]) => items.map((item) => ({ id: item.id, text: JSON.stringify(item) }))
 
 describe('recent items', () => {
@@ -25,32 +30,32 @@ describe('recent items', () => {
     const { items } = cache()
     const reasoning: OutputItem = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'sb1.x.y' }
     items.remember('home', written(text('msg_1'), reasoning))
-    expect(items.find('home', 'msg_1')).toEqual(text('msg_1'))
-    expect(items.find('home', 'rs_1')).toEqual(reasoning)
-    expect(items.find('home', 'msg_2')).toBeUndefined()
+    expect(found(items, 'home', 'msg_1')).toEqual(text('msg_1'))
+    expect(found(items, 'home', 'rs_1')).toEqual(reasoning)
+    expect(found(items, 'home', 'msg_2')).toBeUndefined()
   })
 
   it('never cross workspaces, even under the same id', () => {
     const { items } = cache()
     items.remember('home', written(text('mcpr_1', 'ours')))
-    expect(items.find('away', 'mcpr_1')).toBeUndefined()
+    expect(found(items, 'away', 'mcpr_1')).toBeUndefined()
     items.remember('away', written(text('mcpr_1', 'theirs')))
-    expect(items.find('home', 'mcpr_1')).toEqual(text('mcpr_1', 'ours'))
-    expect(items.find('away', 'mcpr_1')).toEqual(text('mcpr_1', 'theirs'))
+    expect(found(items, 'home', 'mcpr_1')).toEqual(text('mcpr_1', 'ours'))
+    expect(found(items, 'away', 'mcpr_1')).toEqual(text('mcpr_1', 'theirs'))
   })
 
   it('are kept for their time and gone an eighth of it later, unless they are used', () => {
     const { items, clock } = cache()
     items.remember('home', written(text('used'), text('unused')))
     clock.advance(HOUR)
-    expect(items.find('home', 'used')).toBeDefined()
+    expect(found(items, 'home', 'used')).toBeDefined()
     clock.advance(HOUR)
-    expect(items.find('home', 'used')).toBeDefined()
-    expect(items.find('home', 'unused')).toBeUndefined()
+    expect(found(items, 'home', 'used')).toBeDefined()
+    expect(found(items, 'home', 'unused')).toBeUndefined()
     clock.advance(HOUR + HOUR / 8)
-    expect(items.find('home', 'used')).toBeDefined()
+    expect(found(items, 'home', 'used')).toBeDefined()
     clock.advance(HOUR + HOUR / 8 + 1)
-    expect(items.find('home', 'used')).toBeUndefined()
+    expect(found(items, 'home', 'used')).toBeUndefined()
     expect(items.stats()).toEqual({ entries: 0, chars: 0 })
   })
 
@@ -61,16 +66,16 @@ describe('recent items', () => {
       return items.stats().entries
     })
     expect(Math.min(...sizes.slice(1_600))).toBeGreaterThanOrEqual(1_500)
-    expect(items.find('home', 'msg_8500')).toBeDefined()
-    expect(items.find('home', 'msg_8399')).toBeUndefined()
+    expect(found(items, 'home', 'msg_8500')).toBeDefined()
+    expect(found(items, 'home', 'msg_8399')).toBeUndefined()
   })
 
   it('one that takes more than half of the room is not kept, and pushes nobody out', () => {
     const { items } = cache({ maxChars: 10_000 })
     items.remember('home', written(text('small')))
     items.remember('home', written(text('giant', 'x'.repeat(10_001))))
-    expect(items.find('home', 'giant')).toBeUndefined()
-    expect(items.find('home', 'small')).toBeDefined()
+    expect(found(items, 'home', 'giant')).toBeUndefined()
+    expect(found(items, 'home', 'small')).toBeDefined()
   })
 
   it('stay within both bounds, and the latest are always there, whatever happens', () => {
@@ -78,10 +83,10 @@ describe('recent items', () => {
       fc.property(fc.array(fc.record({ id: fc.nat(30), size: fc.nat(400), find: fc.boolean(), wait: fc.nat(HOUR) }), { maxLength: 80 }), (steps) => {
         const { items, clock } = cache({ maxEntries: 10, maxChars: 4_000 })
         for (const { id, size, find, wait } of steps) {
-          if (find) items.find('home', `id_${id}`)
+          if (find) found(items, 'home', `id_${id}`)
           else {
             items.remember('home', written(text(`id_${id}`, 'x'.repeat(size))))
-            expect(items.find('home', `id_${id}`)).toEqual(text(`id_${id}`, 'x'.repeat(size)))
+            expect(found(items, 'home', `id_${id}`)).toEqual(text(`id_${id}`, 'x'.repeat(size)))
           }
           clock.advance(wait / 10)
           const { entries, chars } = items.stats()

@@ -1,3 +1,4 @@
+import { GatewayError } from '../core/error.ts'
 import type { OutputItem } from '../core/item.ts'
 import type { Clock } from '../lib/clock.ts'
 
@@ -46,8 +47,8 @@ export class RecentItems {
     for (const { id, text } of items) if (typeof id === 'string') this.#keep(keyOf(workspaceId, id), text)
   }
 
-  /** The item with this id that an answer to the same workspace held. Finding it keeps it for longer. */
-  find(workspaceId: string, id: string): OutputItem | undefined {
+  /** The item with this id that an answer to the same workspace held, as JSON. Finding it keeps it for longer. */
+  find(workspaceId: string, id: string): string | undefined {
     this.#expire()
     const key = keyOf(workspaceId, id)
     for (let at = this.#generations.length - 1; at >= 0; at--) {
@@ -56,7 +57,7 @@ export class RecentItems {
       if (text === undefined) continue
       this.#remove(generation, key, text)
       this.#keep(key, text)
-      return JSON.parse(text) as OutputItem
+      return text
     }
     return undefined
   }
@@ -119,4 +120,27 @@ export class RecentItems {
 
 function keyOf(workspaceId: string, id: string): string {
   return `${workspaceId}\n${id}`
+}
+
+/**
+ * The items of a workspace by their ids, for one request. With its body they may be as long as a body may be: a reference is a few bytes, what
+ * it stands for may be megabytes, and a body has room for hundreds of thousands of them.
+ */
+export function referencesOf(
+  items: Pick<RecentItems, 'find'>,
+  workspaceId: string,
+  bodyBytes: number,
+  limitBytes: number,
+): (id: string) => OutputItem | undefined {
+  let left = limitBytes - bodyBytes
+  return (id) => {
+    const text = items.find(workspaceId, id)
+    if (text === undefined) return undefined
+    left -= text.length
+    if (left < 0)
+      throw new GatewayError('payload_too_large', `With the items it refers to the body is larger than the limit of ${limitBytes} bytes`, {
+        path: 'input',
+      })
+    return JSON.parse(text) as OutputItem
+  }
 }

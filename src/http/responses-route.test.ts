@@ -151,6 +151,20 @@ describe('an answer that cannot be told', () => {
   })
 })
 
+describe('references to items of earlier answers', () => {
+  it(verifies('A3', 'B1', 'stand for no more than a body may hold, however often one item is named'), async () => {
+    const call = await start(async function* () {
+      yield ANSWER
+    })
+    const { output } = (await (await call({})).json()) as { readonly output: readonly { readonly id: string }[] }
+    const naming = (times: number) => call({ input: Array.from({ length: times }, () => ({ id: output[0]!.id })) })
+    expect((await naming(3)).status).toBe(200)
+    const refused = await naming(100)
+    expect(refused.status).toBe(413)
+    expect(await refused.json()).toMatchObject({ error: { message: expect.stringContaining('10000 bytes'), metadata: { path: 'input' } } })
+  })
+})
+
 describe('a keep-alive that carries data', () => {
   /** Signs of life when the test wants them. */
   class Pulse extends KeepAlive {

@@ -16,7 +16,7 @@ import type { Authenticated } from './authenticate.ts'
 import { jsonOf, readBody } from './body.ts'
 import { renderError } from './error-handler.ts'
 import type { Admission } from './admission.ts'
-import type { RecentItems } from './recent-items.ts'
+import { referencesOf, type RecentItems } from './recent-items.ts'
 import { metadataFields, originOf, requestIdOf, streamFailureOf, sessionHeader, wantsEvents } from './request-headers.ts'
 import { SseBody, type KeepAlive } from './sse-body.ts'
 
@@ -164,7 +164,7 @@ function open(
   const asEvents = wantsEvents(request)
   const sent = jsonOf(bytes)
   const { body, preset } = applyPreset(sent, (slug) => options.presets.find(owner.workspaceId, slug))
-  const resolveReference = (item: string): OutputItem | undefined => options.recentItems.find(owner.workspaceId, item)
+  const resolveReference = referencesOf(options.recentItems, owner.workspaceId, bytes.length, options.bodyLimitBytes)
   const modelRequest = decodeResponsesRequest(body, sessionOf(request), { resolveReference })
   const { id, receivedAt, requestId, headers, gone } = serving
   const origin = originOf(request, 'responses')
