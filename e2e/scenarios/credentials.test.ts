@@ -112,3 +112,18 @@ describe('a pool of three credentials', () => {
     expect(second.text).toContain('upstream_credentials_exhausted')
   })
 })
+
+describe('an own key', () => {
+  /** Whether the endpoint stands where it stood, after calls that began with this key. */
+  async function statesAfter(key: string): Promise<readonly string[]> {
+    expect((await gateway.api('POST', '/api/v1/byok', { provider: 'acme', key })).status).toBe(201)
+    for (let i = 0; i < 4; i++) expect((await ask()).status).toBe(200)
+    const explained = await gateway.api('POST', '/api/v1/route/explain', { model: 'acme/small', input: 'hi' }, gateway.key)
+    const { attempts } = (await explained.json()) as { readonly attempts: readonly { readonly state: string }[] }
+    return attempts.map(({ state }) => state)
+  }
+
+  it('that no header can carry is left aside by itself: it says nothing of the endpoint', async () => {
+    expect(await statesAfter('{\n  "type": "service_account"\n}')).toEqual(['healthy', 'healthy'])
+  })
+})

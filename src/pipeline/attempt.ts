@@ -152,6 +152,7 @@ async function open(deps: AttemptDependencies, input: AttemptInput, encoded: Enc
   let request = plain
   if (connection.sign !== undefined) request = await connection.sign(plain, credential, input.call.signal)
   else if (credential !== undefined) request = { ...plain, headers: { ...plain.headers, authorization: `Bearer ${credential.secret.reveal()}` } }
+  checkSendable(request, credential)
   // Signing, and what came before it, may wait for others: what is sent once its time is over has no limit left to end it, and nobody
   // reads what is sent for a caller who has gone.
   if (timer.expired !== undefined || input.call.signal.aborted) throw new Error('it was over before the request was sent')
@@ -162,6 +163,19 @@ async function open(deps: AttemptDependencies, input: AttemptInput, encoded: Enc
     headers: request.headers,
     body: request.body,
     connectTimeoutMs: input.limits.connect,
+  })
+}
+
+/** No header takes line breaks, nor characters beyond Latin-1. */
+const UNSENDABLE = /[^\t\x20-\x7e\x80-\xff]/
+
+/** A key file that stands where a key is expected: its own fault, and not that of the provider who would have got it. */
+function checkSendable({ headers }: SignableRequest, credential: Credential | undefined): void {
+  if (credential === undefined || !UNSENDABLE.test(credential.secret.reveal())) return
+  if (!Object.values(headers).some((value) => UNSENDABLE.test(value))) return
+  throw new GatewayError('authentication', 'The credential cannot be sent: it is a file, or has several lines, where a key is expected', {
+    source: 'provider',
+    credentialDead: true,
   })
 }
 
