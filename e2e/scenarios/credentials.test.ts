@@ -126,4 +126,9 @@ describe('an own key', () => {
   it('that no header can carry is left aside by itself: it says nothing of the endpoint', async () => {
     expect(await statesAfter('{\n  "type": "service_account"\n}')).toEqual(['healthy', 'healthy'])
   })
+
+  it('whose account has no such model says nothing of the endpoint either', async () => {
+    verdicts.set('Bearer own-key-of-a-team', 404)
+    expect(await statesAfter('own-key-of-a-team')).toEqual(['healthy', 'healthy'])
+  })
 })

@@ -185,8 +185,11 @@ function settleFailure(
 ): void {
   if (credential !== undefined) options.pools.report(endpoint.connection, credential, error)
   const limited = error.errorType === 'rate_limit_exceeded'
-  // What one caller's key meets (its limits, its bill) says nothing of the endpoint, nor does a limit of one key of the pool while others serve.
-  const ofItsKey = isByok ? limited || isCredentialFailure(error) : limited && credential !== undefined && options.pools.hasLive(endpoint.connection)
+  // What one caller's key meets (its limits, its bill, models its account may not use) says nothing of the endpoint, nor does a limit of one
+  // key of the pool while others serve.
+  const ofItsKey = isByok
+    ? limited || isCredentialFailure(error) || error.errorType === 'not_found'
+    : limited && credential !== undefined && options.pools.hasLive(endpoint.connection)
   if (ofItsKey) options.health.abandoned(endpoint.id)
   else options.health.failure(endpoint.id, error)
 }
