@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { verifies } from '../../../e2e/requirements.ts'
 import { healJson } from './heal-json.ts'
 import { threadTime } from '../../testing/thread-time.ts'
 
@@ -25,6 +26,17 @@ describe('texts made to take long', () => {
     healJson(text, undefined)
     // Fifty milliseconds and what it takes to read a text of that length; without a bound some of these take minutes.
     expect(threadTime() - started).toBeLessThan(500)
+  })
+})
+
+describe('a schema made to take long', () => {
+  it(verifies('B8', 'ends in time, and so does the answer it was meant for'), () => {
+    const definitions: Record<string, object> = { d21: { type: 'string' } }
+    for (let n = 0; n < 21; n++) definitions[`d${n}`] = { anyOf: [{ $ref: `#/$defs/d${n + 1}` }, { $ref: `#/$defs/d${n + 1}` }] }
+    const started = threadTime()
+    expect(healJson('{a: 1}', { $defs: definitions, $ref: '#/$defs/d0' })).toBeUndefined()
+    expect(threadTime() - started).toBeLessThan(800)
+    expect(healJson('{a: 1}', { type: 'object', properties: { a: { type: 'integer' } } })).toBe('{"a": 1}')
   })
 })
 

@@ -8,8 +8,10 @@ import { withinTime } from '../../lib/within-time.ts'
 const MAX_CHARS = 4 * 1024 * 1024
 /** The repair takes quadratic time for texts made to that end, even cubic: everybody else waits meanwhile. */
 const MAX_MS = 50
-/** Shorter texts cannot take that long; a busy machine must not keep them from being healed. */
+/** Shorter texts cannot take that long by themselves; a busy machine must not keep them from being healed. */
 const ALWAYS_CHARS = 2048
+/** What their schemas may take: a few definitions that refer to one another unfold without end, whatever is held against them. */
+const SCHEMA_MS = 250
 
 /**
  * The JSON in a text that should have been JSON and nothing else: out of a fence or the words around it, its syntax repaired. Undefined
@@ -17,7 +19,8 @@ const ALWAYS_CHARS = 2048
  */
 export function healJson(text: string, schema: JsonObject | undefined): string | undefined {
   if (text.length > MAX_CHARS || parse(text) !== undefined) return undefined
-  return text.length <= ALWAYS_CHARS ? heal(text, schema) : withinTime(MAX_MS, () => heal(text, schema))
+  if (text.length > ALWAYS_CHARS) return withinTime(MAX_MS, () => heal(text, schema))
+  return schema === undefined ? heal(text, schema) : withinTime(SCHEMA_MS, () => heal(text, schema))
 }
 
 function heal(text: string, schema: JsonObject | undefined): string | undefined {
