@@ -54,6 +54,10 @@ const POLICY_TEXT =
 const UNSUPPORTED_TEXT =
   /unsupported (?:parameter|value|field|option|argument|feature|content|role|tool)|unrecognized (?:request )?(?:argument|parameter|field|key)|unknown (?:parameter|field|argument|name|key)|(?:extra|additional) (?:inputs?|fields?|properties|arguments?) (?:are |is )?not (?:permitted|allowed)|unexpected (?:keyword )?(?:argument|parameter|field|property)|(?:is|are|was) (?:not|no longer) (?:currently )?(?:supported|available|allowed|permitted|implemented)|(?:does|do)(?: not|n'?t) (?:currently )?(?:support|allow|accept)|(?:is|are) deprecated for this model|not (?:supported|implemented|available) (?:by|with|for|on|in) |isn'?t supported|cannot find field|only supported (?:by|with|on|in|for)|unable to (?:use|handle) .{0,40}tool|enable-auto-tool-choice|is not enabled for this/i
 
+/** What a request names by its id, in the account that made it. */
+const REFERENCE_TEXT =
+  /\b(?:prompt|file|vector[ _]?store|container|conversation|cached ?content)s?\b.{0,120}(?:not found|does ?n[o']t exist)|no such (?:prompt|file|vector[ _]?store|container)\b/i
+
 /** Order matters: what a body says comes before what its status says, and the narrow before the broad. */
 const RULES: readonly Rule[] = [
   {
@@ -154,6 +158,13 @@ const RULES: readonly Rule[] = [
     when: (error) => clientSide(error) && notThrottle(error),
   },
   { type: 'string_too_long', codes: /^(?:string_above_max_length|string_too_long|array_above_max_length)$/, when: clientSide },
+  // That it is not there says nothing of the model, which is there for everybody else.
+  {
+    type: 'invalid_request',
+    text: REFERENCE_TEXT,
+    when: ({ status, facts }) => status === 404 && facts.kind === 'json' && !/model|deployment|endpoint/i.test(facts.message),
+    failover: 'next',
+  },
   {
     type: 'not_found',
     codes:
