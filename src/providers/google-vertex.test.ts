@@ -40,8 +40,9 @@ beforeAll(async () => {
 
 /** Headers put on a request by a connection with these keys and settings. */
 async function headers(keys: readonly string[], extra: { readonly [key: string]: unknown } = {}): Promise<SignableRequest['headers']> {
-  const { sign } = googleVertex.connect!({ apiKeys: keys.map((key) => new Secret(key)), options: {}, extra })
-  const credential = keys[0] === undefined ? undefined : { id: '0', secret: new Secret(keys[0]) }
+  const apiKeys = keys.map((key) => new Secret(key))
+  const { sign } = googleVertex.connect!({ apiKeys, options: {}, extra })
+  const credential = apiKeys[0] === undefined ? undefined : { id: '0', secret: apiKeys[0] }
   return (await sign!(request, credential, new AbortController().signal)).headers
 }
 const baseUrl = (keys: readonly string[], extra: { readonly [key: string]: unknown } = {}): string | undefined =>
@@ -77,6 +78,18 @@ describe("a caller's own key", () => {
   }
   test('names no file of this machine', async () => {
     expect(await signWith(path)).toEqual({ authorization: `Bearer ${path}` })
+  })
+  test.each([
+    ['as its key', (file: string) => ({ apiKeys: [new Secret(file)], options: {}, extra: {} })],
+    ['as a setting', (file: string) => ({ apiKeys: [], options: {}, extra: { credentials: file } })],
+  ])('names no file of the operator either, given %s, before and after it was used', async (_, settings) => {
+    const given = settings(path)
+    const { sign } = googleVertex.connect!(given)
+    const signed = async (secret: Secret | undefined) =>
+      (await sign!(request, secret && { id: 'one', secret }, AbortSignal.timeout(1_000))).headers['authorization']
+    expect(await signed(new Secret(path))).toBe(`Bearer ${path}`)
+    expect(await signed(given.apiKeys[0])).toMatch(/^Bearer fresh-\d+$/)
+    expect(await signed(new Secret(path))).toBe(`Bearer ${path}`)
   })
   test('chooses no address the gateway posts to', async () => {
     const refused = await signWith(JSON.stringify({ ...keyFile, private_key: 'no key' })).catch((error: unknown) => error)

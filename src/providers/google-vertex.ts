@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { GatewayError } from '../core/error.ts'
 import type { Connection, Provider, ProviderSettings, SignableRequest } from '../core/provider.ts'
 import { systemClock } from '../lib/clock.ts'
+import type { Secret } from '../lib/secret.ts'
 import { CLAUDE_OPTIONS } from './shared/claude.ts'
 import { createGoogleTokens, parseGoogleCredentials } from './shared/google-auth.ts'
 import type { GoogleCredentials } from './shared/google-auth.ts'
@@ -54,16 +55,19 @@ function proofOf(text: string, isOperators: boolean): Proof {
 
 const MAX_PROOFS = 1000
 
-function createSign(operators: ReadonlySet<string>, fallback: string | undefined): NonNullable<Connection['sign']> {
+function createSign(operators: ReadonlySet<Secret>, fallback: string | undefined): NonNullable<Connection['sign']> {
   const proofs = new Map<string, Proof>()
   return async (request, credential, signal): Promise<SignableRequest> => {
     const text = (credential?.secret.reveal() ?? fallback)?.trim()
     if (text === undefined || text === '') return request
-    let proof = proofs.get(text)
+    // By who gave it, not by what it says: a caller who knows the path of the operator's key file has no right to it.
+    const isOperators = credential === undefined || operators.has(credential.secret)
+    const known = `${isOperators ? 'operator' : 'caller'} ${text}`
+    let proof = proofs.get(known)
     if (proof === undefined) {
       // Callers may bring keys of their own: those of yesterday need not be kept.
       if (proofs.size >= MAX_PROOFS) proofs.clear()
-      proofs.set(text, (proof = proofOf(text, operators.has(text))))
+      proofs.set(known, (proof = proofOf(text, isOperators)))
     }
     return { ...request, headers: { ...request.headers, ...(await proof(signal)) } }
   }
@@ -91,10 +95,9 @@ function hostOf(place: string): string {
 function connect({ apiKeys, extra }: ProviderSettings): Pick<Connection, 'baseUrl' | 'sign'> {
   const { project: named, location: place = settings.parse(extra).region ?? 'global', credentials } = settings.parse(extra)
   const keyFile = typeof credentials === 'object' ? JSON.stringify(credentials) : credentials?.trim()
-  const operators = new Set([...apiKeys.map((key) => key.reveal().trim()), ...(keyFile === undefined ? [] : [keyFile])])
-  const project = named ?? projectOf(operators)
+  const project = named ?? projectOf([...apiKeys.map((key) => key.reveal().trim()), ...(keyFile === undefined ? [] : [keyFile])])
   const baseUrl = `https://${hostOf(place)}/v1${project === undefined ? '' : `/projects/${project}/locations/${place}`}`
-  return { baseUrl, sign: createSign(operators, keyFile) }
+  return { baseUrl, sign: createSign(new Set(apiKeys), keyFile) }
 }
 
 /**
