@@ -30,6 +30,17 @@ describe('an echoed body', () => {
     })
   })
 
+  it.each([
+    ['https://mcp.example/k-4711/sse?token=s3cret', 'https://mcp.example'],
+    ['https://user:s3cret@mcp.example:8443/', 'https://mcp.example:8443'],
+    ['s3cret', '[redacted]'],
+    ['data:s3cret', '[redacted]'],
+  ])('tells where a tool’s server is and nothing else of its address, which may be a preset’s: %s', (server_url, told) => {
+    expect(shown({ tools: [{ type: 'mcp', server_label: 'docs', server_url }] })).toEqual({
+      tools: [{ type: 'mcp', server_label: 'docs', server_url: told }],
+    })
+  })
+
   it('keeps what only sounds like one: counts of tokens, and the schema of a parameter called token', () => {
     const body = { max_tokens: 5, parameters: { properties: { token: { type: 'string' }, headers: [1] } } }
     expect(shown(body)).toEqual(body)

@@ -14,6 +14,8 @@ const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/
 const DATA_URL = /^data:[^,]{0,200};base64,/i
 /** Members that hold a credential in some format: of a tool's own server above all. Counts of tokens are numbers, and stay. */
 const SECRET_KEY = /(?:^|[-_])(?:authorization|token|secret|password|credentials?|api[-_]?key)$/i
+/** The address of a tool's own server, which some give a key in its path or query: a preset's, too. */
+const SERVER_KEY = 'server_url'
 const HEADERS_KEY = /^(?:extra_|custom_)?headers$/i
 
 /**
@@ -48,9 +50,17 @@ function render(body: string, show: (text: string) => string): string | undefine
 }
 
 function shownMember(key: string, value: unknown, show: (text: string) => string): unknown {
-  if (typeof value === 'string') return SECRET_KEY.test(key) ? REDACTED : show(withoutMedia(value))
+  if (typeof value === 'string') {
+    if (key === SERVER_KEY) return originOf(value)
+    return SECRET_KEY.test(key) ? REDACTED : show(withoutMedia(value))
+  }
   if (!HEADERS_KEY.test(key) || typeof value !== 'object' || value === null || Array.isArray(value)) return value
   return Object.fromEntries(Object.keys(value).map((name) => [name, REDACTED]))
+}
+
+function originOf(address: string): string {
+  const origin = URL.parse(address)?.origin
+  return origin === undefined || origin === 'null' ? REDACTED : origin
 }
 
 function withoutMedia(text: string): string {
