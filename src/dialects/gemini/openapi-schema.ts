@@ -123,7 +123,8 @@ function addType(draft: Draft, node: Json, scope: Scope, depth: number): void {
   const listed = (Array.isArray(node['type']) ? (node['type'] as readonly unknown[]) : [node['type']]).flatMap((type) =>
     typeof type === 'string' ? [type.toUpperCase()] : [],
   )
-  const types = listed.filter((type) => TYPES.has(type))
+  // Each once: all that is inside is written out for every one of them.
+  const types = [...new Set(listed)].filter((type) => TYPES.has(type))
   if (listed.includes('NULL') || node['nullable'] === true) draft['nullable'] = true
   const choices = [node['anyOf'], node['oneOf']].find(Array.isArray) as readonly unknown[] | undefined
   if (choices !== undefined && choices.length > 0) return addChoices(draft, choices, scope, depth)

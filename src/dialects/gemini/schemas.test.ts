@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { verifies } from '../../../e2e/requirements.ts'
 import { threadTime } from '../../testing/thread-time.ts'
 import { fitJsonSchema } from './json-schema.ts'
 import { toOpenApiSchema } from './openapi-schema.ts'
@@ -92,6 +93,12 @@ describe('the OpenAPI subset', () => {
       $defs: { N: { properties: { child: { $ref: '#/$defs/N' } } } },
     }
     expect(JSON.stringify(toOpenApiSchema(schema, new Unfolding())).length).toBeLessThan(2000)
+  })
+
+  it(verifies('B8', 'takes a type that is listed twice for one: all that is inside would be written out twice at each level'), () => {
+    let schema: Json = { type: 'string' }
+    for (let n = 0; n < 20; n++) schema = { type: ['object', 'OBJECT'], properties: { a: schema } }
+    expect(JSON.stringify(toOpenApiSchema(schema, new Unfolding())).length).toBeLessThan(1_000)
   })
 })
 
