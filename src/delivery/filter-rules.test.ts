@@ -225,6 +225,14 @@ describe(verifies('B7', 'hostile patterns'), () => {
     expect(parse('a{900}b{900}c{900}').error?.issues[0]?.message).toContain('too large')
   })
 
+  it('that unfold to a hundred thousand instructions are refused before they are built: a destination may have a thousand', () => {
+    const rules = Array.from({ length: 40 }, () => ({ field: 'input', operator: 'regex', value: '.{1000}'.repeat(142) }))
+    const began = threadTime()
+    const parsed = filterRulesSchema.safeParse({ groups: [{ rules }] })
+    expect(threadTime() - began).toBeLessThan(1_000)
+    expect(parsed.error?.issues[0]?.message).toContain('too large')
+  })
+
   it.each(['(a+)+$', '(a|aa)+b', '(.*)*x(.*)*y', '(?i)[ab]*b[ab]{900}[^ab]', '([a-z]+ ){50}q', '(?:a?){100}a{100}z'])(
     '%s ends in time on a megabyte',
     (pattern) => {

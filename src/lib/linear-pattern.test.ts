@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { compileLinearPattern, type Span } from './linear-pattern.ts'
+import { verifies } from '../../e2e/requirements.ts'
+import { threadTime } from '../testing/thread-time.ts'
+import { compileLinearPattern, PatternTooLarge, type Span } from './linear-pattern.ts'
 
 const search = (source: string, text: string): Span[] => [...compileLinearPattern(source).search(text)].filter((span) => span !== undefined)
 
@@ -43,6 +45,16 @@ describe('a linear pattern', () => {
     Array.from({ length: 40 }, (_, n) => `codename${n}`).join('|'),
   ])('accepts what people use: %s', (source) => {
     expect(() => compileLinearPattern(source)).not.toThrow()
+  })
+
+  it.each([
+    ['side by side', '.{1000}'.repeat(1_390)],
+    ['inside one another', `(?:${'(?:[a-z].){10}'.repeat(300)}){100}`],
+    ['around many characters', `(?:${'x'.repeat(1_300)}){1000}`],
+  ])(verifies('B7', 'is refused before it is built, with repetitions %s'), (_where, source) => {
+    const began = threadTime()
+    expect(() => compileLinearPattern(source)).toThrow(PatternTooLarge)
+    expect(threadTime() - began).toBeLessThan(100)
   })
 
   it('is not stalled by what stalls others', () => {

@@ -1,4 +1,5 @@
 import { RE2JS } from 're2js'
+import { unfoldedSize } from './unfolded-size.ts'
 
 export interface Span {
   readonly start: number
@@ -19,6 +20,8 @@ export interface LinearPattern {
 const MAX_CHARS = 10_000
 /** Instructions of a compiled pattern: the factor before the text's length. */
 const MAX_PROGRAM = 500
+/** What unfolds to more is not compiled to see how large it is. What repeats nothing never does. */
+const MAX_UNFOLDED = 2 * MAX_CHARS
 /** Instructions times characters of one look at a text. An instruction takes 25 to 60 ns where every one has to be tried. */
 const LOOK = 500_000
 /** How much of two looks is the same, where the pattern is small enough: longer matches across their border may be missed. */
@@ -35,6 +38,8 @@ export class PatternTooLarge extends Error {}
 /** Compiles RE2 syntax: JavaScript's without lookarounds and backreferences. Throws Error with a sentence for who wrote it. */
 export function compileLinearPattern(source: string): LinearPattern {
   if (source.length > MAX_CHARS) throw new Error(`a regular expression may have at most ${MAX_CHARS} characters`)
+  const unfolded = unfoldedSize(source)
+  if (unfolded > MAX_UNFOLDED) throw tooLarge(`about ${unfolded}`)
   let pattern: RE2JS
   try {
     pattern = RE2JS.compile(RE2JS.translateRegExp(source))
@@ -43,13 +48,15 @@ export function compileLinearPattern(source: string): LinearPattern {
     throw new Error(`invalid regular expression (lookarounds and backreferences are not supported): ${reason}`, { cause: error })
   }
   const size = pattern.programSize()
-  if (size > MAX_PROGRAM)
-    throw new PatternTooLarge(
-      `the regular expression is too large: ${size} instructions of at most ${MAX_PROGRAM}; each character and each repetition counts, x{1,100} as 200. Split it, or repeat without an upper bound`,
-    )
+  if (size > MAX_PROGRAM) throw tooLarge(String(size))
   limitAutomaton(pattern)
   return { test: (text) => pattern.test(text), search: (text, from = 0) => search(pattern, text, from) }
 }
+
+const tooLarge = (size: string): PatternTooLarge =>
+  new PatternTooLarge(
+    `the regular expression is too large: ${size} instructions of at most ${MAX_PROGRAM}; each character and each repetition counts, x{1,100} as 200. Split it, or repeat without an upper bound`,
+  )
 
 function limitAutomaton(pattern: RE2JS): void {
   const { dfa } = pattern.re2()
