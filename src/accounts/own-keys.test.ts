@@ -49,6 +49,16 @@ describe('own provider keys', () => {
     return { ring, other }
   }
 
+  it('are a thousand in a workspace at the most: all of them are in memory', async () => {
+    const { ring, other } = await byWorkspace()
+    const add = (workspaceId: string) => ring.create({ workspaceId, provider: 'acme', secret: new Secret(SECRET) })
+    await add(other)
+    const [row] = await store.ownKeys.list()
+    for (let n = 0; n < 999; n++) await store.ownKeys.insert({ ...row!, id: `00000000-0000-4000-9000-${String(n).padStart(12, '0')}` })
+    await expect(add(other)).rejects.toMatchObject({ errorType: 'invalid_request', message: expect.stringContaining('1000') })
+    await expect(add(DEFAULT_WORKSPACE_ID)).resolves.toBeDefined()
+  })
+
   it('lie encrypted in the database, each sealed for its own row', async () => {
     const { ring } = await byWorkspace()
     const { id } = await ring.create({ workspaceId: DEFAULT_WORKSPACE_ID, provider: 'acme', secret: new Secret(SECRET) })

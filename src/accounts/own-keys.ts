@@ -34,6 +34,8 @@ export interface OwnKeyRing extends OwnKeys, OwnKeyAccounts {
   close(): Promise<void>
 }
 
+/** In one workspace: all of them are in memory, decrypted with every change, and each call of the workspace looks through them. */
+const MAX_OWN_KEYS = 1_000
 const SHOWN_CHARS = 4
 const GAP = '...'
 
@@ -68,6 +70,8 @@ export function createOwnKeyRing(options: OwnKeysOptions): OwnKeyRing {
 
     async create(wanted: NewOwnKey) {
       if ((await store.workspaces.get(wanted.workspaceId)) === undefined) throw new GatewayError('not_found', 'There is no such workspace')
+      if ((await store.ownKeys.list({ workspaceId: wanted.workspaceId })).length >= MAX_OWN_KEYS)
+        throw new GatewayError('invalid_request', `The workspace has ${MAX_OWN_KEYS} provider keys already, and may not have more`)
       const id = newId()
       const now = clock.now()
       return changed(
