@@ -120,6 +120,7 @@ export class BatchProcessor {
       settings,
       context,
       records,
+      doubtful: Math.max(...deliveries.map(({ id }) => ready.doubtful.count(id))),
       transport,
       signal,
       now: () => clock.now(),

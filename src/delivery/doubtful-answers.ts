@@ -8,6 +8,8 @@ const MAX_REMEMBERED = 20_000
 export interface DoubtfulAnswers {
   /** One more for this delivery; returns how many it makes. */
   add(id: string): number
+  /** How many there were so far. */
+  count(id: string): number
   forget(id: string): void
 }
 
@@ -22,6 +24,7 @@ export function createDoubtfulAnswers(max = MAX_REMEMBERED): DoubtfulAnswers {
       if (counts.size > max) counts.delete(counts.keys().next().value!)
       return count
     },
+    count: (id) => counts.get(id) ?? 0,
     forget(id) {
       counts.delete(id)
     },

@@ -36,9 +36,13 @@ export interface BatchReport {
 
 export interface SendJob extends ExchangeParts {
   readonly records: readonly DeliveryRecord[]
+  /** How often in a row one of the records was answered before in a way another try is unlikely to change. Default: never. */
+  readonly doubtful?: number
 }
 
 const PARALLEL_REQUESTS = 8
+/** Answers of that kind in a row while a culprit is searched: among a hundred records eight lead to it. More, and the platform takes nothing. */
+const MAX_DOUBTS = 10
 
 /**
  * Sends a batch until each of its records has a fate: split when too large, halved to find the culprit when refused, shortened when a
@@ -77,6 +81,7 @@ class BatchRun {
   #remark: string | undefined
   #rejected = 0
   #encodedBytes = 0
+  #doubts = 0
 
   constructor(job: SendJob) {
     this.#job = job
@@ -92,6 +97,7 @@ class BatchRun {
   #answered(status: number, remark: string | undefined): void {
     this.#last = { kind: 'ok', status }
     this.#remark ??= remark
+    this.#doubts = 0
   }
 
   #settle(pieces: readonly Piece[], result: RecordResult): void {
@@ -189,17 +195,7 @@ class BatchRun {
         return settled
       }
       case 'retry':
-        this.#stop(
-          { kind: 'retry', status, error: outcome.message, ...(outcome.maxAttempts === undefined ? {} : { maxAttempts: outcome.maxAttempts }) },
-          {
-            kind: outcome.overload ? 'overload' : 'failed',
-            status,
-            message: outcome.message,
-            ...(outcome.afterMs === undefined ? {} : { afterMs: outcome.afterMs }),
-            ...(outcome.platformTime === undefined ? {} : { platformTime: outcome.platformTime }),
-          },
-          pieces,
-        )
+        await this.#again(outcome, status, pieces)
         return everyone
       case 'unauthorized':
         this.#stop({ kind: 'released' }, { kind: 'unauthorized', status, message: outcome.message }, pieces)
@@ -216,6 +212,27 @@ class BatchRun {
       default:
         return outcome satisfies never
     }
+  }
+
+  /** What is about to be given up is looked through first: one record may be what the platform fails on, and the others have done nothing. */
+  async #again(outcome: Extract<DeliveryOutcome, { readonly kind: 'retry' }>, status: number, pieces: readonly Piece[]): Promise<void> {
+    const { message, maxAttempts, afterMs, platformTime, overload } = outcome
+    const result: RecordResult = { kind: 'retry', status, error: message, ...(maxAttempts === undefined ? {} : { maxAttempts }) }
+    const verdict: BatchVerdict = {
+      kind: overload ? 'overload' : 'failed',
+      status,
+      message,
+      ...(afterMs === undefined ? {} : { afterMs }),
+      ...(platformTime === undefined ? {} : { platformTime }),
+    }
+    const { records, doubtful = 0 } = this.#job
+    const searches = records.length > 1 && maxAttempts !== undefined && afterMs === undefined && doubtful + 1 >= maxAttempts
+    if (!searches) return this.#stop(result, verdict, pieces)
+    if (++this.#doubts > MAX_DOUBTS) return this.#stop({ kind: 'released' }, verdict, pieces)
+    if (pieces.length > 1) return this.#halves(pieces)
+    this.#remark ??= message
+    if (this.#last.status === 0) this.#last = verdict
+    this.#settle(pieces, result)
   }
 
   #stop(result: RecordResult, verdict: BatchVerdict, pieces: readonly Piece[]): void {

@@ -420,6 +420,40 @@ describe('fates', () => {
     expect((await outbox.deadLetters('a', { offset: 0, limit: 1 })).letters).toMatchObject([{ reason: 'gave-up', attempts: 3 }])
   })
 
+  it('gives up the one record a platform fails on, and none of those beside it', async () => {
+    receiver.react = (request) => (idsOf(request).includes('gen-6') ? answer(500) : ok)
+    start(
+      {},
+      { ...oneByOne, classify: ({ status }) => (status === 200 ? { kind: 'delivered' } : { kind: 'retry', message: 'HTTP 500', maxAttempts: 3 }) },
+    )
+    const ids = await enter(10)
+    await until(drained())
+    expect(acceptedIds().sort()).toEqual(ids.filter((id) => id !== 'gen-6').sort())
+    expect((await outbox.deadLetters('a', { offset: 0, limit: 9 })).letters).toMatchObject([
+      { generationId: 'gen-6', reason: 'gave-up', status: 500 },
+    ])
+    expect((await outbox.status('a')).health).toMatchObject({ breaker: 'closed', lastError: 'HTTP 500', lastSuccessAt: expect.any(Number) })
+  })
+
+  it('asks a platform that fails on everything a few times more, and leaves the rest for later', async () => {
+    receiver.react = () => answer(500)
+    start(
+      { backoff: { baseMs: 60_000, maxMs: 60_000 } },
+      {
+        ...oneByOne,
+        limits: { ...oneByOne.limits, records: 100, bytes: 1_000_000 },
+        classify: () => ({ kind: 'retry', message: 'HTTP 500', maxAttempts: 1 }),
+      },
+    )
+    await enter(100)
+    await until(() => events.some((event) => event.kind === 'batch'))
+    expect(receiver.requests).toHaveLength(11)
+    expect(events).toContainEqual(expect.objectContaining({ kind: 'batch', verdict: 'failed', message: 'HTTP 500' }))
+    const { queued, dead } = await outbox.status('a')
+    expect(queued + dead).toBe(100)
+    expect(dead).toBeLessThan(5)
+  })
+
   it('isolates a record that cannot be encoded', async () => {
     const picky = {
       ...plain,
