@@ -289,6 +289,21 @@ describe('isolation', () => {
     expect((await outbox.status('a')).queued).toBe(30)
   })
 
+  it(verifies('I3', 'any number of destinations that hang leave room for one that answers'), async () => {
+    const dead = Array.from({ length: 6 }, (_, i) => `dead-${i}`)
+    for (const id of dead) records.set(id, destination(id, receiver.url))
+    receiver.react = () => ({ kind: 'hang' })
+    start({ tuning: { pollMs: 20, concurrency: 4 } }, { ...plain, limits: { ...plain.limits, timeoutMs: 60_000 } })
+    await enter(1, ['b'])
+    await until(drained('b'))
+    await enter(20, dead, { from: 1 })
+    await until(() => receiver.requests.length > 1)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    await enter(10, ['b'], { from: 100 })
+    await until(drained('b'), 1_000)
+    expect(acceptedIds(other)).toHaveLength(11)
+  })
+
   it('opens the breaker after failures in a row, then sends one trial at a time until it works', async () => {
     receiver.react = () => answer(500)
     // Long enough that no trial falls into the look below, however busy the machine is.

@@ -25,6 +25,8 @@ const TUNING: Tuning = {
 const LANE_PAUSE = { baseMs: 100, maxMs: 10_000 }
 /** Clocks are put right by less all the time; waiting that much longer harms nobody. */
 const SET_BACK_MS = 10_000
+/** Of the room for batches and bytes, for destinations whose last batch failed or that have had none yet: they may all hang, and hold up no other. */
+const UNPROVEN_SHARE = 0.5
 /** Records of one destination counted per look; more make no difference to what happens next. */
 const DUE_CAP = 2_000
 
@@ -52,6 +54,8 @@ class Engine implements DeliveryWorker {
   readonly #trims = new Set<Promise<unknown>>()
   readonly #abort = new AbortController()
   #bytesInFlight = 0
+  /** The part of both that is on its way to destinations nobody can count on. */
+  readonly #unproven = { batches: 0, bytes: 0 }
   #timer: NodeJS.Timeout | undefined
   #looking: Promise<void> | undefined
   #lookAgain = false
@@ -190,8 +194,7 @@ class Engine implements DeliveryWorker {
       if (allowed === 'none') return lane.breaker.waitsUntil(now)
       const room = allowed === 'trial' ? 1 : (limits.concurrency ?? DESTINATION_DEFAULTS.concurrency)
       // The end of a batch wakes the worker: no alarm is needed while it is full.
-      if (lane.inFlight >= room || this.#inFlight.size >= this.#tuning.concurrency || this.#bytesInFlight >= this.#tuning.memoryBytes)
-        return undefined
+      if (lane.inFlight >= room || this.#isFull(lane)) return undefined
       const leased = await this.#lease(lane, ready, now)
       if (leased.length === 0) return undefined
       this.#launch(lane, ready, leased)
@@ -199,6 +202,13 @@ class Engine implements DeliveryWorker {
       if (left.records <= 0) return undefined
     }
     return undefined
+  }
+
+  #isFull(lane: Lane): boolean {
+    const { concurrency, memoryBytes } = this.#tuning
+    if (this.#inFlight.size >= concurrency || this.#bytesInFlight >= memoryBytes) return true
+    const { batches, bytes } = this.#unproven
+    return !isProven(lane) && (batches >= Math.max(1, concurrency * UNPROVEN_SHARE) || bytes >= memoryBytes * UNPROVEN_SHARE)
   }
 
   async #lease(lane: Lane, { type }: ReadyDestination, now: number): Promise<readonly LeasedDelivery[]> {
@@ -216,9 +226,14 @@ class Engine implements DeliveryWorker {
     lane.inFlight++
     lane.lastStartAt = this.#options.clock.now()
     this.#bytesInFlight += bytes
+    const unproven = isProven(lane) ? { batches: 0, bytes: 0 } : { batches: 1, bytes }
+    this.#unproven.batches += unproven.batches
+    this.#unproven.bytes += unproven.bytes
     const batch = this.#guard(lane.id, () => this.#processor.process(lane, ready, leased)).then(() => {
       lane.inFlight--
       this.#bytesInFlight -= bytes
+      this.#unproven.batches -= unproven.batches
+      this.#unproven.bytes -= unproven.bytes
       this.#inFlight.delete(batch)
       this.wake()
     })
@@ -241,4 +256,5 @@ class Engine implements DeliveryWorker {
   }
 }
 
+const isProven = ({ lastVerdict }: Lane): boolean => lastVerdict === 'ok'
 const isAtRest = ({ enabled, paused }: DestinationRecord): boolean => !enabled || paused
