@@ -48,6 +48,17 @@ it('goes nowhere unless the operator says where', async () => {
   expect((await send(undefined, {})).outcome).toMatchObject({ kind: 'unauthorized', message: expect.stringContaining('base_urls') })
 })
 
+it('names a message differently for each destination, as a stream drops what it has by that name under any of its subjects', async () => {
+  const idsFor = async (destinationId: string): Promise<readonly string[]> => {
+    const context = { destinationId, serviceName: 's', serviceVersion: '1', now: 0, attempt: 0 }
+    const [request] = await nats.encode(records, nats.settings.parse({}), context)
+    return (JSON.parse(String(request!.body)) as { readonly messages: readonly { readonly id: string }[] }).messages.map(({ id }) => id)
+  }
+  const [all, errors, again] = [await idsFor('all'), await idsFor('errors'), await idsFor('all')]
+  expect(again).toEqual(all)
+  expect(new Set([...all, ...errors]).size).toBe(2 * records.length)
+})
+
 describe('a server that', () => {
   const servers: Server[] = []
   afterEach(() => servers.splice(0).forEach((server) => server.close()))

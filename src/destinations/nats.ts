@@ -26,7 +26,8 @@ const settings = destinationSettings({
 type NatsSettings = z.output<typeof settings>
 
 /**
- * NATS, one message per generation, named by its id so that a stream drops repeats. Which server it is, is the operator's to say
+ * NATS, one message per generation, named by its id and the destination's, so that a stream drops repeats and nothing else: it compares names over
+ * all its subjects, and several destinations may write to it. Which server it is, is the operator's to say
  * (`destinations.base_urls`): the protocol is not HTTP and its addresses do not pass the checks owners' addresses do.
  */
 export const nats: Destination<NatsSettings> = {
@@ -40,7 +41,7 @@ export const nats: Destination<NatsSettings> = {
     publishRequest(
       options,
       context,
-      batch.map((record) => ({ id: record.generation.id, event: toGenerationEvent(record) })),
+      batch.map((record) => ({ id: `${record.generation.id}:${context.destinationId}`, event: toGenerationEvent(record) })),
     ),
   ],
   classify,
