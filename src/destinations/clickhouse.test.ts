@@ -27,6 +27,11 @@ testDestination(clickhouse, {
     [500, 'Code: 27. DB::Exception: Cannot parse input', 'reject', code(27)],
     [500, 'Code: 252. DB::Exception: Too many parts', 'retry', code(252)],
     [500, 'Code: 202. DB::Exception: Too many simultaneous queries', 'retry', code(202)],
+    [500, 'Code: 243. DB::Exception: Cannot reserve 1.00 MiB, not enough space', 'retry', code(243)],
+    [500, 'Code: 201. DB::Exception: Quota for user `gateway` for 3600s has been exceeded', 'retry', code(201)],
+    [500, 'Code: 285. DB::Exception: Number of alive replicas is less than requested', 'retry', code(285)],
+    [500, 'Code: 164. DB::Exception: Cannot execute query in readonly mode', 'unauthorized', code(164)],
+    [500, 'Code: 195. DB::Exception: It is not allowed to connect from this address', 'unauthorized', code(195)],
     // The body may be in another form, or not there at all.
     [500, '', 'unauthorized', code(497)],
     [404, '', 'reject'],
@@ -61,7 +66,9 @@ const answer = (body: string, status = 200): OutgoingResponse => ({ status, head
 it.each([
   [202, true],
   [252, true],
+  [201, true],
   [241, false],
+  [243, false],
 ])('exception %i of a server that is alive is no failure of it: %s', (exception, overload) => {
   const outcome = clickhouse.classify?.(
     { status: 500, headers: code(exception), body: Buffer.from('busy') },

@@ -126,10 +126,14 @@ function checkColumns(response: OutgoingResponse): string | undefined {
 
 // ---- answers ----
 
-/** Login, database, table, column or grant: the same for every row until somebody changes something. */
-const CONFIGURATION_CODES = new Set([16, 60, 81, 192, 193, 194, 497, 516])
-/** Time, memory, parts, Keeper, network. */
-const BUSY_CODES = new Set([159, 202, 203, 209, 210, 241, 242, 252, 319, 425, 999, 1_000])
+/** Login, address, database, table, column, grant, or a profile that only reads: the same for every row until somebody changes something. */
+const CONFIGURATION_CODES = new Set([16, 60, 81, 164, 192, 193, 194, 195, 291, 452, 497, 516])
+/** Time, memory, threads, files, disk space, object storage, parts, replicas, Keeper, network: troubles of the server, over some day. */
+const BUSY_CODES = new Set([
+  75, 76, 159, 173, 203, 204, 209, 210, 225, 236, 241, 242, 243, 244, 254, 265, 279, 285, 286, 319, 394, 425, 439, 499, 519, 999, 1_000, 1_001, 1_002,
+])
+/** Alive, and taking nothing more for now: queries, the user's quota, parts. */
+const OVERLOAD_CODES = new Set([201, 202, 252, 745])
 
 function exceptionCode({ headers, body }: OutgoingResponse): number | undefined {
   const fromHeader = Number(headers['x-clickhouse-exception-code'])
@@ -144,7 +148,8 @@ function classify(response: OutgoingResponse): DeliveryOutcome {
   if (code === undefined) return classifyHttp(response)
   const message = excerpt(response.body) || `exception ${code}`
   if (CONFIGURATION_CODES.has(code)) return { kind: 'unauthorized', message }
-  if (BUSY_CODES.has(code)) return { kind: 'retry', message, overload: code === 202 || code === 252 }
+  if (OVERLOAD_CODES.has(code)) return { kind: 'retry', message, overload: true }
+  if (BUSY_CODES.has(code)) return { kind: 'retry', message, overload: false }
   // Data the table does not take; the server reports it as 400 or 500 alike.
   return { kind: 'reject', message }
 }
