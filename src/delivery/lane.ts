@@ -109,6 +109,17 @@ export function refreshLane(lane: Lane, record: DestinationRecord, types: Readon
 const isSuperseded = (before: DestinationRecord, after: DestinationRecord): boolean =>
   (after.privacyMode && !before.privacyMode) || JSON.stringify(before.config) !== JSON.stringify(after.config)
 
+/**
+ * Nothing new goes there. What is on its way to a destination that is switched off, or that has become another one meanwhile, is given back;
+ * a pause lets it end. Whatever goes there afterwards is a matter of its own, though the configuration may be the same.
+ */
+export function restLane(lane: Lane, record: DestinationRecord): void {
+  const { ready, inFlight } = lane
+  if (ready === undefined || inFlight === 0 || (record.enabled && !isSuperseded(ready.record, record))) return
+  ready.superseded.abort()
+  lane.ready = { ...ready, superseded: new AbortController(), prepared: undefined }
+}
+
 /** The destination is gone: what is on its way to it is given up. */
 export function closeLane(lane: Lane): void {
   lane.ready?.superseded.abort()

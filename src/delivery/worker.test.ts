@@ -526,6 +526,27 @@ describe('fates', () => {
     expect(receiver.requests).toHaveLength(1)
   })
 
+  it.each<[string, Partial<DestinationRecord>]>([
+    ['is disabled', { enabled: false, revision: 2 }],
+    // Nothing of its own has changed: the next batch must not be taken for this one.
+    ['is one of a workspace that keeps everything in', { enabled: false }],
+    ['is paused and becomes private', { paused: true, privacyMode: true, revision: 2 }],
+  ])('what is on its way when a destination %s is given back, and goes once it is on again', async (_what, change) => {
+    receiver.react = (_request, number) => (number === 0 ? { kind: 'hang' } : ok)
+    start({}, { ...oneByOne, limits: { ...oneByOne.limits, timeoutMs: 60_000 } })
+    await enter(2)
+    await until(() => receiver.requests.length === 1)
+    records.set('a', destination('a', receiver.url, change))
+    worker?.wake()
+    await until(() => events.some((event) => event.kind === 'batch' && event.verdict === 'aborted'))
+    expect(receiver.requests).toHaveLength(1)
+    const { revision = 0 } = change
+    records.set('a', destination('a', receiver.url, { ...change, enabled: true, paused: false, revision: revision + 1 }))
+    worker?.wake()
+    await until(drained())
+    expect(acceptedIds()).toEqual(['gen-0', 'gen-1'])
+  })
+
   it('what is on its way when only its name changes goes on', async () => {
     receiver.react = () => ({ kind: 'answer', status: 200, body: '', afterMs: 100 })
     start({}, oneByOne)

@@ -4,7 +4,7 @@ import { ceiling } from '../lib/backoff.ts'
 import { BatchProcessor } from './batch-processor.ts'
 import { batchDueAt } from './batching.ts'
 import { BREAKER_DEFAULTS } from './breaker.ts'
-import { closeLane, createLane, isOutdated, refreshLane, type Lane, type ReadyDestination } from './lane.ts'
+import { closeLane, createLane, isOutdated, refreshLane, restLane, type Lane, type ReadyDestination } from './lane.ts'
 import { QUEUE_BOUNDS } from './trim-queues.ts'
 import type { DeliveryWorkerOptions, Tuning } from './worker-options.ts'
 
@@ -151,7 +151,8 @@ class Engine implements DeliveryWorker {
   async #followChange(lane: Lane, now: number): Promise<void> {
     const record = this.#options.destination(lane.id)
     if (record === undefined) return closeLane(lane)
-    if (isAtRest(record) || !isOutdated(lane, record)) return
+    if (isAtRest(record)) return restLane(lane, record)
+    if (!isOutdated(lane, record)) return
     this.#refresh(lane, record)
     await this.#guard(lane.id, () => this.#options.outbox.retryNow(lane.id, now))
   }
