@@ -1,4 +1,4 @@
-import { isClientSearchCall } from '../core/client-search.ts'
+import { isCallerCall } from '../core/caller-call.ts'
 import type { ChildSpan } from '../core/delivery.ts'
 import type { Generation, GenerationAttempt, GenerationContent, GenerationStep } from '../core/generation.ts'
 import type { OutputItem } from '../core/item.ts'
@@ -38,12 +38,9 @@ function attemptSpan(generation: Generation, attempt: GenerationAttempt, number:
   }
 }
 
-/** Items of tools somebody ran during the call: everything that ends in `_call` or carries a namespace, except what the caller runs. */
-const isServerToolItem = (item: OutputItem): boolean =>
-  item.type !== 'function_call' &&
-  item.type !== 'custom_tool_call' &&
-  !isClientSearchCall(item) &&
-  (item.type.endsWith('_call') || item.type.includes(':'))
+/** Items of tools that are no functions of the caller's: everything else that ends in `_call` or carries a namespace. */
+const isToolItem = (item: OutputItem): boolean =>
+  item.type !== 'function_call' && item.type !== 'custom_tool_call' && (item.type.endsWith('_call') || item.type.includes(':'))
 
 const fieldText = (item: OutputItem | undefined, names: readonly string[]): string | undefined => {
   for (const name of names) {
@@ -55,13 +52,15 @@ const fieldText = (item: OutputItem | undefined, names: readonly string[]): stri
 }
 
 function toolSpans(generation: Generation, content: GenerationContent | undefined): readonly ChildSpan[] {
-  const items = new Set((content?.output ?? []).filter(isServerToolItem))
+  const output = content?.output ?? []
+  const items = new Set(output.filter(isToolItem))
   const ran = (generation.steps ?? []).slice(0, MAX_TOOL_SPANS).map((step) => {
     const item = [...items].find((each) => itemId(each) === step.itemId || each.id === step.itemId)
     if (item !== undefined) items.delete(item)
     return toolSpan(generation, step, item)
   })
-  return [...ran, ...providerToolSpans(generation, [...items].slice(0, MAX_TOOL_SPANS - ran.length))]
+  const others = [...items].filter((item) => !isCallerCall(item, output))
+  return [...ran, ...providerToolSpans(generation, others.slice(0, MAX_TOOL_SPANS - ran.length))]
 }
 
 /** Tools the provider ran itself: their times are not known, so they span the answer and say so. */

@@ -118,11 +118,25 @@ describe('toDeliveryRecord', () => {
       { type: 'custom_tool_call' as const, id: 'ct_1', call_id: 'c', name: 'mine', input: 'x' },
       { type: 'function_call' as const, id: 'fc_1', call_id: 'd', name: 'mine', arguments: '{}' },
       { type: 'tool_search_call' as const, id: 'tsc_1', call_id: 'e', execution: 'client', arguments: { query: 'docs' } },
+      { type: 'local_shell_call' as const, id: 'lsh_1', call_id: 'f', action: { type: 'exec', command: ['ls'] } },
+      { type: 'computer_call' as const, id: 'cu_1', call_id: 'g', action: { type: 'screenshot' } },
+      { type: 'apply_patch_call' as const, id: 'apc_1', call_id: 'h', operation: { type: 'delete_file', path: 'a' } },
+      { type: 'shell_call' as const, id: 'sh_1', call_id: 'i', action: { commands: ['ls'] } },
     ]
     const { children } = toDeliveryRecord({ ...unknown, attempts: [] }, { input: [], output }, { privacyMode: false, broadcast: none })
     expect(children).toMatchObject([
       { kind: 'tool', name: 'tool: web_search', input: '{"type":"search","query":"cats"}', attributes: { 'gateway.tool.timing': 'unknown' } },
     ])
+  })
+
+  it('makes a child of a shell the provider ran, which left what it printed', () => {
+    const { steps: _steps, ...unknown } = generation
+    const output = [
+      { type: 'shell_call' as const, id: 'sh_1', call_id: 'i', action: { commands: ['ls'] } },
+      { type: 'shell_call_output' as const, id: 'sho_1', call_id: 'i', output: [] },
+    ]
+    const { children } = toDeliveryRecord({ ...unknown, attempts: [] }, { input: [], output }, { privacyMode: false, broadcast: none })
+    expect(children).toMatchObject([{ kind: 'tool', name: 'tool: shell' }])
   })
 
   it("tells a provider's own tools beside those the gateway ran, each once", () => {

@@ -171,6 +171,24 @@ describe('toChatAnswer', () => {
     })
   })
 
+  it('holds the calls of built-in tools that wait for the caller, and none that ran', () => {
+    const answer = toChatAnswer({
+      input: [],
+      output: [
+        { type: 'shell_call', id: 'sh', call_id: 'a', action: { commands: ['ls'] } },
+        { type: 'shell_call_output', id: 'so', call_id: 'a', output: [] },
+        { type: 'local_shell_call', id: 'ls', call_id: 'b', action: { type: 'exec', command: ['pwd'] } },
+        { type: 'shell_call', id: 'sh2', call_id: 'c', action: { commands: ['id'] } },
+        { type: 'tool_search_call', id: 'ts', call_id: 'd', execution: 'client', arguments: { query: 'docs' } },
+      ],
+    })
+    expect(answer.tool_calls?.map(({ id, function: { name } }) => [id, name])).toEqual([
+      ['b', 'local_shell_call'],
+      ['c', 'shell_call'],
+      ['d', 'tool_search_call'],
+    ])
+  })
+
   it('is one text however many parts it came in, joined as the public `output_text` is', () => {
     const part = (text: string) => ({ type: 'output_text', text }) as const
     const answer = toChatAnswer({ input: [], output: [{ type: 'message', role: 'assistant', content: [part('A cat '), part('sat.')] }] })

@@ -1,3 +1,4 @@
+import { isCallerCall } from '../../core/caller-call.ts'
 import type { GenerationContent } from '../../core/generation.ts'
 import {
   isFunctionTool,
@@ -54,7 +55,7 @@ export function toChatAnswer(content: GenerationContent): ChatAnswer {
   const messages: Draft[] = []
   addItems(
     messages,
-    content.output.filter((item) => isKnownItem(item)),
+    content.output.filter((item) => isKnownItem(item) || isCallerCall(item, content.output)),
   )
   const assistant = messages.filter((message) => message.role === 'assistant')
   if (assistant.length === 1) return { ...assistant[0]!, content: answerText(assistant[0]!) }

@@ -1,0 +1,14 @@
+import { isClientSearchCall } from './client-search.ts'
+import type { OutputItem } from './item.ts'
+
+/** Built-in tools that work where the caller is: on its screen, in its shell, on its files. */
+const BY_CALLER: ReadonlySet<string> = new Set(['apply_patch_call', 'computer_call', 'local_shell_call'])
+
+/** Whether a call of a built-in tool among the items of an answer waits for the caller, as those of functions do: nobody has run it yet. */
+export function isCallerCall(item: OutputItem, items: readonly OutputItem[]): boolean {
+  if (BY_CALLER.has(item.type) || isClientSearchCall(item)) return true
+  // A shell in a container of the provider's has left what it printed.
+  return item.type === 'shell_call' && !items.some((other) => other.type === 'shell_call_output' && callId(other) === callId(item))
+}
+
+const callId = (item: OutputItem): unknown => (item as { readonly [key: string]: unknown })['call_id']
