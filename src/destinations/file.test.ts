@@ -32,6 +32,14 @@ describe('the file', () => {
     expect((await stat(join(directory, 'a/b.ndjson'))).mode & 0o077).toBe(0)
   })
 
+  it('holds whole lines, though others write to it at the same time', async () => {
+    const lines = (word: string): string => `${JSON.stringify({ word, text: word.repeat(100_000) })}\n`.repeat(20)
+    await Promise.all(['a', 'b', 'c'].map((word) => send({ body: lines(word) })))
+    const written = (await readFile(join(directory, 'a/b.ndjson'), 'utf8')).trimEnd().split('\n')
+    expect(written).toHaveLength(60)
+    expect(new Set(written).size).toBe(3)
+  })
+
   it('is renamed when it is full', async () => {
     await send({ body: 'one\n', headers: { 'x-rotate-bytes': '3' } })
     await send({ body: 'two\n', headers: { 'x-rotate-bytes': '3' } })

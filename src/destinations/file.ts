@@ -1,4 +1,4 @@
-import { appendFile, constants, mkdir, realpath, rename, stat } from 'node:fs/promises'
+import { constants, mkdir, open, realpath, rename, stat, type FileHandle } from 'node:fs/promises'
 import { dirname, join, sep } from 'node:path'
 import { z } from 'zod'
 import type { Destination, DestinationContext, OutgoingRequest, OutgoingResponse } from '../core/destination.ts'
@@ -55,13 +55,28 @@ async function append(request: OutgoingRequest, context: DestinationContext): Pr
     () => 0,
   )
   if (size > 0 && size >= Number(request.headers[ROTATE_HEADER])) await rename(path, `${path}.1`)
-  try {
-    await appendFile(path, request.body ?? '', { mode: 0o600, flag: APPEND })
-  } catch (error) {
-    if (isLink(error)) return answer(403, 'the path is a link')
+  const handle = await open(path, APPEND, 0o600).catch((error: unknown) => {
+    if (isLink(error)) return undefined
     throw error
+  })
+  if (handle === undefined) return answer(403, 'the path is a link')
+  try {
+    await appendWhole(handle, Buffer.from(request.body ?? ''))
+  } finally {
+    await handle.close()
   }
   return answer(200, '')
+}
+
+/** In one piece: other processes append to the file, and their lines may not come between these. */
+async function appendWhole(handle: FileHandle, bytes: Buffer): Promise<void> {
+  if (bytes.length === 0) return
+  const { size } = await handle.stat()
+  const { bytesWritten } = await handle.write(bytes)
+  if (bytesWritten === bytes.length) return
+  // Half a line would spoil the one that follows as well.
+  if ((await handle.stat()).size === size + bytesWritten) await handle.truncate(size)
+  throw new Error('there is no room for the file')
 }
 
 const isLink = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ELOOP'
