@@ -28,6 +28,9 @@ const describe = (response: OutgoingResponse): string => {
   return body === '' ? `HTTP ${response.status}` : `HTTP ${response.status}: ${body}`
 }
 
+/** Credentials, an account that is not paid for, a method the address does not take: whatever is sent, until somebody changes something. */
+const CONFIGURATION_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 405, 407])
+
 /**
  * What a status means when the platform has no rules of its own. `Retry-After` is read by the engine: it applies to every `retry`.
  * Redirects are not followed (the body would go to an unchecked place), so they are a matter of configuration.
@@ -37,7 +40,7 @@ export function classifyHttp(response: OutgoingResponse): DeliveryOutcome {
   if (status >= 200 && status < 300) return { kind: 'delivered' }
   if (status >= 300 && status < 400)
     return { kind: 'unauthorized', message: `HTTP ${status}: redirects are not followed; configure the final address` }
-  if (status === 401 || status === 403 || status === 407) return { kind: 'unauthorized', message: describe(response) }
+  if (CONFIGURATION_STATUSES.has(status)) return { kind: 'unauthorized', message: describe(response) }
   if (status === 413) return { kind: 'split', message: describe(response) }
   if (status === 429) return { kind: 'retry', message: describe(response), overload: true }
   if (status === 408 || status === 425 || status >= 500) return { kind: 'retry', message: describe(response) }
