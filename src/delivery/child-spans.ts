@@ -91,8 +91,8 @@ const toolName = (item: OutputItem): string => {
 
 function toolSpan(generation: Generation, step: GenerationStep, item: OutputItem | undefined): ChildSpan {
   const id = `${generation.id}:tool:${step.itemId}`
-  const input = fieldText(item, ['arguments', 'action', 'input', 'queries', 'query'])
-  const output = fieldText(item, ['output', 'result', 'results'])
+  const input = fieldText(item, ['arguments', 'action', 'operation', 'code', 'input', 'queries', 'query', 'prompt'])
+  const output = fieldText(item, ['output', 'outputs', 'result', 'results'])
   return {
     kind: 'tool',
     id,

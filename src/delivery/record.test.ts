@@ -139,6 +139,15 @@ describe('toDeliveryRecord', () => {
     expect(children).toMatchObject([{ kind: 'tool', name: 'tool: shell' }])
   })
 
+  it.each([
+    [{ type: 'code_interpreter_call', id: 'ci', code: 'print(6*7)', outputs: [{ type: 'logs', logs: '42' }] }, 'print(6*7)', '42'],
+    [{ type: 'image_generation_call', id: 'ig', prompt: 'a red cat', result: 'AAAA' }, 'a red cat', 'image/png'],
+  ] as const)('tells what a tool of the provider was given and what came of it: %o', (item, given, found) => {
+    const { steps: _steps, ...unknown } = generation
+    const { children } = toDeliveryRecord({ ...unknown, attempts: [] }, { input: [], output: [item] }, { privacyMode: false, broadcast: none })
+    expect(children).toMatchObject([{ input: expect.stringContaining(given), output: expect.stringContaining(found) }])
+  })
+
   it("tells a provider's own tools beside those the gateway ran, each once", () => {
     const output = [...content.output, { type: 'web_search_call' as const, id: 'ws_1', status: 'completed' as const }]
     const { children } = toDeliveryRecord({ ...generation, attempts: [] }, { input: [], output }, { privacyMode: false, broadcast: none })

@@ -69,6 +69,32 @@ describe('toChatMessages', () => {
     ])
   })
 
+  it('shows what built-in tools were given, wherever their items keep it, and what came of it', () => {
+    const operation = { type: 'delete_file', path: 'a.txt' }
+    const shown = toChatMessages({
+      output: [],
+      input: [
+        { type: 'code_interpreter_call', id: 'c', code: 'print(6*7)', outputs: [{ type: 'logs', logs: '42' }] },
+        { type: 'file_search_call', id: 'f', queries: ['cats'], results: [{ filename: 'cats.md' }] },
+        { type: 'apply_patch_call', call_id: 'p', operation },
+        { type: 'apply_patch_call_output', call_id: 'p', status: 'completed' },
+      ],
+    })
+    const given = shown.flatMap(({ tool_calls: calls = [] }) =>
+      calls.map(({ id, function: { arguments: args } }) => [id, JSON.parse(args) as unknown]),
+    )
+    expect(given).toEqual([
+      ['c', { code: 'print(6*7)' }],
+      ['f', { queries: ['cats'] }],
+      ['p', operation],
+    ])
+    expect(shown.filter(({ role }) => role === 'tool').map(({ content }) => content)).toEqual([
+      '[{"type":"logs","logs":"42"}]',
+      '[{"filename":"cats.md"}]',
+      'completed',
+    ])
+  })
+
   it('shows results of built-in tools the caller ran, and what it approved', () => {
     const shell = [{ stdout: 'a.txt', stderr: '', outcome: { type: 'exit', exit_code: 0 } }]
     expect(

@@ -178,10 +178,19 @@ function addOther(messages: Draft[], item: InputItem): void {
   if (item.type === 'tool_search_output' && fields['call_id'] === id) return addResult(messages, id, fields['tools'] ?? [])
   if (item.type.startsWith('mcp_approval_')) return addApproval(messages, id, item)
   if (!item.type.endsWith('_call') && !item.type.includes(':')) return
-  const args = fields['arguments'] ?? fields['action'] ?? fields['input'] ?? {}
-  addCall(messages, id, typeof fields['name'] === 'string' ? fields['name'] : item.type, jsonText(args))
-  const output = fields['output'] ?? fields['result']
-  if (output !== undefined && output !== null) addResult(messages, id, output)
+  addCall(messages, id, typeof fields['name'] === 'string' ? fields['name'] : item.type, jsonText(argumentsOf(fields)))
+  const output = firstOf(fields, ['output', 'outputs', 'result', 'results'])
+  if (output !== undefined) addResult(messages, id, output)
+}
+
+type Fields = { readonly [key: string]: unknown }
+
+const firstOf = (fields: Fields, names: readonly string[]): unknown => names.map((name) => fields[name]).find((value) => value != null)
+
+/** What a tool was given: in one member of its item, or in several. */
+function argumentsOf(fields: Fields): unknown {
+  const several = ['code', 'queries', 'prompt'].flatMap((name) => (fields[name] == null ? [] : [[name, fields[name]] as const]))
+  return firstOf(fields, ['arguments', 'action', 'operation', 'input']) ?? Object.fromEntries(several)
 }
 
 function addApproval(messages: Draft[], id: string, item: InputItem): void {
