@@ -112,7 +112,7 @@ export class BatchProcessor {
     try {
       prepared = await this.#prepare(ready, base)
     } catch (error) {
-      return notPrepared(records, error)
+      return notPrepared(records, error, signal.aborted)
     }
     const context = prepared === undefined ? base : { ...base, prepared }
     return sendBatch({
@@ -238,12 +238,12 @@ function followClock(ready: ReadyDestination, { platformTime }: BatchVerdict, no
   ready.clockOffsetMs = platformTime - now
 }
 
-/** Nothing can be sent for now; the look-up is made again with the next batch. */
-function notPrepared(records: readonly DeliveryRecord[], error: unknown): BatchReport {
+/** Nothing can be sent for now, or it is given back; the look-up is made again with the next batch. */
+function notPrepared(records: readonly DeliveryRecord[], error: unknown, wasAborted: boolean): BatchReport {
   const message = error instanceof Error ? error.message : 'the destination could not be prepared'
   return {
-    results: records.map(() => ({ kind: 'retry', status: 0, error: message })),
-    verdict: { kind: 'failed', status: 0, message },
+    results: records.map(() => (wasAborted ? { kind: 'released' } : { kind: 'retry', status: 0, error: message })),
+    verdict: { kind: wasAborted ? 'aborted' : 'failed', status: 0, message },
     rejected: 0,
     encodedBytes: 0,
   }

@@ -655,6 +655,22 @@ describe('shutdown', () => {
     await until(drained())
   })
 
+  it('gives back untried, too, what was only about to be sent, and calls it no failure', async () => {
+    receiver.react = () => ({ kind: 'hang' })
+    start(
+      {},
+      {
+        ...plain,
+        prepare: (settings, _context, send) => send({ method: 'GET', url: (settings as { url: string }).url, headers: {} }),
+      },
+    )
+    await enter(3)
+    await until(() => receiver.requests.length === 1)
+    await worker?.stop(30)
+    expect((await outbox.due(Date.now(), 10)).work).toMatchObject([{ records: 3, retried: false }])
+    expect((await outbox.status('a')).health).not.toHaveProperty('lastError')
+  })
+
   it('survives a store that fails for a while', async () => {
     const settle = outbox.settle.bind(outbox)
     let failing = true
