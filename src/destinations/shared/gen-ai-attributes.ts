@@ -1,7 +1,7 @@
 import type { DeliveryRecord } from '../../core/delivery.ts'
 import { toProviderResponse } from '../../core/generation.ts'
 import { createAttributes, type AttributeLimits, type AttributeSet } from './attributes.ts'
-import { toChatAnswer, toChatMessages, toChatTools, type ChatMessage, type ChatTool } from './chat-shape.ts'
+import { messageText, toChatAnswer, toChatMessages, toChatTools, type ChatMessage, type ChatTool } from './chat-shape.ts'
 import { toOtelInput, toOtelOutput } from './otel-messages.ts'
 
 /**
@@ -39,7 +39,7 @@ export function completionObject(record: DeliveryRecord): { readonly [field: str
   if (record.content === undefined) return undefined
   const answer = toChatAnswer(record.content)
   return {
-    completion: answer.content ?? answer.refusal ?? null,
+    completion: answer.refusal === undefined ? answer.content : messageText(answer),
     reasoning: answer.reasoning ?? null,
     toolCalls: answer.tool_calls ?? [],
   }

@@ -45,6 +45,20 @@ describe('OpenInference', () => {
     })
   })
 
+  it('says a refusal behind the words that came before it', () => {
+    const parts = [
+      { type: 'output_text' as const, text: 'First,' },
+      { type: 'refusal' as const, refusal: 'no.' },
+    ]
+    const output = [{ type: 'message' as const, role: 'assistant' as const, content: parts }]
+    const refused = toDeliveryRecord(
+      generation,
+      { input: [], output },
+      { privacyMode: false, broadcast: { cost: false, identity: false, requestContext: false } },
+    )
+    expect(flat(openInferenceAttributes(refused))).toMatchObject({ 'llm.output_messages.0.message.content': 'First,\nno.' })
+  })
+
   it('says nothing of prompt or answer in privacy mode', () => {
     const set = openInferenceAttributes(record(true))
     expect(JSON.stringify(set.list())).not.toContain(CANARY)

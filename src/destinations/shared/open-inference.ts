@@ -62,8 +62,8 @@ function setMessages(set: AttributeSet, prefix: string, messages: readonly ChatM
   for (const [i, message] of messages.entries()) {
     const key = `${prefix}.${i}.message`
     set.string(`${key}.role`, message.role).string(`${key}.tool_call_id`, message.tool_call_id)
-    if (typeof message.content === 'string') set.string(`${key}.content`, message.content)
-    else if (message.content === null) set.string(`${key}.content`, message.refusal)
+    if (message.content === null || typeof message.content === 'string')
+      set.string(`${key}.content`, message.refusal === undefined ? message.content : messageText(message))
     for (const [j, part] of (typeof message.content === 'string' ? [] : (message.content ?? [])).entries()) {
       const partKey = `${key}.contents.${j}.message_content`
       if (part.type === 'image_url') set.string(`${partKey}.type`, 'image').string(`${partKey}.image.image.url`, part.image_url.url)

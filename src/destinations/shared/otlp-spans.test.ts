@@ -66,6 +66,16 @@ describe('spans', () => {
     expect(JSON.parse(String(completion))).toEqual({ completion: 'No.', reasoning: null, toolCalls: [] })
   })
 
+  it('hold the words of a refusal behind those that were said before', () => {
+    const parts = [
+      { type: 'output_text' as const, text: 'First,' },
+      { type: 'refusal' as const, refusal: 'no.' },
+    ]
+    const output = [{ type: 'message' as const, role: 'assistant' as const, content: parts }]
+    const { 'gen_ai.completion': completion } = generationSpan({}, { input: [], output })
+    expect(JSON.parse(String(completion))).toMatchObject({ completion: 'First,\nno.' })
+  })
+
   it('name the provider as the author of a model that names none', () => {
     for (const model of ['/small', 'small']) expect(generationSpan({ model })).toMatchObject({ 'gen_ai.provider.name': 'beta' })
     expect(generationSpan({ model: 'acme/small' })).toMatchObject({ 'gen_ai.provider.name': 'acme' })
