@@ -4,6 +4,7 @@ import type { ServerTool, ToolContext, ToolResult } from '../core/extension.ts'
 import type { FunctionTool, JsonObject } from '../core/item.ts'
 import { compileLinearPattern, type LinearPattern } from '../lib/linear-pattern.ts'
 import { nextTurn } from '../lib/next-turn.ts'
+import { Turns } from '../lib/turns.ts'
 
 const MAX_PATTERN = 200
 const settings = z.object({ max_results: z.int().min(1).max(50).default(5) })
@@ -63,8 +64,6 @@ function compile(query: string): LinearPattern | undefined {
   }
 }
 
-/** How long one search keeps all others waiting; a single step may take longer. */
-const TURN_MS = 10
 /** Of the process's time, for one search: patterns are a model's, and whoever asks the model chooses what they are held against. */
 const MAX_BUSY_MS = 500
 
@@ -77,17 +76,16 @@ async function search(
   // What is found in nothing is found everywhere.
   if (pattern.test('')) return deferred.slice(0, limit)
   const found: FunctionTool[] = []
-  let began = clock.monotonic()
-  let busy = 0
-  for (const match of matches(pattern, deferred)) {
-    if (match !== undefined && found.push(match) >= limit) break
-    const passed = clock.monotonic() - began
-    if (passed < TURN_MS) continue
-    busy += passed
-    if (busy > MAX_BUSY_MS) return undefined
+  const rest = async (): Promise<void> => {
     await nextTurn()
     signal.throwIfAborted()
-    began = clock.monotonic()
+  }
+  const turns = new Turns({ now: () => clock.monotonic(), rest }, MAX_BUSY_MS)
+  for (const match of matches(pattern, deferred)) {
+    if (match !== undefined && found.push(match) >= limit) break
+    if (!turns.due) continue
+    await turns.rest()
+    if (turns.exhausted) return undefined
   }
   return found
 }

@@ -1,4 +1,5 @@
 import type { Span } from '../../lib/linear-pattern.ts'
+import { Turns, type World } from '../../lib/turns.ts'
 import { plainView, unmaskText, type TextView } from '../../lib/text-view.ts'
 import type { ContentFilter } from './content-filters.ts'
 import { encodedRuns } from './encoded-runs.ts'
@@ -6,12 +7,13 @@ import { HitList, type Hit, type Match, type TextGroup } from './hit-list.ts'
 import type { Found } from './detector.ts'
 import { findHiddenInjection, findSpacedInjection } from './injection.ts'
 import type { TextSlot } from './request-texts.ts'
-import { Turns, type World } from './turns.ts'
 
 /** Texts longer than this are looked at in pieces, so that others get their turn in between. */
 const PIECE = 128 * 1024
 /** How much of two pieces is the same: longer matches across their border may be missed. */
 const OVERLAP = 4 * 1024
+/** Of the process's time, for one call. The largest body takes about 5 s of it where only built-in filters read it. */
+const MAX_BUSY_MS = 10_000
 /** How much of what stands before and after a piece is seen with it. A multiple of what encodings write at once. */
 const CONTEXT = 64
 
@@ -27,7 +29,7 @@ export interface Scan {
  */
 export async function scanTexts(slots: readonly TextSlot[], filters: readonly ContentFilter[], world: World): Promise<Scan> {
   const list = new HitList()
-  const turns = new Turns(world)
+  const turns = new Turns(world, MAX_BUSY_MS)
   for (const step of steps(slots, filters)) {
     if (step !== undefined) list.add(step.match, step.group, slots)
     if (list.overflowed) return { hits: list.hits, unfinished: 'it holds more findings than can be taken out of one request' }

@@ -1,4 +1,4 @@
-/** What a scan needs of the world around it. */
+/** What long work in pieces needs of the world around it. */
 export interface World {
   /** Milliseconds, from any beginning. */
   readonly now: () => number
@@ -6,19 +6,20 @@ export interface World {
   readonly rest: () => Promise<void>
 }
 
-/** How long one call keeps all others waiting. A single step may take longer. */
+/** How long one piece of work keeps all others waiting. A single step may take longer. */
 const TURN_MS = 10
-/** Of the process's time, for one call. The largest body takes about 5 s of it where only built-in filters read it. */
-const MAX_BUSY_MS = 10_000
 
-/** The time a call takes from others, in small portions. */
+/** The time a piece of work takes from others, in small portions. */
 export class Turns {
   readonly #world: World
+  readonly #maxBusyMs: number
   #began: number
   #busy = 0
 
-  constructor(world: World) {
+  /** `maxBusyMs`: all it may take of the process's time. */
+  constructor(world: World, maxBusyMs: number) {
     this.#world = world
+    this.#maxBusyMs = maxBusyMs
     this.#began = world.now()
   }
 
@@ -27,9 +28,9 @@ export class Turns {
     return this.#world.now() - this.#began >= TURN_MS
   }
 
-  /** The call has had all the time it may have. */
+  /** It has had all the time it may have. */
   get exhausted(): boolean {
-    return this.#busy >= MAX_BUSY_MS
+    return this.#busy >= this.#maxBusyMs
   }
 
   async rest(): Promise<void> {
