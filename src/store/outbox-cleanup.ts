@@ -1,16 +1,9 @@
-import { sql, type SelectQueryBuilder, type Transaction } from 'kysely'
-import { nextTurn } from '../lib/next-turn.ts'
-import type { Database, Db, Engine, Tables } from './database.ts'
+import { sql, type Transaction } from 'kysely'
+import type { Database, Engine, Tables } from './database.ts'
 import { numberList, textList } from './id-list.ts'
-import { guarded } from './store-error.ts'
-import { inTransaction } from './transaction.ts'
+import { allInSteps } from './outbox-steps.ts'
 
 type Trx = Transaction<Tables>
-
-/** Rows of one transaction, which holds the write lock. */
-const STEP = 2_000
-/** Looked at in one read. */
-const AT_ONCE = 50_000
 
 /** Deletes content of these generations that no delivery may see any more. Two processes that settle the last two at once both leave it: see `sweep`. */
 export async function dropUnseenContent(trx: Trx, engine: Engine, generationIds: readonly string[]): Promise<void> {
@@ -77,23 +70,7 @@ export async function clearAhead(
     what === 'deliveries' ? deleteDeliveries : stripDeliveries
   let queue = db.selectFrom('outbox_deliveries').select('seq').where('destination_id', '=', destinationId)
   if (what === 'content') queue = queue.where('content_bytes', '>', 0)
-  await inSteps(db, queue, (trx, seqs) => clear(trx, engine, destinationId, seqs))
-}
-
-/** Work on what a query finds, in transactions of its own with turns of the event loop between them. The work has to take a row out of what is found. */
-export async function inSteps(
-  db: Db,
-  found: SelectQueryBuilder<Tables, 'outbox_deliveries', { seq: number }>,
-  work: (trx: Trx, seqs: readonly number[]) => Promise<unknown>,
-): Promise<void> {
-  for (let left = AT_ONCE; left === AT_ONCE;) {
-    const seqs = (await guarded(() => found.limit(AT_ONCE).execute())).map(({ seq }) => seq)
-    left = seqs.length
-    for (let at = 0; at < left; at += STEP) {
-      await inTransaction(db, (trx) => work(trx, seqs.slice(at, at + STEP)))
-      await nextTurn()
-    }
-  }
+  await allInSteps(db, queue, (trx, seqs) => clear(trx, engine, destinationId, seqs))
 }
 
 export const withContent = (rows: readonly { readonly generation_id: string; readonly content_bytes: number }[]): readonly string[] =>

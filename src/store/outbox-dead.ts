@@ -2,7 +2,8 @@ import { sql } from 'kysely'
 import type { DeadLetter, DeadReason, DeliveryHealth, DurableOutbox } from '../core/outbox.ts'
 import type { Database } from './database.ts'
 import { numberList } from './id-list.ts'
-import { dropUnseenContent, inSteps, withContent } from './outbox-cleanup.ts'
+import { dropUnseenContent, withContent } from './outbox-cleanup.ts'
+import { allInSteps } from './outbox-steps.ts'
 import { guarded } from './store-error.ts'
 import { inTransaction } from './transaction.ts'
 
@@ -70,7 +71,7 @@ export function createDeadLetters({ db, engine }: Database): Pick<DurableOutbox,
     // What dies again meanwhile has died later, and is left for another time.
     replay: async (destinationId, now, ids) => {
       let replayed = 0
-      await inSteps(db, deadOnes(destinationId, ids).where('died_at', '<=', now), async (trx, seqs) => {
+      await allInSteps(db, deadOnes(destinationId, ids).where('died_at', '<=', now), async (trx, seqs) => {
         const { numUpdatedRows } = await trx
           .updateTable('outbox_deliveries')
           .set({ due_at: now, entered_at: now, died_at: null, reason: null, attempts: 0 })
@@ -83,7 +84,7 @@ export function createDeadLetters({ db, engine }: Database): Pick<DurableOutbox,
     },
     purge: async (destinationId, ids) => {
       let purged = 0
-      await inSteps(db, deadOnes(destinationId, ids), async (trx, seqs) => {
+      await allInSteps(db, deadOnes(destinationId, ids), async (trx, seqs) => {
         const gone = await trx
           .deleteFrom('outbox_deliveries')
           .where('seq', 'in', numberList(engine, seqs))

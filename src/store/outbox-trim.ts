@@ -5,12 +5,9 @@ import type { Database, Db, Engine, Tables } from './database.ts'
 import { numberList } from './id-list.ts'
 import { dropUnseenContent } from './outbox-cleanup.ts'
 import { count } from './outbox-settle.ts'
+import { AT_ONCE, inSteps, STEP } from './outbox-steps.ts'
 import { inTransaction } from './transaction.ts'
 
-/** Rows dropped in one transaction, which holds the write lock. */
-const STEP = 2_000
-/** Looked at in one read. */
-const AT_ONCE = 50_000
 /** Dead letters kept per destination; the oldest go first. */
 const MAX_DEAD_LETTERS = 100_000
 
@@ -73,22 +70,21 @@ export function createTrim({ db, engine }: Database, clock: Clock) {
     return rows
   }
 
-  /** In steps: each holds the write lock, and in SQLite the thread. Who was leased or delivered since is left alone. */
-  const inSteps = async (candidates: readonly Candidate[], drop: (trx: Trx, ids: readonly number[]) => Promise<readonly Dropped[]>) => {
+  /** Who was leased or delivered since is left alone. */
+  const dropInSteps = async (candidates: readonly Candidate[], drop: (trx: Trx, ids: readonly number[]) => Promise<readonly Dropped[]>) => {
     const dropped = new Set<number>()
-    for (let at = 0; at < candidates.length; at += STEP) {
-      const ids = candidates.slice(at, at + STEP).map(({ seq }) => seq)
-      await inTransaction(db, async (trx) => {
-        const rows = await drop(trx, ids)
-        await dropUnseenContent(
-          trx,
-          engine,
-          rows.map((row) => row.generation_id),
-        )
-        for (const { seq } of rows) dropped.add(seq)
-      })
-      await nextTurn()
-    }
+    await inSteps(db, candidates, async (trx, some) => {
+      const rows = await drop(
+        trx,
+        some.map(({ seq }) => seq),
+      )
+      await dropUnseenContent(
+        trx,
+        engine,
+        rows.map((row) => row.generation_id),
+      )
+      for (const { seq } of rows) dropped.add(seq)
+    })
     return candidates.filter(({ seq }) => dropped.has(seq))
   }
 
@@ -98,7 +94,7 @@ export function createTrim({ db, engine }: Database, clock: Clock) {
     let deliveries = 0
     while (bytes > bounds.bytes) {
       const chosen = takeUntil(await oldest(destinationId, AT_ONCE, true), bytes - bounds.bytes)
-      const freed = await inSteps(chosen, (trx, ids) => dropBodies(trx, destinationId, ids))
+      const freed = await dropInSteps(chosen, (trx, ids) => dropBodies(trx, destinationId, ids))
       if (freed.length === 0) break
       bodies += freed.length
       bytes -= sum(freed.map((row) => row.content_bytes))
@@ -107,7 +103,7 @@ export function createTrim({ db, engine }: Database, clock: Clock) {
     while (records > bounds.records || bytes > bounds.bytes) {
       const wanted = records > bounds.records ? records - bounds.records : Math.max(1, Math.ceil(((bytes - bounds.bytes) / bytes) * records))
       const chosen = await oldest(destinationId, Math.min(wanted, AT_ONCE), false)
-      const dropped = await inSteps(chosen, (trx, ids) => dropDeliveries(trx, destinationId, ids))
+      const dropped = await dropInSteps(chosen, (trx, ids) => dropDeliveries(trx, destinationId, ids))
       if (dropped.length === 0) break
       deliveries += dropped.length
       records -= dropped.length
