@@ -2,7 +2,7 @@ import { isClientSearchCall } from './client-search.ts'
 import type { OutputItem } from './item.ts'
 
 /** Built-in tools that work where the caller is: on its screen, in its shell, on its files. */
-const BY_CALLER: ReadonlySet<string> = new Set(['apply_patch_call', 'computer_call', 'local_shell_call'])
+export const BY_CALLER: ReadonlySet<string> = new Set(['apply_patch_call', 'computer_call', 'local_shell_call'])
 
 /** Whether a call of a built-in tool among the items of an answer waits for the caller, as those of functions do: nobody has run it yet. */
 export function isCallerCall(item: OutputItem, items: readonly OutputItem[]): boolean {

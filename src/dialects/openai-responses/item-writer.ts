@@ -1,3 +1,4 @@
+import { BY_CALLER } from '../../core/caller-call.ts'
 import type { GatewayError } from '../../core/error.ts'
 import type { ModelEvent } from '../../core/event.ts'
 import type { JsonObject, Logprob, OutputItem } from '../../core/item.ts'
@@ -19,9 +20,6 @@ const MAX_CHARS = 64 * 1024 * 1024
 
 /** Items whose id the caller sends back: an approval names its request by it. */
 const KEEPS_ID: ReadonlySet<string> = new Set(['mcp_approval_request'])
-
-/** Built-in tools whose calls wait for the caller, like functions. */
-const CALLER_RUN: ReadonlySet<string> = new Set(['local_shell_call', 'apply_patch_call', 'computer_call'])
 
 export interface AnswerContext {
   readonly providerName: string
@@ -63,7 +61,7 @@ export class ItemWriter {
     out.push({ type: 'item-start', key: item.key, item: this.#opening(item, source) })
     if (item.kind === 'other') {
       this.hasContent = true
-      if (CALLER_RUN.has(item.type)) this.hasCalls = true
+      if (BY_CALLER.has(item.type)) this.hasCalls = true
     }
   }
 
