@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { classifyAddress } from './address-class.ts'
+import { isHeaderValue } from './header-value.ts'
 
 /** What may be asked for, as far as the text of a request tells; addresses behind names are checked when they are resolved. */
 
@@ -65,7 +66,6 @@ export function checkAddress(address: string, protocol: string, policy: EgressPo
 }
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
-const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 const REFUSED_HEADERS = new Set([
   'host',
   'content-length',
@@ -87,7 +87,7 @@ export function checkHeaders(headers: { readonly [name: string]: string }): Reco
     const lower = name.toLowerCase()
     if (!HEADER_NAME.test(name) || REFUSED_HEADERS.has(lower))
       throw new EgressError('refused', `header ${JSON.stringify(name.slice(0, 60))} is not allowed`)
-    if (!HEADER_VALUE.test(value))
+    if (!isHeaderValue(value))
       throw new EgressError('refused', `the value of header ${lower} has characters no header can hold: one line of ASCII or Latin-1 is expected`)
     checked[lower] = value
   }

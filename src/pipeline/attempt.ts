@@ -6,6 +6,7 @@ import { isContentEvent, type ModelEvent } from '../core/event.ts'
 import type { Credential, SignableRequest } from '../core/provider.ts'
 import type { ModelRequest } from '../core/request.ts'
 import type { Clock } from '../lib/clock.ts'
+import { isHeaderValue } from '../lib/header-value.ts'
 import type { Exchange, HttpClient } from '../lib/http-client.ts'
 import { wellFormedJson } from '../lib/json.ts'
 import type { AttemptLimits } from '../router/limits.ts'
@@ -166,13 +167,10 @@ async function open(deps: AttemptDependencies, input: AttemptInput, encoded: Enc
   })
 }
 
-/** No header takes line breaks, nor characters beyond Latin-1. */
-const UNSENDABLE = /[^\t\x20-\x7e\x80-\xff]/
-
 /** A key file that stands where a key is expected: its own fault, and not that of the provider who would have got it. */
 function checkSendable({ headers }: SignableRequest, credential: Credential | undefined): void {
-  if (credential === undefined || !UNSENDABLE.test(credential.secret.reveal())) return
-  if (!Object.values(headers).some((value) => UNSENDABLE.test(value))) return
+  if (credential === undefined || isHeaderValue(credential.secret.reveal())) return
+  if (Object.values(headers).every(isHeaderValue)) return
   throw new GatewayError('authentication', 'The credential cannot be sent: it is a file, or has several lines, where a key is expected', {
     source: 'provider',
     credentialDead: true,

@@ -1,12 +1,11 @@
 import { z } from 'zod'
+import { isHeaderValue } from '../../lib/header-value.ts'
 
 /** Pieces of settings every type shares. Vendors' own rules stay in their files. */
 
 export type Headers = { readonly [name: string]: string }
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}$/
-// Printable ASCII and Latin-1, tabs inside: no line break can be smuggled in.
-const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 /** Set by the sender alone: they frame the message or name the peer. */
 const FORBIDDEN = new Set([
   'host',
@@ -29,7 +28,7 @@ const headers = z
     for (const [name, value] of Object.entries(map)) {
       if (!HEADER_NAME.test(name)) context.addIssue({ code: 'custom', path: [name], message: 'not a header name' })
       else if (FORBIDDEN.has(name.toLowerCase())) context.addIssue({ code: 'custom', path: [name], message: 'this header is set by the gateway' })
-      if (!HEADER_VALUE.test(value))
+      if (!isHeaderValue(value))
         context.addIssue({ code: 'custom', path: [name], message: 'a header value is one line of ASCII or Latin-1 characters' })
     }
   })
