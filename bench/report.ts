@@ -52,7 +52,7 @@ function plain(scenario: Scenario, name: string, title: string, digits = 0): Col
 /** Each with the scenarios it needs: a table without any figure is left out. */
 const TABLES: readonly { readonly needs: readonly Scenario[]; readonly columns: readonly Column[] }[] = [
   {
-    needs: ['json', 'sse', 'sse-block', 'latency', 'front-door', 'first-token', 'memory', 'ready'],
+    needs: ['json', 'sse', 'sse-block', 'latency', 'latency-rested', 'front-door', 'first-token', 'memory', 'ready'],
     columns: [
       first,
       ...work('json', 'JSON req/CPU s'),
@@ -61,6 +61,8 @@ const TABLES: readonly { readonly needs: readonly Scenario[]; readonly columns: 
       plain('latency', 'p50', 'p50 ms', 2),
       above('latency', 'added'),
       plain('latency', 'p99', 'p99 ms', 2),
+      plain('latency-rested', 'p50', 'rested p50', 2),
+      plain('latency-rested', 'p99', 'p99', 2),
       plain('front-door', 'perSecond', 'front door req/s'),
       plain('first-token', 'p50', 'first token ms', 2),
       plain('memory', 'kbPerStream', 'KB/stream', 1),

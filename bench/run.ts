@@ -29,6 +29,7 @@ const FULL: Effort = {
   // Compilers share the core with what they compile: after two seconds a large program runs at two thirds of what it comes to.
   warmUpMs: 10_000,
   wakeMs: 1_500,
+  steadyMs: 5_000,
   jsonConnections: 32,
   sseConnections: 64,
   requestsPerSecond: 100,
@@ -38,7 +39,7 @@ const FULL: Effort = {
   manyStreams: 5_000,
   starts: 5,
 }
-const QUICK: Effort = { ...FULL, rounds: 1, loadMs: 800, warmUpMs: 300, wakeMs: 100, openStreams: 100, manyStreams: 200, starts: 1 }
+const QUICK: Effort = { ...FULL, rounds: 1, loadMs: 800, warmUpMs: 300, wakeMs: 100, steadyMs: 300, openStreams: 100, manyStreams: 200, starts: 1 }
 /** No further round begins after this: what was measured by then is told. */
 const LAST_ROUND_MS = 30 * 60_000
 const WHOLE_LIMIT_MS = 45 * 60_000

@@ -8,6 +8,7 @@ import { createShot, type Need } from './requests.ts'
 import type { BenchContext, RunningTarget, Target } from './targets/target.ts'
 
 export const SCENARIOS = [
+  'latency-rested',
   'json',
   'sse',
   'sse-block',
@@ -31,6 +32,8 @@ export interface Effort {
   readonly warmUpMs: number
   /** Load before what is measured under load. */
   readonly wakeMs: number
+  /** The same calls at the same rate before their latency is measured. */
+  readonly steadyMs: number
   readonly jsonConnections: number
   readonly sseConnections: number
   readonly requestsPerSecond: number
@@ -60,6 +63,7 @@ export const NEEDS: { readonly [S in Scenario]: Need | undefined } = {
   sse: { scene: 'burst', stream: true },
   'sse-block': { scene: 'block', stream: true },
   latency: { scene: 'json', stream: false },
+  'latency-rested': { scene: 'json', stream: false },
   'first-token': { scene: 'paced', stream: true },
   '32k': { scene: 'json', stream: false, prompt: '32k' },
   '400k': { scene: 'json', stream: false, prompt: '400k' },
@@ -138,7 +142,7 @@ async function events(scenario: 'sse' | 'sse-block', contender: Contender, conte
 }
 
 async function latency(contender: Contender, context: BenchContext, effort: Effort): Promise<Sample> {
-  const result = await runOpenLoop(shotOf(contender, context, NEEDS.json!), effort.requestsPerSecond, effort.loadMs)
+  const result = await runOpenLoop(shotOf(contender, context, NEEDS.latency!), effort.requestsPerSecond, effort.loadMs)
   insistComplete(result)
   return { p50: percentile(result.latencies, 0.5), p99: percentile(result.latencies, 0.99), late: result.late, failed: result.failed }
 }
@@ -252,6 +256,7 @@ export const RUN: { readonly [S in Scenario]: (contender: Contender, context: Be
   sse: (contender, context, effort) => events('sse', contender, context, effort),
   'sse-block': (contender, context, effort) => events('sse-block', contender, context, effort),
   latency,
+  'latency-rested': latency,
   'first-token': firstToken,
   '32k': (contender, context, effort) => large('32k', contender, context, effort),
   '400k': (contender, context, effort) => large('400k', contender, context, effort),
@@ -283,8 +288,12 @@ export async function warmUp(contender: Contender, context: BenchContext, effort
 /** Figures of work, which those of the first second after minutes of rest would spoil. */
 const OF_WORK: ReadonlySet<Scenario> = new Set(['json', 'sse', 'sse-block', 'front-door', 'workers'])
 
-/** A program whose turn comes after minutes of the others has been put to rest by the kernel and by V8, the larger the more: it is woken first. */
+/**
+ * A program whose turn comes after minutes of the others has been put to rest by the kernel and by V8, the larger the more: it is woken first, for
+ * figures of work by the work, for those of a steady rate by that rate. `latency-rested` is what its first callers get.
+ */
 export async function wake(scenario: Scenario, contender: Contender, context: BenchContext, effort: Effort): Promise<void> {
+  if (scenario === 'latency') await runOpenLoop(shotOf(contender, context, NEEDS.latency!), effort.requestsPerSecond, effort.steadyMs)
   if (!OF_WORK.has(scenario)) return
   await runClosedLoop(shotOf(contender, context, NEEDS[scenario]!), effort.jsonConnections, effort.wakeMs)
   // What waking it left to forward would be counted as work of what is measured next.
