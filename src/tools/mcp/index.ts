@@ -9,7 +9,17 @@ import { ITEM_TYPES, LIST, listedTools, OWN_CALLS, replay } from './history.ts'
 import { McpPool } from './pool.ts'
 import { createRemoteTool } from './remote-tool.ts'
 import { scrub, scrubJson } from './result.ts'
-import { allowedBy, checkEntry, mcpSettings, readEntry, requestHeaders, secretsOf, type McpSettings, type RemoteTool } from './settings.ts'
+import {
+  allowedBy,
+  checkEntry,
+  mcpSettings,
+  readEntry,
+  requestHeaders,
+  secretsOf,
+  trustsHints,
+  type McpSettings,
+  type RemoteTool,
+} from './settings.ts'
 import { cutText } from '../../lib/cut-text.ts'
 import type { ToolList } from './tool-list.ts'
 
@@ -72,14 +82,15 @@ export function createMcp({ egress, clock, version, progressEvents }: McpOptions
       const { settings } = context
       const { server_label: label } = settings
       const known = listedTools(history, label)
-      if (known !== undefined) {
+      if (known !== undefined && !trustsHints(settings)) {
         const usable = known.filter(allowedBy(settings)).slice(0, MAX_TOOLS)
         return { functions: opened(usable, context), items: [] }
       }
       const listing = new Listing(context, progressEvents)
       try {
         const { tools, faults } = await ask(settings, context)
-        return { functions: opened(tools, context), ...listing.told(tools, summary(faults, secretsOf(settings))) }
+        const told = listing.told(tools, summary(faults, secretsOf(settings)))
+        return { functions: opened(tools, context), ...told, ...(known === undefined ? {} : { items: [] }) }
       } catch (error) {
         if (context.call.signal.aborted) throw error
         return { functions: [], ...listing.told([], scrub(failureOf(error).message, secretsOf(settings))) }

@@ -105,6 +105,21 @@ export function allowedBy({ allowed_tools: allowed }: Pick<McpSettings, 'allowed
   return (tool) => named?.has(tool.name) !== false && (readOnly == null || readOnly === isReadOnly(tool))
 }
 
+/**
+ * Whether a rule goes by what the server says of a tool. A list that is sent back is the caller's word: whoever wrote the rule (in a preset) need not
+ * be who sends the list, and the server is asked.
+ */
+export function trustsHints({
+  allowed_tools: allowed,
+  require_approval: approval,
+}: Pick<McpSettings, 'allowed_tools' | 'require_approval'>): boolean {
+  const filters = [
+    Array.isArray(allowed) ? undefined : allowed,
+    ...(typeof approval === 'object' && approval !== null ? [approval.always, approval.never] : []),
+  ]
+  return filters.some((filter) => filter?.read_only != null)
+}
+
 /** Whatever is not said to need none needs the caller's approval; where both are said, it does. */
 export function needsApproval({ require_approval: rule }: Pick<McpSettings, 'require_approval'>, tool: RemoteTool): boolean {
   if (rule == null || typeof rule === 'string') return rule !== 'never'
