@@ -141,6 +141,39 @@ describe('an answer that is unlikely to change', () => {
   })
 })
 
+describe('a platform that fails on a batch again and again', () => {
+  const several = async () => {
+    const all = await stage()
+    for (const id of ['gen-2', 'gen-3', 'gen-4']) await all.enter(id)
+    return all
+  }
+
+  it('is given its records in smaller and smaller parts: one that it cannot take holds up no other', async () => {
+    const { send, outbox, bodies } = await several()
+    const failsOn = (id: string) => () => answer(JSON.stringify(bodies.at(-1)).includes(id) ? 500 : 200)
+    for (const _ of [1, 2, 3, 4]) await send(failsOn('gen-3'))
+    expect(await outbox.status('a')).toMatchObject({ queued: 4, delivered: 0 })
+    await send(failsOn('gen-3'))
+    expect(await outbox.status('a')).toMatchObject({ queued: 1, delivered: 3, dead: 0 })
+    // Nobody has said that it will never be taken.
+    for (const _ of [1, 2, 3]) await send(() => answer(500))
+    expect(await outbox.status('a')).toMatchObject({ queued: 1, dead: 0 })
+    await send(() => answer(200))
+    expect(await outbox.status('a')).toMatchObject({ queued: 0, delivered: 4 })
+  })
+
+  it('is asked a few times more for it where it takes nothing at all, and not while it is merely away', async () => {
+    const { send, outbox, bodies } = await several()
+    for (let n = 0; n < 6; n++) await send(() => answer(502))
+    expect(bodies).toHaveLength(6)
+    for (let n = 0; n < 5; n++) await send(() => answer(500))
+    const before = bodies.length
+    await send(() => answer(500))
+    expect(bodies.length - before).toBeLessThanOrEqual(11)
+    expect(await outbox.status('a')).toMatchObject({ queued: 4, dead: 0 })
+  })
+})
+
 describe('what a type looks up before it sends', () => {
   const lookingUp = (...found: readonly unknown[]) => {
     const asked: unknown[] = []

@@ -281,9 +281,9 @@ function toSettlements(
 /** Whether a delivery was answered doubtfully as often in a row as its type allows. What was not tried keeps its count. */
 function givesUp(id: string, result: RecordResult, doubtful: DoubtfulAnswers): boolean {
   if (result.kind === 'released') return false
-  const { maxAttempts } = result.kind === 'retry' ? result : {}
-  const gaveUp = maxAttempts !== undefined && doubtful.add(id) >= maxAttempts
-  if (gaveUp || maxAttempts === undefined) doubtful.forget(id)
+  const { doubtful: isDoubtful = false, maxAttempts = Infinity } = result.kind === 'retry' ? result : {}
+  const gaveUp = isDoubtful && doubtful.add(id) >= maxAttempts
+  if (gaveUp || !isDoubtful) doubtful.forget(id)
   return gaveUp
 }
 

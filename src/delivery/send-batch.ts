@@ -9,7 +9,8 @@ import { shrinkRecord } from './shrink.ts'
 /** What became of one record. */
 export type RecordResult =
   | { readonly kind: 'delivered' }
-  | { readonly kind: 'retry'; readonly status: number; readonly error: string; readonly maxAttempts?: number }
+  /** `doubtful`: another try is unlikely to be answered otherwise. `maxAttempts`: after so many answers of that kind it is given up. */
+  | { readonly kind: 'retry'; readonly status: number; readonly error: string; readonly doubtful?: boolean; readonly maxAttempts?: number }
   | { readonly kind: 'released' }
   | { readonly kind: 'dead'; readonly reason: DeadReason; readonly status: number; readonly error: string }
 
@@ -43,6 +44,10 @@ export interface SendJob extends ExchangeParts {
 const PARALLEL_REQUESTS = 8
 /** Answers of that kind in a row while a culprit is searched: among a hundred records eight lead to it. More, and the platform takes nothing. */
 const MAX_DOUBTS = 10
+/** The platform itself failed on what it was sent; other statuses above it say that it is away. */
+const FAILED_ON_IT = 500
+/** Answers of that kind after which the culprit is searched, where the type gives nothing up. */
+const SEARCHED_AFTER = 5
 
 /**
  * Sends a batch until each of its records has a fate: split when too large, halved to find the culprit when refused, shortened when a
@@ -214,10 +219,17 @@ class BatchRun {
     }
   }
 
-  /** What is about to be given up is looked through first: one record may be what the platform fails on, and the others have done nothing. */
+  /** What fails again and again is looked through: one record may be what the platform fails on, and the others have done nothing. */
   async #again(outcome: Extract<DeliveryOutcome, { readonly kind: 'retry' }>, status: number, pieces: readonly Piece[]): Promise<void> {
     const { message, maxAttempts, afterMs, platformTime, overload } = outcome
-    const result: RecordResult = { kind: 'retry', status, error: message, ...(maxAttempts === undefined ? {} : { maxAttempts }) }
+    const isDoubtful = maxAttempts !== undefined || (status === FAILED_ON_IT && afterMs === undefined && overload !== true)
+    const result: RecordResult = {
+      kind: 'retry',
+      status,
+      error: message,
+      ...(isDoubtful ? { doubtful: true } : {}),
+      ...(maxAttempts === undefined ? {} : { maxAttempts }),
+    }
     const verdict: BatchVerdict = {
       kind: overload ? 'overload' : 'failed',
       status,
@@ -226,7 +238,7 @@ class BatchRun {
       ...(platformTime === undefined ? {} : { platformTime }),
     }
     const { records, doubtful = 0 } = this.#job
-    const searches = records.length > 1 && maxAttempts !== undefined && afterMs === undefined && doubtful + 1 >= maxAttempts
+    const searches = records.length > 1 && isDoubtful && afterMs === undefined && doubtful + 1 >= (maxAttempts ?? SEARCHED_AFTER)
     if (!searches) return this.#stop(result, verdict, pieces)
     if (++this.#doubts > MAX_DOUBTS) return this.#stop({ kind: 'released' }, verdict, pieces)
     if (pieces.length > 1) return this.#halves(pieces)
