@@ -17,6 +17,9 @@ testDestination(nats, {
     { subject: 'a b' },
     { subject: 'a\r\nPUB x' },
     { subject: '' },
+    // Of the server's own: this one would empty the stream for everybody.
+    { headers: { 'Nats-Rollup': 'all' } },
+    { headers: { 'nats-msg-id': 'same' } },
   ],
   context: { baseUrl: 'nats://nats.example.com:4222' },
   classification: [

@@ -9,6 +9,8 @@ import { basicAuth, destinationSettings, HEADER_SECRETS, lineText, mergeHeaders 
 const DEFAULT_PORT = 4222
 const TIMEOUT_MS = 20_000
 const JETSTREAM_HEADER = 'x-jetstream'
+/** The owner of a destination is not the owner of the stream: `Nats-Rollup` empties it, the others number and expect. */
+const CONTROL_HEADER = /^nats-/i
 
 const settings = destinationSettings({
   subject: z
@@ -22,6 +24,9 @@ const settings = destinationSettings({
   token: lineText().min(1).optional().describe('Token of the server.'),
   username: lineText().min(1).optional().describe('User of the server.'),
   password: lineText().min(1).optional().describe('Password of the user.'),
+}).refine(({ headers = {} }) => !Object.keys(headers).some((name) => CONTROL_HEADER.test(name)), {
+  path: ['headers'],
+  message: 'names beginning with Nats- tell the server what to do with a message',
 })
 type NatsSettings = z.output<typeof settings>
 
