@@ -45,7 +45,7 @@ export const REQUIREMENTS = {
   P36: 'The partial answer of a failed stream is kept, with its usage, under its status.',
   P37: 'It runs with no service beside it.',
   P38: 'A public address without fixed secrets is refused; nothing a caller sends makes the gateway start a program.',
-  P39: 'Changes touch what they name and nothing else.',
+  P39: 'Changes touch what they name and nothing else; what another file would change is told before it does.',
   P40: 'Silent streams carry comments from the start, so that no proxy cuts them.',
   P41: 'A caller can ask for keep-alives that carry data.',
   P42: 'By default a connection error or a 5xx is retried once on the same endpoint, then on all others.',

@@ -5,6 +5,7 @@ import type { Overrides } from './overrides.ts'
 export interface Commands {
   serve(overrides: Overrides): Promise<void>
   check(options: CheckOptions & Overrides): Promise<void>
+  diff(file: string, overrides: Overrides): Promise<void>
   doctor(overrides: Overrides): Promise<void>
   migrate(overrides: Overrides): Promise<void>
   explain(options: ExplainOptions, overrides: Overrides): Promise<void>
@@ -70,6 +71,12 @@ export function createProgram(commands: Commands, version: string): Command {
     .option('--providers', 'every known provider, whether it is on, and what switches it on', false)
     .option('--schema', 'print the JSON Schema of the configuration file instead, for editors', false)
     .action((options: CheckOptions & Overrides) => commands.check(options))
+  configured(
+    program
+      .command('diff')
+      .description('show what another configuration file would change, and what of it needs a new process; secrets stay hidden')
+      .argument('<file>', 'the other file'),
+  ).action((file: string, options: Overrides) => commands.diff(file, options))
   configured(program.command('doctor').description('show the resolved configuration, the database and which providers answer')).action(
     (options: Overrides) => commands.doctor(options),
   )

@@ -8,6 +8,7 @@ const COMMANDS: Commands = {
   serve: async (overrides) => (await import('./serve.ts')).serve(overrides),
   check: async ({ schema, ...options }) =>
     schema === true ? (await import('./schema.ts')).printSchema() : (await import('./check.ts')).check(options),
+  diff: async (file, overrides) => (await import('./diff.ts')).diff(file, overrides),
   doctor: async (overrides) => (await import('./check.ts')).doctor(overrides),
   migrate: async (overrides) => (await import('./check.ts')).migrate(overrides),
   explain: async (options, overrides) => (await import('./explain.ts')).explain(options, overrides),

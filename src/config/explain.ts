@@ -49,11 +49,16 @@ function show(path: Path, context: Explained): string {
     (node, step) => (typeof node === 'object' && node !== null ? (node as Record<PropertyKey, unknown>)[step] : undefined),
     context.raw,
   )
-  if (value === undefined) return 'missing'
+  return value === undefined ? 'missing' : shownValue(value, path)
+}
+
+/** A value as people may see it: secrets and credentials hidden, references to variables as they are written, 80 characters at the most. */
+export function shownValue(value: unknown, path: Path): string {
   // Regular expressions look like addresses with a query.
   const visible = (text: string): string => JSON.stringify(path.at(-1) === 'pattern' ? text : withoutCredentials(text))
-  if (typeof value === 'string' && value.includes('${')) return `${visible(value)} (from the environment)`
-  if (path.some((step) => typeof step === 'string' && SECRET_KEYS.has(step))) return '[hidden]'
+  const isSecret = path.some((step) => typeof step === 'string' && SECRET_KEYS.has(step))
+  if (typeof value === 'string' && value.includes('${')) return `${visible(isSecret ? namesIn(value) : value)} (from the environment)`
+  if (isSecret) return '[hidden]'
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object' && value !== null) return 'a mapping'
   // Somebody's whole file: it may be anything.
@@ -61,6 +66,9 @@ function show(path: Path, context: Explained): string {
   const text = typeof value === 'string' ? visible(value) : JSON.stringify(value)
   return text.length > 80 ? `${text.slice(0, 77)}...` : text
 }
+
+/** What stands around a reference, or in it for when the variable is not set, may be the secret itself. */
+const namesIn = (text: string): string => [...text.matchAll(/\$\{[A-Za-z_][A-Za-z0-9_]*/g)].map(([name]) => `${name}}`).join(' ')
 
 /** URLs are often refused for what must not be shown: the password before the host, the key behind the path. */
 function withoutCredentials(text: string): string {

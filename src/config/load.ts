@@ -6,7 +6,7 @@ import { defined } from '../lib/defined.ts'
 import { Secret } from '../lib/secret.ts'
 import { explainIssues } from './explain.ts'
 import { located } from './lines.ts'
-import { configSchema } from './schema.ts'
+import { configSchema, type ConfigFile } from './schema.ts'
 import { EMPTY, parseSource, type Source } from './source.ts'
 import { isMapping, substituteEnv, type Env } from './substitute.ts'
 import { toConfig } from './to-config.ts'
@@ -53,8 +53,22 @@ export const OVERRIDES = [
  * its path, its value (secrets hidden) and what would be right.
  */
 export async function loadConfig(options: LoadOptions = {}): Promise<Config> {
+  const { data, keys, file, text } = await readDocument(options)
+  const config = toConfig(data, keys, file)
+  return { ...config, dataDir: resolve(options.cwd ?? process.cwd(), config.dataDir), ...(text === undefined ? {} : { text: new Secret(text) }) }
+}
+
+/** A configuration as it was written and as it is understood. */
+export interface ConfigDocument {
+  /** The file with what the environment and the command line override; references to variables stand as they are. */
+  readonly raw: unknown
+  /** The same with its variables and every default. */
+  readonly data: ConfigFile
+}
+
+/** What `loadConfig` reads, and throws. */
+export async function readDocument(options: LoadOptions = {}): Promise<ConfigDocument & ConfigRead & { readonly keys: FixedKeys }> {
   const env = options.env ?? process.env
-  const cwd = options.cwd ?? process.cwd()
   const { file, text } = options.read ?? (await readConfigFile(options))
   const source = file === undefined || text === undefined ? EMPTY : sourceOf(text, file, options.mustSaySomething === true)
   const problems: ConfigProblem[] = []
@@ -68,8 +82,7 @@ export async function loadConfig(options: LoadOptions = {}): Promise<Config> {
     problems.push(...explained.filter((problem) => !missing.has(problem.path)))
   }
   if (problems.length > 0 || !result.success) throw new ConfigError(located(problems, source.lineOf), file)
-  const config = toConfig(result.data, keys, file)
-  return { ...config, dataDir: resolve(cwd, config.dataDir), ...(text === undefined ? {} : { text: new Secret(text) }) }
+  return { raw, data: result.data, keys, ...defined({ file, text }) }
 }
 
 /** A file as it was read; empty when there is none. */

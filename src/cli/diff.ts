@@ -1,0 +1,25 @@
+import { differences, type Difference } from '../config/difference.ts'
+import { readDocument } from '../config/load.ts'
+import type { Overrides } from './overrides.ts'
+import { loadOptions } from './serve.ts'
+
+/**
+ * `signalbox diff`: what another file would change against the configuration the other commands use, with the same environment and command line over
+ * both. Throws ConfigError for whichever of them is wrong.
+ */
+export async function diff(other: string, overrides: Overrides): Promise<void> {
+  const options = loadOptions(overrides)
+  const before = await readDocument(options)
+  const after = await readDocument({ ...options, file: other })
+  const found = differences(before, after)
+  const lines = [`${before.file ?? 'defaults and environment'} -> ${after.file}`, ...(found.length === 0 ? ['no difference'] : found.map(inWords))]
+  process.stdout.write(`${lines.join('\n')}\n`)
+}
+
+const SIGNS: { readonly [kind in Difference['kind']]: string } = { added: '+', removed: '-', changed: '~', order: '~' }
+
+function inWords({ path, kind, before, after, needsRestart }: Difference): string {
+  const values = [before, after].filter((value) => value !== undefined).join(' -> ')
+  const order = kind === 'order' ? ' (order)' : ''
+  return `${SIGNS[kind]} ${path}${order}${values === '' ? '' : `: ${values}`}${needsRestart ? ' (needs a new process)' : ''}`
+}

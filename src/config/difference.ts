@@ -1,0 +1,99 @@
+import { isDeepStrictEqual } from 'node:util'
+import { shownValue } from './explain.ts'
+import type { ConfigDocument } from './load.ts'
+
+import { isMapping } from './substitute.ts'
+import { READ_AT_START } from './watch.ts'
+
+/** What one configuration says otherwise than another, at a path of the file. */
+export interface Difference {
+  /** Entries of lists by what they are called: `models[acme/small].endpoints[openai].pricing.input`. */
+  readonly path: string
+  /** `order`: of the entries both have. */
+  readonly kind: 'added' | 'removed' | 'changed' | 'order'
+  /** As people may see it; absent for whole entries. Secrets are hidden, also where they are what has changed. */
+  readonly before?: string
+  readonly after?: string
+  /** It takes effect only with a new process. */
+  readonly needsRestart: boolean
+}
+
+/** By what the entries of a list are told apart: the first that each of them has, and has alone. */
+const IDENTITIES = ['slug', 'name', 'id', 'provider'] as const
+
+/** Everything that differs in effect: what is written out now and was the default before is no difference. */
+export function differences(before: ConfigDocument, after: ConfigDocument): readonly Difference[] {
+  const found: Difference[] = []
+  compare({ was: before.data, is: after.data, rawWas: before.raw, rawIs: after.raw, path: '', steps: [], found })
+  return found
+}
+
+/** The same place in both, as it is understood and as it is written. */
+interface Place {
+  readonly was: unknown
+  readonly is: unknown
+  readonly rawWas: unknown
+  readonly rawIs: unknown
+  readonly path: string
+  readonly steps: readonly string[]
+  readonly found: Difference[]
+}
+
+type Entry = { readonly [field: string]: unknown }
+type Take = (node: unknown, key: string) => unknown
+
+function compare(place: Place): void {
+  const { was, is, path } = place
+  if (isDeepStrictEqual(was, is)) return
+  if (isMapping(was) && isMapping(is)) {
+    const take: Take = (node, key) => (isMapping(node) ? node[key] : undefined)
+    return within(place, Object.keys({ ...was, ...is }), take, (key) => (path === '' ? key : `${path}.${key}`))
+  }
+  const identity = Array.isArray(was) && Array.isArray(is) ? identityOf(was, is) : undefined
+  if (identity === undefined) return tell(place)
+  const [namesWas, namesIs] = [was, is].map((list) => (list as readonly Entry[]).map((entry) => String(entry[identity]))) as [string[], string[]]
+  const take: Take = (node, name) => (Array.isArray(node) ? node.find((each: unknown) => isMapping(each) && each[identity] === name) : undefined)
+  within(place, [...new Set([...namesWas, ...namesIs])], take, (name) => `${path}[${name}]`)
+  const before = namesWas.filter((name) => namesIs.includes(name)).join(', ')
+  const after = namesIs.filter((name) => namesWas.includes(name)).join(', ')
+  if (before !== after) add(place, { kind: 'order', before, after })
+}
+
+function within({ was, is, rawWas, rawIs, steps, found }: Place, keys: readonly string[], take: Take, pathOf: (key: string) => string): void {
+  for (const key of keys) {
+    const path = pathOf(key)
+    compare({ was: take(was, key), is: take(is, key), rawWas: take(rawWas, key), rawIs: take(rawIs, key), path, steps: [...steps, key], found })
+  }
+}
+
+function identityOf(was: readonly unknown[], is: readonly unknown[]): string | undefined {
+  const tellsApart = (list: readonly unknown[], field: string): boolean => {
+    const values = list.map((entry) => (isMapping(entry) ? entry[field] : undefined))
+    return values.every((value) => typeof value === 'string') && new Set(values).size === values.length
+  }
+  return IDENTITIES.find((field) => tellsApart(was, field) && tellsApart(is, field))
+}
+
+function tell(place: Place): void {
+  const { was, is, rawWas, rawIs } = place
+  const before = shown(rawWas, place)
+  const after = shown(rawIs, place)
+  if (was !== undefined && is !== undefined) return add(place, { kind: 'changed', before, after })
+  if (was === undefined) return add(place, { kind: 'added', ...(isEntry(is) ? {} : { after }) })
+  add(place, { kind: 'removed', ...(isEntry(was) ? {} : { before }) })
+}
+
+const isEntry = (value: unknown): boolean => isMapping(value) || (Array.isArray(value) && value.some(isMapping))
+
+function shown(raw: unknown, { steps }: Place): string {
+  if (raw === undefined) return 'default'
+  if (!Array.isArray(raw) || raw.some((each) => typeof each === 'object')) return shownValue(raw, steps)
+  const values = raw.map((each: unknown) => shownValue(each, steps))
+  // How many secrets there are is as much as is said of them.
+  return `[${values.join(', ')}]`
+}
+
+function add({ path, found }: Place, difference: Omit<Difference, 'path' | 'needsRestart'>): void {
+  const needsRestart = Object.keys(READ_AT_START).some((start) => path === start || path.startsWith(`${start}.`))
+  found.push({ path, ...difference, needsRestart })
+}
