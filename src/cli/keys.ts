@@ -9,6 +9,7 @@ import { systemClock } from '../lib/clock.ts'
 import type { Overrides } from './overrides.ts'
 import type { CreateKeyOptions } from './program.ts'
 import { storeOptions } from './serve.ts'
+import { table } from './table.ts'
 
 /** Works on the database directly, beside a running gateway: it sees the change within seconds. */
 async function withAccounts(overrides: Overrides, use: (accounts: KeyAccounts, workspaces: WorkspaceStore) => Promise<void>): Promise<void> {
@@ -66,14 +67,7 @@ export async function listKeys(overrides: Overrides): Promise<void> {
       key.name,
     ])
     const head = ['LABEL', 'KIND', 'STATE', 'CREATED', 'HASH', 'NAME']
-    const widths = head.map((title, i) => Math.max(title.length, ...rows.map((row) => row[i]!.length)))
-    for (const row of [head, ...rows])
-      process.stdout.write(
-        `${row
-          .map((cell, i) => cell.padEnd(widths[i]!))
-          .join('  ')
-          .trimEnd()}\n`,
-      )
+    process.stdout.write(table([head, ...rows]))
   })
 }
 

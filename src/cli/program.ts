@@ -14,6 +14,7 @@ export interface Commands {
   listKeys(overrides: Overrides): Promise<void>
   revokeKey(key: string, overrides: Overrides): Promise<void>
   rotateSecrets(overrides: Overrides): Promise<void>
+  reconcile(options: ReconcileOptions, overrides: Overrides): Promise<void>
 }
 
 export interface CheckOptions {
@@ -34,6 +35,17 @@ export interface ExplainOptions {
   readonly model?: string
   /** A request body; `-` reads standard input. */
   readonly file?: string
+  readonly json: boolean
+}
+
+export interface ReconcileOptions {
+  /** `2026-11`. */
+  readonly month?: string
+  /** Days, the last one included. */
+  readonly from?: string
+  readonly to?: string
+  /** `provider=USD`. */
+  readonly invoice?: readonly string[]
   readonly json: boolean
 }
 
@@ -83,6 +95,13 @@ export function createProgram(commands: Commands, version: string): Command {
   configured(program.command('migrate').description('bring the database up to date and stop')).action((options: Overrides) =>
     commands.migrate(options),
   )
+  configured(program.command('reconcile').description('what the records say each provider is owed, to be held against its invoice'))
+    .option('--month <month>', 'such as 2026-11, in UTC (default: this month)')
+    .option('--from <day>', 'first day of the period, instead of a month')
+    .option('--to <day>', 'its last day (default: today)')
+    .option('--invoice <provider=usd...>', 'what a provider has charged')
+    .option('--json', 'all figures as JSON', false)
+    .action((options: ReconcileOptions & Overrides) => commands.reconcile(options, options))
   configured(program.command('explain').description('show which endpoints a request would try, and why not the others; calls nobody'))
     .option('--model <model>', 'model to ask for')
     .option('--file <file>', 'a request body as JSON; - reads standard input')

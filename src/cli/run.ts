@@ -16,6 +16,7 @@ const COMMANDS: Commands = {
   listKeys: async (overrides) => (await import('./keys.ts')).listKeys(overrides),
   revokeKey: async (key, overrides) => (await import('./keys.ts')).revokeKey(key, overrides),
   rotateSecrets: async (overrides) => (await import('./secrets.ts')).rotate(overrides),
+  reconcile: async (options, overrides) => (await import('./reconcile.ts')).reconcile(options, overrides),
   send: async (prompt, options) => {
     const { send } = await import('./send.ts')
     process.exitCode = await send(prompt, options, process.stdout, process.stderr)

@@ -115,6 +115,8 @@ export interface GenerationStore {
   get(id: string, workspaceId?: string): Promise<Generation | undefined>
   /** What was said, where the workspace asked to keep it. */
   content(id: string, workspaceId?: string): Promise<GenerationContent | undefined>
+  /** Records of calls that began at `from` or later and before `to` (milliseconds since the epoch), oldest first, some hundreds at a time. */
+  between(from: number, to: number): AsyncIterable<readonly Generation[]>
 }
 
 /** A caller's own credential for a provider, as stored. */

@@ -56,5 +56,31 @@ export function createGenerationStore({ db }: Pick<Database, 'db'>, insert: Inse
         const row = await query.executeTakeFirst()
         return row && decodeContent(row.content)
       }),
+    between: (from, to) => walk(db, from, to),
+  }
+}
+
+const WALK_ROWS = 500
+
+/** From the last row of a batch to the next: no cursor is open while the caller works, and nothing is skipped that has the same time. */
+async function* walk(db: Db, from: number, to: number): AsyncGenerator<readonly Generation[]> {
+  let last = { created_at: from, id: '' }
+  for (;;) {
+    const { created_at: time, id } = last
+    const rows = await guarded(() =>
+      db
+        .selectFrom('generations')
+        .select(['created_at', 'id', 'record'])
+        .where('created_at', '>=', time)
+        .where('created_at', '<', to)
+        .where((row) => row.or([row('created_at', '>', time), row('id', '>', id)]))
+        .orderBy('created_at')
+        .orderBy('id')
+        .limit(WALK_ROWS)
+        .execute(),
+    )
+    if (rows.length > 0) yield rows.map(({ record }) => decodeGeneration(record))
+    if (rows.length < WALK_ROWS) return
+    last = rows.at(-1)!
   }
 }

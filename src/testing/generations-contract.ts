@@ -49,6 +49,20 @@ export function describeGenerations(store: () => Store): void {
       }
     })
 
+    it('are read in the order of their time, between two moments, each once though many share theirs', async () => {
+      const at = (n: number) => NOW + Math.floor(n / 600)
+      const all = Array.from({ length: 1_300 }, (_, n) => sampleGeneration(`gen-${String(n).padStart(4, '0')}`, { startedAt: at(n) }))
+      await store().generations.insertMany([...all, sampleGeneration('gen-before', { startedAt: NOW - 1 })].map((generation) => ({ generation })))
+      const read = async (from: number, to: number): Promise<readonly string[]> => {
+        const ids: string[] = []
+        for await (const batch of store().generations.between(from, to)) ids.push(...batch.map(({ id }) => id))
+        return ids
+      }
+      expect(await read(NOW, NOW + 10)).toEqual(all.map(({ id }) => id))
+      expect(await read(NOW + 1, NOW + 2)).toEqual(all.slice(600, 1_200).map(({ id }) => id))
+      expect(await read(NOW + 3, NOW + 10)).toEqual([])
+    })
+
     it('takes a failed call that reached nobody', async () => {
       const generation: Generation = {
         id: 'gen-1',

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest'
+import { verifies } from '../../e2e/requirements.ts'
+import type { Generation, GenerationAttempt } from '../core/generation.ts'
+import { createUsage } from '../core/usage.ts'
+import { sampleGeneration } from '../testing/sample-records.ts'
+import { createCostReport, type CostLine } from './cost-report.ts'
+
+const usage = createUsage({ inputTokens: 100, cachedTokens: 40, outputTokens: 50, reasoningTokens: 10 })
+const money = { input: 0, output: 0, cacheDiscount: 0 }
+const paid = (total: number, more: Partial<Generation['cost']> = {}): Generation['cost'] => ({ ...money, total, source: 'catalog', ...more })
+
+function report(...generations: readonly Partial<Generation>[]): readonly CostLine[] {
+  const sums = createCostReport()
+  for (const [n, each] of generations.entries()) sums.add(sampleGeneration(`gen-${n}`, { usage, attempts: [], ...each }))
+  return sums.lines()
+}
+
+describe('what providers are owed by the records', () => {
+  it(verifies('P32', 'is summed up by provider and model, tokens and money'), () => {
+    const lines = report(
+      { provider: 'b', model: 'm/1', cost: paid(0.25) },
+      { provider: 'a', model: 'm/2', cost: paid(1) },
+      { provider: 'a', model: 'm/1', cost: paid(0.5) },
+      { provider: 'a', model: 'm/1', cost: paid(0.5) },
+    )
+    expect(lines.map(({ provider, model, calls, usd }) => [provider, model, calls, usd])).toEqual([
+      ['a', 'm/1', 2, 1],
+      ['a', 'm/2', 1, 1],
+      ['b', 'm/1', 1, 0.25],
+    ])
+    expect(lines[0]).toMatchObject({ inputTokens: 200, cachedTokens: 80, outputTokens: 100, reasoningTokens: 20 })
+  })
+
+  it('is apart for what own keys paid, and says what tools and plugins are of it', () => {
+    expect(report({ cost: paid(3, { byok: 1, extras: { web: 0.5, image: 0.25 } }) })).toMatchObject([{ usd: 2, ownKeysUsd: 1, extrasUsd: 0.75 }])
+  })
+
+  it('says what of it is no sure figure', () => {
+    const estimated = createUsage({ inputTokens: 1, outputTokens: 1, estimated: true })
+    const [line] = report(
+      { cost: paid(0.5, { source: 'upstream' }) },
+      { cost: paid(0, { source: 'unknown' }) },
+      { cost: paid(0, { source: 'unknown' }), usage: createUsage({}) },
+      { cost: paid(0.25), usage: estimated },
+    )
+    expect(line).toMatchObject({ calls: 4, reported: 1, unpriced: 1, estimated: 1, estimatedUsd: 0.25 })
+  })
+
+  it('has nothing of calls that reached nobody', () => {
+    const sums = createCostReport()
+    const { provider: _provider, model: _model, ...nobody } = sampleGeneration('gen-1', { status: 'failed' })
+    sums.add({ ...nobody, attempts: [] })
+    expect(sums.lines()).toEqual([])
+  })
+
+  it('counts the answers that others ended, where they had begun', () => {
+    const attempt = (provider: string, more: Partial<GenerationAttempt>): GenerationAttempt => ({
+      provider,
+      providerName: provider,
+      model: 'm/1',
+      upstreamModel: 'u',
+      endpointId: `m/1@${provider}`,
+      status: 200,
+      startedAt: 0,
+      ...more,
+    })
+    const lines = report({
+      provider: 'c',
+      model: 'm/1',
+      endpointId: 'm/1@c',
+      attempts: [
+        attempt('a', { errorType: 'provider_unavailable', firstTokenMs: 5 }),
+        // Said nothing.
+        attempt('b', { errorType: 'provider_unavailable', status: 503 }),
+        attempt('c', { firstTokenMs: 7 }),
+      ],
+    })
+    expect(lines.map(({ provider, calls, broken }) => [provider, calls, broken])).toEqual([
+      ['a', 0, 1],
+      ['c', 1, 0],
+    ])
+  })
+})

@@ -1,0 +1,96 @@
+import type { Generation } from '../core/generation.ts'
+
+/** What the calls of one model at one provider came to. Tokens in the normal form of `Usage`, money in USD. */
+export interface CostLine {
+  readonly provider: string
+  readonly model: string
+  calls: number
+  inputTokens: number
+  cachedTokens: number
+  outputTokens: number
+  reasoningTokens: number
+  /** What the gateway's own accounts paid. */
+  usd: number
+  /** What callers' own keys paid. */
+  ownKeysUsd: number
+  /** The part of both that tools, plugins and items charged by the request cost: some of it is on somebody else's invoice. */
+  extrasUsd: number
+  /** Calls whose cost is what the provider itself has said. */
+  reported: number
+  /** Calls that used tokens nobody knows the price of: their cost counts as none. */
+  unpriced: number
+  /** Calls whose tokens were estimated, as the provider had counted none, and what these cost. */
+  estimated: number
+  estimatedUsd: number
+  /** Attempts that broke after they had begun to answer, when another one ended the call: a provider may charge for them. */
+  broken: number
+}
+
+export interface CostReport {
+  add(generation: Generation): void
+  /** By provider, then model. */
+  lines(): readonly CostLine[]
+}
+
+/**
+ * Sums up records to be held against a provider's invoice. A call stands under the endpoint that ended it, with all it cost; where another one had
+ * begun it, that one's line says so (`broken`).
+ */
+export function createCostReport(): CostReport {
+  const lines = new Map<string, CostLine>()
+  const lineOf = (provider: string, model: string): CostLine => {
+    const key = `${provider}\n${model}`
+    let line = lines.get(key)
+    if (line === undefined) lines.set(key, (line = emptyLine(provider, model)))
+    return line
+  }
+  return {
+    add(generation) {
+      for (const { provider, model, errorType, firstTokenMs, endpointId } of generation.attempts) {
+        if (errorType !== undefined && firstTokenMs !== undefined && endpointId !== generation.endpointId) lineOf(provider, model).broken++
+      }
+      const { provider, model } = generation
+      // It reached nobody.
+      if (provider === undefined || model === undefined) return
+      addTo(lineOf(provider, model), generation)
+    },
+    lines: () => [...lines.values()].toSorted((a, b) => compare(a.provider, b.provider) || compare(a.model, b.model)),
+  }
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+function addTo(line: CostLine, { usage, cost }: Generation): void {
+  const byok = Math.min(cost.total, cost.byok ?? 0)
+  line.calls++
+  line.inputTokens += usage.inputTokens
+  line.cachedTokens += usage.cachedTokens
+  line.outputTokens += usage.outputTokens
+  line.reasoningTokens += usage.reasoningTokens
+  line.usd += cost.total - byok
+  line.ownKeysUsd += byok
+  for (const usd of Object.values(cost.extras ?? {})) line.extrasUsd += usd
+  if (cost.source === 'upstream') line.reported++
+  if (cost.source === 'unknown' && usage.totalTokens > 0) line.unpriced++
+  if (usage.estimated !== true) return
+  line.estimated++
+  line.estimatedUsd += cost.total
+}
+
+const emptyLine = (provider: string, model: string): CostLine => ({
+  provider,
+  model,
+  calls: 0,
+  inputTokens: 0,
+  cachedTokens: 0,
+  outputTokens: 0,
+  reasoningTokens: 0,
+  usd: 0,
+  ownKeysUsd: 0,
+  extrasUsd: 0,
+  reported: 0,
+  unpriced: 0,
+  estimated: 0,
+  estimatedUsd: 0,
+  broken: 0,
+})

@@ -1,0 +1,164 @@
+import { z } from 'zod'
+import { createCostReport, type CostLine } from '../accounts/cost-report.ts'
+import { loadConfig } from '../config/load.ts'
+import { GatewayError } from '../core/error.ts'
+import { roundUsd } from '../core/cost.ts'
+import { systemClock } from '../lib/clock.ts'
+import { openExistingStore } from '../wiring/boot.ts'
+import type { Overrides } from './overrides.ts'
+import type { ReconcileOptions } from './program.ts'
+import { storeOptions } from './serve.ts'
+import { table } from './table.ts'
+
+const DAY_MS = 86_400_000
+
+/** `signalbox reconcile`: what the records of a month (or of some days) say that each provider is owed, and how far an invoice is from that. */
+export async function reconcile(options: ReconcileOptions, overrides: Overrides): Promise<void> {
+  const period = periodOf(options, systemClock.now())
+  const invoices = invoicesOf(options.invoice ?? [])
+  const report = createCostReport()
+  const store = await openExistingStore(await loadConfig(storeOptions(overrides)))
+  try {
+    await store.migrate()
+    for await (const batch of store.generations.between(period.from, period.to)) for (const generation of batch) report.add(generation)
+  } finally {
+    await store.close()
+  }
+  const lines = report.lines()
+  process.stdout.write(options.json ? `${JSON.stringify(asJson(period, lines, invoices), undefined, 2)}\n` : inWords(period, lines, invoices))
+}
+
+/** Milliseconds since the epoch; `to` is no part of it. */
+interface Period {
+  readonly from: number
+  readonly to: number
+}
+
+const day = z.iso.date().transform((text) => Date.parse(text))
+const month = z.string().regex(/^\d{4}-(0[1-9]|1[0-2])$/)
+
+/** Days and months of UTC, as invoices of providers count them. `--to` is the last day of the period. */
+export function periodOf({ month: named, from, to }: Pick<ReconcileOptions, 'month' | 'from' | 'to'>, now: number): Period {
+  const refuse = (what: string): never => {
+    throw new GatewayError('invalid_request', what)
+  }
+  if (from === undefined && to === undefined) {
+    const { data } = month.safeParse(named ?? new Date(now).toISOString().slice(0, 7))
+    if (data === undefined) return refuse(`--month ${named}: a month such as 2026-11 is expected`)
+    const [year = 0, number = 0] = data.split('-').map(Number)
+    return { from: Date.UTC(year, number - 1), to: Date.UTC(year, number) }
+  }
+  if (named !== undefined) return refuse('--month stands for --from and --to: give one or the other')
+  const [first, last] = [day.safeParse(from), day.safeParse(to ?? new Date(now).toISOString().slice(0, 10))]
+  if (!first.success) return refuse(`--from ${from ?? ''}: a day such as 2026-11-01 is expected`)
+  if (!last.success || last.data < first.data) return refuse(`--to ${to}: a day such as 2026-11-30 is expected, not before --from`)
+  return { from: first.data, to: last.data + DAY_MS }
+}
+
+/** `provider=USD`, each provider once. */
+export function invoicesOf(given: readonly string[]): ReadonlyMap<string, number> {
+  const invoices = new Map<string, number>()
+  for (const text of given) {
+    const [provider = '', amount = ''] = text.split('=', 2)
+    const usd = amount.trim() === '' ? Number.NaN : Number(amount)
+    if (provider === '' || !Number.isFinite(usd) || usd < 0)
+      throw new GatewayError('invalid_request', `--invoice ${text}: the slug of a provider and US dollars are expected, such as openai=123.45`)
+    if (invoices.has(provider)) throw new GatewayError('invalid_request', `--invoice ${provider} is given twice`)
+    invoices.set(provider, usd)
+  }
+  return invoices
+}
+
+type Sums = Omit<CostLine, 'model'>
+
+/** By provider; those with an invoice and no record are among them. */
+function totals(lines: readonly CostLine[], invoices: ReadonlyMap<string, number>): readonly Sums[] {
+  const sums = new Map<string, { -readonly [K in keyof Sums]: Sums[K] }>()
+  for (const { model: _, ...line } of lines) {
+    const sum = sums.get(line.provider)
+    if (sum === undefined) sums.set(line.provider, { ...line })
+    else for (const [name, value] of Object.entries(line)) if (typeof value === 'number') (sum as unknown as Record<string, number>)[name]! += value
+  }
+  for (const provider of invoices.keys()) if (!sums.has(provider)) sums.set(provider, { ...NOTHING, provider })
+  return [...sums.values()]
+}
+
+const NOTHING: Sums = {
+  provider: '',
+  calls: 0,
+  inputTokens: 0,
+  cachedTokens: 0,
+  outputTokens: 0,
+  reasoningTokens: 0,
+  usd: 0,
+  ownKeysUsd: 0,
+  extrasUsd: 0,
+  reported: 0,
+  unpriced: 0,
+  estimated: 0,
+  estimatedUsd: 0,
+  broken: 0,
+}
+
+const date = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
+
+function asJson({ from, to }: Period, lines: readonly CostLine[], invoices: ReadonlyMap<string, number>): object {
+  const shown = <T extends Sums>(line: T): T => ({
+    ...line,
+    usd: roundUsd(line.usd),
+    ownKeysUsd: roundUsd(line.ownKeysUsd),
+    extrasUsd: roundUsd(line.extrasUsd),
+    estimatedUsd: roundUsd(line.estimatedUsd),
+  })
+  return {
+    from: date(from),
+    to: date(to - DAY_MS),
+    lines: lines.map(shown),
+    providers: totals(lines, invoices).map((sum) => {
+      const invoice = invoices.get(sum.provider)
+      return { ...shown(sum), ...(invoice === undefined ? {} : { invoice, difference: roundUsd(invoice - sum.usd) }) }
+    }),
+  }
+}
+
+const HEAD = ['PROVIDER', 'MODEL', 'CALLS', 'INPUT', 'CACHED', 'OUTPUT', 'REASONING', 'USD', 'OWN KEYS', 'EXTRAS']
+const NUMBERS = new Set([2, 3, 4, 5, 6, 7, 8, 9])
+
+const usd = (amount: number): string => amount.toFixed(6)
+const count = (number: number): string => String(number)
+
+function inWords({ from, to }: Period, lines: readonly CostLine[], invoices: ReadonlyMap<string, number>): string {
+  const row = (sums: Sums, model: string): readonly string[] => [
+    sums.provider,
+    model,
+    ...[sums.calls, sums.inputTokens, sums.cachedTokens, sums.outputTokens, sums.reasoningTokens].map(count),
+    ...[sums.usd, sums.ownKeysUsd, sums.extrasUsd].map(usd),
+  ]
+  const sums = totals(lines, invoices)
+  const rows = sums.flatMap((sum) => {
+    const own = lines.filter(({ provider }) => provider === sum.provider)
+    return [...own.map((line) => row(line, line.model)), ...(own.length === 1 ? [] : [row(sum, '(all)')])]
+  })
+  const body = rows.length === 0 ? 'no calls\n' : table([HEAD, ...rows], NUMBERS)
+  const remarks = sums.flatMap((sum) => remarksOn(sum, invoices.get(sum.provider)))
+  return `${date(from)} to ${date(to - DAY_MS)} (UTC), by the records of this gateway\n\n${body}${remarks.length === 0 ? '' : `\n${remarks.join('\n')}\n`}`
+}
+
+/** What an invoice comes to against the records, and what of these is no sure figure. */
+function remarksOn(sum: Sums, invoice: number | undefined): readonly string[] {
+  const { provider, calls, reported, unpriced, estimated, estimatedUsd, broken, extrasUsd } = sum
+  const doubts = [
+    ...(unpriced === 0 ? [] : [`${unpriced} of ${calls} calls have no known price and count as nothing`]),
+    ...(estimated === 0 ? [] : [`${estimated} of ${calls} calls have estimated tokens, ${usd(estimatedUsd)} USD of it`]),
+    ...(broken === 0 ? [] : [`${broken} attempts broke after they had begun, and another endpoint ended the call: they may have been charged here`]),
+    ...(extrasUsd === 0 ? [] : [`${usd(extrasUsd)} USD are tools, plugins and items by the request, which others may have charged`]),
+    ...(reported === 0 ? [] : [`${reported} of ${calls} calls cost what the provider itself has said`]),
+  ]
+  const remarks = doubts.map((doubt) => `${provider}: ${doubt}`)
+  if (invoice === undefined) return remarks
+  const difference = invoice - sum.usd
+  const share = sum.usd > 0 ? `, ${((difference / sum.usd) * 100).toFixed(2)} %` : ''
+  const way =
+    Math.abs(difference) < 0.000_000_5 ? 'as recorded' : `${usd(Math.abs(difference))} USD ${difference > 0 ? 'more' : 'less'} than recorded${share}`
+  return [`${provider}: invoice ${usd(invoice)} USD, ${way}`, ...remarks]
+}

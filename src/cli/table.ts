@@ -1,0 +1,11 @@
+/** Rows of texts under each other, the first of them the head; columns named in `right` are numbers. */
+export function table(rows: readonly (readonly string[])[], right: ReadonlySet<number> = new Set()): string {
+  const [head = []] = rows
+  const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
+  const line = (row: readonly string[]): string =>
+    row
+      .map((cell, column) => (right.has(column) ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!)))
+      .join('  ')
+      .trimEnd()
+  return `${rows.map(line).join('\n')}\n`
+}
