@@ -183,6 +183,7 @@ export async function createApp({ config: initial, env, logger, gatherMetrics = 
     const { buildManagement } = await import('./wiring/management.ts')
     return buildManagement({
       authenticate,
+      admission: serving.admission,
       onBug,
       metrics: { contentType: metrics.contentType, text: () => gatherMetrics(() => metrics.text()) },
       sink,

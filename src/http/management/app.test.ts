@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { ApiKey } from '../../core/store.ts'
+import { GatewayError } from '../../core/error.ts'
 import { createManagementApp } from './app.ts'
 import { parseBody, parseInput, parseQuery } from './request-input.ts'
 
@@ -36,6 +37,41 @@ async function call(method: 'GET' | 'POST' | 'DELETE', url: string, payload?: st
   const answer = JSON.parse(sent) as { error?: { message: string } }
   return { status: statusCode, answer, message: answer.error?.message }
 }
+
+describe('under pressure', () => {
+  it('whoever calls with an inference key is let in as on the way to a model, and who manages always', async () => {
+    let kind: ApiKey['kind'] = 'inference'
+    const under: string[] = []
+    let isFull = false
+    const busy = createManagementApp(
+      {
+        authenticate: () => ({ owner: { workspaceId: 'w', keyHash: 'h' }, key: { kind } as ApiKey }) as never,
+        admission: {
+          enter: (key) => {
+            if (isFull) throw new GatewayError('provider_overloaded', 'more than it can serve', { retryAfterMs: 2_000 })
+            under.push(key)
+          },
+          leave: (key) => void under.splice(under.indexOf(key), 1),
+        },
+        onBug: (error) => bugs.push(error),
+        newRequestId: () => 'r',
+        bodyLimitBytes: 1_000,
+      },
+      [(routes) => void routes.post('/explain', { config: { access: 'any' } }, async () => ({ under: [...under] }))],
+    )
+    const ask = () => busy.inject({ method: 'POST', url: '/explain', payload: '{}' })
+    expect((await ask()).json()).toEqual({ under: ['h'] })
+    expect(under).toEqual([])
+    expect((await busy.inject({ method: 'POST', url: '/explain', payload: '{' })).statusCode).toBe(400)
+    expect(under).toEqual([])
+    isFull = true
+    const { statusCode, headers } = await ask()
+    expect([statusCode, headers['retry-after']]).toEqual([503, '2'])
+    kind = 'management'
+    expect((await ask()).json()).toEqual({ under: [] })
+    await busy.close()
+  })
+})
 
 describe('a body that is announced as JSON and empty', () => {
   it('is no body: clients name the type with every request', async () => {

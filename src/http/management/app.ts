@@ -3,6 +3,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { ApiKey, KeyKind } from '../../core/store.ts'
 import type { Owner } from '../../core/call.ts'
 import { asGatewayError, GatewayError, isGatewayError, type GatewayError as Failure } from '../../core/error.ts'
+import type { Admission } from '../admission.ts'
 import { jsonOf, readBody, refuseEncoding } from '../body.ts'
 import { renderError } from '../error-handler.ts'
 import { requestIdOf } from '../request-headers.ts'
@@ -28,6 +29,8 @@ declare module 'fastify' {
 export interface ManagementOptions {
   /** Throws or rejects with GatewayError `authentication` or, for the wrong kind of key, `permission_denied`. */
   readonly authenticate: (request: IncomingMessage, kind: KeyKind | undefined) => Caller | Promise<Caller>
+  /** Holds for callers with inference keys, as on the way to a model: whoever manages must get in where there is trouble. Absent: everybody is let in. */
+  readonly admission?: Pick<Admission, 'enter' | 'leave'>
   readonly onBug: (error: Failure, requestId: string) => void
   readonly newRequestId: () => string
   readonly bodyLimitBytes: number
@@ -64,6 +67,7 @@ export function createManagementApp(options: ManagementOptions, routes: readonly
     const access = accessOf(request.routeOptions.config)
     if (access !== 'public' && request.routeOptions.url !== undefined) {
       request.caller = await options.authenticate(request.raw, access === 'any' ? undefined : access)
+      letIn(options, request.caller, reply)
     }
     refuseEncoding(request.headers['content-encoding'])
   })
@@ -81,6 +85,13 @@ export function createManagementApp(options: ManagementOptions, routes: readonly
   })
   for (const add of routes) add(app)
   return app
+}
+
+/** Before the body is read: one may be as large as what a model is asked. */
+function letIn({ admission }: ManagementOptions, { owner, key }: Caller, reply: FastifyReply): void {
+  if (admission === undefined || key.kind !== 'inference') return
+  admission.enter(owner.keyHash)
+  reply.raw.once('close', () => admission.leave(owner.keyHash))
 }
 
 /** Where clients look for a model whose base URL is not quite right, or that speak another format. */
