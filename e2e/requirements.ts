@@ -39,7 +39,7 @@ export const REQUIREMENTS = {
   P30: 'Reservations are atomic: calls at once cannot pass a budget together.',
   P31: 'Every attempt is checked against budgets and policies again.',
   P32: 'Usage has one normal form whose parts add up, in every dialect; a cost the provider reports is preferred, and a report holds the sums against invoices.',
-  P33: 'Cost belongs to the attempt that served: its model, its provider, its prices.',
+  P33: 'Cost belongs to the attempt that served: its model, its provider, its prices; where several had a part in an answer, each has its own.',
   P34: 'Credentials of the gateway appear in no answer.',
   P35: 'Every call leaves one record: finished, failed or aborted.',
   P36: 'The partial answer of a failed stream is kept, with its usage, under its status.',

@@ -15,6 +15,17 @@ function report(...generations: readonly Partial<Generation>[]): readonly CostLi
   return sums.lines()
 }
 
+const attempt = (provider: string, more: Partial<GenerationAttempt>): GenerationAttempt => ({
+  provider,
+  providerName: provider,
+  model: 'm/1',
+  upstreamModel: 'u',
+  endpointId: `m/1@${provider}`,
+  status: 200,
+  startedAt: 0,
+  ...more,
+})
+
 describe('what providers are owed by the records', () => {
   it(verifies('P32', 'is summed up by provider and model, tokens and money'), () => {
     const lines = report(
@@ -54,16 +65,6 @@ describe('what providers are owed by the records', () => {
   })
 
   it('counts the answers that others ended, where they had begun', () => {
-    const attempt = (provider: string, more: Partial<GenerationAttempt>): GenerationAttempt => ({
-      provider,
-      providerName: provider,
-      model: 'm/1',
-      upstreamModel: 'u',
-      endpointId: `m/1@${provider}`,
-      status: 200,
-      startedAt: 0,
-      ...more,
-    })
     const lines = report({
       provider: 'c',
       model: 'm/1',
@@ -79,5 +80,19 @@ describe('what providers are owed by the records', () => {
       ['a', 0, 1],
       ['c', 1, 0],
     ])
+  })
+
+  it(verifies('P33', 'gives each of several endpoints what it wrote for'), () => {
+    const last = { provider: 'c', model: 'm/1', endpointId: 'm/1@c' }
+    const attempts = [attempt('a', { costUsd: 0.5 }), attempt('b', { costUsd: 0.25, isByok: true }), attempt('c', { costUsd: 0.125 })]
+    const money = (...generations: readonly Partial<Generation>[]) =>
+      report(...generations).map(({ provider, calls, usd, ownKeysUsd }) => [provider, calls, usd, ownKeysUsd])
+    expect(money({ ...last, attempts, cost: paid(1, { byok: 0.25, extras: { web: 0.125 } }) })).toEqual([
+      ['a', 0, 0.5, 0],
+      ['b', 0, 0, 0.25],
+      ['c', 1, 0.25, 0],
+    ])
+    // Nobody was charged.
+    expect(money({ ...last, attempts, cost: paid(0) })).toEqual([['c', 1, 0, 0]])
   })
 })

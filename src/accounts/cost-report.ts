@@ -1,4 +1,4 @@
-import type { Generation } from '../core/generation.ts'
+import type { Generation, GenerationAttempt } from '../core/generation.ts'
 
 /** What the calls of one model at one provider came to. Tokens in the normal form of `Usage`, money in USD. */
 export interface CostLine {
@@ -33,8 +33,8 @@ export interface CostReport {
 }
 
 /**
- * Sums up records to be held against a provider's invoice. A call stands under the endpoint that ended it, with all it cost; where another one had
- * begun it, that one's line says so (`broken`).
+ * Sums up records to be held against a provider's invoice. A call and its tokens stand under the endpoint that ended it, money under those who
+ * wrote for it; what tools and plugins cost is where the call is. Where an answer that another one ended had begun, the line says so (`broken`).
  */
 export function createCostReport(): CostReport {
   const lines = new Map<string, CostLine>()
@@ -52,13 +52,28 @@ export function createCostReport(): CostReport {
       const { provider, model } = generation
       // It reached nobody.
       if (provider === undefined || model === undefined) return
-      addTo(lineOf(provider, model), generation)
+      const line = lineOf(provider, model)
+      addTo(line, generation)
+      for (const part of partsOfOthers(generation)) {
+        const own = part.isByok === true ? 'ownKeysUsd' : 'usd'
+        line[own] -= part.costUsd
+        lineOf(part.provider, part.model)[own] += part.costUsd
+      }
     },
     lines: () => [...lines.values()].toSorted((a, b) => compare(a.provider, b.provider) || compare(a.model, b.model)),
   }
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+type Part = GenerationAttempt & { readonly costUsd: number }
+
+/** What other endpoints than the last were paid for. Nothing where the call was not charged for, whatever its parts would have cost. */
+function partsOfOthers({ attempts, endpointId, cost }: Generation): readonly Part[] {
+  const parts = attempts.filter((attempt): attempt is Part => attempt.costUsd !== undefined && attempt.endpointId !== endpointId)
+  const known = parts.reduce((sum, { costUsd }) => sum + costUsd, 0)
+  return known <= cost.total ? parts : []
+}
 
 function addTo(line: CostLine, { usage, cost }: Generation): void {
   const byok = Math.min(cost.total, cost.byok ?? 0)

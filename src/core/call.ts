@@ -34,6 +34,8 @@ export interface AttemptRecord {
   counted?: Usage
   credentialId?: string
   isByok?: boolean
+  /** USD of what it wrote, where others had a part in the answer, too; else it is what the answer cost. */
+  costUsd?: number
   /** Parameters and notes the encoder dropped. */
   dropped?: readonly string[]
   /** What was sent, as JSON text without media and credentials, until the caller who asked for it (`Call.echoes`) was told. */

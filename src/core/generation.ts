@@ -42,6 +42,8 @@ export interface GenerationAttempt {
   readonly errorMessage?: string
   readonly upstreamId?: string
   readonly isByok?: boolean
+  /** USD of what it wrote. Absent where it wrote all of the answer, and where it wrote nothing. */
+  readonly costUsd?: number
 }
 
 /** An attempt as `provider_responses` of the public record tells it, wherever that list is shown. What is not known is absent. */

@@ -233,7 +233,7 @@ function tellServed(draft: Draft, { request, trace: { served } }: Call, { servic
 }
 
 function attemptOf(attempt: AttemptRecord): GenerationAttempt {
-  const { endpoint, firstTokenMs, durationMs, error, upstreamId, isByok } = attempt
+  const { endpoint, firstTokenMs, durationMs, error, upstreamId, isByok, costUsd } = attempt
   const told: { -readonly [K in keyof GenerationAttempt]: GenerationAttempt[K] } = {
     provider: endpoint.provider,
     providerName: endpoint.providerName,
@@ -252,6 +252,7 @@ function attemptOf(attempt: AttemptRecord): GenerationAttempt {
   }
   if (upstreamId !== undefined) told.upstreamId = upstreamId
   if (isByok !== undefined) told.isByok = isByok
+  if (costUsd !== undefined) told.costUsd = costUsd
   return told
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Call } from '../core/call.ts'
+import type { AttemptRecord, Call } from '../core/call.ts'
 import { NO_COST } from '../core/cost.ts'
 import { GatewayError } from '../core/error.ts'
 import type { ModelEvent } from '../core/event.ts'
@@ -67,6 +67,16 @@ describe('a continuation', () => {
     expect(request.input.at(-1)).toMatchObject({ role: 'assistant', content: [{ type: 'output_text', text: 'x'.repeat(80) }] })
     expect(request.max_output_tokens).toBe(79)
     expect(continuation.spent?.total).toBe(0.5)
+  })
+
+  it('costs what each of its endpoints wrote, and each is told its own', () => {
+    const continuation = new Continuation((_usage, { input: total = 0 }) => ({ ...NO_COST, total }))
+    const [first, second] = [1, 0.25].map((input): AttemptRecord => ({ endpoint: testEndpoint({ pricing: { input } }), status: 200, startedAt: 0 }))
+    const call = { request: REQUEST, trace: { served: second } } as unknown as Call
+    continuation.take(call, [start('m', 'message'), text('m', 'The sky ')])
+    continuation.broke(broken, REQUEST, first!)
+    continuation.take(call, [start('m', 'message'), text('m', 'is blue'), { type: 'item-end', key: 'm' }, { type: 'response-end', reason: 'stop' }])
+    expect([first?.costUsd, second?.costUsd, call.trace.answerCost?.total]).toEqual([1, 0.25, 1.25])
   })
 
   it.each<readonly [string, readonly ModelEvent[]]>([

@@ -38,7 +38,7 @@ export class AnswerBuffer {
   }
 }
 
-type Writer = Pick<AttemptRecord, 'endpoint' | 'isByok' | 'counted'>
+type Writer = Pick<AttemptRecord, 'endpoint' | 'isByok' | 'counted' | 'costUsd'>
 
 /** `continue`: what the caller has of a broken answer, and how the next endpoint's events go on with it. One per call. */
 export class Continuation {
@@ -148,6 +148,7 @@ export class Continuation {
     const { chars } = this.#fold
     const usage = mendEstimate(this.#estimate(request), attempt.counted)
     const cost = attemptCost(this.#costOf, usage, attempt)
+    attempt.costUsd = cost.total
     this.#spent = before === undefined ? { usage, cost, chars } : { usage: addUsage(before.usage, usage), cost: addCost(before.cost, cost), chars }
   }
 
@@ -158,7 +159,9 @@ export class Continuation {
     if (this.#spent === undefined || served === undefined || last?.type !== 'response-end') return events
     this.#finished = true
     const usage = last.usage ?? this.#estimate(call.request)
-    call.trace.answerCost = addCost(this.#spent.cost, attemptCost(this.#costOf, usage, served))
+    const cost = attemptCost(this.#costOf, usage, served)
+    served.costUsd = cost.total
+    call.trace.answerCost = addCost(this.#spent.cost, cost)
     return [...events.slice(0, -1), { ...last, usage: addUsage(this.#spent.usage, usage) }]
   }
 

@@ -167,6 +167,8 @@ export class LoopLedger {
     this.#usage = isFirst ? usage : addUsage(this.#usage, usage)
     if (trace.served === undefined) return
     const cost = answerCost(this.#costOf, usage, trace)
+    // Of several, each has its own already.
+    if (trace.answerCost === undefined) trace.served.costUsd = cost.total
     this.#cost = isFirst ? cost : addCost(this.#cost, cost)
     this.#tell()
   }

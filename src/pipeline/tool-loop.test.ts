@@ -11,6 +11,7 @@ import { systemClock } from '../lib/clock.ts'
 import { sequentialIds } from '../lib/id.ts'
 import { toolLoopLayer } from './tool-loop.ts'
 import type { LoopLimits } from './tool-stop.ts'
+import { testEndpoint } from '../testing/endpoints.ts'
 import { verifies } from '../../e2e/requirements.ts'
 
 /** The loop alone: a model that is a list of turns, tools that are functions. */
@@ -37,12 +38,19 @@ interface Options {
   readonly signal?: AbortSignal
   /** It says a word instead of its turn when it is told to call nothing. */
   readonly obeys?: boolean
+  /** What each turn costs at an endpoint of its own, USD. */
+  readonly prices?: readonly number[]
 }
 
-function stage({ turns, tool = {}, limits, request, signal = new AbortController().signal, obeys = false }: Options) {
+function stage({ turns, tool = {}, limits, request, signal = new AbortController().signal, obeys = false, prices = [] }: Options) {
   const requests: ModelRequest[] = []
   const model: Handler = async function* (each) {
     requests.push(each.request)
+    const price = prices[requests.length - 1]
+    if (price !== undefined) {
+      each.trace.served = { endpoint: testEndpoint({ pricing: { input: price } }), status: 200, startedAt: 0 }
+      each.trace.attempts.push(each.trace.served)
+    }
     const turn = obeys && each.request.tool_choice === 'none' ? words('ok') : turns[Math.min(requests.length, turns.length) - 1]!
     if (turn instanceof Error) throw turn
     yield turn
@@ -76,7 +84,7 @@ function stage({ turns, tool = {}, limits, request, signal = new AbortController
     toolLimits: () => ({ ...limits }),
     catalog: () => ({ find: () => undefined, models: () => [] }),
     defaults: () => ({}),
-    costOf: () => ({ total: 0, input: 0, output: 0, cacheDiscount: 0, source: 'catalog' }),
+    costOf: (_usage, { input: total = 0 }) => ({ total, input: 0, output: 0, cacheDiscount: 0, source: 'catalog' }),
     newId: sequentialIds(),
   })
   const collect = async (): Promise<ModelEvent[]> => {
@@ -175,6 +183,13 @@ describe('one answer', () => {
     expect(events.filter(({ type }) => type === 'response-end')).toMatchObject([
       { reason: 'stop', usage: { inputTokens: 20, outputTokens: 10, serverToolUse: { tool_calls_requested: 1 } } },
     ])
+  })
+
+  it('costs what its turns cost, each at the endpoint that served it', async () => {
+    const { collect, trace } = stage({ turns: [[...call('probe', 'c1'), end], words('ok')], prices: [0.25, 0.5] })
+    await collect()
+    expect(trace.attempts.map(({ costUsd }) => costUsd)).toEqual([0.25, 0.5])
+    expect(trace.cost).toMatchObject({ total: 0.75 })
   })
 
   it('records each execution with the id of its item', async () => {
