@@ -2,7 +2,7 @@ import { BY_CALLER } from '../../core/caller-call.ts'
 import type { GatewayError } from '../../core/error.ts'
 import type { ModelEvent } from '../../core/event.ts'
 import type { JsonObject, Logprob, OutputItem } from '../../core/item.ts'
-import { sealReasoning } from '../../core/reasoning-envelope.ts'
+import { publicReasoningFormat, sealReasoning } from '../../core/reasoning-envelope.ts'
 import { createCustomInputStream } from '../shared/custom-input.ts'
 import { hashedName } from '../shared/id-map.ts'
 import { breaksOff } from '../shared/json-end.ts'
@@ -204,7 +204,7 @@ export class ItemWriter {
       ...(signature === undefined ? {} : { signature }),
       ...(text === '' ? {} : { text }),
     })
-    return { encrypted_content, format, ...(signature === undefined ? {} : { signature }) }
+    return { encrypted_content, format: publicReasoningFormat(format), ...(signature === undefined ? {} : { signature }) }
   }
 
   /** An item of a built-in tool, or of a kind not known here: as it is, without the upstream's id, opaque content sealed. */
