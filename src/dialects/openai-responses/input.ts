@@ -5,7 +5,7 @@ import type { InputItem, JsonObject, KnownItem, OtherItem } from '../../core/ite
 import { wrapCustomInput } from '../shared/custom-input.ts'
 import { createIdMap } from '../shared/id-map.ts'
 import type { MapId } from '../shared/id-map.ts'
-import { asString, isObject, wholeArguments } from '../shared/json.ts'
+import { asString, isObject, saysNothing, wholeArguments } from '../shared/json.ts'
 import { OpenCalls } from '../shared/open-calls.ts'
 import type { ToolNames } from '../shared/tool-names.ts'
 import { encodeMessage, encodeToolOutput } from './message-parts.ts'
@@ -68,7 +68,7 @@ function encodeKnown(item: KnownItem, position: number, context: InputContext): 
       return { role: 'reasoning', bySpeaker: true, item: encoded }
     }
     case 'function_call': {
-      const call = { type: 'function_call', call_id: item.call_id, arguments: item.arguments.trim() === '' ? '{}' : wholeArguments(item.arguments) }
+      const call = { type: 'function_call', call_id: item.call_id, arguments: saysNothing(item.arguments) ? '{}' : wholeArguments(item.arguments) }
       return { role: 'call', bySpeaker: true, item: { ...call, ...nameOf(item.name, item.namespace, names, options) } }
     }
     case 'custom_tool_call': {

@@ -523,7 +523,7 @@ describe('calls and their outputs', () => {
   })
   it('have arguments that are JSON, whatever a cut answer left of them', () => {
     const sent = (args: string): unknown => items([{ type: 'function_call', call_id: 'c', name: 'f', arguments: args }])[0]!['arguments']
-    expect(['{"a":', '{"a":1.0}', ' '].map(sent)).toEqual(['{"_raw":"{\\"a\\":"}', '{"a":1.0}', '{}'])
+    expect(['{"a":', '{"a":1.0}', ' ', 'null'].map(sent)).toEqual(['{"_raw":"{\\"a\\":"}', '{"a":1.0}', '{}', '{}'])
   })
 
   it('always come in pairs', () => {

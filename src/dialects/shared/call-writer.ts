@@ -3,6 +3,7 @@ import type { OutputItem } from '../../core/item.ts'
 import { createCustomInputStream } from './custom-input.ts'
 import type { CustomInputStream } from './custom-input.ts'
 import { isCompleteJson, JsonEnd } from './json-end.ts'
+import { saysNothing } from './json.ts'
 import { isPlainText } from './plain-text.ts'
 import type { ToolNames } from './tool-names.ts'
 
@@ -101,12 +102,6 @@ export class CallWriter {
   closeAll(cut: boolean): void {
     for (const call of this.#open) this.close(call, cut)
   }
-}
-
-/** What calls without arguments have at some servers: the word for nothing, or a blank. No arguments begin so. */
-function saysNothing(delta: string): boolean {
-  const word = delta.trim()
-  return word === '' || word === 'null'
 }
 
 /** What `delta` adds to a call whose empty object was held back: another object replaces it. */

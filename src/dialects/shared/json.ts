@@ -14,6 +14,12 @@ export function tryParseJson(text: string): unknown {
   }
 }
 
+/** What calls without arguments have at some servers: the word for nothing, or a blank. No arguments begin so. */
+export function saysNothing(text: string): boolean {
+  const word = text.trim()
+  return word === '' || word === 'null'
+}
+
 /** Arguments of a call as JSON: what a cut answer left broken becomes the one member of an object, so that the model still sees it. */
 export function wholeArguments(text: string): string {
   return tryParseJson(text) === undefined ? JSON.stringify({ _raw: text }) : text

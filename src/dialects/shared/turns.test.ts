@@ -170,10 +170,16 @@ describe('folding', () => {
   })
 
   it('turns free-form calls into function calls and empty arguments into an object', () => {
-    const { turns } = fold([user('q'), { type: 'custom_tool_call', call_id: '1', name: 'patch', input: 'a "b"' }, call('2', 'g', '')])
+    const { turns } = fold([
+      user('q'),
+      { type: 'custom_tool_call', call_id: '1', name: 'patch', input: 'a "b"' },
+      call('2', 'g', ''),
+      call('3', 'g', 'null'),
+    ])
     expect(turns[1]).toMatchObject({
       parts: [
         { name: 'patch', arguments: '{"input":"a \\"b\\""}' },
+        { name: 'g', arguments: '{}' },
         { name: 'g', arguments: '{}' },
       ],
     })

@@ -18,6 +18,7 @@ import type { AssistantPart, CallPart, Conversation, ItemPart, SystemPart, ToolR
 import { wrapCustomInput } from './custom-input.ts'
 import { createIdMap } from './id-map.ts'
 import type { IdRule } from './id-map.ts'
+import { saysNothing } from './json.ts'
 import { OpenCalls } from './open-calls.ts'
 import { readReasoning } from './reasoning-replay.ts'
 import type { ReasoningPart } from './reasoning-replay.ts'
@@ -214,7 +215,7 @@ class TurnBuilder {
       type: 'call',
       id: ids.map(item.call_id, occurrence),
       name: this.#options.names.upstream(item.name, item.namespace, isFunction ? 'function' : 'custom'),
-      arguments: isFunction ? (item.arguments.trim() === '' ? '{}' : item.arguments) : wrapCustomInput(item.input),
+      arguments: isFunction ? (saysNothing(item.arguments) ? '{}' : item.arguments) : wrapCustomInput(item.input),
     }
     turn.parts.push(part)
     turn.calls.push({ item, part })
