@@ -371,6 +371,13 @@ describe('tool calls', () => {
   })
 
   const patch: Tool = { type: 'custom', name: 'apply.patch' }
+  it('marks a call of a free-form tool whose input breaks off, too', () => {
+    const name = toolsOf({ tools: [patch] }, chatTarget().options).tools[0]!.name
+    const output = (args: string): unknown =>
+      checkWire(wireOf(decode([tools(call(0, 'a', name, args)), end('tool_calls')], { tools: [patch] }))).output
+    expect(output('{"input":"*** Begin Patch\\n-a')).toMatchObject([{ input: '*** Begin Patch\n-a', status: 'incomplete' }])
+    expect(output('*** Begin Patch {')).toMatchObject([{ input: '*** Begin Patch {', status: 'completed' }])
+  })
   it('turns calls of free-form tools back, streaming their input', () => {
     const name = toolsOf({ tools: [patch] }, chatTarget().options).tools[0]!.name
     expect(name).toMatch(/^apply_patch_\w{8}$/)

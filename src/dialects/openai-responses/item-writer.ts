@@ -83,12 +83,7 @@ export class ItemWriter {
         return
       case 'call':
         this.appendMissing(item, argumentsOf(source), out)
-        if (item.wrapped !== undefined) this.#emitArguments(item, item.wrapped.end().rest, false, out)
-        out.push({
-          type: 'item-end',
-          key: item.key,
-          item: { status: item.type === 'function_call' && item.wrapped === undefined && breaksOff(item.text) ? 'incomplete' : status },
-        })
+        out.push({ type: 'item-end', key: item.key, item: { status: this.#endCall(item, out) ? 'incomplete' : status } })
         return
       case 'other': {
         const action = source['action']
@@ -171,6 +166,14 @@ export class ItemWriter {
   #passArguments(item: AnswerItem, delta: string, plain: boolean, out: ModelEvent[]): void {
     if (item.wrapped === undefined) this.#emitArguments(item, delta, plain, out)
     else this.#emitArguments(item, item.wrapped.push(delta), false, out)
+  }
+
+  /** Writes what is left of a call; says whether it breaks off. Free text of a native tool has no end of its own. */
+  #endCall(item: AnswerItem, out: ModelEvent[]): boolean {
+    if (item.wrapped === undefined) return item.type === 'function_call' && breaksOff(item.text)
+    const { rest, breaksOff: broken } = item.wrapped.end()
+    this.#emitArguments(item, rest, false, out)
+    return broken
   }
 
   #emitArguments(item: AnswerItem, delta: string, plain: boolean, out: ModelEvent[]): void {

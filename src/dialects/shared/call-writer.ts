@@ -77,15 +77,16 @@ export class CallWriter {
     if (call.held) this.#showArguments(call, takeHeld(call, ''))
     call.closed = true
     this.#open.delete(call)
-    const broken = cut ? !isCompleteJson(call.arguments) : call.custom === undefined && call.end.breaksOff
+    const custom = call.custom?.end()
+    const broken = cut ? !isCompleteJson(call.arguments) : (custom ?? call.end).breaksOff
     const incomplete = broken ? { status: 'incomplete' } : {}
-    if (call.custom === undefined) {
+    if (custom === undefined) {
       const empty = call.arguments.trim() === '' && !cut ? { arguments: '{}' } : {}
       const fields = { ...empty, ...incomplete }
       this.#answer.out.push({ type: 'item-end', key: call.key, ...(Object.keys(fields).length === 0 ? {} : { item: fields }) })
       return
     }
-    const { rest, input } = call.custom.end()
+    const { rest, input } = custom
     if (rest !== '') this.#answer.out.push({ type: 'arguments-delta', key: call.key, delta: rest })
     this.#answer.out.push({ type: 'item-end', key: call.key, item: { input, ...incomplete } })
   }

@@ -18,6 +18,7 @@ export function unwrapCustomInput(text: string): string {
 }
 
 const OPENING = /^\s*\{\s*"input"\s*:\s*"/
+const BARE_OPENING = '{"input":"'
 const MAX_OPENING_CHARS = 256
 const ESCAPES: { readonly [letter: string]: string } = { '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
 
@@ -25,8 +26,11 @@ const ESCAPES: { readonly [letter: string]: string } = { '"': '"', '\\': '\\', '
 export interface CustomInputStream {
   /** Takes a piece of the arguments and gives what it reveals of the input. */
   push(delta: string): string
-  /** What is left, and the whole input. When the text did not have the expected form `rest` may be all of it. */
-  end(): { readonly rest: string; readonly input: string }
+  /**
+   * What is left, and the whole input. When the text did not have the expected form `rest` may be all of it. `breaksOff`: it had, and ended
+   * within the input, or before it.
+   */
+  end(): { readonly rest: string; readonly input: string; readonly breaksOff: boolean }
 }
 
 export function createCustomInputStream(): CustomInputStream {
@@ -90,10 +94,11 @@ export function createCustomInputStream(): CustomInputStream {
       if (given !== '' || state === 'inside' || state === 'closed') {
         const whole = tryParseJson(raw)
         const input = isObject(whole) && typeof whole['input'] === 'string' && whole['input'].startsWith(given) ? whole['input'] : given
-        return { rest: input.slice(given.length), input }
+        return { rest: input.slice(given.length), input, breaksOff: state === 'inside' }
       }
       const input = unwrapCustomInput(raw)
-      return { rest: input, input }
+      const begun = state === 'opening' ? raw.replaceAll(/\s/g, '') : ''
+      return { rest: input, input, breaksOff: begun !== '' && BARE_OPENING.startsWith(begun) }
     },
   }
 }

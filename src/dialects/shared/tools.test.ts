@@ -158,4 +158,19 @@ describe('free-form input', () => {
   ])('%s', (_name, text, expected) => {
     expect(stream(text, [3, 3])).toEqual({ streamed: expected, input: expected })
   })
+  it.each([
+    ['{"input":"abc', true],
+    ['{"input":"abc\\', true],
+    ['{"inp', true],
+    ['{"input":"abc"', false],
+    ['{"input":"abc"}', false],
+    ['{"patch":"abc"}', false],
+    ['{ body { color: red', false],
+    ['plain', false],
+    ['', false],
+  ])('knows whether it breaks off: %s', (text, broken) => {
+    const reader = createCustomInputStream()
+    reader.push(text)
+    expect(reader.end().breaksOff).toBe(broken)
+  })
 })
