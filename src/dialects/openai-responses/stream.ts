@@ -4,7 +4,8 @@ import type { JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { createSseParser, SseLimitError } from '../../lib/sse.ts'
 import { brokenAnswer } from '../shared/errors.ts'
-import { asString, isObject, tryParseJson } from '../shared/json.ts'
+import { parseAnswer } from '../shared/exact-json.ts'
+import { asString, isObject } from '../shared/json.ts'
 import { wantsSealedReasoning } from '../shared/reasoning-replay.ts'
 import { Answer } from './answer.ts'
 import { readLogprobs, readPart } from './content-parts.ts'
@@ -26,6 +27,9 @@ export interface ResponsesDecoder extends Decoder {
 }
 
 const PREFIX = 'response.'
+
+/** Searches of tools have arguments that are an object. */
+const parse = (text: string): unknown => parseAnswer(text, ({ type }) => type === 'function_call')
 
 /** Decoder of one answer: stream events and whole JSON bodies run through the same state. */
 export function createResponsesDecoder(request: ModelRequest, target: Target<ResponsesOptions>): ResponsesDecoder {
@@ -72,7 +76,7 @@ class StreamDecoder implements ResponsesDecoder {
       return
     }
     if (data === '' || data === '[DONE]') return
-    const frame = tryParseJson(data)
+    const frame = parse(data)
     const type = isObject(frame) ? (asString(frame['type']) ?? event) : undefined
     if (!isObject(frame) || (type === undefined && frame['error'] == null)) return this.#skipMalformed()
     this.#dispatch(type ?? 'error', frame, out)
@@ -84,7 +88,7 @@ class StreamDecoder implements ResponsesDecoder {
     if (/^(?:data|event|id|retry)?:/.test(start)) {
       return this.#streamedBody(text, out)
     }
-    const parsed = tryParseJson(start)
+    const parsed = parse(start)
     if (!isObject(parsed)) {
       if (Array.isArray(parsed) && isObject(parsed[0]) && parsed[0]['error'] != null) throw this.#fail(streamError(parsed, this.#provider))
       throw this.#fail(brokenAnswer(this.#provider, start === '' ? 'answered with an empty body' : 'answered with a body that is not JSON'))

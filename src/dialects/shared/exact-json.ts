@@ -30,26 +30,30 @@ const OBJECT_ARGUMENTS = /"arguments"\s*:\s*\{/
 /** Deeper than arguments stand in any answer. */
 const MAX_DEPTH = 12
 
+/** Whether the arguments of this object are those of a call. */
+type IsCall = (holder: { readonly [key: string]: unknown }) => boolean
+
 /**
  * A frame or a whole answer. Arguments are text in the formats that call them so; servers that send the object itself have it turned into
- * its text here, where its numbers can still be read as they stand. Undefined for text that is no JSON.
+ * its text here, where its numbers can still be read as they stand. `isCall`: for formats that have other arguments, too, which are
+ * objects. Undefined for text that is no JSON.
  */
-export function parseAnswer(text: string): unknown {
+export function parseAnswer(text: string, isCall: IsCall = () => true): unknown {
   const value = tryParseJson(text)
   const exact = OBJECT_ARGUMENTS.test(text) && FRAGILE_NUMBER.test(text) ? parseExact(text) : undefined
-  return exact === undefined ? value : withArgumentsAsText(value, exact, 0)
+  return exact === undefined ? value : withArgumentsAsText(value, exact, isCall, 0)
 }
 
 /** `exact` is the same value, its numbers as they stood. */
-function withArgumentsAsText(value: unknown, exact: unknown, depth: number): unknown {
+function withArgumentsAsText(value: unknown, exact: unknown, isCall: IsCall, depth: number): unknown {
   if (depth > MAX_DEPTH) return value
-  if (Array.isArray(value)) return value.map((each, i) => withArgumentsAsText(each, (exact as readonly unknown[])[i], depth + 1))
+  if (Array.isArray(value)) return value.map((each, i) => withArgumentsAsText(each, (exact as readonly unknown[])[i], isCall, depth + 1))
   if (!isObject(value)) return value
   const twin = exact as { readonly [key: string]: unknown }
   return Object.fromEntries(
     Object.entries(value).map(([key, child]) => [
       key,
-      key === 'arguments' && isObject(child) ? JSON.stringify(twin[key]) : withArgumentsAsText(child, twin[key], depth + 1),
+      key === 'arguments' && isObject(child) && isCall(value) ? JSON.stringify(twin[key]) : withArgumentsAsText(child, twin[key], isCall, depth + 1),
     ]),
   )
 }

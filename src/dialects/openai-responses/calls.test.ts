@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { ModelRequest } from '../../core/request.ts'
-import { decodeBody, fold } from './__fixtures__/harness.ts'
+import { decode, decodeBody, fold } from './__fixtures__/harness.ts'
 
 it('marks a call of a function that stands for a free-form tool when its input breaks off, whatever the upstream says', () => {
   const request: ModelRequest = { input: [], tools: [{ type: 'custom', name: 'patch' }] }
@@ -10,4 +10,12 @@ it('marks a call of a function that stands for a free-form tool when its input b
   }
   expect(end('{"input":"*** Begin Patch')).toEqual({ status: 'incomplete' })
   expect(end('{"input":"*** Begin Patch"}')).toEqual({ status: 'completed' })
+})
+
+it('keeps the numbers of arguments that come as an object, streamed or whole', () => {
+  const item = '{"type":"function_call","call_id":"c","name":"f","arguments":{"id":12345678901234567890,"x":1.0}}'
+  const args = '{"id":12345678901234567890,"x":1.0}'
+  const completed = { type: 'response.completed', response: { status: 'completed', output: [] } }
+  expect(fold(decode([`{"type":"response.output_item.done","output_index":0,"item":${item}}`, completed]).events).items[0]?.arguments).toBe(args)
+  expect(fold(decodeBody(`{"status":"completed","output":[${item}]}`).events).items[0]?.arguments).toBe(args)
 })
