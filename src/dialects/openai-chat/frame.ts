@@ -23,9 +23,14 @@ export function deltaOf(choice: Json): Json | undefined {
 
 const isErrorValue = (error: unknown): boolean => (isObject(error) && Object.keys(error).length > 0) || (typeof error === 'string' && error !== '')
 
-/** An error inside an answer of status 200, in any of its spellings: beside choices, inside one, or instead of them. Else undefined. */
+/**
+ * An error inside an answer of status 200, in any of its spellings: beside choices, inside one, or instead of them, or in a vendor's own field,
+ * beside whatever finish reason. Else undefined.
+ */
 export function errorOf(frame: Json): unknown {
   if (isErrorValue(frame['error'])) return frame
+  const own = frame['x_groq']
+  if (isObject(own) && isErrorValue(own['error'])) return own
   const { choices } = frame
   if (Array.isArray(choices)) {
     const failed: unknown = choices.find((choice) => isObject(choice) && isErrorValue(choice['error']))

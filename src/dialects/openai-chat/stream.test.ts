@@ -745,6 +745,11 @@ describe('failures inside an answer', () => {
     ['an error chunk', { error: { message: 'Overloaded', code: 503 }, choices: [{ index: 0, delta: {} }] }, 'provider_overloaded'],
     ['an error object', { object: 'error', message: 'boom', code: 500 }, 'provider_unavailable'],
     ['an error as text', { error: 'rate limit exceeded' }, 'rate_limit_exceeded'],
+    [
+      'why it stopped early, in a field of the vendor',
+      { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], x_groq: { id: 'r', error: 'overloaded' } },
+      'provider_overloaded',
+    ],
     ['an error inside the choice', { choices: [{ index: 0, delta: {}, error: { code: 429, message: 'x' } }] }, 'rate_limit_exceeded'],
     ['a bare message', { message: 'Too many requests', code: 'throttled' }, 'rate_limit_exceeded'],
   ])('%s', (_name, frame, type) => {
