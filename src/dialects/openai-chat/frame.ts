@@ -23,6 +23,11 @@ export function deltaOf(choice: Json): Json | undefined {
 
 const isErrorValue = (error: unknown): boolean => (isObject(error) && Object.keys(error).length > 0) || (typeof error === 'string' && error !== '')
 
+/** Some servers say how they fared in numbers of their own, of which zero is good. */
+function statusError({ status_code: code, status_msg: message }: Json): Json {
+  return { message: asString(message) || `status ${String(code)}`, code: String(code) }
+}
+
 /**
  * An error inside an answer of status 200, in any of its spellings: beside choices, inside one, or instead of them, or in a vendor's own field,
  * beside whatever finish reason. Else undefined.
@@ -31,6 +36,8 @@ export function errorOf(frame: Json): unknown {
   if (isErrorValue(frame['error'])) return frame
   const own = frame['x_groq']
   if (isObject(own) && isErrorValue(own['error'])) return own
+  const status = frame['base_resp']
+  if (isObject(status) && typeof status['status_code'] === 'number' && status['status_code'] !== 0) return statusError(status)
   const { choices } = frame
   if (Array.isArray(choices)) {
     const failed: unknown = choices.find((choice) => isObject(choice) && isErrorValue(choice['error']))

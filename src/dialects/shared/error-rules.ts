@@ -118,7 +118,7 @@ const RULES: readonly Rule[] = [
       /^(?:rate_?limit(?:_exceeded|_error|_reached|ed|reached|exceeded)?|too_many_requests(?:_error|exception)?|throttl\w*|toomanyrequests(?:exception)?|resource_exhausted|servicequotaexceeded(?:exception)?|requests|tokens|quota_exceeded|tpm_exceeded|rpm_exceeded)$/,
     statuses: [429],
   },
-  { type: 'rate_limit_exceeded', text: /rate.?limit(?:ed| (?:reached|exceeded|hit))|too many requests/i, when: clientSide },
+  { type: 'rate_limit_exceeded', text: /rate.?limit(?:ed| (?:reached|exceeded|hit))|^rate.?limit$|too many requests/i, when: clientSide },
   {
     type: 'image_download_failed',
     codes: /^(?:failed_to_download_image|image_download_failed|invalid_image_url)$/,
