@@ -19,6 +19,7 @@ export function unwrapCustomInput(text: string): string {
 
 const OPENING = /^\s*\{\s*"input"\s*:\s*"/
 const BARE_OPENING = '{"input":"'
+const HEX = /^[0-9a-fA-F]*$/
 const MAX_OPENING_CHARS = 256
 const ESCAPES: { readonly [letter: string]: string } = { '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
 
@@ -60,13 +61,22 @@ export function createCustomInputStream(): CustomInputStream {
         position += 2
         continue
       }
-      if (position + 6 > raw.length) break
-      const code = Number.parseInt(raw.slice(position + 2, position + 6), 16)
+      const digits = raw.slice(position + 2, position + 6)
+      if (!HEX.test(digits)) {
+        // A path or the like that nobody escaped.
+        out += '\\u'
+        position += 2
+        continue
+      }
+      if (digits.length < 4) break
+      const code = Number.parseInt(digits, 16)
       // A pair of surrogates leaves together: half a character would be broken on its way as UTF-8.
       if (code >= 0xd800 && code < 0xdc00) {
-        if (position + 12 > raw.length && '\\u'.startsWith(raw.slice(position + 6, position + 8))) break
-        if (raw.startsWith('\\u', position + 6)) {
-          out += String.fromCharCode(code, Number.parseInt(raw.slice(position + 8, position + 12), 16))
+        const next = raw.slice(position + 6, position + 12)
+        const isPair = '\\u'.startsWith(next.slice(0, 2)) && HEX.test(next.slice(2))
+        if (isPair && next.length < 6) break
+        if (isPair) {
+          out += String.fromCharCode(code, Number.parseInt(next.slice(2), 16))
           position += 12
           continue
         }

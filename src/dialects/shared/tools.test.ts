@@ -142,6 +142,14 @@ describe('free-form input', () => {
     for (let size = 1; size < 30; size++)
       expect(stream('{ "input" : "a\\ud83d\\ude00\\n\\u00e9b"}', Array<number>(40).fill(size)).streamed).toBe('a😀\néb')
   })
+  it.each([
+    ['{"input":"C:\\users\\udata"}', 'C:\\users\\udata'],
+    ['{"input":"\\u12"}', '\\u12'],
+    ['{"input":"\\ud83d\\users"}', '\ud83d\\users'],
+    ['{"input":"a\\u00', 'a'],
+  ])('leaves what only looks like the number of a character as it stands: %s', (text, expected) => {
+    for (const size of [1, 3, 50]) expect(stream(text, Array<number>(50).fill(size)).streamed).toBe(expected)
+  })
   it('streams before the end', () => {
     const reader = createCustomInputStream()
     expect(reader.push('{"input": "ab')).toBe('ab')
