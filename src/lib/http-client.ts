@@ -1,8 +1,9 @@
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
 import type { Transform } from 'node:stream'
 import type { Dispatcher } from 'undici'
-import { PoolShelf, type PoolShelfOptions } from './pool-shelf.ts'
+import { PoolShelf, type PoolShelfOptions, type SentHandler } from './pool-shelf.ts'
 import { atTurnEnd } from './turn-end.ts'
+import type { Client } from './undici.ts'
 
 export type HttpFailureKind = 'connect-timeout' | 'connect' | 'reset' | 'cancelled' | 'protocol'
 
@@ -57,6 +58,9 @@ export interface HttpClientOptions extends PoolShelfOptions {
 
 const CONNECT_CODES = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL', 'EACCES'])
 
+const LOST_CODES = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
+const isLostConnection = (error: Error): boolean => 'code' in error && LOST_CODES.has(String(error.code))
+
 function toFailure(error: Error, sent: boolean): HttpFailure {
   if (error instanceof HttpFailure) return error
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
@@ -82,17 +86,15 @@ export function createHttpClient(options: HttpClientOptions = {}): HttpClient {
     send(request) {
       const slash = request.url.indexOf('/', request.url.indexOf('://') + 3)
       const origin = slash === -1 ? request.url : request.url.slice(0, slash)
-      const exchange = new DispatchedExchange(highWater)
+      const sent: Dispatcher.DispatchOptions = {
+        path: slash === -1 ? '/' : request.url.slice(slash),
+        method: request.method,
+        headers: request.headers,
+        body: request.body ?? null,
+      }
+      const exchange = new DispatchedExchange(highWater, sent)
       try {
-        pools.take(origin, request.connectTimeoutMs).dispatch(
-          {
-            path: slash === -1 ? '/' : request.url.slice(slash),
-            method: request.method,
-            headers: request.headers,
-            body: request.body ?? null,
-          },
-          exchange,
-        )
+        pools.take(origin, request.connectTimeoutMs).dispatch(sent, exchange)
       } catch (error) {
         exchange.onResponseError(undefined, error instanceof Error ? error : new Error(String(error)))
       }
@@ -123,7 +125,10 @@ function decompressor(header: string | string[]): Transform | 'none' | undefined
 }
 
 /** undici's handler and the reader's view in one object: this runs once per upstream read. */
-class DispatchedExchange implements Exchange, Dispatcher.DispatchHandler {
+class DispatchedExchange implements Exchange, SentHandler {
+  kept: Client | undefined
+  /** What was sent, for as long as it may have to be sent again. */
+  #sent: Dispatcher.DispatchOptions | undefined
   readonly head: Promise<ResponseHead>
   readonly #highWater: number
   #resolveHead!: (head: ResponseHead) => void
@@ -139,8 +144,9 @@ class DispatchedExchange implements Exchange, Dispatcher.DispatchHandler {
   #failure: HttpFailure | undefined
   #inflate: Transform | undefined
 
-  constructor(highWater: number) {
+  constructor(highWater: number, sent: Dispatcher.DispatchOptions) {
     this.#highWater = highWater
+    this.#sent = sent
     this.head = new Promise((resolve, reject) => {
       this.#resolveHead = resolve
       this.#rejectHead = reject
@@ -179,6 +185,7 @@ class DispatchedExchange implements Exchange, Dispatcher.DispatchHandler {
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: ResponseHead['headers']): void {
     // A dozen buffers that would live as long as the answer, for handlers that want the head byte by byte.
     controller.rawHeaders = null
+    this.#sent = undefined
     if (status < 200) return
     const encoding = headers['content-encoding']
     this.#arrived = { status, headers }
@@ -212,7 +219,22 @@ class DispatchedExchange implements Exchange, Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
+    if (this.#isSentAgain(error)) return
     this.#fail(toFailure(error, this.#controller !== undefined))
+  }
+
+  /**
+   * A connection that was kept may be dead without anybody knowing: a proxy, a firewall or the server itself has forgotten it, and often all
+   * others with it. What breaks without a byte of an answer says nothing of the server then: it goes out again, once, over a new connection.
+   * The client that has just lost its connection makes it, and belongs to nobody else before this call returns.
+   */
+  #isSentAgain(error: Error): boolean {
+    const { kept } = this
+    const sent = this.#sent
+    this.#sent = undefined
+    if (kept === undefined || sent === undefined || this.#failure !== undefined || !isLostConnection(error)) return false
+    kept.dispatch(sent, this)
+    return true
   }
 
   #accept(chunk: Buffer): void {

@@ -1,4 +1,5 @@
-import { Client, Pool } from './undici.ts'
+import type { Dispatcher } from 'undici'
+import { Client, isConnected, Pool } from './undici.ts'
 
 export interface PoolShelfOptions {
   readonly keepAliveMs?: number
@@ -23,6 +24,19 @@ interface Shelved {
 const LOOK_EVERY_MS = 60_000
 const FEW_PLACES = 32
 const SPARE = 4
+
+/** A handler that is told where to send its request again, if it goes out over a connection that was used before. */
+export interface SentHandler extends Dispatcher.DispatchHandler {
+  kept: Client | undefined
+}
+
+/** A client, and so a place for one connection, whose handlers are `SentHandler`s. */
+class KeptClient extends Client {
+  override dispatch(options: Dispatcher.DispatchOptions, handler: SentHandler): boolean {
+    handler.kept = isConnected(this) ? this : undefined
+    return super.dispatch(options, handler)
+  }
+}
 
 /** Pools by origin and connect limit. A pool that is put away finishes what it has begun. */
 export class PoolShelf {
@@ -61,7 +75,7 @@ export class PoolShelf {
     const pool = new Pool(origin, {
       factory: (url, options) => {
         shelved.places++
-        return new Client(url, options)
+        return new KeptClient(url, options)
       },
       connections: this.#options.maxConnectionsPerOrigin ?? null,
       pipelining: 1,

@@ -16,3 +16,7 @@ declare module 'undici/lib/api/index.js' {
   const api: { readonly request: Dispatcher['request'] }
   export default api
 }
+declare module 'undici/lib/core/symbols.js' {
+  const symbols: { readonly kConnected: unique symbol }
+  export default symbols
+}

@@ -1,0 +1,96 @@
+import { once } from 'node:events'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { createHttpClient, type Exchange } from './http-client.ts'
+
+const cleanups: (() => unknown)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+function caller(): (url: string) => Exchange {
+  const client = createHttpClient()
+  cleanups.push(() => client.close())
+  return (url) => client.send({ url, method: 'POST', headers: {}, body: '{}', connectTimeoutMs: 1000 })
+}
+
+async function text(exchange: Exchange): Promise<string> {
+  const chunks: Buffer[] = []
+  for (let read = await exchange.read(); read !== undefined; read = await exchange.read()) chunks.push(...read)
+  return Buffer.concat(chunks).toString()
+}
+
+describe('connections that were kept', () => {
+  /** A server whose connections, once forgotten, answer what comes over them with `how`. */
+  async function forgetful(how: (socket: Socket) => unknown) {
+    const forgotten = new WeakSet<Socket>()
+    const open = new Set<Socket>()
+    let asked = 0
+    let forgetsNew = false
+    const server = createServer((socket) => {
+      open.add(socket)
+      socket.on('close', () => open.delete(socket))
+      if (forgetsNew) forgotten.add(socket)
+      socket.on('error', () => undefined)
+      socket.on('data', () => {
+        asked++
+        if (forgotten.has(socket)) how(socket)
+        else setTimeout(() => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'), 20)
+      })
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    cleanups.push(() => (open.forEach((socket) => socket.destroy()), server.close()))
+    return {
+      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      /** Once calls that are over have given their connections back. */
+      forget: async (andNewOnes = false) => {
+        await new Promise((resolve) => setTimeout(resolve, 10))
+        open.forEach((socket) => forgotten.add(socket))
+        forgetsNew = andNewOnes
+      },
+      asked: () => asked,
+    }
+  }
+
+  it.each<[string, (socket: Socket) => unknown]>([
+    ['reset', (socket) => socket.resetAndDestroy()],
+    ['closed', (socket) => socket.end()],
+  ])('and turn out to be dead (%s) fail no request, however many they are', async (_how, how) => {
+    const { url, forget } = await forgetful(how)
+    const call = caller()
+    const rush = (): Promise<string[]> => Promise.all(Array.from({ length: 12 }, () => text(call(url))))
+    await rush()
+    await forget()
+    expect(await rush()).toEqual(Array.from({ length: 12 }, () => 'ok'))
+  })
+
+  it('that break a second time, or once the answer has begun, are the server’s fault', async () => {
+    const gone = await forgetful((socket) => socket.resetAndDestroy())
+    const call = caller()
+    expect(await text(call(gone.url))).toBe('ok')
+    await gone.forget(true)
+    await expect(call(gone.url).head).rejects.toMatchObject({ kind: 'reset', sent: true })
+    expect(gone.asked()).toBe(3)
+    const begun = await forgetful((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nbeg')
+      setTimeout(() => socket.resetAndDestroy(), 20)
+    })
+    expect(await text(call(begun.url))).toBe('ok')
+    await begun.forget()
+    await expect(text(call(begun.url))).rejects.toMatchObject({ kind: 'reset' })
+    expect(begun.asked()).toBe(2)
+  })
+
+  it('and turn out to be dead under a request nobody wants any more are not replaced', async () => {
+    const { url, forget, asked } = await forgetful((socket) => setTimeout(() => socket.resetAndDestroy(), 60))
+    const call = caller()
+    expect(await text(call(url))).toBe('ok')
+    await forget()
+    const given = call(url)
+    await vi.waitFor(() => expect(asked()).toBe(2), { interval: 1 })
+    given.cancel()
+    await expect(given.head).rejects.toMatchObject({ kind: 'cancelled' })
+    await new Promise((resolve) => setTimeout(resolve, 120))
+    expect(asked()).toBe(2)
+  })
+})
