@@ -155,6 +155,25 @@ describe('createHttpClient', () => {
     await expect(send(`http://127.0.0.1:${(server.address() as AddressInfo).port}`).head).rejects.toMatchObject({ kind: 'reset', sent: true })
   })
 
+  it.each([
+    ['a refusal in TLS', '\x15\x03\x03\x00\x02\x02\x28'],
+    ['settings of HTTP/2', '\x00\x00\x00\x04\x00\x00\x00\x00\x00'],
+    ['text without a head', 'data: hello\n\n'],
+    ['a length that is none', 'HTTP/1.1 200 OK\r\ncontent-length: -5\r\n\r\nhello'],
+  ])('says that %s is no HTTP, and not that the connection ended', async (_what, answer) => {
+    const failure = send(await serveRaw(answer)).head
+    await expect(failure).rejects.toMatchObject({ kind: 'protocol', sent: true, message: expect.stringContaining('breaks HTTP') })
+  })
+
+  it('takes an answer in chunks that ends in the middle of one for one that ended early', async () => {
+    const server = createTcpServer((socket) =>
+      socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n9\r\nhel')),
+    ).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    cleanups.push(() => server.close())
+    await expect(text(send(`http://127.0.0.1:${(server.address() as AddressInfo).port}`))).rejects.toMatchObject({ kind: 'reset' })
+  })
+
   it('reports a body that is cut short as a failure, not as an end', async () => {
     const url = await serve((_request, response) => {
       response.writeHead(200, { 'content-length': '100' })

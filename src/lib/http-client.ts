@@ -61,6 +61,9 @@ const CONNECT_CODES = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTU
 const LOST_CODES = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
 const isLostConnection = (error: Error): boolean => 'code' in error && LOST_CODES.has(String(error.code))
 
+/** The parser has no code for what it dislikes. An answer that ends within its framing is one that ended early, and also its to notice. */
+const breaksHttp = ({ name, message }: Error): boolean => name === 'HTTPParserError' && !message.includes('EOF')
+
 function toFailure(error: Error, sent: boolean): HttpFailure {
   if (error instanceof HttpFailure) return error
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
@@ -71,6 +74,7 @@ function toFailure(error: Error, sent: boolean): HttpFailure {
   if (code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW' || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
     return new HttpFailure('protocol', `the answer breaks HTTP (${code})`, sent, error)
   }
+  if (breaksHttp(error)) return new HttpFailure('protocol', 'the answer breaks HTTP', sent, error)
   return new HttpFailure('reset', `the connection ended early${code ? ` (${code})` : ''}`, sent, error)
 }
 
