@@ -12,6 +12,80 @@ function scene(limits: Partial<typeof LIMITS> = {}) {
   return { timer, expired, after: (ms: number): void => void vi.advanceTimersByTime(ms) }
 }
 
+/** A process that is stopped: time passes, and its timers are late by as much. */
+function stoppable(limits: Partial<typeof LIMITS> = {}) {
+  let stopped = 0
+  const timer = new AttemptTimer({ ...LIMITS, ...limits }, { monotonic: () => performance.now() + stopped }, () => undefined)
+  return { timer, stop: (ms: number): void => void (stopped += ms), after: (ms: number): void => void vi.advanceTimersByTime(ms) }
+}
+
+describe('limits that run out while the process is stopped or busy', () => {
+  it('leave a second for what has arrived meanwhile', () => {
+    const { timer, stop, after } = stoppable()
+    stop(60_000)
+    after(12_000)
+    expect(timer.expired).toBeUndefined()
+    after(999)
+    timer.content()
+    after(34_999)
+    stop(60_000)
+    after(1)
+    expect(timer.expired).toBeUndefined()
+    timer.progress()
+    after(119_999)
+    expect(timer.expired).toBeUndefined()
+    after(1)
+    expect(timer.expired).toBe('idle')
+  })
+
+  it('have run out when nothing has', () => {
+    const first = stoppable({ firstToken: 120_000 })
+    first.after(10_000)
+    first.timer.progress()
+    first.stop(60_000)
+    first.after(110_999)
+    expect(first.timer.expired).toBeUndefined()
+    first.after(1)
+    expect(first.timer.expired).toBe('first_token')
+
+    const idle = stoppable()
+    idle.timer.content()
+    idle.after(10_000)
+    idle.timer.progress()
+    idle.stop(60_000)
+    idle.after(41_000)
+    expect(idle.timer.expired).toBe('idle')
+  })
+
+  it('wait no longer than they are late', () => {
+    const { timer, stop, after } = stoppable()
+    stop(40)
+    after(12_000)
+    expect(timer.expired).toBeUndefined()
+    after(40)
+    expect(timer.expired).toBe('first_token')
+  })
+
+  it('leave it to an answer that ends as well', () => {
+    const { timer, stop, after } = stoppable({ total: 20_000 })
+    timer.content()
+    stop(60_000)
+    after(20_000)
+    timer.progress()
+    expect(timer.expired).toBeUndefined()
+    after(1_000)
+    expect(timer.expired).toBe('total')
+  })
+
+  it('leave no timer behind', () => {
+    const { timer, stop, after } = stoppable()
+    stop(60_000)
+    after(12_000)
+    timer.stop()
+    expect(vi.getTimerCount()).toBe(0)
+  })
+})
+
 describe('the limits of an attempt', () => {
   it('are first token, then silence, then everything', () => {
     const first = scene()

@@ -5,6 +5,10 @@ export type ExpiredLimit = 'first_token' | 'idle' | 'total'
 
 /** A stream may be silent for this many times its longest pause so far. */
 const PAUSE_FACTOR = 4
+/** A timer that is late by this much says that the process was stopped or busy, and no less than it is late. */
+const LATE_MS = 20
+/** At most so long is left for what has arrived meanwhile: it is there, and only has to be read. */
+const LOOK_MS = 1_000
 
 /**
  * The limits of one attempt after connecting: first token (from sending to the first content event, headers included), then idle
@@ -19,6 +23,10 @@ export class AttemptTimer {
   #timer: NodeJS.Timeout
   /** The end of everything comes before that of the phase: nothing that arrives puts it off. */
   #isLast = false
+  /** When the running timer would end if nothing arrived, on the clock. */
+  #dueAt = 0
+  /** The limit has run out, and what has arrived meanwhile is looked at. */
+  #isLate = false
   #idleMs: number
   #longestIdleMs: number
   #readAt = 0
@@ -50,7 +58,7 @@ export class AttemptTimer {
     this.#readAt = now
     const grows = allowed > this.#idleMs
     if (grows) this.#idleMs = allowed
-    if (grows || now + this.#idleMs >= this.#endsAt) this.#restart(now)
+    if (grows || this.#isLate || now + this.#idleMs >= this.#endsAt) this.#restart(now)
     else this.#timer.refresh()
   }
 
@@ -75,10 +83,23 @@ export class AttemptTimer {
   #start(ms: number, now: number): NodeJS.Timeout {
     const left = Math.max(0, this.#endsAt - now)
     this.#isLast = left <= ms
+    this.#isLate = false
+    this.#dueAt = now + Math.min(ms, left)
     return setTimeout(this.#expire, Math.min(ms, left))
   }
 
+  /**
+   * After a long turn of the event loop, or when a stopped process goes on, timers come before the bytes that have arrived meanwhile: these
+   * are no silence of the upstream, so they are read first.
+   */
   readonly #expire = (): void => {
+    const dueAt = this.#phase === 'idle' && !this.#isLast ? Math.max(this.#dueAt, this.#readAt + this.#idleMs) : this.#dueAt
+    const late = this.#clock.monotonic() - dueAt
+    if (late >= LATE_MS && !this.#isLate) {
+      this.#isLate = true
+      this.#timer = setTimeout(this.#expire, Math.min(late, LOOK_MS))
+      return
+    }
     this.expired ??= this.#isLast ? 'total' : this.#phase
     this.stop()
     this.#onExpire()
