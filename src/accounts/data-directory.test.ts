@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Secret } from '../lib/secret.ts'
-import { openDataDirectory, stageSecretKey } from './data-directory.ts'
+import { notWritable, openDataDirectory, stageSecretKey } from './data-directory.ts'
 import { generateSecretKey } from './encryption.ts'
 
 describe('the data directory', () => {
@@ -112,4 +112,11 @@ describe('the data directory', () => {
       message: expect.stringContaining('--data or SIGNALBOX_DATA_DIR'),
     })
   })
+})
+
+it('on a file system that is mounted for reading says so, and sends nobody to change its owner', () => {
+  const refusal = notWritable('/data', '/data', Object.assign(new Error('read-only'), { code: 'EROFS' }))
+  expect(refusal.message).toBe(
+    '/data cannot be written (EROFS): its file system is mounted read-only; mount one that can be written there, or choose another with --data or SIGNALBOX_DATA_DIR',
+  )
 })

@@ -108,12 +108,18 @@ async function proveWritable(directory: string): Promise<void> {
 /** Of `file`, which is the data directory or stands in it: the refusal of somebody who may not use it. The sentence names who asks, and what to do. */
 export function notWritable(directory: string, file: string, cause: unknown, what = 'cannot be written'): GatewayError {
   const code = codeOf(cause)
+  const otherwise = 'or choose another with --data or SIGNALBOX_DATA_DIR'
+  // The root of a container, as often as not: whoever owns it, nothing can be written there.
+  if (code === 'EROFS') {
+    const advice = `its file system is mounted read-only; mount one that can be written there, ${otherwise}`
+    return new GatewayError('invalid_request', `${file} ${what} (EROFS): ${advice}`, { cause })
+  }
   const uid = process.getuid?.()
   const user = uid === undefined ? 'the user this process runs as' : `user id ${uid}, which this process runs as`
   return new GatewayError(
     'invalid_request',
     `${file} ${what}${code === undefined ? '' : ` (${code})`}: the data directory and everything in it must belong to ${user}` +
-      `${uid === undefined ? '' : ` (chown -R ${uid} ${directory})`}, or choose another with --data or SIGNALBOX_DATA_DIR`,
+      `${uid === undefined ? '' : ` (chown -R ${uid} ${directory})`}, ${otherwise}`,
     { cause },
   )
 }
