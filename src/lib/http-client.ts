@@ -54,6 +54,8 @@ export interface HttpClient {
 export interface HttpClientOptions extends PoolShelfOptions {
   /** Unread bytes per exchange before the socket is paused. */
   readonly highWaterBytes?: number
+  /** How soon after a request was sent a loss says that its connection was dead before. Default: two seconds. */
+  readonly staleLossMs?: number
 }
 
 const CONNECT_CODES = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL', 'EACCES'])
@@ -85,6 +87,7 @@ function toFailure(error: Error, sent: boolean): HttpFailure {
 export function createHttpClient(options: HttpClientOptions = {}): HttpClient {
   const pools = new PoolShelf(options)
   const highWater = options.highWaterBytes ?? 256 * 1024
+  const staleLossMs = options.staleLossMs ?? 2_000
 
   return {
     send(request) {
@@ -96,7 +99,7 @@ export function createHttpClient(options: HttpClientOptions = {}): HttpClient {
         headers: request.headers,
         body: request.body ?? null,
       }
-      const exchange = new DispatchedExchange(highWater, sent)
+      const exchange = new DispatchedExchange(highWater, sent, performance.now() + staleLossMs)
       try {
         pools.take(origin, request.connectTimeoutMs).dispatch(sent, exchange)
       } catch (error) {
@@ -133,6 +136,7 @@ class DispatchedExchange implements Exchange, SentHandler {
   kept: Client | undefined
   /** What was sent, for as long as it may have to be sent again. */
   #sent: Dispatcher.DispatchOptions | undefined
+  readonly #sentAgainUntil: number
   readonly head: Promise<ResponseHead>
   readonly #highWater: number
   #resolveHead!: (head: ResponseHead) => void
@@ -148,9 +152,10 @@ class DispatchedExchange implements Exchange, SentHandler {
   #failure: HttpFailure | undefined
   #inflate: Transform | undefined
 
-  constructor(highWater: number, sent: Dispatcher.DispatchOptions) {
+  constructor(highWater: number, sent: Dispatcher.DispatchOptions, sentAgainUntil: number) {
     this.#highWater = highWater
     this.#sent = sent
+    this.#sentAgainUntil = sentAgainUntil
     this.head = new Promise((resolve, reject) => {
       this.#resolveHead = resolve
       this.#rejectHead = reject
@@ -228,15 +233,16 @@ class DispatchedExchange implements Exchange, SentHandler {
   }
 
   /**
-   * A connection that was kept may be dead without anybody knowing: a proxy, a firewall or the server itself has forgotten it, and often all
-   * others with it. What breaks without a byte of an answer says nothing of the server then: it goes out again, once, over a new connection.
-   * The client that has just lost its connection makes it, and belongs to nobody else before this call returns.
+   * A connection that was kept may be dead unnoticed: a proxy, a firewall or the server itself has forgotten it, often with all others. What breaks
+   * at once and without a byte of an answer says nothing of the server then: it goes out again, once, over a new connection. What breaks later may
+   * have been worked on, and is for whoever counts tries. The client that has just lost its connection belongs to nobody else before this returns.
    */
   #isSentAgain(error: Error): boolean {
     const { kept } = this
     const sent = this.#sent
     this.#sent = undefined
-    if (kept === undefined || sent === undefined || this.#failure !== undefined || !isLostConnection(error)) return false
+    if (kept === undefined || sent === undefined || this.#failure !== undefined) return false
+    if (!isLostConnection(error) || performance.now() > this.#sentAgainUntil) return false
     kept.dispatch(sent, this)
     return true
   }

@@ -1,15 +1,15 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { createHttpClient, type Exchange } from './http-client.ts'
+import { createHttpClient, type Exchange, type HttpClientOptions } from './http-client.ts'
 
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
 
-function caller(): (url: string) => Exchange {
-  const client = createHttpClient()
+function caller(options?: HttpClientOptions): (url: string) => Exchange {
+  const client = createHttpClient(options)
   cleanups.push(() => client.close())
   return (url) => client.send({ url, method: 'POST', headers: {}, body: '{}', connectTimeoutMs: 1000 })
 }
@@ -79,6 +79,15 @@ describe('connections that were kept', () => {
     await begun.forget()
     await expect(text(call(begun.url))).rejects.toMatchObject({ kind: 'reset' })
     expect(begun.asked()).toBe(2)
+  })
+
+  it('that break after the server has had time to work on a request are the server’s fault, too', async () => {
+    const { url, forget, asked } = await forgetful((socket) => setTimeout(() => socket.resetAndDestroy(), 100))
+    const call = caller({ staleLossMs: 50 })
+    expect(await text(call(url))).toBe('ok')
+    await forget()
+    await expect(call(url).head).rejects.toMatchObject({ kind: 'reset', sent: true })
+    expect(asked()).toBe(2)
   })
 
   it('and turn out to be dead under a request nobody wants any more are not replaced', async () => {

@@ -241,7 +241,8 @@ describe('the fast path', () => {
     )
   })
 
-  it('gives the same for answers after the first, whatever was learned from that', () => {
+  // In two lots: a busy machine takes its time for all of them.
+  it.each([1, 2])('gives the same for answers after the first, whatever was learned from that (lot %i)', () => {
     const begun = '{"id":"x","choices":[{"index":0,"delta":{"role":"assistant"},"service_tier":null}],"service_tier":"flex"}'
     const answer = fc.tuple(mixed, fc.boolean(), fc.constantFrom('x', 'chatcmpl-9', '', 'a b'), fc.constantFrom('7', '0', '1700000000', '-1', '007'))
     const written = ([frames, hasBegin, id, created]: readonly [readonly string[], boolean, string, string]): readonly string[] =>
@@ -259,7 +260,7 @@ describe('the fast path', () => {
         frames.splice(index, 1, frames[index]?.slice(0, where % 60) ?? '', frames[index]?.slice(1 + (where % 60)) ?? '')
         expect(run(new ChatDecoder(REQUEST, target), frames)).toEqual(run(new ChatDecoder(REQUEST, target, false), frames))
       }),
-      { numRuns: 3000 },
+      { numRuns: 1500 },
     )
   })
 
