@@ -24,6 +24,9 @@ const MAX_CHARS = 600
 /** Errors whose words are of use to nobody but programmers: of parsers and validators. */
 const UNREADABLE: ReadonlySet<string> = new Set(['SyntaxError', 'ZodError', '$ZodError'])
 
+/** A server's answer to a question it has heard: its number, its words and what comes with them are no signs of the connection. */
+const IN_PROTOCOL = 'ProtocolError'
+
 interface Clues {
   readonly egress: EgressError | undefined
   readonly status: number | undefined
@@ -35,13 +38,13 @@ function cluesOf(error: unknown): Clues {
   let status: number | undefined
   let code: unknown
   let current: unknown = error
-  for (let depth = 0; depth < 5 && current instanceof Error; depth++) {
+  for (let depth = 0; depth < 5 && current instanceof Error && current.name !== IN_PROTOCOL; depth++) {
     if (current instanceof EgressError) egress ??= current
     const { data, code: given } = current as Error & {
       readonly data?: { readonly status?: unknown; readonly cause?: unknown }
       readonly code?: unknown
     }
-    status ??= [data?.status, given, Number(/\(HTTP (\d{3})\)/.exec(current.message)?.[1])].find(isHttpStatus)
+    status ??= [data?.status, given, Number(/^Error POSTing to endpoint \(HTTP (\d{3})\)/.exec(current.message)?.[1])].find(isHttpStatus)
     code ??= given
     current = current.cause ?? data?.cause
   }

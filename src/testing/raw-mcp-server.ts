@@ -1,0 +1,67 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { JsonObject } from '../core/item.ts'
+
+/** Writes the answer to one message itself, whatever the protocol says of it. */
+export type RawAnswer = (response: ServerResponse, message: JsonObject, request: IncomingMessage) => void
+
+/** A server of streamable HTTP that no SDK keeps in order: what it says to a method is the test's. */
+export interface RawMcpServer {
+  readonly url: string
+  /** Methods of messages, `GET` and `DELETE` of other requests, `reply` for answers to its own questions. */
+  readonly heard: readonly string[]
+  /** By what was heard; all others are answered as they should be. */
+  answer(answers: { readonly [heard: string]: RawAnswer }): void
+  close(): Promise<void>
+}
+
+const RESULTS: { readonly [method: string]: JsonObject } = {
+  initialize: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'raw', version: '1' } },
+  'tools/list': { tools: [{ name: 'add', inputSchema: { type: 'object' } }] },
+  'tools/call': { content: [{ type: 'text', text: 'done' }] },
+}
+
+/** A message as the only answer, in JSON. */
+export function inJson(response: ServerResponse, message: unknown, status = 200, headers: { readonly [name: string]: string } = {}): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(message))
+}
+
+/** The result a method should have. */
+export const usualAnswer = ({ id, method }: JsonObject): JsonObject => {
+  const result = RESULTS[String(method)]
+  return { jsonrpc: '2.0', id: id ?? null, ...(result === undefined ? { error: { code: -32_601, message: 'Method not found' } } : { result }) }
+}
+
+export async function startRawMcpServer(): Promise<RawMcpServer> {
+  const heard: string[] = []
+  let answers: { readonly [heard: string]: RawAnswer } = {}
+  const server = createServer((request, response) => {
+    void (async () => {
+      let body = ''
+      for await (const chunk of request) body += String(chunk)
+      const message = (body === '' ? {} : JSON.parse(body)) as JsonObject & { readonly method?: string }
+      const kind = request.method === 'POST' ? (message.method ?? 'reply') : request.method!
+      heard.push(kind)
+      const own = answers[kind]
+      if (own !== undefined) own(response, message, request)
+      else if (request.method === 'GET') response.writeHead(405).end()
+      else if (message['id'] === undefined || message.method === undefined) response.writeHead(202).end()
+      else inJson(response, usualAnswer(message))
+    })().catch(() => response.destroy())
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
+    heard,
+    answer: (given) => {
+      answers = given
+    },
+    async close() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
