@@ -27,6 +27,12 @@ export function inJson(response: ServerResponse, message: unknown, status = 200,
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(message))
 }
 
+/** Messages on a stream that ends after them, without ids: it cannot be taken up again. */
+export function inEvents(response: ServerResponse, ...messages: readonly unknown[]): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  response.end(messages.map((message) => `event: message\ndata: ${JSON.stringify(message)}\n\n`).join(''))
+}
+
 /** The result a method should have. */
 export const usualAnswer = ({ id, method }: JsonObject): JsonObject => {
   const result = RESULTS[String(method)]

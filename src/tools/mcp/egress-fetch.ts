@@ -9,6 +9,12 @@ export interface Exchange {
   lost(error: Error): void
 }
 
+/** A message of ours that waits for its answer. */
+export interface Question {
+  /** Answered, refused, or given up: what becomes of its streams is of no interest any more. */
+  settled: boolean
+}
+
 export interface EgressFetchOptions {
   readonly egress: Egress
   /** The only origin that is ever asked: credentials stay there. */
@@ -35,6 +41,13 @@ export function within<T>(exchange: Exchange, work: () => Promise<T>): Promise<T
   return exchanges.run(exchange, work)
 }
 
+const questions = new AsyncLocalStorage<Question | undefined>()
+
+/** Runs the sending of a message: its HTTP requests, those that take its stream up again included, are for this question, or for none. */
+export function sending<T>(question: Question | undefined, work: () => Promise<T>): Promise<T> {
+  return questions.run(question, work)
+}
+
 /** `fetch` for the SDK through the safe way out. Redirects are answers: the SDK follows those within the origin, and nobody follows others. */
 export function createEgressFetch({ egress, origin, standing }: EgressFetchOptions): Fetch {
   return async (url, init = {}) => {
@@ -44,8 +57,9 @@ export function createEgressFetch({ egress, origin, standing }: EgressFetchOptio
     const method = init.method ?? 'GET'
     const headers = Object.fromEntries(new Headers(init.headers))
     const resumes = headers['last-event-id'] !== undefined
-    if (method === 'GET' && !resumes && !standing) return new Response(null, { status: 405 })
     const exchange = exchanges.getStore()
+    const question = questions.getStore()
+    if (method === 'GET' && !resumes && !standing) return new Response(null, { status: 405 })
     try {
       const answer = await egress.open({
         method,
@@ -57,7 +71,7 @@ export function createEgressFetch({ egress, origin, standing }: EgressFetchOptio
         signal: signalOf(init.signal, exchange),
       })
       if (resumes && answer.status !== 200) exchange?.lost(new EgressError('network', 'the connection broke before the answer'))
-      return toResponse(answer, standing ? undefined : exchange)
+      return toResponse(answer, standing ? undefined : (error) => question?.settled === false && exchange?.lost(error))
     } catch (error) {
       if (resumes && error instanceof Error) exchange?.lost(error)
       throw error
@@ -71,9 +85,12 @@ function signalOf(own: AbortSignal | null | undefined, exchange: Exchange | unde
   return AbortSignal.any([own, outer].filter((signal) => signal != null))
 }
 
-function toResponse({ status, headers, body }: EgressStream, exchange: Exchange | undefined): Response {
-  const isStream = headers['content-type']?.includes('text/event-stream') === true
-  const content = BODYLESS.has(status) ? null : ReadableStream.from(isStream && exchange !== undefined ? watch(body, exchange) : body)
+type Lost = (error: Error) => void
+
+function toResponse({ status, headers, body }: EgressStream, lost: Lost | undefined): Response {
+  const isStream = headers['content-type']?.toLowerCase().includes('text/event-stream') === true
+  const isAnswer = status >= 200 && status < 300
+  const content = BODYLESS.has(status) ? null : ReadableStream.from(isAnswer && lost !== undefined ? watch(body, isStream, lost) : body)
   return new Response(content as ConstructorParameters<typeof Response>[0], { status, headers })
 }
 
@@ -81,14 +98,14 @@ const EVENT_ID = /(?:^|[\r\n])id:/
 /** What a chunk may end with that only the next one makes an event id: a line's end and `id`. */
 const LONGEST_PART = 3
 
-/** A stream that ends without event ids cannot be resumed: whoever waits for its answer is told. */
-async function* watch(body: AsyncIterable<Buffer>, exchange: Exchange): AsyncGenerator<Buffer> {
+/** What ends without event ids cannot be resumed: whoever still waits for its answer then is told. */
+async function* watch(body: AsyncIterable<Buffer>, isStream: boolean, lost: Lost): AsyncGenerator<Buffer> {
   let resumable = false
   let tail = ''
   let failure: unknown
   try {
     for await (const chunk of body) {
-      if (!resumable) {
+      if (isStream && !resumable) {
         const text = tail + chunk.toString('latin1')
         resumable = EVENT_ID.test(text)
         tail = text.slice(-LONGEST_PART)
@@ -101,7 +118,7 @@ async function* watch(body: AsyncIterable<Buffer>, exchange: Exchange): AsyncGen
   } finally {
     if (!resumable) {
       const error = failure instanceof EgressError ? failure : new EgressError('network', 'the server closed the connection before it answered')
-      setTimeout(() => exchange.lost(error), SETTLE_MS).unref()
+      setTimeout(() => lost(error), SETTLE_MS).unref()
     }
   }
 }

@@ -1,8 +1,14 @@
 import type * as Sdk from '@modelcontextprotocol/client'
 import type { JsonObject } from '../../core/item.ts'
 import { isJsonObject } from '../../lib/json.ts'
+import { sending, type Question } from './egress-fetch.ts'
 import { resultReader } from './result.ts'
 import { pageReader } from './tool-list.ts'
+
+interface Asked {
+  readonly question: Question
+  readonly read: ((result: JsonObject) => void) | undefined
+}
 
 /** Questions that may wait for their answers at once. */
 const MAX_ASKED = 256
@@ -12,23 +18,37 @@ const MAX_ASKED = 256
  * lose what cannot be read before they reach it. To be called before the SDK connects: it hears messages after whoever listened before.
  */
 export function readLeniently(transport: Pick<Sdk.Transport, 'send' | 'onmessage'>): void {
-  const asked = new Map<unknown, (result: JsonObject) => void>()
+  /** By ids as text: some servers send them back as such. */
+  const asked = new Map<string, Asked>()
   const send = transport.send.bind(transport)
+  /** The SDK hears the answer to its first one alone: whatever it says next shows that it has. */
+  let first: Question | undefined
   transport.send = async (message, options) => {
-    if (!('method' in message) || !('id' in message)) return await send(message, options)
-    const read = pageReader(message.method) ?? resultReader(message.method)
-    if (read === undefined) return await send(message, options)
-    asked.set(message.id, read)
-    // Whoever never answers leaves nothing behind.
-    for (const oldest of asked.keys()) if (asked.size > MAX_ASKED) asked.delete(oldest)
-    return await send(message, options)
+    if (first !== undefined) first.settled = true
+    if (!('method' in message) || !('id' in message)) return await sending(undefined, () => send(message, options))
+    const question: Question = { settled: false }
+    first ??= question
+    asked.set(String(message.id), { question, read: pageReader(message.method) ?? resultReader(message.method) })
+    // Whoever never answers leaves nothing behind. What is forgotten has the limits of its caller.
+    for (const [oldest, forgotten] of asked) {
+      if (asked.size <= MAX_ASKED) break
+      forgotten.question.settled = true
+      asked.delete(oldest)
+    }
+    try {
+      return await sending(question, () => send(message, options))
+    } catch (error) {
+      question.settled = true
+      throw error
+    }
   }
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK has only this
   transport.onmessage = (message) => {
     const { id, result } = message as { readonly id?: unknown; readonly result?: unknown }
-    const read = 'method' in message ? undefined : asked.get(id)
-    if (read === undefined) return
-    asked.delete(id)
-    if (isJsonObject(result)) read(result)
+    const answered = 'method' in message ? undefined : asked.get(String(id))
+    if (answered === undefined) return
+    answered.question.settled = true
+    asked.delete(String(id))
+    if (isJsonObject(result)) answered.read?.(result)
   }
 }

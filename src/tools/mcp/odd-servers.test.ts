@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../lib/clock.ts'
 import { createEgress, type Egress } from '../../lib/egress.ts'
-import { inJson, startRawMcpServer, type RawMcpServer } from '../../testing/raw-mcp-server.ts'
+import { inEvents, inJson, startRawMcpServer, usualAnswer, type RawAnswer, type RawMcpServer } from '../../testing/raw-mcp-server.ts'
 import { McpConnection } from './connection.ts'
 import { McpPool } from './pool.ts'
 import type { RemoteResult } from './result.ts'
@@ -47,5 +47,48 @@ describe('an error of a tool', () => {
     // It ran: once more would be twice.
     expect(called()).toBe(2)
     expect(pool.size).toBe(1)
+  })
+})
+
+describe('a server that takes its time', () => {
+  const slowly: RawAnswer = (response, message) => {
+    setTimeout(() => inEvents(response, usualAnswer(message)), 350)
+  }
+
+  it('and answers each question on a stream of its own is waited for, however many questions it takes', async () => {
+    const page: RawAnswer = (response, message) => {
+      const { cursor } = (message['params'] ?? {}) as { cursor?: string }
+      const result = {
+        tools: [{ name: `of_${cursor}`, inputSchema: { type: 'object' } }],
+        ...(cursor === 'b' ? {} : { nextCursor: cursor === 'a' ? 'b' : 'a' }),
+      }
+      setTimeout(() => inEvents(response, { jsonrpc: '2.0', id: message['id'], result }), 350)
+    }
+    server.answer({
+      'server/discover': slowly,
+      initialize: slowly,
+      'notifications/initialized': (response) => void setTimeout(() => response.writeHead(202).end(), 350),
+      'tools/list': page,
+      'tools/call': slowly,
+    })
+    const { tools } = await use((connection, signal) => connection.listTools(signal), 10_000)
+    expect(tools.map(({ name }) => name)).toEqual(['of_undefined', 'of_a', 'of_b'])
+    expect(await call()).toMatchObject({ content: [{ text: 'done' }] })
+  })
+})
+
+describe('a question that is never answered', () => {
+  it.each<[string, RawAnswer]>([
+    ['for it is taken like a message that needs no answer', (response) => response.writeHead(202).end()],
+    ['for the answer is to another question', (response, message) => inJson(response, { ...usualAnswer(message), id: 4_711 })],
+    [
+      'for the stream has other words only',
+      (response, { id }) => inEvents(response, { jsonrpc: '2.0', method: 'notifications/message', params: { of: id } }),
+    ],
+  ])('%s, is given up at once', async (_name, answer) => {
+    await call()
+    server.answer({ 'tools/call': answer })
+    await expect(call(4_000)).rejects.toMatchObject({ kind: 'unreachable', message: 'the server closed the connection before it answered' })
+    expect(called()).toBe(2)
   })
 })
