@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { JsonObject } from '../core/item.ts'
 
 /** Writes the answer to one message itself, whatever the protocol says of it. */
-export type RawAnswer = (response: ServerResponse, message: JsonObject, request: IncomingMessage) => void
+export type RawAnswer = (response: ServerResponse, message: JsonObject, request: IncomingMessage) => unknown
 
 /** A server of streamable HTTP that no SDK keeps in order: what it says to a method is the test's. */
 export interface RawMcpServer {

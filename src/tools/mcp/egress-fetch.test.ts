@@ -59,7 +59,7 @@ describe('a stream that ends without the answer', () => {
     const exchange = { signal: new AbortController().signal, lost: (error: Error) => void told.push(error) }
     vi.useFakeTimers()
     try {
-      await within(exchange, () => sending({ settled: false }, async () => (await fetch(ORIGIN, { method: 'POST' })).text()))
+      await within(exchange, () => sending({ settled: false, resumed: 0 }, async () => (await fetch(ORIGIN, { method: 'POST' })).text()))
       await vi.advanceTimersByTimeAsync(1_000)
     } finally {
       vi.useRealTimers()

@@ -5,6 +5,8 @@ import { EgressError, type Egress, type EgressStream } from '../../lib/egress.ts
 export interface Exchange {
   /** Ends all of them. */
   readonly signal: AbortSignal
+  /** It has come to its end: nobody waits for anything of it. */
+  over?: boolean
   /** Told when the stream its answer should have come on is gone for good. Late news is ignored. */
   lost(error: Error): void
 }
@@ -13,6 +15,8 @@ export interface Exchange {
 export interface Question {
   /** Answered, refused, or given up: what becomes of its streams is of no interest any more. */
   settled: boolean
+  /** How often the stream of its answer was taken up again. */
+  resumed: number
 }
 
 export interface EgressFetchOptions {
@@ -32,13 +36,19 @@ const MAX_STANDING_BYTES = 64 * 1024 * 1024
 const FAREWELL_MS = 2_000
 /** What has been read may still be on its way through the parser when its stream ends. */
 const SETTLE_MS = 250
+/** A server may break off its answer to spare a connection, and say how soon it is asked again: more often than that nobody waits for it. */
+const MAX_RESUMED = 128
 const BODYLESS = new Set([101, 204, 205, 304])
 
 const exchanges = new AsyncLocalStorage<Exchange>()
 
 /** Runs work whose HTTP requests, those of the SDK included, belong to this exchange. */
-export function within<T>(exchange: Exchange, work: () => Promise<T>): Promise<T> {
-  return exchanges.run(exchange, work)
+export async function within<T>(exchange: Exchange, work: () => Promise<T>): Promise<T> {
+  try {
+    return await exchanges.run(exchange, work)
+  } finally {
+    exchange.over = true
+  }
 }
 
 const questions = new AsyncLocalStorage<Question | undefined>()
@@ -59,7 +69,8 @@ export function createEgressFetch({ egress, origin, standing }: EgressFetchOptio
     const resumes = headers['last-event-id'] !== undefined
     const exchange = exchanges.getStore()
     const question = questions.getStore()
-    if (method === 'GET' && !resumes && !standing) return new Response(null, { status: 405 })
+    // For the SDK this status is the end of its trying.
+    if (method === 'GET' && !standing && !(resumes && mayResume(exchange, question))) return new Response(null, { status: 405 })
     try {
       const answer = await egress.open({
         method,
@@ -83,6 +94,15 @@ export function createEgressFetch({ egress, origin, standing }: EgressFetchOptio
 function signalOf(own: AbortSignal | null | undefined, exchange: Exchange | undefined): AbortSignal {
   const outer = exchange?.signal.aborted === true ? AbortSignal.timeout(FAREWELL_MS) : exchange?.signal
   return AbortSignal.any([own, outer].filter((signal) => signal != null))
+}
+
+/** Whether somebody still waits for what this stream should bring. */
+function mayResume(exchange: Exchange | undefined, question: Question | undefined): boolean {
+  if (exchange === undefined || question === undefined || question.settled || exchange.over || exchange.signal.aborted) return false
+  question.resumed++
+  if (question.resumed <= MAX_RESUMED) return true
+  exchange.lost(new EgressError('network', 'the server broke off its answer again and again'))
+  return false
 }
 
 type Lost = (error: Error) => void

@@ -26,7 +26,7 @@ export function readLeniently(transport: Pick<Sdk.Transport, 'send' | 'onmessage
   transport.send = async (message, options) => {
     if (first !== undefined) first.settled = true
     if (!('method' in message) || !('id' in message)) return await sending(undefined, () => send(message, options))
-    const question: Question = { settled: false }
+    const question: Question = { settled: false, resumed: 0 }
     first ??= question
     asked.set(String(message.id), { question, read: pageReader(message.method) ?? resultReader(message.method) })
     // Whoever never answers leaves nothing behind. What is forgotten has the limits of its caller.

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../lib/clock.ts'
 import { createEgress, type Egress } from '../../lib/egress.ts'
@@ -90,5 +91,38 @@ describe('a question that is never answered', () => {
     server.answer({ 'tools/call': answer })
     await expect(call(4_000)).rejects.toMatchObject({ kind: 'unreachable', message: 'the server closed the connection before it answered' })
     expect(called()).toBe(2)
+  })
+})
+
+describe('a server that breaks off its answer, to be asked for the rest', () => {
+  const breaksOff = (response: ServerResponse): unknown =>
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).end('retry: 1\nid: 1\ndata: \n\n')
+  const askedAgain = (): number => server.heard.filter((kind) => kind === 'GET').length
+
+  it('is asked', async () => {
+    let id: unknown
+    server.answer({
+      'tools/call': (response, message) => {
+        id = message['id']
+        breaksOff(response)
+      },
+      GET: (response) => inEvents(response, usualAnswer({ id, method: 'tools/call' })),
+    })
+    expect(await call()).toMatchObject({ content: [{ text: 'done' }] })
+  })
+
+  it('again and again is given up', async () => {
+    server.answer({ 'tools/call': breaksOff, GET: breaksOff })
+    await expect(call(4_500)).rejects.toMatchObject({ message: 'the server broke off its answer again and again' })
+    expect(askedAgain()).toBeLessThanOrEqual(128)
+  })
+
+  it('is not asked any more when nobody waits for it', async () => {
+    server.answer({ 'tools/call': breaksOff, GET: (response) => setTimeout(() => breaksOff(response), 100) })
+    await expect(call(500)).rejects.toMatchObject({ kind: 'timeout' })
+    const asked = askedAgain()
+    expect(asked).toBeGreaterThan(0)
+    await new Promise((resolve) => setTimeout(resolve, 400))
+    expect(askedAgain()).toBeLessThanOrEqual(asked + 1)
   })
 })
