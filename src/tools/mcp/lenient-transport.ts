@@ -12,6 +12,8 @@ interface Asked {
 
 /** Questions that may wait for their answers at once. */
 const MAX_ASKED = 256
+/** Answers to questions of the server under way at once; each is a request of its own. Whoever asks faster than it hears is not answered. */
+const MAX_ANSWERING = 16
 
 /**
  * The SDK takes an answer whole or not at all: for one tool of a list that is none, for one part of a result that it does not know. Answers
@@ -23,9 +25,19 @@ export function readLeniently(transport: Pick<Sdk.Transport, 'send' | 'onmessage
   const send = transport.send.bind(transport)
   /** The SDK hears the answer to its first one alone: whatever it says next shows that it has. */
   let first: Question | undefined
+  let answering = 0
   transport.send = async (message, options) => {
     if (first !== undefined) first.settled = true
-    if (!('method' in message) || !('id' in message)) return await sending(undefined, () => send(message, options))
+    if (!('id' in message)) return await sending(undefined, () => send(message, options))
+    if (!('method' in message)) {
+      if (answering === MAX_ANSWERING) return
+      answering++
+      try {
+        return await sending(undefined, () => send(message, options))
+      } finally {
+        answering--
+      }
+    }
     const question: Question = { settled: false, resumed: 0 }
     first ??= question
     asked.set(String(message.id), { question, read: pageReader(message.method) ?? resultReader(message.method) })

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { systemClock } from '../../lib/clock.ts'
 import { createEgress, type Egress } from '../../lib/egress.ts'
 import { inEvents, inJson, startRawMcpServer, usualAnswer, type RawAnswer, type RawMcpServer } from '../../testing/raw-mcp-server.ts'
@@ -125,4 +125,19 @@ describe('a server that breaks off its answer, to be asked for the rest', () => 
     await new Promise((resolve) => setTimeout(resolve, 400))
     expect(askedAgain()).toBeLessThanOrEqual(asked + 1)
   })
+})
+
+it('a server that asks more than it hears answers to gets no more of them, and its answer is heard', async () => {
+  const questions = Array.from({ length: 200 }, (_, index) => ({ jsonrpc: '2.0', id: `q${index}`, method: 'ping' }))
+  const waiting: ServerResponse[] = []
+  server.answer({
+    reply: (response) => waiting.push(response),
+    'tools/call': (response, message) => inEvents(response, ...questions, usualAnswer(message)),
+  })
+  expect(await call()).toMatchObject({ content: [{ text: 'done' }] })
+  await vi.waitFor(() => expect(waiting.length).toBeGreaterThan(0))
+  server.answer({})
+  for (const response of waiting.splice(0)) response.writeHead(202).end()
+  await call()
+  expect(server.heard.filter((kind) => kind === 'reply').length).toBeLessThanOrEqual(16)
 })
