@@ -53,6 +53,20 @@ function cluesOf(error: unknown): Clues {
 
 const isHttpStatus = (value: unknown): value is number => typeof value === 'number' && value >= 300 && value < 600
 
+/** Many servers say with this status that a session is gone, where the protocol has 404: by words alone is it told from a bad request. */
+const FORGOTTEN = /\bsession\b/i
+/** What names the question it answers is about that question: it was read, and may have been carried out. */
+const OF_A_QUESTION = /"id"\s*:\s*[^n\s]/
+const MAX_WORDS = 1_000
+
+const isForgotten = (words: string): boolean => FORGOTTEN.test(words) && !OF_A_QUESTION.test(words)
+
+/** What came with a status. */
+function wordsOf(error: unknown): string {
+  const { data, message } = error as { readonly data?: { readonly text?: unknown }; readonly message?: string }
+  return (typeof data?.text === 'string' ? data.text : (message ?? '')).slice(0, MAX_WORDS)
+}
+
 /** The error as one of ours. */
 export function failureOf(error: unknown): McpFailure {
   if (error instanceof McpFailure) return error
@@ -61,6 +75,7 @@ export function failureOf(error: unknown): McpFailure {
   if (status === 401) return new McpFailure('unauthorized', 'the server refuses the credentials (401): check authorization and headers', true, error)
   if (status === 403) return new McpFailure('unauthorized', 'the server denies access (403): the credentials do not allow this', true, error)
   if (status === 404) return new McpFailure('gone', 'the server knows no MCP endpoint or session at this address (404)', true, error)
+  if (status === 400 && isForgotten(wordsOf(error))) return new McpFailure('gone', 'the server knows no session of ours (400)', true, error)
   if (status === 429) return new McpFailure('protocol', 'the server asks for fewer requests (429)', true, error)
   if (code === 'INVALID_RESULT' || (error instanceof Error && UNREADABLE.has(error.name)))
     return new McpFailure('protocol', 'the server gave an answer that the protocol does not know', false, error)

@@ -141,3 +141,35 @@ it('a server that asks more than it hears answers to gets no more of them, and i
   await call()
   expect(server.heard.filter((kind) => kind === 'reply').length).toBeLessThanOrEqual(16)
 })
+
+it.each([
+  ['Bad Request: No valid session ID provided', {}],
+  ['Session not found', { code: -32_001 }],
+])('a server that has forgotten the session and says so with 400 (%s) is asked on a new one', async (message, more) => {
+  const sessions = ['first', 'second']
+  const known = new Set<unknown>()
+  server.answer({
+    initialize: (response, asked) => {
+      const session = sessions.shift()!
+      known.add(session)
+      inJson(response, usualAnswer(asked), 200, { 'mcp-session-id': session })
+    },
+    'tools/call': (response, asked, { headers }) => {
+      if (known.has(headers['mcp-session-id'])) inJson(response, usualAnswer(asked))
+      else inJson(response, { jsonrpc: '2.0', id: null, error: { code: -32_000, message, ...more } }, 400)
+    },
+  })
+  await call()
+  known.clear()
+  expect(await call()).toMatchObject({ content: [{ text: 'done' }] })
+  // What the server finds wrong with the call itself says nothing of the session.
+  for (const fault of [
+    { id: null, words: 'a is missing' },
+    { id: 7, words: 'a session must have a name' },
+  ]) {
+    const error = { code: -32_602, message: fault.words }
+    server.answer({ 'tools/call': (response) => inJson(response, { jsonrpc: '2.0', id: fault.id, error }, 400) })
+    await expect(call()).rejects.toMatchObject({ kind: 'protocol', message: 'the server answered with status 400' })
+  }
+  expect(pool.size).toBe(1)
+})
