@@ -2,7 +2,7 @@ import { GatewayError } from '../../core/error.ts'
 import type { InputFile, InputImage } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { decodeText } from '../../lib/decode-text.ts'
-import type { ContentPart } from '../shared/content-parts.ts'
+import { visitParts, type ContentPart } from '../shared/content-parts.ts'
 import { imageType, isRemote, isTextName, isTextType, looksLikePdf, readDataUrl } from './media.ts'
 import type { InlineData } from './media.ts'
 import type { MessagesTarget } from './options.ts'
@@ -113,16 +113,12 @@ export function tryEncodePart(part: ContentPart, target: MessagesTarget): Block 
 export function mediaToInline(request: ModelRequest, target: MessagesTarget): string[] {
   const { options } = target
   const urls = new Set<string>()
-  const visit = (parts: unknown): void => {
-    if (!Array.isArray(parts)) return
-    for (const part of parts as readonly ContentPart[]) {
-      if (part.type === 'input_image' && part.image_url && isRemote(part.image_url) && !(options.image_urls && isFetchedThere(part.image_url)))
-        urls.add(part.image_url)
-      if (part.type !== 'input_file' || !options.documents) continue
-      const url = part.file_data || part.file_url
-      if (url && isRemote(url) && !staysRemote(url, target)) urls.add(url)
-    }
-  }
-  for (const item of request.input) visit('content' in item ? item['content'] : 'output' in item ? item['output'] : undefined)
+  visitParts(request.input, (part) => {
+    if (part.type === 'input_image' && part.image_url && isRemote(part.image_url) && !(options.image_urls && isFetchedThere(part.image_url)))
+      urls.add(part.image_url)
+    if (part.type !== 'input_file' || !options.documents) return
+    const url = part.file_data || part.file_url
+    if (url && isRemote(url) && !staysRemote(url, target)) urls.add(url)
+  })
   return [...urls]
 }

@@ -2,7 +2,7 @@ import { GatewayError } from '../../core/error.ts'
 import type { Target } from '../../core/dialect.ts'
 import type { InputFile, JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
-import type { ContentPart } from '../shared/content-parts.ts'
+import { visitParts, type ContentPart } from '../shared/content-parts.ts'
 import { readDataUrl } from '../shared/data-url.ts'
 import { traitsOf } from './model-traits.ts'
 import type { ModelTraits } from './model-traits.ts'
@@ -235,20 +235,16 @@ export class DocumentNames {
 /** Every remote address: this format takes only bytes. */
 export function mediaUrls(request: ModelRequest): string[] {
   const urls = new Set<string>()
-  for (const item of request.input) {
-    const parts = 'content' in item ? item['content'] : 'output' in item ? item['output'] : undefined
-    if (!Array.isArray(parts)) continue
-    for (const part of parts as readonly ContentPart[]) {
-      const url =
-        part.type === 'input_image'
-          ? part.image_url
-          : part.type === 'input_video'
-            ? part.video_url
-            : part.type === 'input_file'
-              ? part.file_data || part.file_url
-              : undefined
-      if (url && isRemote(url)) urls.add(url)
-    }
-  }
+  visitParts(request.input, (part) => {
+    const url =
+      part.type === 'input_image'
+        ? part.image_url
+        : part.type === 'input_video'
+          ? part.video_url
+          : part.type === 'input_file'
+            ? part.file_data || part.file_url
+            : undefined
+    if (url && isRemote(url)) urls.add(url)
+  })
   return [...urls]
 }

@@ -2,7 +2,7 @@ import { GatewayError } from '../../core/error.ts'
 import type { Target } from '../../core/dialect.ts'
 import type { InputFile, JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
-import type { ContentPart } from '../shared/content-parts.ts'
+import { visitParts, type ContentPart } from '../shared/content-parts.ts'
 import type { CohereV2Options } from './options.ts'
 import { matchesModel } from './options.ts'
 
@@ -103,13 +103,9 @@ export function isTextFile({ file_data: data, file_url: url, filename }: InputFi
 /** Remote files: their text has to be read here. Images are fetched by the vendor. */
 export function mediaUrls(request: ModelRequest): string[] {
   const urls = new Set<string>()
-  for (const item of request.input) {
-    const parts = 'content' in item ? item['content'] : 'output' in item ? item['output'] : undefined
-    if (!Array.isArray(parts)) continue
-    for (const part of parts as readonly ContentPart[]) {
-      const url = part.type === 'input_file' ? part.file_data || part.file_url : undefined
-      if (url && isRemote(url)) urls.add(url)
-    }
-  }
+  visitParts(request.input, (part) => {
+    const url = part.type === 'input_file' ? part.file_data || part.file_url : undefined
+    if (url && isRemote(url)) urls.add(url)
+  })
   return [...urls]
 }

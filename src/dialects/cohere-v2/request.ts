@@ -114,7 +114,8 @@ function planFormat(request: ModelRequest, target: CohereTarget, hasTools: boole
 
 const hasFiles = (request: ModelRequest): boolean =>
   request.input.some(
-    (item) => 'content' in item && Array.isArray(item['content']) && item['content'].some((part: { type?: unknown }) => part.type === 'input_file'),
+    (item) =>
+      'content' in item && Array.isArray(item['content']) && item['content'].some((part: { type?: unknown } | null) => part?.type === 'input_file'),
   )
 
 function encodeParameters(request: ModelRequest, target: CohereTarget, dropped: string[]): Body {

@@ -3,7 +3,7 @@ import type { Target } from '../../core/dialect.ts'
 import type { InputFile, JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { sniffBase64 } from '../../lib/media-type.ts'
-import type { ContentPart } from '../shared/content-parts.ts'
+import { visitParts, type ContentPart } from '../shared/content-parts.ts'
 import { readDataUrl } from '../shared/data-url.ts'
 import type { GeminiOptions } from './options.ts'
 import { compiled } from '../shared/pattern.ts'
@@ -144,14 +144,10 @@ export function canEncode(part: ContentPart, target: GeminiTarget): boolean {
 /** The addresses this endpoint cannot read itself, in messages and results of tools. */
 export function mediaUrls(request: ModelRequest, target: GeminiTarget): string[] {
   const urls = new Set<string>()
-  for (const item of request.input) {
-    const parts = 'content' in item ? item['content'] : 'output' in item ? item['output'] : undefined
-    if (!Array.isArray(parts)) continue
-    for (const part of parts as readonly ContentPart[]) {
-      const url = addressOf(part)
-      if (url && isRemote(url) && !readsItself(url, target.options)) urls.add(url)
-    }
-  }
+  visitParts(request.input, (part) => {
+    const url = addressOf(part)
+    if (url && isRemote(url) && !readsItself(url, target.options)) urls.add(url)
+  })
   return [...urls]
 }
 

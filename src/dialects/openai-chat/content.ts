@@ -2,7 +2,7 @@ import { GatewayError } from '../../core/error.ts'
 import type { Target } from '../../core/dialect.ts'
 import type { InputFile, InputImage, JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
-import type { ContentPart } from '../shared/content-parts.ts'
+import { visitParts, type ContentPart } from '../shared/content-parts.ts'
 import { bareAudio, fileNameOf, fileUrl } from '../shared/file-data.ts'
 import type { OpenAiChatOptions } from './options.ts'
 
@@ -110,17 +110,13 @@ function inlined(url: string, target: ChatTarget): string {
 export function mediaToInline(request: ModelRequest, target: ChatTarget): string[] {
   const { options } = target
   const urls = new Set<string>()
-  const visit = (parts: unknown): void => {
-    if (!Array.isArray(parts)) return
-    for (const part of parts as readonly ContentPart[]) {
-      if (part.type === 'input_image' && options.inline_images && options.image_url !== 'none' && part.image_url && isRemote(part.image_url))
-        urls.add(part.image_url)
-      if (part.type === 'input_file' && options.file !== 'document_url' && !(options.file === 'file' && options.file_urls)) {
-        const url = fileUrl(part)
-        if (url !== undefined && isRemote(url)) urls.add(url)
-      }
+  visitParts(request.input, (part) => {
+    if (part.type === 'input_image' && options.inline_images && options.image_url !== 'none' && part.image_url && isRemote(part.image_url))
+      urls.add(part.image_url)
+    if (part.type === 'input_file' && options.file !== 'document_url' && !(options.file === 'file' && options.file_urls)) {
+      const url = fileUrl(part)
+      if (url !== undefined && isRemote(url)) urls.add(url)
     }
-  }
-  for (const item of request.input) visit('content' in item ? item['content'] : 'output' in item ? item['output'] : undefined)
+  })
   return [...urls]
 }

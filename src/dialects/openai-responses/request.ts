@@ -4,6 +4,7 @@ import { isKnownItem } from '../../core/item.ts'
 import { GATEWAY_FIELDS, MAX_TOOL_CALLS } from '../../core/request.ts'
 import type { JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
+import { visitParts } from '../shared/content-parts.ts'
 import { unmetImageWishes } from '../shared/image-output.ts'
 import { reasoningWish } from '../shared/reasoning-options.ts'
 import { serviceTierWord } from '../shared/service-tier.ts'
@@ -117,13 +118,10 @@ export function encodeResponsesRequest(request: ModelRequest, target: ResponsesT
 export function responsesMediaUrls(request: ModelRequest, target: ResponsesTarget): readonly string[] {
   if (!target.options.inline_media) return []
   const urls = new Set<string>()
-  for (const item of request.input) {
-    if (!isKnownItem(item)) continue
-    const parts = item.type === 'message' ? item.content : 'output' in item ? item.output : ''
-    if (typeof parts === 'string') continue
-    const taken: readonly string[] = target.options.input_parts
-    for (const part of parts) if (taken.includes(part.type)) for (const url of remoteUrls(part)) urls.add(url)
-  }
+  const taken: readonly string[] = target.options.input_parts
+  visitParts(request.input.filter(isKnownItem), (part) => {
+    if (taken.includes(part.type)) for (const url of remoteUrls(part)) urls.add(url)
+  })
   return [...urls]
 }
 

@@ -1,4 +1,4 @@
-import type { EncryptedContent, InputAudio, InputFile, InputImage, InputPart, InputText, InputVideo } from '../../core/item.ts'
+import type { EncryptedContent, InputAudio, InputFile, InputImage, InputItem, InputPart, InputText, InputVideo } from '../../core/item.ts'
 
 /** What a user, or the result of a tool, may hold. Texts are never empty. */
 export type ContentPart = InputText | InputImage | InputFile | InputAudio | InputVideo
@@ -31,6 +31,23 @@ export function contentParts(content: string | readonly (InputPart | EncryptedCo
     }
   }
   return parts
+}
+
+/** All parts of messages and of results of tools. Items nobody has checked may hold anything in their lists: what is no part is passed over. */
+export function visitParts(input: readonly InputItem[], visit: (part: ContentPart) => void): void {
+  for (const item of input) {
+    const parts: unknown = 'content' in item ? item['content'] : 'output' in item ? item['output'] : undefined
+    if (!Array.isArray(parts)) continue
+    for (const part of parts as readonly unknown[]) if (isPart(part)) visit(part)
+  }
+}
+
+const WORDS = ['image_url', 'video_url', 'file_data', 'file_url', 'filename'] as const
+
+function isPart(value: unknown): value is ContentPart {
+  if (typeof value !== 'object' || value === null) return false
+  const fields = value as { readonly [field: string]: unknown }
+  return fields['type'] === 'input_text' || WORDS.every((name) => fields[name] == null || typeof fields[name] === 'string')
 }
 
 /** The texts of a message in one string; refusals are text too. */

@@ -24,6 +24,27 @@ export function describeRequests({ dialect, voice, target, stream }: Subject): v
         expect(dialect.encodeRequest(request, { ...target, stream: streamed })).toEqual(encoded)
       }
     })
+    it('pass over what is no part in the lists of items nobody has checked', () => {
+      const nothing = [
+        null,
+        7,
+        'x',
+        [],
+        {},
+        { type: 'input_image' },
+        { type: 'input_image', image_url: ['https://x'] },
+        { type: 'input_file', file_data: 7 },
+      ]
+      const items = [
+        { type: 'web_search_call', id: 'ws_1', status: 'completed', content: nothing, output: nothing },
+        { type: 'of_tomorrow', output: nothing },
+        { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}', output: nothing },
+        { type: 'function_call_output', call_id: 'c', output: 'ok' },
+      ] as unknown as InputItem[]
+      const request = { input: [user('q'), ...items, user('go on')], text: { format: { type: 'json_object' } } } as ModelRequest
+      expect(dialect.mediaUrls?.(request, target) ?? []).toEqual([])
+      expect(dialect.encodeRequest(request, target).body).not.toBe('')
+    })
     it('name what an endpoint without the parameter does not get', () => {
       const { body, dropped } = dialect.encodeRequest(
         { input: [user('q')], tools: [tool('f')], temperature: 0.5 },
