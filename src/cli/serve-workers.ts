@@ -5,10 +5,12 @@ import { readOf, type ConfigRead } from '../config/load.ts'
 import type { Config } from '../core/config.ts'
 import { ceiling } from '../lib/backoff.ts'
 import type { Logger } from '../lib/logger.ts'
+import { systemClock } from '../lib/clock.ts'
 import { LONGEST_TIMER_MS } from '../lib/sleep.ts'
 import type { ProcessMetrics } from '../telemetry/merge-metrics.ts'
 import { onStopSignals } from './stop-signals.ts'
 import type { FromWorker, ToWorker } from './worker-link.ts'
+import { LOOK_MS, WorkerWatch } from './worker-watch.ts'
 
 const RESTART = { baseMs: 250, maxMs: 10_000 }
 /** A process that lived this long did not die of its start. */
@@ -62,6 +64,7 @@ class Primary {
   /** What any of them has taken over last. */
   #lastGood: ConfigRead
   readonly #listening = new Set<number>()
+  readonly #watch = new WorkerWatch(systemClock)
   readonly #collecting = new Map<number, Collecting>()
   #nextCollect = 0
   #serving = 0
@@ -84,6 +87,18 @@ class Primary {
     // Each process reads what changes itself; the signal is for those who send it by hand.
     process.on('SIGHUP', () => this.#workers().forEach((worker) => worker.process.kill('SIGHUP')))
     for (let i = 0; i < this.#wanted; i++) this.#fork()
+    setInterval(() => this.#look(), LOOK_MS)
+  }
+
+  /** One that does not answer any more is ended, and so replaced: its connections break, which their callers notice. */
+  #look(): void {
+    if (this.#stopping) return
+    const watched = this.#workers().filter(({ id }) => this.#listening.has(id))
+    const silent = this.#watch.look(watched.map((worker) => ({ id: worker.id, ask: () => tell(worker, { kind: 'ask' }) })))
+    for (const worker of watched.filter(({ id }) => silent.includes(id))) {
+      this.#logger.error({ worker: worker.id, pid: worker.process.pid }, 'a process does not answer any more and is ended')
+      worker.process.kill('SIGKILL')
+    }
   }
 
   #workers(): readonly Worker[] {
@@ -100,7 +115,10 @@ class Primary {
   }
 
   #hear(worker: Worker, message: FromWorker): void {
+    this.#watch.heard(worker.id)
     switch (message.kind) {
+      case 'alive':
+        return
       case 'serving':
         this.#serving++
         if (this.#serving === this.#wanted) process.stdout.write(message.banner)

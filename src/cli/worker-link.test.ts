@@ -29,6 +29,12 @@ it('gathers the figures of all, and its own when nobody can be asked', async () 
   expect(await alone).toBe('a 9\n')
 })
 
+it('gives a sign of life when asked, also while it starts', () => {
+  const { sent, hear } = setUp()
+  hear({ kind: 'ask' })
+  expect(sent).toEqual([{ kind: 'alive' }])
+})
+
 it('stops when told', () => {
   let stops = 0
   const { hear } = setUp({ metrics: () => Promise.resolve(''), stop: () => stops++ })

@@ -14,6 +14,8 @@ export type ToWorker =
   /** Answers `listening`. */
   | ({ readonly kind: 'begin' } & GivenConfig)
   | { readonly kind: 'stop' }
+  /** Answered with `alive`. */
+  | { readonly kind: 'ask' }
   /** Asks for figures. */
   | { readonly kind: 'collect'; readonly id: number }
   /** Answers `gather` with those of everybody. */
@@ -25,6 +27,7 @@ export type FromWorker =
   | { readonly kind: 'serving'; readonly banner: string }
   /** What it has in force now, and how long its stop may take by that, before what is left is written. */
   | { readonly kind: 'configured'; readonly read: ConfigRead; readonly graceMs: number }
+  | { readonly kind: 'alive' }
   /** It cannot go on, and no other can. */
   | { readonly kind: 'fatal' }
   | { readonly kind: 'gather'; readonly id: number }
@@ -63,6 +66,8 @@ export function linkToPrimary(channel: WorkerChannel, handlers: () => WorkerHand
     switch (message.kind) {
       case 'stop':
         return handlers()?.stop()
+      case 'ask':
+        return channel.send({ kind: 'alive' })
       case 'collect':
         void (handlers()?.metrics() ?? Promise.resolve('')).then((text) => channel.send({ kind: 'collected', id: message.id, text }))
         return
