@@ -94,6 +94,26 @@ describe('expectations and offers', () => {
     expect((await exchange(port, post(['expect: 100-continue']))).statuses).toEqual([100, 200])
   })
 
+  const waiting = (headers: readonly string[], path = '/api/v1/responses'): string =>
+    request('POST', path, ['expect: 100-continue', ...headers], '', { framed: true })
+
+  it.each([
+    ['a key that is none', waiting(['authorization: Bearer nobody', 'content-length: 100']), 401],
+    ['no key', waiting(['content-length: 100'], '/api/v1/presets/p/responses'), 401],
+    ['a body beyond the limit', waiting([KEY, 'content-length: 999999999']), 413],
+    ['an encoding nobody opens', waiting([KEY, 'content-length: 100', 'content-encoding: gzip']), 400],
+    ['a path that is none', waiting([KEY, 'content-length: 100'], '/api/v1/nothing'), 404],
+  ])(verifies('A5', 'are not met for %s: nothing of the body is asked for'), async (_what, bytes, status) => {
+    const answer = await exchange(port, bytes)
+    expect([answer.statuses, answer.closed]).toEqual([[status], true])
+  })
+
+  it(verifies('A5', 'leave the connection to whoever they were met for'), async () => {
+    const again = `GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`
+    const body = ['POST /api/v1/responses HTTP/1.1', 'host: x', KEY, 'expect: 100-continue', `content-length: ${BODY.length}`].join('\r\n')
+    expect((await exchange(port, `${body}\r\n\r\n${BODY}${again}`)).statuses).toEqual([100, 200, 200])
+  })
+
   it(verifies('A5', 'of anything else are refused in our envelope'), async () => {
     const answer = await exchange(port, post(['expect: 200-maybe']))
     expect(answer.statuses).toEqual([417])

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { GatewayError } from '../core/error.ts'
 import { JsonError, parseJson } from '../lib/json.ts'
 import { atTurnEnd } from '../lib/turn-end.ts'
+import { sayContinue } from './expect-continue.ts'
 import { lingerAfter } from './linger.ts'
 
 /** Bodies come as they are: nothing of a caller is inflated. Throws GatewayError `invalid_request`. */
@@ -21,6 +22,7 @@ export async function readBody(request: IncomingMessage, limitBytes: number, sta
     return new GatewayError('payload_too_large', `The body is larger than the limit of ${limitBytes} bytes`, { headers: { connection: 'close' } })
   }
   if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw tooLarge()
+  sayContinue(request)
   const chunks: Buffer[] = []
   let size = 0
   // Listeners stay with the request and hear no more: taking four off again costs more than all of this. The request lives as long as its

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { createServer } from '../lib/node-http.ts'
 import { openFilesLimit } from '../lib/open-files.ts'
 import { rememberConnections } from './drain.ts'
+import { holdContinue } from './expect-continue.ts'
 import { cutSlowReaders } from './slow-readers.ts'
 
 export type RouteHandler = (request: IncomingMessage, response: ServerResponse) => void
@@ -72,6 +73,10 @@ export function createGatewayServer(options: ServerOptions): Server {
     refuse(socket, CLIENT_ERRORS[error.code ?? ''] ?? NOT_HTTP)
   })
   server.on('connect', (_request, socket: Socket) => refuse(socket, NO_TUNNEL))
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    holdContinue(request, response)
+    server.emit('request', request, response)
+  })
   server.on('checkExpectation', (request: IncomingMessage) => refuse(request.socket, UNMET))
   return server
 }

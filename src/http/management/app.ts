@@ -64,6 +64,8 @@ export function createManagementApp(options: ManagementOptions, routes: readonly
   })
   app.addHook('onRequest', async (request, reply) => {
     void reply.header('x-request-id', request.id)
+    // Before anybody waits for a body that nobody wants.
+    if (request.is404) throw missing(request)
     const access = accessOf(request.routeOptions.config)
     if (access !== 'public' && request.routeOptions.url !== undefined) {
       request.caller = await options.authenticate(request.raw, access === 'any' ? undefined : access)
@@ -78,11 +80,7 @@ export function createManagementApp(options: ManagementOptions, routes: readonly
     done()
   })
   app.setErrorHandler((thrown, request, reply) => sendError(options, toGatewayError(thrown), request, reply))
-  app.setNotFoundHandler((request, reply) => {
-    const path = request.url.split('?', 1)[0]!
-    const missing = new GatewayError('not_found', `There is no ${request.method} ${path.slice(0, 200)}${wayTo(path)}`)
-    return sendError(options, missing, request, reply)
-  })
+  app.setNotFoundHandler((request, reply) => sendError(options, missing(request), request, reply))
   for (const add of routes) add(app)
   return app
 }
@@ -92,6 +90,11 @@ function letIn({ admission }: ManagementOptions, { owner, key }: Caller, reply: 
   if (admission === undefined || key.kind !== 'inference') return
   admission.enter(owner.keyHash)
   reply.raw.once('close', () => admission.leave(owner.keyHash))
+}
+
+function missing({ method, url }: FastifyRequest): GatewayError {
+  const path = url.split('?', 1)[0]!
+  return new GatewayError('not_found', `There is no ${method} ${path.slice(0, 200)}${wayTo(path)}`)
 }
 
 /** Where clients look for a model whose base URL is not quite right, or that speak another format. */
