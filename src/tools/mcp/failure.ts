@@ -67,6 +67,16 @@ function wordsOf(error: unknown): string {
   return (typeof data?.text === 'string' ? data.text : (message ?? '')).slice(0, MAX_WORDS)
 }
 
+/** What the protocol's own error says where it came with a status: the model may mend what it has asked. */
+function reasonIn(words: string): string {
+  const [, quoted] = /"error"\s*:\s*\{[^{}]*?"message"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(words) ?? []
+  try {
+    return quoted === undefined ? '' : `: ${cutText(String(JSON.parse(quoted)), MAX_CHARS)}`
+  } catch {
+    return ''
+  }
+}
+
 /** The error as one of ours. */
 export function failureOf(error: unknown): McpFailure {
   if (error instanceof McpFailure) return error
@@ -80,7 +90,7 @@ export function failureOf(error: unknown): McpFailure {
   if (code === 'INVALID_RESULT' || (error instanceof Error && UNREADABLE.has(error.name)))
     return new McpFailure('protocol', 'the server gave an answer that the protocol does not know', false, error)
   const message = error instanceof Error ? error.message : String(error)
-  if (status !== undefined) return new McpFailure('protocol', `the server answered with status ${status}`, false, error)
+  if (status !== undefined) return new McpFailure('protocol', `the server answered with status ${status}${reasonIn(wordsOf(error))}`, false, error)
   if (code === 'REQUEST_TIMEOUT') return new McpFailure('timeout', 'the server did not answer in time', false, error)
   if (code === 'CONNECTION_CLOSED' || code === 'NOT_CONNECTED') return new McpFailure('gone', 'the connection to the server was lost', false, error)
   return new McpFailure('protocol', cutText(message, MAX_CHARS), false, error)

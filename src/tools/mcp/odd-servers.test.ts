@@ -169,7 +169,7 @@ it.each([
   ]) {
     const error = { code: -32_602, message: fault.words }
     server.answer({ 'tools/call': (response) => inJson(response, { jsonrpc: '2.0', id: fault.id, error }, 400) })
-    await expect(call()).rejects.toMatchObject({ kind: 'protocol', message: 'the server answered with status 400' })
+    await expect(call()).rejects.toMatchObject({ kind: 'protocol', message: `the server answered with status 400: ${fault.words}` })
   }
   expect(pool.size).toBe(1)
 })
