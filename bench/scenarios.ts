@@ -285,12 +285,11 @@ export async function warmUp(contender: Contender, context: BenchContext, effort
   }
 }
 
-/** Figures of work, which those of the first second after minutes of rest would spoil. */
 const OF_WORK: ReadonlySet<Scenario> = new Set(['json', 'sse', 'sse-block', 'front-door', 'workers'])
 
 /**
- * A program whose turn comes after minutes of the others has been put to rest by the kernel and by V8, the larger the more: it is woken first, for
- * figures of work by the work, for those of a steady rate by that rate. `latency-rested` is what its first callers get.
+ * A program whose turn comes after minutes of the others has been put to rest by the kernel and by V8, the larger the more. It is woken first, for
+ * figures of work by that work, for those of a steady rate by that rate; `latency-rested` is what its first callers get.
  */
 export async function wake(scenario: Scenario, contender: Contender, context: BenchContext, effort: Effort): Promise<void> {
   if (scenario === 'latency') await runOpenLoop(shotOf(contender, context, NEEDS.latency!), effort.requestsPerSecond, effort.steadyMs)

@@ -10,13 +10,13 @@ const waiting = new WeakMap<IncomingMessage, ServerResponse>()
  */
 export function holdContinue(request: IncomingMessage, response: ServerResponse): void {
   waiting.set(request, response)
-  const { writeHead } = response
+  const writeHead = response.writeHead.bind(response)
   response.writeHead = ((...head: Parameters<typeof writeHead>) => {
     if (waiting.has(request)) {
       response.shouldKeepAlive = false
       lingerAfter(request)
     }
-    return writeHead.apply(response, head)
+    return writeHead(...head)
   }) as typeof writeHead
 }
 
