@@ -1,3 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createFindGeneration } from '../accounts/find-generation.ts'
+import { systemClock } from '../lib/clock.ts'
 import type { FastifyInstance } from 'fastify'
 import { countModels, findModel, listModels, modelsQuery } from '../catalog/list-models.ts'
 import { presentEndpoints, presentProviders, type EndpointStats } from '../catalog/present.ts'
@@ -45,7 +48,11 @@ export async function buildManagement(deps: ManagementDependencies): Promise<Man
       },
     }),
     generationRoutes({
-      find: async (id, workspaceId) => deps.sink.pending(id, workspaceId) ?? (await deps.store.generations.get(id, workspaceId)),
+      find: createFindGeneration({
+        look: async (id, workspaceId) => deps.sink.pending(id, workspaceId) ?? (await deps.store.generations.get(id, workspaceId)),
+        clock: systemClock,
+        sleep,
+      }),
     }),
     ...accountRoutes(deps),
     ...policyRoutes(deps),

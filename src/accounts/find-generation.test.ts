@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest'
+import type { Generation } from '../core/generation.ts'
+import { manualClock } from '../lib/clock.ts'
+import { sampleGeneration } from '../testing/sample-records.ts'
+import { createFindGeneration } from './find-generation.ts'
+
+const clock = manualClock()
+const idOf = (ageMs: number): string => `gen-${Math.floor((clock.now() - ageMs) / 1_000)}-abc`
+
+/** Found at the look of this number; how many there were, and how long was waited. */
+async function find(id: string, at: number) {
+  let looks = 0
+  let waited = 0
+  const record = sampleGeneration(id)
+  const look = (): Promise<Generation | undefined> => Promise.resolve(++looks === at ? record : undefined)
+  const sleep = (ms: number): Promise<void> => Promise.resolve(void (waited += ms))
+  const found = await createFindGeneration({ look, clock, sleep })(id, 'w')
+  return { found: found === record, looks, waited }
+}
+
+describe('the record of a call', () => {
+  it('that is there is found at once', async () => {
+    expect(await find(idOf(0), 1)).toEqual({ found: true, looks: 1, waited: 0 })
+  })
+
+  it('that another process is about to write is found a moment later, however long the call took', async () => {
+    expect(await find(idOf(0), 2)).toEqual({ found: true, looks: 2, waited: 100 })
+    expect(await find(idOf(20 * 60_000), 4)).toEqual({ found: true, looks: 4, waited: 300 })
+  })
+
+  it('that never comes is waited for no longer', async () => {
+    expect(await find(idOf(0), 99)).toEqual({ found: false, looks: 4, waited: 300 })
+  })
+
+  it.each([
+    ['of yesterday', idOf(86_400_000)],
+    ['whose id is none', 'gen-x'],
+    ['of the future', idOf(-86_400_000)],
+  ])('%s is not waited for', async (_what, id) => {
+    expect(await find(id, 2)).toEqual({ found: false, looks: 1, waited: 0 })
+  })
+})

@@ -1,0 +1,33 @@
+import type { Generation } from '../core/generation.ts'
+import type { Clock } from '../lib/clock.ts'
+
+export interface FindGenerationOptions {
+  /** One look, in this process and in the database. */
+  readonly look: (id: string, workspaceId: string | undefined) => Promise<Generation | undefined>
+  readonly clock: Clock
+  readonly sleep: (ms: number) => Promise<unknown>
+}
+
+/** Records wait up to 50 ms for their batch, and then for the database. */
+const LOOKS = 3
+const BETWEEN_MS = 100
+/** Ids tell when a call began. Whoever asks for one that is older has had the time for another try. */
+const YOUNG_MS = 3_600_000
+const BEGAN = /^gen-(\d{1,12})-/
+
+/**
+ * Finds a record. Callers ask for it with the last byte of their answer in hand, and may ask another process than the one that served them, whose
+ * record is on its way to the database: what is not there and may be is looked for again.
+ */
+export function createFindGeneration({ look, clock, sleep }: FindGenerationOptions): FindGenerationOptions['look'] {
+  return async (id, workspaceId) => {
+    let found = await look(id, workspaceId)
+    const began = BEGAN.exec(id)?.[1]
+    if (began === undefined || Math.abs(clock.now() - Number(began) * 1_000) > YOUNG_MS) return found
+    for (let looks = 1; found === undefined && looks <= LOOKS; looks++) {
+      await sleep(BETWEEN_MS)
+      found = await look(id, workspaceId)
+    }
+    return found
+  }
+}
