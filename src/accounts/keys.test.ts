@@ -50,6 +50,18 @@ describe('key accounts', () => {
     expect(await store.keys.list()).toEqual([])
   })
 
+  it('are so many in a workspace at the most, those apart that are revoked: all of them are in memory', async () => {
+    await store.workspaces.insert(sampleWorkspace('other'))
+    const few = createKeyAccounts({ store, clock, maxKeys: 2 })
+    const add = (workspaceId?: string) => few.create({ name: 'k', kind: 'inference', ...(workspaceId === undefined ? {} : { workspaceId }) })
+    const { key } = await add()
+    await add()
+    await expect(add()).rejects.toMatchObject({ errorType: 'invalid_request', message: expect.stringContaining('has 2 keys already') })
+    await expect(add('other')).resolves.toBeDefined()
+    await few.revoke(key.hash)
+    await expect(add()).resolves.toBeDefined()
+  })
+
   it('refuse a workspace that is not there', async () => {
     await expect(accounts.create({ name: 'k', kind: 'inference', workspaceId: 'nowhere' })).rejects.toMatchObject({ errorType: 'not_found' })
   })

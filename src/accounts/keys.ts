@@ -12,14 +12,18 @@ export interface KeyAccountsOptions {
   readonly ids?: IdSource
   /** Told of every change at once: the snapshot of this process. */
   readonly onChange?: (key: ApiKey) => void
+  /** In one workspace, revoked ones apart. Default: 10,000. */
+  readonly maxKeys?: number
 }
 
+/** All of them are in the memory of every process, whoever made them. */
+const MAX_KEYS = 10_000
 const MAX_NAME_CHARS = 256
 /** Shorter starts of a hash are more likely a mistake than a reference. */
 const MIN_HASH_CHARS = 8
 
 /** What people do with keys. Nothing here is on the hot path. */
-export function createKeyAccounts({ store, clock, ids = randomId, onChange = () => undefined }: KeyAccountsOptions): KeyAccounts {
+export function createKeyAccounts({ store, clock, ids = randomId, onChange = () => undefined, maxKeys = MAX_KEYS }: KeyAccountsOptions): KeyAccounts {
   const get = async (hash: string, scope?: string): Promise<ApiKey | undefined> => {
     const key = await store.keys.get(hash)
     return key && (scope === undefined || key.workspaceId === scope) ? key : undefined
@@ -41,6 +45,11 @@ export function createKeyAccounts({ store, clock, ids = randomId, onChange = () 
       checkName(wanted.name)
       checkExpiry(wanted.expiresAt, clock.now())
       const workspaceId = await workspaceFor(store, wanted)
+      if ((await store.keys.countLive(workspaceId)) >= maxKeys)
+        throw new GatewayError(
+          'invalid_request',
+          `The workspace has ${maxKeys} keys already, and may not have more: revoke some, or use another workspace`,
+        )
       const secret = generateKey(wanted.kind, ids)
       const now = clock.now()
       const key: ApiKey = {

@@ -65,6 +65,8 @@ export interface KeyStore {
   list(filter?: { readonly workspaceId?: string; readonly revokedSince?: number }): Promise<readonly ApiKey[]>
   /** Hashes of those the same `revokedSince` leaves out. */
   revokedBefore(at: number): Promise<readonly string[]>
+  /** How many of a workspace are not revoked. */
+  countLive(workspaceId: string): Promise<number>
   get(hash: string): Promise<ApiKey | undefined>
   /** Throws GatewayError `conflict` when the hash exists, `not_found` when the workspace does not. */
   insert(key: ApiKey): Promise<void>

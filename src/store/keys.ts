@@ -28,6 +28,16 @@ export function createKeyStore(db: Db): KeyStore {
           .execute()
         return rows.map(({ hash }) => hash)
       }),
+    countLive: (workspaceId) =>
+      guarded(async () => {
+        const { live } = await db
+          .selectFrom('api_keys')
+          .select((key) => key.fn.countAll().as('live'))
+          .where('workspace_id', '=', workspaceId)
+          .where('revoked_at', 'is', null)
+          .executeTakeFirstOrThrow()
+        return Number(live)
+      }),
     get: (hash) =>
       guarded(async () => {
         const row = await db.selectFrom('api_keys').selectAll().where('hash', '=', hash).executeTakeFirst()

@@ -128,6 +128,14 @@ function describeStore<T extends Omit<StoreUnderTest, 'openAnother'>>(
         expect((await store.keys.list({ workspaceId: 'w1' })).map(({ hash }) => hash)).toEqual(['h2'])
       })
 
+      it('counts the keys of a workspace that are not revoked', async () => {
+        await store.workspaces.insert(sampleWorkspace('w1'))
+        for (const hash of ['h1', 'h2']) await store.keys.insert(sampleKey(hash, { workspaceId: 'w1' }))
+        await store.keys.insert(sampleKey('h3', { workspaceId: 'w1', revokedAt: NOW }))
+        await store.keys.insert(sampleKey('h4'))
+        expect([await store.keys.countLive('w1'), await store.keys.countLive('w2')]).toEqual([2, 0])
+      })
+
       it('leaves out of a list what was revoked before a time, but what an environment named', async () => {
         const revoked = (hash: string, revokedAt: number, overrides: Partial<ApiKey> = {}) => sampleKey(hash, { revokedAt, ...overrides })
         const keys = [sampleKey('h1'), revoked('h2', NOW - 1), revoked('h3', NOW), revoked('h4', 1, { origin: 'environment' })]
