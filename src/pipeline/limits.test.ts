@@ -5,6 +5,7 @@ import { NO_COST } from '../core/cost.ts'
 import type { CallLimits } from '../core/call-limits.ts'
 import type { Counter, Reservation, Settlement, Verdict } from '../core/counter.ts'
 import type { Endpoint } from '../core/endpoint.ts'
+import type { ModelEvent } from '../core/event.ts'
 import type { Generation } from '../core/generation.ts'
 import { createUsage } from '../core/usage.ts'
 import { manualClock } from '../lib/clock.ts'
@@ -234,6 +235,41 @@ describe('limits around a call', () => {
     // Admission 1.5; two steps of 0.4 done, one of 1 under way, and the tool's own of 1.
     expect(reserved.map(({ amountUsd }) => Math.round(amountUsd! * 100) / 100)).toEqual([1.5, 1.8, 2.8])
   })
+
+  it(
+    verifies('H5', 'add what earlier steps have spent by an estimate where their upstream counts nothing, or an agent was left in the middle'),
+    async () => {
+      const { built, reserved, call } = scene(budget)
+      const written = 'word'.repeat(400)
+      const says = async function* (inner: Call, ...end: readonly ModelEvent[]): ReturnType<Handler> {
+        await built.beforeAttempt(inner, { endpoint: endpoint(1), isByok: false })
+        inner.trace.served = { endpoint: endpoint(1), status: 200, startedAt: 0, firstTokenMs: 1 }
+        yield [{ type: 'text-delta', key: 'm', delta: written }]
+        yield end
+      }
+      const uncounted: Handler = (inner) => says(inner, { type: 'response-end', reason: 'stop' })
+      const left: Handler = async function* (inner) {
+        yield* says(inner)
+        throw new Error('the time of the agent is over')
+      }
+      const failing: Handler = async function* () {
+        yield []
+        throw new Error('nobody has written anything')
+      }
+      await drain(
+        built.layer(async function* (inner) {
+          yield* built.meter(uncounted)(inner)
+          const agent = call({}, inner.trace)
+          await expect(drain(built.meter(left), agent)).rejects.toThrow('over')
+          await expect(drain(built.meter(failing), agent)).rejects.toThrow('nobody')
+          await built.beforeAttempt(inner, { endpoint: endpoint(1), isByok: false })
+        }),
+        call(),
+      )
+      // Admission 1.5 holds the first step; 0.4 were written in it, and 0.4 by the agent.
+      expect(reserved.map(({ amountUsd }) => Math.round(amountUsd! * 100) / 100)).toEqual([1.5, 1.8])
+    },
+  )
 
   it(verifies('H5', 'count what tools cost besides the models they ask, those of agents, too'), async () => {
     const { built, reserved, call } = scene(budget)

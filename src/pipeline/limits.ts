@@ -6,6 +6,7 @@ import { gatewayShare, NO_COST } from '../core/cost.ts'
 import { GatewayError } from '../core/error.ts'
 import type { Cost, Generation } from '../core/generation.ts'
 import type { ModelRequest } from '../core/request.ts'
+import { mendEstimate, type Usage } from '../core/usage.ts'
 import { estimateRequest, type RequestEstimate } from '../router/estimate.ts'
 import type { PlannedAttempt } from '../router/plan.ts'
 import { answerCost, rootOf, toolPrices } from './answer-cost.ts'
@@ -21,6 +22,7 @@ import {
   type CallPriceOptions,
 } from './call-price.ts'
 import { refusal } from './limit-refusal.ts'
+import { estimatedUsage } from './tool-bill.ts'
 
 export interface LimitsOptions extends CallPriceOptions {
   readonly counter: Counter
@@ -210,17 +212,28 @@ const countsOwnKeys = ({ limits }: Ticket): boolean => limits.some(({ includeByo
 const countedOf = (ticket: Ticket, cost: Cost): number => (countsOwnKeys(ticket) ? cost.total : gatewayShare(cost))
 
 async function* metered(options: LimitsOptions, next: Handler, call: Call, ticket: Ticket): ReturnType<Handler> {
+  const { trace } = call
+  const servedBefore = trace.served
+  let chars = 0
+  let ended = false
+  const spend = (usage: Usage): void => {
+    ended = true
+    ticket.spentUsd += countedOf(ticket, answerCost(options.costOf, usage, trace))
+    ticket.running.delete(trace)
+  }
   try {
     for await (const events of next(call)) {
+      for (const event of events) if ('delta' in event) chars += event.delta.length
       const last = events[events.length - 1]
-      if (last?.type === 'response-end' && last.usage !== undefined && call.trace.served !== undefined) {
-        ticket.spentUsd += countedOf(ticket, answerCost(options.costOf, last.usage, call.trace))
-        ticket.running.delete(call.trace)
-      }
+      if (last?.type === 'response-end' && trace.served !== undefined) spend(last.usage ?? estimatedUsage(call.request, chars))
       yield events
     }
   } finally {
-    ticket.running.delete(call.trace)
+    const { served, unread } = trace
+    // What was left, or broke, in the middle has cost something, too: an agent may be asked again and again.
+    if (!ended && served !== servedBefore && served?.firstTokenMs !== undefined)
+      spend(mendEstimate(estimatedUsage(call.request, chars, unread), served.counted))
+    ticket.running.delete(trace)
   }
 }
 
