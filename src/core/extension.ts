@@ -146,7 +146,7 @@ export type PluginEntry = { readonly id: string } & JsonObject
 export interface PluginEffects {
   /** For `gateway_metadata.pipeline`: only of what was really changed or refused. A later stage of the same name replaces it. */
   readonly stage?: PipelineStage
-  /** USD, listed under the plugin's id. */
+  /** What it cost besides the model calls it made, USD, listed under the plugin's id. */
   readonly cost?: number
   /** Counters for `usage.server_tool_use`, by name. */
   readonly usage?: { readonly [counter: string]: number }
@@ -164,7 +164,7 @@ export interface PluginContext<S = unknown> {
   readonly signal: AbortSignal
   /** Endpoints of the models a request names, before anything is filtered. */
   readonly endpointsOf: (request: ModelRequest) => readonly Endpoint[]
-  /** A model call through the gateway's own routing. Throws GatewayError; its cost is the plugin's to report. */
+  /** A model call through the gateway's own routing. Throws GatewayError. It is paid for under the plugin's id, whatever becomes of it. */
   readonly ask: (request: ModelRequest, options?: AskOptions) => Promise<ModelAnswer>
   readonly report: (effects: PluginEffects) => void
 }

@@ -12,6 +12,7 @@ import { answerCost } from './answer-cost.ts'
 import type { ActivePlugin } from './plugin-select.ts'
 import { TimeLimit } from './time-limit.ts'
 import { askModel } from './tool-ask.ts'
+import { ToolBill } from './tool-bill.ts'
 import { SourceBook } from './tool-citations.ts'
 
 export interface PluginRunOptions {
@@ -33,6 +34,8 @@ export class PluginRun {
   readonly #next: Handler
   readonly #stages = new Map<string, PipelineStage>()
   readonly #costs: Record<string, number> = {}
+  /** Of the models each plugin has asked. */
+  readonly #bills = new Map<string, ToolBill>()
   readonly #counts: Record<string, number> = {}
 
   constructor(options: PluginRunOptions, call: Call, next: Handler) {
@@ -61,7 +64,8 @@ export class PluginRun {
       call: this.#call,
       signal,
       endpointsOf: (request) => this.#endpointsOf(request),
-      ask: (request, options = {}) => askModel(this.#next, this.#call, request, signal, { ...options, costOf: this.#options.costOf }),
+      ask: (request, options = {}) =>
+        askModel(this.#next, this.#call, request, signal, { ...options, costOf: this.#options.costOf, bill: this.#billOf(plugin.id) }),
       report: (effects) => this.#report(plugin.id, effects),
     }
   }
@@ -104,6 +108,12 @@ export class PluginRun {
     return names.flatMap((name) => resolveModel(name, catalog)?.model.endpoints ?? [])
   }
 
+  #billOf(id: string): ToolBill {
+    let bill = this.#bills.get(id)
+    if (bill === undefined) this.#bills.set(id, (bill = new ToolBill(this.#call.trace)))
+    return bill
+  }
+
   #report(id: string, { stage, cost, usage, sources }: PluginEffects): void {
     if (stage !== undefined) this.#tell(`${id}/${stage.name}`, stage)
     if (cost !== undefined && cost > 0) this.#costs[id] = (this.#costs[id] ?? 0) + cost
@@ -141,9 +151,14 @@ export class PluginRun {
   #pay(usage: Usage): void {
     const { trace } = this.#call
     const costs = Object.entries(this.#costs)
-    if ((costs.length === 0 && Object.keys(this.#counts).length === 0) || trace.served === undefined) return
-    const base = trace.cost ?? answerCost(this.#options.costOf, usage, trace)
-    trace.cost = costs.reduce((sum, [id, usd]) => withExtra(sum, id, usd), base)
+    const nothing = costs.length === 0 && this.#bills.size === 0 && Object.keys(this.#counts).length === 0
+    if (nothing || trace.served === undefined) return
+    let cost = trace.cost ?? answerCost(this.#options.costOf, usage, trace)
+    for (const [id, bill] of this.#bills) {
+      const { total, byok } = bill.spent.cost
+      cost = withExtra(cost, id, total, byok)
+    }
+    trace.cost = costs.reduce((sum, [id, usd]) => withExtra(sum, id, usd), cost)
   }
 }
 

@@ -28,14 +28,16 @@ interface Scene {
   readonly request?: Partial<ModelRequest>
   readonly signal?: AbortSignal
   readonly answer?: readonly (readonly ModelEvent[])[]
+  /** Whether the caller's own key serves. */
+  readonly isByok?: (call: Call) => boolean
 }
 
 /** The room alone: plugins that are objects, a model that says one thing. */
-function stage({ plugins, defaults = [], request, signal, answer = says('hello') }: Scene) {
+function stage({ plugins, defaults = [], request, signal, answer = says('hello'), isByok = () => false }: Scene) {
   const seen: Call[] = []
   const model: Handler = async function* (call) {
     seen.push(call)
-    call.trace.served = { endpoint, status: 200, startedAt: 0, firstTokenMs: 1 }
+    call.trace.served = { endpoint, status: 200, startedAt: 0, firstTokenMs: 1, isByok: isByok(call) }
     yield* answer
   }
   const list = plugins.map((plugin, n) => ({ id: `plugin-${n}`, settings: z.looseObject({}), ...plugin }))
@@ -189,6 +191,18 @@ describe('what a plugin may do', () => {
     await read()
     expect(events.at(-1)).toMatchObject({ usage: { inputTokens: 1_000_000, serverToolUse: { web_search: 1 } } })
     expect(call.trace.cost).toMatchObject({ total: 1.25, extras: { 'plugin-0': 0.25 } })
+  })
+
+  it('pays for the models it asks, each with the money of whose key served it', async () => {
+    const prepare: Plugin['prepare'] = async (_request, { ask }) => {
+      await ask({ model: 'acme/judge', input: [] })
+      await ask({ model: 'acme/judge', input: [] })
+      return undefined
+    }
+    const { read, events, call } = stage({ plugins: [{ prepare }], request: use(0), isByok: ({ trace }) => trace.parent !== undefined })
+    await read()
+    expect(call.trace.cost).toMatchObject({ total: 3, byok: 2, extras: { 'plugin-0': 2 } })
+    expect(events.at(-1)).toMatchObject({ usage: { inputTokens: 1_000_000 } })
   })
 
   it('costs nothing when it searched for nothing: what the model’s provider takes for its own searches is not charged', async () => {

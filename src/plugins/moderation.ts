@@ -35,11 +35,8 @@ export function createModeration({ judge, whenUnavailable }: ModerationOptions):
       if (judge === undefined || chunks.length === 0) return undefined
       const verdicts = await judgeAll(judge, chunks, context, whenUnavailable)
       const flagged = verdicts.filter((verdict) => verdict.flagged)
+      if (flagged.length === 0) return undefined
       const cost = verdicts.reduce((sum, verdict) => sum + verdict.cost, 0)
-      if (flagged.length === 0) {
-        context.report({ cost })
-        return undefined
-      }
       throw refuse(judge, [...new Set(flagged.flatMap(({ categories }) => categories))], cost, context)
     },
   }
@@ -55,7 +52,6 @@ function refuse(judge: Judge, categories: readonly string[], cost: number, { rep
       data: { action: 'blocked', flagged: true, engine: judge.name, categories },
       ...(cost === 0 ? {} : { cost_usd: cost }),
     },
-    cost,
   })
   return new GatewayError('permission_denied', `Request blocked by moderation${why}`, { failover: 'never', metadata: { reasons: categories } })
 }

@@ -8,7 +8,7 @@ import { askService, fieldsOf, listOf } from './ask-service.ts'
 export interface Verdict {
   readonly flagged: boolean
   readonly categories: readonly string[]
-  /** USD. */
+  /** Of the model that was asked, USD. */
   readonly cost: number
 }
 
