@@ -33,12 +33,12 @@ interface Scene {
 }
 
 /** The room alone: plugins that are objects, a model that says one thing. */
-function stage({ plugins, defaults = [], request, signal, answer = says('hello'), isByok = () => false }: Scene) {
+function stage({ plugins, defaults = [], request, signal, answer: told = says('hello'), isByok = () => false }: Scene) {
   const seen: Call[] = []
   const model: Handler = async function* (call) {
     seen.push(call)
     call.trace.served = { endpoint, status: 200, startedAt: 0, firstTokenMs: 1, isByok: isByok(call) }
-    yield* answer
+    yield* told
   }
   const list = plugins.map((plugin, n) => ({ id: `plugin-${n}`, settings: z.looseObject({}), ...plugin }))
   const { layer, standing } = createPluginRoom({
@@ -54,10 +54,11 @@ function stage({ plugins, defaults = [], request, signal, answer = says('hello')
     ...(signal === undefined ? {} : { signal }),
   })
   const events: ModelEvent[] = []
+  const answer = (): ReturnType<Handler> => layer(model)(call)
   const read = async (): Promise<void> => {
-    for await (const batch of layer(model)(call)) events.push(...batch)
+    for await (const batch of answer()) events.push(...batch)
   }
-  return { call, seen, events, read, standing }
+  return { call, seen, events, answer, read, standing }
 }
 
 /** Runs a scene whose plugin notes the settings it runs with. */
@@ -224,6 +225,13 @@ describe('what a plugin may do', () => {
       }
     const { read, call } = stage({ plugins: [{ prepare, wrap }], request: use(0) })
     await expect(read()).rejects.toMatchObject({ errorType: 'provider_unavailable' })
+    expect(call.trace.cost?.total).toBe(1.25)
+  })
+
+  it('is paid for once when the caller reads the end of the answer and nothing after it', async () => {
+    const prepare: Plugin['prepare'] = (_request, { report }) => report({ cost: 0.25 }) as undefined
+    const { answer, call } = stage({ plugins: [{ prepare }], request: use(0) })
+    for await (const events of answer()) if (events.at(-1)?.type === 'response-end') break
     expect(call.trace.cost?.total).toBe(1.25)
   })
 

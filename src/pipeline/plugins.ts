@@ -94,7 +94,10 @@ async function* runPlugins(
       adaptation: adaptation ?? NO_ADAPTATION,
       ...(strategy === undefined ? {} : { strategy }),
     })) {
-      yield settle(run, citations.take(events))
+      const settled = settle(run, citations.take(events))
+      // With its end an answer is paid for, whether or not anybody asks for what comes after it.
+      complete = settled.at(-1)?.type === 'response-end'
+      yield settled
     }
     complete = true
   } finally {
