@@ -76,6 +76,26 @@ describe('plans that are only explained', () => {
     expect((await explain({ model: 'gateway/auto', input: 'hi', plugins: excluded })).status).toBe(404)
     expect((await explain({ model: 'gateway/atuo', input: 'hi' })).plan).toMatchObject({ attempts: [], error: { code: 404 } })
   })
+
+  it('refuse plugins that this gateway cannot run, as the call does', async () => {
+    const body = { model: 'acme/small', input: 'hi', plugins: [{ id: 'moderation' }] }
+    const { status, plan } = await explain(body)
+    expect(status).toBe(400)
+    expect((await gateway.respond(body)).status).toBe(400)
+    expect(plan).toMatchObject({ error: { message: expect.stringContaining('nobody to judge') } })
+  })
+
+  it('have the tools that plugins add: endpoints that cannot call any come only where no other is', async () => {
+    const required = { provider: { require_parameters: true }, plugins: [{ id: 'fusion' }], input: 'hi' }
+    for (const [name, served] of [
+      ['dyno/blind', 404],
+      ['acme/small', 200],
+    ] as const) {
+      expect((await gateway.respond({ model: name, ...required })).status).toBe(served)
+      const { plan } = await explain({ model: name, ...required })
+      expect((plan['error'] as Json | null)?.['code'] ?? 200).toBe(served)
+    }
+  })
 })
 
 describe('gateway/auto', () => {

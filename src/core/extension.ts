@@ -202,6 +202,8 @@ export interface Plugin<S = unknown> {
   choose?(request: ModelRequest, context: PluginContext<S>): Awaitable<ModelChoice | undefined>
   /** Changes the request before anything is planned. Undefined: nothing to change. Throws GatewayError to refuse the call. */
   prepare?(request: ModelRequest, context: PluginContext<S>): Awaitable<ModelRequest | undefined>
+  /** `prepare` asks nobody and decides who can serve: plans that are only explained have it, too. */
+  readonly preparesAlone?: true
   /** Stands around the answer: all turns of the model and its tools. Asked with the request as it will be planned. */
   wrap?(next: Handler, request: ModelRequest, context: PluginContext<S>): Handler
   /** Makes the request suit one endpoint. */

@@ -71,6 +71,7 @@ export function createFusionPlugin({ catalog, panel: operators }: FusionPluginOp
       const [first, ...rest] = [...new Set([analyst ?? models[0]!, ...models])].map((model) => `${model}${name.suffix}`)
       return { models: [first!, ...rest.slice(0, PANEL_SIZE - 1), ...(request.models ?? [])], strategy: 'fusion' }
     },
+    preparesAlone: true,
     prepare(request, context) {
       const { settings: own } = context
       const tools = request.tools ?? []

@@ -1,7 +1,7 @@
 import type { Call, CallTrace, Owner } from '../core/call.ts'
 import type { Catalog } from '../core/endpoint.ts'
 import { GatewayError } from '../core/error.ts'
-import type { PluginContext } from '../core/extension.ts'
+import type { ModelChoice, PluginContext } from '../core/extension.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { systemClock } from '../lib/clock.ts'
 import { selectPlugins, type ActivePlugin, type PluginShelf } from '../pipeline/plugin-select.ts'
@@ -29,21 +29,28 @@ export interface ExplainedChoice {
  * the call would, and `invalid_request` when a plugin would have to ask a model.
  */
 export async function explainChoice(request: ModelRequest, scene: ChoiceScene, shelf: PluginShelf, catalog: Catalog): Promise<ExplainedChoice> {
+  const active = selectPlugins(request, shelf) ?? []
+  for (const { plugin, settings } of active) plugin.check?.(settings)
   let chosen: ExplainedChoice = { request, strategy: undefined, reasons: {} }
-  for (const active of selectPlugins(request, shelf) ?? []) {
-    const { plugin } = active
-    const context = contextFor(active, callFor(request, scene), scene, catalog)
+  for (const one of active) {
+    const { plugin } = one
+    const context = contextFor(one, callFor(request, scene), scene, catalog)
     const choice = await plugin.choose?.(chosen.request, context)
-    if (choice === undefined) continue
-    const [model, ...models] = choice.models
-    const { models: _, ...rest } = chosen.request
-    chosen = {
-      request: { ...rest, model, ...(models.length === 0 ? {} : { models }) },
-      strategy: choice.strategy,
-      reasons: { ...chosen.reasons, ...choice.reasons },
-    }
+    if (choice !== undefined) chosen = choosing(chosen, choice)
+    const prepared = plugin.preparesAlone === true ? await plugin.prepare?.(chosen.request, context) : undefined
+    if (prepared !== undefined) chosen = { ...chosen, request: prepared }
   }
   return chosen
+}
+
+function choosing({ request, reasons }: ExplainedChoice, choice: ModelChoice): ExplainedChoice {
+  const [model, ...models] = choice.models
+  const { models: _, ...rest } = request
+  return {
+    request: { ...rest, model, ...(models.length === 0 ? {} : { models }) },
+    strategy: choice.strategy,
+    reasons: { ...reasons, ...choice.reasons },
+  }
 }
 
 function contextFor({ settings }: ActivePlugin, call: Call, { defaults }: ChoiceScene, catalog: Catalog): PluginContext {
