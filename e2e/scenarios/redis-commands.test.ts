@@ -86,3 +86,25 @@ it.skipIf(redis === undefined)('asks for the pin of a session once, and tells ot
   for (let n = 0; n < 4; n++) await ask(gateway.key, { session_id: 'session-1' })
   expect(await counts()).toEqual({ get: 1, set: 4 })
 })
+
+it.skipIf(redis === undefined)('shows a session where another process has pinned it, in plans that are only explained, too', async () => {
+  const backup = await startFakeUpstream(reply)
+  const config = chatConfig([upstream.url, backup.url], { storage: { redis_namespace: 'pins-explained' } })
+  gateway = await startGateway(config, { SIGNALBOX_REDIS_URL: redis!.url })
+  const other = await startGateway(config, { SIGNALBOX_REDIS_URL: redis!.url })
+  try {
+    await observer.config('RESETSTAT')
+    // The dearer one: nothing but the pin leads there.
+    await ask(gateway.key, { session_id: 'session-2', provider: { ignore: ['acme'] } })
+    await executed('set', 1)
+    const body = { model: 'acme/small', input: 'hi', session_id: 'session-2' }
+    const plan = (await (await other.api('POST', '/api/v1/route/explain', body, other.key)).json()) as {
+      attempts: { tag: string; notes: string[] }[]
+    }
+    expect(plan.attempts.map(({ tag }) => tag)).toEqual(['backup1', 'acme'])
+    expect(plan.attempts[0]?.notes).toEqual(['the session is pinned here'])
+  } finally {
+    await other.close()
+    await backup.close()
+  }
+})

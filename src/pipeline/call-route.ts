@@ -54,7 +54,7 @@ export async function planCall(options: PlanningOptions, call: Call): Promise<Ro
   const catalog = options.catalog()
   const session = defaults.sticky === false ? undefined : options.sticky.open(call.owner.workspaceId, request, call.sessionId)
   if (session !== undefined) {
-    await loadPins(options, catalog, session, call)
+    await loadPins(options.sticky, session, { request: call.request, defaults, catalog })
   }
   const own = options.ownCredentials?.(call)
   const adaptation = call.adaptation ?? options.adaptation?.()
@@ -105,11 +105,15 @@ function preferring(plan: Plan, endpointId: string | undefined): Plan {
   return { ...plan, attempts: [plan.attempts[index]!, ...plan.attempts.slice(0, index), ...plan.attempts.slice(index + 1)] }
 }
 
-/** Only a shared pin store makes this wait. */
-async function loadPins(options: PlanningOptions, catalog: Catalog, session: StickySession, call: Call): Promise<void> {
-  if (!options.sticky.shared) return
-  const models = modelNames(call.request, options.defaults(call.owner)).flatMap((name) => resolveModel(name, catalog)?.model.slug ?? [])
-  await options.sticky.load(session, models)
+/** Learns where other processes have pinned the session. Only a shared pin store makes this wait. */
+export async function loadPins(
+  sticky: Sticky,
+  session: StickySession,
+  { request, defaults, catalog }: { readonly request: ModelRequest; readonly defaults: RoutingDefaults; readonly catalog: Catalog },
+): Promise<void> {
+  if (!sticky.shared) return
+  const models = modelNames(request, defaults).flatMap((name) => resolveModel(name, catalog)?.model.slug ?? [])
+  await sticky.load(session, models)
 }
 
 /** Own keys of a caller are counted apart from the operator's. */

@@ -16,6 +16,7 @@ import { explainRoutes } from '../http/management/explain-routes.ts'
 import { keyRoutes } from '../http/management/key-routes.ts'
 import { usageRoutes } from '../http/management/usage-routes.ts'
 import { workspaceRoutes, type WorkspaceRouteOptions } from '../http/management/workspace-routes.ts'
+import { loadPins } from '../pipeline/call-route.ts'
 import { compileEndpointRule } from '../pipeline/guardrails/endpoint-rules.ts'
 import type { OwnCredentials } from '../pipeline/own-credentials.ts'
 import type { Policies } from './policies.ts'
@@ -121,11 +122,13 @@ async function explain(deps: AccountDependencies, asked: ModelRequest, owner: Ow
   const admits = compileEndpointRule(deps.policies.guardrails.of(owner) ?? [])
   const choice = await deps.choose(asked, { owner, defaults, sessionId, ...(admits === undefined ? {} : { admits }) })
   const { request, strategy } = choice
+  const catalog = deps.catalog()
   const session = defaults.sticky ? deps.sticky.open(owner.workspaceId, request, sessionId) : undefined
+  if (session !== undefined) await loadPins(deps.sticky, session, { request, defaults, catalog })
   const own = deps.ownCredentials({ owner })
   const plan = planRoute({
     request,
-    catalog: deps.catalog(),
+    catalog,
     health: view,
     random: Math.random,
     now: Date.now(),
