@@ -154,8 +154,11 @@ describe('sensitive text', () => {
       ],
     })
     for (const input of ['I am jane@example.com', 'jane@example.com 123-45-6789']) {
-      const { id } = await ask({ input })
+      const { id } = await ask({ input, user: 'jane@example.com', metadata: { by: 'jane@example.com' } })
       await gateway.app.sink.flush()
+      const record = await (await gateway.api('GET', `/api/v1/generation?id=${id}`)).text()
+      expect(record).toContain('"external_user":"[EMAIL]"')
+      expect(record).not.toContain('jane')
       const content = await (await gateway.api('GET', `/api/v1/generation/content?id=${id}`)).text()
       expect(content).toContain('[EMAIL]')
       expect(content).not.toMatch(/jane|123-45/)

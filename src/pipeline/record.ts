@@ -198,14 +198,16 @@ function tellOfBroken({ trace }: Call, { usage, cost }: Generation): void {
 }
 
 /** Who called, from where, and what was asked for beside the model. */
-function tellCaller(draft: Draft, { owner, origin, request, presetId, requestId, sessionId }: Call): void {
+function tellCaller(draft: Draft, call: Call): void {
+  const { owner, origin, request, presetId, requestId, sessionId } = call
+  const { user } = keptRequest(call)
   const outputType = outputTypeOf(request)
   if (outputType !== undefined) draft.outputType = outputType
   if (presetId !== undefined) draft.presetId = presetId
   if (owner.userId !== undefined) draft.userId = owner.userId
   if (requestId !== undefined) draft.requestId = requestId
   if (sessionId !== undefined) draft.sessionId = sessionId
-  if (request.user != null) draft.externalUser = request.user
+  if (user != null) draft.externalUser = user
   if (origin.title !== undefined) draft.origin = origin.title
   if (origin.referer !== undefined) draft.referer = origin.referer
   if (origin.userAgent !== undefined) draft.userAgent = origin.userAgent
