@@ -190,6 +190,25 @@ describe('limits around a call', () => {
     ])
   })
 
+  it('settle the tokens of models that tools and plugins asked, which are no part of the answer’s', async () => {
+    const { built, settled, call } = scene([{ ...budget[0]!, tokensPerMinute: 5_000 }])
+    const one = call()
+    const answers = (tokens: number): Handler =>
+      async function* (inner) {
+        inner.trace.served = { endpoint: endpoint(1), status: 200, startedAt: 0 }
+        yield [{ type: 'response-end', reason: 'stop', usage: createUsage({ outputTokens: tokens }) }]
+      }
+    await drain(
+      built.layer(async function* (inner) {
+        yield* built.meter(answers(400))(call({}, inner.trace))
+        yield* built.meter(answers(30))(inner)
+      }),
+      one,
+    )
+    built.finished({ cost: { total: 0.43 }, usage: createUsage({ outputTokens: 30 }), isByok: false } as Generation, one)
+    expect(settled[0]!.payments[0]!.rates).toEqual([{ name: 'tokens', limit: 5_000, cost: 430 - 1_000 }])
+  })
+
   it('let go of what a call held even when nobody records it', async () => {
     const { built, settled, call } = scene(budget)
     const failing: Handler = async function* () {

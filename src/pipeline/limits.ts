@@ -67,6 +67,8 @@ interface Ticket {
   grantedUsd: number
   /** By upstream answers of this call that are complete. */
   spentUsd: number
+  /** Used by models that tools and plugins asked: no part of the answer's own. */
+  askedTokens: number
   /** What attempts under way may come to cost; several at a time when tools ask models. */
   readonly running: Map<CallTrace, number>
   /** The admission under way: they go one after another, as each counts what those before it were granted. */
@@ -114,6 +116,7 @@ export function createLimits(options: LimitsOptions): Limits {
       tokens,
       grantedUsd: price === undefined ? -1 : verdict.grantedUsd,
       spentUsd: 0,
+      askedTokens: 0,
       running: new Map(),
       turn: Promise.resolve(),
       settled: false,
@@ -145,7 +148,7 @@ export function createLimits(options: LimitsOptions): Limits {
     },
     finished(generation, call) {
       const ticket = tickets.get(call.trace)
-      if (ticket !== undefined) settle(call, ticket, generation.cost, generation.usage.totalTokens)
+      if (ticket !== undefined) settle(call, ticket, generation.cost, generation.usage.totalTokens + ticket.askedTokens)
     },
   }
 }
@@ -219,6 +222,7 @@ async function* metered(options: LimitsOptions, next: Handler, call: Call, ticke
   const spend = (usage: Usage): void => {
     ended = true
     ticket.spentUsd += countedOf(ticket, answerCost(options.costOf, usage, trace))
+    if (trace.parent !== undefined) ticket.askedTokens += usage.totalTokens
     ticket.running.delete(trace)
   }
   try {
