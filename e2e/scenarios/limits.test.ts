@@ -237,6 +237,22 @@ describe('an endpoint that is paid per request and not by tokens', () => {
   })
 })
 
+describe('a key whose limit is used up', () => {
+  it('is served by an own key that stands behind the gateway’s credentials, unless it counts there, too', async () => {
+    await open()
+    const own = await gateway.api('POST', '/api/v1/byok', { provider: 'backup1', key: 'sk-their-own', is_fallback: true })
+    expect(own.status).toBe(201)
+    const { key } = await createKey({ limit: 0 })
+    const response = await gateway.respond({ model: 'acme/small', input: 'hi', max_output_tokens: 16 }, { key })
+    expect(await response.json()).toMatchObject({ usage: { cost: 0, is_byok: true } })
+    expect(backup.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer sk-their-own'])
+    const counted = await createKey({ limit: 0, include_byok_in_limit: true })
+    const refused = await gateway.respond({ model: 'acme/small', input: 'hi', max_output_tokens: 16 }, { key: counted.key })
+    expect(refused.status).toBe(402)
+    expect([upstream.requests.length, backup.requests.length]).toEqual([0, 1])
+  })
+})
+
 describe('the budgets of a workspace', () => {
   it('answer 403 and name the broadest interval', async () => {
     await open()

@@ -199,7 +199,11 @@ async function admitAttempt(
       amountUsd: others + amount,
       leastUsd: others + leastAt(options, call, endpoint, estimate),
     })
-    if (!verdict.ok) throw refusal(verdict, limits, call.clock.now())
+    if (!verdict.ok) {
+      const refused = refusal(verdict, limits, call.clock.now())
+      // An own key behind the gateway's credentials may have money where the gateway has none left.
+      throw !isByok && options.mayUseOwnKeys(call) ? refused.with({ failover: 'next' }) : refused
+    }
     granted = verdict.grantedUsd
     // Granted by those that count own keys alone: the others are asked before the next attempt the gateway pays for.
     ticket.grantedUsd = isByok ? -1 : granted
