@@ -175,6 +175,7 @@ describe(verifies('K3', 'a filter cannot be got round'), () => {
     ['no-break spaces', card.replaceAll(' ', '\u00a0')],
     ['percent escapes', encodeURIComponent(card).replaceAll('4', '%34')],
     ['HTML escapes', card.replaceAll('4', '&#52;')],
+    ['an empty part between its parts', [card.slice(0, 7), '', card.slice(7)].map((text) => ({ type: 'input_text', text }))],
     ['base64', Buffer.from(`card: ${card}`).toString('base64')],
     ['base64 twice', Buffer.from(Buffer.from(`card: ${card}`).toString('base64')).toString('base64')],
     ['hexadecimal', Buffer.from(`card: ${card}`).toString('hex')],

@@ -122,6 +122,8 @@ describe('the texts of a request', () => {
       collectTexts({ input: [{ type: 'message', role: 'user', content }] }).map((slot) => slot.joins)
     expect(joins(['a', 'b', ['c', 'd']])).toEqual([false, true, true, true])
     expect(joins([['a'], [[], 'b'], 1, ['c'], { x: 'd', y: 'e' }])).toEqual([false, true, false, true, false])
+    // What is empty stands between nothing, and begins nothing either.
+    expect(joins(['', 'a', '', [{ text: '' }], 'b', { x: '' }, 1, '', 'c'])).toEqual([false, true, false])
   })
 
   it('are found at any depth a request may have, and deeper ones stall nobody', () => {

@@ -27,6 +27,8 @@ interface Walk {
   from: TextSlot['from']
   /** Texts so far. */
   texts: number
+  /** Texts with nothing in them so far: they stand between no others. */
+  empties: number
   /** Whether the next text goes on where the last ends: said by the outermost list it is the first text of an element of. */
   joins: boolean | undefined
 }
@@ -51,7 +53,7 @@ export function replaceTexts(request: ModelRequest, texts: ReadonlyMap<number, s
 }
 
 function walk(request: ModelRequest, visit: Visit): ModelRequest {
-  const state: Walk = { visit, from: 'other', texts: 0, joins: undefined }
+  const state: Walk = { visit, from: 'other', texts: 0, empties: 0, joins: undefined }
   const result: { [field: string]: unknown } = {}
   let changed = false
   for (const [field, value] of Object.entries(request)) {
@@ -100,6 +102,7 @@ function walkItem(item: InputItem, state: Walk): InputItem {
 
 /** Strings anywhere in a value, as deep as the parser lets it be. `named`: fields that hold no text are passed over. */
 function walkValue(value: unknown, state: Walk, named: boolean, depth: number): unknown {
+  if (value === '') state.empties++
   if (typeof value === 'string') return value === '' ? value : visitText(value, state)
   if (typeof value !== 'object' || value === null || depth > MAX_JSON_DEPTH) return value
   return Array.isArray(value) ? walkList(value, state, named, depth) : walkFields(value as JsonObject, state, named, depth)
@@ -119,10 +122,11 @@ function walkList(list: readonly unknown[], state: Walk, named: boolean, depth: 
   list.forEach((value, index) => {
     const decides = state.joins === undefined
     if (decides) state.joins = joins
-    const before = state.texts
+    const { texts, empties } = state
     const mapped = walkValue(value, state, named, depth + 1)
-    joins = state.texts > before
-    if (decides && !joins) state.joins = undefined
+    const hasText = state.texts > texts
+    joins = hasText || (joins && state.empties > empties)
+    if (decides && !hasText) state.joins = undefined
     if (mapped !== value) result ??= list.slice(0, index)
     result?.push(mapped)
   })
