@@ -50,6 +50,32 @@ describe('two configurations', () => {
     ])
   })
 
+  it('differ within entries that nothing tells apart, by their positions', async () => {
+    const filters = (...patterns: readonly string[]) => ({
+      rules: [{ name: 'x', content_filters: patterns.map((pattern) => ({ pattern, action: 'flag' })) }],
+    })
+    const models = (output: number) => [
+      model('m/x', { provider: 'a', upstream_model: 'one' }, { provider: 'a', upstream_model: 'two', pricing: { input: 1, output } }),
+    ]
+    expect(
+      await between(
+        { providers: [provider('a')], models: models(2), guardrails: filters('a', 'b') },
+        { providers: [provider('a')], models: models(3), guardrails: filters('a', 'c', 'd') },
+      ),
+    ).toEqual([
+      { path: 'models[m/x].endpoints[1].pricing.output', kind: 'changed', before: '2', after: '3', needsRestart: false },
+      { path: 'guardrails.rules[x].content_filters[1].pattern', kind: 'changed', before: '"b"', after: '"c"', needsRestart: false },
+      { path: 'guardrails.rules[x].content_filters[2]', kind: 'added', needsRestart: false },
+    ])
+  })
+
+  it('are told as they are written, also where an entry is called by a variable', async () => {
+    const named = (url: string) => ({ providers: [provider('${SLUG:-a}', { base_url: url })] })
+    expect(await between(named('http://one.test/v1'), named('http://two.test/v1'))).toEqual([
+      { path: 'providers[a].base_url', kind: 'changed', before: '"http://one.test/v1"', after: '"http://two.test/v1"', needsRestart: false },
+    ])
+  })
+
   it('differ in the order of what both have', async () => {
     const [a, b] = [provider('a'), provider('b')]
     expect(await between({ providers: [a, b] }, { providers: [b, a] })).toEqual([

@@ -40,7 +40,7 @@ interface Place {
 }
 
 type Entry = { readonly [field: string]: unknown }
-type Take = (node: unknown, key: string) => unknown
+type Take = (node: unknown, key: string, side: 'was' | 'is') => unknown
 
 function compare(place: Place): void {
   const { was, is, path } = place
@@ -49,10 +49,13 @@ function compare(place: Place): void {
     const take: Take = (node, key) => (isMapping(node) ? node[key] : undefined)
     return within(place, Object.keys({ ...was, ...is }), take, (key) => (path === '' ? key : `${path}.${key}`))
   }
-  const identity = Array.isArray(was) && Array.isArray(is) ? identityOf(was, is) : undefined
-  if (identity === undefined) return tell(place)
-  const [namesWas, namesIs] = [was, is].map((list) => (list as readonly Entry[]).map((entry) => String(entry[identity]))) as [string[], string[]]
-  const take: Take = (node, name) => (Array.isArray(node) ? node.find((each: unknown) => isMapping(each) && each[identity] === name) : undefined)
+  if (!isListOfEntries(was) || !isListOfEntries(is)) return tell(place)
+  const identity = identityOf(was, is)
+  const namesOf = (list: readonly Entry[]): readonly string[] =>
+    list.map((entry, position) => String(identity === undefined ? position : entry[identity]))
+  const [namesWas, namesIs] = [namesOf(was), namesOf(is)]
+  // What is written may be called by a variable: an entry is found where it stands, not by what it is called there.
+  const take: Take = (node, name, side) => (Array.isArray(node) ? (node[(side === 'was' ? namesWas : namesIs).indexOf(name)] as unknown) : undefined)
   within(place, [...new Set([...namesWas, ...namesIs])], take, (name) => `${path}[${name}]`)
   const before = namesWas.filter((name) => namesIs.includes(name)).join(', ')
   const after = namesIs.filter((name) => namesWas.includes(name)).join(', ')
@@ -62,13 +65,17 @@ function compare(place: Place): void {
 function within({ was, is, rawWas, rawIs, steps, found }: Place, keys: readonly string[], take: Take, pathOf: (key: string) => string): void {
   for (const key of keys) {
     const path = pathOf(key)
-    compare({ was: take(was, key), is: take(is, key), rawWas: take(rawWas, key), rawIs: take(rawIs, key), path, steps: [...steps, key], found })
+    const of = { was: take(was, key, 'was'), is: take(is, key, 'is'), rawWas: take(rawWas, key, 'was'), rawIs: take(rawIs, key, 'is') }
+    compare({ ...of, path, steps: [...steps, key], found })
   }
 }
 
-function identityOf(was: readonly unknown[], is: readonly unknown[]): string | undefined {
-  const tellsApart = (list: readonly unknown[], field: string): boolean => {
-    const values = list.map((entry) => (isMapping(entry) ? entry[field] : undefined))
+const isListOfEntries = (value: unknown): value is readonly Entry[] => Array.isArray(value) && value.every(isMapping)
+
+/** Absent where none tells the entries apart: they are known by their positions. */
+function identityOf(was: readonly Entry[], is: readonly Entry[]): string | undefined {
+  const tellsApart = (list: readonly Entry[], field: string): boolean => {
+    const values = list.map((entry) => entry[field])
     return values.every((value) => typeof value === 'string') && new Set(values).size === values.length
   }
   return IDENTITIES.find((field) => tellsApart(was, field) && tellsApart(is, field))
