@@ -3,7 +3,7 @@ import { buildCatalog, type BuiltCatalog } from '../catalog/build.ts'
 import { howToSwitchOn } from '../catalog/switch-on.ts'
 import { checkExposure, weakKeyNote } from '../config/exposure.ts'
 import { withLines } from '../config/lines.ts'
-import { loadConfig } from '../config/load.ts'
+import { loadConfig, type LoadOptions } from '../config/load.ts'
 import { misspeltVariables } from '../config/misspelt.ts'
 import type { Config } from '../core/config.ts'
 import type { Connection } from '../core/provider.ts'
@@ -22,8 +22,9 @@ import { loadOptions, storeOptions } from './serve.ts'
 
 const line = (text: string): void => void process.stdout.write(`${text}\n`)
 
-async function resolved(overrides: Overrides): Promise<{ readonly config: Config; readonly catalog: BuiltCatalog }> {
-  const config = await loadConfig(loadOptions(overrides))
+/** All that `serve` asks of a configuration before it listens, and of a changed one before it takes it over. Throws ConfigError. */
+export async function resolved(options: LoadOptions): Promise<{ readonly config: Config; readonly catalog: BuiltCatalog }> {
+  const config = await loadConfig(options)
   return withLines(config, async () => {
     await checkDestinationAddresses(config)
     const catalog = await buildCatalog(config, PROVIDERS, dialects, process.env)
@@ -41,7 +42,7 @@ async function resolveExtensions(config: Config, catalog: BuiltCatalog): Promise
 
 /** `signalbox check`: the configuration is valid, this is what it serves, and every configured endpoint can be reached. Throws ConfigError with every problem. */
 export async function check({ providers = false, ...overrides }: Overrides & { readonly providers?: boolean }): Promise<void> {
-  const { config, catalog } = await resolved(overrides)
+  const { config, catalog } = await resolved(loadOptions(overrides))
   const refusal = checkExposure(config)
   line(`configuration: ${config.file ?? 'none, defaults and environment'}`)
   if (refusal !== undefined) line(`exposure: ${refusal}`)
@@ -81,7 +82,7 @@ const PROBE_MS = 5_000
 
 /** `signalbox doctor`: check, and then whether the database and each provider's address answer. Sends no prompt and no credential. */
 export async function doctor(overrides: Overrides): Promise<void> {
-  const { config, catalog } = await resolved(overrides)
+  const { config, catalog } = await resolved(loadOptions(overrides))
   line(`signalbox ${VERSION}, node ${process.version}`)
   await check(overrides)
   await probeInstallation(config).catch((error: unknown) => {

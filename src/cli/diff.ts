@@ -1,16 +1,20 @@
 import { differences, type Difference } from '../config/difference.ts'
 import { readDocument } from '../config/load.ts'
+import { defined } from '../lib/defined.ts'
+import { resolved } from './check.ts'
 import type { Overrides } from './overrides.ts'
 import { loadOptions } from './serve.ts'
 
 /**
  * `signalbox diff`: what another file would change against the configuration the other commands use, with the same environment and command line over
- * both. Throws ConfigError for whichever of them is wrong.
+ * both. Throws ConfigError for one that cannot be read, and for another file that a gateway would refuse: that changes nothing.
  */
 export async function diff(other: string, overrides: Overrides): Promise<void> {
   const options = loadOptions(overrides)
   const before = await readDocument(options)
   const after = await readDocument({ ...options, file: other })
+  // What was read is judged, and not read again: a pipe, such as a shell's `<(...)`, says it once.
+  await resolved({ ...options, read: defined({ file: after.file, text: after.text }) })
   const found = differences(before, after)
   const lines = [`${before.file ?? 'defaults and environment'} -> ${after.file}`, ...(found.length === 0 ? ['no difference'] : found.map(inWords))]
   process.stdout.write(`${lines.join('\n')}\n`)
