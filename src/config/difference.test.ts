@@ -33,6 +33,9 @@ describe('two configurations', () => {
       ['server.shutdown_delay', false],
       ['logging.level', true],
     ])
+    // Either is what it was.
+    expect(await between({}, { storage: { database: 'sqlite', shared: 'memory' } })).toMatchObject([{ needsRestart: false }, { needsRestart: false }])
+    expect(await between({}, { storage: { url: 'postgres://db/x' } })).toMatchObject([{ path: 'storage.url', needsRestart: true }])
   })
 
   it('differ in whole entries, and within entries of one name wherever they stand', async () => {

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { shownValue } from './explain.ts'
 import type { ConfigDocument } from './load.ts'
-
 import { isMapping } from './substitute.ts'
-import { READ_AT_START } from './watch.ts'
+import { toConfig } from './to-config.ts'
+import { restartNeeded } from './watch.ts'
 
 /** What one configuration says otherwise than another, at a path of the file. */
 export interface Difference {
@@ -24,7 +24,8 @@ const IDENTITIES = ['slug', 'name', 'id', 'provider'] as const
 /** Everything that differs in effect: what is written out now and was the default before is no difference. */
 export function differences(before: ConfigDocument, after: ConfigDocument): readonly Difference[] {
   const found: Difference[] = []
-  compare({ was: before.data, is: after.data, rawWas: before.raw, rawIs: after.raw, path: '', steps: [], found })
+  const restart = restartNeeded(toConfig(before.data, {}, undefined), toConfig(after.data, {}, undefined))
+  compare({ was: before.data, is: after.data, rawWas: before.raw, rawIs: after.raw, path: '', steps: [], restart, found })
   return found
 }
 
@@ -36,6 +37,8 @@ interface Place {
   readonly rawIs: unknown
   readonly path: string
   readonly steps: readonly string[]
+  /** What takes effect only with a new process, by its path. */
+  readonly restart: readonly string[]
   readonly found: Difference[]
 }
 
@@ -62,11 +65,16 @@ function compare(place: Place): void {
   if (before !== after) add(place, { kind: 'order', before, after })
 }
 
-function within({ was, is, rawWas, rawIs, steps, found }: Place, keys: readonly string[], take: Take, pathOf: (key: string) => string): void {
+function within(
+  { was, is, rawWas, rawIs, steps, restart, found }: Place,
+  keys: readonly string[],
+  take: Take,
+  pathOf: (key: string) => string,
+): void {
   for (const key of keys) {
     const path = pathOf(key)
     const of = { was: take(was, key, 'was'), is: take(is, key, 'is'), rawWas: take(rawWas, key, 'was'), rawIs: take(rawIs, key, 'is') }
-    compare({ ...of, path, steps: [...steps, key], found })
+    compare({ ...of, path, steps: [...steps, key], restart, found })
   }
 }
 
@@ -100,7 +108,7 @@ function shown(raw: unknown, { steps }: Place): string {
   return `[${values.join(', ')}]`
 }
 
-function add({ path, found }: Place, difference: Omit<Difference, 'path' | 'needsRestart'>): void {
-  const needsRestart = Object.keys(READ_AT_START).some((start) => path === start || path.startsWith(`${start}.`))
+function add({ path, restart, found }: Place, difference: Omit<Difference, 'path' | 'needsRestart'>): void {
+  const needsRestart = restart.some((start) => path === start || path.startsWith(`${start}.`))
   found.push({ path, ...difference, needsRestart })
 }
