@@ -24,9 +24,11 @@ describe('the period', () => {
   it.each([
     [{ month: '2026-13' }, '--month 2026-13'],
     [{ month: 'november' }, '--month november'],
+    [{ month: '0000-01' }, '--month 0000-01'],
     [{ month: '2026-11', from: '2026-11-01' }, '--month stands for'],
     [{ from: '2026-02-31' }, '--from 2026-02-31'],
-    [{ to: '2026-11-03' }, '--from'],
+    [{ to: '2026-11-03' }, '--to 2026-11-03 needs --from'],
+    [{ from: '2026-11-26' }, '--from 2026-11-26: is after today, 2026-11-25'],
     [{ from: '2026-11-03', to: '2026-11-02' }, '--to 2026-11-02'],
   ])('of %j is refused', (options, words) => {
     expect(() => periodOf(options, NOW)).toThrow(words)
@@ -41,7 +43,19 @@ describe('invoices', () => {
     ])
   })
 
-  it.each([['openai'], ['openai='], ['=5'], ['openai=x'], ['openai=-1'], ['openai=Infinity']])('%j is none', (text) => {
+  it.each([
+    ['openai'],
+    ['openai='],
+    ['=5'],
+    ['openai=x'],
+    ['openai=-1'],
+    ['openai=Infinity'],
+    ['openai=1=2'],
+    ['openai=0x10'],
+    ['openai=1e3'],
+    ['openai=1,000'],
+    [' =1'],
+  ])('%j is none', (text) => {
     expect(() => invoicesOf([text])).toThrow('such as openai=123.45')
   })
 

@@ -35,7 +35,7 @@ interface Period {
 }
 
 const day = z.iso.date().transform((text) => Date.parse(text))
-const month = z.string().regex(/^\d{4}-(0[1-9]|1[0-2])$/)
+const month = z.string().regex(/^[1-9]\d{3}-(0[1-9]|1[0-2])$/)
 
 /** Days and months of UTC, as invoices of providers count them. `--to` is the last day of the period. */
 export function periodOf({ month: named, from, to }: Pick<ReconcileOptions, 'month' | 'from' | 'to'>, now: number): Period {
@@ -49,19 +49,25 @@ export function periodOf({ month: named, from, to }: Pick<ReconcileOptions, 'mon
     return { from: Date.UTC(year, number - 1), to: Date.UTC(year, number) }
   }
   if (named !== undefined) return refuse('--month stands for --from and --to: give one or the other')
-  const [first, last] = [day.safeParse(from), day.safeParse(to ?? new Date(now).toISOString().slice(0, 10))]
-  if (!first.success) return refuse(`--from ${from ?? ''}: a day such as 2026-11-01 is expected`)
+  if (from === undefined) return refuse(`--to ${to} needs --from, the first day of the period`)
+  const today = date(now)
+  const [first, last] = [day.safeParse(from), day.safeParse(to ?? today)]
+  if (!first.success) return refuse(`--from ${from}: a day such as 2026-11-01 is expected`)
+  if (to === undefined && first.data > now) return refuse(`--from ${from}: is after today, ${today} in UTC; give --to as well for days to come`)
   if (!last.success || last.data < first.data) return refuse(`--to ${to}: a day such as 2026-11-30 is expected, not before --from`)
   return { from: first.data, to: last.data + DAY_MS }
 }
+
+/** Digits as they stand on an invoice, without separators of thousands: what is read otherwise would be another sum. */
+const INVOICE = /^([^=\s]+)=(\d+\.?\d*|\.\d+)$/
 
 /** `provider=USD`, each provider once. */
 export function invoicesOf(given: readonly string[]): ReadonlyMap<string, number> {
   const invoices = new Map<string, number>()
   for (const text of given) {
-    const [provider = '', amount = ''] = text.split('=', 2)
-    const usd = amount.trim() === '' ? Number.NaN : Number(amount)
-    if (provider === '' || !Number.isFinite(usd) || usd < 0)
+    const [, provider, amount] = INVOICE.exec(text) ?? []
+    const usd = Number(amount)
+    if (provider === undefined || !Number.isFinite(usd))
       throw new GatewayError('invalid_request', `--invoice ${text}: the slug of a provider and US dollars are expected, such as openai=123.45`)
     if (invoices.has(provider)) throw new GatewayError('invalid_request', `--invoice ${provider} is given twice`)
     invoices.set(provider, usd)
