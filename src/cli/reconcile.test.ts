@@ -1,8 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Generation } from '../core/generation.ts'
+import { systemClock } from '../lib/clock.ts'
 import { createStore } from '../store/index.ts'
 import { sampleGeneration } from '../testing/sample-records.ts'
 import { invoicesOf, periodOf, reconcile } from './reconcile.ts'
@@ -97,8 +98,8 @@ describe('signalbox reconcile', () => {
   })
   afterEach(() => void vi.restoreAllMocks())
 
-  const run = async (options: object): Promise<string> => {
-    await reconcile({ json: false, ...options }, { data: folder })
+  const run = async (options: object, overrides: object = {}): Promise<string> => {
+    await reconcile({ json: false, ...options }, { data: folder, ...overrides })
     return said.join('')
   }
 
@@ -126,6 +127,20 @@ describe('signalbox reconcile', () => {
     expect(report).toMatchObject({ from: '2026-11-01', to: '2026-11-30' })
     expect(report.lines).toHaveLength(3)
     expect(report.providers).toMatchObject([{ provider: 'acme', calls: 2, usd: 2, invoice: 1, difference: -1 }, { provider: 'other' }])
+  })
+
+  it('says where records of the period have gone by age', async () => {
+    vi.spyOn(systemClock, 'now').mockReturnValue(NOW)
+    const config = join(folder, 'signalbox.json')
+    const keeping = async (generations: string, options: object): Promise<string> => {
+      said = []
+      await writeFile(config, JSON.stringify({ retention: { generations }, providers: [{ slug: 'openai', api_keys: ['${NOT_SET}'] }] }))
+      return run({ month: '2020-01', ...options }, { config })
+    }
+    expect(await keeping('10d', {})).toContain('\nrecords of before 2026-11-15 go by age (retention.generations): not all of them are here')
+    expect(JSON.parse(await keeping('10d', { json: true }))).toMatchObject({ keptSince: '2026-11-15' })
+    expect(await keeping('forever', {})).not.toContain('by age')
+    expect(await keeping('10d', { month: '9999-01' })).not.toContain('by age')
   })
 
   it('of a time without calls says so', async () => {

@@ -14,17 +14,20 @@ const DAY_MS = 86_400_000
 
 /** `signalbox reconcile`: what the records of a month (or of some days) say that each provider is owed, and how far an invoice is from that. */
 export async function reconcile(options: ReconcileOptions, overrides: Overrides): Promise<void> {
-  const period = periodOf(options, systemClock.now())
+  const days = periodOf(options, systemClock.now())
   const invoices = invoicesOf(options.invoice ?? [])
   const report = createCostReport()
-  const store = await openExistingStore(await loadConfig(storeOptions(overrides)))
+  const config = await loadConfig(storeOptions(overrides, ['retention']))
+  const keptSince = systemClock.now() - config.retention.generationsMs
+  const store = await openExistingStore(config)
   try {
     await store.migrate()
-    for await (const batch of store.generations.between(period.from, period.to)) for (const generation of batch) report.add(generation)
+    for await (const batch of store.generations.between(days.from, days.to)) for (const generation of batch) report.add(generation)
   } finally {
     await store.close()
   }
   const lines = report.lines()
+  const period = keptSince > days.from ? { ...days, keptSince } : days
   process.stdout.write(options.json ? `${JSON.stringify(asJson(period, lines, invoices), undefined, 2)}\n` : inWords(period, lines, invoices))
 }
 
@@ -32,6 +35,8 @@ export async function reconcile(options: ReconcileOptions, overrides: Overrides)
 interface Period {
   readonly from: number
   readonly to: number
+  /** Records from before that have gone by age, or go at any time; absent where the period begins later. */
+  readonly keptSince?: number
 }
 
 const day = z.iso.date().transform((text) => Date.parse(text))
@@ -108,7 +113,7 @@ const NOTHING: Sums = {
 
 const date = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
 
-function asJson({ from, to }: Period, lines: readonly CostLine[], invoices: ReadonlyMap<string, number>): object {
+function asJson({ from, to, keptSince }: Period, lines: readonly CostLine[], invoices: ReadonlyMap<string, number>): object {
   const shown = <T extends Sums>(line: T): T => ({
     ...line,
     usd: roundUsd(line.usd),
@@ -119,6 +124,7 @@ function asJson({ from, to }: Period, lines: readonly CostLine[], invoices: Read
   return {
     from: date(from),
     to: date(to - DAY_MS),
+    ...(keptSince === undefined ? {} : { keptSince: date(keptSince) }),
     lines: lines.map(shown),
     providers: totals(lines, invoices).map((sum) => {
       const invoice = invoices.get(sum.provider)
@@ -133,7 +139,7 @@ const NUMBERS = new Set([2, 3, 4, 5, 6, 7, 8, 9])
 const usd = (amount: number): string => amount.toFixed(6)
 const count = (number: number): string => String(number)
 
-function inWords({ from, to }: Period, lines: readonly CostLine[], invoices: ReadonlyMap<string, number>): string {
+function inWords({ from, to, keptSince }: Period, lines: readonly CostLine[], invoices: ReadonlyMap<string, number>): string {
   const row = (sums: Sums, model: string): readonly string[] => [
     sums.provider,
     model,
@@ -146,7 +152,8 @@ function inWords({ from, to }: Period, lines: readonly CostLine[], invoices: Rea
     return [...own.map((line) => row(line, line.model)), ...(own.length === 1 ? [] : [row(sum, '(all)')])]
   })
   const body = rows.length === 0 ? 'no calls\n' : table([HEAD, ...rows], NUMBERS)
-  const remarks = sums.flatMap((sum) => remarksOn(sum, invoices.get(sum.provider)))
+  const gone = `records of before ${date(keptSince ?? from)} go by age (retention.generations): not all of them are here, and the sums are too small`
+  const remarks = [...(keptSince === undefined ? [] : [gone]), ...sums.flatMap((sum) => remarksOn(sum, invoices.get(sum.provider)))]
   return `${date(from)} to ${date(to - DAY_MS)} (UTC), by the records of this gateway\n\n${body}${remarks.length === 0 ? '' : `\n${remarks.join('\n')}\n`}`
 }
 

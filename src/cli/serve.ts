@@ -28,7 +28,10 @@ export function loadOptions({ config, data, port, host, role, workers }: Overrid
 }
 
 /** For commands that work on the database beside a running gateway: vendors' keys are in its environment, not in the operator's shell. */
-export const storeOptions = (overrides: Overrides): LoadOptions => ({ ...loadOptions(overrides), sections: ['server', 'storage'] })
+export const storeOptions = (overrides: Overrides, more: readonly string[] = []): LoadOptions => ({
+  ...loadOptions(overrides),
+  sections: ['server', 'storage', ...more],
+})
 
 /**
  * `signalbox serve`: runs until a stop signal, then closes in order. A second signal ends the process at once.
