@@ -92,6 +92,13 @@ describe('what providers are owed by the records', () => {
       ['b', 0, 0, 0.25],
       ['c', 1, 0.25, 0],
     ])
+    // Sums of binary fractions depend on the order: these two make 0.30000000000000004.
+    const others = [attempt('a', { costUsd: 0.1 }), attempt('b', { costUsd: 0.2 })]
+    expect(money({ ...last, attempts: others, cost: paid(0.3) }).map(([provider, , usd]) => [provider, Number(usd).toFixed(9)])).toEqual([
+      ['a', '0.100000000'],
+      ['b', '0.200000000'],
+      ['c', '-0.000000000'],
+    ])
     // Nobody was charged.
     expect(money({ ...last, attempts, cost: paid(0) })).toEqual([['c', 1, 0, 0]])
   })

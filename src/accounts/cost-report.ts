@@ -1,3 +1,4 @@
+import { roundUsd } from '../core/cost.ts'
 import type { Generation, GenerationAttempt } from '../core/generation.ts'
 
 /** What the calls of one model at one provider came to. Tokens in the normal form of `Usage`, money in USD. */
@@ -72,7 +73,8 @@ type Part = GenerationAttempt & { readonly costUsd: number }
 function partsOfOthers({ attempts, endpointId, cost }: Generation): readonly Part[] {
   const parts = attempts.filter((attempt): attempt is Part => attempt.costUsd !== undefined && attempt.endpointId !== endpointId)
   const known = parts.reduce((sum, { costUsd }) => sum + costUsd, 0)
-  return known <= cost.total ? parts : []
+  // The call's own sum was added up in another order.
+  return roundUsd(known) <= roundUsd(cost.total) ? parts : []
 }
 
 function addTo(line: CostLine, { usage, cost }: Generation): void {

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { Generation } from '../core/generation.ts'
+import type { Generation, GenerationAttempt } from '../core/generation.ts'
 import { systemClock } from '../lib/clock.ts'
 import { createStore } from '../store/index.ts'
 import { sampleGeneration } from '../testing/sample-records.ts'
@@ -76,6 +76,17 @@ describe('signalbox reconcile', () => {
       ...more,
     })
 
+  const part = (provider: string, costUsd: number): GenerationAttempt => ({
+    provider,
+    providerName: provider,
+    model: 'm/1',
+    upstreamModel: 'u',
+    endpointId: provider,
+    status: 200,
+    startedAt: 0,
+    costUsd,
+  })
+
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'signalbox-reconcile-'))
     const store = await createStore({ path: join(folder, 'signalbox.db') })
@@ -87,6 +98,7 @@ describe('signalbox reconcile', () => {
       of('gen-3', '2026-11-30', 'acme', 0.5, { model: 'acme/large' }),
       of('gen-4', '2026-11-02', 'other', 0, { cost: { total: 0, input: 0, output: 0, cacheDiscount: 0, source: 'unknown' } }),
       of('gen-5', '2026-12-01', 'acme', 100),
+      of('gen-6', '2025-06-01', 'free', 0.3, { endpointId: 'f', attempts: [part('acme', 0.1), part('other', 0.2)] }),
     ]
     await store.generations.insertMany(generations.map((generation) => ({ generation })))
     await store.close()
@@ -120,6 +132,12 @@ describe('signalbox reconcile', () => {
     expect(text).toContain('acme: invoice 2.200000 USD, 0.200000 USD more than recorded, 10.00 %\n')
     expect(text).toContain('other: invoice 0.000000 USD, as recorded\n')
     expect(text).toContain('nobody: invoice 3.000000 USD, 3.000000 USD more than recorded\n')
+  })
+
+  it('shows nothing where an endpoint that costs nothing ended what others wrote', async () => {
+    const text = await run({ month: '2025-06' })
+    expect(text).toContain('0.200000')
+    expect(text).not.toContain('-0.0')
   })
 
   it('gives the same as JSON', async () => {

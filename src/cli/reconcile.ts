@@ -136,7 +136,8 @@ function asJson({ from, to, keptSince }: Period, lines: readonly CostLine[], inv
 const HEAD = ['PROVIDER', 'MODEL', 'CALLS', 'INPUT', 'CACHED', 'OUTPUT', 'REASONING', 'USD', 'OWN KEYS', 'EXTRAS']
 const NUMBERS = new Set([2, 3, 4, 5, 6, 7, 8, 9])
 
-const usd = (amount: number): string => amount.toFixed(6)
+/** What is left of a difference of sums may be less than nothing by its last digit. */
+const usd = (amount: number): string => (roundUsd(amount) + 0).toFixed(6)
 const count = (number: number): string => String(number)
 
 function inWords({ from, to, keptSince }: Period, lines: readonly CostLine[], invoices: ReadonlyMap<string, number>): string {
