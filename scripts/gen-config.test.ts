@@ -23,6 +23,7 @@ describe('the reference of the configuration', () => {
     expect(page).toContain('| `models[].endpoints[].pricing.tiers[].from_input_tokens` | whole number | required |')
     expect(page).toContain('| `tools.web_search.engines.<name>.api_key` | text |  |')
     expect(page).toContain('| `routing.cooldown` | true or false | `true` |')
+    expect(page).toContain('| The period; without, ever. One of `daily`, `weekly`, `monthly`. |')
   })
 
   it('marks what needs a new process', () => {

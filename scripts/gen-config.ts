@@ -71,7 +71,7 @@ const MORE_VARIABLES: readonly (readonly [string, string])[] = [
     '32 bytes in base64 (`openssl rand -base64 32`) that encrypt stored secrets. Without: `secret.key` in the data directory.',
   ],
   ['SIGNALBOX_NEW_SECRET_KEY', 'Of `signalbox secrets rotate`: the next secret key. Without: one is made.'],
-  ['SIGNALBOX_URL', 'Of `signalbox send`: where the gateway listens; `http://127.0.0.1:8787` unless set.'],
+  ['SIGNALBOX_URL', 'Of `signalbox send`: where the gateway listens; unless set, `http://127.0.0.1` at `SIGNALBOX_PORT` or 8787.'],
   ['SIGNALBOX_BEGIN_AGAIN', '`never`: `serve` stays as it was started ([operations](operations.md#idle)).'],
   ['NODE_COMPILE_CACHE', 'Where Node keeps compiled code; writable, else every start compiles anew.'],
 ]
@@ -96,7 +96,7 @@ function keysOf(node: Node, prefix: string): readonly Key[] {
       type: typeOf(field),
       preset: isNothing(field.default) ? '' : presetOf(field),
       required: node.required?.includes(name) === true,
-      description: `${field.description ?? ''}${valuesOf(field.enum ?? field.items?.enum)}`,
+      description: `${field.description ?? ''}${valuesOf(namesOf(field))}`,
     }
     const [within, beneath] = insideOf(field)
     if (within === undefined) return [key]
@@ -116,6 +116,10 @@ function insideOf(field: Node): readonly [Node | undefined, string] {
   }
   return [undefined, '']
 }
+
+/** What a name may be. Where a type of its own is written (`true or false`), the texts it is understood from are not of interest. */
+const namesOf = (field: Node): readonly unknown[] | undefined =>
+  [field, field.items, ...(field['x-type'] === undefined ? (field.anyOf ?? []) : [])].find((one) => one?.enum !== undefined)?.enum
 
 const isNothing = (value: unknown): boolean => typeof value === 'object' && value !== null && Object.keys(value).length === 0
 
