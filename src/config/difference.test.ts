@@ -15,6 +15,8 @@ describe('two configurations', () => {
     expect(await between({}, { server: { port: 8787, host: '127.0.0.1' }, logging: {} })).toEqual([])
     expect(await between({ overload: { event_loop_delay: '2s' } }, { overload: { event_loop_delay: '2000ms' } })).toEqual([])
     expect(await between({ providers: [provider('a')] }, { providers: [provider('a', { enabled: true })] })).toEqual([])
+    // What an editor reads.
+    expect(await between({}, { $schema: './signalbox.schema.json' })).toEqual([])
   })
 
   it(verifies('P39', 'differ in values, which are told as they are written'), async () => {
@@ -100,6 +102,11 @@ describe('two configurations', () => {
         { path: 'providers[a].headers.x-team', kind: 'changed', before: '[hidden]', after: '[hidden]', needsRestart: false },
       ]),
     )
+  })
+
+  it('say that a server needs no key', async () => {
+    const [needed, needless] = [{ providers: [provider('a')] }, { providers: [provider('a', { api_keys: null })] }]
+    expect(await between(needed, needless)).toMatchObject([{ path: 'providers[a].api_keys', before: '[[hidden]]', after: 'null' }])
   })
 
   it('name the variable a value comes from, and are the same where two variables hold the same', async () => {

@@ -21,6 +21,8 @@ export interface Difference {
 /** By what the entries of a list are told apart: the first that each of them has, and has alone. */
 const IDENTITIES = ['slug', 'name', 'id', 'provider'] as const
 
+const FOR_EDITORS = '$schema'
+
 /** Everything that differs in effect: what is written out now and was the default before is no difference. */
 export function differences(before: ConfigDocument, after: ConfigDocument): readonly Difference[] {
   const found: Difference[] = []
@@ -50,7 +52,12 @@ function compare(place: Place): void {
   if (isDeepStrictEqual(was, is)) return
   if (isMapping(was) && isMapping(is)) {
     const take: Take = (node, key) => (isMapping(node) ? node[key] : undefined)
-    return within(place, Object.keys({ ...was, ...is }), take, (key) => (path === '' ? key : `${path}.${key}`))
+    return within(
+      place,
+      Object.keys({ ...was, ...is }).filter((key) => path !== '' || key !== FOR_EDITORS),
+      take,
+      (key) => (path === '' ? key : `${path}.${key}`),
+    )
   }
   if (!isListOfEntries(was) || !isListOfEntries(is)) return tell(place)
   const identity = identityOf(was, is)
@@ -102,6 +109,8 @@ const isEntry = (value: unknown): boolean => isMapping(value) || (Array.isArray(
 
 function shown(raw: unknown, { steps }: Place): string {
   if (raw === undefined) return 'default'
+  // Of a secret: that there is none.
+  if (raw === null) return 'null'
   if (!Array.isArray(raw) || raw.some((each) => typeof each === 'object')) return shownValue(raw, steps)
   const values = raw.map((each: unknown) => shownValue(each, steps))
   // How many secrets there are is as much as is said of them.
