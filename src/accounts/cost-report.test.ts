@@ -71,6 +71,8 @@ describe('what providers are owed by the records', () => {
       endpointId: 'm/1@c',
       attempts: [
         attempt('a', { errorType: 'provider_unavailable', firstTokenMs: 5 }),
+        // Paid for what it wrote.
+        attempt('a', { errorType: 'provider_unavailable', firstTokenMs: 5, costUsd: 0 }),
         // Said nothing.
         attempt('b', { errorType: 'provider_unavailable', status: 503 }),
         attempt('c', { firstTokenMs: 7 }),

@@ -47,9 +47,7 @@ export function createCostReport(): CostReport {
   }
   return {
     add(generation) {
-      for (const { provider, model, errorType, firstTokenMs, endpointId } of generation.attempts) {
-        if (errorType !== undefined && firstTokenMs !== undefined && endpointId !== generation.endpointId) lineOf(provider, model).broken++
-      }
+      for (const attempt of generation.attempts) if (isUnpaid(attempt, generation)) lineOf(attempt.provider, attempt.model).broken++
       const { provider, model } = generation
       // It reached nobody.
       if (provider === undefined || model === undefined) return
@@ -66,6 +64,10 @@ export function createCostReport(): CostReport {
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+/** It had begun to answer, broke, and was not charged for: another endpoint gave all of the answer. */
+const isUnpaid = ({ errorType, firstTokenMs, endpointId, costUsd }: GenerationAttempt, generation: Generation): boolean =>
+  errorType !== undefined && firstTokenMs !== undefined && costUsd === undefined && endpointId !== generation.endpointId
 
 type Part = GenerationAttempt & { readonly costUsd: number }
 
@@ -94,7 +96,7 @@ function addTo(line: CostLine, { usage, cost }: Generation): void {
   line.estimatedUsd += cost.total
 }
 
-const emptyLine = (provider: string, model: string): CostLine => ({
+export const emptyLine = (provider: string, model: string): CostLine => ({
   provider,
   model,
   calls: 0,

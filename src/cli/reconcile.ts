@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { createCostReport, type CostLine } from '../accounts/cost-report.ts'
+import { createCostReport, emptyLine, type CostLine } from '../accounts/cost-report.ts'
 import { loadConfig } from '../config/load.ts'
 import { GatewayError } from '../core/error.ts'
 import { roundUsd } from '../core/cost.ts'
@@ -90,25 +90,11 @@ function totals(lines: readonly CostLine[], invoices: ReadonlyMap<string, number
     if (sum === undefined) sums.set(line.provider, { ...line })
     else for (const [name, value] of Object.entries(line)) if (typeof value === 'number') (sum as unknown as Record<string, number>)[name]! += value
   }
-  for (const provider of invoices.keys()) if (!sums.has(provider)) sums.set(provider, { ...NOTHING, provider })
+  for (const provider of invoices.keys()) {
+    const { model: _, ...nothing } = emptyLine(provider, '')
+    if (!sums.has(provider)) sums.set(provider, nothing)
+  }
   return [...sums.values()]
-}
-
-const NOTHING: Sums = {
-  provider: '',
-  calls: 0,
-  inputTokens: 0,
-  cachedTokens: 0,
-  outputTokens: 0,
-  reasoningTokens: 0,
-  usd: 0,
-  ownKeysUsd: 0,
-  extrasUsd: 0,
-  reported: 0,
-  unpriced: 0,
-  estimated: 0,
-  estimatedUsd: 0,
-  broken: 0,
 }
 
 const date = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
