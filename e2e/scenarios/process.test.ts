@@ -131,8 +131,11 @@ describe('signalbox serve', () => {
     const first = await ask(url, key, { model: 'demo/echo', input: 'hi' })
     expect(first.status).toBe(200)
     await first.text()
-    // What a record waits for in memory (the write-behind queue's age), and a margin.
+    // What a record waits for in memory (the write-behind queue's age), and a margin; where all processors are busy as long as this says.
     await setTimeout(120)
+    const waiting = async (): Promise<string | undefined> =>
+      /^gateway_records_waiting (\d+)$/m.exec(await (await fetch(`${url}/metrics`)).text())?.[1]
+    await expect.poll(waiting, { timeout: 5_000, interval: 10 }).toBe('0')
     child.kill('SIGKILL')
     await exit
     const again = await serving([], { SIGNALBOX_API_KEY: 'another-key' })
