@@ -55,6 +55,8 @@ export interface AppOptions {
   readonly gatherMetrics?: (own: () => Promise<string>) => Promise<string>
   /** It cannot go on, and has closed itself. Default: the process ends with 1 once nothing holds it. */
   readonly onFatal?: () => void
+  /** The file the delivery thread begins with. Default: its source, or what is bundled with this. */
+  readonly deliveryThread?: URL | undefined
 }
 
 const failed = (): void => void (process.exitCode = 1)
@@ -87,7 +89,14 @@ const RECORDS_LIMIT_MS = 12_000
 
 /** The composition root: the only place that knows every room. */
 // oxlint-disable-next-line max-lines-per-function -- who gets what from whom reads best on one page
-export async function createApp({ config: initial, env, logger, gatherMetrics = (own) => own(), onFatal = failed }: AppOptions): Promise<App> {
+export async function createApp({
+  config: initial,
+  env,
+  logger,
+  gatherMetrics = (own) => own(),
+  onFatal = failed,
+  deliveryThread,
+}: AppOptions): Promise<App> {
   let config = initial
   let catalog = await buildCatalog(config, PROVIDERS, dialects, env)
   await checkDestinationAddresses(config)
@@ -98,7 +107,7 @@ export async function createApp({ config: initial, env, logger, gatherMetrics = 
     logger.error({ error }, 'the database belongs to another secret key: stopping')
     void closeAndFail()
   })
-  const { metrics, delivery, sink, finished } = openRecording(config, state, logger)
+  const { metrics, delivery, sink, finished } = openRecording(config, state, logger, deliveryThread)
   const http = createHttpClient()
   const mediaEgress = (): Egress =>
     createEgress({ allowPrivate: config.network.allowPrivate.media, allowHttp: true, userAgent: `signalbox/${VERSION}` })

@@ -1,6 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { currentBundle } from '../../bin/bundle.js'
 import { createApp, type App } from '../app.ts'
 import { loadConfig } from '../config/load.ts'
 import { silentLogger } from '../lib/logger.ts'
@@ -43,8 +45,13 @@ export async function startGateway(
   return launch(directory, file, environment)
 }
 
+/** A thread loads everything it needs anew: from the bundle of these very sources in a fifth of the time, and tests start hundreds of them. */
+const bundle = currentBundle()
+const deliveryThread = bundle === undefined ? undefined : pathToFileURL(join(bundle, 'delivery-worker.js'))
+
 async function launch(directory: string, file: string, environment: { readonly [name: string]: string }): Promise<TestGateway> {
-  const app = await createApp({ config: await loadConfig({ file, env: environment, cwd: directory }), env: environment, logger: silentLogger })
+  const config = await loadConfig({ file, env: environment, cwd: directory })
+  const app = await createApp({ config, env: environment, logger: silentLogger, deliveryThread })
   const { url } = await app.listen()
   return {
     url,

@@ -33,6 +33,8 @@ export interface DeliveryHostOptions {
   readonly clock: Clock
   /** Of the thread's JavaScript heap; default `MAX_HEAP_MB`. */
   readonly heapMb?: number
+  /** The file the thread begins with. Default: the one beside this one. */
+  readonly threadFile?: URL | undefined
 }
 
 /** The delivery thread as the gateway sees it. */
@@ -81,7 +83,7 @@ export function createDeliveryHost(options: DeliveryHostOptions): DeliveryHost {
   const owner = `${hostname()}/${process.pid}/${randomBytes(6).toString('hex')}`
 
   const host = createThreadHost({
-    spawn: () => spawnThread({ ...threadData(options, owner), settings }, options.heapMb ?? MAX_HEAP_MB),
+    spawn: () => spawnThread(options.threadFile ?? OWN_FILE, { ...threadData(options, owner), settings }, options.heapMb ?? MAX_HEAP_MB),
     clock,
     onMessage: (message) => {
       if (message.kind === 'interest') {
@@ -159,11 +161,12 @@ function threadData({ config, databaseFile, secretKey, dataDirectory }: Delivery
 /** The threads of this process that run; one per gateway. */
 export const threads = new Set<Worker>()
 
-function spawnThread(data: DeliveryThreadData, heapMb: number): Thread {
+/** Sources run as they are; a built package has the same file beside this one. */
+const OWN_FILE = new URL(import.meta.url.endsWith('.ts') ? './delivery-worker.ts' : './delivery-worker.js', import.meta.url)
+
+function spawnThread(file: URL, data: DeliveryThreadData, heapMb: number): Thread {
   keepWasmWrappersGeneric()
-  // Sources run as they are; a built package has the same file beside this one.
-  const file = import.meta.url.endsWith('.ts') ? './delivery-worker.ts' : './delivery-worker.js'
-  const thread = new Worker(new URL(file, import.meta.url), {
+  const thread = new Worker(file, {
     workerData: data,
     name: 'signalbox-delivery',
     execArgv: [],

@@ -19,7 +19,8 @@ export interface Recording {
   readonly finished: (generation: Generation) => void
 }
 
-export function openRecording(config: Config, state: Boot, logger: Logger): Recording {
+/** `threadFile`: what the delivery thread begins with; default: its source, or what is bundled with this. */
+export function openRecording(config: Config, state: Boot, logger: Logger, threadFile?: URL): Recording {
   const metrics = createMetrics()
   const delivery = createDeliveryHost({
     config,
@@ -32,6 +33,7 @@ export function openRecording(config: Config, state: Boot, logger: Logger): Reco
     metrics: createDeliveryMetrics(metrics.registry),
     retention: createRetentionMetrics(metrics.registry),
     clock: systemClock,
+    threadFile,
   })
   const sink = createGenerationSink({
     store: { generations: delivery },
