@@ -1,6 +1,6 @@
-import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
 import type { Transform } from 'node:stream'
 import type { Dispatcher } from 'undici'
+import { decompressor } from './decompressor.ts'
 import { PoolShelf, type PoolShelfOptions, type SentHandler } from './pool-shelf.ts'
 import { atTurnEnd } from './turn-end.ts'
 import type { Client } from './undici.ts'
@@ -109,26 +109,6 @@ export function createHttpClient(options: HttpClientOptions = {}): HttpClient {
     },
     close: () => pools.destroy(),
   }
-}
-
-const DECOMPRESSORS: { readonly [encoding: string]: (() => Transform) | undefined } = {
-  __proto__: null as never,
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-  zstd: createZstdDecompress,
-}
-
-/** What undoes an answer's compression: `none` where nothing has to be undone, undefined for what nobody here can (several times, other ways). */
-function decompressor(header: string | string[]): Transform | 'none' | undefined {
-  const encodings = String(header)
-    .toLowerCase()
-    .split(',')
-    .map((each) => each.trim())
-    .filter((each) => each !== '' && each !== 'identity')
-  if (encodings.length === 0) return 'none'
-  return encodings.length === 1 ? DECOMPRESSORS[encodings[0]!]?.() : undefined
 }
 
 /** undici's handler and the reader's view in one object: this runs once per upstream read. */
