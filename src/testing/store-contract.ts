@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { GatewayError } from '../core/error.ts'
-import { DEFAULT_WORKSPACE_ID, NONE_REVOKED, type ApiKey, type Store } from '../core/store.ts'
+import { DEFAULT_WORKSPACE_ID, type Store } from '../core/store.ts'
 import { describeGenerations } from './generations-contract.ts'
+import { describeKeys } from './keys-contract.ts'
 import { NOW, sampleGeneration, sampleKey, sampleWorkspace } from './sample-records.ts'
 
 /** One fresh, empty database. */
@@ -100,95 +100,7 @@ function describeStore<T extends Omit<StoreUnderTest, 'openAnother'>>(
       })
     })
 
-    describe('keys', () => {
-      beforeEach(() => store.workspaces.default())
-
-      it('returns what was inserted, field by field', async () => {
-        const full = sampleKey('h1', {
-          kind: 'management',
-          disabled: true,
-          expiresAt: NOW + 1_000,
-          revokedAt: NOW + 500,
-          creatorUserId: 'user-1',
-          origin: 'environment',
-          settings: { limit: 12.5, limit_reset: 'monthly' },
-        })
-        const plain = sampleKey('h2', { createdAt: NOW + 1 })
-        await store.keys.insert(full)
-        await store.keys.insert(plain)
-        expect(await store.keys.get('h1')).toEqual(full)
-        expect(await store.keys.list()).toEqual([full, plain])
-        expect(await store.keys.get('h3')).toBeUndefined()
-      })
-
-      it('lists the keys of one workspace', async () => {
-        await store.workspaces.insert(sampleWorkspace('w1'))
-        await store.keys.insert(sampleKey('h1'))
-        await store.keys.insert(sampleKey('h2', { workspaceId: 'w1' }))
-        expect((await store.keys.list({ workspaceId: 'w1' })).map(({ hash }) => hash)).toEqual(['h2'])
-      })
-
-      it('counts the keys of a workspace that are not revoked', async () => {
-        await store.workspaces.insert(sampleWorkspace('w1'))
-        for (const hash of ['h1', 'h2']) await store.keys.insert(sampleKey(hash, { workspaceId: 'w1' }))
-        await store.keys.insert(sampleKey('h3', { workspaceId: 'w1', revokedAt: NOW }))
-        await store.keys.insert(sampleKey('h4'))
-        expect([await store.keys.countLive('w1'), await store.keys.countLive('w2')]).toEqual([2, 0])
-      })
-
-      it('leaves out of a list what was revoked before a time, but what an environment named', async () => {
-        const revoked = (hash: string, revokedAt: number, overrides: Partial<ApiKey> = {}) => sampleKey(hash, { revokedAt, ...overrides })
-        const keys = [sampleKey('h1'), revoked('h2', NOW - 1), revoked('h3', NOW), revoked('h4', 1, { origin: 'environment' })]
-        for (const key of [...keys, revoked('h5', 1, { origin: 'generated' })]) await store.keys.insert(key)
-        const hashes = async (revokedSince: number) => (await store.keys.list({ revokedSince })).map(({ hash }) => hash)
-        expect(await hashes(NOW)).toEqual(['h1', 'h3', 'h4'])
-        expect([...(await store.keys.revokedBefore(NOW))].toSorted()).toEqual(['h2', 'h5'])
-        expect(await hashes(NONE_REVOKED)).toEqual(['h1', 'h4'])
-      })
-
-      it('changes only what a patch names; null clears', async () => {
-        const key = sampleKey('h1', { expiresAt: NOW + 1, origin: 'environment', settings: { limit: 1 } })
-        await store.keys.insert(key)
-        const changed = await store.keys.update('h1', { revokedAt: NOW + 9, expiresAt: null, origin: null })
-        const { origin: _origin, ...withoutOrigin } = key
-        expect(changed).toEqual({ ...withoutOrigin, revokedAt: NOW + 9, expiresAt: null })
-        expect(await store.keys.get('h1')).toEqual(changed)
-        expect(await store.keys.update('h2', { name: 'x' })).toBeUndefined()
-      })
-
-      it('keeps what it had when a change refuses', async () => {
-        await store.keys.insert(sampleKey('h1'))
-        const version = await store.version()
-        const refusal = new GatewayError('conflict', 'revoked')
-        const refuse = (): never => {
-          throw refusal
-        }
-        await expect(store.keys.modify('h1', refuse)).rejects.toBe(refusal)
-        expect(await store.keys.get('h1')).toEqual(sampleKey('h1'))
-        expect(await store.version()).toBe(version)
-      })
-
-      it('refuses a hash twice and a workspace that is not there', async () => {
-        await store.keys.insert(sampleKey('h1'))
-        await expect(store.keys.insert(sampleKey('h1', { name: 'again' }))).rejects.toMatchObject({ errorType: 'conflict' })
-        await expect(store.keys.insert(sampleKey('h2', { workspaceId: 'nowhere' }))).rejects.toMatchObject({ errorType: 'not_found' })
-        expect(await store.keys.list()).toHaveLength(1)
-      })
-
-      it('removes a key once', async () => {
-        await store.keys.insert(sampleKey('h1'))
-        expect(await store.keys.remove('h1')).toBe(true)
-        expect(await store.keys.remove('h1')).toBe(false)
-        expect(await store.keys.get('h1')).toBeUndefined()
-      })
-
-      it('treats any text as data', async () => {
-        const hostile = `'; drop table api_keys; -- " \\ %_ \u2028 😀`
-        await store.keys.insert(sampleKey(hostile, { name: hostile, settings: { [hostile]: hostile } }))
-        expect(await store.keys.get(hostile)).toMatchObject({ name: hostile, settings: { [hostile]: hostile } })
-        expect(await store.keys.get(`' or '1'='1`)).toBeUndefined()
-      })
-    })
+    describeKeys(() => store)
 
     describe('version', () => {
       it('grows with every change of configuration and with nothing else', async () => {
