@@ -171,6 +171,7 @@ class Primary {
       if (this.#workers().length === 0) process.exit(this.#exitCode)
       return
     }
+    this.#listening.delete(worker.id)
     // It has said why on its own standard error; the others would fail the same way.
     if (this.#serving === 0) return this.#killAll(1)
     this.#failures = livedMs > HEALTHY_MS ? 0 : this.#failures + 1
