@@ -45,7 +45,7 @@ export async function startGateway(
   return launch(directory, file, environment)
 }
 
-/** A thread loads everything it needs anew: from the bundle of these very sources in a fifth of the time, and tests start hundreds of them. */
+/** A thread loads everything it needs anew: from the bundle of these very sources in less than half of the time, and tests start hundreds of them. */
 const bundle = currentBundle()
 const deliveryThread = bundle === undefined ? undefined : pathToFileURL(join(bundle, 'delivery-worker.js'))
 
