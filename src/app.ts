@@ -9,8 +9,6 @@ import { wrongKeysPerMinute } from './config/exposure.ts'
 import type { Config } from './core/config.ts'
 import type { GatewayError } from './core/error.ts'
 import type { KeyAccounts } from './core/account.ts'
-import type { Call } from './core/call.ts'
-import { createUsage, mendEstimate, type Usage } from './core/usage.ts'
 import { dialects } from './dialects/index.ts'
 import { withoutReasoning } from './dialects/shared/without-reasoning.ts'
 import { createAuthenticate } from './http/authenticate.ts'
@@ -28,19 +26,18 @@ import { createHttpClient } from './lib/http-client.ts'
 import { randomId } from './lib/id.ts'
 import { LiveSet } from './lib/live-map.ts'
 import type { Logger } from './lib/logger.ts'
-import { writtenText } from './doors/responses/resource.ts'
 import { createCredentialPools } from './pipeline/credential-pool.ts'
 import { createPipeline } from './pipeline/create-pipeline.ts'
 import { createMediaLoader } from './pipeline/media.ts'
 import { openPlugging } from './wiring/plugging.ts'
 import { PROVIDERS } from './providers/index.ts'
-import { estimateRequest, textTokens } from './router/estimate.ts'
 import { createHealth } from './router/health.ts'
 import { gatewayMetadata } from './router/metadata.ts'
 import { modelNames } from './router/plan.ts'
 import { createSticky } from './router/sticky.ts'
 import { openPolicies } from './wiring/policies.ts'
 import { checkDestinationAddresses } from './wiring/destination-addresses.ts'
+import { estimateUsage } from './wiring/estimate-usage.ts'
 import { openRecording } from './wiring/recording.ts'
 import { openServing } from './wiring/serving.ts'
 import type { WriteBehindSink } from './store/index.ts'
@@ -288,18 +285,4 @@ export async function createApp({
     },
     close: () => (closing ??= close()),
   }
-}
-
-/** Usage of a call whose upstream reported none, or not all: from the prompt, and from what was produced until it ended. */
-function estimateUsage(call: Call): Usage {
-  if (call.trace.served === undefined) return createUsage({})
-  const { text, reasoning } = writtenText(call.output())
-  const reasoningTokens = Math.ceil(textTokens(reasoning))
-  const estimate = createUsage({
-    inputTokens: estimateRequest(call.request).inputTokens,
-    outputTokens: Math.ceil(textTokens(text)) + reasoningTokens + (call.trace.unread ?? 0),
-    reasoningTokens,
-    estimated: true,
-  })
-  return mendEstimate(estimate, call.trace.served.counted)
 }

@@ -1,0 +1,18 @@
+import type { Call } from '../core/call.ts'
+import { createUsage, mendEstimate, type Usage } from '../core/usage.ts'
+import { writtenText } from '../doors/responses/resource.ts'
+import { estimateRequest, textTokens } from '../router/estimate.ts'
+
+/** Usage of a call whose upstream reported none, or not all: from the prompt, and from what was produced until it ended. */
+export function estimateUsage(call: Call): Usage {
+  if (call.trace.served === undefined) return createUsage({})
+  const { text, reasoning } = writtenText(call.output())
+  const reasoningTokens = Math.ceil(textTokens(reasoning))
+  const estimate = createUsage({
+    inputTokens: estimateRequest(call.request).inputTokens,
+    outputTokens: Math.ceil(textTokens(text)) + reasoningTokens + (call.trace.unread ?? 0),
+    reasoningTokens,
+    estimated: true,
+  })
+  return mendEstimate(estimate, call.trace.served.counted)
+}
