@@ -108,3 +108,23 @@ it.skipIf(redis === undefined)('shows a session where another process has pinned
     await backup.close()
   }
 })
+
+it.skipIf(redis === undefined)('knows what the others know with its first call, though Redis takes a moment to answer at the start', async () => {
+  const backup = await startFakeUpstream(reply)
+  const config = chatConfig([upstream.url, backup.url], { storage: { redis_namespace: 'first-contact' } })
+  gateway = await startGateway(config, { SIGNALBOX_REDIS_URL: redis!.url })
+  await observer.config('RESETSTAT')
+  await ask(gateway.key, { session_id: 'session-3', provider: { ignore: ['acme'] } })
+  await executed('set', 1)
+  // Longer than a start takes: if nobody waited, the first call would come before the connection.
+  await observer.call('CLIENT', 'PAUSE', '600', 'ALL')
+  const other = await startGateway(config, { SIGNALBOX_REDIS_URL: redis!.url })
+  try {
+    const response = await other.respond({ model: 'acme/small', input: 'hi', session_id: 'session-3' }, { key: other.key })
+    await response.arrayBuffer()
+    expect([upstream.requests.length, backup.requests.length]).toEqual([0, 2])
+  } finally {
+    await other.close()
+    await backup.close()
+  }
+})

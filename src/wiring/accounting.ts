@@ -108,7 +108,7 @@ async function openSharedState(config: Config, load: SpentLoader, logger: Logger
   const { shared, redisUrl, redisNamespace: namespace } = config.storage
   if (shared !== 'redis' || redisUrl === undefined) return createAlone(load, whenUnknown)
   // Only who shares state pays for the client.
-  const [{ connectRedis, disconnectRedis }, { createRedisCounter }, { createRedisCooldowns, createRedisPins }] = await Promise.all([
+  const [{ connectRedis, disconnectRedis, firstContact }, { createRedisCounter }, { createRedisCooldowns, createRedisPins }] = await Promise.all([
     import('../store/shared-state/redis-client.ts'),
     import('../store/shared-state/redis.ts'),
     import('../store/shared-state/redis-routing.ts'),
@@ -119,6 +119,7 @@ async function openSharedState(config: Config, load: SpentLoader, logger: Logger
     if (error === undefined) logger.info({}, 'the shared state answers again')
     else logger.warn({ error: error.message }, 'the shared state does not answer: this process goes on with its own')
   }
+  await Promise.all([firstContact(redis), firstContact(subscriber)])
   const counter = createRedisCounter({ redis, clock: systemClock, namespace, load, whenUnknown, onTrouble })
   return {
     counter,

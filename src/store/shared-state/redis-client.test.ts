@@ -1,8 +1,10 @@
+import { createServer, type AddressInfo, type Server } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { silentLogger } from '../../lib/logger.ts'
+import { Secret } from '../../lib/secret.ts'
 import { createNetwork, type Network } from '../../testing/network.ts'
 import { findTestRedis } from '../../testing/redis.ts'
-import { connectRedis, disconnectRedis } from './redis-client.ts'
+import { connectRedis, disconnectRedis, firstContact } from './redis-client.ts'
 import { createRedisCooldowns } from './redis-routing.ts'
 
 const found = await findTestRedis('connections to Redis the network has forgotten')
@@ -56,6 +58,40 @@ describe.skipIf(!found.available)('a connection to Redis the network has forgott
     try {
       await new Promise((resolve) => setTimeout(resolve, 2_500))
       expect(connections).toBe(1)
+    } finally {
+      await disconnectRedis(redis)
+    }
+  })
+})
+
+describe('a start whose Redis is not there', () => {
+  const LONG_MS = 30_000
+  let server: Server
+  beforeEach(async () => {
+    server = createServer((socket) => socket.on('error', () => undefined))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  })
+  afterEach(() => {
+    server.close()
+  })
+  const open = () => connectRedis({ url: new Secret(`redis://127.0.0.1:${(server.address() as AddressInfo).port}`), logger: silentLogger })
+
+  it('goes on at once when the connection is refused', async () => {
+    const redis = open()
+    server.close()
+    try {
+      await firstContact(redis, LONG_MS)
+      expect(redis.status).not.toBe('ready')
+    } finally {
+      await disconnectRedis(redis)
+    }
+  })
+
+  it('goes on after the limit when it accepts and says nothing', async () => {
+    const redis = open()
+    try {
+      await firstContact(redis, 20)
+      expect(redis.status).not.toBe('ready')
     } finally {
       await disconnectRedis(redis)
     }

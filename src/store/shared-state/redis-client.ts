@@ -15,6 +15,8 @@ const SCRIPT_LIMIT_MS = 250
 /** For everything nobody waits for, or waits for with a limit of his own. */
 const COMMAND_LIMIT_MS = 1_000
 const CONNECT_LIMIT_MS = 1_000
+/** What a start waits for it: a server that does not even refuse is none to wait for. */
+const FIRST_CONTACT_MS = 1_000
 const LONGEST_RETRY_MS = 1_000
 /** Longer than a server is busy with one command: a connection that is only slow is kept, with what was sent over it. */
 const PROBE = { everyMs: 5_000, silenceMs: 10_000 }
@@ -69,6 +71,18 @@ function createReplicaWatch(): (error: Error) => boolean {
     leftAt = performance.now()
     return true
   }
+}
+
+/**
+ * Resolves when the connection stands, at the first failure to make it, or when the limit (milliseconds) is over; never rejects. Before it stands each
+ * process counts alone: a start waits, so that its first calls are held to what the others have counted.
+ */
+export function firstContact(redis: Redis, limitMs = FIRST_CONTACT_MS): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, limitMs)
+  for (const event of ['ready', 'error', 'end'] as const) redis.once(event, () => resolve())
+  if (redis.status === 'ready') resolve()
+  return promise.finally(() => clearTimeout(timer))
 }
 
 /** Ends a connection without waiting for a server that does not answer. */
