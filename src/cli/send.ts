@@ -10,6 +10,14 @@ export function gatewayUrl(env: { readonly [name: string]: string | undefined })
   return env['SIGNALBOX_URL'] || `http://127.0.0.1:${env['SIGNALBOX_PORT']?.trim() || 8787}`
 }
 
+/** Where responses are asked for: behind the path a proxy serves the gateway under. The base URL that programs are given will do, too. */
+function responsesUrl(text: string): URL | undefined {
+  const url = URL.parse(text)
+  if (url === null || !/^https?:$/.test(url.protocol)) return undefined
+  const base = url.pathname.replace(/\/+$/, '').replace(/\/api\/v1$/, '')
+  return new URL(`${base}/api/v1/responses`, url)
+}
+
 /** `signalbox send`: one prompt to a running gateway over its public API; the answer streams to `out`. Returns the exit code. */
 export async function send(prompt: string, options: SendOptions, out: Output, errors: Output): Promise<number> {
   const key = options.key ?? process.env['SIGNALBOX_API_KEY']
@@ -20,8 +28,8 @@ export async function send(prompt: string, options: SendOptions, out: Output, er
     return 1
   }
   const { url = gatewayUrl(process.env) } = options
-  const address = URL.parse('/api/v1/responses', url)
-  if (address === null || !/^https?:$/.test(address.protocol)) {
+  const address = responsesUrl(url)
+  if (address === undefined) {
     errors.write(`${url} is not the URL of a gateway; expected one such as http://127.0.0.1:8787 (--url, SIGNALBOX_URL or SIGNALBOX_PORT)\n`)
     return 1
   }
