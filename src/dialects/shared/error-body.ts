@@ -43,6 +43,7 @@ const MESSAGE_FIELDS = ['message', 'Message', 'error_message', 'errorMessage', '
 const SPECIFIC_CODES: ReadonlySet<string> = new Set(['code', 'error_code', '__type'])
 const DETAIL_FIELDS = ['details', 'innererror', 'metadata', 'inner_error', 'cause']
 const STATUS_FIELDS = ['status_code', 'statusCode', 'http_code', 'http_status', 'originalStatusCode']
+const TELLING_FIELDS = ['failed_generation', 'flagged_input']
 /** Messages that only wrap another's: the inner one is what matters. */
 const GENERIC =
   /^(?:provider returned error|upstream (?:request )?(?:error|failed)|error|bad request|internal server error|request failed|unknown error|invalid request)\.?$/i
@@ -86,7 +87,8 @@ function readObject(into: Collected, body: { readonly [key: string]: unknown }, 
   }
   // Routers put the original body of the vendor behind theirs, as text.
   if (typeof body['raw'] === 'string') takeMessage(into, body['raw'], depth)
-  if ('failed_generation' in body) into.codes.add('failed_generation')
+  // What only one kind of error has says which it is, whatever its code.
+  for (const field of TELLING_FIELDS) if (field in body) into.codes.add(field)
 }
 
 /** The error proper inside an envelope, and the response a terminal event of a stream ends with. */

@@ -174,6 +174,21 @@ describe('classification', () => {
       'next-model',
     ],
     [
+      'moderation that says no more than that',
+      403,
+      { error: { code: 403, message: 'Your chosen model requires moderation and your input was flagged' } },
+      'content_policy_violation',
+      'next-model',
+    ],
+    [
+      'moderation that quotes what it flagged',
+      403,
+      { error: { code: 403, message: 'Forbidden', metadata: { reasons: ['violence'], flagged_input: 'hi' } } },
+      'content_policy_violation',
+      'next-model',
+    ],
+    ['a key that was flagged', 403, { error: { message: 'This API key has been flagged' } }, 'permission_denied', 'next'],
+    [
       'content filter',
       400,
       { error: { code: 'content_filter', message: 'The response was filtered', innererror: { code: 'ResponsibleAIPolicyViolation' } } },
