@@ -187,6 +187,14 @@ describe('classification', () => {
       'content_policy_violation',
       'next-model',
     ],
+    [
+      'moderation that says what was not charged',
+      403,
+      { error: { code: 403, message: 'acme/small requires moderation on Acme. Your input was flagged for "violence". No credits were charged.' } },
+      'content_policy_violation',
+      'next-model',
+    ],
+    ['no credits', 403, { error: { message: 'You have no credits left' } }, 'payment_required', 'next'],
     ['a key that was flagged', 403, { error: { message: 'This API key has been flagged' } }, 'permission_denied', 'next'],
     [
       'content filter',
