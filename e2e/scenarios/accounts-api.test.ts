@@ -382,6 +382,18 @@ describe('own provider keys', () => {
   const seen = () => upstream.requests.at(-1)!.headers.authorization
   const metadata = { headers: { 'x-gateway-experimental-metadata': 'enabled' } }
 
+  it('are made and found under the name a provider goes by elsewhere', async () => {
+    const answers = [
+      await gateway.api('POST', '/api/v1/byok', { provider: 'z-ai', key: secret }),
+      await gateway.api('GET', '/api/v1/byok?provider=z-ai'),
+      await gateway.api('GET', '/api/v1/byok?provider=zai'),
+    ]
+    const [created, ...lists] = (await Promise.all(answers.map((answer) => answer.json()))) as [Json, Json, Json]
+    expect(dataOf(created)).toMatchObject({ provider: 'zai' })
+    for (const list of lists) expect(listOf(list)).toMatchObject([{ provider: 'zai' }])
+    await clear()
+  })
+
   it('are created, listed, changed and deleted, and never readable again', async () => {
     const created = await make({ name: 'mine' })
     expect(created).toMatchObject({ provider: 'acme', name: 'mine', disabled: false, is_fallback: false, sort_order: 0, workspace_id: DEFAULT })

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { z, type ZodType } from 'zod'
 import type { Provider, ProviderSettings } from '../core/provider.ts'
+import { isNameOf } from '../core/provider-names.ts'
 import { anthropicMessagesOptions } from '../dialects/anthropic-messages/options.ts'
 import { invokeModel } from '../dialects/anthropic-messages/invoke-model.ts'
 import { bedrockConverseOptions } from '../dialects/bedrock-converse/options.ts'
@@ -46,6 +47,18 @@ function settingsFor(provider: Provider): ProviderSettings {
 }
 
 describe('the list of providers', () => {
+  test('no slug is a name of another, and the usual spellings are names', () => {
+    const named = (text: string): readonly string[] => PROVIDERS.filter((provider) => isNameOf(text, provider)).map(({ slug }) => slug)
+    for (const slug of slugs) expect(named(slug)).toEqual([slug])
+    expect(['z-ai', 'arcee-ai', 'sakana-ai', 'meta', 'Z.AI'].map((text) => named(text))).toEqual([
+      ['zai'],
+      ['arcee'],
+      ['sakana'],
+      ['meta-llama'],
+      ['zai'],
+    ])
+  })
+
   test('covers the vendors people use', () => {
     expect(slugs.length).toBeGreaterThanOrEqual(100)
     expect(slugs).toEqual(

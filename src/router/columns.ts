@@ -1,6 +1,7 @@
 import { announcedAt, windowAt } from '../core/pricing.ts'
 import { MODALITIES, PARAMETERS, type Parameter } from '../core/capability.ts'
 import type { Endpoint, Model, Pricing } from '../core/endpoint.ts'
+import { writtenName } from '../core/provider-names.ts'
 import { hash32 } from './hash.ts'
 
 /**
@@ -33,6 +34,8 @@ export interface Columns {
   readonly tags: readonly string[]
   readonly providers: readonly string[]
   readonly names: readonly string[]
+  /** The same, written like slugs. */
+  readonly writtenNames: readonly string[]
 }
 
 export const POLICY = { noCollection: 1, zdr: 2, distillable: 4 } as const
@@ -73,6 +76,7 @@ function buildColumns(model: Model): Columns {
     tags: endpoints.map((endpoint) => normalTag(endpoint)),
     providers: endpoints.map((endpoint) => endpoint.provider.toLowerCase()),
     names: endpoints.map((endpoint) => endpoint.providerName.toLowerCase()),
+    writtenNames: endpoints.map(({ provider, providerName }) => writtenName({ slug: provider, name: providerName })),
   }
   endpoints.forEach((endpoint, i) => {
     for (const name of endpoint.supports) columns.supports[i]! |= parameterBit(name)

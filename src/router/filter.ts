@@ -67,7 +67,8 @@ export function tiersAdmitted(demand: Demand, resolved: ResolvedModel): number {
 
 /** A base slug or a provider's name stands for all its endpoints, except tiers the call does not admit; a full tag for one. */
 function names(slugs: Slugs, columns: Columns, i: number, tierAdmitted: boolean): boolean {
-  return slugs.has(columns.tags[i]!) || (tierAdmitted && (slugs.has(columns.providers[i]!) || slugs.has(columns.names[i]!)))
+  if (slugs.has(columns.tags[i]!)) return true
+  return tierAdmitted && (slugs.has(columns.providers[i]!) || slugs.has(columns.names[i]!) || slugs.has(columns.writtenNames[i]!))
 }
 
 /** Position of an endpoint in `provider.order`; Infinity when it is not listed. */
@@ -77,7 +78,8 @@ export function orderPosition(demand: Demand, group: Group, i: number): number {
   const { columns } = group
   const byTag = order.get(columns.tags[i]!) ?? Infinity
   if (columns.tier[i] !== TIER.default && (group.tiers & (1 << columns.tier[i]!)) === 0) return byTag
-  return Math.min(byTag, order.get(columns.providers[i]!) ?? Infinity, order.get(columns.names[i]!) ?? Infinity)
+  const byName = Math.min(order.get(columns.names[i]!) ?? Infinity, order.get(columns.writtenNames[i]!) ?? Infinity)
+  return Math.min(byTag, order.get(columns.providers[i]!) ?? Infinity, byName)
 }
 
 /** The first reason this endpoint cannot serve the call, or `none`. No allocation. */

@@ -5,6 +5,7 @@ import { withChoice, type ChoiceScene, type ExplainedChoice } from './choosing.t
 import type { OwnKeyAccounts, KeyAccounts } from '../core/account.ts'
 import type { Owner } from '../core/call.ts'
 import type { Config } from '../core/config.ts'
+import { isNameOf } from '../core/provider-names.ts'
 import type { ModelRequest } from '../core/request.ts'
 import type { Store } from '../core/store.ts'
 import type { BuiltCatalog } from '../catalog/build.ts'
@@ -62,7 +63,6 @@ export function accountRoutes(deps: AccountDependencies): readonly ManagementRou
     now,
     bindsSlug: (slug) => bindsSlug(deps.config().guardrails.rules, slug),
   }
-  const providers = new Set(PROVIDERS.map(({ slug }) => slug))
   return [
     keyRoutes({
       accounts,
@@ -81,7 +81,10 @@ export function accountRoutes(deps: AccountDependencies): readonly ManagementRou
     budgetRoutes(workspaces),
     byokRoutes({
       ownKeys: deps.ownKeys,
-      isProvider: (slug) => providers.has(slug) || deps.catalog().providers.some((provider) => provider.slug === slug),
+      providerNamed: (text) => {
+        const known = [...deps.catalog().providers, ...PROVIDERS]
+        return (known.find(({ slug }) => slug === text) ?? known.find((provider) => isNameOf(text, provider)))?.slug
+      },
     }),
     usageRoutes({
       activity: async (filter) => {

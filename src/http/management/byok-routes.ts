@@ -20,8 +20,8 @@ import { SECRET_KEY_CHANGED, type RouteDoc } from './route-doc.ts'
 
 export interface ByokRouteOptions {
   readonly ownKeys: OwnKeyAccounts
-  /** Whether a slug names a provider this gateway can reach. */
-  readonly isProvider: (slug: string) => boolean
+  /** Slug of the provider this gateway can reach under that slug or name. */
+  readonly providerNamed: (text: string) => string | undefined
 }
 
 const tag = 'Own provider keys'
@@ -64,23 +64,25 @@ const changeIn = (body: Fields): OwnKeyChange =>
 const notFound = (): GatewayError => new GatewayError('not_found', 'There is no such provider key')
 
 /** `/api/v1/byok`: callers' own provider keys. They are encrypted at rest and never readable again. */
-export function byokRoutes({ ownKeys, isProvider }: ByokRouteOptions): ManagementRoutes {
+export function byokRoutes({ ownKeys, providerNamed }: ByokRouteOptions): ManagementRoutes {
   return (app) => {
     app.get('/api/v1/byok', { config: { doc: docs.list } }, async (request): Promise<z.output<typeof ownKeysAnswer>> => {
-      const { offset, limit, workspace_id, provider } = parseQuery(listOwnKeysQuery, request)
+      const { offset, limit, workspace_id, provider: named } = parseQuery(listOwnKeysQuery, request)
       const workspaceId = workspaceWanted(request, workspace_id)
+      const provider = named === undefined ? undefined : (providerNamed(named) ?? named)
       const all = await ownKeys.list({ workspaceId, ...(provider === undefined ? {} : { provider }) })
       return { data: pageOf(all, offset, limit).map(presentOwnKey), total_count: all.length }
     })
 
     app.post('/api/v1/byok', { config: { doc: docs.create } }, async (request, reply) => {
       const body = parseBody(createOwnKeyBody, request)
-      if (!isProvider(body.provider))
+      const provider = providerNamed(body.provider)
+      if (provider === undefined)
         throw new GatewayError('invalid_request', `provider: "${body.provider}" is no provider of this gateway`, { path: 'provider' })
       const created = await unlessNoWorkspace(
         ownKeys.create({
           ...changeIn(body),
-          provider: body.provider,
+          provider,
           secret: new Secret(body.key.trim()),
           workspaceId: workspaceForNew(request, body.workspace_id),
         }),

@@ -16,6 +16,8 @@ describe('an endpoint may serve', () => {
     ['by slug of the provider', { allowed_providers: ['acme'] }, { tag: 'acme/turbo', provider: 'acme' }, true],
     ['by tag', { allowed_providers: ['acme/turbo'] }, { tag: 'acme/turbo', provider: 'acme' }, true],
     ['by name, whatever its case', { allowed_providers: ['ACME Inc'] }, { providerName: 'Acme Inc' }, true],
+    ['by name written like a slug', { allowed_providers: ['acme-inc'] }, { providerName: 'Acme Inc' }, true],
+    ['not a tag that is forbidden, whatever its case', { ignored_providers: ['acme/EU'] }, { tag: 'acme/EU', provider: 'acme' }, false],
     ['no other provider', { allowed_providers: ['bolt'] }, { provider: 'acme' }, false],
     ['not a provider that is forbidden', { ignored_providers: ['Acme'] }, { provider: 'acme' }, false],
     ['without retention, where none is wanted', { enforce_zdr: true }, { policies: { zdr: true } }, true],

@@ -1,5 +1,6 @@
 import type { Endpoint } from '../../core/endpoint.ts'
 import type { AppliedGuardrail, GuardrailRules } from '../../core/guardrail.ts'
+import { isNameOf } from '../../core/provider-names.ts'
 import { matchesWildcard } from '../../lib/wildcard.ts'
 
 /** Why an endpoint may not serve a call, as a clause; undefined: it may. */
@@ -37,8 +38,8 @@ const namesModel = (patterns: readonly string[], { model, variant }: Endpoint): 
 
 /** By slug, tag or name, as in the preferences of a request. */
 function namesProvider(names: readonly string[], { provider, tag, providerName }: Endpoint): boolean {
-  const own = [provider, tag, providerName.toLowerCase()]
-  return names.some((name) => own.includes(name.toLowerCase()))
+  const own = tag.toLowerCase()
+  return names.some((name) => name.toLowerCase() === own || isNameOf(name, { slug: provider, name: providerName }))
 }
 
 const ZDR_FIELD = /^enforce_zdr_(\w+)$/

@@ -1,0 +1,23 @@
+export interface NamedProvider {
+  readonly slug: string
+  readonly name: string
+}
+
+/**
+ * A provider's name written like a slug: `Z.AI` is `z-ai`. So clients spell providers whose slug here is another. A slug that only adds to
+ * it is one of several of that name, and keeps to itself.
+ */
+export function writtenName({ slug, name }: NamedProvider): string {
+  const written = name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '')
+  const own = slug.toLowerCase()
+  return own.startsWith(`${written}-`) ? own : written
+}
+
+/** Whether a text names this provider: its slug, its name, or its name written like a slug, whatever the case. */
+export function isNameOf(text: string, provider: NamedProvider): boolean {
+  const lower = text.trim().toLowerCase()
+  return lower === provider.slug.toLowerCase() || lower === provider.name.toLowerCase() || lower === writtenName(provider)
+}
