@@ -1,5 +1,6 @@
 import type { ErrorDetails, ErrorType } from '../../core/error.ts'
 import type { ErrorFacts } from './error-body.ts'
+import { ownWords } from './own-words.ts'
 
 export interface ErrorCase {
   /** HTTP status of the answer or named by the body; 0 when nothing says one. */
@@ -241,11 +242,31 @@ const RULES: readonly Rule[] = [
   { type: 'provider_unavailable', statuses: [501], failover: 'next' },
 ]
 
+/**
+ * What is said of the operator's account, of a model or of an endpoint holds for other callers, too: no request may bring it about by having
+ * its own text quoted in a refusal.
+ */
+const CONCERNS_ALL: ReadonlySet<ErrorType> = new Set([
+  'payment_required',
+  'authentication',
+  'permission_denied',
+  'not_found',
+  'rate_limit_exceeded',
+  'provider_overloaded',
+])
+
+/** Whether the body names a field of the request as what is wrong, other than the model. */
+const blamesField = (error: ErrorCase): boolean => badRequest(error) && error.facts.param !== undefined && !/^model\b/.test(error.facts.param)
+
 function matches(rule: Rule, error: ErrorCase): boolean {
   if (rule.when !== undefined && !rule.when(error)) return false
   if (rule.statuses?.includes(error.status)) return true
   if (rule.codes !== undefined && hasCode(error.facts, rule.codes)) return true
-  return rule.text !== undefined && rule.text.test(error.facts.message)
+  if (rule.text === undefined) return false
+  if (!CONCERNS_ALL.has(rule.type)) return rule.text.test(error.facts.message)
+  if (blamesField(error)) return false
+  // That a model is not there is said with its name between quotation marks, and often with those of others.
+  return rule.text.test(rule.type === 'not_found' ? error.facts.message : ownWords(error.facts.message))
 }
 
 /**

@@ -194,6 +194,30 @@ describe('classification', () => {
       'content_policy_violation',
       'next-model',
     ],
+    [
+      'a field that quotes the request, which speaks of keys',
+      400,
+      {
+        error: {
+          message: "Invalid schema for function 'f': 'invalid api key' is not valid under any of the given schemas.",
+          type: 'invalid_request_error',
+          param: 'tools[0].function.parameters',
+          code: 'invalid_function_parameters',
+        },
+      },
+      'invalid_request',
+      'next-model',
+    ],
+    ['a request that is quoted, which speaks of money', 400, { error: { message: "Unknown type 'out of credits' in tool 'f'" } }, 'invalid_request'],
+    ['one that speaks of limits', 400, { error: { message: 'Unknown type "too many requests"' } }, 'invalid_request'],
+    ['one that ends its quotation', 400, { error: { message: "Unknown type 'x' invalid api key 'y'" } }, 'invalid_request'],
+    [
+      'a field that quotes the request, which speaks of models',
+      400,
+      { error: { message: "'model does not exist' is not a type", param: 'tools[0].function.parameters' } },
+      'invalid_request',
+    ],
+    ['a key without which', 400, { error: { message: "You didn't provide an API key, or it's one of 'none'" } }, 'authentication'],
     ['no credits', 403, { error: { message: 'You have no credits left' } }, 'payment_required', 'next'],
     ['a key that was flagged', 403, { error: { message: 'This API key has been flagged' } }, 'permission_denied', 'next'],
     [
