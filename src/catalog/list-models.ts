@@ -1,5 +1,7 @@
 import { z } from 'zod'
+import type { Endpoint } from '../core/endpoint.ts'
 import { GatewayError } from '../core/error.ts'
+import { isNameOf } from '../core/provider-names.ts'
 import type { BuiltCatalog } from './build.ts'
 import { presentModels } from './present.ts'
 import type { PublicModel } from './public-shapes.ts'
@@ -137,11 +139,15 @@ function matches(model: PublicModel, catalog: BuiltCatalog, query: ModelsQuery):
   )
 }
 
+/** As in the preferences of a request: a slug, a tag or a name. */
+const namesProvider = (text: string, { provider, providerName, tag }: Endpoint): boolean =>
+  text.toLowerCase() === tag.toLowerCase() || isNameOf(text, { slug: provider, name: providerName })
+
 function matchesEndpoints(model: PublicModel, catalog: BuiltCatalog, query: ModelsQuery): boolean {
   if (query.providers === undefined && query.zdr === undefined && query.distillable === undefined) return true
   return (catalog.find(model.id)?.endpoints ?? []).some(
     (endpoint) =>
-      (query.providers === undefined || query.providers.includes(endpoint.provider) || query.providers.includes(endpoint.tag)) &&
+      (query.providers === undefined || query.providers.some((name) => namesProvider(name, endpoint))) &&
       (query.zdr === undefined || endpoint.policies.zdr) &&
       (query.distillable === undefined || endpoint.policies.distillable === (query.distillable === 'true')),
   )

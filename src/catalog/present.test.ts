@@ -95,6 +95,7 @@ describe('the list of models', () => {
   test.each([
     ['model_authors=openai', (id: string) => id.replace('~', '').startsWith('openai/')],
     ['q=LLAMA', (id: string) => /llama/i.test(`${id} ${catalog.find(id)?.name}`)],
+    ['providers=Groq', (id: string) => catalog.find(id)?.endpoints.some((endpoint) => endpoint.provider === 'groq') === true],
     ['providers=groq', (id: string) => catalog.find(id)?.endpoints.some((endpoint) => endpoint.provider === 'groq') === true],
     ['input_modalities=audio', (id: string) => catalog.find(id)?.endpoints.some((endpoint) => endpoint.inputModalities.has('audio')) === true],
     ['max_price=0', (id: string) => catalog.find(id)?.endpoints.some((endpoint) => endpoint.pricing.input === 0) === true],
