@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { awsEvent } from '../../src/testing/aws-frames.ts'
 import { checkWire } from '../../src/testing/check-wire.ts'
-import { startFakeUpstream, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
+import { startFakeUpstream, stream, type FakeUpstream, type Reply } from '../../src/testing/fake-upstream.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
 
@@ -53,8 +54,8 @@ interface Broken {
   readonly status: string
   readonly usage: { readonly input_tokens: number; readonly input_tokens_details: object; readonly output_tokens: number; readonly cost: number }
 }
-const ask = async (body: object = {}): Promise<Broken> => {
-  const response = await gateway.respond({ model: 'acme/small', input: 'Tell me a story', stream: true, ...body })
+const ask = async (body: object = {}, asked = gateway): Promise<Broken> => {
+  const response = await asked.respond({ model: 'acme/small', input: 'Tell me a story', stream: true, ...body })
   return checkWire(await response.text()).terminal['response'] as Broken
 }
 
@@ -89,5 +90,67 @@ describe('what an unfinished answer has used', () => {
     await expect
       .poll(async () => (await gateway.api('GET', path, undefined, gateway.key)).json(), { timeout: 5_000 })
       .toMatchObject({ data: { cancelled: true, tokens_prompt: 90_510, native_tokens_cached: 90_000 } })
+  })
+})
+
+/** Answers that end as failures and say what they have used: 90,500 tokens of prompt and 700 of output. */
+const FAILURES: readonly (readonly [dialect: string, reply: Reply])[] = [
+  [
+    'openai-responses',
+    stream([
+      { type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: 'Once' },
+      {
+        type: 'response.failed',
+        response: {
+          status: 'failed',
+          error: { code: 'server_error', message: 'out of order' },
+          usage: { input_tokens: 90_500, input_tokens_details: { cached_tokens: 90_000 }, output_tokens: 700, total_tokens: 91_200 },
+        },
+      },
+    ]),
+  ],
+  [
+    'cohere-v2',
+    stream([
+      { type: 'content-delta', index: 0, delta: { message: { content: { text: 'Once' } } } },
+      {
+        type: 'message-end',
+        delta: { finish_reason: 'TIMEOUT', usage: { tokens: { input_tokens: 90_500, output_tokens: 700 }, cached_tokens: 90_000 } },
+      },
+    ]),
+  ],
+  [
+    'bedrock-converse',
+    (_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/vnd.amazon.eventstream' })
+      response.write(awsEvent('contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'Once' } }))
+      response.write(awsEvent('messageStop', { stopReason: 'malformed_tool_use' }))
+      response.end(awsEvent('metadata', { usage: { inputTokens: 500, cacheReadInputTokens: 90_000, outputTokens: 700 } }))
+    },
+  ],
+]
+
+describe('what an answer has used that its upstream ends as a failure', () => {
+  it.each(FAILURES)(verifies('P35', 'is what it says itself: %s'), async (dialect, reply) => {
+    upstream.script(reply)
+    const failing = await startGateway({
+      providers: [{ slug: 'acme', name: 'Acme', dialect, base_url: upstream.url, api_keys: ['k'] }],
+      models: [
+        {
+          slug: 'acme/small',
+          context_length: 200_000,
+          endpoints: [{ provider: 'acme', upstream_model: 'c', pricing: { input: 1, output: 2, cache_read: 0.1 } }],
+        },
+      ],
+      routing: { retries: false, cooldown: false },
+    })
+    try {
+      const { status, usage } = await ask({}, failing)
+      expect(status).toBe('failed')
+      expect(usage).toMatchObject({ input_tokens: 90_500, input_tokens_details: { cached_tokens: 90_000 }, output_tokens: 700 })
+      expect(usage.cost).toBeCloseTo((500 + 90_000 * 0.1 + 700 * 2) / 1e6, 9)
+    } finally {
+      await failing.close()
+    }
   })
 })

@@ -91,7 +91,7 @@ export async function* runAttempt(deps: AttemptDependencies, input: AttemptInput
     if (call.signal.aborted && !isGatewayError(call.signal.reason)) record.abandoned = true
     throw failure
   } finally {
-    if (!decoder.finished) noteCounted(record, decoder)
+    noteCounted(record, decoder)
     record.durationMs = deps.clock.monotonic() - startedAt
     timer.stop()
     call.signal.removeEventListener('abort', cancel)
@@ -102,8 +102,9 @@ export async function* runAttempt(deps: AttemptDependencies, input: AttemptInput
   }
 }
 
-function noteCounted(record: AttemptRecord, { counted }: Decoder): void {
-  if (counted !== undefined) record.counted = counted
+/** Of an answer that ended well, its last event tells. */
+function noteCounted(record: AttemptRecord, { counted, finished }: Decoder): void {
+  if (counted !== undefined && (!finished || record.error !== undefined)) record.counted = counted
 }
 
 function createTarget({ endpoint, credential, record, maxOutputTokens: bound = Infinity }: AttemptInput): Target {

@@ -58,6 +58,11 @@ export class BedrockDecoder implements Decoder {
     return this.#native !== undefined
   }
 
+  /** Counts come last, and before an answer is found to have failed. */
+  get counted(): Usage | undefined {
+    return this.#usage
+  }
+
   push(data: string, event: string | undefined, out: ModelEvent[]): void {
     if (this.finished) return
     const writer = this.#writer

@@ -80,6 +80,11 @@ export class CohereDecoder implements Decoder {
     this.#writer = new AnswerWriter({ names: () => toolsOf(request).names, endReasoning: () => this.#reasoningFields() })
   }
 
+  /** An answer that ends as a failure brings its counts along. */
+  get counted(): Usage | undefined {
+    return this.#usage
+  }
+
   push(data: string, event: string | undefined, out: ModelEvent[]): void {
     if (this.finished) return
     const writer = this.#writer

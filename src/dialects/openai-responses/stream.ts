@@ -2,6 +2,7 @@ import type { Decoder, Target } from '../../core/dialect.ts'
 import type { FinishReason, ModelEvent } from '../../core/event.ts'
 import type { JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
+import type { Usage } from '../../core/usage.ts'
 import { createSseParser, SseLimitError } from '../../lib/sse.ts'
 import { brokenAnswer } from '../shared/errors.ts'
 import { parseAnswer } from '../shared/exact-json.ts'
@@ -46,6 +47,7 @@ class StreamDecoder implements ResponsesDecoder {
   #malformed = 0
   #frames = 0
   #serviceTier: string | undefined
+  #usage: Usage | undefined
 
   constructor(request: ModelRequest, target: Target<ResponsesOptions>) {
     this.#provider = target.providerName
@@ -63,6 +65,10 @@ class StreamDecoder implements ResponsesDecoder {
   }
   get ignored(): ReadonlyMap<string, number> {
     return this.#ignored
+  }
+  /** Also of an answer that failed: it says what it has used. */
+  get counted(): Usage | undefined {
+    return this.#usage
   }
 
   push(data: string, event: string | undefined, out: ModelEvent[]): void {
@@ -233,7 +239,7 @@ class StreamDecoder implements ResponsesDecoder {
   }
 
   #end(response: JsonObject, out: ModelEvent[], event?: string): void {
-    const status = response['status']
+    const { status } = response
     const wasCut = status === 'incomplete' || event === 'response.incomplete'
     if (status === 'failed' || status === 'cancelled' || isObject(response['error'])) throw this.#fail(this.#failure(response))
     const mark = out.length
@@ -242,12 +248,13 @@ class StreamDecoder implements ResponsesDecoder {
     this.#answer.settle(Array.isArray(output) ? output : [], wasCut, out)
     const details = response['incomplete_details']
     const nativeReason = (isObject(details) ? asString(details['reason']) : undefined) ?? asString(status)
+    this.#usage = readUsage(response['usage'], this.#answer.said.searches)
     if (!wasCut && !this.#answer.said.hasContent) {
       out.length = mark
       throw this.#fail(brokenAnswer(this.#provider, 'answered without any content'))
     }
     this.#finished = true
-    const usage = readUsage(response['usage'], this.#answer.said.searches)
+    const usage = this.#usage
     const serviceTier = this.#serviceTier
     out.push({
       type: 'response-end',
@@ -267,6 +274,7 @@ class StreamDecoder implements ResponsesDecoder {
   /** The error of a failed answer; its other members (the prompt among them) are none of the error's business. */
   #failure(response: JsonObject): Error {
     const { error, error_type: errorType, status } = response
+    this.#usage = readUsage(response['usage'], this.#answer.said.searches)
     if (error == null) return brokenAnswer(this.#provider, status === 'cancelled' ? 'cancelled the answer' : 'failed without saying why')
     return streamError({ error, ...(errorType === undefined ? {} : { error_type: errorType }) }, this.#provider)
   }
