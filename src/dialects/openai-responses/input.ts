@@ -117,6 +117,10 @@ function encodeOther(item: OtherItem, context: InputContext): Entry {
     dropped.add(converted === undefined ? `input: ${item.type}` : `input: ${item.type} became a function call`)
     return converted ?? left
   }
+  if (ranElsewhere(item)) {
+    dropped.add(`input: ${item.type} of another endpoint`)
+    return left
+  }
   const encrypted = item['encrypted_content']
   if (typeof encrypted !== 'string' || encrypted === '') return { role: 'other', bySpeaker, item: withoutOwnId(item) }
   const data = openOwnContent(encrypted, target)
@@ -125,6 +129,11 @@ function encodeOther(item: OtherItem, context: InputContext): Entry {
     return left
   }
   return { role: 'other', bySpeaker, item: { ...withoutOwnId(item), encrypted_content: data } }
+}
+
+/** Code that ran in no container of this format: others put the name of what ran it where the id of a container stands. */
+function ranElsewhere({ type, container_id: container }: OtherItem): boolean {
+  return type === 'code_interpreter_call' && typeof container === 'string' && container !== '' && !container.startsWith('cntr_')
 }
 
 /** Items whose id the upstream neither needs nor can know. Others keep theirs: approvals and results refer to them. */

@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest'
+import type { InputItem } from '../../core/item.ts'
+import { target } from './__fixtures__/harness.ts'
+import { encodeResponsesRequest } from './request.ts'
+
+const ran = (container_id: string): InputItem => ({
+  type: 'code_interpreter_call',
+  id: 'ci_1',
+  status: 'completed',
+  code: '1',
+  container_id,
+  outputs: null,
+})
+const encode = (input: readonly InputItem[]): { readonly input: unknown; readonly dropped: readonly string[] } => {
+  const { body, dropped } = encodeResponsesRequest({ input }, target())
+  return { input: (JSON.parse(body) as { input: unknown }).input, dropped }
+}
+
+it('leaves out code that another format ran: its container exists nowhere here', () => {
+  expect(encode([ran('cntr_1'), ran('')])).toEqual({ input: [ran('cntr_1'), ran('')], dropped: [] })
+  for (const name of ['code_execution', 'code_execution:e1', 'acme_code_interpreter'])
+    expect(encode([ran(name)])).toEqual({ input: [], dropped: ['input: code_interpreter_call of another endpoint'] })
+})
