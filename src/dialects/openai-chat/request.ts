@@ -13,9 +13,9 @@ import { stopSequences } from '../shared/stop-sequences.ts'
 import { flattenTools } from '../shared/tools.ts'
 import type { FlatChoice, FlatTool, FlatTools } from '../shared/tools.ts'
 import { foldTurns } from '../shared/turns.ts'
+import { placeBreakpoints } from './cache.ts'
 import { encodeImageOutput } from './image-output.ts'
 import { encodeMessages } from './messages.ts'
-import type { ChatMessage } from './messages.ts'
 import { refuses, takesSampling, type OpenAiChatOptions } from './options.ts'
 import { encodeReasoning } from './reasoning.ts'
 import { planFormat } from './response-format.ts'
@@ -55,7 +55,7 @@ export function encodeRequest(request: ModelRequest, target: ChatTarget): Encode
   const messages = encodeMessages(conversation, target, format.instruction === undefined ? [] : [format.instruction])
   const body: Body = {
     model: target.upstreamModel,
-    messages: cacheLastBlock(messages, request, options),
+    messages: placeBreakpoints(messages, request, options, dropped),
     ...encodeTools(tools, format, request, target, dropped),
     ...(format.native === undefined ? {} : { response_format: format.native }),
     ...encodeParameters(request, target, dropped),
@@ -263,22 +263,6 @@ function encodeExtras(request: ModelRequest, options: OpenAiChatOptions, dropped
   }
   return body
 }
-
-/** The caller's one cache directive marks the last text that can carry it. */
-function cacheLastBlock(messages: ChatMessage[], request: ModelRequest, options: OpenAiChatOptions): ChatMessage[] {
-  const directive = request.cache_control
-  if (directive == null || !options.cache_breakpoints) return messages
-  const at = messages.findLastIndex(({ content }) => (typeof content === 'string' ? content !== '' : Array.isArray(content) && content.some(isText)))
-  const message = messages[at]
-  if (message === undefined) return messages
-  const parts: unknown[] =
-    typeof message['content'] === 'string' ? [{ type: 'text', text: message['content'] }] : [...(message['content'] as unknown[])]
-  const last = parts.findLastIndex(isText)
-  parts[last] = { ...(parts[last] as JsonObject), cache_control: directive }
-  return messages.with(at, { ...message, content: parts })
-}
-
-const isText = (part: unknown): boolean => isObject(part) && part['type'] === 'text'
 
 /** Constant fields of the server and its own names for fields, last: they may correct anything above. */
 function finishBody(body: Body, options: OpenAiChatOptions): Body {

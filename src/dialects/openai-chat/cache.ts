@@ -1,0 +1,57 @@
+import type { JsonObject } from '../../core/item.ts'
+import type { ModelRequest } from '../../core/request.ts'
+import { isObject } from '../shared/json.ts'
+import type { ChatMessage } from './messages.ts'
+import type { OpenAiChatOptions } from './options.ts'
+
+type CacheControl = NonNullable<ModelRequest['cache_control']>
+type MarkedPart = JsonObject & { readonly cache_control: CacheControl }
+
+/** Servers that know breakpoints take them for models that take no more than this, and refuse a request with one too many. */
+const MAX_BREAKPOINTS = 4
+
+/**
+ * Marks the end of what the caller wants cached, and makes all breakpoints valid together: of too many the last are kept (the longest
+ * prefixes), and those before a long-lived one live as long, because longer ones must come first.
+ */
+export function placeBreakpoints(
+  messages: readonly ChatMessage[],
+  request: Pick<ModelRequest, 'cache_control'>,
+  options: Pick<OpenAiChatOptions, 'cache_breakpoints'>,
+  dropped: string[],
+): readonly ChatMessage[] {
+  if (!options.cache_breakpoints) return messages
+  const all = request.cache_control == null ? messages : markLast(messages, request.cache_control)
+  const marked = all.flatMap(({ content }) => (Array.isArray(content) ? content.filter(isMarked) : []))
+  const tooMany = Math.max(0, marked.length - MAX_BREAKPOINTS)
+  const long = marked.findLast(isLong)?.cache_control
+  if (tooMany === 0 && (long === undefined || marked.every(isLong))) return all
+  if (tooMany > 0) dropped.push('prompt_cache_breakpoint: more than the endpoint takes')
+  const lastLong = marked.findLastIndex(isLong)
+  const placed = new Map<unknown, JsonObject>(
+    marked.map((part, at) => {
+      const { cache_control: mark, ...bare } = part
+      return [part, at < tooMany ? bare : { ...bare, cache_control: at < lastLong && long !== undefined ? long : mark }]
+    }),
+  )
+  return all.map((message) => {
+    const { content } = message
+    return Array.isArray(content) ? { ...message, content: content.map((part: unknown) => placed.get(part) ?? part) } : message
+  })
+}
+
+/** The last text that can carry the caller's one directive carries it. */
+function markLast(messages: readonly ChatMessage[], directive: CacheControl): readonly ChatMessage[] {
+  const at = messages.findLastIndex(({ content }) => (typeof content === 'string' ? content !== '' : Array.isArray(content) && content.some(isText)))
+  const message = messages[at]
+  if (message === undefined) return messages
+  const parts: unknown[] =
+    typeof message['content'] === 'string' ? [{ type: 'text', text: message['content'] }] : [...(message['content'] as unknown[])]
+  const last = parts.findLastIndex(isText)
+  parts[last] = { ...(parts[last] as JsonObject), cache_control: directive }
+  return messages.with(at, { ...message, content: parts })
+}
+
+const isText = (part: unknown): boolean => isObject(part) && part['type'] === 'text'
+const isMarked = (part: unknown): part is MarkedPart => isObject(part) && isObject(part['cache_control'])
+const isLong = ({ cache_control: mark }: MarkedPart): boolean => mark.ttl === '1h'
