@@ -197,6 +197,10 @@ describe('tool choice', () => {
     expect(body['tool_choice']).toEqual(choice)
     expect(body['tools']).toHaveLength(count)
   })
+  it('none where it cannot be chosen leaves the tools out', () => {
+    const { body, dropped } = encode({ tools, tool_choice: 'none' }, { supports: ['tools'] })
+    expect([body['tools'], body['tool_choice'], dropped]).toEqual([undefined, undefined, []])
+  })
 })
 
 describe('a tool the endpoint runs itself', () => {

@@ -146,6 +146,8 @@ function offer(plan: ToolPlan, { answerTool }: FormatPlan, target: MessagesTarge
     return { functions: functions.filter(named), native: native.filter(named), answers, choice: { mode: 'auto' } }
   }
   if (target.supports.has('tool_choice')) return { functions, native, answers, choice }
+  // Who cannot be told not to call gets nothing to call.
+  if (choice.mode === 'none') return { functions: [], native: [], answers }
   dropped.push('tool_choice')
   return { functions, native, answers }
 }

@@ -246,6 +246,10 @@ describe('tools', () => {
     const { body, dropped } = encode({ tools, tool_choice: 'required' }, { supports: [] })
     expect([body['tools'], body['toolConfig'], dropped]).toEqual([undefined, undefined, ['tools']])
   })
+  it('are left out where the caller wants no calls and the endpoint cannot be told so', () => {
+    const { body, dropped } = encode({ tools, tool_choice: 'none' }, { supports: ['tools'] })
+    expect([body['tools'], body['toolConfig'], dropped]).toEqual([undefined, undefined, []])
+  })
   it('with names it refuses get others', () => {
     const { body } = encode({
       tools: [

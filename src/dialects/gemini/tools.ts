@@ -59,7 +59,9 @@ export function encodeTools(
 ): JsonObject {
   const { options } = target
   const config = callingConfig(tools, request, target)
-  const functions = config['allowedFunctionNames'] === undefined ? tools.tools : tools.all
+  // Who cannot be told not to call gets nothing to call.
+  const forbidden = tools.choice?.mode === 'none' && !target.supports.has('tool_choice')
+  const functions = forbidden ? [] : config['allowedFunctionNames'] === undefined ? tools.tools : tools.all
   const native = [...tools.native].filter((name) => {
     const fits = functions.length === 0 || traits.tools_with_search
     if (!fits) dropped.push(`tools: ${name} beside functions`)

@@ -100,6 +100,7 @@ describe('tool choice', () => {
   it.each<[string, ModelRequest['tool_choice'], TargetOverrides, unknown, number]>([
     ['none', 'none', {}, 'none', 2],
     ['none where the word is unknown', 'none', { options: { none_tool_choice: false } }, undefined, 0],
+    ['none where nothing can be chosen', 'none', { supports: ['tools'] }, undefined, 0],
     ['required', 'required', {}, 'required', 2],
     ['required under another word', 'required', { options: { required_word: 'any' } }, 'any', 2],
     ['one tool', { type: 'function', name: 'b' }, {}, { type: 'function', function: { name: 'b' } }, 2],

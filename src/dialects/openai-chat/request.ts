@@ -107,7 +107,8 @@ function encodeTools(flat: FlatTools, format: FormatPlan, request: ModelRequest,
   const { options, supports } = target
   const { answers, ...offer } = withAnswerTool(flat.tools, flat.choice, format.answerTool)
   let { tools, choice } = offer
-  if (choice?.mode === 'none' && !options.none_tool_choice) tools = []
+  // Who cannot be told not to call gets nothing to call.
+  if (choice?.mode === 'none' && !(options.none_tool_choice && supports.has('tool_choice'))) tools = []
   if (choice?.mode === 'named' && !options.named_tool_choice) {
     const { name } = choice
     tools = tools.filter((tool) => tool.name === name)
