@@ -195,6 +195,13 @@ describe('structured output', () => {
       { role: 'user', content: 'q' },
     ])
     expect(encode({ ...format, instructions: 'Reply in json' }).body['messages']).toHaveLength(2)
+    // The bytes of a picture and the name of a function are no words.
+    const picture = user([{ type: 'input_image', image_url: 'data:image/png;base64,AAjSonAA' }])
+    const call: InputItem = { type: 'function_call', call_id: 'c', name: 'to_json', arguments: '{"as":"json"}' }
+    expect((encode({ ...format, input: [picture, call] }).body['messages'] as { content: unknown }[])[0]?.content).toBe(
+      'Answer with one JSON object.',
+    )
+    expect(encode({ ...format, input: [user([{ type: 'input_text', text: 'as JSON' }])] }).body['messages']).toHaveLength(1)
   })
   it('is asked for in the prompt beside tools where the two refuse each other', () => {
     const options = { formats_with_tools: false }

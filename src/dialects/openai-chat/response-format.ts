@@ -55,7 +55,26 @@ function nativeSchema(format: JsonSchemaFormat): JsonObject {
   }
 }
 
+/** Fields that are no words of the prompt, though a long blob may hold those four letters by chance, and a file its type. */
+const WORDLESS: ReadonlySet<string> = new Set([
+  'type',
+  'id',
+  'call_id',
+  'name',
+  'arguments',
+  'image_url',
+  'video_url',
+  'input_audio',
+  'file_data',
+  'file_url',
+  'filename',
+  'encrypted_content',
+  'signature',
+  'result',
+])
+
 /** Servers refuse `json_object` when the word JSON stands nowhere in the prompt. */
-function jsonWord(request: ModelRequest): { instruction?: string } {
-  return /json/i.test(`${request.instructions ?? ''} ${JSON.stringify(request.input)}`) ? {} : { instruction: 'Answer with one JSON object.' }
+function jsonWord({ instructions, input }: ModelRequest): { instruction?: string } {
+  const words = JSON.stringify(input, (key, value: unknown) => (WORDLESS.has(key) ? undefined : value))
+  return /json/i.test(`${instructions ?? ''} ${words}`) ? {} : { instruction: 'Answer with one JSON object.' }
 }
