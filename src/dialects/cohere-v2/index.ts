@@ -7,9 +7,8 @@ import type { CohereV2Options } from './options.ts'
 import { encodeRequest } from './request.ts'
 import { CohereDecoder } from './stream.ts'
 
-/** Statuses only this format uses. */
+/** A status only this format uses. */
 const BLOCKED = 498
-const CANCELLED = 499
 
 /** Cohere's chat, second version. */
 export const cohereV2: Dialect<CohereV2Options> = {
@@ -38,8 +37,7 @@ export const cohereV2: Dialect<CohereV2Options> = {
   decoder: (request, target) => new CohereDecoder(request, target),
   decodeError(status, headers, body, target) {
     const error = classifyUpstreamError({ status, headers, body, providerName: target.providerName })
-    if (status === BLOCKED) return new GatewayError('content_policy_violation', error.message, { ...error.details, failover: 'next-model' })
-    return status === CANCELLED ? new GatewayError('provider_unavailable', error.message, { ...error.details, failover: 'next' }) : error
+    return status === BLOCKED ? new GatewayError('content_policy_violation', error.message, { ...error.details, failover: 'next-model' }) : error
   },
   mediaUrls,
   reasons: ({ options, upstreamModel }) => matchesModel(options.reasoning_models, upstreamModel),

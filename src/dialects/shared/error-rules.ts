@@ -232,6 +232,8 @@ const RULES: readonly Rule[] = [
   { type: 'unprocessable', statuses: [422], failover: 'next-model' },
   // With itself: a call has nothing it could be in conflict with.
   { type: 'provider_unavailable', statuses: [409], failover: 'next' },
+  // Given up on its way through the vendor: whoever called us is still waiting.
+  { type: 'provider_unavailable', codes: /^cancell?ed$/, statuses: [499], failover: 'next' },
   {
     type: 'invalid_request',
     statuses: [400],

@@ -418,6 +418,11 @@ describe('any input', () => {
   it('knows no error that only those who manage a gateway meet', () => {
     for (let status = 300; status < 600; status++) expect(['conflict', 'precondition_failed']).not.toContain(classify(status, {}).errorType)
   })
+  it('takes a call the vendor gave up for the vendor’s fault: whoever sent it is still waiting', () => {
+    const cancelled = { error: { code: 499, message: 'The operation was cancelled.', status: 'CANCELLED' } }
+    for (const error of [classify(499, cancelled), classify(499, ''), errorFromPayload(cancelled, { providerName: 'Acme' })])
+      expect([error.errorType, error.failover]).toEqual(['provider_unavailable', 'next'])
+  })
 
   it('gives a GatewayError and never throws', () => {
     fc.assert(
