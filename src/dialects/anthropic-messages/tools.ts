@@ -1,6 +1,6 @@
 import type { JsonObject, OtherTool, Tool } from '../../core/item.ts'
 import { MAX_TOOL_CALLS, type ModelRequest } from '../../core/request.ts'
-import { withAnswerTool } from '../shared/format-plan.ts'
+import { ANSWER_NAMES, withAnswerTool } from '../shared/format-plan.ts'
 import type { FormatPlan } from '../shared/format-plan.ts'
 import { asString, isObject } from '../shared/json.ts'
 import { sanitizeSchema, toolInputSchema } from '../shared/sanitize-schema.ts'
@@ -37,7 +37,7 @@ export function planTools(request: ToolSource, options: AnthropicMessagesOptions
   const choice = request.tool_choice
   const chosenNative = typeof choice === 'object' && choice !== null ? nativeNamed(choice, native) : undefined
   const source = { tools: others, ...(choice === undefined || chosenNative !== undefined ? {} : { tool_choice: choice }) }
-  const taken = new Set(native.flatMap(({ name }) => asString(name) ?? []))
+  const taken = new Set([...ANSWER_NAMES, ...native.flatMap(({ name }) => asString(name) ?? [])])
   const flat = flattenTools(source, { pattern: compiled(options.tool_names.pattern), max: options.tool_names.max, taken })
   if (chosenNative !== undefined) return { flat, native, choice: { mode: 'named', name: chosenNative } }
   // With native tools alone the words still choose.

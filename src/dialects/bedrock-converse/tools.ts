@@ -1,18 +1,21 @@
 import type { JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
-import { withAnswerTool } from '../shared/format-plan.ts'
+import { ANSWER_NAMES, withAnswerTool } from '../shared/format-plan.ts'
 import type { FormatPlan } from '../shared/format-plan.ts'
 import { sanitizeSchema, toolInputSchema } from '../shared/sanitize-schema.ts'
 import { Unfolding } from '../shared/unfolding.ts'
 import { COMMON_TOOL_NAMES } from '../shared/tool-names.ts'
+import type { NameRule } from '../shared/tool-names.ts'
 import { flattenTools } from '../shared/tools.ts'
 import type { FlatChoice, FlatTool, FlatTools } from '../shared/tools.ts'
 import type { Conversation } from '../shared/conversation.ts'
 import type { ModelTraits } from './model-traits.ts'
 
+const NAMES: NameRule = { ...COMMON_TOOL_NAMES, taken: ANSWER_NAMES }
+
 /** The caller's tools under names this format accepts; the decoder asks again to find the way back. */
 export function toolsOf(request: Pick<ModelRequest, 'tools' | 'tool_choice'>): FlatTools {
-  return flattenTools(request, COMMON_TOOL_NAMES)
+  return flattenTools(request, NAMES)
 }
 
 export interface Offer {

@@ -3,7 +3,7 @@ import type { Parameter } from '../../core/capability.ts'
 import type { JsonObject } from '../../core/item.ts'
 import { GATEWAY_FIELDS } from '../../core/request.ts'
 import type { ModelRequest } from '../../core/request.ts'
-import { withAnswerTool } from '../shared/format-plan.ts'
+import { ANSWER_NAMES, withAnswerTool } from '../shared/format-plan.ts'
 import type { FormatPlan } from '../shared/format-plan.ts'
 import { isObject } from '../shared/json.ts'
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
@@ -89,7 +89,7 @@ export function toolsOf(request: Pick<ModelRequest, 'tools' | 'tool_choice'>, op
     tools === request.tools
       ? request
       : { ...(tools === undefined ? {} : { tools }), ...(request.tool_choice === undefined ? {} : { tool_choice: request.tool_choice }) }
-  return flattenTools(source, { pattern: compiled(options.tool_names.pattern), max: options.tool_names.max })
+  return flattenTools(source, { pattern: compiled(options.tool_names.pattern), max: options.tool_names.max, taken: ANSWER_NAMES })
 }
 
 /** Text anybody can read is replayed anywhere; signed or opaque reasoning only where it was minted. */

@@ -18,6 +18,8 @@ export interface FormatPlan {
 
 /** Name of the tool whose arguments are the answer; decoders turn its call back into text. */
 export const ANSWER_TOOL = 'structured_answer'
+/** A tool of the caller gets another name at the endpoint: its calls are no answers. */
+export const ANSWER_NAMES: ReadonlySet<string> = new Set([ANSWER_TOOL])
 
 const ASKED_FOR = 'text.format: asked for in the prompt'
 export const OBJECT_INSTRUCTION = 'Answer with one JSON object and nothing else.'

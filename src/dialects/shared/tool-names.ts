@@ -4,7 +4,7 @@ import { hashedName } from './id-map.ts'
 export interface NameRule {
   readonly pattern: RegExp
   readonly max: number
-  /** Names of tools the endpoint runs itself: a tool of the caller gets another. */
+  /** Names of tools that are not the caller's: his get others. */
   readonly taken?: ReadonlySet<string>
 }
 
