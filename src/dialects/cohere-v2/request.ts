@@ -40,7 +40,9 @@ export function encodeRequest(request: ModelRequest, target: CohereTarget): Enco
     keepReasoning: (part) => isOwn(part, target),
   })
   for (const field of conversation.dropped) dropped.push(field)
-  if (conversation.droppedReasoning && options.reasoning_replay !== 'none') dropped.push('input: reasoning of another provider')
+  // Its own text is no news to a server that never wants any back.
+  if (conversation.droppedSealed || (conversation.droppedReasoning && options.reasoning_replay !== 'none'))
+    dropped.push('input: reasoning of another provider')
 
   const documents = new Documents()
   const tools = encodeTools(flat, request, target, dropped)

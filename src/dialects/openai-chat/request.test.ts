@@ -187,6 +187,18 @@ describe('arguments a cut answer left broken', () => {
   })
 })
 
+describe('reasoning a server never gets back', () => {
+  it('is named when another signed or sealed it, and not when it is plain text', () => {
+    const dropped = (more: object): readonly string[] =>
+      encode({ input: [user('q'), { type: 'reasoning', summary: [], ...more }, user('q')] }).dropped
+    expect(dropped({ encrypted_content: 'gAAAA' })).toEqual(['input: reasoning of another provider'])
+    expect(dropped({ content: [{ type: 'reasoning_text', text: 't' }], signature: 's', format: 'f' })).toEqual([
+      'input: reasoning of another provider',
+    ])
+    expect(dropped({ content: [{ type: 'reasoning_text', text: 't' }] })).toEqual([])
+  })
+})
+
 describe('structured output', () => {
   it('puts the word JSON into the prompt where the server insists on it', () => {
     const format = { text: { format: { type: 'json_object' } } } as const

@@ -46,7 +46,9 @@ export function encodeRequest(request: ModelRequest, target: ChatTarget): Encode
     keepReasoning: (part) => readable(part, target),
   })
   for (const field of conversation.dropped) dropped.push(field)
-  if (conversation.droppedReasoning && options.reasoning_replay !== 'none') dropped.push('input: reasoning of another provider')
+  // Its own text is no news to a server that never wants any back.
+  if (conversation.droppedSealed || (conversation.droppedReasoning && options.reasoning_replay !== 'none'))
+    dropped.push('input: reasoning of another provider')
 
   const format = planFormat(request, target)
   if (format.note !== undefined) dropped.push(format.note)

@@ -50,4 +50,6 @@ export interface Conversation {
   readonly dropped: readonly string[]
   /** True when reasoning of the history was left out because this endpoint cannot read it. */
   readonly droppedReasoning: boolean
+  /** True when some of it was signed or sealed: by its maker, who is another. */
+  readonly droppedSealed: boolean
 }

@@ -199,7 +199,10 @@ describe('folding', () => {
   })
 
   it('never forwards an opaque blob of an unknown party', () => {
-    expect(sketch(fold([user('q'), { type: 'reasoning', summary: [], encrypted_content: 'gAAAA' }, assistant('a')]).turns)).toBe('U(q) A(a)')
+    const foreign = fold([user('q'), { type: 'reasoning', summary: [], encrypted_content: 'gAAAA' }, assistant('a')])
+    expect([sketch(foreign.turns), foreign.droppedReasoning, foreign.droppedSealed]).toEqual(['U(q) A(a)', true, true])
+    const nothing = fold([user('q'), { type: 'reasoning', summary: [] }, assistant('a')])
+    expect([nothing.droppedReasoning, nothing.droppedSealed]).toEqual([false, false])
   })
 
   it('names what it leaves out, and refuses references to stored items', () => {

@@ -71,7 +71,8 @@ export function foldTurns(request: Pick<ModelRequest, 'instructions' | 'input'>,
   if (request.instructions) builder.system.push({ role: 'system', parts: [{ type: 'input_text', text: request.instructions }] })
   for (const item of items) builder.add(item)
   const turns = options.alternate ? alternate(builder.finish()) : builder.finish()
-  return { system: builder.system, turns, dropped: [...dropped], droppedReasoning: builder.droppedReasoning }
+  const { system, droppedReasoning, droppedSealed } = builder
+  return { system, turns, dropped: [...dropped], droppedReasoning, droppedSealed }
 }
 
 interface Pairing {
@@ -115,6 +116,7 @@ interface AssistantDraft {
 class TurnBuilder {
   readonly system: SystemPart[] = []
   droppedReasoning = false
+  droppedSealed = false
   readonly #options: FoldOptions
   readonly #pairing: Pairing
   #ids: { readonly map: ReturnType<typeof createIdMap>; readonly seen: Map<string, number> } | undefined
@@ -138,9 +140,10 @@ class TurnBuilder {
     if (item.type === 'message') return item.role === 'assistant' ? this.#assistantMessage(item) : this.#otherMessage(item)
     if (item.type === 'reasoning') {
       const part = readReasoning(item)
-      if (part === undefined) return
-      if (this.#options.keepReasoning(part)) this.#openAssistant().parts.push(part)
-      else this.droppedReasoning = true
+      if (part !== undefined && this.#options.keepReasoning(part)) return void this.#openAssistant().parts.push(part)
+      const sealed = part === undefined ? Boolean(item.encrypted_content) : part.signature !== undefined || part.data !== undefined
+      this.droppedSealed ||= sealed
+      this.droppedReasoning ||= sealed || part !== undefined
       return
     }
     if (isCall(item)) return this.#call(item)
