@@ -102,7 +102,7 @@ export interface Call {
   readonly signal: AbortSignal
   readonly clock: Clock
   readonly random: () => number
-  /** Milliseconds since the epoch. */
+  /** When all of the request was there, in milliseconds since the epoch. */
   readonly receivedAt: number
   readonly sessionId?: string
   readonly requestId?: string

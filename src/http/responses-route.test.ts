@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import type { Server } from 'node:http'
+import { request, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { verifies } from '../../e2e/requirements.ts'
@@ -9,7 +9,7 @@ import { GatewayError } from '../core/error.ts'
 import type { ModelEvent } from '../core/event.ts'
 import type { Generation } from '../core/generation.ts'
 import { createUsage } from '../core/usage.ts'
-import { systemClock } from '../lib/clock.ts'
+import { manualClock, systemClock, type Clock } from '../lib/clock.ts'
 import { sequentialIds } from '../lib/id.ts'
 import { LiveSet } from '../lib/live-map.ts'
 import { recordLayer } from '../pipeline/record.ts'
@@ -56,8 +56,29 @@ function lingering(after?: readonly ModelEvent[]): { readonly handler: Handler; 
 const owner = { workspaceId: 'home', keyHash: 'a'.repeat(64), keyName: 'test', keyLabel: 'sk-...' }
 
 async function start(handler: Handler, keepAlive = new KeepAlive()): Promise<(body: object, headers?: Record<string, string>) => Promise<Response>> {
+  const url = await listen(handler, { keepAlive })
+  return (body, headers = {}) =>
+    fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ model: 'm', input: 'Hi', ...body }),
+      signal: AbortSignal.timeout(5_000),
+    })
+}
+
+interface Surroundings {
+  readonly keepAlive?: KeepAlive
+  readonly clock?: Clock
+  /** The head of a request is here. */
+  readonly onHead?: () => void
+}
+
+async function listen(handler: Handler, { keepAlive = new KeepAlive(), clock = systemClock, onHead }: Surroundings): Promise<string> {
   const route = createResponsesRoute({
-    authenticate: () => ({ owner }) as Authenticated,
+    authenticate: () => {
+      onHead?.()
+      return { owner } as Authenticated
+    },
     handler,
     presets: { find: () => undefined },
     defaultModel: () => undefined,
@@ -66,7 +87,7 @@ async function start(handler: Handler, keepAlive = new KeepAlive()): Promise<(bo
     mirrorReasoning: () => false,
     echoUpstreamBody: () => true,
     recentItems: new RecentItems({ clock: systemClock, maxEntries: 10, maxChars: 10_000, ttlMs: 1_000 }),
-    clock: systemClock,
+    clock,
     newId: sequentialIds(),
     random: () => 0.5,
     keepAlive,
@@ -79,14 +100,7 @@ async function start(handler: Handler, keepAlive = new KeepAlive()): Promise<(bo
   servers.push(server)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-  return (body, headers = {}) =>
-    fetch(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify({ model: 'm', input: 'Hi', ...body }),
-      signal: AbortSignal.timeout(5_000),
-    })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
 }
 
 describe('the end of an answer', () => {
@@ -127,6 +141,29 @@ describe('the end of an answer', () => {
     expect((await text).match(/event: response\.(completed|failed)/g)).toEqual(['event: response.completed'])
     expect(await text).not.toContain('late')
   })
+})
+
+it('a call is received when all of it is here: what its caller takes to send it is no time of the gateway', async () => {
+  const clock = manualClock()
+  const head = Promise.withResolvers<void>()
+  let receivedAt: number | undefined
+  const url = await listen(
+    async function* (call) {
+      receivedAt = call.receivedAt
+      yield ANSWER
+    },
+    { clock, onHead: head.resolve },
+  )
+  const body = JSON.stringify({ model: 'm', input: 'Hi' })
+  const sending = request(url, { method: 'POST', headers: { 'content-type': 'application/json', 'content-length': body.length } })
+  sending.write(body.slice(0, 5))
+  await head.promise
+  clock.advance(9_000)
+  const answered = once(sending, 'response')
+  sending.end(body.slice(5))
+  const [response] = (await answered) as [IncomingMessage]
+  expect(response.resume().statusCode).toBe(200)
+  expect(receivedAt).toBe(clock.now())
 })
 
 describe('an answer that cannot be told', () => {

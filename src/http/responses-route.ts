@@ -62,7 +62,6 @@ export function createResponsesRoute(options: ResponsesRouteOptions): (request: 
 /** One call while it is served; what is absent has not come about yet. */
 interface Serving {
   readonly id: string
-  readonly receivedAt: number
   readonly requestId: string
   readonly headers: { readonly [name: string]: string }
   readonly gone: AbortController
@@ -74,10 +73,9 @@ interface Serving {
 }
 
 async function serve(options: ResponsesRouteOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const receivedAt = options.clock.now()
-  const id = `gen-${Math.floor(receivedAt / 1000)}-${options.newId(20)}`
+  const id = `gen-${Math.floor(options.clock.now() / 1000)}-${options.newId(20)}`
   const requestId = requestIdOf(request) ?? id
-  const serving: Serving = { id, receivedAt, requestId, headers: { 'x-generation-id': id, 'x-request-id': requestId }, gone: new AbortController() }
+  const serving: Serving = { id, requestId, headers: { 'x-generation-id': id, 'x-request-id': requestId }, gone: new AbortController() }
   const place = options.inFlight.add(serving.gone)
   response.on('close', () => {
     if (!response.writableFinished) serving.gone.abort()
@@ -160,13 +158,15 @@ function open(
   owner: Owner,
   bytes: Buffer,
 ): Opened {
+  // All of it is here: what its caller took to send it is neither our time nor the model's.
+  const receivedAt = options.clock.now()
   const streamFailure = streamFailureOf(request)
   const asEvents = wantsEvents(request)
   const sent = jsonOf(bytes)
   const { body, preset } = applyPreset(sent, (slug) => options.presets.find(owner.workspaceId, slug))
   const resolveReference = referencesOf(options.recentItems, owner.workspaceId, bytes.length, options.bodyLimitBytes)
   const modelRequest = decodeResponsesRequest(body, sessionOf(request), { resolveReference })
-  const { id, receivedAt, requestId, headers, gone } = serving
+  const { id, requestId, headers, gone } = serving
   const origin = originOf(request, 'responses')
   const call = createCall(options, {
     id,

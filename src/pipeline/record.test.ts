@@ -3,14 +3,25 @@ import type { AttemptRecord, Call } from '../core/call.ts'
 import type { Endpoint } from '../core/endpoint.ts'
 import type { Generation, GenerationStep } from '../core/generation.ts'
 import { createUsage } from '../core/usage.ts'
-import { systemClock } from '../lib/clock.ts'
+import { manualClock, systemClock } from '../lib/clock.ts'
 import { recordLayer } from './record.ts'
 
 const endpoint = { id: 'e', model: 'acme/small', provider: 'acme', providerName: 'Acme', upstreamModel: 'small', pricing: {} } as Endpoint
 const RECEIVED = 1_000
 
+interface Scene {
+  readonly steps?: GenerationStep[]
+  readonly clock?: Call['clock']
+  /** What happens while the model answers. */
+  readonly meanwhile?: () => void
+}
+
 /** The record of an answer that took these attempts, the last of which served its end. */
-async function recorded(attempts: readonly Partial<AttemptRecord>[], stream: boolean, steps?: GenerationStep[]): Promise<Generation> {
+async function recorded(
+  attempts: readonly Partial<AttemptRecord>[],
+  stream: boolean,
+  { steps, clock = systemClock, meanwhile }: Scene = {},
+): Promise<Generation> {
   let generation: Generation | undefined
   const layer = recordLayer({
     sink: { record: (finished) => void (generation = finished.generation) } as Parameters<typeof recordLayer>[0]['sink'],
@@ -23,7 +34,7 @@ async function recorded(attempts: readonly Partial<AttemptRecord>[], stream: boo
     requestedModel: 'acme/small',
     stream,
     signal: new AbortController().signal,
-    clock: systemClock,
+    clock,
     random: Math.random,
     receivedAt: RECEIVED,
     output: () => [],
@@ -42,6 +53,7 @@ async function recorded(attempts: readonly Partial<AttemptRecord>[], stream: boo
     },
   }
   const answer = layer(async function* () {
+    meanwhile?.()
     yield [{ type: 'response-end', reason: 'stop', usage: createUsage({}) }]
   })(call)
   for await (const events of answer) void events
@@ -67,10 +79,21 @@ it('an answer that was continued or begun anew elsewhere was routed when the one
   expect((await recorded([broken, { startedAt: RECEIVED + 100, firstTokenMs: 7 }], false)).routerMs).toBe(100)
 })
 
+it('counts from when the call was received, so that no attempt is told to outlast it', async () => {
+  const clock = manualClock(RECEIVED)
+  // Checked and let in before it comes here.
+  clock.advance(30)
+  const { startedAt, endedAt, durationMs } = await recorded([{ startedAt: RECEIVED + 30, durationMs: 100 }], true, {
+    clock,
+    meanwhile: () => clock.advance(100),
+  })
+  expect({ startedAt, endedAt, durationMs }).toEqual({ startedAt: RECEIVED, endedAt: RECEIVED + 130, durationMs: 130 })
+})
+
 it('names the tools the gateway ran, and none where it ran none', async () => {
   const step: GenerationStep = { kind: 'tool', name: 'web_fetch', itemId: 'call_1', startedAt: RECEIVED + 5, durationMs: 7, errorType: 'timeout' }
-  expect((await recorded([{}], true, [step])).steps).toEqual([step])
-  expect(await recorded([{}], true, [])).not.toHaveProperty('steps')
+  expect((await recorded([{}], true, { steps: [step] })).steps).toEqual([step])
+  expect(await recorded([{}], true, { steps: [] })).not.toHaveProperty('steps')
   expect(await recorded([{}], true)).not.toHaveProperty('steps')
 })
 

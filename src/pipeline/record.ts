@@ -45,7 +45,7 @@ export function recordLayer(options: RecordOptions): Layer {
   return (next) =>
     async function* record(call) {
       const ending: Ending = { complete: false }
-      const startedAt = call.clock.monotonic()
+      const startedAt = receptionOf(call)
       try {
         for await (const batch of next(call)) {
           let events = batch
@@ -73,6 +73,9 @@ export function recordLayer(options: RecordOptions): Layer {
       }
     }
 }
+
+/** When the call was received, on the clock that measures: it was read, checked and let in since, and its record begins before that. */
+const receptionOf = ({ clock, receivedAt }: Call): number => clock.monotonic() - Math.max(0, clock.now() - receivedAt)
 
 /** An upstream that served the call ends it without a word about usage: callers, limits and the record get one estimate. */
 function endsUnreported({ trace }: Call, batch: readonly ModelEvent[]): boolean {
