@@ -29,7 +29,7 @@ export async function sendSample({ type, destination, sample, context, transport
   try {
     const settings: unknown = type.settings.parse(destination.config)
     const prepared = await type.prepare?.(settings, context, createLookUp(type, settings, transport, signal))
-    const { results, verdict } = await sendBatch({
+    const { results, verdict, rejected } = await sendBatch({
       type,
       settings,
       context: prepared === undefined ? context : { ...context, prepared },
@@ -40,7 +40,8 @@ export async function sendSample({ type, destination, sample, context, transport
       now: () => clock.now(),
     })
     const [result] = results
-    if (result?.kind === 'delivered') return finish(true, verdict.status, verdict.message)
+    // A request that is accepted may name what it refuses of it.
+    if (result?.kind === 'delivered' && rejected === 0) return finish(true, verdict.status, verdict.message)
     const why = result !== undefined && 'error' in result ? result.error : verdict.message
     return finish(false, result !== undefined && 'status' in result ? result.status : verdict.status, why ?? 'the sample was not accepted')
   } catch (error) {

@@ -138,3 +138,47 @@ it(verifies('G1', 'takes the credential out of what a type looked up, in a test 
   const sampled = await sendSample({ type, destination, sample: minimalGeneration(), context, ...shared })
   for (const { steps } of [tested, sampled]) expect(steps.at(-1)?.message).toBe('[redacted] no columns for [redacted]')
 })
+
+describe('what a platform takes and does not keep', () => {
+  const context = { destinationId: 'd', serviceName: 's', serviceVersion: '1', now: 0, attempt: 0 }
+  const sample = async (classify: Destination['classify']): Promise<ConnectionTest> =>
+    sendSample({
+      type: {
+        type: 'plain',
+        name: 'Plain',
+        settings: z.looseObject({}),
+        secrets: [],
+        limits: { records: 1, bytes: 10_000 },
+        encode: () => [{ method: 'POST', url: receiver.url, headers: {}, body: '{}' }],
+        probe: () => [],
+        ...(classify === undefined ? {} : { classify }),
+      },
+      destination: sampleDestination('d', { config: {} }),
+      sample: minimalGeneration(),
+      context,
+      transport: createTransport(egress),
+      clock: systemClock,
+      signal: new AbortController().signal,
+    })
+
+  it('is no sample that arrived: one refused inside an accepted request was refused', async () => {
+    expect(await sample(() => ({ kind: 'partial', rejectedCount: 1, message: 'spans are too old' }))).toMatchObject({
+      ok: false,
+      steps: [{ ok: false, status: 200, message: 'spans are too old' }],
+    })
+  })
+
+  it('is told with a test that passes', async () => {
+    const remark = { kind: 'delivered', message: 'over quota' } as const
+    expect(await sample(() => remark)).toMatchObject({ ok: true, steps: [{ ok: true, message: 'over quota' }] })
+    expect(
+      await run(receiver.url, {
+        classify: () => remark,
+        probe: () => [{ name: 'send', request: { method: 'GET', url: receiver.url, headers: {} } }],
+      }),
+    ).toMatchObject({
+      ok: true,
+      steps: [{ ok: true, message: 'over quota' }],
+    })
+  })
+})

@@ -19,7 +19,7 @@ export interface ProbeStepResult {
   /** HTTP status; 0 when no answer came. */
   readonly status: number
   readonly latencyMs: number
-  /** What is wrong, in a sentence without secrets. */
+  /** What is wrong, or worth knowing of a step that went well, in a sentence without secrets. */
   readonly message?: string
 }
 
@@ -45,15 +45,9 @@ export async function testConnection(job: ConnectionTestJob): Promise<Connection
   const prepared = { ...job, context: await prepare(job) }
   for (const step of type.probe(settings, prepared.context)) {
     const started = clock.monotonic()
-    const { status, message } = await runStep(step, prepared)
-    steps.push({
-      name: step.name,
-      ok: message === undefined,
-      status,
-      latencyMs: Math.round(clock.monotonic() - started),
-      ...(message === undefined ? {} : { message }),
-    })
-    if (message !== undefined) return { ok: false, steps }
+    const result = await runStep(step, prepared)
+    steps.push({ name: step.name, latencyMs: Math.round(clock.monotonic() - started), ...result })
+    if (!result.ok) return { ok: false, steps }
   }
   return { ok: true, steps }
 }
@@ -89,17 +83,23 @@ async function exchange(first: OutgoingRequest, { type, settings, context, trans
   return response
 }
 
-async function runStep(step: ProbeStep, job: ConnectionTestJob): Promise<{ readonly status: number; readonly message?: string }> {
+type StepOutcome = Pick<ProbeStepResult, 'ok' | 'status' | 'message'>
+
+async function runStep(step: ProbeStep, job: ConnectionTestJob): Promise<StepOutcome> {
   try {
     const response = await exchange(step.request, job)
-    const problem = step.check === undefined ? judge(job.type, step, response) : step.check(response)
-    return { status: response.status, ...(problem === undefined ? {} : { message: redact(problem, 500) }) }
+    const { ok, message } = step.check === undefined ? judge(job.type, step, response) : checked(step.check(response))
+    return { ok, status: response.status, ...(message === undefined ? {} : { message: redact(message, 500) }) }
   } catch (error) {
-    return { status: 0, message: redact(error instanceof Error ? error.message : String(error), 500) }
+    return { ok: false, status: 0, message: redact(error instanceof Error ? error.message : String(error), 500) }
   }
 }
 
-function judge(type: Destination, step: ProbeStep, response: OutgoingResponse): string | undefined {
+type Judgement = Pick<StepOutcome, 'ok' | 'message'>
+
+const checked = (problem: string | undefined): Judgement => (problem === undefined ? { ok: true } : { ok: false, message: problem })
+
+function judge(type: Destination, step: ProbeStep, response: OutgoingResponse): Judgement {
   const outcome = type.classify?.(response, step.request) ?? classifyHttp(response)
-  return outcome.kind === 'delivered' ? undefined : outcome.message
+  return { ok: outcome.kind === 'delivered', ...(outcome.message === undefined ? {} : { message: outcome.message }) }
 }
