@@ -103,6 +103,19 @@ describe('testConnection', () => {
     expect(receiver.requests.map(({ path }) => path)).toEqual(['/', '/200', '/undefined'])
   })
 
+  it('does not take a web page for the platform, whatever its status', async () => {
+    const probe: Destination['probe'] = () => [{ name: 'look', request: { method: 'GET', url: receiver.url, headers: {} } }]
+    for (const page of ['<!DOCTYPE html>\n<html lang="en">', '\n <html><body>Sign in</body>', '\ufeff<!doctype html>']) {
+      receiver.react = () => answer(200, { 'content-type': 'text/html; charset=utf-8' }, page)
+      expect(await run(receiver.url, { probe })).toMatchObject({
+        ok: false,
+        steps: [{ status: 200, message: expect.stringContaining('a web page') }],
+      })
+    }
+    receiver.react = () => answer(200, { 'content-type': 'text/html' }, 'ok')
+    expect(await run(receiver.url, { probe })).toMatchObject({ ok: true })
+  })
+
   it('waits for an answer that takes several requests', async () => {
     receiver.react = (request) => (request.path === '/later' ? answer(200, {}, 'traces') : answer(202))
     const later = { method: 'GET', url: `${receiver.url}/later`, headers: {} } as const

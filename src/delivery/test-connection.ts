@@ -101,5 +101,9 @@ const checked = (problem: string | undefined): Judgement => (problem === undefin
 
 function judge(type: Destination, step: ProbeStep, response: OutgoingResponse): Judgement {
   const outcome = type.classify?.(response, step.request) ?? classifyHttp(response)
+  if (outcome.kind === 'delivered' && isWebPage(response)) return { ok: false, message: 'the answer is a web page: is this the address of the API?' }
   return { ok: outcome.kind === 'delivered', ...(outcome.message === undefined ? {} : { message: outcome.message }) }
 }
+
+/** Front ends and sign-in pages answer every path, and with 200. No platform answers its clients so. */
+const isWebPage = ({ body }: OutgoingResponse): boolean => /^\ufeff?\s*<(?:!doctype\s+html|html)[\s>]/i.test(body.toString('utf8', 0, 200))
