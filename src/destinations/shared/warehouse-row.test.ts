@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { checkTable, matchColumns } from './warehouse-row.ts'
+import { toDeliveryRecord } from '../../delivery/record.ts'
+import { failedGeneration, fullGeneration } from '../../testing/sample-generations.ts'
+import { checkTable, matchColumns, warehouseRows } from './warehouse-row.ts'
 
 describe('the table of a warehouse', () => {
   it('needs the two ids a row is recognised by', () => {
@@ -12,4 +14,18 @@ describe('the table of a warehouse', () => {
     expect(matchColumns(['trace_id']).get('TRACE_ID')).toBe('trace_id')
     expect(matchColumns(['trace_id', 'TRACE_ID']).get('TRACE_ID')).toBe('TRACE_ID')
   })
+})
+
+it('names the provider that served, and none where nobody did: the author of a model serves nothing', () => {
+  const all = { privacyMode: false, broadcast: { cost: false, identity: false, requestContext: false } }
+  const context = { destinationId: 'd', serviceName: 's', serviceVersion: '1', now: 0, attempt: 0 }
+  const rowOf = ({ generation, content }: ReturnType<typeof fullGeneration>) =>
+    warehouseRows(toDeliveryRecord(generation, content, all), context).find((row) => row.SPAN_TYPE === 'GENERATION')
+  const { generation } = fullGeneration()
+  expect(rowOf(fullGeneration())).toMatchObject({ PROVIDER_NAME: generation.providerName, PROVIDER_SLUG: generation.provider })
+  const failed = failedGeneration()
+  const { provider: _provider, providerName: _name, ...unserved } = failed.generation
+  const row = rowOf({ ...failed, generation: unserved })
+  expect(row).not.toHaveProperty('PROVIDER_NAME')
+  expect(row).not.toHaveProperty('PROVIDER_SLUG')
 })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { DeliveryRecord } from '../../core/delivery.ts'
 import type { DeliveryOutcome, DestinationContext } from '../../core/destination.ts'
-import { completionObject, genAiAttributes, hasCost, hasUsage, modelAuthor, modelSlug, promptObject } from './gen-ai-attributes.ts'
+import { completionObject, genAiAttributes, hasCost, hasUsage, modelSlug, promptObject } from './gen-ai-attributes.ts'
 import { metadataObject, modelParameters } from './record-metadata.ts'
 import { traceSteps, type TraceStep } from './trace-steps.ts'
 
@@ -114,7 +114,7 @@ function generationColumns(record: DeliveryRecord): WarehouseRow {
   const { usage, cost } = generation
   return {
     MODEL: modelSlug(record),
-    PROVIDER_NAME: generation.providerName ?? modelAuthor(record),
+    ...(generation.providerName === undefined ? {} : { PROVIDER_NAME: generation.providerName }),
     ...(generation.provider === undefined ? {} : { PROVIDER_SLUG: generation.provider }),
     ...(generation.finishReason === undefined ? {} : { FINISH_REASON: generation.finishReason }),
     ...(hasUsage(record)
