@@ -12,6 +12,7 @@ const RECEIVED = 1_000
 interface Scene {
   readonly steps?: GenerationStep[]
   readonly clock?: Call['clock']
+  readonly user?: string
   /** What happens while the model answers. */
   readonly meanwhile?: () => void
 }
@@ -20,7 +21,7 @@ interface Scene {
 async function recorded(
   attempts: readonly Partial<AttemptRecord>[],
   stream: boolean,
-  { steps, clock = systemClock, meanwhile }: Scene = {},
+  { steps, clock = systemClock, user, meanwhile }: Scene = {},
 ): Promise<Generation> {
   let generation: Generation | undefined
   const layer = recordLayer({
@@ -38,7 +39,7 @@ async function recorded(
     random: Math.random,
     receivedAt: RECEIVED,
     output: () => [],
-    request: { model: 'acme/small', input: [] },
+    request: { model: 'acme/small', input: [], ...(user === undefined ? {} : { user }) },
     owner: { workspaceId: 'w', keyHash: 'h', keyName: 'n', keyLabel: 'l' },
     origin: { apiType: 'responses' },
     trace: {
@@ -88,6 +89,11 @@ it('counts from when the call was received, so that no attempt is told to outlas
     meanwhile: () => clock.advance(100),
   })
   expect({ startedAt, endedAt, durationMs }).toEqual({ startedAt: RECEIVED, endedAt: RECEIVED + 130, durationMs: 130 })
+})
+
+it('names the user of the caller, and none where its name is empty', async () => {
+  expect((await recorded([{}], true, { user: 'u-1' })).externalUser).toBe('u-1')
+  expect(await recorded([{}], true, { user: '' })).not.toHaveProperty('externalUser')
 })
 
 it('names the tools the gateway ran, and none where it ran none', async () => {

@@ -210,7 +210,7 @@ function tellCaller(draft: Draft, call: Call): void {
   if (owner.userId !== undefined) draft.userId = owner.userId
   if (requestId !== undefined) draft.requestId = requestId
   if (sessionId !== undefined) draft.sessionId = sessionId
-  if (user != null) draft.externalUser = user
+  if (user != null && user !== '') draft.externalUser = user
   if (origin.title !== undefined) draft.origin = origin.title
   if (origin.referer !== undefined) draft.referer = origin.referer
   if (origin.userAgent !== undefined) draft.userAgent = origin.userAgent
