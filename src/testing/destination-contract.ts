@@ -68,7 +68,7 @@ export function testDestination<Settings>(destination: Destination<Settings>, co
       it.each(contract.required)('need %s', (key) => {
         const { [key]: _missing, ...rest } = contract.config
         expect(destination.settings.safeParse(rest).success).toBe(false)
-        expect(destination.settings.safeParse({ ...rest, [key]: '' }).success).toBe(false)
+        for (const nothing of ['', '   ']) expect(destination.settings.safeParse({ ...rest, [key]: nothing }).success).toBe(false)
       })
 
       it('fill in defaults', () => {

@@ -42,11 +42,13 @@ export function destinationSettings<Shape extends z.ZodRawShape>(shape: Shape) {
 /** Secret of every type: the values of `headers`. */
 export const HEADER_SECRETS = 'headers.*'
 
+const BLANK = 'is blank'
+
 /** A required text of one line: most of them end up in a header, where a pasted line break would fail much later. */
-export const requiredText = (describe: string): z.ZodString => lineText().min(1).describe(describe)
+export const requiredText = (describe: string): z.ZodString => lineText().min(1).regex(/\S/, BLANK).describe(describe)
 
 /** A credential that is sent as it is in a header. What else a header could hold is no part of any key, but of a paste that went wrong. */
-export const headerSecret = (describe: string): z.ZodString => headerText().min(1).describe(describe)
+export const headerSecret = (describe: string): z.ZodString => headerText().min(1).regex(/\S/, BLANK).describe(describe)
 
 export const headerText = (): z.ZodString => z.string().regex(/^[\x20-\x7e]*$/, 'is sent in a header: one line of printable ASCII is expected')
 
