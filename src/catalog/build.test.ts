@@ -266,6 +266,13 @@ describe('configured models', () => {
     expect([reasons('acme/thinker-1'), reasons('acme/plain-1')]).toEqual([true, false])
   })
 
+  test('take what their vendor takes beside what its format promises, for listed models, written ones and unlisted ones', async () => {
+    const endpoint = { provider: 'mistral', upstreamModel: 'mistral-small-latest' }
+    const catalog = await build({ models: [{ slug: 'acme/small', endpoints: [endpoint] }] }, { MISTRAL_API_KEY: 'k', DEEPSEEK_API_KEY: 'k' })
+    const takes = (slug: string): boolean | undefined => catalog.find(slug)?.endpoints[0]?.supports.has('parallel_tool_calls')
+    expect(['mistralai/mistral-large', 'acme/small', 'mistral/unheard-of', 'deepseek/deepseek-chat'].map(takes)).toEqual([true, true, true, false])
+  })
+
   test('support no reasoning with models that are known not to, whatever their server knows', async () => {
     const catalog = await build({}, { FIREWORKS_API_KEY: 'k', DEEPSEEK_API_KEY: 'k' })
     const reasons = (slug: string, provider: string): boolean | undefined =>

@@ -75,13 +75,23 @@ function createEndpoint(parts: Parts): Endpoint {
 
 const supportSets = new WeakMap<Connection['dialect'], Map<string, ReadonlySet<Parameter>>>()
 
-/** The dialect's parameters for a model less what vendor and model refuse. Endpoints share equal sets: a large vendor has hundreds. */
-function supportsWithout({ dialect, options }: Connection, upstreamModel: string, unsupported: readonly Parameter[]): ReadonlySet<Parameter> {
+/**
+ * The dialect's parameters for a model and those its vendor takes beside them, less what vendor, model or operator (`refused`) rule out.
+ * Endpoints share equal sets: a large vendor has hundreds.
+ */
+function supportsOf(
+  { provider }: ConnectedProvider,
+  { dialect, options }: Connection,
+  upstreamModel: string,
+  refused: readonly Parameter[],
+): ReadonlySet<Parameter> {
+  const { supported = [], unsupported = [] } = provider?.models ?? {}
   const sets = supportSets.get(dialect) ?? new Map<string, ReadonlySet<Parameter>>()
   supportSets.set(dialect, sets)
   const reasons = dialect.reasons?.({ options, upstreamModel })
-  const key = `${reasons} ${unsupported.join(' ')}`
-  const known = sets.get(key) ?? new Set(parametersOf(dialect, reasons).filter((parameter) => !unsupported.includes(parameter)))
+  const without = new Set([...unsupported, ...refused])
+  const key = `${reasons} +${supported.join(' ')} -${[...without].join(' ')}`
+  const known = sets.get(key) ?? new Set([...parametersOf(dialect, reasons), ...supported].filter((parameter) => !without.has(parameter)))
   sets.set(key, known)
   return known
 }
@@ -113,7 +123,7 @@ export function endpointFromPrices(
     connection,
     contextLength: priced.contextLength ?? book.about(slug)?.contextLength,
     pricing: priced.pricing,
-    supports: supportsWithout(connection, upstreamModel, [...refusedBy(connected), ...traits.unsupported]),
+    supports: supportsOf(connected, connection, upstreamModel, traits.unsupported),
     inputs: traits.inputs,
     outputs: traits.outputs,
     reasonsByDefault: traits.reasonsByDefault,
@@ -134,7 +144,7 @@ export function endpointFromDeclaration(connected: ConnectedProvider, declared: 
     contextLength: declared.contextLength,
     maxOutputTokens: declared.maxOutputTokens,
     pricing: declared.pricing ?? {},
-    supports: supportsWithout(connection, declared.upstreamModel, refusedBy(connected)),
+    supports: supportsOf(connected, connection, declared.upstreamModel, []),
     inputs: declared.inputModalities ?? ['text'],
     outputs: ['text'],
     reasonsByDefault: declared.reasonsByDefault === true,
@@ -155,7 +165,7 @@ export function endpointFromConfig(
   const traits = traitsOf(model.slug)
   const known = book.find(priceVendorOf(connected), entry.upstreamModel)
   const knownContext = known?.contextLength ?? book.about(model.slug)?.contextLength
-  const base = supportsWithout(connection, entry.upstreamModel, [...refusedBy(connected), ...traits.unsupported, ...entry.unsupported])
+  const base = supportsOf(connected, connection, entry.upstreamModel, [...traits.unsupported, ...entry.unsupported])
   const { variant, maxOutputTokens, policies, quantization, region, tier } = entry
   return createEndpoint({
     model: model.slug,
@@ -191,11 +201,6 @@ function capabilitiesOf(
     inputs: ['text', ...inputs],
     reasonsByDefault: reasonsByDefault ?? (supports.includes('reasoning') && traits.reasonsByDefault),
   }
-}
-
-/** Parameters the vendor refuses whatever the model. */
-function refusedBy(connected: ConnectedProvider): readonly Parameter[] {
-  return connected.provider?.models?.unsupported ?? []
 }
 
 /**
@@ -236,7 +241,7 @@ export function endpointForOpenId(
     connection,
     contextLength: known?.contextLength ?? book.about(slug)?.contextLength,
     pricing: known?.pricing ?? {},
-    supports: supportsWithout(connection, upstreamModel, [...refusedBy(connected), ...traits.unsupported]),
+    supports: supportsOf(connected, connection, upstreamModel, traits.unsupported),
     inputs: traits.inputs,
     outputs: traits.outputs,
     reasonsByDefault: traits.reasonsByDefault,

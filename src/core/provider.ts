@@ -93,6 +93,8 @@ export interface ProviderModels {
   readonly ids?: { readonly [id: string]: string }
   /** Ids of the price data that are not served here through chat. */
   readonly exclude?: RegExp
+  /** Parameters this vendor takes for all its models, though not every server of the dialect does. */
+  readonly supported?: readonly Parameter[]
   /** Parameters of the dialect this vendor rejects or ignores. */
   readonly unsupported?: readonly Parameter[]
   /** Models declared here instead of in the price data. */

@@ -9,6 +9,6 @@ export const alibaba: Provider = {
   baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
   dialect: 'openai-chat',
   options: QWEN_OPTIONS,
-  models: { author: 'qwen' },
+  models: { author: 'qwen', supported: ['parallel_tool_calls'] },
   homepage: 'https://www.alibabacloud.com/en/product/modelstudio',
 }

@@ -25,6 +25,7 @@ export const groq: Provider = {
     audio: 'none',
   },
   dialectOptions: { 'openai-responses': PARTIAL_RESPONSES },
+  models: { supported: ['parallel_tool_calls'] },
   homepage: 'https://groq.com',
   statusPage: 'https://groqstatus.com',
   privacyPolicy: 'https://groq.com/privacy-policy/',

@@ -2,9 +2,12 @@ import { describe, expect, it } from 'vitest'
 import type { Provider } from '../core/provider.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { openAiChat } from '../dialects/openai-chat/index.ts'
+import { alibaba } from './alibaba.ts'
 import { cerebras } from './cerebras.ts'
+import { deepseek } from './deepseek.ts'
 import { groq } from './groq.ts'
 import { mistral } from './mistral.ts'
+import { openrouter } from './openrouter.ts'
 import { xai } from './xai.ts'
 
 const format = { type: 'json_schema', name: 'answer', schema: { type: 'object' } } as const
@@ -16,14 +19,14 @@ function ask(
   wishes: Partial<ModelRequest>,
 ): { sent: { [field: string]: unknown }; dropped: readonly string[] } {
   const own = provider.dialect === openAiChat.name ? provider.options : provider.dialectOptions?.[openAiChat.name]
-  const unsupported = provider.models?.unsupported ?? []
+  const { supported = [], unsupported = [] } = provider.models ?? {}
   const { body, dropped } = openAiChat.encodeRequest(
     { input: [{ type: 'message', role: 'user', content: 'q' }], ...wishes },
     {
       provider: provider.slug,
       providerName: provider.name,
       upstreamModel,
-      supports: new Set(openAiChat.supports.filter((parameter) => !unsupported.includes(parameter))),
+      supports: new Set([...openAiChat.supports.filter((parameter) => !unsupported.includes(parameter)), ...supported]),
       contextLength: 128_000,
       scope: provider.slug,
       stream: true,
@@ -92,5 +95,21 @@ describe('parameters a vendor answers with an error', () => {
     expect(sent).toMatchObject({ temperature: 1, stop: ['x'] })
     expect(sent).not.toHaveProperty('presence_penalty')
     expect(dropped).toEqual(['presence_penalty', 'frequency_penalty'])
+  })
+})
+
+describe('one call at a time', () => {
+  const wishes: Partial<ModelRequest> = { tools: [{ type: 'function', name: 'f', parameters: { type: 'object' } }], parallel_tool_calls: false }
+
+  it.each([alibaba, groq, mistral, openrouter])('is asked for at $slug', (provider) => {
+    const { sent, dropped } = ask(provider, 'm', wishes)
+    expect(sent).toMatchObject({ parallel_tool_calls: false })
+    expect(dropped).toEqual([])
+  })
+
+  it('is said to be left out where the field is unknown', () => {
+    const { sent, dropped } = ask(deepseek, 'deepseek-chat', wishes)
+    expect(sent).not.toHaveProperty('parallel_tool_calls')
+    expect(dropped).toEqual(['parallel_tool_calls'])
   })
 })

@@ -42,7 +42,7 @@ export const openrouter: Provider = {
     },
   },
   // The price data also lists names answers come back under, batch prices and floating names: none of them can be asked for as a model here.
-  models: { exclude: /^[^/]*$|^~|:batch$/ },
+  models: { supported: ['parallel_tool_calls'], exclude: /^[^/]*$|^~|:batch$/ },
   homepage: 'https://openrouter.ai',
   statusPage: 'https://status.openrouter.ai',
   privacyPolicy: 'https://openrouter.ai/privacy',
