@@ -38,6 +38,8 @@ interface Collected {
   status: number | undefined
 }
 
+const empty = (): Collected => ({ message: '', codes: new Set(), code: undefined, param: undefined, status: undefined })
+
 const CODE_FIELDS = ['code', 'type', 'error_type', 'status', '__type', 'reason', 'error_code', 'errorCode', 'kind', 'finish_reason']
 const MESSAGE_FIELDS = ['message', 'Message', 'error_message', 'errorMessage', 'msg', 'detail', 'error_description', 'title', 'description']
 const SPECIFIC_CODES: ReadonlySet<string> = new Set(['code', 'error_code', '__type'])
@@ -111,15 +113,22 @@ function takeMessage(into: Collected, text: string, depth: number): void {
   const brace = trimmed.indexOf('{')
   if (brace >= 0 && brace < 200 && trimmed.endsWith('}') && depth < 4) {
     const nested = parseJson(trimmed.slice(brace))
-    if (isObject(nested)) {
-      const before = into.message
-      if (GENERIC.test(before)) into.message = ''
-      readObject(into, nested, depth + 1)
-      if (into.message !== '') return
-      into.message = before
-    }
+    if (isObject(nested) && takeNested(into, nested, depth)) return
   }
   if (into.message === '' || GENERIC.test(into.message)) into.message = trimmed
+}
+
+/** An error tells what is wrong. JSON that does not may be a part of the request, quoted: none of its fields is believed. */
+function takeNested(into: Collected, nested: { readonly [key: string]: unknown }, depth: number): boolean {
+  const own = empty()
+  readObject(own, nested, depth + 1)
+  if (own.message === '') return false
+  if (into.message === '' || GENERIC.test(into.message)) into.message = own.message
+  for (const code of own.codes) into.codes.add(code)
+  into.code ??= own.code
+  into.param ??= own.param
+  into.status ??= own.status
+  return true
 }
 
 function htmlText(body: string): string {
@@ -141,7 +150,7 @@ function findJson(body: string): unknown {
 
 /** Reads an already parsed error. Never throws. */
 export function readErrorPayload(payload: unknown): ErrorFacts {
-  const into: Collected = { message: '', codes: new Set(), code: undefined, param: undefined, status: undefined }
+  const into = empty()
   if (typeof payload === 'string') takeMessage(into, payload, 0)
   else if (Array.isArray(payload)) readList(into, payload, 0)
   else if (isObject(payload)) readObject(into, payload, 0)

@@ -263,10 +263,11 @@ const blamesField = (error: ErrorCase): boolean => badRequest(error) && error.fa
 function matches(rule: Rule, error: ErrorCase): boolean {
   if (rule.when !== undefined && !rule.when(error)) return false
   if (rule.statuses?.includes(error.status)) return true
+  const concernsAll = CONCERNS_ALL.has(rule.type)
+  if (concernsAll && blamesField(error)) return false
   if (rule.codes !== undefined && hasCode(error.facts, rule.codes)) return true
   if (rule.text === undefined) return false
-  if (!CONCERNS_ALL.has(rule.type)) return rule.text.test(error.facts.message)
-  if (blamesField(error)) return false
+  if (!concernsAll) return rule.text.test(error.facts.message)
   // That a model is not there is said with its name between quotation marks, and often with those of others.
   return rule.text.test(rule.type === 'not_found' ? error.facts.message : ownWords(error.facts.message))
 }
