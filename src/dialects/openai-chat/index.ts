@@ -31,7 +31,7 @@ export const openAiChat: Dialect<OpenAiChatOptions> = {
   decodeError: (status, headers, body, target) => classifyUpstreamError({ status, headers, body, providerName: target.providerName }),
   mediaUrls: mediaToInline,
   hosts: (tool, _others, { options }) => hostsTool(tool, options),
-  reasons: (target) => reasoningRulesFor(target).style !== 'none',
+  reasons: (target) => (reasoningRulesFor(target).style ?? 'none') !== 'none',
   takesFile: (_file, { options }) => options.file !== 'none',
   prefills: (_request, { options }) => options.prefill ?? (options.prefill_field === undefined ? undefined : true),
 }

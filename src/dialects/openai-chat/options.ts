@@ -7,7 +7,7 @@ const SCHEMA_MODES = ['auto', 'native', 'json-object', 'tool', 'prompt'] as cons
 
 /** What differs between models behind one server. None has a default here: see `reasoningRulesFor`. */
 const modelRules = z.strictObject({
-  reasoning_style: z.enum(STYLES).optional().describe('How reasoning is asked for. Default: not at all.'),
+  reasoning_style: z.enum(STYLES).optional().describe('How reasoning is asked for. Default: not at all, and by `effort` at endpoints that list it.'),
   reasoning_efforts: z
     .array(z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']))
     .optional()
@@ -167,7 +167,8 @@ export const openAiChatOptions = z.strictObject({
 export type OpenAiChatOptions = z.output<typeof openAiChatOptions>
 
 export interface ReasoningRules {
-  readonly style: (typeof STYLES)[number]
+  /** Undefined: nobody has said. */
+  readonly style: (typeof STYLES)[number] | undefined
   readonly efforts: readonly string[] | undefined
   /** Whether the model is known to reason: else a server that takes reasoning may still have models that do not. */
   readonly known: boolean
@@ -178,12 +179,14 @@ type ModelTarget = Pick<Target<OpenAiChatOptions>, 'options' | 'upstreamModel'>
 const ruleOf = ({ options, upstreamModel }: ModelTarget): OpenAiChatOptions['models'][number] | undefined =>
   options.models.find(({ match }) => new RegExp(match).test(upstreamModel))
 
-/** How the model a request goes to is asked for reasoning. */
+const saysHow = (rules: OpenAiChatOptions['models'][number]): boolean => rules.reasoning_style !== undefined
+
+/** How the model a request goes to is asked for reasoning. Where it is said of some models, the others cannot be asked. */
 export function reasoningRulesFor(target: ModelTarget): ReasoningRules {
   const { options } = target
   const model = ruleOf(target)
   return {
-    style: options.reasoning_style ?? model?.reasoning_style ?? 'none',
+    style: options.reasoning_style ?? model?.reasoning_style ?? (options.models.some(saysHow) ? 'none' : undefined),
     efforts: options.reasoning_efforts ?? model?.reasoning_efforts,
     known: model !== undefined,
   }

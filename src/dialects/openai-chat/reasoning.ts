@@ -18,7 +18,8 @@ export function encodeReasoning(request: ModelRequest, target: ChatTarget, dropp
   const wish = reasoningWish(request.reasoning)
   if (wish.mode === 'default') return {}
   const rules = reasoningRulesFor(target)
-  const { style, efforts = [] } = rules
+  // An endpoint reasons and nobody has said how it is asked for: by the field of the format itself, which most servers know.
+  const { style = 'effort', efforts = [] } = rules
   const { supports } = target
   if (!supports.has('reasoning') && !supports.has('reasoning_effort')) {
     if (wish.mode === 'on') dropped.push('reasoning')
@@ -31,7 +32,7 @@ export function encodeReasoning(request: ModelRequest, target: ChatTarget, dropp
       if (wish.mode === 'on') dropped.push('reasoning')
       return {}
     case 'effort':
-      return effortField(wish, { ...rules, efforts: rules.efforts ?? COMMON_EFFORTS }, limit, dropped)
+      return effortField(wish, { ...rules, style, efforts: rules.efforts ?? COMMON_EFFORTS }, limit, dropped)
     case 'reasoning-object':
       return { reasoning: reasoningObject(wish) }
     case 'thinking-type':

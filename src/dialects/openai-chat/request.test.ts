@@ -126,6 +126,7 @@ describe('reasoning', () => {
     ['off, the only word a model knows', { effort: 'none' }, { models: [{ match: 'small', ...OFF_ONLY }] }, { reasoning_effort: 'none' }],
     ['on by itself', { effort: 'high' }, { models: [{ match: 'small', ...OFF_ONLY }] }, {}],
     ['the way of the model', { effort: 'low' }, { models: [{ match: 'small', reasoning_style: 'think' }] }, { think: true }],
+    ['an effort where an endpoint reasons and nobody says how', { effort: 'low' }, { models: [{ match: 'large' }] }, { reasoning_effort: 'low' }],
     ['the way of another model', { effort: 'low' }, { models: [{ match: 'large', reasoning_style: 'think' }] }, {}],
     ['an object', { effort: 'low' }, { reasoning_style: 'reasoning-object' }, { reasoning: { effort: 'low' } }],
     ['an object, off', { enabled: false }, { reasoning_style: 'reasoning-object' }, { reasoning: { enabled: false } }],
@@ -149,9 +150,9 @@ describe('reasoning', () => {
     expect(rest).toEqual(expected)
   })
   it('is named when the server has no way to say it', () => {
-    expect(encode({ reasoning: { effort: 'low' } }).dropped).toEqual(['reasoning'])
-    expect(encode({ reasoning: { effort: 'none' } }).dropped).toEqual([])
     const named = (reasoning: ReasoningOptions, options: TargetOverrides['options']): unknown => encode({ reasoning }, { options }).dropped
+    expect(named({ effort: 'low' }, { reasoning_style: 'none' })).toEqual(['reasoning'])
+    expect(named({ effort: 'none' }, { reasoning_style: 'none' })).toEqual([])
     expect(named({ effort: 'low' }, { models: [{ match: 'large', reasoning_style: 'effort' }] })).toEqual(['reasoning'])
     expect(named({ enabled: false }, { models: [{ match: 'large', reasoning_style: 'effort' }] })).toEqual([])
     expect(named({ effort: 'low' }, { models: [{ match: 'small', ...OFF_ONLY }] })).toEqual(['reasoning.effort'])
