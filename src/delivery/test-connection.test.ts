@@ -25,7 +25,7 @@ const run = async (url = receiver.url, changes: Partial<Destination> = {}): Prom
     name: 'Plain',
     settings: z.unknown(),
     secrets: [],
-    limits: { records: 1, bytes: 10_000, timeoutMs: 200 },
+    limits: { records: 1, bytes: 10_000 },
     encode: () => [],
     probe: () => [
       { name: 'sign in', request: { method: 'GET', url: `${url}/me`, headers: {} } },
@@ -84,7 +84,8 @@ describe('testConnection', () => {
 
   it('says why nothing was reached', async () => {
     receiver.react = () => ({ kind: 'hang' })
-    expect(await run()).toMatchObject({ ok: false, steps: [{ status: 0, message: expect.stringContaining('in time') }] })
+    const limits = { records: 1, bytes: 10_000, timeoutMs: 200 }
+    expect(await run(receiver.url, { limits })).toMatchObject({ ok: false, steps: [{ status: 0, message: expect.stringContaining('in time') }] })
     expect(await run('http://169.254.169.254')).toMatchObject({
       ok: false,
       steps: [{ status: 0, message: expect.stringContaining('never allowed') }],
