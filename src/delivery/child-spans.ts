@@ -51,6 +51,15 @@ const fieldText = (item: OutputItem | undefined, names: readonly string[]): stri
   return undefined
 }
 
+const GIVEN = ['arguments', 'action', 'operation', 'code', 'input', 'queries', 'query', 'prompt']
+const FRAME: ReadonlySet<string> = new Set(['type', 'id', 'status', 'call_id', 'name', ...GIVEN])
+
+/** What came of a tool whose item has members of its own for that: a time, a page, an error. */
+function restText(item: OutputItem | undefined): string | undefined {
+  const rest = Object.entries(item ?? {}).filter(([name, value]) => !FRAME.has(name) && value !== undefined && value !== null)
+  return rest.length === 0 ? undefined : JSON.stringify(Object.fromEntries(rest))
+}
+
 function toolSpans(generation: Generation, content: GenerationContent | undefined): readonly ChildSpan[] {
   const output = content?.output ?? []
   const items = new Set(output.filter(isToolItem))
@@ -91,8 +100,8 @@ const toolName = (item: OutputItem): string => {
 
 function toolSpan(generation: Generation, step: GenerationStep, item: OutputItem | undefined): ChildSpan {
   const id = `${generation.id}:tool:${step.itemId}`
-  const input = fieldText(item, ['arguments', 'action', 'operation', 'code', 'input', 'queries', 'query', 'prompt'])
-  const output = fieldText(item, ['output', 'outputs', 'result', 'results'])
+  const input = fieldText(item, GIVEN)
+  const output = fieldText(item, ['output', 'outputs', 'result', 'results']) ?? restText(item)
   return {
     kind: 'tool',
     id,

@@ -148,6 +148,23 @@ describe('toDeliveryRecord', () => {
     expect(children).toMatchObject([{ input: expect.stringContaining(given), output: expect.stringContaining(found) }])
   })
 
+  it.each([
+    [
+      { type: 'gateway:datetime', id: 'dt', datetime: '2026-01-15T12:00:00Z', timezone: 'UTC' },
+      '{"datetime":"2026-01-15T12:00:00Z","timezone":"UTC"}',
+    ],
+    [
+      { type: 'gateway:web_fetch', id: 'wf', call_id: 'c', name: 'f', url: 'https://a.example', error: 'no answer', httpStatus: null },
+      '{"url":"https://a.example","error":"no answer"}',
+    ],
+    [{ type: 'gateway:bash', id: 'b', status: 'completed', output: 'a.txt', exitCode: 0 }, 'a.txt'],
+    [{ type: 'web_search_call', id: 'ws', status: 'completed', action: { type: 'search', query: 'cats' } }, undefined],
+  ] as const)('tells what an item says of its tool in members of its own: %o', (item, found) => {
+    const { steps: _steps, ...unknown } = generation
+    const { children } = toDeliveryRecord({ ...unknown, attempts: [] }, { input: [], output: [item] }, { privacyMode: false, broadcast: none })
+    expect(children.map(({ output }) => output)).toEqual([found])
+  })
+
   it("tells a provider's own tools beside those the gateway ran, each once", () => {
     const output = [...content.output, { type: 'web_search_call' as const, id: 'ws_1', status: 'completed' as const }]
     const { children } = toDeliveryRecord({ ...generation, attempts: [] }, { input: [], output }, { privacyMode: false, broadcast: none })
