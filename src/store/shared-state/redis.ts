@@ -1,5 +1,14 @@
 import type { Redis } from 'ioredis'
-import { INTERVALS, type Charge, type Counter, type Interval, type Reservation, type Settlement, type Verdict } from '../../core/counter.ts'
+import {
+  INTERVALS,
+  type Charge,
+  type Counter,
+  type Interval,
+  type Rate,
+  type Reservation,
+  type Settlement,
+  type Verdict,
+} from '../../core/counter.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { randomId } from '../../lib/id.ts'
 import { describeRate, periodStarts, positionOf, toNanos, toUsd } from './arithmetic.ts'
@@ -34,8 +43,8 @@ const TTL_MS = 24 * 60 * 60_000
 
 interface OpenCall {
   readonly subjects: readonly string[]
-  /** Reserved in this process because Redis was away. */
-  readonly local: boolean
+  /** Reserved in this process because Redis was away, at the share of one of so many; undefined: in Redis. */
+  readonly aloneAmong: number | undefined
 }
 
 /**
@@ -104,18 +113,18 @@ export function createRedisCounter(options: RedisCounterOptions): RedisCounter {
     }
   }
 
-  const alone = (reservation: Reservation): Promise<Verdict> => {
+  const alone = (reservation: Reservation, peers: number): Promise<Verdict> => {
     const limited = reservation.charges.find(({ budgets }) => budgets.length > 0)
     if (options.whenUnknown === 'refuse' && reservation.amountUsd !== undefined && limited !== undefined) {
       return Promise.resolve({ ok: false, reason: 'unknown', subject: limited.subject })
     }
-    return local.reserve({ ...reservation, charges: reservation.charges.map((charge) => shareOf(charge, heartbeat.peers())) })
+    return local.reserve({ ...reservation, charges: reservation.charges.map((charge) => shareOf(charge, peers)) })
   }
 
   const pay = async (settlement: Settlement): Promise<void> => {
     const call = openCalls.get(settlement.id)
     openCalls.delete(settlement.id)
-    if (call?.local === true) await local.settle(settlement)
+    if (call?.aloneAmong !== undefined) await local.settle(settledAtShare(settlement, call.aloneAmong))
     if (reachable()) await unsent.send(settlement)
     else unsent.keep(settlement)
   }
@@ -124,18 +133,20 @@ export function createRedisCounter(options: RedisCounterOptions): RedisCounter {
     answers: () => reachable() && !pause.inTrouble,
     async reserve(reservation) {
       const subjects = reservation.charges.map(({ subject }) => subject)
-      if (reachable() && openCalls.get(reservation.id)?.local !== true) {
+      const before = openCalls.get(reservation.id)?.aloneAmong
+      if (reachable() && before === undefined) {
         try {
           const verdict = await insistently(reservation)
           pause.succeeded()
-          if (verdict.ok) openCalls.set(reservation.id, { subjects, local: false })
+          if (verdict.ok) openCalls.set(reservation.id, { subjects, aloneAmong: undefined })
           return verdict
         } catch (error) {
           pause.failed(error)
         }
       }
-      const verdict = await alone(reservation)
-      if (verdict.ok) openCalls.set(reservation.id, { subjects, local: true })
+      const peers = before ?? heartbeat.peers()
+      const verdict = await alone(reservation, peers)
+      if (verdict.ok) openCalls.set(reservation.id, { subjects, aloneAmong: peers })
       return verdict
     },
     async settle(settlement) {
@@ -192,7 +203,7 @@ function startHeartbeat(
       .zcard(key)
       .pexpire(key, leaseMs * 2)
     for (const [id, call] of openCalls) {
-      if (!call.local) for (const subject of call.subjects) pipeline.zadd(`{${namespace}}:${subject}:open`, 'XX', now + leaseMs, id)
+      if (call.aloneAmong === undefined) for (const subject of call.subjects) pipeline.zadd(`{${namespace}}:${subject}:open`, 'XX', now + leaseMs, id)
     }
     const replies = await pipeline.exec()
     peers = Math.max(1, Number(replies?.[2]?.[1] ?? 1))
@@ -226,10 +237,19 @@ function shareOf(charge: Charge, peers: number): Charge {
   if (peers === 1) return charge
   return {
     ...charge,
-    rates: charge.rates.map((rate) => ({ ...rate, limit: Math.max(1, rate.limit / peers) })),
+    rates: ratesAtShare(charge.rates, peers),
     ...(charge.maxOpen === undefined ? {} : { maxOpen: Math.max(1, Math.floor(charge.maxOpen / peers)) }),
   }
 }
+
+/** What a call did not use goes back at the share it was taken at: at the whole limit only a part of it would. */
+const settledAtShare = (settlement: Settlement, peers: number): Settlement => ({
+  ...settlement,
+  payments: settlement.payments.map((payment) => ({ ...payment, rates: ratesAtShare(payment.rates, peers) })),
+})
+
+const ratesAtShare = (rates: readonly Rate[], peers: number): readonly Rate[] =>
+  rates.map((rate) => ({ ...rate, limit: Math.max(1, rate.limit / peers) }))
 
 function encodeReservation(reservation: Reservation, seeds: ReadonlyMap<string, Seed>, leaseMs: number): string {
   const { id, now, amountUsd, leastUsd = amountUsd } = reservation
