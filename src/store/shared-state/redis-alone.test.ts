@@ -1,7 +1,11 @@
 import type { Redis } from 'ioredis'
-import { expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { NOTHING_SPENT, type Rate } from '../../core/counter.ts'
 import { systemClock } from '../../lib/clock.ts'
+import { silentLogger } from '../../lib/logger.ts'
+import { Secret } from '../../lib/secret.ts'
+import { startPrivateRedis, type PrivateRedis } from '../../testing/redis.ts'
+import { connectRedis, disconnectRedis, firstContact } from './redis-client.ts'
 import { createRedisCounter } from './redis.ts'
 
 const NOW = Date.UTC(2025, 0, 15, 12)
@@ -36,4 +40,64 @@ it.each([1, 2, 4])('gives tokens that a call did not use back at the share they 
   for (let i = 0; i < 11; i++) expect(await call()).toBe(true)
   expect(await call()).toBe(false)
   await counter.close()
+})
+
+let own: PrivateRedis | undefined = await startPrivateRedis('a Redis that is back before a call ends')
+afterAll(async () => {
+  await own?.close()
+  own = undefined
+})
+describe.skipIf(own === undefined)('a call that began while Redis was away and ends when it is back', () => {
+  const SUBJECT = 'key:a'
+  const budget = { subject: SUBJECT, revision: 1, budgets: [{ interval: 'daily' as const, limitUsd: 1 }] }
+  const tokens = (cost: number): readonly Rate[] => [{ name: 'tokens', limit: 1_000, cost }]
+  const open = async (spentUsd: () => number) => {
+    const client = connectRedis({ url: new Secret(own!.url), logger: silentLogger })
+    await firstContact(client)
+    await client.flushall()
+    const link = { isUp: true }
+    const redis = new Proxy(client, {
+      get(target, property) {
+        if (property === 'status' && !link.isUp) return 'reconnecting'
+        const value: unknown = Reflect.get(target, property, target)
+        return typeof value === 'function' ? value.bind(target) : value
+      },
+    })
+    const load = () => Promise.resolve({ ...NOTHING_SPENT, daily: spentUsd() })
+    const counter = createRedisCounter({ redis, clock: systemClock, load, whenUnknown: 'local' })
+    const close = async (): Promise<void> => {
+      await counter.close()
+      await disconnectRedis(client)
+    }
+    return { link, counter, close }
+  }
+
+  it('gives back no tokens there that it has not taken there', async () => {
+    const { link, counter, close } = await open(() => 0)
+    const call = async (id: string) => (await counter.reserve({ id, now: NOW, charges: [{ ...budget, budgets: [], rates: tokens(900) }] })).ok
+    link.isUp = false
+    expect(await call('long')).toBe(true)
+    link.isUp = true
+    expect(await call('others')).toBe(true)
+    await counter.settle({ id: 'long', now: NOW, payments: [{ subject: SUBJECT, spentUsd: 0, rates: tokens(-850) }] })
+    expect(await call('too many')).toBe(false)
+    await close()
+  })
+
+  it('counts what it cost, once', async () => {
+    let stored = 0
+    const { link, counter, close } = await open(() => stored)
+    const reserve = (id: string, amountUsd: number) => counter.reserve({ id, now: NOW, charges: [{ ...budget, rates: [] }], amountUsd })
+    link.isUp = false
+    expect((await reserve('long', 0.5)).ok).toBe(true)
+    link.isUp = true
+    expect((await reserve('others', 0.1)).ok).toBe(true)
+    for (const [id, spentUsd] of [['long', 0.4] as const, ['others', 0.1] as const]) {
+      stored += spentUsd
+      await counter.settle({ id, now: NOW, payments: [{ subject: SUBJECT, spentUsd, rates: [] }] })
+    }
+    expect(await reserve('next', 0.6)).toMatchObject({ ok: false, availableUsd: 0.5 })
+    expect((await reserve('last', 0.5)).ok).toBe(true)
+    await close()
+  })
 })

@@ -124,9 +124,11 @@ export function createRedisCounter(options: RedisCounterOptions): RedisCounter {
   const pay = async (settlement: Settlement): Promise<void> => {
     const call = openCalls.get(settlement.id)
     openCalls.delete(settlement.id)
-    if (call?.aloneAmong !== undefined) await local.settle(settledAtShare(settlement, call.aloneAmong))
-    if (reachable()) await unsent.send(settlement)
-    else unsent.keep(settlement)
+    const isAlone = call?.aloneAmong !== undefined
+    if (isAlone) await local.settle(settledAtShare(settlement, call.aloneAmong))
+    // What was counted here was not taken there, unless an answer came too late: it gives nothing back, and the store says what it cost.
+    if (reachable()) await unsent.send(settlement, isAlone)
+    else unsent.keep(settlement, isAlone)
   }
 
   return {

@@ -8,7 +8,7 @@ const BATCH = 200
 
 interface Unsent {
   readonly settlement: Settlement
-  /** It was sent, and nobody knows whether it arrived: it pays only for what is still open. */
+  /** It was sent, or its call was counted elsewhere, and nobody knows whether Redis has it: it pays only for what is still open there. */
   readonly again: boolean
 }
 
@@ -26,9 +26,10 @@ export interface UnsentOptions {
 
 export interface UnsentSettlements {
   readonly size: number
-  keep(settlement: Settlement): void
+  /** `again`: it pays only for what is still open; default: for all of it. */
+  keep(settlement: Settlement, again?: boolean): void
   /** Kept when Redis does not answer. */
-  send(settlement: Settlement): Promise<void>
+  send(settlement: Settlement, again?: boolean): Promise<void>
   /** Sends all, in batches; one at a time. Rejects when Redis does not answer, and keeps what is left. */
   drain(): Promise<void>
   /** Figures are compared with the store, which knows what these calls cost: they are only closed from now on. */
@@ -89,9 +90,9 @@ export function createUnsentSettlements(options: UnsentOptions): UnsentSettlemen
     get size() {
       return waiting.length
     },
-    keep: (settlement) => keep({ settlement, again: false }),
-    send: async (settlement) => {
-      const error = await attempt({ settlement, again: false })
+    keep: (settlement, again = false) => keep({ settlement, again }),
+    send: async (settlement, again = false) => {
+      const error = await attempt({ settlement, again })
       if (error !== undefined) onFailure(error)
     },
     drain,
