@@ -112,14 +112,14 @@ async function delayOfOne(run: () => Promise<void>): Promise<number> {
 const load = () => Promise.resolve(NOTHING_SPENT)
 const counters: { readonly name: string; readonly counter: Counter; readonly close: () => Promise<void> }[] = []
 {
-  const counter = createMemoryCounter({ load, whenUnknown: 'local' })
+  const counter = createMemoryCounter({ load, whenUnknown: () => 'local' })
   counters.push({ name: 'in process', counter, close: () => counter.close() })
 }
 const test = await findTestRedis('limits in Redis')
 if (test.available) {
   const redis = connectRedis({ url: test.url, logger: silentLogger })
   const namespace = test.namespace()
-  const counter = createRedisCounter({ redis, clock: systemClock, namespace, load, whenUnknown: 'local' })
+  const counter = createRedisCounter({ redis, clock: systemClock, namespace, load, whenUnknown: () => 'local' })
   await new Promise<void>((resolve) => redis.once('ready', () => resolve()))
   counters.push({
     name: 'in Redis',

@@ -90,7 +90,7 @@ const http: HttpClient = {
   close: () => Promise.resolve(),
 }
 const limits = createLimits({
-  counter: createMemoryCounter({ load: () => Promise.reject(new Error('nobody has a limit here')), whenUnknown: 'local' }),
+  counter: createMemoryCounter({ load: () => Promise.reject(new Error('nobody has a limit here')), whenUnknown: () => 'local' }),
   limitsOf: () => undefined,
   catalog: () => catalog,
   mayUseOwnKeys: () => false,

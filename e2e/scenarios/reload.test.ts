@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { createApp, type App } from '../../src/app.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import type { Config } from '../../src/core/config.ts'
@@ -65,4 +65,20 @@ it('bounds wrong keys by where it listens, and not by where it will after a rest
   // What is set itself counts at once.
   await running.reload(await read({ server: { host: '127.0.0.1', wrong_keys_per_minute: null } }))
   expect(await guess(101)).toBe(401)
+})
+
+it('decides anew what becomes of budgets while nobody can say what was spent', async () => {
+  const running = await start({ limits: { credits: 10 } })
+  const { url } = await running.listen()
+  vi.spyOn(running.boot.store.spend, 'of').mockRejectedValue(new Error('away'))
+  const ask = async (): Promise<number> => {
+    const headers = { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json' }
+    const body = JSON.stringify({ model: 'demo/echo', input: 'hello' })
+    return (await fetch(`${url}/api/v1/responses`, { method: 'POST', headers, body })).status
+  }
+  // With other credits, what was spent is asked for again.
+  await running.reload(await read({ limits: { credits: 11, when_unknown: 'refuse' } }))
+  expect(await ask()).toBe(503)
+  await running.reload(await read({ limits: { credits: 12 } }))
+  expect(await ask()).toBe(200)
 })

@@ -9,7 +9,7 @@ const NOW = 1_700_000_000_000
 const owner: Owner = { workspaceId: 'w', keyHash: 'a', keyName: 'key', keyLabel: 'label' }
 
 function counting(limits: CallLimits | undefined) {
-  const counter = createMemoryCounter({ load: () => Promise.resolve(NOTHING_SPENT), whenUnknown: 'local' })
+  const counter = createMemoryCounter({ load: () => Promise.resolve(NOTHING_SPENT), whenUnknown: () => 'local' })
   const count = createCountRequest({ counter, limitsOf: () => limits })
   return { counter, count }
 }

@@ -18,7 +18,7 @@ import { createLimits, type Limits, type LimitsOptions } from '../pipeline/limit
 import { ownCredentialsOf, type OwnCredentials } from '../pipeline/own-credentials.ts'
 import type { CooldownChannel } from '../router/health.ts'
 import type { PinStore } from '../router/sticky.ts'
-import { createMemoryCounter } from '../store/shared-state/memory.ts'
+import { createMemoryCounter, type MemoryCounterOptions } from '../store/shared-state/memory.ts'
 
 /** What processes of one installation tell each other; in memory, nothing. */
 interface SharedState {
@@ -55,7 +55,7 @@ export interface AccountingOptions {
 
 /** Wires counters, limits and own keys. A Redis that is away does not stop the start. */
 export async function openAccounting({ config, state, sink, catalog, logger, defaults, guardrails }: AccountingOptions): Promise<Accounting> {
-  const shared = await openSharedState(config(), createSpentLoader(state.store, sink), logger)
+  const shared = await openSharedState(config, createSpentLoader(state.store, sink), logger)
   const ownKeys = createOwnKeyRing({
     store: state.store,
     encryption: state.encryption,
@@ -103,10 +103,10 @@ function createSpentLoader(store: Pick<Store, 'spend'>, sink: Pick<GenerationSin
   }
 }
 
-async function openSharedState(config: Config, load: SpentLoader, logger: Logger): Promise<SharedState> {
-  const { whenUnknown } = config.limits
-  const { shared, redisUrl, redisNamespace: namespace } = config.storage
-  if (shared !== 'redis' || redisUrl === undefined) return createAlone(load, whenUnknown)
+async function openSharedState(config: () => Config, load: SpentLoader, logger: Logger): Promise<SharedState> {
+  const whenUnknown = (): Config['limits']['whenUnknown'] => config().limits.whenUnknown
+  const { shared, redisUrl, redisNamespace: namespace } = config().storage
+  if (shared !== 'redis' || redisUrl === undefined) return createAlone({ load, whenUnknown })
   // Only who shares state pays for the client.
   const [{ connectRedis, disconnectRedis, firstContact }, { createRedisCounter }, { createRedisCooldowns, createRedisPins }] = await Promise.all([
     import('../store/shared-state/redis-client.ts'),
@@ -134,7 +134,7 @@ async function openSharedState(config: Config, load: SpentLoader, logger: Logger
   }
 }
 
-function createAlone(load: SpentLoader, whenUnknown: 'local' | 'refuse'): SharedState {
-  const counter = createMemoryCounter({ load, whenUnknown })
+function createAlone(options: MemoryCounterOptions): SharedState {
+  const counter = createMemoryCounter(options)
   return { counter, close: () => counter.close() }
 }

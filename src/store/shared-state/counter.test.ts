@@ -41,7 +41,7 @@ describe('periods', () => {
 })
 
 describeCounterContract(verifies('H2', 'P30', 'a counter in memory'), (store, whenUnknown) => {
-  const counter = createMemoryCounter({ load: loaderOf(store), whenUnknown })
+  const counter = createMemoryCounter({ load: loaderOf(store), whenUnknown: () => whenUnknown })
   return Promise.resolve({ counter, dispose: () => counter.close() })
 })
 
@@ -56,7 +56,7 @@ describe('a counter in memory, when the clock is set back', () => {
   const rated: Charge = { subject: 'key:a', revision: 1, rates: [{ name: 'requests', limit: 2, cost: 1 }], budgets: [] }
   let n = 0
   const at = (now: number) => counter.reserve({ id: `call ${n++}`, now, charges: [rated] })
-  const counter = createMemoryCounter({ load: () => Promise.resolve(NOTHING_SPENT), whenUnknown: 'local' })
+  const counter = createMemoryCounter({ load: () => Promise.resolve(NOTHING_SPENT), whenUnknown: () => 'local' })
 
   it(verifies('I7', 'keeps rates as they were: nobody waits until the clock is there again, and nobody gets more'), async () => {
     for (const ok of [true, true, false]) expect((await at(NOW)).ok).toBe(ok)
@@ -69,7 +69,7 @@ describe('a counter in memory, when the clock is set back', () => {
   })
 
   it('takes calls that are judged a moment late for what they are', async () => {
-    const late = createMemoryCounter({ load: () => Promise.resolve(NOTHING_SPENT), whenUnknown: 'local' })
+    const late = createMemoryCounter({ load: () => Promise.resolve(NOTHING_SPENT), whenUnknown: () => 'local' })
     let admitted = 0
     for (let i = 0; i < 1_000; i++) {
       const verdict = await late.reserve({ id: `${i}`, now: NOW + i - (i % 2) * 500, charges: [rated] })
@@ -82,7 +82,7 @@ describe('a counter in memory, when the clock is set back', () => {
 describe('a counter in memory, beside other processes on one database', () => {
   it('sees what they spent when its figures are old', async () => {
     let spent = NOTHING_SPENT
-    const counter = createMemoryCounter({ load: () => Promise.resolve(spent), whenUnknown: 'local', refreshMs: 1_000 })
+    const counter = createMemoryCounter({ load: () => Promise.resolve(spent), whenUnknown: () => 'local', refreshMs: 1_000 })
     await counter.reserve({ id: 'a', now: NOW, charges: [budget], amountUsd: 0.1 })
     spent = { ...NOTHING_SPENT, daily: 0.95 }
     expect((await counter.reserve({ id: 'b', now: NOW + 500, charges: [budget], amountUsd: 0.1 })).ok).toBe(true)
@@ -98,7 +98,7 @@ describe('a counter in memory whose clock was set back by an hour', () => {
   it('compares with the store as often as before', async () => {
     let asked = 0
     const load: SpentLoader = () => Promise.resolve((asked++, NOTHING_SPENT))
-    const counter = createMemoryCounter({ load, whenUnknown: 'local', refreshMs: 1_000 })
+    const counter = createMemoryCounter({ load, whenUnknown: () => 'local', refreshMs: 1_000 })
     for (const [n, now] of [NOW, NOW - HOUR, NOW - HOUR + 2_000].entries()) {
       await counter.reserve({ id: `${n}`, now, charges: [budget], amountUsd: 0.1 })
       await Promise.resolve()
@@ -109,7 +109,7 @@ describe('a counter in memory whose clock was set back by an hour', () => {
   it('asks a store again that did not answer', async () => {
     let asked = 0
     const load: SpentLoader = () => (asked++ === 0 ? Promise.reject(new Error('away')) : Promise.resolve(NOTHING_SPENT))
-    const counter = createMemoryCounter({ load, whenUnknown: 'refuse' })
+    const counter = createMemoryCounter({ load, whenUnknown: () => 'refuse' })
     expect((await counter.reserve({ id: 'a', now: NOW, charges: [budget], amountUsd: 0.1 })).ok).toBe(false)
     expect((await counter.reserve({ id: 'b', now: NOW - HOUR, charges: [budget], amountUsd: 0.1 })).ok).toBe(true)
   })
@@ -136,7 +136,13 @@ describe.skipIf(!redis.available)('Redis', () => {
   })
 
   describeCounterContract('a counter in Redis', (store, whenUnknown) => {
-    const counter = createRedisCounter({ redis: client, clock: systemClock, namespace: redis.namespace(), load: loaderOf(store), whenUnknown })
+    const counter = createRedisCounter({
+      redis: client,
+      clock: systemClock,
+      namespace: redis.namespace(),
+      load: loaderOf(store),
+      whenUnknown: () => whenUnknown,
+    })
     return Promise.resolve({ counter, dispose: () => counter.close() })
   })
 
@@ -144,7 +150,7 @@ describe.skipIf(!redis.available)('Redis', () => {
     const namespace = redis.namespace()
     const load: SpentLoader = () => Promise.resolve(NOTHING_SPENT)
     const counters = await Promise.all(
-      [0, 1, 2, 3].map(async () => createRedisCounter({ redis: await connect(), clock: systemClock, namespace, load, whenUnknown: 'local' })),
+      [0, 1, 2, 3].map(async () => createRedisCounter({ redis: await connect(), clock: systemClock, namespace, load, whenUnknown: () => 'local' })),
     )
     const verdicts = await Promise.all(
       Array.from({ length: 100 }, (_, i) => counters[i % 4]!.reserve({ id: `call-${i}`, now: NOW, charges: [budget], amountUsd: 0.02 })),
@@ -160,7 +166,7 @@ describe.skipIf(!redis.available)('Redis', () => {
     const openIn = (namespace: string): string => `{${namespace}}:${budget.subject}:open`
     const serverNow = async (): Promise<number> => Number((await client.time())[0]) * 1_000
     const counterOf = (namespace: string, clock: Clock = systemClock) =>
-      createRedisCounter({ redis: client, clock, namespace, load: () => Promise.resolve(NOTHING_SPENT), whenUnknown: 'local', leaseMs: LEASE })
+      createRedisCounter({ redis: client, clock, namespace, load: () => Promise.resolve(NOTHING_SPENT), whenUnknown: () => 'local', leaseMs: LEASE })
 
     it('is let go when it died', async () => {
       const namespace = redis.namespace()
@@ -214,7 +220,7 @@ describe.skipIf(!redis.available)('Redis', () => {
       clock: systemClock,
       namespace,
       load: () => Promise.resolve(NOTHING_SPENT),
-      whenUnknown: 'local',
+      whenUnknown: () => 'local',
     })
     await counter.reserve({ id: 'first', now: NOW, charges: [budget], amountUsd: 1 })
     await client.del(`{${namespace}}:${budget.subject}:${part}`)
@@ -232,7 +238,7 @@ describe.skipIf(!redis.available)('Redis', () => {
       clock: systemClock,
       namespace: redis.namespace(),
       load: () => Promise.resolve(NOTHING_SPENT),
-      whenUnknown: 'local',
+      whenUnknown: () => 'local',
     })
     await counter.reserve({ id: 'warm', now: NOW, charges: [budget], amountUsd: 0 })
     await counter.settle({ id: 'warm', now: NOW, payments: [{ subject: budget.subject, spentUsd: 0, rates: [] }] })
@@ -267,7 +273,7 @@ describe.skipIf(!redis.available)('Redis', () => {
       clock,
       namespace: redis.namespace(),
       load: () => Promise.resolve(NOTHING_SPENT),
-      whenUnknown: 'refuse',
+      whenUnknown: () => 'refuse',
     })
     const reserve = (id: string) => counter.reserve({ id, now: NOW, charges: [budget], amountUsd: 0.1 })
     expect(await reserve('late')).toMatchObject({ ok: true })
@@ -293,7 +299,7 @@ describe.skipIf(!redis.available)('Redis', () => {
       clock: systemClock,
       namespace: redis.namespace(),
       load: () => Promise.resolve(NOTHING_SPENT),
-      whenUnknown: 'refuse',
+      whenUnknown: () => 'refuse',
     })
     await counter.reserve({ id: 'warm', now: NOW, charges: [budget], amountUsd: 0 })
     const send = vi.spyOn(client, 'sendCommand')
@@ -315,7 +321,7 @@ describe.skipIf(!redis.available)('Redis', () => {
       clock: systemClock,
       namespace,
       load: () => Promise.resolve({ ...NOTHING_SPENT, daily }),
-      whenUnknown: 'local',
+      whenUnknown: () => 'local',
     })
     await counter.reserve({ id: 'a', now: NOW, charges: [budget], amountUsd: 0.1 })
     await client.del(...(await client.keys(`{${namespace}}*`)))
@@ -377,7 +383,7 @@ describe.skipIf(own === undefined)('a counter whose Redis is killed', () => {
     const load: SpentLoader = () => Promise.resolve({ ...NOTHING_SPENT, daily })
     const clients = [connectRedis({ url, logger: silentLogger }), connectRedis({ url, logger: silentLogger })]
     await Promise.all(clients.map(ready))
-    const [counter, peer] = clients.map((client) => createRedisCounter({ redis: client, clock: systemClock, load, whenUnknown: 'local' }))
+    const [counter, peer] = clients.map((client) => createRedisCounter({ redis: client, clock: systemClock, load, whenUnknown: () => 'local' }))
     // Both processes have said that they are there.
     await until(() => false, 100)
     const rate: Charge = { ...budget, rates: [{ name: 'requests', limit: 4, cost: 1 }] }
@@ -410,7 +416,7 @@ describe.skipIf(own === undefined)('a counter whose Redis is killed', () => {
 
   it('admits nobody with a budget while Redis is away, when configured so; rates go on', async () => {
     const client = connectRedis({ url: new Secret('redis://127.0.0.1:1'), logger: silentLogger })
-    const counter = createRedisCounter({ redis: client, clock: systemClock, load: () => Promise.resolve(NOTHING_SPENT), whenUnknown: 'refuse' })
+    const counter = createRedisCounter({ redis: client, clock: systemClock, load: () => Promise.resolve(NOTHING_SPENT), whenUnknown: () => 'refuse' })
     expect(await counter.reserve({ id: 'a', now: NOW, charges: [budget], amountUsd: 0.1 })).toMatchObject({ ok: false, reason: 'unknown' })
     const rate: Charge = { ...budget, budgets: [], rates: [{ name: 'requests', limit: 4, cost: 1 }] }
     expect((await counter.reserve({ id: 'a', now: NOW, charges: [rate], amountUsd: 0.1 })).ok).toBe(true)

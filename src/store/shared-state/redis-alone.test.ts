@@ -25,7 +25,7 @@ function redisOf(processes: number): { readonly redis: Redis; readonly heard: Pr
 
 it.each([1, 2, 4])('gives tokens that a call did not use back at the share they were taken at, among %i processes', async (processes) => {
   const { redis, heard } = redisOf(processes)
-  const counter = createRedisCounter({ redis, clock: systemClock, load: () => Promise.resolve(NOTHING_SPENT), whenUnknown: 'local' })
+  const counter = createRedisCounter({ redis, clock: systemClock, load: () => Promise.resolve(NOTHING_SPENT), whenUnknown: () => 'local' })
   await heard
   const share = 1_000
   const tokens = (cost: number): Rate => ({ name: 'tokens', limit: share * processes, cost })
@@ -64,7 +64,7 @@ describe.skipIf(own === undefined)('a call that began while Redis was away and e
       },
     })
     const load = () => Promise.resolve({ ...NOTHING_SPENT, daily: spentUsd() })
-    const counter = createRedisCounter({ redis, clock: systemClock, load, whenUnknown: 'local' })
+    const counter = createRedisCounter({ redis, clock: systemClock, load, whenUnknown: () => 'local' })
     const close = async (): Promise<void> => {
       await counter.close()
       await disconnectRedis(client)

@@ -31,7 +31,7 @@ describe.skipIf(own === undefined)('a counter whose Redis is there and refuses w
     counter = createRedisCounter({
       redis,
       clock: systemClock,
-      whenUnknown: 'local',
+      whenUnknown: () => 'local',
       load: () => Promise.resolve(NOTHING_SPENT),
       onTrouble: (error) => troubles.push(error?.message.split(' ', 1)[0]),
     })

@@ -36,7 +36,7 @@ describe.skipIf(own === undefined)('a counter whose Redis stalls and keeps its c
       redis,
       clock: systemClock,
       namespace: 'stall',
-      whenUnknown: 'local',
+      whenUnknown: () => 'local',
       load: () => Promise.resolve({ lifetime: stored, monthly: stored, weekly: stored, daily: stored }),
     })
     ;[closes, stored] = [0, NOTHING_SPENT.daily]

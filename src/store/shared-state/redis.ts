@@ -25,7 +25,7 @@ export interface RedisCounterOptions extends SeedOptions {
   /** Apart from every other user of the same Redis. */
   readonly namespace?: string
   /** Budgets while Redis is away: `local` counts in this process from what the store remembers, `refuse` admits nobody who has one. */
-  readonly whenUnknown: 'local' | 'refuse'
+  readonly whenUnknown: () => 'local' | 'refuse'
   /** How long a reservation outlives a process that died. */
   readonly leaseMs?: number
   /** Told once when Redis is there and does not do what it is asked (no memory, a replica), and with nothing when it does again. */
@@ -115,7 +115,7 @@ export function createRedisCounter(options: RedisCounterOptions): RedisCounter {
 
   const alone = (reservation: Reservation, peers: number): Promise<Verdict> => {
     const limited = reservation.charges.find(({ budgets }) => budgets.length > 0)
-    if (options.whenUnknown === 'refuse' && reservation.amountUsd !== undefined && limited !== undefined) {
+    if (options.whenUnknown() === 'refuse' && reservation.amountUsd !== undefined && limited !== undefined) {
       return Promise.resolve({ ok: false, reason: 'unknown', subject: limited.subject })
     }
     return local.reserve({ ...reservation, charges: reservation.charges.map((charge) => shareOf(charge, peers)) })

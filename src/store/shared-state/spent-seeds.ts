@@ -11,8 +11,8 @@ export interface Seed {
 
 export interface SeedOptions {
   readonly load: SpentLoader
-  /** When the store does not answer: `local` counts from zero, `refuse` admits nobody. */
-  readonly whenUnknown: 'local' | 'refuse'
+  /** When the store does not answer: `local` counts from zero, `refuse` admits nobody. Asked each time, so that a new configuration counts at once. */
+  readonly whenUnknown: () => 'local' | 'refuse'
   readonly limitMs?: number
 }
 
@@ -50,7 +50,7 @@ export function createSeeds({ load, whenUnknown, limitMs = LOAD_LIMIT_MS }: Seed
       loading.set(subject, pending)
     }
     const spent = await pending
-    if (spent === undefined && whenUnknown === 'refuse') return undefined
+    if (spent === undefined && whenUnknown() === 'refuse') return undefined
     return { at: now, spent: INTERVALS.map((interval) => toNanos((spent ?? NOTHING_SPENT)[interval])), known: spent !== undefined }
   }
 }
