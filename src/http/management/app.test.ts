@@ -1,4 +1,4 @@
-import { connect } from 'node:net'
+import { connect, type AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -70,6 +70,37 @@ describe('under pressure', () => {
     kind = 'management'
     expect((await ask()).json()).toEqual({ under: [] })
     await busy.close()
+  })
+
+  it('a caller who left while his key was looked for takes no place', async () => {
+    const under: string[] = []
+    const look = Promise.withResolvers<void>()
+    const asked = Promise.withResolvers<void>()
+    const slow = createManagementApp(
+      {
+        authenticate: async () => {
+          asked.resolve()
+          await look.promise
+          return { owner: { workspaceId: 'w', keyHash: 'h' }, key: { kind: 'inference' } as ApiKey } as never
+        },
+        admission: { enter: (key) => under.push(key), leave: (key) => void under.splice(under.indexOf(key), 1) },
+        onBug: (error) => bugs.push(error),
+        newRequestId: () => 'r',
+        bodyLimitBytes: 1_000,
+      },
+      [(routes) => void routes.get('/models', { config: { access: 'any' } }, async () => ({}))],
+    )
+    await slow.listen({ host: '127.0.0.1', port: 0 })
+    const gone = new Promise<void>((resolve) => slow.server.once('request', (_request, response) => response.once('close', () => resolve())))
+    const socket = connect((slow.server.address() as AddressInfo).port, '127.0.0.1')
+    socket.write('GET /models HTTP/1.1\r\nhost: a\r\n\r\n')
+    await asked.promise
+    socket.destroy()
+    await gone
+    look.resolve()
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(under).toEqual([])
+    await slow.close()
   })
 })
 

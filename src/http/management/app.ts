@@ -88,6 +88,8 @@ export function createManagementApp(options: ManagementOptions, routes: readonly
 /** Before the body is read: one may be as large as what a model is asked. */
 function letIn({ admission }: ManagementOptions, { owner, key }: Caller, reply: FastifyReply): void {
   if (admission === undefined || key.kind !== 'inference') return
+  // Gone while his key was looked for: nobody would give the place back.
+  if (reply.raw.destroyed) throw new GatewayError('invalid_request', 'The connection closed before the key was checked')
   admission.enter(owner.keyHash)
   reply.raw.once('close', () => admission.leave(owner.keyHash))
 }
