@@ -21,7 +21,6 @@ import { createGatewayServer, type RouteHandler } from './http/server.ts'
 import { KeepAlive } from './http/sse-body.ts'
 import { closeInOrder } from './lib/close-in-order.ts'
 import { systemClock } from './lib/clock.ts'
-import { createEgress, type Egress } from './lib/egress.ts'
 import { createHttpClient } from './lib/http-client.ts'
 import { randomId } from './lib/id.ts'
 import { LiveSet } from './lib/live-map.ts'
@@ -42,6 +41,7 @@ import { openRecording } from './wiring/recording.ts'
 import { openServing } from './wiring/serving.ts'
 import type { WriteBehindSink } from './store/index.ts'
 import { openTooling } from './wiring/tooling.ts'
+import { WaysOut } from './wiring/ways-out.ts'
 import { VERSION } from './version.ts'
 
 export interface AppOptions {
@@ -106,9 +106,7 @@ export async function createApp({
   })
   const { metrics, delivery, sink, finished } = openRecording(config, state, logger, deliveryThread)
   const http = createHttpClient()
-  const mediaEgress = (): Egress =>
-    createEgress({ allowPrivate: config.network.allowPrivate.media, allowHttp: true, userAgent: `signalbox/${VERSION}` })
-  let media = mediaEgress()
+  const mediaWays = new WaysOut({ allowHttp: true, userAgent: `signalbox/${VERSION}` })
   const pools = createCredentialPools(systemClock, config.routing.cooldown, ({ provider }, { id }, { errorType }) =>
     logger.warn({ provider, credential: id, error_type: errorType }, 'a provider refuses a credential: it is left aside for a minute'),
   )
@@ -132,7 +130,7 @@ export async function createApp({
     health,
     pools,
     withoutReasoning,
-    media: createMediaLoader(() => media),
+    media: createMediaLoader(() => mediaWays.get(config.network.allowPrivate.media)),
     limits,
     guardrails,
     ownCredentials,
@@ -235,7 +233,7 @@ export async function createApp({
         { name: 'http', close: () => http.close() },
         { name: 'tools', close: () => tooling.close() },
         { name: 'plugins', close: () => plugging.close() },
-        { name: 'media', close: () => media.close() },
+        { name: 'media', close: () => mediaWays.close() },
         { name: 'policies', close: () => policies.close() },
         { name: 'limits', close: () => accounting.close() },
         { name: 'database', close: () => state.close() },
@@ -270,17 +268,11 @@ export async function createApp({
       await checkDestinationAddresses(next)
       plugging.reload(next)
       catalog = nextCatalog
-      const before = media
-      const policyChanged = next.network.allowPrivate.media !== config.network.allowPrivate.media
       config = next
       tellNotes()
       void policies.tellOfNobody()
       tooling.reload(next)
       delivery.configure(next)
-      if (policyChanged) {
-        media = mediaEgress()
-        await before.close()
-      }
       pools.reset()
     },
     close: () => (closing ??= close()),

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { loadConfig } from '../../src/config/load.ts'
 import { startFakeUpstream, status, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
@@ -13,12 +14,15 @@ const ANSWER = stream([
 
 let pictures = ''
 let fetched: string[] = []
+/** What answers `/slow`, once it was asked. */
+let answerSlow: (() => void) | undefined
 let open: { close(): Promise<void> }[] = []
 
 beforeAll(async () => {
   const server = createServer((request, response) => {
     fetched.push(request.url ?? '')
     if (request.url === '/a') response.end(PNG)
+    else if (request.url === '/slow') answerSlow = () => response.end(PNG)
     else response.writeHead(404).end()
   })
   server.listen(0, '127.0.0.1')
@@ -33,25 +37,28 @@ afterEach(async () => {
   await Promise.all(open.map((each) => each.close()))
   open = []
   fetched = []
+  answerSlow = undefined
+})
+
+const treeOf = (upstreams: readonly FakeUpstream[], allowPrivate: boolean) => ({
+  providers: upstreams.map(({ url }, n) => ({ slug: `g${n}`, dialect: 'gemini', base_url: url, api_keys: ['key'] })),
+  models: [
+    {
+      slug: 'acme/eyes',
+      context_length: 100_000,
+      endpoints: upstreams.map((_, n) => ({
+        provider: `g${n}`,
+        upstream_model: 'gemini-3-flash-preview',
+        pricing: { input: 1 + n * 100, output: 1 + n * 100 },
+      })),
+    },
+  ],
+  network: { allow_private: { media: allowPrivate } },
 })
 
 /** A gateway before upstreams of the gemini format, cheapest first. */
 async function start(upstreams: readonly FakeUpstream[], allowPrivate: boolean): Promise<TestGateway> {
-  const gateway = await startGateway({
-    providers: upstreams.map(({ url }, n) => ({ slug: `g${n}`, dialect: 'gemini', base_url: url, api_keys: ['key'] })),
-    models: [
-      {
-        slug: 'acme/eyes',
-        context_length: 100_000,
-        endpoints: upstreams.map((_, n) => ({
-          provider: `g${n}`,
-          upstream_model: 'gemini-3-flash-preview',
-          pricing: { input: 1 + n * 100, output: 1 + n * 100 },
-        })),
-      },
-    ],
-    network: { allow_private: { media: allowPrivate } },
-  })
+  const gateway = await startGateway(treeOf(upstreams, allowPrivate))
   open.push(gateway, ...upstreams)
   return gateway
 }
@@ -96,6 +103,19 @@ describe('media the caller gave by address', () => {
     const seen = upstream.requests.map(({ body }) => JSON.stringify(body).includes(PNG.toString('base64')))
     expect(seen).toEqual([true, true, true])
     expect(fetched).toEqual(['/a'])
+  })
+
+  test('are fetched to their end though the network is closed meanwhile; the next ones are not', async () => {
+    const upstream = await startFakeUpstream(ANSWER)
+    const gateway = await start([upstream], true)
+    const response = ask(gateway, '/slow')
+    await expect.poll(() => answerSlow).toBeDefined()
+    const text = JSON.stringify(treeOf([upstream], false))
+    await gateway.app.reload(await loadConfig({ env: {}, read: { file: 'signalbox.json', text } }))
+    answerSlow!()
+    expect((await response).status).toBe(200)
+    expect((await ask(gateway, '/a')).status).toBe(400)
+    expect(fetched).toEqual(['/slow'])
   })
 
   test.each([
