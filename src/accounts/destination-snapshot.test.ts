@@ -9,6 +9,8 @@ import { sampleDestination } from '../testing/sample-records.ts'
 import { createDestinationSnapshot, type DestinationSnapshot } from './destination-snapshot.ts'
 import { createEncryption } from './encryption.ts'
 
+const OTHER_KEY = createEncryption({ current: Buffer.alloc(32, 9) })
+
 describe('the snapshot of destinations', () => {
   const encryption = createEncryption({ current: Buffer.alloc(32, 1) })
   let store: Store
@@ -51,11 +53,23 @@ describe('the snapshot of destinations', () => {
   })
 
   it('leaves out, and names, what its key does not open; the others work', async () => {
-    await store.destinations.insert(sampleDestination('d1', { sealed: sealed('d1', createEncryption({ current: Buffer.alloc(32, 9) })) }), 5)
+    await store.destinations.insert(sampleDestination('d1', { sealed: sealed('d1', OTHER_KEY) }), 5)
     await store.destinations.insert(sampleDestination('d2'), 5)
     await open().start()
     expect([snapshot.get('d1'), snapshot.get('d2')?.id]).toEqual([undefined, 'd2'])
     expect(problems).toEqual(['d1'])
+  })
+
+  it('forgets the secrets of what was deleted', async () => {
+    let { destinations } = await store.destinations.list({})
+    const list = () => Promise.resolve({ destinations, total: destinations.length })
+    let version = 0
+    open({ ...store, version: () => Promise.resolve(++version), destinations: { ...store.destinations, list } })
+    for (const stored of [[sampleDestination('d1', { sealed: sealed('d1') })], [], [sampleDestination('d1', { sealed: sealed('d1', OTHER_KEY) })]]) {
+      destinations = stored
+      await snapshot.refresh()
+    }
+    expect(snapshot.get('d1')).toBeUndefined()
   })
 
   describe('when the secret key is changed while the process runs', () => {

@@ -49,7 +49,7 @@ export function createDestinationSnapshot(options: DestinationSnapshotOptions): 
   const { store, encryption, clock, onChange, onProblem, pollMs = POLL_MS } = options
   let destinations: ReadonlyMap<string, DestinationRecord> = new Map()
   let version: number | undefined
-  const open = createOpener(encryption, onProblem)
+  const opener = createOpener(encryption, onProblem)
 
   const synchronize = async (): Promise<void> => {
     // Read first: what changes during the read is read again at the next look.
@@ -60,12 +60,13 @@ export function createDestinationSnapshot(options: DestinationSnapshotOptions): 
     const opened = new Map<string, DestinationRecord>()
     const chosen = new Map<string, DestinationRecord>()
     for (const each of stored) {
-      const record = open(each)
+      const record = opener.open(each)
       if (record === undefined) continue
       const shown = silent.has(each.workspaceId) ? { ...record.destination, enabled: false } : record.destination
       chosen.set(each.id, shown)
       if (record.complete) opened.set(each.id, shown)
     }
+    opener.keepOnly(new Set(stored.map(({ id }) => id)))
     destinations = opened
     version = current
     onChange(chosen)
@@ -104,8 +105,15 @@ interface Known {
   readonly config: JsonObject
 }
 
-/** Opens destinations, and remembers what it opened last of each. Undefined for one that cannot be used, which is reported. */
-function createOpener(encryption: Encryption, onProblem: DestinationSnapshotOptions['onProblem']): (stored: StoredDestination) => Opened | undefined {
+interface Opener {
+  /** Undefined for one that cannot be used, which is reported. */
+  open(stored: StoredDestination): Opened | undefined
+  /** Forgets the secrets of all others. */
+  keepOnly(ids: ReadonlySet<string>): void
+}
+
+/** Opens destinations, and remembers what it opened last of each. */
+function createOpener(encryption: Encryption, onProblem: DestinationSnapshotOptions['onProblem']): Opener {
   const known = new Map<string, Known>()
 
   /** The secret key was changed while this process runs. */
@@ -121,18 +129,23 @@ function createOpener(encryption: Encryption, onProblem: DestinationSnapshotOpti
     return { destination: same ? withSecrets(stored, before.secrets) : { ...withSecrets(stored, {}), config: before.config }, complete: true }
   }
 
-  return (stored) => {
-    const { id, sealed } = stored
-    try {
-      const secrets = openSecrets(encryption, stored)
-      const destination = withSecrets(stored, secrets)
-      if (sealed !== null) known.set(id, { part: sealedPartOf(sealed), secrets, config: destination.config })
-      else known.delete(id)
-      return { destination, complete: true }
-    } catch (error) {
-      if (sealed !== null && isGatewayError(error) && error.errorType === 'precondition_failed') return remembered(stored, sealed)
-      onProblem(error instanceof Error ? error.message : String(error), id)
-      return undefined
-    }
+  return {
+    open(stored) {
+      const { id, sealed } = stored
+      try {
+        const secrets = openSecrets(encryption, stored)
+        const destination = withSecrets(stored, secrets)
+        if (sealed !== null) known.set(id, { part: sealedPartOf(sealed), secrets, config: destination.config })
+        else known.delete(id)
+        return { destination, complete: true }
+      } catch (error) {
+        if (sealed !== null && isGatewayError(error) && error.errorType === 'precondition_failed') return remembered(stored, sealed)
+        onProblem(error instanceof Error ? error.message : String(error), id)
+        return undefined
+      }
+    },
+    keepOnly(ids) {
+      for (const id of known.keys()) if (!ids.has(id)) known.delete(id)
+    },
   }
 }

@@ -526,6 +526,21 @@ describe('fates', () => {
     expect(receiver.requests).toHaveLength(1)
   })
 
+  it('a destination that was deleted is thought of no more', async () => {
+    const asked: string[] = []
+    start({ destination: (id) => (asked.push(id), records.get(id)) })
+    await enter(1)
+    await until(drained())
+    records.delete('a')
+    for (let n = 1; n <= 2; n++) {
+      asked.length = 0
+      await enter(1, ['b'], { from: n })
+      await until(drained('b'))
+    }
+    expect(asked).toContain('b')
+    expect(asked).not.toContain('a')
+  })
+
   it.each<[string, Partial<DestinationRecord>]>([
     ['is disabled', { enabled: false, revision: 2 }],
     // Nothing of its own has changed: the next batch must not be taken for this one.

@@ -150,11 +150,17 @@ class Engine implements DeliveryWorker {
   /** A changed destination is tried at once, with what waits because of what it was before. */
   async #followChange(lane: Lane, now: number): Promise<void> {
     const record = this.#options.destination(lane.id)
-    if (record === undefined) return closeLane(lane)
+    if (record === undefined) return this.#close(lane)
     if (isAtRest(record)) return restLane(lane, record)
     if (!isOutdated(lane, record)) return
     this.#refresh(lane, record)
     await this.#guard(lane.id, () => this.#options.outbox.retryNow(lane.id, now))
+  }
+
+  /** With the last of its batches it is forgotten. */
+  #close(lane: Lane): void {
+    closeLane(lane)
+    if (lane.inFlight === 0 && !lane.isTrimming) this.#lanes.delete(lane.id)
   }
 
   #refresh(lane: Lane, record: DestinationRecord): void {
