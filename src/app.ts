@@ -183,34 +183,38 @@ export async function createApp({
     admission: serving.admission,
     accepting: serving.accepting,
   })
-  const management = new LazyApi(async () => {
-    const { buildManagement } = await import('./wiring/management.ts')
-    return buildManagement({
-      authenticate,
-      admission: serving.admission,
-      onBug,
-      metrics: { contentType: metrics.contentType, text: () => gatherMetrics(() => metrics.text()) },
-      sink,
-      store: state.store,
-      accounts: state.accounts.keys,
-      encryption: state.encryption,
-      authenticator: state.accounts.snapshot,
-      policies,
-      countRequest: accounting.countRequest,
-      health,
-      sticky,
-      ownKeys,
-      ownCredentials,
-      defaults,
-      reach: plugging.reach,
-      choose: plugging.choose,
-      destinations: { delivery, encryption: state.encryption, workspaces: state.store.workspaces, clock: systemClock },
-      config: () => config,
-      refresh: () => state.accounts.snapshot.refresh(),
-      newRequestId: () => `req-${randomId(20)}`,
-      catalog: () => catalog,
-    })
-  })
+  const newRequestId = (): string => `req-${randomId(20)}`
+  const management = new LazyApi(
+    async () => {
+      const { buildManagement } = await import('./wiring/management.ts')
+      return buildManagement({
+        authenticate,
+        admission: serving.admission,
+        onBug,
+        metrics: { contentType: metrics.contentType, text: () => gatherMetrics(() => metrics.text()) },
+        sink,
+        store: state.store,
+        accounts: state.accounts.keys,
+        encryption: state.encryption,
+        authenticator: state.accounts.snapshot,
+        policies,
+        countRequest: accounting.countRequest,
+        health,
+        sticky,
+        ownKeys,
+        ownCredentials,
+        defaults,
+        reach: plugging.reach,
+        choose: plugging.choose,
+        destinations: { delivery, encryption: state.encryption, workspaces: state.store.workspaces, clock: systemClock },
+        config: () => config,
+        refresh: () => state.accounts.snapshot.refresh(),
+        newRequestId,
+        catalog: () => catalog,
+      })
+    },
+    { onBug, newRequestId },
+  )
   const probes = [['GET /healthz', healthRoute] as const, ['GET /readyz', readyRoute(serving.readiness)] as const]
   const isWorker = config.server.role === 'worker'
   const routes = new Map(isWorker ? probes : [['POST /api/v1/responses', responses], ...probes])

@@ -1,12 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { expect, it } from 'vitest'
+import type { GatewayError } from '../../core/error.ts'
 import { LazyApi } from './lazy-handler.ts'
 
-const request = {} as IncomingMessage
+const request = { headers: {} } as IncomingMessage
+let bugs: unknown[]
+const options = {
+  onBug: (error: GatewayError, requestId: string) => void bugs.push([(error.cause as Error).message, requestId]),
+  newRequestId: () => 'r',
+}
 const fakeResponse = () => {
-  const seen: number[] = []
-  const response = { writeHead: (status: number) => (seen.push(status), response), end: () => response }
+  const seen: unknown[] = []
+  const response = {
+    writeHead: (status: number) => (seen.push(status), response),
+    end: (body: string) => (seen.push(JSON.parse(body)), response),
+  }
   return { seen, response: response as unknown as ServerResponse }
 }
 
@@ -18,7 +27,7 @@ it('builds once, however many requests come while it is built, and hands all of 
     return Promise.resolve({
       app: { routing: (_: IncomingMessage, response: ServerResponse) => handled.push(response) } as unknown as FastifyInstance,
     })
-  })
+  }, options)
   const responses = [1, 2, 3].map(() => fakeResponse().response)
   for (const response of responses) api.handle(request, response)
   await api.get()
@@ -28,16 +37,28 @@ it('builds once, however many requests come while it is built, and hands all of 
   expect(handled).toEqual([...responses, responses[0]])
 })
 
-it('answers 500 when it cannot be built, and tries again with the next request', async () => {
+it('says that it cannot be built, to the caller and the operator, and tries again with the next request', async () => {
   let tries = 0
-  const api = new LazyApi(() =>
-    ++tries === 1 ? Promise.reject(new Error('no')) : Promise.resolve({ app: { routing: () => undefined } as unknown as FastifyInstance }),
+  bugs = []
+  const api = new LazyApi(
+    () => (++tries === 1 ? Promise.reject(new Error('no')) : Promise.resolve({ app: { routing: () => undefined } as unknown as FastifyInstance })),
+    options,
   )
   const { seen, response } = fakeResponse()
-  api.handle(request, response)
+  api.handle({ headers: { 'x-request-id': 'mine-1' } } as unknown as IncomingMessage, response)
   await expect(api.get()).rejects.toThrow('no')
   await Promise.resolve()
-  expect(seen).toEqual([500])
+  expect(seen).toEqual([
+    500,
+    {
+      error: {
+        code: 500,
+        message: expect.stringContaining('mine-1') as string,
+        metadata: expect.objectContaining({ request_id: 'mine-1' }) as object,
+      },
+    },
+  ])
+  expect(bugs).toEqual([['no', 'mine-1']])
   await api.get()
   expect(tries).toBe(2)
 })

@@ -1,14 +1,25 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
+import { asGatewayError, type GatewayError } from '../../core/error.ts'
+import { renderError } from '../error-handler.ts'
+import { requestIdOf } from '../request-headers.ts'
+
+export interface LazyApiOptions {
+  /** Told why it cannot be built, with the id the caller reads. */
+  readonly onBug: (error: GatewayError, requestId: string) => void
+  readonly newRequestId: () => string
+}
 
 /** An API that is built when it is first needed, so that the socket can open first. Once; after a failure again with the next request. */
 export class LazyApi<T extends { readonly app: FastifyInstance }> {
   readonly #build: () => Promise<T>
+  readonly #options: LazyApiOptions
   #building: Promise<T> | undefined
   #built: T | undefined
 
-  constructor(build: () => Promise<T>) {
+  constructor(build: () => Promise<T>, options: LazyApiOptions) {
     this.#build = build
+    this.#options = options
   }
 
   get(): Promise<T> {
@@ -27,7 +38,14 @@ export class LazyApi<T extends { readonly app: FastifyInstance }> {
     if (this.#built !== undefined) return this.#built.app.routing(request, response)
     this.get().then(
       ({ app }) => app.routing(request, response),
-      () => response.writeHead(500).end(),
+      (error: unknown) => this.#refuse(request, response, asGatewayError(error)),
     )
+  }
+
+  #refuse(request: IncomingMessage, response: ServerResponse, error: GatewayError): void {
+    const id = requestIdOf(request) ?? this.#options.newRequestId()
+    this.#options.onBug(error, id)
+    const { status, headers, body } = renderError(error, id)
+    response.writeHead(status, { ...headers, 'x-request-id': id, 'content-length': Buffer.byteLength(body) }).end(body)
   }
 }
