@@ -2,11 +2,12 @@ import { sql, type Selectable, type Transaction } from 'kysely'
 import { GatewayError } from '../core/error.ts'
 import type { DestinationPatch, DestinationStore, FilterRules, StoredDestination } from '../core/outbox.ts'
 import type { Clock } from '../lib/clock.ts'
+import { defined } from '../lib/defined.ts'
 import { changeConfiguration } from './config-version.ts'
 import type { Database, Tables } from './database.ts'
 import { cancelDeliveries, clearAhead, stripDeliveries } from './outbox-cleanup.ts'
 import { retryDeliveries } from './outbox-retry.ts'
-import { decodeObject, definedOnly } from './row.ts'
+import { decodeObject } from './decode-object.ts'
 import { assertCurrentKey } from './secrets.ts'
 import { guarded } from './store-error.ts'
 
@@ -132,7 +133,7 @@ function encode(destination: StoredDestination): Row {
 }
 
 function encodePatch(patch: DestinationPatch): Partial<Row> {
-  return definedOnly({
+  return defined({
     name: patch.name,
     enabled: patch.enabled,
     paused: patch.paused,

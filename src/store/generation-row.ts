@@ -1,5 +1,6 @@
 import { GatewayError } from '../core/error.ts'
 import type { Generation, GenerationContent } from '../core/generation.ts'
+import { text, whole } from './column-value.ts'
 import type { Tables } from './database.ts'
 
 type Row = Tables['generations']
@@ -101,8 +102,4 @@ export function decodeContent(content: string): GenerationContent {
   return JSON.parse(content) as GenerationContent
 }
 
-/** PostgreSQL cannot hold NUL in text, and a caller may have sent one. */
-const text = (value: string): string => (value.includes('\0') ? value.replaceAll('\0', '') : value)
 const optionalText = (value: string | undefined): string | null => (value === undefined ? null : text(value))
-/** Monotonic clocks give fractions; the columns are whole numbers. */
-const whole = (value: number): number => (Number.isFinite(value) ? Math.round(value) : 0)

@@ -1,8 +1,9 @@
 import type { Selectable } from 'kysely'
 import type { GuardrailAssignment, GuardrailPatch, GuardrailStore, StoredGuardrail } from '../core/guardrail.ts'
+import { defined } from '../lib/defined.ts'
 import { changeConfiguration } from './config-version.ts'
 import type { Db, Tables } from './database.ts'
-import { decodeObject, definedOnly } from './row.ts'
+import { decodeObject } from './decode-object.ts'
 import { guarded } from './store-error.ts'
 
 type Row = Tables['guardrails']
@@ -87,7 +88,7 @@ export function createGuardrailStore(db: Db): GuardrailStore {
 }
 
 function encodePatch(patch: GuardrailPatch): Partial<Row> {
-  return definedOnly({
+  return defined({
     name: patch.name,
     description: patch.description,
     rules: patch.rules && JSON.stringify(patch.rules),

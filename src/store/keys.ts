@@ -1,8 +1,9 @@
 import type { Selectable } from 'kysely'
 import type { ApiKey, ApiKeyPatch, KeyStore } from '../core/store.ts'
+import { defined } from '../lib/defined.ts'
 import { changeConfiguration } from './config-version.ts'
 import type { Db, Tables } from './database.ts'
-import { decodeObject, definedOnly } from './row.ts'
+import { decodeObject } from './decode-object.ts'
 import { guarded } from './store-error.ts'
 
 type Row = Tables['api_keys']
@@ -94,7 +95,7 @@ export function createKeyStore(db: Db): KeyStore {
 }
 
 function encodePatch(patch: ApiKeyPatch): Partial<Row> {
-  return definedOnly({
+  return defined({
     kind: patch.kind,
     workspace_id: patch.workspaceId,
     name: patch.name,

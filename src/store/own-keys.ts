@@ -1,8 +1,8 @@
 import type { Selectable } from 'kysely'
 import type { OwnKeyPatch, OwnKeyStore, StoredOwnKey } from '../core/store.ts'
+import { defined } from '../lib/defined.ts'
 import { changeConfiguration } from './config-version.ts'
 import type { Db, Tables } from './database.ts'
-import { definedOnly } from './row.ts'
 import { assertCurrentKey } from './secrets.ts'
 import { guarded } from './store-error.ts'
 
@@ -76,7 +76,7 @@ function encode(key: StoredOwnKey): Row {
 }
 
 function encodePatch(patch: OwnKeyPatch): Partial<Row> {
-  return definedOnly({
+  return defined({
     name: patch.name,
     label: patch.label,
     sealed: patch.sealed,

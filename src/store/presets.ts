@@ -1,9 +1,9 @@
 import { sql, type Selectable, type Transaction } from 'kysely'
 import { GatewayError } from '../core/error.ts'
 import type { NewPresetVersion, PresetPatch, PresetStatus, PresetStore, StoredPreset, StoredPresetVersion } from '../core/preset.ts'
+import { defined } from '../lib/defined.ts'
 import { changeConfiguration } from './config-version.ts'
 import type { Db, Tables } from './database.ts'
-import { definedOnly } from './row.ts'
 import { assertCurrentKey } from './secrets.ts'
 import { guarded } from './store-error.ts'
 
@@ -166,7 +166,7 @@ function encode(preset: StoredPreset): Row {
 }
 
 function encodePatch(patch: PresetPatch): Partial<Row> {
-  return definedOnly({
+  return defined({
     name: patch.name,
     description: patch.description,
     status: patch.status,

@@ -3,6 +3,7 @@ import { INTERVALS, NOTHING_SPENT, periodStart, type Interval } from '../core/co
 import { GatewayError } from '../core/error.ts'
 import type { Generation } from '../core/generation.ts'
 import type { SpendFigures, SpendStore } from '../core/store.ts'
+import { text, whole } from './column-value.ts'
 import type { Db, Tables } from './database.ts'
 import { guarded } from './store-error.ts'
 
@@ -104,10 +105,6 @@ function addPeriods(spend: Map<string, SpendRow>, subject: string, at: number, m
     }
   }
 }
-
-const whole = (value: number): number => (Number.isFinite(value) ? Math.round(value) : 0)
-/** PostgreSQL cannot hold NUL in text. */
-const text = (value: string): string => value.replaceAll('\0', '')
 
 function addActivity(activity: Map<string, ActivityTableRow>, generation: Generation, money: Money): void {
   const { usage } = generation

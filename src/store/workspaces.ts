@@ -2,9 +2,10 @@ import type { Selectable } from 'kysely'
 import { GatewayError } from '../core/error.ts'
 import { DEFAULT_WORKSPACE_ID, type Workspace, type WorkspacePatch, type WorkspaceStore } from '../core/store.ts'
 import type { Clock } from '../lib/clock.ts'
+import { defined } from '../lib/defined.ts'
 import { changeConfiguration } from './config-version.ts'
 import type { Db, Tables } from './database.ts'
-import { decodeObject, definedOnly } from './row.ts'
+import { decodeObject } from './decode-object.ts'
 import { guarded } from './store-error.ts'
 
 type Row = Tables['workspaces']
@@ -88,7 +89,7 @@ export function createWorkspaceStore(db: Db, clock: Clock): WorkspaceStore {
 }
 
 function encodePatch(patch: WorkspacePatch): Partial<Row> {
-  return definedOnly({
+  return defined({
     slug: patch.slug,
     name: patch.name,
     description: patch.description,
