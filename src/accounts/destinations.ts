@@ -13,7 +13,7 @@ import type { Clock } from '../lib/clock.ts'
 import { openDestination, sealConfig, withSecrets } from './destination-secrets.ts'
 
 /** Of one type in one workspace. */
-export const MAX_PER_TYPE = 5
+const MAX_PER_TYPE = 5
 const MAX_NAME_CHARS = 256
 const MAX_KEY_HASHES = 1_000
 const MIN_SAMPLING_RATE = 0.0001

@@ -48,7 +48,7 @@ export const createKnownGuardrails = (file: string): LastKnownGood<KnownGuardrai
 export const createKnownPresets = (file: string): LastKnownGood<KnownPresets> => createKnownFile(file, parsePresets)
 
 /** One JSON file of what was last read from the database, the owner's alone. `parse` answers undefined for what is not of its kind. */
-export function createKnownFile<Known extends object>(
+function createKnownFile<Known extends object>(
   file: string,
   parse: (fields: { readonly [name: string]: unknown }) => Known | undefined,
 ): LastKnownGood<Known> {

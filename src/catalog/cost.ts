@@ -17,7 +17,7 @@ interface Rates {
 }
 
 /** Prices in force for a prompt of this size at this time (milliseconds): the highest tier reached, else the window, else the base. */
-export function ratesFor(pricing: Pricing, inputTokens: number, at?: number): Rates {
+function ratesFor(pricing: Pricing, inputTokens: number, at?: number): Rates {
   const base: Rates & Pick<Pricing, 'tiers'> = (at === undefined ? undefined : announcedAt(pricing, at)) ?? pricing
   const window = at === undefined ? undefined : windowAt(pricing, at)
   const tier = base.tiers?.reduce<PriceTier | undefined>(

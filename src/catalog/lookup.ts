@@ -36,7 +36,7 @@ export function createLookup({ models, openModel }: LookupInput): Catalog {
 }
 
 /** The model of the highest version among those whose slugs differ from the family's only in version, date and release words. */
-export function newestOf(name: string, models: readonly Model[]): Model | undefined {
+function newestOf(name: string, models: readonly Model[]): Model | undefined {
   const family = /^~(.+)-latest$/.exec(name)?.[1]
   if (family === undefined) return undefined
   const members = models.filter((model) => !model.slug.includes(':') && familyOf(model.slug) === family)

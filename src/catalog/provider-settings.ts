@@ -80,7 +80,7 @@ function reportSetting(name: string, extra: { readonly [key: string]: unknown },
 }
 
 /** `localhost:11434` and `http://host` are completed: scheme and the path of the vendor's own base URL. */
-export function envBaseUrl(provider: Provider | undefined, env: Env): string | undefined {
+function envBaseUrl(provider: Provider | undefined, env: Env): string | undefined {
   const value = firstSet(provider?.env.baseUrl, env)
   if (value === undefined) return undefined
   // Servers are told to listen on 0.0.0.0 by the same variable; nobody can connect to that.

@@ -6,7 +6,7 @@ interface Output {
 }
 
 /** Where a gateway on this machine listens, as far as the environment tells. */
-export function gatewayUrl(env: { readonly [name: string]: string | undefined }): string {
+function gatewayUrl(env: { readonly [name: string]: string | undefined }): string {
   return env['SIGNALBOX_URL'] || `http://127.0.0.1:${env['SIGNALBOX_PORT']?.trim() || 8787}`
 }
 

@@ -6,7 +6,7 @@ import type { InputItem, Tool } from './item.ts'
  */
 export const CLIENT_SEARCH = 'tool_search'
 export const CLIENT_SEARCH_CALL = 'tool_search_call'
-export const CLIENT_SEARCH_OUTPUT = 'tool_search_output'
+const CLIENT_SEARCH_OUTPUT = 'tool_search_output'
 
 /** A tool that offers the model a search the caller runs. */
 export const isClientSearchTool = (tool: Tool): boolean =>

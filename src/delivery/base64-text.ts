@@ -47,7 +47,7 @@ function readPercent(text: string, at: number): Escape | undefined {
 export const mayBeginEscape = (code: number): boolean => code === PERCENT || code === BACKSLASH
 
 /** The character that `%2F`, `\/`, `\u002f`, `\n` and the like stand for. */
-export function readEscape(text: string, at: number): Escape | undefined {
+function readEscape(text: string, at: number): Escape | undefined {
   if (!mayBeginEscape(text.charCodeAt(at))) return undefined
   BACKSLASHES.lastIndex = at
   if (!BACKSLASHES.test(text)) return readPercent(text, at)

@@ -39,7 +39,7 @@ const privateStage = ({ type, name, cost_usd, guardrail_id, guardrail_scope }: P
 })
 
 /** What an error may say in privacy mode: upstreams like to quote the prompt in theirs. */
-export function privateErrorMessage(errorType: string, status: number): string {
+function privateErrorMessage(errorType: string, status: number): string {
   return status > 0 ? `${errorType} (HTTP ${status}); details withheld by privacy mode` : `${errorType}; details withheld by privacy mode`
 }
 

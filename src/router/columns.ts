@@ -104,7 +104,7 @@ function normalTag(endpoint: Endpoint): string {
  * One figure to balance and sort by: USD for a million prompt tokens plus a million completion tokens; a price per request
  * counts as if requests had 1,000 tokens. NaN unless both token prices are known: half a price is not a low one.
  */
-export function balancingPrice(input: number | undefined, output: number | undefined, request = 0): number {
+function balancingPrice(input: number | undefined, output: number | undefined, request = 0): number {
   return input === undefined || output === undefined ? NaN : input + output + request * 1000
 }
 

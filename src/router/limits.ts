@@ -13,13 +13,13 @@ export interface AttemptLimits extends Timeouts {
 }
 
 /** `first_token: auto` while another endpoint could still serve and nothing reasons. */
-export const PATIENCE_WITH_ALTERNATIVE_MS = 12_000
+const PATIENCE_WITH_ALTERNATIVE_MS = 12_000
 /** `first_token: auto` otherwise: a model that thinks in silence must not be cut by a guess. */
-export const PATIENCE_MS = 120_000
+const PATIENCE_MS = 120_000
 /** `idle: auto` for a plain answer: longer than the pauses such streams make, short enough that a dead one ends within 45 s. */
-export const SILENCE_MS = 35_000
+const SILENCE_MS = 35_000
 /** `idle: auto` where silence is part of the work: thinking between words, arguments of a call that arrive in one piece, media. */
-export const LONG_SILENCE_MS = 120_000
+const LONG_SILENCE_MS = 120_000
 /** An endpoint known to be slow is given this many times its own observed p90. */
 const P90_FACTOR = 4
 
@@ -31,7 +31,7 @@ const LEAST_ATTEMPT_MS = 1_000
 const RESERVED_ATTEMPTS = 2
 
 /** Whether the request asks for reasoning: silence is then no sign of death. */
-export function asksForReasoning(request: ModelRequest): boolean {
+function asksForReasoning(request: ModelRequest): boolean {
   const { reasoning } = request
   if (reasoning === null || reasoning === undefined) return false
   return reasoning.enabled !== false && reasoning.effort !== 'none'

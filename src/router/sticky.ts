@@ -55,7 +55,7 @@ interface Pin {
 }
 
 const MINUTE = 60_000
-export const LEAST_TTL_MS = 10 * MINUTE
+const LEAST_TTL_MS = 10 * MINUTE
 const LONGEST_TTL_MS = 24 * 60 * MINUTE
 /** Map slot, pin object and key string; the endpoint's id is shared with the catalog. */
 const ENTRY_BYTES = 160

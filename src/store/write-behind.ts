@@ -37,7 +37,7 @@ const LATE_SHARE = 0.6
 /** More than these in that time, and there is no moment without a call: they are gathered for as long as they may. */
 const FEW_RECORDS = 16
 
-export const DEFAULT_SINK_LIMITS: SinkLimits = {
+const DEFAULT_SINK_LIMITS: SinkLimits = {
   batchRecords: 200,
   batchBytes: 4 * 1024 * 1024,
   maxAgeMs: 50,

@@ -15,7 +15,7 @@ export interface LoggerOptions {
 const CREDENTIAL = /(bearer\s+|[?&](?:api[-_]?)?key=|\b(?:sk|pk|rk|glc|xai|gsk|AIza)[-_])[\w.~+/=-]{8,}/gi
 
 /** Hides credentials in a text that goes to a log. */
-export function scrubLog(text: string): string {
+function scrubLog(text: string): string {
   return text.replace(CREDENTIAL, '$1[redacted]')
 }
 

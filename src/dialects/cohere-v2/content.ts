@@ -17,7 +17,7 @@ function unsupported(what: string, target: CohereTarget): never {
   })
 }
 
-export const readsImages = ({ options, upstreamModel }: CohereTarget): boolean => matchesModel(options.vision_models, upstreamModel)
+const readsImages = ({ options, upstreamModel }: CohereTarget): boolean => matchesModel(options.vision_models, upstreamModel)
 
 /** Texts the model may cite, gathered from the files of the conversation. */
 export class Documents {
@@ -70,7 +70,7 @@ const TEXT_NAME = /\.(?:txt|md|csv|json|xml|html?|ya?ml|log|[cm]?[jt]sx?|py|rb|g
 const isRemote = (url: string): boolean => /^https?:/i.test(url)
 
 /** The text of a file; this format reads no other kind. */
-export function textOfFile(part: InputFile, target: CohereTarget): string {
+function textOfFile(part: InputFile, target: CohereTarget): string {
   const address = part.file_data || part.file_url
   if (!address) return unsupported('files by id', target)
   const name = part.filename ?? ''

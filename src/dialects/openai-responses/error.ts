@@ -9,7 +9,7 @@ const UNREADABLE_TEXT = /encrypted[ _]content .{0,80}(?:could not be|cannot be|f
  * attempt at the same endpoint (`failover: 'retry'`) and says how: its metadata carry `strip_reasoning: true`, and the attempt layer sends
  * `withoutReasoning(request)` (shared/without-reasoning.ts).
  */
-export function markUnreadableReasoning(error: GatewayError): GatewayError {
+function markUnreadableReasoning(error: GatewayError): GatewayError {
   if (!UNREADABLE.test(error.details.providerCode ?? '') && !UNREADABLE_TEXT.test(error.message)) return error
   return error.with({ failover: 'retry', metadata: { ...error.details.metadata, strip_reasoning: true } })
 }

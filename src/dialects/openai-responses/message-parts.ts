@@ -29,7 +29,7 @@ export function withoutNulls(object: JsonObject): JsonObject {
 }
 
 /** A part of a user's, system's or developer's message, or of a tool's result. */
-export function encodeInputPart(part: InputPart, context: PartContext): JsonObject {
+function encodeInputPart(part: InputPart, context: PartContext): JsonObject {
   const { options, media, dropped } = context
   switch (part.type) {
     case 'output_text':

@@ -97,7 +97,7 @@ function payloadHint(value: unknown, now: number, depth = 0): number | undefined
 }
 
 /** "Please try again in 11.054s", "retry after 30 seconds", "Please retry in 48.9s". */
-export function retryHintFromText(message: string): number | undefined {
+function retryHintFromText(message: string): number | undefined {
   const phrase = WAIT_PHRASE.exec(message)
   return phrase === null ? undefined : parseDuration(phrase[1]!)
 }

@@ -148,7 +148,7 @@ function cutItem(item: InputItem, share: number): InputItem | undefined {
 }
 
 /** Both ends of a text, never half a surrogate pair. */
-export function withoutMiddle(text: string, share: number): string {
+function withoutMiddle(text: string, share: number): string {
   const keep = Math.floor((text.length * share - MARK.length) / 2)
   if (keep <= 0) return share > 0 ? text.slice(0, Math.ceil(text.length * share)).toWellFormed() : ''
   let head = keep

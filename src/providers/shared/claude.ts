@@ -19,7 +19,7 @@ const CURRENT = {
  * Rules of Claude's generations for the dialect `anthropic-messages` (its option `models`), newest first; ids of clouds carry prefixes
  * and versions of their own around the name. A model not known yet is treated like the strictest one that is.
  */
-export const CLAUDE_MODELS: readonly Rules[] = [
+const CLAUDE_MODELS: readonly Rules[] = [
   { match: 'claude-3[.-]5', thinking: 'none', max_output_tokens: 8192 },
   { match: 'claude-(?:instant|v?[12](?!\\d)|3-(?:opus|sonnet|haiku))', thinking: 'none', max_output_tokens: 4096 },
   { match: 'claude-(?:3[.-]7|sonnet-3[.-]7)', thinking: 'budget', thinking_off: 'omit', max_output_tokens: 64_000 },

@@ -86,7 +86,7 @@ function tokenUri(text: string | undefined): string {
 const invalid = (what: string): GatewayError => new GatewayError('invalid_request', `The key file ${what}`)
 
 /** Signed request for a token, valid for one hour from `now` (milliseconds). */
-export function signAssertion(credentials: Extract<GoogleCredentials, { type: 'service_account' }>, now: number): string {
+function signAssertion(credentials: Extract<GoogleCredentials, { type: 'service_account' }>, now: number): string {
   const seconds = Math.floor(now / 1000)
   const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
   const header = { alg: 'RS256', typ: 'JWT', ...(credentials.privateKeyId === undefined ? {} : { kid: credentials.privateKeyId }) }

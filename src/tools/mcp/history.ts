@@ -8,7 +8,7 @@ import type { RemoteTool } from './settings.ts'
 export const LIST = 'mcp_list_tools'
 export const CALL = 'mcp_call'
 export const APPROVAL_REQUEST = 'mcp_approval_request'
-export const APPROVAL_RESPONSE = 'mcp_approval_response'
+const APPROVAL_RESPONSE = 'mcp_approval_response'
 export const OWN_CALLS: readonly string[] = ['gateway:mcp', 'openrouter:mcp']
 
 export const ITEM_TYPES: ReadonlySet<string> = new Set([LIST, CALL, APPROVAL_REQUEST, APPROVAL_RESPONSE, ...OWN_CALLS])
