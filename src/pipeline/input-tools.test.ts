@@ -93,6 +93,12 @@ describe('messages between agents', () => {
     const dialect = dialects.get('openai-chat')!
     expect(readableInput(request, dialect, target('openai-chat')).input).toEqual([request.input[0]])
   })
+  it.each(others)('are worth their text in %s where a part is of a type nobody knows', (name) => {
+    const { body } = sent(name, said({ type: 'harness_note', text: 'Look in src' }, { type: '', text: 7 }, { type: 'constructor' }, head))
+    expect(body).toContain('Look in src')
+    expect(body).toContain('Message Type: NEW_TASK')
+    expect(body).not.toContain('null')
+  })
   it('stay what they are in the format that knows them', () => {
     const sealed = { type: 'encrypted_content', encrypted_content: 'gAAAA' }
     expect(JSON.parse(sent('openai-responses', said(head, sealed)).body).input[1]).toMatchObject({ type: 'agent_message', content: [head, sealed] })

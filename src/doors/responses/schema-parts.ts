@@ -78,8 +78,8 @@ export const messageContent = byKind({ string: z.string(), array: list(byType([.
 
 export const toolOutput = byKind({ string: z.string(), array: list(byType([...INPUT_PARTS, encryptedContent], { noun, hint })) })
 
-/** What the agents of one answer say to one another. */
-export const agentContent = list(byType([inputText, inputImage, encryptedContent], { noun, others: fields({ type: z.string() }) }))
+/** What the agents of one answer say to one another. Parts of other types are for the upstream that made them. */
+export const agentContent = list(byType([...INPUT_PARTS, outputText, refusal, encryptedContent], { noun, others: fields({ type: z.string() }) }))
 
 /** Values of a stored prompt template. */
 export const promptVariable = byKind({ string: z.string(), object: byType([inputText, inputImage, inputFile], { noun, hint }) })
