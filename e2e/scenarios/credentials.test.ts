@@ -6,6 +6,7 @@ import { chatConfig, startGateway, type TestGateway } from '../../src/testing/st
 let upstream: FakeUpstream
 let gateway: TestGateway
 let verdicts: Map<string, number>
+let refusal: string
 
 /** The first provider with three credentials; those after it have one. */
 const startWithThree = (...urls: readonly string[]): Promise<TestGateway> => {
@@ -16,12 +17,11 @@ const startWithThree = (...urls: readonly string[]): Promise<TestGateway> => {
 
 beforeEach(async () => {
   verdicts = new Map()
+  refusal = '{"error":{"message":"no"}}'
   const judge: Reply = (request, response) => {
     const code = verdicts.get(request.headers.authorization ?? '') ?? 200
     if (code === 200) return stream(chatText('fine'))(request, response)
-    response
-      .writeHead(code, { 'content-type': 'application/json', ...(code === 429 ? { 'retry-after': '30' } : {}) })
-      .end('{"error":{"message":"no"}}')
+    response.writeHead(code, { 'content-type': 'application/json', ...(code === 429 ? { 'retry-after': '30' } : {}) }).end(refusal)
   }
   upstream = await startFakeUpstream(judge)
   gateway = await startWithThree(upstream.url)
@@ -55,6 +55,25 @@ describe('a pool of three credentials', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
     // Once it is known to be dead nobody tries it again.
     expect(answers.flatMap(({ used }) => used).filter((one) => one === 'one')).toHaveLength(1)
+  })
+
+  it.each([
+    ['lacks a model', '{"error":{"message":"Your project does not have access to the model small-1","code":"permission_denied"}}'],
+    ['comes from the wrong place', '{"error":{"message":"User location is not supported for the API use."}}'],
+    ['meets a wall in front of the API', '<!DOCTYPE html><html><head><title>Just a moment...</title></head></html>'],
+  ])('tries each once in a call when all are told 403 because who asks %s', async (_why, body) => {
+    await gateway.close()
+    const dearer = await startFakeUpstream(stream(chatText('from the dearer one')))
+    gateway = await startWithThree(upstream.url, dearer.url)
+    try {
+      refusal = body
+      for (const name of ['one', 'two', 'three']) verdicts.set(`Bearer ${name}`, 403)
+      const answer = await ask()
+      expect([...answer.used].sort()).toEqual(['one', 'three', 'two'])
+      expect(answer.text).toContain('from the dearer one')
+    } finally {
+      await dearer.close()
+    }
   })
 
   it('goes on without one that is limited', async () => {

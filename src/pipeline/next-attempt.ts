@@ -2,7 +2,7 @@ import type { Call } from '../core/call.ts'
 import type { GatewayError } from '../core/error.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { sleep } from '../lib/sleep.ts'
-import { nextStep } from '../router/failover.ts'
+import { isCredentialFailure, nextStep } from '../router/failover.ts'
 import { brokenError, finalError } from '../router/final-error.ts'
 import type { PlannedAttempt } from '../router/plan.ts'
 import { ownOf, usedKey, type Route } from './call-route.ts'
@@ -48,9 +48,9 @@ async function shortens(call: Call, route: Route, { endpoint }: PlannedAttempt, 
   return (await adaptation.adapt(call, request, endpoint, true)) !== request
 }
 
-/** The credential of the last attempt, when the failure was about it. */
+/** The credential of the last attempt, when the failure was about it: also where it is good for other calls, as it would be refused here again. */
 function refusedCredential({ trace }: Call, error: GatewayError): string | undefined {
-  return error.details.credentialDead === true || error.errorType === 'rate_limit_exceeded' ? trace.attempts.at(-1)?.credentialId : undefined
+  return isCredentialFailure(error) || error.errorType === 'rate_limit_exceeded' ? trace.attempts.at(-1)?.credentialId : undefined
 }
 
 /** Waits as the discipline asks and names the attempt to make next; throws the error the caller sees when there is none. */
