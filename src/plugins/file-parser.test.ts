@@ -140,6 +140,7 @@ describe('endpoints that take no files', () => {
     ['base64 without a prefix', file({ filename: 'a.pdf', file_data: PDF }), 'pdf: %PDF-1.7 pretend'],
     ['HTML', file({ filename: 'a.html', file_data: base64('<p>x') }), 'html: <p>x'],
     ['an address', file({ file_url: 'https://example.com/x/far.pdf' }), 'download: https://example.com/x/far.pdf'],
+    ['the data where an address goes', file({ file_url: `data:application/pdf;base64,${PDF}` }), 'pdf: %PDF-1.7 pretend'],
     ['an address where the data goes', file({ file_data: 'https://example.com/x/far.pdf' }), 'download: https://example.com/x/far.pdf'],
   ])('get the text of %s', async (_what, part, first) => {
     const { parts, work } = await adapt(request(part))

@@ -17,7 +17,8 @@ const TEXT_TYPES = /^text\/|[/+](?:json|xml|yaml|x-yaml|javascript|x-ndjson|toml
 const TEXT_NAMES = /\.(?:txt|md|markdown|csv|tsv|json|jsonl|xml|ya?ml|toml|ini|log|rst|tex|sql|sh|py|js|ts|java|c|h|cpp|go|rs|rb|php|css)$/i
 
 /** What a part holds inline; undefined when it is an address, an id or no base64. */
-export function inlineFile({ file_data: data, filename }: InputFile): FileBytes | undefined {
+export function inlineFile({ file_data, file_url: url, filename }: InputFile): FileBytes | undefined {
+  const data = isData(url) ? url : file_data
   if (typeof data !== 'string' || data === '' || /^https?:\/\//i.test(data)) return undefined
   const match = DATA_URL.exec(data)
   const body = match === null ? data : data.slice(match[0].length)
@@ -36,8 +37,12 @@ function unescapeText(text: string): string {
   }
 }
 
-/** Where a part's file is to be fetched. Some callers put the address where the data goes. */
+/** An address that is the file itself. */
+const isData = (url: InputFile['file_url']): url is string => typeof url === 'string' && /^data:/i.test(url)
+
+/** Where a part's file is to be fetched. Some callers put the address where the data goes, and others the data where the address goes. */
 export function addressOf({ file_url: url, file_data: data }: InputFile): string | undefined {
+  if (isData(url)) return undefined
   if (typeof url === 'string' && url !== '') return url
   return typeof data === 'string' && /^https?:\/\//i.test(data) ? data : undefined
 }
