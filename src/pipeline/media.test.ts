@@ -68,6 +68,30 @@ describe('loading', () => {
     expect(seen).toHaveLength(2)
   })
 
+  test('says where what cannot be fetched stands, and names what is no address by that', async () => {
+    const loader = createMediaLoader(() => egress, LIMITS)
+    const text: InputPart = { type: 'input_text', text: 'look' }
+    const load = (url: string, part: InputPart) => loader.load(callWith([text, part]), [url])
+    await expect(load('http://', image('http://'))).rejects.toMatchObject({
+      message: 'input[0].content[1].image_url: the address is not a URL',
+      details: { path: 'input[0].content[1].image_url' },
+    })
+    const gone = `${origin}/gone.pdf`
+    await expect(load(gone, { type: 'input_file', file_url: gone })).rejects.toMatchObject({
+      message: `${gone}: answered with status 404`,
+      details: { path: 'input[0].content[1].file_url' },
+    })
+  })
+
+  test('passes over items of types nobody knows, whatever their lists hold', async () => {
+    const url = serve('/a.png', PNG)
+    const call = callWith([image(url)])
+    const odd = { type: 'note', content: [null, 'text', 7, { image_url: 5 }] }
+    const input = [odd, ...call.request.input] as unknown as Call['request']['input']
+    const media = await createMediaLoader(() => egress, LIMITS).load({ ...call, request: { ...call.request, input } }, [url])
+    expect(media.get(url)?.mimeType).toBe('image/png')
+  })
+
   test('follows redirects, a few', async () => {
     serve('/real', PNG)
     routes.set('/moved', (response) => response.writeHead(302, { location: '/real' }).end())

@@ -51,7 +51,7 @@ export function createMediaLoader(egress: () => Egress, limits: MediaLimits = DE
       }
       const cache: Cache = caches.get(call.trace) ?? { media: new Map(), bytes: 0 }
       caches.set(call.trace, cache)
-      const images = imageUrls(call.request.input)
+      const places = placesOf(call.request.input)
       const until = performance.now() + limits.timeoutMs
       const fetched = new Map<string, FetchedMedia>()
       const waiting = [...urls]
@@ -59,7 +59,8 @@ export function createMediaLoader(egress: () => Egress, limits: MediaLimits = DE
         for (let url = waiting.shift(); url !== undefined; url = waiting.shift()) {
           let media = cache.media.get(url)
           if (media === undefined) {
-            media = fetchOne({ egress: egress(), limits, until, signal: call.signal }, url, images.has(url), cache)
+            const place = places.get(url) ?? { path: 'input', isImage: false }
+            media = fetchOne({ egress: egress(), limits, until, signal: call.signal, place }, url, cache)
             cache.media.set(url, media)
           }
           fetched.set(url, await media)
@@ -76,17 +77,33 @@ export function createMediaLoader(egress: () => Egress, limits: MediaLimits = DE
   }
 }
 
-/** Addresses that stand where only an image may. */
-function imageUrls(input: readonly InputItem[]): ReadonlySet<string> {
-  const urls = new Set<string>()
-  for (const item of input) {
-    const parts = 'content' in item ? item['content'] : 'output' in item ? item['output'] : undefined
+/** Where an address stands, and whether only an image may stand there. */
+interface Place {
+  readonly path: string
+  readonly isImage: boolean
+}
+
+const ADDRESSES = ['image_url', 'file_url', 'file_data', 'video_url'] as const
+
+function placesOf(input: readonly InputItem[]): ReadonlyMap<string, Place> {
+  const places = new Map<string, Place>()
+  for (const [index, item] of input.entries()) {
+    const field = 'content' in item ? 'content' : 'output'
+    const parts = (item as { readonly [field: string]: unknown })[field]
     if (!Array.isArray(parts)) continue
-    for (const part of parts as readonly { readonly type?: unknown; readonly image_url?: unknown }[]) {
-      if (part.type === 'input_image' && typeof part.image_url === 'string') urls.add(part.image_url)
+    for (const [at, part] of (parts as readonly ({ readonly [field: string]: unknown } | null)[]).entries()) {
+      // Items nobody has checked may hold anything in their lists.
+      if (part === null) continue
+      for (const name of ADDRESSES) {
+        const url = part[name]
+        if (typeof url !== 'string') continue
+        const before = places.get(url)
+        const isImage = part['type'] === 'input_image' || before?.isImage === true
+        places.set(url, { path: before?.path ?? `input[${index}].${field}[${at}].${name}`, isImage })
+      }
     }
   }
-  return urls
+  return places
 }
 
 interface Fetching {
@@ -95,18 +112,19 @@ interface Fetching {
   /** On the monotonic clock. */
   readonly until: number
   readonly signal: AbortSignal
+  readonly place: Place
 }
 
-async function fetchOne(fetching: Fetching, url: string, isImage: boolean, cache: Cache): Promise<FetchedMedia> {
-  const { limits } = fetching
+async function fetchOne(fetching: Fetching, url: string, cache: Cache): Promise<FetchedMedia> {
+  const { limits, place } = fetching
   const { headers, body, truncated } = await follow(fetching, url)
-  if (truncated) throw failure('image_too_large', url, `is larger than ${limits.bytes} bytes`)
+  if (truncated) throw failure('image_too_large', place, url, `is larger than ${limits.bytes} bytes`)
   cache.bytes += body.length
   if (cache.bytes > limits.bytesPerCall)
-    throw failure('image_too_large', url, `would make the media of this call larger than ${limits.bytesPerCall} bytes`)
+    throw failure('image_too_large', place, url, `would make the media of this call larger than ${limits.bytesPerCall} bytes`)
   const mimeType = sniffMediaType(body, headers['content-type'])
-  if (mimeType === undefined) throw failure('unsupported_image_format', url, 'is of no known media type')
-  if (isImage && !mimeType.startsWith('image/')) throw failure('unsupported_image_format', url, `is no image but ${mimeType}`)
+  if (mimeType === undefined) throw failure('unsupported_image_format', place, url, 'is of no known media type')
+  if (place.isImage && !mimeType.startsWith('image/')) throw failure('unsupported_image_format', place, url, `is no image but ${mimeType}`)
   return { mimeType, data: body.toString('base64') }
 }
 
@@ -118,40 +136,42 @@ async function follow(fetching: Fetching, start: string): Promise<EgressResponse
     const { location } = response.headers
     if (response.status >= 300 && response.status < 400 && location !== undefined) {
       const next = URL.parse(location, url)
-      if (next === null) throw failure('image_download_failed', start, 'redirects to no address')
+      if (next === null) throw failure('image_download_failed', fetching.place, start, 'redirects to no address')
       url = next.href
       continue
     }
-    if (response.status !== 200) throw failure('image_download_failed', start, `answered with status ${response.status}`)
-    if (response.body.length === 0) throw failure('image_download_failed', start, 'answered with nothing')
+    if (response.status !== 200) throw failure('image_download_failed', fetching.place, start, `answered with status ${response.status}`)
+    if (response.body.length === 0) throw failure('image_download_failed', fetching.place, start, 'answered with nothing')
     return response
   }
-  throw failure('image_download_failed', start, 'redirects too often')
+  throw failure('image_download_failed', fetching.place, start, 'redirects too often')
 }
 
-async function request({ egress, limits, until, signal }: Fetching, url: string, start: string): Promise<EgressResponse> {
+async function request(fetching: Fetching, url: string, start: string): Promise<EgressResponse> {
+  const { egress, limits, until, signal } = fetching
   const timeoutMs = Math.max(1, Math.ceil(until - performance.now()))
   try {
     return await egress.request({ method: 'GET', url, headers: { accept: '*/*' }, timeoutMs, maxResponseBytes: limits.bytes, signal })
   } catch (error) {
     if (!(error instanceof EgressError)) throw error
-    throw failure('image_download_failed', start, error.message, error)
+    throw failure('image_download_failed', fetching.place, start, error.message, error)
   }
 }
 
-/** Origin and path only: queries and what stands before a host carry credentials. */
-function shownUrl(url: string): string {
+/** Origin and path only: queries and what stands before a host carry credentials. What has neither is named by where it stands. */
+function shownUrl(url: string, { path }: Place): string {
   const parsed = URL.parse(url)
-  return parsed === null || parsed.origin === 'null' ? 'the address' : parsed.origin + parsed.pathname
+  return parsed === null || parsed.origin === 'null' ? path : parsed.origin + parsed.pathname
 }
 
 /** Another endpoint may read the address itself. */
 function failure(
   type: 'image_download_failed' | 'image_too_large' | 'unsupported_image_format',
+  place: Place,
   url: string,
   what: string,
   cause?: unknown,
 ): GatewayError {
-  const shown = shownUrl(url).slice(0, MAX_SHOWN_URL)
-  return new GatewayError(type, `${shown}: ${what}`, { path: 'input', failover: 'next', ...(cause === undefined ? {} : { cause }) })
+  const shown = shownUrl(url, place).slice(0, MAX_SHOWN_URL)
+  return new GatewayError(type, `${shown}: ${what}`, { path: place.path, failover: 'next', ...(cause === undefined ? {} : { cause }) })
 }
