@@ -181,7 +181,9 @@ describe('HTTP itself', () => {
     ['garbage', 'HELLO\r\n\r\n'],
     ['no host', 'GET /healthz HTTP/1.1\r\n\r\n'],
   ])('%s is refused', async (_name, text) => {
-    expect(await raw(text)).toMatch(/^HTTP\/1\.1 400 /)
+    const answer = await raw(text)
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+    expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({ error: { code: 400, metadata: { error_type: 'invalid_request' } } })
   })
 
   it('answers the next request on the same connection after an error', async () => {

@@ -27,6 +27,7 @@ const CLIENT_ERRORS: { readonly [code: string]: readonly [status: string, messag
   HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The request headers are too large'],
 }
 const NOT_HTTP = ['400 Bad Request', 'The request is not valid HTTP'] as const
+const NO_HOST = ['400 Bad Request', 'The request has no Host header, which HTTP/1.1 asks for'] as const
 const NO_TUNNEL = ['400 Bad Request', 'This is no proxy: there is no CONNECT'] as const
 const NO_WEBSOCKET = ['426 Upgrade Required', 'There are no websockets here: POST to this address over HTTP'] as const
 const UNMET = ['417 Expectation Failed', 'The only expectation that is met is 100-continue'] as const
@@ -42,6 +43,7 @@ const CHECK_MS = 2_500
 export function createGatewayServer(options: ServerOptions): Server {
   const { routes, fallback } = options
   const serve: RouteHandler = (request, response) => {
+    if (request.headers.host === undefined && request.httpVersion === '1.1') return refuse(request.socket, NO_HOST)
     const url = request.url ?? '/'
     if (url.charCodeAt(0) !== SLASH) request.url = originForm(url)
     const path = request.url ?? '/'
@@ -61,6 +63,8 @@ export function createGatewayServer(options: ServerOptions): Server {
       connectionsCheckingInterval: Math.min(CHECK_MS, headersTimeout),
       maxHeaderSize: 32 * 1024,
       noDelay: true,
+      // It would answer without a body.
+      requireHostHeader: false,
     },
     oneAtATime(serve),
   )
