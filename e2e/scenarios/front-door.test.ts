@@ -186,6 +186,12 @@ describe('HTTP itself', () => {
     expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({ error: { code: 400, metadata: { error_type: 'invalid_request' } } })
   })
 
+  it.each(['/healthz', '/readyz', '/metrics', '/openapi.json'])('answers HEAD %s like GET, without the body', async (path) => {
+    const answer = await raw(`HEAD ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`)
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /)
+    expect(answer.endsWith('\r\n\r\n')).toBe(true)
+  })
+
   it('answers the next request on the same connection after an error', async () => {
     const one = 'GET /api/v1/models HTTP/1.1\r\nhost: x\r\n\r\n'
     const two = 'GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'

@@ -24,7 +24,7 @@ export function readyRoute(readiness: () => Readiness): RouteHandler {
 export function workerRoute(fallback: RouteHandler): RouteHandler {
   return (request, response) => {
     const [path] = (request.url ?? '').split('?', 1)
-    if (request.method === 'GET' && path === '/metrics') return fallback(request, response)
+    if ((request.method === 'GET' || request.method === 'HEAD') && path === '/metrics') return fallback(request, response)
     request.resume()
     answer(response, 404, {
       error: {

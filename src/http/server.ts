@@ -49,7 +49,8 @@ export function createGatewayServer(options: ServerOptions): Server {
     const path = request.url ?? '/'
     const query = path.indexOf('?')
     const bare = query === -1 ? path : path.slice(0, query)
-    const handler = routes.get(`${request.method ?? ''} ${bare}`)
+    // Whoever only looks (probes of load balancers do) gets what GET would, without its body.
+    const handler = routes.get(`${request.method === 'HEAD' ? 'GET' : (request.method ?? '')} ${bare}`)
     if (handler !== undefined) handler(request, response)
     else if (asksForWebsocket(request) && routes.has(`POST ${bare}`)) refuse(request.socket, NO_WEBSOCKET, 'upgrade: HTTP/1.1\r\n')
     else fallback(request, response)
