@@ -7,17 +7,20 @@ const TOKEN =
   /\b(?:sk|pk|rk|gsk|xai|hf|pplx|nvapi|fw|csk|tgp|r8|or1|key|ghp|glpat)[-_][A-Za-z0-9*][A-Za-z0-9_*.-]{6,}|\bAIza[\w-]{16,}|\b(?:AKIA|ASIA)[A-Z0-9]{12,}|\bya29\.[\w.-]{10,}|\beyJ[\w-]{8,}\.[\w.-]{8,}/g
 const AUTH_SCHEME = /\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=*-]{6,}/gi
 const QUERY = /([?&](?:key|api[-_]?key|access_token|auth|token|sig|signature|code|x-amz-(?:signature|credential|security-token))=)[^&\s"'<>\\]+/gi
+/** What stands before a host, name and all: providers quote the addresses of media that they could not fetch. */
+const USER_INFO = /(:\/\/)[^\s/?#"'<>\\]{1,512}@/g
 /** Quotes may be escaped: bodies are often quoted inside the message of another. */
 const FIELD =
   /("(?:[\w-]*api[-_]?key|authorization|[\w-]*secret|access_token|refresh_token|password|x-goog-api-key|cookie)\\*"\s*:\s*\\*")(?:[^"\\]|\\[^"\\])*/gi
 /** "Incorrect API key provided: abc-123": what follows, unless it is plainly a word. */
 const NAMED = /(\b(?:api|subscription|access|secret)[ _-]?key(?: provided)?:\s*)(?=[^\s"']*[\d*_-])[^\s"',;]+/gi
 
-/** Removes credentials from text of an upstream: keys in URLs, authorisation values, vendor tokens, JSON fields that hold secrets. */
+/** Removes credentials from text of an upstream: keys and users in URLs, authorisation values, vendor tokens, JSON fields that hold secrets. */
 export function scrubSecrets(text: string): string {
   return text
     .replace(FIELD, `$1${REDACTED}`)
     .replace(QUERY, `$1${REDACTED}`)
+    .replace(USER_INFO, `$1${REDACTED}@`)
     .replace(AUTH_SCHEME, `$1 ${REDACTED}`)
     .replace(TOKEN, REDACTED)
     .replace(NAMED, `$1${REDACTED}`)
