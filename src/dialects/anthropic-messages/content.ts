@@ -3,6 +3,7 @@ import type { InputFile, InputImage } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { decodeText } from '../../lib/decode-text.ts'
 import { visitParts, type ContentPart } from '../shared/content-parts.ts'
+import { isElsewhere } from '../shared/file-data.ts'
 import { imageType, isRemote, isTextName, isTextType, looksLikePdf, readDataUrl } from './media.ts'
 import type { InlineData } from './media.ts'
 import type { MessagesTarget } from './options.ts'
@@ -89,6 +90,7 @@ function documentSource(part: InputFile, target: MessagesTarget): object {
     if (part.file_id != null && target.options.file_ids) return { type: 'file', file_id: part.file_id }
     throw unsupported('files by id', target)
   }
+  if (isElsewhere(part)) throw unsupported('files from this kind of address', target)
   if (staysRemote(url, target)) return { type: 'url', url }
   // Bare base64 says nothing of its type: its name does, or its first bytes.
   const inline: InlineData = isRemote(url) ? fetched(url, target) : (readDataUrl(url) ?? { mimeType: '', data: url })

@@ -4,6 +4,7 @@ import type { InputFile, JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { visitParts, type ContentPart } from '../shared/content-parts.ts'
 import { readDataUrl } from '../shared/data-url.ts'
+import { isElsewhere } from '../shared/file-data.ts'
 import { traitsOf } from './model-traits.ts'
 import type { ModelTraits } from './model-traits.ts'
 import type { BedrockConverseOptions } from './options.ts'
@@ -145,6 +146,7 @@ function readFile(part: InputFile, target: BedrockTarget): Medium {
   const address = part.file_data || part.file_url
   if (!address) return unsupported('files by id', target)
   if (/^(?:data|https?|s3):/i.test(address)) return fromUrl(address, 'document', part.filename ?? undefined, target)
+  if (isElsewhere(part)) return unsupported('files from this kind of address', target)
   return classify(address, undefined, part.filename ?? undefined, 'document', target)
 }
 

@@ -3,6 +3,7 @@ import type { Target } from '../../core/dialect.ts'
 import type { InputFile, JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { visitParts, type ContentPart } from '../shared/content-parts.ts'
+import { isElsewhere } from '../shared/file-data.ts'
 import type { CohereV2Options } from './options.ts'
 import { matchesModel } from './options.ts'
 
@@ -73,6 +74,7 @@ const isRemote = (url: string): boolean => /^https?:/i.test(url)
 function textOfFile(part: InputFile, target: CohereTarget): string {
   const address = part.file_data || part.file_url
   if (!address) return unsupported('files by id', target)
+  if (isElsewhere(part)) return unsupported('files from this kind of address', target)
   const name = part.filename ?? ''
   if (isRemote(address)) {
     const media = target.media?.get(address)

@@ -3,7 +3,7 @@ import type { Target } from '../../core/dialect.ts'
 import type { InputFile, InputImage, JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { visitParts, type ContentPart } from '../shared/content-parts.ts'
-import { bareAudio, fileNameOf, fileUrl } from '../shared/file-data.ts'
+import { bareAudio, fileNameOf, fileUrl, isElsewhere } from '../shared/file-data.ts'
 import type { OpenAiChatOptions } from './options.ts'
 
 type ChatTarget = Target<OpenAiChatOptions>
@@ -76,6 +76,7 @@ function encodeFile(part: InputFile, target: ChatTarget): JsonObject {
     if (url === undefined) return unsupported('files by id', target)
     return { type: 'document_url', document_url: url, ...(part.filename == null ? {} : { document_name: part.filename }) }
   }
+  if (isElsewhere(part) && !options.file_urls) return unsupported('files from this kind of address', target)
   const data = url === undefined || (isRemote(url) && options.file_urls) ? url : isRemote(url) ? inlined(url, target) : url
   if (options.file === 'file') {
     if (part.file_id != null && data === undefined) return { type: 'file', file: { file_id: part.file_id } }

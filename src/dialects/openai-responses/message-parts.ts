@@ -1,6 +1,6 @@
 import type { FetchedMedia } from '../../core/dialect.ts'
 import type { InputFile, InputPart, JsonObject, MessageItem, ToolOutput } from '../../core/item.ts'
-import { bareAudio, fileNameOf, fileUrl } from '../shared/file-data.ts'
+import { bareAudio, fileNameOf, fileUrl, isElsewhere } from '../shared/file-data.ts'
 import type { ResponsesOptions } from './options.ts'
 
 export interface PartContext {
@@ -65,7 +65,7 @@ function encodeFile(part: InputFile, { media, dropped }: PartContext): JsonObjec
   if (isRemote(url)) {
     const fetched = media?.get(url)
     if (fetched !== undefined) return withoutNulls({ ...rest, filename: filename ?? fileNameOf(url), file_data: dataUrl(fetched) })
-  } else if (url !== undefined) return withoutNulls({ ...rest, filename: filename ?? fileNameOf(url), file_data: url })
+  } else if (url !== undefined && !isElsewhere(part)) return withoutNulls({ ...rest, filename: filename ?? fileNameOf(url), file_data: url })
   if (filename != null) dropped.add('input: filename')
   return withoutNulls({ ...rest, file_url: url, file_id: url === undefined ? file_id : undefined })
 }

@@ -9,6 +9,9 @@ export function fileUrl(part: InputFile): string | undefined {
   return part.file_url ?? undefined
 }
 
+/** Whether a file is only named by an address that is neither the web's nor the file itself: its letters must not be taken for base64. */
+export const isElsewhere = ({ file_data: data, file_url: url }: InputFile): boolean => !data && !!url && !/^(?:data|https?):/i.test(url)
+
 /** By the name, else by the bytes. */
 function typeOf(data: string, name: string | null | undefined): string {
   return typeOfName(name ?? '') ?? sniffBase64(data) ?? (name == null ? 'application/pdf' : 'application/octet-stream')
