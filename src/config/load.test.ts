@@ -197,6 +197,19 @@ describe('substitution', () => {
     const config = await load('providers: [{ slug: acme, enabled: false, base_url: "http://x/v1", api_keys: ["${ACME_KEY}"] }]')
     expect(config.providers[0]?.enabled).toBe(false)
   })
+
+  test('a provider that is switched off by a variable needs none, whatever it would be', async () => {
+    const entry = `{
+      slug: acme, enabled: "\${ACME_ON:-false}", dialect: openai-chat, base_url: "\${ACME_URL}", api_keys: ["\${ACME_KEY}"],
+      timeouts: { connect: "\${ACME_WAIT}", total: 9m }, open_models: "\${ACME_OPEN}", headers: { x-team: "\${ACME_TEAM}" },
+    }`
+    const [provider] = (await load(`providers: [${entry}]`)).providers
+    expect(provider).toMatchObject({ slug: 'acme', enabled: false, timeouts: { total: 540_000 } })
+    expect(await problemsOf(`providers: [${entry.replace('acme', '"${ACME_NAME}"')}]`)).toEqual([
+      'providers[0].slug: the environment variable ACME_NAME is not set; set it, or write ${ACME_NAME:-default}',
+    ])
+    expect(await problemsOf(`providers: [{ slug: acme, enabled: false, base_url: acme }]`)).toHaveLength(1)
+  })
 })
 
 describe('wrong values', () => {

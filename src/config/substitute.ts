@@ -18,8 +18,9 @@ export function substituteEnv(tree: unknown, env: Env, problems: ConfigProblem[]
   if (!('providers' in tree)) return result
   if (!Array.isArray(providers)) return { ...(result as object), providers }
   const replaced = providers.map((entry: unknown, index) => {
+    const path = `providers[${index}]`
     const off = isMapping(entry) && ['false', false].includes(substitute(entry['enabled'], env, '', []) as string | boolean)
-    return substitute(entry, env, `providers[${index}]`, off ? [] : problems)
+    return substitute(off ? { ...(withoutUnset(entry, env) as object), slug: entry['slug'] } : entry, env, path, problems)
   })
   return { ...(result as object), providers: replaced }
 }
@@ -29,6 +30,23 @@ function substitute(value: unknown, env: Env, path: string, problems: ConfigProb
   if (Array.isArray(value)) return value.map((item, index) => substitute(item, env, `${path}[${index}]`, problems))
   if (!isMapping(value)) return value
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, substitute(item, env, path === '' ? key : `${path}.${key}`, problems)]))
+}
+
+/**
+ * The tree without the members whose variables are not set: as `${URL}` none of them would be an address, a number or a duration, and a provider
+ * that is switched off does without.
+ */
+function withoutUnset(value: unknown, env: Env): unknown {
+  if (Array.isArray(value)) return value.filter((item) => isSet(item, env)).map((item) => withoutUnset(item, env))
+  if (!isMapping(value)) return value
+  const kept = Object.entries(value).filter(([, item]) => isSet(item, env))
+  return Object.fromEntries(kept.map(([key, item]) => [key, withoutUnset(item, env)]))
+}
+
+function isSet(value: unknown, env: Env): boolean {
+  const problems: ConfigProblem[] = []
+  if (typeof value === 'string') substituteText(value, env, '', problems)
+  return problems.length === 0
 }
 
 function substituteText(value: string, env: Env, path: string, problems: ConfigProblem[]): string {
