@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { readFile, stat } from 'node:fs/promises'
 import { isAbsolute, join, resolve } from 'node:path'
 import { ConfigError, type ConfigProblem } from '../core/config-error.ts'
@@ -113,13 +114,17 @@ export async function readConfigFile(options: LoadOptions): Promise<ConfigRead> 
 }
 
 async function readAt(file: string): Promise<ConfigRead> {
+  let bytes: Buffer
   try {
-    return { file, text: await readFile(file, 'utf8') }
+    bytes = await readFile(file)
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     const why = `${JSON.stringify(file)} cannot be read (${code ?? message}); expected the path of a YAML or JSON file`
     throw new ConfigError([{ path: 'file', message: why }], file)
   }
+  // Other letters would stand for those it means: a name nobody asks for, a pattern that finds nothing.
+  if (!isUtf8(bytes)) throw new ConfigError([{ path: 'file', message: `${JSON.stringify(file)} is not UTF-8; expected a file saved as UTF-8` }], file)
+  return { file, text: bytes.toString('utf8') }
 }
 
 /** Where a file would be found if it were made now. */
