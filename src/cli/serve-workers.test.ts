@@ -1,8 +1,11 @@
+import cluster, { type Worker } from 'node:cluster'
+import { EventEmitter } from 'node:events'
 import { availableParallelism } from 'node:os'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { configSchema } from '../config/schema.ts'
 import { toConfig } from '../config/to-config.ts'
-import { graceOf, stopLimitOf, workerWarnings, workersOf } from './serve-workers.ts'
+import { silentLogger } from '../lib/logger.ts'
+import { graceOf, serveWithWorkers, stopLimitOf, workerWarnings, workersOf } from './serve-workers.ts'
 
 const configOf = (tree: object) => toConfig(configSchema.parse(tree), {}, undefined)
 
@@ -24,4 +27,31 @@ it('kills nobody within the grace its configuration gives it now', () => {
   expect(stopLimitOf(started, [graceOf(started), reloaded])).toBe(150_000)
   // What a timer cannot count would be a millisecond.
   expect(stopLimitOf(configOf({ server: { shutdown_grace: '20d', shutdown_delay: '20d' } }), [])).toBe(2_147_483_647)
+})
+
+it('ends with the last of its processes, though their channels are closed only after', () => {
+  vi.useFakeTimers()
+  const exit = vi.spyOn(process, 'exit').mockImplementation(() => undefined as never)
+  const heard = vi.spyOn(process, 'on').mockReturnThis()
+  const dead = new Set<number>()
+  const workers: Worker[] = []
+  vi.spyOn(cluster, 'fork').mockImplementation(() => {
+    const id = workers.length + 1
+    const own = { id, process: { pid: id, kill: () => true }, isConnected: () => true, isDead: () => dead.has(id), send: () => true }
+    workers.push(Object.assign(new EventEmitter(), own) as unknown as Worker)
+    return workers.at(-1)!
+  })
+  vi.spyOn(cluster, 'workers', 'get').mockImplementation(() => Object.fromEntries(workers.map((worker) => [worker.id, worker])))
+  onTestFinished(() => {
+    vi.restoreAllMocks()
+    vi.useRealTimers()
+  })
+  serveWithWorkers(configOf({ server: { workers: 2 } }), silentLogger)
+  heard.mock.calls.find(([event]) => event === 'SIGTERM')![1]('SIGTERM')
+  for (const worker of workers) {
+    expect(exit).not.toHaveBeenCalled()
+    dead.add(worker.id)
+    worker.emit('exit', 0, null)
+  }
+  expect(exit).toHaveBeenCalledExactlyOnceWith(0)
 })

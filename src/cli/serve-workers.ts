@@ -101,8 +101,11 @@ class Primary {
     }
   }
 
+  /** Those that live: one that has ended stays in the list until its channel is closed, too, which may come after. */
   #workers(): readonly Worker[] {
-    return Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
+    return Object.values(cluster.workers ?? {})
+      .filter((worker) => worker !== undefined)
+      .filter((worker) => !worker.isDead())
   }
 
   #fork(): void {
