@@ -51,8 +51,8 @@ async function call(method: string, path: string, template: string, code: number
   const text = await response.text()
   if (response.status !== code) throw new Error(`${method} ${path}: ${response.status} instead of ${code}: ${text}`)
   const answer = JSON.parse(text) as Json
-  // The contract lists the vendors of one hosted service; a gateway has providers of its own.
-  if (code < 300) conforms?.(method.toLowerCase(), template, code, JSON.parse(text.replaceAll('"provider":"acme"', '"provider":"openai"')))
+  // The contract lists the vendors of one hosted service; a gateway has providers of its own, and slugs of its own for some of them.
+  if (code < 300) conforms?.(method.toLowerCase(), template, code, JSON.parse(text.replaceAll(/"provider":"(?:acme|zai)"/g, '"provider":"openai"')))
   return answer
 }
 const dataOf = (answer: Json): Json => answer['data'] as Json
