@@ -1,19 +1,11 @@
 import type { Redis } from 'ioredis'
-import {
-  INTERVALS,
-  type Charge,
-  type Counter,
-  type Interval,
-  type Rate,
-  type Reservation,
-  type Settlement,
-  type Verdict,
-} from '../../core/counter.ts'
+import { INTERVALS, type Counter, type Interval, type Reservation, type Settlement, type Verdict } from '../../core/counter.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { randomId } from '../../lib/id.ts'
 import { describeRate, periodStarts, positionOf, toNanos, toUsd } from './arithmetic.ts'
 import { createMemoryCounter } from './memory.ts'
 import { createPause } from './pause.ts'
+import { settledAtShare, shareOf } from './process-share.ts'
 import { createScript } from './redis-client.ts'
 import { RESERVE, SETTLE } from './scripts.ts'
 import { createSeeds, type Seed, type SeedOptions } from './spent-seeds.ts'
@@ -233,25 +225,6 @@ async function serverNow(redis: Redis): Promise<number> {
   const [seconds, microseconds] = await redis.time()
   return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000)
 }
-
-/** A process that counts alone takes its part of the rates; at least one request. */
-function shareOf(charge: Charge, peers: number): Charge {
-  if (peers === 1) return charge
-  return {
-    ...charge,
-    rates: ratesAtShare(charge.rates, peers),
-    ...(charge.maxOpen === undefined ? {} : { maxOpen: Math.max(1, Math.floor(charge.maxOpen / peers)) }),
-  }
-}
-
-/** What a call did not use goes back at the share it was taken at: at the whole limit only a part of it would. */
-const settledAtShare = (settlement: Settlement, peers: number): Settlement => ({
-  ...settlement,
-  payments: settlement.payments.map((payment) => ({ ...payment, rates: ratesAtShare(payment.rates, peers) })),
-})
-
-const ratesAtShare = (rates: readonly Rate[], peers: number): readonly Rate[] =>
-  rates.map((rate) => ({ ...rate, limit: Math.max(1, rate.limit / peers) }))
 
 function encodeReservation(reservation: Reservation, seeds: ReadonlyMap<string, Seed>, leaseMs: number): string {
   const { id, now, amountUsd, leastUsd = amountUsd } = reservation
