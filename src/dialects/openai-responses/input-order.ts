@@ -1,0 +1,165 @@
+import type { JsonObject } from '../../core/item.ts'
+import type { MapId } from '../shared/id-map.ts'
+import { asString, isObject } from '../shared/json.ts'
+import { OpenCalls } from '../shared/open-calls.ts'
+
+/** An input item on its way to the upstream. An item that is left out has no `item` but keeps its place: reasoning before it must go too. */
+export interface Entry {
+  readonly role: 'call' | 'output' | 'reasoning' | 'other'
+  /** Whether a model says such items: only these can follow reasoning. */
+  readonly bySpeaker: boolean
+  item: JsonObject | undefined
+  readonly overflow?: readonly JsonObject[]
+}
+
+const NO_RESULT = 'No result is available for this call.'
+
+interface OrderOptions {
+  readonly mapId: MapId
+  /** Whether the endpoint wants outputs directly behind their calls. */
+  readonly adjacentOutputs: boolean
+  readonly dropped: Set<string>
+}
+
+/** The encoded items as every server takes them: calls and outputs in pairs, reasoning only before what it led to. */
+export function orderEntries(entries: readonly Entry[], { mapId, adjacentOutputs, dropped }: OrderOptions): readonly JsonObject[] {
+  const paired = pairCalls(entries, mapId, dropped)
+  dropLooseReasoning(paired, dropped)
+  return withOverflow(adjacentOutputs ? joinOutputs(paired) : paired)
+}
+
+/**
+ * Every call gets exactly one output and every output a call, as all servers demand: a call nobody answers behind it gets the output that
+ * came too early, else a sentence; an output without call becomes text of the user. Ids are rewritten where they are too long or come twice.
+ */
+function pairCalls(entries: readonly Entry[], mapId: MapId, dropped: Set<string>): Entry[] {
+  const openCalls = new OpenCalls<{ readonly entry: Entry; readonly id: string; readonly callId: string }>()
+  /** Outputs no call before them waits for: one behind them may. */
+  const strays = new Map<string, Entry[]>()
+  const occurrences = new Map<string, number>()
+  for (const entry of entries) {
+    if (!entry.bySpeaker) openCalls.endTurn()
+    const callId = asString(entry.item?.['call_id'])
+    if (callId === undefined || entry.item === undefined) continue
+    if (entry.role === 'call') {
+      const occurrence = occurrences.get(callId) ?? 0
+      occurrences.set(callId, occurrence + 1)
+      const id = mapId(callId, occurrence)
+      if (id !== callId) entry.item = { ...entry.item, call_id: id }
+      openCalls.add(callId, { entry, id, callId })
+    } else if (entry.role === 'output') {
+      const call = openCalls.take(callId)
+      if (call === undefined) addTo(strays, callId, entry)
+      else if (call.id !== callId) entry.item = { ...entry.item, call_id: call.id }
+    } else if (callId.length > 0) {
+      const id = mapId(callId, 0)
+      if (id !== callId) entry.item = { ...entry.item, call_id: id }
+    }
+  }
+  const answers = new Map<Entry, Entry>()
+  for (const { entry: call, id, callId } of openCalls.left) {
+    const early = strays.get(callId)?.shift()
+    if (early !== undefined) early.item = { ...early.item, call_id: id }
+    answers.set(call, early ?? missingOutput(call))
+  }
+  for (const entry of [...strays.values()].flat()) {
+    dropped.add('input: output without its call became text')
+    entry.item = orphanMessage(entry.item!)
+  }
+  return behindTheirCalls(entries, answers)
+}
+
+function addTo(strays: Map<string, Entry[]>, callId: string, entry: Entry): void {
+  const known = strays.get(callId)
+  if (known === undefined) strays.set(callId, [entry])
+  else known.push(entry)
+}
+
+/** `answers`: by call, an output that stands elsewhere or nowhere yet. */
+function behindTheirCalls(entries: readonly Entry[], answers: ReadonlyMap<Entry, Entry>): Entry[] {
+  if (answers.size === 0) return [...entries]
+  const moved = new Set(answers.values())
+  return entries.flatMap((entry) => {
+    if (moved.has(entry)) return []
+    const answer = answers.get(entry)
+    return answer === undefined ? [entry] : [entry, answer]
+  })
+}
+
+function missingOutput({ item }: Entry): Entry {
+  const type = item?.['type'] === 'custom_tool_call' ? 'custom_tool_call_output' : 'function_call_output'
+  return { role: 'output', bySpeaker: false, item: { type, call_id: item?.['call_id'], output: NO_RESULT } }
+}
+
+function orphanMessage(item: JsonObject): JsonObject {
+  const output = item['output']
+  const parts = typeof output === 'string' ? [{ type: 'input_text', text: output }] : (output as readonly JsonObject[])
+  return {
+    type: 'message',
+    role: 'user',
+    content: [{ type: 'input_text', text: 'Result of a tool call that is not part of this conversation:' }, ...parts],
+  }
+}
+
+/**
+ * Reasoning must be followed by the item it produced, or the upstream refuses the request: when that item is left out, or there is none,
+ * the reasoning is left out as well.
+ */
+function dropLooseReasoning(entries: readonly Entry[], dropped: Set<string>): void {
+  let follows = false
+  for (let i = entries.length - 1; i >= 0; i--) {
+    const entry = entries[i]!
+    if (entry.role !== 'reasoning') {
+      follows = entry.bySpeaker && entry.item !== undefined
+      continue
+    }
+    if (follows || entry.item === undefined) continue
+    entry.item = undefined
+    dropped.add('reasoning without the item it led to')
+  }
+}
+
+/** Moves outputs directly behind the run of calls they answer. */
+function joinOutputs(entries: readonly Entry[]): Entry[] {
+  const outputs = new Map<unknown, Entry>()
+  for (const entry of entries) if (entry.role === 'output' && isOutput(entry.item)) outputs.set(entry.item['call_id'], entry)
+  const moved = new Set(outputs.values())
+  const ordered: Entry[] = []
+  let run: Entry[] = []
+  const endRun = (): void => {
+    for (const call of run) {
+      const output = outputs.get(call.item?.['call_id'])
+      if (output !== undefined) ordered.push(output)
+    }
+    run = []
+  }
+  for (const entry of entries) {
+    if (entry.item === undefined) continue
+    if (entry.role === 'call') run.push(entry)
+    else endRun()
+    if (!moved.has(entry)) ordered.push(entry)
+  }
+  endRun()
+  return ordered
+}
+
+function isOutput(item: JsonObject | undefined): item is JsonObject {
+  return isObject(item) && (item['type'] === 'function_call_output' || item['type'] === 'custom_tool_call_output')
+}
+
+/** Writes the items out; media a tool result could not hold follow behind the run of results as a message of the user. */
+function withOverflow(entries: readonly Entry[]): readonly JsonObject[] {
+  const items: JsonObject[] = []
+  let waiting: JsonObject[] = []
+  for (const entry of entries) {
+    if (entry.item === undefined) continue
+    if (entry.role !== 'output' && waiting.length > 0) {
+      items.push({ type: 'message', role: 'user', content: waiting })
+      waiting = []
+    }
+    items.push(entry.item)
+    if (entry.overflow !== undefined) waiting.push(...entry.overflow)
+  }
+  if (waiting.length > 0) items.push({ type: 'message', role: 'user', content: waiting })
+  return items
+}
