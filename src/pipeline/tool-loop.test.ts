@@ -385,6 +385,21 @@ describe('guards', () => {
     expect(stopped).toBe(true)
   })
 
+  it('begins no more of its calls then, and records none that was not begun', async () => {
+    let begun = 0
+    const run = (_args: unknown, signal: AbortSignal): Promise<ToolResult> => {
+      begun++
+      return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('stopped'))))
+    }
+    const gone = new AbortController()
+    const calls = ['c1', 'c2', 'c3', 'c4'].flatMap((id) => call('probe', id))
+    const { collect, trace } = stage({ turns: [[...calls, end]], tool: { run }, signal: gone.signal, limits: { parallel: 1 } })
+    setTimeout(() => gone.abort(), 10)
+    await expect(collect()).rejects.toMatchObject({ message: 'The caller went away' })
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    expect([begun, trace.steps?.length]).toEqual([1, 1])
+  })
+
   it('accounts for what earlier turns used when a later one fails', async () => {
     const { collect, trace } = stage({ turns: [[...call('probe', 'c1'), end], new GatewayError('provider_unavailable', 'gone')] })
     await expect(collect()).rejects.toMatchObject({ errorType: 'provider_unavailable' })

@@ -67,7 +67,8 @@ export async function* runTools(calls: readonly PendingCall[], scene: RunScene):
   let next = 0
   let running = 0
   const startMore = (): void => {
-    while (running < scene.parallel && next < calls.length) {
+    // With those that run, those that wait for their turn are given up, too.
+    while (running < scene.parallel && next < calls.length && !stop.signal.aborted) {
       const index = next++
       running++
       const call = calls[index]!
