@@ -51,6 +51,7 @@ export class PluginRun {
       const work = hook(this.context({ plugin, settings }, limit.signal))
       return work instanceof Promise ? await limit.race(work) : work
     } catch (error) {
+      limit.giveUp(error)
       if (limit.expired) throw new GatewayError('timeout', `The plugin ${plugin.id} took too long`, { cause: error })
       throw error
     } finally {

@@ -30,16 +30,19 @@ interface Scene {
   readonly answer?: readonly (readonly ModelEvent[])[]
   /** Whether the caller's own key serves. */
   readonly isByok?: (call: Call) => boolean
+  /** In place of the model that says one thing. */
+  readonly model?: Handler
 }
 
 /** The room alone: plugins that are objects, a model that says one thing. */
-function stage({ plugins, defaults = [], request, signal, answer: told = says('hello'), isByok = () => false }: Scene) {
+function stage({ plugins, defaults = [], request, signal, answer: told = says('hello'), isByok = () => false, model: given }: Scene) {
   const seen: Call[] = []
-  const model: Handler = async function* (call) {
+  const talker: Handler = async function* (call) {
     seen.push(call)
     call.trace.served = { endpoint, status: 200, startedAt: 0, firstTokenMs: 1, isByok: isByok(call) }
     yield* told
   }
+  const model = given ?? talker
   const list = plugins.map((plugin, n) => ({ id: `plugin-${n}`, settings: z.looseObject({}), ...plugin }))
   const { layer, standing } = createPluginRoom({
     plugins: () => list,
@@ -260,6 +263,19 @@ describe('what a plugin may do', () => {
     await expect(read()).rejects.toMatchObject({ errorType: 'timeout' })
   })
 
+  it('has what it asked of models given up when it fails: nobody reads the answers any more', async () => {
+    const signals: AbortSignal[] = []
+    const judge = (text: string): ModelRequest => ({ model: 'acme/small', input: [{ type: 'message', role: 'user', content: text }] })
+    const model: Handler = async function* ({ request, signal }) {
+      signals.push(signal)
+      if (JSON.stringify(request.input).includes('unreadable')) throw new GatewayError('provider_unavailable', 'no verdict')
+      yield await new Promise<never>((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
+    }
+    const prepare: Plugin['prepare'] = async (_request, { ask }) => void (await Promise.all([ask(judge('endless')), ask(judge('unreadable'))]))
+    const { read } = stage({ plugins: [{ prepare }], request: use(0), model })
+    await expect(read()).rejects.toThrow('no verdict')
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true])
+  })
   it('is given up when the caller leaves', async () => {
     const gone = new AbortController()
     const prepare = (): Promise<never> => {

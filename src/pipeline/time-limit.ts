@@ -33,6 +33,10 @@ export class TimeLimit {
       work.catch(() => undefined)
     }
   }
+  /** What the work has begun and nobody waits for any more is to end, too. */
+  giveUp(reason: unknown): void {
+    this.#controller.abort(reason)
+  }
   end(): void {
     clearTimeout(this.#timer)
     this.#parent.removeEventListener('abort', this.#onParent)
