@@ -1,9 +1,11 @@
 import { z } from 'zod'
 import { asGatewayError } from '../core/error.ts'
+import type { ModelEvent } from '../core/event.ts'
 import type { CitableSource, ModelAnswer, ServerTool, ToolContext, ToolResult } from '../core/extension.ts'
 import type { JsonObject, Tool } from '../core/item.ts'
 import type { TextFormat } from '../core/request.ts'
 import { agentRequest, agentSettings, modelOf, userMessage, wordsOf } from './shared/agent.ts'
+import { WholeDeltas } from './shared/whole-deltas.ts'
 import { cutText } from '../lib/cut-text.ts'
 
 const settings = z.object({
@@ -99,6 +101,7 @@ async function askPanelist(
   context: ToolContext<Settings>,
 ): Promise<Panelist> {
   const { settings: own, call } = context
+  const shown = new ShownPanelist(model, context)
   context.emit('fusion_call.panel.added', { model })
   try {
     const request = agentRequest(call.request, { ...bound, ...own }, model, {
@@ -106,21 +109,45 @@ async function askPanelist(
       max_tool_calls: own.max_tool_calls,
       ...(tools.length > 0 ? { tools } : {}),
     })
-    const answer = await context.ask(request, {
-      onEvents: (events) => {
-        for (const event of events) {
-          if (event.type === 'text-delta') context.emit('fusion_call.panel.delta', { model, delta: event.delta })
-          else if (event.type === 'reasoning-delta') context.emit('fusion_call.panel.reasoning.delta', { model, delta: event.delta })
-        }
-      },
-    })
+    const answer = await context.ask(request, { onEvents: (events) => shown.push(events) })
+    shown.end()
     context.emit('fusion_call.panel.completed', { model, content: wordsOf(answer) })
     return { model, answer }
   } catch (error) {
     const { errorType, message, status } = asGatewayError(error)
     const text = errorType === 'server' ? 'the model gave no answer' : message
+    shown.end()
     context.emit('fusion_call.panel.failed', { model, error: text, status_code: status })
     return { model, failure: { error: text, status_code: status, type: errorType } }
+  }
+}
+
+/** What one of the panel thinks and writes, for callers who watch. */
+class ShownPanelist {
+  readonly #model: string
+  readonly #emit: ToolContext['emit']
+  readonly #text = new WholeDeltas()
+  readonly #thoughts = new WholeDeltas()
+
+  constructor(model: string, { emit }: Pick<ToolContext, 'emit'>) {
+    this.#model = model
+    this.#emit = emit
+  }
+
+  push(events: readonly ModelEvent[]): void {
+    for (const event of events) {
+      if (event.type === 'text-delta') this.#show('delta', this.#text.take(event.delta))
+      else if (event.type === 'reasoning-delta') this.#show('reasoning.delta', this.#thoughts.take(event.delta))
+    }
+  }
+
+  end(): void {
+    this.#show('reasoning.delta', this.#thoughts.end())
+    this.#show('delta', this.#text.end())
+  }
+
+  #show(what: 'delta' | 'reasoning.delta', delta: string): void {
+    if (delta !== '') this.#emit(`fusion_call.panel.${what}`, { model: this.#model, delta })
   }
 }
 

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../core/item.ts'
+import { WholeDeltas } from './whole-deltas.ts'
 
 const AT = { content_index: 0 }
 const noText = { type: 'output_text', annotations: [], logprobs: [] }
@@ -6,9 +7,8 @@ const noText = { type: 'output_text', annotations: [], logprobs: [] }
 /** Text that a tool's own item shows while it is written: one content part, opened by its first words and closed once. */
 export class ItemText {
   readonly #emit: (name: string, fields: JsonObject) => void
+  readonly #deltas = new WholeDeltas()
   #text = ''
-  /** Half a character, which waits for its other half. */
-  #half = ''
   #closed = false
 
   constructor(emit: (name: string, fields: JsonObject) => void) {
@@ -16,25 +16,21 @@ export class ItemText {
   }
 
   push(delta: string): void {
-    if (this.#closed) return
-    const text = this.#half + delta
-    this.#half = /[\ud800-\udbff]$/.exec(text)?.[0] ?? ''
-    this.#show(text.slice(0, text.length - this.#half.length))
+    if (!this.#closed) this.#show(this.#deltas.take(delta))
   }
 
   /** Whatever has come is all of it. */
   end(): void {
     if (this.#closed) return
-    this.#show(this.#half)
+    this.#show(this.#deltas.end())
     this.#closed = true
     if (this.#text === '') return
     this.#emit('output_text.done', { ...AT, text: this.#text, logprobs: [] })
     this.#emit('content_part.done', { ...AT, part: { ...noText, text: this.#text } })
   }
 
-  #show(text: string): void {
-    if (text === '') return
-    const delta = text.toWellFormed()
+  #show(delta: string): void {
+    if (delta === '') return
     if (this.#text === '') this.#emit('content_part.added', { ...AT, part: { ...noText, text: '' } })
     this.#text += delta
     this.#emit('output_text.delta', { ...AT, delta, logprobs: [] })
