@@ -60,6 +60,16 @@ describe('what a remote tool gave back', () => {
     expect(scrub('a b', [])).toBe('a b')
   })
 
+  it('does not give the rest of one away that begins like another', () => {
+    const secrets = ['tok_live_12', 'tok_live_1234567890', 'tok_live_1234']
+    expect(scrub('tok_live_1234567890, tok_live_1234 and tok_live_12', secrets)).toBe('[redacted], [redacted] and [redacted]')
+  })
+
+  it('does not give one away that JSON writes in another way', () => {
+    const { text } = readResult({ content: [], structuredContent: { you: 'sent p"ss\\w0rd' }, isError: false }, ['p"ss\\w0rd'])
+    expect(text).toBe('{"you":"sent [redacted]"}')
+  })
+
   it('does not give half of one away where it is cut', () => {
     const secret = 'tok_live_0123456789abcdefghijklmnop'
     for (const left of [1, 10, secret.length - 1]) {

@@ -29,7 +29,7 @@ export function readResult({ content, structuredContent }: RemoteResult, secrets
     if (image !== undefined && images.length < MAX_IMAGES) images.push(image)
     return textOf(part)
   })
-  if (pieces.length === 0 && structuredContent !== undefined) pieces.push(JSON.stringify(structuredContent))
+  if (pieces.length === 0 && structuredContent !== undefined) pieces.push(JSON.stringify(scrubJson(structuredContent, secrets)))
   // In this order: half a secret at the cut would not be known for one.
   const text = bounded(scrub(pieces.join('\n'), secrets))
   if (images.length === 0) return { text, output: text }
@@ -72,9 +72,9 @@ function isBase64(data: unknown): boolean {
   }
 }
 
-/** Text without the values its reader must not see. */
+/** Text without the values its reader must not see. The longest first: of one that begins like another the rest would stay. */
 export function scrub(text: string, secrets: readonly string[]): string {
-  return secrets.reduce((clean, secret) => clean.replaceAll(secret, '[redacted]'), text)
+  return secrets.toSorted((a, b) => b.length - a.length).reduce((clean, secret) => clean.replaceAll(secret, '[redacted]'), text)
 }
 
 /** The same for the strings of a value that came as JSON, whatever quotes and escapes are in them; what holds none stays as it is. */
