@@ -102,6 +102,25 @@ describe('the texts of a request', () => {
     expect(replaceTexts(request, new Map())).toBe(request)
   })
 
+  it('are what plugins tell the model in the words of the caller, but not what they choose by', () => {
+    const tools = [{ type: 'gateway:mcp', server_label: 'label', server_description: 'server-text', authorization: 'secret' }]
+    const asked: ModelRequest = {
+      input: [],
+      image_config: { aspect_ratio: '16:9', font_inputs: ['drawn-text'] },
+      plugins: [
+        { id: 'web', engine: 'hound', mode: 'fast', max_results: 3, search_prompt: 'prompt-text', include_domains: ['a.example'] },
+        { id: 'auto-router', allowed_models: ['acme/*'], cost_tier: 'low' },
+        { id: 'fusion', model: 'acme/small', analysis_models: ['acme/large'], preset: 'general-high', tools },
+        { id: 'own', hint: 'hint-text' },
+      ],
+    }
+    const texts = ['16:9', 'drawn-text', 'prompt-text', 'server-text', 'hint-text']
+    expect(collectTexts(asked).map(({ text }) => text)).toEqual(texts)
+    const changed = replaceTexts(asked, new Map([[texts.indexOf('prompt-text'), 'X']]))
+    expect(changed).toEqual(JSON.parse(JSON.stringify(asked).replace('prompt-text', 'X')))
+    expect(changed.plugins![3]).toBe(asked.plugins![3])
+  })
+
   it('of reasoning are not exchanged: it is left out', () => {
     const place = collectTexts(request).findIndex(({ text }) => text === 'thought')
     const changed = replaceTexts(request, new Map([[place, 'X']]))

@@ -1,5 +1,6 @@
 import type { InputItem, JsonObject } from '../../core/item.ts'
 import { isOpaqueField } from '../../core/opaque-field.ts'
+import { wordsOfPlugin } from '../../core/plugin-words.ts'
 import { GATEWAY_FIELDS, type ModelRequest } from '../../core/request.ts'
 import { MAX_JSON_DEPTH } from '../../lib/json.ts'
 
@@ -67,7 +68,18 @@ function walk(request: ModelRequest, visit: Visit): ModelRequest {
 function walkField(field: string, value: unknown, state: Walk): unknown {
   if (field === 'input') return walkInput(value as ModelRequest['input'], state)
   if (field === 'metadata') return walkMetadata(value, state)
+  if (field === 'plugins') return walkPlugins(value as NonNullable<ModelRequest['plugins']>, state)
+  if (field === 'image_config') return walkValue(value, state, false, 0)
   return isContent(field) ? walkValue(value, state, true, 0) : value
+}
+
+function walkPlugins(plugins: NonNullable<ModelRequest['plugins']>, state: Walk): NonNullable<ModelRequest['plugins']> {
+  const mapped = plugins.map((entry) => {
+    const words = wordsOfPlugin(entry)
+    const changed = walkFields(words, state, true, 0) as JsonObject
+    return changed === words ? entry : { ...entry, ...changed }
+  })
+  return mapped.every((entry, index) => entry === plugins[index]) ? plugins : mapped
 }
 
 /** Its names are the caller's own words, too. */

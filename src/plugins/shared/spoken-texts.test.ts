@@ -47,6 +47,8 @@ describe('what a model may read', () => {
       after({ type: 'message', role: 'user', content: [{ type: 'input_file', filename: 'a.md', file_data: base64 }] }),
     ],
     ['the name of a file', after({ type: 'message', role: 'user', content: [{ type: 'input_file', filename: BAD, file_id: 'x' }] })],
+    ['what a plugin is to tell the model', { input: [question], plugins: [{ id: 'web', search_prompt: BAD }] }],
+    ['what an image model is to draw', { input: [question], image_config: { font_inputs: [BAD] } }],
     ['what a tool says of itself', { input: [question], tools: [{ type: 'function', name: 'f', description: BAD }] }],
     ['parameters', { input: [question], tools: [{ type: 'function', name: 'f', parameters: { properties: { a: { description: BAD } } } }] }],
     ['names of parameters', { input: [question], tools: [{ type: 'function', name: 'f', parameters: { properties: { [BAD]: {} } } }] }],

@@ -1,5 +1,6 @@
 import type { InputFile, JsonObject } from '../../core/item.ts'
 import { isOpaqueField } from '../../core/opaque-field.ts'
+import { wordsOfPlugin } from '../../core/plugin-words.ts'
 import { GATEWAY_FIELDS, type ModelRequest } from '../../core/request.ts'
 import { decodeText } from '../../lib/decode-text.ts'
 import { MAX_JSON_DEPTH } from '../../lib/json.ts'
@@ -22,13 +23,15 @@ const FREE: ReadonlySet<string> = new Set(['parameters', 'schema', 'input_schema
 
 /**
  * All a model may read of what a caller sends, one text for each item and field: instructions, messages, calls and their results, what tools
- * and formats say of themselves, files that are text and came along. Unlike what guardrails change, names count: they are read here only.
+ * and formats say of themselves, what plugins and image models are told, files that are text and came along. Unlike what guardrails change,
+ * names count: they are read here only.
  */
 export function spokenTexts(request: ModelRequest): readonly string[] {
   const { instructions, input, ...rest } = request
   const fields = Object.entries(rest).filter(([field]) => !GATEWAY_FIELDS.has(field) && !NO_CONTENT.has(field))
   const tools = fields.flatMap(([, value]): readonly unknown[] => (Array.isArray(value) ? value : [value]))
-  return [instructions, ...input, ...tools].map(textOfAll).filter((text) => text !== '')
+  const settings = [...(request.plugins ?? []).map(wordsOfPlugin), request.image_config]
+  return [instructions, ...input, ...tools, ...settings].map(textOfAll).filter((text) => text !== '')
 }
 
 function textOfAll(value: unknown): string {
