@@ -89,6 +89,14 @@ describe('a failed try', () => {
     ['no time left: the end', 'fail', step([one, two], [tryOf(0, error('provider_unavailable'))], { beginBy: START + 500 })],
   ])('%s', (_name, kind, actual) => expect(actual.kind).toBe(kind))
 
+  it('passes over a provider that must be spared for longer than the call may wait', () => {
+    const same = ['a/1', 'a/2', 'a/3', 'a/4', 'a/5'].map((tag) => ({ endpoint: testEndpoint({ tag, provider: 'a' }) }))
+    const tries = [0, 1, 2, 3].map((index) => tryOf(index, error('provider_unavailable')))
+    const more = { retries: false, beginBy: START + 3_500 }
+    expect(step([...same, two], tries, more)).toEqual({ kind: 'next', index: 5, delayMs: 0 })
+    expect(step(same, tries, more)).toEqual({ kind: 'fail' })
+    expect(step([...same, two], tries, { retries: false })).toEqual({ kind: 'next', index: 4, delayMs: 2_990 })
+  })
   it('skips the whole model that refused the prompt', () => {
     expect(step([one, two, otherModel], [tryOf(0, error('context_length_exceeded'))])).toEqual({ kind: 'next', index: 2, delayMs: 0 })
     expect(step([one, otherModel, two], [tryOf(0, error('content_policy_violation')), tryOf(1, error('timeout'))]).kind).toBe('fail')

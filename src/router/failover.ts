@@ -97,12 +97,13 @@ export function nextStep(input: FailoverInput): Step {
   if (!committed && input.beginBy !== undefined && input.beginBy - input.now < LEAST_TRY_MS) return FAIL
   const verdict = judge(last.error)
   if (verdict === 'never') return FAIL
-  const next = nextIndex(input, last.index)
+  const next = nextIndexes(input, last.index)
+  const others = next.length > 0
   return (
     rotate(input, last, verdict) ??
-    retryFault(input, last, verdict, next !== undefined) ??
+    retryFault(input, last, verdict, others) ??
     moveOn(input, next) ??
-    waitForBusy(input, last, verdict, next !== undefined) ??
+    waitForBusy(input, last, verdict, others) ??
     FAIL
   )
 }
@@ -123,9 +124,13 @@ function retryFault(input: FailoverInput, last: Try, verdict: Verdict, others: b
   return delayMs === undefined ? undefined : { kind: 'retry', delayMs, rotate: false }
 }
 
-function moveOn(input: FailoverInput, next: number | undefined): Step | undefined {
-  const delayMs = next === undefined ? undefined : spaced(input, next, 0, 0)
-  return next === undefined || delayMs === undefined ? undefined : { kind: 'next', index: next, delayMs }
+/** A provider that must be spared for longer than the call may wait is passed over. */
+function moveOn(input: FailoverInput, next: readonly number[]): Step | undefined {
+  for (const index of next) {
+    const delayMs = spaced(input, index, 0, 0)
+    if (delayMs !== undefined) return { kind: 'next', index, delayMs }
+  }
+  return undefined
 }
 
 /** Nobody else can serve: wait out a short pause, or back off. */
@@ -150,10 +155,10 @@ function worthRetrying(input: FailoverInput, last: Try, others: boolean): boolea
 }
 
 /**
- * The next attempt worth making: not tried yet, not a model that has refused this very prompt, not an endpoint whose server was silent
- * (with another key it is the same server), and not a provider that has had its tries.
+ * The attempts that are still worth making, in their order: not tried yet, not a model that has refused this very prompt, not an endpoint
+ * whose server was silent (with another key it is the same server), and not a provider that has had its tries.
  */
-function nextIndex(input: FailoverInput, from: number): number | undefined {
+function nextIndexes(input: FailoverInput, from: number): readonly number[] {
   const { attempts, tries } = input
   const tried = new Set<number>()
   const refusedModels = new Set<string>()
@@ -165,16 +170,16 @@ function nextIndex(input: FailoverInput, from: number): number | undefined {
     if (judge(error) === 'next-model') refusedModels.add(endpoint.model)
     if (error.errorType === 'timeout') silent.add(endpoint.id)
   }
+  const next: number[] = []
   for (let step = 1; step < attempts.length; step++) {
     const index = (from + step) % attempts.length
     const attempt = attempts[index]
     if (attempt === undefined || tried.has(index) || input.skip?.has(index) === true) continue
     const { endpoint } = attempt
     if (refusedModels.has(endpoint.model) || silent.has(endpoint.id)) continue
-    if (providerTries(input, index).length >= MAX_TRIES) continue
-    return index
+    if (providerTries(input, index).length < MAX_TRIES) next.push(index)
   }
-  return undefined
+  return next
 }
 
 function providerTries(input: FailoverInput, index: number): readonly Try[] {
