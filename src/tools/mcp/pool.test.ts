@@ -170,6 +170,24 @@ it('nobody waits for is given up', async () => {
   expect(pool.size).toBe(0)
 })
 
+it('that was given up is not lent to who comes before it has ended', async () => {
+  let connects = 0
+  const ended = Promise.withResolvers<never>()
+  const { pool } = stage({
+    connect: () => {
+      if (++connects === 1) return ended.promise
+      return Promise.resolve({ broken: false, close: async () => undefined } as unknown as McpConnection)
+    },
+  })
+  const leaver = new AbortController()
+  const left = pool.use('w', at('a'), leaver.signal, nothing)
+  leaver.abort()
+  await expect(left).rejects.toMatchObject({ kind: 'timeout' })
+  const next = pool.use('w', at('a'), new AbortController().signal, async () => 'done')
+  ended.reject(new Error('given up'))
+  expect([await next, connects, pool.size]).toEqual(['done', 2, 1])
+})
+
 it('closing leaves nothing behind', async () => {
   const { pool, made, use } = stage()
   await use(nothing)

@@ -96,10 +96,15 @@ export class McpPool {
     } finally {
       entry.busy--
       entry.lastUsed = this.#options.clock.monotonic()
-      // Nobody waits for it any more.
-      if (entry.busy === 0) entry.giveUp?.abort()
-      if (entry.retired && entry.busy === 0) void discard(entry)
+      if (entry.busy === 0) this.#leave(key, entry)
     }
+  }
+
+  /** Nobody uses it, or waits for it, any more. What is given up is not lent again: it ends a moment later. */
+  #leave(key: string, entry: Entry): void {
+    entry.giveUp?.abort()
+    if (entry.retired) void discard(entry)
+    else if (entry.giveUp !== undefined) void this.#retire(key, entry)
   }
 
   #entryFor(key: string, address: McpAddress): Entry {
