@@ -4,7 +4,9 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createEgress, type Egress, type EgressOptions } from '../../lib/egress.ts'
 import { startMcpServer, type McpKind, type TestMcpServer } from '../../testing/mcp-server.ts'
+import { systemClock } from '../../lib/clock.ts'
 import { McpConnection } from './connection.ts'
+import { McpPool } from './pool.ts'
 
 const ways: Egress[] = []
 const wayOut = (options: Partial<EgressOptions> = {}): Egress => {
@@ -215,6 +217,28 @@ describe.each<McpKind>(['modern', 'sessions'])('a result of a server of kind %s'
     })
     await connection.close()
   })
+})
+
+it('that has carried much is replaced before its bound ends a call', async () => {
+  const server = await startMcpServer('sse')
+  const options = { egress: wayOut(), version: '1.0.0', maxStandingBytes: 1024 * 1024 }
+  let connects = 0
+  const pool = new McpPool({
+    clock: systemClock,
+    max: 4,
+    ttlMs: 60_000,
+    connectMs: 5_000,
+    connect: (address, signal) => {
+      connects++
+      return McpConnection.open(address, options, signal)
+    },
+  })
+  const say = (chars: number): Promise<unknown> =>
+    pool.use('w', { url: server.url, headers: {} }, soon(), (connection) => connection.callTool('big', { chars }, soon()))
+  for (let n = 0; n < 8; n++) expect(await say(300 * 1024)).toMatchObject({ isError: false })
+  expect(connects).toBe(4)
+  await pool.close()
+  await server.close()
 })
 
 it('ends its session when it is closed', async () => {

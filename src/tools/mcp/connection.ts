@@ -16,6 +16,8 @@ export interface McpConnectionOptions {
   readonly egress: Egress
   /** How we introduce ourselves. */
   readonly version: string
+  /** See `EgressFetchOptions`. */
+  readonly maxStandingBytes?: number
 }
 
 /** Longest a request may take when its caller has no limit of its own. */
@@ -30,6 +32,7 @@ export class McpConnection {
   readonly #client: Sdk.Client
   readonly #transport: Sdk.Transport & { terminateSession?: () => Promise<void> }
   #broken = false
+  #worn = false
   /** Of the last list that was asked for: the SDK may give the same again without asking. */
   #walk: ListWalk = newWalk()
 
@@ -57,9 +60,14 @@ export class McpConnection {
     return new McpConnection(client, transport)
   }
 
-  /** True when nothing more can be asked here. */
+  /** True when nothing more should be asked here. */
   get broken(): boolean {
-    return this.#broken
+    return this.#broken || this.#worn
+  }
+
+  /** The stream everything comes on nears its bound: what is under way goes on. */
+  wearOut(): void {
+    this.#worn = true
   }
 
   /** All tools of the server that can be used, page by page. */
@@ -131,12 +139,13 @@ async function connect(
   sdk: typeof Sdk,
   way: Way,
   address: McpAddress,
-  { egress, version }: McpConnectionOptions,
+  { egress, version, maxStandingBytes }: McpConnectionOptions,
   signal: AbortSignal,
 ): Promise<McpConnection> {
   const target = new URL(address.url)
   const standing = way === 'sse'
-  const options = { fetch: createEgressFetch({ egress, origin: target.origin, standing }), requestInit: { headers: { ...address.headers } } }
+  const fetch = createEgressFetch({ egress, origin: target.origin, standing, maxStandingBytes, onWorn: () => connection.wearOut() })
+  const options = { fetch, requestInit: { headers: { ...address.headers } } }
   const transport = standing ? new sdk.SSEClientTransport(target, options) : new sdk.StreamableHTTPClientTransport(target, options)
   readLeniently(transport)
   const client = new sdk.Client(

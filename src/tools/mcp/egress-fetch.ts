@@ -25,6 +25,10 @@ export interface EgressFetchOptions {
   readonly origin: string
   /** Whether the server's standing stream is wanted. Without it requests get their answers on streams of their own. */
   readonly standing: boolean
+  /** Bytes a standing stream may bring in all, 64 MiB unless told. */
+  readonly maxStandingBytes?: number | undefined
+  /** Told when it has brought half of them: what is asked from then on should come another way. */
+  readonly onWorn?: () => void
 }
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>
@@ -59,7 +63,13 @@ export function sending<T>(question: Question | undefined, work: () => Promise<T
 }
 
 /** `fetch` for the SDK through the safe way out. Redirects are answers: the SDK follows those within the origin, and nobody follows others. */
-export function createEgressFetch({ egress, origin, standing }: EgressFetchOptions): Fetch {
+export function createEgressFetch({
+  egress,
+  origin,
+  standing,
+  maxStandingBytes = MAX_STANDING_BYTES,
+  onWorn = () => undefined,
+}: EgressFetchOptions): Fetch {
   return async (url, init = {}) => {
     const target = new URL(url)
     if (target.origin !== origin)
@@ -71,6 +81,7 @@ export function createEgressFetch({ egress, origin, standing }: EgressFetchOptio
     const question = questions.getStore()
     // For the SDK this status is the end of its trying.
     if (method === 'GET' && !standing && !(resumes && mayResume(exchange, question))) return new Response(null, { status: 405 })
+    const stands = method === 'GET' && !resumes
     try {
       const answer = await egress.open({
         method,
@@ -78,11 +89,12 @@ export function createEgressFetch({ egress, origin, standing }: EgressFetchOptio
         headers,
         ...(typeof init.body === 'string' ? { body: init.body } : {}),
         headersTimeoutMs: HEADERS_MS,
-        maxResponseBytes: method === 'GET' && !resumes ? MAX_STANDING_BYTES : MAX_BYTES,
+        maxResponseBytes: stands ? maxStandingBytes : MAX_BYTES,
         signal: signalOf(init.signal, exchange),
       })
       if (resumes && answer.status !== 200) exchange?.lost(new EgressError('network', 'the connection broke before the answer'))
-      return toResponse(answer, standing ? undefined : (error) => question?.settled === false && exchange?.lost(error))
+      const body = stands ? counted(answer.body, maxStandingBytes / 2, onWorn) : answer.body
+      return toResponse({ ...answer, body }, standing ? undefined : (error) => question?.settled === false && exchange?.lost(error))
     } catch (error) {
       if (resumes && error instanceof Error) exchange?.lost(error)
       throw error
@@ -112,6 +124,15 @@ function toResponse({ status, headers, body }: EgressStream, lost: Lost | undefi
   const isAnswer = status >= 200 && status < 300
   const content = BODYLESS.has(status) ? null : ReadableStream.from(isAnswer && lost !== undefined ? watch(body, isStream, lost) : body)
   return new Response(content as ConstructorParameters<typeof Response>[0], { status, headers })
+}
+
+async function* counted(body: AsyncIterable<Buffer>, much: number, onMuch: () => void): AsyncGenerator<Buffer> {
+  let left = much
+  for await (const chunk of body) {
+    if (left > 0 && chunk.length >= left) onMuch()
+    left -= chunk.length
+    yield chunk
+  }
 }
 
 const EVENT_ID = /(?:^|[\r\n])id:/
