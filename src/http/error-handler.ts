@@ -1,4 +1,6 @@
 import type { GatewayError } from '../core/error.ts'
+import { cutText } from '../lib/cut-text.ts'
+import { wellFormedJson } from '../lib/json.ts'
 
 export interface RenderedError {
   readonly status: number
@@ -32,12 +34,10 @@ export function renderError(
     ...(details.raw === undefined ? {} : { raw: details.raw }),
     ...(masked ? { request_id: requestId } : details.metadata),
   }
-  const message = masked ? `Internal error; quote the request id ${requestId}` : error.message.slice(0, MAX_MESSAGE)
+  const message = masked ? `Internal error; quote the request id ${requestId}` : cutText(error.message, MAX_MESSAGE)
   const headers: Record<string, string> = { 'content-type': 'application/json', ...details.headers }
   if (details.retryAfterMs !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(details.retryAfterMs / 1000)))
-  return {
-    status: error.status,
-    headers,
-    body: JSON.stringify({ error: { code: error.status, message, metadata }, ...(WITHOUT_ROUTE.has(error.errorType) ? {} : route), ...asked }),
-  }
+  const body = { error: { code: error.status, message, metadata }, ...(WITHOUT_ROUTE.has(error.errorType) ? {} : route), ...asked }
+  // What providers and callers have said may be cut in the middle of a character.
+  return { status: error.status, headers, body: wellFormedJson(JSON.stringify(body)) }
 }

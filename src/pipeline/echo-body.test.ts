@@ -51,6 +51,7 @@ describe('an echoed body', () => {
       model: 'small-1',
       text: `${'word '.repeat(200)} [1499000 more characters]`,
     })
+    expect(shown({ text: `${'x'.repeat(999)}${'😀'.repeat(1_000_000)}` })).toEqual({ text: `${'x'.repeat(999)} [2000000 more characters]` })
     for (const many of [{ list: Array.from({ length: 60_000 }, () => 1) }, { list: Array.from({ length: 2_000 }, () => 'x'.repeat(999) + ' ') }])
       expect(shown(many)).toEqual({ left_out: `a body of ${JSON.stringify(many).length} characters` })
     expect(JSON.parse(echoBody('<xml/>', undefined))).toEqual({ left_out: 'a body of 6 characters' })

@@ -1,5 +1,6 @@
 import type { AttemptRecord } from '../core/call.ts'
 import type { Credential } from '../core/provider.ts'
+import { cutText } from '../lib/cut-text.ts'
 import { blankCredential, REDACTED } from './without-credential.ts'
 
 /** More than this is shortened: one event must not cost what a whole answer may. */
@@ -70,5 +71,7 @@ function withoutMedia(text: string): string {
   return BASE64.test(text) ? `[${text.length} characters of base64]` : text
 }
 
-const shorten = (text: string): string =>
-  text.length <= TEXT_CHARS ? text : `${text.slice(0, TEXT_CHARS)} [${text.length - TEXT_CHARS} more characters]`
+function shorten(text: string): string {
+  const start = cutText(text, TEXT_CHARS)
+  return start.length === text.length ? text : `${start} [${text.length - start.length} more characters]`
+}

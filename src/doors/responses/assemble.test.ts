@@ -44,6 +44,16 @@ const json = (events: readonly ModelEvent[]): { output: { [f: string]: unknown }
 }
 
 describe('Assembler', () => {
+  it('tells a failure, and what callers asked to know of the call, in whole characters', () => {
+    const subject = assembler(true, { extra: () => ({ gateway_metadata: { summary: 'b\ud83d' } }) })
+    subject.push([message('m'), text('m', 'hi')])
+    subject.fail(new GatewayError('provider_unavailable', 'a\ud83d'))
+    const wire = subject.takeWire()
+    expect(wire).not.toMatch(/\\ud[89a-f]/i)
+    expect(wire).toContain('"message":"a\ufffd"')
+    expect(wire).toContain('"summary":"b\\ufffd"')
+  })
+
   it('writes no half of a character, wherever the upstream has cut its texts, and none into the JSON answer', () => {
     const [first, second] = ['a\ud83d', '\ude00b\ud83d'] as const
     const thoughts = (delta: string): ModelEvent => ({ type: 'reasoning-delta', key: 'r', kind: 'text', delta })

@@ -5,6 +5,7 @@ import type { OutputItem } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { tierServed, type EndpointTier } from '../../core/service-tier.ts'
 import type { Usage } from '../../core/usage.ts'
+import { wellFormedJson } from '../../lib/json.ts'
 import { echoCacheOptions, echoPrompt, echoText, echoToolChoice, echoTools } from './echo-tools.ts'
 
 export type ResponseStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed'
@@ -158,7 +159,7 @@ export function createResource(id: string, createdAt: number, request: ModelRequ
     const { error, incompleteReason, usage, extra } = state
     return (
       `${head},"status":"${state.status}","completed_at":${state.completedAt ?? null}` +
-      `,"error":${error === undefined ? null : JSON.stringify({ code: error.code, message: error.message })}` +
+      `,"error":${error === undefined ? null : JSON.stringify({ code: error.code, message: error.message.toWellFormed() })}` +
       `,"incomplete_details":${incompleteReason === undefined ? null : `{"reason":"${incompleteReason}"}`}` +
       `,"model":${JSON.stringify(state.model)},"output":${state.outputText},"output_text":${JSON.stringify(outputText(state.output))}` +
       `,"service_tier":${JSON.stringify(tierServed(state.serviceTier, state.tier, request, state.dropped))}` +
@@ -170,6 +171,6 @@ export function createResource(id: string, createdAt: number, request: ModelRequ
 
 /** The members of an object, each behind a comma. */
 function members(extra: NonNullable<ResourceState['extra']>): string {
-  const text = JSON.stringify(extra)
+  const text = wellFormedJson(JSON.stringify(extra))
   return text === '{}' ? '' : `,${text.slice(1, -1)}`
 }
