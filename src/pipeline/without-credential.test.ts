@@ -36,6 +36,14 @@ describe('a failure that quotes a header the operator has configured', () => {
   })
 })
 
+describe('a failure that quotes a secret that begins like another', () => {
+  it(verifies('G4', 'keeps nothing of the longer one'), () => {
+    const quoted = failure('corp-key-1234-live')
+    expect(withoutCredential(quoted, credential('corp-key-1234'), ['corp-key-1234-live']).message).toBe('refused: [redacted]')
+    expect(withoutCredential(quoted, undefined, ['corp-key-1234', 'corp-key-1234-live']).message).toBe('refused: [redacted]')
+  })
+})
+
 describe('a failure that does not', () => {
   it('is the same', () => {
     const error = failure('of no interest')

@@ -12,7 +12,8 @@ export const REDACTED = '[redacted]'
  */
 export function withoutCredential(error: GatewayError, credential: Credential | undefined, secrets: readonly string[] = []): GatewayError {
   if (credential === undefined && secrets.length === 0) return error
-  const clean = (text: string): string => secrets.reduce(blankSecret, blankCredential(text, credential))
+  const known = credential === undefined ? secrets : [...secrets, credential.secret.reveal()]
+  const clean = (text: string): string => blank(text, known)
   const { raw, providerCode } = error.details
   const message = clean(error.message)
   const details = {
@@ -26,10 +27,11 @@ export function withoutCredential(error: GatewayError, credential: Credential | 
 /** A text without the credential, should it be quoted in it. */
 export function blankCredential(text: string, credential: Credential | undefined): string {
   if (credential === undefined) return text
-  return blankSecret(text, credential.secret.reveal())
+  return blank(text, [credential.secret.reveal()])
 }
 
-function blankSecret(text: string, secret: string): string {
-  const texts = [secret, ...secret.split(/[\s:;,"'{}[\]\\]+/)].filter((part) => part.length >= MIN_CHARS)
-  return texts.reduce((left, each) => left.replaceAll(each, REDACTED), text)
+/** The longest first: of one that begins like another the rest would stay. */
+function blank(text: string, secrets: readonly string[]): string {
+  const parts = secrets.flatMap((secret) => [secret, ...secret.split(/[\s:;,"'{}[\]\\]+/)]).filter((part) => part.length >= MIN_CHARS)
+  return parts.toSorted((a, b) => b.length - a.length).reduce((left, part) => left.replaceAll(part, REDACTED), text)
 }
