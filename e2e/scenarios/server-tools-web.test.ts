@@ -93,7 +93,7 @@ describe('web_search', () => {
     ])
     expect(part!.annotations.map(({ start_index: start, end_index: end }) => text.slice(start, end))).toEqual([
       '[The Moon](https://example.com/moon/)',
-      'https://example.com/moon.',
+      'https://example.com/moon',
     ])
     expect(answer['usage']).toMatchObject({ server_tool_use_details: { web_search_requests: 1, tool_calls_executed: 1 } })
     expect(new URL(web.seen[0]!.url, web.url).searchParams.get('q')).toBe('how far is the moon')

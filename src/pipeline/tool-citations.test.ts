@@ -33,6 +33,13 @@ it('does not swallow the parenthesis around an address', () => {
   ])
 })
 
+it('leaves out what ends a sentence behind an address', () => {
+  expect(cited('See https://a.test/x. Or https://a.test/x?!', 'https://a.test/x').map(([, words]) => words)).toEqual([
+    'https://a.test/x',
+    'https://a.test/x',
+  ])
+})
+
 it('costs no more for addresses made of punctuation: pages lead to any, of 16 KB', () => {
   const address = `https://a.test/${'!'.repeat(15_000)}x`
   const started = threadTime()

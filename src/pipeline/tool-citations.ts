@@ -39,7 +39,8 @@ export class SourceBook {
         url: source.url,
         title: source.title,
         start_index: match.index,
-        end_index: match.index + whole.length,
+        // What ends a sentence behind an address is no part of it.
+        end_index: match.index + (linked === undefined ? withoutEnding(whole, PUNCTUATION) : whole).length,
         ...(source.content === undefined ? {} : { content: source.content }),
       })
       if (citations.length === MAX_CITATIONS) break
