@@ -20,6 +20,9 @@ export interface ErrorFacts {
 
 const MAX_MESSAGE = 4096
 
+/** Whether the field that is blamed is the model, however a server writes that. */
+export const isModelParam = (param: string): boolean => /^(?:path\.)?model(?:[_ ]?(?:id|name))?(?![a-z_])/i.test(param)
+
 export function normalizeCode(code: string): string {
   // `com.amazon.coral.service#ValidationException:http://...` and `type.googleapis.com/...` name the kind at the end.
   const bare = code.includes('#') ? code.slice(code.lastIndexOf('#') + 1) : code
@@ -64,13 +67,18 @@ function noteCode(into: Collected, value: unknown, specific: boolean): void {
   }
 }
 
+/** Some servers send the field always, and empty when nothing of the request is meant. */
+function noteParam(into: Collected, value: unknown): void {
+  if (typeof value === 'string' && value !== '') into.param ??= value
+}
+
 /** Validation lists of Python servers: `[{loc: ['body', 'temperature'], msg, type}]`. */
 function readList(into: Collected, list: readonly unknown[], depth: number): void {
   for (const entry of list.slice(0, 5)) {
     if (typeof entry === 'string') {
       if (into.message === '') into.message = entry
     } else if (isObject(entry)) {
-      if (Array.isArray(entry['loc']) && into.param === undefined) into.param = entry['loc'].filter((step) => step !== 'body').join('.')
+      if (Array.isArray(entry['loc'])) noteParam(into, entry['loc'].filter((step) => step !== 'body').join('.'))
       readObject(into, entry, depth + 1)
     }
   }
@@ -81,8 +89,9 @@ function readObject(into: Collected, body: { readonly [key: string]: unknown }, 
   readInner(into, body, depth)
   for (const field of CODE_FIELDS) noteCode(into, body[field], SPECIFIC_CODES.has(field))
   for (const field of STATUS_FIELDS) noteCode(into, body[field], false)
+  // First: whether a message can be believed depends on it.
+  noteParam(into, body['param'])
   for (const field of MESSAGE_FIELDS) readValue(into, body[field], depth)
-  if (typeof body['param'] === 'string') into.param ??= body['param']
   for (const field of DETAIL_FIELDS) {
     const value = body[field]
     for (const detail of Array.isArray(value) ? value.slice(0, 8) : [value]) if (isObject(detail)) readObject(into, detail, depth + 1)
@@ -118,8 +127,12 @@ function takeMessage(into: Collected, text: string, depth: number): void {
   if (into.message === '' || GENERIC.test(into.message)) into.message = trimmed
 }
 
-/** An error tells what is wrong. JSON that does not may be a part of the request, quoted: none of its fields is believed. */
+/**
+ * An error tells what is wrong. JSON that does not, or that stands where a field is refused, may be a part of the request, quoted: none of its
+ * fields is believed.
+ */
 function takeNested(into: Collected, nested: { readonly [key: string]: unknown }, depth: number): boolean {
+  if (into.param !== undefined && !isModelParam(into.param)) return false
   const own = empty()
   readObject(own, nested, depth + 1)
   if (own.message === '') return false

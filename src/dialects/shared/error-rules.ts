@@ -1,5 +1,5 @@
 import type { ErrorDetails, ErrorType } from '../../core/error.ts'
-import type { ErrorFacts } from './error-body.ts'
+import { isModelParam, type ErrorFacts } from './error-body.ts'
 import { ownWords } from './own-words.ts'
 
 export interface ErrorCase {
@@ -258,16 +258,17 @@ const CONCERNS_ALL: ReadonlySet<ErrorType> = new Set([
 ])
 
 /** Whether the body names a field of the request as what is wrong, other than the model. */
-const blamesField = (error: ErrorCase): boolean => badRequest(error) && error.facts.param !== undefined && !/^model\b/.test(error.facts.param)
+const blamesField = (error: ErrorCase): boolean => badRequest(error) && error.facts.param !== undefined && !isModelParam(error.facts.param)
 
 function matches(rule: Rule, error: ErrorCase): boolean {
   if (rule.when !== undefined && !rule.when(error)) return false
   if (rule.statuses?.includes(error.status)) return true
-  const concernsAll = CONCERNS_ALL.has(rule.type)
-  if (concernsAll && blamesField(error)) return false
+  const quotesRequest = CONCERNS_ALL.has(rule.type) && blamesField(error)
+  // A code is the vendor's own, whatever it quotes; a model that is not there may be one that only the field names.
+  if (quotesRequest && rule.type === 'not_found') return false
   if (rule.codes !== undefined && hasCode(error.facts, rule.codes)) return true
-  if (rule.text === undefined) return false
-  if (!concernsAll) return rule.text.test(error.facts.message)
+  if (rule.text === undefined || quotesRequest) return false
+  if (!CONCERNS_ALL.has(rule.type)) return rule.text.test(error.facts.message)
   // That a model is not there is said with its name between quotation marks, and often with those of others.
   return rule.text.test(rule.type === 'not_found' ? error.facts.message : ownWords(error.facts.message))
 }

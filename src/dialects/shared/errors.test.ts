@@ -225,6 +225,18 @@ describe('classification', () => {
       'invalid_request',
     ],
     ['an error in a message', 400, { error: { message: 'Upstream: {"error":{"code":"invalid_api_key","message":"Wrong"}}' } }, 'authentication'],
+    [
+      'a field that is always there, and empty',
+      400,
+      { error: { message: 'no', type: 'api_error', param: '', code: 'invalid_api_key' } },
+      'authentication',
+      'next',
+    ],
+    ['the same of money', 400, { error: { message: 'Insufficient balance', param: '', code: '' } }, 'payment_required', 'next'],
+    ['the model by its id', 400, { error: { message: 'no', param: 'model_id', code: 'model_not_found' } }, 'not_found', 'next'],
+    ['the model as some write it', 400, { message: 'unknown model', param: 'modelId' }, 'not_found', 'next'],
+    ['a key as a field', 400, { message: 'no', param: 'api_key', code: 'invalid_api_key' }, 'authentication', 'next'],
+    ['a field that is like a model', 400, { message: 'model not found', param: 'model_settings' }, 'invalid_request', 'next-model'],
     ['a key without which', 400, { error: { message: "You didn't provide an API key, or it's one of 'none'" } }, 'authentication'],
     ['no credits', 403, { error: { message: 'You have no credits left' } }, 'payment_required', 'next'],
     ['a key that was flagged', 403, { error: { message: 'This API key has been flagged' } }, 'permission_denied', 'next'],
@@ -427,6 +439,13 @@ describe('errorFromPayload', () => {
 describe('any input', () => {
   it('knows no error that only those who manage a gateway meet', () => {
     for (let status = 300; status < 600; status++) expect(['conflict', 'precondition_failed']).not.toContain(classify(status, {}).errorType)
+  })
+  it.each([
+    ['an empty field', { error: { message: 'x', param: '', code: 'rate_limit_exceeded' } }, 'rate_limit_exceeded'],
+    ['what is used up as the field', { message: 'x', type: 'too_many_requests_error', param: 'quota' }, 'rate_limit_exceeded'],
+    ['what is full as the field', { error: { message: 'x', param: 'queue', code: 'overloaded' } }, 'provider_overloaded'],
+  ])('believes the code of an error within a stream that names %s', (_name, payload, type) => {
+    expect(errorFromPayload(payload, { providerName: 'Acme' }).errorType).toBe(type)
   })
   it('takes a call the vendor gave up for the vendor’s fault: whoever sent it is still waiting', () => {
     const cancelled = { error: { code: 499, message: 'The operation was cancelled.', status: 'CANCELLED' } }
