@@ -5,15 +5,15 @@ export interface NamedProvider {
 
 /**
  * A provider's name written like a slug: `Z.AI` is `z-ai`. So clients spell providers whose slug here is another. A slug that only adds to
- * it is one of several of that name, and keeps to itself.
+ * it is one of several of that name, and keeps to itself. Letters of any script are kept: what is left of a name without them may be another's.
  */
 export function writtenName({ slug, name }: NamedProvider): string {
   const written = name
     .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, '-')
     .replaceAll(/^-|-$/g, '')
   const own = slug.toLowerCase()
-  return own.startsWith(`${written}-`) ? own : written
+  return written === '' || own.startsWith(`${written}-`) ? own : written
 }
 
 /** Whether a text names this provider: its slug, its name, or its name written like a slug, whatever the case. */
