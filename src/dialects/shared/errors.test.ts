@@ -371,6 +371,7 @@ describe(verifies('G4', 'secrets'), () => {
     ['an unknown key', 'Your api key: ****-key is invalid', '****-key'],
     ['a key in a URL', 'POST https://x.test/v1/models/m:generate?alt=sse&key=AIzaSyA1234567890abcdef failed', 'AIzaSy'],
     ['who fetches, in an address', 'Could not download https://reader:hunter2@files.example/a.png', 'hunter2'],
+    ['who fetches, its slashes escaped', String.raw`{"message":"no https:\/\/reader:hunter2@files.example\/a.png"}`, 'hunter2'],
     ['a password with its own @', 'Could not download https://reader:pa@ss2word@files.example/a.png', 'ss2word'],
     ['a bearer', 'header Authorization: Bearer abc.def-ghi_123 rejected', 'abc.def'],
     ['a JSON field', '{"x-api-key":"hunter2hunter2","message":"m"}', 'hunter2'],

@@ -7,8 +7,8 @@ const TOKEN =
   /\b(?:sk|pk|rk|gsk|xai|hf|pplx|nvapi|fw|csk|tgp|r8|or1|key|ghp|glpat)[-_][A-Za-z0-9*][A-Za-z0-9_*.-]{6,}|\bAIza[\w-]{16,}|\b(?:AKIA|ASIA)[A-Z0-9]{12,}|\bya29\.[\w.-]{10,}|\beyJ[\w-]{8,}\.[\w.-]{8,}/g
 const AUTH_SCHEME = /\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=*-]{6,}/gi
 const QUERY = /([?&](?:key|api[-_]?key|access_token|auth|token|sig|signature|code|x-amz-(?:signature|credential|security-token))=)[^&\s"'<>\\]+/gi
-/** What stands before a host, name and all: providers quote the addresses of media that they could not fetch. */
-const USER_INFO = /(:\/\/)[^\s/?#"'<>\\]{1,512}@/g
+/** What stands before a host, name and all: providers quote the addresses of media that they could not fetch, some with their slashes escaped. */
+const USER_INFO = /(:(?:\\*\/){2})[^\s/?#"'<>\\]{1,512}@/g
 /** Quotes may be escaped: bodies are often quoted inside the message of another. */
 const FIELD =
   /("(?:[\w-]*api[-_]?key|authorization|[\w-]*secret|access_token|refresh_token|password|x-goog-api-key|cookie)\\*"\s*:\s*\\*")(?:[^"\\]|\\[^"\\])*/gi
