@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../core/endpoint.ts'
 import type { AppliedGuardrail, GuardrailRules } from '../../core/guardrail.ts'
-import { isNameOf } from '../../core/provider-names.ts'
+import { writtenName } from '../../core/provider-names.ts'
 import { matchesWildcard } from '../../lib/wildcard.ts'
 
 /** Why an endpoint may not serve a call, as a clause; undefined: it may. */
@@ -24,8 +24,14 @@ function rulesOf(rules: GuardrailRules): readonly EndpointRule[] {
   const list: EndpointRule[] = []
   if (allowedModels != null) list.push((endpoint) => (namesModel(allowedModels, endpoint) ? undefined : 'does not allow the model'))
   if (ignoredModels != null) list.push((endpoint) => (namesModel(ignoredModels, endpoint) ? 'forbids the model' : undefined))
-  if (allowed != null) list.push((endpoint) => (namesProvider(allowed, endpoint) ? undefined : 'does not allow the provider'))
-  if (ignored != null) list.push((endpoint) => (namesProvider(ignored, endpoint) ? 'forbids the provider' : undefined))
+  if (allowed != null) {
+    const isAllowed = namesProvider(allowed)
+    list.push((endpoint) => (isAllowed(endpoint) ? undefined : 'does not allow the provider'))
+  }
+  if (ignored != null) {
+    const isIgnored = namesProvider(ignored)
+    list.push((endpoint) => (isIgnored(endpoint) ? 'forbids the provider' : undefined))
+  }
   const zdr = zdrRule(rules)
   if (zdr !== undefined) list.push(zdr)
   const training = trainingRule(rules)
@@ -36,10 +42,23 @@ function rulesOf(rules: GuardrailRules): readonly EndpointRule[] {
 const namesModel = (patterns: readonly string[], { model, variant }: Endpoint): boolean =>
   patterns.some((pattern) => matchesWildcard(pattern, model) || (variant !== undefined && matchesWildcard(pattern, `${model}:${variant}`)))
 
+/** Every call asks of each endpoint again, and an endpoint is called the same until the catalog is built anew. */
+const knownNames = new WeakMap<Endpoint, readonly string[]>()
+
+function namesOf(endpoint: Endpoint): readonly string[] {
+  let names = knownNames.get(endpoint)
+  if (names === undefined) {
+    const { provider, tag, providerName } = endpoint
+    const written = writtenName({ slug: provider, name: providerName })
+    knownNames.set(endpoint, (names = [...[provider, tag, providerName].map((name) => name.toLowerCase()), written]))
+  }
+  return names
+}
+
 /** By slug, tag or name, as in the preferences of a request. */
-function namesProvider(names: readonly string[], { provider, tag, providerName }: Endpoint): boolean {
-  const own = tag.toLowerCase()
-  return names.some((name) => name.toLowerCase() === own || isNameOf(name, { slug: provider, name: providerName }))
+function namesProvider(listed: readonly string[]): (endpoint: Endpoint) => boolean {
+  const names = new Set(listed.map((name) => name.trim().toLowerCase()))
+  return (endpoint) => namesOf(endpoint).some((name) => names.has(name))
 }
 
 const ZDR_FIELD = /^enforce_zdr_(\w+)$/
