@@ -53,6 +53,9 @@ const TELLING_FIELDS = ['failed_generation', 'flagged_input']
 const GENERIC =
   /^(?:provider returned error|upstream (?:request )?(?:error|failed)|error|bad request|internal server error|request failed|unknown error|invalid request)\.?$/i
 
+/** What stands before an answer that a proxy got and passes on as an exception, perhaps as bytes. What became of it may follow. */
+const PASSED_ON = /(?:Error|Exception)[ :-]{1,5}(?:b?')?$/
+
 function noteCode(into: Collected, value: unknown, specific: boolean): void {
   if (typeof value === 'number') {
     if (value >= 400 && value < 600) into.status ??= value
@@ -67,9 +70,9 @@ function noteCode(into: Collected, value: unknown, specific: boolean): void {
   }
 }
 
-/** Some servers send the field always, and empty when nothing of the request is meant. */
+/** Some servers send the field always, and empty when nothing of the request is meant; or the word their language has for nothing. */
 function noteParam(into: Collected, value: unknown): void {
-  if (typeof value === 'string' && value !== '') into.param ??= value
+  if (typeof value === 'string' && !/^(?:none|null|nil|undefined)?$/i.test(value)) into.param ??= value
 }
 
 /** Validation lists of Python servers: `[{loc: ['body', 'temperature'], msg, type}]`. */
@@ -120,8 +123,9 @@ function takeMessage(into: Collected, text: string, depth: number): void {
   const trimmed = text.trim()
   if (trimmed === '') return
   const brace = trimmed.indexOf('{')
-  if (brace >= 0 && brace < 200 && trimmed.endsWith('}') && depth < 4) {
-    const nested = parseJson(trimmed.slice(brace))
+  const end = trimmed.lastIndexOf('}') + 1
+  if (brace >= 0 && brace < 200 && depth < 4 && (end === trimmed.length || PASSED_ON.test(trimmed.slice(0, brace)))) {
+    const nested = parseJson(trimmed.slice(brace, end))
     if (isObject(nested) && takeNested(into, nested, depth)) return
   }
   if (into.message === '' || GENERIC.test(into.message)) into.message = trimmed

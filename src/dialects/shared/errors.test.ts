@@ -237,6 +237,35 @@ describe('classification', () => {
     ['the model as some write it', 400, { message: 'unknown model', param: 'modelId' }, 'not_found', 'next'],
     ['a key as a field', 400, { message: 'no', param: 'api_key', code: 'invalid_api_key' }, 'authentication', 'next'],
     ['a field that is like a model', 400, { message: 'model not found', param: 'model_settings' }, 'invalid_request', 'next-model'],
+    ['a field that is none', 400, { error: { message: 'Your credit balance is too low', param: 'None', code: '400' } }, 'payment_required', 'next'],
+    [
+      'an exception that was passed on, with what came of it',
+      400,
+      {
+        error: {
+          message:
+            'proxy.BadRequestError: AcmeException - {"type":"error","error":{"message":"Your credit balance is too low"}}. Received Group="g", Fallbacks=None',
+          param: 'None',
+          code: '400',
+        },
+      },
+      'payment_required',
+      'next',
+    ],
+    [
+      'one that was passed on as bytes',
+      400,
+      {
+        error: { message: `proxy.BadRequestError: AcmeException - b'{"error":{"message":"Rate limit reached","code":"rate_limit"}}'`, param: 'null' },
+      },
+      'rate_limit_exceeded',
+    ],
+    [
+      'an error that is quoted in the middle',
+      400,
+      { error: { message: 'The value {"error":{"message":"invalid api key","code":"invalid_api_key"}} is no type' } },
+      'invalid_request',
+    ],
     ['a key without which', 400, { error: { message: "You didn't provide an API key, or it's one of 'none'" } }, 'authentication'],
     ['no credits', 403, { error: { message: 'You have no credits left' } }, 'payment_required', 'next'],
     ['a key that was flagged', 403, { error: { message: 'This API key has been flagged' } }, 'permission_denied', 'next'],
