@@ -51,13 +51,16 @@ describe('signalbox send', () => {
     expect(await ask(`http://127.0.0.1:${port}`)).toBe(0)
   })
 
-  it.each(['', '/', '/api/v1', '/api/v1/', '/llm', '/llm/', '/llm/api/v1?x=1#top'])('asks behind the path of its URL: %j', async (path) => {
-    const port = await gateway()
-    let asked: string | undefined
-    server?.prependListener('request', ({ url }) => (asked = url))
-    expect(await ask(`http://127.0.0.1:${port}${path}`)).toBe(0)
-    expect(asked).toBe(path.startsWith('/llm') ? '/llm/api/v1/responses' : '/api/v1/responses')
-  })
+  it.each(['', '/', '/api/v1', '/api/v1/', '/api/v1/responses', '/llm', '/llm/api/v1/responses', '/llm/', '/llm/api/v1?x=1#top'])(
+    'asks behind the path of its URL: %j',
+    async (path) => {
+      const port = await gateway()
+      let asked: string | undefined
+      server?.prependListener('request', ({ url }) => (asked = url))
+      expect(await ask(`http://127.0.0.1:${port}${path}`)).toBe(0)
+      expect(asked).toBe(path.startsWith('/llm') ? '/llm/api/v1/responses' : '/api/v1/responses')
+    },
+  )
 
   it.each([false, true])('says in a sentence that the connection ended (stream: %s)', async (stream) => {
     const port = await gateway((response) => {

@@ -10,11 +10,11 @@ function gatewayUrl(env: { readonly [name: string]: string | undefined }): strin
   return env['SIGNALBOX_URL'] || `http://127.0.0.1:${env['SIGNALBOX_PORT']?.trim() || 8787}`
 }
 
-/** Where responses are asked for: behind the path a proxy serves the gateway under. The base URL that programs are given will do, too. */
+/** Where responses are asked for: behind the path a proxy serves the gateway under. The base URL that programs are given will do, too, and the address itself. */
 function responsesUrl(text: string): URL | undefined {
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol)) return undefined
-  const base = url.pathname.replace(/\/+$/, '').replace(/\/api\/v1$/, '')
+  const base = url.pathname.replace(/\/+$/, '').replace(/\/api\/v1(?:\/responses)?$/, '')
   return new URL(`${base}/api/v1/responses`, url)
 }
 
