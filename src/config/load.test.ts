@@ -438,13 +438,13 @@ describe('wrong values', () => {
   })
 })
 
-// What is mounted into a container is a directory where the host has no such file.
 test.each(['latin1', 'utf16le'] as const)('a file in %s is an error, and not read as what it does not say', async (encoding) => {
   const file = join(cwd, 'signalbox.yaml')
   await writeFile(file, '\ufeff'.repeat(encoding === 'latin1' ? 0 : 1) + 'defaults: { model: acme/café }', encoding)
   expect(await problemsOf(undefined)).toEqual([`file: ${JSON.stringify(file)} is not UTF-8; expected a file saved as UTF-8`])
 })
 
+// What is mounted into a container is a directory where the host has no such file.
 test('a file that is found and cannot be read is an error, and not as good as none', async () => {
   const file = join(cwd, 'signalbox.yaml')
   await mkdir(file)
