@@ -17,7 +17,8 @@ const encode = (input: readonly InputItem[]): { readonly input: unknown; readonl
 }
 
 it('leaves out code that another format ran: its container exists nowhere here', () => {
-  expect(encode([ran('cntr_1'), ran('')])).toEqual({ input: [ran('cntr_1'), ran('')], dropped: [] })
+  const own = ['cntr_1', 'container-7f', '0b9c2d1e-1111-4222-8333-944445555666', ''].map(ran)
+  expect(encode(own)).toEqual({ input: own, dropped: [] })
   for (const name of ['code_execution', 'code_execution:e1', 'acme_code_interpreter'])
     expect(encode([ran(name)])).toEqual({ input: [], dropped: ['input: code_interpreter_call of another endpoint'] })
 })

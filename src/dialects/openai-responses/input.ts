@@ -119,9 +119,12 @@ function encodeOther(item: OtherItem, context: InputContext): Entry {
   return { role: 'other', bySpeaker, item: { ...withoutOwnId(item), encrypted_content: data } }
 }
 
+/** A name, perhaps with an id behind it; ids of containers have digits in them. */
+const NAME = /^[a-z]+(?:_[a-z]+)*(?::|$)/
+
 /** Code that ran in no container of this format: others put the name of what ran it where the id of a container stands. */
 function ranElsewhere({ type, container_id: container }: OtherItem): boolean {
-  return type === 'code_interpreter_call' && typeof container === 'string' && container !== '' && !container.startsWith('cntr_')
+  return type === 'code_interpreter_call' && typeof container === 'string' && NAME.test(container)
 }
 
 /** Items whose id the upstream neither needs nor can know. Others keep theirs: approvals and results refer to them. */
