@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { roundUsd } from '../core/cost.ts'
 import type { Endpoint } from '../core/endpoint.ts'
 import { GatewayError } from '../core/error.ts'
 import { isNameOf } from '../core/provider-names.ts'
@@ -121,7 +122,8 @@ function matches(model: PublicModel, catalog: BuiltCatalog, query: ModelsQuery):
     wanted === undefined || wanted.includes('all') || wanted.every((name) => has.includes(name))
   const within = (price: string, min: number | undefined, max: number | undefined): boolean => {
     if (min === undefined && max === undefined) return true
-    const perMillion = Number(price) * 1e6
+    // The product of binary fractions is not the price in the list: a bound that is the price itself would miss it.
+    const perMillion = roundUsd(Number(price) * 1e6)
     return perMillion >= 0 && perMillion >= (min ?? 0) && perMillion <= (max ?? Infinity)
   }
   const { architecture, pricing } = model

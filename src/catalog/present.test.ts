@@ -107,6 +107,14 @@ describe('the list of models', () => {
     expect(found.filter((id) => !holds(id))).toEqual([])
   })
 
+  test('takes a price that is the bound itself, whatever its binary fraction', () => {
+    for (const { pricing } of list('limit=1000').data.filter((model) => Number(model.pricing.prompt) >= 0)) {
+      const perMillion = Number(`${pricing.prompt}e6`)
+      const found = list(`min_price=${perMillion}&max_price=${perMillion}&limit=1000`).data
+      expect(found.map((model) => model.pricing.prompt)).toContain(pricing.prompt)
+    }
+  })
+
   test('sorts by price with unknown prices last', () => {
     const prices = list('sort=pricing-low-to-high&limit=1000').data.map(({ pricing }) => Number(pricing.prompt) + Number(pricing.completion))
     const known = prices.filter((price) => price >= 0)
