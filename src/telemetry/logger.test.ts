@@ -27,6 +27,11 @@ describe('createLogger', () => {
     expect(text).toContain('[redacted]')
   })
 
+  it('hides keys that have no dash behind what they begin with', () => {
+    const text = lines('json', (log) => log.warn({ note: 'x-goog-api-key: AIzaSyCANARY0123456789abcdef' }, 'AIzaSyCANARY0123456789abcdef'))
+    expect(text).not.toContain('CANARY')
+  })
+
   it.each(['json', 'pretty'] as const)(verifies('B9', 'writes one %s line whatever a text holds, and no code for a terminal'), (format) => {
     const hostile = 'x\n12:00:00.000 ERROR forged\r\u001b[2J\u001b]0;owned\u0007\u009b31m\u2028'
     const text = lines(format, (log) => log.warn({ session: hostile, deep: { user: hostile } }, hostile))

@@ -12,7 +12,7 @@ export interface LoggerOptions {
 }
 
 // What a credential looks like, wherever it strayed into a text: bearer tokens, keys in URLs, our own keys and the common vendor forms.
-const CREDENTIAL = /(bearer\s+|[?&](?:api[-_]?)?key=|\b(?:sk|pk|rk|glc|xai|gsk|AIza)[-_])[\w.~+/=-]{8,}/gi
+const CREDENTIAL = /(bearer\s+|[?&](?:api[-_]?)?key=|\b(?:(?:sk|pk|rk|glc|xai|gsk)[-_]|AIza))[\w.~+/=-]{8,}/gi
 
 /** Hides credentials in a text that goes to a log. */
 function scrubLog(text: string): string {
