@@ -20,6 +20,13 @@ it('a factor of a price nobody charges counts as none', () => {
   for (const priceFactor of [1e300, 0, -2, Infinity, 1]) expect(createUsage({ priceFactor })).not.toHaveProperty('priceFactor')
 })
 
+it('uses of tools that nobody makes count as none, in sums as well', () => {
+  for (const uses of [1.7e308, Infinity, Number.NaN, -3]) {
+    const usage = createUsage({ serverToolUse: { web_search: uses, web_fetch: 2 } })
+    expect(addUsage(usage, usage).serverToolUse).toEqual({ web_search: 0, web_fetch: 4 })
+  }
+})
+
 describe('mendEstimate', () => {
   const estimate = createUsage({ inputTokens: 100, outputTokens: 40, reasoningTokens: 10, estimated: true })
   it('leaves an estimate as it is when nothing was counted', () => {

@@ -40,6 +40,9 @@ const MAX_FACTOR = 1e4
 
 const count = (value: unknown): number => (typeof value === 'number' && value > 0 && value <= MAX_TOKENS ? Math.trunc(value) : 0)
 
+const counts = (uses: { readonly [tool: string]: number }): { readonly [tool: string]: number } =>
+  Object.fromEntries(Object.entries(uses).map(([tool, value]) => [tool, count(value)]))
+
 type UsageParts = { readonly [K in keyof Usage]?: Usage[K] | null | undefined }
 
 /**
@@ -66,7 +69,7 @@ export function createUsage(parts: UsageParts): Usage {
   if (parts.billed) usage.billed = { inputTokens: count(parts.billed.inputTokens), outputTokens: count(parts.billed.outputTokens) }
   const { priceFactor } = parts
   if (typeof priceFactor === 'number' && priceFactor > 0 && priceFactor <= MAX_FACTOR && priceFactor !== 1) usage.priceFactor = priceFactor
-  if (parts.serverToolUse) usage.serverToolUse = parts.serverToolUse
+  if (parts.serverToolUse) usage.serverToolUse = counts(parts.serverToolUse)
   if (typeof parts.reportedCost === 'number' && parts.reportedCost >= 0 && parts.reportedCost <= MAX_COST) usage.reportedCost = parts.reportedCost
   if (parts.estimated) usage.estimated = true
   if (parts.raw !== undefined && parts.raw !== null) usage.raw = parts.raw
