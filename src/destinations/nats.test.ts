@@ -91,6 +91,17 @@ describe('a server that', () => {
     expect((await send(url, { token: 'wrong' })).outcome.kind).toBe('unauthorized')
   })
 
+  it('is told user, password and token as they were given, blanks and colons in them', async () => {
+    const told: unknown[] = []
+    const url = await start((line, socket) => {
+      polite(line, socket)
+      if (line.startsWith('CONNECT ')) told.push(JSON.parse(line.slice('CONNECT '.length)))
+    })
+    await send(url, { token: 'two words of it', jetstream: false })
+    await send(url, { username: 'team:reader', password: 'pa ss:wörd', jetstream: false })
+    expect(told).toMatchObject([{ auth_token: 'two words of it' }, { user: 'team:reader', pass: 'pa ss:wörd' }])
+  })
+
   it('forbids the subject pauses the destination', async () => {
     const url = await start((line, socket) => {
       polite(line, socket)

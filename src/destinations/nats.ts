@@ -4,7 +4,7 @@ import { classifyHttp, excerpt } from '../core/outcome.ts'
 import { toGenerationEvent } from './shared/generation-event.ts'
 import { NatsError, publishAll, type NatsMessage, type NatsServer } from './shared/nats-publish.ts'
 import { asObjects, readObject } from './shared/read-answer.ts'
-import { basicAuth, destinationSettings, HEADER_SECRETS, lineText, mergeHeaders } from './shared/settings.ts'
+import { destinationSettings, HEADER_SECRETS, lineText, mergeHeaders } from './shared/settings.ts'
 
 const DEFAULT_PORT = 4222
 const TIMEOUT_MS = 20_000
@@ -61,7 +61,7 @@ interface Entry {
 
 function publishRequest(options: NatsSettings, { baseUrl }: DestinationContext, entries: readonly Entry[]): OutgoingRequest {
   const { subject, jetstream, token, username, password, headers } = options
-  const authorization = token !== undefined ? `Bearer ${token}` : username !== undefined ? basicAuth(username, password ?? '') : undefined
+  const authorization = token !== undefined ? `Bearer ${token}` : username !== undefined ? login(username, password ?? '') : undefined
   return {
     method: 'POST',
     // Without a server the answer says so; failing here would make dead letters of everything.
@@ -97,12 +97,20 @@ function toServer(url: URL, authorization: string | undefined): NatsServer {
     port: url.port === '' ? DEFAULT_PORT : Number(url.port),
     tls: url.protocol === 'tls:' || url.protocol === 'https:',
   }
-  const [scheme, credential = ''] = authorization?.split(' ') ?? []
+  const blank = authorization?.indexOf(' ') ?? -1
+  const credential = authorization?.slice(blank + 1) ?? ''
+  const scheme = authorization?.slice(0, Math.max(0, blank))
   if (scheme === 'Bearer') return { ...server, token: credential }
   if (scheme !== 'Basic') return server
-  const [user = '', ...password] = Buffer.from(credential, 'base64').toString().split(':')
-  return { ...server, user, password: password.join(':') }
+  const [user = '', password = ''] = Buffer.from(credential, 'base64').toString().split(BETWEEN, 2)
+  return { ...server, user, password }
 }
+
+/** Neither part can hold it: a colon may stand in a user's name here. */
+const BETWEEN = '\n'
+
+/** On its way from the settings to the connection; no server sees it in this form. */
+const login = (user: string, password: string): string => `Basic ${Buffer.from(`${user}${BETWEEN}${password}`).toString('base64')}`
 
 const answer = (status: number, body: object): OutgoingResponse => ({ status, headers: {}, body: Buffer.from(JSON.stringify(body)) })
 
