@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -18,10 +18,10 @@ describe('the file', () => {
   beforeEach(async () => void (directory = await mkdtemp(join(tmpdir(), 'signalbox-file-'))))
   afterEach(() => rm(directory, { recursive: true }))
 
-  const send = async (request: Partial<OutgoingRequest>, at: string | undefined = directory): Promise<OutgoingResponse | undefined> =>
+  const send = async (request: Partial<OutgoingRequest>, at: string | undefined = directory, now = 0): Promise<OutgoingResponse | undefined> =>
     file.transport?.(
       { method: 'POST', url: 'file:///a/b.ndjson', headers: {}, ...request },
-      { destinationId: 'd', serviceName: 's', serviceVersion: '1', now: 0, attempt: 0, ...(at === '' ? {} : { directory: at }) },
+      { destinationId: 'd', serviceName: 's', serviceVersion: '1', now, attempt: 0, ...(at === '' ? {} : { directory: at }) },
       new AbortController().signal,
     )
 
@@ -45,6 +45,28 @@ describe('the file', () => {
     await send({ body: 'two\n', headers: { 'x-rotate-bytes': '3' } })
     expect(await readFile(join(directory, 'a/b.ndjson.1'), 'utf8')).toBe('one\n')
     expect(await readFile(join(directory, 'a/b.ndjson'), 'utf8')).toBe('two\n')
+  })
+
+  it('is renamed once, though several find it full at the same time', async () => {
+    const old = `${'o'.repeat(1_000)}\n`
+    await send({ body: old })
+    const words = ['a', 'b', 'c', 'd']
+    await Promise.all(words.map((word) => send({ body: `${word}\n`, headers: { 'x-rotate-bytes': '1000' } })))
+    const read = (name: string): Promise<string> => readFile(join(directory, 'a', name), 'utf8').catch(() => '')
+    const [before, after] = [await read('b.ndjson.1'), await read('b.ndjson')]
+    expect(before.startsWith(old)).toBe(true)
+    expect((before + after).slice(old.length).trimEnd().split('\n').toSorted()).toEqual(words)
+    expect(await readdir(join(directory, 'a'))).not.toContain('.b.ndjson.rotating')
+  })
+
+  it('is renamed by the next, though somebody was killed while renaming it', async () => {
+    await send({ body: 'one\n' })
+    await writeFile(join(directory, 'a/.b.ndjson.rotating'), '')
+    const full = { headers: { 'x-rotate-bytes': '3' } }
+    await send({ body: 'two\n', ...full }, directory, Date.now() + 120_000)
+    await send({ body: 'three\n', ...full })
+    expect(await readFile(join(directory, 'a/b.ndjson.1'), 'utf8')).toBe('one\ntwo\n')
+    expect(await readFile(join(directory, 'a/b.ndjson'), 'utf8')).toBe('three\n')
   })
 
   it("stays below the operator's directory, which must be named", async () => {

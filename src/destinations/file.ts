@@ -1,5 +1,5 @@
-import { constants, mkdir, open, realpath, rename, stat, type FileHandle } from 'node:fs/promises'
-import { dirname, join, sep } from 'node:path'
+import { constants, mkdir, open, realpath, rename, rm, stat, type FileHandle } from 'node:fs/promises'
+import { basename, dirname, join, sep } from 'node:path'
 import { z } from 'zod'
 import type { Destination, DestinationContext, OutgoingRequest, OutgoingResponse } from '../core/destination.ts'
 import { toGenerationEvent } from './shared/generation-event.ts'
@@ -24,7 +24,10 @@ type FileSettings = z.output<typeof settings>
 
 /** The file itself may be no link either. */
 const APPEND = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | constants.O_NOFOLLOW
+const ALONE = constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY
 const ROTATE_HEADER = 'x-rotate-bytes'
+/** Renaming takes no time: whoever has held the sign for so long was killed with it. */
+const STALE_MS = 60_000
 
 /** Lines in a file, for people who just want to look. Needs a directory of the operator's. */
 export const file: Destination<FileSettings> = {
@@ -50,13 +53,9 @@ async function append(request: OutgoingRequest, context: DestinationContext): Pr
   const root = await realpath(context.directory)
   const folder = await realpath(dirname(path))
   if (folder !== root && !folder.startsWith(root + sep)) return answer(403, 'the path leaves the directory for files')
-  const size = await stat(path).then(
-    (info) => info.size,
-    () => 0,
-  )
-  if (size > 0 && size >= Number(request.headers[ROTATE_HEADER])) await rename(path, `${path}.1`)
+  await rotate(path, Number(request.headers[ROTATE_HEADER]), context.now)
   const handle = await open(path, APPEND, 0o600).catch((error: unknown) => {
-    if (isLink(error)) return undefined
+    if (isCode(error, 'ELOOP')) return undefined
     throw error
   })
   if (handle === undefined) return answer(403, 'the path is a link')
@@ -66,6 +65,41 @@ async function append(request: OutgoingRequest, context: DestinationContext): Pr
     await handle.close()
   }
   return answer(200, '')
+}
+
+/** Several may find the file full at the same time: a second one would rename the file just begun, over the one that was full. */
+async function rotate(path: string, limit: number, now: number): Promise<void> {
+  if (!(await isFull(path, limit))) return
+  // No file of an owner's begins with a dot.
+  const sign = join(dirname(path), `.${basename(path)}.rotating`)
+  if (!(await takeSign(sign, now))) return
+  try {
+    if (await isFull(path, limit)) await rename(path, `${path}.1`)
+  } finally {
+    await rm(sign, { force: true })
+  }
+}
+
+const isFull = (path: string, limit: number): Promise<boolean> =>
+  stat(path).then(
+    ({ size }) => size > 0 && size >= limit,
+    () => false,
+  )
+
+/** Whether nobody else has it. One that was left behind is removed, and the next may have it. */
+async function takeSign(sign: string, now: number): Promise<boolean> {
+  try {
+    await (await open(sign, ALONE, 0o600)).close()
+    return true
+  } catch (error) {
+    if (!isCode(error, 'EEXIST')) throw error
+  }
+  const since = await stat(sign).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => now,
+  )
+  if (now - since > STALE_MS) await rm(sign, { force: true })
+  return false
 }
 
 /** In one piece: other processes append to the file, and their lines may not come between these. */
@@ -79,6 +113,6 @@ async function appendWhole(handle: FileHandle, bytes: Buffer): Promise<void> {
   throw new Error('there is no room for the file')
 }
 
-const isLink = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ELOOP'
+const isCode = (error: unknown, code: string): boolean => error instanceof Error && 'code' in error && error.code === code
 
 const answer = (status: number, text: string): OutgoingResponse => ({ status, headers: {}, body: Buffer.from(text) })
