@@ -18,11 +18,18 @@ export function createLookup({ models, openModel }: LookupInput): Catalog {
   const byAlias = new Map(models.flatMap((model) => (model.aliases ?? []).map((alias): [string, Model] => [alias, model])))
   const opened = new Map<string, Model>()
 
-  function find(name: string): Model | undefined {
-    const listed = bySlug.get(name) ?? byAlias.get(name) ?? opened.get(name)
-    if (listed !== undefined) return listed
-    const colon = name.lastIndexOf(':')
-    if (colon > 0 && ROUTING_VARIANTS.has(name.slice(colon + 1))) return find(name.slice(0, colon))
+  const listed = (name: string): Model | undefined => bySlug.get(name) ?? byAlias.get(name) ?? opened.get(name)
+
+  function find(asked: string): Model | undefined {
+    let name = asked
+    // A loop: callers may send as many suffixes as a body has room for.
+    for (;;) {
+      const known = listed(name)
+      if (known !== undefined) return known
+      const colon = name.lastIndexOf(':')
+      if (colon <= 0 || !ROUTING_VARIANTS.has(name.slice(colon + 1))) break
+      name = name.slice(0, colon)
+    }
     if (name.startsWith('~')) return newestOf(name, models)
     const model = openModel(name)
     if (model !== undefined) {
