@@ -4,7 +4,7 @@ import type { Endpoint } from '../core/endpoint.ts'
 import type { Generation, GenerationStep } from '../core/generation.ts'
 import { createUsage } from '../core/usage.ts'
 import { manualClock, systemClock } from '../lib/clock.ts'
-import { recordLayer } from './record.ts'
+import { MAX_MODEL_CHARS, recordLayer } from './record.ts'
 
 const endpoint = { id: 'e', model: 'acme/small', provider: 'acme', providerName: 'Acme', upstreamModel: 'small', pricing: {} } as Endpoint
 const RECEIVED = 1_000
@@ -13,6 +13,7 @@ interface Scene {
   readonly steps?: GenerationStep[]
   readonly clock?: Call['clock']
   readonly user?: string
+  readonly requestedModel?: string
   /** What happens while the model answers. */
   readonly meanwhile?: () => void
 }
@@ -21,7 +22,7 @@ interface Scene {
 async function recorded(
   attempts: readonly Partial<AttemptRecord>[],
   stream: boolean,
-  { steps, clock = systemClock, user, meanwhile }: Scene = {},
+  { steps, clock = systemClock, user, requestedModel = 'acme/small', meanwhile }: Scene = {},
 ): Promise<Generation> {
   let generation: Generation | undefined
   const layer = recordLayer({
@@ -32,7 +33,7 @@ async function recorded(
   const all = attempts.map((attempt): AttemptRecord => ({ endpoint, status: 200, startedAt: RECEIVED, ...attempt }))
   const call: Call = {
     id: 'gen',
-    requestedModel: 'acme/small',
+    requestedModel,
     stream,
     signal: new AbortController().signal,
     clock,
@@ -107,4 +108,10 @@ it('says of an attempt the caller walked away from that it was cancelled, not th
   const error = { type: 'server', message: 'The caller went away' } as const
   const { attempts } = await recorded([{ error, abandoned: true }, { error }], true)
   expect(attempts.map(({ errorType }) => errorType)).toEqual(['cancelled', 'server'])
+})
+
+it('keeps the beginning of a model name that is none, whole characters of it', async () => {
+  const { requestedModel } = await recorded([{}], true, { requestedModel: `a/${'\u{1F600}'.repeat(1_000_000)}` })
+  expect(requestedModel).toHaveLength(MAX_MODEL_CHARS)
+  expect((await recorded([{}], true, { requestedModel: `ab/${'\u{1F600}'.repeat(1_000)}` })).requestedModel.isWellFormed()).toBe(true)
 })

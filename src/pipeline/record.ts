@@ -17,6 +17,7 @@ import type { OutputItem } from '../core/item.ts'
 import { tierServed } from '../core/service-tier.ts'
 import { withoutSecrets } from '../core/tool-secrets.ts'
 import { ZERO_USAGE, type Usage } from '../core/usage.ts'
+import { cutText } from '../lib/cut-text.ts'
 import { answerCost } from './answer-cost.ts'
 
 export interface RecordOptions {
@@ -148,7 +149,7 @@ function describe(call: Call, ending: Ending, status: GenerationStatus, { durati
     keyHash: owner.keyHash,
     keyName: owner.keyName,
     apiType: origin.apiType,
-    requestedModel: call.requestedModel,
+    requestedModel: cutText(call.requestedModel, MAX_MODEL_CHARS),
     streamed: call.stream,
     status,
     httpStatus: status === 'cancelled' ? 499 : (error?.status ?? 200),
@@ -199,6 +200,9 @@ function tellOfBroken({ trace }: Call, { usage, cost }: Generation): void {
   trace.broken = usage
   trace.cost = cost
 }
+
+/** Longer than the name of any model. What callers write in its place may have megabytes. */
+export const MAX_MODEL_CHARS = 512
 
 /** Who called, from where, and what was asked for beside the model. */
 function tellCaller(draft: Draft, call: Call): void {
