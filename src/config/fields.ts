@@ -66,6 +66,19 @@ export function price() {
   return z.number({ error: expected }).min(0, expected).meta({ 'x-type': 'USD' })
 }
 
+/** Money somebody may spend, USD; a number in a string counts too, since `${CREDITS}` yields one. */
+export function credit() {
+  const expected = 'an amount in USD, zero or more'
+  return z
+    .union([z.number(), z.string()], { error: expected })
+    .transform((value, context) => {
+      const amount = typeof value === 'string' && /^(\d+\.?\d*|\.\d+)$/.test(value.trim()) ? Number(value) : value
+      const fits = typeof amount === 'number' && Number.isFinite(amount) && amount >= 0
+      return parsed(fits ? amount : undefined, value, expected, context)
+    })
+    .meta({ 'x-type': 'USD' })
+}
+
 /** true or false; also as text, since `${FLAG}` yields one. */
 export function flag() {
   return z

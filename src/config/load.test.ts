@@ -164,8 +164,13 @@ describe('substitution', () => {
     ['server: { port: "${P:-77}" }', { P: '' }, (c: Awaited<ReturnType<typeof load>>) => c.server.port, 77],
     ['defaults: { model: "${A}/${B:-x}" }', { A: 'acme' }, (c: Awaited<ReturnType<typeof load>>) => c.defaults.model, 'acme/x'],
     ['destinations: { service_name: "$${LITERAL}" }', {}, (c: Awaited<ReturnType<typeof load>>) => c.destinations.serviceName, '${LITERAL}'],
+    ['limits: { credits: "${C}" }', { C: '12.50' }, (c: Awaited<ReturnType<typeof load>>) => c.limits.credits, 12.5],
     ['routing: { sticky: "${S}" }', { S: 'false' }, (c: Awaited<ReturnType<typeof load>>) => c.routing.sticky, false],
   ])('%s', async (content, env, read, expected) => expect(read(await load(content, { env }))).toBe(expected))
+
+  test.each(['-1', '1e3', '12,50', 'null'])('an amount of money is a number: %s is none', async (C) => {
+    await expect(load('limits: { credits: "${C}" }', { env: { C } })).rejects.toThrow(/limits\.credits.*expected an amount in USD, zero or more/)
+  })
 
   test('a missing variable is named, with its line', async () => {
     const text = 'providers:\n  - slug: acme\n    api_keys:\n      - "${ACME_KEY}"\nlimits:\n  credits: "${CREDITS}"\n'

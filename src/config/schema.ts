@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { STREAM_FAILURES } from '../core/call.ts'
 import { guardrailFields } from '../core/guardrail-schema.ts'
 import { modelEntry, providerEntry } from './catalog-sections.ts'
-import { address, choice, connectionUrl, flag, host, list, price, section, size, text, wait, whole } from './fields.ts'
+import { address, choice, connectionUrl, credit, flag, host, list, section, size, text, wait, whole } from './fields.ts'
 import { pluginsSection } from './plugins-section.ts'
 import { overloadSection, retentionSection } from './running.ts'
 import { toolsSection } from './tools-section.ts'
@@ -97,7 +97,7 @@ export const configSchema = section({
       .describe('Whether callers who ask with `debug.echo_upstream_body` read what upstreams are sent, what presets and plugins added included.'),
   }).prefault({}),
   limits: section({
-    credits: price().nullable().optional().describe('USD the installation may spend, ever; `null` for no limit.'),
+    credits: credit().nullable().optional().describe('USD the installation may spend, ever; `null` for no limit.'),
     requests_per_minute: whole(1).nullable().optional().describe('Of keys without a limit of their own; `null` for none.'),
     tokens_per_minute: whole(1).nullable().optional().describe('The same for tokens.'),
     concurrent_requests: whole(1).nullable().optional().describe('The same for calls at a time.'),
