@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { AttemptRecord, Call } from '../core/call.ts'
 import type { Endpoint } from '../core/endpoint.ts'
 import type { Generation, GenerationStep } from '../core/generation.ts'
+import type { TraceOptions } from '../core/request.ts'
 import { createUsage } from '../core/usage.ts'
 import { manualClock, systemClock } from '../lib/clock.ts'
 import { MAX_MODEL_CHARS, recordLayer } from './record.ts'
@@ -14,6 +15,8 @@ interface Scene {
   readonly clock?: Call['clock']
   readonly user?: string
   readonly requestedModel?: string
+  /** The caller's `trace`, and what guardrails have left of it. */
+  readonly labels?: readonly [sent: TraceOptions, kept: TraceOptions]
   /** What happens while the model answers. */
   readonly meanwhile?: () => void
 }
@@ -22,7 +25,7 @@ interface Scene {
 async function recorded(
   attempts: readonly Partial<AttemptRecord>[],
   stream: boolean,
-  { steps, clock = systemClock, user, requestedModel = 'acme/small', meanwhile }: Scene = {},
+  { steps, clock = systemClock, user, requestedModel = 'acme/small', labels, meanwhile }: Scene = {},
 ): Promise<Generation> {
   let generation: Generation | undefined
   const layer = recordLayer({
@@ -40,7 +43,7 @@ async function recorded(
     random: Math.random,
     receivedAt: RECEIVED,
     output: () => [],
-    request: { model: 'acme/small', input: [], ...(user === undefined ? {} : { user }) },
+    request: { model: 'acme/small', input: [], ...(user === undefined ? {} : { user }), ...(labels === undefined ? {} : { trace: labels[0] }) },
     owner: { workspaceId: 'w', keyHash: 'h', keyName: 'n', keyLabel: 'l' },
     origin: { apiType: 'responses' },
     trace: {
@@ -52,6 +55,7 @@ async function recorded(
       params: {},
       served: all.at(-1)!,
       ...(steps === undefined ? {} : { steps }),
+      ...(labels === undefined ? {} : { keptRequest: { input: [], trace: labels[1] } }),
     },
   }
   const answer = layer(async function* () {
@@ -61,6 +65,12 @@ async function recorded(
   for await (const events of answer) void events
   return generation!
 }
+
+it('keeps of a trace what guardrails have left', async () => {
+  const labels = [{ note: 'jane@example.com' }, { note: '[EMAIL]' }] as const
+  expect((await recorded([{}], true, { labels })).trace).toEqual({ note: '[EMAIL]' })
+  expect((await recorded([{}], true)).trace).toBeUndefined()
+})
 
 describe('an answer of several turns', () => {
   const turns = [

@@ -141,7 +141,7 @@ interface Figures {
 }
 
 function describe(call: Call, ending: Ending, status: GenerationStatus, { durationMs, firstTokenMs, usage, cost }: Figures): Generation {
-  const { owner, origin, request, trace } = call
+  const { owner, origin, trace } = call
   const { error } = ending
   const draft: Draft = {
     id: call.id,
@@ -174,8 +174,8 @@ function describe(call: Call, ending: Ending, status: GenerationStatus, { durati
     draft.errorMessage = error.message
   }
   if (trace.steps !== undefined && trace.steps.length > 0) draft.steps = trace.steps
-  if (request.trace !== undefined) draft.trace = request.trace
-  const { metadata } = keptRequest(call)
+  const { metadata, trace: labels } = keptRequest(call)
+  if (labels !== undefined) draft.trace = labels
   if (metadata != null) draft.metadata = metadata
   tellCaller(draft, call)
   tellServed(draft, call, ending)

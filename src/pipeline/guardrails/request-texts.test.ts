@@ -8,6 +8,7 @@ const request: ModelRequest = {
   instructions: 'instructions',
   user: 'user-field',
   metadata: { name: 'metadata-value' },
+  trace: { trace_id: 'trace-id', trace_name: 'trace-name', note: 'trace-value', parent_span_id: 'span-id', tags: ['tag'] },
   session_id: 'session',
   reasoning: { effort: 'high' },
   provider: { only: ['acme'] },
@@ -59,6 +60,11 @@ describe('the texts of a request', () => {
       'user-field',
       'name',
       'metadata-value',
+      'trace-name',
+      'note',
+      'trace-value',
+      'tags',
+      'tag',
       'schema-text',
       'tool-text',
       'parameter-text',
@@ -100,6 +106,12 @@ describe('the texts of a request', () => {
     )
     expect(changed.input[0]).toBe(request.input[0])
     expect(replaceTexts(request, new Map())).toBe(request)
+  })
+
+  it('are exchanged in a trace, whose ids stay', () => {
+    const asked: ModelRequest = { input: [], trace: { trace_id: 'same', trace_name: 'same', same: 'same', parent_span_id: 'same' } }
+    const all = new Map(collectTexts(asked).map((_slot, place) => [place, `X${place}`]))
+    expect(replaceTexts(asked, all).trace).toEqual({ trace_id: 'same', parent_span_id: 'same', trace_name: 'X0', X1: 'X2' })
   })
 
   it('are what plugins tell the model in the words of the caller, but not what they choose by', () => {

@@ -68,6 +68,7 @@ function walk(request: ModelRequest, visit: Visit): ModelRequest {
 function walkField(field: string, value: unknown, state: Walk): unknown {
   if (field === 'input') return walkInput(value as ModelRequest['input'], state)
   if (field === 'metadata') return walkMetadata(value, state)
+  if (field === 'trace') return walkTrace(value as NonNullable<ModelRequest['trace']>, state)
   if (field === 'plugins') return walkPlugins(value as NonNullable<ModelRequest['plugins']>, state)
   if (field === 'image_config') return walkValue(value, state, false, 0)
   return isContent(field) ? walkValue(value, state, true, 0) : value
@@ -88,6 +89,22 @@ function walkMetadata(metadata: unknown, state: Walk): unknown {
   const before = Object.entries(metadata)
   const after = before.map(([name, value]) => [walkValue(name, state, false, 0) as string, walkValue(value, state, false, 0)] as const)
   return after.every(([name, value], i) => name === before[i]![0] && value === before[i]![1]) ? metadata : Object.fromEntries(after)
+}
+
+/** Members by which records and destinations find each other: changed, they would name another trace. */
+const TRACE_IDS: ReadonlySet<string> = new Set(['trace_id', 'parent_span_id'])
+const TRACE_NAMES: ReadonlySet<string> = new Set(['trace_name', 'span_name', 'generation_name'])
+
+/** No model reads it, and every destination of the workspace does: names of spans, and what else the caller notes there, like metadata. */
+function walkTrace(trace: NonNullable<ModelRequest['trace']>, state: Walk): NonNullable<ModelRequest['trace']> {
+  const before = Object.entries(trace).filter(([name]) => !TRACE_IDS.has(name))
+  const after = before.map(([name, value]) => {
+    const shown = TRACE_NAMES.has(name) ? name : (walkValue(name, state, false, 0) as string)
+    return [shown, walkValue(value, state, false, 0)] as const
+  })
+  if (after.every(([name, value], i) => name === before[i]![0] && value === before[i]![1])) return trace
+  const ids = Object.entries(trace).filter(([name]) => TRACE_IDS.has(name))
+  return Object.fromEntries([...ids, ...after])
 }
 
 const isContent = (field: string): boolean => !GATEWAY_FIELDS.has(field) && !NO_CONTENT.has(field)
