@@ -1,3 +1,7 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { chatEvents, startFakeUpstream, type FakeUpstream, type Reply } from '../../src/testing/fake-upstream.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
@@ -48,5 +52,44 @@ describe('a slow stream', () => {
     expect([...seenAt.keys()]).toEqual(['one', 'two', 'three', 'four'])
     expect(text).toContain('response.completed')
     expect(closedAt - sentAt.get('usage')!).toBeLessThan(100)
+  })
+})
+
+/** Enough that neither the sockets nor the gateway can hold it for a caller who does not read. */
+const WORDS = 'word '.repeat(2_000)
+const TIMES = 2_000
+
+describe('a caller who stops reading for longer than an upstream may be silent', () => {
+  const flood: Reply = async (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    const events = [...Array.from({ length: TIMES }, () => chatEvents.text(WORDS)), chatEvents.finish(), chatEvents.usage()]
+    const frames = events.map((event) => `data: ${JSON.stringify(event)}\n\n`)
+    await pipeline(Readable.from([...frames, chatEvents.done()]), response).catch(() => undefined)
+  }
+
+  it(verifies('A2', 'gets the whole answer with its usage, and the provider is not to blame'), async () => {
+    const fast = await startFakeUpstream(flood)
+    const config = chatConfig([fast.url])
+    const [provider] = config['providers'] as object[]
+    const served = await startGateway({ ...config, providers: [{ ...provider, timeouts: { idle: '300ms' } }] })
+    const socket = connect(Number(new URL(served.url).port), '127.0.0.1')
+    const body = JSON.stringify({ model: 'acme/small', input: 'hi', stream: true })
+    const head = `POST /api/v1/responses HTTP/1.1\r\nhost: gateway\r\nconnection: close\r\nauthorization: Bearer ${served.key}\r\ncontent-type: application/json\r\n`
+    socket.write(`${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
+    await once(socket, 'readable')
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    let end = ''
+    let bytes = 0
+    let completed = false
+    for await (const chunk of socket as AsyncIterable<Buffer>) {
+      bytes += chunk.length
+      end = end.slice(-20_000) + chunk.toString()
+      completed ||= end.includes('event: response.completed')
+    }
+    expect(bytes).toBeGreaterThan(WORDS.length * TIMES)
+    expect(completed).toBe(true)
+    expect(end.slice(-20_000)).toContain('"output_tokens":7,')
+    await served.close()
+    await fast.close()
   })
 })

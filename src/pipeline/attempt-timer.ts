@@ -30,6 +30,10 @@ export class AttemptTimer {
   #idleMs: number
   #longestIdleMs: number
   #readAt = 0
+  /** What was read is with the caller: the upstream is not asked for more. */
+  #isHeld = false
+  /** The silence that is allowed went by meanwhile: only the end of everything is awaited. */
+  #isOverdue = false
   expired: ExpiredLimit | undefined
 
   constructor(limits: Pick<AttemptLimits, 'firstToken' | 'idle' | 'longestIdle' | 'total'>, clock: Pick<Clock, 'monotonic'>, onExpire: () => void) {
@@ -60,6 +64,21 @@ export class AttemptTimer {
     if (grows) this.#idleMs = allowed
     if (grows || this.#isLate || now + this.#idleMs >= this.#endsAt) this.#restart(now)
     else this.#timer.refresh()
+  }
+
+  /** The caller is given what was read: until it has taken that nothing is read, which is no silence of the upstream. */
+  hold(): void {
+    this.#isHeld = true
+  }
+
+  /** The upstream is read again. */
+  release(): void {
+    this.#isHeld = false
+    if (this.#phase !== 'idle') return
+    this.#readAt = this.#clock.monotonic()
+    if (!this.#isOverdue) return
+    this.#isOverdue = false
+    this.#restart(this.#readAt)
   }
 
   /** Shortens the silence that is allowed from here on. */
@@ -93,8 +112,20 @@ export class AttemptTimer {
    * are no silence of the upstream, so they are read first.
    */
   readonly #expire = (): void => {
-    const dueAt = this.#phase === 'idle' && !this.#isLast ? Math.max(this.#dueAt, this.#readAt + this.#idleMs) : this.#dueAt
-    const late = this.#clock.monotonic() - dueAt
+    const isSilence = this.#phase === 'idle' && !this.#isLast
+    const dueAt = isSilence ? Math.max(this.#dueAt, this.#readAt + this.#idleMs) : this.#dueAt
+    const now = this.#clock.monotonic()
+    if (isSilence && this.#isHeld) {
+      this.#isOverdue = true
+      this.#timer = this.#start(Infinity, now)
+      return
+    }
+    const late = now - dueAt
+    if (isSilence && late < -LATE_MS) {
+      // The caller took its time with what was read last: silence began when that was over.
+      this.#timer = this.#start(-late, now)
+      return
+    }
     if (late >= LATE_MS && !this.#isLate) {
       this.#isLate = true
       this.#timer = setTimeout(this.#expire, Math.min(late, LOOK_MS))

@@ -83,7 +83,10 @@ export async function* runAttempt(deps: AttemptDependencies, input: AttemptInput
         timer.content()
       }
       const shown = search.take(events)
-      if (shown.length > 0) yield shown
+      if (shown.length === 0) continue
+      timer.hold()
+      yield shown
+      timer.release()
     }
   } catch (error) {
     const failure = withoutCredential(attemptFailure(error, input, timer.expired), input.credential, endpoint.connection.secrets)
