@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chatEvents, startFakeUpstream, type FakeUpstream, type Reply } from '../../src/testing/fake-upstream.ts'
+import { chatEvents, startFakeUpstream, stream, type FakeUpstream, type Reply } from '../../src/testing/fake-upstream.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
 
@@ -58,17 +58,18 @@ describe('a slow stream', () => {
 /** Enough that neither the sockets nor the gateway can hold it for a caller who does not read. */
 const WORDS = 'word '.repeat(2_000)
 const TIMES = 2_000
+const USAGE = { prompt_tokens: 11, completion_tokens: 1_000, total_tokens: 1_011 }
 
 describe('a caller who stops reading for longer than an upstream may be silent', () => {
   const flood: Reply = async (_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
-    const events = [...Array.from({ length: TIMES }, () => chatEvents.text(WORDS)), chatEvents.finish(), chatEvents.usage()]
+    const events = [...Array.from({ length: TIMES }, () => chatEvents.text(WORDS)), chatEvents.finish(), chatEvents.usage(USAGE)]
     const frames = events.map((event) => `data: ${JSON.stringify(event)}\n\n`)
     await pipeline(Readable.from([...frames, chatEvents.done()]), response).catch(() => undefined)
   }
 
   it(verifies('A2', 'gets the whole answer with its usage, and the provider is not to blame'), async () => {
-    const fast = await startFakeUpstream(flood)
+    const fast = await startFakeUpstream(flood, stream([chatEvents.text('short'), chatEvents.finish(), chatEvents.usage(USAGE), chatEvents.done()]))
     const config = chatConfig([fast.url])
     const [provider] = config['providers'] as object[]
     const served = await startGateway({ ...config, providers: [{ ...provider, timeouts: { idle: '300ms' } }] })
@@ -88,7 +89,16 @@ describe('a caller who stops reading for longer than an upstream may be silent',
     }
     expect(bytes).toBeGreaterThan(WORDS.length * TIMES)
     expect(completed).toBe(true)
-    expect(end.slice(-20_000)).toContain('"output_tokens":7,')
+    expect(end.slice(-20_000)).toContain('"output_tokens":1000,')
+    // How fast it was written nobody knows; of the next, whose caller reads, it is known.
+    const speed = async (): Promise<unknown> => {
+      const answer = await served.api('GET', '/api/v1/models/acme/small/endpoints', undefined, served.key)
+      const { data } = (await answer.json()) as { data: { endpoints: { throughput_last_30m: unknown }[] } }
+      return data.endpoints[0]!.throughput_last_30m
+    }
+    expect(await speed()).toBeNull()
+    await (await served.respond({ model: 'acme/small', input: 'hi', stream: true })).arrayBuffer()
+    expect(await speed()).not.toBeNull()
     await served.close()
     await fast.close()
   })

@@ -26,6 +26,8 @@ export interface AttemptRecord {
   /** Milliseconds from sending to the first content event. */
   firstTokenMs?: number
   durationMs?: number
+  /** How much of that the caller took to accept what was read. */
+  heldMs?: number
   error?: { readonly type: ErrorType; readonly message: string }
   /** It ended because the caller left. */
   abandoned?: true

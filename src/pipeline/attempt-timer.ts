@@ -32,6 +32,9 @@ export class AttemptTimer {
   #readAt = 0
   /** What was read is with the caller: the upstream is not asked for more. */
   #isHeld = false
+  #heldAt = 0
+  /** How long callers have taken over what was read, in all. */
+  heldMs = 0
   /** The silence that is allowed went by meanwhile: only the end of everything is awaited. */
   #isOverdue = false
   expired: ExpiredLimit | undefined
@@ -69,16 +72,19 @@ export class AttemptTimer {
   /** The caller is given what was read: until it has taken that nothing is read, which is no silence of the upstream. */
   hold(): void {
     this.#isHeld = true
+    this.#heldAt = this.#clock.monotonic()
   }
 
   /** The upstream is read again. */
   release(): void {
+    const now = this.#clock.monotonic()
     this.#isHeld = false
+    this.heldMs += now - this.#heldAt
     if (this.#phase !== 'idle') return
-    this.#readAt = this.#clock.monotonic()
+    this.#readAt = now
     if (!this.#isOverdue) return
     this.#isOverdue = false
-    this.#restart(this.#readAt)
+    this.#restart(now)
   }
 
   /** Shortens the silence that is allowed from here on. */

@@ -96,6 +96,7 @@ export async function* runAttempt(deps: AttemptDependencies, input: AttemptInput
   } finally {
     noteCounted(record, decoder)
     record.durationMs = deps.clock.monotonic() - startedAt
+    record.heldMs = timer.heldMs
     timer.stop()
     call.signal.removeEventListener('abort', cancel)
     if (exchange !== undefined && !exchange.ended) {

@@ -19,6 +19,10 @@ export interface FallbackOptions extends AttemptDependencies, PlanningOptions, N
   readonly beforeAttempt?: Limits['beforeAttempt']
 }
 
+/** From so much on, and so much of the whole, a caller's pauses tell more of him than of the endpoint. */
+const HELD_UP_MS = 250
+const HELD_UP_SHARE = 0.1
+
 /**
  * Plans the call and tries its endpoints in order. Until the first content event nothing is passed on, so that a failure is invisible and
  * the next endpoint can serve; after it a failure is the caller's to see.
@@ -164,12 +168,15 @@ function pickCredential(options: FallbackOptions, route: Route, attempt: Planned
   return options.pools.pick(attempt.endpoint.connection, used, ownOf(route, attempt))
 }
 
+/** Of an answer that waited for its caller nobody knows how fast it was written: meanwhile the upstream wrote on, or had to wait, too. */
+const isHeldUp = ({ heldMs = 0, durationMs = 0 }: AttemptRecord): boolean => heldMs >= HELD_UP_MS && heldMs >= durationMs * HELD_UP_SHARE
+
 function settleSuccess(options: FallbackOptions, call: Call, route: Route, record: AttemptRecord, last: ModelEvent | undefined): void {
   const { endpoint } = record
   const usage = last?.type === 'response-end' ? last.usage : undefined
   options.health.success(endpoint.id, {
     ...(record.firstTokenMs === undefined ? {} : { firstTokenMs: record.firstTokenMs }),
-    ...(record.durationMs === undefined ? {} : { durationMs: record.durationMs }),
+    ...(record.durationMs === undefined || isHeldUp(record) ? {} : { durationMs: record.durationMs }),
     ...(usage === undefined ? {} : { tokens: usage.outputTokens }),
   })
   if (route.session === undefined) return
