@@ -457,6 +457,9 @@ describe('whatever comes in', () => {
     const started = threadTime()
     expect(refusal({ input: Array(1_000_000).fill(7) }).details.path).toBe('input[0]')
     expect(refusal({ input: 'x', models: Array(1_000_000).fill(7) }).details.path).toBe('models[0]')
+    const endless = `acme/small${':nitro'.repeat(200)}`
+    expect(refusal({ input: 'x', model: endless }).details.path).toBe('model')
+    expect(refusal({ input: 'x', models: ['acme/small', endless] }).details.path).toBe('models[1]')
     expect(threadTime() - started).toBeLessThan(1000)
   })
   it('a caller cannot make the message long', () => {

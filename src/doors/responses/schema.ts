@@ -22,6 +22,8 @@ export const MAX_LABEL = 256
 
 /** Each is looked up and planned before the first is asked. */
 const MAX_MODELS = 1_024
+/** Longer than the name of any model with all its suffixes, which are looked through one by one. */
+const modelName = z.string().min(1).max(1_024)
 
 const penalty = maybe(z.number().min(-2).max(2))
 const label = maybe(z.string().max(MAX_LABEL))
@@ -34,8 +36,8 @@ const unstored = z.null({ error: 'must be null: nothing is stored, send the earl
  * Rules of tolerance: null is as good as absent; tools and items of unknown types are carried; unknown values of known enums are refused.
  */
 export const responsesRequest = fields({
-  model: maybe(z.string().min(1)).describe('author/slug, with an optional :variant. The default of the key or the gateway when absent.'),
-  models: maybe(list(z.string().min(1)).max(MAX_MODELS)).describe('What to try after "model", in order.'),
+  model: maybe(modelName).describe('author/slug, with an optional :variant. The default of the key or the gateway when absent.'),
+  models: maybe(list(modelName).max(MAX_MODELS)).describe('What to try after "model", in order.'),
   preset: text.describe('Slug of a stored preset that fills in what the request leaves out; also "@preset/slug" behind the model.'),
   input: maybe(byKind({ string: z.string(), array: list(inputItem) })).describe('One user message, or the items of the conversation.'),
   instructions: text,
