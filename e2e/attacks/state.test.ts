@@ -151,7 +151,8 @@ describe('a database file', () => {
     const running = await start()
     expect(await served(running, 1)).toEqual([200])
     await pause(200)
-    const other = new DatabaseSync(database())
+    // It waits for its turn: the gateway may be writing at this very moment.
+    const other = new DatabaseSync(database(), { timeout: 5_000 })
     other.exec('begin exclusive')
     const calls: Awaited<ReturnType<typeof ask>>[] = []
     for (let n = 0; n < 20; n++) {
