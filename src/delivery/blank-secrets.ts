@@ -1,10 +1,10 @@
 import type { Destination, OutgoingResponse } from '../core/destination.ts'
 import { splitSecrets } from '../core/destination-config.ts'
 import type { JsonObject } from '../core/item.ts'
+import { blankTexts } from '../lib/blank-texts.ts'
 
 /** Shorter ones would blank every other word, and protect nothing. */
 const MIN_CHARS = 6
-const BLANK = '[redacted]'
 
 /**
  * Platforms quote what they were sent, credentials included, and their answers are shown to owners and written to logs. What this returns
@@ -16,7 +16,7 @@ export function createBlanking(
 ): (response: OutgoingResponse) => OutgoingResponse {
   const texts = secretTexts(paths, settings)
   if (texts.length === 0) return (response) => response
-  const blank = (text: string): string => texts.reduce((blanked, secret) => blanked.replaceAll(secret, BLANK), text)
+  const blank = (text: string): string => blankTexts(text, texts)
   return (response) => ({
     ...response,
     headers: Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, blank(value)])),
@@ -27,7 +27,7 @@ export function createBlanking(
   })
 }
 
-/** Every secret as its bytes and as it stands in JSON, one character per byte; long ones first, in case one holds another. */
+/** Every secret as its bytes and as it stands in JSON, one character per byte. */
 function secretTexts(paths: readonly string[], settings: unknown): readonly string[] {
   const { secret } = splitSecrets(settings as JsonObject, paths)
   const values = Object.values(secret).flatMap((value): readonly unknown[] =>
@@ -35,5 +35,5 @@ function secretTexts(paths: readonly string[], settings: unknown): readonly stri
   )
   const texts = values.filter((value): value is string => typeof value === 'string' && value.length >= MIN_CHARS)
   const forms = texts.flatMap((text) => [text, JSON.stringify(text).slice(1, -1)])
-  return [...new Set(forms.map((text) => Buffer.from(text).toString('latin1')))].sort((a, b) => b.length - a.length)
+  return [...new Set(forms.map((text) => Buffer.from(text).toString('latin1')))]
 }

@@ -1,9 +1,9 @@
 import { GatewayError } from '../core/error.ts'
 import type { Credential } from '../core/provider.ts'
+import { blankTexts } from '../lib/blank-texts.ts'
 
 /** Shorter texts are no keys, and would be found everywhere. */
 const MIN_CHARS = 8
-export const REDACTED = '[redacted]'
 
 /**
  * A failure as the caller, the record and the log may see it: without the credential that was used, and without what else the operator has
@@ -30,8 +30,7 @@ export function blankCredential(text: string, credential: Credential | undefined
   return blank(text, [credential.secret.reveal()])
 }
 
-/** The longest first: of one that begins like another the rest would stay. */
 function blank(text: string, secrets: readonly string[]): string {
   const parts = secrets.flatMap((secret) => [secret, ...secret.split(/[\s:;,"'{}[\]\\]+/)]).filter((part) => part.length >= MIN_CHARS)
-  return parts.toSorted((a, b) => b.length - a.length).reduce((left, part) => left.replaceAll(part, REDACTED), text)
+  return blankTexts(text, parts)
 }

@@ -1,6 +1,7 @@
 import type { GenerationStep } from '../../core/generation.ts'
 import type { InputItem, JsonObject } from '../../core/item.ts'
 import type { OpenedSource, SourceContext, SourceItem, ToolSource } from '../../core/tool-source.ts'
+import { blankTexts } from '../../lib/blank-texts.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Egress } from '../../lib/egress.ts'
 import { McpConnection, type McpAddress } from './connection.ts'
@@ -8,7 +9,7 @@ import { failureOf } from './failure.ts'
 import { ITEM_TYPES, LIST, listedTools, OWN_CALLS, replay } from './history.ts'
 import { McpPool } from './pool.ts'
 import { createRemoteTool } from './remote-tool.ts'
-import { scrub, scrubJson } from './result.ts'
+import { scrubJson } from './result.ts'
 import {
   allowedBy,
   checkEntry,
@@ -93,7 +94,7 @@ export function createMcp({ egress, clock, version, progressEvents }: McpOptions
         return { functions: opened(tools, context), ...told, ...(known === undefined ? {} : { items: [] }) }
       } catch (error) {
         if (context.call.signal.aborted) throw error
-        return { functions: [], ...listing.told([], scrub(failureOf(error).message, secretsOf(settings))) }
+        return { functions: [], ...listing.told([], blankTexts(failureOf(error).message, secretsOf(settings))) }
       }
     },
     replay: (input: readonly InputItem[], find: (choice: JsonObject) => string | undefined) => replay(input, find),
@@ -146,7 +147,7 @@ class Listing {
 
 /** What a server says of its tools. Their names stay: a tool is called by its name. */
 function withoutSecrets(tools: readonly RemoteTool[], secrets: readonly string[]): readonly RemoteTool[] {
-  if (tools.some(({ name }) => scrub(name, secrets) !== name)) throw new Error('its list names a tool by the credentials it was sent')
+  if (tools.some(({ name }) => blankTexts(name, secrets) !== name)) throw new Error('its list names a tool by the credentials it was sent')
   return tools.map(({ name, ...rest }) => ({ name, ...scrubJson(rest, secrets) }))
 }
 
@@ -180,7 +181,7 @@ const fault = (name: string, reason: string): string => `"${cutText(name, MAX_NA
 function summary(faults: readonly string[], secrets: readonly string[]): string | undefined {
   if (faults.length === 0) return undefined
   const more = faults.length - MAX_FAULTS
-  return scrub([...faults.slice(0, MAX_FAULTS), ...(more > 0 ? [`and ${more} more`] : [])].join('; '), secrets)
+  return blankTexts([...faults.slice(0, MAX_FAULTS), ...(more > 0 ? [`and ${more} more`] : [])].join('; '), secrets)
 }
 
 /** Throws for lists no model should be shown whole; the message says what to do. Tools that cannot stand beside the others are left out. */

@@ -5,8 +5,9 @@ import type { SourceFunction } from '../../core/tool-source.ts'
 import { failureOf } from './failure.ts'
 import { APPROVAL_REQUEST, CALL } from './history.ts'
 import { functionName } from './names.ts'
-import { readResult, scrub, type RemoteResult } from './result.ts'
+import { readResult, type RemoteResult } from './result.ts'
 import { needsApproval, secretsOf, type McpSettings, type RemoteTool } from './settings.ts'
+import { blankTexts } from '../../lib/blank-texts.ts'
 import { cutText } from '../../lib/cut-text.ts'
 
 export interface RemoteToolOptions {
@@ -63,7 +64,7 @@ export function createRemoteTool(remote: RemoteTool, options: RemoteToolOptions)
         return result.isError ? failed('tool_error', text || 'The tool failed.') : { output, item: { output: text } }
       } catch (error) {
         if (context.signal.aborted) throw error
-        return failed('provider_unavailable', `The MCP server "${label}" failed: ${scrub(failureOf(error).message, secrets)}`)
+        return failed('provider_unavailable', `The MCP server "${label}" failed: ${blankTexts(failureOf(error).message, secrets)}`)
       }
     },
     end(result, context) {

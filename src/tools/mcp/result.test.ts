@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { readResult, scrub, scrubJson } from './result.ts'
+import { blankTexts } from '../../lib/blank-texts.ts'
+import { readResult, scrubJson } from './result.ts'
 
 const read = (content: readonly object[], structuredContent?: unknown) =>
   readResult({ content: content as never, isError: false, ...(structuredContent === undefined ? {} : { structuredContent }) }, [])
@@ -57,12 +58,12 @@ describe('what a remote tool gave back', () => {
     expect(readResult({ content: [{ type: 'text', text: 'you sent Bearer s3cr3t-value' }], isError: false }, ['s3cr3t-value']).text).toBe(
       'you sent Bearer [redacted]',
     )
-    expect(scrub('a b', [])).toBe('a b')
+    expect(blankTexts('a b', [])).toBe('a b')
   })
 
   it('does not give the rest of one away that begins like another', () => {
     const secrets = ['tok_live_12', 'tok_live_1234567890', 'tok_live_1234']
-    expect(scrub('tok_live_1234567890, tok_live_1234 and tok_live_12', secrets)).toBe('[redacted], [redacted] and [redacted]')
+    expect(blankTexts('tok_live_1234567890, tok_live_1234 and tok_live_12', secrets)).toBe('[redacted], [redacted] and [redacted]')
   })
 
   it('does not give one away that JSON writes in another way', () => {

@@ -1,4 +1,5 @@
 import type { InputImage, InputText, JsonObject, ToolOutput } from '../../core/item.ts'
+import { blankTexts } from '../../lib/blank-texts.ts'
 import { cutText } from '../../lib/cut-text.ts'
 import { isJsonObject } from '../../lib/json.ts'
 
@@ -31,7 +32,7 @@ export function readResult({ content, structuredContent }: RemoteResult, secrets
   })
   if (pieces.length === 0 && structuredContent !== undefined) pieces.push(JSON.stringify(scrubJson(structuredContent, secrets)))
   // In this order: half a secret at the cut would not be known for one.
-  const text = bounded(scrub(pieces.join('\n'), secrets))
+  const text = bounded(blankTexts(pieces.join('\n'), secrets))
   if (images.length === 0) return { text, output: text }
   const words: readonly InputText[] = text === '' ? [] : [{ type: 'input_text', text }]
   return { text, output: [...words, ...images] }
@@ -72,16 +73,11 @@ function isBase64(data: unknown): boolean {
   }
 }
 
-/** Text without the values its reader must not see. The longest first: of one that begins like another the rest would stay. */
-export function scrub(text: string, secrets: readonly string[]): string {
-  return secrets.toSorted((a, b) => b.length - a.length).reduce((clean, secret) => clean.replaceAll(secret, '[redacted]'), text)
-}
-
-/** The same for the strings of a value that came as JSON, whatever quotes and escapes are in them; what holds none stays as it is. */
+/** `blankTexts` for the strings of a value that came as JSON, whatever quotes and escapes are in them; what holds none stays as it is. */
 export function scrubJson<T>(value: T, secrets: readonly string[]): T {
   const text = JSON.stringify(value) ?? ''
   const escaped = secrets.map((secret) => JSON.stringify(secret).slice(1, -1))
-  return escaped.some((secret) => text.includes(secret)) ? (JSON.parse(scrub(text, escaped)) as T) : value
+  return escaped.some((secret) => text.includes(secret)) ? (JSON.parse(blankTexts(text, escaped)) as T) : value
 }
 
 function bounded(text: string): string {
