@@ -16,12 +16,13 @@ import { asString, isObject } from '../shared/json.ts'
 import { CitationCollector } from './citations.ts'
 import type { CohereTarget } from './content.ts'
 import { PLAN, THINKING } from './messages.ts'
+import { readDelta } from './read-delta.ts'
+import type { Writes } from './read-delta.ts'
 import { toolsOf } from './request.ts'
 import { hasCounts } from '../shared/usage-counts.ts'
 import { decodeUsage } from './usage.ts'
 
 type Json = { readonly [field: string]: unknown }
-type Writes = 'text' | typeof PLAN | typeof THINKING
 
 /** Frames that are no JSON are skipped; more of them than this are no answer. */
 const MAX_MALFORMED = 16
@@ -40,20 +41,6 @@ const FINISH: { readonly [native: string]: FinishReason | ErrorType } = {
 
 const REASONS: ReadonlySet<string> = new Set<FinishReason>(['stop', 'tool_calls', 'length', 'content_filter', 'refusal'])
 const isReason = (finish: FinishReason | ErrorType): finish is FinishReason => REASONS.has(finish)
-
-const hasOnly = (value: Json, ...keys: readonly string[]): boolean => Object.keys(value).every((key) => keys.includes(key))
-
-/** Reads the one text of a delta; undefined when the frame says anything else. */
-function readDelta(frame: unknown, kind: Writes): string | undefined {
-  if (!isObject(frame) || !hasOnly(frame, 'type', 'index', 'delta') || !isObject(frame['delta']) || !hasOnly(frame['delta'], 'message'))
-    return undefined
-  const { message } = frame['delta']
-  if (!isObject(message)) return undefined
-  if (kind === PLAN) return frame['type'] === 'tool-plan-delta' && hasOnly(message, PLAN) ? asString(message[PLAN]) : undefined
-  const { content } = message
-  if (frame['type'] !== 'content-delta' || !hasOnly(message, 'content') || !isObject(content) || !hasOnly(content, kind)) return undefined
-  return asString(content[kind])
-}
 
 /** Decodes events and whole bodies; see `Decoder`. One instance per answer. */
 export class CohereDecoder implements Decoder {
