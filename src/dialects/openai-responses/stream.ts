@@ -15,12 +15,11 @@ import type { ResponsesOptions } from './options.ts'
 import { PROGRESS } from './progress.ts'
 import { DELTA_KINDS, DeltaScanner } from './scan-delta.ts'
 import { toolNames } from './tools.ts'
+import { TypeCount } from './type-count.ts'
 import { readUsage } from './usage.ts'
 
 /** Frames that are not JSON, or not of this format, before the stream is given up. */
 const MAX_MALFORMED = 16
-/** Different unknown event types that are counted. */
-const MAX_IGNORED_TYPES = 64
 
 export interface ResponsesDecoder extends Decoder {
   /** Upstream event types that have no place in the public stream, and how often they came. */
@@ -41,7 +40,7 @@ class StreamDecoder implements ResponsesDecoder {
   readonly #provider: string
   readonly #answer: Answer
   readonly #scanner = new DeltaScanner()
-  readonly #ignored = new Map<string, number>()
+  readonly #ignored = new TypeCount()
   #started = false
   #finished = false
   #malformed = 0
@@ -64,7 +63,7 @@ class StreamDecoder implements ResponsesDecoder {
     return this.#finished
   }
   get ignored(): ReadonlyMap<string, number> {
-    return this.#ignored
+    return this.#ignored.counts
   }
   /** Also of an answer that failed: it says what it has used. */
   get counted(): Usage | undefined {
@@ -154,7 +153,7 @@ class StreamDecoder implements ResponsesDecoder {
     // Errors of routers and proxies, in the form of Chat Completions, may come under any name or none.
     if (!type.startsWith(PREFIX)) {
       if (frame['error'] != null) throw this.#fail(streamError(frame, this.#provider))
-      return this.#ignore(type)
+      return this.#ignored.note(type)
     }
     this.#start({}, out)
     this.#content(type, frame, out)
@@ -217,9 +216,9 @@ class StreamDecoder implements ResponsesDecoder {
   #progress(type: string, index: number, frame: JsonObject, out: ModelEvent[]): void {
     const name = type.slice(PREFIX.length)
     const members = PROGRESS.get(name)
-    if (members === undefined) return this.#ignore(type)
+    if (members === undefined) return this.#ignored.note(type)
     const fields = Object.fromEntries(members.filter((member) => frame[member] !== undefined).map((member) => [member, frame[member]]))
-    if (!this.#answer.progress(index, name, members.length === 0 ? undefined : fields, out)) this.#ignore(type)
+    if (!this.#answer.progress(index, name, members.length === 0 ? undefined : fields, out)) this.#ignored.note(type)
   }
 
   #start(response: JsonObject, out: ModelEvent[]): void {
@@ -282,11 +281,6 @@ class StreamDecoder implements ResponsesDecoder {
   #fail<E extends Error>(error: E): E {
     this.#finished = true
     return error
-  }
-
-  #ignore(type: string): void {
-    const known = this.#ignored.get(type)
-    if (known !== undefined || this.#ignored.size < MAX_IGNORED_TYPES) this.#ignored.set(type, (known ?? 0) + 1)
   }
 
   #skipMalformed(): void {
