@@ -1,7 +1,7 @@
 import type { AttemptRecord } from '../core/call.ts'
 import type { Credential } from '../core/provider.ts'
-import { cutText } from '../lib/cut-text.ts'
 import { REDACTED } from '../lib/blank-texts.ts'
+import { cutText } from '../lib/cut-text.ts'
 import { blankCredential } from './without-credential.ts'
 
 /** More than this is shortened: one event must not cost what a whole answer may. */
