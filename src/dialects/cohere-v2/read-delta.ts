@@ -1,5 +1,5 @@
 import { asString, isObject } from '../shared/json.ts'
-import { PLAN, THINKING } from './messages.ts'
+import { PLAN, type THINKING } from './messages.ts'
 
 /** What a delta is a piece of. */
 export type Writes = 'text' | typeof PLAN | typeof THINKING
