@@ -6,6 +6,7 @@ import { TEST_KEY, TEST_MANAGEMENT_KEY } from './start-gateway.ts'
 
 const MAIN = join(import.meta.dirname, '../../bin/signalbox.js')
 const START_LIMIT_MS = 30_000
+const END_LIMIT_MS = 20_000
 
 /** A gateway as a process of its own. */
 export interface GatewayProcess {
@@ -16,7 +17,7 @@ export interface GatewayProcess {
   readonly output: () => string
   /** Resolves with the exit code, null when a signal ended it. */
   readonly exit: Promise<number | null>
-  /** Sends the signal and waits for the end. */
+  /** Sends the signal and waits for the end, also of the workers it has: they write into its directory until they notice. */
   end(signal?: NodeJS.Signals): Promise<number | null>
 }
 
@@ -46,13 +47,15 @@ export async function startGatewayProcess({ directory, args = [], env = {} }: Ga
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
   const exit = once(child, 'exit').then(([code]) => code as number | null)
+  // Workers hold the same pipes: they are closed when the last process is gone.
+  const allGone = once(child, 'close')
   const until = performance.now() + START_LIMIT_MS
   while (performance.now() < until && child.exitCode === null && child.signalCode === null) {
     const url = /(?:listens|metrics) on (http\S+)/.exec(output)?.[1]
     if (url !== undefined && child.pid !== undefined) {
       const end = (signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> => {
         child.kill(signal)
-        return exit
+        return Promise.race([allGone, sleep(END_LIMIT_MS, undefined, { ref: false })]).then(() => exit)
       }
       return { url, child, pid: child.pid, output: () => output, exit, end }
     }
