@@ -2,9 +2,10 @@ import type { Target } from '../../core/dialect.ts'
 import { GatewayError } from '../../core/error.ts'
 import { isKnownItem } from '../../core/item.ts'
 import type { InputItem, JsonObject, KnownItem, OtherItem } from '../../core/item.ts'
+import { createCallerRunReader } from '../shared/caller-run.ts'
 import { wrapCustomInput } from '../shared/custom-input.ts'
 import { createIdMap } from '../shared/id-map.ts'
-import { asString, saysNothing, wholeArguments } from '../shared/json.ts'
+import { saysNothing, wholeArguments } from '../shared/json.ts'
 import type { ToolNames } from '../shared/tool-names.ts'
 import { orderEntries } from './input-order.ts'
 import type { Entry } from './input-order.ts'
@@ -17,8 +18,7 @@ import { acceptsBuiltin } from './tools.ts'
 interface InputContext extends PartContext {
   readonly target: Target<ResponsesOptions>
   readonly names: ToolNames
-  /** Call items of built-in tools the endpoint does not know become functions: these are their call ids. */
-  readonly converted: Set<string>
+  readonly readCallerRun: ReturnType<typeof createCallerRunReader>
 }
 
 const ANY_ID = /^[\s\S]+$/
@@ -34,14 +34,14 @@ export function encodeInput(
   dropped: Set<string>,
 ): readonly JsonObject[] {
   const { options, media } = target
-  const context: InputContext = { options, target, names, dropped, converted: new Set(), ...(media === undefined ? {} : { media }) }
+  const context: InputContext = { options, target, names, dropped, readCallerRun: createCallerRunReader(), ...(media === undefined ? {} : { media }) }
   const entries = input.map((item, position) => encodeItem(item, position, context))
   const mapId = createIdMap({ pattern: ANY_ID, max: options.max_call_id_length })
   return orderEntries(entries, { mapId, adjacentOutputs: options.tool_outputs === 'adjacent', dropped })
 }
 
 function encodeItem(item: InputItem, position: number, context: InputContext): Entry {
-  return isKnownItem(item) ? encodeKnown(item, position, context) : encodeOther(item, context)
+  return isKnownItem(item) ? encodeKnown(item, position, context) : encodeOther(item, position, context)
 }
 
 function encodeKnown(item: KnownItem, position: number, context: InputContext): Entry {
@@ -85,25 +85,17 @@ function nameOf(
   return options.namespace_tools ? { name, namespace } : { name: names.upstream(name, namespace) }
 }
 
-/** Built-in tools the caller's side runs: a call and its output carry the conversation, so they survive as function calls. */
-const CALLER_RUN: { readonly [type: string]: string } = {
-  local_shell_call: 'local_shell',
-  shell_call: 'shell',
-  apply_patch_call: 'apply_patch',
-  computer_call: 'computer',
-}
-
-function encodeOther(item: OtherItem, context: InputContext): Entry {
-  const { target, options, dropped } = context
+function encodeOther(item: OtherItem, position: number, context: InputContext): Entry {
+  const { target, options, dropped, readCallerRun } = context
   const bySpeaker = !/_(?:output|approval_response)$/.test(item.type)
   const left: Entry = { role: 'other', bySpeaker, item: undefined }
   if (item.type === 'item_reference') {
     throw new GatewayError('invalid_prompt', 'item_reference cannot be resolved: nothing is stored, send the item itself', { path: 'input' })
   }
   if (!acceptsBuiltin(item.type, options.builtin_tools)) {
-    const converted = convertCallerRun(item, context)
-    dropped.add(converted === undefined ? `input: ${item.type}` : `input: ${item.type} became a function call`)
-    return converted ?? left
+    const run = readCallerRun(item)
+    dropped.add(run === undefined ? `input: ${item.type}` : `input: ${item.type} became a function call`)
+    return run === undefined ? left : encodeKnown(run, position, context)
   }
   if (ranElsewhere(item)) {
     dropped.add(`input: ${item.type} of another endpoint`)
@@ -142,22 +134,4 @@ function withoutOwnId(item: OtherItem): JsonObject {
   if (!ID_FREE.has(item.type)) return item
   const { id: _, ...rest } = item
   return rest
-}
-
-function convertCallerRun(item: OtherItem, { converted }: InputContext): Entry | undefined {
-  const callId = asString(item['call_id'])
-  if (!callId) return undefined
-  const name = CALLER_RUN[item.type]
-  if (name !== undefined) {
-    converted.add(callId)
-    const payload = item['action'] ?? item['operation'] ?? {}
-    return { role: 'call', bySpeaker: true, item: { type: 'function_call', call_id: callId, name, arguments: JSON.stringify(payload) } }
-  }
-  if (!item.type.endsWith('_output') || !converted.has(callId)) return undefined
-  const output = item['output']
-  return {
-    role: 'output',
-    bySpeaker: false,
-    item: { type: 'function_call_output', call_id: callId, output: typeof output === 'string' ? output : JSON.stringify(output ?? {}) },
-  }
 }

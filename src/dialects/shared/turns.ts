@@ -12,6 +12,7 @@ import type {
 } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { alternate, OPENING_TURN } from './alternate-turns.ts'
+import { createCallerRunReader } from './caller-run.ts'
 import { contentParts, textOf } from './content-parts.ts'
 import type { ContentPart } from './content-parts.ts'
 import type { AssistantPart, CallPart, Conversation, ItemPart, SystemPart, ToolResult, Turn } from './conversation.ts'
@@ -54,18 +55,24 @@ const markedSystem = (texts: readonly InputText[]): ContentPart => ({
 const NO_RESULT: readonly ContentPart[] = [{ type: 'input_text', text: 'No result is available for this call.' }]
 /**
  * Folds the items of a request into alternating turns, whatever order they came in: consecutive items of the assistant become one turn,
- * results move directly behind their calls, a call without a result gets one, a result without a call becomes text of the user.
+ * results move directly behind their calls, a call without a result gets one, a result without a call becomes text of the user. Calls of
+ * built-in tools that the caller runs become calls of functions; other items the endpoint does not take back are left out and named.
  * Throws `invalid_prompt` for references to stored items, which a stateless gateway cannot resolve.
  */
 export function foldTurns(request: Pick<ModelRequest, 'instructions' | 'input'>, options: FoldOptions): Conversation {
   const dropped = new Set<string>()
   const items: FoldItem[] = []
+  let callerRun: ReturnType<typeof createCallerRunReader> | undefined
   for (const item of request.input) {
     if (isKnownItem(item)) items.push(item)
     else if (item.type === 'item_reference') {
       throw new GatewayError('invalid_prompt', 'item_reference cannot be resolved: nothing is stored, send the item itself', { path: 'input' })
     } else if (options.keepItem?.(item) === true) items.push({ type: 'item', item })
-    else dropped.add(`input: ${item.type}`)
+    else {
+      const run = (callerRun ??= createCallerRunReader())(item)
+      if (run !== undefined) items.push(run)
+      dropped.add(run === undefined ? `input: ${item.type}` : `input: ${item.type} became a function call`)
+    }
   }
   const builder = new TurnBuilder(options, pairOutputs(items), dropped)
   if (request.instructions) builder.system.push({ role: 'system', parts: [{ type: 'input_text', text: request.instructions }] })

@@ -130,6 +130,23 @@ export function describeRequests({ dialect, voice, target, stream }: Subject): v
       // A format with free-form tools of its own takes the text as it is.
       expect(custom?.type === 'custom_tool_call' ? custom.text : 'some text').toBe('some text')
     })
+    it('that the caller runs are told with what came of them', () => {
+      const input: InputItem[] = [
+        user('q'),
+        { type: 'shell_call', id: 'sh_1', call_id: 'a', action: { commands: ['list-them'] }, status: 'completed' },
+        { type: 'local_shell_call', id: 'lsh_1', call_id: 'b', action: { type: 'exec', command: ['count-them'], env: {} }, status: 'completed' },
+        { type: 'apply_patch_call', id: 'apc_1', call_id: 'c', operation: { type: 'delete_file', path: 'left.txt' }, status: 'completed' },
+        { type: 'shell_call_output', call_id: 'a', output: [{ stdout: 'three-of-them', stderr: '', outcome: { type: 'exit', exit_code: 0 } }] },
+        { type: 'local_shell_call_output', id: 'b', output: 'four-of-them' },
+        { type: 'apply_patch_call_output', call_id: 'c', status: 'failed', output: 'no-such-file' },
+      ]
+      const body = dialect.encodeRequest({ input }, target).body
+      for (const told of ['list-them', 'count-them', 'left.txt', 'three-of-them', 'four-of-them', 'no-such-file', 'failed'])
+        expect(body).toContain(told)
+      const turns = voice.turns(JSON.parse(body))
+      checkTurns(turns)
+      expect([0, 3]).toContain(turns.flatMap(({ results }) => results).length)
+    })
     it('keep call and result together under ids of any form', () => {
       for (const id of ['a', 'call_1234567890', 'with:colon', 'x'.repeat(100), 'ü']) {
         const input: InputItem[] = [
