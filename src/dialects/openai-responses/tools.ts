@@ -97,7 +97,8 @@ function encodeTool(entry: Listed, names: ToolNames, options: ResponsesOptions):
 
 /** The endpoint's tools and the choice among them. Notes go to `dropped`. */
 export function encodeTools(request: ModelRequest, options: ResponsesOptions, supports: ReadonlySet<Parameter>, dropped: Set<string>): EncodedTools {
-  if (request.tools === undefined || request.tools.length === 0) return { names: NO_NAMES }
+  // Calls of earlier turns have names all the same.
+  if (request.tools === undefined || request.tools.length === 0) return { names: nameTools([], options) }
   if (!supports.has('tools')) {
     dropped.add('tools')
     return { names: nameTools(listTools(request, options, new Set()), options) }
