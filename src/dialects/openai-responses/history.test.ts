@@ -18,4 +18,21 @@ describe('calls of earlier turns', () => {
     const [first, , second] = sent([call('files.read', 'a'), output('1', 'a'), call('files/read', 'b'), output('2', 'b')])
     expect(first!['name']).not.toBe(second!['name'])
   })
+
+  it('are answered by outputs of their own kind, whatever a client calls them', () => {
+    const custom: InputItem = { type: 'custom_tool_call', call_id: 'c', name: 'sql', input: 'SELECT 1' }
+    const ofCustom = { type: 'custom_tool_call_output', call_id: 'c', output: 'ok' }
+    expect(sent([custom, output()])[1]).toEqual(ofCustom)
+    expect(sent([output(), custom])[1]).toEqual(ofCustom)
+    expect(sent([call('f'), { ...ofCustom } as InputItem])[1]).toEqual(output())
+  })
+})
+
+describe('calls of the shell of the caller', () => {
+  const shell = { type: 'local_shell_call', id: 'lsh_1', call_id: 'c', status: 'completed', action: { type: 'exec', command: ['ls'], env: {} } }
+
+  it('may be answered as functions are, once', () => {
+    expect(sent([shell, output(), output('again')]).map((item) => item['type'])).toEqual(['local_shell_call', 'function_call_output', 'message'])
+    expect(sent([shell, { type: 'local_shell_call_output', call_id: 'c', output: '' } as InputItem, output('more')]).at(-1)!['type']).toBe('message')
+  })
 })

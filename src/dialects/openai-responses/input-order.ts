@@ -34,6 +34,8 @@ export function orderEntries(entries: readonly Entry[], { mapId, adjacentOutputs
  */
 function pairCalls(entries: readonly Entry[], mapId: MapId, dropped: Set<string>): Entry[] {
   const openCalls = new OpenCalls<{ readonly entry: Entry; readonly id: string; readonly callId: string }>()
+  /** Calls of the endpoint's own tools that the caller runs: some clients answer them as they answer functions. */
+  const ownCalls = new Set<string>()
   /** Outputs no call before them waits for: one behind them may. */
   const strays = new Map<string, Entry[]>()
   const occurrences = new Map<string, number>()
@@ -49,9 +51,12 @@ function pairCalls(entries: readonly Entry[], mapId: MapId, dropped: Set<string>
       openCalls.add(callId, { entry, id, callId })
     } else if (entry.role === 'output') {
       const call = openCalls.take(callId)
-      if (call === undefined) addTo(strays, callId, entry)
-      else if (call.id !== callId) entry.item = { ...entry.item, call_id: call.id }
+      if (call !== undefined) entry.item = answering(entry.item, call.entry, call.id)
+      else if (ownCalls.delete(callId)) entry.item = { ...entry.item, call_id: mapId(callId, 0) }
+      else addTo(strays, callId, entry)
     } else if (callId.length > 0) {
+      if (entry.bySpeaker) ownCalls.add(callId)
+      else ownCalls.delete(callId)
       const id = mapId(callId, 0)
       if (id !== callId) entry.item = { ...entry.item, call_id: id }
     }
@@ -59,7 +64,7 @@ function pairCalls(entries: readonly Entry[], mapId: MapId, dropped: Set<string>
   const answers = new Map<Entry, Entry>()
   for (const { entry: call, id, callId } of openCalls.left) {
     const early = strays.get(callId)?.shift()
-    if (early !== undefined) early.item = { ...early.item, call_id: id }
+    if (early !== undefined) early.item = answering(early.item!, call, id)
     answers.set(call, early ?? missingOutput(call))
   }
   for (const entry of [...strays.values()].flat()) {
@@ -86,9 +91,16 @@ function behindTheirCalls(entries: readonly Entry[], answers: ReadonlyMap<Entry,
   })
 }
 
-function missingOutput({ item }: Entry): Entry {
-  const type = item?.['type'] === 'custom_tool_call' ? 'custom_tool_call_output' : 'function_call_output'
-  return { role: 'output', bySpeaker: false, item: { type, call_id: item?.['call_id'], output: NO_RESULT } }
+const outputTypeOf = ({ item }: Entry): string => (item?.['type'] === 'custom_tool_call' ? 'custom_tool_call_output' : 'function_call_output')
+
+/** The output under the id of its call, and of its kind: an endpoint looks for the two together, whatever a client calls them. */
+function answering(output: JsonObject, call: Entry, id: string): JsonObject {
+  const type = outputTypeOf(call)
+  return output['call_id'] === id && output['type'] === type ? output : { ...output, type, call_id: id }
+}
+
+function missingOutput(call: Entry): Entry {
+  return { role: 'output', bySpeaker: false, item: { type: outputTypeOf(call), call_id: call.item?.['call_id'], output: NO_RESULT } }
 }
 
 function orphanMessage(item: JsonObject): JsonObject {
