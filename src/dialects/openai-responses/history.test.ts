@@ -26,6 +26,11 @@ describe('calls of earlier turns', () => {
     expect(sent([output(), custom])[1]).toEqual(ofCustom)
     expect(sent([call('f'), { ...ofCustom } as InputItem])[1]).toEqual(output())
   })
+
+  it('that gave nothing are answered by an empty text', () => {
+    expect(sent([call('f'), output([])])[1]).toEqual(output(''))
+    expect(sent([call('f'), output([])], { options: { tool_output_parts: false } })[1]).toEqual(output(''))
+  })
 })
 
 describe('calls of the shell of the caller', () => {

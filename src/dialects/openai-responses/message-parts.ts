@@ -112,6 +112,8 @@ export interface EncodedOutput {
 
 export function encodeToolOutput(output: ToolOutput, context: PartContext): EncodedOutput {
   if (typeof output === 'string') return { output, overflow: [] }
+  // A tool that gave nothing: lists without members are refused.
+  if (output.length === 0) return { output: '', overflow: [] }
   const parts = output.map((part) => encodeInputPart(part, context))
   if (context.options.tool_output_parts) return { output: parts, overflow: [] }
   const texts = parts.flatMap((part) => (part['type'] === 'input_text' ? [String(part['text'])] : []))
