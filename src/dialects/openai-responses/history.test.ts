@@ -36,6 +36,17 @@ describe('calls of earlier turns', () => {
 describe('calls of the shell of the caller', () => {
   const shell = { type: 'local_shell_call', id: 'lsh_1', call_id: 'c', status: 'completed', action: { type: 'exec', command: ['ls'], env: {} } }
 
+  it('are answered by the id of the call, which is all their output has', () => {
+    const { id: _, ...bare } = shell
+    const result = (id: string): InputItem => ({ type: 'local_shell_call_output', id, output: 'a.ts' })
+    for (const id of ['c', 'lsh_1']) expect(sent([shell, result(id)])).toEqual([bare, { type: 'local_shell_call_output', id: 'c', output: 'a.ts' }])
+    expect(sent([shell, { ...result('own'), call_id: 'c' } as InputItem])[1]).toEqual({
+      type: 'local_shell_call_output',
+      call_id: 'c',
+      output: 'a.ts',
+    })
+  })
+
   it('may be answered as functions are, once', () => {
     expect(sent([shell, output(), output('again')]).map((item) => item['type'])).toEqual(['local_shell_call', 'function_call_output', 'message'])
     expect(sent([shell, { type: 'local_shell_call_output', call_id: 'c', output: '' } as InputItem, output('more')]).at(-1)!['type']).toBe('message')

@@ -19,6 +19,8 @@ interface InputContext extends PartContext {
   readonly target: Target<ResponsesOptions>
   readonly names: ToolNames
   readonly readCallerRun: ReturnType<typeof createCallerRunReader>
+  /** By the ids of call items, which no endpoint is sent, the ids of their calls. */
+  readonly callIds: Map<string, string>
 }
 
 const ANY_ID = /^[\s\S]+$/
@@ -34,7 +36,15 @@ export function encodeInput(
   dropped: Set<string>,
 ): readonly JsonObject[] {
   const { options, media } = target
-  const context: InputContext = { options, target, names, dropped, readCallerRun: createCallerRunReader(), ...(media === undefined ? {} : { media }) }
+  const context: InputContext = {
+    options,
+    target,
+    names,
+    dropped,
+    readCallerRun: createCallerRunReader(),
+    callIds: new Map(),
+    ...(media === undefined ? {} : { media }),
+  }
   const entries = input.map((item, position) => encodeItem(item, position, context))
   const mapId = createIdMap({ pattern: ANY_ID, max: options.max_call_id_length })
   return orderEntries(entries, { mapId, adjacentOutputs: options.tool_outputs === 'adjacent', dropped })
@@ -102,13 +112,13 @@ function encodeOther(item: OtherItem, position: number, context: InputContext): 
     return left
   }
   const encrypted = item['encrypted_content']
-  if (typeof encrypted !== 'string' || encrypted === '') return { role: 'other', bySpeaker, item: withoutOwnId(item) }
+  if (typeof encrypted !== 'string' || encrypted === '') return { role: 'other', bySpeaker, item: withoutOwnId(item, context) }
   const data = openOwnContent(encrypted, target)
   if (data === undefined) {
     dropped.add(`input: ${item.type} of another endpoint`)
     return left
   }
-  return { role: 'other', bySpeaker, item: { ...withoutOwnId(item), encrypted_content: data } }
+  return { role: 'other', bySpeaker, item: { ...withoutOwnId(item, context), encrypted_content: data } }
 }
 
 /** A name, perhaps with an id behind it; ids of containers have digits in them. */
@@ -130,8 +140,11 @@ const ID_FREE: ReadonlySet<string> = new Set([
   'context_compaction',
 ])
 
-function withoutOwnId(item: OtherItem): JsonObject {
+function withoutOwnId(item: OtherItem, { callIds }: InputContext): JsonObject {
   if (!ID_FREE.has(item.type)) return item
-  const { id: _, ...rest } = item
+  const { id, ...rest } = item
+  if (item.type === 'local_shell_call' && id != null && typeof item['call_id'] === 'string') callIds.set(id, item['call_id'])
+  // This output has no other word for its call than what stands in its id.
+  if (item.type === 'local_shell_call_output' && id != null && item['call_id'] == null) return { ...rest, id: callIds.get(id) ?? id }
   return rest
 }
