@@ -18,7 +18,7 @@ export type TextFormat =
       readonly type: 'json_schema'
       readonly name: string
       readonly schema: JsonObject
-      readonly description?: string
+      readonly description?: string | null
       readonly strict?: boolean | null
     }
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
-import { ANSWER_TOOL, answerTool, askForFormat, type FormatPlan, type JsonSchemaFormat } from '../shared/format-plan.ts'
+import { ANSWER_TOOL, answerTool, askForFormat, formatName, type FormatPlan, type JsonSchemaFormat } from '../shared/format-plan.ts'
 import { sanitizeSchema } from '../shared/sanitize-schema.ts'
 import type { ModelTraits } from './model-traits.ts'
 
@@ -42,8 +42,8 @@ function nativeConfig(format: JsonSchemaFormat, traits: ModelTraits): JsonObject
       structure: {
         jsonSchema: {
           schema: JSON.stringify(schema),
-          name: format.name,
-          ...(format.description === undefined ? {} : { description: format.description }),
+          name: formatName(format),
+          ...(format.description == null ? {} : { description: format.description }),
         },
       },
     },

@@ -1,7 +1,15 @@
 import type { Target } from '../../core/dialect.ts'
 import type { JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
-import { ANSWER_TOOL, answerTool, askForFormat, schemaInstruction, type FormatPlan, type JsonSchemaFormat } from '../shared/format-plan.ts'
+import {
+  ANSWER_TOOL,
+  answerTool,
+  askForFormat,
+  formatName,
+  schemaInstruction,
+  type FormatPlan,
+  type JsonSchemaFormat,
+} from '../shared/format-plan.ts'
 import { schemaModeFor, type OpenAiChatOptions } from './options.ts'
 
 type ChatTarget = Pick<Target<OpenAiChatOptions>, 'options' | 'upstreamModel' | 'supports'>
@@ -48,8 +56,8 @@ function schemaMode(request: ModelRequest, target: ChatTarget): 'native' | 'json
 
 function nativeSchema(format: JsonSchemaFormat): JsonObject {
   return {
-    name: format.name,
-    ...(format.description === undefined ? {} : { description: format.description }),
+    name: formatName(format),
+    ...(format.description == null ? {} : { description: format.description }),
     schema: format.schema,
     ...(format.strict == null ? {} : { strict: format.strict }),
   }

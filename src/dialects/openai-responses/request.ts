@@ -5,6 +5,7 @@ import { GATEWAY_FIELDS, MAX_TOOL_CALLS } from '../../core/request.ts'
 import type { JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { visitParts } from '../shared/content-parts.ts'
+import { formatName } from '../shared/format-plan.ts'
 import { unmetImageWishes } from '../shared/image-output.ts'
 import { reasoningWish } from '../shared/reasoning-options.ts'
 import { serviceTierWord } from '../shared/service-tier.ts'
@@ -228,7 +229,8 @@ function addText(body: Body, request: ModelRequest, { options, supports }: Respo
   if (format != null) {
     const parameter = format.type === 'json_schema' ? 'structured_outputs' : 'response_format'
     if (format.type === 'text' || supports.has(parameter) || (parameter === 'response_format' && supports.has('structured_outputs'))) {
-      text['format'] = Object.fromEntries(Object.entries(format).filter(([, value]) => value !== null))
+      const named = format.type === 'json_schema' ? { ...format, name: formatName(format) } : format
+      text['format'] = Object.fromEntries(Object.entries(named).filter(([, value]) => value !== null))
     } else dropped.add(parameter)
   }
   if (verbosity != null) {

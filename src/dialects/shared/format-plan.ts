@@ -4,6 +4,9 @@ import type { FlatChoice, FlatTool } from './tools.ts'
 
 export type JsonSchemaFormat = Extract<TextFormat, { type: 'json_schema' }>
 
+/** The name of a format as servers take it: the same letters as for tools, and no more than 64. No answer comes back under it. */
+export const formatName = ({ name }: JsonSchemaFormat): string => name.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64)
+
 /** How a wished output format reaches the model; each field is absent when not needed. */
 export interface FormatPlan {
   /** The format in the endpoint's own words. */
@@ -25,7 +28,7 @@ const ASKED_FOR = 'text.format: asked for in the prompt'
 export const OBJECT_INSTRUCTION = 'Answer with one JSON object and nothing else.'
 
 export function schemaInstruction({ description, schema }: JsonSchemaFormat): string {
-  const about = description === undefined ? '' : ` (${description})`
+  const about = description == null ? '' : ` (${description})`
   return `Answer with one JSON object that is valid under this JSON schema${about}, and with nothing else:\n${JSON.stringify(schema)}`
 }
 

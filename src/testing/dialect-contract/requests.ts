@@ -101,6 +101,13 @@ export function describeRequests({ dialect, voice, target, stream }: Subject): v
         expect(encode('fast')).toEqual(encode('priority'))
       })
     })
+    it('name a JSON schema as servers take it, whatever the caller calls it', () => {
+      const format = { type: 'json_schema' as const, name: 'Größe (v2) '.repeat(9), description: null, schema: { type: 'object', properties: {} } }
+      const { body } = dialect.encodeRequest({ input: [user('q')], text: { format } }, target)
+      expect(body).not.toMatch(/Größe|v2\)|null/)
+      const [name] = [...body.matchAll(/"name":"([^"]*)"/g)].map(([, found]) => found)
+      expect(name ?? 'none').toMatch(/^[a-zA-Z0-9_-]{1,64}$/)
+    })
     it('do not hold the credentials of anyone', () => {
       const { headers } = dialect.encodeRequest(REQUEST, target)
       expect(Object.keys(headers).filter((name) => /auth|key|token/i.test(name))).toEqual([])
