@@ -1,4 +1,6 @@
-export { isJsonObject as isObject } from '../../lib/json.ts'
+import { isJsonObject } from '../../lib/json.ts'
+
+export { isJsonObject as isObject }
 
 /** The string, or undefined for anything else. */
 export function asString(value: unknown): string | undefined {
@@ -20,7 +22,10 @@ export function saysNothing(text: string): boolean {
   return word === '' || word === 'null'
 }
 
-/** Arguments of a call as JSON: what a cut answer left broken becomes the one member of an object, so that the model still sees it. */
+/**
+ * Arguments of a call as an object in JSON, which servers and the templates of models read them as: what a cut answer left broken, and a list
+ * or a bare value a model wrote, becomes the one member of an object, so that the model still sees it.
+ */
 export function wholeArguments(text: string): string {
-  return tryParseJson(text) === undefined ? JSON.stringify({ _raw: text }) : text
+  return isJsonObject(tryParseJson(text)) ? text : JSON.stringify({ _raw: text })
 }
