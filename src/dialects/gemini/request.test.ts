@@ -263,6 +263,15 @@ describe('tools', () => {
   })
 })
 
+describe('the number of words to choose among', () => {
+  it('is sent where there is one: zero means none, and is out of range here', () => {
+    expect(encode({ top_k: 40 }).body['generationConfig']).toMatchObject({ topK: 40 })
+    const without = encode({ top_k: 0 })
+    expect(without.body['generationConfig'] ?? {}).not.toHaveProperty('topK')
+    expect(without.dropped).toEqual([])
+  })
+})
+
 describe('structured output', () => {
   const schema = { type: 'json_schema', name: 'n', schema: { type: 'object' } } as const
   it('is native where it may be', () => {

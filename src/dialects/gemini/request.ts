@@ -117,7 +117,8 @@ function encodeParameters(request: ModelRequest, target: GeminiTarget, traits: M
   }
   put('temperature', 'temperature', supports.has('temperature'))
   put('top_p', 'topP', supports.has('top_p'))
-  put('top_k', 'topK', supports.has('top_k'))
+  // Zero is everybody's word for no such limit, and out of range here.
+  if (request.top_k !== 0) put('top_k', 'topK', supports.has('top_k'))
   put('seed', 'seed', supports.has('seed'))
   put('presence_penalty', 'presencePenalty', supports.has('presence_penalty') && traits.penalties)
   put('frequency_penalty', 'frequencyPenalty', supports.has('frequency_penalty') && traits.penalties)
