@@ -30,6 +30,14 @@ describe('calls of an earlier answer', () => {
     expect(replay([user, list, call(), said], offered)).toEqual({ input: [user, called('mcp_1'), gave('mcp_1', '3'), said], due: [] })
   })
 
+  it('have a name also where an item of our own spelling says nothing of its server or its tool', () => {
+    const names = [{}, { serverLabel: 'math' }, { toolName: 'add' }, { serverLabel: null, toolName: '' }].map((fields) => {
+      const [first] = replay([{ type: 'gateway:mcp', id: 'mcp_1', ...fields }], () => undefined).input
+      return (first as JsonObject)['name']
+    })
+    expect(names).toEqual(['mcp__tool', 'math__tool', 'mcp__add', 'mcp__tool'])
+  })
+
   it('keep their name when the tool is offered no more, and read their error', () => {
     const gone = call({ name: 'gone', output: null, error: 'the disk is full' })
     expect(replay([gone], offered).input).toEqual([called('mcp_1', 'math__gone'), gave('mcp_1', '{"status":"error","error":"the disk is full"}')])

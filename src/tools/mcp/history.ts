@@ -88,7 +88,10 @@ function readApprovals(input: readonly InputItem[]): Approvals {
   return { requests, responses, settled }
 }
 
-const nameOf = (label: unknown, name: unknown, find: Find): string => find({ server_label: label, name }) ?? functionName(String(label), String(name))
+const nameOf = (label: unknown, name: unknown, find: Find): string =>
+  find({ server_label: label, name }) ?? functionName(wordOf(label, 'mcp'), wordOf(name, 'tool'))
+/** Items in the gateway's own spelling may leave out what they were of. */
+const wordOf = (value: unknown, otherwise: string): string => (typeof value === 'string' && value !== '' ? value : otherwise)
 
 const textOf = (args: unknown): string => (typeof args === 'string' && args !== '' ? args : '{}')
 const called = (callId: string, name: string, args: unknown): FunctionCallItem => ({
