@@ -1,6 +1,6 @@
 import type { FetchedMedia } from '../../core/dialect.ts'
 import type { InputFile, InputPart, JsonObject, MessageItem, ToolOutput } from '../../core/item.ts'
-import { bareAudio, fileNameOf, fileUrl, isElsewhere } from '../shared/file-data.ts'
+import { bareAudio, fileNameOf, fileUrl, isElsewhere, noteOfEmptyFile } from '../shared/file-data.ts'
 import type { ResponsesOptions } from './options.ts'
 
 export interface PartContext {
@@ -42,6 +42,8 @@ function encodeInputPart(part: InputPart, context: PartContext): JsonObject {
     }
     default:
   }
+  const empty = part.type === 'input_file' ? noteOfEmptyFile(part) : undefined
+  if (empty !== undefined) return { ...empty }
   if (!options.input_parts.includes(part.type)) {
     const name = NAMES[part.type] ?? part.type
     dropped.add(`input: ${part.type}`)

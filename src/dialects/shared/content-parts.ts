@@ -1,4 +1,5 @@
 import type { EncryptedContent, InputAudio, InputFile, InputImage, InputItem, InputPart, InputText, InputVideo } from '../../core/item.ts'
+import { noteOfEmptyFile } from './file-data.ts'
 
 /** What a user, or the result of a tool, may hold. Texts are never empty. */
 export type ContentPart = InputText | InputImage | InputFile | InputAudio | InputVideo
@@ -25,6 +26,9 @@ export function contentParts(content: string | readonly (InputPart | EncryptedCo
         break
       case 'encrypted_content':
         parts.push(ENCRYPTED)
+        break
+      case 'input_file':
+        parts.push(noteOfEmptyFile(part) ?? part)
         break
       default:
         parts.push(part)

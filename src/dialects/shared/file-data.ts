@@ -1,4 +1,4 @@
-import type { InputAudio, InputFile } from '../../core/item.ts'
+import type { InputAudio, InputFile, InputText } from '../../core/item.ts'
 import { sniffBase64 } from '../../lib/media-type.ts'
 import { readDataUrl } from './data-url.ts'
 
@@ -11,6 +11,18 @@ export function fileUrl(part: InputFile): string | undefined {
 
 /** Whether a file is only named by an address that is neither the web's nor the file itself: its letters must not be taken for base64. */
 export const isElsewhere = ({ file_data: data, file_url: url }: InputFile): boolean => !data && !!url && !/^(?:data|https?):/i.test(url)
+
+/** Longer files are not looked at for blanks alone. */
+const MAX_BLANK = 256
+
+/** What a model is told of a file in which nothing stands, or nothing but blanks: no vendor takes one. Undefined for all others. */
+export function noteOfEmptyFile(part: InputFile): InputText | undefined {
+  const url = part.file_data ? fileUrl(part)! : (part.file_url ?? '')
+  if (url.length > MAX_BLANK || !/^data:/i.test(url)) return undefined
+  const { mimeType = '', data = '-' } = readDataUrl(url) ?? {}
+  if (data.trim() !== '' && !(mimeType.startsWith('text/') && Buffer.from(data, 'base64').toString().trim() === '')) return undefined
+  return { type: 'input_text', text: part.filename ? `[The file ${JSON.stringify(part.filename)} is empty]` : '[An empty file]' }
+}
 
 /** By the name, else by the bytes. */
 function typeOf(data: string, name: string | null | undefined): string {

@@ -101,6 +101,14 @@ export function describeRequests({ dialect, voice, target, stream }: Subject): v
         expect(encode('fast')).toEqual(encode('priority'))
       })
     })
+    it('tell of files in which nothing stands, for nobody takes one', () => {
+      const file = (filename: string | null, file_data: string) => ({ type: 'input_file' as const, filename, file_data })
+      const files = [file('a.txt', 'data:text/plain;base64,'), file('b.pdf', 'data:application/pdf;base64,'), file(null, 'data:text/csv;base64,IAo=')]
+      const { body } = dialect.encodeRequest({ input: [user([{ type: 'input_text', text: 'read' }, ...files])] }, target)
+      for (const told of ['a.txt', 'b.pdf']) expect(body).toContain(`[The file \\"${told}\\" is empty]`)
+      expect(body).toContain('[An empty file]')
+      expect(body).not.toMatch(/"(?:data|bytes|file_data)":|base64,/)
+    })
     it('name a JSON schema as servers take it, whatever the caller calls it', () => {
       const format = { type: 'json_schema' as const, name: 'Größe (v2) '.repeat(9), description: null, schema: { type: 'object', properties: {} } }
       const { body } = dialect.encodeRequest({ input: [user('q')], text: { format } }, target)
