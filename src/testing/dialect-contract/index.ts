@@ -6,12 +6,14 @@ import { describeAnswers } from './answers.ts'
 import { describeContent } from './content.ts'
 import { describeReasoning } from './reasoning.ts'
 import { describeErrors } from './errors.ts'
+import { describeHistories } from './histories.ts'
 
 /** What every dialect keeps to, whatever its format. `voice` is that format, written down a second time. */
 export function describeDialectContract(dialect: Dialect, voice: VendorVoice): void {
   const subject = subjectOf(dialect, voice)
   describeRequests(subject)
   describeContent(subject)
+  describeHistories(subject)
   describeAnswers(subject)
   describeReasoning(subject)
   describeErrors(subject)
