@@ -8,7 +8,7 @@ function sent(input: readonly InputItem[], parts: TargetParts = {}): readonly Js
   return (JSON.parse(openAiResponses.encodeRequest({ input }, target(parts)).body) as { readonly input: readonly JsonObject[] }).input
 }
 const call = (name: string, call_id = 'c'): InputItem => ({ type: 'function_call', call_id, name, arguments: '{}' })
-const output = (given: unknown = 'ok', call_id = 'c'): InputItem => ({ type: 'function_call_output', call_id, output: given }) as InputItem
+const output = (given: unknown = 'ok', call_id = 'c'): InputItem => ({ type: 'function_call_output', call_id, output: given })
 
 describe('calls of earlier turns', () => {
   it('have names the endpoint takes also where no tools are offered any more', () => {
@@ -24,7 +24,7 @@ describe('calls of earlier turns', () => {
     const ofCustom = { type: 'custom_tool_call_output', call_id: 'c', output: 'ok' }
     expect(sent([custom, output()])[1]).toEqual(ofCustom)
     expect(sent([output(), custom])[1]).toEqual(ofCustom)
-    expect(sent([call('f'), { ...ofCustom } as InputItem])[1]).toEqual(output())
+    expect(sent([call('f'), ofCustom])[1]).toEqual(output())
   })
 
   it('that gave nothing are answered by an empty text', () => {
@@ -40,7 +40,7 @@ describe('calls of the shell of the caller', () => {
     const { id: _, ...bare } = shell
     const result = (id: string): InputItem => ({ type: 'local_shell_call_output', id, output: 'a.ts' })
     for (const id of ['c', 'lsh_1']) expect(sent([shell, result(id)])).toEqual([bare, { type: 'local_shell_call_output', id: 'c', output: 'a.ts' }])
-    expect(sent([shell, { ...result('own'), call_id: 'c' } as InputItem])[1]).toEqual({
+    expect(sent([shell, { ...result('own'), call_id: 'c' }])[1]).toEqual({
       type: 'local_shell_call_output',
       call_id: 'c',
       output: 'a.ts',
@@ -49,6 +49,6 @@ describe('calls of the shell of the caller', () => {
 
   it('may be answered as functions are, once', () => {
     expect(sent([shell, output(), output('again')]).map((item) => item['type'])).toEqual(['local_shell_call', 'function_call_output', 'message'])
-    expect(sent([shell, { type: 'local_shell_call_output', call_id: 'c', output: '' } as InputItem, output('more')]).at(-1)!['type']).toBe('message')
+    expect(sent([shell, { type: 'local_shell_call_output', call_id: 'c', output: '' }, output('more')]).at(-1)!['type']).toBe('message')
   })
 })
