@@ -27,6 +27,12 @@ const NO_TEXT: ReadonlySet<string> = new Set([
 /** Credentials in a mapping. */
 const CREDENTIALS = 'headers'
 
+const SCHEMAS: ReadonlySet<string> = new Set(['schema', 'input_schema', 'output_schema'])
+
+/** Whether a field of a tool or a format is free JSON: a schema, whose names and values are all words of the caller. What other tools have as `parameters` are settings. */
+export const isFreeJson = (field: string, value: unknown, { type }: JsonObject): boolean =>
+  typeof value === 'object' && (SCHEMAS.has(field) || (field === 'parameters' && type === 'function'))
+
 /** Whether a field of an item, a part or a tool holds nothing a model reads as text. Not for free JSON: there names say nothing. */
 export function isOpaqueField(field: string, value: unknown, fields: JsonObject): boolean {
   if (field === CREDENTIALS) return true

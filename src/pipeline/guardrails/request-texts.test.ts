@@ -133,6 +133,45 @@ describe('the texts of a request', () => {
     expect(changed.plugins![3]).toBe(asked.plugins![3])
   })
 
+  it('are values of a stored prompt, whatever their names are', () => {
+    const image = { type: 'input_image', image_url: 'data:image/png;base64,AAAA' }
+    const variables = { name: 'name-text', data: 'data-text', headers: 'headers-text', file: { type: 'input_text', text: 'part-text' }, image }
+    const asked: ModelRequest = { input: [], prompt: { id: 'pmpt_1', variables, version: '2' } }
+    const texts = collectTexts(asked).map(({ text }) => text)
+    expect(texts.toSorted()).toEqual(['2', 'data-text', 'headers-text', 'name-text', 'part-text'])
+    const changed = replaceTexts(asked, new Map([[texts.indexOf('data-text'), 'X']]))
+    expect(changed['prompt']).toEqual({ id: 'pmpt_1', variables: { ...variables, data: 'X' }, version: '2' })
+    expect(replaceTexts(asked, new Map())).toBe(asked)
+  })
+
+  it('are all of a schema that is not one of its words', () => {
+    const schema = {
+      type: 'object',
+      properties: { plain: { type: 'string', format: 'date-time' }, 'some words': { type: ['string', 'null'], format: 'format words' } },
+      default: { name: 'default-name', data: 'default-data', headers: { id: 'header-id' } },
+      required: ['some words'],
+    }
+    const words = ['some words', 'string', 'null', 'format words', 'default-name', 'default-data', 'header-id', 'some words']
+    const format = { type: 'json_schema' as const, name: 'n', schema }
+    for (const asked of [
+      { input: [], text: { format } },
+      { input: [], tools: [{ type: 'function', name: 'f', parameters: schema }] },
+      { input: [{ type: 'mcp_list_tools', server_label: 'l', tools: [{ name: 't', input_schema: schema }] }] },
+    ] as readonly ModelRequest[]) {
+      expect(collectTexts(asked).map(({ text }) => text)).toEqual(words)
+      const changed = replaceTexts(asked, new Map(words.map((word, place) => [place, word === 'some words' ? 'X' : word])))
+      expect(JSON.stringify(changed)).toBe(JSON.stringify(asked).replaceAll('some words', 'X'))
+    }
+  })
+
+  it('are names that are none', () => {
+    const tools = ['get_weather', 'mcp__server.tool/a', 'tell them this', '536-22-8726', `a${'b'.repeat(200)}`].map((name) => ({
+      type: 'function',
+      name,
+    }))
+    expect(collectTexts({ input: [], tools }).map(({ text }) => text)).toEqual(tools.slice(2).map(({ name }) => name))
+  })
+
   it('of reasoning are not exchanged: it is left out', () => {
     const place = collectTexts(request).findIndex(({ text }) => text === 'thought')
     const changed = replaceTexts(request, new Map([[place, 'X']]))

@@ -1,5 +1,5 @@
 import type { InputItem, JsonObject } from '../../core/item.ts'
-import { isOpaqueField } from '../../core/opaque-field.ts'
+import { isFreeJson, isOpaqueField } from '../../core/opaque-field.ts'
 import { wordsOfPlugin } from '../../core/plugin-words.ts'
 import { GATEWAY_FIELDS, type ModelRequest } from '../../core/request.ts'
 import { MAX_JSON_DEPTH } from '../../lib/json.ts'
@@ -16,8 +16,13 @@ export interface TextSlot {
 /** Takes a text and answers with what is to stand in its place. */
 type Visit = (text: string, from: TextSlot['from'], joins: boolean) => string
 
-/** Strings that are names: texts to whoever reads them, but of no use when changed. */
+/** Strings that are names: of no use when changed. */
 const NAMES: ReadonlySet<string> = new Set(['name', 'namespace', 'format', 'server_label'])
+/** What names look like. Any other string is a text, wherever it stands: models read names, too. */
+const NAME = /^[A-Za-z_][\w.:/-]{0,127}$/
+/** Words of JSON Schema by which a value is told; anything else in their place is a text. */
+const SCHEMA_WORDS: ReadonlySet<string> = new Set(['type', 'format'])
+const SCHEMA_WORD = /^[a-z][a-z-]{0,31}$/
 /** Fields whose values are words of the contract. */
 const NO_CONTENT: ReadonlySet<string> = new Set(['include', 'reasoning', 'service_tier', 'tool_choice', 'truncation'])
 
@@ -70,24 +75,37 @@ function walkField(field: string, value: unknown, state: Walk): unknown {
   if (field === 'metadata') return walkMetadata(value, state)
   if (field === 'trace') return walkTrace(value as NonNullable<ModelRequest['trace']>, state)
   if (field === 'plugins') return walkPlugins(value as NonNullable<ModelRequest['plugins']>, state)
-  if (field === 'image_config') return walkValue(value, state, false, 0)
-  return isContent(field) ? walkValue(value, state, true, 0) : value
+  if (field === 'image_config') return walkValue(value, state, 'plain', 0)
+  if (field === 'prompt') return walkPrompt(value, state)
+  return isContent(field) ? walkValue(value, state, 'named', 0) : value
 }
 
 function walkPlugins(plugins: NonNullable<ModelRequest['plugins']>, state: Walk): NonNullable<ModelRequest['plugins']> {
   const mapped = plugins.map((entry) => {
     const words = wordsOfPlugin(entry)
-    const changed = walkFields(words, state, true, 0) as JsonObject
+    const changed = walkFields(words, state, 'named', 0) as JsonObject
     return changed === words ? entry : { ...entry, ...changed }
   })
   return mapped.every((entry, index) => entry === plugins[index]) ? plugins : mapped
 }
 
+/** Values of a stored prompt go by names of the caller's own, which say nothing of what they hold. */
+function walkPrompt(prompt: unknown, state: Walk): unknown {
+  const { variables } = prompt as { readonly variables?: unknown }
+  if (typeof variables !== 'object' || variables === null) return walkValue(prompt, state, 'named', 0)
+  const before = Object.entries(variables)
+  const after = before.map(([name, value]) => [name, walkValue(value, state, 'named', 0)] as const)
+  const { variables: _, ...rest } = prompt as JsonObject
+  const others = walkFields(rest, state, 'named', 0)
+  if (others === rest && after.every(([, value], i) => value === before[i]![1])) return prompt
+  return { ...(others as JsonObject), variables: Object.fromEntries(after) }
+}
+
 /** Its names are the caller's own words, too. */
 function walkMetadata(metadata: unknown, state: Walk): unknown {
-  if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata)) return walkValue(metadata, state, false, 0)
+  if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata)) return walkValue(metadata, state, 'plain', 0)
   const before = Object.entries(metadata)
-  const after = before.map(([name, value]) => [walkValue(name, state, false, 0) as string, walkValue(value, state, false, 0)] as const)
+  const after = before.map(([name, value]) => [walkValue(name, state, 'plain', 0) as string, walkValue(value, state, 'plain', 0)] as const)
   return after.every(([name, value], i) => name === before[i]![0] && value === before[i]![1]) ? metadata : Object.fromEntries(after)
 }
 
@@ -99,8 +117,8 @@ const TRACE_NAMES: ReadonlySet<string> = new Set(['trace_name', 'span_name', 'ge
 function walkTrace(trace: NonNullable<ModelRequest['trace']>, state: Walk): NonNullable<ModelRequest['trace']> {
   const before = Object.entries(trace).filter(([name]) => !TRACE_IDS.has(name))
   const after = before.map(([name, value]) => {
-    const shown = TRACE_NAMES.has(name) ? name : (walkValue(name, state, false, 0) as string)
-    return [shown, walkValue(value, state, false, 0)] as const
+    const shown = TRACE_NAMES.has(name) ? name : (walkValue(name, state, 'plain', 0) as string)
+    return [shown, walkValue(value, state, 'plain', 0)] as const
   })
   if (after.every(([name, value], i) => name === before[i]![0] && value === before[i]![1])) return trace
   const ids = Object.entries(trace).filter(([name]) => TRACE_IDS.has(name))
@@ -124,17 +142,20 @@ function walkInput(input: readonly InputItem[], state: Walk): readonly InputItem
 
 function walkItem(item: InputItem, state: Walk): InputItem {
   state.from = (item as JsonObject)['role'] === 'user' ? 'user' : 'other'
-  const mapped = walkValue(item, state, true, 0) as InputItem
+  const mapped = walkValue(item, state, 'named', 0) as InputItem
   state.from = 'other'
   return mapped
 }
 
-/** Strings anywhere in a value, as deep as the parser lets it be. `named`: fields that hold no text are passed over. */
-function walkValue(value: unknown, state: Walk, named: boolean, depth: number): unknown {
+/** `named`: fields that hold no text are passed over. `free`: a schema, whose names are the caller's own words, too. */
+type Reading = 'named' | 'free' | 'plain'
+
+/** Strings anywhere in a value, as deep as the parser lets it be. */
+function walkValue(value: unknown, state: Walk, reading: Reading, depth: number): unknown {
   if (value === '') state.empties++
   if (typeof value === 'string') return value === '' ? value : visitText(value, state)
   if (typeof value !== 'object' || value === null || depth > MAX_JSON_DEPTH) return value
-  return Array.isArray(value) ? walkList(value, state, named, depth) : walkFields(value as JsonObject, state, named, depth)
+  return Array.isArray(value) ? walkList(value, state, reading, depth) : walkFields(value as JsonObject, state, reading, depth)
 }
 
 function visitText(text: string, state: Walk): string {
@@ -145,14 +166,14 @@ function visitText(text: string, state: Walk): string {
 }
 
 /** Parts that follow each other are read as one text, whatever field they have it in. */
-function walkList(list: readonly unknown[], state: Walk, named: boolean, depth: number): unknown {
+function walkList(list: readonly unknown[], state: Walk, reading: Reading, depth: number): unknown {
   let result: unknown[] | undefined
   let joins = false
   list.forEach((value, index) => {
     const decides = state.joins === undefined
     if (decides) state.joins = joins
     const { texts, empties } = state
-    const mapped = walkValue(value, state, named, depth + 1)
+    const mapped = walkValue(value, state, reading, depth + 1)
     const hasText = state.texts > texts
     joins = hasText || (joins && state.empties > empties)
     if (decides && !hasText) state.joins = undefined
@@ -162,14 +183,21 @@ function walkList(list: readonly unknown[], state: Walk, named: boolean, depth: 
   return result ?? list
 }
 
-function walkFields(fields: JsonObject, state: Walk, named: boolean, depth: number): unknown {
-  let result: { [field: string]: unknown } | undefined
-  for (const [field, value] of Object.entries(fields)) {
-    if (named && (isOpaqueField(field, value, fields) || (NAMES.has(field) && typeof value === 'string'))) continue
-    const mapped = walkValue(value, state, named, depth + 1)
-    if (mapped === value) continue
-    result ??= { ...fields }
-    result[field] = mapped
-  }
-  return result ?? fields
+function walkFields(fields: JsonObject, state: Walk, reading: Reading, depth: number): unknown {
+  const before = Object.entries(fields)
+  let changed = false
+  const after = before.map(([field, value]): readonly [string, unknown] => {
+    if (isPassedOver(field, value, fields, reading)) return [field, value]
+    const name = reading === 'free' && !NAME.test(field) ? (walkValue(field, state, reading, depth) as string) : field
+    const mapped = walkValue(value, state, reading === 'named' && isFreeJson(field, value, fields) ? 'free' : reading, depth + 1)
+    changed ||= name !== field || mapped !== value
+    return [name, mapped]
+  })
+  return changed ? Object.fromEntries(after) : fields
+}
+
+function isPassedOver(field: string, value: unknown, fields: JsonObject, reading: Reading): boolean {
+  if (reading === 'plain') return false
+  if (reading === 'free') return SCHEMA_WORDS.has(field) && typeof value === 'string' && SCHEMA_WORD.test(value)
+  return isOpaqueField(field, value, fields) || (NAMES.has(field) && typeof value === 'string' && NAME.test(value))
 }

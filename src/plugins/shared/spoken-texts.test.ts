@@ -29,6 +29,8 @@ describe('what a model may read', () => {
     ['arguments', after({ type: 'function_call', call_id: 'c', name: 'f', arguments: BAD })],
     ['a result in parts', after({ type: 'function_call_output', call_id: 'c', output: [{ type: 'input_text', text: BAD }] })],
     ['what one agent tells another', after({ type: 'agent_message', content: [{ type: 'encrypted_content', encrypted_content: BAD }] })],
+    ['a value of a stored prompt', { input: [], prompt: { id: 'p', variables: { data: BAD } } }],
+    ['a part among the values of a stored prompt', { input: [], prompt: { id: 'p', variables: { headers: { type: 'input_text', text: BAD } } } }],
     ['a refusal', after({ type: 'message', role: 'assistant', content: [{ type: 'refusal', refusal: BAD }] })],
     ['a summary of reasoning', after({ type: 'reasoning', summary: [{ type: 'summary_text', text: BAD }] })],
     ['a search', after({ type: 'web_search_call', status: 'completed', action: { type: 'search', query: BAD } })],

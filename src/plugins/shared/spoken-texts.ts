@@ -29,9 +29,17 @@ const FREE: ReadonlySet<string> = new Set(['parameters', 'schema', 'input_schema
 export function spokenTexts(request: ModelRequest): readonly string[] {
   const { instructions, input, ...rest } = request
   const fields = Object.entries(rest).filter(([field]) => !GATEWAY_FIELDS.has(field) && !NO_CONTENT.has(field))
-  const tools = fields.flatMap(([, value]): readonly unknown[] => (Array.isArray(value) ? value : [value]))
+  const tools = fields.flatMap(([field, value]): readonly unknown[] =>
+    field === 'prompt' ? partsOfPrompt(value) : Array.isArray(value) ? value : [value],
+  )
   const settings = [...(request.plugins ?? []).map(wordsOfPlugin), request.image_config]
   return [instructions, ...input, ...tools, ...settings].map(textOfAll).filter((text) => text !== '')
+}
+
+/** Values of a stored prompt go by names of the caller's own, which say nothing of what they hold. */
+function partsOfPrompt(prompt: unknown): readonly unknown[] {
+  const { variables, ...rest } = prompt as { readonly variables?: JsonObject | null }
+  return [rest, ...Object.values(variables ?? {})]
 }
 
 function textOfAll(value: unknown): string {
