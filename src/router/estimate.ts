@@ -1,5 +1,7 @@
-import type { InputItem } from '../core/item.ts'
+import type { InputItem, JsonObject } from '../core/item.ts'
+import { isFreeJson, isOpaqueField } from '../core/opaque-field.ts'
 import type { ModelRequest } from '../core/request.ts'
+import { MAX_JSON_DEPTH } from '../lib/json.ts'
 import { modalityBit } from './columns.ts'
 
 /**
@@ -24,9 +26,13 @@ const FILE_CHARS_PER_TOKEN = 60
 const MAX_FILE_TOKENS = 50_000
 const VIDEO_TOKENS = 4_000
 /** Schemes are written in any case. */
-const DATA_URL = /^data:/i
-/** Values visited in tool schemas and in items of unknown type. */
+const DATA_URL = /^data:[\w.+-]+\/[\w.+-]+(?:;[\w.+=-]+)*;base64,/i
+/** Items that dialects tell a model as text: what looks like media there is text, too. */
+const TOLD_AS_TEXT = /:|(?:_call|_output|_tools|_message|_request|_response|compaction)$/
+/** Values looked at closely in tool schemas and in items of unknown type; of others it is known how long they are. */
 const WALK_BUDGET = 4_000
+/** Longer texts are always worth a sample. */
+const WORTH_A_SAMPLE = 256
 
 /** Tokens of a text from its length and a sample of its characters. */
 export function textTokens(text: string): number {
@@ -54,9 +60,10 @@ export function estimateRequest(request: ModelRequest): RequestEstimate {
   const tally: Tally = { text: 0, media: 0, inputs: 0, budget: WALK_BUDGET }
   if (typeof request.instructions === 'string') tally.text += textTokens(request.instructions) + ITEM_OVERHEAD
   for (const item of request.input) addItem(item, tally)
-  for (const tool of request.tools ?? []) walk(tool, tally, 0)
+  for (const tool of request.tools ?? []) walk(tool, tally, 'named', 0)
   const format = request.text?.format
-  if (format?.type === 'json_schema') walk(format.schema, tally, 0)
+  if (format?.type === 'json_schema') walk(format, tally, 'named', 0)
+  addPrompt(request['prompt'], tally)
   const inputTokens = Math.ceil(tally.text + tally.media)
   return { inputTokens, leastTokens: Math.floor(tally.text / 2), inputs: tally.inputs }
 }
@@ -82,11 +89,19 @@ function addItem(item: InputItem, tally: Tally): void {
       break
     case 'reasoning':
       // Opaque blobs are not prompt text; vendors count the reasoning they can read, which is never larger than its text.
-      addContent(fields['content'] ?? fields['summary'], tally)
+      addContent(isEmpty(fields['content']) ? fields['summary'] : fields['content'], tally)
       break
     default:
-      walk(item, tally, 0)
+      walk(item, tally, TOLD_AS_TEXT.test(item.type) ? 'named' : 'foreign', 0)
   }
+}
+
+const isEmpty = (content: unknown): boolean => content == null || (Array.isArray(content) && content.length === 0)
+
+/** Values of a stored prompt; the prompt itself is known to its vendor alone. */
+function addPrompt(prompt: unknown, tally: Tally): void {
+  const { variables } = (prompt ?? {}) as { readonly variables?: JsonObject | null }
+  for (const value of Object.values(variables ?? {})) addContent(typeof value === 'string' ? value : [value], tally)
 }
 
 function addText(value: unknown, tally: Tally): void {
@@ -126,23 +141,27 @@ function addPart(part: { readonly [key: string]: unknown }, tally: Tally): void 
   }
 }
 
-/** Keys and strings of any value, within a budget of visits and without following media. */
-function walk(value: unknown, tally: Tally, depth: number): void {
-  if (--tally.budget < 0 || depth > 24) return
+/** `named`: fields of bytes and references are passed over. `free`: whatever is there is text. `foreign`: media may stand anywhere. */
+type Reading = 'named' | 'free' | 'foreign'
+
+/** Keys and strings of any value, as deep as the parser lets it be, without following media. */
+function walk(value: unknown, tally: Tally, reading: Reading, depth: number): void {
+  tally.budget--
   if (typeof value === 'string') {
-    if (!DATA_URL.test(value)) tally.text += textTokens(value) + 1
-  } else if (Array.isArray(value)) {
-    for (const entry of value) {
-      if (tally.budget < 0) return
-      walk(entry, tally, depth + 1)
-    }
-  } else if (typeof value === 'object' && value !== null) {
-    for (const key in value) {
-      if (tally.budget < 0) return
-      tally.text += key.length / 4 + 1
-      walk((value as Record<string, unknown>)[key], tally, depth + 1)
-    }
-  } else {
-    tally.text += 1
+    if (reading !== 'foreign' || !DATA_URL.test(value)) tally.text += roughTokens(value, tally) + 1
+  } else if (typeof value !== 'object' || value === null) tally.text += 1
+  else if (depth > MAX_JSON_DEPTH) return
+  else if (Array.isArray(value)) for (const entry of value) walk(entry, tally, reading, depth + 1)
+  else walkFields(value as JsonObject, tally, reading, depth)
+}
+
+function walkFields(fields: JsonObject, tally: Tally, reading: Reading, depth: number): void {
+  for (const key in fields) {
+    const value = fields[key]
+    tally.text += key.length / 4 + 1
+    if (reading !== 'free' && isOpaqueField(key, value, fields)) tally.text += 1
+    else walk(value, tally, reading !== 'free' && isFreeJson(key, value, fields) ? 'free' : reading, depth + 1)
   }
 }
+
+const roughTokens = (text: string, { budget }: Tally): number => (budget > 0 || text.length > WORTH_A_SAMPLE ? textTokens(text) : text.length / 4)
