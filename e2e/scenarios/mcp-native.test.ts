@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { startFakeUpstream, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
+import { startFakeUpstream, status, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { startMcpServer, type TestMcpServer } from '../../src/testing/mcp-server.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
@@ -96,5 +96,20 @@ describe('the provider', () => {
     const refused = await ask('acme/unable', connector)
     expect(refused.status).toBe(400)
     expect(await refused.text()).toContain('connector_id')
+  })
+})
+
+describe('credentials of a tool that a provider was sent', () => {
+  it('are told to nobody when the provider repeats them in an error: a preset may have set them', async () => {
+    const tool = entry({ engine: 'native', server_url: 'https://mcp.example/s/path-of-alice?k=1', headers: { 'x-key': 'header of-alice' } })
+    await gateway.api('POST', '/api/v1/presets', { slug: 'remote', config: { model: 'acme/able', tools: [tool] } })
+    upstream.script((request, response) => status(400, { error: { message: `bad request: ${JSON.stringify(request.body)}` } })(request, response))
+    const response = await gateway.respond({ preset: 'remote', input: 'hi' })
+    upstream.script(stream(events))
+    const answer = await response.text()
+    const record = await gateway.api('GET', `/api/v1/generation?id=${response.headers.get('x-generation-id')}`)
+    expect(JSON.stringify(upstream.requests[0]!.body)).toMatch(/token-of-alice.*header of-alice|header of-alice.*token-of-alice/)
+    expect(answer).toContain('bad request')
+    for (const text of [answer, await record.text()]) expect(text).not.toMatch(/token-of-alice|path-of-alice|of-alice/)
   })
 })

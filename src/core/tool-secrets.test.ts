@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { withoutSecrets } from './tool-secrets.ts'
+import { secretsOfTools, withoutSecrets } from './tool-secrets.ts'
 
 describe('a tool as it may be shown', () => {
   it('has no credentials, and of an address only the origin', () => {
@@ -34,5 +34,21 @@ describe('a tool as it may be shown', () => {
     })
     const harmless = { type: 'gateway:subagent', parameters: { tools: [{ type: 'gateway:datetime' }] } }
     expect(withoutSecrets(harmless)).toBe(harmless)
+  })
+})
+
+describe('secrets of tools', () => {
+  it('are credentials and what stands behind the origin, wherever the tool has its fields', () => {
+    const settings = { server_url: 'https://user:pass@a.example/path?key=1', authorization: 'token', headers: { 'x-key': 'value', odd: 1 } }
+    const all = ['pass', '/path?key=1', 'token', 'value']
+    expect(secretsOfTools([{ type: 'mcp', ...settings }])).toEqual(all)
+    expect(secretsOfTools([{ type: 'mcp', parameters: settings }])).toEqual(all)
+    expect(secretsOfTools([{ type: 'function', name: 'f', parameters: { authorization: 'a word' } }])).toEqual([])
+    expect(secretsOfTools(undefined)).toEqual([])
+  })
+
+  it('are so many that a text is searched for them in no time', () => {
+    const tools = Array.from({ length: 100 }, (_, n) => ({ type: 'mcp', authorization: `${n}`.padEnd(10_000, 'x') }))
+    expect(secretsOfTools(tools)).toHaveLength(6)
   })
 })

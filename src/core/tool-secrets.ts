@@ -17,6 +17,30 @@ export function withoutSecrets(tool: Tool): Tool {
 /** What a tool proves itself with to a server. */
 export const TOOL_CREDENTIALS: readonly string[] = ['authorization', 'headers', 'api_key']
 
+/** Of one call, a preset's tools first: a text is searched for each and its parts. */
+const MAX_SECRET_CHARS = 65_536
+
+/** What tools prove themselves with, and what stands behind the origin of their servers: nobody who reads of a failure may see it. */
+export function secretsOfTools(tools: readonly Tool[] | undefined): readonly string[] {
+  const secrets = (tools ?? []).flatMap((tool) => {
+    if (tool.type === 'function') return []
+    const { parameters } = tool as JsonObject
+    return [tool as JsonObject, ...(isObject(parameters) ? [parameters] : [])].flatMap(secretsIn)
+  })
+  let left = MAX_SECRET_CHARS
+  return secrets.filter(({ length }) => length <= left && (left -= length) >= 0)
+}
+
+function secretsIn(fields: JsonObject): readonly string[] {
+  const { server_url: address } = fields
+  const url = typeof address === 'string' ? URL.parse(address) : null
+  const behind = url === null ? [] : [url.password, `${url.pathname}${url.search}`]
+  const given = TOOL_CREDENTIALS.flatMap((name) => (isObject(fields[name]) ? Object.values(fields[name]) : [fields[name]]))
+  return [...behind, ...given].filter((value) => typeof value === 'string')
+}
+
+const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null
+
 function withoutCredentials(fields: JsonObject): JsonObject {
   if (!('server_url' in fields || TOOL_CREDENTIALS.some((name) => name in fields))) return fields
   const { server_url: url, ...others } = fields

@@ -5,6 +5,7 @@ import { asGatewayError, GatewayError, isGatewayError } from '../core/error.ts'
 import { isContentEvent, type ModelEvent } from '../core/event.ts'
 import type { Credential, SignableRequest } from '../core/provider.ts'
 import type { ModelRequest } from '../core/request.ts'
+import { secretsOfTools } from '../core/tool-secrets.ts'
 import type { Clock } from '../lib/clock.ts'
 import { isHeaderValue } from '../lib/header-value.ts'
 import type { Exchange, HttpClient } from '../lib/http-client.ts'
@@ -89,7 +90,8 @@ export async function* runAttempt(deps: AttemptDependencies, input: AttemptInput
       timer.release()
     }
   } catch (error) {
-    const failure = withoutCredential(attemptFailure(error, input, timer.expired), input.credential, endpoint.connection.secrets)
+    const secrets = [...(endpoint.connection.secrets ?? []), ...secretsOfTools(request.tools)]
+    const failure = withoutCredential(attemptFailure(error, input, timer.expired), input.credential, secrets)
     record.error = { type: failure.errorType, message: failure.message }
     if (call.signal.aborted && !isGatewayError(call.signal.reason)) record.abandoned = true
     throw failure
