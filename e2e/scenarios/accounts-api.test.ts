@@ -283,6 +283,17 @@ describe('/workspaces', () => {
     await call('DELETE', `/workspaces/${DEFAULT}`, '/workspaces/{id}', 400)
   })
 
+  it('gives no workspace a slug that passes for the id of another', async () => {
+    const id = await createWorkspace()
+    const other = await createWorkspace()
+    for (const slug of [id, DEFAULT]) {
+      await call('POST', '/workspaces', '/workspaces', 400, { name: 'Team', slug })
+      await call('PATCH', `/workspaces/${other}`, '/workspaces/{id}', 400, { slug })
+    }
+    for (const each of [id, other]) await call('DELETE', `/workspaces/${each}`, '/workspaces/{id}', 200)
+    await call('DELETE', `/workspaces/${id}`, '/workspaces/{id}', 404)
+  })
+
   it('keeps at most one budget per interval, each narrower one smaller', async () => {
     const id = await createWorkspace()
     const path = '/workspaces/{id}/budgets/{interval}'

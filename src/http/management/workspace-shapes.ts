@@ -32,6 +32,8 @@ const slug = z
   .min(1)
   .max(50)
   .regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'lower-case letters and digits in groups joined by single dashes')
+  // Whoever names a workspace by its id after it is gone must not reach another one.
+  .refine((text) => !z.guid().safeParse(text).success, 'no id: workspaces are named by id or slug, and one must not pass for another')
 const name = z.string().min(1).max(100)
 
 export const createWorkspaceBody = component('CreateWorkspaceRequest', z.strictObject({ name, slug, ...fields }))
