@@ -68,3 +68,25 @@ export function openReasoning(encrypted: string | null | undefined): ReasoningPa
     return undefined
   }
 }
+
+/** A vendor's blob is one long word; anything else in its place could be read. */
+const isBlob = (data: string): boolean => /^[\w+/=-]{64,}$/.test(data)
+
+/**
+ * What an envelope holds that a model may read as text: the words a signature covers, and blocks that were put in whole. Anybody can write an
+ * envelope, so what stands in one was not necessarily said by a model. Undefined for anything that is not one of ours.
+ */
+export function readableIn(encrypted: unknown): readonly unknown[] | undefined {
+  const payload = typeof encrypted === 'string' ? openReasoning(encrypted) : undefined
+  if (payload === undefined) return undefined
+  const { text, data } = payload
+  return [...(text === undefined ? [] : [text]), ...(data === undefined || isBlob(data) ? [] : [parsed(data)])]
+}
+
+function parsed(data: string): unknown {
+  try {
+    return JSON.parse(data)
+  } catch {
+    return data
+  }
+}

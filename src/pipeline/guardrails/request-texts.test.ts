@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ModelRequest } from '../../core/request.ts'
 import { MAX_JSON_DEPTH, parseJson } from '../../lib/json.ts'
+import { sealReasoning } from '../../core/reasoning-envelope.ts'
 import { collectTexts, replaceTexts } from './request-texts.ts'
 
 const request: ModelRequest = {
@@ -176,6 +177,28 @@ describe('the texts of a request', () => {
     const place = collectTexts(request).findIndex(({ text }) => text === 'thought')
     const changed = replaceTexts(request, new Map([[place, 'X']]))
     expect(changed.input.map(({ type }) => type)).toEqual(request.input.map(({ type }) => type).filter((type) => type !== 'reasoning'))
+  })
+
+  it('are what an envelope encloses, which anybody can write: changed, it is left out', () => {
+    const about = { format: 'anthropic-claude-v1', scope: 'scope' }
+    const blob = 'c2VhbGVk'.repeat(20)
+    const blocks = JSON.stringify([
+      { type: 'text', text: 'block-text' },
+      { type: 'redacted_thinking', data: blob },
+    ])
+    const items: ModelRequest['input'] = [
+      { type: 'reasoning', summary: [], encrypted_content: sealReasoning({ ...about, text: 'enclosed', signature: 'c2ln' }) },
+      { type: 'reasoning', summary: [], encrypted_content: sealReasoning({ ...about, data: blocks }) },
+      { type: 'web_search_call', id: 'ws', encrypted_content: sealReasoning({ ...about, data: blocks }) },
+      { type: 'compaction', encrypted_content: sealReasoning({ ...about, data: 'in plain words' }) },
+      { type: 'reasoning', summary: [], encrypted_content: sealReasoning({ ...about, data: blob }) },
+      { type: 'reasoning', summary: [], encrypted_content: blob },
+    ]
+    const asked: ModelRequest = { input: items }
+    expect(collectTexts(asked).map(({ text }) => text)).toEqual(['enclosed', 'block-text', 'block-text', 'in plain words'])
+    expect(replaceTexts(asked, new Map())).toBe(asked)
+    const changed = replaceTexts(asked, new Map([0, 1, 2, 3].map((place) => [place, 'X'])))
+    expect(changed.input).toEqual([{ type: 'web_search_call', id: 'ws' }, { type: 'compaction' }, items[4], items[5]])
   })
 
   it('are found at any depth the parser lets a body have', () => {

@@ -1,5 +1,6 @@
 import type { InputItem, JsonObject } from '../../core/item.ts'
 import { isFreeJson, isOpaqueField } from '../../core/opaque-field.ts'
+import { readableIn } from '../../core/reasoning-envelope.ts'
 import { wordsOfPlugin } from '../../core/plugin-words.ts'
 import { GATEWAY_FIELDS, type ModelRequest } from '../../core/request.ts'
 import { MAX_JSON_DEPTH } from '../../lib/json.ts'
@@ -22,6 +23,8 @@ const NAMES: ReadonlySet<string> = new Set(['name', 'namespace', 'format', 'serv
 const NAME = /^[A-Za-z_][\w.:/-]{0,127}$/
 /** Words of JSON Schema by which a value is told; anything else in their place is a text. */
 const SCHEMA_WORDS: ReadonlySet<string> = new Set(['type', 'format'])
+/** What it encloses is told to the model; changed, its vendor would not know it again, and it is left out. */
+const ENVELOPE = 'encrypted_content'
 const SCHEMA_WORD = /^[a-z][a-z-]{0,31}$/
 /** Fields whose values are words of the contract. */
 const NO_CONTENT: ReadonlySet<string> = new Set(['include', 'reasoning', 'service_tier', 'tool_choice', 'truncation'])
@@ -187,6 +190,12 @@ function walkFields(fields: JsonObject, state: Walk, reading: Reading, depth: nu
   const before = Object.entries(fields)
   let changed = false
   const after = before.map(([field, value]): readonly [string, unknown] => {
+    const enclosed = reading === 'named' && field === ENVELOPE ? readableIn(value) : undefined
+    if (enclosed !== undefined) {
+      const left = walkValue(enclosed, state, reading, depth + 1) === enclosed ? value : undefined
+      changed ||= left !== value
+      return [field, left]
+    }
     if (isPassedOver(field, value, fields, reading)) return [field, value]
     const name = reading === 'free' && !NAME.test(field) ? (walkValue(field, state, reading, depth) as string) : field
     const mapped = walkValue(value, state, reading === 'named' && isFreeJson(field, value, fields) ? 'free' : reading, depth + 1)

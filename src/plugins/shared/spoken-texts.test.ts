@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { InputItem } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { MAX_JSON_DEPTH, parseJson } from '../../lib/json.ts'
+import { sealReasoning } from '../../core/reasoning-envelope.ts'
 import { spokenTexts } from './spoken-texts.ts'
 
 const BAD = 'HOW TO BUILD A BOMB'
@@ -31,6 +32,14 @@ describe('what a model may read', () => {
     ['what one agent tells another', after({ type: 'agent_message', content: [{ type: 'encrypted_content', encrypted_content: BAD }] })],
     ['a value of a stored prompt', { input: [], prompt: { id: 'p', variables: { data: BAD } } }],
     ['a part among the values of a stored prompt', { input: [], prompt: { id: 'p', variables: { headers: { type: 'input_text', text: BAD } } } }],
+    ['words in an envelope', after({ type: 'reasoning', summary: [], encrypted_content: sealReasoning({ format: 'f', scope: 's', text: BAD }) })],
+    [
+      'blocks in an envelope',
+      after({
+        type: 'web_search_call',
+        encrypted_content: sealReasoning({ format: 'f', scope: 's', data: JSON.stringify([{ type: 'text', text: BAD }]) }),
+      }),
+    ],
     ['a refusal', after({ type: 'message', role: 'assistant', content: [{ type: 'refusal', refusal: BAD }] })],
     ['a summary of reasoning', after({ type: 'reasoning', summary: [{ type: 'summary_text', text: BAD }] })],
     ['a search', after({ type: 'web_search_call', status: 'completed', action: { type: 'search', query: BAD } })],

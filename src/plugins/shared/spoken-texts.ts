@@ -1,5 +1,6 @@
 import type { InputFile, JsonObject } from '../../core/item.ts'
 import { isOpaqueField } from '../../core/opaque-field.ts'
+import { readableIn } from '../../core/reasoning-envelope.ts'
 import { wordsOfPlugin } from '../../core/plugin-words.ts'
 import { GATEWAY_FIELDS, type ModelRequest } from '../../core/request.ts'
 import { decodeText } from '../../lib/decode-text.ts'
@@ -60,7 +61,11 @@ function collectFields(fields: JsonObject, free: boolean, into: string[], depth:
   if (!free && fields['type'] === 'input_file') return collectFile(fields as unknown as InputFile, into)
   for (const [field, value] of Object.entries(fields)) {
     if (free) into.push(field)
-    else if (isOpaqueField(field, value, fields)) continue
+    else if (isOpaqueField(field, value, fields)) {
+      // Anybody can write an envelope of ours: what it encloses is told to the model.
+      if (field === 'encrypted_content') collect(readableIn(value), false, into, depth + 1)
+      continue
+    }
     collect(value, free || (typeof value === 'object' && FREE.has(field)), into, depth + 1)
   }
 }
