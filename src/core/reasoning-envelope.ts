@@ -69,6 +69,18 @@ export function openReasoning(encrypted: string | null | undefined): ReasoningPa
   }
 }
 
+/** Format, scope and a short signature. */
+const USUAL_HEADER_CHARS = 200
+
+/** About how many characters of an envelope are told to a model as text, without opening it; 0 for anything that is not one of ours. */
+export function readableChars(encrypted: unknown): number {
+  if (typeof encrypted !== 'string' || !encrypted.startsWith(PREFIX)) return 0
+  const dot = encrypted.indexOf('.', PREFIX.length)
+  if (dot < 0) return 0
+  const blocks = encrypted[dot + 1] === '[' ? encrypted.length - dot : 0
+  return Math.max(0, dot - USUAL_HEADER_CHARS) * 0.75 + blocks
+}
+
 /** A vendor's blob is one long word; anything else in its place could be read. */
 const isBlob = (data: string): boolean => /^[\w+/=-]{64,}$/.test(data)
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { sealReasoning } from '../core/reasoning-envelope.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { modalityBit } from './columns.ts'
 import { estimateRequest, textTokens } from './estimate.ts'
@@ -59,6 +60,7 @@ describe('estimateRequest', () => {
   })
   it('counts text wherever a request may put it', () => {
     const long = 'x '.repeat(200_000)
+    const minted = { format: 'unknown', scope: 's' }
     const nested = (value: unknown, levels: number): object => {
       let inner: unknown = value
       for (let level = 0; level < levels; level++) inner = { not: inner }
@@ -78,6 +80,9 @@ describe('estimateRequest', () => {
       { prompt: { id: 'p', variables: { data: long } } },
       { prompt: { id: 'p', variables: { a: { type: 'input_text', text: long } } } },
       { input: [{ type: 'local_shell_call_output', output: `data:text/plain;base64,${long}` }] },
+      { input: [{ type: 'reasoning', summary: [], encrypted_content: sealReasoning({ ...minted, text: long }) }] },
+      { input: [{ type: 'reasoning', summary: [], encrypted_content: sealReasoning({ ...minted, data: JSON.stringify([{ text: long }]) }) }] },
+      { input: [{ type: 'web_search_call', encrypted_content: sealReasoning({ ...minted, data: JSON.stringify([{ text: long }]) }) }] },
       { input: [{ type: 'reasoning', content: [], summary: [{ type: 'summary_text', text: long }] }] },
     ] as readonly Partial<ModelRequest>[]) {
       expect(of(request).inputTokens).toBeGreaterThan(90_000)
@@ -89,6 +94,7 @@ describe('estimateRequest', () => {
       { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: bytes },
       { type: 'gateway:image_generation', id: 'ig_1', imageB64: bytes },
       { type: 'compaction', encrypted_content: bytes },
+      { type: 'reasoning', summary: [], encrypted_content: sealReasoning({ format: 'unknown', scope: 's', data: bytes }) },
     ])
       expect(of({ input: [item] }).inputTokens).toBeLessThan(50)
   })

@@ -1,5 +1,6 @@
 import type { InputItem, JsonObject } from '../core/item.ts'
 import { isFreeJson, isOpaqueField } from '../core/opaque-field.ts'
+import { readableChars } from '../core/reasoning-envelope.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { MAX_JSON_DEPTH } from '../lib/json.ts'
 import { modalityBit } from './columns.ts'
@@ -17,6 +18,7 @@ export interface RequestEstimate {
 
 const SAMPLES = 96
 const ITEM_OVERHEAD = 4
+const CHARS_PER_TOKEN = 4
 /** Tokens per image, by the `detail` asked for; vendors charge 85 to 1,600. */
 const IMAGE_TOKENS = 600
 const IMAGE_TOKENS_LOW = 85
@@ -87,10 +89,13 @@ function addItem(item: InputItem, tally: Tally): void {
     case 'custom_tool_call_output':
       addContent(fields['output'], tally)
       break
-    case 'reasoning':
+    case 'reasoning': {
       // Opaque blobs are not prompt text; vendors count the reasoning they can read, which is never larger than its text.
+      const before = tally.text
       addContent(isEmpty(fields['content']) ? fields['summary'] : fields['content'], tally)
+      tally.media += Math.max(0, readableChars(fields['encrypted_content']) / CHARS_PER_TOKEN - (tally.text - before))
       break
+    }
     default:
       walk(item, tally, TOLD_AS_TEXT.test(item.type) ? 'named' : 'foreign', 0)
   }
@@ -159,8 +164,10 @@ function walkFields(fields: JsonObject, tally: Tally, reading: Reading, depth: n
   for (const key in fields) {
     const value = fields[key]
     tally.text += key.length / 4 + 1
-    if (reading !== 'free' && isOpaqueField(key, value, fields)) tally.text += 1
-    else walk(value, tally, reading !== 'free' && isFreeJson(key, value, fields) ? 'free' : reading, depth + 1)
+    if (reading !== 'free' && isOpaqueField(key, value, fields)) {
+      tally.text += 1
+      if (key === 'encrypted_content') tally.media += readableChars(value) / CHARS_PER_TOKEN
+    } else walk(value, tally, reading !== 'free' && isFreeJson(key, value, fields) ? 'free' : reading, depth + 1)
   }
 }
 
