@@ -19,3 +19,17 @@ it('keeps the numbers of arguments that come as an object, streamed or whole', (
   expect(fold(decode([`{"type":"response.output_item.done","output_index":0,"item":${item}}`, completed]).events).items[0]?.arguments).toBe(args)
   expect(fold(decodeBody(`{"status":"completed","output":[${item}]}`).events).items[0]?.arguments).toBe(args)
 })
+
+it('leaves calls for the caller unfinished when the answer is cut before their end', () => {
+  const patch = (status: string) => ({ type: 'apply_patch_call', call_id: 'c', status, operation: { type: 'update_file', path: 'a', diff: '@@' } })
+  const added = { type: 'response.output_item.added', output_index: 0, item: patch('in_progress') }
+  const ends = (output: readonly object[]): unknown => {
+    const { events } = decode([added, { type: 'response.incomplete', response: { status: 'incomplete', output } }])
+    return fold(events).items[0]?.end?.['status']
+  }
+  expect(ends([])).toBe('incomplete')
+  expect(ends([patch('in_progress')])).toBe('incomplete')
+  expect(ends([patch('completed')])).toBe('completed')
+  const bare = decodeBody({ status: 'incomplete', output: [{ type: 'compaction', encrypted_content: 'x' }] })
+  expect(fold(bare.events).items[0]?.end).not.toHaveProperty('status')
+})

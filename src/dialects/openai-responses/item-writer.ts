@@ -88,7 +88,9 @@ export class ItemWriter {
       case 'other': {
         const action = source['action']
         if (item.type === 'web_search_call' && (!isObject(action) || action['type'] === undefined || action['type'] === 'search')) this.searches++
-        out.push(final === undefined ? { type: 'item-end', key: item.key } : { type: 'item-end', key: item.key, item: this.#carried(final) })
+        const known = final === undefined ? undefined : this.#carried(final)
+        const whole = cut && isUnfinished(source) ? { ...known, status: 'incomplete' } : known
+        out.push(whole === undefined ? { type: 'item-end', key: item.key } : { type: 'item-end', key: item.key, item: whole })
       }
     }
   }
@@ -275,6 +277,9 @@ export class ItemWriter {
     return brokenAnswer(this.#context.providerName, `sent ${what}`)
   }
 }
+
+/** Of items that say how far they are: neither done nor failed. */
+const isUnfinished = ({ status }: JsonObject): boolean => typeof status === 'string' && status !== 'completed' && status !== 'failed'
 
 /** A search names its query by contract; some servers send a list of them, or nothing of what they searched for. */
 function withQuery(action: JsonObject): JsonObject {

@@ -306,19 +306,29 @@ describe('Assembler', () => {
     expect(output[0]).toMatchObject({ phase: 'commentary', content: [{ logprobs }] })
   })
 
-  it('ends a cut search as failed and another cut item as incomplete, and keeps the id of an approval request', () => {
+  it('ends a cut search as failed, a cut patch as in progress and another cut item as incomplete, and keeps the id of an approval request', () => {
     const subject = assembler(true, { receivedAt: 1_700_000_000_900 })
     subject.push([
       { type: 'item-start', key: 'a', item: { type: 'mcp_approval_request', id: 'mcpr_given', server_label: 's', name: 'n', arguments: '{}' } },
       close('a'),
       { type: 'item-start', key: 'w', item: { type: 'web_search_call', status: 'in_progress' } },
+      { type: 'item-start', key: 'p', item: { type: 'apply_patch_call', call_id: 'c', status: 'in_progress', operation: {} } },
       { type: 'item-start', key: 'n', item: { type: 'brand_new_item', status: 'in_progress' } },
     ])
     subject.fail(new GatewayError('provider_unavailable', 'gone'))
     const { output, terminal } = checkWire(subject.takeWire())
     expect(output[0]!.id).toBe('mcpr_given')
-    expect(output.slice(1).map((item) => item['status'])).toEqual(['failed', 'incomplete'])
+    expect(output.slice(1).map((item) => item['status'])).toEqual(['failed', 'in_progress', 'incomplete'])
     expect(terminal['response']).toMatchObject({ created_at: 1_700_000_000 })
+  })
+
+  it('ends an item as its producer says in an answer that is done: what was cut is not whole', () => {
+    const item = (type: string): ModelEvent[] => [
+      { type: 'item-start', key: type, item: { type, status: 'in_progress' } },
+      close(type, { status: 'incomplete' }),
+    ]
+    const { output } = json([...['local_shell_call', 'apply_patch_call', 'image_generation_call'].flatMap(item), { ...end, reason: 'length' }])
+    expect(output.map(({ status }) => status)).toEqual(['incomplete', 'in_progress', 'failed'])
   })
 
   it('carries built-in items and unknown item types with their progress events', () => {

@@ -3,9 +3,14 @@ import { placeOf, type ClosingStatus, type ItemEvent, type ItemPatch, type OpenI
 import { wholeValue } from './whole-characters.ts'
 import type { WireWriter } from './wire.ts'
 
-const FINAL: ReadonlySet<unknown> = new Set(['completed', 'failed', 'incomplete'])
-/** Item types whose status enum in the contract has no `incomplete`. */
-const FAILS_WHEN_CUT: ReadonlySet<string> = new Set(['web_search_call', 'file_search_call', 'image_generation_call'])
+const FINAL: ReadonlySet<unknown> = new Set(['completed', 'failed'])
+/** What a cut item is called where the status enum of its type, in the contract, has no `incomplete`. */
+const CUT_STATUS: { readonly [type: string]: string } = {
+  web_search_call: 'failed',
+  file_search_call: 'failed',
+  image_generation_call: 'failed',
+  apply_patch_call: 'in_progress',
+}
 
 /** A built-in or gateway tool call, or any item type the gateway only carries: whole at start, progress events, whole at the end. */
 export class OpenOther implements OpenItem {
@@ -42,12 +47,12 @@ export class OpenOther implements OpenItem {
 
   snapshot(status: ClosingStatus, patch?: ItemPatch): OtherItem {
     const item: Record<string, unknown> & OtherItem = { ...this.#start, ...wholeValue(patch), ...this.#fixed }
+    const said = item['status']
     // Only items that carry a status get one; one still in progress ends as the answer does.
-    if (item['status'] !== undefined && !FINAL.has(item['status'])) item['status'] = status === 'completed' ? status : this.#cutStatus()
+    if (said !== undefined && !FINAL.has(said)) {
+      const isWhole = status === 'completed' && said !== 'incomplete'
+      item['status'] = isWhole ? status : (CUT_STATUS[item.type] ?? 'incomplete')
+    }
     return item
-  }
-
-  #cutStatus(): string {
-    return FAILS_WHEN_CUT.has(this.#start.type) ? 'failed' : 'incomplete'
   }
 }
