@@ -169,7 +169,19 @@ describe('Assembler', () => {
     expect(ids.every((id) => id !== '' && id.length <= 64)).toBe(true)
   })
 
-  it('mints the call id of a search the caller is to run, and of no other', () => {
+  it('mints the call id of a built-in tool that works where the caller is, where the upstream sends none or repeats one', () => {
+    const shell = (key: string, call_id: unknown): ModelEvent[] => [
+      { type: 'item-start', key, item: { type: 'local_shell_call', status: 'in_progress', call_id, action: {} } },
+      close(key, { status: 'completed', call_id }),
+    ]
+    const { output } = checkWire(stream([...[undefined, 'c', 'c', 'x'.repeat(65)].flatMap((id, n) => shell(`${n}`, id)), end]))
+    const ids = output.map((item) => item['call_id'] as string)
+    expect(ids[1]).toBe('c')
+    expect(new Set(ids).size).toBe(4)
+    expect(ids.every((id) => typeof id === 'string' && id.length <= 64)).toBe(true)
+  })
+
+  it('mints the call id of a search the caller is to run, and of none that the provider ran', () => {
     const search = (key: string, fields: object): ModelEvent[] => [
       { type: 'item-start', key, item: { type: 'tool_search_call', status: 'in_progress', arguments: {}, ...fields } },
       close(key, { ...fields, status: 'completed', arguments: { query: 'q' } }),

@@ -1,3 +1,4 @@
+import { BY_CALLER } from '../../core/caller-call.ts'
 import { isClientSearchCall } from '../../core/client-search.ts'
 import type { OutputItem } from '../../core/item.ts'
 import type { IdSource } from '../../lib/id.ts'
@@ -51,8 +52,8 @@ export class CallIds {
     return callId
   }
 
-  /** Undefined for an item nobody answers by a call id of the gateway's. */
+  /** Undefined for an item nobody answers by a call id of the gateway's: one that the provider has run may be named by another. */
   ofOther(item: OutputItem): string | undefined {
-    return isClientSearchCall(item) ? this.of((item as { readonly call_id?: unknown }).call_id) : undefined
+    return BY_CALLER.has(item.type) || isClientSearchCall(item) ? this.of((item as { readonly call_id?: unknown }).call_id) : undefined
   }
 }
