@@ -27,10 +27,13 @@ export function readPart(part: unknown): FinalPart | undefined {
   return undefined
 }
 
-/** Content of a finished message. Small servers send a bare string. */
+/** Content of a finished message: what is no part of one, thoughts among them, is undefined. Small servers send a bare string. */
 export function readMessageParts(content: unknown): readonly (FinalPart | undefined)[] {
   if (typeof content === 'string') return [{ kind: 'text', text: content, annotations: NONE, logprobs: NONE }]
-  return listOf(content).map(readPart)
+  return listOf(content).map((value) => {
+    const part = readPart(value)
+    return part?.kind === 'text' || part?.kind === 'refusal' ? part : undefined
+  })
 }
 
 /** Summary or raw text of finished reasoning: lists of parts, of bare strings, or one string. */
