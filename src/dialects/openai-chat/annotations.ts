@@ -40,6 +40,11 @@ export class CitationCollector {
   #titles: Map<string, string | undefined> | undefined
   #waiting: unknown[] = []
 
+  /** Citations have come that the next text is cited by. */
+  get waits(): boolean {
+    return this.#waiting.length > 0
+  }
+
   annotations(list: unknown, writer: AnswerWriter): boolean {
     if (Array.isArray(list)) for (const entry of list as readonly unknown[]) this.#waiting.push(entry)
     if (this.#waiting.length === 0) return false

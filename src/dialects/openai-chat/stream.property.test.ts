@@ -244,9 +244,15 @@ describe('the fast path', () => {
   // In two lots: a busy machine takes its time for all of them.
   it.each([1, 2])('gives the same for answers after the first, whatever was learned from that (lot %i)', () => {
     const begun = '{"id":"x","choices":[{"index":0,"delta":{"role":"assistant"},"service_tier":null}],"service_tier":"flex"}'
-    const answer = fc.tuple(mixed, fc.boolean(), fc.constantFrom('x', 'chatcmpl-9', '', 'a b'), fc.constantFrom('7', '0', '1700000000', '-1', '007'))
-    const written = ([frames, hasBegin, id, created]: readonly [readonly string[], boolean, string, string]): readonly string[] =>
-      [...(hasBegin ? [begun] : []), ...frames].map((data) => data.replace(/"id": ?"x"/, `"id":"${id}","created":${created}`))
+    const cited = '{"id":"x","choices":[{"index":0,"delta":{"annotations":[{"type":"url_citation","url_citation":{"url":"https://a.test"}}]}}]}'
+    const answer = fc.tuple(
+      mixed,
+      fc.constantFrom([], [begun], [cited]),
+      fc.constantFrom('x', 'chatcmpl-9', '', 'a b'),
+      fc.constantFrom('7', '0', '1700000000', '-1', '007'),
+    )
+    const written = ([frames, first, id, created]: readonly [readonly string[], readonly string[], string, string]): readonly string[] =>
+      [...first, ...frames].map((data) => data.replace(/"id": ?"x"/, `"id":"${id}","created":${created}`))
     fc.assert(
       fc.property(fc.array(answer, { minLength: 2, maxLength: 4 }), fc.nat(), settings, (answers, where, overrides) => {
         const target = chatTarget(overrides)

@@ -112,7 +112,7 @@ export class ChatDecoder implements Decoder {
 
   /** A frame like those of an answer before this one: what it does is known without parsing it. */
   #isKnown(data: string): boolean {
-    const known = this.#writer.started ? knownShape(this.#target) : undefined
+    const known = this.#writer.started && !this.#citations.waits ? knownShape(this.#target) : undefined
     if (known === undefined || known.choice !== this.#choice || known.tier !== this.#nativeTier) return false
     const text = this.#template.adopt(known.shape, data)
     if (text === undefined) return false
