@@ -26,8 +26,9 @@ export default defineConfig({
   test: {
     // Processes rather than threads: tests look at signals, memory and open handles, which threads share.
     pool: 'forks',
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
+    // Only for what hangs: a busy machine takes ten seconds to start a process of ours. What has to be quick says so itself.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     teardownTimeout: 5_000,
     // A test that leaves a timer or a socket behind keeps its process alive: say which.
     reporters: ['default', createSkipReporter(process.env)],

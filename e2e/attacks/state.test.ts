@@ -76,7 +76,7 @@ async function start(options: StartOptions = {}): Promise<Running> {
       if (child.exitCode !== null) throw new Error(`it ended: ${log()}`)
       expect(log()).toMatch(/listens on http/)
     },
-    { timeout: 15_000, interval: 20 },
+    { timeout: 40_000, interval: 20 },
   )
   return { child, url: /listens on (\S+)/.exec(log())![1]!, log }
 }
