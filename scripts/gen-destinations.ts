@@ -21,6 +21,7 @@ Every type also takes \`headers\`, a map of more headers for its requests; their
 How deliveries are batched, retried and bounded is the same for all types; the line after the settings says what differs. Sizes are of one
 request before compression. A generation older than its type's age limit becomes a dead letter: the platform would drop it without a word.
 One that is larger than a request may be is shortened, its longest texts first, until it fits; the gateway's facts then hold \`content_truncated\`.
+Names and tags are shortened too, and of the caller's own metadata the largest entries go last of all.
 
 Types without an address in their config lead to the vendor's own; an operator sends them elsewhere with \`destinations.base_urls\` in
 \`signalbox.yaml\`: \`bigquery\`, \`newrelic\`, \`opik\`, \`snowflake\`. \`nats\` goes only where the operator says (\`http:\` or \`nats:\` is plain, \`https:\` or

@@ -65,6 +65,28 @@ describe('a record that is too large', () => {
     expect(all.length).toBeLessThan(8)
   })
 
+  it.each([true, false])('loses words of its names and tags as well, without which it would not fit at all (private: %s)', (privacyMode) => {
+    const whole = toDeliveryRecord(
+      { ...generation, trace: { trace_name: long, span_name: long, generation_name: long, tags: [long, 'blue'], environment: long, release: long } },
+      content,
+      { privacyMode, broadcast: { cost: false, identity: false, requestContext: false } },
+    )
+    const last = steps(whole).at(-1)!
+    const beginning = `${'w'.repeat(256)} [truncated from 50000 characters]`
+    expect(last.names).toEqual({ trace: beginning, wrapper: beginning, generation: beginning })
+    expect(last).toMatchObject({ tags: [beginning, 'blue'], environment: beginning, release: beginning, ids: whole.ids })
+    expect(steps(record(privacyMode)).at(-1)?.names).toEqual(record(privacyMode).names)
+  })
+
+  it('loses entries of its metadata in the end, where these are large without a long text', () => {
+    const many = Array.from({ length: 50_000 }, (_, i) => `chunk ${i}`)
+    const whole = toDeliveryRecord({ ...generation, trace: { team: 'search', chunks: many, score: 0.5 } }, content, {
+      privacyMode: true,
+      broadcast: { cost: false, identity: false, requestContext: false },
+    })
+    expect(steps(whole).at(-1)?.metadata).toEqual({ ...generation.metadata, team: 'search', score: 0.5 })
+  })
+
   it('never ends in half a character', () => {
     for (const words of ['\u{1f600}'.repeat(20_000), `x${'\u{1f600}'.repeat(20_000)}`])
       expect(JSON.stringify(shrinkRecord(record(false, words), 1))).not.toMatch(/\\ud[89a-f]/)

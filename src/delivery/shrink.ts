@@ -5,6 +5,10 @@ const MIN_CHARS = 100
 /** What the caller chose keeps more than that. */
 const MIN_METADATA_CHARS = 1_024
 const MIN_PARAMETER_CHARS = 256
+/** Names, tags and their like: callers who put a whole prompt there still find it by its beginning. */
+const MIN_LABEL_CHARS = 256
+/** Of the caller's own keys together, once nothing else is left to cut: thousands of short values hold no text worth cutting. */
+const MAX_METADATA_CHARS = 16_384
 
 /**
  * A record too large for its destination, made smaller: `step` counts from 1, and each leaves half the words of the one before. The longest
@@ -12,17 +16,20 @@ const MIN_PARAMETER_CHARS = 256
  */
 export function shrinkRecord(record: DeliveryRecord, step: number): DeliveryRecord | undefined {
   const least = record.content === undefined ? MIN_METADATA_CHARS : MIN_CHARS
-  const lengths = textLengths([record.content, record.children, record.generation.parameters, record.metadata]).sort((a, b) => a - b)
+  const labels = labelsOf(record)
+  const lengths = textLengths([record.content, record.children, record.generation.parameters, record.metadata, labels]).sort((a, b) => a - b)
   const words = lengths.reduce((sum, length) => sum + length, 0)
   if (step > 1 && commonLimit(lengths, words / 2 ** (step - 1)) < least) return undefined
   const limit = commonLimit(lengths, words / 2 ** step)
   const chars = limit < least ? 0 : limit
   const { content, ...rest } = record
+  const metadata = cutAll(record.metadata, Math.max(chars, MIN_METADATA_CHARS))
   return {
     ...rest,
+    ...cutAll(labels, Math.max(chars, MIN_LABEL_CHARS)),
     ...(chars > 0 && content !== undefined ? { content: cutAll(content, chars) } : {}),
     generation: { ...record.generation, parameters: cutAll(record.generation.parameters, Math.max(chars, MIN_PARAMETER_CHARS)) },
-    metadata: cutAll(record.metadata, Math.max(chars, MIN_METADATA_CHARS)),
+    metadata: chars > 0 ? metadata : fitEntries(metadata, MAX_METADATA_CHARS),
     gateway: { ...record.gateway, content_truncated: true },
     children: record.children.map(({ input, output, ...child }) => ({
       ...child,
@@ -31,6 +38,28 @@ export function shrinkRecord(record: DeliveryRecord, step: number): DeliveryReco
     })),
     truncated: true,
   }
+}
+
+type Labels = Pick<DeliveryRecord, 'names' | 'tags' | 'environment' | 'release'>
+
+/** What the caller calls it. Ids stay whole: they are what a repeat and a parent are recognised by. */
+const labelsOf = ({ names, tags, environment, release }: DeliveryRecord): Labels => ({
+  names,
+  tags,
+  ...(environment === undefined ? {} : { environment }),
+  ...(release === undefined ? {} : { release }),
+})
+
+/** Entries that fit into `chars` together, in their order; what is too large makes room for the others. */
+function fitEntries(entries: DeliveryRecord['metadata'], chars: number): DeliveryRecord['metadata'] {
+  let left = chars
+  const kept = Object.entries(entries).filter(([key, value]) => {
+    const size = key.length + JSON.stringify(value).length
+    if (size > left) return false
+    left -= size
+    return true
+  })
+  return Object.fromEntries(kept)
 }
 
 function textLengths(value: unknown, into: number[] = []): number[] {
