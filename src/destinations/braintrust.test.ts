@@ -11,7 +11,7 @@ interface Event {
   readonly span_parents?: readonly string[]
   readonly span_attributes: { readonly type: string }
   readonly tags?: readonly string[]
-  readonly metadata?: { readonly tags?: readonly string[] }
+  readonly metadata?: { readonly tags?: readonly string[]; readonly model?: unknown }
   readonly metrics: { readonly [name: string]: number }
 }
 
@@ -68,6 +68,16 @@ describe('Braintrust', () => {
     expect(await tagsOf({ parent_span_id: 'p' })).toEqual([[['a'], undefined], none, none, none])
     expect(await tagsOf({ trace_id: 'order-1' })).toEqual([[undefined, ['a']], none, none, none])
     expect(await tagsOf({ trace_id: 'order-1', span_name: 'Outer' })).toEqual([[undefined, ['a']], none, none, none, none])
+  })
+
+  it('gets no model but a text: anything else is refused with the whole request', async () => {
+    const modelsOf = async (model: unknown) => {
+      const events = await eventsOf({ span_name: 'Outer', model })
+      return events.slice(0, 2).map(({ metadata }) => metadata?.model)
+    }
+    expect(await modelsOf({ family: 'small' })).toEqual(['{"family":"small"}', 'acme/small'])
+    expect(await modelsOf(7)).toEqual(['7', 'acme/small'])
+    expect(await modelsOf('mine')).toEqual(['mine', 'acme/small'])
   })
 
   it('counts tokens once: only the generation has them', async () => {

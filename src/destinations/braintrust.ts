@@ -76,10 +76,17 @@ function content(record: DeliveryRecord, step: TraceStep, root: string): object 
     record.content === undefined
       ? {}
       : { input: toChatMessages(record.content), output: toChatChoices(record.content, record.generation.finishReason) }
-  const known = step.kind === 'generation' ? { ...modelParameters(record), ...metadata(record) } : metadataObject(record)
+  const known = step.kind === 'generation' ? { ...modelParameters(record), ...metadata(record) } : wrapperMetadata(record)
   // The platform takes tags on a root only.
   const tags = step.isTop && step.id !== root && record.tags.length > 0 ? { tags: record.tags } : {}
   return { ...said, metadata: { ...known, ...tags } }
+}
+
+/** A `model` of the caller's own may be anything; the platform takes a text or nothing. */
+function wrapperMetadata(record: DeliveryRecord): object {
+  const known = metadataObject(record)
+  const model = known['model']
+  return model === undefined || typeof model === 'string' ? known : { ...known, model: JSON.stringify(model) }
 }
 
 function metadata(record: DeliveryRecord): object {
