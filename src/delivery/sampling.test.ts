@@ -21,6 +21,6 @@ describe('sampling', () => {
     const trace = { trace_id: 'order-1' }
     expect(samplingKey({ ...generation, sessionId: 's', trace })).toBe('s')
     expect(samplingKey({ ...generation, trace })).toBe('order-1')
-    for (const trace_id of ['', 7, null]) expect(samplingKey({ ...generation, trace: { trace_id } })).toBe(generation.id)
+    for (const trace_id of ['', ' \t', 7, null]) expect(samplingKey({ ...generation, trace: { trace_id } })).toBe(generation.id)
   })
 })

@@ -13,7 +13,7 @@ export function isSampled(destinationId: string, rate: number, generation: Gener
 /** What is kept together: the session, else the caller's trace, else the single generation. */
 export function samplingKey(generation: Generation): string {
   const traceId = generation.trace?.['trace_id']
-  return generation.sessionId ?? (typeof traceId === 'string' && traceId !== '' ? traceId : generation.id)
+  return generation.sessionId ?? (typeof traceId === 'string' && traceId.trim() !== '' ? traceId : generation.id)
 }
 
 /** Uniform in 0 (inclusive) .. 1 (exclusive): the top 53 bits of SHA-256 of destination, a zero byte, key. */
