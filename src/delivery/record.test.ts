@@ -80,6 +80,12 @@ describe('toDeliveryRecord', () => {
     expect(JSON.stringify(children)).not.toMatch(/usage|cost|operation/)
   })
 
+  it('tells each tag once', () => {
+    const tags = ['blue', 'beta', 'blue']
+    const record = toDeliveryRecord({ ...generation, trace: { tags } }, content, { privacyMode: false, broadcast: none })
+    expect(record.tags).toEqual(['blue', 'beta'])
+  })
+
   it('takes at most fifty tags, texts that say something', () => {
     const tags = ['', 7, null, ...Array.from({ length: 60 }, (_, i) => `t${i}`)]
     const record = toDeliveryRecord({ ...generation, trace: { tags } }, content, { privacyMode: false, broadcast: none })

@@ -100,7 +100,7 @@ function withoutTaken(custom: Record<string, unknown>): Record<string, unknown> 
 }
 
 function toTags(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.filter((tag): tag is string => typeof tag === 'string' && tag !== '').slice(0, MAX_TAGS) : []
+  return Array.isArray(value) ? [...new Set(value.filter((tag): tag is string => typeof tag === 'string' && tag !== ''))].slice(0, MAX_TAGS) : []
 }
 
 function toFailure(generation: Generation): DeliveryFailure | undefined {
