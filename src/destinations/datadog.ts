@@ -3,6 +3,7 @@ import type { DeliveryRecord } from '../core/delivery.ts'
 import type { Destination } from '../core/destination.ts'
 import { unixNanos } from '../lib/derived-id.ts'
 import { wellFormedJson } from '../lib/json.ts'
+import { parseArguments } from './shared/call-arguments.ts'
 import { messageText, toChatAnswer, toChatMessages, toChatTools, type ChatMessage } from './shared/chat-shape.ts'
 import { hasCost, hasUsage, modelSlug } from './shared/gen-ai-attributes.ts'
 import { metadataObject, modelParameters } from './shared/record-metadata.ts'
@@ -168,13 +169,7 @@ function toMessage(message: ChatMessage): object {
 }
 
 /** Arguments must be an object; what a model garbled is wrapped. */
-function toArguments(text: string): object {
-  try {
-    return asObject(JSON.parse(text)) ?? { value: text }
-  } catch {
-    return { value: text }
-  }
-}
+const toArguments = (text: string): object => asObject(parseArguments(text)) ?? { value: text }
 
 function toMetrics(record: DeliveryRecord): object {
   const { usage, cost, firstTokenMs } = record.generation

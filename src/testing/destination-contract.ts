@@ -149,6 +149,16 @@ export function testDestination<Settings>(destination: Destination<Settings>, co
         for (const request of await encode([record({ generation, content })])) if (isJson(request)) expect(bodyText(request)).not.toMatch(escaped)
       })
 
+      it('hold arguments that nest deeper than any stack', async () => {
+        const { generation } = minimalGeneration()
+        const deep = (open: string, close: string): string => `${open.repeat(20_000)}"deepest"${close.repeat(20_000)}`
+        for (const args of [deep('[', ']'), deep('{"a":', '}')]) {
+          const call = { type: 'function_call' as const, call_id: 'c', name: 'look', arguments: args }
+          const requests = await encode([record({ generation, content: { input: [call], output: [call] } })])
+          expect(requests.map(bodyText).join('\n')).toMatch(/deepest|truncated/)
+        }
+      })
+
       it('hold the words of a refusal', async () => {
         const { generation } = minimalGeneration()
         const output = [

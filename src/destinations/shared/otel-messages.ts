@@ -1,4 +1,5 @@
 import type { GenerationContent } from '../../core/generation.ts'
+import { parseArguments } from './call-arguments.ts'
 import { messageText, toChatAnswer, toChatMessages, type ChatMessage } from './chat-shape.ts'
 
 /** Messages as the OpenTelemetry GenAI conventions write them: a role and typed parts. */
@@ -41,15 +42,12 @@ function toParts(message: ChatMessage): OtelMessage['parts'] {
   }
   if (message.refusal !== undefined) parts.push({ type: 'refusal', content: message.refusal })
   for (const call of message.tool_calls ?? [])
-    parts.push({ type: 'tool_call', id: call.id, name: call.function.name, arguments: parseArguments(call.function.arguments) })
+    parts.push({ type: 'tool_call', id: call.id, name: call.function.name, arguments: toArguments(call.function.arguments) })
   return parts
 }
 
-/** Arguments as the object they are; a text that is no JSON stays a text. */
-function parseArguments(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
+/** Arguments as the object they are; what cannot be read stays a text. */
+function toArguments(text: string): unknown {
+  const value = parseArguments(text)
+  return value === undefined ? text : value
 }
