@@ -78,15 +78,16 @@ function writeAttributes(out: JsonWriter, attributes: readonly Attribute[]): voi
   out.raw(attributes.length === 0 ? '[]' : ']')
 }
 
-/** The keys of attributes are few; those with a caller's own names in them must not fill the memory. */
+/** The keys of attributes are few and short; those with a caller's own names in them must not fill the memory, by number or by length. */
 const KEY_TEXTS = new Map<string, string>()
 const MAX_KEYS = 2_000
+const MAX_KEPT_CHARS = 100
 
 function keyText(key: string): string {
   const known = KEY_TEXTS.get(key)
   if (known !== undefined) return known
   const text = `{"key":${JSON.stringify(key)},"value":`
-  if (KEY_TEXTS.size < MAX_KEYS) KEY_TEXTS.set(key, text)
+  if (KEY_TEXTS.size < MAX_KEYS && key.length <= MAX_KEPT_CHARS) KEY_TEXTS.set(key, text)
   return text
 }
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decodeOtlpRequest } from '../../testing/decode-otlp.ts'
+import { heldMemory } from '../../testing/held-memory.ts'
 import { createAttributes, cutText } from './attributes.ts'
 import { otlpJson } from './otlp-json.ts'
 import { otlpProtobuf } from './otlp-protobuf.ts'
@@ -40,6 +41,19 @@ const group: fc.Arbitrary<OtlpGroup> = fc.record({
 })
 
 describe('OTLP', () => {
+  // First: the names the others make up fill what is kept.
+  it('keeps no long names of a caller in memory', async () => {
+    const attributes = (i: number) =>
+      createAttributes()
+        .any(`${i}${'x'.repeat(2_000_000)}`, i)
+        .list()
+    const groupOf = (i: number): OtlpGroup => ({ resource: attributes(i), scope: { name: 's', version: '1' }, spans: [] })
+    otlpJson([groupOf(0)])
+    const before = await heldMemory()
+    for (let i = 1; i <= 20; i++) expect(otlpJson([groupOf(i)]).length).toBeGreaterThan(2_000_000)
+    expect((await heldMemory()) - before).toBeLessThan(20_000_000)
+  })
+
   it('says the same in JSON and in protobuf', () => {
     fc.assert(
       fc.property(fc.array(group, { minLength: 1, maxLength: 3 }), (groups) => {
