@@ -224,6 +224,19 @@ describe('the key snapshot', () => {
     })
   })
 
+  it('does not believe a change of its own for long that the database told of after a later one of another process', async () => {
+    await store.keys.insert(keyOf())
+    const snapshot = createSnapshot()
+    await snapshot.start()
+    const renamed = (await store.keys.update(hashKey(SECRET), { name: 'renamed' }))!
+    await store.keys.update(hashKey(SECRET), { revokedAt: Date.now() })
+    await snapshot.refresh()
+    expect(attempt(snapshot)).toBe('revoked')
+    snapshot.apply(renamed)
+    await snapshot.refresh()
+    expect(attempt(snapshot)).toBe('revoked')
+  })
+
   describe('a key it does not know', () => {
     it('is looked for once more, and found when another process made it a moment ago', async () => {
       const snapshot = createSnapshot()

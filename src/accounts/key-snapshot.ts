@@ -167,10 +167,7 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
       if (mayBeKnownElsewhere()) throw uncheckable(timing.pollMs)
       return UNKNOWN
     }
-    const { key } = accepted
-    if (key.revokedAt !== null) return REVOKED
-    if (key.disabled) return DISABLED
-    return key.expiresAt !== null && key.expiresAt <= clock.now() ? EXPIRED : accepted
+    return inForceAt(accepted, clock.now())
   }
 
   async function restore(): Promise<boolean> {
@@ -193,7 +190,8 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
     apply: (key) => {
       localChanges++
       keys.set(key.hash, accept(key))
-      // For the rest of what changed, and the file; if it fails, the next look comes.
+      // Read anew, whatever version was seen: the database may tell of a change after a later one of others. If that fails, the next look comes.
+      version = undefined
       void follower.refresh().catch(() => undefined)
     },
     stats: () => ({
@@ -210,6 +208,13 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
       await saving?.settled()
     },
   }
+}
+
+function inForceAt(accepted: Accepted, now: number): Authentication {
+  const { revokedAt, disabled, expiresAt } = accepted.key
+  if (revokedAt !== null) return REVOKED
+  if (disabled) return DISABLED
+  return expiresAt !== null && expiresAt <= now ? EXPIRED : accepted
 }
 
 async function readAccounts({ keys, workspaces }: KeySnapshotOptions['store'], revokedSince: number, knowsGone: boolean) {
