@@ -45,6 +45,11 @@ describe('a PATCH', () => {
     expect(mergeConfig(stored, { baseUrl: 'https://b.example' }, secrets)).toEqual({ ...stored, baseUrl: 'https://b.example' })
   })
 
+  it('keeps each of two headers whose names differ in case alone', () => {
+    const twice = { headers: { 'x-key': 'the first of two values', 'X-Key': 'the second of two values' } }
+    expect(mergeConfig(twice, maskConfig(twice, secrets), secrets)).toEqual(twice)
+  })
+
   it('takes any other value as a new secret', () => {
     expect(mergeConfig(stored, { secretKey: 'sk-lf-new' }, secrets)['secretKey']).toBe('sk-lf-new')
   })

@@ -77,9 +77,10 @@ function storedSecret(stored: JsonObject, key: string, name: string | undefined)
   return typeof value === 'string' ? value : undefined
 }
 
-/** Names of headers compare without case. */
+/** Names of headers compare without case; of two that differ in nothing else, each is its own. */
 function headerOf(map: unknown, name: string): unknown {
   if (!isMap(map)) return undefined
+  if (Object.hasOwn(map, name)) return map[name]
   return Object.entries(map).find(([other]) => other.toLowerCase() === name.toLowerCase())?.[1]
 }
 
