@@ -168,6 +168,34 @@ describe('while the database is away', () => {
 })
 
 describe('people', () => {
+  it('change and assign a default that somebody else takes back at the same moment', async () => {
+    const id = defaultGuardrailId(DEFAULT_WORKSPACE_ID)
+    const takenBack = {
+      ...store,
+      guardrails: {
+        ...store.guardrails,
+        get: async (wanted: string) => {
+          const found = await store.guardrails.get(wanted)
+          await store.guardrails.remove(wanted)
+          return found
+        },
+      },
+    }
+    const late = createGuardrailAccounts({ store: takenBack, clock })
+    await accounts.update(id, { rules: { enforce_zdr: true } })
+    expect(await late.update(id, { name: 'new' })).toMatchObject({ name: 'new', rules: {} })
+    await accounts.update(id, { rules: { enforce_zdr: true } })
+    expect(await late.assign(id, [KEY], null)).toBe(1)
+    expect((await accounts.assignments(undefined)).map(({ guardrailId }) => guardrailId)).toEqual([id])
+  })
+
+  it('see the same age of a default before and after it is changed', async () => {
+    const id = defaultGuardrailId(DEFAULT_WORKSPACE_ID)
+    const { createdAt } = await accounts.get(id)
+    now += 5_000
+    expect((await accounts.update(id, { name: 'new' })).createdAt).toBe(createdAt)
+  })
+
   it('see a default before anybody has changed it, change it, and take it back', async () => {
     const id = defaultGuardrailId(DEFAULT_WORKSPACE_ID)
     expect(await accounts.list(DEFAULT_WORKSPACE_ID)).toMatchObject([{ id, rules: {}, name: `Workspace ${DEFAULT_WORKSPACE_ID} Default` }])

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { GatewayError, isGatewayError } from '../core/error.ts'
-import type { GuardrailAccounts, GuardrailDraft, GuardrailRules, StoredGuardrail } from '../core/guardrail.ts'
+import { GatewayError } from '../core/error.ts'
+import type { GuardrailAccounts, GuardrailDraft, GuardrailPatch, GuardrailRules, StoredGuardrail } from '../core/guardrail.ts'
 import { NONE_REVOKED, type Store, type Workspace } from '../core/store.ts'
 import type { Clock } from '../lib/clock.ts'
 import { defined } from '../lib/defined.ts'
@@ -30,6 +30,11 @@ export function createGuardrailAccounts(options: GuardrailAccountsOptions): Guar
     if (guardrail === undefined || (scope !== undefined && guardrail.workspaceId !== scope)) throw notFound()
     return { guardrail, isStored: stored !== undefined }
   }
+  /** A default can be taken back at any moment, and is there all the same. */
+  const unlessStored = async ({ id, workspaceId }: StoredGuardrail): Promise<StoredGuardrail | undefined> => {
+    const workspace = id === defaultGuardrailId(workspaceId) ? await store.workspaces.get(workspaceId) : undefined
+    return workspace && defaultOf(workspace)
+  }
   const untouchedDefault = async (id: string): Promise<StoredGuardrail | undefined> => {
     const workspace = (await store.workspaces.list()).find((one) => defaultGuardrailId(one.id) === id)
     return workspace && defaultOf(workspace)
@@ -56,12 +61,12 @@ export function createGuardrailAccounts(options: GuardrailAccountsOptions): Guar
       return guardrail
     },
     async update(id, { name, description, rules }, scope) {
-      const { guardrail, isStored } = await need(id, scope)
-      if (!isStored) await unlessThere(store.guardrails.insert({ ...guardrail, createdAt: clock.now() }))
-      const changed = await store.guardrails.modify(id, (before) => {
+      const { guardrail } = await need(id, scope)
+      const change = (before: StoredGuardrail): GuardrailPatch => {
         const merged = rules === undefined ? undefined : mergeRules(before.rules, rules)
         return defined({ name, description, rules: merged, updatedAt: clock.now() })
-      })
+      }
+      const changed = await store.guardrails.modify(id, change, await unlessStored(guardrail))
       if (changed === undefined) throw notFound()
       await onChange()
       return changed
@@ -79,7 +84,7 @@ export function createGuardrailAccounts(options: GuardrailAccountsOptions): Guar
       return all.filter((one) => own.has(one.guardrailId))
     },
     async assign(id, keyHashes, by, scope) {
-      const { guardrail, isStored } = await need(id, scope)
+      const { guardrail } = await need(id, scope)
       const known = new Set(
         (await store.keys.list({ workspaceId: guardrail.workspaceId, revokedSince: NONE_REVOKED }))
           .filter(({ revokedAt }) => revokedAt === null)
@@ -90,9 +95,9 @@ export function createGuardrailAccounts(options: GuardrailAccountsOptions): Guar
         throw new GatewayError('invalid_request', `key_hashes: ${foreign.slice(0, 64)} is no key of the guardrail's workspace`, {
           path: 'key_hashes',
         })
-      if (!isStored) await unlessThere(store.guardrails.insert({ ...guardrail, createdAt: clock.now() }))
       const hashes = [...new Set(keyHashes)]
-      await store.guardrails.assign(hashes.map((keyHash) => ({ id: newId(), guardrailId: id, keyHash, assignedBy: by, createdAt: clock.now() })))
+      const made = hashes.map((keyHash) => ({ id: newId(), guardrailId: id, keyHash, assignedBy: by, createdAt: clock.now() }))
+      await store.guardrails.assign(made, await unlessStored(guardrail))
       await onChange()
       return hashes.length
     },
@@ -130,13 +135,4 @@ const toGuardrail = (id: string, { workspaceId, name, description, rules }: Guar
 /** Field by field; lists are replaced whole, null removes. */
 function mergeRules(before: GuardrailRules, change: GuardrailRules): GuardrailRules {
   return Object.fromEntries(Object.entries({ ...before, ...defined(change) }).filter(([, value]) => value !== null))
-}
-
-/** Two changes of a default that was never stored: both mean the same first row. */
-async function unlessThere(work: Promise<void>): Promise<void> {
-  try {
-    await work
-  } catch (error) {
-    if (!isGatewayError(error) || error.errorType !== 'conflict') throw error
-  }
 }

@@ -79,14 +79,20 @@ export interface GuardrailStore {
   get(id: string): Promise<StoredGuardrail | undefined>
   /** Throws GatewayError `conflict` when the id exists, `not_found` when the workspace does not. */
   insert(guardrail: StoredGuardrail): Promise<void>
-  /** Reads and writes in one transaction: changes of different rules at the same time do not undo each other. */
-  modify(id: string, change: (guardrail: StoredGuardrail) => GuardrailPatch): Promise<StoredGuardrail | undefined>
+  /**
+   * Reads and writes in one transaction: changes of different rules at the same time do not undo each other. `absent`: what is changed when it
+   * is not stored.
+   */
+  modify(id: string, change: (guardrail: StoredGuardrail) => GuardrailPatch, absent?: StoredGuardrail): Promise<StoredGuardrail | undefined>
   /** Takes its assignments with it. */
   remove(id: string): Promise<boolean>
   /** Oldest first. */
   assignments(filter?: { readonly guardrailId?: string }): Promise<readonly GuardrailAssignment[]>
-  /** A key has one guardrail at most: the new one replaces the old. Throws GatewayError `not_found` for keys and guardrails that do not exist. */
-  assign(assignments: readonly GuardrailAssignment[]): Promise<void>
+  /**
+   * A key has one guardrail at most: the new one replaces the old. Throws GatewayError `not_found` for keys and guardrails that do not exist.
+   * `absent`: stored with the assignments when it is not.
+   */
+  assign(assignments: readonly GuardrailAssignment[], absent?: StoredGuardrail): Promise<void>
   /** Returns how many there were. */
   unassign(guardrailId: string, keyHashes: readonly string[]): Promise<number>
 }

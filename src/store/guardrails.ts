@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely'
+import type { Selectable, Transaction } from 'kysely'
 import type { GuardrailAssignment, GuardrailPatch, GuardrailStore, StoredGuardrail } from '../core/guardrail.ts'
 import { defined } from '../lib/defined.ts'
 import { changeConfiguration } from './config-version.ts'
@@ -23,19 +23,11 @@ export function createGuardrailStore(db: Db): GuardrailStore {
         return row && decode(row)
       }),
     insert: async (guardrail) => {
-      const row: Row = {
-        id: guardrail.id,
-        workspace_id: guardrail.workspaceId,
-        name: guardrail.name,
-        description: guardrail.description,
-        rules: JSON.stringify(guardrail.rules),
-        created_at: guardrail.createdAt,
-        updated_at: guardrail.updatedAt,
-      }
-      await changeConfiguration(db, (trx) => trx.insertInto('guardrails').values(row).execute())
+      await changeConfiguration(db, (trx) => trx.insertInto('guardrails').values(encode(guardrail)).execute())
     },
-    modify: (id, change) =>
+    modify: (id, change, absent) =>
       changeConfiguration(db, async (trx) => {
+        await insertAbsent(trx, absent)
         // Written before it is read: from here on the row is ours.
         const before = await trx.updateTable('guardrails').set({ id }).where('id', '=', id).returningAll().executeTakeFirst()
         if (before === undefined) return undefined
@@ -58,9 +50,10 @@ export function createGuardrailStore(db: Db): GuardrailStore {
         if (filter?.guardrailId !== undefined) query = query.where('guardrail_id', '=', filter.guardrailId)
         return (await query.execute()).map(decodeAssignment)
       }),
-    assign: async (assignments) => {
+    assign: async (assignments, absent) => {
       if (assignments.length === 0) return
       await changeConfiguration(db, async (trx) => {
+        await insertAbsent(trx, absent)
         for (const { id, guardrailId, keyHash, assignedBy, createdAt } of assignments) {
           const fields = { id, guardrail_id: guardrailId, assigned_by: assignedBy, created_at: createdAt }
           await trx
@@ -84,6 +77,27 @@ export function createGuardrailStore(db: Db): GuardrailStore {
       })
       return removed ?? 0
     },
+  }
+}
+
+async function insertAbsent(trx: Transaction<Tables>, guardrail: StoredGuardrail | undefined): Promise<void> {
+  if (guardrail === undefined) return
+  await trx
+    .insertInto('guardrails')
+    .values(encode(guardrail))
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+function encode(guardrail: StoredGuardrail): Row {
+  return {
+    id: guardrail.id,
+    workspace_id: guardrail.workspaceId,
+    name: guardrail.name,
+    description: guardrail.description,
+    rules: JSON.stringify(guardrail.rules),
+    created_at: guardrail.createdAt,
+    updated_at: guardrail.updatedAt,
   }
 }
 

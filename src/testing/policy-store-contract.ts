@@ -208,6 +208,19 @@ export function describePolicyContract(name: string, open: () => Promise<StoreUn
         expect(await store.guardrails.modify('nobody', () => ({}))).toBeUndefined()
       })
 
+      it('change and are assigned though they were not stored, if the change says what they are', async () => {
+        const absent = guardrail('g1', { rules: {} })
+        const rename = (name: string) => store.guardrails.modify('g1', () => ({ name }), absent)
+        expect(await rename('new')).toEqual({ ...absent, name: 'new' })
+        expect(await store.guardrails.modify('g1', () => ({ description: 'd' }), absent)).toEqual({ ...absent, name: 'new', description: 'd' })
+        await store.guardrails.remove('g1')
+        await store.keys.insert(sampleKey('k1'))
+        await store.guardrails.assign([assignment('g1', 'k1')], absent)
+        expect(await store.guardrails.get('g1')).toEqual(absent)
+        await store.guardrails.assign([assignment('g1', 'k1')], guardrail('g1', { name: 'ignored' }))
+        expect(await store.guardrails.get('g1')).toEqual(absent)
+      })
+
       it('lose no change when several processes change different rules at once', async () => {
         await store.guardrails.insert(guardrail('g1', { rules: {} }))
         const other = await under.openAnother()
