@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { KeyAccounts } from '../../core/account.ts'
 import { NOTHING_SPENT } from '../../core/counter.ts'
-import { GatewayError } from '../../core/error.ts'
+import { GatewayError, isGatewayError } from '../../core/error.ts'
 import type { ApiKey, SpendFigures } from '../../core/store.ts'
 import { callerOf, type ManagementRoutes } from './app.ts'
 import {
@@ -53,6 +53,17 @@ function settingsIn(body: LimitFields): { readonly [name: string]: unknown } {
 const withoutNulls = (settings: { readonly [name: string]: unknown }): { readonly [name: string]: unknown } =>
   Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== null))
 
+const notFound = (): GatewayError => new GatewayError('not_found', 'There is no such key')
+
+/** Somebody may revoke a key after it was found: a revoked one does not exist here, and the contract knows no 409. */
+async function unlessRevoked<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    throw isGatewayError(error) && error.errorType === 'conflict' ? notFound() : error
+  }
+}
+
 const NO_SPENDING: SpendFigures = { usd: NOTHING_SPENT, byokUsd: NOTHING_SPENT }
 
 /** `/api/v1/keys` and `/api/v1/key`. Only inference keys are listed and changed here: management keys are the operator's, by command line. */
@@ -65,7 +76,7 @@ export function keyRoutes(options: KeyRouteOptions): ManagementRoutes {
   const one = async (key: ApiKey): Promise<z.output<typeof keyAnswer>['data']> => (await present([key]))[0]!
   const find = async (hash: string, scope: string | undefined): Promise<ApiKey> => {
     const key = await accounts.get(hash, scope)
-    if (key === undefined || key.kind !== 'inference' || key.revokedAt !== null) throw new GatewayError('not_found', 'There is no such key')
+    if (key === undefined || key.kind !== 'inference' || key.revokedAt !== null) throw notFound()
     return key
   }
 
@@ -112,11 +123,13 @@ export function keyRoutes(options: KeyRouteOptions): ManagementRoutes {
             'A guardrail of the configuration names this key: only a management key of the default workspace can rename it',
             { path: 'name' },
           )
-        const key = await accounts.update(hash, {
-          ...(body.name === undefined ? {} : { name: body.name }),
-          ...(body.disabled === undefined ? {} : { disabled: body.disabled }),
-          settings: settingsIn(body),
-        })
+        const key = await unlessRevoked(
+          accounts.update(hash, {
+            ...(body.name === undefined ? {} : { name: body.name }),
+            ...(body.disabled === undefined ? {} : { disabled: body.disabled }),
+            settings: settingsIn(body),
+          }),
+        )
         return { data: await one(key) }
       },
     )
