@@ -104,6 +104,11 @@ describe('under pressure', () => {
   })
 })
 
+it('an address that cannot be read is refused with the id of the request, as everything is', async () => {
+  const { statusCode, headers } = await app.inject({ method: 'GET', url: '/things/%ff' })
+  expect([statusCode, headers['x-request-id']]).toEqual([400, 'r'])
+})
+
 describe('a body that is announced as JSON and empty', () => {
   it('is no body: clients name the type with every request', async () => {
     expect(await call('DELETE', '/things/1', '')).toMatchObject({ status: 200, answer: { deleted: true } })

@@ -48,8 +48,8 @@ export function createManagementApp(options: ManagementOptions, routes: readonly
     bodyLimit: options.bodyLimitBytes,
     genReqId: (request: IncomingMessage) => requestIdOf(request) ?? options.newRequestId(),
     routerOptions: { maxParamLength: 512 },
-    // What the framework refuses before it has found a route.
-    frameworkErrors: (thrown, request, reply) => void sendError(options, toGatewayError(thrown), request, reply),
+    // What the framework refuses before it has found a route, and so before any hook.
+    frameworkErrors: (thrown, request, reply) => void sendError(options, toGatewayError(thrown), request, reply.header('x-request-id', request.id)),
   })
   // Bodies without a type, or of another, are JSON too: people use curl. An empty one is none: clients name the type with every request.
   app.removeAllContentTypeParsers()
