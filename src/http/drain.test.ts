@@ -69,7 +69,7 @@ it('waits a second for connections that never said a word, not the grace period'
 
 it('serves for the time of the delay and tells every client to connect anew', async () => {
   expect((await get('/')).connection).toBe('keep-alive')
-  const drained = drain(150, 1_000)
+  const drained = drain(1_000, 1_000)
   expect(await get('/')).toEqual({ text: 'ok', connection: 'close' })
   await sleep(20)
   expect(await get('/')).toEqual({ text: 'ok', connection: 'close' })
