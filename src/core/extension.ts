@@ -82,6 +82,11 @@ export interface ToolContext<S = unknown> {
    * after the start of the item.
    */
   emit(name: string, fields?: JsonObject): void
+  /**
+   * To be awaited before anything is bought for this price, USD: throws GatewayError when less is left of the caller's money, else holds it
+   * until the result says what was spent.
+   */
+  afford(usd: number): Promise<void>
   /** Throws GatewayError. Spends from the call's own account; agents among the tools of `request` are left out. */
   ask(request: ModelRequest, options?: AskOptions): Promise<ModelAnswer>
 }
@@ -166,6 +171,11 @@ export interface PluginContext<S = unknown> {
   readonly endpointsOf: (request: ModelRequest) => readonly Endpoint[]
   /** A model call through the gateway's own routing. Throws GatewayError. It is paid for under the plugin's id, whatever becomes of it. */
   readonly ask: (request: ModelRequest, options?: AskOptions) => Promise<ModelAnswer>
+  /**
+   * To be awaited before anything is bought for this price, USD: throws GatewayError when less is left of the caller's money, else holds it
+   * until a cost is reported or the hook is over.
+   */
+  readonly afford: (usd: number) => Promise<void>
   readonly report: (effects: PluginEffects) => void
 }
 

@@ -29,6 +29,8 @@ export interface SearchResult {
 export interface WebSearch {
   /** The engine that serves, by the name that was asked for or, without one, the operator's first; undefined: there is none ready. */
   readonly engine: (name?: string) => string | undefined
+  /** USD of one search. */
+  readonly price: (engine: string, query: SearchQuery) => number
   /** Throws GatewayError whose message may be shown to anybody. */
   readonly search: (engine: string, query: SearchQuery, signal: AbortSignal) => Promise<SearchResult>
 }

@@ -12,13 +12,14 @@ export interface PipelineOptions extends FallbackOptions, RecordOptions, ToolLoo
 
 /** What happens to a call, from the outside in. Reading order is running order. */
 export function createPipeline(options: PipelineOptions): Handler {
-  const plugins = createPluginRoom(options)
+  const { beforePurchase } = options.limits
+  const plugins = createPluginRoom({ ...options, beforePurchase })
   const layers: readonly Layer[] = [
     recordLayer(options),
     options.limits.layer,
     guardrailLayer(options),
     plugins.layer,
-    toolLoopLayer(options),
+    toolLoopLayer({ ...options, beforePurchase }),
     options.limits.meter,
   ]
   const fallback = createFallback({ ...options, beforeAttempt: options.limits.beforeAttempt, adaptation: plugins.standing })

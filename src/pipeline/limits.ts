@@ -9,7 +9,7 @@ import type { ModelRequest } from '../core/request.ts'
 import { mendEstimate, type Usage } from '../core/usage.ts'
 import { estimateRequest, type RequestEstimate } from '../router/estimate.ts'
 import type { PlannedAttempt } from '../router/plan.ts'
-import { answerCost, rootOf, toolPrices } from './answer-cost.ts'
+import { answerCost, payTool, rootOf, toolPrices } from './answer-cost.ts'
 import {
   admissionPrice,
   costAt,
@@ -50,6 +50,11 @@ export interface Limits {
     attempt: Pick<PlannedAttempt, 'endpoint' | 'isByok'>,
     spent?: Cost,
   ) => Promise<AttemptBound | undefined> | undefined
+  /**
+   * To be asked before a tool or plugin buys something for this price: throws when it does not fit what is left, else holds it as one of the
+   * prices of the tools of the call. Undefined at once for a call without budgets, of which nothing is held.
+   */
+  readonly beforePurchase: (call: Call, usd: number) => Promise<void> | undefined
   /** Directly around fallback: a call of several upstream answers (tools) has spent those before when the next attempt is admitted. */
   readonly meter: Layer
   /** To be told of every finished call, with what it really cost. */
@@ -138,9 +143,15 @@ export function createLimits(options: LimitsOptions): Limits {
     beforeAttempt(call, attempt, spent = NO_COST) {
       const ticket = ticketOf(call)
       if (ticket === undefined || !ticket.limits.some(({ budgets }) => budgets.length > 0)) return undefined
-      const admitted = ticket.turn.then(() => admitAttempt(options, call, ticket, attempt, spent))
-      ticket.turn = admitted.catch(() => undefined)
-      return admitted
+      return inTurn(ticket, () => admitAttempt(options, call, ticket, attempt, spent))
+    },
+    beforePurchase(call, usd) {
+      const ticket = ticketOf(call)
+      if (usd <= 0 || ticket === undefined || !ticket.limits.some(({ budgets }) => budgets.length > 0)) return undefined
+      return inTurn(ticket, async () => {
+        await roomFor(options, call, ticket, { others: heldBy(ticket, call), amount: usd, least: usd, isByok: false })
+        payTool(call.trace, usd)
+      })
     },
     meter: (next) => (call) => {
       const ticket = ticketOf(call)
@@ -161,6 +172,51 @@ function chargeOf(limits: SubjectLimits, tokens: number): Charge {
   return { subject, revision, rates, budgets, ...(maxOpen === undefined ? {} : { maxOpen }) }
 }
 
+/** Admissions of one call go one after another. */
+function inTurn<T>(ticket: Ticket, admit: () => Promise<T>): Promise<T> {
+  const admitted = ticket.turn.then(admit)
+  ticket.turn = admitted.catch(() => undefined)
+  return admitted
+}
+
+/** What the call has spent by now, its tools included, and what is under way may come to. */
+function heldBy(ticket: Ticket, call: Call, except?: CallTrace): number {
+  let held = ticket.spentUsd + toolPrices(call.trace)
+  for (const [trace, running] of ticket.running) if (trace !== except) held += running
+  return held
+}
+
+interface Need {
+  readonly others: number
+  readonly amount: number
+  readonly least: number
+  readonly isByok: boolean
+}
+
+/** What may be spent beside the others: the amount, or what is left when that is `least` at the least. Throws when it is not. */
+async function roomFor(options: LimitsOptions, call: Call, ticket: Ticket, { others, amount, least, isByok }: Need): Promise<number> {
+  const { limits } = ticket
+  let granted = ticket.grantedUsd
+  if (others + amount > granted || isByok) {
+    const verdict: Verdict = await options.counter.reserve({
+      id: call.id,
+      now: call.clock.now(),
+      charges: limits.map((subject) => chargeOf(isByok && !subject.includeByok ? { ...subject, budgets: [] } : subject, ticket.tokens)),
+      amountUsd: others + amount,
+      leastUsd: others + least,
+    })
+    if (!verdict.ok) {
+      const refused = refusal(verdict, limits, call.clock.now())
+      // An own key behind the gateway's credentials may have money where the gateway has none left.
+      throw !isByok && options.mayUseOwnKeys(call) ? refused.with({ failover: 'next' }) : refused
+    }
+    granted = verdict.grantedUsd
+    // Granted by those that count own keys alone: the others are asked before the next attempt the gateway pays for.
+    ticket.grantedUsd = isByok ? -1 : granted
+  }
+  return granted - others
+}
+
 async function admitAttempt(
   options: LimitsOptions,
   call: Call,
@@ -169,7 +225,6 @@ async function admitAttempt(
   spent: Cost,
 ): Promise<AttemptBound | undefined> {
   const { endpoint, isByok } = attempt
-  const { limits } = ticket
   // What the caller's own account is charged is nobody's business here, unless a limit says so.
   if (isByok && !countsOwnKeys(ticket)) return undefined
   // A step of a tool loop is longer than the request that came in, and what a tool asks a model is another prompt.
@@ -188,28 +243,13 @@ async function admitAttempt(
     call.trace.params['unknown_price'] = 'spending on this call cannot be limited: the price of its endpoint is unknown'
   }
   const amount = costAt(options, call, endpoint, estimate, outputAt(options, call, endpoint))
-  let others = ticket.spentUsd + countedOf(ticket, spent) + toolPrices(call.trace)
-  for (const [trace, running] of ticket.running) if (trace !== call.trace) others += running
-  let granted = ticket.grantedUsd
-  if (others + amount > granted || isByok) {
-    const verdict: Verdict = await options.counter.reserve({
-      id: call.id,
-      now: call.clock.now(),
-      charges: limits.map((subject) => chargeOf(isByok && !subject.includeByok ? { ...subject, budgets: [] } : subject, ticket.tokens)),
-      amountUsd: others + amount,
-      leastUsd: others + leastAt(options, call, endpoint, estimate),
-    })
-    if (!verdict.ok) {
-      const refused = refusal(verdict, limits, call.clock.now())
-      // An own key behind the gateway's credentials may have money where the gateway has none left.
-      throw !isByok && options.mayUseOwnKeys(call) ? refused.with({ failover: 'next' }) : refused
-    }
-    granted = verdict.grantedUsd
-    // Granted by those that count own keys alone: the others are asked before the next attempt the gateway pays for.
-    ticket.grantedUsd = isByok ? -1 : granted
-  }
+  const left = await roomFor(options, call, ticket, {
+    others: heldBy(ticket, call, call.trace) + countedOf(ticket, spent),
+    amount,
+    least: leastAt(options, call, endpoint, estimate),
+    isByok,
+  })
   ticket.running.set(call.trace, amount)
-  const left = granted - others
   return left < amount ? boundBy(options, call, endpoint, estimate, left) : undefined
 }
 

@@ -11,6 +11,7 @@ import { resolveModel } from '../router/variants.ts'
 import { answerCost } from './answer-cost.ts'
 import type { ActivePlugin } from './plugin-select.ts'
 import { TimeLimit } from './time-limit.ts'
+import type { Limits } from './limits.ts'
 import { askModel } from './tool-ask.ts'
 import { ToolBill } from './tool-bill.ts'
 import { SourceBook } from './tool-citations.ts'
@@ -21,6 +22,8 @@ export interface PluginRunOptions {
   readonly costOf: (usage: Usage, pricing: Pricing) => Cost
   /** What an answer that broke has probably used. */
   readonly estimateUsage: (call: Call) => Usage
+  /** Whether a call may buy something for this price. Absent: it may. */
+  readonly beforePurchase?: Limits['beforePurchase']
 }
 
 const DEFAULT_TIMEOUT_MS = 60_000
@@ -33,8 +36,7 @@ export class PluginRun {
   /** The room behind the plugins: model calls of theirs begin there. */
   readonly #next: Handler
   readonly #stages = new Map<string, PipelineStage>()
-  readonly #costs: Record<string, number> = {}
-  /** Of the models each plugin has asked. */
+  /** What each plugin has bought, and of the models it has asked. */
   readonly #bills = new Map<string, ToolBill>()
   readonly #counts: Record<string, number> = {}
 
@@ -56,6 +58,7 @@ export class PluginRun {
       throw error
     } finally {
       limit.end()
+      this.#bills.get(plugin.id)?.release()
     }
   }
 
@@ -67,6 +70,7 @@ export class PluginRun {
       endpointsOf: (request) => this.#endpointsOf(request),
       ask: (request, options = {}) =>
         askModel(this.#next, this.#call, request, signal, { ...options, costOf: this.#options.costOf, bill: this.#billOf(plugin.id) }),
+      afford: (usd) => this.#billOf(plugin.id).afford(usd),
       report: (effects) => this.#report(plugin.id, effects),
     }
   }
@@ -111,13 +115,13 @@ export class PluginRun {
 
   #billOf(id: string): ToolBill {
     let bill = this.#bills.get(id)
-    if (bill === undefined) this.#bills.set(id, (bill = new ToolBill(this.#call.trace)))
+    if (bill === undefined) this.#bills.set(id, (bill = new ToolBill(this.#call.trace, (usd) => this.#options.beforePurchase?.(this.#call, usd))))
     return bill
   }
 
   #report(id: string, { stage, cost, usage, sources }: PluginEffects): void {
     if (stage !== undefined) this.#tell(`${id}/${stage.name}`, stage)
-    if (cost !== undefined && cost > 0) this.#costs[id] = (this.#costs[id] ?? 0) + cost
+    if (cost !== undefined && cost > 0) this.#billOf(id).pay(cost)
     for (const [counter, n] of Object.entries(usage ?? {})) this.#counts[counter] = (this.#counts[counter] ?? 0) + n
     if (sources !== undefined) this.sources.add(sources)
   }
@@ -151,15 +155,14 @@ export class PluginRun {
   /** Fixed before the plugins' counters join the usage: their searches are none of the model's provider, which has a price for its own. */
   #pay(usage: Usage): void {
     const { trace } = this.#call
-    const costs = Object.entries(this.#costs)
-    const nothing = costs.length === 0 && this.#bills.size === 0 && Object.keys(this.#counts).length === 0
+    const nothing = this.#bills.size === 0 && Object.keys(this.#counts).length === 0
     if (nothing || trace.served === undefined) return
     let cost = trace.cost ?? answerCost(this.#options.costOf, usage, trace)
     for (const [id, bill] of this.#bills) {
       const { total, byok } = bill.spent.cost
       cost = withExtra(cost, id, total, byok)
     }
-    trace.cost = costs.reduce((sum, [id, usd]) => withExtra(sum, id, usd), cost)
+    trace.cost = cost
   }
 }
 

@@ -12,6 +12,9 @@ export interface Spent {
   readonly tokens: number
 }
 
+/** Undefined: nothing bounds the caller's spending. */
+export type Admission = (usd: number) => Promise<void> | undefined
+
 /**
  * What one call of a tool costs: its own price and the model calls it makes. It can be read at any time, so that nothing is forgotten of
  * tools that fail, run too long, or are left behind by a caller who has gone.
@@ -19,10 +22,15 @@ export interface Spent {
 export class ToolBill {
   readonly #asked: (() => Spent)[] = []
   readonly #trace: CallTrace
+  readonly #admit: Admission | undefined
   #price = 0
+  #held = 0
+  #over = false
 
-  constructor(trace: CallTrace) {
+  /** `admit` is asked before something is bought; none: there is money. */
+  constructor(trace: CallTrace, admit?: Admission) {
     this.#trace = trace
+    this.#admit = admit
   }
 
   /** The tool asks a model. */
@@ -30,10 +38,33 @@ export class ToolBill {
     this.#asked.push(soFar)
   }
 
-  /** The tool says what it costs besides. */
-  price(usd: number): void {
-    this.#price = usd
+  /** Holds so much of what is left of the caller's money until it is known what it came to. Throws GatewayError when less is left. */
+  async afford(usd: number): Promise<void> {
+    const admitted = this.#admit?.(usd)
+    if (admitted === undefined) return
+    await admitted
+    this.#held += usd
+    // Whoever asked was given up meanwhile.
+    if (this.#over) this.release()
+  }
+
+  /** What was held and not spent is free again. */
+  release(): void {
+    payTool(this.#trace, -this.#held)
+    this.#held = 0
+  }
+
+  /** What was bought came to so much. */
+  pay(usd: number): void {
+    this.#price += usd
     payTool(this.#trace, usd)
+    this.release()
+  }
+
+  /** A tool has ended: what it costs besides. */
+  end(usd: number): void {
+    this.#over = true
+    this.pay(usd)
   }
 
   get spent(): Spent {

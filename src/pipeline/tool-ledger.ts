@@ -6,7 +6,7 @@ import type { Cost, GenerationStep, PipelineStage } from '../core/generation.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { addUsage, createUsage, mendEstimate, ZERO_USAGE, type Usage } from '../core/usage.ts'
 import { answerCost } from './answer-cost.ts'
-import { estimatedUsage, ToolBill } from './tool-bill.ts'
+import { estimatedUsage, ToolBill, type Admission } from './tool-bill.ts'
 import { SourceBook } from './tool-citations.ts'
 import type { FinishedCall } from './tool-run.ts'
 import type { PendingCall, ToolStep } from './tool-step.ts'
@@ -53,8 +53,8 @@ export class LoopLedger {
   }
 
   /** A call begins: what it costs counts from now on, whatever becomes of it. */
-  open(call: PendingCall): ToolBill {
-    const bill = new ToolBill(this.#call.trace)
+  open(call: PendingCall, admit?: Admission): ToolBill {
+    const bill = new ToolBill(this.#call.trace, admit)
     this.#open.set(call, bill)
     return bill
   }

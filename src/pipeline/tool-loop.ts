@@ -11,6 +11,7 @@ import type { Usage } from '../core/usage.ts'
 import type { IdSource } from '../lib/id.ts'
 import { modelNames, type RoutingDefaults } from '../router/plan.ts'
 import { resolveModel } from '../router/variants.ts'
+import type { Limits } from './limits.ts'
 import { askModel } from './tool-ask.ts'
 import { replayHistory } from './tool-history.ts'
 import type { Offer } from './offered-tool.ts'
@@ -34,6 +35,8 @@ export interface ToolLoopOptions {
   readonly defaults: (owner: Owner) => RoutingDefaults
   readonly costOf: (usage: Usage, pricing: Pricing) => Cost
   readonly newId: IdSource
+  /** Whether a call may buy something for this price. Absent: it may. */
+  readonly beforePurchase?: Limits['beforePurchase']
 }
 
 /** Tools and limits as they are when a call begins. */
@@ -167,7 +170,7 @@ class ToolLoop {
       deferred: offer.deferred,
       newId,
       steps: ledger.steps,
-      bill: (call) => ledger.open(call),
+      bill: (call) => ledger.open(call, (usd) => options.beforePurchase?.(this.#call, usd)),
       ask: (inner, signal, asked, bill) => askModel(this.#inner(), this.#call, inner, signal, { ...asked, costOf: options.costOf, bill }),
     })
     ledger.settle(finished)

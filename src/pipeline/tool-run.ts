@@ -169,6 +169,7 @@ async function runOne(pending: PendingCall, index: number, scene: RunScene, queu
       if (open && !isForeign(name, offered)) tell({ type: 'item-event', key, name, ...(fields === undefined ? {} : { fields }) })
     },
     ask: (request, options = {}) => scene.ask(request, limit.signal, options, bill),
+    afford: (usd) => bill.afford(usd),
   }
   const parsed = refusal === undefined ? readArguments(pending) : { problem: refusal }
   const shown = tool.begin('args' in parsed ? parsed.args : undefined, context)
@@ -189,7 +190,7 @@ async function runOne(pending: PendingCall, index: number, scene: RunScene, queu
   } finally {
     limit.end()
   }
-  bill.price(result.cost ?? 0)
+  bill.end(result.cost ?? 0)
   const ended = tool.end?.(result, context)
   open = false
   step.durationMs = scene.call.clock.monotonic() - begun

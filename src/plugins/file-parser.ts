@@ -184,7 +184,7 @@ class FileParser {
     }
   }
 
-  async #parse(file: FileBytes, engine: ReadyDocumentEngine | undefined, { call: { clock }, signal }: Context): Promise<Parsed> {
+  async #parse(file: FileBytes, engine: ReadyDocumentEngine | undefined, { call: { clock }, signal, afford }: Context): Promise<Parsed> {
     const kind = kindOf(file)
     if (kind === undefined) {
       const type = file.mimeType === '' ? 'an unknown type' : `the type ${file.mimeType.slice(0, 80)}`
@@ -195,6 +195,8 @@ class FileParser {
     const key = `${service?.engine.name ?? OWN}/${kind}/${file.charset ?? ''}/${createHash('sha256').update(file.bytes).digest('base64')}`
     const known = this.#cache.get(key, clock)
     if (known !== undefined) return { ...known, cost: 0, cached: true }
+    // How many pages there are is known when they have been read.
+    if (service !== undefined) await afford(service.price)
     const read =
       service === undefined
         ? { ...(await this.#options.reader.read(file.bytes, kind, signal, file.charset)), images: [] }

@@ -17,6 +17,7 @@ const HITS: readonly SearchHit[] = [
 function searching(found: readonly SearchHit[] | Error = HITS, engines: readonly string[] = ['hound', 'seeker']) {
   const asked: (SearchQuery & { readonly engine: string })[] = []
   const search: WebSearch = {
+    price: () => 0.007,
     engine: (name) => (name === undefined ? engines[0] : engines.find((engine) => engine === name)),
     search: async (engine, query) => {
       asked.push({ engine, ...query })

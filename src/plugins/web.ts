@@ -47,7 +47,9 @@ export function createWeb(search: WebSearch): Plugin<Settings> {
       if (engine === undefined) throw missing(wanted)
       const question = lastQuestion(request)
       if (question === undefined) return undefined
-      const found = await searchOrSay(search, engine, queryFor(question.text, context.settings), context.signal)
+      const query = queryFor(question.text, context.settings)
+      await context.afford(search.price(engine, query))
+      const found = await searchOrSay(search, engine, query, context.signal)
       tell(engine, found, context)
       return withContext(request, question.index, contextOf(found, context))
     },

@@ -53,6 +53,7 @@ export function testContext<S>(
         if (parts.ask === undefined) throw new GatewayError('server', 'no model may be asked here')
         return parts.ask(request)
       },
+      afford: async () => undefined,
       report: (effects) => void reported.push(effects),
     },
   }

@@ -88,6 +88,7 @@ function tooOften({ settings: own, uses }: ToolContext<Settings>): string | unde
 
 async function byEngine(ready: ReadyEngine, url: string, maxChars: number, context: ToolContext<Settings>, egress: Egress): Promise<ToolResult> {
   const pages = ready.engine.pages!
+  await context.afford(pages.price)
   const page = pages.read(await callEngine(egress, ready, pages.fetch(url, maxChars), context.signal))
   if (page === undefined) return failed(url, 'not_found', 'The engine found nothing at this address')
   return found(

@@ -6,7 +6,7 @@ import type { SearchHit } from '../core/web.ts'
 import type { Egress } from '../lib/egress.ts'
 import type { ReadyEngine } from './shared/dependencies.ts'
 import type { SearchQuery } from './shared/search-engine.ts'
-import { searchWith } from './shared/web-access.ts'
+import { priceOf, searchWith } from './shared/web-access.ts'
 import { UNTRUSTED } from './shared/untrusted.ts'
 import { cutText } from '../lib/cut-text.ts'
 import { MAX_DOMAIN_LENGTH, MAX_DOMAINS } from '../lib/domains.ts'
@@ -131,6 +131,7 @@ async function search({ query }: Arguments, context: ToolContext<Settings>, read
   take(wanted.maxResults)
   let unused = wanted.maxResults
   try {
+    await context.afford(priceOf(ready, wanted))
     const { hits, cost } = await searchWith(ready, wanted, egress, context.signal)
     unused -= hits.length
     context.emit('web_search_call.completed')

@@ -61,6 +61,7 @@ function contextFor({ settings }: ActivePlugin, call: Call, { defaults }: Choice
     endpointsOf: (request) => modelNames(request, defaults).flatMap((name) => resolveModel(name, catalog)?.model.endpoints ?? []),
     ask: () => Promise.reject(chosenPerCall()),
     // Nothing happens that could be told of.
+    afford: async () => undefined,
     report: () => undefined,
   }
 }

@@ -16,14 +16,18 @@ export function createWebSearchAccess(engines: readonly ReadyEngine[], egress: E
     name === undefined ? engines[0] : engines.find(({ engine }) => engine.name === name)
   return {
     engine: (name) => named(name)?.engine.name,
+    price: (engine, query) => priceOf(named(engine)!, query),
     search: (engine, query, signal) => searchWith(named(engine)!, query, egress, signal),
   }
 }
 
+/** USD of a search: what the operator says, else the list price. */
+export const priceOf = ({ price, engine }: ReadyEngine, query: SearchQuery): number => price ?? engine.price(query)
+
 /** One search, its results within the caller's limits. Throws GatewayError. */
 export async function searchWith(ready: ReadyEngine, query: SearchQuery, egress: Egress, signal: AbortSignal): Promise<SearchResult> {
   const body = await callEngine(egress, ready, ready.engine.search(query), signal)
-  return { hits: fit(ready.engine.readHits(body), query), cost: ready.price ?? ready.engine.price(query) }
+  return { hits: fit(ready.engine.readHits(body), query), cost: priceOf(ready, query) }
 }
 
 /** Engines treat domains as hints and send as much as they like: what leaves here keeps to the caller's limits. */

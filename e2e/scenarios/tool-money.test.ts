@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { startFakeSite, type FakeSite } from '../../src/testing/fake-site.ts'
+import { startFakeUpstream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
+import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
+import { calls, says } from '../../src/testing/tool-script.ts'
+import { verifies } from '../requirements.ts'
+
+/** Searches that cost a cent each, for keys with little left. A turn of the model costs some millionths. */
+const CENT = 0.01
+let upstream: FakeUpstream
+let web: FakeSite
+let gateway: TestGateway
+
+beforeAll(async () => {
+  upstream = await startFakeUpstream()
+  web = await startFakeSite((_request, response) => {
+    const results = [{ url: 'https://example.com/moon', title: 'The Moon', content: 'It is far away.' }]
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ results }))
+  })
+  gateway = await startGateway(
+    chatConfig([upstream.url], {
+      routing: { sticky: false, cooldown: false },
+      network: { allow_private: { tools: true } },
+      tools: { web_search: { engines: { searxng: { base_url: web.url, price: CENT } } } },
+    }),
+  )
+})
+afterAll(async () => {
+  await gateway.close()
+  await upstream.close()
+  web.close()
+})
+beforeEach(() => {
+  web.clear()
+})
+
+const searches = (): number => web.seen.filter(({ url }) => url.startsWith('/search')).length
+
+/** Asks with a new key that may spend so much, and tells what came of it. */
+async function askWith(limit: number, body: object) {
+  const created = await gateway.api('POST', '/api/v1/keys', { name: 'limited', limit })
+  const { data, key } = (await created.json()) as { data: { hash: string }; key: string }
+  const response = await gateway.respond({ model: 'acme/small', input: 'How far is the moon?', max_output_tokens: 16, ...body }, { key })
+  const answer = (await response.json()) as { readonly output?: readonly { readonly type: string; readonly status: string }[] }
+  const usage = async () => ((await (await gateway.api('GET', `/api/v1/keys/${data.hash}`)).json()) as { data: { usage: number } }).data.usage
+  return { status: response.status, answer, usage }
+}
+
+const fiveSearches = calls(...Array.from({ length: 5 }, (_, n) => ['web_search', { query: `moon ${n}` }] as const))
+const tools = [{ type: 'gateway:web_search' }]
+
+describe('a key with little left, and tools that cost something', () => {
+  it(verifies('H5', 'searches as often as what is left pays for, and tells the model of the rest'), async () => {
+    upstream.script(fiveSearches, says('It is far away.'))
+    const limit = 2.5 * CENT
+    const { status, answer, usage } = await askWith(limit, { tools })
+    expect(status).toBe(200)
+    expect(answer.output?.map((item) => item.status).toSorted()).toEqual([
+      'completed',
+      'completed',
+      'completed',
+      'incomplete',
+      'incomplete',
+      'incomplete',
+    ])
+    expect(searches()).toBe(2)
+    expect(JSON.stringify(upstream.requests.at(-1)!.body['messages'])).toContain('do not cover this request')
+    await expect.poll(usage).toBeGreaterThan(2 * CENT)
+    expect(await usage()).toBeLessThan(limit)
+  })
+
+  it(verifies('H5', 'runs all calls where a condition replaces their number, as long as they are paid for'), async () => {
+    upstream.script(fiveSearches, says('It is far away.'))
+    const { status } = await askWith(5.5 * CENT, { tools, stop_server_tools_when: [{ type: 'step_count_is', step_count: 9 }] })
+    expect(status).toBe(200)
+    expect(searches()).toBe(5)
+  })
+
+  it('gives back what a search that failed would have cost', async () => {
+    web.pages['/search'] = (_request, response) => void response.writeHead(500).end()
+    upstream.script(fiveSearches, fiveSearches, says('It is far away.'))
+    const { answer } = await askWith(1.5 * CENT, { tools, max_tool_calls: 10, parallel_tool_calls: false })
+    expect(answer.output).toHaveLength(11)
+    expect(searches()).toBeGreaterThan(1)
+  })
+
+  it(verifies('H5', 'refuses a plugin that costs more than is left, before it is paid'), async () => {
+    upstream.script(says('It is far away.'))
+    const asked = upstream.requests.length
+    const { status, usage } = await askWith(CENT / 2, { plugins: [{ id: 'web' }] })
+    expect(status).toBe(402)
+    expect(searches()).toBe(0)
+    expect(upstream.requests).toHaveLength(asked)
+    expect(await usage()).toBe(0)
+  })
+
+  it(verifies('H5', 'counts what a plugin has cost when it admits the model and its tools'), async () => {
+    upstream.script(fiveSearches, says('It is far away.'))
+    const { status, usage } = await askWith(2.5 * CENT, { plugins: [{ id: 'web' }], tools })
+    expect(status).toBe(200)
+    expect(searches()).toBe(2)
+    await expect.poll(usage).toBeGreaterThan(2 * CENT)
+    expect(await usage()).toBeLessThan(2.5 * CENT)
+  })
+})
