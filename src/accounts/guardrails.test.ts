@@ -196,6 +196,12 @@ describe('people', () => {
     expect((await accounts.update(id, { name: 'new' })).createdAt).toBe(createdAt)
   })
 
+  it('see no change before the guardrail was made, also where the clock was set back', async () => {
+    const { id, createdAt } = await accounts.create({ workspaceId: 'w2', name: 'g', description: null, rules: {} })
+    now -= 500
+    expect((await accounts.update(id, { name: 'h' })).updatedAt).toBe(createdAt)
+  })
+
   it('see a default before anybody has changed it, change it, and take it back', async () => {
     const id = defaultGuardrailId(DEFAULT_WORKSPACE_ID)
     expect(await accounts.list(DEFAULT_WORKSPACE_ID)).toMatchObject([{ id, rules: {}, name: `Workspace ${DEFAULT_WORKSPACE_ID} Default` }])

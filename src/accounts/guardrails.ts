@@ -64,7 +64,7 @@ export function createGuardrailAccounts(options: GuardrailAccountsOptions): Guar
       const { guardrail } = await need(id, scope)
       const change = (before: StoredGuardrail): GuardrailPatch => {
         const merged = rules === undefined ? undefined : mergeRules(before.rules, rules)
-        return defined({ name, description, rules: merged, updatedAt: clock.now() })
+        return defined({ name, description, rules: merged, updatedAt: Math.max(clock.now(), before.updatedAt ?? before.createdAt) })
       }
       const changed = await store.guardrails.modify(id, change, await unlessStored(guardrail))
       if (changed === undefined) throw notFound()

@@ -75,6 +75,12 @@ describe('key accounts', () => {
     expect(await accounts.list({ workspaceId: 'another' })).toEqual([])
   })
 
+  it('were never changed before they were made, also where the clock was set back', async () => {
+    const { key } = await accounts.create({ name: 'a', kind: 'inference' })
+    clock.advance(-10)
+    expect((await accounts.update(key.hash, { name: 'b' })).updatedAt).toBe(key.updatedAt)
+  })
+
   it('change what is named: settings merge, null removes one', async () => {
     const { key } = await accounts.create({ name: 'a', kind: 'inference', settings: { limit: 1, limit_reset: 'daily' } })
     clock.advance(10)

@@ -34,7 +34,7 @@ export function createKeyAccounts({ store, clock, ids = randomId, onChange = () 
     return key
   }
   const modify = async (hash: string, change: (key: ApiKey) => ApiKeyPatch): Promise<ApiKey> => {
-    const key = await store.keys.modify(hash, (before) => ({ ...change(before), updatedAt: clock.now() }))
+    const key = await store.keys.modify(hash, (before) => ({ ...change(before), updatedAt: Math.max(clock.now(), before.updatedAt) }))
     if (!key) throw notFound()
     onChange(key)
     return key

@@ -71,12 +71,12 @@ export function budgetRoutes({ workspaces, refresh, newId, now }: WorkspaceRoute
             id: before[interval]?.id ?? newId(),
             limit_usd: body.limit_usd,
             created_at: before[interval]?.created_at ?? at,
-            updated_at: at,
+            updated_at: Math.max(at, before[interval]?.updated_at ?? at),
           }
           const budgets = { ...before, [interval]: budget }
           assertOrder(budgets)
           const byok = body.include_byok_in_budgets === undefined ? {} : { include_byok_in_budgets: body.include_byok_in_budgets }
-          return { settings: { ...workspace.settings, ...byok, budgets }, updatedAt: at }
+          return { settings: { ...workspace.settings, ...byok, budgets }, updatedAt: Math.max(at, workspace.updatedAt) }
         })
         if (changed === undefined) throw new GatewayError('not_found', 'There is no such workspace')
         await refresh()
@@ -93,7 +93,7 @@ export function budgetRoutes({ workspaces, refresh, newId, now }: WorkspaceRoute
         await workspaces.modify(id, (workspace) => {
           const { [interval]: removed, ...budgets } = budgetsOf(workspace)
           if (removed === undefined) throw noBudget(interval)
-          return { settings: { ...workspace.settings, budgets }, updatedAt: now() }
+          return { settings: { ...workspace.settings, budgets }, updatedAt: Math.max(now(), workspace.updatedAt) }
         })
         await refresh()
         return { deleted: true }

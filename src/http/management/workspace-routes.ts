@@ -95,12 +95,12 @@ export function workspaceRoutes({ workspaces, refresh, newId, now, bindsSlug }: 
           { path: 'slug' },
         )
       const changed = await unlessTaken(
-        workspaces.modify(id, ({ settings }) => ({
+        workspaces.modify(id, ({ settings, updatedAt }) => ({
           ...(body.name === undefined ? {} : { name: body.name }),
           ...(body.slug === undefined ? {} : { slug: body.slug }),
           ...(body.description === undefined ? {} : { description: body.description }),
           settings: { ...settings, ...settingsIn(body) },
-          updatedAt: now(),
+          updatedAt: Math.max(now(), updatedAt),
         })),
       )
       if (changed === undefined) throw new GatewayError('not_found', 'There is no such workspace')
