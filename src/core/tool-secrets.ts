@@ -1,3 +1,4 @@
+import { isJsonObject } from '../lib/json.ts'
 import type { JsonObject, Tool } from './item.ts'
 
 /**
@@ -25,7 +26,7 @@ export function secretsOfTools(tools: readonly Tool[] | undefined): readonly str
   const secrets = (tools ?? []).flatMap((tool) => {
     if (tool.type === 'function') return []
     const { parameters } = tool as JsonObject
-    return [tool as JsonObject, ...(isObject(parameters) ? [parameters] : [])].flatMap(secretsIn)
+    return [tool as JsonObject, ...(isJsonObject(parameters) ? [parameters] : [])].flatMap(secretsIn)
   })
   let left = MAX_SECRET_CHARS
   return secrets.filter(({ length }) => length <= left && (left -= length) >= 0)
@@ -35,11 +36,9 @@ function secretsIn(fields: JsonObject): readonly string[] {
   const { server_url: address } = fields
   const url = typeof address === 'string' ? URL.parse(address) : null
   const behind = url === null ? [] : [url.password, `${url.pathname}${url.search}`]
-  const given = TOOL_CREDENTIALS.flatMap((name) => (isObject(fields[name]) ? Object.values(fields[name]) : [fields[name]]))
+  const given = TOOL_CREDENTIALS.flatMap((name) => (isJsonObject(fields[name]) ? Object.values(fields[name]) : [fields[name]]))
   return [...behind, ...given].filter((value) => typeof value === 'string')
 }
-
-const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null
 
 function withoutCredentials(fields: JsonObject): JsonObject {
   if (!('server_url' in fields || TOOL_CREDENTIALS.some((name) => name in fields))) return fields
