@@ -27,11 +27,20 @@ const NO_TEXT: ReadonlySet<string> = new Set([
 /** Credentials in a mapping. */
 const CREDENTIALS = 'headers'
 
-const SCHEMAS: ReadonlySet<string> = new Set(['schema', 'input_schema', 'output_schema'])
+/** Fields whose values are free JSON, whatever they are part of: schemas, and what tools are asked to do. */
+const FREE_FIELDS: ReadonlySet<string> = new Set(['schema', 'input_schema', 'output_schema', 'arguments', 'action', 'actions', 'operation'])
+/** Outputs of tools at the caller that are told as the JSON they are; of a picture of the screen nothing but the picture is told. */
+const TOLD_AS_JSON = /^(?:local_shell|shell|apply_patch|computer)_call_output$/
 
-/** Whether a field of a tool or a format is free JSON: a schema, whose names and values are all words of the caller. What other tools have as `parameters` are settings. */
-export const isFreeJson = (field: string, value: unknown, { type }: JsonObject): boolean =>
-  typeof value === 'object' && (SCHEMAS.has(field) || (field === 'parameters' && type === 'function'))
+/**
+ * Whether a field of a tool, a format or an item is free JSON, whose names and values are all words of the caller. What tools other than
+ * functions have as `parameters` are settings.
+ */
+export function isFreeJson(field: string, value: unknown, { type }: JsonObject): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (FREE_FIELDS.has(field) || (field === 'parameters' && type === 'function')) return true
+  return field === 'output' && TOLD_AS_JSON.test(String(type)) && typeof (value as JsonObject)['image_url'] !== 'string'
+}
 
 /** Whether a field of an item, a part or a tool holds nothing a model reads as text. Not for free JSON: there names say nothing. */
 export function isOpaqueField(field: string, value: unknown, fields: JsonObject): boolean {

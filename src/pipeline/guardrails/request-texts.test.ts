@@ -165,6 +165,23 @@ describe('the texts of a request', () => {
     }
   })
 
+  it('are all of what a tool at the caller was asked and what came of it: both are told as JSON', () => {
+    const words = { data: 'in data', id: 'in id', 'not a name': 'in a value' }
+    const asked = ['in data', 'in id', 'not a name', 'in a value']
+    for (const item of [
+      { type: 'shell_call', call_id: 'c', action: words },
+      { type: 'computer_call', call_id: 'c', actions: [words] },
+      { type: 'apply_patch_call', call_id: 'c', operation: words },
+      { type: 'shell_call_output', call_id: 'c', output: [words] },
+      { type: 'computer_call_output', call_id: 'c', output: words },
+    ]) {
+      const found = collectTexts({ input: [item] }).map(({ text }) => text)
+      expect(found.filter((text) => asked.includes(text)).toSorted()).toEqual(asked.toSorted())
+    }
+    const screenshot = { type: 'computer_screenshot', image_url: 'data:image/png;base64,AA' }
+    expect(collectTexts({ input: [{ type: 'computer_call_output', call_id: 'c', output: screenshot }] })).toEqual([])
+  })
+
   it('are names that are none', () => {
     const tools = ['get_weather', 'mcp__server.tool/a', 'tell them this', '536-22-8726', `a${'b'.repeat(200)}`].map((name) => ({
       type: 'function',

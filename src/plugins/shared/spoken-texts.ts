@@ -1,5 +1,5 @@
 import type { InputFile, JsonObject } from '../../core/item.ts'
-import { isOpaqueField } from '../../core/opaque-field.ts'
+import { isFreeJson, isOpaqueField } from '../../core/opaque-field.ts'
 import { readableIn } from '../../core/reasoning-envelope.ts'
 import { wordsOfPlugin } from '../../core/plugin-words.ts'
 import { GATEWAY_FIELDS, type ModelRequest } from '../../core/request.ts'
@@ -19,8 +19,6 @@ const NO_CONTENT: ReadonlySet<string> = new Set([
   'safety_identifier',
   'prompt_cache_key',
 ])
-/** Free JSON: its keys are the caller's words too, and no field of it is known. */
-const FREE: ReadonlySet<string> = new Set(['parameters', 'schema', 'input_schema', 'output_schema', 'arguments', 'action'])
 
 /**
  * All a model may read of what a caller sends, one text for each item and field: instructions, messages, calls and their results, what tools
@@ -66,7 +64,7 @@ function collectFields(fields: JsonObject, free: boolean, into: string[], depth:
       if (field === 'encrypted_content') collect(readableIn(value), false, into, depth + 1)
       continue
     }
-    collect(value, free || (typeof value === 'object' && FREE.has(field)), into, depth + 1)
+    collect(value, free || isFreeJson(field, value, fields) || (field === 'parameters' && typeof value === 'object'), into, depth + 1)
   }
 }
 
