@@ -19,7 +19,7 @@ import { generationSpans } from '../src/testing/received-spans.ts'
 import { judgeGrowth, judgeLeftOver, type Slope } from './soak/judge.ts'
 import { startTraffic, type TrafficCounts, type TrafficOptions } from './soak/traffic.ts'
 import { startSoakUpstream } from './soak/upstream.ts'
-import { openFiles, startSoakedGateway, type Sample, type SoakedGateway } from './soak/vitals.ts'
+import { openFiles, ownMemory, startSoakedGateway, type Sample, type SoakedGateway } from './soak/vitals.ts'
 
 const KEY = `sk-sb-v1-${'a1'.repeat(24)}`
 const MANAGEMENT_KEY = `sk-sb-mgmt-v1-${'b2'.repeat(24)}`
@@ -82,7 +82,8 @@ function recordedIds(directory: string): readonly string[] {
 
 async function look(gateway: SoakedGateway, startedAt: number, calls: number): Promise<Sample> {
   // Files first: collecting takes a moment.
-  return { ...openFiles(gateway.pid), ...(await gateway.vitals()), at: (performance.now() - startedAt) / 1_000, calls }
+  const open = openFiles(gateway.pid)
+  return { ...open, ...(await gateway.vitals()), own: ownMemory(gateway.pid), at: (performance.now() - startedAt) / 1_000, calls }
 }
 
 async function shedCalls(url: string): Promise<number> {
@@ -91,9 +92,19 @@ async function shedCalls(url: string): Promise<number> {
 }
 
 const row = (sample: Sample): string => {
-  const { at, rss, heap, threadHeap, files, sockets, resources, calls } = sample
+  const { at, rss, own, heap, threadHeap, files, sockets, resources, calls } = sample
   const timers = (resources['Timeout'] ?? 0) + (resources['Immediate'] ?? 0)
-  const cells = [(at / 60).toFixed(1), calls, (rss / MB).toFixed(1), (heap / MB).toFixed(1), (threadHeap / MB).toFixed(1), files, sockets, timers]
+  const cells = [
+    (at / 60).toFixed(1),
+    calls,
+    (rss / MB).toFixed(1),
+    (own / MB).toFixed(1),
+    (heap / MB).toFixed(1),
+    (threadHeap / MB).toFixed(1),
+    files,
+    sockets,
+    timers,
+  ]
   return `| ${cells.map((cell) => String(cell).padStart(7)).join(' | ')} |`
 }
 
@@ -168,7 +179,7 @@ async function soak(directory: string): Promise<boolean> {
   await prelude.stop()
   await sleep(SETTLE_MS)
   const before = await look(gateway, started, 0)
-  console.log('| minutes |   calls |  rss MB | heap MB | thread  |   files | sockets |  timers |\n|---|---|---|---|---|---|---|---|')
+  console.log('| minutes |   calls |  rss MB |  own MB | heap MB | thread  |   files | sockets |  timers |\n|---|---|---|---|---|---|---|---|---|')
   console.log(`${row(before)} idle`)
 
   const warmUp = await getWarm(gateway, { ...options, perSecond: rate * WARM_UP_PACE }, deliveredIds)

@@ -1,12 +1,13 @@
 import { expect, it } from 'vitest'
 import { judgeGrowth, judgeLeftOver, slopePerHour } from './judge.ts'
 import { seeded } from '../../src/testing/replay-server.ts'
-import type { Sample } from './vitals.ts'
+import { ownMemory, type Sample } from './vitals.ts'
 
 const MB = 1024 * 1024
 const sample = (at: number, changes: Partial<Sample> = {}): Sample => ({
   at,
   rss: 150 * MB,
+  own: 110 * MB,
   heap: 40 * MB,
   threadHeap: 20 * MB,
   resources: { Timeout: 4 },
@@ -55,6 +56,22 @@ it('finds a leak of a megabyte a minute', () => {
   const [heap] = judgeGrowth(samples, 300)
   expect(heap!.last - heap!.first).toBeGreaterThan(heap!.allowedMb)
   expect(heap!.slopeMbPerHour.value).toBeCloseTo(60)
+})
+
+it('tells what the process holds from pages of files that come back', () => {
+  const samples = minutes.map((at) => sample(at, { rss: (150 + at / 30) * MB }))
+  const grown = judgeGrowth(samples, 300).filter(({ first, last, allowedMb }) => last - first > allowedMb)
+  expect(grown.map(({ name }) => name)).toEqual(['resident memory'])
+  const held = minutes.map((at) => sample(at, { rss: (150 + at / 60) * MB, own: (110 + at / 60) * MB }))
+  const [, , resident, own] = judgeGrowth(held, 300)
+  expect(own!.slopeMbPerHour.value).toBeCloseTo(resident!.slopeMbPerHour.value)
+})
+
+it.runIf(process.platform === 'linux')('reads what a process holds itself', () => {
+  const own = ownMemory(process.pid)
+  expect(own).toBeGreaterThan(5 * MB)
+  expect(own).toBeLessThan(process.memoryUsage().rss)
+  expect(ownMemory(0)).toBe(0)
 })
 
 it('names what is left open', () => {

@@ -1,6 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readlinkSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ALLOCATOR, V8_OPTIONS } from '../../bin/server-process.js'
@@ -19,6 +19,8 @@ export interface Vitals {
 export interface Sample extends Vitals {
   /** Seconds since the start of the load. */
   readonly at: number
+  /** Bytes of resident memory that are the process' own: no pages of files, which the kernel takes back and reads again as it likes. */
+  readonly own: number
   readonly files: number
   readonly sockets: number
   readonly calls: number
@@ -99,5 +101,14 @@ export function openFiles(pid: number): { readonly files: number; readonly socke
     return { files: links.length, sockets: links.filter((link) => link.startsWith('socket:')).length }
   } catch {
     return { files: 0, sockets: 0 }
+  }
+}
+
+/** Resident memory of a process that no file stands behind (`RssAnon` of proc(5)), bytes. Linux only; zero elsewhere. */
+export function ownMemory(pid: number): number {
+  try {
+    return Number(/^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1_024
+  } catch {
+    return 0
   }
 }
