@@ -16,6 +16,14 @@ const ALONE = [
   'src/pipeline/guardrails/turns.test.ts',
 ]
 
+/**
+ * Rooms whose tests touch nothing but what they make: they share a process, and load its sources once (a quarter of their time).
+ * Whatever looks at signals, memory, open handles or the environment stands elsewhere.
+ */
+const TOGETHER = ['accounts', 'catalog', 'config', 'core', 'destinations', 'dialects', 'lib', 'plugins', 'providers', 'router'].map(
+  (room) => `src/${room}/**/*.test.ts`,
+)
+
 /** Most scenarios wait for clocks and sockets, so more of them than processors may be on their way. */
 const BESIDE = Math.max(3, availableParallelism() + 1)
 
@@ -37,10 +45,14 @@ export default defineConfig({
     projects: [
       {
         extends: true,
+        test: { name: 'together', include: TOGETHER, isolate: false, maxWorkers: BESIDE, sequence: { groupOrder: 1 } },
+      },
+      {
+        extends: true,
         test: {
           name: 'side by side',
           include: ['src/**/*.test.ts', 'e2e/**/*.test.ts', 'scripts/**/*.test.ts', 'bench/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, '**/__fixtures__/**', ...ALONE],
+          exclude: [...configDefaults.exclude, '**/__fixtures__/**', ...TOGETHER, ...ALONE],
           maxWorkers: BESIDE,
           sequence: { groupOrder: 1 },
         },
