@@ -1,5 +1,7 @@
+import { createOpenAI } from '@ai-sdk/openai'
 import { OpenRouter } from '@openrouter/sdk'
 import type { OpenResponsesResult, StreamEvents } from '@openrouter/sdk/models'
+import { generateText, type ModelMessage, streamText } from 'ai'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startFakeUpstream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
@@ -8,7 +10,7 @@ import { chatConfig, startGateway, type TestGateway } from '../../src/testing/st
 import { calls, says } from '../../src/testing/tool-script.ts'
 import { expectKnown } from './expect-known.ts'
 
-/** Remote MCP servers in the eyes of two clients: the one whose vendor invented the tool, and the one that knows the contract by schema. */
+/** Remote MCP servers in the eyes of three clients: the one whose vendor invented the tool, the one that refuses a whole answer for one field, and the one that knows the contract by schema. */
 let upstream: FakeUpstream
 let mcp: TestMcpServer
 let telling: TestGateway
@@ -73,6 +75,56 @@ describe('openai', () => {
     })
     expect(second.output[0]).toMatchObject({ type: 'mcp_call', output: '5', approval_request_id: request.id })
     expect(second.output_text).toBe('Five.')
+  })
+})
+
+describe('@ai-sdk/openai', () => {
+  interface Asked {
+    readonly text: string
+    readonly content: readonly { readonly type: string }[]
+    readonly messages: readonly ModelMessage[]
+  }
+  const options = (messages: readonly ModelMessage[], requireApproval: 'always' | 'never') => {
+    const provider = createOpenAI({ apiKey: telling.key, baseURL: `${telling.url}/api/v1` })
+    const tools = { mcp: provider.tools.mcp({ serverLabel: 'math', serverUrl: mcp.url, requireApproval }) }
+    return { model: provider.responses('acme/small'), messages: [...messages], tools, maxRetries: 0 }
+  }
+  const ways: readonly (readonly [string, (messages: readonly ModelMessage[], approval: 'always' | 'never') => Promise<Asked>])[] = [
+    [
+      'generateText',
+      async (messages, approval) => {
+        const { text, content, response } = await generateText(options(messages, approval))
+        return { text, content, messages: response.messages }
+      },
+    ],
+    [
+      'streamText',
+      async (messages, approval) => {
+        const failures: unknown[] = []
+        const result = streamText({ ...options(messages, approval), onError: ({ error }) => void failures.push(error) })
+        await result.consumeStream()
+        if (failures.length > 0) throw failures[0]
+        return { text: await result.text, content: await result.content, messages: (await result.response).messages }
+      },
+    ],
+  ]
+  const prompt: ModelMessage = { role: 'user', content: 'Add.' }
+
+  it.each(ways)('reads a list of tools with and without annotations, a call and its result, by %s', async (_way, ask) => {
+    upstream.script(calls(['math__add', { a: 2, b: 3 }]), says('Five.'))
+    const { text, content } = await ask([prompt], 'never')
+    expect(text).toBe('Five.')
+    expect(content).toMatchObject([{ type: 'tool-call', toolName: 'mcp.add' }, { type: 'tool-result', output: { output: '5' } }, { type: 'text' }])
+  })
+
+  it.each(ways)('approves a call, by %s', async (_way, ask) => {
+    upstream.script(calls(['math__add', { a: 2, b: 3 }]), says('Five.'))
+    const asked = await ask([prompt], 'always')
+    const request = asked.content.find((part) => part.type === 'tool-approval-request') as { readonly approvalId: string } | undefined
+    const approval = { type: 'tool-approval-response' as const, approvalId: request!.approvalId, approved: true, providerExecuted: true }
+    const { text, content } = await ask([prompt, ...asked.messages, { role: 'tool', content: [approval] }], 'always')
+    expect(text).toBe('Five.')
+    expect(content.map(({ type }) => type)).toEqual(['tool-call', 'tool-result', 'text'])
   })
 })
 

@@ -151,11 +151,12 @@ function withoutSecrets(tools: readonly RemoteTool[], secrets: readonly string[]
   return tools.map(({ name, ...rest }) => ({ name, ...scrubJson(rest, secrets) }))
 }
 
+/** Most tools have no annotations, and there are clients that refuse the whole answer for a null there. */
 const present = ({ name, description, inputSchema, annotations }: RemoteTool): JsonObject => ({
   name,
   description: description ?? null,
   input_schema: inputSchema,
-  annotations: annotations ?? null,
+  ...(annotations === undefined ? {} : { annotations }),
 })
 
 function addressOf(settings: McpSettings): McpAddress {
