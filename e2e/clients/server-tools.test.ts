@@ -1,6 +1,8 @@
+import { createOpenAI } from '@ai-sdk/openai'
 import { OpenRouter as Agent, serverTool } from '@openrouter/agent'
 import { OpenRouter } from '@openrouter/sdk'
 import type { OpenResponsesResult, ResponsesRequest, StreamEvents } from '@openrouter/sdk/models'
+import { generateText, streamText, type ToolSet } from 'ai'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { chatEvents, startFakeUpstream, status, stream, type FakeUpstream, type Reply } from '../../src/testing/fake-upstream.ts'
@@ -9,7 +11,10 @@ import { startGateway, type TestGateway } from '../../src/testing/start-gateway.
 import { calls, says } from '../../src/testing/tool-script.ts'
 import { expectKnown } from './expect-known.ts'
 
-/** Every tool the gateway runs, in the eyes of three clients: the one most callers have, the one that knows these items by schema, and an agent. */
+/**
+ * Every tool the gateway runs, in the eyes of three clients: the one most callers have, the one that knows these items by schema, and an agent.
+ * A fourth has the vendors' own tools only, and refuses a whole answer for one field.
+ */
 let upstream: FakeUpstream
 let web: FakeSite
 let gateway: TestGateway
@@ -219,5 +224,39 @@ describe('@openrouter/agent', () => {
     for await (const delta of streamed.getTextStream()) text += delta
     expect((await streamed.getResponse()).output.map(({ type }) => type)).toEqual(whole.output.map(({ type }) => type))
     if (story.item !== 'apply_patch_call') expect(text).toBe('So it is: [The Moon](https://example.com/moon).')
+  })
+})
+
+describe('@ai-sdk/openai', () => {
+  const words = 'So it is: [The Moon](https://example.com/moon).'
+  const broken = status(400, { error: { message: 'No cats.' } })
+  const cases: readonly (readonly [string, Story])[] = [
+    ['a search', { tool: { type: 'web_search' }, call: ['web_search', () => ({ query: 'moon' })] }],
+    ['an image', { tool: { type: 'image_generation' }, call: ['image_generation', () => ({ prompt: 'cat' })], others: { 'draw-image': [picture] } }],
+    [
+      'an image that cannot be made',
+      { tool: { type: 'image_generation' }, call: ['image_generation', () => ({ prompt: 'cat' })], others: { 'draw-image': [broken] } },
+    ],
+    ['an image that is asked for wrongly', { tool: { type: 'image_generation' }, call: ['image_generation', () => ({ prompt: 7 })] }],
+  ]
+  const options = ({ tool: { type } }: Story) => {
+    const provider = createOpenAI({ apiKey: gateway.key, baseURL: `${gateway.url}/api/v1` })
+    const tools: ToolSet =
+      type === 'web_search' ? { web_search: provider.tools.webSearch({}) } : { image_generation: provider.tools.imageGeneration({}) }
+    return { model: provider.responses('acme/small'), prompt: 'hi', tools, maxRetries: 0 }
+  }
+
+  it.each(cases)('reads %s, streamed and whole', async (_name, story) => {
+    stageStory(story)
+    const whole = await generateText(options(story))
+    stageStory(story)
+    const failures: unknown[] = []
+    const streamed = streamText({ ...options(story), onError: ({ error }) => void failures.push(error) })
+    await streamed.consumeStream()
+    expect(failures).toEqual([])
+    for (const { text, content } of [whole, { text: await streamed.text, content: await streamed.content }]) {
+      expect(text).toBe(words)
+      expect(content[0]).toMatchObject({ type: 'tool-call', toolName: story.tool.type })
+    }
   })
 })

@@ -44,7 +44,8 @@ export function createImageGeneration({ catalog, model }: ImageGenerationOptions
           'image_generation needs an image model: name one in "parameters.model", or have the operator set tools.image_generation.model',
         )
     },
-    begin: (args) => (args === undefined ? { result: null } : { prompt: args.prompt, result: null }),
+    // Until there is an image, and where none comes: some clients refuse the whole answer, its text included, for a null here.
+    begin: (args) => ({ ...(args === undefined ? {} : { prompt: args.prompt }), result: '' }),
     execute: (args, context) => generate(args, context, chosen(context.settings)!),
     replay: (item) => ({
       arguments: JSON.stringify({ prompt: item['prompt'] ?? '' }),
