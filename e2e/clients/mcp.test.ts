@@ -117,6 +117,16 @@ describe('@ai-sdk/openai', () => {
     expect(content).toMatchObject([{ type: 'tool-call', toolName: 'mcp.add' }, { type: 'tool-result', output: { output: '5' } }, { type: 'text' }])
   })
 
+  it.each(ways)('reads a list of tools that have nothing but a name and a schema, by %s', async (_way, ask) => {
+    mcp.listAs(() => ({ tools: [{ name: 'bare', inputSchema: { type: 'object' } }] }))
+    try {
+      upstream.script(says('Listed.'))
+      expect((await ask([prompt], 'never')).text).toBe('Listed.')
+    } finally {
+      mcp.listAs(undefined)
+    }
+  })
+
   it.each(ways)('approves a call, by %s', async (_way, ask) => {
     upstream.script(calls(['math__add', { a: 2, b: 3 }]), says('Five.'))
     const asked = await ask([prompt], 'always')

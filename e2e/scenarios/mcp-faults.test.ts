@@ -140,7 +140,7 @@ describe('a list of which some tools cannot be offered', () => {
     const answer = await askGateway(gateway, { tools }, streamed)
     expect(answer.output[0]).toMatchObject({
       type: 'mcp_list_tools',
-      tools: [{ name: 'good', description: null }],
+      tools: [{ name: 'good' }],
       error:
         'Some tools of the MCP server "math" cannot be used: "bad" is left out, for it has no inputSchema; "worse" is left out, for its inputSchema is not of type "object"; ' +
         '"huge" is left out, for its schema is larger than 65536 characters; "good" is left out, for it is listed before',

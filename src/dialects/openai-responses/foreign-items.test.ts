@@ -22,3 +22,10 @@ it('leaves out code that another format ran: its container exists nowhere here',
   for (const name of ['code_execution', 'code_execution:e1', 'acme_code_interpreter'])
     expect(encode([ran(name)])).toEqual({ input: [], dropped: ['input: code_interpreter_call of another endpoint'] })
 })
+
+it('tells an endpoint of an image the gateway had made in the fields of the format', () => {
+  const made = { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: 'aW1n', revised_prompt: 'a red fox' }
+  const own = { ...made, prompt: 'a fox', imageB64: 'aW1n', imageUrl: 'https://images.example/1.png', revisedPrompt: 'a red fox', error: 'none' }
+  expect(encode([own as InputItem])).toEqual({ input: [made], dropped: [] })
+  expect(encode([made as InputItem]).input).toEqual([made])
+})

@@ -112,13 +112,13 @@ function encodeOther(item: OtherItem, position: number, context: InputContext): 
     return left
   }
   const encrypted = item['encrypted_content']
-  if (typeof encrypted !== 'string' || encrypted === '') return { role: 'other', bySpeaker, item: withoutOwnId(item, context) }
+  if (typeof encrypted !== 'string' || encrypted === '') return { role: 'other', bySpeaker, item: asTaken(item, context) }
   const data = openOwnContent(encrypted, target)
   if (data === undefined) {
     dropped.add(`input: ${item.type} of another endpoint`)
     return left
   }
-  return { role: 'other', bySpeaker, item: { ...withoutOwnId(item, context), encrypted_content: data } }
+  return { role: 'other', bySpeaker, item: { ...asTaken(item, context), encrypted_content: data } }
 }
 
 /** A name, perhaps with an id behind it; ids of containers have digits in them. */
@@ -140,7 +140,14 @@ const ID_FREE: ReadonlySet<string> = new Set([
   'context_compaction',
 ])
 
-function withoutOwnId(item: OtherItem, { callIds }: InputContext): JsonObject {
+/** Fields items have in our answers and not in this format, which some endpoints refuse to read. */
+const OURS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ['image_generation_call', new Set(['prompt', 'error', 'imageB64', 'imageUrl', 'revisedPrompt'])],
+])
+
+function asTaken(item: OtherItem, { callIds }: InputContext): JsonObject {
+  const ours = OURS.get(item.type)
+  if (ours !== undefined) return Object.fromEntries(Object.entries(item).filter(([field]) => !ours.has(field)))
   if (!ID_FREE.has(item.type)) return item
   const { id, ...rest } = item
   if (item.type === 'local_shell_call' && id != null && typeof item['call_id'] === 'string') callIds.set(id, item['call_id'])

@@ -151,10 +151,10 @@ function withoutSecrets(tools: readonly RemoteTool[], secrets: readonly string[]
   return tools.map(({ name, ...rest }) => ({ name, ...scrubJson(rest, secrets) }))
 }
 
-/** Most tools have no annotations, and there are clients that refuse the whole answer for a null there. */
+/** Many tools have no description and no annotations, and there are clients that refuse the whole answer for a null there. */
 const present = ({ name, description, inputSchema, annotations }: RemoteTool): JsonObject => ({
   name,
-  description: description ?? null,
+  ...(description === undefined ? {} : { description }),
   input_schema: inputSchema,
   ...(annotations === undefined ? {} : { annotations }),
 })
