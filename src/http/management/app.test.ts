@@ -206,5 +206,13 @@ describe('a path that does not exist', () => {
       expect.stringMatching(/speaks the Responses format, and models are asked with POST \/api\/v1\/responses/),
     ])
   })
-  it('any other hears nothing more', async () => expect((await call('GET', '/nothing')).message).toBe('There is no GET /nothing'))
+  it.each(['/api/v1/responses/resp_1', '/v1/responses/resp_1/input_items', '/api/v1/conversations', '/conversations/conv_1'])(
+    '%s hears that nothing is stored',
+    async (url) =>
+      expect((await call('GET', url)).message).toMatch(/^There is no GET .*: answers and conversations are not stored, so send the items/),
+  )
+  it('any other hears nothing more', async () => {
+    for (const url of ['/nothing', '/api/v1/responses/compact', '/api/v1/responses/input_tokens'])
+      expect((await call('GET', url)).message).toBe(`There is no GET ${url}`)
+  })
 })

@@ -99,8 +99,10 @@ function missing({ method, url }: FastifyRequest): GatewayError {
   return new GatewayError('not_found', `There is no ${method} ${path.slice(0, 200)}${wayTo(path)}`)
 }
 
-/** Where clients look for a model whose base URL is not quite right, or that speak another format. */
+/** Where clients look for a model whose base URL is not quite right, or that speak another format, or for what others store. */
 function wayTo(path: string): string {
+  if (/\/responses\/(?!compact\b|input_tokens\b)[^/]|\/conversations(?:\/|$)/.test(path))
+    return ': answers and conversations are not stored, so send the items of a conversation with each POST /api/v1/responses'
   const [, end] = /\/(responses|(?:chat\/)?completions|messages)\/?$/.exec(path) ?? []
   if (end === undefined) return ''
   return `: ${end === 'responses' ? 'models are' : 'this gateway speaks the Responses format, and models are'} asked with POST /api/v1/responses (base URL: /api/v1)`
