@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { chatText, startFakeUpstream, stream, type FakeUpstream, type Reply } from '../../src/testing/fake-upstream.ts'
+import { chatText, startFakeUpstream, status, stream, type FakeUpstream, type Reply } from '../../src/testing/fake-upstream.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
 /** A provider with three credentials: each call finds one that works, while there is one. */
@@ -149,5 +149,60 @@ describe('an own key', () => {
   it('whose account has no such model says nothing of the endpoint either', async () => {
     verdicts.set('Bearer own-key-of-a-team', 404)
     expect(await statesAfter('own-key-of-a-team')).toEqual(['healthy', 'healthy'])
+  })
+})
+
+describe('one credential and several models of its provider', () => {
+  const models = ['acme/m0', 'acme/m1', 'acme/m2', 'acme/m3', 'acme/m4']
+  let refusals: { readonly [model: string]: Reply }
+  let elsewhere: FakeUpstream
+
+  beforeEach(async () => {
+    await gateway.close()
+    refusals = {}
+    upstream.script((request, response) =>
+      (refusals[String(request.body['model'])] ?? stream(chatText(`from ${String(request.body['model'])}`)))(request, response),
+    )
+    elsewhere = await startFakeUpstream(stream(chatText('from elsewhere')))
+    const provider = (slug: string, { url }: FakeUpstream): object => ({ slug, name: slug, dialect: 'openai-chat', base_url: url, api_keys: ['one'] })
+    const served = [...models.map((slug) => [slug, 'acme']), ['acme/elsewhere', 'elsewhere']]
+    gateway = await startGateway({
+      providers: [provider('acme', upstream), provider('elsewhere', elsewhere)],
+      models: served.map(([slug, by]) => ({
+        slug,
+        context_length: 8_000,
+        endpoints: [{ provider: by, upstream_model: slug!.slice(5), pricing: { input: 1, output: 1 } }],
+      })),
+      routing: { sticky: false },
+    })
+  })
+  afterEach(() => elsewhere.close())
+
+  const askFor = async (...names: readonly string[]): Promise<{ readonly status: number; readonly after: string | null; readonly text: string }> => {
+    const response = await gateway.respond({ models: names, input: 'hi' })
+    return { status: response.status, after: response.headers.get('retry-after'), text: await response.text() }
+  }
+  const limited = status(429, { error: { message: 'Rate limit reached for this model' } }, { 'retry-after': '30' })
+
+  it.each([
+    ['limited for the first', limited],
+    ['not granted the first', status(403, { error: { message: 'Your project does not have access to the model m0', code: 'permission_denied' } })],
+  ])('serves the next model where it is %s', async (_why, refusal) => {
+    refusals = { m0: refusal }
+    const answer = await askFor('acme/m0', 'acme/m1')
+    expect([answer.status, answer.text]).toEqual([200, expect.stringContaining('from m1')])
+    expect(upstream.requests).toHaveLength(2)
+  })
+
+  it('is told 429 with the pause, as every attempt was, where it is limited for all', async () => {
+    refusals = { m0: limited, m1: limited }
+    expect(await askFor('acme/m0', 'acme/m1')).toMatchObject({ status: 429, after: '30' })
+    expect(upstream.requests).toHaveLength(2)
+  })
+
+  it('is sent once when it is dead', async () => {
+    refusals = { m0: status(401, { error: { message: 'no such key' } }) }
+    expect((await askFor('acme/m0', 'acme/m1', 'acme/elsewhere')).text).toContain('from elsewhere')
+    expect(upstream.requests).toHaveLength(1)
   })
 })

@@ -37,7 +37,7 @@ export interface Route {
   readonly tries: Try[]
   readonly own: OwnCredentials | undefined
   readonly adaptation: Adaptation | undefined
-  /** Credentials used so far, by provider; own keys apart. */
+  /** Credentials that are of no use to this call any more, by provider, or by endpoint; own keys apart. See `usedBy`. */
   readonly used: Map<string, Set<string>>
   request: ModelRequest
   strippedReasoning: boolean
@@ -117,8 +117,31 @@ export async function loadPins(
 }
 
 /** Own keys of a caller are counted apart from the operator's. */
-export const usedKey = ({ endpoint, isByok }: PlannedAttempt): string =>
-  isByok ? `own ${endpoint.connection.provider}` : endpoint.connection.provider
+const providerKey = ({ endpoint, isByok }: PlannedAttempt): string => (isByok ? `own ${endpoint.connection.provider}` : endpoint.connection.provider)
+const endpointKey = (attempt: PlannedAttempt): string => `${providerKey(attempt)} ${attempt.endpoint.id}`
+
+const NONE: ReadonlySet<string> = new Set()
+
+/** Credentials an attempt may not use any more. */
+export function usedBy({ used }: Route, attempt: PlannedAttempt): ReadonlySet<string> {
+  if (used.size === 0) return NONE
+  return new Set([...(used.get(providerKey(attempt)) ?? []), ...(used.get(endpointKey(attempt)) ?? [])])
+}
+
+/**
+ * Keeps a refused credential from being sent again. A dead one is of no use to the whole provider; what is limited, or may not use this model,
+ * may well serve the next: vendors grant and limit models one by one.
+ */
+export function putAside({ used }: Route, attempt: PlannedAttempt, credential: string, dead: boolean): void {
+  const key = dead ? providerKey(attempt) : endpointKey(attempt)
+  const known = used.get(key)
+  if (known === undefined) used.set(key, new Set([credential]))
+  else known.add(credential)
+}
+
+/** Waiting out the limit of the only credential means using it again. */
+export const takeBack = ({ used }: Route, attempt: PlannedAttempt, credential: string): void =>
+  void used.get(endpointKey(attempt))?.delete(credential)
 
 export const ownOf = (route: Route, { endpoint, isByok }: PlannedAttempt): readonly Credential[] | undefined =>
   isByok ? route.own?.of(endpoint) : undefined

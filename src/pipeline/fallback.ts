@@ -10,7 +10,7 @@ import { attemptLimits, beginDeadline, hasAlternative, withinDeadline, type Atte
 import type { PlannedAttempt } from '../router/plan.ts'
 import { Outcome } from './attempt-outcome.ts'
 import { runAttempt, type AttemptDependencies, type AttemptInput } from './attempt.ts'
-import { ownOf, planCall, usedKey, type PlanningOptions, type Route } from './call-route.ts'
+import { ownOf, planCall, usedBy, type PlanningOptions, type Route } from './call-route.ts'
 import type { Limits } from './limits.ts'
 import { nextAttempt, type NextAttemptOptions } from './next-attempt.ts'
 
@@ -158,14 +158,7 @@ function limitsOf(options: FallbackOptions, call: Call, route: Route, index: num
 }
 
 function pickCredential(options: FallbackOptions, route: Route, attempt: PlannedAttempt): Credential | undefined {
-  const key = usedKey(attempt)
-  let used = route.used.get(key)
-  if (used === undefined) {
-    used = new Set()
-    route.used.set(key, used)
-  }
-  // A retry of the same endpoint may use the same credential again: only dead ones were put aside.
-  return options.pools.pick(attempt.endpoint.connection, used, ownOf(route, attempt))
+  return options.pools.pick(attempt.endpoint.connection, usedBy(route, attempt), ownOf(route, attempt))
 }
 
 /** Of an answer that waited for its caller nobody knows how fast it was written: meanwhile the upstream wrote on, or had to wait, too. */

@@ -5,7 +5,7 @@ import { sleep } from '../lib/sleep.ts'
 import { isCredentialFailure, nextStep } from '../router/failover.ts'
 import { brokenError, finalError } from '../router/final-error.ts'
 import type { PlannedAttempt } from '../router/plan.ts'
-import { ownOf, usedKey, type Route } from './call-route.ts'
+import { ownOf, putAside, takeBack, usedBy, type Route } from './call-route.ts'
 import type { CredentialPools } from './credential-pool.ts'
 
 export interface NextAttemptOptions {
@@ -59,9 +59,8 @@ export async function nextAttempt(options: NextAttemptOptions, call: Call, route
   const attempt = attempts[index]!
   const { connection } = attempt.endpoint
   if (stripReasoning(options, call, route, error) || (await shortens(call, route, attempt, error))) return index
-  const used = route.used.get(usedKey(attempt))
   const refused = refusedCredential(call, error)
-  if (refused !== undefined) used?.add(refused)
+  if (refused !== undefined) putAside(route, attempt, refused, error.details.credentialDead === true)
   const resumed = resumption(route)
   const step = nextStep({
     ...resumed,
@@ -70,16 +69,14 @@ export async function nextAttempt(options: NextAttemptOptions, call: Call, route
     now: call.clock.monotonic(),
     random: call.random,
     retries: options.retries(),
-    spareCredentials:
-      resumed.skip?.has(index) !== true && used !== undefined && options.pools.hasOther(connection, used, ownOf(route, attempt)) ? 1 : 0,
+    spareCredentials: resumed.skip?.has(index) !== true && options.pools.hasOther(connection, usedBy(route, attempt), ownOf(route, attempt)) ? 1 : 0,
     ...(route.beginBy === undefined ? {} : { beginBy: route.beginBy }),
   })
   if (step.kind === 'fail') {
     const original = route.continuation?.original
     throw original === undefined ? finalError(attempts, route.tries) : brokenError(attempts, route.tries, original)
   }
-  // Waiting out a rate limit on the only credential means using it again.
-  if (step.kind === 'retry' && !step.rotate && error.errorType === 'rate_limit_exceeded' && refused !== undefined) used?.delete(refused)
+  if (step.kind === 'retry' && !step.rotate && error.errorType === 'rate_limit_exceeded' && refused !== undefined) takeBack(route, attempt, refused)
   if (step.delayMs > 0) await sleep(step.delayMs, call.signal)
   return step.kind === 'next' ? step.index : index
 }
