@@ -205,4 +205,15 @@ describe('one credential and several models of its provider', () => {
     expect((await askFor('acme/m0', 'acme/m1', 'acme/elsewhere')).text).toContain('from elsewhere')
     expect(upstream.requests).toHaveLength(1)
   })
+
+  it('delays nobody once it is known to be dead, and what others say is told as if it were not there', async () => {
+    refusals = { m0: status(401, { error: { message: 'no such key' } }) }
+    await askFor(...models, 'acme/elsewhere')
+    const before = performance.now()
+    expect((await askFor(...models, 'acme/elsewhere')).text).toContain('from elsewhere')
+    expect(performance.now() - before).toBeLessThan(2_000)
+    expect(upstream.requests).toHaveLength(1)
+    elsewhere.script(limited)
+    expect(await askFor(...models, 'acme/elsewhere')).toMatchObject({ status: 429, after: '30' })
+  })
 })

@@ -61,7 +61,7 @@ export function createFallback(options: FallbackOptions): Handler {
         // What stopped an attempt before it was made (a budget, no usable credential) says nothing of its endpoint.
         if (outcome.sent) settleFailure(options, attempt, outcome.credential, error)
         const status = outcome.sent ? call.trace.attempts.at(-1)?.status : undefined
-        const tried: Try = { index, startedAt: outcome.startedAt, status, error }
+        const tried: Try = { index, startedAt: outcome.startedAt, status, error, sent: outcome.sent }
         const failure = afterCommit(call, route, tried, outcome)
         // An endpoint that had begun in time has used up none of the time to begin.
         if (outcome.begun) route.beginBy = undefined

@@ -142,6 +142,11 @@ describe('the fault table', () => {
       if (failure.details.retryAfterMs !== undefined) expect(mostWithin(sent, 1_500)).toBeLessThanOrEqual(2)
     }
   })
+  it('goes at once past endpoints to which nothing was sent', () => {
+    const many = [...Array.from({ length: 10 }, (_, i) => ({ endpoint: testEndpoint({ tag: `same/${i}` }) })), otherModel]
+    const tries = Array.from({ length: 10 }, (_, i): Try => ({ ...tryOf(i, error('provider_unavailable', { failover: 'next' })), sent: false }))
+    for (let n = 1; n <= 10; n++) expect(step(many, tries.slice(0, n))).toEqual({ kind: 'next', index: n, delayMs: 0 })
+  })
   it('500 once, then healthy: one retry on the same endpoint', () => {
     const result = play(both, (_index, _time, nth) => (nth === 0 ? { error: error('provider_unavailable', { upstreamStatus: 500 }) } : undefined))
     expect([result.served, result.sent.length]).toEqual([0, 2])
@@ -182,6 +187,17 @@ describe('the error that is shown', () => {
     const shown = finalError([one, two], [tryOf(0, busy(30_000)), tryOf(1, busy(20_000))])
     expect([shown.status, shown.details.retryAfterMs]).toEqual([429, 20_000])
     expect(finalError([one, two], [tryOf(0, busy(30_000)), tryOf(1, busy())]).details.retryAfterMs).toBeUndefined()
+  })
+  it('is of those who were asked: a provider without a usable credential changes nothing', () => {
+    const unsent: Try = { ...tryOf(0, error('provider_unavailable', { metadata: { reason: 'upstream_credentials_exhausted' } })), sent: false }
+    const shown = finalError([one, two], [unsent, tryOf(1, busy(20_000))])
+    expect([shown.status, shown.details.retryAfterMs]).toEqual([429, 20_000])
+    expect(finalError([one, two], [unsent, tryOf(1, error('timeout'))]).status).toBe(408)
+    expect(finalError([one, two], [tryOf(1, error('not_found', { upstreamStatus: 404 })), unsent]).status).toBe(404)
+    expect(finalError([one], [unsent]).status).toBe(502)
+    expect(
+      finalError([{ ...one, isByok: true }, two], [tryOf(0, error('authentication', { upstreamStatus: 401 })), { ...unsent, index: 1 }]).status,
+    ).toBe(502)
   })
   it('is 502 upstream_credentials_exhausted when only credentials failed, never 401', () => {
     for (const type of ['authentication', 'payment_required', 'permission_denied'] as const) {

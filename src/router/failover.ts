@@ -10,6 +10,8 @@ export interface Try {
   /** HTTP status of the answer; undefined when none came. */
   readonly status?: number | undefined
   readonly error: GatewayError
+  /** False: it ended before anything was sent (a budget, no usable credential). */
+  readonly sent?: boolean
 }
 
 export interface FailoverAttempt {
@@ -182,9 +184,10 @@ function nextIndexes(input: FailoverInput, from: number): readonly number[] {
   return next
 }
 
+/** What a provider has seen of the call. */
 function providerTries(input: FailoverInput, index: number): readonly Try[] {
   const provider = input.attempts[index]?.endpoint.provider
-  return input.tries.filter((one) => input.attempts[one.index]?.endpoint.provider === provider)
+  return input.tries.filter((one) => one.sent !== false && input.attempts[one.index]?.endpoint.provider === provider)
 }
 
 /**

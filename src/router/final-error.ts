@@ -3,33 +3,42 @@ import { GatewayError } from '../core/error.ts'
 import type { ErrorType } from '../core/error.ts'
 import { CREDENTIAL_TYPES, isCredentialFailure, judge, type FailoverAttempt, type Try } from './failover.ts'
 
+/** The provider was not asked, as no credential for it is usable at the moment. */
+const lacksCredential = ({ error, sent }: Try): boolean => sent === false && error.details.source === 'provider'
+
 /** How much an error tells the caller; ties go to the earliest, the one of the model asked for. */
-function usefulness(error: GatewayError): number {
+function usefulness(failed: Try): number {
+  const { error } = failed
+  if (lacksCredential(failed)) return 1
   // A budget of the gateway that did not cover an endpoint: the caller can do something about it.
-  if (CREDENTIAL_TYPES.has(error.errorType) && !isCredentialFailure(error)) return 7
+  if (CREDENTIAL_TYPES.has(error.errorType) && !isCredentialFailure(error)) return 8
   switch (judge(error)) {
     case 'never':
-      return 7
+      return 8
     case 'next-model':
-      return 6
+      return 7
     case 'credential':
       return 0
     case 'busy':
-      return 2
+      return 3
     default:
       switch (error.errorType) {
         case 'provider_overloaded':
         case 'provider_unavailable':
-          return 5
+          return 6
         case 'timeout':
-          return 4
+          return 5
         case 'not_found':
-          return 1
+          return 2
         default:
-          return 3
+          return 4
       }
   }
 }
+
+/** The pauses that were named, undefined for whoever named none: not by those whose credential failed. */
+const pausesOf = (tries: readonly Try[]): readonly (number | undefined)[] =>
+  tries.filter((one) => judge(one.error) !== 'credential' && !lacksCredential(one)).map(({ error }) => error.details.retryAfterMs)
 
 const MAX_LISTED = 16
 
@@ -55,10 +64,10 @@ export function brokenError(attempts: readonly FailoverAttempt[], tries: readonl
  * earliest of equals.
  */
 export function finalError(attempts: readonly FailoverAttempt[], tries: readonly Try[]): GatewayError {
-  const best = tries.reduce<GatewayError | undefined>(
-    (found, { error }) => (found === undefined || usefulness(error) > usefulness(found) ? error : found),
+  const best = tries.reduce<Try | undefined>(
+    (found, one) => (found === undefined || usefulness(one) > usefulness(found) ? one : found),
     undefined,
-  )
+  )?.error
   if (best === undefined) return new GatewayError('provider_overloaded', 'No endpoint could be tried in time.')
   const list = listed(attempts, tries)
   const verdict = judge(best)
@@ -68,9 +77,9 @@ export function finalError(attempts: readonly FailoverAttempt[], tries: readonly
       ? ownKeyRefused(best, list)
       : credentialsExhausted(best, attempts, tries, list)
   }
-  const pauses = tries.filter(({ error }) => judge(error) !== 'credential').map(({ error }) => error.details.retryAfterMs)
-  const everyPause = pauses.every((pause) => pause !== undefined)
   if (verdict === 'busy' || best.errorType === 'provider_overloaded') {
+    const pauses = pausesOf(tries)
+    const everyPause = pauses.every((pause) => pause !== undefined)
     const { retryAfterMs: _own, ...details } = best.details
     const known = pauses.filter((pause) => pause !== undefined)
     // A pause is promised only when every attempt named one: the shortest is when the first of them is ready again.
