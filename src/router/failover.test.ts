@@ -188,6 +188,15 @@ describe('the error that is shown', () => {
     expect([shown.status, shown.details.retryAfterMs]).toEqual([429, 20_000])
     expect(finalError([one, two], [tryOf(0, busy(30_000)), tryOf(1, busy())]).details.retryAfterMs).toBeUndefined()
   })
+  it('names no pause that was waited out in vain', () => {
+    const soonThenLate = [tryOf(0, busy(1_000)), tryOf(0, busy(60_000), START + 1_100)]
+    expect(finalError([one], soonThenLate).details.retryAfterMs).toBe(60_000)
+    const overloaded = [1_000, 45_000].map((ms, i) => tryOf(0, error('provider_overloaded', { retryAfterMs: ms }), START + i * 1_200))
+    expect(finalError([one], overloaded).details.retryAfterMs).toBe(45_000)
+    // Another credential was tried at once: the first is ready again by then.
+    expect(finalError([one], [tryOf(0, busy(1_000)), tryOf(0, busy(60_000), START + 20)]).details.retryAfterMs).toBe(1_000)
+    expect(finalError([one, two], [tryOf(0, busy(1_000)), tryOf(1, busy(60_000), START + 1_100)]).details.retryAfterMs).toBe(1_000)
+  })
   it('is of those who were asked: a provider without a usable credential changes nothing', () => {
     const unsent: Try = { ...tryOf(0, error('provider_unavailable', { metadata: { reason: 'upstream_credentials_exhausted' } })), sent: false }
     const shown = finalError([one, two], [unsent, tryOf(1, busy(20_000))])

@@ -36,9 +36,16 @@ function usefulness(failed: Try): number {
   }
 }
 
-/** The pauses that were named, undefined for whoever named none: not by those whose credential failed. */
-const pausesOf = (tries: readonly Try[]): readonly (number | undefined)[] =>
-  tries.filter((one) => judge(one.error) !== 'credential' && !lacksCredential(one)).map(({ error }) => error.details.retryAfterMs)
+/** The pauses that were named, undefined for whoever named none: not by those whose credential failed, nor one that has passed and was tried again. */
+function pausesOf(tries: readonly Try[]): readonly (number | undefined)[] {
+  const waitedOut = ({ index, startedAt, error }: Try, at: number): boolean => {
+    const { retryAfterMs } = error.details
+    return retryAfterMs !== undefined && tries.some((later, n) => n > at && later.index === index && later.startedAt >= startedAt + retryAfterMs)
+  }
+  return tries
+    .filter((one, at) => judge(one.error) !== 'credential' && !lacksCredential(one) && !waitedOut(one, at))
+    .map(({ error }) => error.details.retryAfterMs)
+}
 
 const MAX_LISTED = 16
 
