@@ -29,6 +29,7 @@ beforeAll(async () => {
         model('bolt/coder', 2),
         model('coil/large', 5),
         model('coil/huge', 20),
+        model('coil/exact', 6, { quantization: 'bf16' }),
         model('dyno/blind', 0.05, { supports: ['text', 'temperature'] }),
       ],
       plugins: { pareto_router: { scores: { 'acme/small': 0.4, 'bolt/coder': 0.8, 'coil/large': 0.7, 'coil/huge': 0.95 } } },
@@ -50,6 +51,18 @@ async function ask(body: object): Promise<{ readonly status: number; readonly an
   return { status: response.status, answer, metadata: answer['gateway_metadata'] as Json }
 }
 const stageOf = ({ metadata }: { readonly metadata: Json }): { readonly name: string; readonly data: Json } => (metadata['pipeline'] as never[])[0]!
+
+describe('preferences of the request', () => {
+  it.each(['gateway/auto', 'gateway/pareto-code'])('leave %s the models they allow, whichever they are', async (name) => {
+    for (const provider of [{ quantizations: ['bf16'] }, { quantizations: ['bf16'], order: ['acme'], allow_fallbacks: false }]) {
+      const { status, answer } = await ask({ model: name, input: 'hello there', provider })
+      expect([status, answer['model']]).toEqual([200, 'coil/exact'])
+    }
+    expect((await ask({ model: name, input: 'hello there', provider: { only: [' ACME '] } })).status).toBe(200)
+    expect((await ask({ model: name, input: 'hello there', provider: { only: [] } })).status).toBe(200)
+    expect((await ask({ model: name, input: 'hello there', provider: { quantizations: ['int4'] } })).status).toBe(404)
+  })
+})
 
 describe('plans that are only explained', () => {
   const explain = async (body: object): Promise<{ readonly status: number; readonly plan: Json }> => {

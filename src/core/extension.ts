@@ -1,6 +1,6 @@
 import type { ZodType } from 'zod'
 import type { Call, CallTrace, Handler } from './call.ts'
-import type { Endpoint, Modality } from './endpoint.ts'
+import type { Endpoint, Modality, Model } from './endpoint.ts'
 import type { FinishReason, ModelEvent } from './event.ts'
 import type { Cost, PipelineStage } from './generation.ts'
 import type { FunctionTool, InputItem, JsonObject, OtherTool, OutputItem, ToolOutput } from './item.ts'
@@ -169,6 +169,8 @@ export interface PluginContext<S = unknown> {
   readonly signal: AbortSignal
   /** Endpoints of the models a request names, before anything is filtered. */
   readonly endpointsOf: (request: ModelRequest) => readonly Endpoint[]
+  /** Those of a model that a request could be planned with: its provider preferences, and what it needs, leave them. */
+  readonly permitted: (request: ModelRequest) => (model: Model) => readonly Endpoint[]
   /** A model call through the gateway's own routing. Throws GatewayError. It is paid for under the plugin's id, whatever becomes of it. */
   readonly ask: (request: ModelRequest, options?: AskOptions) => Promise<ModelAnswer>
   /**

@@ -6,6 +6,7 @@ import type { PluginContext, PluginEffects } from '../core/extension.ts'
 import type { Cost, PipelineStage } from '../core/generation.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { addUsage, createUsage, type Usage } from '../core/usage.ts'
+import { permittedEndpoints } from '../router/permitted.ts'
 import { modelNames, type RoutingDefaults } from '../router/plan.ts'
 import { resolveModel } from '../router/variants.ts'
 import { answerCost } from './answer-cost.ts'
@@ -68,6 +69,7 @@ export class PluginRun {
       call: this.#call,
       signal,
       endpointsOf: (request) => this.#endpointsOf(request),
+      permitted: (request) => permittedEndpoints(request, this.#call.clock.now()),
       ask: (request, options = {}) =>
         askModel(this.#next, this.#call, request, signal, { ...options, costOf: this.#options.costOf, bill: this.#billOf(plugin.id) }),
       afford: (usd) => this.#billOf(plugin.id).afford(usd),

@@ -5,9 +5,12 @@ import type { ModelAnswer, PluginContext, PluginEffects } from '../core/extensio
 import type { ModelRequest } from '../core/request.ts'
 import { createUsage } from '../core/usage.ts'
 import type { Clock } from '../lib/clock.ts'
+import { permittedEndpoints } from '../router/permitted.ts'
 
 /** Noon of a January day; nothing moves it. */
 export const TEST_CLOCK: Clock = { now: () => Date.UTC(2026, 0, 15, 12), monotonic: () => 0 }
+
+export const permitted: PluginContext['permitted'] = (request) => permittedEndpoints(request, TEST_CLOCK.now())
 
 export interface ContextParts {
   readonly request?: ModelRequest
@@ -49,6 +52,7 @@ export function testContext<S>(
       call,
       signal: call.signal,
       endpointsOf: () => parts.endpoints ?? [],
+      permitted,
       ask: async (request) => {
         if (parts.ask === undefined) throw new GatewayError('server', 'no model may be asked here')
         return parts.ask(request)

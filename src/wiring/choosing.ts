@@ -5,6 +5,7 @@ import type { ModelChoice, PluginContext } from '../core/extension.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { systemClock } from '../lib/clock.ts'
 import { selectPlugins, type ActivePlugin, type PluginShelf } from '../pipeline/plugin-select.ts'
+import { permittedEndpoints } from '../router/permitted.ts'
 import { modelNames, type RoutingDefaults } from '../router/plan.ts'
 import { resolveModel } from '../router/variants.ts'
 
@@ -59,6 +60,7 @@ function contextFor({ settings }: ActivePlugin, call: Call, { defaults }: Choice
     call,
     signal: call.signal,
     endpointsOf: (request) => modelNames(request, defaults).flatMap((name) => resolveModel(name, catalog)?.model.endpoints ?? []),
+    permitted: (request) => permittedEndpoints(request, call.clock.now()),
     ask: () => Promise.reject(chosenPerCall()),
     // Nothing happens that could be told of.
     afford: async () => undefined,

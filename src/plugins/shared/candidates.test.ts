@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Endpoint } from '../../core/endpoint.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { testCatalog, testConnection, testEndpoint, type EndpointParts } from '../../testing/endpoints.ts'
-import { testCall } from '../../testing/plugin-context.ts'
+import { permitted, testCall } from '../../testing/plugin-context.ts'
 import { candidatesFor, type CandidateOptions } from './candidates.ts'
 
 const hi: ModelRequest = { input: [{ type: 'message', role: 'user', content: 'hi' }] }
@@ -17,7 +17,9 @@ function slugs(
 ): readonly string[] | string {
   const call = { ...testCall({ request }), ...(admits === undefined ? {} : { admits }) }
   try {
-    return candidatesFor(request, { call }, { catalog: testCatalog(endpoints), tokensOf: () => 1_000, ...options }).map(({ model }) => model.slug)
+    return candidatesFor(request, { call, permitted }, { catalog: testCatalog(endpoints), tokensOf: () => 1_000, ...options }).map(
+      ({ model }) => model.slug,
+    )
   } catch (error) {
     return (error as Error).message
   }
@@ -49,12 +51,23 @@ describe('models that could serve', () => {
     ['no retention', { ...hi, provider: { zdr: true } }, { policies: { zdr: false } }],
     ['no collection', { ...hi, provider: { data_collection: 'deny' } }, { policies: { dataCollection: 'allow' } }],
     ['the price', { ...hi, provider: { max_price: { completion: '1' } } }, { pricing: { input: 1, output: 2 } }],
+    ['the price of a request', { ...hi, provider: { max_price: { request: '0.01' } } }, { pricing: { input: 1, output: 1, request: 0.02 } }],
+    ['the quantization', { ...hi, provider: { quantizations: ['bf16'] } }, { quantization: 'fp8' }],
+    ['what may be distilled', { ...hi, provider: { enforce_distillable_text: true } }, { policies: { distillable: false } }],
+    ['the order nobody may leave', { ...hi, provider: { order: ['bolt'], allow_fallbacks: false } }, { tag: 'acme' }],
+    ['parameters that are required', { ...hi, seed: 7, provider: { require_parameters: true } }, { supports: ['temperature'] }],
     ['a price that is known', hi, { pricing: {} }],
     ['the length of the answer', { ...hi, max_output_tokens: 10_000 }, { maxOutputTokens: 8_000 }],
     ['the plain model', hi, { variant: 'free' }],
     ['the usual tier', hi, { tier: 'flex' }],
   ])('must suit: %s', (_, request, parts) => {
     expect(slugs([endpoint('a/x', parts)], request)).toBe(NONE)
+  })
+
+  it('are of providers in any spelling the planner reads, and of all where none is named', () => {
+    const z = endpoint('a/x', { tag: 'z-ai', providerName: 'Z.AI' })
+    for (const only of [[' Z-AI '], ['z.ai'], ['Z.AI'], []]) expect(slugs([z], { ...hi, provider: { only } })).toEqual(['a/x'])
+    for (const ignore of [[' Z-AI '], ['z.ai']]) expect(slugs([z], { ...hi, provider: { ignore } })).toBe(NONE)
   })
 
   it('are not variants under a name of their own, unless they are named', () => {

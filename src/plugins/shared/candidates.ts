@@ -28,10 +28,11 @@ export const SPECIALIST = /(?:^|[/-])(?:guard|moderation|embed\w*|rerank\w*|ocr|
 /** The cheapest first. Throws GatewayError `not_found` when nothing is left. */
 export function candidatesFor(
   request: ModelRequest,
-  { call }: Pick<PluginContext, 'call'>,
+  { call, permitted }: Pick<PluginContext, 'call' | 'permitted'>,
   options: CandidateOptions,
 ): readonly [Candidate, ...Candidate[]] {
   const needs = needsOf(request, options.tokensOf)
+  const permittedOf = permitted(request)
   const candidates: Candidate[] = []
   for (const model of options.catalog.models()) {
     if (options.excluded?.some((pattern) => matchesWildcard(pattern, model.slug)) === true) continue
@@ -39,7 +40,7 @@ export function candidatesFor(
     if (named === false) continue
     // A variant of a model has terms of its own (free ones, small quotas): who wants it names it.
     if (named === undefined && model.slug.includes(':')) continue
-    const best = cheapest(model.endpoints.filter((endpoint) => (named === true || !isSimulated(endpoint)) && fits(endpoint, needs, call.admits)))
+    const best = cheapest(permittedOf(model).filter((endpoint) => (named === true || !isSimulated(endpoint)) && fits(endpoint, needs, call.admits)))
     if (best !== undefined) candidates.push({ model, ...best })
   }
   const [first, ...rest] = candidates.sort((a, b) => a.price - b.price || (a.model.slug < b.model.slug ? -1 : 1))
@@ -74,7 +75,6 @@ interface Needs {
   readonly outputTokens: number
   readonly tools: boolean
   readonly structured: boolean
-  readonly provider: NonNullable<ModelRequest['provider']>
 }
 
 function needsOf(request: ModelRequest, tokensOf: (request: ModelRequest) => number): Needs {
@@ -85,7 +85,6 @@ function needsOf(request: ModelRequest, tokensOf: (request: ModelRequest) => num
     outputTokens: request.max_output_tokens ?? 0,
     tools: (request.tools?.length ?? 0) > 0,
     structured: request.text?.format?.type === 'json_schema',
-    provider: request.provider ?? {},
   }
 }
 
@@ -114,18 +113,5 @@ function fits(endpoint: Endpoint, needs: Needs, admits: PluginContext['call']['a
   if (needs.tokens > endpoint.contextLength || needs.outputTokens > (endpoint.maxOutputTokens ?? Infinity)) return false
   if (needs.tools && !endpoint.supports.has('tools')) return false
   if (needs.structured && !endpoint.supports.has('structured_outputs')) return false
-  return agrees(endpoint, needs.provider) && admits?.(endpoint) === undefined
-}
-
-/** What of the caller's preferences the planner would not relax. */
-function agrees(endpoint: Endpoint, { only, ignore, zdr, data_collection: collection, max_price: limit }: Needs['provider']): boolean {
-  const { policies, pricing } = endpoint
-  const named = (slugs: readonly string[]): boolean =>
-    slugs.some((slug) => [endpoint.provider, endpoint.tag, endpoint.providerName.toLowerCase()].includes(slug.toLowerCase()))
-  if (only != null && !named(only)) return false
-  if (ignore != null && named(ignore)) return false
-  if (zdr === true && !policies.zdr) return false
-  if (collection === 'deny' && policies.dataCollection === 'allow') return false
-  const within = (price: number | undefined, most: string | number | undefined): boolean => most == null || (price ?? Infinity) <= Number(most)
-  return within(pricing.input, limit?.prompt) && within(pricing.output, limit?.completion)
+  return admits?.(endpoint) === undefined
 }
