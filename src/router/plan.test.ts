@@ -512,6 +512,17 @@ describe('own keys', () => {
 
 describe('sessions', () => {
   const session = (pinned: string | undefined, explicit = false): NonNullable<PlanInput['session']> => ({ explicit, seed: 42, pinned: () => pinned })
+  it('goes first across models, too, and says nothing of the order of all others', () => {
+    const beta = testEndpoint({ tag: 'beta', model: 'beta/large', pricing: { input: 1.5, output: 1.5 } })
+    const request: Partial<ModelRequest> = { models: ['acme/small', 'beta/large'], provider: { sort: { by: 'price', partition: 'none' } } }
+    const pinnedTo = (id: string): Partial<PlanInput> => ({
+      session: { explicit: true, seed: 42, pinned: (model) => (model === 'acme/small' ? id : undefined) },
+    })
+    expect(tags(plan([...three, beta], request))).toEqual(['cheap', 'beta', 'middle', 'dear'])
+    expect(tags(plan([...three, beta], request, pinnedTo(middle.id)))).toEqual(['middle', 'cheap', 'beta', 'dear'])
+    // Where it was pinned is gone, or may not serve this request.
+    expect(tags(plan([...three, beta], request, pinnedTo('another')))).toEqual(['cheap', 'beta', 'middle', 'dear'])
+  })
   it('puts the pinned endpoint first', () => {
     const result = plan(three, {}, { session: session(dear.id), random: () => 0.5 })
     expect(tags(result)).toEqual(['dear', 'cheap', 'middle'])

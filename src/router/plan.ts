@@ -138,10 +138,12 @@ export function planRoute(input: PlanInput): Plan {
     columns: columnsOf(found.model),
     tiers: tiersAdmitted(demand, found),
   }))
+  const session = defaults?.sticky === false ? undefined : input.session
   const context: RankContext = {
     demand,
     health: defaults?.cooldown === false ? undefined : input.health,
-    session: defaults?.sticky === false ? undefined : input.session,
+    session,
+    pinnedAcross: demand.acrossModels && groups.some(({ model }) => session?.pinned(model.slug) !== undefined),
     random: input.random,
     now: input.now,
     ownKeys: input.ownKeys,

@@ -26,6 +26,8 @@ export interface RankContext {
   readonly demand: Demand
   readonly health: HealthView | undefined
   readonly session: RankSession | undefined
+  /** All models are sorted as one, and the session is pinned for any of them. */
+  readonly pinnedAcross: boolean
   readonly random: () => number
   readonly now: number
   readonly ownKeys: ((endpoint: Group['columns']['endpoints'][number]) => OwnKeyUse | undefined) | undefined
@@ -57,6 +59,8 @@ interface Rules {
   /** `provider.order` is given: obeyed as it is, no session, no balance. */
   readonly manual: boolean
   readonly pinnedId: string | undefined
+  /** Endpoints that are not the pinned one come behind it. */
+  readonly pins: boolean
   /** The session named itself: rendezvous hashing orders the endpoints, the same way in every process. */
   readonly hashing: boolean
   readonly balanced: boolean
@@ -81,13 +85,15 @@ function rulesFor(context: RankContext, group: Group, unknownPrice: number): Rul
   const hashing = session?.explicit === true && sort === undefined
   const quiet = health.quiet === true
   const paced = demand.maxLatencyMs !== undefined || demand.minThroughput !== undefined
+  const pinnedId = session?.pinned(group.model.slug)
   return {
     context,
     group,
     health,
     sort,
     manual,
-    pinnedId: session?.pinned(group.model.slug),
+    pinnedId,
+    pins: pinnedId !== undefined || (context.pinnedAcross && !manual),
     hashing,
     balanced: !manual && sort === undefined && !hashing,
     seed: hashing ? session.seed : 0,
@@ -125,11 +131,11 @@ function placeEndpoint(rules: Rules, i: number): void {
 
 /** The digits of the rank below bench and own key, the most significant first: order, tier, pin, speed, outage. */
 function rankWithin(rules: Rules, i: number, known: EndpointHealth | undefined, state: number, flags: number): number {
-  const { context, group, manual, pinnedId } = rules
+  const { context, group, manual, pins } = rules
   const { demand } = context
   const position = manual ? Math.min(orderPosition(demand, group, i), rules.positions - 1) : 0
   const offTier = demand.tier === 'priority' && group.columns.tier[i] !== TIER.priority ? 1 : 0
-  const unpinned = pinnedId === undefined || (flags & FLAG.pinned) !== 0 ? 0 : 1
+  const unpinned = !pins || (flags & FLAG.pinned) !== 0 ? 0 : 1
   const slow = (flags & FLAG.slow) !== 0 ? 1 : 0
   // An explicit order or sort is obeyed as it is; the balance prefers endpoints that did not just fail.
   const obeyed = manual || rules.sort !== undefined
