@@ -5,7 +5,7 @@ import type { ModelRequest } from '../core/request.ts'
 import { testCatalog, testEndpoint } from '../testing/endpoints.ts'
 import { explainPlan } from './explain.ts'
 import { gatewayMetadata } from './metadata.ts'
-import { planRoute } from './plan.ts'
+import { planRoute, type PlanInput } from './plan.ts'
 
 const cheap = testEndpoint({ tag: 'cheap', providerName: 'Cheap', pricing: { input: 1, output: 1 } })
 const dear = testEndpoint({ tag: 'dear', providerName: 'Dear', pricing: { input: 2, output: 2 } })
@@ -58,6 +58,48 @@ describe('explainPlan', () => {
     expect(refused.attempts).toEqual([])
     expect(refused.rejected.length).toBe(3)
     expect(refused.error).toMatchObject({ code: 404, error_type: 'not_found' })
+  })
+  it('tells of first tries what the plans do', () => {
+    const states = ['healthy', 'healthy', 'outage', 'probe', 'benched'] as const
+    let seed = 7
+    const random = (): number => (seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0) / 4_294_967_296
+    const drawn = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!
+    for (let n = 0; n < 40; n++) {
+      const endpoints = ['acme/small', 'beta/large'].flatMap((model) =>
+        ['a', 'b', 'c'].map((tag) => testEndpoint({ tag, model, pricing: { input: drawn([0.5, 1, 2]), output: 1 } })),
+      )
+      const known = new Map(
+        endpoints.map(({ id }) => [
+          id,
+          { state: drawn(states), benchedUntil: 0, lastOutageAt: 0, latency: drawn([undefined, { p50: 3_000, p75: 1, p90: 1, p99: 1 }]) },
+        ]),
+      )
+      const asked: ModelRequest = {
+        models: [drawn(['acme/small', 'acme/small:floor']), 'beta/large'],
+        input: [],
+        provider: drawn([{}, {}, { preferred_max_latency: 1 }, { order: ['b'] }, { sort: 'price' as const }]),
+      }
+      const session = drawn([
+        undefined,
+        undefined,
+        { explicit: true, seed: n, pinned: () => undefined },
+        { explicit: false, seed: n, pinned: () => endpoints[1]!.id },
+      ])
+      const input: PlanInput = { request: asked, catalog: testCatalog(endpoints), health: { get: (id) => known.get(id) }, random, now: 0 }
+      const plan = () => planRoute({ ...input, ...(session === undefined ? {} : { session }) })
+      const first = new Map<string, number>()
+      for (let i = 0; i < 800; i++) {
+        for (const model of ['acme/small', 'beta/large']) {
+          const { id } = plan().attempts.find(({ endpoint }) => endpoint.model === model)!.endpoint
+          first.set(id, (first.get(id) ?? 0) + 1 / 800)
+        }
+      }
+      for (const { endpoint, score } of explainPlan(plan(), asked).attempts) {
+        const share = first.get(endpoint) ?? 0
+        if (score.share === null) expect([0, 1]).toContain(Math.round(share * 1e6) / 1e6)
+        else expect(Math.abs(score.share - share)).toBeLessThan(0.08)
+      }
+    }
   })
   it('gives a reason to endpoints beyond the places of a plan', () => {
     const many = Array.from({ length: 40 }, (_, i) => testEndpoint({ tag: `p${i}` }))

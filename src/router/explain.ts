@@ -25,7 +25,7 @@ export interface ExplainedAttempt extends ExplainedEndpoint {
   readonly score: {
     /** USD for a million prompt and a million completion tokens. */
     readonly price: number
-    /** Share of first tries this endpoint gets among the planned endpoints of its model; null when the order is fixed. */
+    /** Share of the first tries of its model this endpoint gets; null when the order is fixed. */
     readonly share: number | null
     readonly latency_p50_ms: number | null
     readonly throughput_p50: number | null
@@ -89,18 +89,17 @@ function explainAttempt(plan: Plan, attempt: PlannedAttempt, i: number, request:
     limits_ms: { connect: limits.connect, first_token: limits.firstToken, idle: limits.idle, total: limits.total },
     score: {
       price: attempt.price,
-      share: shareOf(plan, attempt, request),
+      share: shareOf(plan, attempt),
       latency_p50_ms: known?.latency?.p50 ?? null,
       throughput_p50: known?.throughput?.p50 ?? null,
     },
   }
 }
 
-function shareOf(plan: Plan, attempt: PlannedAttempt, request: ModelRequest): number | null {
-  if (plan.sort !== undefined || request.provider?.order?.length) return null
-  const alike = (other: PlannedAttempt): boolean =>
-    other.model === attempt.model && other.isByok === attempt.isByok && other.state === attempt.state && other.pinned === attempt.pinned
+function shareOf(plan: Plan, { model, drawn, price }: PlannedAttempt): number | null {
+  if (drawn === undefined) return null
+  if (!drawn) return 0
   let total = 0
-  for (const other of plan.attempts) if (alike(other)) total += balanceWeight(other.price)
-  return balanceWeight(attempt.price) / total
+  for (const other of plan.attempts) if (other.drawn === true && other.model === model) total += balanceWeight(other.price)
+  return balanceWeight(price) / total
 }

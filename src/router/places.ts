@@ -12,6 +12,8 @@ export interface Ranked {
   readonly rank: number
   readonly key: number
   readonly price: number
+  /** Whether the first place was drawn from among this one and its equals. Undefined: there was no draw. */
+  readonly drawn: boolean | undefined
 }
 
 /** Places kept per model: more than a call may ever try (6 on one provider) and few enough to make long lists cheap. */
@@ -43,6 +45,8 @@ class Places {
   #indexes = new Int32Array(64)
   #flags = new Uint8Array(64)
   #states = new Uint8Array(64)
+  /** The rank a first place was drawn from; undefined without a draw. */
+  #drawnFrom: number | undefined
   #key = 0
   #price = 0
   readonly #chosen = new Int32Array(PLACES_PER_MODEL)
@@ -50,6 +54,7 @@ class Places {
   /** Forgets the last model and makes room. */
   reset(capacity: number): void {
     this.#size = 0
+    this.#drawnFrom = undefined
     if (capacity <= this.#ranks.length) return
     this.#ranks = new Float64Array(capacity * 2)
     this.#keys = new Float64Array(capacity * 2)
@@ -81,6 +86,7 @@ class Places {
     const prices = this.#prices
     let best = Infinity
     for (let n = 0; n < this.#size; n++) if (ranks[n]! < best) best = ranks[n]!
+    this.#drawnFrom = best
     let total = 0
     let candidates = 0
     for (let n = 0; n < this.#size; n++) {
@@ -145,6 +151,7 @@ class Places {
       rank: this.#ranks[n]!,
       key: this.#keys[n]!,
       price: this.#prices[n]!,
+      drawn: this.#drawnFrom === undefined ? undefined : this.#ranks[n] === this.#drawnFrom,
     }
   }
 }
