@@ -140,16 +140,7 @@ export function planRoute(input: PlanInput): Plan {
     columns: columnsOf(found.model),
     tiers: tiersAdmitted(demand, found),
   }))
-  const session = defaults?.sticky === false ? undefined : input.session
-  const context: RankContext = {
-    demand,
-    health: defaults?.cooldown === false ? undefined : input.health,
-    session,
-    pinnedAcross: demand.acrossModels && groups.some(({ model }) => session?.pinned(model.slug) !== undefined),
-    random: input.random,
-    now: input.now,
-    ownKeys: input.ownKeys,
-  }
+  const context = contextOf(input, demand, groups)
   let relaxed = false
   let selections = groups.map((group) => {
     const asItIs = select(context, group, SLACK.none)
@@ -168,6 +159,12 @@ export function planRoute(input: PlanInput): Plan {
     return { ...base, attempts: [], params: {}, error: nothingLeft(requested, selections, demand, namedButOff(request.provider ?? {}, catalog)) }
   const attempts = order.map((ranked) => toAttempt(ranked, demand))
   return { ...base, attempts, params: paramsOf(attempts, unknown, relaxed) }
+}
+
+function contextOf({ defaults, session: open, health, random, now, ownKeys }: PlanInput, demand: Demand, groups: readonly Group[]): RankContext {
+  const session = defaults?.sticky === false ? undefined : open
+  const pinnedAcross = demand.acrossModels && groups.some(({ model }) => session?.pinned(model.slug) !== undefined)
+  return { demand, health: defaults?.cooldown === false ? undefined : health, session, pinnedAcross, random, now, ownKeys }
 }
 
 /** The models a request asks for, the first first; none when neither it nor the defaults name one. */
