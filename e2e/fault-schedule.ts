@@ -56,6 +56,8 @@ export const HEALTHY: readonly Fault[] = [
   begins('no end mark', 7, 'served'),
 ]
 
+export const BUSY: readonly Fault[] = [refuses(429, 'busy', { 'retry-after': '0.1' })]
+
 export const FAULTS: readonly Fault[] = [
   says('reset', 'again', (_request, response) => void response.socket?.resetAndDestroy()),
   refuses(500, 'again'),
@@ -73,7 +75,6 @@ export const FAULTS: readonly Fault[] = [
   refuses(413, 'next'),
   says('silence', 'next', silence()),
   begins('silence before a word', 1, 'next', [], 'hang'),
-  refuses(429, 'busy', { 'retry-after': '0.1' }),
   refuses(400, 'model'),
   refuses(422, 'model'),
   says('too long', 'model', status(400, refusal('too long', { code: 'context_length_exceeded' }))),
@@ -101,31 +102,42 @@ export interface Forecast {
   readonly met: ReadonlySet<Meaning>
 }
 
-/** The requests the discipline of retries asks for, and how they end. Providers are never asked often enough for its bounds to count. */
+/**
+ * The requests the discipline of retries asks for, and how they end. Providers are never asked often enough for its bounds to count, and one
+ * endpoint at most is ever busy.
+ */
 export function forecast({ order, models, holdsBack, faultOf }: Schedule): Forecast {
   const plan = models.flatMap((m) => order.map((p): Asked => ({ p, m })))
   const sent: string[] = []
   const met = new Set<Meaning>()
   const refused = new Set<number>()
   const dead = new Set<number>()
-  const mayServe = ({ p, m }: Asked): boolean => !refused.has(m) && !dead.has(p)
-  for (const [n, by] of plan.entries()) {
+  let busy: Asked | undefined
+
+  /** Asks one endpoint until it has an end or others are next. */
+  const visit = (by: Asked, alone: boolean): Forecast | undefined => {
+    const mine = `${by.p}/${by.m} `
     let faults = 0
-    for (let nth = 0; mayServe(by) && faults < 2; nth++) {
+    while (!refused.has(by.m) && !dead.has(by.p) && faults < 2) {
+      const nth = sent.filter((line) => line.startsWith(mine)).length
       const fault = faultOf(by, nth)
-      sent.push(`${by.p}/${by.m} ${fault.name}`)
+      sent.push(mine + fault.name)
       if (fault.meaning === 'served') return { end: 'served', by, sent, met }
       if (fault.meaning === 'broken' && !holdsBack) return { end: 'broken', by, sent, met }
-      const silent = fault.name.startsWith('silence')
-      const meaning = fault.meaning === 'broken' ? (silent ? 'next' : 'again') : fault.meaning
+      const meaning = fault.meaning === 'broken' ? (fault.name.startsWith('silence') ? 'next' : 'again') : fault.meaning
       met.add(meaning)
+      busy = meaning === 'busy' ? by : busy === by ? undefined : busy
       if (meaning === 'again') faults++
       else if (meaning === 'model') refused.add(by.m)
       else if (meaning === 'key') dead.add(by.p)
-      // Alone, a busy endpoint is waited for: four tries in all.
-      const alone = !plan.slice(n + 1).some(({ m }) => !refused.has(m))
-      if (meaning === 'next' || (meaning === 'busy' && (!alone || nth === 3))) break
+      // Four tries in all are what a busy endpoint is given.
+      if (meaning === 'next' || (meaning === 'busy' && (!alone || nth === 3))) return undefined
     }
+    return undefined
   }
-  return { end: 'failed', sent, met }
+  for (const by of plan) {
+    const end = visit(by, plan.length === 1)
+    if (end !== undefined) return end
+  }
+  return (busy !== undefined && plan.length > 1 ? visit(busy, true) : undefined) ?? { end: 'failed', sent, met }
 }

@@ -112,6 +112,15 @@ describe('retry discipline', () => {
     expect(text).not.toContain('sk-secret123456789')
   })
 
+  it(verifies('C1', 'is served by whoever asked for a short pause when everybody else has failed'), async () => {
+    primary.script(status(429, overloaded, { 'retry-after': '0.2' }), stream(chatText('after the pause')))
+    backup.script(status(401, { error: { message: 'bad key' } }))
+    const answer = (await (await ask(false)).json()) as Record<string, unknown>
+    expect(answer['output_text']).toBe('after the pause')
+    expect(primary.requests[1]!.at - primary.requests[0]!.at).toBeGreaterThanOrEqual(200)
+    expect(backup.requests).toHaveLength(1)
+  })
+
   it(verifies('C1', 'answers 429 with the shortest pause when everybody is busy'), async () => {
     primary.script(status(429, overloaded, { 'retry-after': '40' }))
     backup.script(status(429, overloaded, { 'retry-after': '20' }))

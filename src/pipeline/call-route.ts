@@ -1,4 +1,4 @@
-import type { Adaptation, Call, Owner, StreamFailure } from '../core/call.ts'
+import type { Adaptation, AttemptRecord, Call, Owner, StreamFailure } from '../core/call.ts'
 import type { Catalog, Pricing } from '../core/endpoint.ts'
 import type { Cost } from '../core/generation.ts'
 import type { Credential } from '../core/provider.ts'
@@ -139,9 +139,11 @@ export function putAside({ used }: Route, attempt: PlannedAttempt, credential: s
   else known.add(credential)
 }
 
-/** Waiting out the limit of the only credential means using it again. */
-export const takeBack = ({ used }: Route, attempt: PlannedAttempt, credential: string): void =>
-  void used.get(endpointKey(attempt))?.delete(credential)
+/** Waiting out the limit of an endpoint means using the credential again that met it: the last that was sent there. */
+export function takeBack({ used }: Route, attempt: PlannedAttempt, sent: readonly AttemptRecord[]): void {
+  const last = sent.findLast(({ endpoint, isByok = false }) => endpoint === attempt.endpoint && isByok === attempt.isByok)
+  if (last?.credentialId !== undefined) used.get(endpointKey(attempt))?.delete(last.credentialId)
+}
 
 export const ownOf = (route: Route, { endpoint, isByok }: PlannedAttempt): readonly Credential[] | undefined =>
   isByok ? route.own?.of(endpoint) : undefined

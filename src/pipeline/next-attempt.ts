@@ -76,7 +76,9 @@ export async function nextAttempt(options: NextAttemptOptions, call: Call, route
     const original = route.continuation?.original
     throw original === undefined ? finalError(attempts, route.tries) : brokenError(attempts, route.tries, original)
   }
-  if (step.kind === 'retry' && !step.rotate && error.errorType === 'rate_limit_exceeded' && refused !== undefined) takeBack(route, attempt, refused)
+  const following = step.kind === 'next' ? step.index : index
+  const waits = step.kind === 'next' ? route.tries.some((one) => one.index === step.index) : !step.rotate && error.errorType === 'rate_limit_exceeded'
+  if (waits) takeBack(route, attempts[following]!, call.trace.attempts)
   if (step.delayMs > 0) await sleep(step.delayMs, call.signal)
-  return step.kind === 'next' ? step.index : index
+  return following
 }

@@ -133,6 +133,22 @@ describe('the fault table', () => {
     const over = play(both, (index) => (index === 0 ? { error: busy() } : undefined))
     expect([over.served, over.sent.length]).toEqual([1, 2])
   })
+  it('429 with a short pause, and nobody else can serve: comes back to it, no sooner than told', () => {
+    for (const failure of [error('provider_unavailable'), error('timeout'), error('authentication', { upstreamStatus: 401 }), error('not_found')]) {
+      const result = play([one, two, otherModel], (index, time) =>
+        index === 0 ? (time < 2_000 ? { error: busy(2_000) } : undefined) : { error: failure },
+      )
+      expect(result.served).toBe(0)
+      expect(result.sent.filter(({ index }) => index === 0).map(({ at }) => at >= 2_000)).toEqual([false, true])
+    }
+    // Whoever is ready first; a long pause is the caller's to wait out, and a model that has refused the prompt is done with.
+    expect(
+      play([one, two], (index, time) => (time < 1_000 ? { error: busy(index === 0 ? 5_000 : 1_000) } : undefined)).sent.map(({ index }) => index),
+    ).toEqual([0, 1, 1])
+    expect(play([one, two], (index) => ({ error: index === 0 ? busy(60_000) : error('timeout') })).sent).toHaveLength(2)
+    expect(play([one, two], (index) => ({ error: index === 0 ? busy(100) : error('context_length_exceeded') })).sent).toHaveLength(2)
+    expect(step([one, two], [tryOf(0, busy(100)), tryOf(1, error('timeout'))], { retries: false }).kind).toBe('fail')
+  })
   it('holds those bounds per provider even when it serves many endpoints of the model', () => {
     const many = Array.from({ length: 10 }, (_, i) => ({ endpoint: testEndpoint({ tag: `same/${i}` }) }))
     for (const failure of [busy(), busy(1_000), error('provider_unavailable'), error('authentication', { upstreamStatus: 401 })]) {

@@ -101,13 +101,7 @@ export function nextStep(input: FailoverInput): Step {
   if (verdict === 'never') return FAIL
   const next = nextIndexes(input, last.index)
   const others = next.length > 0
-  return (
-    rotate(input, last, verdict) ??
-    retryFault(input, last, verdict, others) ??
-    moveOn(input, next) ??
-    waitForBusy(input, last, verdict, others) ??
-    FAIL
-  )
+  return rotate(input, last, verdict) ?? retryFault(input, last, verdict, others) ?? moveOn(input, next) ?? waitForBusy(input, last, others) ?? FAIL
 }
 
 const mayRetry = (input: FailoverInput): boolean => input.retries !== false && input.committed !== true
@@ -135,16 +129,34 @@ function moveOn(input: FailoverInput, next: readonly number[]): Step | undefined
   return undefined
 }
 
-/** Nobody else can serve: wait out a short pause, or back off. */
-function waitForBusy(input: FailoverInput, last: Try, verdict: Verdict, others: boolean): Step | undefined {
-  if (verdict !== 'busy' || others || !mayRetry(input)) return undefined
-  const tries = input.tries.filter(({ index }) => index === last.index).length
-  const hint = last.error.details.retryAfterMs
-  if (tries >= MAX_TRIES_BUSY || (hint ?? 0) > SHORT_PAUSE_MS) return undefined
-  const wait = hint === undefined ? jitter(BUSY_BACKOFF_MS * 2 ** (tries - 1), input.random) : hint + 0.1 * jitter(hint, input.random)
-  const delayMs = spaced(input, last.index, wait, 0)
-  return delayMs === undefined ? undefined : { kind: 'retry', delayMs, rotate: false }
+/** Nobody else can serve: whoever is busy is waited for, the one that is ready first. */
+function waitForBusy(input: FailoverInput, last: Try, others: boolean): Step | undefined {
+  if (others || !mayRetry(input)) return undefined
+  let first: { readonly index: number; readonly delayMs: number } | undefined
+  for (const index of new Set(input.tries.map((one) => one.index))) {
+    const delayMs = busyDelay(input, index)
+    if (delayMs !== undefined && (first === undefined || delayMs < first.delayMs)) first = { index, delayMs }
+  }
+  if (first === undefined) return undefined
+  return first.index === last.index ? { kind: 'retry', delayMs: first.delayMs, rotate: false } : { kind: 'next', ...first }
 }
+
+/** What is left of a short pause, or of a backoff where none was named; undefined for whoever is not busy, or has been often enough. */
+function busyDelay(input: FailoverInput, index: number): number | undefined {
+  const { tries, now, random } = input
+  const at = tries.findLastIndex((one) => one.index === index)
+  const { error } = tries[at]!
+  const count = tries.filter((one) => one.index === index).length
+  const hint = error.details.retryAfterMs
+  if (judge(error) !== 'busy' || count >= MAX_TRIES_BUSY || (hint ?? 0) > SHORT_PAUSE_MS || hasRefused(input, index)) return undefined
+  const wait = hint === undefined ? jitter(BUSY_BACKOFF_MS * 2 ** (count - 1), random) : hint + 0.1 * jitter(hint, random)
+  // It had answered when the try after it began.
+  return spaced(input, index, wait - (now - (tries[at + 1]?.startedAt ?? now)), 0)
+}
+
+/** Its model has refused this very prompt. */
+const hasRefused = ({ attempts, tries }: FailoverInput, index: number): boolean =>
+  tries.some((one) => judge(one.error) === 'next-model' && attempts[one.index]?.endpoint.model === attempts[index]?.endpoint.model)
 
 /** One retry after a fault; none for a probe or a benched endpoint, nor when it asked for a pause and others can serve. */
 function worthRetrying(input: FailoverInput, last: Try, others: boolean): boolean {
