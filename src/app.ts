@@ -172,6 +172,7 @@ export async function createApp({
     presentMetadata: (call) => ({ ...gatewayMetadata(call.trace, { requested: call.requestedModel }) }),
     bodyLimitBytes: config.server.bodyLimit,
     mirrorReasoning: () => config.responses.mirrorReasoning,
+    errorEvent: () => config.responses.errorEvent,
     echoUpstreamBody: () => config.responses.echoUpstreamBody,
     recentItems: new RecentItems({ clock: systemClock, ...RECENT_ITEMS }),
     clock: systemClock,

@@ -160,6 +160,20 @@ describe.each(DIALECTS)(verifies('S2-clients', 'openai in front of an upstream o
     })
   })
 
+  it('a failure after the text has begun is thrown by both kinds of stream, where it comes as an event of its own', async () => {
+    const telling = client.withOptions({ defaultHeaders: { 'X-Gateway-Error-Event': 'on' } })
+    const body = { model: MODEL, input: 'Hi' }
+    const drained = async (): Promise<void> => {
+      for await (const _event of await telling.responses.create({ ...body, stream: true })) continue
+    }
+    for (const ask of [drained, () => telling.responses.stream(body).finalResponse()]) {
+      stage.says({ text: ['Half an '], fails: 'The engine broke down' })
+      await expect(ask()).rejects.toThrow('The engine broke down')
+    }
+    stage.says({ text: ['whole'] })
+    expect((await telling.responses.stream(body).finalResponse()).output_text).toBe('whole')
+  })
+
   it('models, all and one', async () => {
     const ids: string[] = []
     for await (const { id } of client.models.list()) ids.push(id)

@@ -92,6 +92,11 @@ export const configSchema = section({
   }).prefault({}),
   responses: section({
     mirror_reasoning: flag().prefault(false).describe('Raw reasoning is told as a summary as well, for clients that show only summaries.'),
+    error_event: flag()
+      .prefault(false)
+      .describe(
+        'A stream that fails says so in an `error` event before `response.failed`, for clients that pass over the latter; callers decide with `X-Gateway-Error-Event`.',
+      ),
     echo_upstream_body: flag()
       .prefault(true)
       .describe('Whether callers who ask with `debug.echo_upstream_body` read what upstreams are sent, what presets and plugins added included.'),

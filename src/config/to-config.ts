@@ -34,7 +34,11 @@ export function toConfig(file: ConfigFile, keys: FixedKeys, path: string | undef
     catalog: file.catalog,
     defaults: file.defaults,
     routing: file.routing,
-    responses: { mirrorReasoning: file.responses.mirror_reasoning, echoUpstreamBody: file.responses.echo_upstream_body },
+    responses: {
+      mirrorReasoning: file.responses.mirror_reasoning,
+      errorEvent: file.responses.error_event,
+      echoUpstreamBody: file.responses.echo_upstream_body,
+    },
     limits: toLimits(file.limits),
     network: { allowPrivate: network.allow_private },
     tools: toTools(file.tools),

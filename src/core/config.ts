@@ -41,6 +41,8 @@ export interface Config {
 export interface ResponsesConfig {
   /** Raw reasoning text is shown as a summary as well, for clients that display only summaries. */
   readonly mirrorReasoning: boolean
+  /** A stream that fails says so in an `error` event before `response.failed`, unless its caller says otherwise. */
+  readonly errorEvent: boolean
   /** Callers who ask (`debug.echo_upstream_body`) are told what upstreams were sent. */
   readonly echoUpstreamBody: boolean
 }

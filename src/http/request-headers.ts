@@ -49,20 +49,32 @@ export function originOf(request: IncomingMessage, apiType: CallOrigin['apiType'
   }
 }
 
-const isStreamFailure = (value: string): value is StreamFailure => (STREAM_FAILURES as readonly string[]).includes(value)
-
-/** What the caller wants of a stream that breaks; undefined when the header is absent. Throws `invalid_request` for other words. */
-export function streamFailureOf(request: IncomingMessage): StreamFailure | undefined {
-  const value = one(request.headers['x-gateway-stream-failure'])?.trim().toLowerCase()
-  if (value === undefined || isStreamFailure(value)) return value
-  throw new GatewayError('invalid_request', 'x-gateway-stream-failure: expected fail, continue or buffer', { path: 'x-gateway-stream-failure' })
+/** A header that is one of some words; undefined when it is absent. Throws `invalid_request` for other words. */
+function wordOf<W extends string>(request: IncomingMessage, header: string, words: readonly W[]): W | undefined {
+  const value = one(request.headers[header])?.trim().toLowerCase()
+  if (value === undefined) return undefined
+  const word = words.find((known) => known === value)
+  if (word !== undefined) return word
+  throw new GatewayError('invalid_request', `${header}: expected ${words.slice(0, -1).join(', ')} or ${words.at(-1)!}`, { path: header })
 }
 
-/** Whether the caller wants its keep-alives as events: some clients count only those. Throws `invalid_request` for other words. */
-export function wantsEvents(request: IncomingMessage): boolean {
-  const value = one(request.headers['x-gateway-keep-alive'])?.trim().toLowerCase()
-  if (value === undefined || value === 'comment' || value === 'event') return value === 'event'
-  throw new GatewayError('invalid_request', 'x-gateway-keep-alive: expected comment or event', { path: 'x-gateway-keep-alive' })
+/** What the caller wants of a stream: the operator's word stands where it says nothing. Throws `invalid_request` for words nobody knows. */
+export interface StreamWishes {
+  /** What becomes of a stream that breaks. */
+  readonly streamFailure?: StreamFailure
+  /** Keep-alives as events: some clients count only those. */
+  readonly asEvents: boolean
+  /** An `error` event before `response.failed`: some clients pass over the latter. */
+  readonly errorEvent: boolean
+}
+
+export function streamWishes(request: IncomingMessage, errorEvent: boolean): StreamWishes {
+  const streamFailure = wordOf(request, 'x-gateway-stream-failure', STREAM_FAILURES)
+  return {
+    ...(streamFailure === undefined ? {} : { streamFailure }),
+    asEvents: wordOf(request, 'x-gateway-keep-alive', ['comment', 'event']) === 'event',
+    errorEvent: (wordOf(request, 'x-gateway-error-event', ['on', 'off']) ?? (errorEvent ? 'on' : 'off')) === 'on',
+  }
 }
 
 /** Headers that ask for the routing metadata, and the field each puts it under; the last three are known from the public service. */

@@ -85,6 +85,7 @@ async function listen(handler: Handler, { keepAlive = new KeepAlive(), clock = s
     presentMetadata: (call) => ({ strategy: call.trace.strategy }),
     bodyLimitBytes: 10_000,
     mirrorReasoning: () => false,
+    errorEvent: () => false,
     echoUpstreamBody: () => true,
     recentItems: new RecentItems({ clock: systemClock, maxEntries: 10, maxChars: 10_000, ttlMs: 1_000 }),
     clock,
@@ -199,6 +200,47 @@ describe('references to items of earlier answers', () => {
     const refused = await naming(100)
     expect(refused.status).toBe(413)
     expect(await refused.json()).toMatchObject({ error: { message: expect.stringContaining('10000 bytes'), metadata: { path: 'input' } } })
+  })
+})
+
+describe('a stream that fails', () => {
+  const failing: Handler = async function* () {
+    yield ANSWER.slice(0, 2)
+    throw new GatewayError('provider_unavailable', 'It "broke" off')
+  }
+  const asked = { 'x-gateway-error-event': 'on' }
+  const typesOf = (text: string): readonly string[] => checkWire(text).events.map(({ type }) => type)
+
+  it('says so in an event of its own, flat and nested, for callers who ask', async () => {
+    const text = await (await (await start(failing))({ stream: true }, asked)).text()
+    const { events, terminal } = checkWire(text)
+    const said = { code: 'server_error', message: 'It "broke" off', param: null }
+    expect(events.at(-2)).toEqual({
+      type: 'error',
+      sequence_number: events.length - 2,
+      ...said,
+      error: { type: 'provider_unavailable', ...said },
+    })
+    expect(terminal).toMatchObject({ type: 'response.failed', response: { error: { code: said.code, message: said.message } } })
+  })
+
+  it('has one end for all others', async () => {
+    const call = await start(failing)
+    for (const headers of [undefined, { 'x-gateway-error-event': 'off' }])
+      expect(typesOf(await (await call({ stream: true }, headers)).text())).not.toContain('error')
+  })
+
+  it('says nothing of the kind when it ends well, or is no stream', async () => {
+    const call = await start(async function* () {
+      yield ANSWER
+    })
+    expect(typesOf(await (await call({ stream: true }, asked)).text())).not.toContain('error')
+    expect(await (await call({}, asked)).json()).toMatchObject({ status: 'completed' })
+  })
+
+  it('knows two words', async () => {
+    const response = await (await start(failing))({ stream: true }, { 'x-gateway-error-event': 'yes' })
+    expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('x-gateway-error-event: expected on or off')])
   })
 })
 

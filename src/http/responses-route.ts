@@ -17,7 +17,7 @@ import { jsonOf, readBody } from './body.ts'
 import { renderError } from './error-handler.ts'
 import type { Admission } from './admission.ts'
 import { referencesOf, type RecentItems } from './recent-items.ts'
-import { metadataFields, originOf, requestIdOf, streamFailureOf, sessionHeader, wantsEvents } from './request-headers.ts'
+import { metadataFields, originOf, requestIdOf, sessionHeader, streamWishes } from './request-headers.ts'
 import { SseBody, type KeepAlive } from './sse-body.ts'
 
 export interface ResponsesRouteOptions {
@@ -32,6 +32,8 @@ export interface ResponsesRouteOptions {
   readonly bodyLimitBytes: number
   /** Whether raw reasoning text is shown as a summary, too. */
   readonly mirrorReasoning: () => boolean
+  /** Whether streams that fail say so in an `error` event as well, where the caller says nothing of it. */
+  readonly errorEvent: () => boolean
   /** Whether a caller who asks is told what upstreams are sent. */
   readonly echoUpstreamBody: () => boolean
   /** Items of recent answers, for callers that send them back by reference. */
@@ -160,8 +162,7 @@ function open(
 ): Opened {
   // All of it is here: what its caller took to send it is neither our time nor the model's.
   const receivedAt = options.clock.now()
-  const streamFailure = streamFailureOf(request)
-  const asEvents = wantsEvents(request)
+  const { streamFailure, asEvents, errorEvent } = streamWishes(request, options.errorEvent())
   const sent = jsonOf(bytes)
   const { body, preset } = applyPreset(sent, (slug) => options.presets.find(owner.workspaceId, slug))
   const resolveReference = referencesOf(options.recentItems, owner.workspaceId, bytes.length, options.bodyLimitBytes)
@@ -181,7 +182,7 @@ function open(
     ...(streamFailure === undefined ? {} : { streamFailure }),
   })
   const fields = metadataFields(request)
-  const assembler = createAssembler(options, call, fields)
+  const assembler = createAssembler(options, call, fields, errorEvent)
   call.output = outputOf(assembler)
   serving.call = call
   serving.assembler = assembler
@@ -262,7 +263,7 @@ function createCall(options: ResponsesRouteOptions, input: CallInput): Call {
   }
 }
 
-function createAssembler(options: ResponsesRouteOptions, call: Call, fields: readonly string[]): Assembler {
+function createAssembler(options: ResponsesRouteOptions, call: Call, fields: readonly string[], errorEvent: boolean): Assembler {
   return new Assembler({
     id: call.id,
     request: call.request,
@@ -271,6 +272,7 @@ function createAssembler(options: ResponsesRouteOptions, call: Call, fields: rea
     clock: options.clock,
     newId: options.newId,
     mirrorReasoning: options.mirrorReasoning(),
+    errorEvent,
     facts: () => ({
       model: call.trace.served?.endpoint.model ?? call.requestedModel,
       tier: call.trace.served?.endpoint.tier,

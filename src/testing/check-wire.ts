@@ -111,6 +111,11 @@ export function checkWire(body: string, { debug = false } = {}): CheckedStream {
       must(TERMINAL.has(event.type) === (n === events.length - 1), `${event.type} at position ${n} of ${events.length}`)
     } else if (event.type === 'keepalive') {
       must(Object.keys(event).length === 2, 'a keepalive says more than that')
+    } else if (event.type === 'error') {
+      const end = events[n + 1]
+      must(n === events.length - 2 && end?.type === 'response.failed', 'an error event that is not followed by the failure')
+      const { code, message } = event as { code?: unknown; message?: unknown }
+      must(JSON.stringify((end['response'] as WireItem)['error']) === JSON.stringify({ code, message }), 'the error event differs from the failure')
     } else if (event.type === 'response.debug') {
       must(debug && typeof event['debug'] === 'object', 'response.debug, for which nobody asked')
     } else if (event.type === 'response.output_item.added') {

@@ -292,9 +292,8 @@ export class Assembler {
       ...(this.#end?.usage === undefined ? {} : { usage: this.#end.usage }),
       ...(extra === undefined ? {} : { extra }),
     })
-    if (this.#wire.enabled) {
-      this.#wire.event(`response.${verdict.status}`, `"response":${resource}`)
-      this.#wire.done()
-    } else this.#answer = resource
+    const fault = this.#options.errorEvent === true ? verdict.error : undefined
+    if (this.#wire.enabled) this.#wire.end(`response.${verdict.status}`, `"response":${resource}`, fault)
+    else this.#answer = resource
   }
 }

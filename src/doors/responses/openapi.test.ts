@@ -48,6 +48,7 @@ describe('the OpenAPI document of the route', () => {
       { name: 'x-session-id' },
       { name: 'X-Gateway-Stream-Failure', in: 'header', schema: { enum: ['fail', 'continue', 'buffer'] } },
       { name: 'X-Gateway-Keep-Alive', in: 'header', schema: { enum: ['comment', 'event'] } },
+      { name: 'X-Gateway-Error-Event', in: 'header', schema: { enum: ['on', 'off'] } },
     ])
   })
   it('states limits and required fields', () => {

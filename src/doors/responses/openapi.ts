@@ -117,13 +117,21 @@ function operation(): unknown {
       'comments for silence. The first one comes behind response.created, which then names the model that was asked for.',
     schema: { type: 'string', enum: ['comment', 'event'] },
   }
+  const errorEventHeader = {
+    name: 'X-Gateway-Error-Event',
+    in: 'header',
+    description:
+      '"on": a stream that fails says so in an event of type error before response.failed, which some clients pass over. ' +
+      'Default: responses.error_event of the operator.',
+    schema: { type: 'string', enum: ['on', 'off'] },
+  }
   return {
     operationId: 'createResponses',
     summary: 'Create a response',
     tags: ['Responses'],
     security: [{ bearer: [] }],
     'x-key': 'inference',
-    parameters: [metadataHeader, sessionHeader, streamFailureHeader, keepAliveHeader],
+    parameters: [metadataHeader, sessionHeader, streamFailureHeader, keepAliveHeader, errorEventHeader],
     requestBody: { required: true, content: { 'application/json': { schema: { $ref: ref('ResponsesRequest') } } } },
     responses: {
       200: {

@@ -7,6 +7,7 @@ import { tierServed, type EndpointTier } from '../../core/service-tier.ts'
 import type { Usage } from '../../core/usage.ts'
 import { wellFormedJson } from '../../lib/json.ts'
 import { echoCacheOptions, echoPrompt, echoText, echoToolChoice, echoTools } from './echo-tools.ts'
+import type { Fault } from './wire.ts'
 
 export type ResponseStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed'
 
@@ -26,7 +27,7 @@ export interface ResourceState {
   /** What of the request was not sent to it. */
   readonly dropped?: readonly string[] | undefined
   readonly incompleteReason?: 'max_output_tokens' | 'content_filter'
-  readonly error?: { readonly code: string; readonly message: string; readonly errorType: string }
+  readonly error?: Fault
   readonly usage?: Usage
   readonly cost?: Cost
   readonly isByok?: boolean

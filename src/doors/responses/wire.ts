@@ -1,3 +1,16 @@
+/** Why an answer failed, in the public words. */
+export interface Fault {
+  readonly code: string
+  readonly message: string
+  readonly errorType: string
+}
+
+/** Flat, as the reference of the API has it, and nested, as its vendor sends it: some clients read one, some the other. */
+function faultMembers({ code, message, errorType }: Fault): string {
+  const said = { code, message, param: null }
+  return JSON.stringify({ ...said, error: { type: errorType, ...said } }).slice(1, -1)
+}
+
 /**
  * Writes Responses events as server-sent events and owns `sequence_number`. Text collects until `take`, so that all events of one
  * upstream read leave in one write. A disabled writer (JSON answers) costs nothing.
@@ -27,7 +40,10 @@ export class WireWriter {
     this.#text += head + this.#sequence++ + middle + value + tail
   }
 
-  done(): void {
+  /** The last event; `fault` is told in an `error` event of its own before it. */
+  end(type: string, members: string, fault: Fault | undefined): void {
+    if (fault !== undefined) this.event('error', faultMembers(fault))
+    this.event(type, members)
     if (this.enabled) this.#text += 'data: [DONE]\n\n'
   }
 
