@@ -200,6 +200,7 @@ export async function createApp({
         authenticator: state.accounts.snapshot,
         policies,
         countRequest: accounting.countRequest,
+        limitsOf: accounting.limitsOf,
         health,
         sticky,
         ownKeys,

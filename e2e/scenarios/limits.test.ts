@@ -327,6 +327,22 @@ describe('rates', () => {
     expect([refused.status, JSON.stringify(await refused.json())]).toEqual([429, expect.stringContaining('This workspace may')])
   })
 
+  it('are told to the key that asks: its own, the configuration’s, and those of its workspace', async () => {
+    await open({ limits: { concurrent_requests: 7 } })
+    const told = async (key: string): Promise<unknown> =>
+      ((await (await gateway.api('GET', '/api/v1/key', undefined, key)).json()) as { data: { rate_limit: unknown } }).data.rate_limit
+    const { key } = await createKey({ rate_limits: { tokens_per_minute: 60 } })
+    expect(await told(key)).toEqual({ requests: -1, interval: '1m', note: 'Tokens of this key per minute: 60. Requests of this key at a time: 7.' })
+    await gateway.api('PATCH', '/api/v1/workspaces/00000000-0000-4000-8000-000000000001', { rate_limits: { requests_per_minute: 3 } })
+    const other = await createKey({ rate_limits: { requests_per_minute: 2 } })
+    expect(await told(other.key)).toEqual({
+      requests: 2,
+      interval: '1m',
+      note: 'Requests of this key per minute; a full minute’s worth may come at once. Requests of this key at a time: 7. Requests of all keys of its workspace per minute: 3.',
+    })
+    expect(await told(gateway.managementKey)).toEqual({ requests: -1, interval: '1m', note: 'This key has no limit on its rate.' })
+  })
+
   it('count tokens as they were used', async () => {
     await open()
     const { key } = await createKey({ rate_limits: { tokens_per_minute: 60 } })

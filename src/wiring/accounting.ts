@@ -3,8 +3,8 @@ import { createLimitBook } from '../accounts/limits.ts'
 import { createOwnKeyRing, type OwnKeyRing } from '../accounts/own-keys.ts'
 import type { Boot } from './boot.ts'
 import { createCostOf } from '../catalog/cost.ts'
-import { parseSubject } from '../core/call-limits.ts'
-import type { Call } from '../core/call.ts'
+import { parseSubject, type CallLimits } from '../core/call-limits.ts'
+import type { Call, Owner } from '../core/call.ts'
 import type { Config } from '../core/config.ts'
 import { addSpent, type Counter, type SpentLoader } from '../core/counter.ts'
 import type { Catalog } from '../core/endpoint.ts'
@@ -32,6 +32,8 @@ interface SharedState {
 /** Money, limits and callers' own keys, ready for the pipeline. */
 export interface Accounting {
   readonly limits: Limits
+  /** What calls of an owner are held to; undefined: nothing. */
+  readonly limitsOf: (owner: Owner) => CallLimits | undefined
   /** For requests that ask no model and cost all the same. */
   readonly countRequest: CountRequest
   readonly ownKeys: OwnKeyRing
@@ -80,6 +82,7 @@ export async function openAccounting({ config, state, sink, catalog, logger, def
   })
   return {
     limits,
+    limitsOf,
     countRequest: createCountRequest({ counter: shared.counter, limitsOf }),
     ownKeys,
     ownCredentials,

@@ -3,6 +3,7 @@ import { bindsKeyName, bindsSlug } from '../accounts/configured-names.ts'
 import type { OwnerDefaults } from '../accounts/routing-defaults.ts'
 import { withChoice, type ChoiceScene, type ExplainedChoice } from './choosing.ts'
 import type { OwnKeyAccounts, KeyAccounts } from '../core/account.ts'
+import type { CallLimits } from '../core/call-limits.ts'
 import type { Owner } from '../core/call.ts'
 import type { Config } from '../core/config.ts'
 import { isNameOf } from '../core/provider-names.ts'
@@ -36,6 +37,7 @@ export interface AccountDependencies {
   readonly accounts: KeyAccounts
   readonly ownKeys: OwnKeyAccounts
   readonly ownCredentials: (call: { readonly owner: Owner }) => OwnCredentials | undefined
+  readonly limitsOf: (owner: Owner) => CallLimits | undefined
   readonly sink: WriteBehindSink
   readonly health: Health
   readonly sticky: Sticky
@@ -74,7 +76,7 @@ export function accountRoutes(deps: AccountDependencies): readonly ManagementRou
         )
         return new Map([...spend].map(([subject, figures]) => [subject.slice('key:'.length), figures]))
       },
-      defaultRequestsPerMinute: () => deps.config().limits.requestsPerMinute,
+      limitsOf: deps.limitsOf,
       bindsName: (name) => bindsKeyName(deps.config().guardrails.rules, name),
     }),
     workspaceRoutes(workspaces),

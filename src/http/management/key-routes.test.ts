@@ -23,7 +23,7 @@ it('a key that is revoked while it is changed is no more there, as a moment late
       keyRoutes({
         accounts: accounts as KeyAccounts,
         spendOf: () => Promise.resolve(new Map()),
-        defaultRequestsPerMinute: () => undefined,
+        limitsOf: () => undefined,
         bindsName: () => false,
       }),
     ],

@@ -1,5 +1,7 @@
 import type { z } from 'zod'
 import type { KeyAccounts } from '../../core/account.ts'
+import type { Owner } from '../../core/call.ts'
+import type { CallLimits } from '../../core/call-limits.ts'
 import { NOTHING_SPENT } from '../../core/counter.ts'
 import { GatewayError, isGatewayError } from '../../core/error.ts'
 import type { ApiKey, SpendFigures } from '../../core/store.ts'
@@ -22,8 +24,8 @@ export interface KeyRouteOptions {
   readonly accounts: KeyAccounts
   /** What keys have spent, by hash; those that spent nothing are absent. Up to this moment: records on their way are waited for. */
   readonly spendOf: (hashes: readonly string[]) => Promise<ReadonlyMap<string, SpendFigures>>
-  /** Requests per minute a key may make when it has no limit of its own; undefined: no limit. */
-  readonly defaultRequestsPerMinute: () => number | undefined
+  /** What the calls of a key are held to; undefined: nothing. */
+  readonly limitsOf: (owner: Owner) => CallLimits | undefined
   /** Whether the operator's configuration names keys by this name: a tenant may not give it up. */
   readonly bindsName: (name: string) => boolean
 }
@@ -141,9 +143,9 @@ export function keyRoutes(options: KeyRouteOptions): ManagementRoutes {
     })
 
     app.get('/api/v1/key', { config: { access: 'any', doc: docs.current } }, async (request) => {
-      const { key } = callerOf(request)
+      const { key, owner } = callerOf(request)
       const spend = (await options.spendOf([key.hash])).get(key.hash) ?? NO_SPENDING
-      return presentCurrentKey(key, spend, options.defaultRequestsPerMinute())
+      return presentCurrentKey(key, spend, options.limitsOf(owner) ?? [])
     })
   }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { roundUsd } from '../../core/cost.ts'
+import type { CallLimits, SubjectLimits } from '../../core/call-limits.ts'
 import { addSpent, type Spent } from '../../core/counter.ts'
 import { creditLimitOf, rateLimitsOf, resetOf } from '../../core/limit-settings.ts'
 import type { ApiKey, SpendFigures } from '../../core/store.ts'
@@ -121,8 +122,8 @@ export function presentKey(key: ApiKey, spend: SpendFigures): WireKey {
   }
 }
 
-/** What a key may know of itself. `fallback`: requests per minute of keys without a limit of their own. */
-export function presentCurrentKey(key: ApiKey, spend: SpendFigures, fallback: number | undefined): z.output<typeof currentKeyAnswer> {
+/** What a key may know of itself. `held`: to what its calls are held. */
+export function presentCurrentKey(key: ApiKey, spend: SpendFigures, held: CallLimits): z.output<typeof currentKeyAnswer> {
   const isManagement = key.kind === 'management'
   return {
     data: {
@@ -137,17 +138,32 @@ export function presentCurrentKey(key: ApiKey, spend: SpendFigures, fallback: nu
       is_free_tier: false,
       is_management_key: isManagement,
       is_provisioning_key: isManagement,
-      rate_limit: rateLimitOf(key, fallback),
+      // Nothing a management key may do is counted.
+      rate_limit: rateLimitOf(isManagement ? [] : held),
     },
   }
 }
 
-function rateLimitOf(key: ApiKey, fallback: number | undefined): z.output<typeof currentKeyAnswer>['data']['rate_limit'] {
-  const requests = rateLimitsOf(key).requests_per_minute ?? fallback
-  return requests === undefined
-    ? { requests: -1, interval: '1m', note: 'This key has no limit on its rate.' }
-    : { requests, interval: '1m', note: 'Requests of this key per minute; a full minute’s worth may come at once.' }
+/** The contract has room for one figure. Whoever is refused by another one must be able to read of it, too. */
+function rateLimitOf(held: CallLimits): z.output<typeof currentKeyAnswer>['data']['rate_limit'] {
+  const own = held.find(({ kind }) => kind === 'key')
+  const shared = held.find(({ kind }) => kind === 'workspace')
+  const notes = [
+    ...(own?.requestsPerMinute === undefined ? [] : ['Requests of this key per minute; a full minute’s worth may come at once.']),
+    ...ratesIn({ ...own, requestsPerMinute: undefined }, 'this key'),
+    ...ratesIn(shared, 'all keys of its workspace'),
+  ]
+  return { requests: own?.requestsPerMinute ?? -1, interval: '1m', note: notes.join(' ') || 'This key has no limit on its rate.' }
 }
+
+type Rates = { readonly [R in 'requestsPerMinute' | 'tokensPerMinute' | 'maxOpen']?: SubjectLimits[R] | undefined }
+
+const ratesIn = ({ requestsPerMinute, tokensPerMinute, maxOpen }: Rates = {}, whose: string): readonly string[] =>
+  [
+    [`Requests of ${whose} per minute`, requestsPerMinute] as const,
+    [`Tokens of ${whose} per minute`, tokensPerMinute] as const,
+    [`Requests of ${whose} at a time`, maxOpen] as const,
+  ].flatMap(([what, limit]) => (limit === undefined ? [] : [`${what}: ${limit}.`]))
 
 function moneyOf(key: ApiKey, { usd: own, byokUsd }: SpendFigures): WireMoney {
   const limit = creditLimitOf(key)
