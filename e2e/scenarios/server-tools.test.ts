@@ -193,6 +193,21 @@ describe('calls that go wrong', () => {
     expect(answer['usage']).toMatchObject({ server_tool_use_details: { tool_calls_requested: 1, tool_calls_executed: 0 } })
   })
 
+  it.each([
+    ['web_fetch', 'The argument url is not valid'],
+    ['subagent', 'The argument task_name is not valid'],
+    ['fusion', 'The argument prompt is not valid'],
+  ])('says on the item of %s why the call never ran', async (name, why) => {
+    upstream.script(calls([name, {}]), says('I give up.'))
+    const tool = { type: `gateway:${name}`, ...(name === 'fusion' ? { parameters: { analysis_models: ['acme/small'] } } : {}) }
+    const { output } = await ask({ tools: [tool] })
+    expect(output[0]).toMatchObject({ type: tool.type, error: expect.stringContaining(why) })
+    upstream.script(says('ok'))
+    const from = upstream.requests.length
+    await ask({ tools: [tool], input: [{ role: 'user', content: 'Go.' }, ...output, { role: 'user', content: 'Again.' }] })
+    expect(messages(from).find(({ role }) => role === 'tool')).toMatchObject({ content: expect.stringContaining(why) })
+  })
+
   it('takes a null for an argument the model could have left out, and for no other', async () => {
     upstream.script(calls(['datetime', { timezone: null }], ['experimental__search_models', { query: 'small', series: null }]), says('Now.'))
     const answer = await ask({ tools: [datetime, { type: 'gateway:experimental__search_models' }] })

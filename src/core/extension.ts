@@ -128,6 +128,8 @@ export interface ServerTool<S = unknown, A = unknown> {
   readonly agent?: boolean
   /** True when the contract has `failed` among the statuses of its item; else a failure is `incomplete`. */
   readonly failable?: boolean
+  /** True when the contract has `error` among the fields of its item: what went wrong stands there, also of calls that never ran. */
+  readonly showsError?: boolean
   /** Throws GatewayError `invalid_request` when this request can not have this tool; the message names what to change. */
   check?(settings: S, request: ToolRequest): void
   /** What the items of this entry name as their `instance_name`, where several entries may stand side by side. */

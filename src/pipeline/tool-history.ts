@@ -71,7 +71,7 @@ function replayItem(item: JsonObject, { tool, functionName }: Named, index: numb
 
 function outputOf(item: JsonObject, own: string | undefined): string {
   const failed = FAILED.has(text(item['status']) ?? '')
-  // Tools tell a failure by its error; calls that were never begun have left none.
+  // Tools tell a failure by its error; items that have no field for one have left none.
   if (own !== undefined) return failed && item['error'] == null ? JSON.stringify({ status: 'error' }) : own
   const said = Object.entries(item).filter(([field, value]) => !NOT_READ.has(field) && value != null)
   return JSON.stringify({ ...(failed ? { status: 'error' } : {}), ...Object.fromEntries(said) })

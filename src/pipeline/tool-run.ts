@@ -204,8 +204,7 @@ async function runOne(pending: PendingCall, index: number, scene: RunScene, queu
     queue.push({ type: 'item-start', key, id: step.itemId, item: handBack })
     queue.push({ type: 'item-end', key })
   } else if (shown !== undefined) {
-    const status = result.error === undefined ? 'completed' : tool.failable === true ? 'failed' : failedStatus(offered.itemType)
-    queue.push({ type: 'item-end', key, item: { ...result.item, ...ended, status } })
+    queue.push({ type: 'item-end', key, item: { ...whyOf(result, offered), ...result.item, ...ended, status: statusOf(result, offered) } })
   }
   if (result.held === true) scene.steps.splice(scene.steps.indexOf(step), 1)
   return { call: pending, result: bounded(result), executed: refusal === undefined && result.held !== true }
@@ -224,8 +223,15 @@ function isForeign(name: string, { tool, itemType }: OfferedTool): boolean {
   return owner !== itemType && Object.values(tool.spellings ?? {}).includes(owner)
 }
 
-/** Items of providers' own tools know `failed`, those of the gateway's `incomplete`. */
-const failedStatus = (itemType: string): string => (itemType.endsWith('_call') ? 'failed' : 'incomplete')
+/** Items of providers' own tools know `failed`, those of the gateway's `incomplete` unless the tool says otherwise. */
+function statusOf({ error }: ToolResult, { tool, itemType }: OfferedTool): string {
+  if (error === undefined) return 'completed'
+  return tool.failable === true || itemType.endsWith('_call') ? 'failed' : 'incomplete'
+}
+
+/** What went wrong, where the item has a field for it. */
+const whyOf = ({ error }: ToolResult, { tool }: OfferedTool): JsonObject =>
+  error === undefined || tool.showsError !== true ? {} : { error: error.message }
 
 function readArguments({ offered, arguments: text, cut }: PendingCall): { readonly args: unknown } | { readonly problem: string } {
   let value: unknown

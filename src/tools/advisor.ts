@@ -31,6 +31,7 @@ export const advisor: ServerTool<Settings, Arguments> = {
   parameters,
   agent: true,
   failable: true,
+  showsError: true,
   timeoutMs: 300_000,
   present: ({ name, forward_transcript: all }) => ({
     ...(name === undefined ? {} : { name: `advisor_${name.toLowerCase().replace(/[^a-z0-9_-]+/g, '_')}`.slice(0, 60) }),

@@ -33,6 +33,7 @@ export function createFiles(sandbox: Sandbox | undefined): ServerTool<Settings, 
     settings,
     parameters,
     timeoutMs: 60_000,
+    showsError: true,
     check: () => requireSandbox(sandbox, 'files'),
     begin: (args, { callId }) => ({
       call_id: callId,

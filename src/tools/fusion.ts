@@ -69,6 +69,7 @@ export function createFusion({ models, defaultTools, outputLimit }: FusionOption
     settings,
     parameters,
     agent: true,
+    showsError: true,
     timeoutMs: 540_000,
     begin: () => ({}),
     async execute({ prompt }, context) {

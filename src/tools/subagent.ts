@@ -33,6 +33,7 @@ export const subagent: ServerTool<Settings, Arguments> = {
   parameters,
   agent: true,
   failable: true,
+  showsError: true,
   timeoutMs: 300_000,
   present: ({ name }) =>
     name === undefined

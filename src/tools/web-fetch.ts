@@ -48,6 +48,7 @@ export function createWebFetch({ engines, known, engineEgress, fetcher }: WebFet
     settings,
     parameters,
     timeoutMs: 45_000,
+    showsError: true,
     check(own) {
       // Whatever is no engine's name (auto, native, the gateway itself in either spelling) means the own fetcher.
       if (!known.has(own.engine) || named(own) !== undefined) return
