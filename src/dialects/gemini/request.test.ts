@@ -334,6 +334,15 @@ describe('media', () => {
   })
   it('images are asked for only where the model makes them', () => {
     expect(encode({ modalities: ['image'] }).dropped).toEqual(['modalities: image'])
+    const image_config = { aspect_ratio: '1:1' }
+    expect(encode({ modalities: ['image'], image_config }).dropped).toEqual(['modalities: image', 'image_config'])
+    expect(encode({ image_config }).dropped).toEqual(['image_config'])
+    expect(encode({ modalities: ['text'], image_config }, { model: 'gemini-2.5-flash-image' }).dropped).toEqual(['image_config'])
+    const made = encode({ image_config: { ...image_config, quality: 'high' } }, { model: 'gemini-2.5-flash-image' })
+    expect([made.body['generationConfig'], made.dropped]).toEqual([
+      { responseModalities: ['TEXT', 'IMAGE'], imageConfig: { aspectRatio: '1:1' } },
+      ['image_config: fields it does not know'],
+    ])
     expect(encode({}, { model: 'gemini-2.5-flash-image' }).body['generationConfig']).toEqual({ responseModalities: ['TEXT', 'IMAGE'] })
     expect(encode({ modalities: ['image'] }, { model: 'gemini-2.5-flash-image' }).body['generationConfig']).toEqual({ responseModalities: ['IMAGE'] })
   })

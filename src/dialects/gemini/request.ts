@@ -3,6 +3,7 @@ import type { InputItem, MessageItem } from '../../core/item.ts'
 import { GATEWAY_FIELDS } from '../../core/request.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { askForFormat, type FormatPlan } from '../shared/format-plan.ts'
+import { unmetImageWishes } from '../shared/image-output.ts'
 import { isObject } from '../shared/json.ts'
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
 import { serviceTierWord } from '../shared/service-tier.ts'
@@ -152,13 +153,13 @@ function encodeLogprobs(request: ModelRequest, { supports }: GeminiTarget, confi
 /** Modalities are only said where they differ from plain text. */
 function encodeImages(request: ModelRequest, traits: ModelTraits, config: Body, dropped: string[]): void {
   const wanted = request.modalities?.includes('image') ?? traits.image_output
-  if (wanted && !traits.image_output) return void dropped.push('modalities: image')
-  if (!wanted) return
+  if (!wanted || !traits.image_output) return void dropped.push(...unmetImageWishes(request))
   config['responseModalities'] = request.modalities === undefined || request.modalities.includes('text') ? ['TEXT', 'IMAGE'] : ['IMAGE']
   const image = Object.fromEntries(
     Object.entries(request.image_config ?? {}).flatMap(([field, value]) => (IMAGE_FIELDS[field] === undefined ? [] : [[IMAGE_FIELDS[field], value]])),
   )
   if (Object.keys(image).length > 0) config['imageConfig'] = image
+  if (Object.keys(image).length < Object.keys(request.image_config ?? {}).length) dropped.push('image_config: fields it does not know')
 }
 
 const IMAGE_FIELDS: { readonly [field: string]: string } = { aspect_ratio: 'aspectRatio', image_size: 'imageSize' }

@@ -320,6 +320,7 @@ describe('answers with images', () => {
     const { body, dropped } = encode(wish, { options: { image_output: true } })
     expect([body['modalities'], body['image_config'], dropped]).toEqual([['text', 'image'], { aspect_ratio: '16:9' }, []])
     expect(encode({ modalities: [], image_config: {} }, { options: { image_output: true } }).body).not.toHaveProperty('modalities')
+    expect([encode({ image_config: wish.image_config! }).dropped, encode({ image_config: {} }).dropped]).toEqual([['image_config'], []])
   })
   it('are named where it does not', () => {
     const { body, dropped } = encode(wish)
