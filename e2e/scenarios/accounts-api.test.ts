@@ -256,6 +256,14 @@ describe('every list', () => {
   )
 })
 
+describe('an id that is none', () => {
+  it.each(['/keys', '/workspaces', '/byok', '/guardrails', '/presets', '/observability/destinations'])('is not there under %s', async (path) => {
+    for (const id of ['nothing', '00000000-0000-4000-8000-00000000dead'])
+      for (const [method, body] of [['GET'], ['DELETE'], ['PATCH', { name: 'x' }]] as const)
+        await call(method, `${path}/${id}`, `${path}/{id}`, 404, body)
+  })
+})
+
 describe('/workspaces', () => {
   it('creates, reads by id and slug, pages, changes and deletes with its keys', async () => {
     const created = dataOf(

@@ -5,17 +5,7 @@ import { defined } from '../../lib/defined.ts'
 import { Secret } from '../../lib/secret.ts'
 import type { ManagementRoutes } from './app.ts'
 import { createOwnKeyBody, listOwnKeysQuery, ownKeyAnswer, ownKeyParam, ownKeysAnswer, presentOwnKey, updateOwnKeyBody } from './byok-shapes.ts'
-import {
-  deletedAnswer,
-  pageOf,
-  parseBody,
-  parseInput,
-  parseQuery,
-  scopeOf,
-  unlessNoWorkspace,
-  workspaceForNew,
-  workspaceWanted,
-} from './request-input.ts'
+import { deletedAnswer, pageOf, parseBody, parseQuery, scopeOf, unlessNoWorkspace, workspaceForNew, workspaceWanted } from './request-input.ts'
 import { SECRET_KEY_CHANGED, type RouteDoc } from './route-doc.ts'
 
 export interface ByokRouteOptions {
@@ -97,10 +87,9 @@ export function byokRoutes({ ownKeys, providerNamed }: ByokRouteOptions): Manage
     })
 
     app.patch<{ Params: { id: string } }>('/api/v1/byok/:id', { config: { doc: docs.update } }, async (request) => {
-      const { id } = parseInput(ownKeyParam, request.params)
       const { key: secret, ...body } = parseBody(updateOwnKeyBody, request)
       const changed = await ownKeys.update(
-        id,
+        request.params.id,
         { ...changeIn(body), ...(secret === undefined ? {} : { secret: new Secret(secret.trim()) }) },
         scopeOf(request),
       )

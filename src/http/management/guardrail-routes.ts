@@ -19,17 +19,7 @@ import {
   unassignedAnswer,
   updateGuardrailBody,
 } from './guardrail-shapes.ts'
-import {
-  deletedAnswer,
-  pageOf,
-  parseBody,
-  parseInput,
-  parseQuery,
-  scopeOf,
-  unlessNoWorkspace,
-  workspaceForNew,
-  workspaceWanted,
-} from './request-input.ts'
+import { deletedAnswer, pageOf, parseBody, parseQuery, scopeOf, unlessNoWorkspace, workspaceForNew, workspaceWanted } from './request-input.ts'
 import type { RouteDoc } from './route-doc.ts'
 
 export interface GuardrailRouteOptions {
@@ -86,7 +76,8 @@ const docs = {
   },
 } satisfies { readonly [name: string]: RouteDoc }
 
-const idOf = (request: FastifyRequest): string => parseInput(idParams, request.params).id
+/** As it came: what is no id at all is the id of no guardrail. */
+const idOf = (request: FastifyRequest): string => (request.params as { readonly id: string }).id
 
 /** `/api/v1/guardrails`. */
 export function guardrailRoutes({ guardrails, keyOf }: GuardrailRouteOptions): ManagementRoutes {
