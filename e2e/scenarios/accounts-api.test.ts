@@ -258,7 +258,7 @@ describe('every list', () => {
 
 describe('an id that is none', () => {
   it.each(['/keys', '/workspaces', '/byok', '/guardrails', '/presets', '/observability/destinations'])('is not there under %s', async (path) => {
-    for (const id of ['nothing', '00000000-0000-4000-8000-00000000dead'])
+    for (const id of ['nothing', '00000000-0000-4000-8000-00000000dead', 'x'.repeat(2_000)])
       for (const [method, body] of [['GET'], ['DELETE'], ['PATCH', { name: 'x' }]] as const)
         await call(method, `${path}/${id}`, `${path}/{id}`, 404, body)
   })

@@ -181,6 +181,14 @@ describe('what the model is offered', () => {
   })
 })
 
+describe('a tool nobody knows, by a long name', () => {
+  it('is refused with the beginning of the name and those that are known, under a kilobyte', async () => {
+    const response = await gateway.respond({ model: 'acme/small', input: 'hi', tools: [{ type: `gateway:${'\u{1f600}'.repeat(1_000)}` }] })
+    const text = await response.text()
+    expect([response.status, Buffer.byteLength(text) < 1_024, text]).toEqual([400, true, expect.stringContaining('known are datetime')])
+  })
+})
+
 describe('calls that go wrong', () => {
   it.each([
     ['not JSON', '{"timezone":'],

@@ -5,6 +5,7 @@ import type { ServerTool } from '../core/extension.ts'
 import type { ToolSource } from '../core/tool-source.ts'
 import { isCustomTool, isFunctionTool, type FunctionTool, type JsonObject, type OtherTool, type Tool } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
+import { cutText } from '../lib/cut-text.ts'
 import { ownName, sameInAnySpelling, type ToolBelt } from './tool-belt.ts'
 import type { Offer, OfferedTool, PendingSource } from './offered-tool.ts'
 import { checkDeferral, findable, translateChoice } from './tool-choice.ts'
@@ -19,6 +20,8 @@ export interface OfferOptions {
 
 /** Each is looked at beside all others, and costs the model a description. */
 const MAX_SERVER_TOOLS = 128
+/** Of a name nobody knows: the refusal has to say which ones are. */
+const MAX_SHOWN = 60
 
 function checkCount(entries: readonly Tool[], { find, source }: ToolBelt): void {
   const count = entries.reduce((sum, { type }) => (type !== 'function' && (source(type) ?? find(type)) !== undefined ? sum + 1 : sum), 0)
@@ -122,9 +125,13 @@ function lookUp(entry: Tool, index: number, { belt }: OfferOptions): { readonly 
   if (tool !== undefined) return { tool }
   const name = ownName(entry.type)
   if (name === undefined) return undefined
-  throw new GatewayError('invalid_request', `tools[${index}].type: there is no server tool "${name}"; known are ${belt.names.join(', ')}`, {
-    path: `tools[${index}].type`,
-  })
+  throw new GatewayError(
+    'invalid_request',
+    `tools[${index}].type: there is no server tool "${cutText(name, MAX_SHOWN)}"; known are ${belt.names.join(', ')}`,
+    {
+      path: `tools[${index}].type`,
+    },
+  )
 }
 
 function readSettings(tool: ServerTool, entry: OtherTool, index: number): unknown {

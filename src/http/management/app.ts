@@ -40,6 +40,8 @@ export interface ManagementOptions {
   readonly onRoute?: (route: RegisteredRoute) => void
 }
 
+const MAX_ID_CHARS = 512
+
 export type ManagementRoutes = (app: FastifyInstance) => void
 
 /** The management API on fastify: one authentication hook, one error handler, routes added by the files beside this one. */
@@ -47,7 +49,7 @@ export function createManagementApp(options: ManagementOptions, routes: readonly
   const app = fastify({
     bodyLimit: options.bodyLimitBytes,
     genReqId: (request: IncomingMessage) => requestIdOf(request) ?? options.newRequestId(),
-    routerOptions: { maxParamLength: 512 },
+    routerOptions: { maxParamLength: MAX_ID_CHARS },
     // What the framework refuses before it has found a route, and so before any hook.
     frameworkErrors: (thrown, request, reply) => void sendError(options, toGatewayError(thrown), request, reply.header('x-request-id', request.id)),
   })
@@ -124,7 +126,9 @@ function sendError(options: ManagementOptions, error: GatewayError, request: Fas
 
 /** fastify's own refusals (malformed JSON, too large, a content type that is none) in our vocabulary. */
 function toGatewayError(thrown: unknown): GatewayError {
-  const { statusCode, message } = thrown as { readonly statusCode?: number; readonly message?: string }
+  const { code, statusCode, message } = thrown as { readonly code?: string; readonly statusCode?: number; readonly message?: string }
+  if (code === 'FST_ERR_MAX_PARAM_LENGTH')
+    return new GatewayError('not_found', `There is nothing of this name: no id has more than ${MAX_ID_CHARS} characters`)
   if (statusCode === 413) return new GatewayError('payload_too_large', 'The body is too large')
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500 && !isGatewayError(thrown)) {
     return new GatewayError('invalid_request', `The request is not valid: ${message ?? ''}`)
