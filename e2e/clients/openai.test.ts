@@ -163,8 +163,10 @@ describe.each(DIALECTS)(verifies('S2-clients', 'openai in front of an upstream o
   it('a failure after the text has begun is thrown by both kinds of stream, where it comes as an event of its own', async () => {
     const telling = client.withOptions({ defaultHeaders: { 'X-Gateway-Error-Event': 'on' } })
     const body = { model: MODEL, input: 'Hi' }
-    const drained = async (): Promise<void> => {
-      for await (const _event of await telling.responses.create({ ...body, stream: true })) continue
+    const drained = async (): Promise<readonly string[]> => {
+      const seen: string[] = []
+      for await (const { type } of await telling.responses.create({ ...body, stream: true })) seen.push(type)
+      return seen
     }
     for (const ask of [drained, () => telling.responses.stream(body).finalResponse()]) {
       stage.says({ text: ['Half an '], fails: 'The engine broke down' })
