@@ -232,6 +232,32 @@ describe.skipIf(!redis.available)('Redis', () => {
     await counter.close()
   })
 
+  it(verifies('I2', 'knows what calls hold where Redis evicts the figures of a subject alone'), async () => {
+    const namespace = redis.namespace()
+    const state = `{${namespace}}:${budget.subject}`
+    const counter = createRedisCounter({
+      redis: client,
+      clock: systemClock,
+      namespace,
+      load: () => Promise.resolve(NOTHING_SPENT),
+      whenUnknown: () => 'local',
+    })
+    const reserve = (id: string, amountUsd: number) => counter.reserve({ id, now: NOW, charges: [budget], amountUsd })
+    const settle = (id: string) => counter.settle({ id, now: NOW, payments: [{ subject: budget.subject, spentUsd: 0, rates: [] }] })
+    await reserve('first', 0.5)
+    await reserve('second', 0.25)
+    await client.del(state)
+    expect(await reserve('third', 0.5)).toMatchObject({ ok: false, availableUsd: 0.25 })
+    await client.del(state)
+    await settle('first')
+    expect(await reserve('third', 0.75)).toEqual({ ok: true, grantedUsd: 0.75 })
+    await settle('second')
+    await settle('third')
+    // Nothing is held, and nothing less than that.
+    expect(await reserve('fourth', 1.5)).toMatchObject({ ok: false, availableUsd: 1 })
+    await counter.close()
+  })
+
   it('takes one round trip per step once a subject is known, scripts by their hash', async () => {
     const counter = createRedisCounter({
       redis: client,

@@ -12,12 +12,16 @@ local NAMES = {'lifetime', 'monthly', 'weekly', 'daily'}
 local function whole(n) return string.format('%.0f', n) end
 local function exact(n) return string.format('%.6f', n) end
 -- Of each interval the newest period and the one before it are known: a clock that shows tomorrow for a moment forgets nothing of today.
-local function load(key)
+local function load(key, held)
   local v = redis.call('HMGET', key, 'seeded', 'reserved', 'requests', 'tokens', 'lifetime', 'monthly', 'weekly', 'daily',
     'lifetime_at', 'monthly_at', 'weekly_at', 'daily_at', 'lifetime_was', 'monthly_was', 'weekly_was', 'daily_was',
     'lifetime_was_at', 'monthly_was_at', 'weekly_was_at', 'daily_was_at', 'seen')
   local s = {seeded = v[1], reserved = tonumber(v[2]) or 0, requests = tonumber(v[3]) or 0, tokens = tonumber(v[4]) or 0,
     spent = {}, at = {}, was = {}, was_at = {}, seen = tonumber(v[21]) or 0}
+  -- Evicted alone: the calls that hold something will give it back, and it must be there, or the sum would be less than nothing.
+  if not v[2] then
+    for _, amount in ipairs(redis.call('HVALS', held)) do s.reserved = s.reserved + tonumber(amount) end
+  end
   for i = 1, 4 do
     s.spent[i] = tonumber(v[4 + i]) or 0
     s.at[i] = tonumber(v[8 + i]) or 0
@@ -80,7 +84,7 @@ local lease = whole(server + q.lease)
 local states, mine, granted = {}, {}, q.amount
 for n, c in ipairs(q.charges) do
   local key, open, held = KEYS[3 * n - 2], KEYS[3 * n - 1], KEYS[3 * n]
-  local s = load(key)
+  local s = load(key, held)
   -- The clock of Redis ran ahead when these were taken. Who lives renews them.
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', open, whole(server + q.lease + 60000), '+inf', 'LIMIT', 0, 100)) do
     redis.call('ZADD', open, lease, id)
@@ -162,7 +166,7 @@ export const SETTLE = `${COMMON}
 local missed = {}
 for n, p in ipairs(q.payments) do
   local key, open, held = KEYS[3 * n - 2], KEYS[3 * n - 1], KEYS[3 * n]
-  local s = load(key)
+  local s = load(key, held)
   s.reserved = s.reserved - (tonumber(redis.call('HGET', held, q.id)) or 0)
   redis.call('HDEL', held, q.id)
   if redis.call('ZREM', open, q.id) == 0 and q.again then
