@@ -32,6 +32,7 @@ function scene(
   limits: CallLimits | undefined,
   verdict: (reservation: Reservation) => Verdict = ({ amountUsd = 0 }) => ({ ok: true, grantedUsd: amountUsd }),
   mayUseOwnKeys = false,
+  counting: Partial<Counter> = {},
 ) {
   const reserved: Reservation[] = []
   const settled: Settlement[] = []
@@ -45,6 +46,7 @@ function scene(
       return Promise.resolve()
     },
     close: () => Promise.resolve(),
+    ...counting,
   }
   const served: { readonly [slug: string]: readonly Endpoint[] } = {
     'acme/small': [endpoint(1), endpoint(1.5), endpoint(50)],
@@ -75,6 +77,7 @@ function scene(
       id: 'gen-1',
       owner: {},
       clock: manualClock(),
+      signal: new AbortController().signal,
       trace: trace(parent),
       request: { model: 'acme/small', input: [], max_output_tokens: 1_000, ...request },
     }) as unknown as Call
@@ -221,6 +224,39 @@ describe('limits around a call', () => {
     await iterator.return?.()
     await settledSoon()
     expect(settled).toHaveLength(2)
+  })
+
+  it(verifies('H5', 'hold nothing for what a call that is over still asks for: admissions under way end before it is settled'), async () => {
+    const steps: string[] = []
+    const { built, call } = scene(budget, undefined, false, {
+      reserve: async ({ amountUsd = 0 }) => {
+        steps.push('reserve')
+        if (steps.length > 1) await settledSoon()
+        return { ok: true, grantedUsd: amountUsd }
+      },
+      settle: () => {
+        steps.push('settle')
+        return Promise.resolve()
+      },
+    })
+    const one = call()
+    const asks: Promise<unknown>[] = []
+    const ask = (): void => void asks.push(Promise.resolve(built.beforeAttempt(call({}, one.trace), { endpoint: endpoint(50), isByok: false })))
+    await drain(
+      built.layer(async function* () {
+        ask()
+        ask()
+        yield []
+      }),
+      one,
+    )
+    built.finished({ cost: NO_COST, usage: createUsage({}), isByok: false } as Generation, one)
+    ask()
+    const ended = await Promise.allSettled(asks)
+    await settledSoon()
+    const refused = { status: 'rejected', reason: expect.objectContaining({ message: 'The caller went away' }) }
+    expect(ended).toEqual([expect.objectContaining({ status: 'fulfilled' }), refused, refused])
+    expect(steps).toEqual(['reserve', 'reserve', 'settle'])
   })
 
   it('charge own keys only to subjects that count them', async () => {

@@ -1,6 +1,6 @@
 import type { Call, CallTrace, Handler, Layer, Owner } from '../core/call.ts'
 import type { CallLimits, SubjectLimits } from '../core/call-limits.ts'
-import type { Charge, Counter, Rate, Verdict } from '../core/counter.ts'
+import type { Charge, Counter, Payment, Rate, Verdict } from '../core/counter.ts'
 import type { Endpoint } from '../core/endpoint.ts'
 import { gatewayShare, NO_COST } from '../core/cost.ts'
 import { GatewayError } from '../core/error.ts'
@@ -9,6 +9,7 @@ import type { ModelRequest } from '../core/request.ts'
 import { mendEstimate, type Usage } from '../core/usage.ts'
 import { estimateRequest, type RequestEstimate } from '../router/estimate.ts'
 import type { PlannedAttempt } from '../router/plan.ts'
+import { AdmissionTurns } from './admission-turns.ts'
 import { answerCost, payTool, rootOf, toolPrices } from './answer-cost.ts'
 import {
   admissionPrice,
@@ -76,8 +77,7 @@ interface Ticket {
   askedTokens: number
   /** What attempts under way may come to cost; several at a time when tools ask models. */
   readonly running: Map<CallTrace, number>
-  /** The admission under way: they go one after another, as each counts what those before it were granted. */
-  turn: Promise<unknown>
+  readonly turns: AdmissionTurns
   settled: boolean
 }
 
@@ -91,15 +91,13 @@ export function createLimits(options: LimitsOptions): Limits {
   const settle = (call: Call, ticket: Ticket, cost: Cost, tokens: number): void => {
     if (ticket.settled) return
     ticket.settled = true
-    void counter.settle({
-      id: call.id,
-      now: call.clock.now(),
-      payments: ticket.limits.map(({ subject, tokensPerMinute, includeByok }) => ({
-        subject,
-        spentUsd: includeByok ? cost.total : gatewayShare(cost),
-        rates: tokensPerMinute === undefined ? [] : [{ name: 'tokens', limit: tokensPerMinute, cost: tokens - ticket.tokens }],
-      })),
-    })
+    const payments = ticket.limits.map(({ subject, tokensPerMinute, includeByok }): Payment => ({
+      subject,
+      spentUsd: includeByok ? cost.total : gatewayShare(cost),
+      rates: tokensPerMinute === undefined ? [] : [{ name: 'tokens', limit: tokensPerMinute, cost: tokens - ticket.tokens }],
+    }))
+    const settlement = { id: call.id, now: call.clock.now(), payments }
+    ticket.turns.end(() => void counter.settle(settlement))
   }
 
   async function* limited(next: Handler, call: Call, limits: CallLimits): ReturnType<Handler> {
@@ -123,7 +121,7 @@ export function createLimits(options: LimitsOptions): Limits {
       spentUsd: 0,
       askedTokens: 0,
       running: new Map(),
-      turn: Promise.resolve(),
+      turns: new AdmissionTurns(),
       settled: false,
     }
     tickets.set(call.trace, ticket)
@@ -143,12 +141,12 @@ export function createLimits(options: LimitsOptions): Limits {
     beforeAttempt(call, attempt, spent = NO_COST) {
       const ticket = ticketOf(call)
       if (ticket === undefined || !ticket.limits.some(({ budgets }) => budgets.length > 0)) return undefined
-      return inTurn(ticket, () => admitAttempt(options, call, ticket, attempt, spent))
+      return ticket.turns.run(call, () => admitAttempt(options, call, ticket, attempt, spent))
     },
     beforePurchase(call, usd) {
       const ticket = ticketOf(call)
       if (usd <= 0 || ticket === undefined || !ticket.limits.some(({ budgets }) => budgets.length > 0)) return undefined
-      return inTurn(ticket, async () => {
+      return ticket.turns.run(call, async () => {
         await roomFor(options, call, ticket, { others: heldBy(ticket, call), amount: usd, least: usd, isByok: false })
         payTool(call.trace, usd)
       })
@@ -170,13 +168,6 @@ function chargeOf(limits: SubjectLimits, tokens: number): Charge {
   if (requestsPerMinute !== undefined) rates.push({ name: 'requests', limit: requestsPerMinute, cost: 1 })
   if (tokensPerMinute !== undefined) rates.push({ name: 'tokens', limit: tokensPerMinute, cost: tokens })
   return { subject, revision, rates, budgets, ...(maxOpen === undefined ? {} : { maxOpen }) }
-}
-
-/** Admissions of one call go one after another. */
-function inTurn<T>(ticket: Ticket, admit: () => Promise<T>): Promise<T> {
-  const admitted = ticket.turn.then(admit)
-  ticket.turn = admitted.catch(() => undefined)
-  return admitted
 }
 
 /** What the call has spent by now, its tools included, and what is under way may come to. */
