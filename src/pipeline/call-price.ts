@@ -2,7 +2,7 @@ import type { Call, Owner } from '../core/call.ts'
 import type { Catalog, Endpoint } from '../core/endpoint.ts'
 import type { Cost } from '../core/generation.ts'
 import { isPerRequest, type Pricing } from '../core/pricing.ts'
-import { createUsage, type Usage } from '../core/usage.ts'
+import { createUsage, MAX_TOKENS, type Usage } from '../core/usage.ts'
 import type { RequestEstimate } from '../router/estimate.ts'
 import { modelNames, type RoutingDefaults } from '../router/plan.ts'
 import { resolveModel } from '../router/variants.ts'
@@ -47,7 +47,9 @@ export function costAt(options: CallPriceOptions, call: Call, endpoint: Endpoint
 }
 
 /** The same for so many tokens of output, be they possible or not. Where pictures are wanted, all of them may be theirs. */
-export function costOfTokens(options: CallPriceOptions, call: Call, endpoint: Endpoint, estimate: RequestEstimate, produced: number): number {
+export function costOfTokens(options: CallPriceOptions, call: Call, endpoint: Endpoint, estimate: RequestEstimate, wanted: number): number {
+  // Counts beyond it are taken for none: whoever asks for as many must not be let in for the price of his prompt.
+  const produced = Math.min(wanted, MAX_TOKENS)
   const inputTokens = Math.ceil(estimate.inputTokens * PROMPT_MARGIN)
   const usage = createUsage({ inputTokens, outputTokens: produced, imageOutputTokens: wantsPictures(call) ? produced : undefined })
   return options.costOf(usage, endpoint.pricing).total

@@ -130,6 +130,20 @@ describe('limits around a call', () => {
     expect(reserved).toMatchObject([{ amountUsd: 1.5, leastUsd }])
   })
 
+  it(verifies('P29', 'reserve as much output as the caller names, however absurd it is'), async () => {
+    const { built, reserved, call } = scene(budget)
+    const absurd = call({ max_output_tokens: Number.MAX_SAFE_INTEGER })
+    await drain(
+      built.layer(async function* (inner) {
+        await built.beforeAttempt(inner, { endpoint: endpoint(1, { maxOutputTokens: Infinity }), isByok: false })
+        yield []
+      }),
+      absurd,
+    )
+    expect(reserved.at(-1)!.amountUsd).toBeGreaterThan(1e6)
+    expect(reserved.at(-1)!.leastUsd).toBe(reserved.at(-1)!.amountUsd)
+  })
+
   it('bound the output by the prices of long prompts where the prompt is one', async () => {
     const { built, call } = scene(budget, () => ({ ok: true, grantedUsd: 5 }))
     const tiers = [{ fromInputTokens: 50, output: 100 * PRICE }]
