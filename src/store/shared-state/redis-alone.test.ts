@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis'
 import { afterAll, describe, expect, it } from 'vitest'
+import { verifies } from '../../../e2e/requirements.ts'
 import { NOTHING_SPENT, type Rate } from '../../core/counter.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { silentLogger } from '../../lib/logger.ts'
@@ -71,6 +72,24 @@ describe.skipIf(own === undefined)('a call that began while Redis was away and e
     }
     return { link, counter, close }
   }
+
+  it(verifies('I2', 'asks the database again each time Redis is away: what was spent between two times counts at once'), async () => {
+    let spent = 0
+    const { link, counter, close } = await open(() => spent)
+    const call = async (id: string): Promise<boolean> => {
+      const { ok } = await counter.reserve({ id, now: NOW, charges: [{ ...budget, rates: [] }], amountUsd: 0.1 })
+      if (ok) await counter.settle({ id, now: NOW, payments: [{ subject: SUBJECT, spentUsd: 0.1, rates: [] }] })
+      return ok
+    }
+    link.isUp = false
+    expect(await call('away')).toBe(true)
+    link.isUp = true
+    expect(await call('there')).toBe(true)
+    spent = 1
+    link.isUp = false
+    expect(await call('away again')).toBe(false)
+    await close()
+  })
 
   it('gives back no tokens there that it has not taken there', async () => {
     const { link, counter, close } = await open(() => 0)

@@ -2,10 +2,9 @@ import type { Redis } from 'ioredis'
 import { INTERVALS, type Counter, type Interval, type Reservation, type Settlement, type Verdict } from '../../core/counter.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { randomId } from '../../lib/id.ts'
+import { createAloneCounter } from './alone.ts'
 import { describeRate, periodStarts, positionOf, toNanos, toUsd } from './arithmetic.ts'
-import { createMemoryCounter } from './memory.ts'
 import { createPause } from './pause.ts'
-import { settledAtShare, shareOf } from './process-share.ts'
 import { createScript } from './redis-client.ts'
 import { RESERVE, SETTLE } from './scripts.ts'
 import { createSeeds, type Seed, type SeedOptions } from './spent-seeds.ts'
@@ -49,7 +48,7 @@ interface OpenCall {
 export function createRedisCounter(options: RedisCounterOptions): RedisCounter {
   const { redis, clock, namespace = 'signalbox', leaseMs = LEASE_MS } = options
   const reserveScript = createScript(redis, RESERVE)
-  const local = createMemoryCounter(options)
+  const alone = createAloneCounter(options)
   const seedOf = createSeeds(options)
   /** Revision of the limits a subject's spending was compared with the store for, since the last connection. */
   const compared = new Map<string, number>()
@@ -105,19 +104,11 @@ export function createRedisCounter(options: RedisCounterOptions): RedisCounter {
     }
   }
 
-  const alone = (reservation: Reservation, peers: number): Promise<Verdict> => {
-    const limited = reservation.charges.find(({ budgets }) => budgets.length > 0)
-    if (options.whenUnknown() === 'refuse' && reservation.amountUsd !== undefined && limited !== undefined) {
-      return Promise.resolve({ ok: false, reason: 'unknown', subject: limited.subject })
-    }
-    return local.reserve({ ...reservation, charges: reservation.charges.map((charge) => shareOf(charge, peers)) })
-  }
-
   const pay = async (settlement: Settlement): Promise<void> => {
     const call = openCalls.get(settlement.id)
     openCalls.delete(settlement.id)
     const isAlone = call?.aloneAmong !== undefined
-    if (isAlone) await local.settle(settledAtShare(settlement, call.aloneAmong))
+    if (isAlone) await alone.settle(settlement, call.aloneAmong)
     // What was counted here was not taken there, unless an answer came too late: it gives nothing back, and the store says what it cost.
     if (reachable()) await unsent.send(settlement, isAlone)
     else unsent.keep(settlement, isAlone)
@@ -132,6 +123,7 @@ export function createRedisCounter(options: RedisCounterOptions): RedisCounter {
         try {
           const verdict = await insistently(reservation)
           pause.succeeded()
+          alone.end()
           if (verdict.ok) openCalls.set(reservation.id, { subjects, aloneAmong: undefined })
           return verdict
         } catch (error) {
@@ -139,7 +131,7 @@ export function createRedisCounter(options: RedisCounterOptions): RedisCounter {
         }
       }
       const peers = before ?? heartbeat.peers()
-      const verdict = await alone(reservation, peers)
+      const verdict = await alone.reserve(reservation, peers)
       if (verdict.ok) openCalls.set(reservation.id, { subjects, aloneAmong: peers })
       return verdict
     },
