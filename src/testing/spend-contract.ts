@@ -3,11 +3,13 @@ import { NOTHING_SPENT } from '../core/counter.ts'
 import type { Generation } from '../core/generation.ts'
 import { DEFAULT_WORKSPACE_ID, type Store, type StoredOwnKey } from '../core/store.ts'
 import type { StoreUnderTest } from './store-contract.ts'
+import { dice, MoneyLedger } from './money-ledger.ts'
 import { sampleGeneration, sampleWorkspace } from './sample-records.ts'
 
 /** Wednesday, 31 January 2024, 23:00 UTC. */
 const NOW = Date.UTC(2024, 0, 31, 23)
 const HOUR = 3_600_000
+const DAY = 24 * HOUR
 const KEY = `key:${'a'.repeat(64)}`
 
 const costing = (id: string, total: number, more: Partial<Generation> = {}): Generation =>
@@ -55,6 +57,43 @@ export function describeSpendContract(name: string, open: () => Promise<StoreUnd
       await insert(costing('g1', 0.5))
       await insert(costing('g1', 0.5), costing('g2', 0.25), costing('g2', 0.25))
       expect((await store.spend.of(KEY, NOW)).usd.lifetime).toBe(0.75)
+    })
+
+    it('agrees with a ledger on every day of every period, and so does the activity', async () => {
+      const { below, pick } = dice(7)
+      const [paid, own] = [new MoneyLedger(), new MoneyLedger()]
+      const owners = [['a', 'w1'], ['b', 'w1'], ['c', 'w2']] as const // prettier-ignore
+      // Ends of weeks, months and years, and a leap day.
+      const endings = [Date.UTC(2023, 11, 31), Date.UTC(2024, 0, 31), Date.UTC(2024, 1, 28), Date.UTC(2024, 1, 29), Date.UTC(2024, 2, 3)]
+      const times = (): number => pick(endings) + below(48) * HOUR - pick([0, 0, 1])
+      const generations = Array.from({ length: 400 }, (_, n) => {
+        const [keyHash, workspaceId] = pick(owners)
+        const [total, endedAt] = [pick([0, 1e-12, 0.1, 0.2, 1_000]), times()]
+        const byok = pick([0, total, total / 2])
+        for (const subject of [`key:${keyHash}`, `workspace:${workspaceId}`, 'installation']) {
+          paid.pay(subject, endedAt, total - byok)
+          own.pay(subject, endedAt, byok)
+        }
+        const cost = { total, input: total, output: 0, cacheDiscount: 0, source: 'catalog', ...(byok === 0 ? {} : { byok }) } as const
+        return costing(`g${n}`, total, { keyHash, workspaceId, endedAt, startedAt: endedAt - HOUR, cost })
+      })
+      for (let n = 0; n < generations.length; n += 50) await insert(...generations.slice(n, n + 50))
+      // Sums of binary fractions differ in their last digits by the order in which they are added up.
+      const rounded = (figures: object): unknown => Object.values(figures).map((usd: number) => Number(usd.toFixed(9)))
+      for (const now of Array.from({ length: 40 }, times)) {
+        for (const subject of ['key:a', 'key:b', 'key:c', 'workspace:w1', 'workspace:w2', 'installation']) {
+          const { usd, byokUsd } = await store.spend.of(subject, now)
+          expect([subject, now, rounded(usd), rounded(byokUsd)]).toEqual([
+            subject,
+            now,
+            rounded(paid.all(subject, now, true)),
+            rounded(own.all(subject, now, true)),
+          ])
+        }
+        const from = Math.floor(now / DAY) * DAY
+        const rows = await store.spend.activity({ from, to: from + DAY })
+        expect(rows.reduce((sum, { usd }) => sum + usd, 0)).toBeCloseTo(paid.spent('installation', 'daily', now, true), 9)
+      }
     })
 
     it('keeps what own keys cost their owners apart', async () => {
