@@ -115,6 +115,26 @@ describe('a counter in memory whose clock was set back by an hour', () => {
   })
 })
 
+it(
+  verifies('P30', 'a counter in memory asks the store before it admits whom it has not compared for long: others may have spent what is left'),
+  async () => {
+    let daily = 0
+    const load: SpentLoader = () => Promise.resolve({ ...NOTHING_SPENT, daily })
+    const counter = createMemoryCounter({ load, whenUnknown: () => 'local', refreshMs: 30_000 })
+    const call = async (id: string, now: number): Promise<boolean> => {
+      const { ok } = await counter.reserve({ id, now, charges: [budget], amountUsd: 0.1 })
+      if (ok) await counter.settle({ id, now, payments: [{ subject: budget.subject, spentUsd: 0.1, rates: [] }] })
+      return ok
+    }
+    expect(await call('first', NOW)).toBe(true)
+    daily = 1
+    // The documented half minute, and the look that ends it.
+    expect(await call('between two looks', NOW + 29_000)).toBe(true)
+    const burst = Array.from({ length: 5 }, (_, n) => call(`after an hour ${n}`, NOW + 3_600_000))
+    expect(await Promise.all(burst)).toEqual([false, false, false, false, false])
+  },
+)
+
 const redis = await findTestRedis('counters, pins and cooldowns in Redis')
 describe.skipIf(!redis.available)('Redis', () => {
   if (!redis.available) return

@@ -89,10 +89,13 @@ export function createMemoryCounter(options: MemoryCounterOptions): Counter {
       if (charge.budgets.length === 0) continue
       const state = stateOf(charge.subject)
       roll(state, now)
-      if (state.revision !== charge.revision) {
+      const isKnown = state.revision === charge.revision
+      // Where a look was missed as well, nobody has asked for so long that others may have spent all that is left.
+      if (!isKnown || now >= state.refreshAt + refreshMs) {
         const seed = await seedOf(charge, now)
-        if (seed === undefined) return charge.subject
-        install(state, seed, charge.revision)
+        if (seed !== undefined) install(state, seed, charge.revision)
+        else if (!isKnown) return charge.subject
+        else state.refreshAt = now + RETRY_UNKNOWN_MS
       } else if (now >= state.refreshAt || now < state.refreshAt - refreshMs - RETRY_UNKNOWN_MS) {
         // The second: a clock that was set back is no reason to go without for as long.
         state.refreshAt = now + refreshMs
