@@ -111,6 +111,8 @@ export interface Dialect<Options = unknown> {
    * says.
    */
   mostOutput?(request: ModelRequest, target: Pick<Target<Options>, 'options' | 'upstreamModel' | 'maxOutputTokens'>): number | undefined
+  /** How many times its list price the upstream charges for what is asked, where the request says so (a speed, a place). Default: once. */
+  priceFactor?(request: ModelRequest, target: Pick<Target<Options>, 'options' | 'upstreamModel'>): number
   /**
    * Whether the upstream reads tools and messages between agents that stand in the input (`additional_tools`, `agent_message`). Default: it
    * does not, and the request comes with the tools among the others and with the messages as the user's.

@@ -51,7 +51,9 @@ export function costOfTokens(options: CallPriceOptions, call: Call, endpoint: En
   // Counts beyond it are taken for none: whoever asks for as many must not be let in for the price of his prompt.
   const produced = Math.min(wanted, MAX_TOKENS)
   const inputTokens = Math.ceil(estimate.inputTokens * PROMPT_MARGIN)
-  const usage = createUsage({ inputTokens, outputTokens: produced, imageOutputTokens: wantsPictures(call) ? produced : undefined })
+  const { connection, upstreamModel } = endpoint
+  const priceFactor = connection.dialect.priceFactor?.(call.request, { options: connection.options, upstreamModel })
+  const usage = createUsage({ inputTokens, outputTokens: produced, imageOutputTokens: wantsPictures(call) ? produced : undefined, priceFactor })
   return options.costOf(usage, endpoint.pricing).total
 }
 

@@ -180,6 +180,24 @@ describe('limits around a call', () => {
     expect(reserved.map(({ amountUsd }) => amountUsd)).toEqual([1.5, 1.5, 10])
   })
 
+  it(verifies('P29', 'reserve what is asked at several times the list price as what it costs, and bound the output by it'), async () => {
+    const { built, reserved, call } = scene(budget, () => ({ ok: true, grantedUsd: 3 }))
+    const dialect = { priceFactor: ({ speed }: { speed?: string }) => (speed === 'fast' ? 6 : 1) }
+    const hasty = endpoint(1, { connection: { dialect, options: {} } as unknown as Endpoint['connection'] })
+    const bounds: unknown[] = []
+    for (const speed of ['standard', 'fast']) {
+      await drain(
+        built.layer(async function* (inner) {
+          bounds.push(await built.beforeAttempt(inner, { endpoint: hasty, isByok: false }))
+          yield []
+        }),
+        call({ speed }),
+      )
+    }
+    expect(reserved.map(({ amountUsd }) => amountUsd)).toEqual([1.5, 1.5, 6])
+    expect(bounds).toEqual([undefined, { maxOutputTokens: 500 }])
+  })
+
   it('count what an endpoint has cost that broke in the middle of the answer', async () => {
     const { built, reserved, call } = scene(budget)
     await drain(

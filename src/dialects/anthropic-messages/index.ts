@@ -8,6 +8,7 @@ import { encodeRequest } from './request.ts'
 import { MessagesDecoder } from './stream.ts'
 import { mostOutput } from './thinking.ts'
 import { hostsTool } from './tools.ts'
+import { priceFactorAsked } from './usage.ts'
 
 /** Messages, as Anthropic shaped them and clouds that host its models speak them. What differs is declared in options.ts. */
 export const anthropicMessages: Dialect<AnthropicMessagesOptions> = {
@@ -38,5 +39,6 @@ export const anthropicMessages: Dialect<AnthropicMessagesOptions> = {
     return prefill && (thinking === 'none' || reasoningWish(request.reasoning).mode !== 'on')
   },
   mostOutput,
+  priceFactor: priceFactorAsked,
   hosts: ({ type }, _others, { options }) => hostsTool(type, options),
 }

@@ -561,4 +561,14 @@ describe('surcharges', () => {
       decoder.push(JSON.stringify(frame), undefined, out)
     expect(ended(out).usage?.priceFactor).toBe(factor)
   })
+
+  it.each([
+    ['small-1', { speed: 'fast' }, 6],
+    ['large-1', { speed: 'fast', inference_geo: 'us' }, 2],
+    ['large-1', { speed: 'standard' }, 1],
+    ['large-1', {}, 1],
+  ])('of %s are known before it is asked for %j, as far as that is passed through', (upstreamModel, wish, factor) => {
+    const target = { ...messagesTarget({ options: { surcharges, pass_through: ['speed'] } }), upstreamModel }
+    expect(anthropicMessages.priceFactor?.({ input: [], ...wish }, target)).toBe(factor)
+  })
 })

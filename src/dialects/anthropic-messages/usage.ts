@@ -82,3 +82,7 @@ export function priceFactorOf(usage: Json, { options, upstreamModel }: Pick<Mess
   }
   return product
 }
+
+/** The same for what a request asks for: answers say what they were, in the words in which it was asked for. */
+export const priceFactorAsked = (request: object, target: Pick<MessagesTarget, 'options' | 'upstreamModel'>): number =>
+  priceFactorOf(Object.fromEntries(Object.entries(request).filter(([field]) => target.options.pass_through.includes(field))), target)
