@@ -148,6 +148,10 @@ describe('the fault table', () => {
     expect(play([one, two], (index) => ({ error: index === 0 ? busy(60_000) : error('timeout') })).sent).toHaveLength(2)
     expect(play([one, two], (index) => ({ error: index === 0 ? busy(100) : error('context_length_exceeded') })).sent).toHaveLength(2)
     expect(step([one, two], [tryOf(0, busy(100)), tryOf(1, error('timeout'))], { retries: false }).kind).toBe('fail')
+    // A budget that forbids the others is something the caller should hear of.
+    const tooDear = { ...tryOf(1, error('payment_required', { source: 'gateway', failover: 'next' })), sent: false }
+    expect(step([one, two], [tryOf(0, busy(100)), tooDear]).kind).toBe('fail')
+    expect(step([one, two], [tryOf(0, busy(100)), { ...tooDear, error: error('payment_required', { upstreamStatus: 402 }) }]).kind).toBe('next')
   })
   it('holds those bounds per provider even when it serves many endpoints of the model', () => {
     const many = Array.from({ length: 10 }, (_, i) => ({ endpoint: testEndpoint({ tag: `same/${i}` }) }))

@@ -129,9 +129,9 @@ function moveOn(input: FailoverInput, next: readonly number[]): Step | undefined
   return undefined
 }
 
-/** Nobody else can serve: whoever is busy is waited for, the one that is ready first. */
+/** Nobody else can serve: whoever is busy is waited for, the one that is ready first. Not where a budget of the caller's forbids the others: he hears of it at once. */
 function waitForBusy(input: FailoverInput, last: Try, others: boolean): Step | undefined {
-  if (others || !mayRetry(input)) return undefined
+  if (others || !mayRetry(input) || input.tries.some(isForbidden)) return undefined
   let first: { readonly index: number; readonly delayMs: number } | undefined
   for (const index of new Set(input.tries.map((one) => one.index))) {
     const delayMs = busyDelay(input, index)
@@ -140,6 +140,8 @@ function waitForBusy(input: FailoverInput, last: Try, others: boolean): Step | u
   if (first === undefined) return undefined
   return first.index === last.index ? { kind: 'retry', delayMs: first.delayMs, rotate: false } : { kind: 'next', ...first }
 }
+
+const isForbidden = ({ error, sent }: Try): boolean => sent === false && CREDENTIAL_TYPES.has(error.errorType) && !isCredentialFailure(error)
 
 /** What is left of a short pause, or of a backoff where none was named; undefined for whoever is not busy, or has been often enough. */
 function busyDelay(input: FailoverInput, index: number): number | undefined {
