@@ -135,6 +135,8 @@ export interface Destination<Settings = unknown> {
   encode(batch: readonly DeliveryRecord[], settings: Settings, context: DestinationContext): EncodeResult | Promise<EncodeResult>
   /** What an answer means. Default: `classifyHttp` of core/outcome.ts. */
   classify?(response: OutgoingResponse, request: OutgoingRequest): DeliveryOutcome
+  /** What was taken is said in the body: an acceptance that breaks off is none. Default: the status says it, whether the rest comes or not. */
+  readonly answersInBody?: boolean
   /** Called with each answer and the number of follow-ups made so far; undefined when the answer is final. */
   followUp?(response: OutgoingResponse, step: number, settings: Settings, context: DestinationContext): FollowUp | undefined
   /** Looked up once per destination and configuration (a bucket's region, a table's columns); available as `context.prepared`. */

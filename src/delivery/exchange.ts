@@ -60,6 +60,8 @@ export class Exchange {
       const afterMs = outcome.afterMs ?? parseRetryAfter(response.headers['retry-after'], now())
       return { outcome: { ...outcome, ...(afterMs === undefined ? {} : { afterMs }) }, status: response.status }
     } catch (error) {
+      const status = acceptedWith(error)
+      if (status !== undefined && type.answersInBody !== true) return { outcome: { kind: 'delivered' }, status }
       return { outcome: unanswered(error, signal), status: 0 }
     }
   }
@@ -70,6 +72,12 @@ export class Exchange {
     const limitMs = request.timeoutMs ?? type.limits.timeoutMs ?? DESTINATION_DEFAULTS.timeoutMs
     return this.#blank(await (type.transport?.(request, context, signal) ?? transport(request, limitMs, signal)))
   }
+}
+
+/** The status of an acceptance whose rest did not come, whoever gave up on it: sent again it would be there twice, and again with every try. */
+function acceptedWith(error: unknown): number | undefined {
+  const status = error instanceof EgressError ? error.status : undefined
+  return status !== undefined && status >= 200 && status < 300 ? status : undefined
 }
 
 /** No answer: given up by us, forbidden by policy (a matter of configuration, nothing is lost), or worth another try. */

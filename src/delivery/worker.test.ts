@@ -216,6 +216,31 @@ describe('delivery', () => {
     expect(receiver.requests[1]!.body.equals(receiver.requests[0]!.body)).toBe(true)
   })
 
+  it.each([true, false])('takes an acceptance for one though the rest of the answer never comes (cut: %s)', async (cut) => {
+    receiver.react = () => ({ kind: 'unfinished', status: 200, cut })
+    await enter(3)
+    start()
+    await until(drained())
+    expect(acceptedIds()).toEqual(['gen-0', 'gen-1', 'gen-2'])
+    expect(await outbox.status('a')).toMatchObject({ delivered: 3, health: { breaker: 'closed', lastStatus: 200 } })
+  })
+
+  it('asks again where the rest of the answer would have said what was refused', async () => {
+    receiver.react = (_r, number) => (number === 0 ? { kind: 'unfinished', status: 200, cut: true } : ok)
+    await enter(3)
+    start({}, { ...plain, answersInBody: true })
+    await until(drained())
+    expect(receiver.requests).toHaveLength(2)
+  })
+
+  it('knows nothing of a refusal whose reasons never came', async () => {
+    receiver.react = (_r, number) => (number === 0 ? { kind: 'unfinished', status: 400, cut: true } : ok)
+    await enter(3)
+    start()
+    await until(drained())
+    expect(await outbox.status('a')).toMatchObject({ delivered: 3, dead: 0 })
+  })
+
   it('halves a batch that is too large for the receiver', async () => {
     receiver.react = (request) => (idsOf(request).length > 3 ? answer(413) : ok)
     const ids = await enter(10)

@@ -41,6 +41,7 @@ export const bigquery: Destination<BigquerySettings> = {
   limits: { records: 500, bytes: 9_000_000, lingerMs: 5_000 },
   encode: (batch, options, context) => [insertAll(batch, options, context)],
   classify,
+  answersInBody: true,
   probe: (options, context) => [
     {
       name: "read the table's columns",

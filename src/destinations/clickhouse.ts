@@ -35,6 +35,7 @@ export const clickhouse: Destination<ClickhouseSettings> = {
   limits: { records: 1_000, bytes: 5_000_000, lingerMs: 5_000 },
   encode: (batch, options, context) => [insert(batch, options, context)],
   classify,
+  answersInBody: true,
   prepare: readColumns,
   probe: (options) => [
     { name: 'log in', request: query(options, { query: 'SELECT 1' }) },

@@ -42,6 +42,7 @@ export const kafkaRest: Destination<KafkaRestSettings> = {
     },
   ],
   classify,
+  answersInBody: true,
   probe: (options) => [
     {
       name: 'read the topic',

@@ -58,6 +58,7 @@ export const snowflake: Destination<SnowflakeSettings> = {
   limits: { records: 500, bytes: 10_000_000, lingerMs: 10_000, timeoutMs: TIMEOUT_MS, concurrency: 1 },
   encode: (batch, options, context) => [merge(batch, options, context)],
   classify,
+  answersInBody: true,
   followUp,
   prepare: readColumns,
   probe: (options, context) => [

@@ -9,11 +9,14 @@ export type EgressFailure = 'refused' | 'dns' | 'connect' | 'timeout' | 'aborted
 /** No answer. `refused`: the request was never made because policy forbids it; the others are worth another try. Messages name the host as it was given, never what it resolved to, and no secrets. */
 export class EgressError extends Error {
   readonly kind: EgressFailure
+  /** The status of an answer that began, when what it lacks is the rest of its body. */
+  readonly status: number | undefined
 
-  constructor(kind: EgressFailure, message: string, cause?: unknown) {
+  constructor(kind: EgressFailure, message: string, cause?: unknown, status?: number) {
     super(message, cause === undefined ? undefined : { cause })
     this.name = 'EgressError'
     this.kind = kind
+    this.status = status
   }
 }
 

@@ -101,6 +101,7 @@ export function createEgress(options: EgressOptions): Egress {
       const url = checkUrl(text, policy)
       const limit = AbortSignal.timeout(timeoutMs)
       const cancel = signal === undefined ? limit : AbortSignal.any([signal, limit])
+      let status: number | undefined
       try {
         const response = await requestThrough(agent, {
           origin: url.origin,
@@ -110,10 +111,11 @@ export function createEgress(options: EgressOptions): Egress {
           ...(body === undefined ? {} : { body }),
           signal: cancel,
         })
+        status = response.statusCode
         const { bytes, truncated } = await readBody(response.body, maxResponseBytes)
-        return { status: response.statusCode, headers: flatten(response.headers), body: bytes, truncated }
+        return { status, headers: flatten(response.headers), body: bytes, truncated }
       } catch (error) {
-        throw toEgressError(error, hostOf(url), limit, signal)
+        throw toEgressError(error, hostOf(url), limit, signal, status)
       }
     },
     async open({ method, url: text, headers = {}, body, headersTimeoutMs = 30_000, maxResponseBytes = 4 * 1024 * 1024, signal }) {
@@ -247,17 +249,18 @@ function flatten(headers: { readonly [name: string]: string | string[] | undefin
 
 const CONNECT_CODES = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL', 'EACCES', 'UND_ERR_CONNECT_TIMEOUT'])
 
-function toEgressError(error: unknown, host: string, limit: AbortSignal, signal: AbortSignal | undefined): EgressError {
+/** `status`: of an answer that began. */
+function toEgressError(error: unknown, host: string, limit: AbortSignal, signal: AbortSignal | undefined, status?: number): EgressError {
   const found = findEgressError(error)
   if (found !== undefined) return found
-  if (signal?.aborted) return new EgressError('aborted', 'the request was given up', error)
-  if (limit.aborted) return new EgressError('timeout', `${host} did not answer in time`, error)
+  if (signal?.aborted) return new EgressError('aborted', 'the request was given up', error, status)
+  if (limit.aborted) return new EgressError('timeout', `${host} did not answer in time`, error, status)
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
   if (CONNECT_CODES.has(code)) return new EgressError('connect', `${host} cannot be reached (${code})`, error)
   if (code.startsWith('ERR_TLS') || code.includes('CERT') || code.includes('SELF_SIGNED'))
     return new EgressError('connect', `no trusted TLS connection to ${host} (${code})`, error)
   if (error instanceof Error && error.name === 'HTTPParserError') return new EgressError('network', `${host} did not answer in HTTP`, error)
-  return new EgressError('network', `the connection to ${host} broke${code === '' ? '' : ` (${code})`}`, error)
+  return new EgressError('network', `the connection to ${host} broke${code === '' ? '' : ` (${code})`}`, error, status)
 }
 
 /** Our own error, which sockets wrap: as a cause, or among those of several tried addresses. */

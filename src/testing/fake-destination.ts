@@ -24,6 +24,8 @@ export type Reaction =
   | { readonly kind: 'hang' }
   /** Reads the body, then cuts the connection: the sender cannot know whether it arrived. */
   | { readonly kind: 'reset' }
+  /** Reads the body and begins an answer with this status that never ends, or ends with the connection. */
+  | { readonly kind: 'unfinished'; readonly status: number; readonly cut: boolean }
 
 export interface FakeDestination {
   readonly url: string
@@ -83,6 +85,12 @@ function perform(reaction: Reaction, request: IncomingMessage, response: ServerR
   if (reaction.kind === 'reset') {
     accept()
     request.socket.resetAndDestroy()
+    return
+  }
+  if (reaction.kind === 'unfinished') {
+    if (reaction.status < 300) accept()
+    response.writeHead(reaction.status).write('{')
+    if (reaction.cut) setTimeout(() => request.socket.resetAndDestroy(), 10)
     return
   }
   const { status, headers, body, afterMs = 0 } = reaction
