@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Destination, OutgoingResponse } from '../core/destination.ts'
 import type { DestinationRecord } from '../core/outbox.ts'
 import { manualClock } from '../lib/clock.ts'
+import { EgressError } from '../lib/egress-policy.ts'
 import { createMemoryOutbox } from '../testing/memory-outbox.ts'
 import { minimalGeneration } from '../testing/sample-generations.ts'
 import { BatchProcessor } from './batch-processor.ts'
@@ -171,6 +172,45 @@ describe('a platform that fails on a batch again and again', () => {
     await send(() => answer(500))
     expect(bodies.length - before).toBeLessThanOrEqual(11)
     expect(await outbox.status('a')).toMatchObject({ queued: 4, dead: 0 })
+  })
+})
+
+describe('a platform that one record takes down', () => {
+  const takenDownBy = async (down: (bodies: readonly unknown[]) => OutgoingResponse) => {
+    const all = await stage()
+    for (const id of ['gen-2', 'gen-3', 'gen-4']) await all.enter(id)
+    return { ...all, attempt: () => all.send(() => (JSON.stringify(all.bodies.at(-1)).includes('gen-3') ? down(all.bodies) : answer(200))) }
+  }
+  const broken = (): never => {
+    throw new EgressError('network', 'the connection broke')
+  }
+
+  it.each([
+    ['502', () => answer(502)],
+    ['a broken connection', broken],
+  ])('is given the others apart, once it has been away for longer than platforms are (%s)', async (_name, down) => {
+    const { attempt, outbox, bodies, send } = await takenDownBy(down)
+    for (let n = 0; n < 10; n++) await attempt()
+    expect(bodies).toHaveLength(10)
+    await attempt()
+    expect(await outbox.status('a')).toMatchObject({ queued: 1, delivered: 3, dead: 0 })
+    await send(() => answer(200))
+    expect(await outbox.status('a')).toMatchObject({ queued: 0, delivered: 4 })
+  })
+
+  it.each([
+    [
+      'where nobody is reached',
+      () => {
+        throw new EgressError('connect', 'cannot be reached')
+      },
+    ],
+    ['where it says when to come back', () => answer(503, { 'retry-after': '1' })],
+    ['where it is busy', () => answer(429)],
+  ])('is none %s', async (_name, down) => {
+    const { send, bodies } = await takenDownBy(() => answer(200))
+    for (let n = 0; n < 15; n++) await send(down)
+    expect(bodies).toHaveLength(15)
   })
 })
 

@@ -31,6 +31,9 @@ export interface Aborted {
   readonly message: string
 }
 
+/** Not now, and nobody was reached: what was to be sent has nothing to do with it. */
+export type Unreached = Extract<DeliveryOutcome, { readonly kind: 'retry' }> & { readonly isUnreached?: true }
+
 const MAX_FOLLOW_UPS = 120
 
 /** Requests to one destination, each with the questions that follow it until the platform is done. */
@@ -44,7 +47,7 @@ export class Exchange {
   }
 
   /** What the final answer means, or that there was none. Never rejects. */
-  async ask(request: OutgoingRequest): Promise<{ readonly outcome: DeliveryOutcome | Aborted; readonly status: number }> {
+  async ask(request: OutgoingRequest): Promise<{ readonly outcome: DeliveryOutcome | Unreached | Aborted; readonly status: number }> {
     const { type, settings, context, now, signal } = this.#parts
     try {
       let response = await this.#send(request)
@@ -81,11 +84,12 @@ function acceptedWith(error: unknown): number | undefined {
 }
 
 /** No answer: given up by us, forbidden by policy (a matter of configuration, nothing is lost), or worth another try. */
-function unanswered(error: unknown, signal: AbortSignal): DeliveryOutcome | Aborted {
+function unanswered(error: unknown, signal: AbortSignal): DeliveryOutcome | Unreached | Aborted {
   const message = errorText(error)
   if (signal.aborted) return { kind: 'aborted', message }
   if (error instanceof EgressError && error.kind === 'refused') return { kind: 'unauthorized', message }
-  return { kind: 'retry', message }
+  const isUnreached = error instanceof EgressError && (error.kind === 'connect' || error.kind === 'dns')
+  return { kind: 'retry', message, ...(isUnreached ? { isUnreached } : {}) }
 }
 
 /** The text of an error that may be shown to the destination's owner. */

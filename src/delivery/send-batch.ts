@@ -3,7 +3,7 @@ import type { DeliveryOutcome, OutgoingRequest } from '../core/destination.ts'
 import { redact } from '../core/outcome.ts'
 import type { DeadReason } from '../core/outbox.ts'
 import { independentGroups } from './batching.ts'
-import { errorText, Exchange, type Aborted, type ExchangeParts } from './exchange.ts'
+import { errorText, Exchange, type Aborted, type ExchangeParts, type Unreached } from './exchange.ts'
 import { shrinkRecord } from './shrink.ts'
 
 /** What became of one record. */
@@ -48,6 +48,8 @@ const MAX_DOUBTS = 10
 const FAILED_ON_IT = 500
 /** Answers of that kind after which the culprit is searched, where the type gives nothing up. */
 const SEARCHED_AFTER = 5
+/** The same for tries without an answer, or with one that says that the platform is away: one that is comes back meanwhile, unless a record takes it down each time. */
+const SEARCHED_WHEN_AWAY = 10
 
 /**
  * Sends a batch until each of its records has a fate: split when too large, halved to find the culprit when refused, shortened when a
@@ -175,7 +177,7 @@ class BatchRun {
     return this.#apply(outcome, status, pieces)
   }
 
-  async #apply(outcome: DeliveryOutcome | Aborted, status: number, pieces: readonly Piece[]): Promise<readonly number[]> {
+  async #apply(outcome: DeliveryOutcome | Unreached | Aborted, status: number, pieces: readonly Piece[]): Promise<readonly number[]> {
     const everyone = pieces.map((_piece, position) => position)
     switch (outcome.kind) {
       case 'delivered':
@@ -220,7 +222,7 @@ class BatchRun {
   }
 
   /** What fails again and again is looked through: one record may be what the platform fails on, and the others have done nothing. */
-  async #again(outcome: Extract<DeliveryOutcome, { readonly kind: 'retry' }>, status: number, pieces: readonly Piece[]): Promise<void> {
+  async #again(outcome: Unreached, status: number, pieces: readonly Piece[]): Promise<void> {
     const { message, maxAttempts, afterMs, platformTime, overload } = outcome
     const isDoubtful = maxAttempts !== undefined || (status === FAILED_ON_IT && afterMs === undefined && overload !== true)
     const result: RecordResult = {
@@ -237,8 +239,9 @@ class BatchRun {
       ...(afterMs === undefined ? {} : { afterMs }),
       ...(platformTime === undefined ? {} : { platformTime }),
     }
-    const { records, doubtful = 0 } = this.#job
-    const searches = records.length > 1 && isDoubtful && afterMs === undefined && doubtful + 1 >= (maxAttempts ?? SEARCHED_AFTER)
+    const { records, doubtful = 0, context } = this.#job
+    const isDue = isDoubtful ? doubtful + 1 >= (maxAttempts ?? SEARCHED_AFTER) : outcome.isUnreached !== true && context.attempt >= SEARCHED_WHEN_AWAY
+    const searches = records.length > 1 && isDue && afterMs === undefined && overload !== true
     if (!searches) return this.#stop(result, verdict, pieces)
     if (++this.#doubts > MAX_DOUBTS) return this.#stop({ kind: 'released' }, verdict, pieces)
     if (pieces.length > 1) return this.#halves(pieces)
