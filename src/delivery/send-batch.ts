@@ -239,15 +239,19 @@ class BatchRun {
       ...(afterMs === undefined ? {} : { afterMs }),
       ...(platformTime === undefined ? {} : { platformTime }),
     }
-    const { records, doubtful = 0, context } = this.#job
-    const isDue = isDoubtful ? doubtful + 1 >= (maxAttempts ?? SEARCHED_AFTER) : outcome.isUnreached !== true && context.attempt >= SEARCHED_WHEN_AWAY
-    const searches = records.length > 1 && isDue && afterMs === undefined && overload !== true
-    if (!searches) return this.#stop(result, verdict, pieces)
+    if (!this.#searches(outcome, isDoubtful)) return this.#stop(result, verdict, pieces)
     if (++this.#doubts > MAX_DOUBTS) return this.#stop({ kind: 'released' }, verdict, pieces)
     if (pieces.length > 1) return this.#halves(pieces)
     this.#remark ??= message
     if (this.#last.status === 0) this.#last = verdict
     this.#settle(pieces, result)
+  }
+
+  /** Who is busy, or names a time to come back, does not fail on what it was sent. */
+  #searches({ afterMs, overload, maxAttempts, isUnreached }: Unreached, isDoubtful: boolean): boolean {
+    const { records, doubtful = 0, context } = this.#job
+    if (records.length < 2 || afterMs !== undefined || overload === true) return false
+    return isDoubtful ? doubtful + 1 >= (maxAttempts ?? SEARCHED_AFTER) : isUnreached !== true && context.attempt >= SEARCHED_WHEN_AWAY
   }
 
   #stop(result: RecordResult, verdict: BatchVerdict, pieces: readonly Piece[]): void {

@@ -25,30 +25,38 @@ export function createSettle({ db, engine }: Database, clock: Clock) {
   }
 
   /** One statement for all that share a fate: a failed batch is one, whatever its size. */
-  const keep = async (trx: Trx, owner: string, ids: readonly number[], fate: Kept): Promise<readonly string[]> => {
+  const keep = async (trx: Trx, owner: string, ids: readonly number[], fate: Kept): Promise<number> => {
     const rows = await trx
       .updateTable('outbox_deliveries')
       .set({ owner: null, ...toColumns(fate, clock.now()) })
       .where('seq', 'in', numberList(engine, ids))
       .where('owner', '=', owner)
-      .returning('destination_id')
+      .returning('seq')
       .execute()
-    return rows.map((row) => row.destination_id)
+    return rows.length
   }
 
   return (owner: string, settlements: readonly Settlement[], counts: DeliveryCounts = {}): Promise<number> => {
     if (settlements.length === 0) return Promise.resolve(0)
     return inTransaction(db, async (trx) => {
-      const settled: string[] = []
+      const gone: string[] = []
+      let kept = 0
       for (const [fate, ids] of groupByFate(settlements)) {
-        settled.push(...(fate.state === 'delivered' ? await deliver(trx, owner, ids) : await keep(trx, owner, ids, fate)))
+        if (fate.state === 'delivered') gone.push(...(await deliver(trx, owner, ids)))
+        else kept += await keep(trx, owner, ids, fate)
       }
-      const [destinationId] = settled
-      const { delivered = 0, rejected = 0 } = counts
+      const [destinationId] = gone
+      const { delivered, rejected } = atMost(gone.length, counts)
       if (destinationId !== undefined && delivered + rejected > 0) await count(trx, destinationId, { delivered, rejected })
-      return settled.length
+      return gone.length + kept
     })
   }
+}
+
+/** What somebody else delivered when the lease had ended is counted there. */
+function atMost(gone: number, { delivered = 0, rejected = 0 }: DeliveryCounts): Required<DeliveryCounts> {
+  const taken = Math.min(delivered, gone)
+  return { delivered: taken, rejected: Math.min(rejected, gone - taken) }
 }
 
 function toColumns(fate: Kept, now: number) {

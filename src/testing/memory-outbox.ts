@@ -131,14 +131,19 @@ export function createMemoryOutbox(now: () => number = Date.now): MemoryOutbox {
     },
     async settle(owner, settlements, counts) {
       let settled = 0
+      const gone: Row[] = []
       for (const settlement of settlements) {
         const row = rows.get(settlement.id)
         if (row?.owner !== owner) continue
-        if (settled++ === 0) {
-          counter(row.destinationId).delivered += counts?.delivered ?? 0
-          counter(row.destinationId).rejected += counts?.rejected ?? 0
-        }
+        settled++
+        if (settlement.state === 'delivered') gone.push(row)
         apply(row, settlement)
+      }
+      const [first] = gone
+      if (first !== undefined) {
+        const taken = Math.min(counts?.delivered ?? 0, gone.length)
+        counter(first.destinationId).delivered += taken
+        counter(first.destinationId).rejected += Math.min(counts?.rejected ?? 0, gone.length - taken)
       }
       return settled
     },

@@ -132,6 +132,17 @@ export function describeOutboxContract(name: string, open: (clock: Clock) => Pro
       })
     })
 
+    it('counts a delivery once, whoever else made it while its lease had ended', async () => {
+      await record(3)
+      const first = await lease()
+      clock.advance(60_001)
+      const second = await lease('d1', { owner: 'worker-2', records: 2 })
+      const delivered = (ids: readonly LeasedDelivery[]): readonly Settlement[] => ids.map(({ id }) => ({ id, state: 'delivered' }))
+      expect(await outbox.settle('worker-2', delivered(second), { delivered: 1, rejected: 1 })).toBe(2)
+      expect(await outbox.settle(OWNER, delivered(first), { delivered: 3 })).toBe(1)
+      expect(await outbox.status('d1')).toMatchObject({ queued: 0, delivered: 2, rejected: 1 })
+    })
+
     it('keeps what another destination still waits for', async () => {
       await record(1, ['d1', 'd2'])
       await settleAll(await lease('d1'), { state: 'delivered' })
