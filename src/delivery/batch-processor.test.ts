@@ -175,6 +175,50 @@ describe('a platform that fails on a batch again and again', () => {
   })
 })
 
+describe('a guard in front of a platform', () => {
+  const guarded = async () => {
+    const all = await stage()
+    for (const id of ['gen-2', 'gen-3', 'gen-4']) await all.enter(id)
+    const names = (id: string): boolean => JSON.stringify(all.bodies.at(-1)).includes(id)
+    return { ...all, names }
+  }
+
+  it('that forbids one record for its words holds up no other', async () => {
+    const { send, outbox, names, enter } = await guarded()
+    for (const _ of [1, 2]) await send(() => answer(names('gen-3') ? 403 : 200))
+    expect(await outbox.status('a')).toMatchObject({ queued: 4, dead: 0, health: { breaker: 'unauthorized' } })
+    await send(() => answer(names('gen-3') ? 403 : 200))
+    expect(await outbox.status('a')).toMatchObject({ queued: 0, delivered: 3, dead: 1, health: { breaker: 'closed', lastError: 'HTTP 403' } })
+    expect((await outbox.deadLetters('a', { offset: 0, limit: 1 })).letters).toMatchObject([
+      { generationId: 'gen-3', reason: 'rejected', status: 403 },
+    ])
+    for (const id of ['gen-5', 'gen-6']) await enter(id)
+    await send(() => answer(names('gen-5') ? 403 : 200))
+    expect(await outbox.status('a')).toMatchObject({ queued: 0, delivered: 4, dead: 2 })
+  })
+
+  it('that lets nobody in is asked a few times more, and nothing is given up', async () => {
+    const { send, outbox, bodies } = await guarded()
+    for (let n = 0; n < 4; n++) await send(() => answer(403))
+    expect(bodies.length).toBeLessThanOrEqual(2 + 2 * 11)
+    expect(await outbox.status('a')).toMatchObject({ queued: 4, dead: 0, health: { breaker: 'unauthorized', lastStatus: 403 } })
+  })
+
+  it('that lets everybody in from some moment on has forbidden nobody', async () => {
+    const { send, outbox, bodies } = await guarded()
+    for (const _ of [1, 2]) await send(() => answer(403))
+    const before = bodies.length
+    await send(() => answer(bodies.length - before <= 4 ? 403 : 200))
+    expect(await outbox.status('a')).toMatchObject({ queued: 0, delivered: 4, dead: 0 })
+  })
+
+  it('that asks who is there is given no parts of a batch', async () => {
+    const { send, bodies } = await guarded()
+    for (let n = 0; n < 4; n++) await send(() => answer(401))
+    expect(bodies).toHaveLength(4)
+  })
+})
+
 describe('a platform that one record takes down', () => {
   const takenDownBy = async (down: (bodies: readonly unknown[]) => OutgoingResponse) => {
     const all = await stage()

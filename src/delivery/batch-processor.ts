@@ -7,7 +7,8 @@ import type { DoubtfulAnswers } from './doubtful-answers.ts'
 import type { Lane, ReadyDestination } from './lane.ts'
 import { createLookUp, forgetPrepared, prepareOnce } from './prepared.ts'
 import { toDeliveryRecord } from './record.ts'
-import { sendBatch, type BatchReport, type BatchVerdict, type RecordResult } from './send-batch.ts'
+import type { BatchReport, BatchVerdict, RecordResult } from './batch-report.ts'
+import { sendBatch } from './send-batch.ts'
 import type { DeliveryWorkerOptions } from './worker-options.ts'
 
 const REPORT_EVERY_MS = 5_000
@@ -38,7 +39,10 @@ export class BatchProcessor {
       const current = this.#isCurrent(ready)
       const at = current ? this.#retryAt(deliveries, report.verdict, now) : now
       if (current) this.#judge(lane, report, now, at)
-      if (report.verdict.kind === 'unauthorized') forgetPrepared(ready)
+      if (report.verdict.kind === 'unauthorized') {
+        ready.refusals++
+        forgetPrepared(ready)
+      }
       followClock(ready, report.verdict, now)
       settlements.push(...toSettlements(deliveries, report, at, current ? ready : undefined))
     }
@@ -121,6 +125,7 @@ export class BatchProcessor {
       context,
       records,
       doubtful: Math.max(...deliveries.map(({ id }) => ready.doubtful.count(id))),
+      refusals: ready.refusals,
       transport,
       signal,
       now: () => clock.now(),

@@ -3,7 +3,7 @@ import type { DestinationRecord } from '../core/outbox.ts'
 import { createBreaker, type Breaker, type BreakerOptions } from './breaker.ts'
 import { createExpansion, type Expansion } from './batching.ts'
 import { createDoubtfulAnswers, type DoubtfulAnswers } from './doubtful-answers.ts'
-import type { BatchVerdict } from './send-batch.ts'
+import type { BatchVerdict } from './batch-report.ts'
 
 /** Everything the worker keeps for one destination; nothing in it is shared, so a dead destination holds up only itself. */
 export interface Lane {
@@ -41,6 +41,8 @@ export interface ReadyDestination {
   prepared: Promise<unknown> | undefined
   /** Counted for one configuration: what another one was answered says nothing about it. */
   readonly doubtful: DoubtfulAnswers
+  /** Batches it refused with this configuration. */
+  refusals: number
   /** How far the platform's clock is ahead of ours, once it has said so. */
   clockOffsetMs: number
 }
@@ -100,6 +102,7 @@ export function refreshLane(lane: Lane, record: DestinationRecord, types: Readon
     superseded: new AbortController(),
     prepared: undefined,
     doubtful: createDoubtfulAnswers(),
+    refusals: 0,
     clockOffsetMs: 0,
   }
   return undefined

@@ -3,7 +3,8 @@ import { z } from 'zod'
 import type { Destination, OutgoingResponse } from '../core/destination.ts'
 import { minimalGeneration } from '../testing/sample-generations.ts'
 import { toDeliveryRecord } from './record.ts'
-import { sendBatch, type BatchReport } from './send-batch.ts'
+import type { BatchReport } from './batch-report.ts'
+import { sendBatch } from './send-batch.ts'
 
 const { generation, content } = minimalGeneration()
 const request = { method: 'POST', url: 'https://example.com', headers: {} } as const

@@ -2,43 +2,17 @@ import type { DeliveryRecord } from '../core/delivery.ts'
 import type { DeliveryOutcome, OutgoingRequest } from '../core/destination.ts'
 import { redact } from '../core/outcome.ts'
 import type { DeadReason } from '../core/outbox.ts'
+import type { BatchReport, BatchVerdict, RecordResult } from './batch-report.ts'
 import { independentGroups } from './batching.ts'
 import { errorText, Exchange, type Aborted, type ExchangeParts, type Unreached } from './exchange.ts'
 import { shrinkRecord } from './shrink.ts'
-
-/** What became of one record. */
-export type RecordResult =
-  | { readonly kind: 'delivered' }
-  /** `doubtful`: another try is unlikely to be answered otherwise. `maxAttempts`: after so many answers of that kind it is given up. */
-  | { readonly kind: 'retry'; readonly status: number; readonly error: string; readonly doubtful?: boolean; readonly maxAttempts?: number }
-  | { readonly kind: 'released' }
-  | { readonly kind: 'dead'; readonly reason: DeadReason; readonly status: number; readonly error: string }
-
-/** What the batch says about its destination. */
-export interface BatchVerdict {
-  readonly kind: 'ok' | 'failed' | 'overload' | 'unauthorized' | 'aborted'
-  readonly status: number
-  readonly message?: string
-  /** The platform's own hint when to come back. */
-  readonly afterMs?: number
-  /** What its clock says, when it refused because ours is wrong. */
-  readonly platformTime?: number
-}
-
-export interface BatchReport {
-  /** By position in the batch. */
-  readonly results: readonly RecordResult[]
-  readonly verdict: BatchVerdict
-  /** Refused inside accepted requests, without saying which. */
-  readonly rejected: number
-  /** Size of the first encoding of the whole batch. */
-  readonly encodedBytes: number
-}
 
 export interface SendJob extends ExchangeParts {
   readonly records: readonly DeliveryRecord[]
   /** How often in a row one of the records was answered before in a way another try is unlikely to change. Default: never. */
   readonly doubtful?: number
+  /** How often batches were refused with this configuration. Default: never. */
+  readonly refusals?: number
 }
 
 const PARALLEL_REQUESTS = 8
@@ -50,6 +24,10 @@ const FAILED_ON_IT = 500
 const SEARCHED_AFTER = 5
 /** The same for tries without an answer, or with one that says that the platform is away: one that is comes back meanwhile, unless a record takes it down each time. */
 const SEARCHED_WHEN_AWAY = 10
+/** Credentials that are not enough, or a guard that will not have what was sent. */
+const FORBIDDEN = 403
+/** Batches refused before the one that is looked through: mostly all of them are meant. */
+const SEARCHED_REFUSALS = 2
 
 /**
  * Sends a batch until each of its records has a fate: split when too large, halved to find the culprit when refused, shortened when a
@@ -58,6 +36,7 @@ const SEARCHED_WHEN_AWAY = 10
 export async function sendBatch(job: SendJob): Promise<BatchReport> {
   const run = new BatchRun(job)
   await run.deliver(job.records.map((record, index) => ({ record, whole: record, index, step: 0 })))
+  await run.judgeSuspects()
   return run.report()
 }
 
@@ -89,6 +68,11 @@ class BatchRun {
   #rejected = 0
   #encodedBytes = 0
   #doubts = 0
+  #hasTaken = false
+  /** Forbidden alone, while nobody knew whether others are not. */
+  readonly #suspects: Piece[] = []
+  #refusal: BatchVerdict | undefined
+  #isJudging = false
 
   constructor(job: SendJob) {
     this.#job = job
@@ -181,9 +165,11 @@ class BatchRun {
     const everyone = pieces.map((_piece, position) => position)
     switch (outcome.kind) {
       case 'delivered':
+        this.#hasTaken = true
         this.#answered(status, outcome.message)
         return []
       case 'partial': {
+        this.#hasTaken = true
         this.#answered(status, outcome.message)
         this.#rejected += Math.min(outcome.rejectedCount ?? 0, pieces.length)
         const settled: number[] = []
@@ -205,7 +191,7 @@ class BatchRun {
         await this.#again(outcome, status, pieces)
         return everyone
       case 'unauthorized':
-        this.#stop({ kind: 'released' }, { kind: 'unauthorized', status, message: outcome.message }, pieces)
+        await this.#forbid({ kind: 'unauthorized', status, message: outcome.message }, pieces)
         return everyone
       case 'aborted':
         this.#stop({ kind: 'released' }, { kind: 'aborted', status: 0, message: outcome.message }, pieces)
@@ -252,6 +238,25 @@ class BatchRun {
     const { records, doubtful = 0, context } = this.#job
     if (records.length < 2 || afterMs !== undefined || overload === true) return false
     return isDoubtful ? doubtful + 1 >= (maxAttempts ?? SEARCHED_AFTER) : isUnreached !== true && context.attempt >= SEARCHED_WHEN_AWAY
+  }
+
+  /** Refused for good, if it is the record's doing: its words, which a guard takes for an attack. */
+  async #forbid(verdict: BatchVerdict, pieces: readonly Piece[]): Promise<void> {
+    const { status, message = '' } = verdict
+    if (this.#isJudging && status === FORBIDDEN) return this.#bury(pieces, 'rejected', status, message)
+    const { records, refusals = 0 } = this.#job
+    const searches = status === FORBIDDEN && records.length > 1 && refusals >= SEARCHED_REFUSALS
+    if (!searches || ++this.#doubts > MAX_DOUBTS) return this.#stop({ kind: 'released' }, verdict, pieces)
+    if (pieces.length > 1) return this.#halves(pieces)
+    this.#suspects.push(...pieces)
+    this.#refusal ??= verdict
+  }
+
+  /** Where others were let in, who is forbidden once more is so for its own sake. Else it is nobody's, and all go back. */
+  async judgeSuspects(): Promise<void> {
+    if (!this.#hasTaken) this.#halt ??= this.#refusal
+    this.#isJudging = true
+    for (const piece of this.#suspects) await this.deliver([piece])
   }
 
   #stop(result: RecordResult, verdict: BatchVerdict, pieces: readonly Piece[]): void {

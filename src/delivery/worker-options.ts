@@ -3,7 +3,7 @@ import type { DestinationRecord, Outbox } from '../core/outbox.ts'
 import type { BackoffOptions } from '../lib/backoff.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { BreakerOptions } from './breaker.ts'
-import type { BatchReport, RecordResult } from './send-batch.ts'
+import type { BatchReport, RecordResult } from './batch-report.ts'
 import type { Transport } from './transport.ts'
 
 /** What the worker tells the outside: metrics and logs are made of it. Messages hold no secrets. */

@@ -1,0 +1,30 @@
+import type { DeadReason } from '../core/outbox.ts'
+
+/** What became of one record. */
+export type RecordResult =
+  | { readonly kind: 'delivered' }
+  /** `doubtful`: another try is unlikely to be answered otherwise. `maxAttempts`: after so many answers of that kind it is given up. */
+  | { readonly kind: 'retry'; readonly status: number; readonly error: string; readonly doubtful?: boolean; readonly maxAttempts?: number }
+  | { readonly kind: 'released' }
+  | { readonly kind: 'dead'; readonly reason: DeadReason; readonly status: number; readonly error: string }
+
+/** What the batch says about its destination. */
+export interface BatchVerdict {
+  readonly kind: 'ok' | 'failed' | 'overload' | 'unauthorized' | 'aborted'
+  readonly status: number
+  readonly message?: string
+  /** The platform's own hint when to come back. */
+  readonly afterMs?: number
+  /** What its clock says, when it refused because ours is wrong. */
+  readonly platformTime?: number
+}
+
+export interface BatchReport {
+  /** By position in the batch. */
+  readonly results: readonly RecordResult[]
+  readonly verdict: BatchVerdict
+  /** Refused inside accepted requests, without saying which. */
+  readonly rejected: number
+  /** Size of the first encoding of the whole batch. */
+  readonly encodedBytes: number
+}
