@@ -103,11 +103,13 @@ function missing({ method, url }: FastifyRequest): GatewayError {
 
 /** Where clients look for a model whose base URL is not quite right, or that speak another format, or for what others store. */
 function wayTo(path: string): string {
+  const [, end] = /\/(responses|(?:chat\/)?completions|messages)\/?$/.exec(path) ?? []
+  // First, for a base URL that has the route in it already, where no id stands behind it.
+  if (end !== undefined)
+    return `: ${end === 'responses' ? 'models are' : 'this gateway speaks the Responses format, and models are'} asked with POST /api/v1/responses (base URL: /api/v1)`
   if (/\/responses\/(?!compact\b|input_tokens\b)[^/]|\/conversations(?:\/|$)/.test(path))
     return ': answers and conversations are not stored, so send the items of a conversation with each POST /api/v1/responses'
-  const [, end] = /\/(responses|(?:chat\/)?completions|messages)\/?$/.exec(path) ?? []
-  if (end === undefined) return ''
-  return `: ${end === 'responses' ? 'models are' : 'this gateway speaks the Responses format, and models are'} asked with POST /api/v1/responses (base URL: /api/v1)`
+  return ''
 }
 
 const accessOf = (config: { readonly access?: Access } | undefined): Access => config?.access ?? 'management'
