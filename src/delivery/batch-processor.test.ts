@@ -212,6 +212,25 @@ describe('a guard in front of a platform', () => {
     expect(await outbox.status('a')).toMatchObject({ queued: 0, delivered: 4, dead: 0 })
   })
 
+  it('that shuts while a batch of several requests is on its way has forbidden nobody', async () => {
+    const apart: Destination['encode'] = (batch) =>
+      batch.map(({ generation: { id } }, at) => ({
+        method: 'POST',
+        url: 'https://x.example/',
+        headers: {},
+        body: JSON.stringify({ id }),
+        records: [at],
+      }))
+    const { send, outbox, bodies, enter } = await stage({ encode: apart })
+    for (const _ of [1, 2]) await send(() => answer(403))
+    for (const id of ['gen-2', 'gen-3', 'gen-4']) await enter(id)
+    const before = bodies.length
+    await send(() => answer(bodies.length - before <= 2 ? 200 : 403))
+    expect(await outbox.status('a')).toMatchObject({ queued: 2, delivered: 2, dead: 0, health: { breaker: 'unauthorized' } })
+    await send(() => answer(200))
+    expect(await outbox.status('a')).toMatchObject({ queued: 0, delivered: 4, dead: 0 })
+  })
+
   it('that asks who is there is given no parts of a batch', async () => {
     const { send, bodies } = await guarded()
     for (let n = 0; n < 4; n++) await send(() => answer(401))

@@ -68,10 +68,11 @@ class BatchRun {
   #rejected = 0
   #encodedBytes = 0
   #doubts = 0
+  /** Since the first refusal: what was taken before it says nothing of a platform that has shut in between. */
   #hasTaken = false
+  #refusal: BatchVerdict | undefined
   /** Forbidden alone, while nobody knew whether others are not. */
   readonly #suspects: Piece[] = []
-  #refusal: BatchVerdict | undefined
   #isJudging = false
 
   constructor(job: SendJob) {
@@ -247,13 +248,15 @@ class BatchRun {
     const { records, refusals = 0 } = this.#job
     const searches = status === FORBIDDEN && records.length > 1 && refusals >= SEARCHED_REFUSALS
     if (!searches || ++this.#doubts > MAX_DOUBTS) return this.#stop({ kind: 'released' }, verdict, pieces)
+    if (this.#refusal === undefined) this.#hasTaken = false
+    this.#refusal ??= verdict
     if (pieces.length > 1) return this.#halves(pieces)
     this.#suspects.push(...pieces)
-    this.#refusal ??= verdict
   }
 
   /** Where others were let in, who is forbidden once more is so for its own sake. Else it is nobody's, and all go back. */
   async judgeSuspects(): Promise<void> {
+    if (this.#suspects.length === 0) return
     if (!this.#hasTaken) this.#halt ??= this.#refusal
     this.#isJudging = true
     for (const piece of this.#suspects) await this.deliver([piece])
