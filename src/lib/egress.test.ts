@@ -118,6 +118,7 @@ beforeAll(async () => {
       else if (request.url === '/big') response.end(Buffer.alloc(200_000, 'x'))
       else if (request.url === '/endless') response.write('x'.repeat(1000))
       else if (request.url === '/reset') request.socket.destroy()
+      else if (request.url === '/chunks') request.socket.end('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nfineno number\r\n')
       else if (request.url === '/ssh') request.socket.end('SSH-2.0-OpenSSH\r\n')
       else if (request.url !== '/hang') response.writeHead(200, { 'x-two': ['a', 'b'] }).end('fine')
     })
@@ -275,6 +276,7 @@ describe('an exchange', () => {
   it('says how a connection failed', async () => {
     await expect(get(`http://127.0.0.1:${port}/reset`)).rejects.toMatchObject({ kind: 'network' })
     await expect(get(`http://127.0.0.1:${port}/ssh`)).rejects.toMatchObject({ kind: 'network', message: '127.0.0.1 did not answer in HTTP' })
+    await expect(get(`http://127.0.0.1:${port}/chunks`)).rejects.toMatchObject({ kind: 'network', status: 200 })
     const closed: TcpServer = createTcpServer()
     const free = await new Promise<number>((resolve) => closed.listen(0, '127.0.0.1', () => resolve((closed.address() as AddressInfo).port)))
     await new Promise((resolve) => closed.close(resolve))

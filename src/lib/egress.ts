@@ -256,10 +256,10 @@ function toEgressError(error: unknown, host: string, limit: AbortSignal, signal:
   if (signal?.aborted) return new EgressError('aborted', 'the request was given up', error, status)
   if (limit.aborted) return new EgressError('timeout', `${host} did not answer in time`, error, status)
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
-  if (CONNECT_CODES.has(code)) return new EgressError('connect', `${host} cannot be reached (${code})`, error)
+  if (CONNECT_CODES.has(code)) return new EgressError('connect', `${host} cannot be reached (${code})`, error, status)
   if (code.startsWith('ERR_TLS') || code.includes('CERT') || code.includes('SELF_SIGNED'))
     return new EgressError('connect', `no trusted TLS connection to ${host} (${code})`, error)
-  if (error instanceof Error && error.name === 'HTTPParserError') return new EgressError('network', `${host} did not answer in HTTP`, error)
+  if (error instanceof Error && error.name === 'HTTPParserError') return new EgressError('network', `${host} did not answer in HTTP`, error, status)
   return new EgressError('network', `the connection to ${host} broke${code === '' ? '' : ` (${code})`}`, error, status)
 }
 
