@@ -212,15 +212,28 @@ describe('a guard in front of a platform', () => {
     expect(await outbox.status('a')).toMatchObject({ queued: 0, delivered: 4, dead: 0 })
   })
 
+  const apart: Destination['encode'] = (batch) =>
+    batch.map(({ generation: { id } }, at) => ({
+      method: 'POST',
+      url: 'https://x.example/',
+      headers: {},
+      body: JSON.stringify({ id }),
+      records: [at],
+    }))
+
+  it('is told apart from one that shuts, where each record is a request, with the batch after', async () => {
+    const { send, outbox, bodies, enter } = await stage({ encode: apart })
+    const guard = () => answer(JSON.stringify(bodies.at(-1)).includes('gen-3') ? 403 : 200)
+    for (const _ of [1, 2]) await send(() => answer(403))
+    for (const id of ['gen-2', 'gen-3', 'gen-4']) await enter(id)
+    await send(guard)
+    expect(await outbox.status('a')).toMatchObject({ queued: 1, delivered: 3, dead: 0 })
+    await enter('gen-5')
+    await send(guard)
+    expect(await outbox.status('a')).toMatchObject({ queued: 0, delivered: 4, dead: 1, health: { breaker: 'closed' } })
+  })
+
   it('that shuts while a batch of several requests is on its way has forbidden nobody', async () => {
-    const apart: Destination['encode'] = (batch) =>
-      batch.map(({ generation: { id } }, at) => ({
-        method: 'POST',
-        url: 'https://x.example/',
-        headers: {},
-        body: JSON.stringify({ id }),
-        records: [at],
-      }))
     const { send, outbox, bodies, enter } = await stage({ encode: apart })
     for (const _ of [1, 2]) await send(() => answer(403))
     for (const id of ['gen-2', 'gen-3', 'gen-4']) await enter(id)
@@ -235,6 +248,38 @@ describe('a guard in front of a platform', () => {
     const { send, bodies } = await guarded()
     for (let n = 0; n < 4; n++) await send(() => answer(401))
     expect(bodies).toHaveLength(4)
+  })
+})
+
+describe('a platform that takes the first of two requests that carry a record, and not the second', () => {
+  const twoSteps: Destination['encode'] = (batch) =>
+    ['head', 'rest'].map((part) => ({
+      method: 'POST',
+      url: 'https://x.example/',
+      headers: {},
+      body: JSON.stringify({ part, ids: batch.map(({ generation }) => generation.id) }),
+    }))
+  const halfOpen = async () => {
+    const all = await stage({ encode: twoSteps })
+    for (let n = 2; n <= 10; n++) await all.enter(`gen-${n}`)
+    const toHeads = (rest: number) => () => answer(JSON.stringify(all.bodies.at(-1)).includes('head') ? 200 : rest)
+    return { ...all, toHeads }
+  }
+
+  it('has forbidden nobody', async () => {
+    const { send, outbox, toHeads } = await halfOpen()
+    for (let n = 0; n < 4; n++) await send(toHeads(403))
+    expect(await outbox.status('a')).toMatchObject({ queued: 10, dead: 0, health: { breaker: 'unauthorized' } })
+    await send(() => answer(200))
+    expect(await outbox.status('a')).toMatchObject({ queued: 0, delivered: 10, dead: 0 })
+  })
+
+  it.each([403, 500, 502])('is asked a bounded number of times (%i)', async (status) => {
+    const { send, bodies, toHeads } = await halfOpen()
+    for (let n = 0; n < 12; n++) await send(toHeads(status))
+    const before = bodies.length
+    await send(toHeads(status))
+    expect(bodies.length - before).toBeLessThanOrEqual(2 * 11)
   })
 })
 

@@ -34,6 +34,13 @@ export interface Aborted {
 /** Not now, and nobody was reached: what was to be sent has nothing to do with it. */
 export type Unreached = Extract<DeliveryOutcome, { readonly kind: 'retry' }> & { readonly isUnreached?: true }
 
+export type EncodedRequest = OutgoingRequest & { readonly body?: Buffer }
+
+/** A body of megabytes is turned into bytes once: measuring, bounding and sending a text would each do it again. */
+export function toBytes({ body, ...request }: OutgoingRequest): EncodedRequest {
+  return body === undefined ? request : { ...request, body: typeof body === 'string' ? Buffer.from(body) : body }
+}
+
 const MAX_FOLLOW_UPS = 120
 
 /** Requests to one destination, each with the questions that follow it until the platform is done. */

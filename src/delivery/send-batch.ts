@@ -1,10 +1,10 @@
 import type { DeliveryRecord } from '../core/delivery.ts'
-import type { DeliveryOutcome, OutgoingRequest } from '../core/destination.ts'
+import type { DeliveryOutcome } from '../core/destination.ts'
 import { redact } from '../core/outcome.ts'
 import type { DeadReason } from '../core/outbox.ts'
 import type { BatchReport, BatchVerdict, RecordResult } from './batch-report.ts'
 import { independentGroups } from './batching.ts'
-import { errorText, Exchange, type Aborted, type ExchangeParts, type Unreached } from './exchange.ts'
+import { errorText, Exchange, toBytes, type Aborted, type EncodedRequest, type ExchangeParts, type Unreached } from './exchange.ts'
 import { shrinkRecord } from './shrink.ts'
 
 export interface SendJob extends ExchangeParts {
@@ -40,13 +40,6 @@ export async function sendBatch(job: SendJob): Promise<BatchReport> {
   return run.report()
 }
 
-type EncodedRequest = OutgoingRequest & { readonly body?: Buffer }
-
-/** A body of megabytes is turned into bytes once: measuring, bounding and sending a text would each do it again. */
-function toBytes({ body, ...request }: OutgoingRequest): EncodedRequest {
-  return body === undefined ? request : { ...request, body: typeof body === 'string' ? Buffer.from(body) : body }
-}
-
 /** A record on its way: its place in the batch and how often it was shortened. */
 interface Piece {
   readonly record: DeliveryRecord
@@ -68,7 +61,7 @@ class BatchRun {
   #rejected = 0
   #encodedBytes = 0
   #doubts = 0
-  /** Since the first refusal: what was taken before it says nothing of a platform that has shut in between. */
+  /** Sent after the first refusal: what was sent before it says nothing of a platform that has shut in between. */
   #hasTaken = false
   #refusal: BatchVerdict | undefined
   /** Forbidden alone, while nobody knew whether others are not. */
@@ -89,6 +82,11 @@ class BatchRun {
   #answered(status: number, remark: string | undefined): void {
     this.#last = { kind: 'ok', status }
     this.#remark ??= remark
+  }
+
+  /** With all that carries a record: of several requests the first says nothing of the others. */
+  #taken(isAfterRefusal: boolean): void {
+    this.#hasTaken ||= isAfterRefusal
     this.#doubts = 0
   }
 
@@ -120,11 +118,14 @@ class BatchRun {
     const next = async (): Promise<void> => {
       for (let group = groups.shift(); group !== undefined; group = groups.shift()) await this.#sendGroup(group, pieces)
     }
+    // The oldest goes ahead where it may be the one that is refused: what the others are told then comes after.
+    if ((this.#job.refusals ?? 0) >= SEARCHED_REFUSALS && groups.length > 1) await this.#sendGroup(groups.shift()!, pieces)
     await Promise.all(Array.from({ length: Math.min(PARALLEL_REQUESTS, groups.length) }, next))
   }
 
   /** Requests in order. Records that met their fate leave; requests that carried them are made anew for those that remain. */
   async #sendGroup(group: readonly EncodedRequest[], pieces: readonly Piece[]): Promise<void> {
+    const isAfterRefusal = this.#refusal !== undefined
     const all = pieces.map((_piece, position) => position)
     const open = new Set(group.flatMap((request) => request.records ?? all))
     for (const request of group) {
@@ -140,6 +141,7 @@ class BatchRun {
         await this.deliver(left.map((position) => pieces[position]!))
       }
     }
+    if (open.size > 0) this.#taken(isAfterRefusal)
     this.#settle(
       [...open].map((position) => pieces[position]!),
       { kind: 'delivered' },
@@ -166,11 +168,9 @@ class BatchRun {
     const everyone = pieces.map((_piece, position) => position)
     switch (outcome.kind) {
       case 'delivered':
-        this.#hasTaken = true
         this.#answered(status, outcome.message)
         return []
       case 'partial': {
-        this.#hasTaken = true
         this.#answered(status, outcome.message)
         this.#rejected += Math.min(outcome.rejectedCount ?? 0, pieces.length)
         const settled: number[] = []
@@ -248,7 +248,6 @@ class BatchRun {
     const { records, refusals = 0 } = this.#job
     const searches = status === FORBIDDEN && records.length > 1 && refusals >= SEARCHED_REFUSALS
     if (!searches || ++this.#doubts > MAX_DOUBTS) return this.#stop({ kind: 'released' }, verdict, pieces)
-    if (this.#refusal === undefined) this.#hasTaken = false
     this.#refusal ??= verdict
     if (pieces.length > 1) return this.#halves(pieces)
     this.#suspects.push(...pieces)
@@ -288,6 +287,7 @@ class BatchRun {
 
   #bury(pieces: readonly Piece[], reason: DeadReason, status: number, error: string): void {
     if (status > 0) this.#answered(status, error)
+    this.#doubts = 0
     this.#settle(pieces, { kind: 'dead', reason, status, error })
   }
 
