@@ -28,4 +28,6 @@ it('tells an endpoint of an image the gateway had made in the fields of the form
   const own = { ...made, prompt: 'a fox', imageB64: 'aW1n', imageUrl: 'https://images.example/1.png', revisedPrompt: 'a red fox', error: 'none' }
   expect(encode([own as InputItem])).toEqual({ input: [made], dropped: [] })
   expect(encode([made as InputItem]).input).toEqual([made])
+  const failed = { type: 'image_generation_call', id: 'ig_2', status: 'failed', result: '' }
+  expect(encode([failed as InputItem]).input).toEqual([{ ...failed, result: null }])
 })

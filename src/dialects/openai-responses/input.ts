@@ -147,7 +147,11 @@ const OURS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
 
 function asTaken(item: OtherItem, { callIds }: InputContext): JsonObject {
   const ours = OURS.get(item.type)
-  if (ours !== undefined) return Object.fromEntries(Object.entries(item).filter(([field]) => !ours.has(field)))
+  if (ours !== undefined) {
+    const known = Object.fromEntries(Object.entries(item).filter(([field]) => !ours.has(field)))
+    // No image: our answers leave the field empty, the format says null.
+    return known['result'] === '' ? { ...known, result: null } : known
+  }
   if (!ID_FREE.has(item.type)) return item
   const { id, ...rest } = item
   if (item.type === 'local_shell_call' && id != null && typeof item['call_id'] === 'string') callIds.set(id, item['call_id'])
