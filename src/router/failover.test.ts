@@ -148,6 +148,9 @@ describe('the fault table', () => {
     expect(play([one, two], (index) => ({ error: index === 0 ? busy(60_000) : error('timeout') })).sent).toHaveLength(2)
     expect(play([one, two], (index) => ({ error: index === 0 ? busy(100) : error('context_length_exceeded') })).sent).toHaveLength(2)
     expect(step([one, two], [tryOf(0, busy(100)), tryOf(1, error('timeout'))], { retries: false }).kind).toBe('fail')
+    // Its server was silent when it was asked with another key.
+    const ownKey = { ...one, isByok: true }
+    expect(step([ownKey, one], [tryOf(0, busy(100)), tryOf(1, error('timeout'))]).kind).toBe('fail')
     // A budget that forbids the others is something the caller should hear of.
     const tooDear = { ...tryOf(1, error('payment_required', { source: 'gateway', failover: 'next' })), sent: false }
     expect(step([one, two], [tryOf(0, busy(100)), tooDear]).kind).toBe('fail')

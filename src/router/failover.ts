@@ -150,15 +150,20 @@ function busyDelay(input: FailoverInput, index: number): number | undefined {
   const { error } = tries[at]!
   const count = tries.filter((one) => one.index === index).length
   const hint = error.details.retryAfterMs
-  if (judge(error) !== 'busy' || count >= MAX_TRIES_BUSY || (hint ?? 0) > SHORT_PAUSE_MS || hasRefused(input, index)) return undefined
+  if (judge(error) !== 'busy' || count >= MAX_TRIES_BUSY || (hint ?? 0) > SHORT_PAUSE_MS || isDoneWith(input, index)) return undefined
   const wait = hint === undefined ? jitter(BUSY_BACKOFF_MS * 2 ** (count - 1), random) : hint + 0.1 * jitter(hint, random)
   // It had answered when the try after it began.
   return spaced(input, index, wait - (now - (tries[at + 1]?.startedAt ?? now)), 0)
 }
 
-/** Its model has refused this very prompt. */
-const hasRefused = ({ attempts, tries }: FailoverInput, index: number): boolean =>
-  tries.some((one) => judge(one.error) === 'next-model' && attempts[one.index]?.endpoint.model === attempts[index]?.endpoint.model)
+/** Its model has refused this very prompt, or its server was silent when it was asked with another key. */
+function isDoneWith({ attempts, tries }: FailoverInput, index: number): boolean {
+  const endpoint = attempts[index]?.endpoint
+  return tries.some((one) => {
+    const other = attempts[one.index]?.endpoint
+    return one.error.errorType === 'timeout' ? other?.id === endpoint?.id : judge(one.error) === 'next-model' && other?.model === endpoint?.model
+  })
+}
 
 /** One retry after a fault; none for a probe or a benched endpoint, nor when it asked for a pause and others can serve. */
 function worthRetrying(input: FailoverInput, last: Try, others: boolean): boolean {
