@@ -4,9 +4,9 @@ import type { ModelEvent } from '../core/event.ts'
 import type { Credential } from '../core/provider.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { textTokens } from '../router/estimate.ts'
-import { isCredentialFailure, type Try } from '../router/failover.ts'
+import { failedIndexes, isCredentialFailure, type Try } from '../router/failover.ts'
 import { brokenError } from '../router/final-error.ts'
-import { attemptLimits, beginDeadline, hasAlternative, withinDeadline, type AttemptLimits } from '../router/limits.ts'
+import { alternatives, attemptLimits, beginDeadline, hasAlternative, withinDeadline, type AttemptLimits } from '../router/limits.ts'
 import type { PlannedAttempt } from '../router/plan.ts'
 import { Outcome } from './attempt-outcome.ts'
 import { runAttempt, type AttemptDependencies, type AttemptInput } from './attempt.ts'
@@ -147,12 +147,14 @@ function requestOf({ request, continuation }: Route, bound: number | undefined):
 function limitsOf(options: FallbackOptions, call: Call, route: Route, index: number): AttemptLimits {
   const { attempts } = route.plan
   const { endpoint } = attempts[index]!
-  const own = attemptLimits({ endpoint, request: route.request, hasAlternative: hasAlternative(attempts, index), health: options.health.view() })
+  const failed = failedIndexes(route.tries)
+  const other = hasAlternative(attempts, index, failed)
+  const own = attemptLimits({ endpoint, request: route.request, hasAlternative: other, health: options.health.view() })
   if (route.beginBy === undefined) {
     route.beginBy = beginDeadline({ request: route.request, endpoint, firstLimits: own, startedAt: call.clock.monotonic() })
     return own
   }
-  const fitted = withinDeadline(own, route.beginBy - call.clock.monotonic(), attempts.length - 1 - index)
+  const fitted = withinDeadline(own, route.beginBy - call.clock.monotonic(), alternatives(attempts, index, failed).length)
   if (fitted === undefined) throw new GatewayError('timeout', 'No endpoint answered within the time of the call')
   return fitted
 }

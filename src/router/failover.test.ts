@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { GatewayError } from '../core/error.ts'
 import type { ErrorDetails, ErrorType } from '../core/error.ts'
 import { testEndpoint } from '../testing/endpoints.ts'
-import { isCredentialFailure, nextStep } from './failover.ts'
+import { failedIndexes, isCredentialFailure, nextStep } from './failover.ts'
 import type { FailoverAttempt, FailoverInput, Step, Try } from './failover.ts'
 import { finalError } from './final-error.ts'
 
@@ -155,6 +155,11 @@ describe('the fault table', () => {
     const tooDear = { ...tryOf(1, error('payment_required', { source: 'gateway', failover: 'next' })), sent: false }
     expect(step([one, two], [tryOf(0, busy(100)), tooDear]).kind).toBe('fail')
     expect(step([one, two], [tryOf(0, busy(100)), { ...tooDear, error: error('payment_required', { upstreamStatus: 402 }) }]).kind).toBe('next')
+  })
+  it('429 with a short pause: whoever said so may serve yet, others that failed may not', () => {
+    const tries = [tryOf(0, busy(100)), tryOf(1, error('authentication', { upstreamStatus: 401 })), tryOf(2, busy(60_000)), tryOf(3, busy())]
+    expect(failedIndexes(tries)).toEqual(new Set([1, 2]))
+    expect(failedIndexes([...tries, tryOf(0, error('provider_unavailable'))])).toEqual(new Set([0, 1, 2]))
   })
   it('holds those bounds per provider even when it serves many endpoints of the model', () => {
     const many = Array.from({ length: 10 }, (_, i) => ({ endpoint: testEndpoint({ tag: `same/${i}` }) }))

@@ -143,6 +143,18 @@ function waitForBusy(input: FailoverInput, last: Try, others: boolean): Step | u
 
 const isForbidden = ({ error, sent }: Try): boolean => sent === false && CREDENTIAL_TYPES.has(error.errorType) && !isCredentialFailure(error)
 
+const isBrieflyBusy = (error: GatewayError): boolean => judge(error) === 'busy' && (error.details.retryAfterMs ?? 0) <= SHORT_PAUSE_MS
+
+/** Attempts of which nothing more is expected: they were made, and their last answer was not that they are busy for a moment. */
+export function failedIndexes(tries: readonly Try[]): ReadonlySet<number> {
+  const failed = new Set<number>()
+  for (const { index, error } of tries) {
+    if (isBrieflyBusy(error)) failed.delete(index)
+    else failed.add(index)
+  }
+  return failed
+}
+
 /** What is left of a short pause, or of a backoff where none was named; undefined for whoever is not busy, or has been often enough. */
 function busyDelay(input: FailoverInput, index: number): number | undefined {
   const { tries, now, random } = input
@@ -150,7 +162,7 @@ function busyDelay(input: FailoverInput, index: number): number | undefined {
   const { error } = tries[at]!
   const count = tries.filter((one) => one.index === index).length
   const hint = error.details.retryAfterMs
-  if (judge(error) !== 'busy' || count >= MAX_TRIES_BUSY || (hint ?? 0) > SHORT_PAUSE_MS || isDoneWith(input, index)) return undefined
+  if (!isBrieflyBusy(error) || count >= MAX_TRIES_BUSY || isDoneWith(input, index)) return undefined
   const wait = hint === undefined ? jitter(BUSY_BACKOFF_MS * 2 ** (count - 1), random) : hint + 0.1 * jitter(hint, random)
   // It had answered when the try after it began.
   return spaced(input, index, wait - (now - (tries[at + 1]?.startedAt ?? now)), 0)

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { ModelRequest } from '../core/request.ts'
 import { testEndpoint } from '../testing/endpoints.ts'
 import type { HealthView } from './health.ts'
-import { attemptLimits, beginDeadline, hasAlternative, withinDeadline } from './limits.ts'
+import { alternatives, attemptLimits, beginDeadline, hasAlternative, withinDeadline } from './limits.ts'
 import { verifies } from '../../e2e/requirements.ts'
 
 const request: ModelRequest = { input: [] }
@@ -70,6 +70,12 @@ describe('attemptLimits', () => {
     expect(hasAlternative([{ endpoint: auto }, { endpoint: other }], 0)).toBe(true)
     expect(hasAlternative([{ endpoint: auto }, { endpoint: auto }], 0)).toBe(false)
     expect(hasAlternative([{ endpoint: auto }, { endpoint: other }], 1)).toBe(false)
+  })
+  it('calls whoever has failed no alternative for one that was busy and is asked again', () => {
+    const plan = [{ endpoint: auto }, { endpoint: testEndpoint({ tag: 'other' }) }, { endpoint: testEndpoint({ tag: 'third' }) }]
+    expect(alternatives(plan, 0, new Set([1]))).toEqual([plan[2]])
+    expect(hasAlternative(plan, 0, new Set([1]))).toBe(true)
+    expect(hasAlternative(plan, 0, new Set([1, 2]))).toBe(false)
   })
 })
 

@@ -71,11 +71,17 @@ function idleLimits(endpoint: Endpoint, request: ModelRequest, reasons: boolean)
   return { idle: busy ? longestIdle : Math.min(SILENCE_MS, total), longestIdle }
 }
 
-/** Whether a different endpoint than the one at `index` comes later in the plan. The same server with another key is no alternative. */
-export function hasAlternative(attempts: readonly { readonly endpoint: Endpoint }[], index: number): boolean {
+const NONE: ReadonlySet<number> = new Set()
+
+/** What comes later in the plan than the attempt at `index` and has not failed (`failedIndexes`). */
+export function alternatives<A>(attempts: readonly A[], index: number, failed: ReadonlySet<number> = NONE): readonly A[] {
+  return attempts.filter((_, i) => i > index && !failed.has(i))
+}
+
+/** Whether a different endpoint is among them. The same server with another key is no alternative. */
+export function hasAlternative(attempts: readonly { readonly endpoint: Endpoint }[], index: number, failed?: ReadonlySet<number>): boolean {
   const current = attempts[index]?.endpoint
-  for (let i = index + 1; i < attempts.length; i++) if (attempts[i]!.endpoint !== current) return true
-  return false
+  return alternatives(attempts, index, failed).some(({ endpoint }) => endpoint !== current)
 }
 
 /** When a call must have begun to answer, on the clock of `startedAt`. Never less than what its first attempt is allowed. */
