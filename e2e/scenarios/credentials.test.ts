@@ -200,6 +200,17 @@ describe('one credential and several models of its provider', () => {
     expect(upstream.requests).toHaveLength(2)
   })
 
+  it('is not waited for where it was limited once it is dead', async () => {
+    refusals = {
+      m0: status(429, { error: { message: 'slow down' } }, { 'retry-after': '2' }),
+      m1: status(401, { error: { message: 'no such key' } }),
+    }
+    const began = performance.now()
+    expect((await askFor('acme/m0', 'acme/m1')).status).toBe(429)
+    expect(performance.now() - began).toBeLessThan(1_500)
+    expect(upstream.requests).toHaveLength(2)
+  })
+
   it('is sent once when it is dead', async () => {
     refusals = { m0: status(401, { error: { message: 'no such key' } }) }
     expect((await askFor('acme/m0', 'acme/m1', 'acme/elsewhere')).text).toContain('from elsewhere')

@@ -139,10 +139,21 @@ export function putAside({ used }: Route, attempt: PlannedAttempt, credential: s
   else known.add(credential)
 }
 
-/** Waiting out the limit of an endpoint means using the credential again that met it: the last that was sent there. */
+/** The credential that met the limit of an endpoint: the last that was sent there. */
+function lastSent(attempt: PlannedAttempt, sent: readonly AttemptRecord[]): string | undefined {
+  return sent.findLast(({ endpoint, isByok = false }) => endpoint === attempt.endpoint && isByok === attempt.isByok)?.credentialId
+}
+
+/** Waiting out that limit means using it again. */
 export function takeBack({ used }: Route, attempt: PlannedAttempt, sent: readonly AttemptRecord[]): void {
-  const last = sent.findLast(({ endpoint, isByok = false }) => endpoint === attempt.endpoint && isByok === attempt.isByok)
-  if (last?.credentialId !== undefined) used.get(endpointKey(attempt))?.delete(last.credentialId)
+  const last = lastSent(attempt, sent)
+  if (last !== undefined) used.get(endpointKey(attempt))?.delete(last)
+}
+
+/** Whether it turned out dead in the meantime, so that it can not be taken back. */
+export function isLost({ used }: Route, attempt: PlannedAttempt, sent: readonly AttemptRecord[]): boolean {
+  const last = lastSent(attempt, sent)
+  return last !== undefined && used.get(providerKey(attempt))?.has(last) === true
 }
 
 export const ownOf = (route: Route, { endpoint, isByok }: PlannedAttempt): readonly Credential[] | undefined =>

@@ -5,7 +5,7 @@ import { sleep } from '../lib/sleep.ts'
 import { isCredentialFailure, nextStep } from '../router/failover.ts'
 import { brokenError, finalError } from '../router/final-error.ts'
 import type { PlannedAttempt } from '../router/plan.ts'
-import { ownOf, putAside, takeBack, usedBy, type Route } from './call-route.ts'
+import { isLost, ownOf, putAside, takeBack, usedBy, type Route } from './call-route.ts'
 import type { CredentialPools } from './credential-pool.ts'
 
 export interface NextAttemptOptions {
@@ -57,11 +57,11 @@ function refusedCredential({ trace }: Call, error: GatewayError): string | undef
 export async function nextAttempt(options: NextAttemptOptions, call: Call, route: Route, index: number, error: GatewayError): Promise<number> {
   const { attempts } = route.plan
   const attempt = attempts[index]!
-  const { connection } = attempt.endpoint
   if (stripReasoning(options, call, route, error) || (await shortens(call, route, attempt, error))) return index
   const refused = refusedCredential(call, error)
   if (refused !== undefined) putAside(route, attempt, refused, error.details.credentialDead === true)
   const resumed = resumption(route)
+  const hasSpare = (of: PlannedAttempt): boolean => options.pools.hasOther(of.endpoint.connection, usedBy(route, of), ownOf(route, of))
   const step = nextStep({
     ...resumed,
     attempts,
@@ -69,7 +69,8 @@ export async function nextAttempt(options: NextAttemptOptions, call: Call, route
     now: call.clock.monotonic(),
     random: call.random,
     retries: options.retries(),
-    spareCredentials: resumed.skip?.has(index) !== true && options.pools.hasOther(connection, usedBy(route, attempt), ownOf(route, attempt)) ? 1 : 0,
+    spareCredentials: resumed.skip?.has(index) !== true && hasSpare(attempt) ? 1 : 0,
+    repeatable: (n) => !isLost(route, attempts[n]!, call.trace.attempts) || hasSpare(attempts[n]!),
     ...(route.beginBy === undefined ? {} : { beginBy: route.beginBy }),
   })
   if (step.kind === 'fail') {

@@ -38,6 +38,8 @@ export interface FailoverInput {
   readonly resume?: boolean
   /** Attempts that cannot go on with what the caller has. */
   readonly skip?: ReadonlySet<number>
+  /** Whether an attempt that was made can be made again: the credential it was made with may have turned out dead. Default: it can. */
+  readonly repeatable?: (index: number) => boolean
 }
 
 export type Step =
@@ -162,7 +164,7 @@ function busyDelay(input: FailoverInput, index: number): number | undefined {
   const { error } = tries[at]!
   const count = tries.filter((one) => one.index === index).length
   const hint = error.details.retryAfterMs
-  if (!isBrieflyBusy(error) || count >= MAX_TRIES_BUSY || isDoneWith(input, index)) return undefined
+  if (!isBrieflyBusy(error) || count >= MAX_TRIES_BUSY || isDoneWith(input, index) || input.repeatable?.(index) === false) return undefined
   const wait = hint === undefined ? jitter(BUSY_BACKOFF_MS * 2 ** (count - 1), random) : hint + 0.1 * jitter(hint, random)
   // It had answered when the try after it began.
   return spaced(input, index, wait - (now - (tries[at + 1]?.startedAt ?? now)), 0)
