@@ -251,6 +251,14 @@ describe('a key whose limit is used up', () => {
     expect(refused.status).toBe(402)
     expect([upstream.requests.length, backup.requests.length]).toEqual([0, 1])
   })
+  it('is served by that own key also where it is busy for a moment', async () => {
+    await open({ routing: { sticky: false } })
+    await gateway.api('POST', '/api/v1/byok', { provider: 'backup1', key: 'sk-their-own', is_fallback: true })
+    const { key } = await createKey({ limit: 0 })
+    backup.script(status(429, { error: { message: 'slow down' } }, { 'retry-after': '0.2' }), stream(chatText('from the backup')))
+    expect(await drained(await gateway.respond({ model: 'acme/small', input: 'hi', max_output_tokens: 16 }, { key }))).toBe(200)
+    expect(backup.requests).toHaveLength(2)
+  })
 })
 
 describe('the budgets of a workspace', () => {

@@ -154,6 +154,8 @@ describe('the fault table', () => {
     // A budget that forbids the others is something the caller should hear of.
     const tooDear = { ...tryOf(1, error('payment_required', { source: 'gateway', failover: 'next' })), sent: false }
     expect(step([one, two], [tryOf(0, busy(100)), tooDear]).kind).toBe('fail')
+    // An own key that stands behind them is what is left to him.
+    expect(step([two, one], [{ ...tooDear, index: 0 }, tryOf(1, busy(100))]).kind).toBe('retry')
     expect(step([one, two], [tryOf(0, busy(100)), { ...tooDear, error: error('payment_required', { upstreamStatus: 402 }) }]).kind).toBe('next')
   })
   it('429 with a short pause: whoever said so may serve yet, others that failed may not', () => {

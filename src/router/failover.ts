@@ -103,7 +103,13 @@ export function nextStep(input: FailoverInput): Step {
   if (verdict === 'never') return FAIL
   const next = nextIndexes(input, last.index)
   const others = next.length > 0
-  return rotate(input, last, verdict) ?? retryFault(input, last, verdict, others) ?? moveOn(input, next) ?? waitForBusy(input, last, others) ?? FAIL
+  return (
+    rotate(input, last, verdict) ??
+    retryFault(input, last, verdict, others) ??
+    moveOn(input, next) ??
+    waitForBusy(input, last, verdict, others) ??
+    FAIL
+  )
 }
 
 const mayRetry = (input: FailoverInput): boolean => input.retries !== false && input.committed !== true
@@ -131,9 +137,12 @@ function moveOn(input: FailoverInput, next: readonly number[]): Step | undefined
   return undefined
 }
 
-/** Nobody else can serve: whoever is busy is waited for, the one that is ready first. Not where a budget of the caller's forbids the others: he hears of it at once. */
-function waitForBusy(input: FailoverInput, last: Try, others: boolean): Step | undefined {
-  if (others || !mayRetry(input) || input.tries.some(isForbidden)) return undefined
+/**
+ * Nobody else can serve: whoever is busy is waited for, the one that is ready first. Where a budget of the caller's forbids the others he hears
+ * of it at once, unless an own key behind them is what was busy last: it may serve all the same.
+ */
+function waitForBusy(input: FailoverInput, last: Try, verdict: Verdict, others: boolean): Step | undefined {
+  if (others || !mayRetry(input) || (verdict !== 'busy' && input.tries.some(isForbidden))) return undefined
   let first: { readonly index: number; readonly delayMs: number } | undefined
   for (const index of new Set(input.tries.map((one) => one.index))) {
     const delayMs = busyDelay(input, index)
