@@ -115,6 +115,27 @@ describe('a counter in memory whose clock was set back by an hour', () => {
   })
 })
 
+it(verifies('I1', 'a counter in memory waits for a slow store once per call, however many limits the call has'), async () => {
+  let under = 0
+  let most = 0
+  const load: SpentLoader = async () => {
+    most = Math.max(most, ++under)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    under--
+    return NOTHING_SPENT
+  }
+  const counter = createMemoryCounter({ load, whenUnknown: () => 'local', refreshMs: 30_000 })
+  const charges = ['key:a', 'workspace:w', 'guardrail:g'].map((subject): Charge => ({ ...budget, subject }))
+  for (const [id, now] of [
+    ['first', NOW],
+    ['after an hour', NOW + 3_600_000],
+  ] as const) {
+    most = 0
+    expect((await counter.reserve({ id, now, charges, amountUsd: 0.1 })).ok).toBe(true)
+    expect(most).toBe(3)
+  }
+})
+
 it(
   verifies('P30', 'a counter in memory asks the store before it admits whom it has not compared for long: others may have spent what is left'),
   async () => {

@@ -83,20 +83,25 @@ export function createMemoryCounter(options: MemoryCounterOptions): Counter {
     state.refreshAt = seed.at + (seed.known ? refreshMs : RETRY_UNKNOWN_MS)
   }
 
-  /** Undefined when all is known; the subject about which nothing is known and nothing may be assumed. */
+  /** Waits for the store. The subject, when nothing is known about it and nothing may be assumed. */
+  const look = async (charge: Charge, state: SubjectState, now: number): Promise<string | undefined> => {
+    const seed = await seedOf(charge, now)
+    if (seed !== undefined) install(state, seed, charge.revision)
+    else if (state.revision !== charge.revision) return charge.subject
+    else state.refreshAt = now + RETRY_UNKNOWN_MS
+    return undefined
+  }
+
+  /** Undefined when all is known, or may be assumed. A call waits once: all its subjects are looked up at the same time. */
   const prepare = async (charges: readonly Charge[], now: number): Promise<string | undefined> => {
+    const looks: Promise<string | undefined>[] = []
     for (const charge of charges) {
       if (charge.budgets.length === 0) continue
       const state = stateOf(charge.subject)
       roll(state, now)
-      const isKnown = state.revision === charge.revision
       // Where a look was missed as well, nobody has asked for so long that others may have spent all that is left.
-      if (!isKnown || now >= state.refreshAt + refreshMs) {
-        const seed = await seedOf(charge, now)
-        if (seed !== undefined) install(state, seed, charge.revision)
-        else if (!isKnown) return charge.subject
-        else state.refreshAt = now + RETRY_UNKNOWN_MS
-      } else if (now >= state.refreshAt || now < state.refreshAt - refreshMs - RETRY_UNKNOWN_MS) {
+      if (state.revision !== charge.revision || now >= state.refreshAt + refreshMs) looks.push(look(charge, state, now))
+      else if (now >= state.refreshAt || now < state.refreshAt - refreshMs - RETRY_UNKNOWN_MS) {
         // The second: a clock that was set back is no reason to go without for as long.
         state.refreshAt = now + refreshMs
         void seedOf(charge, now).then((seed) => {
@@ -104,7 +109,8 @@ export function createMemoryCounter(options: MemoryCounterOptions): Counter {
         })
       }
     }
-    return undefined
+    if (looks.length === 0) return undefined
+    return (await Promise.all(looks)).find((subject) => subject !== undefined)
   }
 
   return {
