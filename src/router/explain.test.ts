@@ -19,6 +19,12 @@ const request: ModelRequest = {
 const planOf = (more: Partial<ModelRequest> = {}) => planRoute({ request: { ...request, ...more }, catalog, random: () => 0, now: 0 })
 
 describe('explainPlan', () => {
+  it('counts in the share also those of equal rank that a plan has no place for', () => {
+    const many = testCatalog(Array.from({ length: 20 }, (_, i) => testEndpoint({ tag: `t${i}`, pricing: { input: 1, output: 1 } })))
+    const { attempts } = explainPlan(planRoute({ request, catalog: many, random: () => 0, now: 0 }), request)
+    expect(attempts.length).toBeLessThan(20)
+    expect(new Set(attempts.map(({ score }) => score.share))).toEqual(new Set([1 / 20]))
+  })
   it('lists attempts with limits and figures, and everyone else with a reason', () => {
     const explained = explainPlan(planOf(), request)
     expect(explained).toMatchObject({ requested: 'acme/small', strategy: 'direct', order: 'balanced', error: null, params: {} })

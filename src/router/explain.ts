@@ -3,7 +3,6 @@ import type { ModelRequest } from '../core/request.ts'
 import type { HealthView } from './health.ts'
 import { attemptLimits, hasAlternative } from './limits.ts'
 import type { Plan, PlannedAttempt } from './plan.ts'
-import { balanceWeight } from './places.ts'
 
 export interface ExplainedEndpoint {
   readonly endpoint: string
@@ -89,17 +88,9 @@ function explainAttempt(plan: Plan, attempt: PlannedAttempt, i: number, request:
     limits_ms: { connect: limits.connect, first_token: limits.firstToken, idle: limits.idle, total: limits.total },
     score: {
       price: attempt.price,
-      share: shareOf(plan, attempt),
+      share: attempt.share ?? null,
       latency_p50_ms: known?.latency?.p50 ?? null,
       throughput_p50: known?.throughput?.p50 ?? null,
     },
   }
-}
-
-function shareOf(plan: Plan, { model, drawn, price }: PlannedAttempt): number | null {
-  if (drawn === undefined) return null
-  if (!drawn) return 0
-  let total = 0
-  for (const other of plan.attempts) if (other.drawn === true && other.model === model) total += balanceWeight(other.price)
-  return balanceWeight(price) / total
 }

@@ -12,8 +12,8 @@ export interface Ranked {
   readonly rank: number
   readonly key: number
   readonly price: number
-  /** Whether the first place was drawn from among this one and its equals. Undefined: there was no draw. */
-  readonly drawn: boolean | undefined
+  /** How often the first place is drawn for this one. Undefined: there was no draw. */
+  readonly share: number | undefined
 }
 
 /** Places kept per model: more than a call may ever try (6 on one provider) and few enough to make long lists cheap. */
@@ -45,8 +45,9 @@ class Places {
   #indexes = new Int32Array(64)
   #flags = new Uint8Array(64)
   #states = new Uint8Array(64)
-  /** The rank a first place was drawn from; undefined without a draw. */
+  /** The rank a first place was drawn from, undefined without a draw, and the weight of all that have it. */
   #drawnFrom: number | undefined
+  #drawnWeight = 0
   #key = 0
   #price = 0
   readonly #chosen = new Int32Array(PLACES_PER_MODEL)
@@ -94,6 +95,7 @@ class Places {
       total += balanceWeight(prices[n]!)
       candidates++
     }
+    this.#drawnWeight = total
     if (candidates < 2) return
     let left = random() * total
     let drawn = -1
@@ -151,8 +153,13 @@ class Places {
       rank: this.#ranks[n]!,
       key: this.#keys[n]!,
       price: this.#prices[n]!,
-      drawn: this.#drawnFrom === undefined ? undefined : this.#ranks[n] === this.#drawnFrom,
+      share: this.#shareOf(n),
     }
+  }
+
+  #shareOf(n: number): number | undefined {
+    if (this.#drawnFrom === undefined) return undefined
+    return this.#ranks[n] === this.#drawnFrom ? balanceWeight(this.#prices[n]!) / this.#drawnWeight : 0
   }
 }
 

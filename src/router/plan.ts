@@ -72,8 +72,8 @@ export interface PlannedAttempt {
   readonly adapt: boolean
   /** Why it stands where it stands, in words. */
   readonly notes: readonly string[]
-  /** First tries of its model are drawn by price, and it is one of those they are drawn from. Undefined: the order is fixed. */
-  readonly drawn: boolean | undefined
+  /** Share of the first tries of its model it gets, which are drawn by price. Undefined: the order is fixed. */
+  readonly share: number | undefined
   /** What it was balanced and sorted by: USD for a million prompt plus a million completion tokens. */
   readonly price: number
 }
@@ -241,7 +241,7 @@ function toAttempt(ranked: Ranked, demand: Demand): PlannedAttempt {
     dropped: droppedParameters(demand, group.columns.supports[index]!),
     adapt,
     notes: notes ?? NO_NOTES,
-    drawn: ranked.drawn,
+    share: ranked.share,
     price: ranked.price,
   }
 }
