@@ -57,6 +57,20 @@ describe('a pool of three credentials', () => {
     expect(answers.flatMap(({ used }) => used).filter((one) => one === 'one')).toHaveLength(1)
   })
 
+  it('waits for the one that is busy for a moment where all others are refused', async () => {
+    for (const name of ['two', 'three']) verdicts.set(`Bearer ${name}`, 401)
+    let asked = 0
+    upstream.script((request, response) => {
+      const code = verdicts.get(request.headers.authorization ?? '') ?? (asked++ === 0 ? 429 : 200)
+      return (code === 200 ? stream(chatText('fine')) : status(code, { error: { message: 'no' } }, code === 429 ? { 'retry-after': '0.2' } : {}))(
+        request,
+        response,
+      )
+    })
+    const { status: code, used } = await ask()
+    expect([code, used.length, used[0], used[3]]).toEqual([200, 4, 'one', 'one'])
+  })
+
   it.each([
     ['lacks a model', '{"error":{"message":"Your project does not have access to the model small-1","code":"permission_denied"}}'],
     ['comes from the wrong place', '{"error":{"message":"User location is not supported for the API use."}}'],

@@ -139,20 +139,22 @@ export function putAside({ used }: Route, attempt: PlannedAttempt, credential: s
   else known.add(credential)
 }
 
-/** The credential that met the limit of an endpoint: the last that was sent there. */
-function lastSent(attempt: PlannedAttempt, sent: readonly AttemptRecord[]): string | undefined {
-  return sent.findLast(({ endpoint, isByok = false }) => endpoint === attempt.endpoint && isByok === attempt.isByok)?.credentialId
+/** The credential that met the limit of an endpoint last. */
+function lastLimited(attempt: PlannedAttempt, sent: readonly AttemptRecord[]): string | undefined {
+  return sent.findLast(
+    ({ endpoint, isByok = false, error }) => endpoint === attempt.endpoint && isByok === attempt.isByok && error?.type === 'rate_limit_exceeded',
+  )?.credentialId
 }
 
 /** Waiting out that limit means using it again. */
 export function takeBack({ used }: Route, attempt: PlannedAttempt, sent: readonly AttemptRecord[]): void {
-  const last = lastSent(attempt, sent)
+  const last = lastLimited(attempt, sent)
   if (last !== undefined) used.get(endpointKey(attempt))?.delete(last)
 }
 
 /** Whether it turned out dead in the meantime, so that it can not be taken back. */
 export function isLost({ used }: Route, attempt: PlannedAttempt, sent: readonly AttemptRecord[]): boolean {
-  const last = lastSent(attempt, sent)
+  const last = lastLimited(attempt, sent)
   return last !== undefined && used.get(providerKey(attempt))?.has(last) === true
 }
 

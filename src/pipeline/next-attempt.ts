@@ -78,7 +78,10 @@ export async function nextAttempt(options: NextAttemptOptions, call: Call, route
     throw original === undefined ? finalError(attempts, route.tries) : brokenError(attempts, route.tries, original)
   }
   const following = step.kind === 'next' ? step.index : index
-  const waits = step.kind === 'next' ? route.tries.some((one) => one.index === step.index) : !step.rotate && error.errorType === 'rate_limit_exceeded'
+  const waits =
+    step.kind === 'next'
+      ? route.tries.some((one) => one.index === step.index)
+      : !step.rotate && (error.errorType === 'rate_limit_exceeded' || isCredentialFailure(error))
   if (waits) takeBack(route, attempts[following]!, call.trace.attempts)
   if (step.delayMs > 0) await sleep(step.delayMs, call.signal)
   return following

@@ -169,11 +169,13 @@ export function failedIndexes(tries: readonly Try[]): ReadonlySet<number> {
 /** What is left of a short pause, or of a backoff where none was named; undefined for whoever is not busy, or has been often enough. */
 function busyDelay(input: FailoverInput, index: number): number | undefined {
   const { tries, now, random } = input
-  const at = tries.findLastIndex((one) => one.index === index)
-  const { error } = tries[at]!
-  const count = tries.filter((one) => one.index === index).length
+  // Other credentials that were refused after it change nothing for the one that is busy.
+  const at = tries.findLastIndex((one) => one.index === index && judge(one.error) !== 'credential')
+  const error = tries[at]?.error
+  if (error === undefined || !isBrieflyBusy(error)) return undefined
+  const count = tries.filter((one) => one.index === index && judge(one.error) !== 'credential').length
   const hint = error.details.retryAfterMs
-  if (!isBrieflyBusy(error) || count >= MAX_TRIES_BUSY || isDoneWith(input, index) || input.repeatable?.(index) === false) return undefined
+  if (count >= MAX_TRIES_BUSY || isDoneWith(input, index) || input.repeatable?.(index) === false) return undefined
   const wait = hint === undefined ? jitter(BUSY_BACKOFF_MS * 2 ** (count - 1), random) : hint + 0.1 * jitter(hint, random)
   // It had answered when the try after it began.
   return spaced(input, index, wait - (now - (tries[at + 1]?.startedAt ?? now)), 0)
