@@ -6,7 +6,7 @@ import type { ModelRequest } from '../core/request.ts'
 import { textTokens } from '../router/estimate.ts'
 import { failedIndexes, isCredentialFailure, type Try } from '../router/failover.ts'
 import { brokenError } from '../router/final-error.ts'
-import { alternatives, attemptLimits, beginDeadline, hasAlternative, withinDeadline, type AttemptLimits } from '../router/limits.ts'
+import { attemptLimits, beginDeadline, countLeft, hasAlternative, withinDeadline, type AttemptLimits } from '../router/limits.ts'
 import type { PlannedAttempt } from '../router/plan.ts'
 import { Outcome } from './attempt-outcome.ts'
 import { runAttempt, type AttemptDependencies, type AttemptInput } from './attempt.ts'
@@ -154,7 +154,7 @@ function limitsOf(options: FallbackOptions, call: Call, route: Route, index: num
     route.beginBy = beginDeadline({ request: route.request, endpoint, firstLimits: own, startedAt: call.clock.monotonic() })
     return own
   }
-  const fitted = withinDeadline(own, route.beginBy - call.clock.monotonic(), alternatives(attempts, index, failed).length)
+  const fitted = withinDeadline(own, route.beginBy - call.clock.monotonic(), countLeft(attempts, index, failed))
   if (fitted === undefined) throw new GatewayError('timeout', 'No endpoint answered within the time of the call')
   return fitted
 }

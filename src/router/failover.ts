@@ -156,8 +156,11 @@ const isForbidden = ({ error, sent }: Try): boolean => sent === false && CREDENT
 
 const isBrieflyBusy = (error: GatewayError): boolean => judge(error) === 'busy' && (error.details.retryAfterMs ?? 0) <= SHORT_PAUSE_MS
 
+const NONE: ReadonlySet<number> = new Set()
+
 /** Attempts of which nothing more is expected: they were made, and their last answer was not that they are busy for a moment. */
 export function failedIndexes(tries: readonly Try[]): ReadonlySet<number> {
+  if (tries.length === 0) return NONE
   const failed = new Set<number>()
   for (const { index, error } of tries) {
     if (isBrieflyBusy(error)) failed.delete(index)

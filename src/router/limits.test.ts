@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { ModelRequest } from '../core/request.ts'
 import { testEndpoint } from '../testing/endpoints.ts'
 import type { HealthView } from './health.ts'
-import { alternatives, attemptLimits, beginDeadline, hasAlternative, withinDeadline } from './limits.ts'
+import { attemptLimits, beginDeadline, countLeft, hasAlternative, withinDeadline } from './limits.ts'
 import { verifies } from '../../e2e/requirements.ts'
 
 const request: ModelRequest = { input: [] }
@@ -73,7 +73,7 @@ describe('attemptLimits', () => {
   })
   it('calls whoever has failed no alternative for one that was busy and is asked again', () => {
     const plan = [{ endpoint: auto }, { endpoint: testEndpoint({ tag: 'other' }) }, { endpoint: testEndpoint({ tag: 'third' }) }]
-    expect(alternatives(plan, 0, new Set([1]))).toEqual([plan[2]])
+    expect([countLeft(plan, 0, new Set()), countLeft(plan, 0, new Set([1])), countLeft(plan, 1, new Set([1, 2]))]).toEqual([2, 1, 0])
     expect(hasAlternative(plan, 0, new Set([1]))).toBe(true)
     expect(hasAlternative(plan, 0, new Set([1, 2]))).toBe(false)
   })

@@ -73,15 +73,18 @@ function idleLimits(endpoint: Endpoint, request: ModelRequest, reasons: boolean)
 
 const NONE: ReadonlySet<number> = new Set()
 
-/** What comes later in the plan than the attempt at `index` and has not failed (`failedIndexes`). */
-export function alternatives<A>(attempts: readonly A[], index: number, failed: ReadonlySet<number> = NONE): readonly A[] {
-  return attempts.filter((_, i) => i > index && !failed.has(i))
+/** How many come later in the plan than the attempt at `index` and have not failed (`failedIndexes`). */
+export function countLeft(attempts: readonly unknown[], index: number, failed: ReadonlySet<number>): number {
+  let left = 0
+  for (let i = index + 1; i < attempts.length; i++) if (!failed.has(i)) left++
+  return left
 }
 
 /** Whether a different endpoint is among them. The same server with another key is no alternative. */
-export function hasAlternative(attempts: readonly { readonly endpoint: Endpoint }[], index: number, failed?: ReadonlySet<number>): boolean {
+export function hasAlternative(attempts: readonly { readonly endpoint: Endpoint }[], index: number, failed: ReadonlySet<number> = NONE): boolean {
   const current = attempts[index]?.endpoint
-  return alternatives(attempts, index, failed).some(({ endpoint }) => endpoint !== current)
+  for (let i = index + 1; i < attempts.length; i++) if (attempts[i]!.endpoint !== current && !failed.has(i)) return true
+  return false
 }
 
 /** When a call must have begun to answer, on the clock of `startedAt`. Never less than what its first attempt is allowed. */
