@@ -9,7 +9,7 @@ import { describeCounterContract } from '../../testing/counter-contract.ts'
 import type { FakeStore } from '../../testing/counter-stage.ts'
 import { findTestRedis, startPrivateRedis, type PrivateRedis } from '../../testing/redis.ts'
 import { createMemoryCounter } from './memory.ts'
-import { createRedisCounter } from './redis.ts'
+import { createRedisCounter, type RedisCounterOptions } from './redis.ts'
 import { connectRedis, disconnectRedis } from './redis-client.ts'
 import { createRedisCooldowns, createRedisPins } from './redis-routing.ts'
 
@@ -175,6 +175,15 @@ describe.skipIf(!redis.available)('Redis', () => {
     if (left.length > 0) await client.del(...left)
     for (const one of clients) await disconnectRedis(one)
   })
+  const plainCounter = (namespace: string, more: Partial<RedisCounterOptions> = {}) =>
+    createRedisCounter({
+      redis: client,
+      clock: systemClock,
+      namespace,
+      load: () => Promise.resolve(NOTHING_SPENT),
+      whenUnknown: () => 'local',
+      ...more,
+    })
 
   describeCounterContract('a counter in Redis', (store, whenUnknown) => {
     const counter = createRedisCounter({
@@ -206,8 +215,7 @@ describe.skipIf(!redis.available)('Redis', () => {
     const charges = [{ ...budget, maxOpen: 1 }]
     const openIn = (namespace: string): string => `{${namespace}}:${budget.subject}:open`
     const serverNow = async (): Promise<number> => Number((await client.time())[0]) * 1_000
-    const counterOf = (namespace: string, clock: Clock = systemClock) =>
-      createRedisCounter({ redis: client, clock, namespace, load: () => Promise.resolve(NOTHING_SPENT), whenUnknown: () => 'local', leaseMs: LEASE })
+    const counterOf = (namespace: string, clock: Clock = systemClock) => plainCounter(namespace, { clock, leaseMs: LEASE })
 
     it('is let go when it died', async () => {
       const namespace = redis.namespace()
@@ -256,13 +264,7 @@ describe.skipIf(!redis.available)('Redis', () => {
 
   it.each(['open', 'held'])('holds nothing for ever where Redis evicts what is %s alone', async (part) => {
     const namespace = redis.namespace()
-    const counter = createRedisCounter({
-      redis: client,
-      clock: systemClock,
-      namespace,
-      load: () => Promise.resolve(NOTHING_SPENT),
-      whenUnknown: () => 'local',
-    })
+    const counter = plainCounter(namespace)
     await counter.reserve({ id: 'first', now: NOW, charges: [budget], amountUsd: 1 })
     await client.del(`{${namespace}}:${budget.subject}:${part}`)
     await counter.settle({ id: 'first', now: NOW, payments: [{ subject: budget.subject, spentUsd: 0, rates: [] }] })
@@ -276,13 +278,7 @@ describe.skipIf(!redis.available)('Redis', () => {
   it(verifies('I2', 'knows what calls hold where Redis evicts the figures of a subject alone'), async () => {
     const namespace = redis.namespace()
     const state = `{${namespace}}:${budget.subject}`
-    const counter = createRedisCounter({
-      redis: client,
-      clock: systemClock,
-      namespace,
-      load: () => Promise.resolve(NOTHING_SPENT),
-      whenUnknown: () => 'local',
-    })
+    const counter = plainCounter(namespace)
     const reserve = (id: string, amountUsd: number) => counter.reserve({ id, now: NOW, charges: [budget], amountUsd })
     const settle = (id: string) => counter.settle({ id, now: NOW, payments: [{ subject: budget.subject, spentUsd: 0, rates: [] }] })
     await reserve('first', 0.5)
