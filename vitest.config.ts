@@ -17,8 +17,8 @@ const ALONE = [
 ]
 
 /**
- * Rooms whose tests touch nothing but what they make: they share a process, and load its sources once (a quarter of their time).
- * Whatever looks at signals, memory, open handles or the environment stands elsewhere.
+ * Rooms whose tests leave nothing behind: they share a process, and load its sources once (a quarter of their time). The few that put a false
+ * clock in place or measure memory put it back, or measure before and after. What looks at signals, open handles or other processes stands elsewhere.
  */
 const TOGETHER = ['accounts', 'catalog', 'config', 'core', 'destinations', 'dialects', 'lib', 'plugins', 'providers', 'router'].map(
   (room) => `src/${room}/**/*.test.ts`,
