@@ -1,55 +1,89 @@
 import { describe, expect, it } from 'vitest'
+import type { DeliveryRecord } from '../core/delivery.ts'
 import { toDeliveryRecord } from '../delivery/record.ts'
 import { testDestination } from '../testing/destination-contract.ts'
 import { fullGeneration } from '../testing/sample-generations.ts'
 import { weave } from './weave.ts'
 
 interface Call {
+  readonly project_id: string
+  readonly id: string
+  readonly trace_id: string
+  readonly parent_id?: string
+  readonly op_name: string
+  readonly display_name: string
+  readonly started_at: string
+  readonly ended_at: string
+  readonly summary: { readonly usage?: object }
+}
+interface Half {
   readonly mode: 'start' | 'end'
-  readonly req: {
-    readonly start?: {
-      readonly id: string
-      readonly trace_id: string
-      readonly parent_id?: string
-      readonly op_name: string
-      readonly display_name: string
-    }
-    readonly end?: { readonly id: string; readonly summary: { readonly usage?: object } }
-  }
+  readonly req: { readonly start?: { readonly id: string }; readonly end?: { readonly id: string; readonly summary: { readonly usage?: object } } }
 }
 
 testDestination(weave, {
   config: { apiKey: 'wandb-secret-key-1', entity: 'team', project: 'chat', baseUrl: 'https://trace.example.com' },
   required: ['apiKey', 'entity', 'project'],
   defaults: { baseUrl: 'https://trace.wandb.ai' },
-  classification: [[422, '{"detail":[]}', 'reject']],
-  inspect: ([request]) => expect(request?.headers['authorization']).toBe(`Basic ${Buffer.from('api:wandb-secret-key-1').toString('base64')}`),
+  classification: [
+    [422, '{"detail":[]}', 'reject'],
+    [400, '{"reason":"an id is no UUID"}', 'reject'],
+    [400, '{"error_code":"CALLS_COMPLETE_MODE_REQUIRED","message":"Upgrade the SDK"}', 'unauthorized'],
+  ],
+  inspect: ([request]) => {
+    expect(request?.headers['authorization']).toBe(`Basic ${Buffer.from('api:wandb-secret-key-1').toString('base64')}`)
+    expect(request?.url).toBe('https://trace.example.com/v2/team/chat/calls/complete')
+  },
 })
 
+const CONTEXT = { destinationId: 'd', serviceName: 's', serviceVersion: '1', now: 0, attempt: 0 }
+
 describe('Weave', () => {
-  const callsOf = async (trace: object): Promise<readonly Call[]> => {
+  const settings = weave.settings.parse({ apiKey: 'k', entity: 'my team', project: 'p/q' })
+  const recordOf = (trace: object): DeliveryRecord => {
     const { generation, content } = fullGeneration()
-    const record = toDeliveryRecord({ ...generation, trace: { ...trace } }, content, {
-      privacyMode: false,
-      broadcast: { cost: false, identity: false, requestContext: false },
-    })
-    const [request] = await weave.encode([record], weave.settings.parse({ apiKey: 'k', entity: 'e', project: 'p' }), {
-      destinationId: 'd',
-      serviceName: 's',
-      serviceVersion: '1',
-      now: 0,
-      attempt: 0,
-    })
+    const broadcast = { cost: false, identity: false, requestContext: false }
+    return toDeliveryRecord({ ...generation, trace: { ...trace } }, content, { privacyMode: false, broadcast })
+  }
+  const callsOf = async (trace: object): Promise<readonly Call[]> => {
+    const [request] = await weave.encode([recordOf(trace)], settings, CONTEXT)
     return (JSON.parse(String(request?.body)) as { batch: Call[] }).batch
   }
+  const formOf = (status: number, body = '{}') =>
+    weave.prepare?.(settings, CONTEXT, async (request) => {
+      expect(request).toMatchObject({ url: 'https://trace.wandb.ai/v2/my%20team/p%2Fq/calls/complete', body: '{"batch":[]}' })
+      return { status, headers: {}, body: Buffer.from(body) }
+    })
 
-  it('gets an end with every start: a call without one runs forever', async () => {
+  it('gets whole calls: a project that holds one refuses starts and ends apart', async () => {
     const calls = await callsOf({ span_name: 'Outer' })
-    const starts = calls.flatMap(({ req }) => (req.start ? [req.start.id] : []))
-    const ends = calls.flatMap(({ req }) => (req.end ? [req.end.id] : []))
+    expect(calls).toHaveLength(5)
+    for (const call of calls) {
+      expect(call.project_id).toBe('my team/p/q')
+      expect(Date.parse(call.ended_at)).toBeGreaterThanOrEqual(Date.parse(call.started_at))
+    }
+    expect(calls.filter(({ summary }) => summary.usage !== undefined)).toHaveLength(1)
+  })
+
+  it.each([404, 405])('gets an end with every start where whole calls are not known (HTTP %i): a call without one runs forever', async (status) => {
+    const prepared = await formOf(status)
+    const [request] = await weave.encode([recordOf({ span_name: 'Outer' })], settings, { ...CONTEXT, prepared })
+    expect(request?.url).toBe('https://trace.wandb.ai/call/upsert_batch')
+    const { batch } = JSON.parse(String(request?.body)) as { batch: Half[] }
+    const starts = batch.flatMap(({ req }) => (req.start ? [req.start.id] : []))
+    const ends = batch.flatMap(({ req }) => (req.end ? [req.end.id] : []))
     expect(starts).toHaveLength(5)
     expect(ends).toEqual(starts)
-    expect(calls.filter(({ req }) => req.end?.summary.usage !== undefined)).toHaveLength(1)
+    expect(batch.filter(({ req }) => req.end?.summary.usage !== undefined)).toHaveLength(1)
+  })
+
+  it.each([200, 401, 422])('gets whole calls after HTTP %i to the question for them', async (status) => {
+    const [request] = await weave.encode([recordOf({})], settings, { ...CONTEXT, prepared: await formOf(status) })
+    expect(request?.url).toContain('/calls/complete')
+  })
+
+  it('is asked again by the next try when it was in trouble', async () => {
+    for (const status of [429, 500, 503]) await expect(formOf(status)).rejects.toThrow(`HTTP ${status}`)
   })
 
   it.each([
@@ -59,17 +93,16 @@ describe('Weave', () => {
     [{}, 'Gateway Request'],
   ])('is told the operation by the name the caller gave: %j is %s', async (trace, name) => {
     const [first] = await callsOf(trace)
-    expect(first?.req.start?.op_name).toBe(name)
+    expect(first?.op_name).toBe(name)
   })
 
   it('gets names no longer than it takes: a longer one fails the whole batch', async () => {
     const name = `x${'\u{1f600}'.repeat(2_000)}`
     for (const trace of [{ trace_name: name, span_name: name }, { generation_name: name }])
-      for (const { req } of await callsOf(trace)) {
-        if (req.start === undefined) continue
-        expect(req.start.op_name.length).toBeLessThanOrEqual(128)
-        expect(req.start.display_name.length).toBeLessThanOrEqual(1_024)
-        expect(`${req.start.op_name}${req.start.display_name}`.isWellFormed()).toBe(true)
+      for (const { op_name, display_name } of await callsOf(trace)) {
+        expect(op_name.length).toBeLessThanOrEqual(128)
+        expect(display_name.length).toBeLessThanOrEqual(1_024)
+        expect(`${op_name}${display_name}`.isWellFormed()).toBe(true)
       }
   })
 
@@ -77,8 +110,8 @@ describe('Weave', () => {
     const trace = '0b6f1a2e-1111-4222-8333-444455556666'
     const parent = '0b6f1a2e-1111-4222-8333-444455557777'
     const [first] = await callsOf({ trace_id: trace, parent_span_id: parent.toUpperCase() })
-    expect(first?.req.start).toMatchObject({ trace_id: trace, parent_id: parent })
+    expect(first).toMatchObject({ trace_id: trace, parent_id: parent })
     const [other] = await callsOf({ trace_id: 'order-1', parent_span_id: 'b7ad6b7169203331' })
-    expect(other?.req.start).not.toHaveProperty('parent_id')
+    expect(other).not.toHaveProperty('parent_id')
   })
 })

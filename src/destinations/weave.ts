@@ -1,10 +1,12 @@
 import type { z } from 'zod'
 import type { DeliveryRecord } from '../core/delivery.ts'
-import type { Destination, OutgoingRequest } from '../core/destination.ts'
+import type { DeliveryOutcome, Destination, DestinationContext, OutgoingRequest, OutgoingResponse, SendRequest } from '../core/destination.ts'
+import { classifyHttp } from '../core/outcome.ts'
 import { uuidFromId } from '../lib/derived-id.ts'
 import { cutText } from './shared/attributes.ts'
 import { toChatChoices, toChatMessages, toChatTools } from './shared/chat-shape.ts'
 import { hasCost, hasUsage, modelSlug } from './shared/gen-ai-attributes.ts'
+import { readObject } from './shared/read-answer.ts'
 import { isoTime, metadataObject, modelParameters } from './shared/record-metadata.ts'
 import { basicAuth, destinationSettings, HEADER_SECRETS, httpUrl, joinUrl, mergeHeaders, requiredText } from './shared/settings.ts'
 import { traceSteps, type TraceStep } from './shared/trace-steps.ts'
@@ -32,27 +34,64 @@ function request(options: WeaveSettings, path: string, body: object): OutgoingRe
   }
 }
 
-/** W&B Weave's calls. A call without an end runs forever there: start and end travel in one batch. */
+/**
+ * W&B Weave's calls, each as a whole. A project that holds whole calls refuses the older form, a start and an end apart
+ * (github.com/wandb/weave/pull/7852); servers from before 2026 know no other.
+ */
 export const weave: Destination<WeaveSettings> = {
   type: 'weave',
   name: 'W&B Weave',
   settings,
   secrets: ['apiKey', HEADER_SECRETS],
   limits: { records: 100, bytes: 4_000_000 },
-  encode: (batch, options) => [
-    request(options, '/call/upsert_batch', {
-      batch: batch.flatMap((record) =>
-        traceSteps(record).flatMap((step) => [
-          { mode: 'start', req: { start: toStart(record, step, projectId(options)) } },
-          { mode: 'end', req: { end: toEnd(record, step, projectId(options)) } },
-        ]),
-      ),
-    }),
-  ],
+  encode: (batch, options, context) => [context.prepared === HALVES ? halves(batch, options) : wholeCalls(options, batch)],
+  classify,
+  prepare: findForm,
   probe: (options) => [
     { name: 'count the calls of the project', request: request(options, '/calls/query_stats', { project_id: projectId(options), limit: 1 }) },
   ],
 }
+
+// ---- forms ----
+
+const WHOLE = 'whole'
+const HALVES = 'halves'
+
+function wholeCalls(options: WeaveSettings, records: readonly DeliveryRecord[]): OutgoingRequest {
+  const path = [options.entity, options.project].map(encodeURIComponent).join('/')
+  const batch = records.flatMap((record) =>
+    traceSteps(record).map((step) => ({ ...toStart(record, step, projectId(options)), ...toEnd(record, step, projectId(options)) })),
+  )
+  return request(options, `/v2/${path}/calls/complete`, { batch })
+}
+
+/** A start without an end runs forever: both travel in one batch. */
+function halves(records: readonly DeliveryRecord[], options: WeaveSettings): OutgoingRequest {
+  const batch = records.flatMap((record) =>
+    traceSteps(record).flatMap((step) => [
+      { mode: 'start', req: { start: toStart(record, step, projectId(options)) } },
+      { mode: 'end', req: { end: toEnd(record, step, projectId(options)) } },
+    ]),
+  )
+  return request(options, '/call/upsert_batch', { batch })
+}
+
+/** Asked with a batch of no calls. A server in trouble says nothing about itself, and is asked again with the next try. */
+async function findForm(options: WeaveSettings, _context: DestinationContext, send: SendRequest): Promise<string | undefined> {
+  const response = await send(wholeCalls(options, []))
+  if (response.status === 404 || response.status === 405) return HALVES
+  const outcome = classify(response)
+  if (outcome.kind === 'retry') throw new Error(`the form of its calls could not be found out: ${outcome.message}`)
+  return outcome.kind === 'delivered' ? WHOLE : undefined
+}
+
+/** The server was asked before it learned of whole calls, or before the project held any: it is asked again, and nothing is lost. */
+function classify(response: OutgoingResponse): DeliveryOutcome {
+  if (readObject(response)?.['error_code'] !== 'CALLS_COMPLETE_MODE_REQUIRED') return classifyHttp(response)
+  return { kind: 'unauthorized', message: `HTTP ${response.status}: the project takes whole calls only` }
+}
+
+// ---- calls ----
 
 /** A parent of the caller's own is a call only if it is a UUID; any other would leave the call an orphan. */
 function parentId(step: TraceStep): string | undefined {
