@@ -36,6 +36,14 @@ describe('PostHog', () => {
     return (JSON.parse(String(request?.body)) as { batch: Captured[] }).batch
   }
 
+  it('is told that input tokens include the cached ones, which it guesses by the name of the model else', async () => {
+    const [, event] = await capture({})
+    expect(event).toMatchObject({
+      event: '$ai_generation',
+      properties: { $ai_input_tokens: 1200, $ai_cache_read_input_tokens: 1000, $ai_cache_reporting_exclusive: false },
+    })
+  })
+
   it('always gets a person: the user, else the session, else the trace, and no profile for the latter two', async () => {
     const [user] = await capture({ externalUser: 'customer-5' })
     expect(user).toMatchObject({ distinct_id: 'customer-5' })

@@ -155,6 +155,8 @@ function generationProperties(record: DeliveryRecord): object {
           $ai_reasoning_tokens: usage.reasoningTokens,
           $ai_cache_read_input_tokens: usage.cachedTokens,
           $ai_cache_creation_input_tokens: usage.cacheWriteTokens,
+          // Unsaid, the platform takes it for true wherever a model's author counts so, and adds cached tokens to those that hold them.
+          $ai_cache_reporting_exclusive: false,
         }
       : {}),
     ...(hasCost(record) ? { $ai_input_cost_usd: cost.input, $ai_output_cost_usd: cost.output, $ai_total_cost_usd: cost.total } : {}),
