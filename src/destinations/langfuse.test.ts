@@ -69,4 +69,14 @@ describe('Langfuse', () => {
     const nested = await spansOf({ parent_span_id: 'b7ad6b7169203331' })
     expect(nested.every((span) => attribute(span, 'langfuse.trace.input') === undefined)).toBe(true)
   })
+
+  it('puts them on the span around a generation as well: evaluators and lists look at the topmost observation alone', async () => {
+    for (const trace of [{ span_name: 'Outer' }, { span_name: 'Outer', parent_span_id: 'b7ad6b7169203331' }]) {
+      const [wrapper, inner] = await spansOf(trace)
+      for (const key of ['langfuse.observation.input', 'langfuse.observation.output']) {
+        expect(attribute(wrapper, key)).toBeDefined()
+        expect(attribute(wrapper, key)).toBe(attribute(inner, key))
+      }
+    }
+  })
 })

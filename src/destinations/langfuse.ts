@@ -50,7 +50,7 @@ export const langfuse: Destination<LangfuseSettings> = {
 }
 
 function generationAttributes(record: DeliveryRecord): AttributeSet {
-  const { generation, failure, content } = record
+  const { generation, failure } = record
   const set = createAttributes(limit)
   setTrace(set, record)
   set
@@ -64,7 +64,7 @@ function generationAttributes(record: DeliveryRecord): AttributeSet {
   if (generation.firstTokenMs !== undefined) {
     set.string('langfuse.observation.completion_start_time', new Date(generation.startedAt + generation.firstTokenMs).toISOString())
   }
-  if (content !== undefined) set.json('langfuse.observation.input', promptObject(record)).json('langfuse.observation.output', toChatAnswer(content))
+  setContent(set, record)
   if (record.names.wrapper === undefined) setTraceContent(set, record)
   for (const [key, value] of Object.entries(record.gateway)) set.any(`langfuse.observation.metadata.gateway.${key}`, value)
   for (const [key, value] of Object.entries(record.broadcast ?? {})) set.any(`langfuse.observation.metadata.gateway_generation.${key}`, value)
@@ -76,6 +76,7 @@ function wrapperAttributes(record: DeliveryRecord): AttributeSet {
   const set = createAttributes(limit)
   setTrace(set, record)
   set.string('langfuse.observation.type', 'span').string('langfuse.observation.level', record.failure === undefined ? 'DEFAULT' : 'ERROR')
+  setContent(set, record)
   setTraceContent(set, record)
   return set
 }
@@ -110,6 +111,12 @@ function setTraceKeys(set: AttributeSet, record: DeliveryRecord): void {
     .string('user.id', record.generation.externalUser)
     .string('session.id', record.generation.sessionId)
   setEnvironment(set, record)
+}
+
+/** On the span around a generation too: from version 4 on a trace shows what its topmost observation holds, and evaluators see no other. */
+function setContent(set: AttributeSet, record: DeliveryRecord): void {
+  if (record.content === undefined) return
+  set.json('langfuse.observation.input', promptObject(record)).json('langfuse.observation.output', toChatAnswer(record.content))
 }
 
 /** Input and output of the trace come from its root; a generation under a span of the caller's is not the root. */

@@ -66,7 +66,16 @@ describe('OpenInference', () => {
   })
 
   it('names the kinds of the other spans', () => {
-    expect(flat(openInferenceWrapper(record(false)))).toMatchObject({ 'openinference.span.kind': 'CHAIN', 'session.id': 'session-9' })
+    const { 'input.value': input, 'output.value': answer } = flat(openInferenceAttributes(record(false)))
+    expect(flat(openInferenceWrapper(record(false)))).toMatchObject({
+      'openinference.span.kind': 'CHAIN',
+      'session.id': 'session-9',
+      'input.value': input,
+      'input.mime_type': 'application/json',
+      'output.value': answer,
+      'output.mime_type': 'application/json',
+    })
+    expect(JSON.stringify(openInferenceWrapper(record(true)).list())).not.toContain(CANARY)
     const tool = record(false).children.find((child) => child.kind === 'tool')
     const set = createAttributes()
     if (tool) openInferenceChild(tool, set)

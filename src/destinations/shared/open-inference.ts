@@ -23,16 +23,16 @@ export function openInferenceAttributes(record: DeliveryRecord, limits: Attribut
     setMessages(set, 'llm.input_messages', toChatMessages(content))
     setMessages(set, 'llm.output_messages', [toChatAnswer(content)])
     for (const [i, tool] of toChatTools(content.tools).entries()) set.json(`llm.tools.${i}.tool.json_schema`, tool)
-    set.json('input.value', promptObject(record)).string('input.mime_type', 'application/json')
-    set.json('output.value', completionObject(record)).string('output.mime_type', 'application/json')
   }
+  setValues(set, record)
   setContext(set, record)
   return set
 }
 
-/** The span around a generation. */
+/** The span around a generation. A trace is listed with the values of its topmost span. */
 export function openInferenceWrapper(record: DeliveryRecord, limits: AttributeLimits = {}): AttributeSet {
   const set = createAttributes(limits).string('openinference.span.kind', 'CHAIN')
+  setValues(set, record)
   setContext(set, record)
   return set
 }
@@ -42,6 +42,12 @@ export function openInferenceChild(child: ChildSpan, set: AttributeSet): void {
   set.string('openinference.span.kind', child.kind === 'tool' ? 'TOOL' : 'CHAIN')
   if (child.kind !== 'tool') return
   set.string('tool.name', child.attributes['gen_ai.tool.name']?.toString()).string('input.value', child.input).string('output.value', child.output)
+}
+
+function setValues(set: AttributeSet, record: DeliveryRecord): void {
+  if (record.content === undefined) return
+  set.json('input.value', promptObject(record)).string('input.mime_type', 'application/json')
+  set.json('output.value', completionObject(record)).string('output.mime_type', 'application/json')
 }
 
 function setUsage(set: AttributeSet, record: DeliveryRecord): void {
