@@ -24,6 +24,16 @@ testDestination(langsmith, {
     const spans = decoded.resourceSpans.flatMap((group) => group.scopeSpans.flatMap((scope) => scope.spans))
     const kinds = spans.map((span) => span.attributes.find(({ key }) => key === 'langsmith.span.kind')?.value.stringValue)
     expect(kinds).toEqual(['chain', 'llm', 'chain', 'chain', 'tool'])
+    // What the platform renders as messages; the span around the generation is what its list shows.
+    for (const span of spans.slice(0, 2)) {
+      const said = (key: string): unknown => JSON.parse(span.attributes.find((attribute) => attribute.key === key)?.value.stringValue ?? '')
+      expect(said('gen_ai.prompt')).toMatchObject({ messages: expect.arrayContaining([expect.objectContaining({ role: 'user' })]) })
+      expect(said('gen_ai.completion')).toMatchObject({
+        choices: [
+          { message: { role: 'assistant', content: expect.stringContaining('A cat.'), tool_calls: [{ id: 'call_2' }] }, finish_reason: 'tool_calls' },
+        ],
+      })
+    }
     // That attribute names a project: the caller's session must never stand in it.
     expect(JSON.stringify(decoded)).not.toContain('langsmith.trace.session_id')
     const usage = spans[1]?.attributes.find(({ key }) => key === 'langsmith.usage_metadata')?.value.stringValue

@@ -2,7 +2,8 @@ import type { z } from 'zod'
 import type { DeliveryRecord } from '../core/delivery.ts'
 import { DESTINATION_DEFAULTS, type Destination } from '../core/destination.ts'
 import type { AttributeSet } from './shared/attributes.ts'
-import { completionObject, genAiAttributes, hasCost, hasUsage, promptObject, traceAttributes } from './shared/gen-ai-attributes.ts'
+import { toChatChoices } from './shared/chat-shape.ts'
+import { genAiAttributes, hasCost, hasUsage, promptObject, traceAttributes } from './shared/gen-ai-attributes.ts'
 import { otlpProbe, otlpRequest, type OtlpTarget } from './shared/otlp.ts'
 import { classifyOtlp } from './shared/otlp-classify.ts'
 import type { OtlpOptions } from './shared/otlp-spans.ts'
@@ -33,7 +34,7 @@ const target = ({ apiKey, project, endpoint, workspaceId, headers }: LangsmithSe
 const spans: OtlpOptions = {
   ...limit,
   generation: generationAttributes,
-  wrapper: (record) => setTrace(traceAttributes(record, limit).string('langsmith.span.kind', 'chain'), record, record.names.wrapper),
+  wrapper: wrapperAttributes,
   child: (child, set) => {
     set.string('langsmith.span.kind', child.kind === 'tool' ? 'tool' : 'chain').string('langsmith.trace.name', child.name)
     if (child.kind === 'tool') set.string('gen_ai.prompt', child.input).string('gen_ai.completion', child.output)
@@ -56,8 +57,20 @@ function generationAttributes(record: DeliveryRecord): AttributeSet {
   const set = genAiAttributes(record, { ...limit, withContent: false })
   set.string('langsmith.span.kind', 'llm').json('langsmith.usage_metadata', usageMetadata(record))
   if (hasUsage(record)) set.int('gen_ai.usage.details.reasoning_tokens', record.generation.usage.reasoningTokens)
-  if (record.content !== undefined) set.json('gen_ai.prompt', promptObject(record)).json('gen_ai.completion', completionObject(record))
-  return setTrace(set, record, record.names.generation)
+  return setTrace(setContent(set, record), record, record.names.generation)
+}
+
+/** A trace is listed with what its topmost run was given and gave. */
+function wrapperAttributes(record: DeliveryRecord): AttributeSet {
+  const set = traceAttributes(record, limit).string('langsmith.span.kind', 'chain')
+  return setTrace(setContent(set, record), record, record.names.wrapper)
+}
+
+/** Request and answer of a chat completion: of what is no such format the platform renders no messages, reasoning or calls of tools. */
+function setContent(set: AttributeSet, record: DeliveryRecord): AttributeSet {
+  const { content, generation } = record
+  if (content === undefined) return set
+  return set.json('gen_ai.prompt', promptObject(record)).json('gen_ai.completion', { choices: toChatChoices(content, generation.finishReason) })
 }
 
 /**
