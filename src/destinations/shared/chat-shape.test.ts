@@ -260,7 +260,7 @@ describe('the other shapes', () => {
       instructions: [{ type: 'text', content: 'Be kind.' }],
       messages: [
         { role: 'user', parts: [{ type: 'text', content: 'Hi' }] },
-        { role: 'tool', parts: [{ type: 'tool_call_response', id: 'c', result: 'r' }] },
+        { role: 'tool', parts: [{ type: 'tool_call_response', id: 'c', response: 'r', result: 'r' }] },
       ],
     })
     expect(toOtelOutput(content, 'tool_calls')).toEqual([

@@ -29,7 +29,11 @@ export function toOtelOutput(content: GenerationContent, finishReason: string | 
 }
 
 function toParts(message: ChatMessage): OtelMessage['parts'] {
-  if (message.role === 'tool') return [{ type: 'tool_call_response', id: message.tool_call_id, result: messageText(message) }]
+  if (message.role === 'tool') {
+    const said = messageText(message)
+    // Readers that took the examples of the conventions for the rule know it as the result; by their schema it is the response.
+    return [{ type: 'tool_call_response', id: message.tool_call_id, response: said, result: said }]
+  }
   const parts: { [field: string]: unknown }[] = []
   if (message.reasoning !== undefined) parts.push({ type: 'reasoning', content: message.reasoning })
   if (typeof message.content === 'string') parts.push({ type: 'text', content: message.content })
