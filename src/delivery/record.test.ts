@@ -27,6 +27,16 @@ describe('toDeliveryRecord', () => {
     expect(record.ids.otlp.traceId.startsWith(record.ids.otlp.generationSpanId)).toBe(true)
   })
 
+  it.each([
+    [{}, 'Checkout'],
+    [{ generation_name: 'Draft' }, 'Draft'],
+    [{ span_name: 'Answer' }, 'LLM Generation'],
+    [{ parent_span_id: 'b7ad6b7169203331' }, 'LLM Generation'],
+  ])('names a generation that is the root of its trace after it, unless it has a name: %j is %s', (more, expected) => {
+    const named = { ...generation, trace: { trace_name: 'Checkout', ...more } }
+    expect(toDeliveryRecord(named, content, { privacyMode: false, broadcast: none }).names).toMatchObject({ trace: 'Checkout', generation: expected })
+  })
+
   it('says that content is missing where it may be seen', () => {
     const seen = (privacyMode: boolean, said: typeof content | undefined) => toDeliveryRecord(generation, said, { privacyMode, broadcast: none })
     expect(seen(false, undefined)).toMatchObject({ truncated: true, gateway: { content_truncated: true } })

@@ -1,5 +1,5 @@
 import { roundCost } from '../core/cost.ts'
-import type { DeliveryFailure, DeliveryIds, DeliveryRecord } from '../core/delivery.ts'
+import type { DeliveryFailure, DeliveryIds, DeliveryNames, DeliveryRecord } from '../core/delivery.ts'
 import type { Generation, GenerationContent } from '../core/generation.ts'
 import type { DestinationRecord } from '../core/outbox.ts'
 import { otlpParentSpanId, otlpSpanId, otlpTraceId } from '../lib/derived-id.ts'
@@ -38,18 +38,13 @@ export function toDeliveryRecord(
   const environment = text(trace['environment'])
   const release = text(trace['release'])
   const broadcast = broadcastFields(seen, destination.broadcast)
-  const wrapperName = text(trace['span_name'])
   // It may be seen and was not kept: there was no room for it, or the destination was private when the call ended.
   const truncated = content === undefined && !destination.privacyMode
   return {
     generation: seen,
     ...(shown === undefined ? {} : { content: shown }),
     ids,
-    names: {
-      trace: text(trace['trace_name']) ?? DEFAULT_TRACE_NAME,
-      generation: text(trace['generation_name']) ?? DEFAULT_GENERATION_NAME,
-      ...(wrapperName === undefined ? {} : { wrapper: wrapperName }),
-    },
+    names: toNames(trace),
     metadata: customMetadata(trace, replaceMediaInValues(generation.metadata)),
     gateway: truncated ? { ...gatewayFacts(seen), content_truncated: true } : gatewayFacts(seen),
     ...(broadcast === undefined ? {} : { broadcast }),
@@ -59,6 +54,17 @@ export function toDeliveryRecord(
     children: childSpans(seen, shown),
     ...(failure === undefined ? {} : { failure }),
     truncated,
+  }
+}
+
+/** A generation without a span around it is the root of its trace, and goes by the trace's name unless it has one of its own. */
+function toNames(trace: NonNullable<Generation['trace']>): DeliveryNames {
+  const [own, whole, wrapper] = [text(trace['generation_name']), text(trace['trace_name']), text(trace['span_name'])]
+  const isRoot = wrapper === undefined && text(trace['parent_span_id']) === undefined
+  return {
+    trace: whole ?? DEFAULT_TRACE_NAME,
+    generation: own ?? (isRoot ? whole : undefined) ?? DEFAULT_GENERATION_NAME,
+    ...(wrapper === undefined ? {} : { wrapper }),
   }
 }
 
