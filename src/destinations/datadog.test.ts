@@ -8,6 +8,7 @@ interface Message {
   readonly role: string
   readonly content: unknown
   readonly tool_calls?: readonly { readonly arguments: unknown }[]
+  readonly tool_results?: readonly { readonly tool_id: string; readonly result: string }[]
 }
 interface Span {
   readonly parent_id: string
@@ -38,7 +39,10 @@ testDestination(datadog, {
     expect(spans.every((span) => span.session_id === 'session-9')).toBe(true)
     expect(spans[0]?.duration).toBe(1_500_000_000)
     const messages = [...(spans[1]?.meta.input?.messages ?? []), ...(spans[1]?.meta.output?.messages ?? [])]
-    expect(messages).toHaveLength(8)
+    expect(messages).toHaveLength(9)
+    expect(messages.slice(-2).map(({ role }) => role)).toEqual(['reasoning', 'assistant'])
+    const results = messages.flatMap(({ tool_results = [] }) => tool_results.map((result) => result.tool_id))
+    expect(results).toEqual(['call_1', 'call_sh', 'call_pc'])
     for (const { content, tool_calls } of messages) {
       expect(typeof content).toBe('string')
       for (const call of tool_calls ?? []) expect(typeof call.arguments).toBe('object')

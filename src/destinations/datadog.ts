@@ -129,7 +129,7 @@ function toMeta(record: DeliveryRecord, step: TraceStep): object {
     ...(generation.provider === undefined ? {} : { model_provider: generation.provider }),
     ...(content === undefined
       ? {}
-      : { input: { messages: toChatMessages(content).map(toMessage) }, output: { messages: [toMessage(toChatAnswer(content))] } }),
+      : { input: { messages: toChatMessages(content).flatMap(toMessages) }, output: { messages: toMessages(toChatAnswer(content)) } }),
     ...(tools.length === 0
       ? {}
       : {
@@ -150,15 +150,22 @@ function toMeta(record: DeliveryRecord, step: TraceStep): object {
   }
 }
 
-/** Content must be one text; anything else fails the whole request. */
+/** Thoughts are a message of their own there. */
+const toMessages = (message: ChatMessage): readonly object[] =>
+  message.reasoning === undefined ? [toMessage(message)] : [{ role: 'reasoning', content: message.reasoning }, toMessage(message)]
+
+/** Content must be one text; anything else fails the whole request. What a tool gave is shown with its call by the call's id. */
 function toMessage(message: ChatMessage): object {
+  const { role, tool_call_id, tool_calls } = message
+  if (tool_call_id !== undefined)
+    return { role, content: '', tool_results: [{ result: messageText(message), tool_id: tool_call_id, type: 'tool_result' }] }
   return {
-    role: message.role,
+    role,
     content: messageText(message),
-    ...(message.tool_calls === undefined
+    ...(tool_calls === undefined
       ? {}
       : {
-          tool_calls: message.tool_calls.map((call) => ({
+          tool_calls: tool_calls.map((call) => ({
             name: call.function.name,
             arguments: toArguments(call.function.arguments),
             tool_id: call.id,
