@@ -19,6 +19,10 @@ testDestination(sentry, {
   inspect: ([request]) => {
     const text = String(request?.body)
     expect(text).toContain('{"key":"sentry.op","value":{"stringValue":"gen_ai.chat"}}')
+    // What its cost and tool views read.
+    expect(text).toContain('{"key":"gen_ai.cost.total_tokens","value":{"doubleValue":0.0123}}')
+    expect(text).toMatch(/"gen_ai\.tool\.call\.arguments","value":\{"stringValue":"\{\\"zone/)
+    expect(text).toMatch(/"gen_ai\.tool\.call\.result","value":\{"stringValue":"2026/)
     expect(text).toContain('{"key":"deployment.environment.name","value":{"stringValue":"Production"}}')
     expect(text).toContain('{"key":"service.version","value":{"stringValue":"1.4.0"}}')
   },

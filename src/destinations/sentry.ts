@@ -1,8 +1,8 @@
 import type { z } from 'zod'
-import type { DeliveryRecord } from '../core/delivery.ts'
+import type { ChildSpan, DeliveryRecord } from '../core/delivery.ts'
 import { DESTINATION_DEFAULTS, type Destination } from '../core/destination.ts'
 import type { AttributeSet } from './shared/attributes.ts'
-import { genAiAttributes } from './shared/gen-ai-attributes.ts'
+import { genAiAttributes, hasCost } from './shared/gen-ai-attributes.ts'
 import { otlpProbe, otlpRequest, tracesUrl, type OtlpTarget } from './shared/otlp.ts'
 import { classifyOtlp } from './shared/otlp-classify.ts'
 import type { OtlpOptions } from './shared/otlp-spans.ts'
@@ -28,9 +28,7 @@ const target = ({ otlpEndpoint, dsn, headers }: SentrySettings): OtlpTarget => (
 const spans: OtlpOptions = {
   maxChars: DESTINATION_DEFAULTS.valueChars,
   generation: generationAttributes,
-  child: (child, set) => {
-    if (child.kind === 'tool') set.string('sentry.op', 'gen_ai.execute_tool').string('gen_ai.operation.name', 'execute_tool')
-  },
+  child: toolAttributes,
   resource: (record, set) => set.string('deployment.environment.name', record.environment).string('service.version', record.release),
 }
 
@@ -47,7 +45,23 @@ export const sentry: Destination<SentrySettings> = {
 }
 
 function generationAttributes(record: DeliveryRecord): AttributeSet {
-  return genAiAttributes(record, { maxChars: DESTINATION_DEFAULTS.valueChars })
+  const { cost } = record.generation
+  const set = genAiAttributes(record, { maxChars: DESTINATION_DEFAULTS.valueChars })
     .string('sentry.op', 'gen_ai.chat')
     .string('error.message', record.failure?.message)
+  if (!hasCost(record)) return set
+  // Its own names, all in US dollars (@sentry/conventions). Where it has a price for the model it writes its own over them.
+  return set
+    .double('gen_ai.cost.input_tokens', cost.input)
+    .double('gen_ai.cost.output_tokens', cost.output)
+    .double('gen_ai.cost.total_tokens', cost.total)
+}
+
+function toolAttributes({ kind, input, output }: ChildSpan, set: AttributeSet): void {
+  if (kind !== 'tool') return
+  set
+    .string('sentry.op', 'gen_ai.execute_tool')
+    .string('gen_ai.operation.name', 'execute_tool')
+    .string('gen_ai.tool.call.arguments', input)
+    .string('gen_ai.tool.call.result', output)
 }
