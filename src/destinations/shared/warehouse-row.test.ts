@@ -16,6 +16,19 @@ describe('the table of a warehouse', () => {
   })
 })
 
+it("holds the caller's names and trace id in METADATA too, where documented queries look for them", () => {
+  const { generation, content } = fullGeneration()
+  const context = { destinationId: 'd', serviceName: 's', serviceVersion: '1', now: 0, attempt: 0 }
+  const metadataOf = (trace: object) => {
+    const named = { ...generation, trace: { ...trace } }
+    const record = toDeliveryRecord(named, content, { privacyMode: false, broadcast: { cost: false, identity: false, requestContext: false } })
+    return warehouseRows(record, context).map(({ METADATA }) => METADATA)
+  }
+  const given = { trace_id: 'order-1', trace_name: 'Checkout', span_name: 'Answer', generation_name: 'Draft' }
+  for (const metadata of metadataOf(given)) expect(metadata).toMatchObject(given)
+  expect(metadataOf({})[0]).not.toHaveProperty('trace_id')
+})
+
 it('names the provider that served, and none where nobody did: the author of a model serves nothing', () => {
   const all = { privacyMode: false, broadcast: { cost: false, identity: false, requestContext: false } }
   const context = { destinationId: 'd', serviceName: 's', serviceVersion: '1', now: 0, attempt: 0 }

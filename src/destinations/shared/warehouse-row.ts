@@ -134,9 +134,11 @@ function generationColumns(record: DeliveryRecord): WarehouseRow {
 }
 
 function toMetadata(record: DeliveryRecord): object {
-  const { names } = record
+  const { names, ids } = record
   return {
     ...metadataObject(record),
+    // The whole id, whatever a column of ids may hold.
+    ...(ids.trace === ids.generation ? {} : { trace_id: ids.trace }),
     trace_name: names.trace,
     generation_name: names.generation,
     ...(names.wrapper === undefined ? {} : { span_name: names.wrapper }),
