@@ -1,8 +1,15 @@
 import type { z } from 'zod'
-import { DESTINATION_DEFAULTS, type Destination } from '../core/destination.ts'
+import type { DeliveryRecord } from '../core/delivery.ts'
+import { DESTINATION_DEFAULTS, type Destination, type OutgoingRequest } from '../core/destination.ts'
+import { defined } from '../lib/defined.ts'
+import type { AttributeSet } from './shared/attributes.ts'
+import { messageText, toChatAnswer, toChatMessages } from './shared/chat-shape.ts'
+import { genAiAttributes, hasCost, hasUsage, modelSlug, traceAttributes } from './shared/gen-ai-attributes.ts'
 import { otlpProbe, otlpRequest, tracesUrl, type OtlpTarget } from './shared/otlp.ts'
 import { classifyOtlp } from './shared/otlp-classify.ts'
-import { destinationSettings, headerSecret, headerValue, HEADER_SECRETS, httpUrl, lineText } from './shared/settings.ts'
+import type { OtlpOptions } from './shared/otlp-spans.ts'
+import { isoTime, ownMetadata } from './shared/record-metadata.ts'
+import { destinationSettings, headerSecret, headerValue, HEADER_SECRETS, httpUrl, joinUrl, lineText, mergeHeaders } from './shared/settings.ts'
 
 const settings = destinationSettings({
   writeKey: headerSecret('Write key of the organisation.'),
@@ -11,25 +18,126 @@ const settings = destinationSettings({
 })
 type RaindropSettings = z.output<typeof settings>
 
-const target = ({ writeKey, baseUrl, project, headers }: RaindropSettings): OtlpTarget => ({
-  url: tracesUrl(baseUrl),
-  headers,
-  authentication: {
-    authorization: `Bearer ${writeKey}`,
-    ...(project === undefined ? {} : { 'x-raindrop-project-id': headerValue(project) }),
-  },
+const limit = { maxChars: DESTINATION_DEFAULTS.valueChars }
+
+const authentication = ({ writeKey, project }: RaindropSettings): { readonly [name: string]: string } => ({
+  authorization: `Bearer ${writeKey}`,
+  ...(project === undefined ? {} : { 'x-raindrop-project-id': headerValue(project) }),
+})
+
+const target = (options: RaindropSettings): OtlpTarget => ({
+  url: tracesUrl(options.baseUrl),
+  headers: options.headers,
+  authentication: authentication(options),
   // Compression is taken for protobuf only.
   encoding: 'protobuf',
 })
 
-/** Raindrop's OTLP endpoint. */
+/**
+ * Raindrop: an event per generation (raindrop.ai/docs/sdk/http-api), which its lists, conversations and signals are made of, and the spans behind it
+ * by OTLP. The event's id makes a repeat recognisable and joins the two.
+ */
 export const raindrop: Destination<RaindropSettings> = {
   type: 'raindrop',
   name: 'Raindrop',
   settings,
   secrets: ['writeKey', HEADER_SECRETS],
   limits: { records: 100, bytes: 1_000_000 },
-  encode: (batch, options, context) => [otlpRequest(batch, context, target(options), { maxChars: DESTINATION_DEFAULTS.valueChars })],
+  encode: (batch, options, context) => [trackRequest(batch, options), otlpRequest(batch, context, target(options), spans)],
   classify: classifyOtlp,
   probe: (options, context) => otlpProbe(context, target(options)),
+}
+
+// ---- spans ----
+
+const spans: OtlpOptions = {
+  ...limit,
+  generation: (record) => associate(genAiAttributes(record, limit), record),
+  wrapper: (record) => associate(traceAttributes(record, limit), record),
+  child: (_child, set, record) => void associate(set, record),
+}
+
+/** The names the platform's own clients give to what a span belongs to. */
+function associate(set: AttributeSet, record: DeliveryRecord): AttributeSet {
+  const { generation } = record
+  return set
+    .string('traceloop.association.properties.event_id', generation.id)
+    .string('traceloop.association.properties.event_name', EVENT)
+    .string('traceloop.association.properties.user_id', userOf(record))
+    .string('traceloop.association.properties.convo_id', generation.sessionId)
+}
+
+// ---- events ----
+
+const EVENT = 'llm_generation'
+
+/** An event without a user is none. */
+const userOf = ({ generation, ids }: DeliveryRecord): string => generation.externalUser ?? generation.sessionId ?? ids.trace
+
+function trackRequest(batch: readonly DeliveryRecord[], options: RaindropSettings): OutgoingRequest {
+  const base = new URL(options.baseUrl)
+  base.pathname = base.pathname.replace(/\/v1\/traces\/*$/, '')
+  return {
+    method: 'POST',
+    url: joinUrl(base.href, '/v1/events/track'),
+    headers: mergeHeaders(options.headers, { 'content-type': 'application/json', ...authentication(options) }),
+    body: JSON.stringify(batch.map(toEvent)),
+  }
+}
+
+function toEvent(record: DeliveryRecord): object {
+  const { generation } = record
+  return {
+    event_id: generation.id,
+    event: EVENT,
+    user_id: userOf(record),
+    timestamp: isoTime(generation.startedAt),
+    properties: toProperties(record),
+    ...toAiData(record),
+  }
+}
+
+/** What was asked last and what was answered. Refused without either, so that a private event tells its conversation among the properties. */
+function toAiData(record: DeliveryRecord): object {
+  const { content, generation } = record
+  if (content === undefined) return {}
+  const input = toChatMessages(content).findLast(({ role }) => role === 'user')
+  const texts = {
+    ...(input === undefined ? {} : { input: messageText(input) }),
+    output: messageText(toChatAnswer(content)),
+  }
+  const said = Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ''))
+  if (Object.keys(said).length === 0) return {}
+  return { ai_data: { model: modelSlug(record), ...said, ...(generation.sessionId === undefined ? {} : { convo_id: generation.sessionId }) } }
+}
+
+/** The caller's keys as they are, under the platform's own names for the rest. */
+function toProperties(record: DeliveryRecord): object {
+  const { generation, names, ids, tags, failure } = record
+  const { usage, cost } = generation
+  const known = defined({
+    trace_id: ids.trace,
+    trace_name: names.trace,
+    model: modelSlug(record),
+    provider: generation.provider,
+    finish_reason: generation.finishReason,
+    duration_ms: generation.durationMs,
+    first_token_ms: generation.firstTokenMs,
+    convo_id: generation.sessionId,
+    api_key_name: generation.keyName,
+    tags: tags.length === 0 ? undefined : tags,
+    error_type: failure?.type,
+    error_message: failure?.message,
+    ...(hasUsage(record)
+      ? {
+          prompt_tokens: usage.inputTokens,
+          completion_tokens: usage.outputTokens,
+          total_tokens: usage.totalTokens,
+          cached_tokens: usage.cachedTokens,
+          reasoning_tokens: usage.reasoningTokens,
+        }
+      : {}),
+    ...(hasCost(record) ? { input_cost: cost.input, output_cost: cost.output, total_cost: cost.total } : {}),
+  })
+  return { ...ownMetadata(record), ...known }
 }
