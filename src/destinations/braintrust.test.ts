@@ -9,9 +9,11 @@ interface Event {
   readonly span_id: string
   readonly root_span_id: string
   readonly span_parents?: readonly string[]
-  readonly span_attributes: { readonly type: string }
+  readonly span_attributes: { readonly name: string; readonly type: string }
+  readonly input?: unknown
+  readonly output?: unknown
   readonly tags?: readonly string[]
-  readonly metadata?: { readonly tags?: readonly string[]; readonly model?: unknown }
+  readonly metadata?: { readonly tags?: readonly string[]; readonly model?: unknown; readonly note?: unknown }
   readonly metrics: { readonly [name: string]: number }
 }
 
@@ -66,8 +68,40 @@ describe('Braintrust', () => {
     const none = [undefined, undefined]
     // A parent without a trace: the span is the root of its own.
     expect(await tagsOf({ parent_span_id: 'p' })).toEqual([[['a'], undefined], none, none, none])
-    expect(await tagsOf({ trace_id: 'order-1' })).toEqual([[undefined, ['a']], none, none, none])
-    expect(await tagsOf({ trace_id: 'order-1', span_name: 'Outer' })).toEqual([[undefined, ['a']], none, none, none, none])
+    const own = { trace_id: 'order-1', parent_span_id: 'p' }
+    expect(await tagsOf(own)).toEqual([[undefined, ['a']], none, none, none])
+    expect(await tagsOf({ ...own, span_name: 'Outer' })).toEqual([[undefined, ['a']], none, none, none, none])
+  })
+
+  it('gets a root for a trace the caller named and has no span in: tags, input and output of a trace are shown from there', async () => {
+    const named = { trace_id: 'order-1', trace_name: 'Checkout', generation_name: 'Draft', tags: ['a'] }
+    const [root, top, ...below] = await eventsOf(named)
+    expect(root).toMatchObject({ id: 'order-1', span_id: 'order-1', root_span_id: 'order-1', _is_merge: true, tags: ['a'] })
+    expect(root).toMatchObject({ span_attributes: { name: 'Checkout', type: 'task' }, input: top?.input, output: top?.output })
+    expect(root).not.toHaveProperty('span_parents')
+    expect(root?.metrics).not.toHaveProperty('tokens')
+    expect(top).toMatchObject({ root_span_id: 'order-1', span_parents: ['order-1'], span_attributes: { name: 'Draft', type: 'llm' } })
+    expect(below.every((event) => event.root_span_id === 'order-1' && event.span_parents?.[0] === top?.span_id)).toBe(true)
+    const [outer, wrapper, inner] = await eventsOf({ ...named, span_name: 'Outer' })
+    expect([outer?.span_id, wrapper?.span_parents, inner?.span_parents]).toEqual(['order-1', ['order-1'], [wrapper?.span_id]])
+  })
+
+  it('gets one root for all generations of a trace in a batch', async () => {
+    const { generation, content } = fullGeneration()
+    const records = ['a', 'b', 'c'].map((id) =>
+      toDeliveryRecord({ ...generation, id: `gen-${id}`, trace: { trace_id: id === 'c' ? 'order-2' : 'order-1', note: id } }, content, {
+        privacyMode: false,
+        broadcast: { cost: false, identity: false, requestContext: false },
+      }),
+    )
+    const settings = braintrust.settings.parse({ apiKey: 'k', projectId: 'p' })
+    const [request] = await braintrust.encode(records, settings, { destinationId: 'd', serviceName: 's', serviceVersion: '1', now: 0, attempt: 0 })
+    const { events } = JSON.parse(String(request?.body)) as { events: Event[] }
+    expect(events.filter((event) => '_is_merge' in event).map((event) => [event.id, event.metadata?.note])).toEqual([
+      ['order-1', 'b'],
+      ['order-2', 'c'],
+    ])
+    expect(new Set(events.map(({ id }) => id)).size).toBe(events.length)
   })
 
   it('gets no model but a text: anything else is refused with the whole request', async () => {

@@ -3,7 +3,7 @@ import type { DeliveryRecord } from '../core/delivery.ts'
 import type { Destination } from '../core/destination.ts'
 import { toChatChoices, toChatMessages, toChatTools } from './shared/chat-shape.ts'
 import { hasCost, hasUsage, modelSlug } from './shared/gen-ai-attributes.ts'
-import { isoTime, metadataObject, modelParameters } from './shared/record-metadata.ts'
+import { endOf, isoTime, metadataObject, modelParameters } from './shared/record-metadata.ts'
 import { destinationSettings, headerSecret, HEADER_SECRETS, httpUrl, joinUrl, mergeHeaders, requiredText } from './shared/settings.ts'
 import { traceSteps, type TraceStep } from './shared/trace-steps.ts'
 
@@ -30,7 +30,7 @@ export const braintrust: Destination<BraintrustSettings> = {
       method: 'POST',
       url: joinUrl(options.baseUrl, `/v1/project_logs/${encodeURIComponent(options.projectId)}/insert`),
       headers: requestHeaders(options),
-      body: JSON.stringify({ events: batch.flatMap(toEvents) }),
+      body: JSON.stringify({ events: mergeRoots(batch.flatMap(toEvents)) }),
     },
   ],
   probe: (options) => [
@@ -45,22 +45,62 @@ export const braintrust: Destination<BraintrustSettings> = {
   ],
 }
 
-function toEvents(record: DeliveryRecord): readonly object[] {
+interface LogEvent {
+  readonly id: string
+  readonly [field: string]: unknown
+}
+
+/** The platform deep-merges such an event into what it has under the id. */
+const MERGE = '_is_merge'
+
+/** The generations of one trace in a batch share its root: the last one says what it holds, as it would from batch to batch. */
+function mergeRoots(events: readonly LogEvent[]): readonly LogEvent[] {
+  const last = new Map(events.map((event, i) => [event.id, i]))
+  return events.filter((event, i) => event[MERGE] === undefined || last.get(event.id) === i)
+}
+
+function toEvents(record: DeliveryRecord): readonly LogEvent[] {
+  const { ids, names, tags } = record
   const steps = traceSteps(record)
-  // A root is recognised by its span id being the trace's: a trace of the caller's own has its root elsewhere.
-  const root = record.ids.trace === record.ids.generation ? (steps[0]?.id ?? record.ids.trace) : record.ids.trace
-  return steps.map((step) => ({
-    id: step.id,
-    span_id: step.id,
-    root_span_id: root,
-    ...(step.parentId === undefined ? {} : { span_parents: [step.parentId] }),
-    created: isoTime(step.startedAt),
-    span_attributes: { name: step.isTop && step.kind === 'generation' ? record.names.trace : step.name, type: spanType(step) },
-    ...(step.error === undefined ? {} : { error: `${step.error.type}: ${step.error.message}` }),
-    ...(step.id === root && record.tags.length > 0 ? { tags: record.tags } : {}),
-    ...(step.child === undefined ? content(record, step, root) : { metadata: step.child.attributes, ...childContent(step) }),
-    metrics: { start: step.startedAt / 1000, end: step.endedAt / 1000, ...(step.kind === 'generation' ? metrics(record) : {}) },
-  }))
+  // A root is recognised by its span id being the trace's. Callers who name a span of theirs as the parent have it there.
+  const root = ids.trace === ids.generation ? (steps[0]?.id ?? ids.trace) : ids.trace
+  const isRootless = ids.trace !== ids.generation && ids.parent === undefined
+  const events = steps.map((step) => {
+    const parent = step.parentId ?? (isRootless ? root : undefined)
+    return {
+      id: step.id,
+      span_id: step.id,
+      root_span_id: root,
+      ...(parent === undefined ? {} : { span_parents: [parent] }),
+      created: isoTime(step.startedAt),
+      span_attributes: { name: step.isTop && step.kind === 'generation' && !isRootless ? names.trace : step.name, type: spanType(step) },
+      ...(step.error === undefined ? {} : { error: `${step.error.type}: ${step.error.message}` }),
+      ...(step.id === root && tags.length > 0 ? { tags } : {}),
+      ...(step.child === undefined ? content(record, step, root) : { metadata: step.child.attributes, ...childContent(step) }),
+      metrics: { start: step.startedAt / 1000, end: step.endedAt / 1000, ...(step.kind === 'generation' ? metrics(record) : {}) },
+    }
+  })
+  return isRootless ? [rootEvent(record), ...events] : events
+}
+
+/**
+ * The root of a trace the caller named and has no span in: without one the platform shows neither tags nor input and output of a trace, and scores
+ * none (braintrust.dev/docs/kb/create-a-root-span-with-client-generated-conversation-ids). What several generations say of it is merged there.
+ */
+function rootEvent(record: DeliveryRecord): LogEvent {
+  const { generation, ids, names, tags } = record
+  return {
+    id: ids.trace,
+    [MERGE]: true,
+    span_id: ids.trace,
+    root_span_id: ids.trace,
+    created: isoTime(generation.startedAt),
+    span_attributes: { name: names.trace, type: 'task' },
+    ...said(record),
+    metadata: wrapperMetadata(record),
+    ...(tags.length === 0 ? {} : { tags }),
+    metrics: { start: generation.startedAt / 1000, end: endOf(generation) / 1000 },
+  }
 }
 
 const spanType = ({ kind }: TraceStep): string => (kind === 'generation' ? 'llm' : kind === 'tool' ? 'tool' : 'task')
@@ -71,15 +111,15 @@ const childContent = ({ child }: TraceStep): object => ({
 })
 
 /** Messages as an array and the answer as choices: that is what the platform's prompt editor opens. */
+const said = (record: DeliveryRecord): object =>
+  record.content === undefined ? {} : { input: toChatMessages(record.content), output: toChatChoices(record.content, record.generation.finishReason) }
+
 function content(record: DeliveryRecord, step: TraceStep, root: string): object {
-  const said =
-    record.content === undefined
-      ? {}
-      : { input: toChatMessages(record.content), output: toChatChoices(record.content, record.generation.finishReason) }
+  const { ids, tags } = record
   const known = step.kind === 'generation' ? { ...modelParameters(record), ...metadata(record) } : wrapperMetadata(record)
-  // The platform takes tags on a root only.
-  const tags = step.isTop && step.id !== root && record.tags.length > 0 ? { tags: record.tags } : {}
-  return { ...said, metadata: { ...known, ...tags } }
+  // The platform takes tags on a root only, and the root of this trace is the caller's.
+  const more = step.isTop && step.id !== root && ids.parent !== undefined && tags.length > 0 ? { tags } : {}
+  return { ...said(record), metadata: { ...known, ...more } }
 }
 
 /** A `model` of the caller's own may be anything; the platform takes a text or nothing. */
