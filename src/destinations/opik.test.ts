@@ -21,6 +21,8 @@ interface Item {
   readonly parent_span_id?: string
   readonly type?: string
   readonly usage?: { readonly [name: string]: number }
+  readonly input?: unknown
+  readonly output?: unknown
 }
 
 testDestination(opik, {
@@ -76,6 +78,14 @@ describe('Opik', () => {
     const { traces } = await encode(full({ trace_id: old }), full({ trace_id: old }, SAMPLE_TIME + 60_000))
     expect(traces[0]?.id).toMatch(UUID7)
     expect(traces[1]?.id).toBe(traces[0]?.id)
+  })
+
+  it('gets what was said in the form its lists and conversations read, on the trace as on its spans', async () => {
+    const { traces, spans } = await encode(full({ span_name: 'Outer' }))
+    for (const { input, output } of [traces[0]!, ...spans.slice(0, 2)]) {
+      expect(input).toMatchObject({ messages: expect.arrayContaining([expect.objectContaining({ role: 'user' })]) })
+      expect(output).toMatchObject({ choices: [{ message: { role: 'assistant', content: expect.stringContaining('A cat.') } }] })
+    }
   })
 
   it('gets whole numbers as usage', async () => {

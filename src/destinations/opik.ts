@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { DeliveryRecord } from '../core/delivery.ts'
 import type { Destination, DestinationContext, OutgoingRequest } from '../core/destination.ts'
 import { uuid7FromId } from '../lib/derived-id.ts'
-import { toChatAnswer, toChatChoices } from './shared/chat-shape.ts'
+import { toChatChoices } from './shared/chat-shape.ts'
 import { hasCost, hasUsage, modelSlug, promptObject } from './shared/gen-ai-attributes.ts'
 import { endOf, isoTime, metadataObject, modelParameters } from './shared/record-metadata.ts'
 import { destinationSettings, headerSecret, HEADER_SECRETS, headerValue, joinUrl, mergeHeaders, requiredText } from './shared/settings.ts'
@@ -89,15 +89,21 @@ const stepUuid = (record: DeliveryRecord, id: string): string => uuid7FromId(id,
 const errorInfo = (error: TraceStep['error']): object =>
   error === undefined ? {} : { error_info: { exception_type: error.type, message: error.message, traceback: error.message } }
 
+/** Request and answer of a chat completion: lists and conversations show what was said of these, and anything else as JSON. */
+const said = (record: DeliveryRecord): object => {
+  const { content, generation } = record
+  return content === undefined ? {} : { input: promptObject(record), output: { choices: toChatChoices(content, generation.finishReason) } }
+}
+
 function toTrace(record: DeliveryRecord, { projectName }: OpikSettings): object {
-  const { generation, ids, content } = record
+  const { generation, ids } = record
   return {
     id: traceUuid(record),
     project_name: projectName,
     name: record.names.trace,
     start_time: isoTime(generation.startedAt),
     end_time: isoTime(endOf(generation)),
-    ...(content === undefined ? {} : { input: promptObject(record), output: toChatAnswer(content) }),
+    ...said(record),
     metadata: {
       ...metadataObject(record),
       gateway_trace_id: ids.trace,
@@ -134,7 +140,7 @@ function parentUuid(record: DeliveryRecord, step: TraceStep): string | undefined
 }
 
 function details(record: DeliveryRecord, step: TraceStep): object {
-  const { generation, content } = record
+  const { generation } = record
   if (step.child !== undefined) {
     const { input, output, attributes } = step.child
     return {
@@ -143,11 +149,10 @@ function details(record: DeliveryRecord, step: TraceStep): object {
       metadata: attributes,
     }
   }
-  const said = content === undefined ? {} : { input: promptObject(record), output: { choices: toChatChoices(content, generation.finishReason) } }
-  if (step.kind === 'wrapper') return { ...said, metadata: metadataObject(record) }
+  if (step.kind === 'wrapper') return { ...said(record), metadata: metadataObject(record) }
   const { cost } = generation
   return {
-    ...said,
+    ...said(record),
     metadata: {
       ...metadataObject(record),
       gateway_observation_id: step.id,
