@@ -26,6 +26,9 @@ describe('Arize', () => {
   it.each([
     ['https://otlp.arize.com', 'https://otlp.arize.com/v1/traces'],
     ['https://otlp.arize.com/', 'https://otlp.arize.com/v1/traces'],
+    // As the page of its regions writes it.
+    ['https://otlp.eu-west-1a.arize.com/v1', 'https://otlp.eu-west-1a.arize.com/v1/traces'],
+    ['https://otlp.eu-west-1a.arize.com/v1/', 'https://otlp.eu-west-1a.arize.com/v1/traces'],
     ['https://otlp.arize.com/v1/traces', 'https://otlp.arize.com/v1/traces'],
   ])('takes spans below %s', (baseUrl, expected) => {
     const settings = arize.settings.parse({ apiKey: 'a', spaceKey: 's', modelId: 'm', baseUrl })

@@ -10,7 +10,7 @@ const settings = destinationSettings({
   apiKey: headerSecret('API key of the space.'),
   spaceKey: headerSecret('Id of the space.'),
   modelId: requiredText('Name of the project that receives the traces.'),
-  baseUrl: httpUrl('OTLP endpoint of the region, with or without `/v1/traces`.').default('https://otlp.arize.com'),
+  baseUrl: httpUrl('OTLP endpoint of the region, with or without `/v1` or `/v1/traces`.').default('https://otlp.arize.com'),
 })
 type ArizeSettings = z.output<typeof settings>
 

@@ -85,8 +85,11 @@ describe('Raindrop', () => {
     expect((await eventOf({ generation, content })).properties).toMatchObject({ error_type: generation.errorType })
   })
 
-  it.each(['https://r.example.com/in', 'https://r.example.com/in/', 'https://r.example.com/in/v1/traces'])('is found below %s', async (baseUrl) => {
-    const urls = (await encode(minimalGeneration(), false, { baseUrl })).map(({ url }) => url)
-    expect(urls).toEqual(['https://r.example.com/in/v1/events/track', 'https://r.example.com/in/v1/traces'])
-  })
+  it.each(['https://r.example.com/in', 'https://r.example.com/in/', 'https://r.example.com/in/v1', 'https://r.example.com/in/v1/traces'])(
+    'is found below %s',
+    async (baseUrl) => {
+      const urls = (await encode(minimalGeneration(), false, { baseUrl })).map(({ url }) => url)
+      expect(urls).toEqual(['https://r.example.com/in/v1/events/track', 'https://r.example.com/in/v1/traces'])
+    },
+  )
 })

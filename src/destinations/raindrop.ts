@@ -76,7 +76,7 @@ const userOf = ({ generation, ids }: DeliveryRecord): string => generation.exter
 
 function trackRequest(batch: readonly DeliveryRecord[], options: RaindropSettings): OutgoingRequest {
   const base = new URL(options.baseUrl)
-  base.pathname = base.pathname.replace(/\/v1\/traces\/*$/, '')
+  base.pathname = base.pathname.replace(/\/v1(?:\/traces)?\/*$/, '')
   return {
     method: 'POST',
     url: joinUrl(base.href, '/v1/events/track'),

@@ -7,9 +7,11 @@ import { joinUrl, mergeHeaders, type Headers } from './settings.ts'
 
 const TRACES_PATH = '/v1/traces'
 
-/** The address that takes spans, whether or not the base already names it. */
+/** The address that takes spans, whether or not the base already names it, or its version as some documents do. */
 export function tracesUrl(base: string): string {
-  return new URL(base).pathname.replace(/\/+$/, '').endsWith(TRACES_PATH) ? base : joinUrl(base, TRACES_PATH)
+  const path = new URL(base).pathname.replace(/\/+$/, '')
+  if (path.endsWith(TRACES_PATH)) return base
+  return joinUrl(base, path.endsWith('/v1') ? '/traces' : TRACES_PATH)
 }
 
 /** How a platform takes OTLP over HTTP. */
