@@ -3,8 +3,8 @@
  * destination that works and a dead one, and changes of configuration meanwhile. Ends with code 1 when memory, sockets, timers or files
  * grow, a delivery is lost, or a stream has no end.
  *
- *   npm run soak                          10 minutes to get warm, then 20 that are judged
- *   npm run soak -- --minutes 60 --rate 200 --warm-up 20
+ *   npm run soak                          10 minutes to get warm, 5 to settle, then 20 that are judged
+ *   npm run soak -- --minutes 60 --rate 200 --warm-up 20 --settle 10
  *   npm run soak -- --minutes 2           does it run at all; too short to judge memory
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -30,19 +30,24 @@ const DRAIN_MS = 120_000
 const RECENT_ITEMS = 20_000
 /** Before it is judged it gets as many calls as come while it is: what is compiled when it is called often is compiled by then. */
 const WARM_UP_PACE = 3
-/** Room for the garbage of the faster pace is given back first. */
-const SLOW_DOWN_SECONDS = 60
 const SHORTEST_JUDGED = 10
 /** Connections kept open, a timer between two looks: what may differ between two idle moments. */
 const LEFT_OVER_ALLOWED = 6
 const MB = 1024 * 1024
 
 const { values } = parseArgs({
-  options: { minutes: { type: 'string', default: '20' }, rate: { type: 'string', default: '100' }, 'warm-up': { type: 'string' } },
+  options: {
+    minutes: { type: 'string', default: '20' },
+    rate: { type: 'string', default: '100' },
+    'warm-up': { type: 'string' },
+    settle: { type: 'string' },
+  },
 })
 const minutes = Number(values.minutes)
 const rate = Number(values.rate)
 const warmUpMinutes = Number(values['warm-up'] ?? minutes / 2)
+/** At the judged pace, before it is judged: room for the garbage of the faster one is given back, and taken again as far as this one needs it. */
+const settleMinutes = Number(values.settle ?? minutes / 4)
 
 async function closedPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
@@ -188,12 +193,12 @@ async function soak(directory: string): Promise<boolean> {
   const loadStarted = performance.now()
   const traffic = startTraffic(options)
   const samples: Sample[] = []
-  while (performance.now() - loadStarted < minutes * 60_000 && !gateway.ended()) {
+  while (performance.now() - loadStarted < (settleMinutes + minutes) * 60_000 && !gateway.ended()) {
     await sleep(SAMPLE_MS)
     deliveredIds()
     const sample = await look(gateway, loadStarted, traffic.counts.calls)
     samples.push(sample)
-    if (samples.length % 4 === 0) console.log(row(sample))
+    if (samples.length % 4 === 0) console.log(sample.at < settleMinutes * 60 ? `${row(sample)} settling` : row(sample))
   }
   await traffic.stop()
   await sleep(SETTLE_MS)
@@ -210,7 +215,7 @@ async function soak(directory: string): Promise<boolean> {
   await upstream.close()
   await receiver.close()
 
-  const growth = judgeGrowth(samples, SLOW_DOWN_SECONDS)
+  const growth = judgeGrowth(samples, settleMinutes * 60)
   const all = [prelude.counts, warmUp, traffic.counts]
   const total = (of: (counts: TrafficCounts) => number): number => all.reduce((sum, counts) => sum + of(counts), 0)
   const problems = [...judgeLeftOver(before, after, LEFT_OVER_ALLOWED), ...all.flatMap(({ unexpected }) => unexpected)]
