@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { SignableRequest } from '../core/provider.ts'
+import { gemini } from '../dialects/gemini/index.ts'
 import { Secret } from '../lib/secret.ts'
 import { googleVertex } from './google-vertex.ts'
 import { parseGoogleCredentials } from './shared/google-auth.ts'
@@ -118,4 +119,24 @@ test.each([
   ['deepseek-ai/deepseek-v3.1-maas', 'openai-chat'],
 ])('%s speaks %s', (model, dialect) => {
   expect(googleVertex.dialectFor!(model)).toBe(dialect)
+})
+
+/** `Unknown name "id"`: its REST interface lacks what the public one has. */
+test('calls and their results have no ids', () => {
+  const target = {
+    provider: 'google-vertex',
+    providerName: 'Google',
+    upstreamModel: 'gemini-3-flash-preview',
+    options: gemini.options.parse(googleVertex.options),
+    supports: new Set(gemini.supports),
+    contextLength: 1_000_000,
+    scope: 's',
+    stream: true,
+  }
+  const input = [
+    { type: 'message', role: 'user', content: 'q' },
+    { type: 'function_call', call_id: 'call_1', name: 'f', arguments: '{}' },
+    { type: 'function_call_output', call_id: 'call_1', output: 'r' },
+  ] as const
+  expect(gemini.encodeRequest({ input }, target).body).not.toContain('call_1')
 })

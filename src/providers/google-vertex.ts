@@ -113,7 +113,8 @@ export const googleVertex: Provider = {
   },
   credentialSetting: 'credentials',
   dialect: 'gemini',
-  options: { path: '/publishers/google/models', service_tier_header: 'x-vertex-ai-llm-shared-request-type' },
+  // "Unknown name "id" at 'contents[1].parts[0].function_call': Cannot find field."
+  options: { path: '/publishers/google/models', service_tier_header: 'x-vertex-ai-llm-shared-request-type', call_ids: false },
   // Names with a publisher are those of open models; tuned models live under `endpoints/`.
   dialectFor: (model) => {
     if (model.startsWith('claude')) return 'anthropic-messages'

@@ -51,7 +51,7 @@ export function encodeContents(
     else {
       flush([])
       if (turn.role === 'assistant') {
-        const parts = assistantParts(turn.parts, traits, target.scope)
+        const parts = assistantParts(turn.parts, traits, target)
         if (parts.length > 0) contents.push({ role: 'model', parts })
       } else if (turn.role === 'tool') {
         contents.push({ role: 'user', parts: turn.results.map((result) => functionResponse(result, target, traits, attachments)) })
@@ -83,7 +83,7 @@ export function keepItem(item: OtherItem, traits: ModelTraits): boolean {
  * The parts of a model content, in the order of the turn. A signature goes onto the part it came with, which is the one that follows it;
  * one that nothing follows came on an empty text part and goes back on one. Parts are never merged: a signature covers its own.
  */
-function assistantParts(parts: readonly AssistantPart[], traits: ModelTraits, scope: string): JsonObject[] {
+function assistantParts(parts: readonly AssistantPart[], traits: ModelTraits, target: GeminiTarget): JsonObject[] {
   const out: JsonObject[] = []
   let signature: string | undefined
   let calls = 0
@@ -97,7 +97,7 @@ function assistantParts(parts: readonly AssistantPart[], traits: ModelTraits, sc
   }
   for (const part of parts) {
     if (part.type === 'reasoning') {
-      if (part.data !== undefined && part.scope === scope) {
+      if (part.data !== undefined && part.scope === target.scope) {
         flush()
         const carried = tryParseJson(part.data)
         if (isObject(carried)) out.push(carried)
@@ -109,7 +109,7 @@ function assistantParts(parts: readonly AssistantPart[], traits: ModelTraits, sc
     else if (part.type === 'call') {
       // In a group of parallel calls only the first is signed.
       if (calls++ === 0 && traits.call_signatures) signature ??= STAND_IN_SIGNATURE
-      out.push({ functionCall: functionCall(part), ...take() })
+      out.push({ functionCall: functionCall(part, target), ...take() })
     } else if (part.item.type === 'image_generation_call') {
       const data = asString(part.item['result'])!
       if (traits.call_signatures) signature ??= STAND_IN_SIGNATURE
@@ -122,10 +122,13 @@ function assistantParts(parts: readonly AssistantPart[], traits: ModelTraits, sc
   return out.some((part) => part['text'] !== '') ? out : []
 }
 
-function functionCall(call: CallPart): JsonObject {
+/** An unknown field rejects the whole request. */
+const idOf = (id: string, { options }: GeminiTarget): { readonly id?: string } => (options.call_ids ? { id } : {})
+
+function functionCall(call: CallPart, target: GeminiTarget): JsonObject {
   const args = parseExact(call.arguments)
   // Arguments of a cut answer are no object; the model still sees what it wrote.
-  return { id: call.id, name: call.name, args: isExactObject(args) ? args : { _raw: call.arguments } }
+  return { ...idOf(call.id, target), name: call.name, args: isExactObject(args) ? args : { _raw: call.arguments } }
 }
 
 // ---- tool results ----
@@ -139,7 +142,7 @@ function functionResponse(result: ToolResult, target: GeminiTarget, traits: Mode
   const usable = media.filter((part) => canEncode(part, target))
   const text = joinTexts(result.parts)
   const notes = [note(media.length - usable.length, 'left out: this model cannot read them')]
-  const shared = { id: result.callId, name: result.name }
+  const shared = { ...idOf(result.callId, target), name: result.name }
   if (traits.tool_result_media && usable.length > 0) {
     const parts = usable.map((part) => encodePart(part, target))
     return { functionResponse: { ...shared, response: responseObject(text, notes, result.missing), parts } }

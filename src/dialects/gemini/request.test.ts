@@ -125,6 +125,17 @@ describe('contents', () => {
       { functionResponse: { id: '1', name: 'f', response: { output: '[Encrypted content left out: this model cannot read it]' } } },
     ])
   })
+  it('name no ids where the endpoint refuses them', () => {
+    const call = (id: string): InputItem => ({ type: 'function_call', call_id: id, name: 'f', arguments: '{}' })
+    const output = (id: string): InputItem => ({ type: 'function_call_output', call_id: id, output: id })
+    const { body } = encode({ input: [user('q'), call('1'), call('2'), output('2'), output('1')] }, { options: { call_ids: false } })
+    const [, calls, results] = body.contents
+    expect(calls!.parts.map((part) => part['functionCall'])).toEqual([
+      { name: 'f', args: {} },
+      { name: 'f', args: {} },
+    ])
+    expect(results!.parts).toEqual(['1', '2'].map((id) => ({ functionResponse: { name: 'f', response: { output: id } } })))
+  })
   it('say so when a call has no result', () => {
     const { body } = encode({ input: [user('q'), { type: 'function_call', call_id: '1', name: 'f', arguments: '{}' }, user('next')] })
     expect(body.contents[2]!.parts).toEqual([
