@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { SignableRequest } from '../core/provider.ts'
+import type { ModelRequest } from '../core/request.ts'
 import { gemini } from '../dialects/gemini/index.ts'
 import { Secret } from '../lib/secret.ts'
 import { googleVertex } from './google-vertex.ts'
@@ -122,21 +123,27 @@ test.each([
 })
 
 /** `Unknown name "id"`: its REST interface lacks what the public one has. */
-test('calls and their results have no ids', () => {
-  const target = {
-    provider: 'google-vertex',
-    providerName: 'Google',
-    upstreamModel: 'gemini-3-flash-preview',
-    options: gemini.options.parse(googleVertex.options),
-    supports: new Set(gemini.supports),
-    contextLength: 1_000_000,
-    scope: 's',
-    stream: true,
-  }
-  const input = [
-    { type: 'message', role: 'user', content: 'q' },
-    { type: 'function_call', call_id: 'call_1', name: 'f', arguments: '{}' },
-    { type: 'function_call_output', call_id: 'call_1', output: 'r' },
-  ] as const
-  expect(gemini.encodeRequest({ input }, target).body).not.toContain('call_1')
+describe('fields it refuses', () => {
+  const encode = (request: ModelRequest): string =>
+    gemini.encodeRequest(request, {
+      provider: 'google-vertex',
+      providerName: 'Google',
+      upstreamModel: 'gemini-3-flash-preview',
+      options: gemini.options.parse(googleVertex.options),
+      supports: new Set(gemini.supports),
+      contextLength: 1_000_000,
+      scope: 's',
+      stream: true,
+    }).body
+  const question = { type: 'message', role: 'user', content: 'q' } as const
+
+  test('ids of calls and their results', () => {
+    const call = { type: 'function_call', call_id: 'call_1', name: 'f', arguments: '{}' } as const
+    expect(encode({ input: [question, call, { type: 'function_call_output', call_id: 'call_1', output: 'r' }] })).not.toContain('call_1')
+  })
+  test('the wish to see what native tools do beside functions', () => {
+    const body = encode({ input: [question], tools: [{ type: 'function', name: 'f' }, { type: 'web_search' }] })
+    expect(body).toContain('googleSearch')
+    expect(body).not.toContain('toolConfig')
+  })
 })

@@ -113,8 +113,13 @@ export const googleVertex: Provider = {
   },
   credentialSetting: 'credentials',
   dialect: 'gemini',
-  // "Unknown name "id" at 'contents[1].parts[0].function_call': Cannot find field."
-  options: { path: '/publishers/google/models', service_tier_header: 'x-vertex-ai-llm-shared-request-type', call_ids: false },
+  options: {
+    path: '/publishers/google/models',
+    service_tier_header: 'x-vertex-ai-llm-shared-request-type',
+    // "Unknown name "id" at 'contents[1].parts[0].function_call': Cannot find field.", and the same of the other.
+    call_ids: false,
+    tool_invocations: false,
+  },
   // Names with a publisher are those of open models; tuned models live under `endpoints/`.
   dialectFor: (model) => {
     if (model.startsWith('claude')) return 'anthropic-messages'

@@ -22,6 +22,10 @@ export const geminiOptions = z.strictObject({
     .default('json-schema')
     .describe('`openapi`: the older fields `parameters` and `responseSchema`, which know a subset of OpenAPI; schemas are rewritten to fit.'),
   call_ids: z.boolean().default(true).describe('Calls and their results carry `id`. False: the field is refused, and the order tells results apart.'),
+  tool_invocations: z
+    .boolean()
+    .default(true)
+    .describe('`includeServerSideToolInvocations` is sent where native tools stand beside functions. False: the field is refused.'),
   validated_mode: z.boolean().default(true).describe('`strict` tools are asked for by the mode VALIDATED.'),
   thoughts: z.enum(['summary', 'text']).default('summary').describe('What thoughts of an answer become: a summary, or reasoning text.'),
   native_tools: z

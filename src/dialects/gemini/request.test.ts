@@ -234,6 +234,8 @@ describe('tools', () => {
     const mixed = encode({ tools: [...tools, { type: 'web_search' }] })
     expect(mixed.body['tools']).toMatchObject([{ functionDeclarations: [{}, {}] }, { googleSearch: {} }])
     expect(mixed.body['toolConfig']).toEqual({ includeServerSideToolInvocations: true })
+    const silent = encode({ tools: [...tools, { type: 'web_search' }] }, { options: { tool_invocations: false } })
+    expect([silent.body['tools'], silent.body['toolConfig']]).toEqual([mixed.body['tools'], undefined])
     const older = encode({ tools: [...tools, { type: 'web_search' }] }, { model: 'gemini-2.5-flash' })
     expect(older.body['tools']).toHaveLength(1)
     expect(older.dropped).toEqual(['tools: web_search beside functions'])

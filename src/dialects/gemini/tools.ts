@@ -76,7 +76,7 @@ export function encodeTools(
   if (native.includes('web_search')) list.push({ googleSearch: {} })
   if (native.includes('code_interpreter')) list.push({ codeExecution: {} })
   if (list.length === 0) return {}
-  const mixed = functions.length > 0 && native.length > 0
+  const mixed = functions.length > 0 && native.length > 0 && options.tool_invocations
   const toolConfig = {
     ...(Object.keys(config).length > 0 && functions.length > 0 ? { functionCallingConfig: config } : {}),
     ...(mixed ? { includeServerSideToolInvocations: true } : {}),
