@@ -6,6 +6,8 @@ export type Finish = FinishReason | 'error'
 const REASONS: { readonly [native: string]: Finish } = {
   STOP: 'stop',
   MAX_TOKENS: 'length',
+  // The most one request may write is reached: the answer goes on only in the next request.
+  CONTINUATION: 'length',
   SAFETY: 'content_filter',
   RECITATION: 'content_filter',
   LANGUAGE: 'content_filter',
@@ -13,6 +15,7 @@ const REASONS: { readonly [native: string]: Finish } = {
   PROHIBITED_CONTENT: 'content_filter',
   SPII: 'content_filter',
   MODEL_ARMOR: 'content_filter',
+  ESCALATION: 'content_filter',
   IMAGE_SAFETY: 'content_filter',
   IMAGE_PROHIBITED_CONTENT: 'content_filter',
   IMAGE_RECITATION: 'content_filter',
@@ -21,6 +24,8 @@ const REASONS: { readonly [native: string]: Finish } = {
   UNEXPECTED_TOOL_CALL: 'error',
   TOO_MANY_TOOL_CALLS: 'error',
   MISSING_THOUGHT_SIGNATURE: 'error',
+  // The account was limited: its own fault, and no other connection's.
+  PUP_LIMITED_DISABLED: 'error',
   OTHER: 'error',
   IMAGE_OTHER: 'error',
 }

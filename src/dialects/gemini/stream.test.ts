@@ -477,8 +477,8 @@ describe('usage', () => {
 
 describe('the end', () => {
   it.each([
-    ['MAX_TOKENS', 'length'],
-    ...['SAFETY', 'RECITATION', 'LANGUAGE', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII', 'MODEL_ARMOR', 'IMAGE_SAFETY'].map((word) => [
+    ...['MAX_TOKENS', 'CONTINUATION'].map((word) => [word, 'length']),
+    ...['SAFETY', 'RECITATION', 'LANGUAGE', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII', 'MODEL_ARMOR', 'ESCALATION', 'IMAGE_SAFETY'].map((word) => [
       word,
       'content_filter',
     ]),
@@ -487,13 +487,18 @@ describe('the end', () => {
     expect(last(decode([frame(undefined, native)])).reason).toBe(reason)
     expect(last(decode([{ candidates: [{ content: {}, finishReason: native }] }])).reason).toBe(reason)
   })
-  it.each(['MALFORMED_FUNCTION_CALL', 'MALFORMED_RESPONSE', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOOL_CALLS', 'OTHER', 'MISSING_THOUGHT_SIGNATURE'])(
-    '%s is a failure that another try may mend',
-    (native) => {
-      const error = failure(() => decode([frame(undefined, native)]))
-      expect([error.errorType, error.failover, error.details.providerCode]).toEqual(['provider_unavailable', 'retry', native])
-    },
-  )
+  it.each([
+    'MALFORMED_FUNCTION_CALL',
+    'MALFORMED_RESPONSE',
+    'UNEXPECTED_TOOL_CALL',
+    'TOO_MANY_TOOL_CALLS',
+    'OTHER',
+    'MISSING_THOUGHT_SIGNATURE',
+    'PUP_LIMITED_DISABLED',
+  ])('%s is a failure that another try may mend', (native) => {
+    const error = failure(() => decode([frame(undefined, native)]))
+    expect([error.errorType, error.failover, error.details.providerCode]).toEqual(['provider_unavailable', 'retry', native])
+  })
   it('a word nobody knows is a stop when there is an answer', () => {
     expect(last(decode([frame([text('Hi')], 'NEW_WORD')])).reason).toBe('stop')
     expect(failure(() => decode([frame(undefined, 'NEW_WORD')])).errorType).toBe('provider_unavailable')
