@@ -4,7 +4,7 @@ import { pattern } from '../shared/pattern.ts'
 /** What differs between models of this format. Each may be an option of its own, or come from a rule on the model's name. */
 export const traitFields = {
   thinking: z.enum(['none', 'budget', 'level']).describe('How thinking is asked for: not at all, by `thinkingBudget`, by `thinkingLevel`.'),
-  thinking_levels: z.array(z.enum(['minimal', 'low', 'medium', 'high'])).describe('Levels the model knows; the lowest stands for "off".'),
+  thinking_levels: z.array(z.enum(['minimal', 'low', 'medium', 'high', 'xhigh'])).describe('Levels the model knows; the lowest stands for "off".'),
   thinking_budget: z
     .strictObject({ min: z.int().nonnegative(), max: z.int().positive(), off: z.boolean() })
     .describe('Bounds of the budget in tokens, and whether 0 switches thinking off.'),
@@ -49,7 +49,7 @@ export const MODEL_RULES: readonly TraitRule[] = [
   { match: '(^|/)gemini-2\\.5-pro', thinking_budget: { min: 128, max: 32_768, off: false } },
   { match: '(^|/)gemini-2\\.5-flash-lite', thinking_budget: { min: 512, max: 24_576, off: true } },
   {
-    match: '(^|/)gemini-([3-9]|\\d\\d)',
+    match: '(^|/)gemini-([3-9]|\\d\\d|nano-banana|(flash|flash-lite|pro)-latest)',
     thinking: 'level',
     thinking_levels: ['minimal', 'low', 'medium', 'high'],
     tools_with_search: true,
@@ -58,7 +58,10 @@ export const MODEL_RULES: readonly TraitRule[] = [
   },
   { match: '(^|/)gemini-3-pro', thinking_levels: ['low', 'high'] },
   { match: '(^|/)gemini-3\\.\\d+-pro', thinking_levels: ['low', 'medium', 'high'] },
-  { match: '(^|/)gemini-.*-image', image_output: true, thinking: 'none' },
+  // The least these take is low: `minimal` is refused.
+  { match: '(^|/)gemini-(3\\.([7-9]|\\d\\d)-flash(?!-lite)|[4-9]|\\d\\d|(flash|pro)-latest)', thinking_levels: ['low', 'medium', 'high'] },
+  { match: '(^|/)gemini-([4-9]|\\d\\d).*-hydrogen', thinking_levels: ['low', 'medium', 'high', 'xhigh'] },
+  { match: '(^|/)gemini-(.*-image|nano-banana)', image_output: true, thinking: 'none' },
   { match: '(^|/)gemma', thinking: 'none', system_instruction: false, call_signatures: false, tools_with_schema: false },
 ]
 
