@@ -26,7 +26,7 @@ export interface EncodedConversation {
 const STAND_IN_SIGNATURE = 'c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I='
 
 /** Answers need something to answer. */
-const OPENING: GeminiContent = { role: 'user', parts: [{ text: 'Continue.' }] }
+const CONTINUE: GeminiContent = { role: 'user', parts: [{ text: 'Continue.' }] }
 
 /**
  * The conversation as contents. Results of one turn stand alone in one user content: anything beside them makes the endpoint miscount.
@@ -59,7 +59,18 @@ export function encodeContents(
     }
   }
   flush([])
-  return withSystem(contents.length > 0 ? contents : [OPENING], [...conversation.system.map(({ parts }) => joinTexts(parts)), ...extraSystem], traits)
+  return withSystem(
+    contents.length > 0 ? contents : [CONTINUE],
+    [...conversation.system.map(({ parts }) => joinTexts(parts)), ...extraSystem],
+    traits,
+  )
+}
+
+/** Where an answer begun is refused, the user asks to go on. */
+export function finishPrefill(contents: readonly GeminiContent[], { prefill }: ModelTraits, dropped: string[]): readonly GeminiContent[] {
+  if (prefill || contents.at(-1)?.role !== 'model') return contents
+  dropped.push('input: an answer begun is not continued but followed')
+  return [...contents, CONTINUE]
 }
 
 function withSystem(contents: readonly GeminiContent[], texts: readonly string[], traits: ModelTraits): EncodedConversation {

@@ -35,5 +35,6 @@ export const gemini: Dialect<GeminiOptions> = {
   decoder: (request, target) => new GeminiDecoder(request, target),
   decodeError: (status, headers, body, target) => decodeGeminiError(status, headers, body, target.providerName),
   mediaUrls,
+  prefills: (_request, { options, upstreamModel }) => traitsOf(options, upstreamModel).prefill,
   hosts: (tool, others, { options, upstreamModel }) => hostsTool(tool, others, options, traitsOf(options, upstreamModel)),
 }

@@ -13,6 +13,7 @@ export const traitFields = {
   tools_with_schema: z.boolean().describe('Structured output and function tools may stand in one request.'),
   tools_with_search: z.boolean().describe('Native search and function tools may stand in one request.'),
   tool_result_media: z.boolean().describe('Results of tools may hold media; else they follow in a user turn.'),
+  prefill: z.boolean().describe('Whether the conversation may end with the beginning of the answer; else the user asks to go on.'),
   penalties: z.boolean().describe('Presence and frequency penalties are accepted.'),
   image_output: z.boolean().describe('The model answers with images.'),
   search_unit: z.enum(['query', 'prompt']).describe('What one native search costs for: each query, or the whole prompt.'),
@@ -36,6 +37,7 @@ const UNKNOWN_MODEL: ModelTraits = {
   tools_with_schema: true,
   tools_with_search: false,
   tool_result_media: false,
+  prefill: true,
   penalties: true,
   image_output: false,
   search_unit: 'query',
@@ -61,6 +63,7 @@ export const MODEL_RULES: readonly TraitRule[] = [
   // The least these take is low: `minimal` is refused.
   { match: '(^|/)gemini-(3\\.([7-9]|\\d\\d)-flash(?!-lite)|[4-9]|\\d\\d|(flash|pro)-latest)', thinking_levels: ['low', 'medium', 'high'] },
   { match: '(^|/)gemini-([4-9]|\\d\\d).*-hydrogen', thinking_levels: ['low', 'medium', 'high', 'xhigh'] },
+  { match: '(^|/)gemini-(3\\.5-flash-lite|3\\.([6-9]|\\d\\d)|[4-9]|\\d\\d|nano-banana|(flash|flash-lite|pro)-latest)', prefill: false },
   { match: '(^|/)gemini-(.*-image|nano-banana)', image_output: true, thinking: 'none' },
   { match: '(^|/)gemma', thinking: 'none', system_instruction: false, call_signatures: false, tools_with_schema: false },
 ]

@@ -69,6 +69,25 @@ describe('contents', () => {
       'user:Continue.',
     ])
   })
+  it.each([
+    ['gemini-3-flash-preview', true],
+    ['gemini-3.5-flash', true],
+    ['gemini-3.5-flash-lite', false],
+    ['gemini-3.6-flash', false],
+    ['gemini-4-argon', false],
+    ['gemini-flash-latest', false],
+  ])('end with an answer begun where the model goes on with it: %s %s', (model, prefill) => {
+    const begun: InputItem = { type: 'message', role: 'assistant', content: 'a' }
+    const { body, dropped } = encode({ input: [user('q'), begun] }, { model })
+    expect(body.contents.map(({ role, parts }) => `${role}:${String(parts[0]!['text'])}`)).toEqual([
+      'user:q',
+      'model:a',
+      ...(prefill ? [] : ['user:Continue.']),
+    ])
+    expect(dropped).toEqual(prefill ? [] : ['input: an answer begun is not continued but followed'])
+    expect(gemini.prefills?.({ input: [] }, geminiTarget({ model }))).toBe(prefill)
+    expect(encode({ input: [begun, user('q')] }, { model }).dropped).toEqual([])
+  })
   it('hold the bytes of audio in an address, however its scheme is written', () => {
     for (const data of ['data:audio/wav;base64,aGk=', 'DATA:audio/wav;base64,aGk=']) {
       const part = { type: 'input_audio', input_audio: { data, format: 'wav' } } as const

@@ -12,7 +12,7 @@ import { stopSequences } from '../shared/stop-sequences.ts'
 import { foldTurns } from '../shared/turns.ts'
 import type { Conversation } from '../shared/conversation.ts'
 import { Unfolding } from '../shared/unfolding.ts'
-import { encodeContents, keepItem } from './contents.ts'
+import { encodeContents, finishPrefill, keepItem } from './contents.ts'
 import { fitJsonSchema } from './json-schema.ts'
 import { traitsOf } from './model-traits.ts'
 import type { ModelTraits } from './model-traits.ts'
@@ -42,7 +42,7 @@ export function encodeRequest(request: ModelRequest, target: GeminiTarget): Enco
   const generationConfig = { ...encodeParameters(request, target, traits, dropped), ...format.native }
   const tier = encodeTier(request, target, dropped)
   const body: Body = {
-    contents,
+    contents: finishPrefill(contents, traits, dropped),
     ...(systemInstruction === undefined ? {} : { systemInstruction }),
     ...encodeTools(tools, request, target, traits, dropped),
     ...(Object.keys(generationConfig).length === 0 ? {} : { generationConfig }),
