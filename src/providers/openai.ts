@@ -1,5 +1,5 @@
 import type { Provider } from '../core/provider.ts'
-import { GPT_MODELS } from './shared/gpt.ts'
+import { GPT_CHAT_MODELS, GPT_MODELS, GPT_REASONS } from './shared/gpt.ts'
 
 /** OPENAI_BASE_URL is not read: clients of this very gateway set it, and the gateway would call itself. */
 export const openai: Provider = {
@@ -10,7 +10,7 @@ export const openai: Provider = {
   dialect: 'openai-responses',
   options: {
     sampling_parameters: 'drop-when-reasoning',
-    reasoning_models: '^(?:o\\d|codex|computer-use|gpt-5(?!.*chat))',
+    reasoning_models: GPT_REASONS,
     models: GPT_MODELS,
     min_output_tokens: 16,
     suppress_obfuscation: true,
@@ -28,10 +28,7 @@ export const openai: Provider = {
       strict_tools: true,
       json_schema: 'native',
       // What is served here only does not reason; the others come when an operator chooses this format for them.
-      models: [
-        ...GPT_MODELS.map((rule) => ({ ...rule, reasoning_style: 'effort' })),
-        { match: '^gpt-(?:[5-9]|\\d\\d)', reasoning_style: 'effort', reasoning_efforts: ['none', 'low', 'medium', 'high', 'xhigh'] },
-      ],
+      models: GPT_CHAT_MODELS,
       think_tags: 'none',
       file: 'file',
     },

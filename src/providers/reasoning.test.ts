@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Provider } from '../core/provider.ts'
-import type { ReasoningOptions } from '../core/request.ts'
+import type { ModelRequest, ReasoningOptions } from '../core/request.ts'
 import { openAiChat } from '../dialects/openai-chat/index.ts'
 import { openAiResponses } from '../dialects/openai-responses/index.ts'
 import { amazonBedrockMantle } from './amazon-bedrock-mantle.ts'
@@ -13,9 +13,15 @@ import { together } from './together.ts'
 import { xai } from './xai.ts'
 
 type Dialect = typeof openAiChat | typeof openAiResponses
+type Sent = { reasoning_effort?: string; reasoning?: { effort?: string }; temperature?: number }
 
-/** What a model is asked of reasoning, and what is said to be left out. */
-function ask(dialect: Dialect, provider: Provider, upstreamModel: string, reasoning: ReasoningOptions): unknown[] {
+/** The body sent to a model, and what is said to be left out. */
+function encode(
+  dialect: Dialect,
+  provider: Provider,
+  upstreamModel: string,
+  fields: Partial<ModelRequest>,
+): [sent: Sent, dropped: readonly string[]] {
   const own = provider.dialect === dialect.name ? provider.options : provider.dialectOptions?.[dialect.name]
   const target = {
     provider: provider.slug,
@@ -27,12 +33,17 @@ function ask(dialect: Dialect, provider: Provider, upstreamModel: string, reason
     scope: provider.slug,
     stream: true,
   }
-  const request = { input: [{ type: 'message', role: 'user', content: 'q' }], reasoning }
+  const request = { input: [{ type: 'message', role: 'user', content: 'q' }], ...fields }
   const { body, dropped } =
     dialect === openAiChat
       ? openAiChat.encodeRequest(request, { ...target, options: openAiChat.options.parse(own) })
       : openAiResponses.encodeRequest(request, { ...target, options: openAiResponses.options.parse(own) })
-  const sent = JSON.parse(body) as { reasoning_effort?: string; reasoning?: { effort?: string } }
+  return [JSON.parse(body) as Sent, dropped]
+}
+
+/** What a model is asked of reasoning, and what is said to be left out. */
+function ask(dialect: Dialect, provider: Provider, model: string, reasoning: ReasoningOptions): unknown[] {
+  const [sent, dropped] = encode(dialect, provider, model, { reasoning })
   return [sent.reasoning_effort ?? sent.reasoning?.effort, ...dropped]
 }
 
@@ -77,16 +88,25 @@ describe('reasoning through chat completions', () => {
     ['gpt-5', ['high'], ['minimal', 'reasoning: none']],
     ['gpt-5.1', ['high'], ['none']],
     ['gpt-5.4-mini', ['xhigh'], ['none']],
+    ['gpt-6-sol', ['xhigh'], ['none']],
+    ['gpt-6-astra', ['xhigh'], ['low', 'reasoning: none']],
   ])('openai: %s', (model, most, off) => {
     expect(chat(openai, model, { effort: 'xhigh' })).toEqual(most)
     expect(chat(openai, model, { enabled: false })).toEqual(off)
   })
 
-  test.each(['openai/gpt-oss-20b', 'accounts/fireworks/models/gpt-oss-120b', 'databricks-gpt-oss-120b', 'GPT-OSS-120B', 'o3', 'openai/gpt-5-mini'])(
-    'everywhere: %s always reasons, and gets the least effort when told not to',
-    (model) => expect(chat(together, model, { enabled: false })).toEqual(['low', 'reasoning: none']),
+  test.each([
+    'openai/gpt-oss-20b',
+    'accounts/fireworks/models/gpt-oss-120b',
+    'databricks-gpt-oss-120b',
+    'GPT-OSS-120B',
+    'o3',
+    'openai/gpt-5-mini',
+    'openai/gpt-6-astra',
+  ])('everywhere: %s always reasons, and gets the least effort when told not to', (model) =>
+    expect(chat(together, model, { enabled: false })).toEqual(['low', 'reasoning: none']),
   )
-  test.each(['llama-3.3-70b', 'openai/gpt-5.1', 'openai/gpt-5-chat', 'gpt-4o', 'solar-pro2'])(
+  test.each(['llama-3.3-70b', 'openai/gpt-5.1', 'openai/gpt-5-chat', 'openai/gpt-6-sol', 'gpt-4o', 'solar-pro2'])(
     'everywhere: %s is not switched on by being told not to',
     (model) => {
       expect(chat(together, model, { enabled: false })).toEqual([undefined, 'reasoning: none'])
@@ -118,9 +138,24 @@ describe('reasoning through responses', () => {
     ['gpt-5.1-codex', 'low medium high'],
     ['gpt-5.1-codex-mini', 'low medium high'],
     ['gpt-5.1-codex-max', 'low medium high xhigh'],
-    ['gpt-5.2', EFFORTS.join(' ')],
-    ['gpt-5.10', EFFORTS.join(' ')],
-    ['gpt-6-sol', EFFORTS.join(' ')],
+    ['gpt-5.2', 'none low medium high xhigh'],
+    ['gpt-5.2-chat-latest', 'medium'],
+    ['gpt-5.2-codex', 'low medium high xhigh'],
+    ['gpt-5.2-pro-2025-12-11', 'medium high xhigh'],
+    ['gpt-5.3-chat-latest', ''],
+    ['gpt-5.3-codex', 'low medium high xhigh'],
+    ['gpt-5.4-mini-2026-03-17', 'none low medium high xhigh'],
+    ['gpt-5.5', 'none low medium high xhigh'],
+    ['gpt-5.5-pro', 'medium high xhigh'],
+    ['gpt-5.6', 'none low medium high xhigh max'],
+    ['gpt-5.6-luna', 'none low medium high xhigh max'],
+    ['gpt-5.10', 'low medium high xhigh max'],
+    ['gpt-6-sol', 'none low medium high xhigh max'],
+    ['gpt-6-luna', 'none low medium high xhigh max'],
+    ['gpt-6-astra', 'low medium high xhigh max'],
+    ['gpt-6.1-terra', 'none low medium high xhigh max'],
+    ['gpt-6.1-sol', 'low medium high xhigh max'],
+    ['gpt-7', 'low medium high xhigh max'],
   ])('openai: %s takes %s', (model, efforts) => {
     expect(taken(openai, model).join(' ')).toBe(efforts)
     expect(taken(azure, model).join(' ')).toBe(efforts)
@@ -131,6 +166,31 @@ describe('reasoning through responses', () => {
     expect(ask(openAiResponses, openai, 'gpt-5', { enabled: false })).toEqual(['minimal', 'reasoning.effort: none became minimal'])
     expect(ask(openAiResponses, openai, 'o3', { effort: 'none' })).toEqual(['low', 'reasoning.effort: none became low'])
     expect(ask(openAiResponses, openai, 'gpt-5', { effort: 'max' })).toEqual(['high', 'reasoning.effort: max became high'])
+    expect(ask(openAiResponses, openai, 'gpt-6-sol', { effort: 'minimal' })).toEqual(['low', 'reasoning.effort: minimal became low'])
+    expect(ask(openAiResponses, openai, 'gpt-6-astra', { enabled: false })).toEqual(['low', 'reasoning.effort: none became low'])
+  })
+
+  test.each([
+    ['gpt-4.1', true, true],
+    ['gpt-35-turbo', true, true],
+    ['gpt-5-chat-latest', true, true],
+    ['o3', false, false],
+    ['gpt-5', false, false],
+    ['gpt-5.6', false, true],
+    ['gpt-6-sol', false, true],
+    ['gpt-6-astra', false, false],
+    ['gpt-6.1-terra', false, true],
+    ['gpt-rosalind-research', false, false],
+  ])('%s takes a temperature: %s, told not to reason: %s', (model, byDefault, off) => {
+    const taken = (provider: Provider, name: string, reasoning: ReasoningOptions | null): boolean =>
+      encode(openAiResponses, provider, name, { temperature: 1, reasoning })[0].temperature === 1
+    for (const [provider, name] of [
+      [openai, model],
+      [azure, model],
+      [amazonBedrockMantle, `openai.${model}`],
+    ] as const) {
+      expect([taken(provider, name, null), taken(provider, name, { effort: 'none' })]).toEqual([byDefault, off])
+    }
   })
 })
 
