@@ -29,9 +29,14 @@ export const traitFields = {
     .enum(['none', 'always', 'thinking-budget', 'thinking-adaptive', 'reasoning-effort', 'reasoning-config', 'max-effort'])
     .describe('How reasoning is asked for in the additional fields.'),
   reasoning_efforts: z.array(effort).describe('Efforts the model knows.'),
+  reasoning_off: z
+    .enum(['disabled', 'between-tools', 'lowest-effort'])
+    .describe('How adaptive thinking is switched off: outright, but for what stands between calls of tools, or as far as the least effort goes.'),
+  reasoning_unasked: z.boolean().describe('The model reasons unless it is told not to.'),
   reasoning_display: z.string().nullable().describe('`display` of adaptive thinking: the newest models show nothing without it.'),
   reasoning_replay: z.boolean().describe('Signed and redacted reasoning of earlier turns is sent back.'),
   reasoning_format: z.string().describe('Public format name of the reasoning this model signs.'),
+  forced_tools: z.boolean().describe('False: no call can be forced, only allowed.'),
   forced_tool_with_reasoning: z.boolean().describe('False: a forced tool choice and reasoning exclude each other; reasoning yields.'),
   prefill: z
     .enum(['always', 'without-reasoning', 'never'])
@@ -78,9 +83,12 @@ const UNKNOWN_MODEL: ModelTraits = {
   top_k: [],
   reasoning: 'none',
   reasoning_efforts: ['low', 'medium', 'high'],
+  reasoning_off: 'disabled',
+  reasoning_unasked: false,
   reasoning_display: null,
   reasoning_replay: false,
   reasoning_format: 'unknown',
+  forced_tools: true,
   forced_tool_with_reasoning: true,
   prefill: 'always',
   json_schema: 'tool',
@@ -118,6 +126,16 @@ export const MODEL_RULES: readonly TraitRule[] = [
     reasoning_efforts: ['low', 'medium', 'high', 'xhigh', 'max'],
     reasoning_display: 'summarized',
   },
+  // From here on thinking cannot be switched off and no call be forced, except where a rule says so.
+  { match: 'claude-[a-z]+-[5-9]', reasoning_off: 'lowest-effort', forced_tools: false },
+  { match: 'claude-sonnet-5[.-]5(?!\\d)', reasoning_off: 'between-tools' },
+  {
+    match: 'claude-((opus|sonnet|haiku)-5(?![.-][1-9](?!\\d))|haiku-5[.-]5(?!\\d))',
+    reasoning_off: 'disabled',
+    reasoning_unasked: true,
+    forced_tools: true,
+  },
+  { match: 'claude-(fable|mythos)-5(?![.-][1-9](?!\\d))', forced_tools: true },
 
   {
     match: 'amazon\\.nova',

@@ -32,11 +32,13 @@ const OFF: ReasoningPlan = { fields: {}, on: false }
 export function planReasoning(request: ModelRequest, traits: ModelTraits, situation: ReasoningSituation, dropped: string[]): ReasoningPlan {
   const wish = reasoningWish(request.reasoning)
   const adaptive = traits.reasoning === 'thinking-adaptive'
-  if (wish.mode === 'default') return OFF
   if (wish.mode === 'off') return switchedOff(traits, dropped)
-  if (situation.forced && !traits.forced_tool_with_reasoning && traits.reasoning !== 'none') {
+  const excluded = situation.forced && !traits.forced_tool_with_reasoning && traits.reasoning !== 'none'
+  // A model that thinks unless told not to would think, and refuse.
+  if (wish.mode === 'default') return excluded && traits.reasoning_unasked ? switchedOff(traits, []) : OFF
+  if (excluded) {
     dropped.push('reasoning: not together with a forced tool')
-    return switchedOff(traits, [])
+    return traits.reasoning_off === 'lowest-effort' ? OFF : switchedOff(traits, [])
   }
   // Models with a budget insist on the thoughts that led to a call; adaptive ones do without.
   if (situation.lostThoughts && traits.reasoning === 'thinking-budget') {
@@ -71,7 +73,7 @@ export function planReasoning(request: ModelRequest, traits: ModelTraits, situat
 }
 
 function switchedOff(traits: ModelTraits, dropped: string[]): ReasoningPlan {
-  if (traits.reasoning === 'thinking-adaptive') return { fields: { thinking: { type: 'disabled' } }, on: false }
+  if (traits.reasoning === 'thinking-adaptive') return adaptiveOff(traits, dropped)
   if (traits.reasoning === 'max-effort') return { fields: { reasoningConfig: { type: 'disabled' } }, on: false }
   if (traits.reasoning === 'always') dropped.push('reasoning: none')
   if (traits.reasoning === 'reasoning-effort') {
@@ -80,6 +82,13 @@ function switchedOff(traits: ModelTraits, dropped: string[]): ReasoningPlan {
     return { fields: { reasoning_effort: traits.reasoning_efforts[0] }, on: true }
   }
   return OFF
+}
+
+function adaptiveOff({ reasoning_off: way, reasoning_efforts: efforts }: ModelTraits, dropped: string[]): ReasoningPlan {
+  if (way === 'disabled') return { fields: { thinking: { type: 'disabled' } }, on: false }
+  if (way === 'between-tools') return { fields: { thinking: { type: 'between_tools' } }, on: false }
+  dropped.push('reasoning: none')
+  return { fields: { output_config: { effort: efforts[0] } }, on: true }
 }
 
 /** The budget must fit below the output limit, thoughts and text together: a limit without room is raised as far as the model allows. */

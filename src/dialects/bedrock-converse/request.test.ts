@@ -193,6 +193,21 @@ describe('structured output', () => {
   })
 })
 
+describe('models that cannot be made to call', () => {
+  const tools = ['f', 'g'].map((name) => ({ type: 'function', name }))
+  it.each(['us.anthropic.claude-sonnet-5-5', 'anthropic.claude-opus-5-5', 'anthropic.claude-fable-5-1', 'anthropic.claude-mythos-6'])(
+    '%s',
+    (model) => {
+      const sent = (request: Partial<ModelRequest>): unknown => {
+        const { body, dropped } = encode({ tools, ...request }, { model })
+        return [body.toolConfig!.tools.map(({ toolSpec }) => toolSpec['name']), body.toolConfig!.toolChoice, dropped]
+      }
+      expect(sent({ tool_choice: 'required' })).toEqual([['f', 'g'], { auto: {} }, ['tool_choice: cannot be forced']])
+      expect(sent({ tool_choice: { type: 'function', name: 'g' } })).toEqual([['g'], { auto: {} }, ['tool_choice: cannot be forced']])
+    },
+  )
+})
+
 describe('reasoning', () => {
   const fields = (reasoning: ReasoningOptions, overrides: TargetOverrides = {}, more: Partial<ModelRequest> = {}): unknown =>
     encode({ reasoning, ...more }, overrides).body.additionalModelRequestFields
@@ -209,6 +224,10 @@ describe('reasoning', () => {
       { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'low' } },
     ],
     ['adaptive, off', { enabled: false }, NEW_CLAUDE, { thinking: { type: 'disabled' } }],
+    ['off where it can be since the fifth generation', { effort: 'none' }, 'us.anthropic.claude-opus-5', { thinking: { type: 'disabled' } }],
+    ['off between tools', { effort: 'none' }, 'global.anthropic.claude-sonnet-5-5', { thinking: { type: 'between_tools' } }],
+    ['off where it cannot be', { effort: 'none' }, 'anthropic.claude-fable-5-v1:0', { output_config: { effort: 'low' } }],
+    ['off in what is not known yet', { effort: 'none' }, 'anthropic.claude-opus-6-v1:0', { output_config: { effort: 'low' } }],
     ['effort', { effort: 'low' }, NOVA, { reasoningConfig: { type: 'enabled', maxReasoningEffort: 'low' } }],
     ['effort, off', { effort: 'none' }, NOVA, { reasoningConfig: { type: 'disabled' } }],
     ['word', { effort: 'xhigh' }, 'qwen.qwen3-32b-v1:0', { reasoning_config: 'high' }],
@@ -227,6 +246,15 @@ describe('reasoning', () => {
     const { body, dropped } = encode({ reasoning: { effort: 'high' }, tools: [{ type: 'function', name: 'f' }], tool_choice: 'required' })
     expect(body.additionalModelRequestFields).toBeUndefined()
     expect(dropped).toContain('reasoning: not together with a forced tool')
+  })
+  it('is told to yield where it comes unasked', () => {
+    const forced: Partial<ModelRequest> = { tools: [{ type: 'function', name: 'f' }], tool_choice: 'required' }
+    const off = { thinking: { type: 'disabled' } }
+    for (const model of ['anthropic.claude-opus-5-v1:0', 'anthropic.claude-sonnet-5', 'anthropic.claude-haiku-5-5']) {
+      expect(encode(forced, { model })).toMatchObject({ body: { additionalModelRequestFields: off }, dropped: [] })
+      expect(encode({}, { model }).body).not.toHaveProperty('additionalModelRequestFields')
+    }
+    expect(encode(forced, { model: NEW_CLAUDE }).body).not.toHaveProperty('additionalModelRequestFields')
   })
   it('is switched off in a tool loop whose thoughts are lost', () => {
     const input = toolLoop.input.slice(0, -2).filter(({ type }) => type !== 'reasoning')

@@ -29,8 +29,8 @@ export function answerToolName(request: ModelRequest, traits: ModelTraits): stri
 
 function schemaMode({ schema }: JsonSchemaFormat, traits: ModelTraits): ModelTraits['json_schema'] {
   if (traits.json_schema !== 'tool') return traits.json_schema
-  // Only an object can be the input of a tool.
-  return traits.tools && (schema['type'] ?? 'object') === 'object' ? 'tool' : 'prompt'
+  // Only an object can be the input of a tool, and only a forced call is sure to come.
+  return traits.tools && traits.forced_tools && (schema['type'] ?? 'object') === 'object' ? 'tool' : 'prompt'
 }
 
 /** The schema travels as text inside the JSON. */

@@ -33,23 +33,32 @@ export const isForced = (choice: FlatChoice | undefined): boolean => choice?.mod
 export function planTools(flat: FlatTools, format: FormatPlan, conversation: Conversation, traits: ModelTraits, dropped: string[]): Offer {
   const called = calledNames(conversation)
   if (!traits.tools) return { tools: [], choice: undefined, nativeChoice: undefined, textCalls: called.length > 0 }
-  let { tools, choice } = withAnswerTool(flat.tools, flat.choice, format.answerTool)
+  const { tools, choice } = withAnswerTool(flat.tools, flat.choice, format.answerTool)
   if (choice?.mode === 'none') {
     if (!traits.native_tool_choice || called.length === 0)
       return { tools: [], choice: undefined, nativeChoice: undefined, textCalls: called.length > 0 }
     return { tools: withStubs(tools, called), choice, nativeChoice: { type: 'none' }, textCalls: false }
   }
-  if (choice?.mode === 'named' && !traits.tool_choices.includes('tool')) {
-    const { name } = choice
-    tools = tools.filter((tool) => tool.name === name)
+  const possible = possibleChoice({ tools, choice }, traits, dropped)
+  return { ...possible, tools: called.length === 0 ? possible.tools : withStubs(possible.tools, called), nativeChoice: undefined, textCalls: false }
+}
+
+/** The choice as far as this model can be made to choose; one that it has no word for narrows what is offered. */
+function possibleChoice({ tools, choice }: Pick<Offer, 'tools' | 'choice'>, traits: ModelTraits, dropped: string[]): Pick<Offer, 'tools' | 'choice'> {
+  const only = choice?.mode === 'named' ? choice.name : undefined
+  if (isForced(choice) && !traits.forced_tools) {
+    dropped.push('tool_choice: cannot be forced')
+    return { tools: only === undefined ? tools : tools.filter(({ name }) => name === only), choice: { mode: 'auto' } }
+  }
+  if (only !== undefined && !traits.tool_choices.includes('tool')) {
+    tools = tools.filter(({ name }) => name === only)
     choice = { mode: 'required' }
   }
-  if (choice?.mode === 'required' && tools.length === 1 && traits.tool_choices.includes('tool')) choice = { mode: 'named', name: tools[0]!.name }
-  if (choice?.mode === 'required' && !traits.tool_choices.includes('any')) {
-    dropped.push('tool_choice')
-    choice = { mode: 'auto' }
-  }
-  return { tools: called.length === 0 ? tools : withStubs(tools, called), choice, nativeChoice: undefined, textCalls: false }
+  if (choice?.mode !== 'required') return { tools, choice }
+  if (tools.length === 1 && traits.tool_choices.includes('tool')) return { tools, choice: { mode: 'named', name: tools[0]!.name } }
+  if (traits.tool_choices.includes('any')) return { tools, choice }
+  dropped.push('tool_choice')
+  return { tools, choice: { mode: 'auto' } }
 }
 
 function calledNames({ turns }: Conversation): string[] {
