@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Provider } from '../core/provider.ts'
 import { signForAws } from './shared/aws-credentials.ts'
-import { CLAUDE_OPTIONS } from './shared/claude.ts'
+import { CLAUDE_OPTIONS_CHECKED } from './shared/claude.ts'
 
 const settings = z.strictObject({
   region: z.string().regex(/^[a-z]{2}(-[a-z]+)+-\d$/),
@@ -26,7 +26,7 @@ export const amazonBedrock: Provider = {
     settings: { region: ['AWS_REGION', 'AWS_DEFAULT_REGION'], access_key_id: ['AWS_ACCESS_KEY_ID'], session_token: ['AWS_SESSION_TOKEN'] },
   },
   dialect: 'bedrock-converse',
-  dialectOptions: { 'anthropic-invoke': CLAUDE_OPTIONS },
+  dialectOptions: { 'anthropic-invoke': CLAUDE_OPTIONS_CHECKED },
   settings,
   priceProvider: 'aws',
   // `regional.` stands for several prefixes (us., eu., ...) that depend on the account's region: such ids are named by the operator.

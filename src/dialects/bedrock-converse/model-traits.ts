@@ -118,7 +118,9 @@ export const MODEL_RULES: readonly TraitRule[] = [
   { match: 'anthropic\\.claude-(v2|instant)', tools: false, media: ['document'] },
   { match: 'claude-3-7|claude-(opus|sonnet|haiku)-4', reasoning: 'thinking-budget' },
   { match: 'claude-(opus|sonnet|haiku)-4-[1-6](?!\\d)', sampling: 'one' },
-  { match: 'claude-(opus|sonnet|haiku)-(4-[5-9](?!\\d)|[5-9])', json_schema: 'native', strict_tools: true, cache_ttl: true },
+  { match: 'claude-(opus|sonnet|haiku)-(4-[5-9](?!\\d)|[5-9])', cache_ttl: true },
+  // The service checks requests by a copy of the vendor's schema, which for the other new ones knows neither formats nor strict tools.
+  { match: 'claude-((opus|sonnet|haiku)-4-[56](?!\\d)|[a-z]+-5(?![.-][1-9](?!\\d)))', json_schema: 'native', strict_tools: true },
   { match: 'claude-[a-z]+-(4-[6-9](?!\\d)|[5-9])', reasoning: 'thinking-adaptive', reasoning_efforts: ['low', 'medium', 'high', 'max'] },
   {
     match: 'claude-[a-z]+-(4-[7-9](?!\\d)|[5-9])',

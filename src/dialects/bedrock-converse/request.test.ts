@@ -204,6 +204,9 @@ describe('models that cannot be made to call', () => {
       }
       expect(sent({ tool_choice: 'required' })).toEqual([['f', 'g'], { auto: {} }, ['tool_choice: cannot be forced']])
       expect(sent({ tool_choice: { type: 'function', name: 'g' } })).toEqual([['g'], { auto: {} }, ['tool_choice: cannot be forced']])
+      const format = { type: 'json_schema', name: 'n', schema: { type: 'object' } } as const
+      const { body, dropped } = encode({ text: { format } }, { model })
+      expect([body.toolConfig, body['outputConfig'], dropped]).toEqual([undefined, undefined, ['text.format: asked for in the prompt']])
     },
   )
 })

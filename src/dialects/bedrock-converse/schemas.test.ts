@@ -99,6 +99,21 @@ describe('the schema of the answer', () => {
       $defs: { A: { type: 'string', description: 'Constraints: maxLength: 3' } },
     })
   })
+  it.each([
+    ['anthropic.claude-opus-4-6-v1', true],
+    ['anthropic.claude-opus-4-7', false],
+    ['anthropic.claude-opus-4-8', false],
+    ['anthropic.claude-sonnet-5-v1:0', true],
+    ['anthropic.claude-fable-5', true],
+    ['anthropic.claude-haiku-5-5', false],
+  ])('goes as one, and tools as strict, where the service knows both: %s %s', (model, known) => {
+    const tool = { type: 'function', name: 'f', parameters: { type: 'object', properties: {} }, strict: true }
+    const sent = [encode(format({ type: 'object' }), model), encode({ tools: [tool] }, model)].map(({ outputConfig, toolConfig }: Partial<Body>) => [
+      outputConfig !== undefined,
+      toolConfig?.tools.map(({ toolSpec }) => [toolSpec['name'], toolSpec['strict']]),
+    ])
+    expect(sent).toEqual([known ? [true, undefined] : [false, [['structured_answer', undefined]]], [false, [['f', known ? true : undefined]]]])
+  })
   it('goes to others as it is', () => {
     expect(native(schema, QWEN)).toEqual(schema)
   })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { anthropicMessagesOptions, rulesFor } from '../../dialects/anthropic-messages/options.ts'
-import { CLAUDE_OPTIONS } from './claude.ts'
+import { CLAUDE_OPTIONS, CLAUDE_OPTIONS_CHECKED } from './claude.ts'
 
 const options = anthropicMessagesOptions.parse(CLAUDE_OPTIONS)
 
@@ -65,5 +65,23 @@ describe('rules of Claude models', () => {
   test('show thoughts where they are hidden unless asked for', () => {
     expect(rulesFor({ options, upstreamModel: 'claude-opus-4-7' }).thinking_display).toBe('summarized')
     expect(rulesFor({ options, upstreamModel: 'claude-opus-4-6' })).not.toHaveProperty('thinking_display')
+  })
+  test('differ in nothing but formats and strict tools where the host knows neither of them for the newest', () => {
+    const checked = anthropicMessagesOptions.parse(CLAUDE_OPTIONS_CHECKED)
+    const known = ['claude-sonnet-4-5', 'claude-opus-4-6', 'claude-opus-5', 'anthropic.claude-sonnet-5-v1:0', 'claude-fable-5', 'claude-3-haiku']
+    const unknown = [
+      'claude-opus-4-7',
+      'claude-opus-4-8-v1',
+      'claude-sonnet-5-5',
+      'claude-haiku-5-5',
+      'claude-opus-5-5',
+      'claude-fable-5-1',
+      'claude-opus-6',
+    ]
+    for (const upstreamModel of known) expect(rulesFor({ options: checked, upstreamModel })).toEqual(rulesFor({ options, upstreamModel }))
+    for (const upstreamModel of unknown) {
+      const rules = { ...rulesFor({ options, upstreamModel }), json_schema: 'tool', strict_tools: false }
+      expect(rulesFor({ options: checked, upstreamModel })).toEqual(rules)
+    }
   })
 })

@@ -15,6 +15,11 @@ const CURRENT = {
   max_output_tokens: 128_000,
 }
 
+const OPUS_4_7: Rules = { match: 'claude-(?:opus-4[.-][78]|4[.-][78]-opus)', ...CURRENT, thinking_off: 'omit' }
+const SONNET_5_5: Rules = { match: 'claude-sonnet-5[.-]5(?!\\d)', ...CURRENT, thinking_off: 'between-tools', forced_tools: 'never' }
+const HAIKU_5_5: Rules = { match: 'claude-haiku-5[.-]5(?!\\d)', ...CURRENT, thinking_off: 'disabled' }
+const NEWEST: Rules = { match: 'claude', ...CURRENT, thinking_off: 'lowest-effort', forced_tools: 'never' }
+
 /**
  * Rules of Claude's generations for the dialect `anthropic-messages` (its option `models`), newest first; ids of clouds carry prefixes
  * and versions of their own around the name. A model not known yet is treated like the strictest one that is.
@@ -42,19 +47,28 @@ const CLAUDE_MODELS: readonly Rules[] = [
     efforts: UP_TO_MAX,
     sampling: 'one',
   },
-  { match: 'claude-(?:opus-4[.-][78]|4[.-][78]-opus)', ...CURRENT, thinking_off: 'omit' },
+  OPUS_4_7,
   { match: 'claude-(?:opus-4(?![.-][1-9](?!\\d))|4-opus)', thinking: 'budget', thinking_off: 'omit', max_output_tokens: 32_000 },
   { match: 'claude-(?:sonnet-4(?![.-][1-9](?!\\d))|4-sonnet)', thinking: 'budget', thinking_off: 'omit', max_output_tokens: 64_000 },
   // Thinking cannot be switched off and no tool call be forced from here on; where it can be, the rule says so first.
-  { match: 'claude-sonnet-5[.-]5(?!\\d)', ...CURRENT, thinking_off: 'between-tools', forced_tools: 'never' },
+  SONNET_5_5,
+  HAIKU_5_5,
   {
-    match: 'claude-(?:sonnet-5|opus-5|haiku-5)(?![.-][1-9](?!\\d))|claude-haiku-5[.-]5(?!\\d)|claude-5(?:\\.0)?-(?:sonnet|opus)',
+    match: 'claude-(?:sonnet-5|opus-5|haiku-5)(?![.-][1-9](?!\\d))|claude-5(?:\\.0)?-(?:sonnet|opus)',
     ...CURRENT,
     thinking_off: 'disabled',
   },
   { match: 'claude-(?:fable|mythos)-5(?![.-][1-9](?!\\d))', ...CURRENT, thinking_off: 'lowest-effort' },
-  { match: 'claude', ...CURRENT, thinking_off: 'lowest-effort', forced_tools: 'never' },
+  NEWEST,
 ]
 
 /** Options of the dialect for every cloud that hosts these models. */
 export const CLAUDE_OPTIONS = { models: CLAUDE_MODELS, forward_user: true }
+
+const withoutFormats = (rule: Rules): Rules => ({ ...rule, json_schema: 'tool', strict_tools: false })
+
+/** The same where requests are checked by a copy of the vendor's schema that knows neither formats of answers nor strict tools for these. */
+export const CLAUDE_OPTIONS_CHECKED = {
+  ...CLAUDE_OPTIONS,
+  models: [...[OPUS_4_7, SONNET_5_5, HAIKU_5_5].map(withoutFormats), ...CLAUDE_MODELS.slice(0, -1), withoutFormats(NEWEST)],
+}
