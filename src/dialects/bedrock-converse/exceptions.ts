@@ -1,6 +1,7 @@
 import { GatewayError } from '../../core/error.ts'
 import { classifyUpstreamError, errorFromPayload } from '../shared/errors.ts'
 import { isObject, tryParseJson } from '../shared/json.ts'
+import { markUnreadableThoughts } from '../shared/unreadable-thoughts.ts'
 import type { BedrockTarget } from './media.ts'
 
 /** HTTP statuses of the exceptions that arrive inside a stream of status 200; names in lower case. */
@@ -29,7 +30,7 @@ export function exceptionError(name: string, data: string, target: BedrockTarget
   const original = payload['originalStatusCode']
   const status = known === 500 && (original === 429 || original === 503) ? original : known
   const { originalStatusCode: _status, ...rest } = payload
-  return errorFromPayload(rest, { providerName: target.providerName, code: name, status })
+  return markUnreadableThoughts(status, errorFromPayload(rest, { providerName: target.providerName, code: name, status }))
 }
 
 /** An HTTP error of this service; never throws. Adds what only its own messages say. */
@@ -39,7 +40,7 @@ export function decodeHttpError(
   body: string,
   target: BedrockTarget,
 ): GatewayError {
-  const error = classifyUpstreamError({ status, headers, body, providerName: target.providerName })
+  const error = markUnreadableThoughts(status, classifyUpstreamError({ status, headers, body, providerName: target.providerName }))
   if (error.errorType !== 'invalid_request') return error
   if (
     /model identifier is invalid|on-demand throughput isn.t supported|end of its life|model .{0,80}not (?:available|supported) in this region/i.test(

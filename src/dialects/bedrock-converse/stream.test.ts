@@ -10,6 +10,7 @@ import { awsEvent, awsException } from '../../testing/aws-frames.ts'
 import { checkEventBalance, foldEvents } from '../../testing/event-balance.ts'
 import { bedrockTarget, LLAMA } from './__fixtures__/target.ts'
 import type { TargetOverrides } from './__fixtures__/target.ts'
+import { exceptionError } from './exceptions.ts'
 import { bedrockConverse } from './index.ts'
 import { BedrockDecoder } from './stream.ts'
 
@@ -467,6 +468,16 @@ describe('errors before the stream', () => {
     const error = bedrockConverse.decodeError(status, headers, JSON.stringify({ message }), bedrockTarget())
     expect(error.errorType).toBe(type)
     expect(error.failover !== 'never').toBe(moves)
+  })
+  it.each([
+    'messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation.',
+    'messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`.',
+  ])('over thoughts of the history ask for one more try without them: %s', (said) => {
+    const message = `The model returned the following errors: ${said}`
+    const before = bedrockConverse.decodeError(400, { 'x-amzn-errortype': 'ValidationException' }, JSON.stringify({ message }), bedrockTarget())
+    for (const error of [before, exceptionError('validationException', JSON.stringify({ message }), bedrockTarget())]) {
+      expect([error.failover, error.details.metadata]).toEqual(['retry', { strip_reasoning: true }])
+    }
   })
 })
 
