@@ -44,7 +44,7 @@ const CONTEXT_TEXT =
   /prompt (?:is )?too long|(?:maximum|max(?:imum)? model|model'?s) context (?:length|window|size)|exceed\w* (?:the |its |this model'?s )?(?:available |max(?:imum)? )?context|context (?:length|window|size|limit)\w* (?:is |was |has been )?exceeded|exceeds the context window|max context length|too many (?:prompt |input )?tokens\b|input tokens exceeded|input token count.{0,40}exceeds|(?:length of (?:all )?messages|input (?:is|was|text|length|tokens?)|prompt length|number of input tokens).{0,60}(?:too long|exceeds? (?:the )?(?:max|model|limit|context))|larger than (?:the )?max(?:imum)? context|reduce the length of (?:the )?(?:messages|prompt|input|either)|total number of tokens.{0,60}exceed|does not fit (?:in|into) the context/i
 
 const PAYMENT_TEXT =
-  /insufficient[ _](?:account[ _])?(?:balance|credits?|funds|quota)|credit balance is too low|used all (?:of )?(?:your |its )?available credits|(?:monthly|hard) (?:spending|billing|usage) limit|spending limit|(?:requires?|need) more credits|(?:out of|not enough|no) credits?\b(?! (?:was|were|have been|has been) (?:charged|used|deducted))|billing (?:is )?not (?:active|enabled)|account (?:is )?(?:overdue|in arrears|not active)|arrearage|payment (?:is )?required|recharge|reached your (?:specified|monthly) (?:api )?usage limits?|organization has been disabled/i
+  /insufficient[ _](?:account[ _])?(?:balance|credits?|funds|quota)|credit balance is too low|used all (?:of )?(?:your |its )?available credits|(?:monthly|hard) (?:spending|billing|usage) limit|spending limit|(?:requires?|need) more credits|(?:out of|not enough|no) credits?\b(?! (?:was|were|have been|has been) (?:charged|used|deducted))|billing (?:is )?not (?:active|enabled)|account (?:is )?(?:overdue|in arrears|not active)|arrearage|payment (?:is )?required|recharge|reached your (?:specified|monthly) (?:workspace )?(?:api )?usage limits?|organization has been disabled/i
 
 const AUTH_TEXT =
   /(?:incorrect|invalid|wrong|missing|no|expired|revoked|malformed|bad) (?:or (?:missing|expired|invalid) )?(?:x-)?(?:api|subscription|authentication|authorization|auth|access|bearer)[ _-]?(?:key|token|header|credentials?)|api[ _-]?key (?:is |was )?(?:not valid|invalid|missing|expired|required|not found)|security token included in the request is|authentication (?:fails?|failed|error|is required|required)|request signature we calculated|invalid x-api-key|could not (?:authenticate|validate credentials)|you didn'?t provide an api key/i
@@ -71,7 +71,7 @@ const RULES: readonly Rule[] = [
   {
     type: 'payment_required',
     codes:
-      /^(?:insufficient_(?:quota|balance|credits?|funds|user_quota)|billing_(?:error|hard_limit_reached|not_active)|exceeded_current_quota_error|payment_required|arrearage|credits?_exhausted|usage_not_included|account_deactivated|out_of_credits?)$/,
+      /^(?:insufficient_(?:quota|balance|credits?|funds|user_quota)|billing_(?:error|hard_limit_reached|not_active)|exceeded_current_quota_error|payment_required|arrearage|credits?_exhausted|usage_not_included|account_deactivated|out_of_credits?|credit_balance_exhausted|(?:contract|enforced|organization|project|workspace)_(?:spend|usage)_limit_(?:reached|exceeded))$/,
     statuses: [402],
     credentialDead: true,
   },
@@ -85,7 +85,7 @@ const RULES: readonly Rule[] = [
   {
     type: 'authentication',
     codes:
-      /^(?:invalid_api_key|incorrect_api_key|api_key_(?:invalid|expired|missing)|(?:invalid_)?authentication(?:_error|_failed)?|unauthenticated|unauthorized|authenticationerror|unrecognizedclientexception|invalidsignatureexception|expiredtokenexception|missingauthenticationtokenexception|invalidclienttokenid|token_expired|invalid_token|access_token_(?:expired|invalid|type_unsupported)|no_api_key)$/,
+      /^(?:invalid_api_key|incorrect_api_key|api_key_(?:invalid|expired|missing)|(?:invalid_)?authentication(?:_error|_failed)?|unauthenticated|unauthorized|authenticationerror|unrecognizedclientexception|invalidsignatureexception|expiredtokenexception|missingauthenticationtokenexception|invalidclienttokenid|token_expired|invalid_token|access_token_(?:expired|invalid|type_unsupported)|no_api_key|\w*key_creator_not_member)$/,
     statuses: [401],
     credentialDead: true,
   },
@@ -94,7 +94,7 @@ const RULES: readonly Rule[] = [
   {
     type: 'content_policy_violation',
     codes:
-      /^(?:content_policy(?:_violation)?|content_filter(?:ed)?|content_filtering_policy|contentfilter|moderation(?:_blocked|_error)?|data_inspection_?failed|datainspectionfailed|responsibleaipolicyviolation|cyber_policy(?:_violation)?|bio_policy|prohibited_content|safety|content_blocked|sensitive_content|blocklist|guardrail_intervened|content_moderation|policy_violation|error_toxic|flagged_input)$/,
+      /^(?:content_policy|content_filter(?:ed)?|content_filtering_policy|contentfilter|moderation(?:_blocked|_error)?|data_inspection_?failed|datainspectionfailed|responsibleaipolicyviolation|cyber_policy|bio_policy|prohibited_content|safety|content_blocked|sensitive_content|blocklist|guardrail_intervened|content_moderation|(?:\w+_)?policy_violation|error_toxic|flagged_input)$/,
   },
   { type: 'content_policy_violation', text: POLICY_TEXT, when: (error) => clientSide(error) && notThrottle(error) },
   // The server checked what its own model wrote and found it broken: another try may do better, and the caller did nothing wrong.
@@ -128,7 +128,7 @@ const RULES: readonly Rule[] = [
   },
   {
     type: 'image_too_large',
-    codes: /^image_(?:file_)?too_large$/,
+    codes: /^image_(?:file_|dimensions_)?too_large$/,
     text: /image.{0,60}(?:too large|exceeds? .{0,20}(?:mb|maximum|limit|size)|dimensions? exceed)/i,
     when: clientSide,
   },
@@ -180,6 +180,7 @@ const RULES: readonly Rule[] = [
   // Where the gateway stands, or whose account it uses, is nothing the caller could mend.
   {
     type: 'permission_denied',
+    codes: /^data_residency_mismatch$/,
     text: /user location is not supported|not (?:yet )?(?:available|supported) in (?:your|this) (?:country|region|location|territory)/i,
     when: clientSide,
   },
@@ -191,7 +192,7 @@ const RULES: readonly Rule[] = [
   },
   {
     type: 'permission_denied',
-    codes: /^(?:permission_(?:denied|error)|forbidden|access_?denied(?:exception)?)$/,
+    codes: /^(?:permission_(?:denied|error)|forbidden|access_?denied(?:exception)?|organization_on_hold|cmek_key_(?:disabled|network_blocked))$/,
     statuses: [403],
     credentialDead: true,
   },
