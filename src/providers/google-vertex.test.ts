@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { SignableRequest } from '../core/provider.ts'
 import type { ModelRequest } from '../core/request.ts'
+import { anthropicMessages } from '../dialects/anthropic-messages/index.ts'
 import { gemini } from '../dialects/gemini/index.ts'
 import { Secret } from '../lib/secret.ts'
 import { googleVertex } from './google-vertex.ts'
@@ -145,5 +146,30 @@ describe('fields it refuses', () => {
     const body = encode({ input: [question], tools: [{ type: 'function', name: 'f' }, { type: 'web_search' }] })
     expect(body).toContain('googleSearch')
     expect(body).not.toContain('toolConfig')
+  })
+  test('formats and strict tools of Claude, which organisations have to allow first', () => {
+    const format = { type: 'json_schema', name: 'n', schema: { type: 'object' } } as const
+    const tool = { type: 'function', name: 'f', parameters: { type: 'object', properties: {} }, strict: true }
+    const encode = (upstreamModel: string, fields: Partial<ModelRequest>): { readonly [field: string]: unknown } =>
+      JSON.parse(
+        anthropicMessages.encodeRequest(
+          { input: [question], ...fields },
+          {
+            provider: 'google-vertex',
+            providerName: 'Google',
+            upstreamModel,
+            options: anthropicMessages.options.parse(googleVertex.dialectOptions!['anthropic-messages']),
+            supports: new Set(anthropicMessages.supports),
+            contextLength: 200_000,
+            scope: 's',
+            stream: true,
+          },
+        ).body,
+      )
+    expect(encode('claude-opus-4-6', { text: { format } })).toMatchObject({ tool_choice: { type: 'tool', name: 'structured_answer' } })
+    for (const model of ['claude-opus-4-6', 'claude-sonnet-5', 'claude-opus-5-5']) {
+      expect(encode(model, { text: { format } })).not.toHaveProperty('output_config')
+      expect(JSON.stringify(encode(model, { tools: [tool] })['tools'])).not.toContain('strict')
+    }
   })
 })

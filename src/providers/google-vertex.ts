@@ -136,6 +136,9 @@ export const googleVertex: Provider = {
       model_in_body: false,
       image_urls: false,
       document_urls: false,
+      // Off in every organisation that has not allowed them (`vertexai.allowedPartnerModelFeatures`), and refused there as unknown fields.
+      json_schema: 'tool',
+      strict_tools: false,
     },
   },
   settings,
