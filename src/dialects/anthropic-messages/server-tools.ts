@@ -57,9 +57,11 @@ export class ServerToolDecoder {
   delta(server: ServerBlock, delta: { readonly [field: string]: unknown }): void {
     const piece = delta['partial_json']
     if (typeof piece === 'string') server.json += piece
-    else if (delta['type'] === 'compaction_delta' && typeof delta['content'] === 'string') {
-      server.block['content'] = (asString(server.block['content']) ?? '') + delta['content']
-    }
+    // What belongs to the text of a compaction goes back with it, as it was.
+    else if (delta['type'] === 'compaction_delta') {
+      append(server.block, 'content', delta)
+      append(server.block, 'encrypted_content', delta)
+    } else if (delta['type'] === 'signature_delta') append(server.block, 'signature', delta)
   }
 
   stop(server: ServerBlock): void {
@@ -105,6 +107,10 @@ export class ServerToolDecoder {
   #end(item: OpenItem, fields: { readonly [field: string]: unknown }): void {
     this.#writer.out.push({ type: 'item-end', key: item.key, item: fields })
   }
+}
+
+function append(block: Block, field: string, delta: { readonly [field: string]: unknown }): void {
+  if (typeof delta[field] === 'string') block[field] = (asString(block[field]) ?? '') + delta[field]
 }
 
 /** The item a call opens; undefined for calls that are only carried. */

@@ -327,8 +327,9 @@ describe('tools the upstream runs', () => {
   })
   it('of other kinds, and blocks nobody knows, are carried for the way back', () => {
     const frames = [
-      open(0, { type: 'compaction', content: null }),
-      delta(0, { type: 'compaction_delta', content: 'sum' }),
+      open(0, { type: 'compaction', content: null, encrypted_content: null }),
+      delta(0, { type: 'compaction_delta', content: 'sum', encrypted_content: 'meta' }),
+      delta(0, { type: 'signature_delta', signature: 'sig' }),
       stop(0),
       open(1, { type: 'novelty', x: 1 }),
       stop(1),
@@ -336,7 +337,7 @@ describe('tools the upstream runs', () => {
     const events = decode([start(), ...frames, ...text(2, 'x'), ...finish('end_turn')])
     const envelope = openReasoning(itemEnds(events)[0]?.['encrypted_content'] as string)
     expect(JSON.parse(envelope?.data ?? '')).toEqual([
-      { type: 'compaction', content: 'sum' },
+      { type: 'compaction', content: 'sum', encrypted_content: 'meta', signature: 'sig' },
       { type: 'novelty', x: 1 },
     ])
     expect(foldEvents(events).text).toBe('x')
