@@ -61,7 +61,7 @@ const tokenPrices = {
   output: price().optional().describe('Per million output tokens, reasoning included.'),
   cache_read: price().optional().describe('Per million tokens read from a cache; without, the input price.'),
   cache_write: price().optional().describe('Per million tokens written to a cache; without, the input price.'),
-  cache_write_1h: price().optional().describe('The same for caches of an hour; without, `cache_write`.'),
+  cache_write_1h: price().optional().describe('The same for caches kept an hour or longer; without, `cache_write`.'),
 }
 
 const pricing = section({

@@ -6,7 +6,7 @@ export interface Usage {
   readonly cachedTokens: number
   /** Prompt tokens written to a cache; part of `inputTokens`. */
   readonly cacheWriteTokens: number
-  /** The part of `cacheWriteTokens` kept for an hour (priced apart by some vendors). */
+  /** The part of `cacheWriteTokens` kept for an hour or longer (priced apart by some vendors). */
   readonly cacheWrite1hTokens?: number
   /** Visible and reasoning tokens together. */
   readonly outputTokens: number

@@ -21,6 +21,14 @@ describe('readUsage', () => {
     })
   })
 
+  it('reads how long what was written to a cache is kept', () => {
+    const details = { cached_tokens: 0, cache_write_tokens: 30, cache_write_tokens_details: { ttl_12h_tokens: 20, ttl_30m_tokens: 10 } }
+    expect(readUsage({ input_tokens: 100, output_tokens: 1, input_tokens_details: details })).toMatchObject({
+      cacheWriteTokens: 30,
+      cacheWrite1hTokens: 20,
+    })
+  })
+
   it('reads the spelling of Chat Completions', () => {
     expect(
       readUsage({

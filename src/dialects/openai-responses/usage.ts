@@ -27,7 +27,7 @@ export function readUsage(value: unknown, searches = 0): Usage | undefined {
   const input = firstNumber(value, 'input_tokens', 'prompt_tokens')
   const output = firstNumber(value, 'output_tokens', 'completion_tokens')
   if (input === undefined && output === undefined) return undefined
-  const inputDetails = { ...objectOf(value['prompt_tokens_details']), ...objectOf(value['input_tokens_details']) }
+  const inputDetails: Numbers = { ...objectOf(value['prompt_tokens_details']), ...objectOf(value['input_tokens_details']) }
   const outputDetails = { ...objectOf(value['completion_tokens_details']), ...objectOf(value['output_tokens_details']) }
   return createUsage({
     inputTokens: input,
@@ -35,6 +35,8 @@ export function readUsage(value: unknown, searches = 0): Usage | undefined {
     cacheWriteTokens:
       firstNumber(inputDetails, 'cache_write_tokens', 'cache_creation_tokens') ??
       firstNumber(value, 'cache_write_tokens', 'cache_creation_input_tokens'),
+    // The longer of the two lifetimes these servers sell, at a price of its own.
+    cacheWrite1hTokens: firstNumber(objectOf(inputDetails['cache_write_tokens_details']), 'ttl_12h_tokens'),
     outputTokens: output,
     reasoningTokens: firstNumber(outputDetails, 'reasoning_tokens') ?? firstNumber(value, 'reasoning_tokens'),
     audioInputTokens: firstNumber(inputDetails, 'audio_tokens'),
