@@ -273,6 +273,14 @@ describe('configured models', () => {
     expect(['mistralai/mistral-large', 'acme/small', 'mistral/unheard-of', 'deepseek/deepseek-chat'].map(takes)).toEqual([true, true, true, false])
   })
 
+  test('take pictures where the model does', async () => {
+    const catalog = await build({}, { DEEPSEEK_API_KEY: 'k' })
+    const endpoint = (slug: string) => catalog.find(slug)?.endpoints[0]
+    const sees = (slug: string) => endpoint(slug)?.inputModalities.has('image')
+    expect(['deepseek/deepseek-v4-flash', 'deepseek/deepseek-chat'].map(sees)).toEqual([true, false])
+    expect(endpoint('deepseek/deepseek-v4-flash')?.connection.options).toMatchObject({ image_url: 'object' })
+  })
+
   test('support no reasoning with models that are known not to, whatever their server knows', async () => {
     const catalog = await build({}, { FIREWORKS_API_KEY: 'k', DEEPSEEK_API_KEY: 'k' })
     const reasons = (slug: string, provider: string): boolean | undefined =>

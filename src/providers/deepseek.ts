@@ -14,12 +14,12 @@ export const deepseek: Provider = {
     max_stop_sequences: 16,
     json_schema: 'json-object',
     reasoning_style: 'thinking-type',
-    reasoning_efforts: ['high', 'max'],
+    // Three are its own; it says itself what the others come to.
+    reasoning_efforts: ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'],
     // A turn with tool calls that comes back without its reasoning is refused.
     reasoning_replay: 'reasoning_content',
     reasoning_replay_required: true,
     think_tags: 'none',
-    image_url: 'none',
     audio: 'none',
     finish_reasons: { insufficient_system_resource: 'overloaded' },
   },

@@ -5,6 +5,7 @@ import { openAiChat } from '../dialects/openai-chat/index.ts'
 import { openAiResponses } from '../dialects/openai-responses/index.ts'
 import { amazonBedrockMantle } from './amazon-bedrock-mantle.ts'
 import { azure } from './azure.ts'
+import { deepseek } from './deepseek.ts'
 import { groq } from './groq.ts'
 import { mistral } from './mistral.ts'
 import { moonshotai } from './moonshotai.ts'
@@ -80,6 +81,10 @@ describe('reasoning through chat completions', () => {
       expect(chat(mistral, model, { enabled: false })).toEqual(['none'])
     },
   )
+
+  test.each(['minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const)('deepseek: %s is sent as it is', (effort) => {
+    expect(chat(deepseek, 'deepseek-flash', { effort })).toEqual([effort])
+  })
 
   test.each([
     ['gpt-4o-search-preview', [undefined, 'reasoning'], [undefined]],
