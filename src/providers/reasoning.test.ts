@@ -14,7 +14,13 @@ import { together } from './together.ts'
 import { xai } from './xai.ts'
 
 type Dialect = typeof openAiChat | typeof openAiResponses
-type Sent = { reasoning_effort?: string; reasoning?: { effort?: string }; temperature?: number }
+type Sent = {
+  reasoning_effort?: string
+  reasoning?: { effort?: string }
+  thinking?: { type: string }
+  temperature?: number
+  tool_choice?: unknown
+}
 
 /** The body sent to a model, and what is said to be left out. */
 function encode(
@@ -228,6 +234,32 @@ describe('xai', () => {
 })
 
 describe('moonshotai', () => {
+  test.each([
+    ['kimi-k2-thinking', ['enabled'], ['disabled']],
+    ['kimi-k2.6', ['enabled'], ['disabled']],
+    ['kimi-k2.7-code-highspeed', [undefined, 'reasoning.effort'], [undefined, 'reasoning: none']],
+    ['kimi-k3', ['low'], ['low', 'reasoning: none']],
+    ['kimi-k3.1-pro', ['low'], ['low', 'reasoning: none']],
+  ])('%s thinks, and stops, as it can', (model, on, off) => {
+    const how = (reasoning: ReasoningOptions): unknown[] => {
+      const [{ thinking, reasoning_effort: effort }, dropped] = encode(openAiChat, moonshotai, model, { reasoning })
+      return [thinking?.type ?? effort, ...dropped]
+    }
+    expect(how({ effort: 'low' })).toEqual(on)
+    expect(how({ enabled: false })).toEqual(off)
+  })
+  test('calls are demanded where they can be', () => {
+    const tools = ['f', 'g'].map((name) => ({ type: 'function', name }))
+    const choice = (model: string, count: number): unknown[] => {
+      const [sent, dropped] = encode(openAiChat, moonshotai, model, { tools: tools.slice(0, count), tool_choice: 'required' })
+      return [sent.tool_choice, ...dropped]
+    }
+    expect(choice('kimi-k3', 2)).toEqual(['required'])
+    for (const model of ['kimi-k2.6', 'kimi-k2.7-code']) {
+      expect(choice(model, 2)).toEqual(['auto', 'tool_choice: cannot be forced'])
+      expect(choice(model, 1)).toEqual([{ type: 'function', function: { name: 'f' } }])
+    }
+  })
   const sent = (upstreamModel: string): unknown => {
     const options = openAiChat.options.parse(moonshotai.options)
     const supports = new Set(openAiChat.supports)

@@ -114,13 +114,13 @@ export const openAiChatOptions = z.strictObject({
       modelRules.extend({
         match: pattern,
         sampling_with_reasoning: z.boolean().optional(),
-        refused: z.array(z.enum(['presence_penalty', 'frequency_penalty', 'stop'])).optional(),
+        refused: z.array(z.enum(['presence_penalty', 'frequency_penalty', 'stop', 'required_tool_choice'])).optional(),
         json_schema: z.enum(SCHEMA_MODES).optional(),
       }),
     )
     .default([])
     .describe(
-      'Models known to reason and, where they differ, how: the first whose pattern matches the upstream id counts, options of the same name count more. Only such a model gets the least effort where reasoning cannot be switched off. With `sampling_with_reasoning: false` it gets no sampling parameters, nor ever those `refused`; its own `json_schema` stands in for `auto`.',
+      'Models known to reason and, where they differ, how: the first whose pattern matches the upstream id counts, options of the same name count more. Only such a model gets the least effort where reasoning cannot be switched off. With `sampling_with_reasoning: false` it gets no sampling parameters, nor ever those `refused` (`required_tool_choice`: where more than one tool is offered, a call is allowed instead); its own `json_schema` stands in for `auto`.',
     ),
   reasoning_replay: z
     .enum(['none', 'reasoning_content', 'reasoning', 'reasoning_details', 'thinking-part'])

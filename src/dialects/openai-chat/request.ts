@@ -116,6 +116,11 @@ function encodeTools(flat: FlatTools, format: FormatPlan, request: ModelRequest,
     tools = tools.filter((tool) => tool.name === name)
     choice = { mode: 'required' }
   }
+  if (choice?.mode === 'required' && refuses(target, 'required_tool_choice')) {
+    // The only one can be named.
+    if (tools.length > 1) dropped.push('tool_choice: cannot be forced')
+    choice = tools.length === 1 ? { mode: 'named', name: tools[0]!.name } : { mode: 'auto' }
+  }
   if (tools.length === 0) return {}
   const body: Body = { tools: tools.map((tool) => encodeTool(tool, options)) }
   if (choice !== undefined) {

@@ -17,10 +17,21 @@ export const KIMI_OPTIONS = {
   system_role: 'system',
   prefill_field: 'partial',
   max_temperature: 1,
-  // Since K2.5 one temperature is right while they think and another while they do not; any other is an error.
-  models: [{ match: 'kimi-k(?:2[.-][5-9](?!\\d)|[3-9]|\\d\\d)', sampling_with_reasoning: false }],
+  // Since K2.5 one temperature is right while they think and another while they do not; any other is an error. Since K2.7 they always think.
+  models: [
+    { match: 'kimi-k2[.-]5(?!\\d)', reasoning_style: 'thinking-type', sampling_with_reasoning: false },
+    { match: 'kimi-k2[.-]6(?!\\d)', reasoning_style: 'thinking-type', sampling_with_reasoning: false, refused: ['required_tool_choice'] },
+    {
+      match: 'kimi-k2[.-][7-9](?!\\d)',
+      reasoning_style: 'effort',
+      reasoning_efforts: [],
+      sampling_with_reasoning: false,
+      refused: ['required_tool_choice'],
+    },
+    { match: 'kimi-k(?:[3-9]|\\d\\d)', reasoning_style: 'effort', reasoning_efforts: ['low', 'high', 'max'], sampling_with_reasoning: false },
+    { match: '.', reasoning_style: 'thinking-type' },
+  ],
   forward: ['prompt_cache_key'],
-  reasoning_style: 'thinking-type',
   reasoning_replay: 'reasoning_content',
   reasoning_replay_required: true,
   think_tags: 'none',
