@@ -12,6 +12,7 @@ import { moonshotai } from './moonshotai.ts'
 import { openai } from './openai.ts'
 import { together } from './together.ts'
 import { xai } from './xai.ts'
+import { zai } from './zai.ts'
 
 type Dialect = typeof openAiChat | typeof openAiResponses
 type Sent = {
@@ -231,6 +232,22 @@ describe('xai', () => {
     for (const dialect of [openAiResponses, openAiChat])
       expect((['none', 'low', 'xhigh'] as const).map((effort) => ask(dialect, xai, model, { effort })[0])).toEqual(expected)
   })
+})
+
+test.each([
+  ['glm-4.7', ['enabled', undefined], ['enabled', undefined], ['disabled', undefined]],
+  ['glm-5', ['enabled', undefined], ['enabled', undefined], ['disabled', undefined]],
+  ['glm-5.2', ['enabled', 'low'], ['enabled', 'medium'], ['disabled', undefined]],
+  ['glm-5.3', [undefined, 'low'], [undefined, undefined], [undefined, 'low', 'reasoning: none']],
+  ['glm-5.3-flash', [undefined, 'low'], [undefined, undefined], [undefined, 'low', 'reasoning: none']],
+])('zai: %s thinks, and stops, as it can', (model, low, on, off) => {
+  const how = (reasoning: ReasoningOptions): unknown[] => {
+    const [sent, dropped] = encode(openAiChat, zai, model, { reasoning })
+    return [sent.thinking?.type, sent.reasoning_effort, ...dropped]
+  }
+  expect(how({ effort: 'low' })).toEqual(low)
+  expect(how({ enabled: true })).toEqual(on)
+  expect(how({ enabled: false })).toEqual(off)
 })
 
 describe('moonshotai', () => {

@@ -80,8 +80,11 @@ function effortField(wish: Decided, { style, efforts, known }: KnownEfforts, lim
     // The least is the closest to nothing a model can do that always reasons; another would only now begin to.
     if (!known) return {}
   }
-  const effort = nearestEffort(wish.mode === 'off' ? 'minimal' : (effortOf(wish, limit) ?? 'medium'), efforts)
+  const wanted = wish.mode === 'off' ? 'minimal' : effortOf(wish, limit)
+  // What always reasons and knows no medium is left to itself where nobody says how much.
+  if (wanted === undefined && known && !efforts.includes('medium') && !efforts.includes('none')) return {}
+  const effort = nearestEffort(wanted ?? 'medium', efforts)
   if (effort !== undefined) return { reasoning_effort: effort }
-  if (style === 'effort' && wish.mode === 'on' && effortOf(wish, limit) !== undefined) dropped.push('reasoning.effort')
+  if (style === 'effort' && wish.mode === 'on' && wanted !== undefined) dropped.push('reasoning.effort')
   return {}
 }

@@ -6,7 +6,12 @@ export const GLM_OPTIONS = {
   named_tool_choice: false,
   none_tool_choice: false,
   json_schema: 'json-object',
-  reasoning_style: 'thinking-type',
+  models: [
+    // They always think, as much as they can unless told how much; told not to, too.
+    { match: 'glm-(?:5[.-][3-9]|[6-9]|\\d\\d)', reasoning_style: 'effort', reasoning_efforts: ['low', 'high', 'max'] },
+    { match: 'glm-5[.-]2(?!\\d)', reasoning_style: 'thinking-type', reasoning_efforts: ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'] },
+    { match: '.', reasoning_style: 'thinking-type' },
+  ],
   reasoning_replay: 'reasoning_content',
   think_tags: 'none',
   audio: 'none',
