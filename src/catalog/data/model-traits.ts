@@ -28,13 +28,14 @@ const INPUTS: readonly (readonly [RegExp, readonly Modality[]])[] = [
 
 const REASONS: readonly RegExp[] = [
   /^openai\/(o[1-9]|gpt-oss|codex|gpt-([5-9]|\d\d)(?!.*chat))/,
-  /^google\/gemini-(2\.5-(pro|flash)(?!-(lite|image))|[3-9])/,
+  /^anthropic\/claude-([a-z]+-)?[5-9](?!\d)/,
+  /^google\/gemini-(2\.5-(pro|flash)(?!-(lite|image))|[3-9]|(flash|pro)-latest)/,
   /^x-ai\/grok-([4-9]|3-mini|build|code)(?!.*non-reasoning)/,
   /(^|[/-])(r1|qwq|thinking|reasoner|reasoning|deep-research|magistral)/,
   /^z-ai\/glm-(4\.[5-9]|[5-9])/,
   /^minimax\/minimax-m\d/,
   /^moonshotai\/kimi-k([3-9]|2\.[5-9])/,
-  /^deepseek\/deepseek-v[4-9]/,
+  /^deepseek\/deepseek-(flash|v[4-9])/,
   /^qwen\/qwen3(\.\d)?-(?!coder|max|next|vl|.*instruct|.*2507$)/,
 ]
 

@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest'
+import { traitsOf } from './model-traits.ts'
+
+it.each([
+  ['openai/gpt-6-sol', true],
+  ['openai/gpt-5-chat', false],
+  ['anthropic/claude-sonnet-4.5', false],
+  ['anthropic/claude-3.5-sonnet', false],
+  ['anthropic/claude-opus-4.8', false],
+  ['anthropic/claude-opus-5', true],
+  ['anthropic/claude-sonnet-5.5', true],
+  ['anthropic/claude-fable-5.1', true],
+  ['google/gemini-2.5-flash-lite', false],
+  ['google/gemini-4-argon', true],
+  ['google/gemini-flash-latest', true],
+  ['deepseek/deepseek-flash', true],
+  ['deepseek/deepseek-chat', false],
+  ['moonshotai/kimi-k3', true],
+])('%s thinks unasked: %s', (slug, thinks) => {
+  expect(traitsOf(slug).reasonsByDefault).toBe(thinks)
+})
