@@ -19,3 +19,11 @@ it.each([
 ])('%s thinks unasked: %s', (slug, thinks) => {
   expect(traitsOf(slug).reasonsByDefault).toBe(thinks)
 })
+
+it.each([
+  ['google/gemini-3-pro-image', ['text', 'image']],
+  ['google/gemini-nano-banana-2.1', ['text', 'image']],
+  ['google/gemini-4-argon', ['text']],
+])('%s answers with %j', (slug, outputs) => {
+  expect(traitsOf(slug).outputs).toEqual(outputs)
+})

@@ -47,7 +47,7 @@ export function traitsOf(slug: string): ModelTraits {
   const samplingRefused = /^openai\/(o[1-9]|codex|gpt-([5-9]|\d\d)(?!.*chat))/.test(slug)
   return {
     inputs: INPUTS.find(([pattern]) => pattern.test(slug))?.[1] ?? ['text', 'image', 'file'],
-    outputs: /-image(-|$)/.test(slug) ? ['text', 'image'] : ['text'],
+    outputs: /-image(-|$)|\/gemini-nano-banana/.test(slug) ? ['text', 'image'] : ['text'],
     reasonsByDefault,
     unsupported: [...(samplingRefused ? SAMPLING : []), ...(!reasonsByDefault && NEVER_REASONS.test(slug) ? REASONING : [])],
     implicitCaching: /^(openai|deepseek|x-ai|moonshotai|z-ai|google\/gemini-(2\.5|[3-9]))/.test(slug),
