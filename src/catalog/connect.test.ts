@@ -36,6 +36,26 @@ test('a dialect of some models may live at another address, the main one lives w
   expect(connected?.connectionFor('other-model', {}, unused)?.baseUrl).toBe('http://acme.test/v1/other')
 })
 
+test('a model may live at an address of its own, whatever its dialect', () => {
+  const provider: Provider = {
+    ...acme,
+    baseUrl: 'http://acme.test/v1',
+    connect: () => ({
+      baseUrls: { other: 'http://acme.test/other' },
+      baseUrlFor: (model) => (model.endsWith('far') ? 'http://far.test' : undefined),
+    }),
+  }
+  const connected = connectProvider({ provider, config: undefined, env: { ACME_KEY: 'k' } }, dialects, unused)
+  const urlOf = (model: string): string | undefined => connected?.connectionFor(model, {}, unused)?.baseUrl
+  expect(['near', 'far', 'other-near', 'other-far', 'near'].map(urlOf)).toEqual([
+    'http://acme.test/v1',
+    'http://far.test',
+    'http://acme.test/other',
+    'http://far.test',
+    'http://acme.test/v1',
+  ])
+})
+
 test.each(['http://169.254.169.254/v1', 'https://[fe80::1]:8443/v1', 'http://2852039166/v1', 'http://[::ffff:169.254.169.254]/v1'])(
   'no provider lives at %s, wherever that was said: credentials and prompts would go to the cloud it runs in',
   (url) => {

@@ -59,6 +59,8 @@ interface ConnectionBase {
   readonly shared: Omit<Connection, 'dialect' | 'options'>
   /** Base URLs of dialects that live elsewhere. */
   readonly baseUrls: { readonly [dialect: string]: string }
+  /** Base URLs of models that live elsewhere. */
+  readonly baseUrlFor: ((upstreamModel: string) => string | undefined) | undefined
 }
 
 /** Everything about a connection that does not depend on the model. */
@@ -84,7 +86,7 @@ function resolveBase(sources: ProviderSources, slug: string, name: string, repor
     secrets: secretsAmong(config?.headers),
     ...defined({ sign: connected.sign, transport: connected.transport }),
   }
-  return { shared, baseUrls: connected.baseUrls ?? {} }
+  return { shared, baseUrls: connected.baseUrls ?? {}, baseUrlFor: connected.baseUrlFor }
 }
 
 /** Headers that say who asks and for what, and prove nothing. */
@@ -105,9 +107,9 @@ function notAtMetadata(base: ConnectionBase | undefined, report: Report): Connec
   return undefined
 }
 
-/** Connections by dialect and options: endpoints that agree in both share one. */
+/** Connections by dialect, address and options: endpoints that agree in all share one. */
 function createConnections(
-  { shared, baseUrls }: ConnectionBase,
+  { shared, baseUrls, baseUrlFor }: ConnectionBase,
   main: Dialect,
   { provider, config }: ProviderSources,
   dialects: ReadonlyMap<string, Dialect>,
@@ -121,12 +123,12 @@ function createConnections(
   })
   return (upstreamModel, options, report) => {
     const dialect = dialectOf(upstreamModel)
-    const key = `${dialect.name} ${JSON.stringify(options)}`
+    const baseUrl = baseUrlFor?.(upstreamModel) ?? (dialect === main ? undefined : baseUrls[dialect.name])
+    const key = `${dialect.name} ${baseUrl ?? ''} ${JSON.stringify(options)}`
     const known = cache.get(key)
     if (known !== undefined) return known
     const parsed = dialect.options.safeParse({ ...optionsOf(dialect), ...options })
     if (parsed.success) {
-      const baseUrl = dialect === main ? undefined : baseUrls[dialect.name]
       const connection: Connection = { ...shared, ...defined({ baseUrl }), dialect, options: parsed.data }
       cache.set(key, connection)
       return connection

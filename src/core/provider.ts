@@ -142,5 +142,7 @@ export interface Provider {
   readonly connect?: (settings: ProviderSettings) => Partial<Pick<Connection, 'baseUrl' | 'sign' | 'headers' | 'transport' | 'scope'>> & {
     /** Where dialects live that `dialectFor` may name, when that is elsewhere. */
     readonly baseUrls?: { readonly [dialect: string]: string }
+    /** Where a model lives that has an address of its own, whatever its dialect. Constant but for settings, as `baseUrls` are. */
+    readonly baseUrlFor?: (upstreamModel: string) => string | undefined
   }
 }

@@ -13,6 +13,12 @@ const settings = z.strictObject({
   session_token: z.string().min(1).optional(),
 })
 
+/** "model … isn't supported on this route": each is served in one folder only. */
+function folderOf(model: string): string {
+  if (/anthropic\.claude/.test(model)) return 'anthropic/v1'
+  return /^(?:openai\.gpt-(?!oss)|google\.gemma-4|xai\.)/.test(model) ? 'openai/v1' : 'v1'
+}
+
 /**
  * Bedrock's second address, where models speak the formats of their vendors. Never on by itself: it takes the credentials of the first
  * one, which the operator lists here again to prefer it. Models are named by the operator.
@@ -40,8 +46,14 @@ export const amazonBedrockMantle: Provider = {
   statusPage: 'https://health.aws.amazon.com/health/status',
   privacyPolicy: 'https://aws.amazon.com/privacy/',
   termsOfService: 'https://aws.amazon.com/service-terms/',
-  connect: ({ extra }) => {
+  connect: ({ extra, baseUrl }) => {
     const { region, ...account } = settings.parse(extra)
-    return { baseUrl: `https://bedrock-mantle.${region}.api.aws/v1`, sign: signForAws({ service: 'bedrock-mantle', region }, account) }
+    const host = `https://bedrock-mantle.${region}.api.aws`
+    return {
+      baseUrl: `${host}/v1`,
+      // An address of the operator's own is taken as it is.
+      ...(baseUrl === undefined ? { baseUrlFor: (model: string) => `${host}/${folderOf(model)}` } : {}),
+      sign: signForAws({ service: 'bedrock-mantle', region }, account),
+    }
   },
 }

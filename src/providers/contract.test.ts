@@ -189,6 +189,22 @@ describe('settings', () => {
     expect(connect({ baseUrl: 'https://acme.openai.azure.com.evil.test/' })).toBeUndefined()
   })
 
+  test.each([
+    ['anthropic.claude-opus-5', 'anthropic/v1'],
+    ['openai.gpt-5.5', 'openai/v1'],
+    ['openai.gpt-6-sol', 'openai/v1'],
+    ['openai.gpt-oss-120b', 'v1'],
+    ['google.gemma-4-31b', 'openai/v1'],
+    ['xai.grok-4.3', 'openai/v1'],
+    ['qwen.qwen3-32b', 'v1'],
+  ])("%s lives in the folder %s of Bedrock's second address", (model, folder) => {
+    const provider = PROVIDERS.find((candidate) => candidate.slug === 'amazon-bedrock-mantle')
+    const connect = (settings: Partial<ProviderSettings>): string | undefined =>
+      provider?.connect?.({ apiKeys: [], options: {}, extra: { region: 'us-east-1' }, ...settings }).baseUrlFor?.(model)
+    expect(connect({})).toBe(`https://bedrock-mantle.us-east-1.api.aws/${folder}`)
+    expect(connect({ baseUrl: 'https://proxy.test/v1' })).toBeUndefined()
+  })
+
   test('an organisation has a reasoning scope of its own', () => {
     const openai = PROVIDERS.find((provider) => provider.slug === 'openai')
     expect(openai?.connect?.({ apiKeys: [], options: {}, extra: {}, organization: 'org-1' })).toEqual({
