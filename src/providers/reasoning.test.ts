@@ -118,6 +118,17 @@ describe('reasoning through chat completions', () => {
   ])('everywhere: %s always reasons, and gets the least effort when told not to', (model) =>
     expect(chat(together, model, { enabled: false })).toEqual(['low', 'reasoning: none']),
   )
+  test.each(['deepseek-ai/DeepSeek-V4-Pro', 'zai-org/GLM-5.1', 'moonshotai/Kimi-K2.6', 'Qwen/Qwen3.5-9B', 'deepcogito/cogito-v2-1-671b'])(
+    'together: %s is switched off in another way than it is asked',
+    (model) => {
+      const [sent, dropped] = encode(openAiChat, together, model, { reasoning: { enabled: false } })
+      expect([sent.reasoning, sent.reasoning_effort, dropped]).toEqual([{ enabled: false }, undefined, []])
+      expect(chat(together, model, { effort: 'low' })).toEqual(['low'])
+    },
+  )
+  test.each(['zai-org/GLM-5.3', 'MiniMaxAI/MiniMax-M2.7'])('together: %s is not', (model) => {
+    expect(chat(together, model, { enabled: false })).toEqual([undefined, 'reasoning: none'])
+  })
   test.each(['llama-3.3-70b', 'openai/gpt-5.1', 'openai/gpt-5-chat', 'openai/gpt-6-sol', 'gpt-4o', 'solar-pro2'])(
     'everywhere: %s is not switched on by being told not to',
     (model) => {

@@ -116,11 +116,12 @@ export const openAiChatOptions = z.strictObject({
         sampling_with_reasoning: z.boolean().optional(),
         refused: z.array(z.enum(['presence_penalty', 'frequency_penalty', 'stop', 'required_tool_choice'])).optional(),
         json_schema: z.enum(SCHEMA_MODES).optional(),
+        off: z.enum(['reasoning-object']).optional(),
       }),
     )
     .default([])
     .describe(
-      'Models known to reason and, where they differ, how: the first whose pattern matches the upstream id counts, options of the same name count more. Only such a model gets the least effort where reasoning cannot be switched off. With `sampling_with_reasoning: false` it gets no sampling parameters, nor ever those `refused` (`required_tool_choice`: where more than one tool is offered, a call is allowed instead); its own `json_schema` stands in for `auto`.',
+      'Models known to reason and, where they differ, how: the first whose pattern matches the upstream id counts, options of the same name count more. Only such a model gets the least effort where reasoning cannot be switched off. With `sampling_with_reasoning: false` it gets no sampling parameters, nor ever those `refused` (`required_tool_choice`: where more than one tool is offered, a call is allowed instead); its own `json_schema` stands in for `auto`. `off`: how its reasoning is switched off, where that is another way than the one it is asked for.',
     ),
   reasoning_replay: z
     .enum(['none', 'reasoning_content', 'reasoning', 'reasoning_details', 'thinking-part'])
@@ -170,6 +171,8 @@ export interface ReasoningRules {
   /** Undefined: nobody has said. */
   readonly style: (typeof STYLES)[number] | undefined
   readonly efforts: readonly string[] | undefined
+  /** How reasoning is switched off, where that is another way. */
+  readonly off: 'reasoning-object' | undefined
   /** Whether the model is known to reason: else a server that takes reasoning may still have models that do not. */
   readonly known: boolean
 }
@@ -188,6 +191,7 @@ export function reasoningRulesFor(target: ModelTarget): ReasoningRules {
   return {
     style: options.reasoning_style ?? model?.reasoning_style ?? (options.models.some(saysHow) ? 'none' : undefined),
     efforts: options.reasoning_efforts ?? model?.reasoning_efforts,
+    off: model?.off,
     known: model !== undefined,
   }
 }

@@ -25,6 +25,7 @@ export function encodeReasoning(request: ModelRequest, target: ChatTarget, dropp
     if (wish.mode === 'on') dropped.push('reasoning')
     return {}
   }
+  if (wish.mode === 'off' && rules.off === 'reasoning-object') return { reasoning: { enabled: false } }
   const limit = request.max_output_tokens ?? target.maxOutputTokens ?? ASSUMED_OUTPUT_TOKENS
   switch (style) {
     case 'none':
