@@ -6,6 +6,7 @@ import { openAiResponses } from '../dialects/openai-responses/index.ts'
 import { amazonBedrockMantle } from './amazon-bedrock-mantle.ts'
 import { azure } from './azure.ts'
 import { deepseek } from './deepseek.ts'
+import { fireworks } from './fireworks.ts'
 import { groq } from './groq.ts'
 import { mistral } from './mistral.ts'
 import { moonshotai } from './moonshotai.ts'
@@ -126,6 +127,16 @@ describe('reasoning through chat completions', () => {
       expect(chat(together, model, { effort: 'low' })).toEqual(['low'])
     },
   )
+  test.each([
+    ['glm-5p2', ['none'], ['max']],
+    ['deepseek-v4-pro-0813', ['none'], ['max']],
+    ['glm-5p3', ['low', 'reasoning: none'], ['max']],
+    ['gpt-oss-120b', ['low', 'reasoning: none'], ['high']],
+    ['kimi-k2p6', [undefined, 'reasoning: none'], ['high']],
+  ])('fireworks: %s', (model, off, most) => {
+    expect(chat(fireworks, `accounts/fireworks/models/${model}`, { enabled: false })).toEqual(off)
+    expect(chat(fireworks, `accounts/fireworks/models/${model}`, { effort: 'max' })).toEqual(most)
+  })
   test.each(['zai-org/GLM-5.3', 'MiniMaxAI/MiniMax-M2.7'])('together: %s is not', (model) => {
     expect(chat(together, model, { enabled: false })).toEqual([undefined, 'reasoning: none'])
   })
