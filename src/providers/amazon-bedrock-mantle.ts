@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Provider } from '../core/provider.ts'
 import { signForAws } from './shared/aws-credentials.ts'
 import { CLAUDE_OPTIONS } from './shared/claude.ts'
-import { ALWAYS_REASONING, GPT_MODELS, GPT_REASONS } from './shared/gpt.ts'
+import { ALWAYS_REASONING, GPT_ON_BEDROCK } from './shared/gpt.ts'
 
 const settings = z.strictObject({
   region: z.string().regex(/^[a-z]{2}(-[a-z]+)+-\d$/),
@@ -32,12 +32,7 @@ export const amazonBedrockMantle: Provider = {
   dialectFor: (model) => (/anthropic\.claude/.test(model) ? 'anthropic-messages' : /openai\.gpt/.test(model) ? 'openai-responses' : undefined),
   dialectOptions: {
     'anthropic-messages': CLAUDE_OPTIONS,
-    'openai-responses': {
-      sampling_parameters: 'drop-when-reasoning',
-      reasoning_models: GPT_REASONS,
-      reasoning_format: 'bedrock-openai-responses-v1',
-      models: GPT_MODELS,
-    },
+    'openai-responses': GPT_ON_BEDROCK,
   },
   settings,
   models: { exclude: /^/ },

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Provider } from '../core/provider.ts'
 import { signForAws } from './shared/aws-credentials.ts'
 import { CLAUDE_OPTIONS_CHECKED } from './shared/claude.ts'
+import { GPT_ON_BEDROCK } from './shared/gpt.ts'
 
 const settings = z.strictObject({
   region: z.string().regex(/^[a-z]{2}(-[a-z]+)+-\d$/),
@@ -26,7 +27,13 @@ export const amazonBedrock: Provider = {
     settings: { region: ['AWS_REGION', 'AWS_DEFAULT_REGION'], access_key_id: ['AWS_ACCESS_KEY_ID'], session_token: ['AWS_SESSION_TOKEN'] },
   },
   dialect: 'bedrock-converse',
-  dialectOptions: { 'anthropic-invoke': CLAUDE_OPTIONS_CHECKED },
+  // Converse knows of these only what is open.
+  dialectFor: (model) => (/(?:^|\.)openai\.gpt-(?!oss)/.test(model) ? 'openai-responses' : undefined),
+  dialectOptions: {
+    'anthropic-invoke': CLAUDE_OPTIONS_CHECKED,
+    // It runs no tools itself at this address.
+    'openai-responses': { ...GPT_ON_BEDROCK, builtin_tools: false },
+  },
   settings,
   priceProvider: 'aws',
   // `regional.` stands for several prefixes (us., eu., ...) that depend on the account's region: such ids are named by the operator.
@@ -35,8 +42,13 @@ export const amazonBedrock: Provider = {
   statusPage: 'https://health.aws.amazon.com/health/status',
   privacyPolicy: 'https://aws.amazon.com/privacy/',
   termsOfService: 'https://aws.amazon.com/service-terms/',
-  connect: ({ extra }) => {
+  connect: ({ extra, baseUrl }) => {
     const { region, ...account } = settings.parse(extra)
-    return { baseUrl: `https://bedrock-runtime.${region}.amazonaws.com`, sign: signForAws({ service: 'bedrock', region }, account) }
+    const root = baseUrl ?? `https://bedrock-runtime.${region}.amazonaws.com`
+    return {
+      baseUrl: root,
+      baseUrls: { 'openai-responses': `${root}/openai/v1` },
+      sign: signForAws({ service: 'bedrock', region }, account),
+    }
   },
 }

@@ -205,6 +205,18 @@ describe('settings', () => {
     expect(connect({ baseUrl: 'https://proxy.test/v1' })).toBeUndefined()
   })
 
+  test('GPT models that are not open speak their own format at the first address of Bedrock', () => {
+    const provider = PROVIDERS.find((candidate) => candidate.slug === 'amazon-bedrock')
+    const dialects = ['openai.gpt-5.5', 'global.openai.gpt-5.6-sol', 'openai.gpt-oss-120b-1:0', 'us.anthropic.claude-opus-5'].map((model) =>
+      provider?.dialectFor?.(model),
+    )
+    expect(dialects).toEqual(['openai-responses', 'openai-responses', undefined, undefined])
+    const connect = (settings: Partial<ProviderSettings>): unknown =>
+      provider?.connect?.({ apiKeys: [], options: {}, extra: { region: 'us-east-1' }, ...settings }).baseUrls
+    expect(connect({})).toEqual({ 'openai-responses': 'https://bedrock-runtime.us-east-1.amazonaws.com/openai/v1' })
+    expect(connect({ baseUrl: 'https://vpce.test' })).toEqual({ 'openai-responses': 'https://vpce.test/openai/v1' })
+  })
+
   test('an organisation has a reasoning scope of its own', () => {
     const openai = PROVIDERS.find((provider) => provider.slug === 'openai')
     expect(openai?.connect?.({ apiKeys: [], options: {}, extra: {}, organization: 'org-1' })).toEqual({

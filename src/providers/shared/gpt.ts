@@ -51,3 +51,11 @@ export const GPT_REASONS = `${START}(?:o\\d|codex|computer-use|gpt-(?:(?:[5-9]|1
 export const ALWAYS_REASONING: readonly { readonly match: string }[] = [
   { match: `(?:^|[./_-])(?:o\\d|(?:gpt|GPT)-(?:oss|OSS|5${END}(?!-[Cc]hat)|6-[Aa]stra|6\\.1-[Ss]ol))` },
 ]
+
+/** Options of `openai-responses` for what is not open of these models on Bedrock, at either of its addresses. */
+export const GPT_ON_BEDROCK = {
+  sampling_parameters: 'drop-when-reasoning',
+  reasoning_models: GPT_REASONS,
+  reasoning_format: 'bedrock-openai-responses-v1',
+  models: GPT_MODELS,
+}
