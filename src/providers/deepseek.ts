@@ -16,6 +16,8 @@ export const deepseek: Provider = {
     reasoning_style: 'thinking-type',
     // Three are its own; it says itself what the others come to.
     reasoning_efforts: ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'],
+    // "Thinking mode does not support this tool_choice", and it thinks unless it is told not to.
+    forced_tools: 'without-reasoning',
     // A turn with tool calls that comes back without its reasoning is refused.
     reasoning_replay: 'reasoning_content',
     reasoning_replay_required: true,

@@ -3,6 +3,7 @@ import type { Provider } from '../core/provider.ts'
 import type { ModelRequest, ReasoningOptions } from '../core/request.ts'
 import { openAiChat } from '../dialects/openai-chat/index.ts'
 import { openAiResponses } from '../dialects/openai-responses/index.ts'
+import { alibaba } from './alibaba.ts'
 import { amazonBedrockMantle } from './amazon-bedrock-mantle.ts'
 import { azure } from './azure.ts'
 import { deepseek } from './deepseek.ts'
@@ -16,11 +17,13 @@ import { xai } from './xai.ts'
 import { zai } from './zai.ts'
 
 type Dialect = typeof openAiChat | typeof openAiResponses
-type Sent = {
+interface Sent {
   reasoning_effort?: string
   reasoning?: { effort?: string }
   thinking?: { type: string }
+  enable_thinking?: boolean
   temperature?: number
+  tools?: { function: { name: string } }[]
   tool_choice?: unknown
 }
 
@@ -272,6 +275,47 @@ test.each([
   expect(how({ enabled: false })).toEqual(off)
 })
 
+describe('a call that is demanded', () => {
+  const tools = ['f', 'g'].map((name) => ({ type: 'function', name }))
+  /** What is offered, what is demanded, whether it thinks, and what is said to be left out. */
+  const asked = (provider: Provider, model: string, fields: Partial<ModelRequest>): unknown[] => {
+    const [sent, dropped] = encode(openAiChat, provider, model, { tools, ...fields })
+    return [sent.tools?.map((tool) => tool.function.name).join(), sent.tool_choice, sent.thinking?.type ?? sent.enable_thinking, ...dropped]
+  }
+  const named = { tool_choice: { type: 'function', name: 'g' } } as const
+  test.each([
+    ['deepseek-flash', deepseek, ['f,g', 'required', 'disabled'], ['f,g', { type: 'function', function: { name: 'g' } }, 'disabled']],
+    ['qwen3.8-max', alibaba, ['f,g', 'required', false], ['f,g', { type: 'function', function: { name: 'g' } }, false]],
+    [
+      'qwen3-next-80b-a3b-thinking',
+      alibaba,
+      ['f,g', undefined, undefined, 'tool_choice: cannot be forced'],
+      ['g', undefined, undefined, 'tool_choice: cannot be forced'],
+    ],
+    ['kimi-k2.6', moonshotai, ['f,g', 'required', 'disabled'], ['g', 'required', 'disabled']],
+    ['kimi-k3', moonshotai, ['f,g', 'required', undefined], ['g', 'required', undefined]],
+    [
+      'kimi-k2.7-code',
+      moonshotai,
+      ['f,g', undefined, undefined, 'tool_choice: cannot be forced'],
+      ['g', undefined, undefined, 'tool_choice: cannot be forced'],
+    ],
+    ['glm-5.3', zai, ['f,g', undefined, undefined, 'tool_choice: cannot be forced'], ['g', undefined, undefined, 'tool_choice: cannot be forced']],
+  ])('%s', (model, provider, any, one) => {
+    expect(asked(provider, model, { tool_choice: 'required' })).toEqual(any)
+    expect(asked(provider, model, named)).toEqual(one)
+  })
+  test('and thoughts that are wished for exclude each other', () => {
+    expect(asked(deepseek, 'deepseek-flash', { tool_choice: 'required', reasoning: { effort: 'high' } })).toEqual([
+      'f,g',
+      'required',
+      'disabled',
+      'reasoning: not with a forced tool choice',
+    ])
+    expect(asked(deepseek, 'deepseek-flash', { tool_choice: 'auto', reasoning: { effort: 'high' } })).toEqual(['f,g', undefined, 'enabled'])
+  })
+})
+
 describe('moonshotai', () => {
   test.each([
     ['kimi-k2-thinking', ['enabled'], ['disabled']],
@@ -286,18 +330,6 @@ describe('moonshotai', () => {
     }
     expect(how({ effort: 'low' })).toEqual(on)
     expect(how({ enabled: false })).toEqual(off)
-  })
-  test('calls are demanded where they can be', () => {
-    const tools = ['f', 'g'].map((name) => ({ type: 'function', name }))
-    const choice = (model: string, count: number): unknown[] => {
-      const [sent, dropped] = encode(openAiChat, moonshotai, model, { tools: tools.slice(0, count), tool_choice: 'required' })
-      return [sent.tool_choice, ...dropped]
-    }
-    expect(choice('kimi-k3', 2)).toEqual(['required'])
-    for (const model of ['kimi-k2.6', 'kimi-k2.7-code']) {
-      expect(choice(model, 2)).toEqual(['auto', 'tool_choice: cannot be forced'])
-      expect(choice(model, 1)).toEqual([{ type: 'function', function: { name: 'f' } }])
-    }
   })
   const sent = (upstreamModel: string): unknown => {
     const options = openAiChat.options.parse(moonshotai.options)

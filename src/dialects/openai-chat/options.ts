@@ -12,6 +12,10 @@ const modelRules = z.strictObject({
     .array(z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']))
     .optional()
     .describe('Efforts this server knows (default for `effort`: low, medium, high). With `thinking-type`: efforts sent beside the switch.'),
+  forced_tools: z
+    .enum(['without-reasoning', 'never'])
+    .optional()
+    .describe('Whether a call can be forced: only while the model does not reason, which it then does not, or never. Default: always.'),
 })
 
 /**
@@ -114,14 +118,14 @@ export const openAiChatOptions = z.strictObject({
       modelRules.extend({
         match: pattern,
         sampling_with_reasoning: z.boolean().optional(),
-        refused: z.array(z.enum(['presence_penalty', 'frequency_penalty', 'stop', 'required_tool_choice'])).optional(),
+        refused: z.array(z.enum(['presence_penalty', 'frequency_penalty', 'stop'])).optional(),
         json_schema: z.enum(SCHEMA_MODES).optional(),
         off: z.enum(['reasoning-object']).optional(),
       }),
     )
     .default([])
     .describe(
-      'Models known to reason and, where they differ, how: the first whose pattern matches the upstream id counts, options of the same name count more. Only such a model gets the least effort where reasoning cannot be switched off. With `sampling_with_reasoning: false` it gets no sampling parameters, nor ever those `refused` (`required_tool_choice`: where more than one tool is offered, a call is allowed instead); its own `json_schema` stands in for `auto`. `off`: how its reasoning is switched off, where that is another way than the one it is asked for.',
+      'Models known to reason and, where they differ, how: the first whose pattern matches the upstream id counts, options of the same name count more. Only such a model gets the least effort where reasoning cannot be switched off. With `sampling_with_reasoning: false` it gets no sampling parameters, nor ever those `refused`; its own `json_schema` stands in for `auto`. `off`: how its reasoning is switched off, where that is another way than the one it is asked for.',
     ),
   reasoning_replay: z
     .enum(['none', 'reasoning_content', 'reasoning', 'reasoning_details', 'thinking-part'])
@@ -203,6 +207,9 @@ export const takesSampling = (target: ModelTarget): boolean =>
 /** Whether the model a request goes to refuses this parameter whatever the request says. */
 export const refuses = (target: ModelTarget, field: string): boolean =>
   (ruleOf(target)?.refused as readonly string[] | undefined)?.includes(field) === true
+
+/** Whether the model a request goes to can be made to call. */
+export const forcedToolsFor = (target: ModelTarget): OpenAiChatOptions['forced_tools'] => target.options.forced_tools ?? ruleOf(target)?.forced_tools
 
 /** How the model a request goes to is asked for a JSON schema. */
 export const schemaModeFor = (target: ModelTarget): OpenAiChatOptions['json_schema'] =>

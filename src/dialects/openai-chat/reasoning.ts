@@ -3,7 +3,7 @@ import type { JsonObject } from '../../core/item.ts'
 import type { ModelRequest, ReasoningEffort } from '../../core/request.ts'
 import { budgetEffort, effortBudget, nearestEffort, reasoningWish } from '../shared/reasoning-options.ts'
 import type { ReasoningWish } from '../shared/reasoning-options.ts'
-import { reasoningRulesFor } from './options.ts'
+import { forcedToolsFor, reasoningRulesFor } from './options.ts'
 import type { OpenAiChatOptions, ReasoningRules } from './options.ts'
 
 type ChatTarget = Target<OpenAiChatOptions>
@@ -13,9 +13,9 @@ const COMMON_EFFORTS: readonly string[] = ['low', 'medium', 'high']
 /** Where nobody says how long an answer may be, budgets are shares of this. */
 const ASSUMED_OUTPUT_TOKENS = 32_000
 
-/** The body fields that ask for reasoning in this server's way; names what could not be said in `dropped`. */
-export function encodeReasoning(request: ModelRequest, target: ChatTarget, dropped: string[]): JsonObject {
-  const wish = reasoningWish(request.reasoning)
+/** The body fields that ask for reasoning in this server's way; names what could not be said in `dropped`. `forced`: a call is demanded. */
+export function encodeReasoning(request: ModelRequest, target: ChatTarget, dropped: string[], forced = false): JsonObject {
+  const wish = possibleWish(reasoningWish(request.reasoning), forced && forcedToolsFor(target) === 'without-reasoning', dropped)
   if (wish.mode === 'default') return {}
   const rules = reasoningRulesFor(target)
   // An endpoint reasons and nobody has said how it is asked for: by the field of the format itself, which most servers know.
@@ -46,6 +46,12 @@ export function encodeReasoning(request: ModelRequest, target: ChatTarget, dropp
     case 'think':
       return { think: thinkLevel(wish, efforts, limit) }
   }
+}
+
+/** A model that thinks unless told not to would think, and refuse. */
+function possibleWish(wish: ReasoningWish, yields: boolean, dropped: string[]): ReasoningWish {
+  if (yields && wish.mode === 'on') dropped.push('reasoning: not with a forced tool choice')
+  return yields ? { mode: 'off' } : wish
 }
 
 type KnownEfforts = ReasoningRules & { readonly efforts: readonly string[] }

@@ -1,17 +1,15 @@
 import type { EncodedRequest, Target } from '../../core/dialect.ts'
 import type { Parameter } from '../../core/capability.ts'
-import type { JsonObject } from '../../core/item.ts'
 import { GATEWAY_FIELDS } from '../../core/request.ts'
 import type { ModelRequest } from '../../core/request.ts'
-import { ANSWER_NAMES, withAnswerTool } from '../shared/format-plan.ts'
-import type { FormatPlan } from '../shared/format-plan.ts'
+import { ANSWER_NAMES } from '../shared/format-plan.ts'
 import { isObject } from '../shared/json.ts'
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
 import { serviceTierWord } from '../shared/service-tier.ts'
 import type { TierWords } from '../shared/service-tier.ts'
 import { stopSequences } from '../shared/stop-sequences.ts'
 import { flattenTools } from '../shared/tools.ts'
-import type { FlatChoice, FlatTool, FlatTools } from '../shared/tools.ts'
+import type { FlatTools } from '../shared/tools.ts'
 import { foldTurns } from '../shared/turns.ts'
 import { placeBreakpoints } from './cache.ts'
 import { encodeImageOutput } from './image-output.ts'
@@ -19,6 +17,7 @@ import { encodeMessages } from './messages.ts'
 import { refuses, takesSampling, type OpenAiChatOptions } from './options.ts'
 import { encodeReasoning } from './reasoning.ts'
 import { planFormat } from './response-format.ts'
+import { encodeTools, isForced } from './tools.ts'
 import { encodeWebSearch, withoutHosted } from './web-search.ts'
 import { compiled } from '../shared/pattern.ts'
 
@@ -54,14 +53,16 @@ export function encodeRequest(request: ModelRequest, target: ChatTarget): Encode
   if (format.note !== undefined) dropped.push(format.note)
 
   const stream = target.stream && !asksWhole(request, target)
-  const messages = encodeMessages(conversation, target, format.instruction === undefined ? [] : [format.instruction])
+  const turns = encodeMessages(conversation, target, format.instruction === undefined ? [] : [format.instruction])
+  const messages = placeBreakpoints(turns, request, options, dropped)
+  const offer = encodeTools(tools, format, request, target, dropped)
   const body: Body = {
     model: target.upstreamModel,
-    messages: placeBreakpoints(messages, request, options, dropped),
-    ...encodeTools(tools, format, request, target, dropped),
+    messages,
+    ...offer,
     ...(format.native === undefined ? {} : { response_format: format.native }),
     ...encodeParameters(request, target, dropped),
-    ...encodeReasoning(request, target, dropped),
+    ...encodeReasoning(request, target, dropped, isForced(offer)),
     ...encodeImageOutput(request, options, dropped),
     ...encodeWebSearch(request, options),
     ...encodeAccount(request, options, dropped),
@@ -103,53 +104,6 @@ function readable(part: ReasoningPart, target: ChatTarget): boolean {
   if (options.reasoning_replay === 'none') return false
   // Without an envelope nobody vouches for the party: details go back to a router, which knows formats; elsewhere only plain text.
   return options.reasoning_replay === 'reasoning_details' || !signed || part.scope === target.scope
-}
-
-function encodeTools(flat: FlatTools, format: FormatPlan, request: ModelRequest, target: ChatTarget, dropped: string[]): Body {
-  const { options, supports } = target
-  const { answers, ...offer } = withAnswerTool(flat.tools, flat.choice, format.answerTool)
-  let { tools, choice } = offer
-  // Who cannot be told not to call gets nothing to call.
-  if (choice?.mode === 'none' && !(options.none_tool_choice && supports.has('tool_choice'))) tools = []
-  if (choice?.mode === 'named' && !options.named_tool_choice) {
-    const { name } = choice
-    tools = tools.filter((tool) => tool.name === name)
-    choice = { mode: 'required' }
-  }
-  if (choice?.mode === 'required' && refuses(target, 'required_tool_choice')) {
-    // The only one can be named.
-    if (tools.length > 1) dropped.push('tool_choice: cannot be forced')
-    choice = tools.length === 1 ? { mode: 'named', name: tools[0]!.name } : { mode: 'auto' }
-  }
-  if (tools.length === 0) return {}
-  const body: Body = { tools: tools.map((tool) => encodeTool(tool, options)) }
-  if (choice !== undefined) {
-    if (supports.has('tool_choice')) body['tool_choice'] = encodeChoice(choice, options)
-    else if (choice.mode !== 'auto') dropped.push('tool_choice')
-  }
-  if (request.parallel_tool_calls != null || answers) {
-    const parallel = !answers && request.parallel_tool_calls === true
-    if (supports.has('parallel_tool_calls')) body['parallel_tool_calls'] = parallel
-    else if (request.parallel_tool_calls === false) dropped.push('parallel_tool_calls')
-  }
-  return body
-}
-
-function encodeTool(tool: FlatTool, options: OpenAiChatOptions): JsonObject {
-  return {
-    type: 'function',
-    function: {
-      name: tool.name,
-      ...(tool.description === undefined ? {} : { description: tool.description }),
-      parameters: tool.parameters,
-      ...(options.strict_tools && tool.strict !== undefined ? { strict: tool.strict } : {}),
-    },
-  }
-}
-
-function encodeChoice(choice: FlatChoice, options: OpenAiChatOptions): unknown {
-  if (choice.mode === 'named') return { type: 'function', function: { name: choice.name } }
-  return choice.mode === 'required' ? options.required_word : choice.mode
 }
 
 /** Request fields that are chat fields of the same name, and what an endpoint must support to get them. */

@@ -2,8 +2,8 @@
 
 export const GLM_OPTIONS = {
   system_role: 'system',
-  // Tools are always offered freely: neither one tool nor none can be forced.
-  named_tool_choice: false,
+  // "Tool choice must be auto".
+  forced_tools: 'never',
   none_tool_choice: false,
   json_schema: 'json-object',
   models: [
@@ -22,17 +22,13 @@ export const KIMI_OPTIONS = {
   system_role: 'system',
   prefill_field: 'partial',
   max_temperature: 1,
+  // "tool_choice 'specified' is incompatible with thinking enabled"; 'required' is as well, before K3.
+  named_tool_choice: false,
   // Since K2.5 one temperature is right while they think and another while they do not; any other is an error. Since K2.7 they always think.
   models: [
-    { match: 'kimi-k2[.-]5(?!\\d)', reasoning_style: 'thinking-type', sampling_with_reasoning: false },
-    { match: 'kimi-k2[.-]6(?!\\d)', reasoning_style: 'thinking-type', sampling_with_reasoning: false, refused: ['required_tool_choice'] },
-    {
-      match: 'kimi-k2[.-][7-9](?!\\d)',
-      reasoning_style: 'effort',
-      reasoning_efforts: [],
-      sampling_with_reasoning: false,
-      refused: ['required_tool_choice'],
-    },
+    { match: 'kimi-k2-thinking', reasoning_style: 'thinking-type', forced_tools: 'never' },
+    { match: 'kimi-k2[.-][56](?!\\d)', reasoning_style: 'thinking-type', sampling_with_reasoning: false, forced_tools: 'without-reasoning' },
+    { match: 'kimi-k2[.-][7-9](?!\\d)', reasoning_style: 'effort', reasoning_efforts: [], sampling_with_reasoning: false, forced_tools: 'never' },
     { match: 'kimi-k(?:[3-9]|\\d\\d)', reasoning_style: 'effort', reasoning_efforts: ['low', 'high', 'max'], sampling_with_reasoning: false },
     { match: '.', reasoning_style: 'thinking-type' },
   ],
@@ -45,7 +41,11 @@ export const KIMI_OPTIONS = {
 
 export const QWEN_OPTIONS = {
   prefill_field: 'partial',
-  reasoning_style: 'enable-thinking',
+  // "The tool_choice parameter does not support being set to required or object in thinking mode", and some models have no other.
+  models: [
+    { match: 'thinking|^q[wv]q', reasoning_style: 'enable-thinking', forced_tools: 'never' },
+    { match: '.', reasoning_style: 'enable-thinking', forced_tools: 'without-reasoning' },
+  ],
   think_tags: 'none',
   video: 'video_url',
   cache_breakpoints: true,

@@ -1,0 +1,71 @@
+import type { Target } from '../../core/dialect.ts'
+import type { JsonObject } from '../../core/item.ts'
+import type { ModelRequest } from '../../core/request.ts'
+import { withAnswerTool } from '../shared/format-plan.ts'
+import type { FormatPlan } from '../shared/format-plan.ts'
+import type { FlatChoice, FlatTool, FlatTools } from '../shared/tools.ts'
+import { forcedToolsFor, type OpenAiChatOptions } from './options.ts'
+
+type ChatTarget = Target<OpenAiChatOptions>
+type Body = { [field: string]: unknown }
+
+/** What is offered and how it is chosen from; names what could not be said in `dropped`. */
+export function encodeTools(flat: FlatTools, format: FormatPlan, request: ModelRequest, target: ChatTarget, dropped: string[]): Body {
+  const { options, supports } = target
+  const { answers, ...wanted } = withAnswerTool(flat.tools, flat.choice, format.answerTool)
+  const { tools, choice } = possibleChoice(wanted, target, dropped)
+  if (tools.length === 0) return {}
+  const body: Body = { tools: tools.map((tool) => encodeTool(tool, options)) }
+  // Free choice is what happens anyway: not worth a field where others of its values are refused.
+  if (choice !== undefined && (choice.mode !== 'auto' || forcedToolsFor(target) === undefined)) {
+    if (supports.has('tool_choice')) body['tool_choice'] = encodeChoice(choice, options)
+    else if (choice.mode !== 'auto') dropped.push('tool_choice')
+  }
+  if (request.parallel_tool_calls != null || answers) {
+    const parallel = !answers && request.parallel_tool_calls === true
+    if (supports.has('parallel_tool_calls')) body['parallel_tool_calls'] = parallel
+    else if (request.parallel_tool_calls === false) dropped.push('parallel_tool_calls')
+  }
+  return body
+}
+
+interface Offer {
+  readonly tools: readonly FlatTool[]
+  readonly choice: FlatChoice | undefined
+}
+
+/** The choice as far as this model can be made to choose; one that it has no word for narrows what is offered. */
+function possibleChoice({ tools, choice }: Offer, target: ChatTarget, dropped: string[]): Offer {
+  const { options, supports } = target
+  const never = forcedToolsFor(target) === 'never'
+  // Who cannot be told not to call gets nothing to call.
+  if (choice?.mode === 'none') return { tools: options.none_tool_choice && supports.has('tool_choice') ? tools : [], choice }
+  if (choice?.mode === 'named' && (never || !options.named_tool_choice)) {
+    const { name } = choice
+    tools = tools.filter((tool) => tool.name === name)
+    choice = { mode: 'required' }
+  }
+  if (choice?.mode !== 'required' || !never) return { tools, choice }
+  dropped.push('tool_choice: cannot be forced')
+  return { tools, choice: { mode: 'auto' } }
+}
+
+/** Whether what is offered demands a call. */
+export const isForced = ({ tool_choice: choice }: Body): boolean => choice !== undefined && choice !== 'auto' && choice !== 'none'
+
+function encodeTool(tool: FlatTool, options: OpenAiChatOptions): JsonObject {
+  return {
+    type: 'function',
+    function: {
+      name: tool.name,
+      ...(tool.description === undefined ? {} : { description: tool.description }),
+      parameters: tool.parameters,
+      ...(options.strict_tools && tool.strict !== undefined ? { strict: tool.strict } : {}),
+    },
+  }
+}
+
+function encodeChoice(choice: FlatChoice, options: OpenAiChatOptions): unknown {
+  if (choice.mode === 'named') return { type: 'function', function: { name: choice.name } }
+  return choice.mode === 'required' ? options.required_word : choice.mode
+}
