@@ -9,6 +9,7 @@ import { azure } from './azure.ts'
 import { deepseek } from './deepseek.ts'
 import { fireworks } from './fireworks.ts'
 import { groq } from './groq.ts'
+import { minimax } from './minimax.ts'
 import { mistral } from './mistral.ts'
 import { moonshotai } from './moonshotai.ts'
 import { openai } from './openai.ts'
@@ -257,6 +258,19 @@ describe('xai', () => {
     for (const dialect of [openAiResponses, openAiChat])
       expect((['none', 'low', 'xhigh'] as const).map((effort) => ask(dialect, xai, model, { effort })[0])).toEqual(expected)
   })
+})
+
+test.each([
+  ['MiniMax-M3', [undefined], ['disabled']],
+  ['minimax-m2.7', [undefined], [undefined, 'reasoning: none']],
+])('minimax: %s thinks, and stops, as it can', (model, on, off) => {
+  const how = (reasoning: ReasoningOptions): unknown[] => {
+    const [sent, dropped] = encode(openAiChat, minimax, model, { reasoning })
+    expect(sent).not.toHaveProperty('reasoning_effort')
+    return [sent.thinking?.type, ...dropped]
+  }
+  expect(how({ enabled: true })).toEqual(on)
+  expect(how({ enabled: false })).toEqual(off)
 })
 
 test.each([

@@ -120,7 +120,7 @@ export const openAiChatOptions = z.strictObject({
         sampling_with_reasoning: z.boolean().optional(),
         refused: z.array(z.enum(['presence_penalty', 'frequency_penalty', 'stop'])).optional(),
         json_schema: z.enum(SCHEMA_MODES).optional(),
-        off: z.enum(['reasoning-object']).optional(),
+        off: z.enum(['reasoning-object', 'thinking-type']).optional(),
       }),
     )
     .default([])
@@ -176,7 +176,7 @@ export interface ReasoningRules {
   readonly style: (typeof STYLES)[number] | undefined
   readonly efforts: readonly string[] | undefined
   /** How reasoning is switched off, where that is another way. */
-  readonly off: 'reasoning-object' | undefined
+  readonly off: 'reasoning-object' | 'thinking-type' | undefined
   /** Whether the model is known to reason: else a server that takes reasoning may still have models that do not. */
   readonly known: boolean
 }

@@ -25,7 +25,8 @@ export function encodeReasoning(request: ModelRequest, target: ChatTarget, dropp
     if (wish.mode === 'on') dropped.push('reasoning')
     return {}
   }
-  if (wish.mode === 'off' && rules.off === 'reasoning-object') return { reasoning: { enabled: false } }
+  if (wish.mode === 'off' && rules.off !== undefined)
+    return rules.off === 'thinking-type' ? { thinking: { type: 'disabled' } } : { reasoning: { enabled: false } }
   const limit = request.max_output_tokens ?? target.maxOutputTokens ?? ASSUMED_OUTPUT_TOKENS
   switch (style) {
     case 'none':
