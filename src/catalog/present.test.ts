@@ -5,10 +5,14 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { openAiChat } from '../dialects/openai-chat/index.ts'
 import { openAiResponses } from '../dialects/openai-responses/index.ts'
 import type { Dialect } from '../core/dialect.ts'
+import type { Pricing } from '../core/pricing.ts'
+import { createUsage } from '../core/usage.ts'
 import { PROVIDERS } from '../providers/index.ts'
 import { buildCatalog, type BuiltCatalog } from './build.ts'
+import { computeCost } from './cost.ts'
 import { countModels, listModels } from './list-models.ts'
 import { presentEndpoints, presentPricing, presentProviders } from './present.ts'
+import type { PublicPricing } from './public-shapes.ts'
 
 const DIALECTS = new Map<string, Dialect>([
   [openAiChat.name, openAiChat],
@@ -28,6 +32,15 @@ beforeAll(async () => {
 })
 const list = (query = '') => listModels(catalog, new URLSearchParams(query))
 const ids = (query: string) => list(query).data.map((model) => model.id)
+
+/** USD per million tokens, as the contract says overrides are read: those whose conditions hold, the later one over the earlier. */
+function readPrice({ overrides = [], ...base }: PublicPricing, key: 'prompt' | 'completion', tokens: number, clock: number): number {
+  const applying = overrides.filter(
+    ({ min_prompt_tokens: more = -1, utc_start: from = 0, utc_end: to = 2_400 }) =>
+      tokens > more && (from <= to ? clock >= from && clock < to : clock >= from || clock < to),
+  )
+  return Number((Number(applying.findLast((entry) => entry[key] !== undefined)?.[key] ?? base[key]) * 1e6).toPrecision(6))
+}
 
 describe('prices', () => {
   test('announced for a day are listed from that day on, by a gateway that ran over it', () => {
@@ -55,11 +68,33 @@ describe('prices', () => {
     expect(presentPricing({ input: 0.3, output: 2.5, outputImage: 30 })).toMatchObject({ completion: '0.0000025', image_output: '0.00003' })
   })
   test('by tier and hour become overrides', () => {
-    const pricing = { input: 1, output: 2, tiers: [{ fromInputTokens: 200_001, input: 2 }], windows: [{ from: 0, to: 3_600, output: 4 }] }
+    const pricing = { input: 1, output: 2, tiers: [{ fromInputTokens: 200_001, input: 2 }], windows: [{ from: 59_400, to: 1_800, output: 4 }] }
     expect(presentPricing(pricing).overrides).toEqual([
-      { prompt: '0.000002', min_prompt_tokens: 200_001 },
-      { completion: '0.000004', utc_start: 0, utc_end: 3_600 },
+      { completion: '0.000004', utc_start: 1_630, utc_end: 30 },
+      { prompt: '0.000002', min_prompt_tokens: 200_000 },
     ])
+  })
+  test('whose overrides are read as the contract reads them are what a call costs', () => {
+    const pricing: Pricing = {
+      input: 1,
+      output: 2,
+      tiers: [
+        { fromInputTokens: 128_001, input: 4 },
+        { fromInputTokens: 32_001, input: 3 },
+      ],
+      windows: [
+        { from: 7_200, to: 10_800, input: 0.5, output: 1 },
+        { from: 0, to: 86_400, input: 0.7, output: 1.5 },
+      ],
+    }
+    const shown = presentPricing(pricing)
+    for (const tokens of [1, 32_000, 32_001, 128_000, 128_001])
+      for (const hour of [0, 2, 3, 23]) {
+        const usage = createUsage({ inputTokens: tokens, outputTokens: 1_000_000 })
+        const { input, output } = computeCost(usage, pricing, {}, Date.UTC(2026, 0, 1, hour))
+        const read = (key: 'prompt' | 'completion') => readPrice(shown, key, tokens, hour * 100)
+        expect([tokens, hour, read('prompt'), read('completion')]).toEqual([tokens, hour, Number(((input / tokens) * 1e6).toPrecision(6)), output])
+      }
   })
 })
 

@@ -122,9 +122,12 @@ export function presentProviders(catalog: BuiltCatalog): readonly PublicProvider
 /** Decimal strings in USD per token or unit. */
 export function presentPricing(dated: Pricing, now = Date.now()): PublicPricing {
   const pricing = pricingOn(dated, now)
+  // In the contract the later entry wins where several apply: here the first window does, and any tier over it, the highest over the others.
   const overrides = [
-    ...(pricing.tiers ?? []).map((tier) => ({ ...tokenPrices(tier), min_prompt_tokens: tier.fromInputTokens })),
-    ...(pricing.windows ?? []).map((window) => ({ ...tokenPrices(window), utc_start: window.from, utc_end: window.to })),
+    ...(pricing.windows ?? []).toReversed().map((window) => ({ ...tokenPrices(window), utc_start: clock(window.from), utc_end: clock(window.to) })),
+    ...(pricing.tiers ?? [])
+      .toSorted((a, b) => a.fromInputTokens - b.fromInputTokens)
+      .map((tier) => ({ ...tokenPrices(tier), min_prompt_tokens: tier.fromInputTokens - 1 })),
   ]
   return {
     ...tokenPrices(pricing),
@@ -138,6 +141,9 @@ export function presentPricing(dated: Pricing, now = Date.now()): PublicPricing 
     ...(overrides.length === 0 ? {} : { overrides }),
   }
 }
+
+/** A second of the day as the contract's clock has it: 1630 is half past four in the afternoon. */
+const clock = (second: number): number => Math.floor(second / 3_600) * 100 + Math.floor((second % 3_600) / 60)
 
 type TokenPrices = Pick<Pricing, 'input' | 'output' | 'cacheRead' | 'cacheWrite' | 'cacheWrite1h'>
 

@@ -26,13 +26,13 @@ const pricing = component(
       .array(
         z.object({
           ...prices,
-          min_prompt_tokens: z.number().optional(),
-          utc_start: z.number().optional().describe('Second of the day.'),
-          utc_end: z.number().optional(),
+          min_prompt_tokens: z.number().optional().describe('For prompts of more tokens than this.'),
+          utc_start: z.number().optional().describe('Time of the day, UTC: 1630 for 16:30.'),
+          utc_end: z.number().optional().describe('The time it ends, of the next day when it is less than `utc_start`.'),
         }),
       )
       .optional()
-      .describe('Prices of long prompts and of hours.'),
+      .describe('Prices of long prompts and of hours; where several apply, the last one counts.'),
   }),
 )
 const names = z.array(z.string())
