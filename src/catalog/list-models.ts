@@ -38,8 +38,8 @@ const amount = orNull(z.coerce.number().min(0).optional())
 
 /** Query of `GET /models`. Parameters nothing is known about (categories, benchmarks, ages) are accepted and leave the list as it is. */
 export const modelsQuery = z.looseObject({
-  offset: orNull(z.coerce.number().int().min(0).default(0)),
-  limit: z.coerce.number().int().min(1).max(1_000).default(500),
+  offset: orNull(z.coerce.number().int().min(0).optional()),
+  limit: z.coerce.number().int().min(1).max(1_000).optional().describe('500 where only `offset` is given; without either the list comes whole.'),
   supported_parameters: names.optional(),
   input_modalities: names.optional(),
   output_modalities: names.optional(),
@@ -63,8 +63,10 @@ export interface ModelsPage {
   readonly links: { readonly next: string | null }
 }
 
+const PAGE = 500
+
 /**
- * One page of models that match the query string. Prices in the query are USD per million tokens.
+ * The models that match the query string, all of them unless it asks for a page. Prices in the query are USD per million tokens.
  * Throws GatewayError `invalid_request` naming the first parameter that is wrong.
  */
 export function listModels(catalog: BuiltCatalog, search: URLSearchParams, now = Date.now()): ModelsPage {
@@ -73,11 +75,12 @@ export function listModels(catalog: BuiltCatalog, search: URLSearchParams, now =
     presented(catalog, now).filter((model) => matches(model, catalog, query)),
     query,
   )
-  const end = query.offset + query.limit
+  const { offset = 0, limit = query.offset === undefined ? Infinity : PAGE } = query
+  const end = offset + limit
   const next = new URLSearchParams(search)
   next.set('offset', String(end))
   return {
-    data: found.slice(query.offset, end),
+    data: found.slice(offset, end),
     total_count: found.length,
     links: { next: end < found.length ? `/api/v1/models?${next.toString()}` : null },
   }

@@ -121,6 +121,25 @@ describe('the list of models', () => {
     expect(list('limit=1000').total_count).toBe(countModels(catalog, new URLSearchParams()).data.count)
   })
 
+  test('is whole for whoever asks for no page', () => {
+    const one = catalog.models()[0]!
+    const many: BuiltCatalog = {
+      ...catalog,
+      models: () => Array.from({ length: 1_200 }, (_, n) => ({ ...one, slug: `acme/${n}` })),
+      find: () => undefined,
+    }
+    const page = (query: string) => {
+      const { data, total_count, links } = listModels(many, new URLSearchParams(query))
+      return [data.length, total_count, links.next]
+    }
+    expect(page('')).toEqual([1_200, 1_200, null])
+    expect(page('q=acme')).toEqual([1_200, 1_200, null])
+    expect(page('offset=0')).toEqual([500, 1_200, '/api/v1/models?offset=500'])
+    expect(page('offset=null')).toEqual([1_200, 1_200, null])
+    expect(page('limit=1000')).toEqual([1_000, 1_200, '/api/v1/models?limit=1000&offset=1000'])
+    expect(page('offset=700')).toEqual([500, 1_200, null])
+  })
+
   test('names what a floating name stands for', () => {
     const latest = list('q=claude-sonnet-latest').data[0]
     expect(latest?.id).toBe('~anthropic/claude-sonnet-latest')
