@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { sessionHeader, textHeader } from './request-headers.ts'
+import { originOf, sessionHeader, textHeader } from './request-headers.ts'
 
 const request = (headers: IncomingMessage['headers']): IncomingMessage => ({ headers }) as IncomingMessage
 
@@ -18,5 +18,17 @@ describe('headers as text', () => {
     for (const text of ['naïve', '会话 → 😀']) expect(textHeader(sent(text, 'utf8'), 'x-title')).toBe(text)
     expect(textHeader(sent('naïve', 'latin1'), 'x-title')).toBe('naïve')
     expect(textHeader(sent('a😀'.repeat(3), 'utf8'), 'x-title', 5)).toBe('a😀a')
+  })
+})
+
+describe('where a call comes from', () => {
+  const titleOf = (headers: IncomingMessage['headers']) => originOf(request(headers), 'responses').title
+
+  it('is named by the program itself, under either name of the header', () => {
+    expect(titleOf({ 'x-title': 'Old' })).toBe('Old')
+    expect(titleOf({ 'x-openrouter-title': 'New' })).toBe('New')
+    expect(titleOf({ 'x-openrouter-title': 'New', 'x-title': 'Old' })).toBe('New')
+    expect(titleOf({ 'x-openrouter-title': '', 'x-title': 'Old' })).toBe('Old')
+    expect(titleOf({})).toBeUndefined()
   })
 })
