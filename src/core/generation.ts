@@ -147,6 +147,19 @@ export interface Generation {
 export const finishReasonOf = ({ finishReason, status }: Pick<Generation, 'finishReason' | 'status'>): string | undefined =>
   finishReason ?? (status === 'failed' ? 'error' : undefined)
 
+/** Strategies of names that stand for a choice of the gateway's. */
+const CHOOSING: ReadonlySet<string> = new Set(['auto', 'free', 'pareto', 'bodybuilder', 'fusion'])
+
+/**
+ * What chose the model, in the contract's `router`: the name the caller wrote (`gateway/auto`, without variants), else in a word. Undefined
+ * where the caller named the model that served.
+ */
+export function routerOf({ strategy, requestedModel }: Pick<Generation, 'strategy' | 'requestedModel'>): string | undefined {
+  if (strategy === 'direct') return undefined
+  const name = CHOOSING.has(strategy) ? /^(?:gateway|openrouter)\/[^:@]+/.exec(requestedModel)?.[0] : undefined
+  return name ?? strategy
+}
+
 /** What was said. Kept apart from the record: it leaves the process only for destinations and for stores that asked for it. */
 export interface GenerationContent {
   readonly instructions?: string

@@ -1,5 +1,5 @@
 import { gatewayShare, roundUsd } from '../core/cost.ts'
-import { finishReasonOf, toProviderResponse, upstreamInferenceCost, type Generation } from '../core/generation.ts'
+import { finishReasonOf, routerOf, toProviderResponse, upstreamInferenceCost, type Generation } from '../core/generation.ts'
 import type { BroadcastGroups } from '../core/outbox.ts'
 
 /**
@@ -40,7 +40,7 @@ const requestContextFields = (g: Generation): Fields => ({
   model: g.model ?? g.requestedModel,
   requested_model: g.requestedModel,
   provider_name: g.providerName,
-  router: g.strategy === 'direct' ? undefined : g.strategy,
+  router: routerOf(g),
   service_tier: g.serviceTier,
   preset_id: g.presetId,
   streamed: g.streamed,

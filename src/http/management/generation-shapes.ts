@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { gatewayShare, roundCost, roundUsd } from '../../core/cost.ts'
-import { finishReasonOf, toProviderResponse, upstreamInferenceCost, type Generation } from '../../core/generation.ts'
+import { finishReasonOf, routerOf, toProviderResponse, upstreamInferenceCost, type Generation } from '../../core/generation.ts'
 import { component } from './route-doc.ts'
 
 /** Shapes of `/api/v1/generation` and its content on the wire. */
@@ -25,7 +25,7 @@ const generation = component(
     created_at: z.iso.datetime(),
     model: z.string(),
     provider_name: text,
-    router: text.describe('How the model was chosen, when the caller did not name it.'),
+    router: text.describe('What chose the model, when the caller did not name it: `gateway/auto`, or `fallback`, `latest`, `alias`.'),
     preset_id: text,
     streamed: z.boolean().nullable(),
     cancelled: z.boolean().nullable(),
@@ -90,7 +90,7 @@ export function presentGeneration(record: Generation): WireGeneration {
     created_at: new Date(record.startedAt).toISOString(),
     model: record.model ?? record.requestedModel,
     provider_name: record.providerName ?? null,
-    router: record.strategy === 'direct' ? null : record.strategy,
+    router: routerOf(record) ?? null,
     preset_id: record.presetId ?? null,
     streamed: record.streamed,
     cancelled: record.status === 'cancelled',
