@@ -89,10 +89,11 @@ export function budgetRoutes({ workspaces, refresh, newId, now }: WorkspaceRoute
       { config: { doc: docs.remove } },
       async (request) => {
         const interval = intervalOf(request)
-        const { id } = await findWorkspace(workspaces, request)
-        await workspaces.modify(id, (workspace) => {
-          const { [interval]: removed, ...budgets } = budgetsOf(workspace)
-          if (removed === undefined) throw noBudget(interval)
+        const found = await findWorkspace(workspaces, request)
+        // In the contract a budget that is not there is gone already.
+        if (budgetsOf(found)[interval] === undefined) return { deleted: true }
+        await workspaces.modify(found.id, (workspace) => {
+          const { [interval]: _, ...budgets } = budgetsOf(workspace)
           return { settings: { ...workspace.settings, budgets }, updatedAt: Math.max(now(), workspace.updatedAt) }
         })
         await refresh()
