@@ -96,10 +96,16 @@ describe('web_search', () => {
   })
 
   it('stays untouched in its native spelling, events included', async () => {
-    const { output, events: seen } = await ask('acme/able', { type: 'web_search', search_context_size: 'low', max_uses: 2 })
-    expect(sentTools()).toEqual([{ type: 'web_search', search_context_size: 'low', max_uses: 2 }])
+    const { output, events: seen } = await ask('acme/able', { type: 'web_search', search_context_size: 'low', external_web_access: false })
+    expect(sentTools()).toEqual([{ type: 'web_search', search_context_size: 'low', external_web_access: false }])
     expect(output[0]).toMatchObject({ type: 'web_search_call' })
     expect(seen.map(({ type }) => type)).toContain('response.web_search_call.searching')
+  })
+
+  it('takes what the contract says of it, of which the vendor hears only what it understands', async () => {
+    const filters = { excluded_domains: ['a.test'] }
+    await ask('acme/able', { type: 'web_search', engine: 'auto', max_results: 3, max_uses: 2, filters })
+    expect(sentTools()).toEqual([{ type: 'web_search', filters: { blocked_domains: ['a.test'] } }])
   })
 
   it('of acme/able:nitro:free is left to it, however the name is put together', async () => {

@@ -34,6 +34,8 @@ export const openrouter: Provider = {
       custom_tools: false,
       namespace_tools: false,
       builtin_tools: ['web_search'],
+      search_exclusions: 'excluded_domains',
+      search_bounds: true,
       allowed_tools: false,
       input_parts: ['input_text', 'input_image', 'input_file', 'input_audio', 'input_video'],
       image_output: true,

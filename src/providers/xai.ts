@@ -40,6 +40,7 @@ export const xai: Provider = {
     custom_tools: false,
     namespace_tools: false,
     builtin_tools: ['web_search', 'x_search', 'code_interpreter', 'file_search', 'mcp'],
+    search_exclusions: 'excluded_domains',
     allowed_tools: false,
     input_parts: ['input_text', 'input_image', 'input_file'],
     phase: false,

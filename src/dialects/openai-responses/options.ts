@@ -88,6 +88,16 @@ export const responsesOptions = z.strictObject({
     .union([z.boolean(), z.array(z.string())])
     .default(true)
     .describe(`The vendor's own tools (\`web_search\`, \`mcp\`, ...) and the items they leave: all, none, or these types.`),
+  search_exclusions: z
+    .enum(['blocked_domains', 'excluded_domains'])
+    .default('blocked_domains')
+    .describe(`The vendor's name for the domains a web search leaves out.`),
+  search_bounds: z
+    .boolean()
+    .default(false)
+    .describe(
+      `Whether \`engine\`, \`mode\`, \`max_results\` and \`max_uses\` of a web search are understood: a router's words, which vendors refuse.`,
+    ),
   allowed_tools: z.boolean().default(true).describe('`tool_choice` of type `allowed_tools`; without it the list of tools is narrowed.'),
   strict: z
     .enum(['forward', 'only-true', 'drop'])

@@ -8,6 +8,7 @@ import { COMMON_TOOL_NAMES, createToolNames } from '../shared/tool-names.ts'
 import type { ToolNames } from '../shared/tool-names.ts'
 import { flattenTools } from '../shared/tools.ts'
 import type { ResponsesOptions } from './options.ts'
+import { encodeWebSearch, isWebSearch } from './web-search.ts'
 
 export interface EncodedTools {
   readonly tools?: readonly JsonObject[]
@@ -88,8 +89,8 @@ function encodeWrapped(tool: CustomTool, name: string, options: ResponsesOptions
   return { type: 'function', ...flat, name, ...(options.strict === 'forward' ? { strict: false } : {}) }
 }
 
-function encodeTool(entry: Listed, names: ToolNames, options: ResponsesOptions): JsonObject {
-  if (entry.kind === 'verbatim') return { ...entry.tool }
+function encodeTool(entry: Listed, names: ToolNames, options: ResponsesOptions, dropped: Set<string>): JsonObject {
+  if (entry.kind === 'verbatim') return isWebSearch(entry.tool) ? encodeWebSearch(entry.tool, options, dropped) : { ...entry.tool }
   const name = names.upstream(entry.tool.name, entry.namespace)
   if (!isCustomTool(entry.tool)) return encodeFunction(entry.tool, name, options)
   return options.custom_tools ? { ...entry.tool, name } : encodeWrapped(entry.tool, name, options)
@@ -108,7 +109,7 @@ export function encodeTools(request: ModelRequest, options: ResponsesOptions, su
   const seen = new Set<string>()
   // The same function twice is refused; the first one stands.
   const tools = listed
-    .map((entry) => encodeTool(entry, names, options))
+    .map((entry) => encodeTool(entry, names, options, dropped))
     .filter((tool) => {
       const name = asString(tool['name'])
       if (name === undefined || (tool['type'] !== 'function' && tool['type'] !== 'custom')) return true
