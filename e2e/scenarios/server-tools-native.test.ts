@@ -133,9 +133,18 @@ it('leaves apply_patch to a provider that has it', async () => {
 })
 
 /** The same through formats whose searches look otherwise on the wire. */
-const SEARCHES: { readonly [dialect: string]: { readonly options?: object; readonly tools: unknown; readonly frames: readonly object[] } } = {
+const SEARCHES: {
+  readonly [dialect: string]: {
+    readonly options?: object
+    readonly tools: readonly object[]
+    /** What becomes of a bound on the searches. */
+    readonly bounded: readonly object[]
+    readonly frames: readonly object[]
+  }
+} = {
   gemini: {
     tools: [{ googleSearch: {} }],
+    bounded: [{ googleSearch: {} }],
     frames: [
       { candidates: [{ content: { role: 'model', parts: [{ text: 'Far.' }] } }] },
       {
@@ -157,6 +166,7 @@ const SEARCHES: { readonly [dialect: string]: { readonly options?: object; reado
   'anthropic-messages': {
     options: { web_search_tool: 'web_search_20250305' },
     tools: [{ type: 'web_search_20250305', name: 'web_search' }],
+    bounded: [{ type: 'web_search_20250305', name: 'web_search', max_uses: 2 }],
     frames: [
       { type: 'message_start', message: { id: 'msg', model: 'm', content: [], usage: { input_tokens: 3, output_tokens: 0 } } },
       {
@@ -184,7 +194,7 @@ const SEARCHES: { readonly [dialect: string]: { readonly options?: object; reado
   },
 }
 
-describe.each(Object.entries(SEARCHES))('web_search through %s', (dialect, { options = {}, tools, frames }) => {
+describe.each(Object.entries(SEARCHES))('web_search through %s', (dialect, { options = {}, tools, bounded, frames }) => {
   let vendor: FakeUpstream
   let own: TestGateway
   beforeAll(async () => {
@@ -208,5 +218,16 @@ describe.each(Object.entries(SEARCHES))('web_search through %s', (dialect, { opt
     const search = output.find(({ type }) => type === 'gateway:web_search')
     expect(search).toMatchObject({ status: 'completed', action: { type: 'search', query: 'moon' } })
     expect(output.map(({ type }) => type)).toContain('message')
+  })
+
+  it.each([
+    { tools: [{ type: 'gateway:web_search', parameters: { max_uses: 2 } }] },
+    { tools: [{ type: 'gateway:web_search', parameters: { engine: 'native', max_uses: 2 } }] },
+    { tools: [{ type: 'web_search', max_uses: 2 }] },
+    { plugins: [{ id: 'web', max_uses: 2 }] },
+  ])('keeps to a bound the vendor understands: %j', async (asked) => {
+    const answer = await own.respond({ model: 'acme/searcher', input: 'hi', ...asked, stream: true })
+    checkWire(await answer.text())
+    expect(vendor.requests.at(-1)!.body['tools']).toEqual(bounded)
   })
 })

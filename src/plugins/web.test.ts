@@ -144,12 +144,12 @@ describe('the provider’s own search', () => {
     expect(prepared?.tools).toEqual(expected === 'native' ? [{ type: 'web_search' }] : undefined)
     expect(asked).toHaveLength(expected === 'native' ? 0 : 1)
   })
-  it('is told of the caller’s place, and joins the other tools', async () => {
+  it('is told of the caller’s place and bound, and joins the other tools', async () => {
     const request = { ...ask('x'), tools: [{ type: 'function', name: 'f' }] } as ModelRequest
-    const { prepared } = await prepare(request, { user_location: { city: 'Bern' } }, { endpoints: [hosting()] })
+    const { prepared } = await prepare(request, { user_location: { city: 'Bern' }, max_uses: 2 }, { endpoints: [hosting()] })
     expect(prepared?.tools).toEqual([
       { type: 'function', name: 'f' },
-      { type: 'web_search', user_location: { type: 'approximate', city: 'Bern' } },
+      { type: 'web_search', max_uses: 2, user_location: { type: 'approximate', city: 'Bern' } },
     ])
   })
 })

@@ -83,8 +83,8 @@ function nativeSearch(request: ModelRequest, { settings: own, endpointsOf, repor
   return tools.some(({ type }) => SEARCH.test(type)) ? undefined : { ...request, tools: [...tools, tool] }
 }
 
-/** In the vendors' own words; a field that one of them does not know would make it refuse the call. */
-function nativeTool({ include_domains: included, exclude_domains: excluded, user_location: location }: Settings): OtherTool {
+/** In the contract's words: a dialect leaves out what its vendor does not know, which would make it refuse the call. */
+function nativeTool({ include_domains: included, exclude_domains: excluded, max_uses: uses, user_location: location }: Settings): OtherTool {
   const filters = {
     ...(included.length === 0 ? {} : { allowed_domains: included }),
     ...(excluded.length === 0 ? {} : { blocked_domains: excluded }),
@@ -92,6 +92,7 @@ function nativeTool({ include_domains: included, exclude_domains: excluded, user
   return {
     type: 'web_search',
     ...(Object.keys(filters).length === 0 ? {} : { filters }),
+    ...(uses === undefined ? {} : { max_uses: uses }),
     ...(location == null ? {} : { user_location: { type: 'approximate', ...location } }),
   }
 }

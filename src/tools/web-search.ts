@@ -104,6 +104,7 @@ function nativeTool(own: Settings): OtherTool {
   return {
     type: NATIVE,
     ...(Object.keys(filters).length === 0 ? {} : { filters }),
+    ...(own.max_uses === undefined ? {} : { max_uses: own.max_uses }),
     ...(own.search_context_size === undefined ? {} : { search_context_size: own.search_context_size }),
     ...(own.user_location == null ? {} : { user_location: { type: 'approximate', ...own.user_location } }),
   }
