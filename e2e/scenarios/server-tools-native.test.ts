@@ -125,6 +125,39 @@ describe('web_search', () => {
   })
 })
 
+describe('image_generation', () => {
+  const set = { size: '1024x1024', quality: 'high' }
+
+  it('is the provider’s own, with the settings its tool has', async () => {
+    await ask('acme/able', { type: 'gateway:image_generation', parameters: set })
+    expect(sentTools()).toEqual([{ type: 'image_generation', ...set }])
+    await ask('acme/able', { type: 'gateway:image_generation', parameters: { ...set, aspect_ratio: '16:9' } })
+    expect(sentTools()).toEqual([{ type: 'image_generation', ...set }])
+  })
+
+  it('is a function for the model where only an image model knows a setting, and there is one', async () => {
+    const drawing = await startGateway({
+      providers: [{ slug: 'able', dialect: 'openai-responses', base_url: upstream.url, api_keys: ['k'] }],
+      models: [
+        { slug: 'acme/able', context_length: 64_000, endpoints: [{ provider: 'able', upstream_model: 'm' }] },
+        { slug: 'acme/draw-image', context_length: 64_000, endpoints: [{ provider: 'able', upstream_model: 'draw-image' }] },
+      ],
+    })
+    try {
+      for (const [parameters, type] of [
+        [set, 'image_generation'],
+        [{ aspect_ratio: '16:9' }, 'function'],
+      ] as const) {
+        const tools = [{ type: 'gateway:image_generation', parameters }]
+        await (await drawing.respond({ model: 'acme/able', input: 'hi', tools })).text()
+        expect(sentTools()).toMatchObject([{ type }])
+      }
+    } finally {
+      await drawing.close()
+    }
+  })
+})
+
 it('leaves apply_patch to a provider that has it', async () => {
   await ask('acme/able', { type: 'gateway:apply_patch' })
   expect(sentTools()).toEqual([{ type: 'apply_patch' }])

@@ -3,7 +3,7 @@ import type { Catalog } from '../core/endpoint.ts'
 import { GatewayError } from '../core/error.ts'
 import { cutText } from '../lib/cut-text.ts'
 import type { ServerTool, ToolContext, ToolResult } from '../core/extension.ts'
-import type { JsonObject, OtherTool } from '../core/item.ts'
+import type { JsonObject } from '../core/item.ts'
 import { agentFailure, agentRequest, userMessage } from './shared/agent.ts'
 
 const settings = z.looseObject({ model: z.string().optional() })
@@ -17,6 +17,8 @@ type Arguments = z.infer<typeof parameters>
 const ITEM = 'image_generation_call'
 /** Fields of the vendors' own tool that mean the same for any image model. */
 const NATIVE_FIELDS = ['model', 'size', 'quality', 'background', 'moderation', 'output_format', 'output_compression'] as const
+/** All that tool knows: for a field more its vendor refuses the call. */
+const HOSTED_FIELDS: ReadonlySet<string> = new Set([...NATIVE_FIELDS, 'input_fidelity', 'input_image_mask', 'partial_images'])
 
 export interface ImageGenerationOptions {
   readonly catalog: () => Catalog
@@ -35,7 +37,13 @@ export function createImageGeneration({ catalog, model }: ImageGenerationOptions
     timeoutMs: 300_000,
     spellings: { image_generation: ITEM },
     readNative: (tool) => Object.fromEntries(NATIVE_FIELDS.flatMap((field) => (tool[field] == null ? [] : [[field, tool[field]]]))),
-    hosted: (own): OtherTool | undefined => (own.model === undefined ? { type: 'image_generation', ...own } : undefined),
+    hosted(own) {
+      if (own.model !== undefined) return undefined
+      const fields = Object.entries(own).filter(([field]) => HOSTED_FIELDS.has(field))
+      // Settings that only image models know: one of them makes the image, if there is one.
+      if (fields.length < Object.keys(own).length && chosen(own) !== undefined) return undefined
+      return { ...Object.fromEntries(fields), type: 'image_generation' }
+    },
     available: (own) => chosen(own) !== undefined,
     check(own) {
       if (chosen(own) === undefined)
