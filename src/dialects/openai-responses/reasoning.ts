@@ -2,7 +2,7 @@ import type { Target } from '../../core/dialect.ts'
 import type { JsonObject, ReasoningItem } from '../../core/item.ts'
 import { openReasoning } from '../../core/reasoning-envelope.ts'
 import type { ReasoningPayload } from '../../core/reasoning-envelope.ts'
-import type { ModelRequest } from '../../core/request.ts'
+import type { ModelRequest, ReasoningOptions } from '../../core/request.ts'
 import { budgetEffort, nearestEffort, reasoningWish } from '../shared/reasoning-options.ts'
 import { effortsFor } from './options.ts'
 import type { ResponsesOptions } from './options.ts'
@@ -60,8 +60,17 @@ const ASSUMED_OUTPUT_TOKENS = 32_000
 export function encodeReasoningOptions(request: ModelRequest, target: Target<ResponsesOptions>, dropped: Set<string>): JsonObject | undefined {
   const { options } = target
   if (request.reasoning == null) return undefined
-  const { effort: _, max_tokens: maxTokens, enabled, summary, ...rest } = request.reasoning
+  const {
+    effort: _,
+    max_tokens: maxTokens,
+    enabled,
+    summary,
+    exclude,
+    ...rest
+  } = request.reasoning as ReasoningOptions & { readonly exclude?: unknown }
   const encoded: Record<string, unknown> = { ...rest }
+  // A word of the Chat Completions format, for which vendors of this one refuse the call.
+  if (exclude === true) dropped.add('reasoning.exclude')
   if (options.reasoning_budget && maxTokens != null) encoded['max_tokens'] = maxTokens
   if (options.reasoning_budget && enabled != null) encoded['enabled'] = enabled
   const effort = wantedEffort(request, target)

@@ -37,6 +37,9 @@ const HANDLED: ReadonlySet<string> = new Set([
   'service_tier',
 ])
 
+/** Words of the Chat Completions format for what always comes here. Unlike fields nobody knows, vendors are known to refuse them. */
+const FOREIGN: ReadonlySet<string> = new Set(['usage', 'include_reasoning'])
+
 /** Fields that ask for answers with images, where they are not asked for by a tool. */
 const IMAGE_FIELDS = ['modalities', 'image_config'] as const
 
@@ -83,7 +86,7 @@ export function encodeResponsesRequest(request: ModelRequest, target: ResponsesT
   const dropped = new Set<string>()
   const body: Body = { model: target.upstreamModel }
   for (const [field, value] of Object.entries(request)) {
-    if (value == null || GATEWAY_FIELDS.has(field) || HANDLED.has(field)) continue
+    if (value == null || GATEWAY_FIELDS.has(field) || HANDLED.has(field) || FOREIGN.has(field)) continue
     const written = field === 'stop' ? stopOf(request) : value
     if (written !== undefined && isTaken(field, value, request, target, dropped)) body[field] = written
   }

@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest'
+import { target } from './__fixtures__/harness.ts'
+import { openAiResponses } from './index.ts'
+
+/** Words of the Chat Completions format, which vendors of this one refuse a call for. */
+function encode(fields: object): { readonly body: { readonly [field: string]: unknown }; readonly dropped: readonly string[] } {
+  const { body, dropped } = openAiResponses.encodeRequest({ input: [], ...fields }, target())
+  return { body: JSON.parse(body) as { readonly [field: string]: unknown }, dropped }
+}
+
+it('passes over what is told anyway', () => {
+  const { body, dropped } = encode({ usage: { include: true }, include_reasoning: true })
+  expect(Object.keys(body).toSorted()).toEqual(['input', 'model', 'store', 'stream'])
+  expect(dropped).toEqual([])
+})
+
+it.each([
+  [true, ['reasoning.exclude']],
+  [false, []],
+])('leaves out reasoning.exclude: %s, and says so where it meant anything', (exclude, told) => {
+  const { body, dropped } = encode({ reasoning: { effort: 'low', exclude } })
+  expect(body['reasoning']).toEqual({ effort: 'low' })
+  expect(dropped).toEqual(told)
+})
