@@ -108,7 +108,10 @@ describe('the list of models', () => {
       per_request_limits: null,
       default_parameters: null,
       supported_voices: null,
+      // Any effort and any budget is taken, so clients offer a choice.
+      reasoning: { mandatory: false, supported_efforts: null, supports_max_tokens: true },
     })
+    expect(list('q=openai/gpt-4o-mini&limit=1000').data.find((model) => model.id === 'openai/gpt-4o-mini')).not.toHaveProperty('reasoning')
   })
 
   test('pages, and says where the next page is', () => {

@@ -59,7 +59,8 @@ function presentModel(model: Model, now: number): PublicModel {
     supported_parameters: unionOf(model.endpoints, (endpoint) => endpoint.supports),
     default_parameters: null,
     supported_voices: null,
-    ...(reasons ? { reasoning: { mandatory: false, default_enabled: thinks } } : {}),
+    // Any effort and any budget: what an endpoint does not know becomes the nearest it does.
+    ...(reasons ? { reasoning: { mandatory: false, default_enabled: thinks, supported_efforts: null, supports_max_tokens: true } } : {}),
     links: { details: `/api/v1/models/${model.slug}/endpoints` },
   }
 }

@@ -50,7 +50,12 @@ export interface PublicModel {
   readonly supported_parameters: readonly Parameter[]
   readonly default_parameters: null
   readonly supported_voices: null
-  readonly reasoning?: { readonly mandatory: boolean; readonly default_enabled: boolean }
+  readonly reasoning?: {
+    readonly mandatory: boolean
+    readonly default_enabled: boolean
+    readonly supported_efforts: null
+    readonly supports_max_tokens: boolean
+  }
   readonly alias_target?: { readonly slug: string; readonly name: string }
   readonly links: { readonly details: string }
 }

@@ -59,7 +59,14 @@ const model = component(
     supported_parameters: names,
     default_parameters: z.null(),
     supported_voices: z.null(),
-    reasoning: z.object({ mandatory: z.boolean(), default_enabled: z.boolean() }).optional(),
+    reasoning: z
+      .object({
+        mandatory: z.boolean(),
+        default_enabled: z.boolean(),
+        supported_efforts: z.null().describe('All efforts are taken; what an endpoint does not know becomes the nearest it does.'),
+        supports_max_tokens: z.boolean(),
+      })
+      .optional(),
     alias_target: z.object({ slug: z.string(), name: z.string() }).optional(),
     links: z.object({ details: z.string() }),
   }),
