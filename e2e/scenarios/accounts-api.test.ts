@@ -579,6 +579,17 @@ describe('own provider keys', () => {
     expect(await uses({ allowed_user_ids: ['user-1'] }, key)).toBe(true)
     expect(await uses({ disabled: true }, key)).toBe(false)
   })
+
+  it('are for keys of this gateway only', async () => {
+    const { data } = (await call('POST', '/keys', '/keys', 201, { name: 'known' })) as { data: { hash: string } }
+    const unknown = { allowed_api_key_hashes: [data.hash, 'f'.repeat(64)] }
+    const refusal = await call('POST', '/byok', '/byok', 400, { provider: 'acme', key: secret, ...unknown })
+    expect(refusal['error']).toMatchObject({ metadata: { path: 'allowed_api_key_hashes[1]' } })
+    const { id } = await make({ allowed_api_key_hashes: [data.hash] })
+    await call('PATCH', `/byok/${id as string}`, '/byok/{id}', 400, unknown)
+    await call('PATCH', `/byok/${id as string}`, '/byok/{id}', 200, { allowed_api_key_hashes: null })
+    await clear()
+  })
 })
 
 describe('the public service’s own client', () => {

@@ -55,6 +55,7 @@ export interface AccountDependencies {
 export function accountRoutes(deps: AccountDependencies): readonly ManagementRoutes[] {
   const { store, accounts, sink } = deps
   const now = (): number => Date.now()
+  const hasKey = async (hash: string, workspaceId: string | undefined): Promise<boolean> => (await accounts.get(hash, workspaceId)) !== undefined
   /** Figures are as new as the question: what is on its way into the store is waited for. */
   const settled = (): Promise<void> => sink.flush().catch(() => undefined)
   const workspaces: WorkspaceRouteOptions = {
@@ -87,6 +88,7 @@ export function accountRoutes(deps: AccountDependencies): readonly ManagementRou
         const known = [...deps.catalog().providers, ...PROVIDERS]
         return (known.find(({ slug }) => slug === text) ?? known.find((provider) => isNameOf(text, provider)))?.slug
       },
+      hasKey,
     }),
     usageRoutes({
       activity: async (filter) => {
@@ -97,7 +99,7 @@ export function accountRoutes(deps: AccountDependencies): readonly ManagementRou
         (await accounts.list({ includeRevoked: true, ...(workspaceId === undefined ? {} : { workspaceId }) }))
           .filter((key) => key.creatorUserId === userId)
           .map(({ hash }) => hash),
-      hasKey: async (hash, workspaceId) => (await accounts.get(hash, workspaceId)) !== undefined,
+      hasKey,
       spentUsd: async (workspaceId) => {
         await settled()
         return (await store.spend.of(workspaceId === undefined ? 'installation' : `workspace:${workspaceId}`, now())).usd.lifetime

@@ -12,6 +12,8 @@ export interface ByokRouteOptions {
   readonly ownKeys: OwnKeyAccounts
   /** Slug of the provider this gateway can reach under that slug or name. */
   readonly providerNamed: (text: string) => string | undefined
+  /** Whether the gateway has such a key, in this workspace or in any. */
+  readonly hasKey: (hash: string, workspaceId: string | undefined) => Promise<boolean>
 }
 
 const tag = 'Own provider keys'
@@ -54,7 +56,16 @@ const changeIn = (body: Fields): OwnKeyChange =>
 const notFound = (): GatewayError => new GatewayError('not_found', 'There is no such provider key')
 
 /** `/api/v1/byok`: callers' own provider keys. They are encrypted at rest and never readable again. */
-export function byokRoutes({ ownKeys, providerNamed }: ByokRouteOptions): ManagementRoutes {
+export function byokRoutes({ ownKeys, providerNamed, hasKey }: ByokRouteOptions): ManagementRoutes {
+  /** A mistyped hash would leave its caller served at the gateway's expense, and nobody would see it. */
+  const needKeys = async ({ allowed_api_key_hashes: hashes }: Fields, scope: string | undefined): Promise<void> => {
+    for (const [index, hash] of (hashes ?? []).entries()) {
+      if (await hasKey(hash, scope)) continue
+      const path = `allowed_api_key_hashes[${index}]`
+      throw new GatewayError('invalid_request', `${path}: there is no key with the hash "${hash}"`, { path })
+    }
+  }
+
   return (app) => {
     app.get('/api/v1/byok', { config: { doc: docs.list } }, async (request): Promise<z.output<typeof ownKeysAnswer>> => {
       const { offset, limit, workspace_id, provider: named } = parseQuery(listOwnKeysQuery, request)
@@ -69,6 +80,7 @@ export function byokRoutes({ ownKeys, providerNamed }: ByokRouteOptions): Manage
       const provider = providerNamed(body.provider)
       if (provider === undefined)
         throw new GatewayError('invalid_request', `provider: "${body.provider}" is no provider of this gateway`, { path: 'provider' })
+      await needKeys(body, scopeOf(request))
       const created = await unlessNoWorkspace(
         ownKeys.create({
           ...changeIn(body),
@@ -88,6 +100,7 @@ export function byokRoutes({ ownKeys, providerNamed }: ByokRouteOptions): Manage
 
     app.patch<{ Params: { id: string } }>('/api/v1/byok/:id', { config: { doc: docs.update } }, async (request) => {
       const { key: secret, ...body } = parseBody(updateOwnKeyBody, request)
+      await needKeys(body, scopeOf(request))
       const changed = await ownKeys.update(
         request.params.id,
         { ...changeIn(body), ...(secret === undefined ? {} : { secret: new Secret(secret.trim()) }) },
