@@ -120,6 +120,18 @@ describe('web_search', () => {
     expect(web.seen).toHaveLength(1)
   })
 
+  it('gives fifty results in one request, unless it names another number', async () => {
+    const results = Array.from({ length: 30 }, (_, n) => ({ url: `https://example.com/${n}`, title: `Page ${n}`, content: 'x' }))
+    web.pages['/search'] = json({ results })
+    const counts = async (parameters: object): Promise<number[]> => {
+      upstream.script(calls(['web_search', { query: 'a' }], ['web_search', { query: 'b' }]), calls(['web_search', { query: 'c' }]), says('ok'))
+      const answer = await askGateway(gateway, { tools: [{ type: 'gateway:web_search', parameters: { max_results: 25, ...parameters } }] }, false)
+      return (answer.output.slice(0, 3) as { action: { sources?: unknown[] } }[]).map(({ action }) => action.sources?.length ?? 0)
+    }
+    expect(await counts({})).toEqual([25, 25, 0])
+    expect(await counts({ max_total_results: 60 })).toEqual([25, 25, 10])
+  })
+
   it('cuts what it cites between characters', async () => {
     web.pages['/search'] = json({ results: [{ url: 'https://example.com/moon', title: 'The Moon', content: `${'x'.repeat(1_999)}🌕 and more` }] })
     upstream.script(calls(['web_search', { query: 'a' }]), says('See https://example.com/moon.'))

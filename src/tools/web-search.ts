@@ -30,6 +30,8 @@ type Settings = z.infer<typeof settings>
 type Arguments = z.infer<typeof parameters>
 
 const CITED_CHARACTERS = 2_000
+/** Of all searches of a request, unless it says another number. */
+const TOTAL_RESULTS = 50
 const NATIVE = 'web_search'
 const ITEM = 'web_search_call'
 const SPELLINGS = { web_search: ITEM, web_search_2025_08_26: ITEM, web_search_preview: ITEM, web_search_preview_2025_03_11: ITEM }
@@ -114,7 +116,7 @@ async function search({ query }: Arguments, context: ToolContext<Settings>, read
   const { settings: own, tally } = context
   if (own.max_uses !== undefined && context.uses > own.max_uses)
     return refusal('max_uses', `Only ${own.max_uses} searches are allowed in this request. Answer with what you have.`)
-  const left = own.max_total_results === undefined ? Infinity : own.max_total_results - (tally.get('results') ?? 0)
+  const left = (own.max_total_results ?? TOTAL_RESULTS) - (tally.get('results') ?? 0)
   if (left <= 0) return refusal('max_total_results', 'This request may see no further search results. Answer with what you have.')
   const wanted: SearchQuery = {
     query,
