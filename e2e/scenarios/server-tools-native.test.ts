@@ -88,6 +88,16 @@ describe('web_search', () => {
     expect(upstream.requests.at(-1)!.body['input']).toEqual(expect.arrayContaining([expect.objectContaining({ type: 'web_search_call' })]))
   })
 
+  it('names domains as the vendor does, however the caller writes them', async () => {
+    const [included, excluded] = [['example.com', '*.substack.com'], ['https://reddit.com/r/all']]
+    const filters = { allowed_domains: ['example.com', 'substack.com'], blocked_domains: ['reddit.com/r/all'] }
+    await ask('acme/able', { type: 'gateway:web_search', parameters: { allowed_domains: included, excluded_domains: excluded } })
+    expect(sentTools()).toEqual([{ type: 'web_search', filters }])
+    const plugin = { id: 'web', include_domains: included, exclude_domains: excluded }
+    await (await gateway.respond({ model: 'acme/able', input: 'hi', plugins: [plugin] })).text()
+    expect(sentTools()).toEqual([{ type: 'web_search', filters }])
+  })
+
   it('can be forced under either name', async () => {
     await (
       await gateway.respond({ model: 'acme/able', input: 'hi', tools: [{ type: 'gateway:web_search' }], tool_choice: { type: 'gateway:web_search' } })

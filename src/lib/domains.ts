@@ -13,12 +13,7 @@ export function matchesDomain(url: URL, domains: readonly string[], readings: 's
   const host = withoutDot(url.hostname.toLowerCase())
   let paths: readonly string[] | undefined
   return domains.some((entry) => {
-    const [domain = '', ...path] = entry
-      .trim()
-      .toLowerCase()
-      .replace(/^[a-z]+:\/\//, '')
-      .replace(/^\*\./, '')
-      .split('/')
+    const [domain = '', ...path] = plainDomain(entry).toLowerCase().split('/')
     const name = hostOf(domain)
     if (name === '' || (host !== name && !host.endsWith(`.${name}`))) return false
     const prefixes = readingsOf(path.join('/'))
@@ -27,6 +22,13 @@ export function matchesDomain(url: URL, domains: readonly string[], readings: 's
     return paths[readings]((reading) => prefixes.some((prefix) => `${reading}/`.startsWith(`${prefix}/`)))
   })
 }
+
+/** An entry without the scheme and the `*.` it may carry: they change nothing here, and search vendors refuse a call for them. */
+export const plainDomain = (entry: string): string =>
+  entry
+    .trim()
+    .replace(/^[a-z]+:\/\//i, '')
+    .replace(/^\*\./, '')
 
 const withoutDot = (host: string): string => host.replace(/\.$/, '')
 

@@ -7,7 +7,7 @@ import { UNTRUSTED } from '../core/untrusted.ts'
 import type { SearchQuery, SearchResult, WebSearch } from '../core/web.ts'
 import { lastQuestion, withContext } from './shared/question.ts'
 import { cutText } from '../lib/cut-text.ts'
-import { MAX_DOMAIN_LENGTH, MAX_DOMAINS } from '../lib/domains.ts'
+import { MAX_DOMAIN_LENGTH, MAX_DOMAINS, plainDomain } from '../lib/domains.ts'
 
 const domains = z.array(z.string().max(MAX_DOMAIN_LENGTH)).max(MAX_DOMAINS).default([])
 const settings = z.object({
@@ -86,8 +86,8 @@ function nativeSearch(request: ModelRequest, { settings: own, endpointsOf, repor
 /** In the contract's words: a dialect leaves out what its vendor does not know, which would make it refuse the call. */
 function nativeTool({ include_domains: included, exclude_domains: excluded, max_uses: uses, user_location: location }: Settings): OtherTool {
   const filters = {
-    ...(included.length === 0 ? {} : { allowed_domains: included }),
-    ...(excluded.length === 0 ? {} : { blocked_domains: excluded }),
+    ...(included.length === 0 ? {} : { allowed_domains: included.map(plainDomain) }),
+    ...(excluded.length === 0 ? {} : { blocked_domains: excluded.map(plainDomain) }),
   }
   return {
     type: 'web_search',

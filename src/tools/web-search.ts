@@ -9,7 +9,7 @@ import type { SearchQuery } from './shared/search-engine.ts'
 import { priceOf, searchWith } from './shared/web-access.ts'
 import { UNTRUSTED } from './shared/untrusted.ts'
 import { cutText } from '../lib/cut-text.ts'
-import { MAX_DOMAIN_LENGTH, MAX_DOMAINS } from '../lib/domains.ts'
+import { MAX_DOMAIN_LENGTH, MAX_DOMAINS, plainDomain } from '../lib/domains.ts'
 
 const domains = z.array(z.string().max(MAX_DOMAIN_LENGTH)).max(MAX_DOMAINS).optional()
 const settings = z.object({
@@ -100,8 +100,8 @@ function readNative(tool: OtherTool): unknown {
 
 function nativeTool(own: Settings): OtherTool {
   const filters = {
-    ...(own.allowed_domains === undefined ? {} : { allowed_domains: own.allowed_domains }),
-    ...(own.excluded_domains === undefined ? {} : { blocked_domains: own.excluded_domains }),
+    ...(own.allowed_domains === undefined ? {} : { allowed_domains: own.allowed_domains.map(plainDomain) }),
+    ...(own.excluded_domains === undefined ? {} : { blocked_domains: own.excluded_domains.map(plainDomain) }),
   }
   return {
     type: NATIVE,
