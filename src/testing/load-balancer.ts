@@ -17,6 +17,8 @@ export interface BalancedCall {
   /** 0: the connection failed. */
   readonly status: number
   readonly text: string
+  /** When it was sent and when it was over, milliseconds of `performance.now()`. */
+  readonly since: number
   readonly at: number
 }
 
@@ -65,11 +67,12 @@ export function startBalancer({ targets, key, parallel, body, checkEveryMs = 100
         continue
       }
       const target = urls[i]!
+      const since = performance.now()
       const sent = await send(`${target}/api/v1/responses`, 'POST', agents[i]!, key, body(calls.length)).catch((error: Error) => ({
         status: 0,
         text: error.message,
       }))
-      calls.push({ target, ...sent, at: performance.now() })
+      calls.push({ target, ...sent, since, at: performance.now() })
       // A dead target is not hammered until the next look.
       if (sent.status === 0) ready[i] = false
     }
