@@ -19,6 +19,7 @@ const WHAT = 'generated outages of several processes'
 const postgres = await findTestPostgres(WHAT)
 const redis = await startPrivateRedis(WHAT)
 
+/** Others are played with SIGNALBOX_TEST_OUTAGE_SEEDS=1,2,3. */
 const SEEDS = (process.env['SIGNALBOX_TEST_OUTAGE_SEEDS'] ?? '4').split(',').map(Number)
 const MISFORTUNES = 12
 const CALL_USD = (8 * 1 + 3 * 0.1 + CHAT_USAGE.completion_tokens * 2) / 1e6
