@@ -74,7 +74,7 @@ export function createMisfortunes({ cluster, redis, receiver, random, onRestart,
       place[service][how]()
       await sleep(ms)
       place[service].repair()
-      if (service === 'database') severed.push({ place, from, to: performance.now(), silently: how !== 'cut' })
+      if (service === 'database') severed.push({ place, from, to: performance.now(), silently: how === 'forget' })
     }
   const react = async (reaction: Reaction, ms: number): Promise<void> => {
     tell(`the receiver: ${JSON.stringify(reaction)}, ${ms} ms`)

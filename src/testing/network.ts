@@ -4,7 +4,7 @@ import { Secret } from '../lib/secret.ts'
 /** A network between a process and a service that can be cut, silenced and repaired. */
 export interface Network {
   readonly url: Secret
-  /** Bytes no longer pass, connections stay. */
+  /** Bytes no longer pass, connections stay; once it is repaired what was sent meanwhile arrives, as it does over a route that was lost. */
   silence(): void
   /** What a firewall does that has forgotten connections: those that exist lead nowhere for good, new ones work. */
   forget(): void
@@ -31,7 +31,8 @@ export async function createNetwork(target: Secret): Promise<Network> {
       [outbound, inbound],
     ] as const) {
       sockets.add(from)
-      from.on('data', (bytes) => state === 'open' && !forgotten.has(from) && to.write(bytes))
+      from.on('data', (bytes) => !forgotten.has(from) && to.write(bytes))
+      if (state === 'silent') from.pause()
       from.on('error', () => undefined)
       from.on('close', () => {
         sockets.delete(from)
@@ -46,13 +47,19 @@ export async function createNetwork(target: Secret): Promise<Network> {
   const destroyAll = () => sockets.forEach((socket) => socket.destroy())
   return {
     url: new Secret(through.toString()),
-    silence: () => void (state = 'silent'),
+    silence: () => {
+      state = 'silent'
+      sockets.forEach((socket) => socket.pause())
+    },
     forget: () => sockets.forEach((socket) => forgotten.add(socket)),
     cut: () => {
       state = 'cut'
       destroyAll()
     },
-    repair: () => void (state = 'open'),
+    repair: () => {
+      state = 'open'
+      sockets.forEach((socket) => socket.resume())
+    },
     close: async () => {
       destroyAll()
       await new Promise((resolve) => server.close(resolve))
