@@ -281,6 +281,23 @@ describe('configured models', () => {
     expect(endpoint('deepseek/deepseek-v4-flash')?.connection.options).toMatchObject({ image_url: 'object' })
   })
 
+  test('take pictures only at the vendor where its names mean a newer model than the open weights', async () => {
+    const sees = (slug: string, upstreamModel: string) => ({
+      slug,
+      endpoints: ['deepseek', 'fireworks'].map((provider) => ({ provider, upstreamModel })),
+    })
+    const models = [
+      sees('deepseek/deepseek-v4-pro', 'deepseek-v4-pro'),
+      sees('deepseek/deepseek-v4.1-flash', 'accounts/fireworks/models/deepseek-v4p1-flash'),
+      sees('deepseek/deepseek-v4-flash-vision-exp', 'deepseek-v4-flash-vision-exp'),
+    ]
+    const catalog = await build({ models }, { DEEPSEEK_API_KEY: 'k', FIREWORKS_API_KEY: 'k' })
+    const seen = (slug: string) => catalog.find(slug)?.endpoints.map(({ provider, inputModalities }) => `${provider} ${inputModalities.has('image')}`)
+    expect(seen('deepseek/deepseek-v4-pro')).toEqual(['deepseek true', 'fireworks false'])
+    expect(seen('deepseek/deepseek-v4.1-flash')).toEqual(['deepseek true', 'fireworks true'])
+    expect(seen('deepseek/deepseek-v4-flash-vision-exp')).toEqual(['deepseek true', 'fireworks true'])
+  })
+
   test('support no reasoning with models that are known not to, whatever their server knows', async () => {
     const catalog = await build({}, { FIREWORKS_API_KEY: 'k', DEEPSEEK_API_KEY: 'k' })
     const reasons = (slug: string, provider: string): boolean | undefined =>

@@ -101,6 +101,10 @@ function parametersOf({ supports }: Connection['dialect'], reasons: boolean | un
   return reasons ? [...new Set([...supports, ...REASONING])] : supports.filter((parameter) => !REASONING.has(parameter))
 }
 
+/** What is known of the model by its name, and pictures where its vendor serves a newer one by that name. */
+const inputsOf = ({ provider }: ConnectedProvider, upstreamModel: string, { inputs }: ModelTraits): readonly Modality[] =>
+  provider?.models?.seeing?.test(upstreamModel) === true ? [...new Set<Modality>([...inputs, 'image'])] : inputs
+
 /** An endpoint of a built-in vendor for a model of the price data. */
 export function endpointFromPrices(
   connected: ConnectedProvider,
@@ -124,7 +128,7 @@ export function endpointFromPrices(
     contextLength: priced.contextLength ?? book.about(slug)?.contextLength,
     pricing: priced.pricing,
     supports: supportsOf(connected, connection, upstreamModel, traits.unsupported),
-    inputs: traits.inputs,
+    inputs: inputsOf(connected, upstreamModel, traits),
     outputs: traits.outputs,
     reasonsByDefault: traits.reasonsByDefault,
     implicitCaching: traits.implicitCaching,
@@ -178,7 +182,7 @@ export function endpointFromConfig(
     pricing: entry.pricing ?? known?.pricing ?? {},
     outputs: traits.outputs,
     implicitCaching: entry.implicitCaching ?? traits.implicitCaching,
-    ...capabilitiesOf(entry, base, traits),
+    ...capabilitiesOf(entry, base, { ...traits, inputs: inputsOf(connected, entry.upstreamModel, traits) }),
     variant,
     maxOutputTokens,
     policies,
@@ -242,7 +246,7 @@ export function endpointForOpenId(
     contextLength: known?.contextLength ?? book.about(slug)?.contextLength,
     pricing: known?.pricing ?? {},
     supports: supportsOf(connected, connection, upstreamModel, traits.unsupported),
-    inputs: traits.inputs,
+    inputs: inputsOf(connected, upstreamModel, traits),
     outputs: traits.outputs,
     reasonsByDefault: traits.reasonsByDefault,
     implicitCaching: traits.implicitCaching,

@@ -93,6 +93,8 @@ export interface ProviderModels {
   readonly ids?: { readonly [id: string]: string }
   /** Ids of the price data that are not served here through chat. */
   readonly exclude?: RegExp
+  /** Upstream ids of models that see here, though what goes by their name elsewhere does not. */
+  readonly seeing?: RegExp
   /** Parameters this vendor takes for all its models, though not every server of the dialect does. */
   readonly supported?: readonly Parameter[]
   /** Parameters of the dialect this vendor rejects or ignores. */

@@ -26,8 +26,12 @@ export const deepseek: Provider = {
     finish_reasons: { insufficient_system_resource: 'overloaded' },
   },
   dialectOptions: { 'openai-responses': PARTIAL_RESPONSES },
-  // Of its third version only the newest is served, as deepseek-chat and deepseek-reasoner.
-  models: { exclude: /^deepseek-v3/ },
+  models: {
+    // Of its third version only the newest is served, as deepseek-chat and deepseek-reasoner.
+    exclude: /^deepseek-v3/,
+    // They are served by V4.1, which sees. The open weights of the same names read text only.
+    seeing: /^deepseek-v4-/,
+  },
   homepage: 'https://www.deepseek.com',
   statusPage: 'https://status.deepseek.com',
   privacyPolicy: 'https://cdn.deepseek.com/policies/en-US/deepseek-privacy-policy.html',

@@ -19,7 +19,7 @@ const INPUTS: readonly (readonly [RegExp, readonly Modality[]])[] = [
   [/^google\/gemini/, ['text', 'image', 'file', 'audio', 'video']],
   [/audio|voxtral/, ['text', 'audio']],
   [/^openai\/(gpt-oss|gpt-3\.5|gpt-4$|gpt-4-\d|o1-mini|o1-preview|o3-mini)/, ['text']],
-  [/^deepseek\/deepseek-(flash|v4)/, ['text', 'image']],
+  [/^deepseek\/deepseek-(flash|v4(\.|-.*vision))/, ['text', 'image']],
   [/^(deepseek|perplexity\/r1|nousresearch|ai21|cohere\/command-(r|a$|light)|z-ai\/glm-(?!\d[.\d]*v)|minimax\/minimax-m[12]|qwen\/(?!.*vl)(qwen-?[123]|qwq)|stepfun\/step-3\.5)/, ['text']],
   [/^meta-llama\/llama-(2|3$|3-|3\.1|3\.2-[13]b|3\.3)/, ['text']],
   [/^mistralai\/(mistral-(7b|nemo|tiny|saba|large-2407|large-2411)|mixtral|codestral|devstral|ministral-[38]b$)/, ['text']],
