@@ -94,7 +94,7 @@ const RULES: readonly Rule[] = [
   {
     type: 'content_policy_violation',
     codes:
-      /^(?:content_policy|content_filter(?:ed)?|content_filtering_policy|contentfilter|moderation(?:_blocked|_error)?|data_inspection_?failed|datainspectionfailed|responsibleaipolicyviolation|cyber_policy|bio_policy|prohibited_content|safety|content_blocked|sensitive_content|blocklist|guardrail_intervened|content_moderation|(?:\w+_)?policy_violation|error_toxic|flagged_input)$/,
+      /^(?:content_policy|content_filter(?:ed)?|content_filtering_policy|contentfilter|moderation(?:_blocked|_error)?|data_inspection_?failed|datainspectionfailed|responsibleaipolicyviolation|cyber_policy|bio_policy|prohibited_content|safety|content_blocked|sensitive_content|blocklist|guardrail_intervened|content_moderation|(?:(?!workspace|organization|account|project)\w+_)?policy_violation|error_toxic|flagged_input)$/,
   },
   { type: 'content_policy_violation', text: POLICY_TEXT, when: (error) => clientSide(error) && notThrottle(error) },
   // The server checked what its own model wrote and found it broken: another try may do better, and the caller did nothing wrong.
@@ -180,7 +180,7 @@ const RULES: readonly Rule[] = [
   // Where the gateway stands, or whose account it uses, is nothing the caller could mend.
   {
     type: 'permission_denied',
-    codes: /^data_residency_mismatch$/,
+    codes: /^(?:data_residency_mismatch|(?:workspace|organization|account|project)_policy_violation)$/,
     text: /user location is not supported|not (?:yet )?(?:available|supported) in (?:your|this) (?:country|region|location|territory)/i,
     when: clientSide,
   },

@@ -191,6 +191,13 @@ describe('classification', () => {
     ],
     ['data that may not leave', 0, { code: 'data_residency_mismatch', message: 'No.' }, 'permission_denied', 'next'],
     ['a policy by its code', 0, { code: 'misalignment_policy_violation', message: 'Stopped.' }, 'content_policy_violation', 'next-model'],
+    ...['workspace_policy_violation', 'organization_policy_violation'].map((error_code): Row => [
+      `${error_code} of the account`,
+      400,
+      { type: 'error', error: { type: 'invalid_request_error', message: 'Not here.', details: { error_code } } },
+      'permission_denied',
+      'next',
+    ]),
     ['an image with too many pixels', 400, { error: { code: 'image_dimensions_too_large', message: 'No.' } }, 'image_too_large'],
     [
       'the place the gateway runs at',
