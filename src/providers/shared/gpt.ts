@@ -1,8 +1,8 @@
 type Rules = { readonly match: string; readonly reasoning_efforts: readonly string[] }
 
 const LOW_TO_HIGH = ['low', 'medium', 'high']
-/** Ids of clouds carry a prefix. */
-const START = '(?:^|[./])'
+/** Ids of clouds carry a prefix, those of tuned models another: `ft:<model>:<organisation>:<name>:<id>`. */
+const START = '(?:^|[./])(?:ft:)?'
 /** Not the name of a later generation: 5 is not 5.1, nor 5.1 5.10. */
 const END = '(?![.\\d])'
 
