@@ -4,6 +4,7 @@ import type { ModelConfig, ProviderConfig } from '../core/config.ts'
 import type { Dialect } from '../core/dialect.ts'
 import { DEFAULT_TIMEOUTS } from '../core/provider.ts'
 import { createUsage } from '../core/usage.ts'
+import { dialects } from '../dialects/index.ts'
 import { openAiChat } from '../dialects/openai-chat/index.ts'
 import { openAiResponses } from '../dialects/openai-responses/index.ts'
 import { Secret } from '../lib/secret.ts'
@@ -68,7 +69,8 @@ function configOf({
     plugins: { moderation: { whenUnavailable: 'refuse', ...(judge === undefined ? {} : { model: judge }) }, codingScores: scores },
   }
 }
-const build = (given: Given = {}, env: Env = {}) => buildCatalog(configOf(given), PROVIDERS, DIALECTS, env, { now: NOW })
+const build = (given: Given = {}, env: Env = {}, known: ReadonlyMap<string, Dialect> = DIALECTS) =>
+  buildCatalog(configOf(given), PROVIDERS, known, env, { now: NOW })
 
 async function problemsOf(given: Given, env: Env = {}): Promise<readonly string[]> {
   const error: unknown = await build(given, env).then(
@@ -272,6 +274,18 @@ describe('configured models', () => {
     const takes = (slug: string): boolean | undefined => catalog.find(slug)?.endpoints[0]?.supports.has('parallel_tool_calls')
     expect(['mistralai/mistral-large', 'acme/small', 'mistral/unheard-of', 'deepseek/deepseek-chat'].map(takes)).toEqual([true, true, true, false])
   })
+
+  test.each([{ baseUrl: 'https://vpce.test' }, { baseUrl: 'https://vpce.test', settings: { region: 'us-east-1' } }])(
+    'are asked in the folder of their format at an address of the operator: %j',
+    async (given) => {
+      const providers = [{ slug: 'amazon-bedrock', apiKeys: [new Secret('k')], ...given }]
+      const models = [{ slug: 'openai/gpt-5.5', endpoints: [{ provider: 'amazon-bedrock', upstreamModel: 'openai.gpt-5.5' }] }]
+      const catalog = await build({ providers, models }, {}, dialects)
+      const connection = catalog.find('openai/gpt-5.5')?.endpoints[0]?.connection
+      expect(connection?.dialect.name).toBe('openai-responses')
+      expect(`${connection?.baseUrl}${(connection?.options as { path: string }).path}`).toBe('https://vpce.test/openai/v1/responses')
+    },
+  )
 
   test('take pictures where the model does', async () => {
     const catalog = await build({}, { DEEPSEEK_API_KEY: 'k' })

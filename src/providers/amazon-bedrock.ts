@@ -32,7 +32,7 @@ export const amazonBedrock: Provider = {
   dialectOptions: {
     'anthropic-invoke': CLAUDE_OPTIONS_CHECKED,
     // It runs no tools itself at this address.
-    'openai-responses': { ...GPT_ON_BEDROCK, builtin_tools: false },
+    'openai-responses': { ...GPT_ON_BEDROCK, path: '/openai/v1/responses', builtin_tools: false },
   },
   settings,
   priceProvider: 'aws',
@@ -42,13 +42,8 @@ export const amazonBedrock: Provider = {
   statusPage: 'https://health.aws.amazon.com/health/status',
   privacyPolicy: 'https://aws.amazon.com/privacy/',
   termsOfService: 'https://aws.amazon.com/service-terms/',
-  connect: ({ extra, baseUrl }) => {
+  connect: ({ extra }) => {
     const { region, ...account } = settings.parse(extra)
-    const root = baseUrl ?? `https://bedrock-runtime.${region}.amazonaws.com`
-    return {
-      baseUrl: root,
-      baseUrls: { 'openai-responses': `${root}/openai/v1` },
-      sign: signForAws({ service: 'bedrock', region }, account),
-    }
+    return { baseUrl: `https://bedrock-runtime.${region}.amazonaws.com`, sign: signForAws({ service: 'bedrock', region }, account) }
   },
 }

@@ -211,10 +211,8 @@ describe('settings', () => {
       provider?.dialectFor?.(model),
     )
     expect(dialects).toEqual(['openai-responses', 'openai-responses', undefined, undefined])
-    const connect = (settings: Partial<ProviderSettings>): unknown =>
-      provider?.connect?.({ apiKeys: [], options: {}, extra: { region: 'us-east-1' }, ...settings }).baseUrls
-    expect(connect({})).toEqual({ 'openai-responses': 'https://bedrock-runtime.us-east-1.amazonaws.com/openai/v1' })
-    expect(connect({ baseUrl: 'https://vpce.test' })).toEqual({ 'openai-responses': 'https://vpce.test/openai/v1' })
+    // Part of the options, not of an address: it holds for addresses of the operator's own as well.
+    expect(provider?.dialectOptions?.['openai-responses']).toMatchObject({ path: '/openai/v1/responses' })
   })
 
   test('an organisation has a reasoning scope of its own', () => {
