@@ -16,7 +16,7 @@ const settings = z.strictObject({
 /** "model … isn't supported on this route": each is served in one folder only. */
 function folderOf(model: string): string {
   if (/anthropic\.claude/.test(model)) return 'anthropic/v1'
-  return /^(?:openai\.gpt-(?!oss)|google\.gemma-4|xai\.)/.test(model) ? 'openai/v1' : 'v1'
+  return /(?:^|\.)(?:openai\.gpt-(?!oss)|google\.gemma-4|xai\.)/.test(model) ? 'openai/v1' : 'v1'
 }
 
 /**

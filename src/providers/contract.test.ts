@@ -194,6 +194,8 @@ describe('settings', () => {
     ['openai.gpt-5.5', 'openai/v1'],
     ['openai.gpt-6-sol', 'openai/v1'],
     ['openai.gpt-oss-120b', 'v1'],
+    ['global.openai.gpt-5.6-sol', 'openai/v1'],
+    ['us.openai.gpt-oss-120b', 'v1'],
     ['google.gemma-4-31b', 'openai/v1'],
     ['xai.grok-4.3', 'openai/v1'],
     ['qwen.qwen3-32b', 'v1'],
