@@ -242,6 +242,8 @@ describe('structured output', () => {
     expect(sent({ tool_choice: 'required' })).toEqual([['f'], 'required'])
     expect(sent({ tool_choice: { type: 'function', name: 'f' } })).toEqual([['f'], { type: 'function', function: { name: 'f' } }])
     expect(sent({ tool_choice: 'none', tools: [] })).toEqual([['structured_answer'], answer])
+    // Only a forced call is sure to come.
+    expect(sent({}, { forced_tools: 'never' })).toEqual([['f'], undefined])
   })
   it('says when the format is only asked for', () => {
     expect(encode({ text: { format: { type: 'json_object' } } }, { supports: [] }).dropped).toEqual(['text.format: asked for in the prompt'])

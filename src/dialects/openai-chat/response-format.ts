@@ -10,7 +10,7 @@ import {
   type FormatPlan,
   type JsonSchemaFormat,
 } from '../shared/format-plan.ts'
-import { schemaModeFor, type OpenAiChatOptions } from './options.ts'
+import { forcedToolsFor, schemaModeFor, type OpenAiChatOptions } from './options.ts'
 
 type ChatTarget = Pick<Target<OpenAiChatOptions>, 'options' | 'upstreamModel' | 'supports'>
 
@@ -48,7 +48,8 @@ function yieldsToTools({ tools, tool_choice: choice }: ModelRequest, { options, 
 
 function schemaMode(request: ModelRequest, target: ChatTarget): 'native' | 'json-object' | 'tool' | 'prompt' {
   const mode = schemaModeFor(target)
-  if (mode !== 'tool' && yieldsToTools(request, target)) return 'prompt'
+  // Only a forced call is sure to come.
+  if (mode === 'tool' ? forcedToolsFor(target) === 'never' : yieldsToTools(request, target)) return 'prompt'
   if (mode !== 'auto') return mode
   if (target.supports.has('structured_outputs')) return 'native'
   return target.supports.has('response_format') ? 'json-object' : 'prompt'
