@@ -310,6 +310,12 @@ describe('a call that is demanded', () => {
       ['f,g', undefined, undefined, 'tool_choice: cannot be forced'],
       ['g', undefined, undefined, 'tool_choice: cannot be forced'],
     ],
+    [
+      'deepseek-r1-0528',
+      alibaba,
+      ['f,g', undefined, undefined, 'tool_choice: cannot be forced'],
+      ['g', undefined, undefined, 'tool_choice: cannot be forced'],
+    ],
     ['kimi-k2.6', moonshotai, ['f,g', 'required', 'disabled'], ['g', 'required', 'disabled']],
     ['kimi-k3', moonshotai, ['f,g', 'required', undefined], ['g', 'required', undefined]],
     [

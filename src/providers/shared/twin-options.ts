@@ -43,7 +43,7 @@ export const QWEN_OPTIONS = {
   prefill_field: 'partial',
   // "The tool_choice parameter does not support being set to required or object in thinking mode", and some models have no other.
   models: [
-    { match: 'thinking|^q[wv]q', reasoning_style: 'enable-thinking', forced_tools: 'never' },
+    { match: 'thinking|^q[wv]q|deepseek-r1', reasoning_style: 'enable-thinking', forced_tools: 'never' },
     { match: '.', reasoning_style: 'enable-thinking', forced_tools: 'without-reasoning' },
   ],
   think_tags: 'none',
