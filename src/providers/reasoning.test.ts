@@ -89,7 +89,7 @@ describe('reasoning through chat completions', () => {
   test.each(['mistral-small-latest', 'mistral-small-2603', 'mistral-medium-3-5', 'mistral-medium-2604', 'mistral-medium-latest', 'magistral-medium'])(
     'mistral: %s does',
     (model) => {
-      expect(chat(mistral, model, { effort: 'low' })).toEqual(['high'])
+      expect(chat(mistral, model, { effort: 'low' })).toEqual(['high', 'reasoning.effort: low became high'])
       expect(chat(mistral, model, { enabled: false })).toEqual(['none'])
     },
   )
@@ -101,9 +101,9 @@ describe('reasoning through chat completions', () => {
   test.each([
     ['gpt-4o-search-preview', [undefined, 'reasoning'], [undefined]],
     ['gpt-audio', [undefined, 'reasoning'], [undefined]],
-    ['o3', ['high'], ['low', 'reasoning: none']],
-    ['gpt-5', ['high'], ['minimal', 'reasoning: none']],
-    ['gpt-5.1', ['high'], ['none']],
+    ['o3', ['high', 'reasoning.effort: xhigh became high'], ['low', 'reasoning: none']],
+    ['gpt-5', ['high', 'reasoning.effort: xhigh became high'], ['minimal', 'reasoning: none']],
+    ['gpt-5.1', ['high', 'reasoning.effort: xhigh became high'], ['none']],
     ['gpt-5.4-mini', ['xhigh'], ['none']],
     ['gpt-6-sol', ['xhigh'], ['none']],
     ['gpt-6-astra', ['xhigh'], ['low', 'reasoning: none']],
@@ -135,8 +135,8 @@ describe('reasoning through chat completions', () => {
     ['glm-5p2', ['none'], ['max']],
     ['deepseek-v4-pro-0813', ['none'], ['max']],
     ['glm-5p3', ['low', 'reasoning: none'], ['max']],
-    ['gpt-oss-120b', ['low', 'reasoning: none'], ['high']],
-    ['kimi-k2p6', [undefined, 'reasoning: none'], ['high']],
+    ['gpt-oss-120b', ['low', 'reasoning: none'], ['high', 'reasoning.effort: max became high']],
+    ['kimi-k2p6', [undefined, 'reasoning: none'], ['high', 'reasoning.effort: max became high']],
   ])('fireworks: %s', (model, off, most) => {
     expect(chat(fireworks, `accounts/fireworks/models/${model}`, { enabled: false })).toEqual(off)
     expect(chat(fireworks, `accounts/fireworks/models/${model}`, { effort: 'max' })).toEqual(most)
@@ -354,6 +354,10 @@ describe('moonshotai', () => {
     }
     expect(how({ effort: 'low' })).toEqual(on)
     expect(how({ enabled: false })).toEqual(off)
+  })
+  test('kimi-k3 gets the nearest effort, which is named', () => {
+    expect(chat(moonshotai, 'kimi-k3', { effort: 'medium' })).toEqual(['low', 'reasoning.effort: medium became low'])
+    expect(chat(moonshotai, 'kimi-k3', { effort: 'max' })).toEqual(['max'])
   })
   const sent = (upstreamModel: string): unknown => {
     const options = openAiChat.options.parse(moonshotai.options)

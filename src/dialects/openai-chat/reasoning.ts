@@ -92,7 +92,10 @@ function effortField(wish: Decided, { style, efforts, known }: KnownEfforts, lim
   // What always reasons and knows no medium is left to itself where nobody says how much.
   if (wanted === undefined && known && !efforts.includes('medium') && !efforts.includes('none')) return {}
   const effort = nearestEffort(wanted ?? 'medium', efforts)
-  if (effort !== undefined) return { reasoning_effort: effort }
+  if (effort !== undefined) {
+    if (wish.mode === 'on' && wish.effort !== undefined && wish.effort !== effort) dropped.push(`reasoning.effort: ${wish.effort} became ${effort}`)
+    return { reasoning_effort: effort }
+  }
   if (style === 'effort' && wish.mode === 'on' && wanted !== undefined) dropped.push('reasoning.effort')
   return {}
 }
