@@ -328,6 +328,11 @@ describe('thinking', () => {
     } = encode({ reasoning, max_output_tokens: 10_000 }, options === undefined ? {} : { options }).body
     expect(rest).toEqual(expected)
   })
+  it('names an effort that became another', () => {
+    const dropped = (reasoning: ReasoningOptions): unknown => encode({ reasoning }, { options: adaptive }).dropped
+    expect(dropped({ effort: 'xhigh' })).toEqual(['reasoning.effort: xhigh became high'])
+    expect([dropped({ effort: 'high' }), dropped({ max_tokens: 900 })]).toEqual([[], []])
+  })
   it('is named when it is left out', () => {
     expect(encode({ reasoning: { effort: 'low' } }, { supports: [] }).dropped).toContain('reasoning')
     expect(encode({ reasoning: { effort: 'low' } }, { maxOutputTokens: 1000 }).dropped).toContain('reasoning: the answer is too short for it')

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
-import { budgetEffort, effortBudget, nearestEffort, reasoningWish } from '../shared/reasoning-options.ts'
+import { budgetEffort, effortBudget, nameChange, nearestEffort, reasoningWish } from '../shared/reasoning-options.ts'
 import type { ReasoningWish } from '../shared/reasoning-options.ts'
 import { rulesFor } from './options.ts'
 import type { MessagesTarget, ModelRules } from './options.ts'
@@ -56,6 +56,7 @@ export function planThinking(
   if (usesBudget(wish, rules)) return budgetPlan(wish, maxTokens, wanted !== undefined, limit, dropped)
   const wantedEffort = wish.effort ?? (wish.maxTokens === undefined ? undefined : budgetEffort(wish.maxTokens, maxTokens))
   const effort = wantedEffort === undefined ? undefined : nearestEffort(wantedEffort, rules.efforts)
+  nameChange(wish, effort, dropped)
   return {
     maxTokens,
     active: true,

@@ -1,5 +1,5 @@
 import type { ModelRequest } from '../../core/request.ts'
-import { budgetEffort, effortBudget, nearestEffort, reasoningWish } from '../shared/reasoning-options.ts'
+import { budgetEffort, effortBudget, nameChange, nearestEffort, reasoningWish } from '../shared/reasoning-options.ts'
 import type { ReasoningWish } from '../shared/reasoning-options.ts'
 import type { ModelTraits } from './model-traits.ts'
 
@@ -46,8 +46,12 @@ export function planReasoning(request: ModelRequest, traits: ModelTraits, situat
     return OFF
   }
   const limit = request.max_output_tokens ?? situation.maxOutputTokens ?? ASSUMED_OUTPUT_TOKENS
-  const effort = (): string | undefined =>
-    nearestEffort(wish.effort ?? (wish.maxTokens === undefined ? 'medium' : budgetEffort(wish.maxTokens, limit)), traits.reasoning_efforts)
+  const effort = (): string | undefined => {
+    const wanted = wish.effort ?? (wish.maxTokens === undefined ? 'medium' : budgetEffort(wish.maxTokens, limit))
+    const nearest = nearestEffort(wanted, traits.reasoning_efforts)
+    nameChange(wish, nearest, dropped)
+    return nearest
+  }
   if (adaptive) {
     const display = traits.reasoning_display === null ? {} : { display: traits.reasoning_display }
     const said = wish.effort === undefined && wish.maxTokens === undefined ? undefined : effort()

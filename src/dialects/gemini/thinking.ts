@@ -1,7 +1,7 @@
 import type { Target } from '../../core/dialect.ts'
 import type { JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
-import { budgetEffort, effortBudget, nearestEffort, reasoningWish } from '../shared/reasoning-options.ts'
+import { budgetEffort, effortBudget, nameChange, nearestEffort, reasoningWish } from '../shared/reasoning-options.ts'
 import type { ReasoningWish } from '../shared/reasoning-options.ts'
 import type { ModelTraits } from './model-traits.ts'
 import type { GeminiOptions } from './options.ts'
@@ -23,12 +23,13 @@ export function encodeThinking(request: ModelRequest, target: Target<GeminiOptio
   if (wish.mode === 'default') return { includeThoughts: true }
   const limit = request.max_output_tokens ?? target.maxOutputTokens ?? ASSUMED_OUTPUT_TOKENS
   if (wish.mode === 'off') return traits.thinking === 'level' ? leastLevel(traits, dropped) : noBudget(traits, dropped)
-  return { ...(traits.thinking === 'level' ? level(wish, traits, limit) : budget(wish, traits, limit)), includeThoughts: true }
+  return { ...(traits.thinking === 'level' ? level(wish, traits, limit, dropped) : budget(wish, traits, limit)), includeThoughts: true }
 }
 
-function level(wish: On, { thinking_levels: levels }: ModelTraits, limit: number): JsonObject {
+function level(wish: On, { thinking_levels: levels }: ModelTraits, limit: number, dropped: string[]): JsonObject {
   const effort = wish.effort ?? (wish.maxTokens === undefined ? undefined : budgetEffort(wish.maxTokens, limit))
   const nearest = effort === undefined ? undefined : nearestEffort(effort, levels)
+  nameChange(wish, nearest, dropped)
   return nearest === undefined ? {} : { thinkingLevel: nearest }
 }
 

@@ -1,7 +1,7 @@
 import type { Target } from '../../core/dialect.ts'
 import type { JsonObject } from '../../core/item.ts'
 import type { ModelRequest, ReasoningEffort } from '../../core/request.ts'
-import { budgetEffort, effortBudget, nearestEffort, reasoningWish } from '../shared/reasoning-options.ts'
+import { budgetEffort, effortBudget, nameChange, nearestEffort, reasoningWish } from '../shared/reasoning-options.ts'
 import type { ReasoningWish } from '../shared/reasoning-options.ts'
 import { forcedToolsFor, reasoningRulesFor } from './options.ts'
 import type { OpenAiChatOptions, ReasoningRules } from './options.ts'
@@ -93,7 +93,7 @@ function effortField(wish: Decided, { style, efforts, known }: KnownEfforts, lim
   if (wanted === undefined && known && !efforts.includes('medium') && !efforts.includes('none')) return {}
   const effort = nearestEffort(wanted ?? 'medium', efforts)
   if (effort !== undefined) {
-    if (wish.mode === 'on' && wish.effort !== undefined && wish.effort !== effort) dropped.push(`reasoning.effort: ${wish.effort} became ${effort}`)
+    nameChange(wish, effort, dropped)
     return { reasoning_effort: effort }
   }
   if (style === 'effort' && wish.mode === 'on' && wanted !== undefined) dropped.push('reasoning.effort')

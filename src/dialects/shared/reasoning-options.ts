@@ -26,6 +26,12 @@ export function nearestEffort(wanted: Exclude<ReasoningEffort, 'none'>, allowed:
   return ranked.sort((a, b) => a.distance - b.distance)[0]?.effort
 }
 
+/** Names in `dropped` an effort of the caller's that became another. */
+export function nameChange(wish: ReasoningWish, effort: string | undefined, dropped: string[]): void {
+  if (wish.mode === 'on' && wish.effort !== undefined && effort !== undefined && effort !== wish.effort)
+    dropped.push(`reasoning.effort: ${wish.effort} became ${effort}`)
+}
+
 /** Tokens an effort may spend on reasoning out of `maxOutputTokens`, between 1024 and 128000. */
 export function effortBudget(effort: Exclude<ReasoningEffort, 'none'>, maxOutputTokens: number): number {
   return Math.max(1024, Math.min(128_000, Math.floor(maxOutputTokens * SHARE[effort])))
