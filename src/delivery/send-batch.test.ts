@@ -102,6 +102,24 @@ describe('a batch', () => {
     }
   })
 
+  it('sends no part of a generation before all parts are found to fit: what was taken would go out again with each half', async () => {
+    const first: number[] = []
+    const { results } = await send({
+      limits: { records: 10, bytes: 10_000 },
+      encode: (records) => [
+        { ...request, body: `first ${records.length}` },
+        { ...request, body: 'x'.repeat(records.length * 6_000) },
+      ],
+      classify: (_response, { body }) => {
+        const [, count] = /^first (\d)/.exec(String(body)) ?? []
+        if (count !== undefined) first.push(Number(count))
+        return { kind: 'delivered' }
+      },
+    })
+    expect(results).toEqual([{ kind: 'delivered' }, { kind: 'delivered' }])
+    expect(first).toEqual([1, 1])
+  })
+
   it('sends what is left of a record without its content, where even the shortest is too large', async () => {
     const { results } = await send(
       { limits: { records: 10, bytes: 3_500 }, encode: (records) => [{ ...request, body: JSON.stringify(records).padEnd(3_400) }] },

@@ -94,6 +94,9 @@ class BatchRun {
     for (const piece of pieces) this.#results[piece.index] = result
   }
 
+  /** How often its bytes are those allowed. */
+  readonly #excess = ({ body }: EncodedRequest): number => (body?.length ?? 0) / this.#job.type.limits.bytes
+
   async deliver(pieces: readonly Piece[]): Promise<void> {
     if (pieces.length === 0) return
     if (this.#halt) return this.#settle(pieces, { kind: 'released' })
@@ -128,7 +131,8 @@ class BatchRun {
     const isAfterRefusal = this.#refusal !== undefined
     const all = pieces.map((_piece, position) => position)
     const open = new Set(group.flatMap((request) => request.records ?? all))
-    for (const request of group) {
+    // What is too large is divided before anything goes: what was taken of it would go out again with each half.
+    for (const request of group.toSorted((a, b) => Number(this.#excess(b) > 1) - Number(this.#excess(a) > 1))) {
       const carried = request.records ?? all
       if (carried.every((position) => open.has(position))) {
         const done = await this.#sendRequest(
@@ -155,9 +159,9 @@ class BatchRun {
       this.#settle(pieces, { kind: 'released' })
       return everyone
     }
-    const limit = this.#job.type.limits.bytes
-    if (request.body !== undefined && request.body.length > limit) {
-      await this.#tooLarge(pieces, 0, `the request is larger than ${limit} bytes`, Math.ceil(Math.log2(request.body.length / limit)))
+    const halvings = Math.ceil(Math.log2(this.#excess(request)))
+    if (halvings > 0) {
+      await this.#tooLarge(pieces, 0, `the request is larger than ${this.#job.type.limits.bytes} bytes`, halvings)
       return everyone
     }
     const { outcome, status } = await this.#exchange.ask(request)
