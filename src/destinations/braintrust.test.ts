@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { GenerationContent } from '../core/generation.ts'
 import { toDeliveryRecord } from '../delivery/record.ts'
 import { testDestination } from '../testing/destination-contract.ts'
 import { fullGeneration, SAMPLE_TIME } from '../testing/sample-generations.ts'
@@ -86,22 +87,44 @@ describe('Braintrust', () => {
     expect([outer?.span_id, wrapper?.span_parents, inner?.span_parents]).toEqual(['order-1', ['order-1'], [wrapper?.span_id]])
   })
 
-  it('gets one root for all generations of a trace in a batch', async () => {
-    const { generation, content } = fullGeneration()
-    const records = ['a', 'b', 'c'].map((id) =>
-      toDeliveryRecord({ ...generation, id: `gen-${id}`, trace: { trace_id: id === 'c' ? 'order-2' : 'order-1', note: id } }, content, {
-        privacyMode: false,
-        broadcast: { cost: false, identity: false, requestContext: false },
-      }),
-    )
-    const settings = braintrust.settings.parse({ apiKey: 'k', projectId: 'p' })
-    const [request] = await braintrust.encode(records, settings, { destinationId: 'd', serviceName: 's', serviceVersion: '1', now: 0, attempt: 0 })
-    const { events } = JSON.parse(String(request?.body)) as { events: Event[] }
-    expect(events.filter((event) => '_is_merge' in event).map((event) => [event.id, event.metadata?.note])).toEqual([
-      ['order-1', 'b'],
-      ['order-2', 'c'],
-    ])
-    expect(new Set(events.map(({ id }) => id)).size).toBe(events.length)
+  describe('root for all generations of a trace in a batch', () => {
+    const rootsOf = async (...generations: readonly { id: string; trace: object; content?: GenerationContent | undefined; startedAt?: number }[]) => {
+      const { generation, content } = fullGeneration()
+      const records = generations.map(({ content: said = content, ...changes }) =>
+        toDeliveryRecord({ ...generation, ...changes, trace: { ...changes.trace } }, said.input.length === 0 ? undefined : said, {
+          privacyMode: false,
+          broadcast: { cost: false, identity: false, requestContext: false },
+        }),
+      )
+      const settings = braintrust.settings.parse({ apiKey: 'k', projectId: 'p' })
+      const context = { destinationId: 'd', serviceName: 's', serviceVersion: '1', now: 0, attempt: 0 }
+      const [request] = await braintrust.encode(records, settings, context)
+      const { events } = JSON.parse(String(request?.body)) as { events: Event[] }
+      expect(new Set(events.map(({ id }) => id)).size).toBe(events.length)
+      return events.filter((event) => '_is_merge' in event)
+    }
+
+    it('is one, which the last has the last word on', async () => {
+      const roots = await rootsOf(
+        { id: 'gen-a', trace: { trace_id: 'order-1', note: 'a' } },
+        { id: 'gen-b', trace: { trace_id: 'order-1', note: 'b' } },
+        { id: 'gen-c', trace: { trace_id: 'order-2', note: 'c' } },
+      )
+      expect(roots.map((event) => [event.id, event.metadata?.note])).toEqual([
+        ['order-1', 'b'],
+        ['order-2', 'c'],
+      ])
+    })
+
+    it('loses nothing the last does not speak of, as it does not from batch to batch', async () => {
+      const [root, ...others] = await rootsOf(
+        { id: 'gen-a', trace: { trace_id: 'order-1', tags: ['a'], note: 'a' } },
+        { id: 'gen-b', trace: { trace_id: 'order-1' }, startedAt: SAMPLE_TIME + 1_000, content: { input: [], output: [] } },
+      )
+      expect(others).toEqual([])
+      expect(root).toMatchObject({ tags: ['a'], metadata: { note: 'a' }, input: expect.anything(), output: expect.anything() })
+      expect(root?.metrics.start).toBe(SAMPLE_TIME / 1000)
+    })
   })
 
   it('gets no model but a text: anything else is refused with the whole request', async () => {

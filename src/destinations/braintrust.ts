@@ -30,7 +30,7 @@ export const braintrust: Destination<BraintrustSettings> = {
       method: 'POST',
       url: joinUrl(options.baseUrl, `/v1/project_logs/${encodeURIComponent(options.projectId)}/insert`),
       headers: requestHeaders(options),
-      body: JSON.stringify({ events: mergeRoots(batch.flatMap(toEvents)) }),
+      body: JSON.stringify({ events: toEvents(batch) }),
     },
   ],
   probe: (options) => [
@@ -50,57 +50,41 @@ interface LogEvent {
   readonly [field: string]: unknown
 }
 
-/** The platform deep-merges such an event into what it has under the id. */
-const MERGE = '_is_merge'
-
-/** The generations of one trace in a batch share its root: the last one says what it holds, as it would from batch to batch. */
-function mergeRoots(events: readonly LogEvent[]): readonly LogEvent[] {
-  const last = new Map(events.map((event, i) => [event.id, i]))
-  return events.filter((event, i) => event[MERGE] === undefined || last.get(event.id) === i)
+/** The generations of one trace in a batch share its root: a request takes an id once. */
+function toEvents(batch: readonly DeliveryRecord[]): readonly LogEvent[] {
+  const roots = new Map<string, RootEvent>()
+  for (const root of batch.filter(isRootless).map(toRoot)) roots.set(root.id, joined(roots.get(root.id), root))
+  const spans = batch.flatMap(toSpans)
+  for (const { id } of spans) roots.delete(id)
+  return [...roots.values(), ...spans]
 }
 
-function toEvents(record: DeliveryRecord): readonly LogEvent[] {
+// ---- spans ----
+
+/** A trace the caller named and has no span in. Callers who name a span of theirs as the parent have the root there. */
+const isRootless = ({ ids }: DeliveryRecord): boolean => ids.trace !== ids.generation && ids.parent === undefined
+
+function toSpans(record: DeliveryRecord): readonly LogEvent[] {
   const { ids, names, tags } = record
   const steps = traceSteps(record)
-  // A root is recognised by its span id being the trace's. Callers who name a span of theirs as the parent have it there.
+  const rootless = isRootless(record)
+  // A root is recognised by its span id being the trace's.
   const root = ids.trace === ids.generation ? (steps[0]?.id ?? ids.trace) : ids.trace
-  const isRootless = ids.trace !== ids.generation && ids.parent === undefined
-  const events = steps.map((step) => {
-    const parent = step.parentId ?? (isRootless ? root : undefined)
+  return steps.map((step) => {
+    const parent = step.parentId ?? (rootless ? root : undefined)
     return {
       id: step.id,
       span_id: step.id,
       root_span_id: root,
       ...(parent === undefined ? {} : { span_parents: [parent] }),
       created: isoTime(step.startedAt),
-      span_attributes: { name: step.isTop && step.kind === 'generation' && !isRootless ? names.trace : step.name, type: spanType(step) },
+      span_attributes: { name: step.isTop && step.kind === 'generation' && !rootless ? names.trace : step.name, type: spanType(step) },
       ...(step.error === undefined ? {} : { error: `${step.error.type}: ${step.error.message}` }),
       ...(step.id === root && tags.length > 0 ? { tags } : {}),
       ...(step.child === undefined ? content(record, step, root) : { metadata: step.child.attributes, ...childContent(step) }),
       metrics: { start: step.startedAt / 1000, end: step.endedAt / 1000, ...(step.kind === 'generation' ? metrics(record) : {}) },
     }
   })
-  return isRootless ? [rootEvent(record), ...events] : events
-}
-
-/**
- * The root of a trace the caller named and has no span in: without one the platform shows neither tags nor input and output of a trace, and scores
- * none (braintrust.dev/docs/kb/create-a-root-span-with-client-generated-conversation-ids). What several generations say of it is merged there.
- */
-function rootEvent(record: DeliveryRecord): LogEvent {
-  const { generation, ids, names, tags } = record
-  return {
-    id: ids.trace,
-    [MERGE]: true,
-    span_id: ids.trace,
-    root_span_id: ids.trace,
-    created: isoTime(generation.startedAt),
-    span_attributes: { name: names.trace, type: 'task' },
-    ...said(record),
-    metadata: wrapperMetadata(record),
-    ...(tags.length === 0 ? {} : { tags }),
-    metrics: { start: generation.startedAt / 1000, end: endOf(generation) / 1000 },
-  }
 }
 
 const spanType = ({ kind }: TraceStep): string => (kind === 'generation' ? 'llm' : kind === 'tool' ? 'tool' : 'task')
@@ -160,5 +144,46 @@ function metrics(record: DeliveryRecord): object {
     // Overrides the platform's own price table.
     ...(hasCost(record) ? { estimated_cost: cost.total, input_cost: cost.input, output_cost: cost.output, total_cost: cost.total } : {}),
     ...(firstTokenMs === undefined ? {} : { time_to_first_token: firstTokenMs / 1000 }),
+  }
+}
+
+// ---- roots ----
+
+interface RootEvent extends LogEvent {
+  readonly created: string
+  readonly metadata: object
+  readonly metrics: { readonly start: number; readonly end: number }
+}
+
+/**
+ * The root of a trace the caller named and has no span in: without one the platform shows neither tags nor input and output of a trace, and scores
+ * none (braintrust.dev/docs/kb/create-a-root-span-with-client-generated-conversation-ids). What several batches say of it is merged there.
+ */
+function toRoot(record: DeliveryRecord): RootEvent {
+  const { generation, ids, names, tags } = record
+  return {
+    id: ids.trace,
+    _is_merge: true,
+    span_id: ids.trace,
+    root_span_id: ids.trace,
+    created: isoTime(generation.startedAt),
+    span_attributes: { name: names.trace, type: 'task' },
+    ...said(record),
+    metadata: wrapperMetadata(record),
+    ...(tags.length === 0 ? {} : { tags }),
+    metrics: { start: generation.startedAt / 1000, end: endOf(generation) / 1000 },
+  }
+}
+
+/** The later one has the last word; what it does not speak of stays, as it does when the platform merges one batch into another. */
+function joined(before: RootEvent | undefined, root: RootEvent): RootEvent {
+  if (before === undefined) return root
+  const isEarlier = before.metrics.start < root.metrics.start
+  return {
+    ...before,
+    ...root,
+    created: isEarlier ? before.created : root.created,
+    metadata: { ...before.metadata, ...root.metadata },
+    metrics: { start: Math.min(before.metrics.start, root.metrics.start), end: Math.max(before.metrics.end, root.metrics.end) },
   }
 }
