@@ -82,8 +82,16 @@ describe('Weave', () => {
     expect(request?.url).toContain('/calls/complete')
   })
 
-  it('is asked again by the next try when it was in trouble', async () => {
-    for (const status of [429, 500, 503]) await expect(formOf(status)).rejects.toThrow(`HTTP ${status}`)
+  it('is asked again by the next try when it was in trouble, which the batch itself is told: how long to wait stands in its answer', async () => {
+    for (const status of [429, 500, 503]) expect(await formOf(status)).toBeUndefined()
+  })
+
+  it('is asked again when it takes whole calls no more: an older server behind the same address, or one that was rolled back', async () => {
+    const [whole] = await weave.encode([recordOf({})], settings, CONTEXT)
+    const [halves] = await weave.encode([recordOf({})], settings, { ...CONTEXT, prepared: await formOf(404) })
+    const answer = { status: 404, headers: {}, body: Buffer.from('{"detail":"Not Found"}') }
+    expect(weave.classify?.(answer, whole!).kind).toBe('unauthorized')
+    expect(weave.classify?.(answer, halves!).kind).toBe('reject')
   })
 
   it.each([

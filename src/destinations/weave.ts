@@ -56,13 +56,14 @@ export const weave: Destination<WeaveSettings> = {
 
 const WHOLE = 'whole'
 const HALVES = 'halves'
+const WHOLE_CALLS = '/calls/complete'
 
 function wholeCalls(options: WeaveSettings, records: readonly DeliveryRecord[]): OutgoingRequest {
   const path = [options.entity, options.project].map(encodeURIComponent).join('/')
   const batch = records.flatMap((record) =>
     traceSteps(record).map((step) => ({ ...toStart(record, step, projectId(options)), ...toEnd(record, step, projectId(options)) })),
   )
-  return request(options, `/v2/${path}/calls/complete`, { batch })
+  return request(options, `/v2/${path}${WHOLE_CALLS}`, { batch })
 }
 
 /** A start without an end runs forever: both travel in one batch. */
@@ -76,19 +77,23 @@ function halves(records: readonly DeliveryRecord[], options: WeaveSettings): Out
   return request(options, '/call/upsert_batch', { batch })
 }
 
-/** Asked with a batch of no calls. A server in trouble says nothing about itself, and is asked again with the next try. */
+/** Asked with a batch of no calls. What else it answers, it answers to the batch that follows, and the next one asks again. */
 async function findForm(options: WeaveSettings, _context: DestinationContext, send: SendRequest): Promise<string | undefined> {
-  const response = await send(wholeCalls(options, []))
-  if (response.status === 404 || response.status === 405) return HALVES
-  const outcome = classify(response)
-  if (outcome.kind === 'retry') throw new Error(`the form of its calls could not be found out: ${outcome.message}`)
-  return outcome.kind === 'delivered' ? WHOLE : undefined
+  const { status } = await send(wholeCalls(options, []))
+  if (isUnknown(status)) return HALVES
+  return status >= 200 && status < 300 ? WHOLE : undefined
 }
 
-/** The server was asked before it learned of whole calls, or before the project held any: it is asked again, and nothing is lost. */
-function classify(response: OutgoingResponse): DeliveryOutcome {
-  if (readObject(response)?.['error_code'] !== 'CALLS_COMPLETE_MODE_REQUIRED') return classifyHttp(response)
-  return { kind: 'unauthorized', message: `HTTP ${response.status}: the project takes whole calls only` }
+const isUnknown = (status: number): boolean => status === 404 || status === 405
+
+/** Where the server has changed since it was asked, or the project begun to hold whole calls, it is asked again, and nothing is lost. */
+function classify(response: OutgoingResponse, { url }: OutgoingRequest): DeliveryOutcome {
+  const { status } = response
+  if (isUnknown(status) && new URL(url).pathname.endsWith(WHOLE_CALLS))
+    return { kind: 'unauthorized', message: `HTTP ${status}: the server does not take whole calls` }
+  if (readObject(response)?.['error_code'] === 'CALLS_COMPLETE_MODE_REQUIRED')
+    return { kind: 'unauthorized', message: `HTTP ${status}: the project takes whole calls only` }
+  return classifyHttp(response)
 }
 
 // ---- calls ----
