@@ -367,6 +367,16 @@ describe('what a type looks up before it sends', () => {
     await send(() => answer(200))
     expect(preparedIn(bodies)).toEqual(['eu'])
   })
+
+  it('pauses a destination whose address it may not have, as sending there does: a matter of configuration, and no try', async () => {
+    const { prepare } = lookingUp(new EgressError('refused', 'x.example leads to a private address'), 'eu')
+    const { send, lane, clock, outbox } = await stage({ prepare })
+    await send(() => answer(200))
+    expect(lane).toMatchObject({ lastVerdict: 'unauthorized', lastError: 'x.example leads to a private address' })
+    expect(lane.breaker.state(clock.now())).toBe('unauthorized')
+    const [delivery] = await outbox.lease('a', { owner: 'test', records: 10, bytes: 20_000, now: clock.now(), leaseMs: 30_000 })
+    expect(delivery?.attempts).toBe(0)
+  })
 })
 
 describe('an answer to what was sent with a configuration that has changed since', () => {

@@ -5,6 +5,7 @@ import { DELIVERY_BACKOFF, retryAt } from './backoff.ts'
 import { destinationContext } from './destination-context.ts'
 import type { DoubtfulAnswers } from './doubtful-answers.ts'
 import type { Lane, ReadyDestination } from './lane.ts'
+import { unanswered, type Unanswered } from './exchange.ts'
 import { createLookUp, forgetPrepared, prepareOnce } from './prepared.ts'
 import { toDeliveryRecord } from './record.ts'
 import type { BatchReport, BatchVerdict, RecordResult } from './batch-report.ts'
@@ -116,7 +117,7 @@ export class BatchProcessor {
     try {
       prepared = await this.#prepare(ready, base)
     } catch (error) {
-      return notPrepared(records, error, signal.aborted)
+      return notPrepared(records, unanswered(error, signal))
     }
     const context = prepared === undefined ? base : { ...base, prepared }
     return sendBatch({
@@ -244,11 +245,10 @@ function followClock(ready: ReadyDestination, { platformTime }: BatchVerdict, no
 }
 
 /** Nothing can be sent for now, or it is given back; the look-up is made again with the next batch. */
-function notPrepared(records: readonly DeliveryRecord[], error: unknown, wasAborted: boolean): BatchReport {
-  const message = error instanceof Error ? error.message : 'the destination could not be prepared'
+function notPrepared(records: readonly DeliveryRecord[], { kind, message }: Unanswered): BatchReport {
   return {
-    results: records.map(() => (wasAborted ? { kind: 'released' } : { kind: 'retry', status: 0, error: message })),
-    verdict: { kind: wasAborted ? 'aborted' : 'failed', status: 0, message },
+    results: records.map(() => (kind === 'retry' ? { kind, status: 0, error: message } : { kind: 'released' })),
+    verdict: { kind: kind === 'retry' ? 'failed' : kind, status: 0, message },
     rejected: 0,
     encodedBytes: 0,
   }

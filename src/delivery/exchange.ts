@@ -34,6 +34,8 @@ export interface Aborted {
 /** Not now, and nobody was reached: what was to be sent has nothing to do with it. */
 export type Unreached = Extract<DeliveryOutcome, { readonly kind: 'retry' }> & { readonly isUnreached?: true }
 
+export type Unanswered = Aborted | Unreached | Extract<DeliveryOutcome, { readonly kind: 'unauthorized' }>
+
 export type EncodedRequest = OutgoingRequest & { readonly body?: Buffer }
 
 /** A body of megabytes is turned into bytes once: measuring, bounding and sending a text would each do it again. */
@@ -91,7 +93,7 @@ function acceptedWith(error: unknown): number | undefined {
 }
 
 /** No answer: given up by us, forbidden by policy (a matter of configuration, nothing is lost), or worth another try. */
-function unanswered(error: unknown, signal: AbortSignal): DeliveryOutcome | Unreached | Aborted {
+export function unanswered(error: unknown, signal: AbortSignal): Unanswered {
   const message = errorText(error)
   if (signal.aborted) return { kind: 'aborted', message }
   if (error instanceof EgressError && error.kind === 'refused') return { kind: 'unauthorized', message }
