@@ -85,6 +85,13 @@ describe('Raindrop', () => {
     expect((await eventOf({ generation, content })).properties).toMatchObject({ error_type: generation.errorType })
   })
 
+  it('takes HTTP 500 for an outage where it takes events: what gives up on it is the rule of OTLP', async () => {
+    const [track, traces] = await encode(minimalGeneration())
+    const answer = { status: 500, headers: {}, body: Buffer.alloc(0) }
+    expect(raindrop.classify?.(answer, track!)).not.toHaveProperty('maxAttempts')
+    expect(raindrop.classify?.(answer, traces!)).toMatchObject({ kind: 'retry', maxAttempts: 5 })
+  })
+
   it.each(['https://r.example.com/in', 'https://r.example.com/in/', 'https://r.example.com/in/v1', 'https://r.example.com/in/v1/traces'])(
     'is found below %s',
     async (baseUrl) => {

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { DeliveryRecord } from '../core/delivery.ts'
 import { DESTINATION_DEFAULTS, type Destination, type OutgoingRequest } from '../core/destination.ts'
+import { classifyHttp } from '../core/outcome.ts'
 import { defined } from '../lib/defined.ts'
 import type { AttributeSet } from './shared/attributes.ts'
 import { messageText, toChatAnswer, toChatMessages } from './shared/chat-shape.ts'
@@ -9,7 +10,7 @@ import { otlpProbe, otlpRequest, tracesUrl, type OtlpTarget } from './shared/otl
 import { classifyOtlp } from './shared/otlp-classify.ts'
 import type { OtlpOptions } from './shared/otlp-spans.ts'
 import { isoTime, ownMetadata } from './shared/record-metadata.ts'
-import { destinationSettings, headerSecret, headerValue, HEADER_SECRETS, httpUrl, joinUrl, lineText, mergeHeaders } from './shared/settings.ts'
+import { destinationSettings, headerSecret, headerValue, HEADER_SECRETS, httpUrl, lineText, mergeHeaders } from './shared/settings.ts'
 
 const settings = destinationSettings({
   writeKey: headerSecret('Write key of the organisation.'),
@@ -44,7 +45,7 @@ export const raindrop: Destination<RaindropSettings> = {
   secrets: ['writeKey', HEADER_SECRETS],
   limits: { records: 100, bytes: 1_000_000 },
   encode: (batch, options, context) => [trackRequest(batch, options), otlpRequest(batch, context, target(options), spans)],
-  classify: classifyOtlp,
+  classify: (response, { url }) => (new URL(url).pathname.endsWith(EVENTS_PATH) ? classifyHttp(response) : classifyOtlp(response)),
   probe: (options, context) => otlpProbe(context, target(options)),
 }
 
@@ -70,16 +71,18 @@ function associate(set: AttributeSet, record: DeliveryRecord): AttributeSet {
 // ---- events ----
 
 const EVENT = 'llm_generation'
+const EVENTS_PATH = '/events/track'
 
 /** An event without a user is none. */
 const userOf = ({ generation, ids }: DeliveryRecord): string => generation.externalUser ?? generation.sessionId ?? ids.trace
 
+/** Beside the address that takes spans. */
 function trackRequest(batch: readonly DeliveryRecord[], options: RaindropSettings): OutgoingRequest {
-  const base = new URL(options.baseUrl)
-  base.pathname = base.pathname.replace(/\/v1(?:\/traces)?\/*$/, '')
+  const url = new URL(tracesUrl(options.baseUrl))
+  url.pathname = url.pathname.replace(/\/traces\/*$/, EVENTS_PATH)
   return {
     method: 'POST',
-    url: joinUrl(base.href, '/v1/events/track'),
+    url: url.href,
     headers: mergeHeaders(options.headers, { 'content-type': 'application/json', ...authentication(options) }),
     body: JSON.stringify(batch.map(toEvent)),
   }
