@@ -27,14 +27,15 @@ testDestination(raindrop, {
   },
 })
 
+const CONTEXT = { destinationId: 'd', serviceName: 's', serviceVersion: '1', now: 0, attempt: 0 }
+
 describe('Raindrop', () => {
   const encode = (sample: FinishedGeneration, privacyMode = false, config: object = {}) => {
     const record = toDeliveryRecord(sample.generation, sample.content, {
       privacyMode,
       broadcast: { cost: false, identity: false, requestContext: false },
     })
-    const context = { destinationId: 'd', serviceName: 's', serviceVersion: '1', now: 0, attempt: 0 }
-    return raindrop.encode([record], raindrop.settings.parse({ writeKey: 'k', ...config }), context)
+    return raindrop.encode([record], raindrop.settings.parse({ writeKey: 'k', ...config }), CONTEXT)
   }
   const eventOf = async (sample: FinishedGeneration, privacyMode?: boolean): Promise<Event> =>
     (JSON.parse(String((await encode(sample, privacyMode))[0]?.body)) as Event[])[0]!
@@ -83,6 +84,16 @@ describe('Raindrop', () => {
   it('is told what went wrong', async () => {
     const { generation, content } = failedGeneration()
     expect((await eventOf({ generation, content })).properties).toMatchObject({ error_type: generation.errorType })
+  })
+
+  it('is tested for taking events, too: a relay for spans alone would lose every generation', () => {
+    const steps = raindrop.probe(raindrop.settings.parse({ writeKey: 'k', baseUrl: 'https://relay.example.com' }), CONTEXT)
+    const [, events] = steps
+    expect(events?.request).toMatchObject({ method: 'POST', url: 'https://relay.example.com/v1/events/track', body: '[]' })
+    const answered = (status: number) => events?.check?.({ status, headers: {}, body: Buffer.alloc(0) })
+    // What it says of no events is its own affair.
+    for (const status of [204, 400, 422]) expect(answered(status)).toBeUndefined()
+    for (const status of [301, 401, 403, 404, 405]) expect(answered(status)).toBe(`events are not taken here: HTTP ${status}`)
   })
 
   it('takes HTTP 500 for an outage where it takes events: what gives up on it is the rule of OTLP', async () => {

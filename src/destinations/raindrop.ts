@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { DeliveryRecord } from '../core/delivery.ts'
-import { DESTINATION_DEFAULTS, type Destination, type OutgoingRequest } from '../core/destination.ts'
+import { DESTINATION_DEFAULTS, type Destination, type OutgoingRequest, type OutgoingResponse } from '../core/destination.ts'
 import { classifyHttp } from '../core/outcome.ts'
 import { defined } from '../lib/defined.ts'
 import type { AttributeSet } from './shared/attributes.ts'
@@ -46,7 +46,10 @@ export const raindrop: Destination<RaindropSettings> = {
   limits: { records: 100, bytes: 1_000_000 },
   encode: (batch, options, context) => [trackRequest(batch, options), otlpRequest(batch, context, target(options), spans)],
   classify: (response, { url }) => (new URL(url).pathname.endsWith(EVENTS_PATH) ? classifyHttp(response) : classifyOtlp(response)),
-  probe: (options, context) => otlpProbe(context, target(options)),
+  probe: (options, context) => [
+    ...otlpProbe(context, target(options)),
+    { name: 'find where events go', request: trackRequest([], options), check: checkEvents },
+  ],
 }
 
 // ---- spans ----
@@ -86,6 +89,12 @@ function trackRequest(batch: readonly DeliveryRecord[], options: RaindropSetting
     headers: mergeHeaders(options.headers, { 'content-type': 'application/json', ...authentication(options) }),
     body: JSON.stringify(batch.map(toEvent)),
   }
+}
+
+/** A batch of none may be refused for being that. */
+function checkEvents(response: OutgoingResponse): string | undefined {
+  const isClosed = response.status === 404 || classifyHttp(response).kind === 'unauthorized'
+  return isClosed ? `events are not taken here: HTTP ${response.status}` : undefined
 }
 
 function toEvent(record: DeliveryRecord): object {
