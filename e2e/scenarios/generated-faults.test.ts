@@ -68,7 +68,7 @@ beforeAll(async () => {
       dialect: 'openai-chat',
       base_url: `http://127.0.0.1:${port}/${p}/v1`,
       api_keys: ['k'],
-      timeouts: { first_token: '700ms', idle: '700ms' },
+      timeouts: { first_token: '1500ms', idle: '1500ms' },
     })),
     models: MODELS.map((slug, m) => ({
       slug,
@@ -191,20 +191,21 @@ describe('calls whose endpoints fail by generated schedules', () => {
       for (const one of all) cases.set(one.id, one)
       const failed: string[] = []
       const left = [...all]
-      await Promise.all(
-        Array.from({ length: AT_ONCE }, async () => {
-          for (let one = left.pop(); one !== undefined; one = left.pop()) {
-            const { id } = one
-            await expectForecast(one).catch((error: Error) => failed.push(`case ${id}: ${error.message}`))
-          }
-        }),
-      )
+      const work = async (until: number): Promise<void> => {
+        for (let one = left.pop(); one !== undefined; one = left.length > until ? left.pop() : undefined) {
+          const { id } = one
+          await expectForecast(one).catch((error: Error) => failed.push(`case ${id}: ${error.message}`))
+        }
+      }
+      // Where processors are busy many first calls at once take longer than an endpoint may be silent here.
+      await work(CASES - 3)
+      await Promise.all(Array.from({ length: AT_ONCE }, () => work(0)))
       expect(failed).toEqual([])
       // The schedules bring every end about.
       const ends = all.map((one) => forecast(one).end)
       for (const end of ['served', 'broken', 'failed'] as const) expect(ends.filter((other) => other === end).length).toBeGreaterThan(3)
       await expect.poll(() => all.filter(({ open }) => open > 0).length).toBe(0)
     },
-    20_000,
+    60_000,
   )
 })

@@ -281,9 +281,11 @@ describe('configured models', () => {
       const providers = [{ slug: 'amazon-bedrock', apiKeys: [new Secret('k')], ...given }]
       const models = [{ slug: 'openai/gpt-5.5', endpoints: [{ provider: 'amazon-bedrock', upstreamModel: 'openai.gpt-5.5' }] }]
       const catalog = await build({ providers, models }, {}, dialects)
-      const connection = catalog.find('openai/gpt-5.5')?.endpoints[0]?.connection
-      expect(connection?.dialect.name).toBe('openai-responses')
-      expect(`${connection?.baseUrl}${(connection?.options as { path: string }).path}`).toBe('https://vpce.test/openai/v1/responses')
+      expect(catalog.find('openai/gpt-5.5')?.endpoints[0]?.connection).toMatchObject({
+        dialect: { name: 'openai-responses' },
+        baseUrl: 'https://vpce.test',
+        options: { path: '/openai/v1/responses' },
+      })
     },
   )
 

@@ -131,25 +131,20 @@ class BatchRun {
     const isAfterRefusal = this.#refusal !== undefined
     const all = pieces.map((_piece, position) => position)
     const open = new Set(group.flatMap((request) => request.records ?? all))
+    const at = (positions: Iterable<number>): readonly Piece[] => Array.from(positions, (position) => pieces[position]!)
     // What is too large is divided before anything goes: what was taken of it would go out again with each half.
     for (const request of group.toSorted((a, b) => Number(this.#excess(b) > 1) - Number(this.#excess(a) > 1))) {
       const carried = request.records ?? all
       if (carried.every((position) => open.has(position))) {
-        const done = await this.#sendRequest(
-          request,
-          carried.map((position) => pieces[position]!),
-        )
+        const done = await this.#sendRequest(request, at(carried))
         for (const position of done) open.delete(carried[position]!)
       } else {
         const left = carried.filter((position) => open.delete(position))
-        await this.deliver(left.map((position) => pieces[position]!))
+        await this.deliver(at(left))
       }
     }
     if (open.size > 0) this.#taken(isAfterRefusal)
-    this.#settle(
-      [...open].map((position) => pieces[position]!),
-      { kind: 'delivered' },
-    )
+    this.#settle(at(open), { kind: 'delivered' })
   }
 
   /** Positions whose fate is settled; the others were accepted by this request. */
