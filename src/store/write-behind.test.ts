@@ -316,6 +316,18 @@ describe('the generation sink', () => {
       expect(store.stored.has('late')).toBe(false)
     })
 
+    it('leaves an insert that hangs for one that may go another way, and loses nothing', async () => {
+      store.next(hangs)
+      const sink = createSink()
+      record(sink, 3)
+      await vi.advanceTimersByTimeAsync(1_000)
+      expect(sizes()).toEqual([3])
+      const closed = sink.close(10_000)
+      await vi.advanceTimersByTimeAsync(5_000)
+      expect(await closed).toBe(0)
+      expect(store.stored.size).toBe(3)
+    })
+
     it('ends within its limit when the store hangs, and says how many are lost', async () => {
       store.next(hangs)
       const sink = createSink()

@@ -4,7 +4,8 @@ import type { Packing } from '../core/store.ts'
 import { fullJitter } from '../lib/backoff.ts'
 import type { Clock } from '../lib/clock.ts'
 import { createGenerationQueue, type GenerationQueue, type QueuedGeneration } from './generation-queue.ts'
-import { isStoreUnavailable, toStoreError } from './store-error.ts'
+import { createLimitedInsert } from './insert-within.ts'
+import { isStoreUnavailable } from './store-error.ts'
 
 /** What the operator should see in the log. Counts and error texts only: never a record. */
 export type SinkEvent =
@@ -140,24 +141,6 @@ function createLedger<P>(queue: GenerationQueue<P>, onEvent: (event: SinkEvent) 
   }
 }
 
-/** Undefined when the store took the batch. A store that does not answer is left behind after the limit; ids make its late success harmless. */
-async function insertWithin<P>(
-  limitMs: number,
-  store: GenerationSinkOptions<P>['store'],
-  batch: readonly P[],
-  behind: number,
-): Promise<GatewayError | undefined> {
-  const limit = Promise.withResolvers<GatewayError>()
-  const timer = setTimeout(() => limit.resolve(new GatewayError('provider_overloaded', `The database did not answer within ${limitMs} ms`)), limitMs)
-  try {
-    return await Promise.race([store.generations.insertMany(batch, behind).then(() => undefined, toStoreError), limit.promise])
-  } catch (error) {
-    return toStoreError(error)
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
 /** A wait that can be cut short. */
 function createPause() {
   let wake: () => void = () => undefined
@@ -192,6 +175,7 @@ export function createGenerationSink<P>(options: GenerationSinkOptions<P>): Writ
   const ledger = createLedger(queue, onEvent)
   const { counts } = ledger
   const pause = createPause()
+  const inserts = createLimitedInsert<P>((batch, behind) => store.generations.insertMany(batch, behind), limits.insertLimitMs)
   let inFlight: readonly QueuedGeneration<P>[] = []
   let gathering: NodeJS.Timeout | undefined
   let state: 'idle' | 'writing' | 'closed' = 'idle'
@@ -238,7 +222,7 @@ export function createGenerationSink<P>(options: GenerationSinkOptions<P>): Writ
   async function writeBatch(batch: readonly QueuedGeneration<P>[]): Promise<void> {
     const records = batch.map(({ packed }) => packed)
     for (let attempt = 0; !isClosed(); attempt++) {
-      const error = await insertWithin(limits.insertLimitMs, store, records, queue.waiting)
+      const error = await inserts.insert(records, queue.waiting)
       // `close` gave up meanwhile and has counted them.
       if (isClosed()) return
       if (!error) {
@@ -271,6 +255,7 @@ export function createGenerationSink<P>(options: GenerationSinkOptions<P>): Writ
 
   async function finish(limitMs: number): Promise<number> {
     const lostBefore = ledger.totalLost()
+    inserts.hurry()
     await flush(limitMs).catch(() => undefined)
     state = 'closed'
     clearTimeout(gathering)
