@@ -20,7 +20,7 @@ const postgres = await findTestPostgres(WHAT)
 const redis = await startPrivateRedis(WHAT)
 
 /** Others are played with SIGNALBOX_TEST_OUTAGE_SEEDS=1,2,3. */
-const SEEDS = (process.env['SIGNALBOX_TEST_OUTAGE_SEEDS'] ?? '4').split(',').map(Number)
+const SEEDS = (process.env['SIGNALBOX_TEST_OUTAGE_SEEDS'] ?? '15').split(',').map(Number)
 const MISFORTUNES = 12
 const CALL_USD = (8 * 1 + 3 * 0.1 + CHAT_USAGE.completion_tokens * 2) / 1e6
 /** A killed process takes along what it had not written: tenths of a second where processors are busy, and what a database that is away could not take. */

@@ -26,6 +26,9 @@ const READ_ONLY = '25006'
  */
 export const QUICK = '/* quick */'
 const QUICK_MS = 900
+/** What the server has nothing to do for: without an answer the connection leads nowhere, and what was to follow goes through another. */
+const BEGIN = 'begin'
+const BEGIN_MS = 2_000
 
 /** PostgreSQL behind kysely, through a pool with a bound on everything. */
 export function postgresDialect(options: PostgresDialectOptions): Dialect {
@@ -72,7 +75,7 @@ interface Trust {
 }
 
 /**
- * A firewall or a moved address forgets all connections at once, and says so of none. Where a short question finds one of them dead, those that
+ * A firewall or a moved address forgets all connections at once, and says so of none. Where a short question or the begin of a transaction finds one of them dead, those that
  * have been silent since are closed unasked when their turn comes, instead of each holding up somebody for as long as a statement may take.
  */
 function createTrust(): Trust {
@@ -93,10 +96,10 @@ function createTrust(): Trust {
 function guardClient(driver: typeof pg, client: pg.PoolClient, trust: Trust): PostgresPoolClient {
   let broken = false
   const query = async (text: string, values: unknown[]): Promise<unknown> => {
-    const quick = text.startsWith(QUICK)
+    const shortMs = text.startsWith(QUICK) ? QUICK_MS : text === BEGIN ? BEGIN_MS : undefined
     const askedAt = performance.now()
     try {
-      const answer = await client.query({ text, values, ...(quick ? { query_timeout: QUICK_MS } : {}) })
+      const answer = await client.query({ text, values, ...(shortMs === undefined ? {} : { query_timeout: shortMs }) })
       trust.answered(client)
       return answer
     } catch (error) {
@@ -105,7 +108,7 @@ function guardClient(driver: typeof pg, client: pg.PoolClient, trust: Trust): Po
         broken ||= error.code === READ_ONLY
       } else {
         broken = true
-        if (quick) trust.doubt(askedAt)
+        if (shortMs !== undefined) trust.doubt(askedAt)
       }
       throw error
     }

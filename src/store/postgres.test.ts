@@ -133,6 +133,20 @@ describe.skipIf(!postgres.available)('a store whose PostgreSQL', () => {
     expect(await store.keys.list()).toHaveLength(1)
   })
 
+  it('forgets connections costs transactions one begin, and no statement each', async () => {
+    await store.migrate()
+    await store.workspaces.default()
+    // As many connections as come to be used at once.
+    await Promise.all(Array.from({ length: 6 }, (_, n) => store.generations.insertMany([{ generation: sampleGeneration(`gen-${n}`) }])))
+    network.forget()
+    const started = performance.now()
+    const batch = [{ generation: sampleGeneration('gen-after') }]
+    await expect(store.generations.insertMany(batch)).rejects.toMatchObject({ errorType: 'provider_overloaded' })
+    await store.generations.insertMany(batch)
+    expect(performance.now() - started).toBeLessThan(3_900)
+    expect(await store.generations.get('gen-after')).toBeDefined()
+  })
+
   it('falls silent keeps nobody waiting beyond the limits, and leaves no stuck connection in the pool', async () => {
     await store.migrate()
     await store.workspaces.default()
