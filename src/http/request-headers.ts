@@ -37,13 +37,11 @@ export function requestIdOf(request: IncomingMessage): string | undefined {
   return value !== undefined && REQUEST_ID.test(value) ? value : undefined
 }
 
-/** Under which the caller's program names itself: the older name is still sent by many. */
-const TITLE_HEADERS = ['x-openrouter-title', 'x-title'] as const
-
 export function originOf(request: IncomingMessage, apiType: CallOrigin['apiType']): CallOrigin {
   const userAgent = textHeader(request, 'user-agent')
   const referer = textHeader(request, 'http-referer') ?? textHeader(request, 'referer')
-  const title = TITLE_HEADERS.map((name) => textHeader(request, name)).find((text) => text !== undefined)
+  // The older name is still sent by many.
+  const title = textHeader(request, 'x-openrouter-title') ?? textHeader(request, 'x-title')
   return {
     apiType,
     ...(userAgent === undefined ? {} : { userAgent }),
