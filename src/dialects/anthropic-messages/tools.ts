@@ -5,6 +5,7 @@ import type { FormatPlan } from '../shared/format-plan.ts'
 import { asString, isObject } from '../shared/json.ts'
 import { sanitizeSchema, toolInputSchema } from '../shared/sanitize-schema.ts'
 import { Unfolding } from '../shared/unfolding.ts'
+import { isForced, NOT_FORCED, onlyChosen } from '../shared/tool-choice.ts'
 import { flattenTools } from '../shared/tools.ts'
 import type { FlatChoice, FlatTool, FlatTools } from '../shared/tools.ts'
 import { rulesFor } from './options.ts'
@@ -123,8 +124,6 @@ function withBudget(tool: JsonObject, { max_tool_calls: budget }: ModelRequest, 
   return { ...tool, max_uses: Math.min(asked, budget, MAX_TOOL_CALLS) }
 }
 
-const isForced = (choice: FlatChoice | undefined): boolean => choice?.mode === 'required' || choice?.mode === 'named'
-
 interface Offer {
   readonly functions: readonly FlatTool[]
   readonly native: readonly JsonObject[]
@@ -139,11 +138,8 @@ function offer(plan: ToolPlan, { answerTool }: FormatPlan, target: MessagesTarge
   const { tools: functions, choice, answers } = withAnswerTool(plan.flat.tools, plan.choice, answerTool, native.length)
   if (choice === undefined || choice.mode === 'auto') return { functions, native, answers, ...(choice === undefined ? {} : { choice }) }
   if (isForced(choice) && rulesFor(target).forced_tools === 'never') {
-    dropped.push('tool_choice: cannot be forced')
-    if (choice.mode !== 'named') return { functions, native, answers, choice: { mode: 'auto' } }
-    const only = choice.name
-    const named = ({ name }: { readonly name?: unknown }): boolean => name === only
-    return { functions: functions.filter(named), native: native.filter(named), answers, choice: { mode: 'auto' } }
+    dropped.push(NOT_FORCED)
+    return { functions: onlyChosen(functions, choice), native: onlyChosen(native, choice), answers, choice: { mode: 'auto' } }
   }
   if (target.supports.has('tool_choice')) return { functions, native, answers, choice }
   // Who cannot be told not to call gets nothing to call.

@@ -18,7 +18,8 @@ import { planReasoning } from './reasoning.ts'
 import type { ReasoningPlan } from './reasoning.ts'
 import { planFormat } from './response-format.ts'
 import { splitTools } from './system-tools.ts'
-import { isForced, planTools, toolConfig, toolsOf, type Offer } from './tools.ts'
+import { isForced } from '../shared/tool-choice.ts'
+import { planTools, toolConfig, toolsOf, type Offer } from './tools.ts'
 import { compiled } from '../shared/pattern.ts'
 
 type Body = { [field: string]: unknown }

@@ -6,6 +6,7 @@ import { sanitizeSchema, toolInputSchema } from '../shared/sanitize-schema.ts'
 import { Unfolding } from '../shared/unfolding.ts'
 import { COMMON_TOOL_NAMES } from '../shared/tool-names.ts'
 import type { NameRule } from '../shared/tool-names.ts'
+import { isForced, NOT_FORCED, onlyChosen } from '../shared/tool-choice.ts'
 import { flattenTools } from '../shared/tools.ts'
 import type { FlatChoice, FlatTool, FlatTools } from '../shared/tools.ts'
 import type { Conversation } from '../shared/conversation.ts'
@@ -27,8 +28,6 @@ export interface Offer {
   readonly textCalls: boolean
 }
 
-export const isForced = (choice: FlatChoice | undefined): boolean => choice?.mode === 'required' || choice?.mode === 'named'
-
 /** What is offered and how it is chosen from. History with calls needs a list of tools, even when none may be called. */
 export function planTools(flat: FlatTools, format: FormatPlan, conversation: Conversation, traits: ModelTraits, dropped: string[]): Offer {
   const called = calledNames(conversation)
@@ -45,13 +44,12 @@ export function planTools(flat: FlatTools, format: FormatPlan, conversation: Con
 
 /** The choice as far as this model can be made to choose; one that it has no word for narrows what is offered. */
 function possibleChoice({ tools, choice }: Pick<Offer, 'tools' | 'choice'>, traits: ModelTraits, dropped: string[]): Pick<Offer, 'tools' | 'choice'> {
-  const only = choice?.mode === 'named' ? choice.name : undefined
   if (isForced(choice) && !traits.forced_tools) {
-    dropped.push('tool_choice: cannot be forced')
-    return { tools: only === undefined ? tools : tools.filter(({ name }) => name === only), choice: { mode: 'auto' } }
+    dropped.push(NOT_FORCED)
+    return { tools: onlyChosen(tools, choice), choice: { mode: 'auto' } }
   }
-  if (only !== undefined && !traits.tool_choices.includes('tool')) {
-    tools = tools.filter(({ name }) => name === only)
+  if (choice?.mode === 'named' && !traits.tool_choices.includes('tool')) {
+    tools = onlyChosen(tools, choice)
     choice = { mode: 'required' }
   }
   if (choice?.mode !== 'required') return { tools, choice }

@@ -17,7 +17,7 @@ import { encodeMessages } from './messages.ts'
 import { refuses, takesSampling, type OpenAiChatOptions } from './options.ts'
 import { encodeReasoning } from './reasoning.ts'
 import { planFormat } from './response-format.ts'
-import { encodeTools, isForced } from './tools.ts'
+import { demandsCall, encodeTools } from './tools.ts'
 import { encodeWebSearch, withoutHosted } from './web-search.ts'
 import { compiled } from '../shared/pattern.ts'
 
@@ -62,7 +62,7 @@ export function encodeRequest(request: ModelRequest, target: ChatTarget): Encode
     ...offer,
     ...(format.native === undefined ? {} : { response_format: format.native }),
     ...encodeParameters(request, target, dropped),
-    ...encodeReasoning(request, target, dropped, isForced(offer)),
+    ...encodeReasoning(request, target, dropped, demandsCall(offer)),
     ...encodeImageOutput(request, options, dropped),
     ...encodeWebSearch(request, options),
     ...encodeAccount(request, options, dropped),

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { withAnswerTool } from '../shared/format-plan.ts'
 import type { FormatPlan } from '../shared/format-plan.ts'
+import { isForced, NOT_FORCED, onlyChosen } from '../shared/tool-choice.ts'
 import type { FlatChoice, FlatTool, FlatTools } from '../shared/tools.ts'
 import { forcedToolsFor, type OpenAiChatOptions } from './options.ts'
 
@@ -37,21 +38,18 @@ interface Offer {
 /** The choice as far as this model can be made to choose; one that it has no word for narrows what is offered. */
 function possibleChoice({ tools, choice }: Offer, target: ChatTarget, dropped: string[]): Offer {
   const { options, supports } = target
-  const never = forcedToolsFor(target) === 'never'
   // Who cannot be told not to call gets nothing to call.
   if (choice?.mode === 'none') return { tools: options.none_tool_choice && supports.has('tool_choice') ? tools : [], choice }
-  if (choice?.mode === 'named' && (never || !options.named_tool_choice)) {
-    const { name } = choice
-    tools = tools.filter((tool) => tool.name === name)
-    choice = { mode: 'required' }
+  if (isForced(choice) && forcedToolsFor(target) === 'never') {
+    dropped.push(NOT_FORCED)
+    return { tools: onlyChosen(tools, choice), choice: { mode: 'auto' } }
   }
-  if (choice?.mode !== 'required' || !never) return { tools, choice }
-  dropped.push('tool_choice: cannot be forced')
-  return { tools, choice: { mode: 'auto' } }
+  if (choice?.mode === 'named' && !options.named_tool_choice) return { tools: onlyChosen(tools, choice), choice: { mode: 'required' } }
+  return { tools, choice }
 }
 
 /** Whether what is offered demands a call. */
-export const isForced = ({ tool_choice: choice }: Body): boolean => choice !== undefined && choice !== 'auto' && choice !== 'none'
+export const demandsCall = ({ tool_choice: choice }: Body): boolean => choice !== undefined && choice !== 'auto' && choice !== 'none'
 
 function encodeTool(tool: FlatTool, options: OpenAiChatOptions): JsonObject {
   return {
