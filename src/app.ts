@@ -11,10 +11,11 @@ import type { GatewayError } from './core/error.ts'
 import type { KeyAccounts } from './core/account.ts'
 import { dialects } from './dialects/index.ts'
 import { withoutReasoning } from './dialects/shared/without-reasoning.ts'
+import { DOORS } from './doors/index.ts'
+import { createAnswerRoute, type AnswerRouteOptions } from './http/answer-route.ts'
 import { createAuthenticate } from './http/authenticate.ts'
 import { GuessGuard } from './http/guess-guard.ts'
 import { LazyApi } from './http/management/lazy-handler.ts'
-import { createResponsesRoute } from './http/responses-route.ts'
 import { RecentItems } from './http/recent-items.ts'
 import { healthRoute, readyRoute, workerRoute } from './http/health-routes.ts'
 import { createGatewayServer, type RouteHandler } from './http/server.ts'
@@ -164,7 +165,7 @@ export async function createApp({
     metrics,
     logger,
   })
-  const responses = createResponsesRoute({
+  const answering: AnswerRouteOptions = {
     authenticate: (request) => authenticate(request, 'inference'),
     handler,
     presets: policies.presets,
@@ -183,7 +184,7 @@ export async function createApp({
     inFlight,
     admission: serving.admission,
     accepting: serving.accepting,
-  })
+  }
   const newRequestId = (): string => `req-${randomId(20)}`
   const management = new LazyApi(
     async () => {
@@ -219,7 +220,8 @@ export async function createApp({
   )
   const probes = [['GET /healthz', healthRoute] as const, ['GET /readyz', readyRoute(serving.readiness)] as const]
   const isWorker = config.server.role === 'worker'
-  const routes = new Map(isWorker ? probes : [['POST /api/v1/responses', responses], ...probes])
+  const doors = DOORS.map((door) => [`POST ${door.path}`, createAnswerRoute(answering, door)] as const)
+  const routes = new Map(isWorker ? probes : [...doors, ...probes])
   // What another process changed is looked at as soon as the database tells of it.
   const watch = state.store.watch(() => {
     for (const follower of [state.accounts.snapshot, ownKeys, policies.presets, policies.guardrails]) void follower.refresh().catch(() => undefined)
@@ -259,7 +261,7 @@ export async function createApp({
     sink,
     metrics: () => metrics.text(),
     calls: inFlight,
-    responses,
+    responses: doors[0]![1],
     routes: async () => [...routes.keys(), ...(await management.get()).routes.map(({ method, url }) => `${method} ${url}`)],
     catalog: () => catalog,
     async listen() {

@@ -4,13 +4,12 @@ import type { OutputItem } from '../../core/item.ts'
 import type { Usage } from '../../core/usage.ts'
 import { AnswerItems, type ItemText } from './answer-items.ts'
 import type { AssemblerOptions } from './assembler-options.ts'
-import { createItem, type ItemSurroundings } from './create-item.ts'
-import { CallIds, mintItemId } from './item-ids.ts'
+import { mintItemId } from './item-ids.ts'
 import type { ClosingStatus, ItemEvent, ItemPatch, OpenItem } from './open-item.ts'
-import { OpenReasoning } from './open-reasoning.ts'
-import { createResource, verdictOf, type ResourceState, type Verdict } from './resource.ts'
+import { verdictOf, type Verdict } from './resource.ts'
 import { WholeCharacters } from './whole-characters.ts'
-import { WireWriter } from './wire.ts'
+import type { AnswerWriter } from './answer-writer.ts'
+import { ResponsesWriter } from './responses-writer.ts'
 
 interface Slot {
   readonly item: OutputItem
@@ -23,7 +22,7 @@ interface Slot {
 
 /** Thoughts whose end has not come although the text they led to has begun. */
 interface Parked {
-  readonly item: OpenReasoning
+  readonly item: OpenItem
   readonly index: number
   readonly slot: Slot
 }
@@ -43,28 +42,24 @@ const DEFAULT_MAX_CHARS = 64 * 1024 * 1024
  */
 export class Assembler {
   readonly #options: AssemblerOptions
-  readonly #wire: WireWriter
-  readonly #resource: (state: ResourceState) => string
+  readonly #writer: AnswerWriter
   readonly #slots = new Map<string, Slot>()
   readonly #queue: string[] = []
   readonly #output = new AnswerItems()
   readonly #characters = new WholeCharacters()
   /** Made with the first of its kind: most answers have none. */
   #parked: Map<string, Parked> | undefined
-  readonly #surroundings: ItemSurroundings
   #activeKey: string | undefined
   #active: OpenItem | undefined
   #chars = 0
   #state: 'fresh' | 'started' | 'ended' = 'fresh'
-  #end: { readonly reason: FinishReason; readonly usage?: Usage } | undefined
+  #end: { readonly reason: FinishReason; readonly nativeReason?: string; readonly usage?: Usage } | undefined
   #serviceTier: string | undefined
-  #answer = ''
 
-  constructor(options: AssemblerOptions) {
+  /** `writer`: the format the caller reads; default: that of Responses. */
+  constructor(options: AssemblerOptions, writer: AnswerWriter = new ResponsesWriter(options)) {
     this.#options = options
-    this.#wire = new WireWriter(options.stream)
-    this.#surroundings = { wire: this.#wire, callIds: new CallIds(options.newId), mirrorReasoning: options.mirrorReasoning ?? false }
-    this.#resource = createResource(options.id, Math.floor(options.receivedAt / 1000), options.request)
+    this.#writer = writer
   }
 
   /** Folds the events of one upstream read. Throws GatewayError when the answer outgrows its bound. */
@@ -97,18 +92,18 @@ export class Assembler {
   /** A sign of life as wire text, for clients that take comments for silence. The answer begins with it: to all clients the first event is its own. */
   keepAlive(): string {
     this.#start()
-    this.#wire.bare('keepalive')
-    return this.#wire.take()
+    this.#writer.sign()
+    return this.#writer.take()
   }
 
   /** Wire text since the last call; empty for JSON answers. */
   takeWire(): string {
-    return this.#wire.take()
+    return this.#writer.take()
   }
 
   /** The JSON answer; valid once ended. */
   answer(): string {
-    return this.#answer
+    return this.#writer.answer
   }
 
   /** The model has said its last word: `finish` may follow. */
@@ -137,16 +132,13 @@ export class Assembler {
   #start(): void {
     if (this.#state !== 'fresh') return
     this.#state = 'started'
-    if (!this.#wire.enabled) return
+    if (!this.#writer.streams) return
     const { model, tier, dropped } = this.#options.facts()
-    const state = { status: 'in_progress', model, tier, dropped, serviceTier: this.#serviceTier, output: [], outputText: '[]' } as const
-    const response = `"response":${this.#resource(state)}`
-    this.#wire.event('response.created', response)
-    this.#wire.event('response.in_progress', response)
+    this.#writer.begin({ status: 'in_progress', model, tier, dropped, serviceTier: this.#serviceTier, output: [], outputText: '[]' })
   }
 
   #echo(bodies: readonly string[]): void {
-    for (const body of bodies) this.#wire.event('response.debug', `"debug":{"echo_upstream_body":${body}}`)
+    if (this.#writer.streams) for (const body of bodies) this.#writer.echo(body)
   }
 
   #fold(event: ModelEvent): void {
@@ -159,7 +151,7 @@ export class Assembler {
       case 'item-end':
         return this.#close(event.key, event.item)
       case 'response-end':
-        this.#end = event.usage === undefined ? { reason: event.reason } : { reason: event.reason, usage: event.usage }
+        this.#end = event
         this.#serviceTier = event.serviceTier ?? this.#serviceTier
         return
       default:
@@ -224,7 +216,7 @@ export class Assembler {
 
   /** Thoughts that are open make room for text that waits behind them; they keep their place in the answer. */
   #letTextPass(): void {
-    while (this.#active instanceof OpenReasoning && this.#queue.some((key) => hasText(this.#slots.get(key)))) {
+    while (this.#active?.pause !== undefined && this.#queue.some((key) => hasText(this.#slots.get(key)))) {
       const key = this.#activeKey!
       this.#active.pause()
       this.#parked = (this.#parked ?? new Map<string, Parked>()).set(key, {
@@ -250,7 +242,7 @@ export class Assembler {
   #activate(key: string): Slot {
     const slot = this.#slots.get(key)!
     const id = slot.id ?? mintItemId(slot.item, this.#options.newId)
-    this.#active = createItem(slot.item, id, this.#output.length, this.#surroundings)
+    this.#active = this.#writer.item(slot.item, id, this.#output.length)
     this.#activeKey = key
     this.#active.open()
     for (const event of slot.waiting) this.#active.apply(event)
@@ -267,7 +259,7 @@ export class Assembler {
 
   #done(index: number, item: OutputItem): void {
     this.#output.keep(index, item)
-    if (this.#wire.enabled) this.#wire.event('response.output_item.done', `"output_index":${index},"item":${this.#output.text(index)}`)
+    if (this.#writer.streams) this.#writer.done(index, this.#output.text(index))
   }
 
   #closeAll(status: ClosingStatus): void {
@@ -282,18 +274,16 @@ export class Assembler {
   #terminate(verdict: Verdict): void {
     this.#state = 'ended'
     const extra = this.#options.extra?.()
-    const resource = this.#resource({
+    this.#writer.end({
       ...verdict,
       ...this.#options.facts(),
       output: this.#output.all,
       outputText: this.#output.json(),
       ...(verdict.status === 'completed' ? { completedAt: Math.floor(this.#options.clock.now() / 1000) } : {}),
       serviceTier: this.#serviceTier,
+      nativeReason: this.#end?.nativeReason,
       ...(this.#end?.usage === undefined ? {} : { usage: this.#end.usage }),
       ...(extra === undefined ? {} : { extra }),
     })
-    const fault = this.#options.errorEvent === true ? verdict.error : undefined
-    if (this.#wire.enabled) this.#wire.end(`response.${verdict.status}`, `"response":${resource}`, fault)
-    else this.#answer = resource
   }
 }

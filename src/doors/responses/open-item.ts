@@ -16,6 +16,8 @@ export type ClosingStatus = 'completed' | 'incomplete'
 export interface OpenItem {
   open(): void
   apply(event: ItemEvent): void
+  /** Lets text pass that waits behind it: what has been said is whole for the caller, the item may still go on. Only of items that give way. */
+  pause?(): void
   close(status: ClosingStatus, patch: ItemPatch | undefined): OutputItem
   snapshot(status: ClosingStatus, patch?: ItemPatch): OutputItem
 }

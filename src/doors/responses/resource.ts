@@ -14,6 +14,8 @@ export type ResponseStatus = 'in_progress' | 'completed' | 'incomplete' | 'faile
 /** The parts of the response resource that change while it is produced. */
 export interface ResourceState {
   readonly status: ResponseStatus
+  /** Why the model stopped, in its vendor's word. */
+  readonly nativeReason?: string | undefined
   readonly model: string
   readonly output: readonly OutputItem[]
   /** The same as JSON. */

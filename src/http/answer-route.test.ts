@@ -6,6 +6,7 @@ import { verifies } from '../../e2e/requirements.ts'
 import type { Handler } from '../core/call.ts'
 import { NO_COST } from '../core/cost.ts'
 import { GatewayError } from '../core/error.ts'
+import { responses } from '../doors/responses/door.ts'
 import type { ModelEvent } from '../core/event.ts'
 import type { Generation } from '../core/generation.ts'
 import { createUsage } from '../core/usage.ts'
@@ -16,7 +17,7 @@ import { recordLayer } from '../pipeline/record.ts'
 import { checkWire } from '../testing/check-wire.ts'
 import type { Authenticated } from './authenticate.ts'
 import { RecentItems } from './recent-items.ts'
-import { createResponsesRoute } from './responses-route.ts'
+import { createAnswerRoute } from './answer-route.ts'
 import { createGatewayServer } from './server.ts'
 import { KeepAlive, type SseBody } from './sse-body.ts'
 
@@ -74,29 +75,32 @@ interface Surroundings {
 }
 
 async function listen(handler: Handler, { keepAlive = new KeepAlive(), clock = systemClock, onHead }: Surroundings): Promise<string> {
-  const route = createResponsesRoute({
-    authenticate: () => {
-      onHead?.()
-      return { owner } as Authenticated
+  const route = createAnswerRoute(
+    {
+      authenticate: () => {
+        onHead?.()
+        return { owner } as Authenticated
+      },
+      handler,
+      presets: { find: () => undefined },
+      defaultModel: () => undefined,
+      presentMetadata: (call) => ({ strategy: call.trace.strategy }),
+      bodyLimitBytes: 10_000,
+      mirrorReasoning: () => false,
+      errorEvent: () => false,
+      echoUpstreamBody: () => true,
+      recentItems: new RecentItems({ clock: systemClock, maxEntries: 10, maxChars: 10_000, ttlMs: 1_000 }),
+      clock,
+      newId: sequentialIds(),
+      random: () => 0.5,
+      keepAlive,
+      onBug: () => undefined,
+      inFlight: new LiveSet(),
+      admission: { enter: () => undefined, leave: () => undefined },
+      accepting: () => true,
     },
-    handler,
-    presets: { find: () => undefined },
-    defaultModel: () => undefined,
-    presentMetadata: (call) => ({ strategy: call.trace.strategy }),
-    bodyLimitBytes: 10_000,
-    mirrorReasoning: () => false,
-    errorEvent: () => false,
-    echoUpstreamBody: () => true,
-    recentItems: new RecentItems({ clock: systemClock, maxEntries: 10, maxChars: 10_000, ttlMs: 1_000 }),
-    clock,
-    newId: sequentialIds(),
-    random: () => 0.5,
-    keepAlive,
-    onBug: () => undefined,
-    inFlight: new LiveSet(),
-    admission: { enter: () => undefined, leave: () => undefined },
-    accepting: () => true,
-  })
+    responses,
+  )
   const server = createGatewayServer({ routes: new Map([['POST /', route]]), fallback: route })
   servers.push(server)
   server.listen(0, '127.0.0.1')

@@ -1,26 +1,29 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Call, CallOrigin, Handler, Owner, StreamFailure } from '../core/call.ts'
+import type { Call, Handler, Owner } from '../core/call.ts'
 import { asGatewayError, GatewayError } from '../core/error.ts'
 import type { ModelEvent } from '../core/event.ts'
 import type { JsonObject, OutputItem } from '../core/item.ts'
 import type { Presets } from '../core/preset.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { Assembler } from '../doors/responses/assemble.ts'
+import type { AssemblerOptions } from '../doors/responses/assembler-options.ts'
 import { decodeResponsesRequest } from '../doors/responses/decode-request.ts'
 import { applyPreset } from '../doors/shared/apply-preset.ts'
+import type { Door, WriterOf } from '../doors/shared/door.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import type { LiveSet } from '../lib/live-map.ts'
 import { takeEchoes } from '../pipeline/echo-body.ts'
 import type { Authenticated } from './authenticate.ts'
 import { jsonOf, readBody } from './body.ts'
+import { createCall } from './create-call.ts'
 import { renderError } from './error-handler.ts'
 import type { Admission } from './admission.ts'
 import { referencesOf, type RecentItems } from './recent-items.ts'
 import { metadataFields, originOf, requestIdOf, sessionHeader, streamWishes } from './request-headers.ts'
 import { SseBody, type KeepAlive } from './sse-body.ts'
 
-export interface ResponsesRouteOptions {
+export interface AnswerRouteOptions {
   /** Whose an inference key is, at once when it is known; throws or rejects with GatewayError `authentication` or `permission_denied`. */
   readonly authenticate: (request: IncomingMessage) => Authenticated | Promise<Authenticated>
   readonly handler: Handler
@@ -52,17 +55,16 @@ export interface ResponsesRouteOptions {
   readonly accepting: () => boolean
 }
 
-const NOTHING: readonly OutputItem[] = []
-
 const STREAM_HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache', 'x-accel-buffering': 'no' }
 
-/** `POST /api/v1/responses`: one call from the first header to the last byte. */
-export function createResponsesRoute(options: ResponsesRouteOptions): (request: IncomingMessage, response: ServerResponse) => void {
-  return (request, response) => void serve(options, request, response)
+/** What asks a model and answers in the format of a front door: one call from the first header to the last byte. */
+export function createAnswerRoute(options: AnswerRouteOptions, door: Door): (request: IncomingMessage, response: ServerResponse) => void {
+  return (request, response) => void serve(options, door, request, response)
 }
 
 /** One call while it is served; what is absent has not come about yet. */
 interface Serving {
+  readonly door: Door
   readonly id: string
   readonly requestId: string
   readonly headers: { readonly [name: string]: string }
@@ -74,10 +76,10 @@ interface Serving {
   sse?: SseBody
 }
 
-async function serve(options: ResponsesRouteOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function serve(options: AnswerRouteOptions, door: Door, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const id = `gen-${Math.floor(options.clock.now() / 1000)}-${options.newId(20)}`
   const requestId = requestIdOf(request) ?? id
-  const serving: Serving = { id, requestId, headers: { 'x-generation-id': id, 'x-request-id': requestId }, gone: new AbortController() }
+  const serving: Serving = { door, id, requestId, headers: { 'x-generation-id': id, 'x-request-id': requestId }, gone: new AbortController() }
   const place = options.inFlight.add(serving.gone)
   response.on('close', () => {
     if (!response.writableFinished) serving.gone.abort()
@@ -90,7 +92,7 @@ async function serve(options: ResponsesRouteOptions, request: IncomingMessage, r
     const { call, assembler } = serving
     serving.sse?.release()
     // Before the caller can have read the last byte; what an aborted caller has seen may come back as well.
-    if (call !== undefined && assembler !== undefined && call.request['store'] !== false) {
+    if (door.refersToItems && call !== undefined && assembler !== undefined && call.request['store'] !== false) {
       options.recentItems.remember(call.owner.workspaceId, assembler.itemTexts())
     }
     if (serving.admitted !== undefined) options.admission.leave(serving.admitted)
@@ -98,7 +100,7 @@ async function serve(options: ResponsesRouteOptions, request: IncomingMessage, r
   }
 }
 
-async function answer(options: ResponsesRouteOptions, request: IncomingMessage, response: ServerResponse, serving: Serving): Promise<void> {
+async function answer(options: AnswerRouteOptions, request: IncomingMessage, response: ServerResponse, serving: Serving): Promise<void> {
   if (!options.accepting()) {
     throw new GatewayError('provider_overloaded', 'The gateway is shutting down', { headers: { connection: 'close' }, retryAfterMs: 1000 })
   }
@@ -153,7 +155,7 @@ interface Opened {
 
 /** The call a body asks for. What it was made from is forgotten here, not at the end of the call. */
 function open(
-  options: ResponsesRouteOptions,
+  options: AnswerRouteOptions,
   request: IncomingMessage,
   response: ServerResponse,
   serving: Serving,
@@ -164,11 +166,13 @@ function open(
   const receivedAt = options.clock.now()
   const { streamFailure, asEvents, errorEvent } = streamWishes(request, options.errorEvent())
   const sent = jsonOf(bytes)
-  const { body, preset } = applyPreset(sent, (slug) => options.presets.find(owner.workspaceId, slug))
+  const { door } = serving
+  const read = door.read(sent)
+  const { body, preset } = applyPreset(read.body, (slug) => options.presets.find(owner.workspaceId, slug))
   const resolveReference = referencesOf(options.recentItems, owner.workspaceId, bytes.length, options.bodyLimitBytes)
   const modelRequest = decodeResponsesRequest(body, sessionOf(request), { resolveReference })
   const { id, requestId, headers, gone } = serving
-  const origin = originOf(request, 'responses')
+  const origin = originOf(request, door.apiType)
   const call = createCall(options, {
     id,
     receivedAt,
@@ -182,7 +186,7 @@ function open(
     ...(streamFailure === undefined ? {} : { streamFailure }),
   })
   const fields = metadataFields(request)
-  const assembler = createAssembler(options, call, fields, errorEvent)
+  const assembler = createAssembler(options, call, read.writer, fields, errorEvent)
   call.output = outputOf(assembler)
   serving.call = call
   serving.assembler = assembler
@@ -204,7 +208,7 @@ async function waitedFor(authenticated: Promise<Authenticated>, { gone }: Servin
 }
 
 /** Before the first byte a failure is an HTTP error; after it, it is told in the stream. A caller who is gone hears nothing. */
-function refuse(options: ResponsesRouteOptions, request: IncomingMessage, response: ServerResponse, serving: Serving, error: GatewayError): void {
+function refuse(options: AnswerRouteOptions, request: IncomingMessage, response: ServerResponse, serving: Serving, error: GatewayError): void {
   const { call, assembler, sse, requestId } = serving
   if (error.errorType === 'server' && !serving.gone.signal.aborted) options.onBug(error, requestId)
   if (response.destroyed || response.writableEnded) return
@@ -236,35 +240,8 @@ function sessionOf(request: IncomingMessage): { readonly sessionId?: string } {
   return sessionId === undefined ? {} : { sessionId }
 }
 
-interface CallInput {
-  readonly id: string
-  readonly receivedAt: number
-  readonly requestId: string
-  readonly owner: Owner
-  readonly request: ModelRequest
-  readonly requestedModel: string
-  readonly signal: AbortSignal
-  readonly origin: CallOrigin
-  readonly presetId?: string
-  readonly streamFailure?: StreamFailure
-}
-
-function createCall(options: ResponsesRouteOptions, input: CallInput): Call {
-  const { request } = input
-  return {
-    ...input,
-    stream: request.stream === true,
-    ...(request.stream === true && request.debug?.echo_upstream_body === true && options.echoUpstreamBody() ? { echoes: true } : {}),
-    clock: options.clock,
-    random: options.random,
-    ...(request.session_id === undefined ? {} : { sessionId: request.session_id }),
-    trace: { strategy: 'direct', candidates: [], rejected: new Map(), attempts: [], pipeline: [], params: {} },
-    output: () => NOTHING,
-  }
-}
-
-function createAssembler(options: ResponsesRouteOptions, call: Call, fields: readonly string[], errorEvent: boolean): Assembler {
-  return new Assembler({
+function createAssembler(options: AnswerRouteOptions, call: Call, writer: WriterOf, fields: readonly string[], errorEvent: boolean): Assembler {
+  const assembly: AssemblerOptions = {
     id: call.id,
     request: call.request,
     receivedAt: call.receivedAt,
@@ -283,10 +260,11 @@ function createAssembler(options: ResponsesRouteOptions, call: Call, fields: rea
     }),
     ...(call.echoes === true ? { echoes: () => takeEchoes(call.trace.attempts) } : {}),
     ...(fields.length === 0 ? {} : { extra: () => metadataOf(options, call, fields) }),
-  })
+  }
+  return new Assembler(assembly, writer(assembly))
 }
 
-function metadataOf(options: ResponsesRouteOptions, call: Call, fields: readonly string[]): { readonly [field: string]: unknown } | undefined {
+function metadataOf(options: AnswerRouteOptions, call: Call, fields: readonly string[]): { readonly [field: string]: unknown } | undefined {
   if (fields.length === 0) return undefined
   const metadata = options.presentMetadata(call)
   return Object.fromEntries(fields.map((field) => [field, metadata]))

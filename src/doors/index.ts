@@ -1,0 +1,5 @@
+import { responses } from './responses/door.ts'
+import type { Door } from './shared/door.ts'
+
+/** The gateway's own formats. */
+export const DOORS: readonly Door[] = [responses]

@@ -1,0 +1,15 @@
+import type { CallOrigin } from '../../core/call.ts'
+import type { AnswerWriter } from '../responses/answer-writer.ts'
+import type { AssemblerOptions } from '../responses/assembler-options.ts'
+
+export type WriterOf = (options: AssemblerOptions) => AnswerWriter
+
+/** One of the gateway's own wire formats: how a body is read and how an answer is written. Everything between is the same for all of them. */
+export interface Door {
+  readonly path: string
+  readonly apiType: CallOrigin['apiType']
+  /** Whether callers may name items of earlier answers by their ids. */
+  readonly refersToItems: boolean
+  /** A parsed body in the words of Responses, and what writes its answer. Throws GatewayError for a body this format does not have. */
+  read(sent: unknown): { readonly body: unknown; readonly writer: WriterOf }
+}

@@ -1,0 +1,41 @@
+import type { Call, CallOrigin, Owner, StreamFailure } from '../core/call.ts'
+import type { OutputItem } from '../core/item.ts'
+import type { ModelRequest } from '../core/request.ts'
+import type { Clock } from '../lib/clock.ts'
+
+const NOTHING: readonly OutputItem[] = []
+
+export interface CallInput {
+  readonly id: string
+  readonly receivedAt: number
+  readonly requestId: string
+  readonly owner: Owner
+  readonly request: ModelRequest
+  readonly requestedModel: string
+  readonly signal: AbortSignal
+  readonly origin: CallOrigin
+  readonly presetId?: string
+  readonly streamFailure?: StreamFailure
+}
+
+/** What a call is made with beside its input. */
+export interface CallSurroundings {
+  readonly clock: Clock
+  readonly random: () => number
+  readonly echoUpstreamBody: () => boolean
+}
+
+/** A call of which nothing is known yet but what was asked. */
+export function createCall(options: CallSurroundings, input: CallInput): Call {
+  const { request } = input
+  return {
+    ...input,
+    stream: request.stream === true,
+    ...(request.stream === true && request.debug?.echo_upstream_body === true && options.echoUpstreamBody() ? { echoes: true } : {}),
+    clock: options.clock,
+    random: options.random,
+    ...(request.session_id === undefined ? {} : { sessionId: request.session_id }),
+    trace: { strategy: 'direct', candidates: [], rejected: new Map(), attempts: [], pipeline: [], params: {} },
+    output: () => NOTHING,
+  }
+}
