@@ -14,7 +14,8 @@ export type ItemStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed'
 export interface InputText {
   readonly type: 'input_text'
   readonly text: string
-  readonly prompt_cache_breakpoint?: { readonly mode: 'explicit' } | null
+  /** `ttl`: for how long, where a front door's own format says so at each mark. */
+  readonly prompt_cache_breakpoint?: { readonly mode: 'explicit'; readonly ttl?: '5m' | '1h' } | null
 }
 export interface InputImage {
   readonly type: 'input_image'

@@ -1,5 +1,6 @@
+import { chatCompletions } from './chat-completions/door.ts'
 import { responses } from './responses/door.ts'
 import type { Door } from './shared/door.ts'
 
 /** The gateway's own formats. */
-export const DOORS: readonly Door[] = [responses]
+export const DOORS: readonly Door[] = [responses, chatCompletions]

@@ -6,7 +6,7 @@ import { countModels, findModel, listModels, modelsQuery } from '../catalog/list
 import { presentEndpoints, presentProviders, type EndpointStats } from '../catalog/present.ts'
 import type { Health } from '../router/health.ts'
 import type { Quantiles } from '../router/sketch.ts'
-import { responsesOpenApi } from '../doors/responses/openapi.ts'
+import { doorsOpenApi } from '../doors/openapi.ts'
 import { createManagementApp, type ManagementOptions } from '../http/management/app.ts'
 import { catalogRoutes } from '../http/management/catalog-routes.ts'
 import { generationRoutes } from '../http/management/generation-routes.ts'
@@ -77,7 +77,7 @@ const inMilliseconds = ({ p50, p75, p90, p99 }: Quantiles): Quantiles => ({ p50:
 
 /** The document of these routes, of the front doors and of what the server itself answers. */
 function describeApi(routes: readonly RegisteredRoute[]): ReturnType<typeof buildOpenApi> {
-  return buildOpenApi({ title: 'Signalbox', version: VERSION, doors: [responsesOpenApi()], routes: [...PROBES, ...routes] })
+  return buildOpenApi({ title: 'Signalbox', version: VERSION, doors: [doorsOpenApi()], routes: [...PROBES, ...routes] })
 }
 
 /** Made when it is first asked for. */

@@ -1,3 +1,4 @@
+import { cacheMark } from '../shared/cache-mark.ts'
 import { GatewayError } from '../../core/error.ts'
 import type { InputFile, InputImage } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
@@ -26,7 +27,7 @@ function unsupported(what: string, target: MessagesTarget): GatewayError {
 export function encodePart(part: ContentPart, target: MessagesTarget): Block | undefined {
   switch (part.type) {
     case 'input_text':
-      return part.text.trim() === '' ? undefined : { type: 'text', text: part.text, ...breakpoint(part.prompt_cache_breakpoint != null) }
+      return part.text.trim() === '' ? undefined : { type: 'text', text: part.text, ...cacheMark(part, target.options.cache_control === 'all') }
     case 'input_image':
       return { type: 'image', source: imageSource(part, target) }
     case 'input_file':
@@ -37,8 +38,6 @@ export function encodePart(part: ContentPart, target: MessagesTarget): Block | u
       throw unsupported('video', target)
   }
 }
-
-const breakpoint = (wanted: boolean): { readonly cache_control?: object } => (wanted ? { cache_control: { type: 'ephemeral' } } : {})
 
 /** These servers fetch over HTTPS alone, and refuse a call that names another address. */
 const isFetchedThere = (url: string): boolean => /^https:/i.test(url)

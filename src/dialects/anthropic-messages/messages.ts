@@ -1,3 +1,5 @@
+import type { InputText } from '../../core/item.ts'
+import { cacheMark } from '../shared/cache-mark.ts'
 import { joinTexts } from '../shared/content-parts.ts'
 import type { ContentPart } from '../shared/content-parts.ts'
 import { parseExact } from '../shared/exact-json.ts'
@@ -134,18 +136,20 @@ export function isLoopWithoutThinking(messages: readonly Message[]): boolean {
 
 function toolResult(result: ToolResult, target: MessagesTarget): Block {
   const content = resultContent(result.parts, target)
+  const marked = result.parts.findLast(isMarkedText)
   return {
     type: 'tool_result',
     tool_use_id: result.callId,
     ...(content === undefined ? {} : { content }),
     ...(result.missing ? { is_error: true } : {}),
     // The result carries the mark of any text in it: inside the content nobody would count it against the endpoint's limit.
-    ...(result.parts.some(isMarkedText) ? { cache_control: { type: 'ephemeral' } } : {}),
+    ...(marked === undefined ? {} : cacheMark(marked, target.options.cache_control === 'all')),
   }
 }
 
 /** Text that is only whitespace is no block, so its mark goes with it. */
-const isMarkedText = (part: ContentPart): boolean => part.type === 'input_text' && part.prompt_cache_breakpoint != null && part.text.trim() !== ''
+const isMarkedText = (part: ContentPart): part is InputText =>
+  part.type === 'input_text' && part.prompt_cache_breakpoint != null && part.text.trim() !== ''
 
 /** Text alone is one string; blocks where there are media. What cannot be read is named in the text. */
 function resultContent(parts: readonly ContentPart[], target: MessagesTarget): string | Block[] | undefined {

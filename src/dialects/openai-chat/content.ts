@@ -1,3 +1,4 @@
+import { cacheMark } from '../shared/cache-mark.ts'
 import { GatewayError } from '../../core/error.ts'
 import type { Target } from '../../core/dialect.ts'
 import type { InputFile, InputImage, JsonObject } from '../../core/item.ts'
@@ -25,10 +26,8 @@ function unsupported(what: string, target: ChatTarget): never {
 export function encodePart(part: ContentPart, target: ChatTarget): JsonObject[] {
   const { options } = target
   switch (part.type) {
-    case 'input_text': {
-      const breakpoint = options.cache_breakpoints && part.prompt_cache_breakpoint != null
-      return [{ type: 'text', text: part.text, ...(breakpoint ? { cache_control: { type: 'ephemeral' } } : {}) }]
-    }
+    case 'input_text':
+      return [{ type: 'text', text: part.text, ...(options.cache_breakpoints ? cacheMark(part, true) : {}) }]
     case 'input_image':
       return [encodeImage(part, target)]
     case 'input_audio':

@@ -1,3 +1,4 @@
+import { cacheMark } from '../shared/cache-mark.ts'
 import type { InputText, JsonObject } from '../../core/item.ts'
 import type { Target } from '../../core/dialect.ts'
 import { joinTexts } from '../shared/content-parts.ts'
@@ -83,11 +84,7 @@ function systemMessages(conversation: Conversation, options: OpenAiChatOptions, 
 /** One string where the parts are only text: many servers take nothing else. Breakpoints need parts. */
 function textContent(parts: readonly InputText[], options: OpenAiChatOptions): string | JsonObject[] {
   if (!options.cache_breakpoints || parts.every((part) => part.prompt_cache_breakpoint == null)) return joinTexts(parts)
-  return parts.map((part) => ({
-    type: 'text',
-    text: part.text,
-    ...(part.prompt_cache_breakpoint == null ? {} : { cache_control: { type: 'ephemeral' } }),
-  }))
+  return parts.map((part) => ({ type: 'text', text: part.text, ...cacheMark(part, true) }))
 }
 
 function encodeContent(parts: readonly ContentPart[], target: ChatTarget): string | JsonObject[] {

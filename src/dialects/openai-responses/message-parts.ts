@@ -38,7 +38,7 @@ function encodeInputPart(part: InputPart, context: PartContext): JsonObject {
       return { type: 'input_text', text: part.refusal }
     case 'input_text': {
       const { type, text, prompt_cache_breakpoint: breakpoint } = part
-      return { type, text, ...(breakpoint == null || !options.prompt_cache_options ? {} : { prompt_cache_breakpoint: breakpoint }) }
+      return { type, text, ...(breakpoint == null || !options.prompt_cache_options ? {} : { prompt_cache_breakpoint: { mode: breakpoint.mode } }) }
     }
     default:
   }

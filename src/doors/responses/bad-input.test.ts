@@ -3,7 +3,8 @@ import { type GatewayError, isGatewayError } from '../../core/error.ts'
 import { type Example, ITEMS, PARTS, TOOLS } from './__fixtures__/examples.ts'
 import { PLUGINS, REQUEST, TOOL_CHOICES } from './__fixtures__/option-examples.ts'
 import { decodeResponsesRequest } from './decode-request.ts'
-import { responsesOpenApi } from './openapi.ts'
+import { describeDoors } from '../shared/describe-doors.ts'
+import { describeResponses } from './openapi.ts'
 
 function refusal(body: unknown): GatewayError {
   try {
@@ -65,7 +66,7 @@ function expectOneSentence(message: string, path: string): void {
 }
 
 describe('no documented field is missing from these tables', () => {
-  const { schemas } = responsesOpenApi().components
+  const { schemas } = describeDoors([describeResponses()]).components
   type Properties = Readonly<Record<string, unknown>>
   const component = (name: string): { properties: Properties; required?: readonly string[] } => schemas[name] as never
   const pascal = (name: string): string => name.replaceAll(/(?:^|[^A-Za-z0-9]+)([A-Za-z0-9])/g, (_, letter: string) => letter.toUpperCase())

@@ -2,9 +2,10 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { ITEMS, TOOLS } from './__fixtures__/examples.ts'
 import { PLUGINS, REQUEST } from './__fixtures__/option-examples.ts'
-import { responsesOpenApi } from './openapi.ts'
+import { describeDoors } from '../shared/describe-doors.ts'
+import { describeResponses } from './openapi.ts'
 
-const { paths, components } = responsesOpenApi()
+const { paths, components } = describeDoors([describeResponses()])
 const { schemas } = components
 const operation = (paths['/api/v1/responses'] as { post: Record<string, unknown> }).post
 

@@ -47,19 +47,21 @@ const agent: Shape = {
   temperature,
 }
 
+export const WEB_SEARCH_PARAMETERS: Shape = {
+  engine: z.enum([...searchEngines, ...OWN_ENGINES]).optional(),
+  allowed_domains: domains,
+  excluded_domains: domains,
+  max_characters: positive,
+  max_results: positive,
+  max_total_results: positive,
+  max_uses: positive,
+  mode: searchMode.optional(),
+  search_context_size: z.enum(['low', 'medium', 'high']).optional(),
+  user_location: userLocation.optional(),
+}
+
 export const GATEWAY_TOOLS: readonly Branch[] = [
-  tool('web_search', {
-    engine: z.enum([...searchEngines, ...OWN_ENGINES]).optional(),
-    allowed_domains: domains,
-    excluded_domains: domains,
-    max_characters: positive,
-    max_results: positive,
-    max_total_results: positive,
-    max_uses: positive,
-    mode: searchMode.optional(),
-    search_context_size: z.enum(['low', 'medium', 'high']).optional(),
-    user_location: userLocation.optional(),
-  }),
+  tool('web_search', WEB_SEARCH_PARAMETERS),
   tool('web_fetch', {
     engine: z.enum([...searchEngines, ...OWN_ENGINES]).optional(),
     allowed_domains: domains,

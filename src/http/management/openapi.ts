@@ -37,13 +37,19 @@ export function buildOpenApi({ title, version, doors, routes }: OpenApiInput): J
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
-    tags: [...new Set(['Responses', ...described.map(({ doc }) => doc.tag)])].map((name) => ({ name })),
+    tags: [...new Set([...tagsOf(doors), ...described.map(({ doc }) => doc.tag)])].map((name) => ({ name })),
     paths,
     components: {
       schemas: Object.fromEntries([...doors.map(({ components }) => components.schemas), schemas].flatMap((one) => Object.entries(one))),
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'An inference key (sk-...) or a management key.' } },
     },
   }
+}
+
+/** Of what the front doors serve, in their order. */
+function tagsOf(doors: OpenApiInput['doors']): readonly string[] {
+  const operations = doors.flatMap(({ paths }) => Object.values(paths).flatMap((item) => Object.values(item as Json)))
+  return operations.flatMap((operation) => (operation as { readonly tags: readonly string[] }).tags)
 }
 
 type Names = ReadonlyMap<z.ZodType, string>

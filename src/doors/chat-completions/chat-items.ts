@@ -1,0 +1,155 @@
+import { BY_CALLER } from '../../core/caller-call.ts'
+import { GatewayError } from '../../core/error.ts'
+import type { CustomToolCallItem, FunctionCallItem, MessageItem, OtherItem, OutputItem, ReasoningItem } from '../../core/item.ts'
+import type { ClosingStatus, ItemEvent, ItemPatch, OpenItem } from '../responses/open-item.ts'
+import type { ChatMessageWriter } from './chat-message.ts'
+
+/**
+ * Items of an answer while they are told in this format. What an item comes to is the business of `inner`, which writes nothing; here it is
+ * told to the one message this format has.
+ */
+abstract class ChatItem<I extends OutputItem> implements OpenItem {
+  readonly inner: OpenItem
+  readonly message: ChatMessageWriter
+
+  constructor(inner: OpenItem, message: ChatMessageWriter) {
+    this.inner = inner
+    this.message = message
+  }
+
+  open(): void {
+    this.inner.open()
+  }
+
+  apply(event: ItemEvent): void {
+    this.inner.apply(event)
+    this.tell(event)
+  }
+
+  close(status: ClosingStatus, patch: ItemPatch | undefined): OutputItem {
+    const item = this.inner.close(status, patch)
+    this.ended(item as I)
+    return item
+  }
+
+  snapshot(status: ClosingStatus, patch?: ItemPatch): OutputItem {
+    return this.inner.snapshot(status, patch)
+  }
+
+  protected abstract tell(event: ItemEvent): void
+  protected abstract ended(item: I): void
+}
+
+/** Words. Several messages of one answer, from the turns of a loop of tools, become one, with an empty line between them. */
+export class ChatText extends ChatItem<MessageItem> {
+  /** Where the text of each part begins in the content. */
+  readonly #starts: number[] = []
+
+  protected tell(event: ItemEvent): void {
+    if (event.type === 'refusal-delta') return this.message.refusal(event.delta)
+    if (event.type !== 'text-delta') return
+    const { content } = this.inner.snapshot('incomplete') as MessageItem
+    const parts = content.length
+    if (this.#starts.length === 0) this.message.beginText()
+    while (this.#starts.length < parts) this.#starts.push(this.message.textLength)
+    this.message.text(event.delta, event.plain, event.logprobs)
+  }
+
+  protected ended({ content }: MessageItem): void {
+    if (typeof content === 'string') return
+    content.forEach((part, index) => {
+      if (part.type === 'output_text' && part.annotations?.length)
+        this.message.annotations(part.annotations, this.#starts[index] ?? this.message.textLength)
+    })
+  }
+}
+
+/** Thoughts: as text, and in pieces that can be given back. */
+export class ChatThoughts extends ChatItem<ReasoningItem> {
+  readonly #id: string
+  readonly #format: string | null
+  #kind: 'text' | 'summary' | undefined
+  #part: number | undefined
+  /** Index of the piece that is being written. */
+  #piece: number | undefined
+
+  constructor(inner: OpenItem, message: ChatMessageWriter, id: string, start: ReasoningItem) {
+    super(inner, message)
+    this.#id = id
+    this.#format = start.format ?? null
+  }
+
+  /** Asked only of items that give way to text behind them. */
+  pause(): void {
+    this.inner.pause?.()
+    this.#piece = undefined
+  }
+
+  protected tell(event: ItemEvent): void {
+    if (event.type !== 'reasoning-delta') return
+    if (event.kind !== this.#kind || event.part !== this.#part || this.#piece === undefined) {
+      this.#kind = event.kind
+      this.#part = event.part
+      this.#piece = this.message.nextPiece()
+    }
+    const piece = event.kind === 'text' ? { type: 'reasoning.text', text: event.delta } : { type: 'reasoning.summary', summary: event.delta }
+    this.message.thought(event.delta, { ...piece, ...this.#place(this.#piece) })
+  }
+
+  protected ended({ encrypted_content: data, signature, format }: ReasoningItem): void {
+    const named = { format: format ?? this.#format }
+    if (signature)
+      this.message.thought('', { type: 'reasoning.text', text: '', signature, ...this.#place(this.#piece ?? this.message.nextPiece()), ...named })
+    if (data) this.message.thought('', { type: 'reasoning.encrypted', data, ...this.#place(this.message.nextPiece()), ...named })
+  }
+
+  #place(index: number): { readonly id: string; readonly format: string | null; readonly index: number } {
+    return { id: this.#id, format: this.#format, index }
+  }
+}
+
+/** A call of the caller's tool. */
+export class ChatCall extends ChatItem<FunctionCallItem | CustomToolCallItem> {
+  #index = 0
+  #told = 0
+
+  override open(): void {
+    super.open()
+    const { type, call_id: id, name } = this.inner.snapshot('incomplete') as FunctionCallItem | CustomToolCallItem
+    this.#index = this.message.openCall(type === 'function_call' ? 'function' : 'custom', id, name)
+  }
+
+  protected tell(event: ItemEvent): void {
+    if (event.type !== 'arguments-delta') return
+    this.#told += event.delta.length
+    this.message.callText(this.#index, event.delta, event.plain)
+  }
+
+  /** What no delta brought. */
+  protected ended(item: FunctionCallItem | CustomToolCallItem): void {
+    const whole = item.type === 'function_call' ? item.arguments : item.input
+    if (whole.length > this.#told) this.message.callText(this.#index, whole.slice(this.#told), false)
+  }
+}
+
+/** What the gateway or the provider did by itself. Pictures are shown; of all else this format tells nothing but what it cost. */
+export class ChatOther extends ChatItem<OtherItem> {
+  /** Throws GatewayError `unprocessable` for what waits for the caller, who could never hear of it. */
+  override open(): void {
+    super.open()
+    const { type } = this.inner.snapshot('incomplete')
+    if (BY_CALLER.has(type) || type === 'mcp_approval_request')
+      throw new GatewayError('unprocessable', `The model asks its caller for ${type}, which has no place in this format: use /api/v1/responses`)
+  }
+
+  protected tell(): void {
+    // Progress has no place in this format.
+  }
+
+  protected ended(item: OtherItem): void {
+    const { result, output_format: format } = item as { readonly result?: unknown; readonly output_format?: unknown }
+    if (item.type !== 'image_generation_call' || typeof result !== 'string' || result === '') return
+    const isAddress = /^(?:data:|https?:)/i.test(result)
+    this.message.image(isAddress ? result : `data:image/${typeof format === 'string' ? format : 'png'};base64,${result}`)
+  }
+}

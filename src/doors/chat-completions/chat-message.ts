@@ -1,0 +1,141 @@
+import type { Annotation, JsonObject, Logprob } from '../../core/item.ts'
+import { quote } from '../responses/wire.ts'
+import type { ReasoningDetail } from './reasoning-details.ts'
+
+interface ToolCall {
+  readonly id: string
+  readonly type: 'function' | 'custom'
+  readonly name: string
+  text: string
+}
+
+/** Writes one chunk: `delta` is the members of its delta as JSON, `logprobs` those of its choice. */
+export type WriteDelta = (delta: string, logprobs?: string) => void
+
+/** The one message of an answer: what is said is told at once, to whoever reads a stream, and kept for the end. */
+export class ChatMessageWriter {
+  readonly #write: WriteDelta | undefined
+  readonly #showsThoughts: boolean
+  #content = ''
+  #refusal = ''
+  #reasoning = ''
+  #pieces = 0
+  readonly #details: ReasoningDetail[] = []
+  readonly #calls: ToolCall[] = []
+  readonly #annotations: JsonObject[] = []
+  readonly #images: JsonObject[] = []
+  readonly #logprobs: Logprob[] = []
+
+  /** `write`: left out for JSON answers. */
+  constructor(showsThoughts: boolean, write?: WriteDelta) {
+    this.#showsThoughts = showsThoughts
+    this.#write = write
+  }
+
+  get textLength(): number {
+    return this.#content.length
+  }
+
+  get calls(): number {
+    return this.#calls.length
+  }
+
+  /** The next text is another message's: an empty line stands between it and what was said before. */
+  beginText(): void {
+    if (this.#content !== '') this.text('\n\n', false)
+  }
+
+  text(delta: string, plain: boolean | undefined, logprobs?: readonly Logprob[]): void {
+    this.#content += delta
+    if (logprobs !== undefined) this.#logprobs.push(...logprobs)
+    this.#write?.(`"content":${quote(delta, plain)}`, logprobs && logprobsText(logprobs))
+  }
+
+  refusal(delta: string): void {
+    this.#refusal += delta
+    this.#write?.(`"refusal":${JSON.stringify(delta)}`)
+  }
+
+  nextPiece(): number {
+    return this.#pieces++
+  }
+
+  /** A piece of thought, with what can be read of it. Pieces of the same index are one in the end. */
+  thought(delta: string, detail: ReasoningDetail & { readonly index: number }): void {
+    if (!this.#showsThoughts) return
+    this.#reasoning += delta
+    const at = this.#details.findLastIndex(({ index }) => index === detail.index)
+    if (at === -1) this.#details.push(detail)
+    else this.#details[at] = joined(this.#details[at]!, detail)
+    this.#write?.(`${delta === '' ? '' : `"reasoning":${JSON.stringify(delta)},`}"reasoning_details":${JSON.stringify([detail])}`)
+  }
+
+  /** Its index among the calls of the message. */
+  openCall(type: 'function' | 'custom', id: string, name: string): number {
+    const index = this.#calls.push({ id, type, name, text: '' }) - 1
+    this.#write?.(`"tool_calls":${JSON.stringify([{ index, ...present({ id, type, name, text: '' }) }])}`)
+    return index
+  }
+
+  callText(index: number, delta: string, plain: boolean | undefined): void {
+    const call = this.#calls[index]!
+    call.text += delta
+    const field = call.type === 'function' ? '"function":{"arguments":' : '"custom":{"input":'
+    this.#write?.(`"tool_calls":[{"index":${index},${field}${quote(delta, plain)}}}]`)
+  }
+
+  /** Citations in the text that begins at `start` of the content. */
+  annotations(list: readonly Annotation[], start: number): void {
+    const told = list.map((annotation) => presentAnnotation(annotation, start))
+    this.#annotations.push(...told)
+    this.#write?.(`"annotations":${JSON.stringify(told)}`)
+  }
+
+  image(url: string): void {
+    const image = { type: 'image_url', image_url: { url }, index: this.#images.length }
+    this.#images.push(image)
+    this.#write?.(`"images":${JSON.stringify([image])}`)
+  }
+
+  /** The message as an answer in JSON has it, and what stands beside it in the choice. */
+  whole(): { readonly message: JsonObject; readonly logprobs: JsonObject | null } {
+    const saysNothing = this.#content === '' && (this.#calls.length > 0 || this.#refusal !== '' || this.#images.length > 0)
+    return {
+      message: {
+        role: 'assistant',
+        content: saysNothing ? null : this.#content,
+        refusal: this.#refusal === '' ? null : this.#refusal,
+        reasoning: this.#reasoning === '' ? null : this.#reasoning,
+        ...list('reasoning_details', this.#details),
+        ...list('tool_calls', this.#calls.map(present)),
+        ...list('annotations', this.#annotations),
+        ...list('images', this.#images),
+      },
+      logprobs: this.#logprobs.length === 0 ? null : { content: this.#logprobs, refusal: null },
+    }
+  }
+}
+
+const list = (name: string, entries: readonly object[]): JsonObject => (entries.length === 0 ? {} : { [name]: entries })
+
+const logprobsText = (logprobs: readonly Logprob[]): string => JSON.stringify({ content: logprobs, refusal: null })
+
+const present = ({ id, type, name, text }: ToolCall): JsonObject =>
+  type === 'function' ? { id, type, function: { name, arguments: text } } : { id, type, custom: { name, input: text } }
+
+/** Each kind of annotation in an object of its name; offsets count in the whole content. */
+function presentAnnotation({ type, ...rest }: Annotation, start: number): JsonObject {
+  const moved: { [field: string]: unknown } = { ...rest }
+  for (const field of ['start_index', 'end_index', 'index']) if (typeof moved[field] === 'number') moved[field] += start
+  return { type, [type]: moved }
+}
+
+function joined(before: ReasoningDetail, { text, summary, data, ...rest }: ReasoningDetail): ReasoningDetail {
+  return {
+    ...before,
+    ...rest,
+    ...(text == null ? {} : { text: (before.text ?? '') + text }),
+    ...(summary === undefined ? {} : { summary: (before.summary ?? '') + summary }),
+    ...(data === undefined ? {} : { data: (before.data ?? '') + data }),
+  }
+}

@@ -1,0 +1,164 @@
+import { ERROR_KINDS, type ErrorType } from '../../core/error.ts'
+import type { OutputItem, ReasoningItem } from '../../core/item.ts'
+import { tierServed } from '../../core/service-tier.ts'
+import { wellFormedJson } from '../../lib/json.ts'
+import type { AnswerWriter } from '../responses/answer-writer.ts'
+import type { AssemblerOptions } from '../responses/assembler-options.ts'
+import { createItem, type ItemSurroundings } from '../responses/create-item.ts'
+import { CallIds } from '../responses/item-ids.ts'
+import type { OpenItem } from '../responses/open-item.ts'
+import { presentUsage, type ResourceState } from '../responses/resource.ts'
+import { WireWriter } from '../responses/wire.ts'
+import { ChatCall, ChatOther, ChatText, ChatThoughts } from './chat-items.ts'
+import { ChatMessageWriter } from './chat-message.ts'
+import type { ChatWishes } from './to-responses.ts'
+
+type FinishReason = 'stop' | 'length' | 'content_filter' | 'tool_calls' | 'error'
+
+/**
+ * The answer as chunks of chat completions, or as one completion. A stream begins with a chunk of the role and ends with one that has the
+ * reason, then `[DONE]`. Usage rides on the last chunk, where no reader stumbles over a chunk without choices; one who asks for it
+ * (`include_usage: true`) gets it as the vendor of the format sends it, in a chunk of its own.
+ */
+export class ChatWriter implements AnswerWriter {
+  readonly streams: boolean
+  readonly #options: AssemblerOptions
+  readonly #wishes: ChatWishes
+  readonly #surroundings: ItemSurroundings
+  readonly #message: ChatMessageWriter
+  readonly #created: number
+  /** Everything of a chunk before its choices. */
+  #head = ''
+  #text = ''
+  answer = ''
+
+  constructor(options: AssemblerOptions, wishes: ChatWishes) {
+    this.streams = options.stream
+    this.#options = options
+    this.#wishes = wishes
+    this.#created = Math.floor(options.receivedAt / 1000)
+    this.#surroundings = { wire: new WireWriter(false), callIds: new CallIds(options.newId), mirrorReasoning: false }
+    this.#message = new ChatMessageWriter(wishes.reasoning, options.stream ? (delta, logprobs) => this.#delta(delta, logprobs) : undefined)
+  }
+
+  begin({ model }: ResourceState): void {
+    this.#head = `data: {"id":${JSON.stringify(this.#options.id)},"object":"chat.completion.chunk","created":${this.#created},"model":${JSON.stringify(model)}`
+    this.#delta('"role":"assistant","content":""')
+  }
+
+  item(item: OutputItem, id: string, index: number): OpenItem {
+    const inner = createItem(item, id, index, this.#surroundings)
+    switch (item.type) {
+      case 'message':
+        return new ChatText(inner, this.#message)
+      case 'reasoning':
+        return new ChatThoughts(inner, this.#message, id, item as ReasoningItem)
+      case 'function_call':
+      case 'custom_tool_call':
+        return new ChatCall(inner, this.#message)
+      default:
+        return new ChatOther(inner, this.#message)
+    }
+  }
+
+  done(): void {
+    // An item's end has been told by the item.
+  }
+
+  echo(body: string): void {
+    this.#text += `${this.#head},"choices":[],"debug":{"echo_upstream_body":${body}}}\n\n`
+  }
+
+  sign(): void {
+    this.#delta('')
+  }
+
+  end(state: ResourceState): void {
+    const finish = this.#finish(state)
+    const extra = `${this.#tier(state)}${members(state.extra)}`
+    const usage = this.#usage(state)
+    if (!this.streams) this.answer = this.#completion(state, finish, `${usage}${extra}`)
+    else {
+      const apart = this.#wishes.usage === true && usage !== ''
+      const fault = state.error === undefined ? '' : `,"error":${faultOf(state.error)}`
+      const delta = state.error === undefined ? '' : '"content":""'
+      this.#text += `${this.#head},"choices":[{"index":0,"delta":{${delta}},"logprobs":null,${finish}}]${fault}${apart ? '' : usage}${extra}}\n\n`
+      if (apart) this.#text += `${this.#head},"choices":[]${usage}}\n\n`
+      this.#text += 'data: [DONE]\n\n'
+    }
+  }
+
+  take(): string {
+    const text = this.#text
+    this.#text = ''
+    return text
+  }
+
+  #delta(delta: string, logprobs = 'null'): void {
+    this.#text += `${this.#head},"choices":[{"index":0,"delta":{${delta}},"logprobs":${logprobs},"finish_reason":null}]}\n\n`
+  }
+
+  #completion({ model }: ResourceState, finish: string, rest: string): string {
+    const { message, logprobs } = this.#message.whole()
+    const choice = `{"index":0,"message":${wellFormedJson(JSON.stringify(message))},"logprobs":${JSON.stringify(logprobs)},${finish}}`
+    return (
+      `{"id":${JSON.stringify(this.#options.id)},"object":"chat.completion","created":${this.#created},"model":${JSON.stringify(model)}` +
+      `,"choices":[${choice}],"system_fingerprint":null${rest}}`
+    )
+  }
+
+  /** Why it ended, in the format's word and in the vendor's. */
+  #finish({ status, incompleteReason, nativeReason }: ResourceState): string {
+    const reason: FinishReason =
+      status === 'failed'
+        ? 'error'
+        : incompleteReason === 'max_output_tokens'
+          ? 'length'
+          : incompleteReason === 'content_filter'
+            ? 'content_filter'
+            : this.#message.calls > 0
+              ? 'tool_calls'
+              : 'stop'
+    return `"finish_reason":"${reason}","native_finish_reason":${JSON.stringify(nativeReason ?? null)}`
+  }
+
+  #tier({ serviceTier, tier, dropped }: ResourceState): string {
+    return `,"service_tier":${JSON.stringify(tierServed(serviceTier, tier, this.#options.request, dropped))}`
+  }
+
+  #usage({ usage, cost, isByok }: ResourceState): string {
+    if (usage === undefined || (this.streams && this.#wishes.usage === false)) return ''
+    const {
+      input_tokens: _input,
+      output_tokens: _output,
+      input_tokens_details: read,
+      output_tokens_details: written,
+      ...rest
+    } = presentUsage(usage, cost, isByok ?? false)
+    const {
+      upstream_inference_input_cost: prompt,
+      upstream_inference_output_cost: completion,
+      ...costs
+    } = (rest['cost_details'] ?? {}) as { readonly [name: string]: unknown }
+    return `,"usage":${JSON.stringify({
+      ...rest,
+      prompt_tokens_details: read,
+      completion_tokens_details: written,
+      ...(rest['cost_details'] === undefined
+        ? {}
+        : { cost_details: { ...costs, upstream_inference_prompt_cost: prompt, upstream_inference_completions_cost: completion } }),
+    })}`
+  }
+}
+
+/** In the shape of an error before the first byte. */
+function faultOf({ errorType, message }: NonNullable<ResourceState['error']>): string {
+  const { status } = ERROR_KINDS[errorType as ErrorType]
+  return JSON.stringify({ code: status, message: message.toWellFormed(), metadata: { error_type: errorType } })
+}
+
+/** The members of an object, each behind a comma. */
+function members(extra: ResourceState['extra']): string {
+  const text = extra === undefined ? '{}' : wellFormedJson(JSON.stringify(extra))
+  return text === '{}' ? '' : `,${text.slice(1, -1)}`
+}

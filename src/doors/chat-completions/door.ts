@@ -1,0 +1,14 @@
+import type { Door } from '../shared/door.ts'
+import { ChatWriter } from './chat-writer.ts'
+import { toResponses } from './to-responses.ts'
+
+/** `POST /api/v1/chat/completions`. */
+export const chatCompletions: Door = {
+  path: '/api/v1/chat/completions',
+  apiType: 'chat_completions',
+  refersToItems: false,
+  read(sent) {
+    const { body, wishes } = toResponses(sent)
+    return { body, writer: (options) => new ChatWriter(options, wishes) }
+  },
+}

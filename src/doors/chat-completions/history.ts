@@ -1,0 +1,138 @@
+import type { InputItem, InputPart, InputText, JsonObject, ToolOutput } from '../../core/item.ts'
+import { thoughtsOf, type ReasoningDetail } from './reasoning-details.ts'
+
+/** Messages that have passed the schema. */
+export interface ChatMessage {
+  readonly role: 'system' | 'developer' | 'user' | 'assistant' | 'tool'
+  readonly content?: string | readonly ChatPart[] | null
+  readonly name?: string | null
+  readonly refusal?: string | null
+  readonly reasoning?: string | null
+  readonly reasoning_content?: string | null
+  readonly reasoning_details?: readonly ReasoningDetail[] | null
+  readonly tool_calls?: readonly ChatCall[] | null
+  readonly images?: readonly { readonly image_url: { readonly url: string } }[] | null
+  readonly tool_call_id?: string
+}
+
+interface ChatCall {
+  readonly id: string
+  readonly type: 'function' | 'custom'
+  readonly function?: { readonly name: string; readonly arguments?: string | null }
+  readonly custom?: { readonly name: string; readonly input?: string | null }
+}
+
+type ChatPart = {
+  readonly type: string
+  readonly cache_control?: { readonly ttl?: '5m' | '1h' | null } | null
+  readonly prompt_cache_breakpoint?: object | null
+} & JsonObject
+
+/** The conversation as items, in the order its messages have. */
+export function toItems(messages: readonly ChatMessage[]): readonly InputItem[] {
+  const items: InputItem[] = []
+  /** Ids of calls whose input is free text: their results are items of another type. */
+  const custom = new Set<string>()
+  for (const message of messages) {
+    if (message.role === 'tool') items.push(resultOf(message, custom))
+    else if (message.role === 'assistant') items.push(...answerOf(message, custom))
+    else items.push({ type: 'message', role: message.role, content: named(message.name, contentOf(message.content)) })
+  }
+  return items
+}
+
+function resultOf({ tool_call_id: callId = '', content }: ChatMessage, custom: ReadonlySet<string>): InputItem {
+  const output = contentOf(content) as ToolOutput
+  return custom.has(callId) ? { type: 'custom_tool_call_output', call_id: callId, output } : { type: 'function_call_output', call_id: callId, output }
+}
+
+/** What one message of a model holds, in the order a model says it: thoughts, words, calls. */
+function answerOf(message: ChatMessage, custom: Set<string>): readonly InputItem[] {
+  const items: InputItem[] = [...thoughtsOf(message.reasoning_details, message.reasoning ?? message.reasoning_content)]
+  const parts = named(message.name, wordsOf(message))
+  if (parts.length > 0) items.push({ type: 'message', role: 'assistant', content: parts })
+  for (const { image_url: image } of message.images ?? []) items.push(pictureOf(image.url))
+  for (const call of message.tool_calls ?? []) {
+    if (call.type === 'custom') {
+      custom.add(call.id)
+      items.push({ type: 'custom_tool_call', call_id: call.id, name: call.custom!.name, input: call.custom!.input ?? '' })
+    } else items.push({ type: 'function_call', call_id: call.id, name: call.function!.name, arguments: call.function!.arguments || '{}' })
+  }
+  return items
+}
+
+/** Without the parts that say nothing: a message that only calls has none. */
+function wordsOf({ content, refusal }: ChatMessage): readonly InputPart[] {
+  const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? [])
+  const words = parts.flatMap((part): readonly InputPart[] => {
+    if (part.type === 'text') return part['text'] === '' ? [] : [{ type: 'output_text', text: part['text'] as string }]
+    return part.type === 'refusal' ? [{ type: 'refusal', refusal: part['refusal'] as string }] : [partOf(part)]
+  })
+  return refusal ? [...words, { type: 'refusal', refusal }] : words
+}
+
+/** An image of an earlier answer, as the tool that made it left it. */
+function pictureOf(url: string): InputItem {
+  const inline = /^data:image\/([\w.+-]+);base64,(.*)$/s.exec(url)
+  return inline === null
+    ? { type: 'message', role: 'assistant', content: [{ type: 'input_image', image_url: url, detail: 'auto' }] }
+    : { type: 'image_generation_call', status: 'completed', result: inline[2]!, output_format: inline[1]! }
+}
+
+function contentOf(content: ChatMessage['content']): string | readonly InputPart[] {
+  return content == null ? '' : typeof content === 'string' ? content : content.map(partOf)
+}
+
+/** Who speaks, before what is said: items have no field for it. */
+function named<C extends string | readonly InputPart[]>(name: string | null | undefined, content: C): C {
+  if (!name) return content
+  const said = `${name}: `
+  if (typeof content === 'string') return `${said}${content}` as C
+  const at = content.findIndex((part) => 'text' in part)
+  return content.map((part, index) => (index === at && 'text' in part ? { ...part, text: said + part.text } : part)) as readonly InputPart[] as C
+}
+
+function partOf(part: ChatPart): InputPart {
+  const mark = markOf(part)
+  switch (part.type) {
+    case 'image_url':
+      return { type: 'input_image', ...imageOf(part['image_url'] as ImageUrl), ...mark }
+    case 'file':
+      return { type: 'input_file', ...fileOf(part['file'] as ChatFile), ...mark }
+    case 'input_audio':
+      return { type: 'input_audio', input_audio: part['input_audio'] as { readonly data: string; readonly format: string } }
+    case 'video_url':
+    case 'input_video':
+      return { type: 'input_video', video_url: (part['video_url'] as { readonly url: string }).url }
+    case 'refusal':
+      return { type: 'refusal', refusal: part['refusal'] as string }
+    default:
+      return { type: 'input_text', text: part['text'] as string, ...mark }
+  }
+}
+
+/** The end of what shall be cached, in either of its two spellings; only one of them says for how long. */
+function markOf({ cache_control: cached, prompt_cache_breakpoint: given }: ChatPart): Pick<InputText, 'prompt_cache_breakpoint'> {
+  if (cached == null && given == null) return {}
+  return { prompt_cache_breakpoint: { mode: 'explicit', ...(cached?.ttl == null ? {} : { ttl: cached.ttl }) } }
+}
+
+type ImageUrl = string | { readonly url: string; readonly detail?: 'auto' | 'low' | 'high' | 'original' | null }
+
+const imageOf = (image: ImageUrl) =>
+  typeof image === 'string' ? { image_url: image, detail: 'auto' as const } : { image_url: image.url, detail: image.detail ?? ('auto' as const) }
+
+interface ChatFile {
+  readonly file_data?: string | null
+  readonly file_id?: string | null
+  readonly filename?: string | null
+}
+
+/** The field for a file's bytes takes its address as well. */
+function fileOf({ file_data: data, file_id: id, filename }: ChatFile) {
+  return {
+    ...(data ? (/^https?:/i.test(data) ? { file_url: data } : { file_data: data }) : {}),
+    ...(id ? { file_id: id } : {}),
+    ...(filename ? { filename } : {}),
+  }
+}

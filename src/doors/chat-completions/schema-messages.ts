@@ -1,0 +1,106 @@
+import { z } from 'zod'
+import { type Branch, byKind, byType, describeKind, fields, list, maybe, tagged } from '../responses/schema-combinators.ts'
+import { cacheControl, count, flag, text } from '../responses/schema-shared.ts'
+
+/** Messages of the Chat Completions format: roles instead of items, calls inside the message that made them. */
+
+const marked = { cache_control: maybe(cacheControl), prompt_cache_breakpoint: maybe(fields({ mode: z.literal('explicit') })) }
+
+const address = z.string().min(1)
+const textPart = tagged('text', { text: z.string(), ...marked })
+const imagePart = tagged('image_url', {
+  // Many clients write the address itself.
+  image_url: byKind({ object: fields({ url: address, detail: maybe(z.enum(['auto', 'low', 'high', 'original'])) }), string: address }),
+  ...marked,
+})
+const audioPart = tagged('input_audio', {
+  input_audio: fields({
+    data: z.string().refine((data) => !/^\s*https?:/i.test(data), {
+      error: 'must hold the sound itself, as base64 or a data URL; an address is not fetched',
+    }),
+    format: z.enum(['mp3', 'wav']),
+  }),
+})
+const filePart = tagged('file', {
+  file: fields({ file_data: text, file_id: text, filename: text }).refine(({ file_data: data, file_id: id }) => Boolean(data) || Boolean(id), {
+    error: 'shows nothing: set "file_data" or "file_id"',
+  }),
+  ...marked,
+})
+const video = { video_url: fields({ url: address }) }
+const refusalPart = tagged('refusal', { refusal: z.string() })
+
+const PARTS: readonly Branch[] = [textPart, imagePart, audioPart, filePart, tagged('video_url', video), tagged('input_video', video)]
+
+const FOREIGN_PARTS = new Map([
+  ['input_text', '"text"'],
+  ['output_text', '"text"'],
+  ['input_image', '"image_url"'],
+  ['input_file', '"file"'],
+  ['image', '"image_url"'],
+  ['document', '"file"'],
+  ['tool_use', '"tool_calls" beside the content'],
+  ['tool_result', 'a message of the role "tool"'],
+])
+function hint(type: string): string | undefined {
+  const ours = FOREIGN_PARTS.get(type)
+  return ours === undefined ? undefined : `is "${type}", a name of another API; here it is ${ours}`
+}
+
+const content = byKind({ string: z.string(), array: list(byType(PARTS, { noun: 'content part', hint })) })
+const said = byKind({ string: z.string(), array: list(byType([textPart, refusalPart, imagePart], { noun: 'content part', hint })) })
+
+/** Clients send a call without arguments as an empty text or none, and some as the object itself. */
+const given = maybe(z.string({ error: ({ input }) => describeKind(input, 'a string of JSON') }))
+const toolCall = byType(
+  [
+    tagged('function', { id: z.string().min(1), function: fields({ name: z.string().min(1), arguments: given }) }),
+    tagged('custom', { id: z.string().min(1), custom: fields({ name: z.string().min(1), input: given }) }),
+  ],
+  { noun: 'tool call' },
+)
+
+const detail = { id: text, format: text, index: count }
+const reasoningDetails = list(
+  byType(
+    [
+      tagged('reasoning.text', { text, signature: text, ...detail }),
+      tagged('reasoning.summary', { summary: z.string(), ...detail }),
+      tagged('reasoning.encrypted', { data: z.string(), ...detail }),
+    ],
+    // What other gateways tell of their own tools comes back with the history, and says nothing to a model.
+    { noun: 'reasoning detail', others: fields({ type: z.string() }) },
+  ),
+)
+
+const images = list(fields({ image_url: fields({ url: address }) }))
+
+/** A message as its role has it. Content that is null is as good as none: strict clients write every field. */
+export const message = byType(
+  [
+    tagged('system', { content: maybe(content), name: text }, 'role'),
+    tagged('developer', { content: maybe(content), name: text }, 'role'),
+    tagged('user', { content: maybe(content), name: text }, 'role'),
+    tagged(
+      'assistant',
+      {
+        content: maybe(said),
+        name: text,
+        refusal: text,
+        reasoning: text,
+        reasoning_content: text,
+        reasoning_details: maybe(reasoningDetails),
+        tool_calls: maybe(list(toolCall)),
+        images: maybe(images),
+        partial: flag,
+      },
+      'role',
+    ),
+    tagged('tool', { content: maybe(content), tool_call_id: z.string().min(1), name: text }, 'role'),
+  ],
+  {
+    noun: 'role',
+    tag: 'role',
+    hint: (role) => (role === 'function' ? 'is "function", which has become "tool": name the call it answers in "tool_call_id"' : undefined),
+  },
+)

@@ -1,0 +1,151 @@
+import { z } from 'zod'
+import {
+  type Branch,
+  byKind,
+  byType,
+  dictionary,
+  fields,
+  list,
+  maybe,
+  quote,
+  type Schema,
+  type Shape,
+  tagged,
+} from '../responses/schema-combinators.ts'
+import { reasoning } from '../responses/schema-options.ts'
+import { responsesRequest } from '../responses/schema.ts'
+import { anyObject, cacheControl, effort, flag, positive, text } from '../responses/schema-shared.ts'
+import { GATEWAY_TOOLS, WEB_SEARCH_PARAMETERS } from '../responses/schema-gateway-tools.ts'
+import { canonicalType } from '../responses/schema-names.ts'
+import { message } from './schema-messages.ts'
+
+/** Fields that are the same here. */
+const SHARED = [
+  'model',
+  'models',
+  'preset',
+  'max_tool_calls',
+  'stop_server_tools_when',
+  'temperature',
+  'top_p',
+  'top_k',
+  'presence_penalty',
+  'frequency_penalty',
+  'top_logprobs',
+  'modalities',
+  'image_config',
+  'service_tier',
+  'store',
+  'user',
+  'session_id',
+  'metadata',
+  'trace',
+  'prompt_cache_options',
+  'cache_control',
+  'provider',
+  'plugins',
+  'debug',
+] as const
+const shape: Shape = responsesRequest.shape
+const shared: Shape = Object.fromEntries(SHARED.map((field) => [field, shape[field]!]))
+
+const functionTool = tagged('function', {
+  cache_control: maybe(cacheControl).describe('Taken, without effect: the end of what is cached is marked in messages.'),
+  function: fields({ name: z.string().min(1), description: text, parameters: maybe(anyObject), strict: flag }),
+})
+const customTool = tagged('custom', {
+  custom: fields({
+    name: z.string().min(1),
+    description: text,
+    format: maybe(
+      byType([tagged('text', {}), tagged('grammar', { grammar: maybe(fields({ syntax: z.enum(['lark', 'regex']), definition: z.string() })) })], {
+        noun: 'custom tool format',
+      }),
+    ),
+  }),
+})
+
+/** Tools that hand their work to the caller, in items this format does not have. */
+const HANDED_BACK: ReadonlySet<string> = new Set(['gateway:apply_patch'])
+const WEB_SEARCHES = ['web_search', 'web_search_2025_08_26', 'web_search_preview', 'web_search_preview_2025_03_11']
+
+/** The vendors' spelling of the search of the gateway: its parameters may stand beside the type. */
+const beside: Shape = Object.fromEntries(Object.entries(WEB_SEARCH_PARAMETERS).map(([name, schema]) => [name, maybe(schema)]))
+const webSearches = WEB_SEARCHES.map((type) => tagged(type, { ...beside, parameters: maybe(fields(WEB_SEARCH_PARAMETERS)) }))
+
+/** Tools whose calls and results have a place in this format. */
+const TOOLS: readonly Branch[] = [functionTool, customTool, ...webSearches, ...GATEWAY_TOOLS.filter(([type]) => !HANDED_BACK.has(type))]
+
+const tools = list(
+  byType(TOOLS, {
+    noun: 'tool',
+    alias: canonicalType,
+    hint: (type) =>
+      `is ${quote(type)}, which has no place in this format (/api/v1/responses has more tools); known are ${TOOLS.map(([name]) => name).join(', ')}`,
+  }),
+)
+
+const named = fields({ name: z.string().min(1) })
+const toolChoice = byKind({
+  string: z.enum(['auto', 'none', 'required']),
+  object: byType(
+    [
+      tagged('function', { function: named }),
+      tagged('custom', { custom: named }),
+      tagged('allowed_tools', { allowed_tools: fields({ mode: z.enum(['auto', 'required']), tools: list(anyObject) }) }),
+    ],
+    { noun: 'tool choice', others: fields({ type: z.string().min(1) }) },
+  ),
+})
+
+const unsupported = (reason: string): Schema => z.null({ error: reason }).optional()
+const number = (low: number, high: number): Schema => maybe(z.number().min(low).max(high))
+
+const responseFormat = byType(
+  [
+    tagged('text', {}),
+    tagged('json_object', {}),
+    tagged('json_schema', {
+      json_schema: fields({ name: z.string().min(1), description: text, schema: maybe(anyObject), strict: flag }),
+    }),
+  ],
+  { noun: 'response format' },
+)
+
+const stopTexts = byKind({ string: z.string(), array: list(z.string()) })
+
+/**
+ * The body of POST /api/v1/chat/completions: what it has in common with that of Responses is checked by the same schemas. Like them it changes
+ * and copies nothing; fields it does not list are carried.
+ */
+export const chatRequest = fields({
+  ...shared,
+  messages: list(message).describe('The conversation, oldest message first.'),
+  tools: maybe(tools).describe('What the model may call.'),
+  tool_choice: maybe(toolChoice),
+  parallel_tool_calls: flag,
+  max_completion_tokens: positive,
+  max_tokens: positive.describe('The older name of max_completion_tokens, which wins.'),
+  min_p: number(0, 1),
+  top_a: number(0, 1),
+  repetition_penalty: number(0, 2),
+  seed: maybe(z.int()),
+  stop: maybe(stopTexts),
+  logit_bias: maybe(dictionary(z.number().min(-100).max(100))),
+  logprobs: flag,
+  prediction: maybe(anyObject),
+  reasoning: maybe(fields({ ...reasoning.shape, exclude: flag.describe('Leaves the thoughts out of the answer.') })),
+  reasoning_effort: maybe(effort).describe('The same as reasoning.effort, which wins.'),
+  include_reasoning: flag.describe('false is reasoning.exclude by its older name.'),
+  response_format: maybe(responseFormat),
+  verbosity: maybe(z.enum(['low', 'medium', 'high', 'xhigh', 'max'])),
+  stream: flag,
+  stream_options: maybe(fields({ include_usage: flag.describe('true: usage in a chunk of its own behind the last; false: none.') })),
+  n: maybe(z.literal(1, { error: 'must be 1: an answer has one choice' })),
+  safety_identifier: text,
+  prompt_cache_key: text,
+  route: z.unknown().optional().describe('Ignored.'),
+  audio: unsupported('must be left out: answers in sound are not supported'),
+  functions: unsupported('is the older form of "tools": send {"type":"function","function":{...}} there'),
+  function_call: unsupported('is the older form of "tool_choice"'),
+})

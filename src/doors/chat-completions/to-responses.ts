@@ -1,0 +1,159 @@
+import { GatewayError } from '../../core/error.ts'
+import type { JsonObject } from '../../core/item.ts'
+import { findFault } from '../responses/schema-combinators.ts'
+import { describeIssue, formatPath, toSentence } from '../responses/validation-message.ts'
+import { toItems, type ChatMessage } from './history.ts'
+import { chatRequest } from './schema.ts'
+
+/** What a caller of this format wants of the answer and no model needs to know. */
+export interface ChatWishes {
+  /** `stream_options.include_usage`; undefined: not said. */
+  readonly usage: boolean | undefined
+  readonly reasoning: boolean
+}
+
+export interface ChatRead {
+  /** The body in the words of Responses, which has passed this format's validation and not theirs. */
+  readonly body: JsonObject
+  readonly wishes: ChatWishes
+}
+
+const WEB_SEARCH = /^web_search/
+
+/** Far more than anybody's formats have. */
+const MAX_FIELDS = 1_024
+
+/** Fields of this format with other names, or none, in that of Responses. All others go over as they are. */
+const OWN_FIELDS: ReadonlySet<string> = new Set([
+  'messages',
+  'tools',
+  'tool_choice',
+  'max_tokens',
+  'max_completion_tokens',
+  'response_format',
+  'verbosity',
+  'reasoning',
+  'reasoning_effort',
+  'include_reasoning',
+  'logprobs',
+  'stream_options',
+  'n',
+  'usage',
+  'audio',
+  'functions',
+  'function_call',
+])
+
+/**
+ * The parsed body of POST /api/v1/chat/completions in the words of Responses. Throws GatewayError `invalid_request` (`invalid_prompt` for no
+ * messages or a role nobody knows), naming one path of this format and one reason.
+ */
+export function toResponses(body: unknown): ChatRead {
+  checkShape(body)
+  const sent = body as JsonObject
+  const translated: { [field: string]: unknown } = {}
+  for (const field in sent) if (!OWN_FIELDS.has(field) && sent[field] != null) translated[field] = sent[field]
+  translated['input'] = toItems(sent['messages'] as readonly ChatMessage[])
+  Object.assign(translated, limitOf(sent), toolsOf(sent), textOf(sent), reasoningOf(sent), logprobsOf(sent))
+  const thinks = sent['reasoning'] as { readonly exclude?: boolean | null } | null | undefined
+  return {
+    body: translated,
+    wishes: {
+      usage: (sent['stream_options'] as { readonly include_usage?: boolean | null } | null | undefined)?.include_usage ?? undefined,
+      reasoning: !(thinks?.exclude ?? sent['include_reasoning'] === false),
+    },
+  }
+}
+
+function checkShape(body: unknown): void {
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) {
+    if (Object.keys(body).length > MAX_FIELDS) throw new GatewayError('invalid_request', `The body must have at most ${MAX_FIELDS} fields`)
+    const { messages, input } = body as JsonObject
+    if (messages == null && input != null)
+      throw refuse(
+        'invalid_prompt',
+        'messages',
+        'is missing: this is the Chat Completions format, in which "messages" takes what Responses call "input"',
+      )
+    if (Array.isArray(messages) && messages.length === 0) throw refuse('invalid_prompt', 'messages', 'is empty: send at least one message')
+  }
+  const fault = findFault(chatRequest, body, describeIssue)
+  if (fault === undefined) return
+  const badRole = fault.path[0] === 'messages' && fault.path.at(-1) === 'role'
+  throw refuse(badRole ? 'invalid_prompt' : 'invalid_request', formatPath(fault.path), fault.message)
+}
+
+const refuse = (type: 'invalid_request' | 'invalid_prompt', path: string, reason: string): GatewayError =>
+  new GatewayError(type, toSentence(path, reason), { path })
+
+function limitOf({ max_completion_tokens: limit, max_tokens: older }: JsonObject): JsonObject {
+  const tokens = limit ?? older
+  return tokens == null ? {} : { max_output_tokens: tokens }
+}
+
+function toolsOf({ tools, tool_choice: choice }: JsonObject): JsonObject {
+  return {
+    ...(tools == null ? {} : { tools: (tools as readonly JsonObject[]).map(toolOf) }),
+    ...(choice == null ? {} : { tool_choice: typeof choice === 'string' ? choice : choiceOf(choice as JsonObject) }),
+  }
+}
+
+/** Schemas are strict in this format only where the caller says so; in that of Responses vendors take the absent for strict. */
+function toolOf(tool: JsonObject): JsonObject {
+  if (tool['type'] === 'function') {
+    const { name, description, parameters, strict } = tool['function'] as JsonObject
+    return { type: 'function', name, ...given({ description, parameters }), strict: strict ?? false }
+  }
+  if (tool['type'] === 'custom') {
+    const { name, description, format } = tool['custom'] as JsonObject
+    return { type: 'custom', name, ...given({ description, format: format == null ? undefined : formatOf(format as JsonObject) }) }
+  }
+  return WEB_SEARCH.test(tool['type'] as string) ? searchOf(tool) : tool
+}
+
+/** The vendors' spelling stands for the search of the gateway, which leaves it to those who search by themselves. */
+function searchOf({ type: _type, parameters, filters, ...beside }: JsonObject): JsonObject {
+  const { blocked_domains: blocked, ...named } = (filters ?? {}) as JsonObject
+  const wanted = given({ excluded_domains: blocked, ...named, ...beside, ...(parameters as JsonObject | null) })
+  return { type: 'gateway:web_search', ...(Object.keys(wanted).length === 0 ? {} : { parameters: wanted }) }
+}
+
+/** A grammar stands in an object of its own here. */
+function formatOf({ type, grammar }: JsonObject): JsonObject {
+  return grammar == null ? { type } : { type, ...(grammar as JsonObject) }
+}
+
+function choiceOf(choice: JsonObject): JsonObject {
+  const { type } = choice
+  if (type === 'function' || type === 'custom') return { type, ...(choice[type] as JsonObject) }
+  if (type !== 'allowed_tools') return choice
+  const { mode, tools } = choice['allowed_tools'] as { readonly mode: string; readonly tools: readonly JsonObject[] }
+  return { type, mode, tools: tools.map(choiceOf) }
+}
+
+function textOf({ response_format: format, verbosity }: JsonObject): JsonObject {
+  if (format == null && verbosity == null) return {}
+  return { text: { ...(format == null ? {} : { format: shapeOf(format as JsonObject) }), ...(verbosity == null ? {} : { verbosity }) } }
+}
+
+function shapeOf({ type, json_schema: wanted }: JsonObject): JsonObject {
+  if (type !== 'json_schema') return { type }
+  const { name, description, schema, strict } = wanted as JsonObject
+  return { type, name, schema: schema ?? {}, ...given({ description, strict }) }
+}
+
+function reasoningOf({ reasoning, reasoning_effort: effort }: JsonObject): JsonObject {
+  if (reasoning == null && effort == null) return {}
+  const { exclude: _, ...wanted } = (reasoning ?? {}) as JsonObject
+  const merged = { ...wanted, ...(wanted['effort'] == null && effort != null ? { effort } : {}) }
+  return Object.keys(merged).length === 0 ? {} : { reasoning: merged }
+}
+
+function logprobsOf({ logprobs, top_logprobs: top, include }: JsonObject): JsonObject {
+  if (logprobs !== true && top == null) return {}
+  return { include: [...((include as readonly string[] | null | undefined) ?? []), 'message.output_text.logprobs'] }
+}
+
+function given(fields: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null))
+}

@@ -1,0 +1,6 @@
+import { describeChatCompletions } from './chat-completions/openapi.ts'
+import { describeResponses } from './responses/openapi.ts'
+import { describeDoors, type OpenApiParts } from './shared/describe-doors.ts'
+
+/** What all front doors take and answer; apart from the doors themselves, as nothing of it is needed to serve. */
+export const doorsOpenApi = (): OpenApiParts => describeDoors([describeResponses(), describeChatCompletions()])

@@ -1,0 +1,121 @@
+import { z } from 'zod'
+import { STREAM_FAILURES } from '../../core/call.ts'
+import type { Schema } from '../responses/schema-combinators.ts'
+
+type JsonSchema = { readonly [keyword: string]: unknown }
+
+export interface OpenApiParts {
+  readonly paths: { readonly [path: string]: unknown }
+  readonly components: { readonly schemas: { readonly [name: string]: JsonSchema } }
+}
+
+/** What a front door says of itself. */
+export interface DoorDescription {
+  readonly path: string
+  readonly id: string
+  readonly summary: string
+  readonly tag: string
+  /** Names of components. */
+  readonly request: string
+  readonly answer: string
+  /** What a stream is. */
+  readonly stream: string
+  readonly headers: readonly object[]
+  readonly schemas: readonly (readonly [name: string, schema: Schema])[]
+}
+
+const STATUSES: readonly (readonly [status: number, when: string])[] = [
+  [400, 'The request is malformed, out of range, or too long for the model.'],
+  [401, 'The key is missing, unknown, revoked or expired.'],
+  [402, 'The limit of the key is used up.'],
+  [403, 'The key may not do this, a guardrail refused, or the budget of the workspace is reached.'],
+  [404, 'No such model, or no endpoint is left after the preferences.'],
+  [408, 'The body came too slowly, or no endpoint answered in time.'],
+  [413, 'The body is larger than the limit.'],
+  [422, 'The request is well-formed but cannot be met, for example a forced tool that is not offered.'],
+  [429, 'A limit of the gateway, or every upstream answered 429.'],
+  [500, 'A fault of the gateway.'],
+  [502, 'The upstream failed.'],
+  [503, 'The upstream is overloaded, or none is healthy.'],
+]
+
+export const ref = (name: string): string => `#/components/schemas/${name}`
+
+export const metadataHeader = {
+  name: 'X-Gateway-Experimental-Metadata',
+  in: 'header',
+  description: '"enabled" adds gateway_metadata to the answer.',
+  schema: { type: 'string', enum: ['enabled', 'disabled'] },
+}
+export const sessionHeader = {
+  name: 'x-session-id',
+  in: 'header',
+  description: 'The same as session_id in the body, which wins.',
+  schema: { type: 'string', maxLength: 256 },
+}
+export const streamFailureHeader = {
+  name: 'X-Gateway-Stream-Failure',
+  in: 'header',
+  description:
+    'What becomes of an answer that breaks after its first words: "fail" reports it, "continue" has the next endpoint go on with it, ' +
+    '"buffer" holds it back until it is whole. Default: routing.stream_failure of the operator.',
+  schema: { type: 'string', enum: STREAM_FAILURES },
+}
+export const keepAliveHeader = {
+  name: 'X-Gateway-Keep-Alive',
+  in: 'header',
+  description:
+    'What a silent stream carries every ten seconds or so: a "comment" (default), or an "event" of type keepalive, for clients that take ' +
+    'comments for silence. The first one comes behind response.created, which then names the model that was asked for.',
+  schema: { type: 'string', enum: ['comment', 'event'] },
+}
+export const errorEventHeader = {
+  name: 'X-Gateway-Error-Event',
+  in: 'header',
+  description:
+    '"on": a stream that fails says so in an event of type error before response.failed, which some clients pass over. ' +
+    'Default: responses.error_event of the operator.',
+  schema: { type: 'string', enum: ['on', 'off'] },
+}
+
+function errorResponse(description: string): unknown {
+  return { description, content: { 'application/json': { schema: { $ref: ref('Error') } } } }
+}
+
+function operationOf({ id, summary, tag, request, answer, stream, headers }: DoorDescription): unknown {
+  return {
+    operationId: id,
+    summary,
+    tags: [tag],
+    security: [{ bearer: [] }],
+    'x-key': 'inference',
+    parameters: headers,
+    requestBody: { required: true, content: { 'application/json': { schema: { $ref: ref(request) } } } },
+    responses: {
+      200: {
+        description: 'The answer; with "stream": true its events, the last of which ends it.',
+        content: {
+          'application/json': { schema: { $ref: ref(answer) } },
+          'text/event-stream': { schema: { type: 'string', description: stream } },
+        },
+      },
+      ...Object.fromEntries(STATUSES.map(([status, when]) => [status, errorResponse(when)])),
+    },
+  }
+}
+
+/** Paths and schemas of these doors for an OpenAPI 3.1 document. The document around it declares the security scheme `bearer`. */
+export function describeDoors(doors: readonly DoorDescription[]): OpenApiParts {
+  const registry = z.registry<{ id: string }>()
+  for (const { schemas } of doors) for (const [id, schema] of schemas) registry.add(schema, { id })
+  const { schemas } = z.toJSONSchema(registry, { uri: ref, io: 'input', unrepresentable: 'any' })
+  return {
+    paths: Object.fromEntries(doors.map((door) => [door.path, { post: operationOf(door) }])),
+    components: { schemas: Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, strip(schema)])) },
+  }
+}
+
+/** OpenAPI names the dialect once for the document and finds components by their place. */
+function strip(schema: JsonSchema): JsonSchema {
+  return Object.fromEntries(Object.entries(schema).filter(([keyword]) => keyword !== '$schema' && keyword !== '$id'))
+}
