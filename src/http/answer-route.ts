@@ -217,7 +217,7 @@ function refuse(options: AnswerRouteOptions, request: IncomingMessage, response:
     sse.end(assembler.takeWire())
   } else {
     const route = call === undefined ? undefined : metadataOf(options, call, metadataFields(request))
-    const rendered = renderError(error, requestId, route, call?.echoes === true ? lastEcho(call) : undefined)
+    const rendered = renderError(error, requestId, route, call?.echoes === true ? lastEcho(call) : undefined, serving.door.envelope)
     sendJson(response, rendered.status, { ...serving.headers, ...rendered.headers }, rendered.body)
   }
 }

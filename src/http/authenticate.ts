@@ -28,7 +28,7 @@ export interface Authenticated {
 export type Authenticate = (request: IncomingMessage, kind: KeyKind | undefined) => Authenticated | Promise<Authenticated>
 
 /**
- * Reads `Authorization: Bearer <key>` and answers from memory, at once; only a key that is not known there is waited for, while the database is
+ * Reads `Authorization: Bearer <key>`, else `x-api-key: <key>`, and answers from memory, at once; only a key that is not known there is waited for, while the database is
  * asked whether it was made a moment ago. `kind` is the kind of key the matched handler asks for (undefined: any).
  * Throws GatewayError `authentication` (401), `permission_denied` (403), or `rate_limit_exceeded` (429) for an address that guesses.
  */
@@ -44,7 +44,7 @@ export function createAuthenticate(authenticator: KeyBook, guard: Guard): Authen
     return result
   }
   return (request, kind) => {
-    const bearer = bearerOf(request.headers.authorization)
+    const bearer = bearerOf(request.headers.authorization) || otherKeyOf(request)
     const result = authenticator.authenticate(bearer)
     if (result.ok || result.reason !== 'unknown') return settle(result, request, kind)
     // Who guesses too much is not worth a look.
@@ -58,4 +58,10 @@ export function createAuthenticate(authenticator: KeyBook, guard: Guard): Authen
 function bearerOf(authorization: string | undefined): string {
   if (authorization === undefined || authorization.length < 8 || authorization.slice(0, 7).toLowerCase() !== 'bearer ') return ''
   return authorization.slice(7).trim()
+}
+
+/** Where clients of another format put their key. */
+function otherKeyOf(request: IncomingMessage): string {
+  const key = request.headers['x-api-key']
+  return typeof key === 'string' ? key.trim() : ''
 }

@@ -1,4 +1,5 @@
 import type { GatewayError } from '../core/error.ts'
+import type { Door } from '../doors/shared/door.ts'
 import { cutText } from '../lib/cut-text.ts'
 import { wellFormedJson } from '../lib/json.ts'
 
@@ -16,12 +17,14 @@ const WITHOUT_ROUTE: ReadonlySet<string> = new Set(['server', 'authentication', 
 /**
  * Any failure before the first byte, as the contract's envelope: `{"error":{"code":<HTTP status>,"message","metadata":{...}}}`.
  * A bug of ours is masked: the caller gets an id to quote, the log gets the cause. `asked` stands beside `error` whatever the failure.
+ * `envelope`: another form of the same, of a front door's own format.
  */
 export function renderError(
   error: GatewayError,
   requestId: string,
   route?: { readonly [field: string]: unknown },
   asked?: { readonly [field: string]: unknown },
+  envelope?: Door['envelope'],
 ): RenderedError {
   const { details } = error
   const masked = error.errorType === 'server'
@@ -39,5 +42,5 @@ export function renderError(
   if (details.retryAfterMs !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(details.retryAfterMs / 1000)))
   const body = { error: { code: error.status, message, metadata }, ...(WITHOUT_ROUTE.has(error.errorType) ? {} : route), ...asked }
   // What providers and callers have said may be cut in the middle of a character.
-  return { status: error.status, headers, body: wellFormedJson(JSON.stringify(body)) }
+  return { status: error.status, headers, body: wellFormedJson(JSON.stringify(envelope?.(body, requestId) ?? body)) }
 }

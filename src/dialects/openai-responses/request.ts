@@ -37,8 +37,8 @@ const HANDLED: ReadonlySet<string> = new Set([
   'service_tier',
 ])
 
-/** Words of the Chat Completions format for what always comes here. Unlike fields nobody knows, vendors are known to refuse them. */
-const FOREIGN: ReadonlySet<string> = new Set(['usage', 'include_reasoning'])
+/** Words of other formats, for what always comes here or is a matter of tiers. Unlike fields nobody knows, vendors are known to refuse them. */
+const FOREIGN: ReadonlySet<string> = new Set(['usage', 'include_reasoning', 'speed'])
 
 /** Fields that ask for answers with images, where they are not asked for by a tool. */
 const IMAGE_FIELDS = ['modalities', 'image_config'] as const

@@ -1,43 +1,18 @@
 import { BY_CALLER } from '../../core/caller-call.ts'
 import { GatewayError } from '../../core/error.ts'
 import type { CustomToolCallItem, FunctionCallItem, MessageItem, OtherItem, OutputItem, ReasoningItem } from '../../core/item.ts'
-import type { ClosingStatus, ItemEvent, ItemPatch, OpenItem } from '../responses/open-item.ts'
+import type { ItemEvent, OpenItem } from '../responses/open-item.ts'
+import { ToldItem } from '../shared/told-item.ts'
 import type { ChatMessageWriter } from './chat-message.ts'
 
-/**
- * Items of an answer while they are told in this format. What an item comes to is the business of `inner`, which writes nothing; here it is
- * told to the one message this format has.
- */
-abstract class ChatItem<I extends OutputItem> implements OpenItem {
-  readonly inner: OpenItem
+/** Items of an answer while they are told to the one message of this format. */
+abstract class ChatItem<I extends OutputItem> extends ToldItem<I> {
   readonly message: ChatMessageWriter
 
   constructor(inner: OpenItem, message: ChatMessageWriter) {
-    this.inner = inner
+    super(inner)
     this.message = message
   }
-
-  open(): void {
-    this.inner.open()
-  }
-
-  apply(event: ItemEvent): void {
-    this.inner.apply(event)
-    this.tell(event)
-  }
-
-  close(status: ClosingStatus, patch: ItemPatch | undefined): OutputItem {
-    const item = this.inner.close(status, patch)
-    this.ended(item as I)
-    return item
-  }
-
-  snapshot(status: ClosingStatus, patch?: ItemPatch): OutputItem {
-    return this.inner.snapshot(status, patch)
-  }
-
-  protected abstract tell(event: ItemEvent): void
-  protected abstract ended(item: I): void
 }
 
 /** Words. Several messages of one answer, from the turns of a loop of tools, become one, with an empty line between them. */

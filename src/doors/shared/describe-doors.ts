@@ -18,6 +18,8 @@ export interface DoorDescription {
   /** Names of components. */
   readonly request: string
   readonly answer: string
+  /** Default: `Error`. */
+  readonly error?: string
   /** What a stream is. */
   readonly stream: string
   readonly headers: readonly object[]
@@ -78,11 +80,11 @@ export const errorEventHeader = {
   schema: { type: 'string', enum: ['on', 'off'] },
 }
 
-function errorResponse(description: string): unknown {
-  return { description, content: { 'application/json': { schema: { $ref: ref('Error') } } } }
+function errorResponse(description: string, schema: string): unknown {
+  return { description, content: { 'application/json': { schema: { $ref: ref(schema) } } } }
 }
 
-function operationOf({ id, summary, tag, request, answer, stream, headers }: DoorDescription): unknown {
+function operationOf({ id, summary, tag, request, answer, error = 'Error', stream, headers }: DoorDescription): unknown {
   return {
     operationId: id,
     summary,
@@ -99,7 +101,7 @@ function operationOf({ id, summary, tag, request, answer, stream, headers }: Doo
           'text/event-stream': { schema: { type: 'string', description: stream } },
         },
       },
-      ...Object.fromEntries(STATUSES.map(([status, when]) => [status, errorResponse(when)])),
+      ...Object.fromEntries(STATUSES.map(([status, when]) => [status, errorResponse(when, error)])),
     },
   }
 }

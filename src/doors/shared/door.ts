@@ -4,6 +4,16 @@ import type { AssemblerOptions } from '../responses/assembler-options.ts'
 
 export type WriterOf = (options: AssemblerOptions) => AnswerWriter
 
+/** The contract's envelope of a failure before the first byte. */
+export interface ErrorEnvelope {
+  readonly error: {
+    readonly code: number
+    readonly message: string
+    readonly metadata: { readonly error_type: string; readonly [field: string]: unknown }
+  }
+  readonly [beside: string]: unknown
+}
+
 /** One of the gateway's own wire formats: how a body is read and how an answer is written. Everything between is the same for all of them. */
 export interface Door {
   readonly path: string
@@ -12,4 +22,6 @@ export interface Door {
   readonly refersToItems: boolean
   /** A parsed body in the words of Responses, and what writes its answer. Throws GatewayError for a body this format does not have. */
   read(sent: unknown): { readonly body: unknown; readonly writer: WriterOf }
+  /** The envelope as this format has it; default: as it is. */
+  readonly envelope?: (envelope: ErrorEnvelope, requestId: string) => object
 }

@@ -1,0 +1,94 @@
+import type { Annotation, JsonObject } from '../../core/item.ts'
+import { quote } from '../responses/wire.ts'
+
+/** Writes one event: its type, and its other members as JSON. */
+export type WriteEvent = (type: string, members: string) => void
+
+interface WrittenBlock {
+  readonly type: string
+  readonly [field: string]: unknown
+}
+
+/** The blocks of an answer: told at once to whoever reads a stream, and kept for the end. A block that has begun takes deltas until it ends. */
+export class BlockWriter {
+  readonly #write: WriteEvent | undefined
+  readonly #blocks: { [field: string]: unknown }[] = []
+  #calls = 0
+
+  /** `write`: left out for JSON answers. */
+  constructor(write?: WriteEvent) {
+    this.#write = write
+  }
+
+  /** How many of the caller's tools were called. */
+  get calls(): number {
+    return this.#calls
+  }
+
+  /** The blocks as an answer in JSON has them. */
+  get all(): readonly JsonObject[] {
+    return this.#blocks
+  }
+
+  /** Its index among the blocks. */
+  begin(block: WrittenBlock): number {
+    if (block.type === 'tool_use') this.#calls++
+    const index = this.#blocks.push({ ...block }) - 1
+    this.#write?.('content_block_start', `"index":${index},"content_block":${JSON.stringify(block)}`)
+    return index
+  }
+
+  text(index: number, delta: string, plain: boolean | undefined): void {
+    this.#add(index, 'text', delta)
+    this.#write?.('content_block_delta', `"index":${index},"delta":{"type":"text_delta","text":${quote(delta, plain)}}`)
+  }
+
+  thinking(index: number, delta: string, plain: boolean | undefined): void {
+    this.#add(index, 'thinking', delta)
+    this.#write?.('content_block_delta', `"index":${index},"delta":{"type":"thinking_delta","thinking":${quote(delta, plain)}}`)
+  }
+
+  signature(index: number, signature: string): void {
+    this.#blocks[index]!['signature'] = signature
+    this.#write?.('content_block_delta', `"index":${index},"delta":{"type":"signature_delta","signature":${JSON.stringify(signature)}}`)
+  }
+
+  /** A piece of a call's input; what it comes to is told by `input`. */
+  json(index: number, delta: string, plain: boolean | undefined): void {
+    this.#write?.('content_block_delta', `"index":${index},"delta":{"type":"input_json_delta","partial_json":${quote(delta, plain)}}`)
+  }
+
+  input(index: number, input: JsonObject): void {
+    this.#blocks[index]!['input'] = input
+  }
+
+  citations(index: number, annotations: readonly Annotation[]): void {
+    const citations = annotations.flatMap((annotation) => (annotation.type === 'url_citation' ? [citationOf(annotation)] : []))
+    if (citations.length === 0) return
+    this.#blocks[index]!['citations'] = citations
+    for (const citation of citations)
+      this.#write?.('content_block_delta', `"index":${index},"delta":{"type":"citations_delta","citation":${JSON.stringify(citation)}}`)
+  }
+
+  end(index: number): void {
+    this.#write?.('content_block_stop', `"index":${index}`)
+  }
+
+  /** A block that comes whole. */
+  whole(block: WrittenBlock): void {
+    this.end(this.begin(block))
+  }
+
+  #add(index: number, field: string, delta: string): void {
+    const block = this.#blocks[index]!
+    block[field] = (block[field] as string) + delta
+  }
+}
+
+const citationOf = ({ url, title, content }: Extract<Annotation, { readonly type: 'url_citation' }>): JsonObject => ({
+  type: 'web_search_result_location',
+  url,
+  title,
+  cited_text: content ?? '',
+  encrypted_index: '',
+})

@@ -1,0 +1,16 @@
+import type { Door } from '../shared/door.ts'
+import { messagesEnvelope } from './error-envelope.ts'
+import { MessagesWriter } from './messages-writer.ts'
+import { messagesToResponses } from './to-responses.ts'
+
+/** `POST /api/v1/messages`. */
+export const messages: Door = {
+  path: '/api/v1/messages',
+  apiType: 'messages',
+  refersToItems: false,
+  read(sent) {
+    const { body, wishes } = messagesToResponses(sent)
+    return { body, writer: (options) => new MessagesWriter(options, wishes) }
+  },
+  envelope: messagesEnvelope,
+}

@@ -1,0 +1,25 @@
+import type { JsonObject } from '../../core/item.ts'
+import type { ErrorEnvelope } from '../shared/door.ts'
+
+const TYPES: { readonly [status: number]: string | undefined } = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  408: 'timeout_error',
+  413: 'request_too_large',
+  422: 'invalid_request_error',
+  429: 'rate_limit_error',
+  503: 'overloaded_error',
+}
+
+/** The word this format has for a failure of an HTTP status. */
+export const faultTypeOf = (status: number): string => TYPES[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error')
+
+/** A failure before the first byte in this format: the same words in another place. */
+export function messagesEnvelope({ error, ...beside }: ErrorEnvelope, requestId: string): JsonObject {
+  const { code, message, metadata } = error
+  const { error_type: errorType } = metadata
+  return { type: 'error', error: { type: faultTypeOf(code), message, error_type: errorType }, metadata, request_id: requestId, ...beside }
+}

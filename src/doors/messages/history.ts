@@ -1,0 +1,165 @@
+import type { InputItem, InputPart, InputText, JsonObject, ReasoningItem } from '../../core/item.ts'
+
+/** Blocks that have passed the schema. */
+export interface Block extends JsonObject {
+  readonly type: string
+}
+export interface Message {
+  readonly role: 'user' | 'assistant' | 'system'
+  readonly content: string | readonly Block[]
+}
+
+/** Envelopes of the gateway's own around what keeps thoughts alive: core/reasoning-envelope.ts. Anything else in their place is a vendor's. */
+const SEALED = /^sb1\./
+
+/** The conversation as items, in the order of its blocks. */
+export function toItems(messages: readonly Message[]): readonly InputItem[] {
+  return messages.flatMap(({ role, content }) => {
+    if (typeof content === 'string') return content === '' && role === 'assistant' ? [] : [{ type: 'message', role, content }]
+    return new BlockReader(role).read(content)
+  })
+}
+
+/** What stands between two blocks that are items of their own is one message. */
+class BlockReader {
+  readonly #role: Message['role']
+  readonly #items: InputItem[] = []
+  #parts: InputPart[] = []
+  readonly #searches = new Map<string, unknown>()
+
+  constructor(role: Message['role']) {
+    this.#role = role
+  }
+
+  read(blocks: readonly Block[]): readonly InputItem[] {
+    for (const block of blocks) this.#block(block)
+    this.#message()
+    return this.#items
+  }
+
+  #message(): void {
+    if (this.#parts.length > 0) this.#items.push({ type: 'message', role: this.#role, content: this.#parts })
+    this.#parts = []
+  }
+
+  #item(item: InputItem): void {
+    this.#message()
+    this.#items.push(item)
+  }
+
+  #block(block: Block): void {
+    switch (block.type) {
+      case 'tool_use':
+        return this.#item({
+          type: 'function_call',
+          call_id: block['id'] as string,
+          name: block['name'] as string,
+          arguments: JSON.stringify(block['input'] ?? {}),
+        })
+      case 'tool_result':
+        return this.#item({ type: 'function_call_output', call_id: block['tool_use_id'] as string, output: outputOf(block) })
+      case 'thinking':
+      case 'redacted_thinking':
+        return this.#item(thoughtOf(block))
+      case 'server_tool_use':
+        return void this.#searches.set(block['id'] as string, (block['input'] as { readonly query?: unknown } | null | undefined)?.query)
+      case 'web_search_tool_result':
+        return this.#search(block)
+      default:
+        this.#parts.push(...partsOf(block, this.#role))
+    }
+  }
+
+  /** A search and what it found, as the gateway's own tool left it. */
+  #search({ tool_use_id: id, content }: Block): void {
+    const query = this.#searches.get(id as string)
+    const found = Array.isArray(content) ? (content as readonly JsonObject[]) : []
+    const sources = found.flatMap(({ url }) => (typeof url === 'string' ? [{ type: 'url', url }] : []))
+    this.#item({ type: 'web_search_call', status: 'completed', action: { type: 'search', query: typeof query === 'string' ? query : '', sources } })
+  }
+}
+
+function thoughtOf({ type, thinking, signature, data }: Block): ReasoningItem {
+  if (type === 'redacted_thinking') return { type: 'reasoning', summary: [], encrypted_content: data as string }
+  const text = thinking as string
+  const seal = typeof signature === 'string' && signature !== '' ? signature : undefined
+  return {
+    type: 'reasoning',
+    summary: [],
+    ...(text === '' ? {} : { content: [{ type: 'reasoning_text', text }] }),
+    ...(seal === undefined ? {} : SEALED.test(seal) ? { encrypted_content: seal } : { signature: seal }),
+  }
+}
+
+/** Items know no failed results: the text says it. A mark of the whole is one of its last text. */
+function outputOf(block: Block): string | readonly InputText[] {
+  const { content, is_error: failed } = block
+  const parts =
+    typeof content === 'string' ? [textPart(content, {})] : ((content ?? []) as readonly Block[]).flatMap((inner) => partsOf(inner, 'user'))
+  const told = failed === true ? [textPart('Error:', {}), ...parts] : parts
+  const mark = markOf(block)
+  const last = told.findLastIndex(({ type }) => type === 'input_text')
+  const marked = told.map((part, index) => (index === last ? { ...part, ...mark } : part)) as readonly InputText[]
+  const [only] = marked
+  const isPlain = marked.length === 1 && only!.type === 'input_text' && only!.prompt_cache_breakpoint == null
+  return isPlain ? only!.text : marked
+}
+
+const textPart = (text: string, mark: Pick<InputText, 'prompt_cache_breakpoint'>): InputText => ({ type: 'input_text', text, ...mark })
+
+function markOf({ cache_control: mark }: Block): Pick<InputText, 'prompt_cache_breakpoint'> {
+  if (mark == null) return {}
+  const { ttl } = mark as { readonly ttl?: '5m' | '1h' | null }
+  return { prompt_cache_breakpoint: { mode: 'explicit', ...(ttl == null ? {} : { ttl }) } }
+}
+
+/** What a block says or shows. */
+function partsOf(block: Block, role: Message['role']): readonly InputPart[] {
+  switch (block.type) {
+    case 'text':
+      return role === 'assistant' ? [{ type: 'output_text', text: block['text'] as string }] : [textPart(block['text'] as string, markOf(block))]
+    case 'image':
+      return [{ type: 'input_image', ...imageOf(block['source'] as Block), detail: 'auto' }]
+    case 'document':
+      return documentOf(block)
+    case 'search_result': {
+      const texts = (block['content'] as readonly { readonly text: string }[]).map(({ text }) => text)
+      return [textPart([block['title'], block['source'], ...texts].join('\n'), markOf(block))]
+    }
+    default:
+      return [textPart(`[${String(block['tool_name'])}]`, {})]
+  }
+}
+
+function imageOf(source: Block): { readonly image_url?: string; readonly file_id?: string } {
+  if (source.type === 'file') return { file_id: source['file_id'] as string }
+  return { image_url: source.type === 'url' ? (source['url'] as string) : `data:${String(source['media_type'])};base64,${String(source['data'])}` }
+}
+
+function documentOf(block: Block): readonly InputPart[] {
+  const { source, title, context } = block as unknown as { readonly source: Block; readonly title?: string | null; readonly context?: string | null }
+  const name = title ? { filename: title } : {}
+  const before = context ? [textPart(context, {})] : []
+  switch (source.type) {
+    case 'text':
+      return [...before, textPart([title, source['data']].filter(Boolean).join('\n'), markOf(block))]
+    case 'content': {
+      const { content } = source as unknown as { readonly content: string | readonly Block[] }
+      return [...before, ...(typeof content === 'string' ? [textPart(content, markOf(block))] : content.flatMap((part) => partsOf(part, 'user')))]
+    }
+    case 'url':
+      return [...before, { type: 'input_file', file_url: source['url'] as string, ...name }]
+    case 'file':
+      return [...before, { type: 'input_file', file_id: source['file_id'] as string, ...name }]
+    default:
+      return [...before, { type: 'input_file', file_data: `data:${String(source['media_type'])};base64,${String(source['data'])}`, ...name }]
+  }
+}
+
+/** The instructions above a conversation: as one text, or as a message whose parts keep their marks. */
+export function systemOf(system: unknown): { readonly instructions?: string; readonly items: readonly InputItem[] } {
+  if (system == null || system === '') return { items: [] }
+  if (typeof system === 'string') return { instructions: system, items: [] }
+  const content = (system as readonly Block[]).map((block) => textPart(block['text'] as string, markOf(block)))
+  return { items: content.length === 0 ? [] : [{ type: 'message', role: 'system', content }] }
+}

@@ -1,0 +1,166 @@
+import { BY_CALLER } from '../../core/caller-call.ts'
+import { GatewayError } from '../../core/error.ts'
+import type { CustomToolCallItem, FunctionCallItem, JsonObject, MessageItem, OtherItem, OutputItem, ReasoningItem } from '../../core/item.ts'
+import type { ItemEvent, OpenItem } from '../responses/open-item.ts'
+import { ToldItem } from '../shared/told-item.ts'
+import type { BlockWriter } from './block-writer.ts'
+
+/** Items of an answer while they are told as blocks. */
+abstract class BlockItem<I extends OutputItem> extends ToldItem<I> {
+  readonly blocks: BlockWriter
+
+  constructor(inner: OpenItem, blocks: BlockWriter) {
+    super(inner)
+    this.blocks = blocks
+  }
+}
+
+/** Words: a block for each part, refusals among them. */
+export class TextBlocks extends BlockItem<MessageItem> {
+  /** The block of each part, by the part's place. */
+  readonly #indexes: number[] = []
+
+  protected tell(event: ItemEvent): void {
+    if (event.type !== 'text-delta' && event.type !== 'refusal-delta') return
+    const { content } = this.inner.snapshot('incomplete') as MessageItem
+    while (this.#indexes.length < content.length) {
+      const before = this.#indexes.at(-1)
+      if (before !== undefined) this.#end(before, this.#indexes.length - 1)
+      this.#indexes.push(this.blocks.begin({ type: 'text', text: '', citations: null }))
+    }
+    this.blocks.text(this.#indexes.at(-1)!, event.delta, event.type === 'text-delta' ? event.plain : false)
+  }
+
+  protected ended(): void {
+    const last = this.#indexes.at(-1)
+    if (last !== undefined) this.#end(last, this.#indexes.length - 1)
+  }
+
+  #end(index: number, part: number): void {
+    const { content } = this.inner.snapshot('incomplete') as MessageItem
+    const said = typeof content === 'string' ? undefined : content[part]
+    if (said?.type === 'output_text' && said.annotations?.length) this.blocks.citations(index, said.annotations)
+    this.blocks.end(index)
+  }
+}
+
+/** Thoughts: their text, and in their signature what must come back unchanged. Thoughts nobody may read are a block of their own kind. */
+export class ThinkingBlock extends BlockItem<ReasoningItem> {
+  readonly #shows: boolean
+  #index: number | undefined
+  #part = ''
+
+  constructor(inner: OpenItem, blocks: BlockWriter, shows: boolean) {
+    super(inner, blocks)
+    this.#shows = shows
+  }
+
+  /** Asked only of items that give way to text behind them. The block stays open: its signature is still to come. */
+  pause(): void {
+    this.inner.pause?.()
+  }
+
+  protected tell(event: ItemEvent): void {
+    if (event.type !== 'reasoning-delta') return
+    const part = `${event.kind} ${event.part ?? ''}`
+    const isNew = this.#index !== undefined && part !== this.#part
+    this.#part = part
+    const index = this.#open()
+    if (!this.#shows) return
+    if (isNew) this.blocks.thinking(index, '\n\n', false)
+    this.blocks.thinking(index, event.delta, event.plain)
+  }
+
+  protected ended({ encrypted_content: sealed, signature }: ReasoningItem): void {
+    const seal = sealed ?? signature
+    if (this.#index === undefined) {
+      if (seal) this.blocks.whole({ type: 'redacted_thinking', data: seal })
+      return
+    }
+    if (seal) this.blocks.signature(this.#index, seal)
+    this.blocks.end(this.#index)
+  }
+
+  #open(): number {
+    return (this.#index ??= this.blocks.begin({ type: 'thinking', thinking: '', signature: '' }))
+  }
+}
+
+/** By the model itself, not by a program it wrote. */
+const CALLER = { type: 'direct' }
+
+/** A call of the caller's tool. */
+export class ToolUseBlock extends BlockItem<FunctionCallItem | CustomToolCallItem> {
+  #index = 0
+  #told = 0
+
+  override open(): void {
+    super.open()
+    const { call_id: id, name } = this.inner.snapshot('incomplete') as FunctionCallItem | CustomToolCallItem
+    this.#index = this.blocks.begin({ type: 'tool_use', id, name, input: {}, caller: CALLER })
+  }
+
+  protected tell(event: ItemEvent): void {
+    if (event.type !== 'arguments-delta') return
+    this.#told += event.delta.length
+    this.blocks.json(this.#index, event.delta, event.plain)
+  }
+
+  protected ended(item: FunctionCallItem | CustomToolCallItem): void {
+    const whole = item.type === 'function_call' ? item.arguments : item.input
+    if (whole.length > this.#told) this.blocks.json(this.#index, whole.slice(this.#told), false)
+    this.blocks.input(this.#index, inputOf(whole))
+    this.blocks.end(this.#index)
+  }
+}
+
+/** What the gateway or the provider did by itself: searches and pictures are shown, all else is counted in the usage. */
+export class OtherBlocks extends BlockItem<OtherItem> {
+  /** Throws GatewayError `unprocessable` for what waits for the caller, who could never hear of it. */
+  override open(): void {
+    super.open()
+    const { type } = this.inner.snapshot('incomplete')
+    if (BY_CALLER.has(type) || type === 'mcp_approval_request')
+      throw new GatewayError('unprocessable', `The model asks its caller for ${type}, which has no place in this format: use /api/v1/responses`)
+  }
+
+  protected tell(): void {
+    // Progress has no place in this format.
+  }
+
+  protected ended(item: OtherItem): void {
+    const { type, id, action, result, output_format: format } = item as OtherItem & { readonly action?: JsonObject }
+    if (SEARCHES.test(type) && action?.['type'] === 'search') {
+      const use = `srvtoolu_${String(id).replace(/^[a-z]+_/, '')}`
+      this.blocks.whole({ type: 'server_tool_use', id: use, name: 'web_search', input: { query: action['query'] ?? '' } })
+      this.blocks.whole({ type: 'web_search_tool_result', tool_use_id: use, content: foundBy(action), caller: CALLER })
+    } else if (type === 'image_generation_call' && typeof result === 'string' && result !== '') {
+      const isAddress = /^https?:/i.test(result)
+      const data = result.replace(/^data:[^,]*,/, '')
+      const media = `image/${typeof format === 'string' ? format : 'png'}`
+      this.blocks.whole({ type: 'image', source: isAddress ? { type: 'url', url: result } : { type: 'base64', media_type: media, data } })
+    }
+  }
+}
+
+const SEARCHES = /^(?:web_search_call|(?:gateway|openrouter):web_search)$/
+
+function foundBy({ sources }: JsonObject): readonly JsonObject[] {
+  if (!Array.isArray(sources)) return []
+  return (sources as readonly JsonObject[]).flatMap(({ url, title }) =>
+    typeof url === 'string'
+      ? [{ type: 'web_search_result', url, title: typeof title === 'string' ? title : url, encrypted_content: '', page_age: null }]
+      : [],
+  )
+}
+
+/** Models are held to objects; what one wrote all the same is not lost. */
+function inputOf(text: string): JsonObject {
+  try {
+    const input: unknown = JSON.parse(text)
+    if (typeof input === 'object' && input !== null && !Array.isArray(input)) return input as JsonObject
+  } catch {
+    // As text, below.
+  }
+  return { input: text }
+}

@@ -1,0 +1,154 @@
+import { ERROR_KINDS, type ErrorType } from '../../core/error.ts'
+import type { JsonObject, OutputItem } from '../../core/item.ts'
+import { tierServed } from '../../core/service-tier.ts'
+import { wellFormedJson } from '../../lib/json.ts'
+import type { AnswerWriter } from '../responses/answer-writer.ts'
+import type { AssemblerOptions } from '../responses/assembler-options.ts'
+import { createItem, type ItemSurroundings } from '../responses/create-item.ts'
+import { CallIds } from '../responses/item-ids.ts'
+import type { OpenItem } from '../responses/open-item.ts'
+import { presentUsage, type ResourceState } from '../responses/resource.ts'
+import { WireWriter } from '../responses/wire.ts'
+import { BlockWriter } from './block-writer.ts'
+import { faultTypeOf } from './error-envelope.ts'
+import { OtherBlocks, TextBlocks, ThinkingBlock, ToolUseBlock } from './message-items.ts'
+import type { MessagesWishes } from './to-responses.ts'
+
+/** The answer as events of Messages, or as one message. What the prompt took is known at the end of an answer, so usage stands there. */
+export class MessagesWriter implements AnswerWriter {
+  readonly streams: boolean
+  readonly #options: AssemblerOptions
+  readonly #wishes: MessagesWishes
+  readonly #surroundings: ItemSurroundings
+  readonly #blocks: BlockWriter
+  #text = ''
+  answer = ''
+
+  constructor(options: AssemblerOptions, wishes: MessagesWishes) {
+    this.streams = options.stream
+    this.#options = options
+    this.#wishes = wishes
+    this.#surroundings = { wire: new WireWriter(false), callIds: new CallIds(options.newId), mirrorReasoning: false }
+    this.#blocks = new BlockWriter(options.stream ? (type, members) => this.#event(type, members) : undefined)
+  }
+
+  begin(state: ResourceState): void {
+    const message = this.#message(state, [], null, NO_USAGE)
+    this.#event('message_start', `"message":${JSON.stringify(message)}`)
+  }
+
+  item(item: OutputItem, id: string, index: number): OpenItem {
+    const inner = createItem(item, id, index, this.#surroundings)
+    switch (item.type) {
+      case 'message':
+        return new TextBlocks(inner, this.#blocks)
+      case 'reasoning':
+        return new ThinkingBlock(inner, this.#blocks, this.#wishes.thinking)
+      case 'function_call':
+      case 'custom_tool_call':
+        return new ToolUseBlock(inner, this.#blocks)
+      default:
+        return new OtherBlocks(inner, this.#blocks)
+    }
+  }
+
+  done(): void {
+    // An item's end has been told by the item.
+  }
+
+  echo(body: string): void {
+    this.#event('ping', `"debug":{"echo_upstream_body":${body}}`)
+  }
+
+  sign(): void {
+    this.#text += 'event: ping\ndata: {"type":"ping"}\n\n'
+  }
+
+  end(state: ResourceState): void {
+    const { error, extra } = state
+    const more = extra === undefined ? {} : extra
+    if (error !== undefined) {
+      const { errorType, message } = error
+      const told = {
+        error: { type: faultTypeOf(ERROR_KINDS[errorType as ErrorType].status), message: message.toWellFormed(), error_type: errorType },
+        ...more,
+      }
+      return this.#event('error', inside(told))
+    }
+    const reason = this.#reason(state)
+    const usage = this.#usage(state)
+    if (!this.streams) this.answer = wellFormedJson(JSON.stringify({ ...this.#message(state, this.#blocks.all, reason, usage), ...more }))
+    else {
+      const delta = { stop_reason: reason, stop_sequence: null, stop_details: null, container: null }
+      this.#event('message_delta', inside({ delta, usage, ...more }))
+      this.#text += 'event: message_stop\ndata: {"type":"message_stop"}\n\n'
+    }
+  }
+
+  take(): string {
+    const text = this.#text
+    this.#text = ''
+    return text
+  }
+
+  #event(type: string, members: string): void {
+    this.#text += `event: ${type}\ndata: {"type":"${type}",${members}}\n\n`
+  }
+
+  #message({ model }: ResourceState, content: readonly JsonObject[], reason: string | null, usage: JsonObject): JsonObject {
+    const { id } = this.#options
+    const empty = { stop_sequence: null, stop_details: null, container: null }
+    return { id, type: 'message', role: 'assistant', model, content, stop_reason: reason, ...empty, usage }
+  }
+
+  #reason({ incompleteReason, nativeReason }: ResourceState): string {
+    if (incompleteReason === 'max_output_tokens') return 'max_tokens'
+    if (incompleteReason === 'content_filter' || nativeReason === 'refusal') return 'refusal'
+    if (this.#blocks.calls > 0) return 'tool_use'
+    return nativeReason === 'stop_sequence' ? nativeReason : 'end_turn'
+  }
+
+  /** Tokens read from a cache and written to it stand beside the others here, not among them. */
+  #usage({ usage, cost, isByok, serviceTier, tier, dropped }: ResourceState): JsonObject {
+    if (usage === undefined) return NO_USAGE
+    const { cachedTokens: read, cacheWriteTokens: written, cacheWrite1hTokens: hour = 0, serverToolUse: tools } = usage
+    const {
+      cost: paid,
+      cost_details: details,
+      is_byok: byok,
+    } = presentUsage(usage, cost, isByok ?? false) as { readonly [field: string]: JsonObject | undefined }
+    const { upstream_inference_input_cost: prompt, upstream_inference_output_cost: completion, ...costs } = details ?? {}
+    const served = tierServed(serviceTier, tier, this.#options.request, dropped)
+    return {
+      input_tokens: Math.max(0, usage.inputTokens - read - written),
+      cache_read_input_tokens: read,
+      cache_creation_input_tokens: written,
+      cache_creation: { ephemeral_5m_input_tokens: Math.max(0, written - hour), ephemeral_1h_input_tokens: hour },
+      output_tokens: usage.outputTokens,
+      output_tokens_details: { thinking_tokens: usage.reasoningTokens },
+      server_tool_use: { web_search_requests: tools?.['web_search'] ?? 0, web_fetch_requests: tools?.['web_fetch'] ?? 0 },
+      service_tier: served === 'priority' ? served : 'standard',
+      inference_geo: null,
+      cost: paid ?? null,
+      ...(details === undefined
+        ? {}
+        : { cost_details: { ...costs, upstream_inference_prompt_cost: prompt, upstream_inference_completions_cost: completion } }),
+      is_byok: byok,
+    }
+  }
+}
+
+const NO_USAGE: JsonObject = {
+  input_tokens: 0,
+  cache_read_input_tokens: 0,
+  cache_creation_input_tokens: 0,
+  cache_creation: null,
+  output_tokens: 0,
+  output_tokens_details: null,
+  server_tool_use: null,
+  service_tier: null,
+  inference_geo: null,
+}
+
+/** The members of an object as JSON, without its braces. */
+const inside = (members: object): string => wellFormedJson(JSON.stringify(members)).slice(1, -1)

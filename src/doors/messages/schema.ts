@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import { type Branch, byType, fields, kindOf, list, maybe, pickOne, quote, type Schema, type Shape, tagged } from '../responses/schema-combinators.ts'
+import { GATEWAY_TOOLS } from '../responses/schema-gateway-tools.ts'
+import { canonicalType } from '../responses/schema-names.ts'
+import { responsesRequest } from '../responses/schema.ts'
+import { anyObject, cacheControl, count, flag, positive, text, texts, userLocation } from '../responses/schema-shared.ts'
+import { message, system } from './schema-blocks.ts'
+
+/** Fields that are the same in the body of Responses, and mean the same. */
+export const SHARED = [
+  'model',
+  'models',
+  'preset',
+  'stop_server_tools_when',
+  'max_tool_calls',
+  'top_p',
+  'top_k',
+  'user',
+  'session_id',
+  'trace',
+  'cache_control',
+  'provider',
+  'plugins',
+  'debug',
+  'store',
+] as const
+const shape: Shape = responsesRequest.shape
+const shared: Shape = Object.fromEntries(SHARED.map((field) => [field, shape[field]!]))
+
+const callerTool = fields({
+  type: maybe(z.literal('custom')),
+  name: z.string().min(1),
+  description: text,
+  input_schema: anyObject,
+  strict: flag,
+  defer_loading: flag,
+  cache_control: maybe(cacheControl).describe('Taken, without effect: the end of what is cached is marked in messages.'),
+})
+const webSearches = ['web_search_20250305', 'web_search_20260209'].map((type) =>
+  tagged(type, { name: z.literal('web_search'), allowed_domains: texts, blocked_domains: texts, max_uses: positive, user_location: userLocation }),
+)
+
+/** Tools that hand their work to the caller, in items this format does not have. */
+const HANDED_BACK: ReadonlySet<string> = new Set(['gateway:apply_patch'])
+const TOOLS: readonly Branch[] = [['custom', callerTool], ...webSearches, ...GATEWAY_TOOLS.filter(([type]) => !HANDED_BACK.has(type))]
+const known = byType(TOOLS, {
+  noun: 'tool',
+  alias: canonicalType,
+  hint: (type) => `is ${quote(type)}, which this gateway cannot offer to any model; known are ${TOOLS.map(([name]) => name).join(', ')}`,
+})
+/** A tool of the caller's needs no type. */
+const tool = pickOne([callerTool, known], (value) =>
+  kindOf(value) === 'object' && (value as { readonly type?: unknown }).type == null ? callerTool : known,
+)
+
+const unsupported = (reason: string): Schema => z.null({ error: reason }).optional()
+
+const thinking = byType(
+  [tagged('enabled', { budget_tokens: positive, display: text }), tagged('adaptive', { display: text }), tagged('disabled', {})],
+  {
+    noun: 'kind of thinking',
+  },
+)
+const parallel = { disable_parallel_tool_use: flag }
+const toolChoice = byType(
+  [tagged('auto', parallel), tagged('any', parallel), tagged('none', {}), tagged('tool', { name: z.string().min(1), ...parallel })],
+  { noun: 'tool choice' },
+)
+const outputConfig = fields({
+  task_budget: maybe(anyObject).describe('Taken, without effect.'),
+  effort: maybe(z.enum(['low', 'medium', 'high', 'xhigh', 'max'])),
+  format: maybe(byType([tagged('json_schema', { schema: anyObject })], { noun: 'output format' })),
+})
+
+/** The body of POST /api/v1/messages. Fields it does not list are taken and go no further: vendors of other formats refuse what they do not know. */
+export const messagesRequest = fields({
+  ...shared,
+  messages: list(message).describe('The conversation, oldest message first.'),
+  system: maybe(system),
+  max_tokens: count.describe('The most tokens of the answer; its vendor needs it, here it may be left out.'),
+  tools: maybe(list(tool)),
+  tool_choice: maybe(toolChoice),
+  thinking: maybe(thinking),
+  output_config: maybe(outputConfig),
+  stop_sequences: texts,
+  stream: flag,
+  temperature: shape['temperature']!,
+  metadata: maybe(fields({ user_id: text })),
+  service_tier: text,
+  speed: maybe(z.enum(['fast', 'standard'])),
+  fallbacks: maybe(list(fields({ model: z.string().min(1) }))).describe('What to try after `model`, in order; the same as `models`.'),
+  route: z.unknown().optional().describe('Ignored.'),
+  context_management: z.unknown().optional().describe('Taken, without effect.'),
+  mcp_servers: unsupported('is not supported in this format: /api/v1/responses takes tools of the type mcp'),
+})

@@ -1,0 +1,135 @@
+import { GatewayError } from '../../core/error.ts'
+import type { JsonObject } from '../../core/item.ts'
+import { findFault } from '../responses/schema-combinators.ts'
+import { describeIssue, formatPath, toSentence } from '../responses/validation-message.ts'
+import { systemOf, toItems, type Message } from './history.ts'
+import { messagesRequest, SHARED } from './schema.ts'
+
+export interface MessagesWishes {
+  /** Whether the caller wants to read thoughts; what keeps them alive comes in any case. */
+  readonly thinking: boolean
+}
+
+export interface MessagesRead {
+  /** The body in the words of Responses, which has passed this format's validation and not theirs. */
+  readonly body: JsonObject
+  readonly wishes: MessagesWishes
+}
+
+const MAX_USER = 256
+/** Far more than anybody's formats have. */
+const MAX_FIELDS = 1_024
+
+/**
+ * The parsed body of POST /api/v1/messages in the words of Responses. Throws GatewayError `invalid_request` (`invalid_prompt` for no messages
+ * or a role nobody knows), naming one path of this format and one reason.
+ */
+export function messagesToResponses(body: unknown): MessagesRead {
+  checkShape(body)
+  const sent = body as JsonObject
+  const translated: { [field: string]: unknown } = {}
+  for (const field of SHARED) if (sent[field] != null) translated[field] = sent[field]
+  const { instructions, items } = systemOf(sent['system'])
+  if (instructions !== undefined) translated['instructions'] = instructions
+  translated['input'] = [...items, ...toItems(sent['messages'] as readonly Message[])]
+  Object.assign(translated, plainOf(sent), toolsOf(sent), thinkingOf(sent), modelsOf(sent), tierOf(sent), userOf(sent))
+  return { body: translated, wishes: { thinking: (sent['thinking'] as { readonly display?: unknown } | null | undefined)?.display !== 'omitted' } }
+}
+
+function checkShape(body: unknown): void {
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) {
+    if (Object.keys(body).length > MAX_FIELDS) throw new GatewayError('invalid_request', `The body must have at most ${MAX_FIELDS} fields`)
+    const { messages } = body as JsonObject
+    if (Array.isArray(messages) && messages.length === 0) throw refuse('invalid_prompt', 'messages', 'is empty: send at least one message')
+  }
+  const fault = findFault(messagesRequest, body, describeIssue)
+  if (fault === undefined) return
+  const badRole = fault.path[0] === 'messages' && fault.path.at(-1) === 'role'
+  throw refuse(badRole ? 'invalid_prompt' : 'invalid_request', formatPath(fault.path), fault.message)
+}
+
+const refuse = (type: 'invalid_request' | 'invalid_prompt', path: string, reason: string): GatewayError =>
+  new GatewayError(type, toSentence(path, reason), { path })
+
+function plainOf({ max_tokens: limit, stop_sequences: stop, temperature, stream }: JsonObject): JsonObject {
+  return given({
+    // Zero asks for nothing but that the prompt is cached: the least there is.
+    max_output_tokens: limit == null ? undefined : Math.max(1, limit as number),
+    stop: (stop as readonly string[] | null | undefined)?.length ? stop : undefined,
+    temperature,
+    stream,
+  })
+}
+
+function toolsOf({ tools, tool_choice: choice }: JsonObject): JsonObject {
+  const list = (tools ?? []) as readonly JsonObject[]
+  const { type, name, disable_parallel_tool_use: alone } = (choice ?? {}) as JsonObject
+  return {
+    ...(list.length === 0 ? {} : { tools: list.map(toolOf) }),
+    ...(choice == null ? {} : { tool_choice: type === 'any' ? 'required' : type === 'tool' ? forced(name, list) : type }),
+    ...(alone === true ? { parallel_tool_calls: false } : {}),
+  }
+}
+
+const isCallers = ({ type }: JsonObject): boolean => type == null || type === 'custom'
+
+function toolOf(tool: JsonObject): JsonObject {
+  const { name, description, input_schema: parameters, strict, defer_loading: deferred, type } = tool
+  if (isCallers(tool))
+    return {
+      type: 'function',
+      name,
+      ...given({ description }),
+      parameters,
+      strict: strict ?? false,
+      ...(deferred === true ? { defer_loading: true } : {}),
+    }
+  if (!String(type).startsWith('web_search')) return tool
+  const wanted = given({
+    allowed_domains: tool['allowed_domains'],
+    excluded_domains: tool['blocked_domains'],
+    max_uses: tool['max_uses'],
+    user_location: tool['user_location'],
+  })
+  return { type: 'gateway:web_search', ...(Object.keys(wanted).length === 0 ? {} : { parameters: wanted }) }
+}
+
+/** A tool that the gateway runs is known by its type. */
+function forced(name: unknown, tools: readonly JsonObject[]): JsonObject {
+  const own = tools.find((tool) => !isCallers(tool) && (tool['name'] === name || String(tool['type']).endsWith(`:${String(name)}`)))
+  return own === undefined ? { type: 'function', name } : { type: toolOf(own)['type'] }
+}
+
+function thinkingOf({ thinking, output_config: config }: JsonObject): JsonObject {
+  const { type, budget_tokens: budget } = (thinking ?? {}) as JsonObject
+  const { effort, format } = (config ?? {}) as { readonly effort?: unknown; readonly format?: { readonly schema: unknown } | null }
+  const reasoning = type === 'disabled' ? { enabled: false } : given({ enabled: type === undefined ? undefined : true, max_tokens: budget, effort })
+  return {
+    ...(Object.keys(reasoning).length === 0 ? {} : { reasoning }),
+    ...(format == null ? {} : { text: { format: { type: 'json_schema', name: 'answer', schema: format.schema, strict: true } } }),
+  }
+}
+
+function modelsOf({ models, fallbacks }: JsonObject): JsonObject {
+  const more = ((fallbacks ?? []) as readonly { readonly model: string }[]).map(({ model }) => model)
+  return more.length === 0 ? {} : { models: [...((models ?? []) as readonly string[]), ...more] }
+}
+
+/** Tiers of the format's vendor, and the gateway's own by their names. */
+const TIERS: { readonly [tier: string]: string | undefined } = { standard_only: 'default', auto: undefined }
+const KNOWN_TIERS: ReadonlySet<unknown> = new Set(['default', 'fast', 'flex', 'priority', 'scale'])
+
+function tierOf({ service_tier: tier, speed }: JsonObject): JsonObject {
+  const named = typeof tier === 'string' && tier in TIERS ? TIERS[tier] : KNOWN_TIERS.has(tier) ? tier : undefined
+  return given({ service_tier: named, speed: speed === 'fast' ? speed : undefined })
+}
+
+/** Programs put more into this field than the name of a user: what is too long for one is left out. */
+function userOf({ user, metadata }: JsonObject): JsonObject {
+  const { user_id: id } = (metadata ?? {}) as { readonly user_id?: string | null }
+  return user == null && id != null && id !== '' && id.length <= MAX_USER ? { user: id } : {}
+}
+
+function given(fields: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null))
+}
