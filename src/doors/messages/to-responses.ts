@@ -64,8 +64,10 @@ function plainOf({ max_tokens: limit, stop_sequences: stop, temperature, stream 
 function toolsOf({ tools, tool_choice: choice }: JsonObject): JsonObject {
   const list = (tools ?? []) as readonly JsonObject[]
   const { type, name, disable_parallel_tool_use: alone } = (choice ?? {}) as JsonObject
+  // Without a search nobody would ever find what is kept back.
+  const searches = list.some(({ type: own }) => String(own).endsWith(':tool_search'))
   return {
-    ...(list.length === 0 ? {} : { tools: list.map(toolOf) }),
+    ...(list.length === 0 ? {} : { tools: list.map((tool) => toolOf(tool, searches)) }),
     ...(choice == null ? {} : { tool_choice: type === 'any' ? 'required' : type === 'tool' ? forced(name, list) : type }),
     ...(alone === true ? { parallel_tool_calls: false } : {}),
   }
@@ -73,7 +75,7 @@ function toolsOf({ tools, tool_choice: choice }: JsonObject): JsonObject {
 
 const isCallers = ({ type }: JsonObject): boolean => type == null || type === 'custom'
 
-function toolOf(tool: JsonObject): JsonObject {
+function toolOf(tool: JsonObject, searches = false): JsonObject {
   const { name, description, input_schema: parameters, strict, defer_loading: deferred, type } = tool
   if (isCallers(tool))
     return {
@@ -82,7 +84,7 @@ function toolOf(tool: JsonObject): JsonObject {
       ...given({ description }),
       parameters,
       strict: strict ?? false,
-      ...(deferred === true ? { defer_loading: true } : {}),
+      ...(deferred === true && searches ? { defer_loading: true } : {}),
     }
   if (!String(type).startsWith('web_search')) return tool
   const wanted = given({
