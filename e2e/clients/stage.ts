@@ -34,8 +34,11 @@ export interface Heard {
   readonly schema: unknown
 }
 
-/** Starts gateway and upstream for the tests of the enclosing `describe`. Retries and cooldowns are off: each test sees one attempt. */
-export function setStage(dialect: SpeakerName): Stage {
+/**
+ * Starts gateway and upstream for the tests of the enclosing `describe`. Retries and cooldowns are off: each test sees one attempt. `supports`:
+ * what the endpoint is declared to take, where that is more than its format has by itself.
+ */
+export function setStage(dialect: SpeakerName, supports?: readonly string[]): Stage {
   let gateway: TestGateway | undefined
   let upstream: FakeUpstream | undefined
   let from = 0
@@ -44,7 +47,11 @@ export function setStage(dialect: SpeakerName): Stage {
     gateway = await startGateway({
       providers: [{ slug: 'acme', name: 'Acme', dialect, base_url: upstream.url, api_keys: ['upstream-key'] }],
       models: [
-        { slug: MODEL, context_length: 128_000, endpoints: [{ provider: 'acme', upstream_model: 'small-1', pricing: { input: 1, output: 2 } }] },
+        {
+          slug: MODEL,
+          context_length: 128_000,
+          endpoints: [{ provider: 'acme', upstream_model: 'small-1', pricing: { input: 1, output: 2 }, ...(supports && { supports }) }],
+        },
       ],
       routing: { cooldown: false, retries: false, sticky: false },
     })

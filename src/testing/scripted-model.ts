@@ -6,6 +6,8 @@ export interface Turn {
   readonly text?: readonly string[]
   readonly refusal?: string
   readonly calls?: readonly ScriptedCall[]
+  /** Whether each piece of the text is told with its logprob, made by `toldLogprob`. */
+  readonly logprobs?: boolean
   /** Label of the message, where the format has such. */
   readonly phase?: 'commentary' | 'final_answer'
   /** Why it stops. Default: `stop`, or `tool_calls` after calls. */
@@ -19,7 +21,9 @@ export interface ScriptedCall {
   readonly name: string
   /** Of a tool inside a namespace, where the format has such. */
   readonly namespace?: string
-  /** JSON, cut into the pieces in which it is streamed. */
+  /** Of a tool that takes free text. */
+  readonly custom?: boolean
+  /** JSON, or the free text, cut into the pieces in which it is streamed. */
   readonly arguments: readonly string[]
 }
 
@@ -33,14 +37,20 @@ export type SpeakerName = keyof typeof SPEAKERS
 /** Usage of every scripted turn, in the gateway's words. */
 export const TURN_USAGE = { input: 11, cached: 3, output: 7, reasoning: 2, total: 18 }
 
+export const toldLogprob = (token: string): object => ({ token, logprob: -0.25, bytes: [...Buffer.from(token)], top_logprobs: [] })
+
 // ---- chat completions ----
 
 function chatTurn(turn: Turn): unknown[] {
-  const { text = [], calls = [] } = turn
+  const { text = [] } = turn
+  // Free text comes in the argument of a function that stands for its tool.
+  const calls = (turn.calls ?? []).map((call) =>
+    call.custom === true ? { ...call, arguments: [JSON.stringify({ input: call.arguments.join('') })] } : call,
+  )
   const events: unknown[] = [chatEvents.role()]
   const delta = (fields: object): object => ({ ...chatEvents.role(), choices: [{ index: 0, delta: fields, finish_reason: null }] })
   if (turn.reasoning !== undefined) events.push(chatEvents.reasoning(turn.reasoning))
-  for (const piece of text) events.push(chatEvents.text(piece))
+  for (const piece of text) events.push(turn.logprobs === true ? withLogprob(piece) : chatEvents.text(piece))
   if (turn.refusal !== undefined) events.push(delta({ refusal: turn.refusal }))
   // Parallel calls come interleaved: heads first, then the arguments in turns.
   calls.forEach((call, index) => events.push(chatEvents.call(index, call.id, call.name, '')))
@@ -65,6 +75,11 @@ function chatTurn(turn: Turn): unknown[] {
     }),
     chatEvents.done(),
   ]
+}
+
+function withLogprob(piece: string): object {
+  const logprobs = { content: [toldLogprob(piece)], refusal: null }
+  return { ...chatEvents.text(piece), choices: [{ index: 0, delta: { content: piece }, logprobs, finish_reason: null }] }
 }
 
 // ---- responses, with the habits of the vendor who invented them: no `[DONE]`, `obfuscation`, no name in `arguments.done` ----
@@ -125,10 +140,12 @@ function speakReasoning(script: ResponsesScript, text: string): void {
   })
 }
 
-function speakMessage(script: ResponsesScript, { text = [], refusal, finish, fails, calls, phase }: Turn): void {
+function speakMessage(script: ResponsesScript, { text = [], refusal, finish, fails, calls, phase, logprobs }: Turn): void {
   const id = 'msg_upstream'
   const whole = text.join('')
-  const part = refusal === undefined ? { type: 'output_text', text: whole, annotations: [], logprobs: [] } : { type: 'refusal', refusal }
+  const told = (piece: string): readonly object[] => (logprobs === true ? [toldLogprob(piece)] : [])
+  const part =
+    refusal === undefined ? { type: 'output_text', text: whole, annotations: [], logprobs: text.flatMap(told) } : { type: 'refusal', refusal }
   const empty = refusal === undefined ? { ...part, text: '' } : { ...part, refusal: '' }
   const opened = { id, type: 'message', status: 'in_progress', role: 'assistant', content: [], ...(phase === undefined ? {} : { phase }) }
   const done = { ...opened, status: finish === undefined || finish === 'stop' ? 'completed' : 'incomplete', content: [part] }
@@ -136,9 +153,9 @@ function speakMessage(script: ResponsesScript, { text = [], refusal, finish, fai
     const at = { ...place, content_index: 0 }
     script.event('response.content_part.added', { ...at, part: empty })
     if (refusal === undefined) {
-      for (const delta of text) script.event('response.output_text.delta', { ...at, delta, logprobs: [], obfuscation: 'Qw' })
+      for (const delta of text) script.event('response.output_text.delta', { ...at, delta, logprobs: told(delta), obfuscation: 'Qw' })
       if (fails !== undefined && calls === undefined) return false
-      script.event('response.output_text.done', { ...at, text: whole, logprobs: [] })
+      script.event('response.output_text.done', { ...at, text: whole, logprobs: text.flatMap(told) })
     } else {
       script.event('response.refusal.delta', { ...at, delta: refusal })
       script.event('response.refusal.done', { ...at, refusal })
@@ -148,6 +165,7 @@ function speakMessage(script: ResponsesScript, { text = [], refusal, finish, fai
 }
 
 function speakCall(script: ResponsesScript, call: ScriptedCall, n: number): void {
+  if (call.custom === true) return speakCustomCall(script, call, n)
   const args = call.arguments.join('')
   const { id: callId, name, namespace } = call
   const known = { call_id: callId, name, ...(namespace === undefined ? {} : { namespace }) }
@@ -155,6 +173,15 @@ function speakCall(script: ResponsesScript, call: ScriptedCall, n: number): void
   script.item(opened, { ...opened, status: 'completed', arguments: args }, (place) => {
     for (const delta of call.arguments) script.event('response.function_call_arguments.delta', { ...place, delta, obfuscation: 'z' })
     script.event('response.function_call_arguments.done', { ...place, arguments: args })
+  })
+}
+
+function speakCustomCall(script: ResponsesScript, call: ScriptedCall, n: number): void {
+  const input = call.arguments.join('')
+  const opened = { id: `ctc_upstream_${n}`, type: 'custom_tool_call', status: 'in_progress', call_id: call.id, name: call.name, input: '' }
+  script.item(opened, { ...opened, status: 'completed', input }, (place) => {
+    for (const delta of call.arguments) script.event('response.custom_tool_call_input.delta', { ...place, delta, obfuscation: 'z' })
+    script.event('response.custom_tool_call_input.done', { ...place, input })
   })
 }
 
