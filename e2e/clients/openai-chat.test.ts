@@ -63,7 +63,7 @@ function fold(chunks: readonly Chunk[]): Answer {
 }
 
 describe.each(DIALECTS)(verifies('S2-clients', 'openai by chat completions in front of an upstream of %s'), (dialect) => {
-  const stage = setStage(dialect, SUPPORTS)
+  const stage = setStage(dialect, { supports: SUPPORTS })
   let client: OpenAI
   beforeAll(() => {
     client = new OpenAI({ apiKey: stage.gateway().key, baseURL: stage.baseURL(), maxRetries: 0 })

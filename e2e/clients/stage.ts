@@ -35,17 +35,21 @@ export interface Heard {
 }
 
 /**
- * Starts gateway and upstream for the tests of the enclosing `describe`. Retries and cooldowns are off: each test sees one attempt. `supports`:
- * what the endpoint is declared to take, where that is more than its format has by itself.
+ * Starts gateway and upstream for the tests of the enclosing `describe`. Retries and cooldowns are off: each test sees one attempt. `declared`:
+ * what is said of the upstream, where it takes more than its format has by itself.
  */
-export function setStage(dialect: SpeakerName, supports?: readonly string[]): Stage {
+export function setStage(
+  dialect: SpeakerName,
+  declared: { readonly supports?: readonly string[]; readonly options?: { readonly [option: string]: unknown } } = {},
+): Stage {
   let gateway: TestGateway | undefined
   let upstream: FakeUpstream | undefined
   let from = 0
+  const { supports, options } = declared
   beforeAll(async () => {
     upstream = await startFakeUpstream()
     gateway = await startGateway({
-      providers: [{ slug: 'acme', name: 'Acme', dialect, base_url: upstream.url, api_keys: ['upstream-key'] }],
+      providers: [{ slug: 'acme', name: 'Acme', dialect, base_url: upstream.url, api_keys: ['upstream-key'], ...(options && { options }) }],
       models: [
         {
           slug: MODEL,

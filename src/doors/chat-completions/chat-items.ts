@@ -42,7 +42,8 @@ export class ChatText extends ChatItem<MessageItem> {
 /** Thoughts: as text, and in pieces that can be given back. */
 export class ChatThoughts extends ChatItem<ReasoningItem> {
   readonly #id: string
-  readonly #format: string | null
+  /** Until it is known who signs them: clients take pieces without a format for those of one vendor, and leave them out if they are unsigned. */
+  readonly #format: string
   #kind: 'text' | 'summary' | undefined
   #part: number | undefined
   /** Index of the piece that is being written. */
@@ -51,7 +52,7 @@ export class ChatThoughts extends ChatItem<ReasoningItem> {
   constructor(inner: OpenItem, message: ChatMessageWriter, id: string, start: ReasoningItem) {
     super(inner, message)
     this.#id = id
-    this.#format = start.format ?? null
+    this.#format = start.format ?? 'unknown'
   }
 
   /** Asked only of items that give way to text behind them. */
@@ -78,7 +79,7 @@ export class ChatThoughts extends ChatItem<ReasoningItem> {
     if (data) this.message.thought('', { type: 'reasoning.encrypted', data, ...this.#place(this.message.nextPiece()), ...named })
   }
 
-  #place(index: number): { readonly id: string; readonly format: string | null; readonly index: number } {
+  #place(index: number): { readonly id: string; readonly format: string; readonly index: number } {
     return { id: this.#id, format: this.#format, index }
   }
 }

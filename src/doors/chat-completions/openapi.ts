@@ -29,7 +29,7 @@ const usage = z.looseObject({
     .optional(),
 })
 
-const place = { id: words, format: words, index: z.int() }
+const place = { id: words, format: z.string(), index: z.int() }
 const reasoningDetail = z.union([
   z.looseObject({ type: z.literal('reasoning.text'), text: words, signature: words.optional(), ...place }),
   z.looseObject({ type: z.literal('reasoning.summary'), summary: z.string(), ...place }),
