@@ -95,7 +95,7 @@ export const configSchema = section({
     error_event: flag()
       .prefault(false)
       .describe(
-        'A stream that fails says so in an `error` event before `response.failed`, for clients that pass over the latter; callers decide with `X-Gateway-Error-Event`.',
+        'A stream that fails says so in an `error` event before `response.failed`, and among chunks of chat completions in one that has nothing but `error`, for clients that pass over the usual end; callers decide with `X-Gateway-Error-Event`.',
       ),
     echo_upstream_body: flag()
       .prefault(true)

@@ -81,6 +81,8 @@ export class ChatWriter implements AnswerWriter {
     else {
       const apart = this.#wishes.usage === true && usage !== ''
       const fault = state.error === undefined ? '' : `,"error":${faultOf(state.error)}`
+      // Some readers see no error beside choices.
+      if (fault !== '' && this.#options.errorEvent === true) this.#text += `data: {${fault.slice(1)}}\n\n`
       const delta = state.error === undefined ? '' : '"content":""'
       this.#text += `${this.#head},"choices":[{"index":0,"delta":{${delta}},"logprobs":null,${finish}}]${fault}${apart ? '' : usage}${extra}}\n\n`
       if (apart) this.#text += `${this.#head},"choices":[]${usage}}\n\n`

@@ -1,6 +1,13 @@
 import { z } from 'zod'
 import { errorEnvelope, gatewayMetadata } from '../responses/openapi-answer.ts'
-import { metadataHeader, sessionHeader, streamFailureHeader, keepAliveHeader, type DoorDescription } from '../shared/describe-doors.ts'
+import {
+  errorEventHeader,
+  keepAliveHeader,
+  metadataHeader,
+  sessionHeader,
+  streamFailureHeader,
+  type DoorDescription,
+} from '../shared/describe-doors.ts'
 import { message as requestMessage } from './schema-messages.ts'
 import { chatRequest } from './schema.ts'
 
@@ -94,7 +101,7 @@ export function describeChatCompletions(): DoorDescription {
     request: 'ChatRequest',
     answer: 'ChatCompletion',
     stream: 'Chunks of a chat completion, then "data: [DONE]". A stream that breaks ends with a chunk that has `error`.',
-    headers: [metadataHeader, sessionHeader, streamFailureHeader, keepAliveHeader],
+    headers: [metadataHeader, sessionHeader, streamFailureHeader, keepAliveHeader, errorEventHeader],
     schemas: [
       ['ChatRequest', chatRequest],
       ['ChatMessage', requestMessage],

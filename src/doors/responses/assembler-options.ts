@@ -19,7 +19,7 @@ export interface AssemblerOptions {
   readonly echoes?: () => readonly string[]
   /** Also show raw reasoning text as a summary, for clients that display only summaries. */
   readonly mirrorReasoning?: boolean
-  /** A stream that fails says so in an `error` event before `response.failed`, which some clients pass over. */
+  /** A stream that fails says so in an event of its own before the one that ends it, which some clients pass over. */
   readonly errorEvent?: boolean
   /** Bound on the text of one answer, in characters. */
   readonly maxChars?: number

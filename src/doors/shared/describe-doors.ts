@@ -75,7 +75,8 @@ export const errorEventHeader = {
   name: 'X-Gateway-Error-Event',
   in: 'header',
   description:
-    '"on": a stream that fails says so in an event of type error before response.failed, which some clients pass over. ' +
+    '"on": a stream that fails says so in an event of its own before the one that ends it (response.failed, or a chunk with choices and ' +
+    'error), which some clients pass over. ' +
     'Default: responses.error_event of the operator.',
   schema: { type: 'string', enum: ['on', 'off'] },
 }
