@@ -1,4 +1,5 @@
 import type { ReasoningItem } from '../../core/item.ts'
+import { publicReasoningFormat } from '../../core/reasoning-envelope.ts'
 
 /** One piece of thought as this format tells it and takes it back. Pieces of one item have its `id`; `index` counts the pieces of an answer. */
 export interface ReasoningDetail {
@@ -37,7 +38,9 @@ export function thoughtsOf(details: readonly ReasoningDetail[] | null | undefine
 }
 
 function add(thoughts: Thought[], detail: ReasoningDetail): void {
-  const { id = null, format = null, type } = detail
+  const { id = null, type } = detail
+  // Clients that add up what a stream repeats bring back the word many times over.
+  const format = detail.format == null ? null : publicReasoningFormat(detail.format)
   const last = thoughts.at(-1)
   const goesOn = last !== undefined && last.id === id && (id !== null || last.encrypted === undefined)
   const thought: Thought = goesOn ? last : { id, format, content: [], summary: [] }

@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest'
+import { decodeResponsesRequest } from '../responses/decode-request.ts'
+import { toResponses } from './to-responses.ts'
+
+function thoughtsIn(details: readonly object[]): readonly unknown[] {
+  const { body } = toResponses({ messages: [{ role: 'assistant', content: 'Hi', reasoning_details: details }] })
+  return decodeResponsesRequest(body, {}).input.filter((item) => (item as { type?: string }).type === 'reasoning')
+}
+
+describe('the format of thoughts that come back', () => {
+  it.each([
+    ['as it was told', 'anthropic-claude-v1', 'anthropic-claude-v1'],
+    ['added up like text, as some clients add up all words of a stream', 'unknownunknownunknown', 'unknown'],
+    ["another gateway's", 'acme-v1', 'unknown'],
+  ])('%s', (_case, told, read) => {
+    const content = [{ type: 'reasoning_text', text: 'Hm.' }]
+    expect(thoughtsIn([{ type: 'reasoning.text', text: 'Hm.', format: told, index: 0 }])).toMatchObject([{ content, format: read }])
+  })
+
+  it("is nobody's where none was told", () => {
+    expect(thoughtsIn([{ type: 'reasoning.text', text: 'Hm.', format: null, index: 0 }])).toEqual([
+      { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'Hm.' }] },
+    ])
+  })
+})
