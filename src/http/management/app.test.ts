@@ -199,16 +199,16 @@ describe('a path that does not exist', () => {
   it.each(['/v1/responses', '/responses/', '/api/responses?x=1', '/api/v1/responses/responses'])('%s hears where models are asked', async (url) => {
     expect((await call('POST', url, '{}')).message).toMatch(/^There is no POST .*: models are asked with POST \/api\/v1\/responses/)
   })
-  it.each(['/chat/completions', '/v1/chat/completions', '/api/v1/completions', '/v1/messages', '/api/v1/responses/chat/completions'])(
-    '%s hears of the format, too',
-    async (url) => {
-      const { status, message } = await call('POST', url, '{}')
-      expect([status, message]).toEqual([
-        404,
-        expect.stringMatching(/speaks the Responses format, and models are asked with POST \/api\/v1\/responses/),
-      ])
-    },
+  it.each(['/chat/completions', '/v1/chat/completions/', '/api/v1/responses/chat/completions', '/api/v1/deployments/a%2Fb/chat/completions'])(
+    '%s hears where they are asked in that format',
+    async (url) =>
+      expect((await call('POST', url, '{}')).message).toMatch(/^There is no POST .*: models are asked with POST \/api\/v1\/chat\/completions \(/),
   )
+  it.each(['/api/v1/completions', '/v1/engines/a/completions'])('%s hears of the formats, too', async (url) => {
+    const { status, message } = await call('POST', url, '{}')
+    expect(status).toBe(404)
+    expect(message).toMatch(/this gateway does not speak that format: models are asked with POST \/api\/v1\/responses, \/api\/v1\/chat\/completions/)
+  })
   it.each(['/api/v1/responses/resp_1', '/v1/responses/resp_1/input_items', '/api/v1/conversations', '/conversations/conv_1'])(
     '%s hears that nothing is stored',
     async (url) =>

@@ -3,6 +3,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { ApiKey, KeyKind } from '../../core/store.ts'
 import type { Owner } from '../../core/call.ts'
 import { asGatewayError, GatewayError, isGatewayError, type GatewayError as Failure } from '../../core/error.ts'
+import { DOORS } from '../../doors/index.ts'
 import type { Admission } from '../admission.ts'
 import { jsonOf, readBody, refuseEncoding } from '../body.ts'
 import { renderError } from '../error-handler.ts'
@@ -105,8 +106,11 @@ function missing({ method, url }: FastifyRequest): GatewayError {
 function wayTo(path: string): string {
   const [, end] = /\/(responses|(?:chat\/)?completions|messages)\/?$/.exec(path) ?? []
   // First, for a base URL that has the route in it already, where no id stands behind it.
-  if (end !== undefined)
-    return `: ${end === 'responses' ? 'models are' : 'this gateway speaks the Responses format, and models are'} asked with POST /api/v1/responses (base URL: /api/v1)`
+  if (end !== undefined) {
+    const door = DOORS.find((each) => each.path === `/api/v1/${end}`)
+    const told = door === undefined ? 'this gateway does not speak that format: models are' : 'models are'
+    return `: ${told} asked with POST ${door?.path ?? DOORS.map((each) => each.path).join(', ')} (base URL: /api/v1)`
+  }
   if (/\/responses\/(?!compact\b|input_tokens\b)[^/]|\/conversations(?:\/|$)/.test(path))
     return ': answers and conversations are not stored, so send the items of a conversation with each POST /api/v1/responses'
   return ''
