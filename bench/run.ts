@@ -49,7 +49,12 @@ const { values: options } = parseArgs({
     quick: { type: 'boolean', default: false },
     strict: { type: 'boolean', default: false },
     only: { type: 'string', default: SCENARIOS.join(',') },
-    targets: { type: 'string', default: TARGETS.map(({ name }) => name).join(',') },
+    targets: {
+      type: 'string',
+      default: TARGETS.filter(({ onRequest }) => onRequest !== true)
+        .map(({ name }) => name)
+        .join(','),
+    },
     rounds: { type: 'string' },
     processes: { type: 'string', default: '1' },
     'base-root': { type: 'string' },

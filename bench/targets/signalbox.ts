@@ -31,7 +31,11 @@ interface Variant {
   readonly root?: string
   /** Settings made over the management API before the first call. Answers with a way to count the deliveries that wait. */
   readonly prepare?: (origin: string, context: BenchContext) => Promise<() => Promise<number>>
+  /** The front door; default: that of Responses. */
+  readonly door?: Pick<Target, 'format' | 'path'>
 }
+
+const RESPONSES = { format: 'responses', path: '/api/v1/responses' } as const
 
 async function start({ name, root, prepare }: Variant, context: BenchContext, options: readonly string[]): Promise<RunningTarget> {
   const port = await freePort()
@@ -60,13 +64,12 @@ async function start({ name, root, prepare }: Variant, context: BenchContext, op
 
 /** One way of running Signalbox. */
 export function signalboxTarget(variant: Variant): Target {
-  const { name, title, root } = variant
+  const { name, title, root, door = RESPONSES } = variant
   return {
     name,
     title,
-    format: 'responses',
+    ...door,
     model: (scene) => `bench/${scene}`,
-    path: '/api/v1/responses',
     headers: () => ({ authorization: `Bearer ${KEY}` }),
     unavailable: (context) => (mainOf(root ?? context.root) === '' ? 'bin/signalbox.js is not there' : undefined),
     start: (context) => start(variant, context, []),
@@ -78,6 +81,12 @@ export function signalboxTarget(variant: Variant): Target {
 }
 
 export const signalbox = signalboxTarget({ name: 'signalbox', title: 'Signalbox, everything on' })
+
+/** The same for callers of the format that peers are asked in. */
+export const signalboxChat: Target = {
+  ...signalboxTarget({ name: 'signalbox-chat', title: 'Signalbox, chat completions', door: { format: 'chat', path: '/api/v1/chat/completions' } }),
+  onRequest: true,
+}
 
 /** The `data` of an answer of the management API. */
 async function manage(origin: string, path: string, body?: object): Promise<{ readonly [name: string]: unknown }> {

@@ -38,6 +38,8 @@ export interface Target {
   readonly model: (scene: Scene) => string
   readonly path: string
   readonly headers: (context: BenchContext) => { readonly [name: string]: string }
+  /** Measured only when it is named. */
+  readonly onRequest?: true
   /** Why it cannot run here; undefined when it can. May install what it needs. */
   unavailable(context: BenchContext): Promise<string | undefined> | string | undefined
   start(context: BenchContext): Promise<RunningTarget>
