@@ -7,6 +7,7 @@ import { createUsage } from '../../core/usage.ts'
 import { manualClock } from '../../lib/clock.ts'
 import { sequentialIds } from '../../lib/id.ts'
 import { checkWire, parseWire } from '../../testing/check-wire.ts'
+import { drawnAnswer } from '../../testing/drawn-events.ts'
 import { Assembler } from './assemble.ts'
 import type { AssemblerOptions } from './assembler-options.ts'
 import { verifies } from '../../../e2e/requirements.ts'
@@ -404,92 +405,25 @@ describe('Assembler', () => {
 })
 
 describe('Assembler properties', () => {
-  const delta = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('"', '\\', '\n', '\ud83d', 'é', '{"a":1}'))
-  const item = fc.oneof(
-    fc
-      .array(fc.tuple(fc.constantFrom('text', 'text', 'refusal', 'note'), delta, fc.option(fc.nat(1), { nil: undefined })), { maxLength: 5 })
-      .map((parts) => ({ kind: 'message' as const, parts })),
-    fc
-      .array(fc.tuple(fc.constantFrom('text', 'summary'), delta, fc.option(fc.nat(1), { nil: undefined })), { maxLength: 5 })
-      .map((parts) => ({ kind: 'reasoning' as const, parts })),
-    fc.array(delta, { maxLength: 4 }).map((parts) => ({ kind: 'function_call' as const, parts })),
-    fc.array(delta, { maxLength: 4 }).map((parts) => ({ kind: 'custom_tool_call' as const, parts })),
-    fc.array(fc.constantFrom('searching', 'completed'), { maxLength: 2 }).map((parts) => ({ kind: 'web_search_call' as const, parts })),
-  )
-
-  function eventsOf(spec: { kind: string; parts: readonly unknown[] }, key: string): ModelEvent[] {
-    const body = spec.parts.map((part): ModelEvent => {
-      if (spec.kind === 'message') {
-        const [kind, value, number] = part as [string, string, number | undefined]
-        const place = number === undefined ? {} : { part: number }
-        if (kind === 'refusal') return { type: 'refusal-delta', key, delta: value, ...place }
-        if (kind === 'note')
-          return { type: 'annotation', key, annotation: { type: 'url_citation', url: value, title: '', start_index: 0, end_index: 0 } }
-        return { type: 'text-delta', key, delta: value, plain: /^[a-z]*$/.test(value), ...place }
-      }
-      if (spec.kind === 'reasoning') {
-        const [kind, value, number] = part as ['text' | 'summary', string, number | undefined]
-        return { type: 'reasoning-delta', key, kind, delta: value, ...(number === undefined ? {} : { part: number }) }
-      }
-      if (spec.kind === 'web_search_call') return { type: 'item-event', key, name: `web_search_call.${part as string}` }
-      return { type: 'arguments-delta', key, delta: part as string }
-    })
-    const start = {
-      message: { type: 'message', role: 'assistant', content: [] },
-      reasoning: { type: 'reasoning' },
-      function_call: { type: 'function_call', call_id: key, name: 'f', arguments: '' },
-      custom_tool_call: { type: 'custom_tool_call', call_id: key, name: 'f', input: '' },
-      web_search_call: { type: 'web_search_call', status: 'in_progress' },
-    }[spec.kind] as Extract<ModelEvent, { type: 'item-start' }>['item']
-    return [{ type: 'item-start', key, item: start }, ...body, { type: 'item-end', key }]
-  }
-
-  /** Interleaves the items' own sequences in an order drawn by the test. */
-  function interleave(lists: ModelEvent[][], picks: readonly number[]): ModelEvent[] {
-    const open = lists.map((list) => [...list])
-    const out: ModelEvent[] = []
-    for (let i = 0; open.some((list) => list.length > 0); i++) {
-      const left = open.filter((list) => list.length > 0)
-      out.push(left[(picks[i % Math.max(picks.length, 1)] ?? 0) % left.length]!.shift()!)
-    }
-    return out
-  }
-
   it('gives balanced, dense, monotone events that add up to the JSON answer, for any events cut anywhere', () => {
     fc.assert(
-      fc.property(
-        fc.array(item, { maxLength: 5 }),
-        fc.array(fc.nat(), { maxLength: 20 }),
-        fc.nat(),
-        fc.boolean(),
-        fc.boolean(),
-        fc.nat(31),
-        (specs, picks, cutAt, breaks, mirrorReasoning, endless) => {
-          const events = [
-            ...interleave(
-              // Some of them never end by themselves.
-              specs.map((spec, i) => eventsOf(spec, `k${i}`).slice(0, (endless >> i) & 1 ? -1 : undefined)),
-              picks,
-            ),
-            end,
-          ]
-          const kept = breaks ? events.slice(0, cutAt % events.length) : events
-          const streamed = assembler(true, { mirrorReasoning })
-          const collected = assembler(false, { mirrorReasoning })
-          let wire = ''
-          for (const event of kept) {
-            streamed.push([event])
-            wire += streamed.takeWire()
-          }
-          collected.push(kept)
-          for (const subject of [streamed, collected]) {
-            if (breaks) subject.fail(new GatewayError('provider_unavailable', 'gone'))
-            else subject.finish()
-          }
-          const { terminal } = checkWire(wire + streamed.takeWire())
-          expect(terminal['response']).toEqual(JSON.parse(collected.answer()))
-        },
-      ),
+      fc.property(drawnAnswer({ custom: true }), fc.boolean(), ({ events, breaksAfter }, mirrorReasoning) => {
+        const kept = breaksAfter === undefined ? [...events, end] : events.slice(0, breaksAfter)
+        const streamed = assembler(true, { mirrorReasoning })
+        const collected = assembler(false, { mirrorReasoning })
+        let wire = ''
+        for (const event of kept) {
+          streamed.push([event])
+          wire += streamed.takeWire()
+        }
+        collected.push(kept)
+        for (const subject of [streamed, collected]) {
+          if (breaksAfter === undefined) subject.finish()
+          else subject.fail(new GatewayError('provider_unavailable', 'gone'))
+        }
+        const { terminal } = checkWire(wire + streamed.takeWire())
+        expect(terminal['response']).toEqual(JSON.parse(collected.answer()))
+      }),
       { numRuns: 400 },
     )
   })
