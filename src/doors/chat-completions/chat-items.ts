@@ -74,8 +74,10 @@ export class ChatThoughts extends ChatItem<ReasoningItem> {
 
   protected ended({ encrypted_content: data, signature, format }: ReasoningItem): void {
     const named = { format: format ?? this.#format }
+    // What is signed is text: of a summary that was written last it is no part.
+    const signed = this.#kind === 'text' ? this.#piece : undefined
     if (signature)
-      this.message.thought('', { type: 'reasoning.text', text: '', signature, ...this.#place(this.#piece ?? this.message.nextPiece()), ...named })
+      this.message.thought('', { type: 'reasoning.text', text: '', signature, ...this.#place(signed ?? this.message.nextPiece()), ...named })
     if (data) this.message.thought('', { type: 'reasoning.encrypted', data, ...this.#place(this.message.nextPiece()), ...named })
   }
 
