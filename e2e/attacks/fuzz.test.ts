@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { TEST_KEY, TEST_MANAGEMENT_KEY } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
-import { build, CORPUS, mutant, nasty } from './fuzz-corpus.ts'
+import { nasty } from '../../src/testing/mutate-json.ts'
+import { build, CORPUS, mutant } from './fuzz-corpus.ts'
 import { breachIn, DIALECTS, startFuzzStage, type FuzzStage } from './fuzz-stage.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { verifies } from '../requirements.ts'
-import type { Json } from './fuzz-corpus.ts'
+import type { Json } from '../../src/testing/mutate-json.ts'
 import { breachIn, startFuzzStage, type FuzzStage } from './fuzz-stage.ts'
 
 /** JSON schemas that refer to themselves, unfold without end, or name what is not theirs, in front of every format. */
