@@ -7,8 +7,8 @@ import type { Presets } from '../core/preset.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { Assembler } from '../doors/responses/assemble.ts'
 import type { AssemblerOptions } from '../doors/responses/assembler-options.ts'
-import { decodeResponsesRequest } from '../doors/responses/decode-request.ts'
 import { applyPreset } from '../doors/shared/apply-preset.ts'
+import { decodeRead } from '../doors/shared/decode-read.ts'
 import type { Door, WriterOf } from '../doors/shared/door.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
@@ -170,7 +170,7 @@ function open(
   const read = door.read(sent)
   const { body, preset } = applyPreset(read.body, (slug) => options.presets.find(owner.workspaceId, slug))
   const resolveReference = referencesOf(options.recentItems, owner.workspaceId, bytes.length, options.bodyLimitBytes)
-  const modelRequest = decodeResponsesRequest(body, sessionOf(request), { resolveReference })
+  const modelRequest = decodeRead(read, body, sessionOf(request), { resolveReference })
   const { id, requestId, headers, gone } = serving
   const origin = originOf(request, door.apiType)
   const call = createCall(options, {

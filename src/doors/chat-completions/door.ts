@@ -8,7 +8,7 @@ export const chatCompletions: Door = {
   apiType: 'chat_completions',
   refersToItems: false,
   read(sent) {
-    const { body, wishes } = toResponses(sent)
-    return { body, writer: (options) => new ChatWriter(options, wishes) }
+    const { body, wishes, pathOf } = toResponses(sent)
+    return { body, writer: (options) => new ChatWriter(options, wishes), pathOf }
   },
 }

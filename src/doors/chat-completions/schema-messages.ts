@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Branch, byKind, byType, describeKind, fields, list, maybe, tagged } from '../responses/schema-combinators.ts'
-import { cacheControl, count, flag, text } from '../responses/schema-shared.ts'
+import { cacheControl, count, flag, reasoningFormat, text } from '../responses/schema-shared.ts'
 
 /** Messages of the Chat Completions format: roles instead of items, calls inside the message that made them. */
 
@@ -60,7 +60,7 @@ const toolCall = byType(
   { noun: 'tool call' },
 )
 
-const detail = { id: text, format: text, index: count }
+const detail = { id: text, format: reasoningFormat, index: count }
 const reasoningDetails = list(
   byType(
     [
@@ -93,6 +93,7 @@ export const message = byType(
         tool_calls: maybe(list(toolCall)),
         images: maybe(images),
         partial: flag,
+        function_call: z.null({ error: 'is the older form of "tool_calls"' }).optional(),
       },
       'role',
     ),

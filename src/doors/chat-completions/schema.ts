@@ -58,7 +58,7 @@ const customTool = tagged('custom', {
     name: z.string().min(1),
     description: text,
     format: maybe(
-      byType([tagged('text', {}), tagged('grammar', { grammar: maybe(fields({ syntax: z.enum(['lark', 'regex']), definition: z.string() })) })], {
+      byType([tagged('text', {}), tagged('grammar', { grammar: fields({ syntax: z.enum(['lark', 'regex']), definition: z.string() }) })], {
         noun: 'custom tool format',
       }),
     ),
@@ -71,7 +71,9 @@ const WEB_SEARCHES = ['web_search', 'web_search_2025_08_26', 'web_search_preview
 
 /** The vendors' spelling of the search of the gateway: its parameters may stand beside the type. */
 const beside: Shape = Object.fromEntries(Object.entries(WEB_SEARCH_PARAMETERS).map(([name, schema]) => [name, maybe(schema)]))
-const webSearches = WEB_SEARCHES.map((type) => tagged(type, { ...beside, parameters: maybe(fields(WEB_SEARCH_PARAMETERS)) }))
+const domains = maybe(WEB_SEARCH_PARAMETERS['allowed_domains']!)
+const filters = maybe(fields({ allowed_domains: domains, blocked_domains: domains, excluded_domains: domains }))
+const webSearches = WEB_SEARCHES.map((type) => tagged(type, { ...beside, filters, parameters: maybe(fields(WEB_SEARCH_PARAMETERS)) }))
 
 /** Tools whose calls and results have a place in this format. */
 const TOOLS: readonly Branch[] = [functionTool, customTool, ...webSearches, ...GATEWAY_TOOLS.filter(([type]) => !HANDED_BACK.has(type))]
@@ -86,19 +88,19 @@ const tools = list(
 )
 
 const named = fields({ name: z.string().min(1) })
+const chosen: readonly Branch[] = [tagged('function', { function: named }), tagged('custom', { custom: named })]
+const others = fields({ type: z.string().min(1) })
+const allowed = list(byType(chosen, { noun: 'tool', others }))
 const toolChoice = byKind({
   string: z.enum(['auto', 'none', 'required']),
-  object: byType(
-    [
-      tagged('function', { function: named }),
-      tagged('custom', { custom: named }),
-      tagged('allowed_tools', { allowed_tools: fields({ mode: z.enum(['auto', 'required']), tools: list(anyObject) }) }),
-    ],
-    { noun: 'tool choice', others: fields({ type: z.string().min(1) }) },
-  ),
+  object: byType([...chosen, tagged('allowed_tools', { allowed_tools: fields({ mode: z.enum(['auto', 'required']), tools: allowed }) })], {
+    noun: 'tool choice',
+    others,
+  }),
 })
 
 const unsupported = (reason: string): Schema => z.null({ error: reason }).optional()
+const unstored = unsupported('must be left out: nothing is stored, send the earlier messages of the conversation in "messages"')
 const number = (low: number, high: number): Schema => maybe(z.number().min(low).max(high))
 
 const responseFormat = byType(
@@ -148,4 +150,6 @@ export const chatRequest = fields({
   audio: unsupported('must be left out: answers in sound are not supported'),
   functions: unsupported('is the older form of "tools": send {"type":"function","function":{...}} there'),
   function_call: unsupported('is the older form of "tool_choice"'),
+  previous_response_id: unstored,
+  conversation: unstored,
 })

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../core/error.ts'
-import type { JsonObject } from '../../core/item.ts'
+import type { InputItem, JsonObject } from '../../core/item.ts'
 import { findFault } from '../responses/schema-combinators.ts'
 import { describeIssue, formatPath, toSentence } from '../responses/validation-message.ts'
 import { toItems, type ChatMessage } from './history.ts'
@@ -16,6 +16,8 @@ export interface ChatRead {
   /** The body in the words of Responses, which has passed this format's validation and not theirs. */
   readonly body: JsonObject
   readonly wishes: ChatWishes
+  /** Where this format has what a fault of the translated body is about. */
+  readonly pathOf: (path: string) => string
 }
 
 const WEB_SEARCH = /^web_search/
@@ -53,7 +55,7 @@ export function toResponses(body: unknown): ChatRead {
   const sent = body as JsonObject
   const translated: { [field: string]: unknown } = {}
   for (const field in sent) if (!OWN_FIELDS.has(field) && sent[field] != null) translated[field] = sent[field]
-  translated['input'] = toItems(sent['messages'] as readonly ChatMessage[])
+  translated['input'] = itemsOf(sent['messages'] as readonly ChatMessage[])
   Object.assign(translated, limitOf(sent), toolsOf(sent), textOf(sent), reasoningOf(sent), logprobsOf(sent))
   const thinks = sent['reasoning'] as { readonly exclude?: boolean | null } | null | undefined
   return {
@@ -62,7 +64,15 @@ export function toResponses(body: unknown): ChatRead {
       usage: (sent['stream_options'] as { readonly include_usage?: boolean | null } | null | undefined)?.include_usage ?? undefined,
       reasoning: !(thinks?.exclude ?? sent['include_reasoning'] === false),
     },
+    pathOf: (path) => choicePath(path, sent['tool_choice']),
   }
+}
+
+/** Messages of an assistant may hold nothing; that nobody said anything else is for this format to tell. */
+function itemsOf(messages: readonly ChatMessage[]): readonly InputItem[] {
+  const items = toItems(messages)
+  if (items.length === 0) throw refuse('invalid_prompt', 'messages', 'says nothing: at least one message must have content')
+  return items
 }
 
 function checkShape(body: unknown): void {
@@ -120,15 +130,28 @@ function searchOf({ type: _type, parameters, filters, ...beside }: JsonObject): 
 
 /** A grammar stands in an object of its own here. */
 function formatOf({ type, grammar }: JsonObject): JsonObject {
-  return grammar == null ? { type } : { type, ...(grammar as JsonObject) }
+  if (type !== 'grammar') return { type }
+  const { syntax, definition } = grammar as JsonObject
+  return { type, syntax, definition }
 }
 
 function choiceOf(choice: JsonObject): JsonObject {
-  const { type } = choice
-  if (type === 'function' || type === 'custom') return { type, ...(choice[type] as JsonObject) }
-  if (type !== 'allowed_tools') return choice
+  if (choice['type'] !== 'allowed_tools') return chosenOf(choice)
   const { mode, tools } = choice['allowed_tools'] as { readonly mode: string; readonly tools: readonly JsonObject[] }
-  return { type, mode, tools: tools.map(choiceOf) }
+  return { type: 'allowed_tools', mode, tools: tools.map(chosenOf) }
+}
+
+function chosenOf(chosen: JsonObject): JsonObject {
+  const { type } = chosen
+  if (type === 'function' || type === 'custom') return { type, name: (chosen[type] as JsonObject)['name'] }
+  return WEB_SEARCH.test(type as string) ? { ...chosen, type: 'gateway:web_search' } : chosen
+}
+
+/** What is forced stands one level deeper here. A choice that is not the body's came with a preset, in the words it has there. */
+function choicePath(path: string, choice: unknown): string {
+  const type = (choice as JsonObject | null | undefined)?.['type']
+  if (path === 'tool_choice.name' && (type === 'function' || type === 'custom')) return `tool_choice.${type}.name`
+  return path === 'tool_choice.tools' && type === 'allowed_tools' ? 'tool_choice.allowed_tools.tools' : path
 }
 
 function textOf({ response_format: format, verbosity }: JsonObject): JsonObject {
@@ -149,9 +172,10 @@ function reasoningOf({ reasoning, reasoning_effort: effort }: JsonObject): JsonO
   return Object.keys(merged).length === 0 ? {} : { reasoning: merged }
 }
 
+/** What else is asked for by that field, which is none of this format, has not been checked yet. */
 function logprobsOf({ logprobs, top_logprobs: top, include }: JsonObject): JsonObject {
-  if (logprobs !== true && top == null) return {}
-  return { include: [...((include as readonly string[] | null | undefined) ?? []), 'message.output_text.logprobs'] }
+  if ((logprobs !== true && top == null) || (include != null && !Array.isArray(include))) return {}
+  return { include: [...((include as readonly unknown[] | null | undefined) ?? []), 'message.output_text.logprobs'] }
 }
 
 function given(fields: JsonObject): JsonObject {

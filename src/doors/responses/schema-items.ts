@@ -17,7 +17,7 @@ import {
 import { GATEWAY_ITEMS } from './schema-gateway-items.ts'
 import { canonicalType } from './schema-names.ts'
 import { agentContent, messageContent, toolOutput } from './schema-parts.ts'
-import { itemStatus, patchOperation, shellAction, shellOutput, text, texts } from './schema-shared.ts'
+import { itemStatus, patchOperation, reasoningFormat, shellAction, shellOutput, text, texts } from './schema-shared.ts'
 import { tools } from './schema-tools.ts'
 
 /**
@@ -48,19 +48,7 @@ const reasoning = tagged('reasoning', {
   content: maybe(list(fields({ type: maybe(z.enum(['reasoning_text', 'text'])), text: z.string() }))),
   encrypted_content: text,
   signature: text,
-  format: maybe(
-    z.enum([
-      'unknown',
-      'openai-responses-v1',
-      'azure-openai-responses-v1',
-      'bedrock-openai-responses-v1',
-      'bedrock-xai-responses-v1',
-      'xai-responses-v1',
-      'meta-responses-v1',
-      'anthropic-claude-v1',
-      'google-gemini-v1',
-    ]),
-  ),
+  format: reasoningFormat,
   ...common,
 })
 

@@ -38,6 +38,20 @@ export const shellOutput = list(
 
 export const effort = z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])
 
+export const reasoningFormat = maybe(
+  z.enum([
+    'unknown',
+    'openai-responses-v1',
+    'azure-openai-responses-v1',
+    'bedrock-openai-responses-v1',
+    'bedrock-xai-responses-v1',
+    'xai-responses-v1',
+    'meta-responses-v1',
+    'anthropic-claude-v1',
+    'google-gemini-v1',
+  ]),
+)
+
 export const searchEngines = ['auto', 'native', 'exa', 'firecrawl', 'parallel', 'perplexity'] as const
 export const searchMode = maybe(z.enum(['instant', 'fast', 'auto', 'deep-lite', 'deep', 'deep-reasoning', 'turbo', 'basic', 'advanced']))
 export const userLocation = maybe(fields({ type: maybe(z.literal('approximate')), city: text, country: text, region: text, timezone: text }))

@@ -14,6 +14,14 @@ export interface ErrorEnvelope {
   readonly [beside: string]: unknown
 }
 
+export interface Read {
+  /** In the words of Responses. */
+  readonly body: unknown
+  readonly writer: WriterOf
+  /** Where the door's own format has what stands at a path of `body`; left out where that is the same. */
+  readonly pathOf?: (path: string) => string
+}
+
 /** One of the gateway's own wire formats: how a body is read and how an answer is written. Everything between is the same for all of them. */
 export interface Door {
   readonly path: string
@@ -21,7 +29,7 @@ export interface Door {
   /** Whether callers may name items of earlier answers by their ids. */
   readonly refersToItems: boolean
   /** A parsed body in the words of Responses, and what writes its answer. Throws GatewayError for a body this format does not have. */
-  read(sent: unknown): { readonly body: unknown; readonly writer: WriterOf }
+  read(sent: unknown): Read
   /** The envelope as this format has it; default: as it is. */
   readonly envelope?: (envelope: ErrorEnvelope, requestId: string) => object
 }
