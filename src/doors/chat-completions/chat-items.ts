@@ -19,13 +19,17 @@ abstract class ChatItem<I extends OutputItem> extends ToldItem<I> {
 export class ChatText extends ChatItem<MessageItem> {
   /** Where the text of each part begins in the content. */
   readonly #starts: number[] = []
+  #speaks = false
 
   protected tell(event: ItemEvent): void {
     if (event.type === 'refusal-delta') return this.message.refusal(event.delta)
     if (event.type !== 'text-delta') return
     const { content } = this.inner.snapshot('incomplete') as MessageItem
     const parts = content.length
-    if (this.#starts.length === 0) this.message.beginText()
+    if (event.delta !== '' && !this.#speaks) {
+      this.#speaks = true
+      this.message.beginText()
+    }
     while (this.#starts.length < parts) this.#starts.push(this.message.textLength)
     this.message.text(event.delta, event.plain, event.logprobs)
   }
@@ -63,7 +67,8 @@ export class ChatThoughts extends ChatItem<ReasoningItem> {
 
   protected tell(event: ItemEvent): void {
     if (event.type !== 'reasoning-delta') return
-    if (event.kind !== this.#kind || event.part !== this.#part || this.#piece === undefined) {
+    const isOfAnotherPart = event.part !== undefined && event.part !== this.#part
+    if (event.kind !== this.#kind || isOfAnotherPart || this.#piece === undefined) {
       this.#kind = event.kind
       this.#part = event.part
       this.#piece = this.message.nextPiece()

@@ -1,0 +1,125 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { ModelEvent } from '../../core/event.ts'
+import { manualClock } from '../../lib/clock.ts'
+import { sequentialIds } from '../../lib/id.ts'
+import { drawnAnswer } from '../../testing/drawn-events.ts'
+import { Assembler } from '../responses/assemble.ts'
+import type { AssemblerOptions } from '../responses/assembler-options.ts'
+import { decodeRead } from '../shared/decode-read.ts'
+import { ChatWriter } from './chat-writer.ts'
+import { chatCompletions } from './door.ts'
+
+type Fields = { readonly [field: string]: unknown }
+type Items = readonly ({ readonly type: string } & Fields)[]
+
+function assembled(events: readonly ModelEvent[], format: 'chat' | 'responses', stream: boolean): Assembler {
+  const clock = manualClock()
+  const facts = () => ({ model: 'acme/small' })
+  const request = { model: 'acme/small', input: [] }
+  const options: AssemblerOptions = { id: 'gen-1', request, receivedAt: clock.now(), stream, clock, newId: sequentialIds(), facts }
+  const subject = new Assembler(options, format === 'chat' ? new ChatWriter(options, { usage: undefined, reasoning: true }) : undefined)
+  subject.push([...events, { type: 'response-end', reason: 'stop' }])
+  subject.finish()
+  return subject
+}
+
+const completionOf = (events: readonly ModelEvent[]): Fields =>
+  (JSON.parse(assembled(events, 'chat', false).answer()) as { readonly choices: readonly [{ readonly message: Fields }] }).choices[0].message
+
+/** Every piece of thought as it was streamed. */
+const piecesOf = (events: readonly ModelEvent[]): readonly Fields[] =>
+  [
+    ...assembled(events, 'chat', true)
+      .takeWire()
+      .matchAll(/"reasoning_details":(\[.*?\])\},"logprobs"/g),
+  ].flatMap(([, pieces]) => JSON.parse(pieces!) as readonly Fields[])
+
+function sentBack(message: Fields): Items {
+  const read = chatCompletions.read({ messages: [{ role: 'user', content: 'go' }, message] })
+  return decodeRead(read, read.body).input.slice(1) as Items
+}
+
+/** What a conversation holds whatever its items are called: thoughts piece by piece, words and refusals as one, pictures, calls. */
+function holds(items: Items): unknown {
+  const parts = items.flatMap(({ type, content }) => (type === 'message' ? [content as readonly Fields[]] : []))
+  const texts = (list: unknown): readonly unknown[] => ((list ?? []) as readonly Fields[]).map(({ text }) => text).filter((text) => text !== '')
+  return {
+    thoughts: items
+      .filter(({ type }) => type === 'reasoning')
+      .map(({ id, summary, content, encrypted_content: data, signature, format }) => ({
+        id,
+        summary: texts(summary),
+        content: texts(content),
+        data,
+        signature,
+        format,
+      }))
+      .filter(({ summary, content, data, signature }) => summary.length + content.length > 0 || data !== undefined || signature !== undefined)
+      // Thoughts that gave way to text before their first word are told behind it.
+      .toSorted((a, b) => String(a.id).localeCompare(String(b.id))),
+    text: parts
+      .map((message) => message.map(({ text }) => text ?? '').join(''))
+      .filter((text) => text !== '')
+      .join('\n\n'),
+    refusal: parts.flatMap((message) => message.map(({ refusal }) => refusal ?? '')).join(''),
+    pictures: items.filter(({ type, result }) => type === 'image_generation_call' && result === 'AAAA').length,
+    calls: items.flatMap((item) => {
+      if (item.type === 'function_call') return [[item['call_id'], item['name'], item['arguments'] || '{}']]
+      return item.type === 'custom_tool_call' ? [[item['call_id'], item['name'], item['input']]] : []
+    }),
+  }
+}
+
+const withoutIds = (held: unknown): unknown => {
+  const { thoughts, ...rest } = held as { readonly thoughts: readonly Fields[] } & Fields
+  return { ...rest, thoughts: thoughts.map(({ id: _, ...thought }) => thought) }
+}
+
+const answers = drawnAnswer({ custom: true }).map(({ events }) => events)
+
+describe('an answer that comes back as a message', () => {
+  it('is what its items would have been', () => {
+    fc.assert(
+      fc.property(answers, (events) => {
+        const expected = holds(assembled(events, 'responses', false).output() as Items)
+        const message = completionOf(events)
+        const pieces = piecesOf(events)
+        expect(holds(sentBack(message))).toEqual(expected)
+        // As clients that keep every piece of a stream bring it back.
+        expect(holds(sentBack({ ...message, ...(pieces.length === 0 ? {} : { reasoning_details: pieces }) }))).toEqual(expected)
+      }),
+      { numRuns: 600 },
+    )
+  })
+})
+
+/** Thoughts that say where they end, as vendors that want them back make them. */
+const thought = fc.record({
+  text: fc.constantFrom('a', 'bc'),
+  kind: fc.constantFrom('text', 'summary'),
+  end: fc.constantFrom('signature', 'encrypted_content', 'both'),
+})
+describe('thoughts without their ids', () => {
+  it('are told apart by what ends them', () => {
+    fc.assert(
+      fc.property(fc.array(thought, { minLength: 1, maxLength: 4 }), (drawn) => {
+        const events = drawn.flatMap(({ text, kind, end }, n): ModelEvent[] => [
+          { type: 'item-start', key: `r${n}`, item: { type: 'reasoning' } },
+          { type: 'reasoning-delta', key: `r${n}`, kind: kind as 'text' | 'summary', delta: text },
+          { type: 'reasoning-delta', key: `r${n}`, kind: kind as 'text' | 'summary', delta: text },
+          {
+            type: 'item-end',
+            key: `r${n}`,
+            item: { signature: end === 'encrypted_content' ? undefined : `s${n}`, encrypted_content: end === 'signature' ? undefined : `e${n}` },
+          },
+        ])
+        const expected = withoutIds(holds(assembled(events, 'responses', false).output() as Items))
+        const strip = (details: readonly Fields[]): Fields => ({ role: 'assistant', reasoning_details: details.map(({ id: _, ...piece }) => piece) })
+        for (const details of [completionOf(events)['reasoning_details'] as readonly Fields[], piecesOf(events)])
+          expect(withoutIds(holds(sentBack(strip(details))))).toEqual(expected)
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
