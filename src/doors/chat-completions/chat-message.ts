@@ -12,14 +12,17 @@ interface ToolCall {
 /** Writes one chunk: `delta` is the members of its delta as JSON, `logprobs` those of its choice. */
 export type WriteDelta = (delta: string, logprobs?: string) => void
 
-/** The one message of an answer: what is said is told at once, to whoever reads a stream, and kept for the end. */
+/** The one message of an answer: what is said is told at once to whoever reads a stream, else kept for the end. */
 export class ChatMessageWriter {
   readonly #write: WriteDelta | undefined
   readonly #showsThoughts: boolean
   #content = ''
+  /** Of the content, kept or told. */
+  #length = 0
   #refusal = ''
   #reasoning = ''
   #pieces = 0
+  #pictures = 0
   readonly #details: ReasoningDetail[] = []
   readonly #calls: ToolCall[] = []
   readonly #annotations: JsonObject[] = []
@@ -33,7 +36,7 @@ export class ChatMessageWriter {
   }
 
   get textLength(): number {
-    return this.#content.length
+    return this.#length
   }
 
   get calls(): number {
@@ -42,32 +45,35 @@ export class ChatMessageWriter {
 
   /** The next text is another message's: an empty line stands between it and what was said before. */
   beginText(): void {
-    if (this.#content !== '') this.text('\n\n', false)
+    if (this.#length > 0) this.text('\n\n', false)
   }
 
   text(delta: string, plain: boolean | undefined, logprobs?: readonly Logprob[]): void {
+    this.#length += delta.length
+    if (this.#write !== undefined) return this.#write(`"content":${quote(delta, plain)}`, logprobs && logprobsText(logprobs))
     this.#content += delta
-    if (logprobs !== undefined) this.#logprobs.push(...logprobs)
-    this.#write?.(`"content":${quote(delta, plain)}`, logprobs && logprobsText(logprobs))
+    for (const logprob of logprobs ?? []) this.#logprobs.push(logprob)
   }
 
   refusal(delta: string): void {
+    if (this.#write !== undefined) return this.#write(`"refusal":${JSON.stringify(delta)}`)
     this.#refusal += delta
-    this.#write?.(`"refusal":${JSON.stringify(delta)}`)
   }
 
   nextPiece(): number {
     return this.#pieces++
   }
 
-  /** A piece of thought, with what can be read of it. Pieces of the same index are one in the end. */
+  /** A piece of thought, with what can be read of it. Pieces of the same index, which `nextPiece` has given, are one in the end. */
   thought(delta: string, detail: ReasoningDetail & { readonly index: number }): void {
     if (!this.#showsThoughts) return
+    if (this.#write !== undefined) {
+      const read = delta === '' ? '' : `"reasoning":${JSON.stringify(delta)},`
+      return this.#write(`${read}"reasoning_details":${JSON.stringify([detail])}`)
+    }
     this.#reasoning += delta
-    const at = this.#details.findLastIndex(({ index }) => index === detail.index)
-    if (at === -1) this.#details.push(detail)
-    else this.#details[at] = joined(this.#details[at]!, detail)
-    this.#write?.(`${delta === '' ? '' : `"reasoning":${JSON.stringify(delta)},`}"reasoning_details":${JSON.stringify([detail])}`)
+    const before = this.#details[detail.index]
+    this.#details[detail.index] = before === undefined ? detail : joined(before, detail)
   }
 
   /** Its index among the calls of the message. */
@@ -79,22 +85,25 @@ export class ChatMessageWriter {
 
   callText(index: number, delta: string, plain: boolean | undefined): void {
     const call = this.#calls[index]!
-    call.text += delta
+    if (this.#write === undefined) {
+      call.text += delta
+      return
+    }
     const field = call.type === 'function' ? '"function":{"arguments":' : '"custom":{"input":'
-    this.#write?.(`"tool_calls":[{"index":${index},${field}${quote(delta, plain)}}}]`)
+    this.#write(`"tool_calls":[{"index":${index},${field}${quote(delta, plain)}}}]`)
   }
 
   /** Citations in the text that begins at `start` of the content. */
   annotations(list: readonly Annotation[], start: number): void {
     const told = list.map((annotation) => presentAnnotation(annotation, start))
-    this.#annotations.push(...told)
-    this.#write?.(`"annotations":${JSON.stringify(told)}`)
+    if (this.#write !== undefined) return this.#write(`"annotations":${JSON.stringify(told)}`)
+    for (const annotation of told) this.#annotations.push(annotation)
   }
 
   image(url: string): void {
-    const image = { type: 'image_url', image_url: { url }, index: this.#images.length }
+    const image = { type: 'image_url', image_url: { url }, index: this.#pictures++ }
+    if (this.#write !== undefined) return this.#write(`"images":${JSON.stringify([image])}`)
     this.#images.push(image)
-    this.#write?.(`"images":${JSON.stringify([image])}`)
   }
 
   /** The message as an answer in JSON has it, and what stands beside it in the choice. */

@@ -34,8 +34,9 @@ export function toItems(messages: readonly ChatMessage[]): readonly InputItem[] 
   /** Ids of calls whose input is free text: their results are items of another type. */
   const custom = new Set<string>()
   for (const message of messages) {
-    if (message.role === 'tool') items.push(resultOf(message, custom))
-    else if (message.role === 'assistant') items.push(...answerOf(message, custom))
+    if (message.role === 'assistant') {
+      for (const item of answerOf(message, custom)) items.push(item)
+    } else if (message.role === 'tool') items.push(resultOf(message, custom))
     else items.push({ type: 'message', role: message.role, content: named(message.name, contentOf(message.content)) })
   }
   return items
