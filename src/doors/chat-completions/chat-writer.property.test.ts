@@ -10,14 +10,14 @@ import { contractCheck } from '../../testing/contract.ts'
 import { drawnAnswer, type DrawnAnswer } from '../../testing/drawn-events.ts'
 import { foldChat, type FoldedChat } from '../../testing/fold-chat.ts'
 import { Assembler } from '../responses/assemble.ts'
+import type { AssemblerOptions } from '../responses/assembler-options.ts'
 import { ChatWriter } from './chat-writer.ts'
 import type { ChatWishes } from './to-responses.ts'
 
 const request: ModelRequest = { model: 'acme/small', input: [] }
 
-function assembler(stream: boolean, wishes: ChatWishes): Assembler {
+function assembler(stream: boolean, wishes: ChatWishes, facts: AssemblerOptions['facts']): Assembler {
   const clock = manualClock()
-  const facts = () => ({ model: 'acme/"small"', isByok: false })
   const options = { id: 'gen-1700000000-x', request, receivedAt: clock.now(), stream, clock, newId: sequentialIds(), facts }
   return new Assembler(options, new ChatWriter(options, wishes))
 }
@@ -38,13 +38,15 @@ interface Told {
   readonly completion: Completion
 }
 
-/** The same events as a stream, one by one, and as JSON, all at once. */
-function tell({ events, breaksAfter }: DrawnAnswer, reason: FinishReason, wishes: ChatWishes): Told {
+/** The same events as a stream, one by one, and as JSON, all at once. `waits`: the stream gives a sign of life before it is known who answers. */
+function tell({ events, breaksAfter }: DrawnAnswer, reason: FinishReason, wishes: ChatWishes, waits = false): Told {
   const end: ModelEvent = { type: 'response-end', reason, nativeReason: 'the_end', usage: createUsage({ inputTokens: 5, outputTokens: 3 }) }
   const kept = breaksAfter === undefined ? [...events, end] : events.slice(0, breaksAfter)
-  const streamed = assembler(true, wishes)
-  const collected = assembler(false, wishes)
-  let wire = ''
+  let model = 'acme/asked'
+  const streamed = assembler(true, wishes, () => ({ model }))
+  let wire = waits ? streamed.keepAlive() : ''
+  model = 'acme/"small"'
+  const collected = assembler(false, wishes, () => ({ model }))
   for (const event of kept) {
     streamed.push([event])
     wire += streamed.takeWire()
@@ -69,8 +71,8 @@ function plain(message: Completion['choices'][number]['message']): unknown {
 describe('an answer told in chunks', () => {
   it('adds up to the completion of the same events, wherever they break', () => {
     fc.assert(
-      fc.property(drawnAnswer({ custom: true }), reasons, wishes, (answer, reason, wished) => {
-        const { folded, completion } = tell(answer, reason, wished)
+      fc.property(drawnAnswer({ custom: true }), reasons, wishes, fc.boolean(), (answer, reason, wished, waits) => {
+        const { folded, completion } = tell(answer, reason, wished, waits)
         const { message, logprobs, finish_reason: finishReason, native_finish_reason: nativeFinishReason } = completion.choices[0]!
         const { chunks: _, error, ...collected } = folded
         expect({ ...collected, broken: error !== undefined }).toEqual({

@@ -42,7 +42,7 @@ export class ChatWriter implements AnswerWriter {
   }
 
   begin({ model }: ResourceState): void {
-    this.#head = `data: {"id":${JSON.stringify(this.#options.id)},"object":"chat.completion.chunk","created":${this.#created},"model":${JSON.stringify(model)}`
+    this.#head = this.#headFor(model)
     this.#delta('"role":"assistant","content":""')
   }
 
@@ -79,6 +79,8 @@ export class ChatWriter implements AnswerWriter {
     const usage = this.#usage(state)
     if (!this.streams) this.answer = this.#completion(state, finish, `${usage}${extra}`)
     else {
+      // A stream that began with a sign of life did not know yet who answers.
+      this.#head = this.#headFor(state.model)
       const apart = this.#wishes.usage === true && usage !== ''
       const fault = state.error === undefined ? '' : `,"error":${faultOf(state.error)}`
       // Some readers see no error beside choices.
@@ -94,6 +96,10 @@ export class ChatWriter implements AnswerWriter {
     const text = this.#text
     this.#text = ''
     return text
+  }
+
+  #headFor(model: string): string {
+    return `data: {"id":${JSON.stringify(this.#options.id)},"object":"chat.completion.chunk","created":${this.#created},"model":${JSON.stringify(model)}`
   }
 
   #delta(delta: string, logprobs = 'null'): void {
