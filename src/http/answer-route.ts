@@ -7,9 +7,10 @@ import type { Presets } from '../core/preset.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { Assembler } from '../doors/responses/assemble.ts'
 import type { AssemblerOptions } from '../doors/responses/assembler-options.ts'
+import { decodeResponsesRequest } from '../doors/responses/decode-request.ts'
 import { applyPreset } from '../doors/shared/apply-preset.ts'
-import { decodeRead } from '../doors/shared/decode-read.ts'
-import type { Door, WriterOf } from '../doors/shared/door.ts'
+import type { Door, Read, WriterOf } from '../doors/shared/door.ts'
+import { retold } from '../doors/shared/retold.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import type { LiveSet } from '../lib/live-map.ts'
@@ -71,6 +72,7 @@ interface Serving {
   readonly gone: AbortController
   /** The key that was let in. */
   admitted?: string
+  pathOf?: Read['pathOf']
   call?: Call
   assembler?: Assembler
   sse?: SseBody
@@ -87,7 +89,7 @@ async function serve(options: AnswerRouteOptions, door: Door, request: IncomingM
   try {
     await answer(options, request, response, serving)
   } catch (thrown) {
-    refuse(options, request, response, serving, asGatewayError(thrown))
+    refuse(options, request, response, serving, retold(asGatewayError(thrown), serving.pathOf))
   } finally {
     const { call, assembler } = serving
     serving.sse?.release()
@@ -170,7 +172,8 @@ function open(
   const read = door.read(sent)
   const { body, preset } = applyPreset(read.body, (slug) => options.presets.find(owner.workspaceId, slug))
   const resolveReference = referencesOf(options.recentItems, owner.workspaceId, bytes.length, options.bodyLimitBytes)
-  const modelRequest = decodeRead(read, body, sessionOf(request), { resolveReference })
+  serving.pathOf = read.pathOf
+  const modelRequest = decodeResponsesRequest(body, sessionOf(request), { resolveReference })
   const { id, requestId, headers, gone } = serving
   const origin = originOf(request, door.apiType)
   const call = createCall(options, {

@@ -3,17 +3,20 @@ import { describe, expect, it } from 'vitest'
 import { type GatewayError, isGatewayError } from '../../core/error.ts'
 import { change, mutate, type Json } from '../../testing/mutate-json.ts'
 import { BODIES } from './__fixtures__/bodies.ts'
-import { decodeRead } from '../shared/decode-read.ts'
+import { decodeResponsesRequest } from '../responses/decode-request.ts'
+import type { Read } from '../shared/door.ts'
+import { retold } from '../shared/retold.ts'
 import { chatCompletions } from './door.ts'
 
 /** Why a body is refused, by the two validations it goes through; undefined when it is taken. */
 function refusal(body: unknown): GatewayError | undefined {
+  let read: Read | undefined
   try {
-    const read = chatCompletions.read(body)
-    decodeRead(read, read.body)
+    read = chatCompletions.read(body)
+    decodeResponsesRequest(read.body)
     return undefined
   } catch (error) {
-    if (isGatewayError(error)) return error
+    if (isGatewayError(error)) return retold(error, read?.pathOf)
     throw error
   }
 }

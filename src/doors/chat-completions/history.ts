@@ -28,16 +28,17 @@ type ChatPart = {
   readonly prompt_cache_breakpoint?: object | null
 } & JsonObject
 
-/** The conversation as items, in the order its messages have. */
-export function toItems(messages: readonly ChatMessage[]): readonly InputItem[] {
+/** The conversation as items, in the order its messages have. `origins` gets the index of the message each item is of. */
+export function toItems(messages: readonly ChatMessage[], origins: number[] = []): readonly InputItem[] {
   const items: InputItem[] = []
   /** Ids of calls whose input is free text: their results are items of another type. */
   const custom = new Set<string>()
-  for (const message of messages) {
+  for (const [index, message] of messages.entries()) {
     if (message.role === 'assistant') {
       for (const item of answerOf(message, custom)) items.push(item)
     } else if (message.role === 'tool') items.push(resultOf(message, custom))
     else items.push({ type: 'message', role: message.role, content: named(message.name, contentOf(message.content)) })
+    while (origins.length < items.length) origins.push(index)
   }
   return items
 }

@@ -6,7 +6,7 @@ import { sequentialIds } from '../../lib/id.ts'
 import { drawnAnswer } from '../../testing/drawn-events.ts'
 import { Assembler } from '../responses/assemble.ts'
 import type { AssemblerOptions } from '../responses/assembler-options.ts'
-import { decodeRead } from '../shared/decode-read.ts'
+import { decodeResponsesRequest } from '../responses/decode-request.ts'
 import { ChatWriter } from './chat-writer.ts'
 import { chatCompletions } from './door.ts'
 
@@ -36,8 +36,8 @@ const piecesOf = (events: readonly ModelEvent[]): readonly Fields[] =>
   ].flatMap(([, pieces]) => JSON.parse(pieces!) as readonly Fields[])
 
 function sentBack(message: Fields): Items {
-  const read = chatCompletions.read({ messages: [{ role: 'user', content: 'go' }, message] })
-  return decodeRead(read, read.body).input.slice(1) as Items
+  const { body } = chatCompletions.read({ messages: [{ role: 'user', content: 'go' }, message] })
+  return decodeResponsesRequest(body).input.slice(1) as Items
 }
 
 /** What a conversation holds whatever its items are called: thoughts piece by piece, words and refusals as one, pictures, calls. */

@@ -2,6 +2,7 @@ import { GatewayError } from '../../core/error.ts'
 import type { InputItem, JsonObject } from '../../core/item.ts'
 import { findFault } from '../responses/schema-combinators.ts'
 import { describeIssue, formatPath, toSentence } from '../responses/validation-message.ts'
+import { chatPaths } from './chat-paths.ts'
 import { toItems, type ChatMessage } from './history.ts'
 import { chatRequest } from './schema.ts'
 
@@ -55,7 +56,8 @@ export function toResponses(body: unknown): ChatRead {
   const sent = body as JsonObject
   const translated: { [field: string]: unknown } = {}
   for (const field in sent) if (!OWN_FIELDS.has(field) && sent[field] != null) translated[field] = sent[field]
-  translated['input'] = itemsOf(sent['messages'] as readonly ChatMessage[])
+  const origins: number[] = []
+  translated['input'] = itemsOf(sent['messages'] as readonly ChatMessage[], origins)
   Object.assign(translated, limitOf(sent), toolsOf(sent), textOf(sent), reasoningOf(sent), logprobsOf(sent))
   const thinks = sent['reasoning'] as { readonly exclude?: boolean | null } | null | undefined
   return {
@@ -64,13 +66,13 @@ export function toResponses(body: unknown): ChatRead {
       usage: (sent['stream_options'] as { readonly include_usage?: boolean | null } | null | undefined)?.include_usage ?? undefined,
       reasoning: !(thinks?.exclude ?? sent['include_reasoning'] === false),
     },
-    pathOf: (path) => choicePath(path, sent['tool_choice']),
+    pathOf: chatPaths(origins, (sent['tool_choice'] as JsonObject | null | undefined)?.['type']),
   }
 }
 
 /** Messages of an assistant may hold nothing; that nobody said anything else is for this format to tell. */
-function itemsOf(messages: readonly ChatMessage[]): readonly InputItem[] {
-  const items = toItems(messages)
+function itemsOf(messages: readonly ChatMessage[], origins: number[]): readonly InputItem[] {
+  const items = toItems(messages, origins)
   if (items.length === 0) throw refuse('invalid_prompt', 'messages', 'says nothing: at least one message must have content')
   return items
 }
@@ -145,13 +147,6 @@ function chosenOf(chosen: JsonObject): JsonObject {
   const { type } = chosen
   if (type === 'function' || type === 'custom') return { type, name: (chosen[type] as JsonObject)['name'] }
   return WEB_SEARCH.test(type as string) ? { ...chosen, type: 'gateway:web_search' } : chosen
-}
-
-/** What is forced stands one level deeper here. A choice that is not the body's came with a preset, in the words it has there. */
-function choicePath(path: string, choice: unknown): string {
-  const type = (choice as JsonObject | null | undefined)?.['type']
-  if (path === 'tool_choice.name' && (type === 'function' || type === 'custom')) return `tool_choice.${type}.name`
-  return path === 'tool_choice.tools' && type === 'allowed_tools' ? 'tool_choice.allowed_tools.tools' : path
 }
 
 function textOf({ response_format: format, verbosity }: JsonObject): JsonObject {
