@@ -59,10 +59,10 @@ function holds(items: Items): unknown {
       // Thoughts that gave way to text before their first word are told behind it.
       .toSorted((a, b) => String(a.id).localeCompare(String(b.id))),
     text: parts
-      .map((message) => message.map(({ text }) => text ?? '').join(''))
+      .map((message) => message.map(({ text }) => (typeof text === 'string' ? text : '')).join(''))
       .filter((text) => text !== '')
       .join('\n\n'),
-    refusal: parts.flatMap((message) => message.map(({ refusal }) => refusal ?? '')).join(''),
+    refusal: parts.flatMap((message) => message.map(({ refusal }) => (typeof refusal === 'string' ? refusal : ''))).join(''),
     pictures: items.filter(({ type, result }) => type === 'image_generation_call' && result === 'AAAA').length,
     calls: items.flatMap((item) => {
       if (item.type === 'function_call') return [[item['call_id'], item['name'], item['arguments'] || '{}']]
@@ -71,9 +71,10 @@ function holds(items: Items): unknown {
   }
 }
 
+const anonymous = (piece: Fields): Fields => Object.fromEntries(Object.entries(piece).filter(([field]) => field !== 'id'))
 const withoutIds = (held: unknown): unknown => {
   const { thoughts, ...rest } = held as { readonly thoughts: readonly Fields[] } & Fields
-  return { ...rest, thoughts: thoughts.map(({ id: _, ...thought }) => thought) }
+  return { ...rest, thoughts: thoughts.map(anonymous) }
 }
 
 const answers = drawnAnswer({ custom: true }).map(({ events }) => events)
@@ -106,8 +107,8 @@ describe('thoughts without their ids', () => {
       fc.property(fc.array(thought, { minLength: 1, maxLength: 4 }), (drawn) => {
         const events = drawn.flatMap(({ text, kind, end }, n): ModelEvent[] => [
           { type: 'item-start', key: `r${n}`, item: { type: 'reasoning' } },
-          { type: 'reasoning-delta', key: `r${n}`, kind: kind as 'text' | 'summary', delta: text },
-          { type: 'reasoning-delta', key: `r${n}`, kind: kind as 'text' | 'summary', delta: text },
+          { type: 'reasoning-delta', key: `r${n}`, kind, delta: text },
+          { type: 'reasoning-delta', key: `r${n}`, kind, delta: text },
           {
             type: 'item-end',
             key: `r${n}`,
@@ -115,7 +116,7 @@ describe('thoughts without their ids', () => {
           },
         ])
         const expected = withoutIds(holds(assembled(events, 'responses', false).output() as Items))
-        const strip = (details: readonly Fields[]): Fields => ({ role: 'assistant', reasoning_details: details.map(({ id: _, ...piece }) => piece) })
+        const strip = (details: readonly Fields[]): Fields => ({ role: 'assistant', reasoning_details: details.map(anonymous) })
         for (const details of [completionOf(events)['reasoning_details'] as readonly Fields[], piecesOf(events)])
           expect(withoutIds(holds(sentBack(strip(details))))).toEqual(expected)
       }),

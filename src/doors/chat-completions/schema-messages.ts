@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type Branch, byKind, byType, describeKind, fields, list, maybe, tagged } from '../responses/schema-combinators.ts'
+import { inputAudio } from '../responses/schema-parts.ts'
 import { cacheControl, count, flag, reasoningFormat, text } from '../responses/schema-shared.ts'
 
 /** Messages of the Chat Completions format: roles instead of items, calls inside the message that made them. */
@@ -13,14 +14,6 @@ const imagePart = tagged('image_url', {
   image_url: byKind({ object: fields({ url: address, detail: maybe(z.enum(['auto', 'low', 'high', 'original'])) }), string: address }),
   ...marked,
 })
-const audioPart = tagged('input_audio', {
-  input_audio: fields({
-    data: z.string().refine((data) => !/^\s*https?:/i.test(data), {
-      error: 'must hold the sound itself, as base64 or a data URL; an address is not fetched',
-    }),
-    format: z.enum(['mp3', 'wav']),
-  }),
-})
 const filePart = tagged('file', {
   file: fields({ file_data: text, file_id: text, filename: text }).refine(({ file_data: data, file_id: id }) => Boolean(data) || Boolean(id), {
     error: 'shows nothing: set "file_data" or "file_id"',
@@ -30,7 +23,7 @@ const filePart = tagged('file', {
 const video = { video_url: fields({ url: address }) }
 const refusalPart = tagged('refusal', { refusal: z.string() })
 
-const PARTS: readonly Branch[] = [textPart, imagePart, audioPart, filePart, tagged('video_url', video), tagged('input_video', video)]
+const PARTS: readonly Branch[] = [textPart, imagePart, inputAudio, filePart, tagged('video_url', video), tagged('input_video', video)]
 
 const FOREIGN_PARTS = new Map([
   ['input_text', '"text"'],

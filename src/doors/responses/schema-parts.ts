@@ -31,7 +31,10 @@ const audioData = z
   .string()
   .refine((data) => !/^\s*https?:/i.test(data), { error: 'must hold the sound itself, as base64 or a data URL; an address is not fetched' })
 
-const inputAudio = tagged('input_audio', { input_audio: fields({ data: audioData, format: z.enum(['mp3', 'wav']) }) })
+/** Formats: the contract's, and those that its documentation has for chat completions. Which of them a model hears, its upstream knows. */
+export const inputAudio = tagged('input_audio', {
+  input_audio: fields({ data: audioData, format: z.enum(['mp3', 'wav', 'aiff', 'aac', 'ogg', 'flac', 'm4a', 'pcm16', 'pcm24']) }),
+})
 const inputVideo = tagged('input_video', { video_url: z.string() })
 
 const annotation = byType(

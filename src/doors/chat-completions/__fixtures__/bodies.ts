@@ -34,7 +34,7 @@ export const BODIES: readonly Body[] = [
           { type: 'image_url', image_url: 'https://acme.example/a.png' },
           { type: 'file', file: { file_data: 'data:application/pdf;base64,QQ==', filename: 'a.pdf' } },
           { type: 'file', file: { file_id: 'file_1' } },
-          { type: 'input_audio', input_audio: { data: 'QQ==', format: 'wav' } },
+          { type: 'input_audio', input_audio: { data: 'QQ==', format: 'm4a' } },
           { type: 'video_url', video_url: { url: 'https://acme.example/a.mp4' } },
           { type: 'input_video', video_url: { url: 'https://acme.example/b.mp4' } },
         ],

@@ -37,7 +37,7 @@ export const PARTS: Readonly<Record<string, Example>> = {
     ok: { file_data: 'data:application/pdf;base64,QQ==', file_url: null, file_id: null, filename: 'a.pdf', prompt_cache_breakpoint: breakpoint },
     wrong: { file_data: 1, file_url: [], file_id: {}, filename: false, prompt_cache_breakpoint: 'explicit' },
   },
-  input_audio: { ok: { input_audio: { data: 'QQ==', format: 'wav' } }, wrong: { input_audio: 'QQ==', 'input_audio.data': 1, 'input_audio.format': 'ogg' } },
+  input_audio: { ok: { input_audio: { data: 'QQ==', format: 'wav' } }, wrong: { input_audio: 'QQ==', 'input_audio.data': 1, 'input_audio.format': 'tape' } },
   input_video: { ok: { video_url: 'https://vid.example/a.mp4' }, wrong: { video_url: { url: 'x' } } },
   output_text: {
     ok: {
