@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest'
+import type { ModelEvent } from '../../core/event.ts'
+import type { OutputItem } from '../../core/item.ts'
+import { manualClock } from '../../lib/clock.ts'
+import { sequentialIds } from '../../lib/id.ts'
+import { Assembler } from '../responses/assemble.ts'
+import type { AssemblerOptions } from '../responses/assembler-options.ts'
+import { ChatWriter } from './chat-writer.ts'
+
+function finishOf(item: OutputItem): string {
+  const clock = manualClock()
+  const request = { model: 'acme/small', input: [] }
+  const facts = () => ({ model: 'acme/small' })
+  const options: AssemblerOptions = { id: 'gen-1', request, receivedAt: clock.now(), stream: false, clock, newId: sequentialIds(), facts }
+  const subject = new Assembler(options, new ChatWriter(options, { usage: undefined, reasoning: true }))
+  const events: readonly ModelEvent[] = [
+    { type: 'item-start', key: 'a', item },
+    { type: 'item-end', key: 'a' },
+    { type: 'response-end', reason: 'stop' },
+  ]
+  subject.push(events)
+  subject.finish()
+  return (JSON.parse(subject.answer()) as { readonly choices: readonly [{ readonly finish_reason: string }] }).choices[0].finish_reason
+}
+
+describe('calls that wait for the caller, of tools this format does not have', () => {
+  it.each<OutputItem>([
+    { type: 'apply_patch_call', call_id: 'c', operation: {} },
+    { type: 'computer_call', call_id: 'c' },
+    { type: 'local_shell_call', call_id: 'c', action: {} },
+    { type: 'shell_call', call_id: 'c', action: {}, environment: { type: 'local' } },
+    { type: 'shell_call', call_id: 'c', action: {} },
+    { type: 'tool_search_call', call_id: 'c', execution: 'client' },
+    { type: 'mcp_approval_request', id: 'm', server_label: 's', name: 'n', arguments: '{}' },
+  ])('are refused, as nobody would hear of them: $type', (item) => {
+    expect(() => finishOf(item)).toThrow(`The model asks its caller for ${item.type}, which has no place in this format`)
+  })
+
+  it.each<OutputItem>([
+    { type: 'shell_call', call_id: 'c', action: {}, environment: { type: 'container_reference', container_id: 'x' } },
+    { type: 'tool_search_call', execution: 'server' },
+    { type: 'web_search_call', status: 'completed' },
+  ])('are not those the provider runs: $type', (item) => expect(finishOf(item)).toBe('stop'))
+})
