@@ -8,6 +8,8 @@ import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PROVIDERS } from '../src/providers/index.ts'
 import { checkWire } from '../src/testing/check-wire.ts'
+import { contractCheck } from '../src/testing/contract.ts'
+import { foldChat, type FoldedCall, type FoldedChat } from '../src/testing/fold-chat.ts'
 import { readRecordings, recordingsFolder, recordingsRequired, type Recording } from '../src/testing/recordings.ts'
 import { replayModel, startReplayServer, type ReplayServer } from '../src/testing/replay-server.ts'
 import { startGateway, type TestGateway } from '../src/testing/start-gateway.ts'
@@ -182,6 +184,46 @@ describe.skipIf(folder === undefined).each(Object.keys(REPLAYED))(verifies('S2-r
     return collected
   }
 
+  const sendChat = (n: number, how: 'whole' | 'cut', stream: boolean): Promise<Response> =>
+    fetch(`${gateway.url}/api/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: body(n, how).model, messages: [{ role: 'user', content: 'Hello' }], stream }),
+    })
+
+  /** The same answer in the other format of the gateway's: whole, and chunk by chunk. */
+  async function throughChat(n: number, expected: Seen): Promise<void> {
+    const send = (how: 'whole' | 'cut', stream: boolean): Promise<Response> => sendChat(n, how, stream)
+    // Some answers hold calls that their caller is to carry out and that this format cannot name.
+    if (
+      (expected.asked.length > expected.calls.length && !expected.types.includes('shell_call_output')) ||
+      expected.types.includes('mcp_approval_request')
+    ) {
+      expect((await send('whole', false)).status).toBe(422)
+      return
+    }
+    const { chunks, ...streamed } = foldChat(await (await send('cut', true)).text())
+    // The contract has functions alone.
+    const isKnown = expected.calls.every(([name]) => expected.functions.has(name))
+    for (const chunk of isKnown ? chunks : []) isChunk?.(chunk)
+    const completion = (await (await send('whole', false)).json()) as ChatCompletion
+    if (isKnown) isCompletion?.(completion)
+    const [{ message, finish_reason: finishReason }] = completion.choices
+    const answers = [
+      { message: streamed.message, finishReason: streamed.finishReason, usage: streamed.usage },
+      { message: { ...message, tool_calls: message.tool_calls ?? [] }, finishReason, usage: completion.usage },
+    ]
+    for (const { message: said, finishReason: reason, usage } of answers) {
+      // Messages of one answer have an empty line between them.
+      expect((said.content ?? '').replaceAll('\n', '')).toBe(expected.text.replaceAll('\n', ''))
+      expect(said.refusal ?? '').toBe(expected.refusal)
+      expect(said.tool_calls.map(calledIn)).toEqual(expected.calls)
+      expect(['length', 'content_filter'].includes(reason)).toBe(!expected.complete)
+      if (expected.complete) expect(reason).toBe(expected.calls.length > 0 ? 'tool_calls' : 'stop')
+      expect(chatUsageOf(usage)).toEqual(expected.usage)
+    }
+  }
+
   /** What the other clients make of it: text and calls; each has its own idea of usage. */
   const others: readonly ((n: number, expected: Seen) => Promise<void>)[] = [
     // In whole answers this client refuses items of types it does not know; in streams it passes over them.
@@ -200,6 +242,7 @@ describe.skipIf(folder === undefined).each(Object.keys(REPLAYED))(verifies('S2-r
         expected,
         expected.asked.filter(([name]) => expected.functions.has(name)),
       ),
+    throughChat,
     (n, expected) => throughAgents((how) => new OpenAIResponsesModel(openai, body(n, how).model), expected),
   ]
 
@@ -226,16 +269,44 @@ describe.skipIf(folder === undefined).each(Object.keys(REPLAYED))(verifies('S2-r
     if (failed === undefined) expect(JSON.parse(text)).toMatchObject({ error: { code: raw.status, metadata: { source: 'provider' } } })
     else expect(checkWire(text).terminal.type).toBe('response.failed')
     const json = await gateway.respond(body(n, 'whole'))
+    const chat = await sendChat(n, 'cut', true)
     const { error } = (await json.json()) as { error: { code: number; message: string; metadata: { error_type: string } } }
     expect([json.status, error.metadata.error_type]).toEqual(expectedFailure(name, recording))
     if (failed === undefined) expect(raw.status).toBe(json.status)
     else expect(failed.error_type).toBe(error.metadata.error_type)
+    const told = { code: json.status, message: error.message, metadata: { error_type: error.metadata.error_type } }
+    if (chat.status !== 200) expect([chat.status, await chat.json()]).toMatchObject([json.status, { error: told }])
+    else expect(foldChat(await chat.text())).toMatchObject({ finishReason: 'error', error: told })
     const typed: unknown = await openai.responses.create(body(n, 'cut')).catch((thrown: unknown) => thrown)
     expect(typed).toBeInstanceOf(OPENAI_ERRORS[json.status])
     const known: unknown = await sdk.beta.responses.send({ responsesRequest: body(n, 'whole') }).catch((thrown: unknown) => thrown)
     expect(known).toMatchObject({ statusCode: json.status, error: { code: json.status } })
   })
 })
+
+type ChatMessage = Partial<Omit<FoldedChat['message'], 'tool_calls' | 'content' | 'refusal'>> & {
+  readonly content: string | null
+  readonly refusal: string | null
+  readonly tool_calls?: readonly FoldedCall[]
+}
+interface ChatCompletion {
+  readonly choices: readonly [{ readonly message: ChatMessage; readonly finish_reason: string }]
+  readonly usage?: Fields
+}
+
+const isChunk = contractCheck('ChatStreamChunk')
+const isCompletion = contractCheck('ChatResult')
+
+const calledIn = ({ function: called, custom }: FoldedCall): readonly [string, string] =>
+  called === undefined ? [custom!.name, custom!.input] : [called.name, called.arguments]
+
+const chatUsageOf = (usage: Fields | undefined): readonly unknown[] => [
+  usage?.['prompt_tokens'],
+  usage?.['completion_tokens'],
+  usage?.['total_tokens'],
+  (usage?.['prompt_tokens_details'] as Fields | undefined)?.['cached_tokens'],
+  (usage?.['completion_tokens_details'] as Fields | undefined)?.['reasoning_tokens'],
+]
 
 const OPENAI_ERRORS: { readonly [status: number]: new (...args: never[]) => Error } = {
   400: OpenAI.BadRequestError,
