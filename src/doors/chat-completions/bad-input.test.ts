@@ -50,7 +50,6 @@ describe('what only this format has', () => {
     ['tools[0].filters', { messages: hello, tools: [{ type: 'web_search', filters: 'a.example' }] }],
     ['tools[0].filters.allowed_domains', { messages: hello, tools: [{ type: 'web_search', filters: { allowed_domains: 5 } }] }],
     ['tools[0].filters.blocked_domains[0]', { messages: hello, tools: [{ type: 'web_search', filters: { blocked_domains: ['x'.repeat(2_049)] } }] }],
-    ['messages[0].reasoning_details[0].format', assistant({ reasoning_details: [{ type: 'reasoning.text', text: 'x', format: 'odd-v9' }] })],
     ['messages[0].function_call', assistant({ function_call: { name: 'look', arguments: '{}' } })],
     ['previous_response_id', { messages: hello, previous_response_id: 'resp_1' }],
     ['conversation', { messages: hello, conversation: 'conv_1' }],

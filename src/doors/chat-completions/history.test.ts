@@ -92,8 +92,22 @@ describe('messages', () => {
 })
 
 describe('thoughts that come back', () => {
-  const text = (text: string, more: object = {}): ReasoningDetail => ({ type: 'reasoning.text', text, id: 'rs_1', format: 'f', index: 0, ...more })
-  const sealed = (more: object = {}): ReasoningDetail => ({ type: 'reasoning.encrypted', data: 'sb1.x', id: 'rs_1', format: 'f', index: 1, ...more })
+  const text = (text: string, more: object = {}): ReasoningDetail => ({
+    type: 'reasoning.text',
+    text,
+    id: 'rs_1',
+    format: 'anthropic-claude-v1',
+    index: 0,
+    ...more,
+  })
+  const sealed = (more: object = {}): ReasoningDetail => ({
+    type: 'reasoning.encrypted',
+    data: 'sb1.x',
+    id: 'rs_1',
+    format: 'anthropic-claude-v1',
+    index: 1,
+    ...more,
+  })
   const whole = {
     type: 'reasoning',
     id: 'rs_1',
@@ -101,7 +115,7 @@ describe('thoughts that come back', () => {
     content: [{ type: 'reasoning_text', text: 'Let me see' }],
     encrypted_content: 'sb1.x',
     signature: 's',
-    format: 'f',
+    format: 'anthropic-claude-v1',
   }
 
   it('are one item, whether the client joined the pieces of the stream or kept them', () => {

@@ -15,6 +15,9 @@ export interface ReasoningDetail {
 
 const TYPES: ReadonlySet<string> = new Set(['reasoning.text', 'reasoning.summary', 'reasoning.encrypted'])
 
+/** What a piece says whose format has no name. */
+const NOBODYS = 'unknown'
+
 interface Thought {
   id: string | null
   format: string | null
@@ -46,8 +49,9 @@ function add(thoughts: Thought[], known: Map<string, Thought>, detail: Reasoning
   if (thought === undefined && last !== undefined && last.id === null && goesOn(last, detail)) thought = last
   if (thought === undefined) thoughts.push((thought = { id, format: null, content: [], summary: [] }))
   if (id !== null) known.set((thought.id = id), thought)
-  // Vendors may say it only where a thought ends; clients that add up what a stream repeats bring back the word many times over.
-  if (detail.format) thought.format = publicReasoningFormat(detail.format)
+  // Vendors may say it only where a thought ends. Clients that add up what a stream repeats bring back the word many times over: it is nobody's.
+  const format = publicReasoningFormat(detail.format ?? NOBODYS)
+  if (format !== NOBODYS) thought.format = format
   if (detail.signature) thought.signature = detail.signature
   if (type === 'reasoning.encrypted') thought.encrypted = (thought.encrypted ?? '') + (detail.data ?? '')
   else {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Branch, byKind, byType, describeKind, fields, list, maybe, tagged } from '../responses/schema-combinators.ts'
 import { inputAudio } from '../responses/schema-parts.ts'
-import { cacheControl, count, flag, reasoningFormat, text } from '../responses/schema-shared.ts'
+import { cacheControl, count, flag, text } from '../responses/schema-shared.ts'
 
 /** Messages of the Chat Completions format: roles instead of items, calls inside the message that made them. */
 
@@ -53,7 +53,7 @@ const toolCall = byType(
   { noun: 'tool call' },
 )
 
-const detail = { id: text, format: reasoningFormat, index: count }
+const detail = { id: text, format: text, index: count }
 const reasoningDetails = list(
   byType(
     [

@@ -91,7 +91,7 @@ describe('fields', () => {
       { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [{ type: 'function', function: { name: 'f' } }] } },
       { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'f' }] },
     ],
-    [{ type: 'web_search' }, { type: 'web_search' }],
+    [{ type: 'web_search' }, { type: 'gateway:web_search' }],
   ])('tool_choice %j', (choice, translated) => {
     expect(ask({ tool_choice: choice })['tool_choice']).toEqual(translated)
   })
