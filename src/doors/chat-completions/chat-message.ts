@@ -1,4 +1,4 @@
-import type { Annotation, JsonObject, Logprob } from '../../core/item.ts'
+import type { Annotation, JsonObject, Logprob, UrlCitation } from '../../core/item.ts'
 import { quote } from '../responses/wire.ts'
 import type { ReasoningDetail } from './reasoning-details.ts'
 
@@ -93,9 +93,10 @@ export class ChatMessageWriter {
     this.#write(`"tool_calls":[{"index":${index},${field}${quote(delta, plain)}}}]`)
   }
 
-  /** Citations in the text that begins at `start` of the content. */
+  /** Citations in the text that begins at `start` of the content. This format has those of pages alone: clients break on any other. */
   annotations(list: readonly Annotation[], start: number): void {
-    const told = list.map((annotation) => presentAnnotation(annotation, start))
+    const told = list.flatMap((annotation) => (annotation.type === 'url_citation' ? [presentCitation(annotation, start)] : []))
+    if (told.length === 0) return
     if (this.#write !== undefined) return this.#write(`"annotations":${JSON.stringify(told)}`)
     for (const annotation of told) this.#annotations.push(annotation)
   }
@@ -132,12 +133,11 @@ const logprobsText = (logprobs: readonly Logprob[]): string => JSON.stringify({ 
 const present = ({ id, type, name, text }: ToolCall): JsonObject =>
   type === 'function' ? { id, type, function: { name, arguments: text } } : { id, type, custom: { name, input: text } }
 
-/** Each kind of annotation in an object of its name; offsets count in the whole content. */
-function presentAnnotation({ type, ...rest }: Annotation, start: number): JsonObject {
-  const moved: { [field: string]: unknown } = { ...rest }
-  for (const field of ['start_index', 'end_index', 'index']) if (typeof moved[field] === 'number') moved[field] += start
-  return { type, [type]: moved }
-}
+/** In an object of its own; offsets count in the whole content. */
+const presentCitation = ({ type, ...cited }: UrlCitation, start: number): JsonObject => ({
+  type,
+  url_citation: { ...cited, start_index: cited.start_index + start, end_index: cited.end_index + start },
+})
 
 function joined(before: ReasoningDetail, { text, summary, data, ...rest }: ReasoningDetail): ReasoningDetail {
   return {
