@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { TEST_KEY, TEST_MANAGEMENT_KEY } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
-import { nasty } from '../../src/testing/mutate-json.ts'
+import { change, mutate, nasty, type Json } from '../../src/testing/mutate-json.ts'
+import { BODIES } from '../../src/doors/chat-completions/__fixtures__/bodies.ts'
 import { build, CORPUS, mutant } from './fuzz-corpus.ts'
 import { breachIn, DIALECTS, startFuzzStage, type FuzzStage } from './fuzz-stage.ts'
 
@@ -40,6 +41,29 @@ describe('bodies', () => {
       params(RUNS * 4),
     )
   })
+
+  it(
+    verifies('S2-bad-input', 'P22', 'of chat completions with something broken are served or refused, never a 500'),
+    { timeout: 600_000 },
+    async () => {
+      const chat = fc.record({
+        base: fc.nat(BODIES.length - 1),
+        dialect: fc.constantFrom(...DIALECTS),
+        stream: fc.boolean(),
+        changes: fc.array(change, { maxLength: 4 }),
+      })
+      await fc.assert(
+        fc.asyncProperty(chat, async ({ base, dialect, stream, changes }) => {
+          const { models: _, provider: __, ...whole } = BODIES[base] as { [key: string]: Json }
+          const body = changes.reduce<Json>(mutate, structuredClone({ ...whole, model: `acme/${dialect}`, stream }))
+          const answer = await stage.send('/api/v1/chat/completions', { body: JSON.stringify(body) })
+          expect(breachIn(answer)).toBeUndefined()
+          if (answer.status !== 200) expect(answer.text).not.toMatch(/"path":"input\b/)
+        }),
+        params(RUNS * 2),
+      )
+    },
+  )
 
   it(verifies('S2-bad-input', 'B5', 'with bytes flipped are served or refused, never a 500'), { timeout: 600_000 }, async () => {
     const flips = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 6 })
