@@ -40,7 +40,7 @@ interface Told {
 
 /** The same events as a stream, one by one, and as JSON, all at once. `waits`: the stream gives a sign of life before it is known who answers. */
 function tell({ events, breaksAfter }: DrawnAnswer, reason: FinishReason, wishes: ChatWishes, waits = false): Told {
-  const end: ModelEvent = { type: 'response-end', reason, nativeReason: 'the_end', usage: createUsage({ inputTokens: 5, outputTokens: 3 }) }
+  const end: ModelEvent = { type: 'response-end', reason, nativeReason: 'the_\ud83dend', usage: createUsage({ inputTokens: 5, outputTokens: 3 }) }
   const kept = breaksAfter === undefined ? [...events, end] : events.slice(0, breaksAfter)
   let model = 'acme/asked'
   const streamed = assembler(true, wishes, () => ({ model }))
@@ -56,7 +56,10 @@ function tell({ events, breaksAfter }: DrawnAnswer, reason: FinishReason, wishes
     if (breaksAfter === undefined) subject.finish()
     else subject.fail(new GatewayError('provider_unavailable', 'gone'))
   }
-  return { folded: foldChat(wire + streamed.takeWire()), completion: JSON.parse(collected.answer()) as Completion }
+  wire += streamed.takeWire()
+  // No half of a character, as which some readers take nothing at all.
+  for (const text of [wire, collected.answer()]) if (/\\ud[89a-f]/.test(text.replaceAll('\\\\', ''))) throw new Error(`half a character in ${text}`)
+  return { folded: foldChat(wire), completion: JSON.parse(collected.answer()) as Completion }
 }
 
 const reasons = fc.constantFrom<FinishReason>('stop', 'tool_calls', 'length', 'content_filter', 'refusal')

@@ -127,7 +127,7 @@ export class ChatWriter implements AnswerWriter {
             : this.#message.calls > 0
               ? 'tool_calls'
               : 'stop'
-    return `"finish_reason":"${reason}","native_finish_reason":${JSON.stringify(nativeReason ?? null)}`
+    return `"finish_reason":"${reason}","native_finish_reason":${JSON.stringify(nativeReason?.toWellFormed() ?? null)}`
   }
 
   #tier({ serviceTier, tier, dropped }: ResourceState): string {

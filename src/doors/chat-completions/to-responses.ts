@@ -39,6 +39,7 @@ const OWN_FIELDS: ReadonlySet<string> = new Set([
   'reasoning_effort',
   'include_reasoning',
   'logprobs',
+  'top_logprobs',
   'stream_options',
   'n',
   'usage',
@@ -167,10 +168,15 @@ function reasoningOf({ reasoning, reasoning_effort: effort }: JsonObject): JsonO
   return Object.keys(merged).length === 0 ? {} : { reasoning: merged }
 }
 
-/** What else is asked for by that field, which is none of this format, has not been checked yet. */
+/**
+ * The number alone asks for probabilities as well, unless the caller says no. What else `include` holds, which is no field of this format, has
+ * not been checked yet.
+ */
 function logprobsOf({ logprobs, top_logprobs: top, include }: JsonObject): JsonObject {
-  if ((logprobs !== true && top == null) || (include != null && !Array.isArray(include))) return {}
-  return { include: [...((include as readonly unknown[] | null | undefined) ?? []), 'message.output_text.logprobs'] }
+  const number = logprobs === false || top == null ? {} : { top_logprobs: top }
+  const isWanted = logprobs ?? (top != null && (top as number) > 0)
+  if (isWanted !== true || (include != null && !Array.isArray(include))) return number
+  return { ...number, include: [...((include as readonly unknown[] | null | undefined) ?? []), 'message.output_text.logprobs'] }
 }
 
 function given(fields: JsonObject): JsonObject {
