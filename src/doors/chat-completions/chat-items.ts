@@ -29,6 +29,7 @@ export class ChatText extends ChatItem<MessageItem> {
     if (event.delta !== '' && !this.#speaks) {
       this.#speaks = true
       this.message.beginText()
+      this.#starts.fill(this.message.textLength)
     }
     while (this.#starts.length < parts) this.#starts.push(this.message.textLength)
     this.message.text(event.delta, event.plain, event.logprobs)

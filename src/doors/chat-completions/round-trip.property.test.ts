@@ -95,6 +95,32 @@ describe('an answer that comes back as a message', () => {
   })
 })
 
+describe('citations', () => {
+  interface Cited {
+    readonly url: string
+    readonly start_index: number
+    readonly end_index: number
+  }
+  const cut = (text: unknown, { url, start_index: start, end_index: end }: Cited): readonly string[] => [url, String(text).slice(start, end)]
+
+  it('name the same words, wherever they stand in the one text of a message', () => {
+    fc.assert(
+      fc.property(answers, (events) => {
+        const parts = (assembled(events, 'responses', false).output() as Items).flatMap(({ type, content }) =>
+          type === 'message' ? (content as readonly Fields[]) : [],
+        )
+        const expected = parts.flatMap(({ text, annotations }) => ((annotations ?? []) as readonly Cited[]).map((one) => cut(text, one)))
+        const { content, annotations } = completionOf(events)
+        const told = ((annotations ?? []) as readonly { readonly url_citation: Cited }[]).map(({ url_citation: one }) => cut(content ?? '', one))
+        // A part of one letter ends before its citation does.
+        const isLong = expected.every(([, words]) => words!.length === 2)
+        expect(isLong ? told : told.map(([url]) => url)).toEqual(isLong ? expected : expected.map(([url]) => url))
+      }),
+      { numRuns: 600 },
+    )
+  })
+})
+
 /** Thoughts that say where they end, as vendors that want them back make them. */
 const thought = fc.record({
   text: fc.constantFrom('a', 'bc'),
