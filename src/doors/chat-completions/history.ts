@@ -11,6 +11,7 @@ export interface ChatMessage {
   readonly reasoning_content?: string | null
   readonly reasoning_details?: readonly ReasoningDetail[] | null
   readonly tool_calls?: readonly ChatCall[] | null
+  readonly audio?: { readonly transcript?: string | null } | null
   readonly images?: readonly { readonly image_url: { readonly url: string } }[] | null
   readonly tool_call_id?: string
 }
@@ -64,8 +65,10 @@ function answerOf(message: ChatMessage, custom: Set<string>): readonly InputItem
 }
 
 /** Without the parts that say nothing: a message that only calls has none. */
-function wordsOf({ content, refusal }: ChatMessage): readonly InputPart[] {
-  const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? [])
+function wordsOf({ content, refusal, audio }: ChatMessage): readonly InputPart[] {
+  // An answer in sound has its words beside it.
+  const said = content || (audio?.transcript ?? '')
+  const parts = typeof said === 'string' ? [{ type: 'text', text: said }] : said
   const words = parts.flatMap((part): readonly InputPart[] => {
     if (part.type === 'text') return part['text'] === '' ? [] : [{ type: 'output_text', text: part['text'] as string }]
     return part.type === 'refusal' ? [{ type: 'refusal', refusal: part['refusal'] as string }] : [partOf(part)]

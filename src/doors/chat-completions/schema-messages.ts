@@ -85,6 +85,7 @@ export const message = byType(
         reasoning_details: maybe(reasoningDetails),
         tool_calls: maybe(list(toolCall)),
         images: maybe(images),
+        audio: maybe(fields({ transcript: text })).describe('An earlier answer in sound: its words are kept.'),
         partial: flag,
         function_call: z.null({ error: 'is the older form of "tool_calls"' }).optional(),
       },
