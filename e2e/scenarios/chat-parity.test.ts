@@ -44,11 +44,13 @@ async function post(path: string, body: Json, headers: { readonly [name: string]
 const asItems = (body: Json): Json => ({ input: 'hi', ...body })
 const asMessages = (body: Json): Json => ({ messages: [{ role: 'user', content: 'hi' }], ...body })
 
-/** What each upstream has been sent meanwhile. */
+/** What each upstream has been sent meanwhile, but for the time of day. */
 async function sent(action: () => Promise<unknown>): Promise<readonly unknown[]> {
   const before = [first.requests.length, second.requests.length]
   await action()
-  return [first.requests.slice(before[0]), second.requests.slice(before[1])].flat().map(({ body }) => body)
+  return [first.requests.slice(before[0]), second.requests.slice(before[1])]
+    .flat()
+    .map(({ body }) => JSON.parse(JSON.stringify(body).replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'now')) as unknown)
 }
 
 /** Of an answer in either format, whole or streamed: who served it, how it was routed, and what it says. */
@@ -103,6 +105,18 @@ const CASES: { readonly [what: string]: Case } = {
     script: () => first.script(status(500, { error: { message: 'broken' } }), stream(chatText('large'))),
   },
   'a router of the gateway': { body: { model: 'gateway/auto', provider: undefined } },
+  'a search before the call': { body: { model: 'acme/small:online' } },
+  'the cheapest first': { body: { model: 'acme/small:floor', provider: undefined } },
+  'a tool the gateway runs': {
+    body: { tools: [{ type: 'gateway:datetime' }] },
+    script: () => {
+      const { role, call, finish, usage, done } = chatEvents
+      first.script(stream([role(), call(0, 'call_0', 'datetime', '{}'), finish('tool_calls'), usage(), done()]), stream(chatText('noon')))
+    },
+  },
+  'a limit, a format and a number': {
+    body: { service_tier: 'flex', user: 'u', metadata: { a: 'b' }, temperature: 0.1, seed: 7, stop: ['x'], top_k: 3 },
+  },
   'a model nobody serves': { body: { model: 'acme/none' } },
   'preferences nobody meets': { body: { provider: { only: ['nobody'] } } },
   'a session': { body: {}, headers: { 'x-session-id': 'session-1' } },
