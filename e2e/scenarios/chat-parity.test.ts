@@ -15,9 +15,14 @@ let gateway: TestGateway
 beforeAll(async () => {
   first = await startFakeUpstream()
   second = await startFakeUpstream()
-  const config = chatConfig([first.url, second.url], { routing: { retries: false, cooldown: false, sticky: false } }) as { models: Json[] }
+  const config = chatConfig([first.url, second.url], { routing: { retries: false, cooldown: false, sticky: false } }) as {
+    models: Json[]
+    providers: Json[]
+  }
   const [small] = config.models
-  gateway = await startGateway({ ...config, models: [small, { ...small, slug: 'acme/large' }] })
+  const strict = { slug: 'strict', name: 'Strict', dialect: 'anthropic-messages', base_url: first.url, api_keys: ['k'] }
+  const picky = { ...small, slug: 'acme/picky', endpoints: [{ provider: 'strict', upstream_model: 'picky-1' }] }
+  gateway = await startGateway({ ...config, providers: [...config.providers, strict], models: [small, { ...small, slug: 'acme/large' }, picky] })
   const preset = { slug: 'house', system_prompt: 'Be brief.', config: { model: 'acme/large', temperature: 0.3, reasoning: { effort: 'low' } } }
   expect((await gateway.api('POST', '/api/v1/presets', preset)).status).toBe(201)
 })
@@ -235,5 +240,12 @@ describe('a call of chat completions', () => {
     expect(other).toEqual(one)
     expect(other).toMatchObject({ status: 403, told: { error_type: 'permission_denied' } })
     await gateway.api('DELETE', `/api/v1/guardrails/${data.id}`)
+  })
+
+  it('is told by its own paths what no upstream could be sent', async () => {
+    const picture = { type: 'image_url', image_url: { url: 'a.png' } }
+    const response = await post('chat/completions', { model: 'acme/picky', provider: undefined, messages: [{ role: 'user', content: [picture] }] })
+    const { error } = (await response.json()) as { readonly error: { readonly metadata: Json } }
+    expect([response.status, error.metadata]).toMatchObject([400, { error_type: 'invalid_image', path: 'messages' }])
   })
 })
