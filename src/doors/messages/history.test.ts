@@ -1,0 +1,189 @@
+import { describe, expect, it } from 'vitest'
+import type { InputItem } from '../../core/item.ts'
+import { systemOf, toItems, type Block, type Message } from './history.ts'
+
+const user = (...content: readonly Block[]): Message => ({ role: 'user', content })
+const assistant = (...content: readonly Block[]): Message => ({ role: 'assistant', content })
+const text = (words: string, more: object = {}): Block => ({ type: 'text', text: words, ...more })
+const marked = { cache_control: { type: 'ephemeral' } }
+const mark = { prompt_cache_breakpoint: { mode: 'explicit' } }
+const contentOf = (message: Message): unknown => (toItems([message])[0] as { readonly content: unknown }).content
+const outputOf = (result: object): unknown =>
+  (toItems([user({ type: 'tool_result', tool_use_id: 'a', ...result })])[0] as { readonly output: unknown }).output
+
+describe('messages', () => {
+  it('keep their role and their words', () => {
+    expect(
+      toItems([
+        { role: 'user', content: 'U' },
+        { role: 'assistant', content: 'A' },
+        { role: 'system', content: [text('S')] },
+        assistant(text('B')),
+        { role: 'assistant', content: '' },
+      ]),
+    ).toEqual([
+      { type: 'message', role: 'user', content: 'U' },
+      { type: 'message', role: 'assistant', content: 'A' },
+      { type: 'message', role: 'system', content: [{ type: 'input_text', text: 'S' }] },
+      { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'B' }] },
+    ])
+  })
+
+  it('keep the marks of what is cached, and for how long', () => {
+    expect(
+      contentOf(user(text('a', marked), text('b', { cache_control: { type: 'ephemeral', ttl: '1h' } }), text('c', { cache_control: null }))),
+    ).toEqual([
+      { type: 'input_text', text: 'a', ...mark },
+      { type: 'input_text', text: 'b', prompt_cache_breakpoint: { mode: 'explicit', ttl: '1h' } },
+      { type: 'input_text', text: 'c' },
+    ])
+  })
+
+  it.each<readonly [string, object, readonly object[]]>([
+    [
+      'a picture',
+      { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA' } },
+      [{ type: 'input_image', image_url: 'data:image/png;base64,AA', detail: 'auto' }],
+    ],
+    [
+      'its address',
+      { type: 'image', source: { type: 'url', url: 'https://a.example/p' } },
+      [{ type: 'input_image', image_url: 'https://a.example/p', detail: 'auto' }],
+    ],
+    ['its id', { type: 'image', source: { type: 'file', file_id: 'f' } }, [{ type: 'input_image', file_id: 'f', detail: 'auto' }]],
+    [
+      'a document',
+      { type: 'document', title: 'a.pdf', source: { type: 'base64', media_type: 'application/pdf', data: 'AA' } },
+      [{ type: 'input_file', file_data: 'data:application/pdf;base64,AA', filename: 'a.pdf' }],
+    ],
+    [
+      'its address',
+      { type: 'document', source: { type: 'url', url: 'https://a.example/d' } },
+      [{ type: 'input_file', file_url: 'https://a.example/d' }],
+    ],
+    ['its id', { type: 'document', source: { type: 'file', file_id: 'f' } }, [{ type: 'input_file', file_id: 'f' }]],
+    [
+      'a document of plain text, with what it is about',
+      { type: 'document', title: 'T', context: 'C', source: { type: 'text', media_type: 'text/plain', data: 'D' }, ...marked },
+      [
+        { type: 'input_text', text: 'C' },
+        { type: 'input_text', text: 'T\nD', ...mark },
+      ],
+    ],
+    ['one of blocks', { type: 'document', source: { type: 'content', content: [text('D')] } }, [{ type: 'input_text', text: 'D' }]],
+    ['one of a string', { type: 'document', source: { type: 'content', content: 'D' } }, [{ type: 'input_text', text: 'D' }]],
+    [
+      'what a search of the caller’s found',
+      { type: 'search_result', title: 'T', source: 'https://a.example', content: [text('a'), text('b')] },
+      [{ type: 'input_text', text: 'T\nhttps://a.example\na\nb' }],
+    ],
+  ])('hold %s', (_name, block, parts) => {
+    expect(contentOf(user(block as Block))).toEqual(parts)
+  })
+})
+
+describe('calls and their results', () => {
+  it('are items of their own, in the order of their blocks', () => {
+    expect(
+      toItems([
+        assistant(text('I look.'), { type: 'tool_use', id: 'a', name: 'look', input: { x: 1 } }, { type: 'tool_use', id: 'b', name: 'now' }),
+        user(
+          { type: 'tool_result', tool_use_id: 'a', content: 'seen' },
+          { type: 'tool_result', tool_use_id: 'b', content: [text('now')] },
+          text('Well?'),
+        ),
+      ]),
+    ).toEqual([
+      { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'I look.' }] },
+      { type: 'function_call', call_id: 'a', name: 'look', arguments: '{"x":1}' },
+      { type: 'function_call', call_id: 'b', name: 'now', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'a', output: 'seen' },
+      { type: 'function_call_output', call_id: 'b', output: 'now' },
+      { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Well?' }] },
+    ])
+  })
+
+  it.each<readonly [string, object, unknown]>([
+    [
+      'a picture beside words',
+      { content: [text('a'), { type: 'image', source: { type: 'url', url: 'u' } }] },
+      [
+        { type: 'input_text', text: 'a' },
+        { type: 'input_image', image_url: 'u', detail: 'auto' },
+      ],
+    ],
+    [
+      'a failure',
+      { content: 'no such file', is_error: true },
+      [
+        { type: 'input_text', text: 'Error:' },
+        { type: 'input_text', text: 'no such file' },
+      ],
+    ],
+    ['a failure nobody explains', { is_error: true }, 'Error:'],
+    [
+      'a mark, which is one of its last words',
+      { content: [text('a'), text('b')], ...marked },
+      [
+        { type: 'input_text', text: 'a' },
+        { type: 'input_text', text: 'b', ...mark },
+      ],
+    ],
+    ['a tool that was found', { content: [{ type: 'tool_reference', tool_name: 'f' }] }, '[f]'],
+  ])('hold %s', (_name, result, output) => {
+    expect(outputOf(result)).toEqual(output)
+  })
+})
+
+describe('thoughts that come back', () => {
+  it.each<readonly [string, Block, object]>([
+    [
+      'with the seal of the gateway',
+      { type: 'thinking', thinking: 'Hm.', signature: 'sb1.e30.x' },
+      { content: [{ type: 'reasoning_text', text: 'Hm.' }], encrypted_content: 'sb1.e30.x' },
+    ],
+    [
+      'with a signature of a vendor',
+      { type: 'thinking', thinking: 'Hm.', signature: 'Er8B' },
+      { content: [{ type: 'reasoning_text', text: 'Hm.' }], signature: 'Er8B' },
+    ],
+    ['without either', { type: 'thinking', thinking: 'Hm.', signature: '' }, { content: [{ type: 'reasoning_text', text: 'Hm.' }] }],
+    ['with nothing to read', { type: 'thinking', thinking: '', signature: 'sb1.e30.x' }, { encrypted_content: 'sb1.e30.x' }],
+    ['that nobody may read', { type: 'redacted_thinking', data: 'sb1.e30.x' }, { encrypted_content: 'sb1.e30.x' }],
+  ])('%s', (_name, block, item) => {
+    expect(toItems([assistant(block)])).toEqual([{ type: 'reasoning', summary: [], ...item }])
+  })
+})
+
+it('a search of the gateway comes back with what it found; one of which nobody knows the end does not', () => {
+  const found = [{ type: 'web_search_result', url: 'https://a.example', title: 'A', encrypted_content: '' }]
+  const items: readonly InputItem[] = toItems([
+    assistant(
+      { type: 'server_tool_use', id: 's', name: 'web_search', input: { query: 'q' } },
+      { type: 'web_search_tool_result', tool_use_id: 's', content: found },
+      { type: 'server_tool_use', id: 't', name: 'web_search', input: { query: 'r' } },
+    ),
+  ])
+  expect(items).toEqual([
+    { type: 'web_search_call', status: 'completed', action: { type: 'search', query: 'q', sources: [{ type: 'url', url: 'https://a.example' }] } },
+  ])
+})
+
+describe('instructions', () => {
+  it('are one text, or a message that keeps its marks', () => {
+    expect(systemOf('S')).toEqual({ instructions: 'S', items: [] })
+    expect([systemOf(''), systemOf(null), systemOf([])]).toEqual(Array.from({ length: 3 }, () => ({ items: [] })))
+    expect(systemOf([text('a'), text('b', marked)])).toEqual({
+      items: [
+        {
+          type: 'message',
+          role: 'system',
+          content: [
+            { type: 'input_text', text: 'a' },
+            { type: 'input_text', text: 'b', ...mark },
+          ],
+        },
+      ],
+    })
+  })
+})

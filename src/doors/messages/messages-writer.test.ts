@@ -1,0 +1,292 @@
+import { describe, expect, it } from 'vitest'
+import { GatewayError } from '../../core/error.ts'
+import type { ModelEvent } from '../../core/event.ts'
+import type { ModelRequest } from '../../core/request.ts'
+import { createUsage } from '../../core/usage.ts'
+import { manualClock } from '../../lib/clock.ts'
+import { sequentialIds } from '../../lib/id.ts'
+import { Assembler } from '../responses/assemble.ts'
+import type { AssemblerOptions } from '../responses/assembler-options.ts'
+import { MessagesWriter } from './messages-writer.ts'
+
+type Json = { readonly [field: string]: unknown }
+interface StreamEvent extends Json {
+  readonly type: string
+  readonly delta?: Json
+  readonly content_block?: Json
+}
+interface Message extends Json {
+  readonly content: readonly Json[]
+  readonly usage: Json
+}
+
+function assembler(stream: boolean, options: Partial<AssemblerOptions> = {}, thinking = true): Assembler {
+  const clock = manualClock()
+  const facts = () => ({ model: 'acme/small' })
+  const request: ModelRequest = { input: [] }
+  const all: AssemblerOptions = { id: 'gen-1', request, receivedAt: clock.now(), stream, clock, newId: sequentialIds(), facts, ...options }
+  return new Assembler(all, new MessagesWriter(all, { thinking }))
+}
+
+const parse = (wire: string): readonly StreamEvent[] =>
+  wire
+    .split('\n\n')
+    .slice(0, -1)
+    .map((event) => {
+      const [, name, data] = /^event: (\w+)\ndata: (.*)$/.exec(event)!
+      const value = JSON.parse(data!) as StreamEvent
+      expect(value.type).toBe(name)
+      return value
+    })
+
+function stream(events: readonly ModelEvent[], options?: Partial<AssemblerOptions>, thinking?: boolean): readonly StreamEvent[] {
+  const subject = assembler(true, options, thinking)
+  subject.push(events)
+  subject.finish()
+  return parse(subject.takeWire())
+}
+
+function whole(events: readonly ModelEvent[], options?: Partial<AssemblerOptions>, thinking?: boolean): Message {
+  const subject = assembler(false, options, thinking)
+  subject.push(events)
+  subject.finish()
+  return JSON.parse(subject.answer())
+}
+
+const usage = createUsage({ inputTokens: 9, outputTokens: 3, cachedTokens: 2, cacheWriteTokens: 4, cacheWrite1hTokens: 1, reasoningTokens: 1 })
+type End = Extract<ModelEvent, { type: 'response-end' }>
+const end = (reason: End['reason'] = 'stop', nativeReason = 'END'): ModelEvent => ({ type: 'response-end', reason, nativeReason, usage })
+const message = (key: string): ModelEvent => ({ type: 'item-start', key, item: { type: 'message', role: 'assistant', content: [] } })
+const call = (key: string): ModelEvent => ({
+  type: 'item-start',
+  key,
+  item: { type: 'function_call', call_id: `call_${key}`, name: 'look', arguments: '' },
+})
+const thinks = (key: string): ModelEvent => ({ type: 'item-start', key, item: { type: 'reasoning', summary: [] } })
+const text = (key: string, delta: string, part?: number): ModelEvent => ({ type: 'text-delta', key, delta, ...(part === undefined ? {} : { part }) })
+const thought = (key: string, delta: string, part?: number): ModelEvent => ({
+  type: 'reasoning-delta',
+  key,
+  kind: 'text',
+  delta,
+  ...(part === undefined ? {} : { part }),
+})
+const args = (key: string, delta: string): ModelEvent => ({ type: 'arguments-delta', key, delta })
+const close = (key: string, item?: Json): ModelEvent => (item ? { type: 'item-end', key, item } : { type: 'item-end', key })
+const hello = [message('m'), text('m', 'Hel'), text('m', 'lo'), close('m')]
+const counted = {
+  input_tokens: 3,
+  cache_read_input_tokens: 2,
+  cache_creation_input_tokens: 4,
+  cache_creation: { ephemeral_5m_input_tokens: 3, ephemeral_1h_input_tokens: 1 },
+  output_tokens: 3,
+  output_tokens_details: { thinking_tokens: 1 },
+  server_tool_use: { web_search_requests: 0, web_fetch_requests: 0 },
+  service_tier: 'standard',
+  inference_geo: null,
+  cost: null,
+  is_byok: false,
+}
+const nothing = { stop_sequence: null, stop_details: null, container: null }
+const caller = { type: 'direct' }
+
+describe('a stream', () => {
+  it('begins with an empty message, tells each block, and ends with the reason and what it cost', () => {
+    const uncounted = { input_tokens: 0, output_tokens: 0, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 }
+    expect(stream([...hello, end()])).toEqual([
+      {
+        type: 'message_start',
+        message: {
+          id: 'gen-1',
+          type: 'message',
+          role: 'assistant',
+          model: 'acme/small',
+          content: [],
+          stop_reason: null,
+          ...nothing,
+          usage: expect.objectContaining(uncounted),
+        },
+      },
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '', citations: null } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hel' } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'lo' } },
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn', ...nothing }, usage: counted },
+      { type: 'message_stop' },
+    ])
+  })
+
+  it('that breaks says why, last', () => {
+    const subject = assembler(true)
+    subject.push([message('m'), text('m', 'Hel')])
+    subject.fail(new GatewayError('rate_limit_exceeded', 'Slow "down"'))
+    expect(parse(subject.takeWire()).slice(-2)).toEqual([
+      { type: 'content_block_stop', index: 0 },
+      { type: 'error', error: { type: 'rate_limit_error', message: 'Slow "down"', error_type: 'rate_limit_exceeded' } },
+    ])
+  })
+
+  it('carries signs of life, once it has begun', () => {
+    expect(parse(assembler(true).keepAlive()).map(({ type }) => type)).toEqual(['message_start', 'ping'])
+  })
+
+  it('tells what upstreams were sent where that was asked', () => {
+    const events = stream([...hello, end()], { echoes: () => ['{"a":1}'] })
+    expect(events.filter(({ type }) => type === 'ping')).toEqual([{ type: 'ping', debug: { echo_upstream_body: { a: 1 } } }])
+  })
+})
+
+describe('a message', () => {
+  it('is the same in one object', () => {
+    expect(whole([...hello, end()])).toEqual({
+      id: 'gen-1',
+      type: 'message',
+      role: 'assistant',
+      model: 'acme/small',
+      content: [{ type: 'text', text: 'Hello', citations: null }],
+      stop_reason: 'end_turn',
+      ...nothing,
+      usage: counted,
+    })
+  })
+
+  it('without a word in it is empty', () => {
+    expect(whole([end()])).toMatchObject({ content: [], stop_reason: 'end_turn' })
+  })
+
+  const asks = [call('c'), args('c', '{}'), close('c')]
+  it.each<readonly [string, readonly ModelEvent[], Json]>([
+    ['its length', [...hello, end('length')], { stop_reason: 'max_tokens' }],
+    ['its length, calls or not', [...asks, end('length')], { stop_reason: 'max_tokens' }],
+    ['a filter', [...hello, end('content_filter')], { stop_reason: 'refusal' }],
+    ['its own refusal', [...hello, end('refusal', 'refusal')], { stop_reason: 'refusal' }],
+    ['calls', [...hello, ...asks, end('tool_calls')], { stop_reason: 'tool_use' }],
+    ['a stop sequence', [...hello, end('stop', 'stop_sequence')], { stop_reason: 'stop_sequence' }],
+  ])('that ended for %s says so', (_name, events, said) => {
+    expect(whole(events)).toMatchObject(said)
+    expect(stream(events).at(-2)!.delta).toMatchObject(said)
+  })
+})
+
+describe('calls', () => {
+  const events = [call('a'), args('a', '{"x":'), call('b'), args('b', '{}'), args('a', '1}'), close('a'), close('b'), call('c'), close('c'), end()]
+
+  it('are blocks, one after the other, whose input comes in pieces', () => {
+    expect(stream(events).slice(1, 6)).toEqual([
+      { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 'call_a', name: 'look', input: {}, caller } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '{"x":' } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '1}' } },
+      { type: 'content_block_stop', index: 0 },
+      { type: 'content_block_start', index: 1, content_block: { type: 'tool_use', id: 'call_b', name: 'look', input: {}, caller } },
+    ])
+  })
+
+  it('have their input as an object in a message', () => {
+    expect(whole(events).content.map(({ input }) => input)).toEqual([{ x: 1 }, {}, {}])
+  })
+
+  it('that wait for the caller in a way this format does not have are a failure, not a silence', () => {
+    const patch: ModelEvent = { type: 'item-start', key: 'p', item: { type: 'apply_patch_call', call_id: 'p', status: 'completed' } }
+    expect(() => assembler(true).push([patch])).toThrow(/apply_patch_call, which has no place in this format/)
+  })
+})
+
+describe('thoughts', () => {
+  const events = [
+    thinks('r'),
+    thought('r', 'Let me', 0),
+    thought('r', ' see', 0),
+    thought('r', 'Yes', 1),
+    close('r', { encrypted_content: 'sb1.x', signature: 's' }),
+    ...hello,
+    end(),
+  ]
+
+  it('are text to read, its parts a line apart, with the seal that keeps them alive', () => {
+    expect(whole(events).content[0]).toEqual({ type: 'thinking', thinking: 'Let me see\n\nYes', signature: 'sb1.x' })
+    expect(
+      stream(events)
+        .slice(1, 8)
+        .map(({ delta, content_block: block }) => delta ?? block),
+    ).toEqual([
+      { type: 'thinking', thinking: '', signature: '' },
+      { type: 'thinking_delta', thinking: 'Let me' },
+      { type: 'thinking_delta', thinking: ' see' },
+      { type: 'thinking_delta', thinking: '\n\n' },
+      { type: 'thinking_delta', thinking: 'Yes' },
+      { type: 'signature_delta', signature: 'sb1.x' },
+      undefined,
+    ])
+  })
+
+  it('that are not wanted leave their seal alone', () => {
+    expect(whole(events, {}, false).content[0]).toEqual({ type: 'thinking', thinking: '', signature: 'sb1.x' })
+    expect(JSON.stringify(stream(events, {}, false))).not.toMatch(/Let me|Yes/)
+  })
+
+  it('nobody may read are a block of their own kind; those that left nothing are none', () => {
+    expect(whole([thinks('r'), close('r', { encrypted_content: 'sb1.x' }), end()]).content).toEqual([{ type: 'redacted_thinking', data: 'sb1.x' }])
+    expect(whole([thinks('r'), close('r'), ...hello, end()]).content).toHaveLength(1)
+  })
+})
+
+describe('what else an answer holds', () => {
+  it('parts and messages are blocks; refusals are words', () => {
+    const events: readonly ModelEvent[] = [
+      message('m'),
+      text('m', 'a', 0),
+      text('m', 'b', 1),
+      { type: 'refusal-delta', key: 'm', delta: 'No.' },
+      close('m'),
+      ...hello.map((event) => ({ ...event, key: 'n' }) as ModelEvent),
+      end(),
+    ]
+    expect(whole(events).content.map(({ text: words }) => words)).toEqual(['a', 'b', 'No.', 'Hello'])
+  })
+
+  it('citations stand in the block of their words', () => {
+    const annotation = { type: 'url_citation', url: 'https://a.example', title: 'A', content: 'said', start_index: 0, end_index: 3 } as const
+    const events: readonly ModelEvent[] = [
+      message('m'),
+      text('m', 'The', 0),
+      { type: 'annotation', key: 'm', annotation, part: 0 },
+      text('m', 'end', 1),
+      close('m'),
+      end(),
+    ]
+    const citation = { type: 'web_search_result_location', url: 'https://a.example', title: 'A', cited_text: 'said', encrypted_index: '' }
+    expect(whole(events).content).toEqual([
+      { type: 'text', text: 'The', citations: [citation] },
+      { type: 'text', text: 'end', citations: null },
+    ])
+    expect(stream(events).filter(({ delta }) => delta?.['type'] === 'citations_delta')).toEqual([
+      { type: 'content_block_delta', index: 0, delta: { type: 'citations_delta', citation } },
+    ])
+  })
+
+  it('searches of the gateway and what they found, with how many there were', () => {
+    const action = { type: 'search', query: 'q', sources: [{ type: 'url', url: 'https://a.example' }] }
+    const search: ModelEvent = { type: 'item-start', key: 's', item: { type: 'web_search_call', status: 'completed', action }, id: 'ws_1' }
+    const searched: ModelEvent = { type: 'response-end', reason: 'stop', usage: createUsage({ inputTokens: 1, serverToolUse: { web_search: 1 } }) }
+    const { content, usage: told } = whole([search, close('s'), searched])
+    expect(content).toEqual([
+      { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'q' } },
+      {
+        type: 'web_search_tool_result',
+        tool_use_id: 'srvtoolu_1',
+        content: [{ type: 'web_search_result', url: 'https://a.example', title: 'https://a.example', encrypted_content: '', page_age: null }],
+        caller,
+      },
+    ])
+    expect(told).toMatchObject({ server_tool_use: { web_search_requests: 1 } })
+  })
+
+  it('pictures', () => {
+    const image: ModelEvent = {
+      type: 'item-start',
+      key: 'i',
+      item: { type: 'image_generation_call', status: 'completed', result: 'AA', output_format: 'webp' },
+    }
+    expect(whole([image, close('i'), end()]).content).toEqual([{ type: 'image', source: { type: 'base64', media_type: 'image/webp', data: 'AA' } }])
+  })
+})

@@ -1,0 +1,185 @@
+import { describe, expect, it } from 'vitest'
+import { GatewayError } from '../../core/error.ts'
+import { decodeResponsesRequest } from '../responses/decode-request.ts'
+import { messagesToResponses } from './to-responses.ts'
+
+const user = { role: 'user', content: 'Hi' }
+const ask = (fields: object): { readonly [field: string]: unknown } => messagesToResponses({ messages: [user], ...fields }).body
+
+describe('fields', () => {
+  it.each<readonly [string, object, object]>([
+    ['max_tokens', { max_tokens: 9 }, { max_output_tokens: 9 }],
+    ['max_tokens of zero, which asks for nothing but that the prompt is cached', { max_tokens: 0 }, { max_output_tokens: 1 }],
+    ['stop_sequences', { stop_sequences: ['a', 'b'] }, { stop: ['a', 'b'] }],
+    ['no stop_sequences', { stop_sequences: [] }, {}],
+    ['a budget of thoughts', { thinking: { type: 'enabled', budget_tokens: 2_000 } }, { reasoning: { enabled: true, max_tokens: 2_000 } }],
+    [
+      'thoughts as the model likes, with an effort',
+      { thinking: { type: 'adaptive' }, output_config: { effort: 'xhigh' } },
+      { reasoning: { enabled: true, effort: 'xhigh' } },
+    ],
+    ['an effort alone', { output_config: { effort: 'low', format: null } }, { reasoning: { effort: 'low' } }],
+    ['no thoughts, whatever the effort', { thinking: { type: 'disabled' }, output_config: { effort: 'max' } }, { reasoning: { enabled: false } }],
+    [
+      'a schema of the answer',
+      { output_config: { format: { type: 'json_schema', schema: { type: 'object' } } } },
+      { text: { format: { type: 'json_schema', name: 'answer', schema: { type: 'object' }, strict: true } } },
+    ],
+    ['instructions', { system: 'Be brief' }, { instructions: 'Be brief' }],
+    ['no instructions', { system: '' }, {}],
+    ['what to try next', { model: 'a/a', fallbacks: [{ model: 'b/b' }, { model: 'c/c' }] }, { model: 'a/a', models: ['b/b', 'c/c'] }],
+    ['a tier of the vendor of the format', { service_tier: 'standard_only' }, { service_tier: 'default' }],
+    ['its other tier, which is anybody’s choice', { service_tier: 'auto' }, {}],
+    ['a tier of the gateway', { service_tier: 'flex', speed: 'fast' }, { service_tier: 'flex', speed: 'fast' }],
+    ['tiers nobody knows', { service_tier: 'gold', speed: 'standard' }, {}],
+    ['who asks', { metadata: { user_id: 'ada' } }, { user: 'ada' }],
+    ['who asks, said twice', { metadata: { user_id: 'ada' }, user: 'bob' }, { user: 'bob' }],
+    ['more than a name', { metadata: { user_id: 'x'.repeat(257) } }, {}],
+    [
+      'what steers the gateway',
+      { provider: { sort: 'price' }, session_id: 's', cache_control: { type: 'ephemeral', ttl: '1h' } },
+      { provider: { sort: 'price' }, session_id: 's', cache_control: { type: 'ephemeral', ttl: '1h' } },
+    ],
+    ['fields nobody here knows, which go no further', { betas: ['x'], input: 'Hi', context_management: { edits: [] } }, {}],
+    ['fields that are null', { max_tokens: null, temperature: null, tools: null, thinking: null, stream: null, metadata: null }, {}],
+  ])('%s', (_name, sent, body) => {
+    const { input: _input, ...rest } = ask(sent)
+    expect(rest).toEqual(body)
+  })
+
+  it.each<readonly [object, boolean]>([
+    [{}, true],
+    [{ thinking: { type: 'adaptive', display: 'summarized' } }, true],
+    [{ thinking: { type: 'adaptive', display: null } }, true],
+    [{ thinking: { type: 'enabled', budget_tokens: 1_024, display: 'omitted' } }, false],
+  ])('whether thoughts are to be read: %j', (sent, thinking) => {
+    expect(messagesToResponses({ messages: [user], ...sent }).wishes).toEqual({ thinking })
+  })
+})
+
+describe('tools', () => {
+  const schema = { type: 'object', properties: {} }
+  it.each<readonly [string, object, object]>([
+    [
+      'of the caller, of a type or none',
+      { name: 'f', description: 'd', input_schema: schema, cache_control: { type: 'ephemeral' } },
+      { type: 'function', name: 'f', description: 'd', parameters: schema, strict: false },
+    ],
+    [
+      'of a type, strict',
+      { type: 'custom', name: 'f', input_schema: schema, strict: true },
+      { type: 'function', name: 'f', parameters: schema, strict: true },
+    ],
+    ['a search', { type: 'web_search_20250305', name: 'web_search' }, { type: 'gateway:web_search' }],
+    [
+      'a search with its bounds',
+      { type: 'web_search_20260209', name: 'web_search', blocked_domains: ['a.example'], max_uses: 2, allowed_domains: null },
+      { type: 'gateway:web_search', parameters: { excluded_domains: ['a.example'], max_uses: 2 } },
+    ],
+    ['of the gateway', { type: 'openrouter:datetime' }, { type: 'openrouter:datetime' }],
+  ])('%s', (_name, tool, translated) => {
+    expect(ask({ tools: [tool] })['tools']).toEqual([translated])
+  })
+
+  it('are kept back only where somebody searches them', () => {
+    const deferred = { name: 'f', input_schema: schema, defer_loading: true }
+    expect(ask({ tools: [deferred] })['tools']).toEqual([{ type: 'function', name: 'f', parameters: schema, strict: false }])
+    expect(ask({ tools: [deferred, { type: 'gateway:tool_search' }] })['tools']).toMatchObject([{ defer_loading: true }, {}])
+  })
+
+  const tools = [{ name: 'f', input_schema: schema }, { type: 'web_search_20250305', name: 'web_search' }, { type: 'openrouter:datetime' }]
+  it.each<readonly [object, object]>([
+    [{ type: 'auto' }, { tool_choice: 'auto' }],
+    [{ type: 'any' }, { tool_choice: 'required' }],
+    [{ type: 'none' }, { tool_choice: 'none' }],
+    [{ type: 'tool', name: 'f' }, { tool_choice: { type: 'function', name: 'f' } }],
+    [{ type: 'tool', name: 'web_search' }, { tool_choice: { type: 'gateway:web_search' } }],
+    [{ type: 'tool', name: 'datetime' }, { tool_choice: { type: 'openrouter:datetime' } }],
+    [
+      { type: 'auto', disable_parallel_tool_use: true },
+      { tool_choice: 'auto', parallel_tool_calls: false },
+    ],
+  ])('tool_choice %j', (choice, translated) => {
+    const { tools: _tools, input: _input, ...rest } = ask({ tools, tool_choice: choice })
+    expect(rest).toEqual(translated)
+    expect(() => decodeResponsesRequest(ask({ tools, tool_choice: choice }))).not.toThrow()
+  })
+})
+
+describe('what is refused', () => {
+  /** By either validation: the second is that of the other format, and must not speak of it. */
+  const refused = (body: unknown): readonly [string, unknown, string] => {
+    try {
+      decodeResponsesRequest(messagesToResponses(body).body)
+    } catch (error) {
+      if (error instanceof GatewayError) return [error.errorType, error.details.path, error.message]
+      throw error
+    }
+    throw new Error('it was taken')
+  }
+  const says = (...content: readonly object[]): object => ({ messages: [{ role: 'user', content }] })
+
+  it.each<readonly [string, unknown, string, string, RegExp]>([
+    ['no object', 'Hi', 'invalid_request', 'body', /must be an object/],
+    ['no messages', {}, 'invalid_request', 'messages', /is required/],
+    ['an empty list of them', { messages: [] }, 'invalid_prompt', 'messages', /is empty/],
+    ['a role nobody knows', { messages: [user, { role: 'developer', content: 'x' }] }, 'invalid_prompt', 'messages[1].role', /"developer"/],
+    ['a message without content', { messages: [{ role: 'user' }] }, 'invalid_request', 'messages[0].content', /is required/],
+    ['a part of another format', says({ type: 'input_text', text: 'a' }), 'invalid_request', 'messages[0].content[0].type', /here it is "text"/],
+    [
+      'a picture without data',
+      says({ type: 'image', source: { type: 'base64', media_type: 'image/png', data: '' } }),
+      'invalid_request',
+      'messages[0].content[0].source.data',
+      /must not be empty/,
+    ],
+    [
+      'a kind of picture that is none',
+      says({ type: 'image', source: { type: 'base64', media_type: 'image/bmp', data: 'AA' } }),
+      'invalid_request',
+      'messages[0].content[0].source.media_type',
+      /"image\/bmp"/,
+    ],
+    [
+      'a result that answers nothing',
+      says({ type: 'tool_result', content: '1' }),
+      'invalid_request',
+      'messages[0].content[0].tool_use_id',
+      /is required/,
+    ],
+    ['a tool without a schema', { messages: [user], tools: [{ name: 'f' }] }, 'invalid_request', 'tools[0].input_schema', /is required/],
+    [
+      'a tool nobody runs',
+      { messages: [user], tools: [{ type: 'computer_20250124', name: 'computer' }] },
+      'invalid_request',
+      'tools[0].type',
+      /computer_20250124/,
+    ],
+    [
+      'a tool whose work is the caller’s',
+      { messages: [user], tools: [{ type: 'gateway:apply_patch' }] },
+      'invalid_request',
+      'tools[0].type',
+      /apply_patch/,
+    ],
+    ['a forced tool that is not offered', { messages: [user], tool_choice: { type: 'tool', name: 'f' } }, 'unprocessable', 'tool_choice.name', /"f"/],
+    ['servers of tools', { messages: [user], mcp_servers: [] }, 'invalid_request', 'mcp_servers', /\/api\/v1\/responses/],
+    ['to be stored', { messages: [user], store: true }, 'invalid_request', 'store', /nothing is stored/],
+    [
+      'a budget of nothing',
+      { messages: [user], thinking: { type: 'enabled', budget_tokens: 0 } },
+      'invalid_request',
+      'thinking.budget_tokens',
+      /at least 1/,
+    ],
+    [
+      'far too many fields',
+      { messages: [user], ...Object.fromEntries(Array.from({ length: 1_024 }, (_, n) => [`x${n}`, n])) },
+      'invalid_request',
+      '',
+      /1024 fields/,
+    ],
+  ])('%s', (_name, body, type, path, reason) => {
+    expect(refused(body)).toEqual([type, path === '' ? undefined : path, expect.stringMatching(reason)])
+  })
+})
