@@ -120,6 +120,8 @@ describe('calls and their results', () => {
         { type: 'input_text', text: 'no such file' },
       ],
     ],
+    ['nothing', {}, ''],
+    ['a list of nothing', { content: [] }, ''],
     ['a failure nobody explains', { is_error: true }, 'Error:'],
     [
       'a mark, which is one of its last words',
@@ -153,6 +155,45 @@ describe('thoughts that come back', () => {
   ])('%s', (_name, block, item) => {
     expect(toItems([assistant(block)])).toEqual([{ type: 'reasoning', summary: [], ...item }])
   })
+})
+
+it('thoughts of which nothing is left are none', () => {
+  expect(toItems([assistant({ type: 'thinking', thinking: '', signature: '' }, { type: 'redacted_thinking', data: '' })])).toEqual([])
+})
+
+it('pictures of an answer come back as the tool that made them left them', () => {
+  const picture = { type: 'image', source: { type: 'base64', media_type: 'image/webp', data: 'AA' } }
+  expect(toItems([assistant(text('Look'), picture, text('nice'))])).toEqual([
+    { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Look' }] },
+    { type: 'image_generation_call', status: 'completed', result: 'AA', output_format: 'webp' },
+    { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'nice' }] },
+  ])
+  expect(contentOf(assistant({ type: 'image', source: { type: 'url', url: 'u' } }))).toEqual([
+    { type: 'input_image', image_url: 'u', detail: 'auto' },
+  ])
+})
+
+it('what tools of a vendor left is passed over; what it made of a conversation is told', () => {
+  expect(
+    toItems([
+      assistant(
+        { type: 'server_tool_use', id: 's', name: 'web_fetch', input: {} },
+        { type: 'web_fetch_tool_result', tool_use_id: 's', content: {} },
+        { type: 'compaction', content: 'So far.' },
+        { type: 'compaction', content: null },
+        text('Done'),
+      ),
+    ]),
+  ).toEqual([
+    {
+      type: 'message',
+      role: 'assistant',
+      content: [
+        { type: 'output_text', text: 'So far.' },
+        { type: 'output_text', text: 'Done' },
+      ],
+    },
+  ])
 })
 
 it('a search of the gateway comes back with what it found; one of which nobody knows the end does not', () => {

@@ -1,4 +1,5 @@
 import type { InputItem, InputPart, InputText, JsonObject, ReasoningItem } from '../../core/item.ts'
+import { IS_PASSED_OVER } from './schema-blocks.ts'
 
 /** Blocks that have passed the schema. */
 export interface Block extends JsonObject {
@@ -60,14 +61,28 @@ class BlockReader {
         return this.#item({ type: 'function_call_output', call_id: block['tool_use_id'] as string, output: outputOf(block) })
       case 'thinking':
       case 'redacted_thinking':
-        return this.#item(thoughtOf(block))
+        return this.#thought(block)
       case 'server_tool_use':
         return void this.#searches.set(block['id'] as string, (block['input'] as { readonly query?: unknown } | null | undefined)?.query)
       case 'web_search_tool_result':
         return this.#search(block)
-      default:
-        this.#parts.push(...partsOf(block, this.#role))
+      case 'image':
+        if (this.#role === 'assistant') return this.#picture(block['source'] as Block)
     }
+    if (!IS_PASSED_OVER.has(block.type)) this.#parts.push(...partsOf(block, this.#role))
+  }
+
+  /** One of an earlier answer, as the tool that made it left it. */
+  #picture(source: Block): void {
+    const { media_type: media, data } = source
+    if (source.type !== 'base64') this.#parts.push({ type: 'input_image', ...imageOf(source), detail: 'auto' })
+    else this.#item({ type: 'image_generation_call', status: 'completed', result: data, output_format: String(media).replace('image/', '') })
+  }
+
+  /** Without words and without a seal nothing is left of it. */
+  #thought(block: Block): void {
+    const item = thoughtOf(block)
+    if (item.content !== undefined || item.encrypted_content !== undefined || item.signature !== undefined) this.#item(item)
   }
 
   /** A search and what it found, as the gateway's own tool left it. */
@@ -80,7 +95,7 @@ class BlockReader {
 }
 
 function thoughtOf({ type, thinking, signature, data }: Block): ReasoningItem {
-  if (type === 'redacted_thinking') return { type: 'reasoning', summary: [], encrypted_content: data as string }
+  if (type === 'redacted_thinking') return { type: 'reasoning', summary: [], ...(data === '' ? {} : { encrypted_content: data as string }) }
   const text = thinking as string
   const seal = typeof signature === 'string' && signature !== '' ? signature : undefined
   return {
@@ -101,8 +116,9 @@ function outputOf(block: Block): string | readonly InputText[] {
   const last = told.findLastIndex(({ type }) => type === 'input_text')
   const marked = told.map((part, index) => (index === last ? { ...part, ...mark } : part)) as readonly InputText[]
   const [only] = marked
-  const isPlain = marked.length === 1 && only!.type === 'input_text' && only!.prompt_cache_breakpoint == null
-  return isPlain ? only!.text : marked
+  if (only === undefined) return ''
+  const isPlain = marked.length === 1 && only.type === 'input_text' && only.prompt_cache_breakpoint == null
+  return isPlain ? only.text : marked
 }
 
 const textPart = (text: string, mark: Pick<InputText, 'prompt_cache_breakpoint'>): InputText => ({ type: 'input_text', text, ...mark })
@@ -122,6 +138,9 @@ function partsOf(block: Block, role: Message['role']): readonly InputPart[] {
       return [{ type: 'input_image', ...imageOf(block['source'] as Block), detail: 'auto' }]
     case 'document':
       return documentOf(block)
+    case 'compaction':
+      // What the vendor of the format made of an earlier conversation, in words.
+      return block['content'] ? partsOf({ ...block, type: 'text', text: block['content'] }, role) : []
     case 'search_result': {
       const texts = (block['content'] as readonly { readonly text: string }[]).map(({ text }) => text)
       return [textPart([block['title'], block['source'], ...texts].join('\n'), markOf(block))]

@@ -52,6 +52,24 @@ const searchResults = tagged('web_search_tool_result', {
   ...marked,
 })
 
+/** What tools of the format's vendor leave in its answers, and words of its own to it: nobody else reads them. */
+const PASSED_OVER: readonly Branch[] = [
+  'advisor_tool_result',
+  'bash_code_execution_tool_result',
+  'code_execution_tool_result',
+  'container_upload',
+  'gateway_bash_tool_result',
+  'gateway_shell_tool_result',
+  'mcp_tool_result',
+  'mcp_tool_use',
+  'text_editor_code_execution_tool_result',
+  'tool_addition',
+  'tool_removal',
+  'tool_search_tool_result',
+  'web_fetch_tool_result',
+].map((type) => tagged(type, {}))
+export const IS_PASSED_OVER: ReadonlySet<string> = new Set(PASSED_OVER.map(([type]) => type))
+
 const BLOCKS: readonly Branch[] = [
   textBlock,
   imageBlock,
@@ -63,6 +81,8 @@ const BLOCKS: readonly Branch[] = [
   tagged('redacted_thinking', { data: z.string() }),
   serverToolUse,
   searchResults,
+  tagged('compaction', { content: text, ...marked }),
+  ...PASSED_OVER,
 ]
 
 const FOREIGN = new Map([
