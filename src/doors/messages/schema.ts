@@ -1,9 +1,23 @@
 import { z } from 'zod'
-import { type Branch, byType, fields, kindOf, list, maybe, pickOne, quote, type Schema, type Shape, tagged } from '../responses/schema-combinators.ts'
+import {
+  type Branch,
+  byType,
+  fields,
+  kindOf,
+  list,
+  maybe,
+  pickOne,
+  quote,
+  type Schema,
+  type Shape,
+  strictFields,
+  tagged,
+} from '../responses/schema-combinators.ts'
 import { GATEWAY_TOOLS } from '../responses/schema-gateway-tools.ts'
 import { canonicalType } from '../responses/schema-names.ts'
 import { responsesRequest } from '../responses/schema.ts'
-import { anyObject, cacheControl, count, flag, positive, text, texts, userLocation } from '../responses/schema-shared.ts'
+import { anyObject, cacheControl, count, flag, positive, text, texts } from '../responses/schema-shared.ts'
+import { NATIVE_TOOLS } from './native-tools.ts'
 import { message, system } from './schema-blocks.ts'
 
 /** Fields that are the same in the body of Responses, and mean the same. */
@@ -36,13 +50,10 @@ const callerTool = fields({
   defer_loading: flag,
   cache_control: maybe(cacheControl).describe('Taken, without effect: the end of what is cached is marked in messages.'),
 })
-const webSearches = ['web_search_20250305', 'web_search_20260209'].map((type) =>
-  tagged(type, { name: z.literal('web_search'), allowed_domains: texts, blocked_domains: texts, max_uses: positive, user_location: userLocation }),
-)
 
 /** Tools that hand their work to the caller, in items this format does not have. */
 const HANDED_BACK: ReadonlySet<string> = new Set(['gateway:apply_patch'])
-const TOOLS: readonly Branch[] = [['custom', callerTool], ...webSearches, ...GATEWAY_TOOLS.filter(([type]) => !HANDED_BACK.has(type))]
+const TOOLS: readonly Branch[] = [['custom', callerTool], ...NATIVE_TOOLS, ...GATEWAY_TOOLS.filter(([type]) => !HANDED_BACK.has(type))]
 const known = byType(TOOLS, {
   noun: 'tool',
   alias: canonicalType,
@@ -88,7 +99,7 @@ export const messagesRequest = fields({
   metadata: maybe(fields({ user_id: text })),
   service_tier: text,
   speed: maybe(z.enum(['fast', 'standard'])),
-  fallbacks: maybe(list(fields({ model: z.string().min(1) }))).describe('What to try after `model`, in order; the same as `models`.'),
+  fallbacks: maybe(list(strictFields({ model: z.string().min(1) }))).describe('What to try after `model`, in order; another form of `models`.'),
   route: z.unknown().optional().describe('Ignored.'),
   context_management: z.unknown().optional().describe('Taken, without effect.'),
   mcp_servers: unsupported('is not supported in this format: /api/v1/responses takes tools of the type mcp'),

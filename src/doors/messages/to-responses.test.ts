@@ -31,7 +31,7 @@ describe('fields', () => {
     ['a tier of the vendor of the format', { service_tier: 'standard_only' }, { service_tier: 'default' }],
     ['its other tier, which is anybody’s choice', { service_tier: 'auto' }, {}],
     ['a tier of the gateway', { service_tier: 'flex', speed: 'fast' }, { service_tier: 'flex', speed: 'fast' }],
-    ['tiers nobody knows', { service_tier: 'gold', speed: 'standard' }, {}],
+    ['tiers nobody knows', { service_tier: 'constructor', speed: 'standard' }, {}],
     ['who asks', { metadata: { user_id: 'ada' } }, { user: 'ada' }],
     ['who asks, said twice', { metadata: { user_id: 'ada' }, user: 'bob' }, { user: 'bob' }],
     ['more than a name', { metadata: { user_id: 'x'.repeat(257) } }, {}],
@@ -76,6 +76,28 @@ describe('tools', () => {
       { type: 'web_search_20260209', name: 'web_search', blocked_domains: ['a.example'], max_uses: 2, allowed_domains: null },
       { type: 'gateway:web_search', parameters: { excluded_domains: ['a.example'], max_uses: 2 } },
     ],
+    [
+      'a consultation',
+      { type: 'advisor_20260301', name: 'advisor', model: 'a/b', max_uses: 1 },
+      { type: 'gateway:advisor', parameters: { model: 'a/b' } },
+    ],
+    ['a search for tools', { type: 'tool_search_tool_regex_20251119', name: 'tool_search_tool_regex' }, { type: 'gateway:tool_search' }],
+    [
+      'the shell of the caller',
+      { type: 'bash_20250124', name: 'bash' },
+      { type: 'function', name: 'bash', description: expect.any(String), parameters: expect.any(Object), strict: false },
+    ],
+    [
+      'the editor of the caller',
+      { type: 'text_editor_20250728', name: 'str_replace_based_edit_tool', max_characters: 9 },
+      {
+        type: 'function',
+        name: 'str_replace_based_edit_tool',
+        description: expect.any(String),
+        parameters: expect.objectContaining({ required: ['command', 'path'] }),
+        strict: false,
+      },
+    ],
     ['of the gateway', { type: 'openrouter:datetime' }, { type: 'openrouter:datetime' }],
   ])('%s', (_name, tool, translated) => {
     expect(ask({ tools: [tool] })['tools']).toEqual([translated])
@@ -85,15 +107,23 @@ describe('tools', () => {
     const deferred = { name: 'f', input_schema: schema, defer_loading: true }
     expect(ask({ tools: [deferred] })['tools']).toEqual([{ type: 'function', name: 'f', parameters: schema, strict: false }])
     expect(ask({ tools: [deferred, { type: 'gateway:tool_search' }] })['tools']).toMatchObject([{ defer_loading: true }, {}])
+    const native = { type: 'tool_search_tool_regex', name: 'tool_search_tool_regex' }
+    expect(ask({ tools: [deferred, native] })['tools']).toMatchObject([{ defer_loading: true }, {}])
   })
 
-  const tools = [{ name: 'f', input_schema: schema }, { type: 'web_search_20250305', name: 'web_search' }, { type: 'openrouter:datetime' }]
+  const tools = [
+    { name: 'f', input_schema: schema },
+    { type: 'web_search_20250305', name: 'web_search' },
+    { type: 'openrouter:datetime' },
+    { type: 'bash_20250124', name: 'bash' },
+  ]
   it.each<readonly [object, object]>([
     [{ type: 'auto' }, { tool_choice: 'auto' }],
     [{ type: 'any' }, { tool_choice: 'required' }],
     [{ type: 'none' }, { tool_choice: 'none' }],
     [{ type: 'tool', name: 'f' }, { tool_choice: { type: 'function', name: 'f' } }],
     [{ type: 'tool', name: 'web_search' }, { tool_choice: { type: 'gateway:web_search' } }],
+    [{ type: 'tool', name: 'bash' }, { tool_choice: { type: 'function', name: 'bash' } }],
     [{ type: 'tool', name: 'datetime' }, { tool_choice: { type: 'openrouter:datetime' } }],
     [
       { type: 'auto', disable_parallel_tool_use: true },
@@ -123,6 +153,42 @@ describe('what is refused', () => {
     ['no object', 'Hi', 'invalid_request', 'body', /must be an object/],
     ['no messages', {}, 'invalid_request', 'messages', /is required/],
     ['an empty list of them', { messages: [] }, 'invalid_prompt', 'messages', /is empty/],
+    ['messages that say nothing', says(), 'invalid_prompt', 'messages', /say nothing/],
+    [
+      'messages that say nothing to instructions',
+      { system: [{ type: 'text', text: 'S' }], messages: [{ role: 'assistant', content: '' }] },
+      'invalid_prompt',
+      'messages',
+      /say nothing/,
+    ],
+    [
+      'another limit for what is tried next',
+      { messages: [user], fallbacks: [{ model: 'a/b', max_tokens: 9 }] },
+      'invalid_request',
+      'fallbacks[0].max_tokens',
+      /known are model/,
+    ],
+    [
+      'two lists of what is tried next',
+      { messages: [user], models: ['a/b'], fallbacks: [{ model: 'c/d' }] },
+      'invalid_request',
+      'fallbacks',
+      /"models"/,
+    ],
+    [
+      'a search in places of no end',
+      { messages: [user], tools: [{ type: 'web_search_20250305', name: 'web_search', allowed_domains: ['x'.repeat(2_049)] }] },
+      'invalid_request',
+      'tools[0].allowed_domains[0]',
+      /at most 2048/,
+    ],
+    [
+      'a search for tools the gateway does not have',
+      { messages: [user], tools: [{ type: 'tool_search_tool_bm25', name: 'tool_search_tool_bm25' }] },
+      'invalid_request',
+      'tools[0].type',
+      /tool_search_tool_regex/,
+    ],
     ['a role nobody knows', { messages: [user, { role: 'developer', content: 'x' }] }, 'invalid_prompt', 'messages[1].role', /"developer"/],
     ['a message without content', { messages: [{ role: 'user' }] }, 'invalid_request', 'messages[0].content', /is required/],
     ['a part of another format', says({ type: 'input_text', text: 'a' }), 'invalid_request', 'messages[0].content[0].type', /here it is "text"/],

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../core/item.ts'
 import { findFault } from '../responses/schema-combinators.ts'
 import { describeIssue, formatPath, toSentence } from '../responses/validation-message.ts'
 import { systemOf, toItems, type Message } from './history.ts'
+import { nativeTool, searchesTools } from './native-tools.ts'
 import { messagesRequest, SHARED } from './schema.ts'
 
 export interface MessagesWishes {
@@ -22,7 +23,7 @@ const MAX_FIELDS = 1_024
 
 /**
  * The parsed body of POST /api/v1/messages in the words of Responses. Throws GatewayError `invalid_request` (`invalid_prompt` for no messages
- * or a role nobody knows), naming one path of this format and one reason.
+ * or none that says anything, or a role nobody knows), naming one path of this format and one reason.
  */
 export function messagesToResponses(body: unknown): MessagesRead {
   checkShape(body)
@@ -31,7 +32,9 @@ export function messagesToResponses(body: unknown): MessagesRead {
   for (const field of SHARED) if (sent[field] != null) translated[field] = sent[field]
   const { instructions, items } = systemOf(sent['system'])
   if (instructions !== undefined) translated['instructions'] = instructions
-  translated['input'] = [...items, ...toItems(sent['messages'] as readonly Message[])]
+  const conversation = toItems(sent['messages'] as readonly Message[])
+  if (conversation.length === 0) throw refuse('invalid_prompt', 'messages', 'say nothing: send at least one with content')
+  translated['input'] = [...items, ...conversation]
   Object.assign(translated, plainOf(sent), toolsOf(sent), thinkingOf(sent), modelsOf(sent), tierOf(sent), userOf(sent))
   return { body: translated, wishes: { thinking: (sent['thinking'] as { readonly display?: unknown } | null | undefined)?.display !== 'omitted' } }
 }
@@ -43,9 +46,15 @@ function checkShape(body: unknown): void {
     if (Array.isArray(messages) && messages.length === 0) throw refuse('invalid_prompt', 'messages', 'is empty: send at least one message')
   }
   const fault = findFault(messagesRequest, body, describeIssue)
-  if (fault === undefined) return
+  if (fault === undefined) return refuseTwoLists(body as JsonObject)
   const badRole = fault.path[0] === 'messages' && fault.path.at(-1) === 'role'
   throw refuse(badRole ? 'invalid_prompt' : 'invalid_request', formatPath(fault.path), fault.message)
+}
+
+/** Which of them would come first nobody can say. */
+function refuseTwoLists({ models, fallbacks }: JsonObject): void {
+  if (models != null && fallbacks != null)
+    throw refuse('invalid_request', 'fallbacks', 'cannot stand beside "models": one of them says what to try next')
 }
 
 const refuse = (type: 'invalid_request' | 'invalid_prompt', path: string, reason: string): GatewayError =>
@@ -65,7 +74,7 @@ function toolsOf({ tools, tool_choice: choice }: JsonObject): JsonObject {
   const list = (tools ?? []) as readonly JsonObject[]
   const { type, name, disable_parallel_tool_use: alone } = (choice ?? {}) as JsonObject
   // Without a search nobody would ever find what is kept back.
-  const searches = list.some(({ type: own }) => String(own).endsWith(':tool_search'))
+  const searches = list.some(searchesTools)
   return {
     ...(list.length === 0 ? {} : { tools: list.map((tool) => toolOf(tool, searches)) }),
     ...(choice == null ? {} : { tool_choice: type === 'any' ? 'required' : type === 'tool' ? forced(name, list) : type }),
@@ -76,7 +85,7 @@ function toolsOf({ tools, tool_choice: choice }: JsonObject): JsonObject {
 const isCallers = ({ type }: JsonObject): boolean => type == null || type === 'custom'
 
 function toolOf(tool: JsonObject, searches = false): JsonObject {
-  const { name, description, input_schema: parameters, strict, defer_loading: deferred, type } = tool
+  const { name, description, input_schema: parameters, strict, defer_loading: deferred } = tool
   if (isCallers(tool))
     return {
       type: 'function',
@@ -86,20 +95,14 @@ function toolOf(tool: JsonObject, searches = false): JsonObject {
       strict: strict ?? false,
       ...(deferred === true && searches ? { defer_loading: true } : {}),
     }
-  if (!String(type).startsWith('web_search')) return tool
-  const wanted = given({
-    allowed_domains: tool['allowed_domains'],
-    excluded_domains: tool['blocked_domains'],
-    max_uses: tool['max_uses'],
-    user_location: tool['user_location'],
-  })
-  return { type: 'gateway:web_search', ...(Object.keys(wanted).length === 0 ? {} : { parameters: wanted }) }
+  return nativeTool(tool) ?? tool
 }
 
 /** A tool that the gateway runs is known by its type. */
 function forced(name: unknown, tools: readonly JsonObject[]): JsonObject {
   const own = tools.find((tool) => !isCallers(tool) && (tool['name'] === name || String(tool['type']).endsWith(`:${String(name)}`)))
-  return own === undefined ? { type: 'function', name } : { type: toolOf(own)['type'] }
+  const type = own === undefined ? 'function' : toolOf(own)['type']
+  return type === 'function' ? { type, name } : { type }
 }
 
 function thinkingOf({ thinking, output_config: config }: JsonObject): JsonObject {
@@ -112,18 +115,19 @@ function thinkingOf({ thinking, output_config: config }: JsonObject): JsonObject
   }
 }
 
-function modelsOf({ models, fallbacks }: JsonObject): JsonObject {
-  const more = ((fallbacks ?? []) as readonly { readonly model: string }[]).map(({ model }) => model)
-  return more.length === 0 ? {} : { models: [...((models ?? []) as readonly string[]), ...more] }
+function modelsOf({ fallbacks }: JsonObject): JsonObject {
+  const models = ((fallbacks ?? []) as readonly { readonly model: string }[]).map(({ model }) => model)
+  return models.length === 0 ? {} : { models }
 }
 
-/** Tiers of the format's vendor, and the gateway's own by their names. */
-const TIERS: { readonly [tier: string]: string | undefined } = { standard_only: 'default', auto: undefined }
-const KNOWN_TIERS: ReadonlySet<unknown> = new Set(['default', 'fast', 'flex', 'priority', 'scale'])
+/** The gateway's own tiers by their names, and one of the format's vendor; the vendor's other one, `auto`, leaves the choice to anybody. */
+const TIERS: ReadonlyMap<unknown, string> = new Map([
+  ...['default', 'fast', 'flex', 'priority', 'scale'].map((tier) => [tier, tier] as const),
+  ['standard_only', 'default'],
+])
 
 function tierOf({ service_tier: tier, speed }: JsonObject): JsonObject {
-  const named = typeof tier === 'string' && tier in TIERS ? TIERS[tier] : KNOWN_TIERS.has(tier) ? tier : undefined
-  return given({ service_tier: named, speed: speed === 'fast' ? speed : undefined })
+  return given({ service_tier: TIERS.get(tier), speed: speed === 'fast' ? speed : undefined })
 }
 
 /** Programs put more into this field than the name of a user: what is too long for one is left out. */

@@ -1,0 +1,94 @@
+import { z } from 'zod'
+import type { JsonObject } from '../../core/item.ts'
+import { type Branch, maybe, tagged } from '../responses/schema-combinators.ts'
+import { WEB_SEARCH_PARAMETERS } from '../responses/schema-gateway-tools.ts'
+import { positive, userLocation } from '../responses/schema-shared.ts'
+
+/** Tools that callers of this format name by a type of its vendor, as tools any model can be offered. */
+
+interface CallersTool {
+  readonly name: string
+  readonly description: string
+  readonly parameters: JsonObject
+}
+
+const string = { type: 'string' }
+const BASH: CallersTool = {
+  name: 'bash',
+  description: 'Runs a command in a shell that keeps its state between calls, and returns what it printed.',
+  parameters: {
+    type: 'object',
+    properties: {
+      command: { ...string, description: 'The command.' },
+      restart: { type: 'boolean', description: 'Begins with a new shell instead.' },
+    },
+  },
+}
+const editor = (name: string, commands: readonly string[]): CallersTool => ({
+  name,
+  description: 'Shows, makes and changes files.',
+  parameters: {
+    type: 'object',
+    properties: {
+      command: { ...string, enum: commands },
+      path: { ...string, description: 'The file or folder, from the root.' },
+      file_text: { ...string, description: 'All of a new file (create).' },
+      old_str: { ...string, description: 'What stands there once, to the letter (str_replace).' },
+      new_str: { ...string, description: 'What is to stand there (str_replace, insert).' },
+      insert_line: { type: 'integer', description: 'Behind which line (insert).' },
+      insert_text: { ...string, description: 'What is put in (insert).' },
+      view_range: { type: 'array', items: { type: 'integer' }, description: 'The first and the last line to show (view).' },
+    },
+    required: ['command', 'path'],
+  },
+})
+const EDITS = ['view', 'create', 'str_replace', 'insert']
+
+/** Work done where the caller is: each knows what such a call looks like, so its type says no more than a name. */
+const BY_THE_CALLER: ReadonlyMap<string, CallersTool> = new Map([
+  ['bash_20250124', BASH],
+  ['text_editor_20250124', editor('str_replace_editor', [...EDITS, 'undo_edit'])],
+  ['text_editor_20250429', editor('str_replace_based_edit_tool', EDITS)],
+  ['text_editor_20250728', editor('str_replace_based_edit_tool', EDITS)],
+])
+const SEARCHES = ['web_search_20250305', 'web_search_20260209']
+/** Those that rank by words are another kind of search, which the gateway does not have. */
+const TOOL_SEARCHES = ['tool_search_tool_regex', 'tool_search_tool_regex_20251119']
+const ADVISOR = 'advisor_20260301'
+
+const domains = maybe(WEB_SEARCH_PARAMETERS['allowed_domains']!)
+
+export const NATIVE_TOOLS: readonly Branch[] = [
+  ...SEARCHES.map((type) =>
+    tagged(type, {
+      name: z.literal('web_search'),
+      allowed_domains: domains,
+      blocked_domains: domains,
+      max_uses: positive,
+      user_location: userLocation,
+    }),
+  ),
+  ...TOOL_SEARCHES.map((type) => tagged(type, { name: z.literal('tool_search_tool_regex') })),
+  tagged(ADVISOR, { name: z.literal('advisor'), model: z.string().min(1) }),
+  ...[...BY_THE_CALLER].map(([type, { name }]) => tagged(type, { name: z.literal(name) })),
+]
+
+export const searchesTools = ({ type }: JsonObject): boolean => String(type).endsWith(':tool_search') || TOOL_SEARCHES.includes(type as string)
+
+/** In the words of Responses; undefined for a tool of any other type. */
+export function nativeTool(tool: JsonObject): JsonObject | undefined {
+  const type = tool['type'] as string
+  const callers = BY_THE_CALLER.get(type)
+  if (callers !== undefined) return { type: 'function', ...callers, strict: false }
+  if (type === ADVISOR) return { type: 'gateway:advisor', parameters: { model: tool['model'] } }
+  if (TOOL_SEARCHES.includes(type)) return { type: 'gateway:tool_search' }
+  if (!SEARCHES.includes(type)) return undefined
+  const wanted = {
+    allowed_domains: tool['allowed_domains'],
+    excluded_domains: tool['blocked_domains'],
+    max_uses: tool['max_uses'],
+    user_location: tool['user_location'],
+  }
+  const parameters = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value != null))
+  return { type: 'gateway:web_search', ...(Object.keys(parameters).length === 0 ? {} : { parameters }) }
+}
