@@ -1,6 +1,6 @@
 import type { OtherItem } from '../../core/item.ts'
 import { openReasoning, sealReasoning } from '../../core/reasoning-envelope.ts'
-import { parseExact } from '../shared/exact-json.ts'
+import { parseExact } from '../../lib/exact-json.ts'
 import { asString, isObject } from '../shared/json.ts'
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
 import type { Block } from './content.ts'

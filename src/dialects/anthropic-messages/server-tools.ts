@@ -1,6 +1,6 @@
 import type { OtherItem } from '../../core/item.ts'
 import type { AnswerWriter } from '../shared/answer-writer.ts'
-import { parseExact } from '../shared/exact-json.ts'
+import { parseExact } from '../../lib/exact-json.ts'
 import { asString, isObject } from '../shared/json.ts'
 import type { Block } from './content.ts'
 import type { MessagesTarget } from './options.ts'

@@ -1,6 +1,6 @@
 import type { InputText, JsonObject } from '../../core/item.ts'
 import type { ContentPart } from '../shared/content-parts.ts'
-import { parseExact } from '../shared/exact-json.ts'
+import { parseExact } from '../../lib/exact-json.ts'
 import { isObject } from '../shared/json.ts'
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
 import type { AssistantPart, Conversation, ToolResult, Turn } from '../shared/conversation.ts'

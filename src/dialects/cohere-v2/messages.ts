@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/item.ts'
 import { joinTexts } from '../shared/content-parts.ts'
 import type { ContentPart } from '../shared/content-parts.ts'
-import { parseExact } from '../shared/exact-json.ts'
+import { parseExact } from '../../lib/exact-json.ts'
 import { asString, isObject, wholeArguments } from '../shared/json.ts'
 import type { AssistantPart, Conversation, ToolResult } from '../shared/conversation.ts'
 import { canEncode, encodePart } from './content.ts'

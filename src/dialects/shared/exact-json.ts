@@ -1,30 +1,5 @@
+import { FRAGILE_NUMBER, parseExact } from '../../lib/exact-json.ts'
 import { isObject, tryParseJson } from './json.ts'
-
-/** Numbers that a double may change or spell differently: sixteen digits and more, fractions, exponents, a negative zero. */
-const FRAGILE_NUMBER = /\d{16}|\d\.\d|\d[eE][+-]?\d|-0/
-
-interface SourceAwareJson {
-  parse(text: string, reviver: (key: string, value: unknown, context: { readonly source?: string }) => unknown): unknown
-  rawJSON(text: string): unknown
-}
-
-/** Access to the source text of numbers, which the type library does not know yet. */
-const sourceAware = JSON as unknown as SourceAwareJson
-
-/**
- * Parses JSON so that JSON.stringify writes every number back as it stood: arguments of tools are text in the contract but objects in
- * some formats, and a long id must survive both ways. Undefined for text that is no JSON; the value is meant only to be written again.
- */
-export function parseExact(text: string): unknown {
-  if (!FRAGILE_NUMBER.test(text)) return tryParseJson(text)
-  try {
-    return sourceAware.parse(text, (_key, value, { source }) =>
-      typeof value === 'number' && source !== undefined && source !== String(value) ? sourceAware.rawJSON(source) : value,
-    )
-  } catch {
-    return undefined
-  }
-}
 
 const OBJECT_ARGUMENTS = /"arguments"\s*:\s*\{/
 /** Deeper than arguments stand in any answer. */
