@@ -9,11 +9,19 @@ interface WrittenBlock {
   readonly [field: string]: unknown
 }
 
-/** The blocks of an answer: told at once to whoever reads a stream, and kept for the end. A block that has begun takes deltas until it ends. */
+/** The blocks of an answer: told at once to whoever reads a stream, kept for the end for whoever does not. One is open at a time. A block that has begun takes deltas until it ends. */
 export class BlockWriter {
   readonly #write: WriteEvent | undefined
+  /** Empty while events are written: nobody asks for what was told. */
   readonly #blocks: { [field: string]: unknown }[] = []
+  #count = 0
   #calls = 0
+  /** Some of the words are a refusal's. */
+  refused = false
+  /** How many thoughts let text pass before their end. */
+  gaveWay = 0
+  /** A call ended before its input did. */
+  broken = false
 
   /** `write`: left out for JSON answers. */
   constructor(write?: WriteEvent) {
@@ -25,6 +33,11 @@ export class BlockWriter {
     return this.#calls
   }
 
+  /** How many blocks have begun. */
+  get count(): number {
+    return this.#count
+  }
+
   /** The blocks as an answer in JSON has them. */
   get all(): readonly JsonObject[] {
     return this.#blocks
@@ -33,8 +46,9 @@ export class BlockWriter {
   /** Its index among the blocks. */
   begin(block: WrittenBlock): number {
     if (block.type === 'tool_use') this.#calls++
-    const index = this.#blocks.push({ ...block }) - 1
-    this.#write?.('content_block_start', `"index":${index},"content_block":${JSON.stringify(block)}`)
+    const index = this.#count++
+    if (this.#write === undefined) this.#blocks.push({ ...block })
+    else this.#write('content_block_start', `"index":${index},"content_block":${JSON.stringify(block)}`)
     return index
   }
 
@@ -49,7 +63,7 @@ export class BlockWriter {
   }
 
   signature(index: number, signature: string): void {
-    this.#blocks[index]!['signature'] = signature
+    this.#set(index, 'signature', signature)
     this.#write?.('content_block_delta', `"index":${index},"delta":{"type":"signature_delta","signature":${JSON.stringify(signature)}}`)
   }
 
@@ -58,14 +72,14 @@ export class BlockWriter {
     this.#write?.('content_block_delta', `"index":${index},"delta":{"type":"input_json_delta","partial_json":${quote(delta, plain)}}`)
   }
 
-  input(index: number, input: JsonObject): void {
-    this.#blocks[index]!['input'] = input
+  input(index: number, input: () => JsonObject): void {
+    if (this.#write === undefined) this.#set(index, 'input', input())
   }
 
   citations(index: number, annotations: readonly Annotation[]): void {
     const citations = annotations.flatMap((annotation) => (annotation.type === 'url_citation' ? [citationOf(annotation)] : []))
     if (citations.length === 0) return
-    this.#blocks[index]!['citations'] = citations
+    this.#set(index, 'citations', citations)
     for (const citation of citations)
       this.#write?.('content_block_delta', `"index":${index},"delta":{"type":"citations_delta","citation":${JSON.stringify(citation)}}`)
   }
@@ -80,8 +94,13 @@ export class BlockWriter {
   }
 
   #add(index: number, field: string, delta: string): void {
-    const block = this.#blocks[index]!
-    block[field] = (block[field] as string) + delta
+    const block = this.#blocks[index]
+    if (block !== undefined) block[field] = (block[field] as string) + delta
+  }
+
+  #set(index: number, field: string, value: unknown): void {
+    const block = this.#blocks[index]
+    if (block !== undefined) block[field] = value
   }
 }
 

@@ -157,6 +157,37 @@ describe('thoughts that come back', () => {
   })
 })
 
+describe('seals that came late', () => {
+  const late = (place: string, seal = 'sb1.e30.x'): Block => ({ type: 'redacted_thinking', data: `${place}.${seal}` })
+  const thinking = (thinking: string, signature = ''): Block => ({ type: 'thinking', thinking, signature })
+  const sealed = (encrypted_content: string, ...texts: readonly string[]): object => ({
+    type: 'reasoning',
+    summary: [],
+    ...(texts.length === 0 ? {} : { content: texts.map((words) => ({ type: 'reasoning_text', text: words })) }),
+    encrypted_content,
+  })
+  const said = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hi' }] }
+
+  it.each<readonly [string, readonly Block[], readonly object[]]>([
+    ['join their thoughts', [thinking('Hm.'), text('Hi'), late('in.0.0')], [sealed('sb1.e30.x', 'Hm.'), said]],
+    ['stand where thoughts nobody may read gave way', [text('Hi'), late('at.0.0')], [sealed('sb1.e30.x'), said]],
+    [
+      'stand in their order',
+      [text('Hi'), late('at.0.1', 'sb1.e30.b'), late('at.0.0', 'sb1.e30.a')],
+      [sealed('sb1.e30.a'), sealed('sb1.e30.b'), said],
+    ],
+    ['bring more thoughts along', [thinking('Hm.'), text('Hi'), thinking('Ah.', 'in.0.0.sb1.e30.x')], [sealed('sb1.e30.x', 'Hm.\n\nAh.'), said]],
+    ['stay where they are when what they belong to is gone', [text('Hi'), late('in.7.0')], [said, sealed('sb1.e30.x')]],
+    [
+      'leave alone what has a seal',
+      [thinking('Hm.', 'sb1.e30.y'), text('Hi'), late('in.0.0')],
+      [sealed('sb1.e30.x'), sealed('sb1.e30.y', 'Hm.'), said],
+    ],
+  ])('%s', (_name, blocks, items) => {
+    expect(toItems([assistant(...blocks)])).toEqual(items)
+  })
+})
+
 it('thoughts of which nothing is left are none', () => {
   expect(toItems([assistant({ type: 'thinking', thinking: '', signature: '' }, { type: 'redacted_thinking', data: '' })])).toEqual([])
 })

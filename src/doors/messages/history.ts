@@ -1,4 +1,5 @@
 import type { InputItem, InputPart, InputText, JsonObject, ReasoningItem } from '../../core/item.ts'
+import { readLateSeal } from './late-seal.ts'
 import { IS_PASSED_OVER } from './schema-blocks.ts'
 
 /** Blocks that have passed the schema. */
@@ -32,8 +33,8 @@ class BlockReader {
     this.#role = role
   }
 
-  read(blocks: readonly Block[]): readonly InputItem[] {
-    for (const block of blocks) this.#block(block)
+  read(sent: readonly Block[]): readonly InputItem[] {
+    for (const block of withSealsInPlace(sent)) this.#block(block)
     this.#message()
     return this.#items
   }
@@ -92,6 +93,27 @@ class BlockReader {
     const sources = found.flatMap(({ url }) => (typeof url === 'string' ? [{ type: 'url', url }] : []))
     this.#item({ type: 'web_search_call', status: 'completed', action: { type: 'search', query: typeof query === 'string' ? query : '', sources } })
   }
+}
+
+/** The blocks as they would stand if every seal had come with its thoughts. */
+function withSealsInPlace(blocks: readonly Block[]): readonly Block[] {
+  const late = blocks.flatMap((block, index) => {
+    const seal = block.type === 'redacted_thinking' ? block['data'] : block.type === 'thinking' ? block['signature'] : undefined
+    const found = typeof seal === 'string' ? readLateSeal(seal) : undefined
+    return found === undefined ? [] : [{ ...found, at: Math.min(found.at, index), block, index }]
+  })
+  if (late.length === 0) return blocks
+  const moved = new Set(late.map(({ index }) => index))
+  const placed: Block[][] = blocks.map((block, index) => (moved.has(index) ? [] : [block]))
+  for (const { where, at, seal, block } of late.toSorted((a, b) => a.nth - b.nth)) {
+    const place = placed[at]!
+    const first = place.at(-1)
+    const joins = where === 'in' && first?.type === 'thinking' && !first['signature']
+    const words = [joins ? first['thinking'] : '', block['thinking']].filter(Boolean).join('\n\n')
+    const whole: Block = words === '' && !joins ? { type: 'redacted_thinking', data: seal } : { type: 'thinking', thinking: words, signature: seal }
+    place.splice(place.length - (moved.has(at) ? 0 : 1), joins ? 1 : 0, whole)
+  }
+  return placed.flat()
 }
 
 function thoughtOf({ type, thinking, signature, data }: Block): ReasoningItem {

@@ -1,9 +1,12 @@
 import { BY_CALLER } from '../../core/caller-call.ts'
 import { GatewayError } from '../../core/error.ts'
 import type { CustomToolCallItem, FunctionCallItem, JsonObject, MessageItem, OtherItem, OutputItem, ReasoningItem } from '../../core/item.ts'
+import { parseExact } from '../../lib/exact-json.ts'
+import { isJsonObject } from '../../lib/json.ts'
 import type { ItemEvent, OpenItem } from '../responses/open-item.ts'
 import { ToldItem } from '../shared/told-item.ts'
 import type { BlockWriter } from './block-writer.ts'
+import { type LateSeal, writeLateSeal } from './late-seal.ts'
 
 /** Items of an answer while they are told as blocks. */
 abstract class BlockItem<I extends OutputItem> extends ToldItem<I> {
@@ -21,7 +24,8 @@ export class TextBlocks extends BlockItem<MessageItem> {
   readonly #indexes: number[] = []
 
   protected tell(event: ItemEvent): void {
-    if (event.type !== 'text-delta' && event.type !== 'refusal-delta') return
+    if ((event.type !== 'text-delta' && event.type !== 'refusal-delta') || event.delta === '') return
+    if (event.type === 'refusal-delta') this.blocks.refused = true
     const { content } = this.inner.snapshot('incomplete') as MessageItem
     while (this.#indexes.length < content.length) {
       const before = this.#indexes.at(-1)
@@ -49,19 +53,25 @@ export class ThinkingBlock extends BlockItem<ReasoningItem> {
   readonly #shows: boolean
   #index: number | undefined
   #part = ''
+  /** Where they stand among the blocks, once they had to give way. */
+  #place: Omit<LateSeal, 'seal'> | undefined
 
   constructor(inner: OpenItem, blocks: BlockWriter, shows: boolean) {
     super(inner, blocks)
     this.#shows = shows
   }
 
-  /** Asked only of items that give way to text behind them. The block stays open: its signature is still to come. */
+  /** Asked only of items that give way to text behind them. Their block ends: many readers take every delta for one of the last block. */
   pause(): void {
     this.inner.pause?.()
+    const where = this.#index === undefined ? 'at' : 'in'
+    this.#place ??= { where, at: this.#index ?? this.blocks.count, nth: this.blocks.gaveWay++ }
+    if (this.#index !== undefined) this.blocks.end(this.#index)
+    this.#index = undefined
   }
 
   protected tell(event: ItemEvent): void {
-    if (event.type !== 'reasoning-delta') return
+    if (event.type !== 'reasoning-delta' || event.delta === '') return
     const part = `${event.kind} ${event.part ?? ''}`
     const isNew = this.#index !== undefined && part !== this.#part
     this.#part = part
@@ -72,13 +82,18 @@ export class ThinkingBlock extends BlockItem<ReasoningItem> {
   }
 
   protected ended({ encrypted_content: sealed, signature }: ReasoningItem): void {
-    const seal = sealed ?? signature
+    const seal = this.#seal(sealed ?? signature ?? '')
     if (this.#index === undefined) {
       if (seal) this.blocks.whole({ type: 'redacted_thinking', data: seal })
       return
     }
     if (seal) this.blocks.signature(this.#index, seal)
     this.blocks.end(this.#index)
+  }
+
+  /** What came late says where it belongs. */
+  #seal(seal: string): string {
+    return this.#place === undefined || (seal === '' && this.#index === undefined) ? seal : writeLateSeal({ ...this.#place, seal })
   }
 
   #open(): number {
@@ -109,7 +124,8 @@ export class ToolUseBlock extends BlockItem<FunctionCallItem | CustomToolCallIte
   protected ended(item: FunctionCallItem | CustomToolCallItem): void {
     const whole = item.type === 'function_call' ? item.arguments : item.input
     if (whole.length > this.#told) this.blocks.json(this.#index, whole.slice(this.#told), false)
-    this.blocks.input(this.#index, inputOf(whole))
+    if (item.status === 'incomplete') this.blocks.broken = true
+    this.blocks.input(this.#index, () => inputOf(whole))
     this.blocks.end(this.#index)
   }
 }
@@ -132,7 +148,7 @@ export class OtherBlocks extends BlockItem<OtherItem> {
     const { type, id, action, result, output_format: format } = item as OtherItem & { readonly action?: JsonObject }
     if (SEARCHES.test(type) && action?.['type'] === 'search') {
       const use = `srvtoolu_${String(id).replace(/^[a-z]+_/, '')}`
-      this.blocks.whole({ type: 'server_tool_use', id: use, name: 'web_search', input: { query: action['query'] ?? '' } })
+      this.#search(use, { query: action['query'] ?? '' })
       this.blocks.whole({ type: 'web_search_tool_result', tool_use_id: use, content: foundBy(action), caller: CALLER })
     } else if (type === 'image_generation_call' && typeof result === 'string' && result !== '') {
       const isAddress = /^https?:/i.test(result)
@@ -140,6 +156,14 @@ export class OtherBlocks extends BlockItem<OtherItem> {
       const media = `image/${typeof format === 'string' ? format : 'png'}`
       this.blocks.whole({ type: 'image', source: isAddress ? { type: 'url', url: result } : { type: 'base64', media_type: media, data } })
     }
+  }
+
+  /** Readers take the input of a call from its pieces. */
+  #search(id: string, input: JsonObject): void {
+    const index = this.blocks.begin({ type: 'server_tool_use', id, name: 'web_search', input: {}, caller: CALLER })
+    this.blocks.json(index, JSON.stringify(input), false)
+    this.blocks.input(index, () => input)
+    this.blocks.end(index)
   }
 }
 
@@ -154,13 +178,8 @@ function foundBy({ sources }: JsonObject): readonly JsonObject[] {
   )
 }
 
-/** Models are held to objects; what one wrote all the same is not lost. */
+/** Models are held to objects; what one wrote all the same is not lost. Numbers stay as they stand. */
 function inputOf(text: string): JsonObject {
-  try {
-    const input: unknown = JSON.parse(text)
-    if (typeof input === 'object' && input !== null && !Array.isArray(input)) return input as JsonObject
-  } catch {
-    // As text, below.
-  }
-  return { input: text }
+  const input = text.trimStart().startsWith('{') ? parseExact(text) : undefined
+  return isJsonObject(input) ? input : { input: text }
 }

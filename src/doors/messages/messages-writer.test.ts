@@ -126,6 +126,15 @@ describe('a stream', () => {
     ])
   })
 
+  it('ends with what was asked of the call itself', () => {
+    const extra = () => ({ gateway_metadata: { attempt: 1 } })
+    expect(stream([...hello, end()], { extra }).slice(-2)).toMatchObject([
+      { type: 'message_delta' },
+      { type: 'message_stop', gateway_metadata: { attempt: 1 } },
+    ])
+    expect(whole([...hello, end()], { extra })).toMatchObject({ gateway_metadata: { attempt: 1 } })
+  })
+
   it('carries signs of life, once it has begun', () => {
     expect(parse(assembler(true).keepAlive()).map(({ type }) => type)).toEqual(['message_start', 'ping'])
   })
@@ -161,10 +170,23 @@ describe('a message', () => {
     ['a filter', [...hello, end('content_filter')], { stop_reason: 'refusal' }],
     ['its own refusal', [...hello, end('refusal', 'refusal')], { stop_reason: 'refusal' }],
     ['calls', [...hello, ...asks, end('tool_calls')], { stop_reason: 'tool_use' }],
-    ['a stop sequence', [...hello, end('stop', 'stop_sequence')], { stop_reason: 'stop_sequence' }],
+    ['the end of its window', [...hello, end('length', 'model_context_window_exceeded')], { stop_reason: 'model_context_window_exceeded' }],
+    ['words of refusal', [message('m'), { type: 'refusal-delta', key: 'm', delta: 'No.' }, close('m'), end()], { stop_reason: 'refusal' }],
+    [
+      'a call that broke off',
+      [call('c'), args('c', '{"x":'), close('c', { status: 'incomplete' }), end('tool_calls')],
+      { stop_reason: 'max_tokens' },
+    ],
+    ['a stop sequence', [...hello, end('stop', 'stop_sequence')], { stop_reason: 'stop_sequence', stop_sequence: null }],
   ])('that ended for %s says so', (_name, events, said) => {
     expect(whole(events)).toMatchObject(said)
     expect(stream(events).at(-2)!.delta).toMatchObject(said)
+  })
+
+  it('names the stop sequence where there is but one', () => {
+    const said = (...stop: readonly string[]) => whole([...hello, end('stop', 'stop_sequence')], { request: { input: [], stop } })['stop_sequence']
+    expect([said('a'), said('a', 'b')]).toEqual(['a', null])
+    expect(whole([...hello, end()], { request: { input: [], stop: ['a'] } })).toMatchObject({ stop_reason: 'end_turn', stop_sequence: null })
   })
 })
 
@@ -183,6 +205,17 @@ describe('calls', () => {
 
   it('have their input as an object in a message', () => {
     expect(whole(events).content.map(({ input }) => input)).toEqual([{ x: 1 }, {}, {}])
+  })
+
+  it('keep the numbers of their input as they stand', () => {
+    const subject = assembler(false)
+    subject.push([call('c'), args('c', '{"id":9007199254740993,"rate":1.10}'), close('c'), end()])
+    subject.finish()
+    expect(subject.answer()).toContain('"input":{"id":9007199254740993,"rate":1.10}')
+  })
+
+  it.each(['0.50', '[1]', 'null', '{"x":', 'word'])('whose input is no object are not lost: %s', (input) => {
+    expect(whole([call('c'), args('c', input), close('c'), end()]).content).toMatchObject([{ input: { input } }])
   })
 
   it('that wait for the caller in a way this format does not have are a failure, not a silence', () => {
@@ -222,6 +255,23 @@ describe('thoughts', () => {
   it('that are not wanted leave their seal alone', () => {
     expect(whole(events, {}, false).content[0]).toEqual({ type: 'thinking', thinking: '', signature: 'sb1.x' })
     expect(JSON.stringify(stream(events, {}, false))).not.toMatch(/Let me|Yes/)
+  })
+
+  it('give way to text: their block ends, and what keeps them alive follows in one of its own', () => {
+    const late = [thinks('r'), thought('r', 'Hm.'), message('m'), text('m', 'Hi'), close('m'), close('r', { encrypted_content: 'sb1.x' }), end()]
+    expect(whole(late).content).toEqual([
+      { type: 'thinking', thinking: 'Hm.', signature: '' },
+      { type: 'text', text: 'Hi', citations: null },
+      { type: 'redacted_thinking', data: 'in.0.0.sb1.x' },
+    ])
+    expect(
+      stream(late)
+        .map(({ type, index }) => [type, index])
+        .slice(3, 5),
+    ).toEqual([
+      ['content_block_stop', 0],
+      ['content_block_start', 1],
+    ])
   })
 
   it('nobody may read are a block of their own kind; those that left nothing are none', () => {
@@ -270,7 +320,7 @@ describe('what else an answer holds', () => {
     const searched: ModelEvent = { type: 'response-end', reason: 'stop', usage: createUsage({ inputTokens: 1, serverToolUse: { web_search: 1 } }) }
     const { content, usage: told } = whole([search, close('s'), searched])
     expect(content).toEqual([
-      { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'q' } },
+      { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'q' }, caller },
       {
         type: 'web_search_tool_result',
         tool_use_id: 'srvtoolu_1',
@@ -279,6 +329,10 @@ describe('what else an answer holds', () => {
       },
     ])
     expect(told).toMatchObject({ server_tool_use: { web_search_requests: 1 } })
+    expect(stream([search, close('s'), searched]).slice(1, 3)).toMatchObject([
+      { content_block: { type: 'server_tool_use', input: {} } },
+      { delta: { type: 'input_json_delta', partial_json: '{"query":"q"}' } },
+    ])
   })
 
   it('pictures', () => {

@@ -79,9 +79,9 @@ export class MessagesWriter implements AnswerWriter {
     const usage = this.#usage(state)
     if (!this.streams) this.answer = wellFormedJson(JSON.stringify({ ...this.#message(state, this.#blocks.all, reason, usage), ...more }))
     else {
-      const delta = { stop_reason: reason, stop_sequence: null, stop_details: null, container: null }
-      this.#event('message_delta', inside({ delta, usage, ...more }))
-      this.#text += 'event: message_stop\ndata: {"type":"message_stop"}\n\n'
+      const delta = { stop_reason: reason, stop_sequence: this.#sequence(reason), stop_details: null, container: null }
+      this.#event('message_delta', inside({ delta, usage }))
+      this.#text += `event: message_stop\ndata: ${wellFormedJson(JSON.stringify({ type: 'message_stop', ...more }))}\n\n`
     }
   }
 
@@ -97,15 +97,24 @@ export class MessagesWriter implements AnswerWriter {
 
   #message({ model }: ResourceState, content: readonly JsonObject[], reason: string | null, usage: JsonObject): JsonObject {
     const { id } = this.#options
-    const empty = { stop_sequence: null, stop_details: null, container: null }
-    return { id, type: 'message', role: 'assistant', model, content, stop_reason: reason, ...empty, usage }
+    const ended = { stop_reason: reason, stop_sequence: this.#sequence(reason), stop_details: null, container: null }
+    return { id, type: 'message', role: 'assistant', model, content, ...ended, usage }
   }
 
   #reason({ incompleteReason, nativeReason }: ResourceState): string {
-    if (incompleteReason === 'max_output_tokens') return 'max_tokens'
+    if (incompleteReason === 'max_output_tokens') return nativeReason === WINDOW_FULL ? nativeReason : 'max_tokens'
     if (incompleteReason === 'content_filter' || nativeReason === 'refusal') return 'refusal'
+    // Readers make an object of any beginning: nobody may run what it is the beginning of.
+    if (this.#blocks.broken) return 'max_tokens'
     if (this.#blocks.calls > 0) return 'tool_use'
+    if (this.#blocks.refused) return 'refusal'
     return nativeReason === 'stop_sequence' ? nativeReason : 'end_turn'
+  }
+
+  /** Which it was is not told by all: it is known where there is but one. */
+  #sequence(reason: string | null): string | null {
+    const { stop } = this.#options.request as { readonly stop?: readonly string[] | null }
+    return reason === 'stop_sequence' && stop?.length === 1 ? stop[0]! : null
   }
 
   /** Tokens read from a cache and written to it stand beside the others here, not among them. */
@@ -137,6 +146,8 @@ export class MessagesWriter implements AnswerWriter {
     }
   }
 }
+
+const WINDOW_FULL = 'model_context_window_exceeded'
 
 const NO_USAGE: JsonObject = {
   input_tokens: 0,

@@ -1,0 +1,243 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { GatewayError } from '../../core/error.ts'
+import type { ModelEvent } from '../../core/event.ts'
+import type { InputItem, OutputItem } from '../../core/item.ts'
+import { createUsage } from '../../core/usage.ts'
+import { manualClock } from '../../lib/clock.ts'
+import { sequentialIds } from '../../lib/id.ts'
+import { Assembler } from '../responses/assemble.ts'
+import type { AssemblerOptions } from '../responses/assembler-options.ts'
+import { toItems, type Block } from './history.ts'
+import { MessagesWriter } from './messages-writer.ts'
+
+/**
+ * Answers of any shape: several messages and calls open beside each other, thoughts of both kinds and of several parts that end before, while
+ * and after the text they led to is told, halves of characters, citations, refusals, and what tools of the gateway leave.
+ */
+
+type Json = { readonly [field: string]: unknown }
+
+const wholeWord = fc.constantFrom('a', ' b', '"\n', '✓', '\ud83d\ude00', '')
+const word = fc.constantFrom('a', ' b', '"\n', '\u2028', '✓', '\ud83d', '\ude00', '\ud83d\ude00', '')
+const part = fc.option(fc.nat(2), { nil: undefined })
+const seal = fc.constantFrom<Json | undefined>(
+  undefined,
+  { encrypted_content: 'sb1.e30.x' },
+  { signature: 's' },
+  { encrypted_content: 'sb1.e30.y', signature: 's' },
+)
+
+interface Script {
+  readonly item: OutputItem
+  /** Its events, without their key. */
+  readonly events: readonly Json[]
+  readonly end: Json | undefined
+  readonly ends: boolean
+}
+
+const citation = { type: 'url_citation', url: 'https://a.example', title: 'A', start_index: 0, end_index: 1 }
+const spoken = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ type: fc.constant('text-delta'), delta: word, part }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('refusal-delta'), delta: word, part }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('annotation'), annotation: fc.constant(citation), part }) },
+)
+const thought = fc.record({ type: fc.constant('reasoning-delta'), kind: fc.constantFrom('text', 'summary'), delta: word, part })
+const action = { type: 'search', query: '"q"', sources: [{ type: 'url', url: 'https://a.example' }] }
+const script = (
+  item: OutputItem,
+  events: fc.Arbitrary<readonly Json[]>,
+  end: fc.Arbitrary<Json | undefined> = fc.constant(undefined),
+): fc.Arbitrary<Script> => fc.record({ item: fc.constant(item), events, end, ends: fc.boolean() })
+
+const scripts = fc.array(
+  fc.oneof(
+    script({ type: 'message', role: 'assistant', content: [] }, fc.array(spoken, { maxLength: 5 })),
+    script({ type: 'reasoning', summary: [] }, fc.array(thought, { maxLength: 5 }), seal),
+    script(
+      { type: 'function_call', call_id: 'c', name: 'look', arguments: '' },
+      fc
+        .dictionary(wholeWord, wholeWord, { maxKeys: 2 })
+        .map((input) => (JSON.stringify(input).match(/.{1,3}/gsu) ?? []).map((delta) => ({ type: 'arguments-delta', delta }))),
+    ),
+    script({ type: 'web_search_call', status: 'in_progress', action }, fc.constant([]), fc.constant({ status: 'completed' })),
+    script({ type: 'gateway:datetime', status: 'in_progress' }, fc.constant([]), fc.constant({ status: 'completed' })),
+  ),
+  { maxLength: 6 },
+)
+
+/** The events of all items, each item's in their order: `turns` says whose is next. */
+function interleave(items: readonly Script[], turns: readonly number[]): readonly ModelEvent[] {
+  const queues = items.map(({ item, events, end, ends }, n) => {
+    const key = String(n)
+    return [
+      { type: 'item-start', key, item },
+      ...events.map((event) => ({ ...event, key })),
+      // An end that never comes is written by whoever ends the answer; its item cannot say more.
+      ...(ends ? [{ type: 'item-end', key, ...(end === undefined ? {} : { item: end }) }] : []),
+    ]
+  })
+  const events: object[] = []
+  for (const turn of turns) {
+    const left = queues.filter((queue) => queue.length > 0)
+    if (left.length === 0) break
+    events.push(left[turn % left.length]!.shift()!)
+  }
+  return [...events, ...queues.flat()] as readonly ModelEvent[]
+}
+
+const answers = fc
+  .tuple(scripts, fc.array(fc.nat(5), { maxLength: 40 }), fc.constantFrom('stop', 'length', 'content_filter', 'tool_calls', 'refusal'))
+  .map(([items, turns, reason]): readonly ModelEvent[] => [
+    ...interleave(items, turns),
+    { type: 'response-end', reason, nativeReason: 'END', usage: createUsage({ inputTokens: 9, outputTokens: 3, cachedTokens: 2 }) },
+  ])
+
+function assemble(stream: boolean, events: readonly ModelEvent[], finish: (subject: Assembler) => void = (subject) => subject.finish()): Assembler {
+  const clock = manualClock()
+  const facts = () => ({ model: 'acme/small' })
+  const options: AssemblerOptions = { id: 'gen-1', request: { input: [] }, receivedAt: clock.now(), stream, clock, newId: sequentialIds(), facts }
+  const subject = new Assembler(options, new MessagesWriter(options, { thinking: true }))
+  subject.push(events)
+  finish(subject)
+  return subject
+}
+
+const parse = (wire: string): readonly Json[] =>
+  wire
+    .split('\n\n')
+    .slice(0, -1)
+    .map((event) => JSON.parse(event.replace(/^event: \w+\ndata: /, '')) as Json)
+
+/** Of a call that was cut, what there is. */
+function valueOf(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return json
+  }
+}
+
+/** What a reader makes of the events of a stream; throws where one begins a block before the last has ended, or tells of another. */
+function fold(events: readonly Json[]): Json {
+  let message: { [field: string]: unknown } = {}
+  let open: { block: { [field: string]: unknown }; index: unknown; json: string } | undefined
+  const content: Json[] = []
+  for (const event of events) {
+    const { type, index, delta } = event as { readonly type: string; readonly index?: number; readonly delta?: { readonly [field: string]: never } }
+    if (type === 'message_start') message = { ...(event['message'] as Json) }
+    else if (type === 'content_block_start') {
+      if (open !== undefined || index !== content.length) throw new Error(`block ${index} begins out of turn`)
+      open = { block: { ...(event['content_block'] as Json) }, index, json: '' }
+      content.push(open.block)
+    } else if (type === 'content_block_delta' || type === 'content_block_stop') {
+      if (open?.index !== index) throw new Error(`${type} of block ${index}, which is not open`)
+      const { block } = open!
+      if (type === 'content_block_stop') {
+        if (open!.json !== '') block['input'] = valueOf(open!.json)
+        open = undefined
+      } else if (delta!['text'] !== undefined) block['text'] = `${String(block['text'])}${String(delta!['text'])}`
+      else if (delta!['thinking'] !== undefined) block['thinking'] = `${String(block['thinking'])}${String(delta!['thinking'])}`
+      else if (delta!['signature'] !== undefined) block['signature'] = delta!['signature']
+      else if (delta!['citation'] !== undefined) block['citations'] = [...((block['citations'] as Json[] | null) ?? []), delta!['citation']]
+      else open!.json += String(delta!['partial_json'])
+    } else if (type === 'message_delta') Object.assign(message, delta, { usage: event['usage'] })
+  }
+  if (open !== undefined) throw new Error('a block did not end')
+  return { ...message, content }
+}
+
+const RUNS = { numRuns: 300, interruptAfterTimeLimit: 2_000 }
+
+describe('any answer', () => {
+  it('is the same message as a stream and as JSON', () => {
+    fc.assert(
+      fc.property(answers, (events) => {
+        const wire = assemble(true, events).takeWire()
+        const json = assemble(false, events).answer()
+        expect(wire + json).not.toMatch(/\\ud[89a-f]/i)
+        expect(fold(parse(wire))).toEqual(JSON.parse(json))
+      }),
+      RUNS,
+    )
+  })
+
+  it('that breaks has ended every block', () => {
+    fc.assert(
+      fc.property(answers, fc.nat(20), (events, cut) => {
+        const subject = assemble(true, events.slice(0, Math.min(cut, events.length - 1)), (broken) =>
+          broken.fail(new GatewayError('timeout', 'Too slow')),
+        )
+        const told = parse(subject.takeWire())
+        fold(told)
+        expect(told.at(-1)).toMatchObject({ type: 'error', error: { type: 'timeout_error' } })
+      }),
+      RUNS,
+    )
+  })
+
+  it('comes back with its thoughts where they were, each with its seal', () => {
+    fc.assert(
+      fc.property(answers, (events) => {
+        const subject = assemble(false, events)
+        const { content } = JSON.parse(subject.answer()) as { readonly content: readonly Block[] }
+        const back = toItems([{ role: 'assistant', content }])
+        expect(back.flatMap(gistOf)).toEqual(subject.output().flatMap(gistOf))
+      }),
+      RUNS,
+    )
+  })
+})
+
+/** What of an item this format can carry: refusals are words, summaries thoughts like others, and a seal that holds the signature is enough. */
+function gistOf(of: OutputItem | InputItem): readonly unknown[] {
+  const item = of as Json
+  const said = (parts: unknown): readonly string[] =>
+    ((parts ?? []) as readonly { readonly text?: string; readonly refusal?: string }[])
+      .map((one) => one.text ?? one.refusal ?? '')
+      .filter((text) => text !== '')
+  switch (item['type']) {
+    case 'message':
+      return said(item['content']).map((text) => `says ${text}`)
+    case 'reasoning': {
+      const thoughts = [...said(item['content']), ...said(item['summary'])].join('').replaceAll('\n', '').split('').toSorted().join('')
+      const kept = (item['encrypted_content'] ?? item['signature'] ?? '') as string
+      return thoughts === '' && kept === '' ? [] : [`thinks ${thoughts} (${kept})`]
+    }
+    case 'function_call':
+      return [`calls ${JSON.stringify(JSON.parse(item['arguments'] as string))}`]
+    case 'web_search_call':
+      return [item['action']]
+    default:
+      return []
+  }
+}
+
+const CONTRACT = join(process.env['SIGNALBOX_FIXTURES'] ?? join(import.meta.dirname, '../../../../shared/fixtures'), '../contract/openapi.json')
+
+describe.skipIf(!existsSync(CONTRACT))('the contract', () => {
+  const validator = (name: string): ValidateFunction => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false })
+    const { components } = JSON.parse(readFileSync(CONTRACT, 'utf8')) as { readonly components: object }
+    ajv.addSchema({ $id: 'contract', components })
+    return ajv.compile({ $ref: `contract#/components/schemas/${name}` })
+  }
+  const expectValid = (validate: ValidateFunction, value: unknown): void => {
+    if (!validate(value)) throw new Error(`${JSON.stringify(validate.errors?.slice(0, 3))} in ${JSON.stringify(value)}`)
+  }
+
+  it('has every event and every message', () => {
+    const event = validator('MessagesStreamEvents')
+    const message = validator('MessagesResult')
+    fc.assert(
+      fc.property(answers, (events) => {
+        for (const told of parse(assemble(true, events).takeWire())) expectValid(event, told)
+        expectValid(message, JSON.parse(assemble(false, events).answer()))
+      }),
+      { ...RUNS, numRuns: 100 },
+    )
+  })
+})
