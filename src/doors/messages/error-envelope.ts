@@ -8,13 +8,12 @@ const TYPES: { readonly [status: number]: string | undefined } = {
   403: 'permission_error',
   404: 'not_found_error',
   408: 'timeout_error',
-  413: 'request_too_large',
   422: 'invalid_request_error',
   429: 'rate_limit_error',
   503: 'overloaded_error',
 }
 
-/** The word this format has for a failure of an HTTP status. */
+/** The word the contract of this format has for a failure of an HTTP status. */
 export const faultTypeOf = (status: number): string => TYPES[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error')
 
 /** A failure before the first byte in this format: the same words in another place. */

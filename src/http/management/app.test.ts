@@ -199,15 +199,25 @@ describe('a path that does not exist', () => {
   it.each(['/v1/responses', '/responses/', '/api/responses?x=1', '/api/v1/responses/responses'])('%s hears where models are asked', async (url) => {
     expect((await call('POST', url, '{}')).message).toMatch(/^There is no POST .*: models are asked with POST \/api\/v1\/responses/)
   })
-  it.each(['/chat/completions', '/v1/chat/completions/', '/api/v1/responses/chat/completions', '/api/v1/deployments/a%2Fb/chat/completions'])(
-    '%s hears where they are asked in that format',
-    async (url) =>
-      expect((await call('POST', url, '{}')).message).toMatch(/^There is no POST .*: models are asked with POST \/api\/v1\/chat\/completions \(/),
-  )
-  it.each(['/api/v1/completions', '/v1/engines/a/completions'])('%s hears of the formats, too', async (url) => {
+  it.each([
+    ['/chat/completions', '/api/v1/chat/completions (base URL: /api/v1)'],
+    ['/v1/chat/completions', '/api/v1/chat/completions (base URL: /api/v1)'],
+    ['/api/v1/deployments/a%2Fb/chat/completions', '/api/v1/chat/completions (base URL: /api/v1)'],
+    ['/api/v1/responses/chat/completions', '/api/v1/chat/completions (base URL: /api/v1)'],
+    ['/v1/messages', '/api/v1/messages (base URL: /api)'],
+    ['/api/v1/v1/messages', '/api/v1/messages (base URL: /api)'],
+  ])('%s hears where its format is spoken', async (url, way) => {
+    const { status, message } = await call('POST', url, '{}')
+    expect([status, message]).toEqual([404, `There is no POST ${url}: models are asked with POST ${way}`])
+  })
+  it.each(['/api/v1/completions', '/v1/engines/a/completions'])('%s hears of a format that is spoken', async (url) => {
     const { status, message } = await call('POST', url, '{}')
     expect(status).toBe(404)
-    expect(message).toMatch(/this gateway does not speak that format: models are asked with POST \/api\/v1\/responses, \/api\/v1\/chat\/completions/)
+    expect(message).toMatch(/this gateway does not speak that format: models are asked with POST \/api\/v1\/chat\/completions/)
+  })
+  it.each(['/v1/messages', '/api/v1/messages/batches?limit=1'])('%s is told in the envelope of its format', async (url) => {
+    const { body } = await app.inject({ method: 'POST', url, payload: '{}' })
+    expect(JSON.parse(body)).toMatchObject({ type: 'error', error: { type: 'not_found_error', error_type: 'not_found' } })
   })
   it.each(['/api/v1/responses/resp_1', '/v1/responses/resp_1/input_items', '/api/v1/conversations', '/conversations/conv_1'])(
     '%s hears that nothing is stored',

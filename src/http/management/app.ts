@@ -5,6 +5,7 @@ import type { Owner } from '../../core/call.ts'
 import { asGatewayError, GatewayError, isGatewayError, type GatewayError as Failure } from '../../core/error.ts'
 import { DOORS } from '../../doors/index.ts'
 import type { Admission } from '../admission.ts'
+import type { Door } from '../../doors/shared/door.ts'
 import { jsonOf, readBody, refuseEncoding } from '../body.ts'
 import { renderError } from '../error-handler.ts'
 import { requestIdOf } from '../request-headers.ts'
@@ -106,14 +107,19 @@ function missing({ method, url }: FastifyRequest): GatewayError {
 function wayTo(path: string): string {
   const [, end] = /\/(responses|(?:chat\/)?completions|messages)\/?$/.exec(path) ?? []
   // First, for a base URL that has the route in it already, where no id stands behind it.
-  if (end !== undefined) {
-    const door = DOORS.find((each) => each.path === `/api/v1/${end}`)
-    const told = door === undefined ? 'this gateway does not speak that format: models are' : 'models are'
-    return `: ${told} asked with POST ${door?.path ?? DOORS.map((each) => each.path).join(', ')} (base URL: /api/v1)`
-  }
+  if (end === 'messages') return ': models are asked with POST /api/v1/messages (base URL: /api)'
+  if (end === 'completions')
+    return ': this gateway does not speak that format: models are asked with POST /api/v1/chat/completions (base URL: /api/v1)'
+  if (end !== undefined) return `: models are asked with POST /api/v1/${end} (base URL: /api/v1)`
   if (/\/responses\/(?!compact\b|input_tokens\b)[^/]|\/conversations(?:\/|$)/.test(path))
     return ': answers and conversations are not stored, so send the items of a conversation with each POST /api/v1/responses'
   return ''
+}
+
+/** Whoever looks for a route of a format, at the wrong place or a part of it that is not served, reads errors of that format. */
+function envelopeFor(url: string): Door['envelope'] {
+  const path = `${url.split('?', 1)[0]!}/`
+  return DOORS.find(({ path: own, envelope }) => envelope !== undefined && path.includes(`${own.slice(own.lastIndexOf('/'))}/`))?.envelope
 }
 
 const accessOf = (config: { readonly access?: Access } | undefined): Access => config?.access ?? 'management'
@@ -126,7 +132,7 @@ export function callerOf(request: FastifyRequest): Caller {
 
 function sendError(options: ManagementOptions, error: GatewayError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (error.errorType === 'server') options.onBug(error, request.id)
-  const rendered = renderError(error, request.id)
+  const rendered = renderError(error, request.id, undefined, undefined, request.is404 ? envelopeFor(request.url) : undefined)
   return reply.code(rendered.status).headers(rendered.headers).send(rendered.body)
 }
 
