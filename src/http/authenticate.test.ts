@@ -67,4 +67,28 @@ describe('authenticate', () => {
     expect(() => authenticate(request('wrong-2'), 'inference')).toThrow(expect.objectContaining({ status: 429 }))
     expect(looks).toBe(2)
   })
+
+  describe('the header of another format', () => {
+    const sent = (headers: object) => ({ headers, socket: { remoteAddress: '198.51.100.7' } }) as IncomingMessage
+
+    it.each<readonly [string, object]>([
+      ['alone', { 'x-api-key': ' good ' }],
+      ['beside an authorization that is no bearer', { 'x-api-key': 'good', authorization: 'Basic abc' }],
+      ['beside an empty bearer', { 'x-api-key': 'good', authorization: 'Bearer ' }],
+      ['beside the bearer, which counts', { 'x-api-key': 'wrong', authorization: 'Bearer good' }],
+    ])('holds a key: %s', (_name, headers) => {
+      expect(make()(sent(headers), 'inference')).toBe(ACCEPTED)
+    })
+
+    it('is guessed in as rarely as a bearer', async () => {
+      const authenticate = make(1)
+      await expect(authenticate(sent({ 'x-api-key': 'wrong' }), 'inference')).rejects.toMatchObject({ status: 401 })
+      expect(() => authenticate(sent({ 'x-api-key': 'wronger' }), 'inference')).toThrow(expect.objectContaining({ status: 429 }))
+      expect(() => authenticate(request('wronger'), 'inference')).toThrow(expect.objectContaining({ status: 429 }))
+    })
+
+    it('opens no door the bearer would not', () => {
+      expect(() => make()(sent({ 'x-api-key': 'good' }), 'management')).toThrow(expect.objectContaining({ status: 403 }))
+    })
+  })
 })
