@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startFakeUpstream, type FakeUpstream, type Reply } from '../../src/testing/fake-upstream.ts'
+import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
+import { VENDOR_VOICES } from '../../src/testing/vendor-voices.ts'
+import type { ScriptedAnswer, VendorVoice } from '../../src/testing/voices/voice.ts'
+
+/** What the format of Messages owes its callers beside the words themselves: turns that survive it, and failures in its own envelope. */
+
+type Json = { readonly [field: string]: unknown }
+
+const voices = [...VENDOR_VOICES.values()]
+const upstreams = new Map<string, FakeUpstream>()
+const script = new Map<string, ScriptedAnswer>()
+let gateway: TestGateway
+
+const speak =
+  (voice: VendorVoice): Reply =>
+  async (_request, response) => {
+    response.writeHead(200, { 'content-type': voice.contentType })
+    for (const frame of voice.stream(script.get(voice.dialect)!)) response.write(frame)
+    response.end()
+  }
+
+beforeAll(async () => {
+  for (const voice of voices) upstreams.set(voice.dialect, await startFakeUpstream(speak(voice)))
+  gateway = await startGateway({
+    server: { body_limit: '64kb' },
+    providers: voices.map(({ dialect, options }) => ({
+      slug: `v-${dialect}`,
+      name: dialect,
+      dialect,
+      base_url: upstreams.get(dialect)!.url,
+      api_keys: ['key'],
+      options,
+    })),
+    models: voices.map(({ dialect, model }) => ({
+      slug: `acme/${dialect}`,
+      context_length: 200_000,
+      endpoints: [
+        {
+          provider: `v-${dialect}`,
+          upstream_model: model,
+          pricing: { input: 1, output: 1 },
+          max_output_tokens: 64_000,
+          supports: ['tools', 'tool_choice', 'reasoning', 'include_reasoning', 'image', 'max_tokens'],
+        },
+      ],
+    })),
+    routing: { sticky: false },
+  })
+})
+afterAll(async () => {
+  await gateway.close()
+  for (const upstream of upstreams.values()) await upstream.close()
+})
+
+const post = (body: unknown, path = '/api/v1/messages', headers: Json = {}): Promise<Response> =>
+  fetch(`${gateway.url}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-api-key': gateway.key, ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  })
+
+/** The last thing an upstream was sent. */
+const heardBy = (dialect: string): Json => upstreams.get(dialect)!.requests.at(-1)!.body
+
+describe.each(voices.map((voice) => [voice.dialect, voice] as const))('a turn of an upstream of %s', (dialect, voice) => {
+  const schema = { type: 'object', properties: { place: { type: 'string' } } }
+  const answer: ScriptedAnswer = {
+    reasoning: { text: 'Two places.', secret: Buffer.from('a secret').toString('base64') },
+    calls: ['Oslo', 'Rome'].map((place) => ({ id: `call_${place}`, name: 'look', arguments: JSON.stringify({ place }) })),
+  }
+  const question = 'How is it there?'
+
+  /** What the upstream is sent with the results of its calls, its turn given back by a caller of Responses. */
+  async function byResponses(): Promise<Json> {
+    const ask = async (input: readonly unknown[]): Promise<readonly Json[]> => {
+      const response = await gateway.respond({
+        model: `acme/${dialect}`,
+        input,
+        tools: [{ type: 'function', name: 'look', parameters: schema, strict: false }],
+        reasoning: { enabled: true, effort: 'high' },
+        max_output_tokens: 9_000,
+      })
+      return ((await response.json()) as { readonly output: readonly Json[] }).output
+    }
+    const asked = { type: 'message', role: 'user', content: question }
+    const output = await ask([asked])
+    const calls = output.filter(({ type }) => type === 'function_call')
+    const results = calls.map(({ call_id: id }) => ({ type: 'function_call_output', call_id: id, output: 'sunny' }))
+    await ask([asked, ...output, ...results])
+    return heardBy(dialect)
+  }
+
+  async function byMessages(stream: boolean): Promise<Json> {
+    const ask = async (messages: readonly unknown[]): Promise<readonly Json[]> => {
+      const body = { model: `acme/${dialect}`, messages, tools: [{ name: 'look', input_schema: schema }], max_tokens: 9_000, stream }
+      const response = await post({ ...body, thinking: { type: 'adaptive' }, output_config: { effort: 'high' } })
+      expect(response.status).toBe(200)
+      return stream ? contentOf(await response.text()) : ((await response.json()) as { readonly content: readonly Json[] }).content
+    }
+    const asked = { role: 'user', content: question }
+    const content = await ask([asked])
+    const calls = content.filter(({ type }) => type === 'tool_use')
+    const results = calls.map(({ id }) => ({ type: 'tool_result', tool_use_id: id, content: 'sunny' }))
+    await ask([asked, { role: 'assistant', content }, { role: 'user', content: results }])
+    return heardBy(dialect)
+  }
+
+  it.each([
+    ['a stream', true],
+    ['JSON', false],
+  ])('comes back to it as if no other format had carried it: %s', async (_name, stream) => {
+    script.set(dialect, answer)
+    const expected = await byResponses()
+    const heard = await byMessages(stream)
+    expect(heard).toEqual(withoutSummaries(expected))
+    if (voice.returnsSecret) expect(JSON.stringify(heard)).toContain(answer.reasoning!.secret)
+  })
+})
+
+/** A format without summaries cannot give them back; who sent them sealed has them in what is sealed. */
+function withoutSummaries(body: Json): unknown {
+  return JSON.parse(JSON.stringify(body), (key, value: unknown) => (key === 'summary' && Array.isArray(value) ? [] : value)) as unknown
+}
+
+/** The blocks of a stream. */
+function contentOf(wire: string): readonly Json[] {
+  const blocks: { [field: string]: unknown }[] = []
+  for (const line of wire.split('\n').filter((one) => one.startsWith('data: '))) {
+    const {
+      type,
+      index,
+      content_block: block,
+      delta,
+    } = JSON.parse(line.slice(6)) as { type: string; index: number; content_block: Json; delta: Json }
+    if (type === 'content_block_start') blocks[index] = { ...block, json: '' }
+    if (type !== 'content_block_delta') continue
+    const open = blocks[index]!
+    if (delta['signature'] !== undefined) open['signature'] = delta['signature']
+    for (const [field, piece] of [
+      ['text', delta['text']],
+      ['thinking', delta['thinking']],
+      ['json', delta['partial_json']],
+    ] as const)
+      if (typeof piece === 'string') open[field] = `${open[field] as string}${piece}`
+  }
+  return blocks.map(({ json, ...block }) => (json === '' ? block : { ...block, input: JSON.parse(json as string) as unknown }))
+}
+
+describe('what goes wrong', () => {
+  const hi = { model: 'acme/openai-chat', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] }
+
+  it.each<readonly [string, number, string, () => Promise<Response>]>([
+    ['no key', 401, 'authentication_error', () => fetch(`${gateway.url}/api/v1/messages`, { method: 'POST', body: '{}' })],
+    ['a wrong key', 401, 'authentication_error', () => post(hi, '/api/v1/messages', { 'x-api-key': 'sk-sb-v1-wrong' })],
+    ['a key that manages', 403, 'permission_error', () => post(hi, '/api/v1/messages', { 'x-api-key': gateway.managementKey })],
+    ['no JSON', 400, 'invalid_request_error', () => post('{"model":')],
+    ['an encoding', 400, 'invalid_request_error', () => post(hi, '/api/v1/messages', { 'content-encoding': 'gzip' })],
+    ['a body of no end', 413, 'invalid_request_error', () => post({ ...hi, system: 'x'.repeat(70_000) })],
+    ['a model nobody has', 404, 'not_found_error', () => post({ ...hi, model: 'nobody/nothing' })],
+    ['another route of the format', 404, 'not_found_error', () => post(hi, '/api/v1/messages/batches')],
+    ['another method', 404, 'not_found_error', () => fetch(`${gateway.url}/api/v1/messages`)],
+  ])('is told in the envelope of the format: %s', async (_name, status, type, send) => {
+    const response = await send()
+    const body: unknown = await response.json()
+    expect([response.status, body]).toEqual([
+      status,
+      expect.objectContaining({
+        type: 'error',
+        error: { type, message: expect.any(String), error_type: expect.any(String) },
+        request_id: expect.any(String),
+      }),
+    ])
+  })
+
+  it('is nothing where the address has a query, as that of clients with betas has', async () => {
+    script.set('openai-chat', { text: 'Hello' })
+    const response = await post(hi, '/api/v1/messages?beta=true', { 'anthropic-beta': 'a,b', 'anthropic-version': '2023-06-01' })
+    expect([response.status, await response.json()]).toMatchObject([200, { content: [{ type: 'text', text: 'Hello' }] }])
+  })
+})
