@@ -160,6 +160,8 @@ describe('what goes wrong', () => {
     ['a body of no end', 413, 'invalid_request_error', () => post({ ...hi, system: 'x'.repeat(70_000) })],
     ['a model nobody has', 404, 'not_found_error', () => post({ ...hi, model: 'nobody/nothing' })],
     ['another route of the format', 404, 'not_found_error', () => post(hi, '/api/v1/messages/batches')],
+    ['a prompt to count that is none', 400, 'invalid_request_error', () => post({ ...hi, messages: [] }, '/api/v1/messages/count_tokens')],
+    ['no key to count with', 401, 'authentication_error', () => post(hi, '/api/v1/messages/count_tokens', { 'x-api-key': 'sk-sb-v1-wrong' })],
     ['another method', 404, 'not_found_error', () => fetch(`${gateway.url}/api/v1/messages`)],
   ])('is told in the envelope of the format: %s', async (_name, status, type, send) => {
     const response = await send()
@@ -179,4 +181,20 @@ describe('what goes wrong', () => {
     const response = await post(hi, '/api/v1/messages?beta=true', { 'anthropic-beta': 'a,b', 'anthropic-version': '2023-06-01' })
     expect([response.status, await response.json()]).toMatchObject([200, { content: [{ type: 'text', text: 'Hello' }] }])
   })
+})
+
+it('tokens are estimated without asking anyone', async () => {
+  const count = async (body: object): Promise<number> => {
+    const response = await post({ model: 'nobody/nothing', ...body }, '/api/v1/messages/count_tokens?beta=true')
+    const answer = (await response.json()) as { readonly input_tokens: number }
+    expect([response.status, Object.keys(answer)]).toEqual([200, ['input_tokens']])
+    return answer.input_tokens
+  }
+  const before = voices.map(({ dialect }) => upstreams.get(dialect)!.requests.length)
+  const messages = [{ role: 'user', content: 'word '.repeat(1_000) }]
+  const alone = await count({ messages })
+  expect(alone).toBeGreaterThan(800)
+  expect(alone).toBeLessThan(1_600)
+  expect(await count({ messages, system: [{ type: 'text', text: 'word '.repeat(1_000) }] })).toBeGreaterThan(1.8 * alone)
+  expect(voices.map(({ dialect }) => upstreams.get(dialect)!.requests.length)).toEqual(before)
 })

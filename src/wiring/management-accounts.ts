@@ -14,6 +14,7 @@ import type { ManagementRoutes } from '../http/management/app.ts'
 import { budgetRoutes } from '../http/management/budget-routes.ts'
 import { byokRoutes } from '../http/management/byok-routes.ts'
 import { contentRoutes } from '../http/management/content-routes.ts'
+import { countTokensRoutes } from '../http/management/count-tokens-routes.ts'
 import { explainRoutes } from '../http/management/explain-routes.ts'
 import { keyRoutes } from '../http/management/key-routes.ts'
 import { usageRoutes } from '../http/management/usage-routes.ts'
@@ -23,6 +24,7 @@ import { compileEndpointRule } from '../pipeline/guardrails/endpoint-rules.ts'
 import type { OwnCredentials } from '../pipeline/own-credentials.ts'
 import type { Policies } from './policies.ts'
 import { PROVIDERS } from '../providers/index.ts'
+import { estimateRequest } from '../router/estimate.ts'
 import { explainPlan, type RouteExplanation } from '../router/explain.ts'
 import type { Health } from '../router/health.ts'
 import { planRoute, type PlanInput } from '../router/plan.ts'
@@ -113,6 +115,11 @@ export function accountRoutes(deps: AccountDependencies): readonly ManagementRou
         const generation = await store.generations.get(id, workspaceId)
         return generation === undefined ? undefined : { generation, content: await store.generations.content(id, workspaceId) }
       },
+    }),
+    countTokensRoutes({
+      estimate: (request) => estimateRequest(request).inputTokens,
+      presets: deps.policies.presets,
+      bodyLimitBytes: deps.config().server.bodyLimit,
     }),
     explainRoutes({
       explain: (request, owner, sessionId) => explain(deps, request, owner, sessionId),

@@ -117,9 +117,10 @@ function wayTo(path: string): string {
 }
 
 /** Whoever looks for a route of a format, at the wrong place or a part of it that is not served, reads errors of that format. */
-function envelopeFor(url: string): Door['envelope'] {
+function envelopeFor({ url, is404 }: FastifyRequest): Door['envelope'] {
   const path = `${url.split('?', 1)[0]!}/`
-  return DOORS.find(({ path: own, envelope }) => envelope !== undefined && path.includes(`${own.slice(own.lastIndexOf('/'))}/`))?.envelope
+  const isOf = (own: string): boolean => (is404 ? path.includes(`${own.slice(own.lastIndexOf('/'))}/`) : path.startsWith(`${own}/`))
+  return DOORS.find(({ path: own, envelope }) => envelope !== undefined && isOf(own))?.envelope
 }
 
 const accessOf = (config: { readonly access?: Access } | undefined): Access => config?.access ?? 'management'
@@ -132,7 +133,7 @@ export function callerOf(request: FastifyRequest): Caller {
 
 function sendError(options: ManagementOptions, error: GatewayError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (error.errorType === 'server') options.onBug(error, request.id)
-  const rendered = renderError(error, request.id, undefined, undefined, request.is404 ? envelopeFor(request.url) : undefined)
+  const rendered = renderError(error, request.id, undefined, undefined, envelopeFor(request))
   return reply.code(rendered.status).headers(rendered.headers).send(rendered.body)
 }
 

@@ -145,11 +145,11 @@ function responsesOf(path: string, doc: RouteDoc, access: Access, names: Names):
       : { 'application/json': { schema: schemaOf(doc.answer, names) } }
   return {
     [doc.status ?? 200]: { description: 'Success.', content: answer },
-    ...Object.fromEntries(Object.entries(errors).map(([status, error]) => [status, errorAnswer(error, names)])),
+    ...Object.fromEntries(Object.entries(errors).map(([status, error]) => [status, errorAnswer(error, doc.error ?? 'Error', names)])),
   }
 }
 
-function errorAnswer(error: NonNullable<RouteDoc['errors']>[number], names: Names): Json {
-  const [description, schema] = typeof error === 'string' ? [error, ref('Error')] : [error.when, schemaOf(error.answer, names)]
+function errorAnswer(error: NonNullable<RouteDoc['errors']>[number], envelope: string, names: Names): Json {
+  const [description, schema] = typeof error === 'string' ? [error, ref(envelope)] : [error.when, schemaOf(error.answer, names)]
   return { description, content: { 'application/json': { schema } } }
 }

@@ -28,6 +28,8 @@ export interface RouteDoc {
   readonly status?: 200 | 201
   /** JSON, or a text of this media type. */
   readonly answer: Schema | { readonly mediaType: string }
+  /** The component that its refusals are; default `Error`. */
+  readonly error?: string
   /** Statuses this route adds to those every route of its kind may answer with, and when. */
   readonly errors?: { readonly [status: number]: string | { readonly when: string; readonly answer: Schema } }
 }
