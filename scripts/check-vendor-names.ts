@@ -37,6 +37,11 @@ const ALLOWED: readonly { readonly file: RegExp; readonly literal: RegExp; reado
     literal: /^gateway:mcp$/,
     why: 'the contract’s item for calls of MCP servers, the vendor’s own included',
   },
+  {
+    file: /^src\/doors\/messages\/native-tools\.ts$/,
+    literal: /^gateway:advisor$/,
+    why: 'a tool the contract has under a second name in this format',
+  },
 ]
 
 /** Properties of a vendor's declaration that point at another by name: its price list, the author of its models. */
