@@ -177,6 +177,7 @@ describe('a message', () => {
       [call('c'), args('c', '{"x":'), close('c', { status: 'incomplete' }), end('tool_calls')],
       { stop_reason: 'max_tokens' },
     ],
+    ['a stop sequence, in the word of another vendor', [...hello, end('stop', 'STOP_SEQUENCE')], { stop_reason: 'stop_sequence' }],
     ['a stop sequence', [...hello, end('stop', 'stop_sequence')], { stop_reason: 'stop_sequence', stop_sequence: null }],
   ])('that ended for %s says so', (_name, events, said) => {
     expect(whole(events)).toMatchObject(said)

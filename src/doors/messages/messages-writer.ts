@@ -108,7 +108,7 @@ export class MessagesWriter implements AnswerWriter {
     if (this.#blocks.broken) return 'max_tokens'
     if (this.#blocks.calls > 0) return 'tool_use'
     if (this.#blocks.refused) return 'refusal'
-    return nativeReason === 'stop_sequence' ? nativeReason : 'end_turn'
+    return nativeReason?.toLowerCase() === 'stop_sequence' ? 'stop_sequence' : 'end_turn'
   }
 
   /** Which it was is not told by all: it is known where there is but one. */

@@ -51,8 +51,15 @@ const block = z.union([
   z.looseObject({ type: z.literal('thinking'), thinking: z.string(), signature: z.string() }),
   z.looseObject({ type: z.literal('redacted_thinking'), data: z.string() }),
   z.looseObject({ type: z.literal('tool_use'), id: z.string(), name: z.string(), input: z.looseObject({}), caller }),
-  z.looseObject({ type: z.literal('server_tool_use'), id: z.string(), name: z.literal('web_search'), input: z.looseObject({ query: z.string() }) }),
+  z.looseObject({
+    type: z.literal('server_tool_use'),
+    id: z.string(),
+    name: z.literal('web_search'),
+    input: z.looseObject({ query: z.string() }),
+    caller,
+  }),
   z.looseObject({ type: z.literal('web_search_tool_result'), tool_use_id: z.string(), content: z.array(found), caller }),
+  z.looseObject({ type: z.literal('image'), source: z.looseObject({ type: z.enum(['base64', 'url']) }) }).describe('A picture the gateway had made.'),
 ])
 
 const answer = z.looseObject({
@@ -61,8 +68,8 @@ const answer = z.looseObject({
   role: z.literal('assistant'),
   model: z.string(),
   content: z.array(block),
-  stop_reason: z.enum(['end_turn', 'max_tokens', 'stop_sequence', 'tool_use', 'refusal']),
-  stop_sequence: z.null(),
+  stop_reason: z.enum(['end_turn', 'max_tokens', 'model_context_window_exceeded', 'stop_sequence', 'tool_use', 'refusal']),
+  stop_sequence: z.string().nullable().describe('Where only one was given.'),
   stop_details: z.null(),
   container: z.null(),
   usage,
