@@ -51,6 +51,14 @@ describe.each(DIALECTS)(verifies('S2-clients', 'the SDK of the Messages format i
       expect(stage.heard()[0]!.system).toBe('Be brief')
     })
 
+    it('the id of the request, where the SDK looks for it', async () => {
+      stage.says({ text: ['Hello'] })
+      const answer = await ask(hi)
+      if (way === 'create') expect(answer).toMatchObject({ _request_id: answer.id })
+      const refused: unknown = await ask({ ...hi, model: 'nobody/nothing' }).catch((thrown: unknown) => thrown)
+      expect((refused as InstanceType<typeof Anthropic.APIError>).requestID).toMatch(/^gen-/)
+    })
+
     it('thinking before text', async () => {
       stage.says({ reasoning: 'Let me think.', text: ['42'] })
       const { content } = await ask({ ...hi, thinking: { type: 'enabled', budget_tokens: 1_024 } })

@@ -81,7 +81,9 @@ interface Serving {
 async function serve(options: AnswerRouteOptions, door: Door, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const id = `gen-${Math.floor(options.clock.now() / 1000)}-${options.newId(20)}`
   const requestId = requestIdOf(request) ?? id
-  const serving: Serving = { door, id, requestId, headers: { 'x-generation-id': id, 'x-request-id': requestId }, gone: new AbortController() }
+  const ids = { 'x-generation-id': id, 'x-request-id': requestId }
+  const headers = door.idHeader === undefined ? ids : { ...ids, [door.idHeader]: requestId }
+  const serving: Serving = { door, id, requestId, headers, gone: new AbortController() }
   const place = options.inFlight.add(serving.gone)
   response.on('close', () => {
     if (!response.writableFinished) serving.gone.abort()

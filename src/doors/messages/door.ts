@@ -8,6 +8,7 @@ export const messages: Door = {
   path: '/api/v1/messages',
   apiType: 'messages',
   refersToItems: false,
+  idHeader: 'request-id',
   read(sent) {
     const { body, wishes } = messagesToResponses(sent)
     return { body, writer: (options) => new MessagesWriter(options, wishes) }
