@@ -109,11 +109,17 @@ function withSealsInPlace(blocks: readonly Block[]): readonly Block[] {
     const place = placed[at]!
     const first = place.at(-1)
     const joins = where === 'in' && first?.type === 'thinking' && !first['signature']
-    const words = [joins ? first['thinking'] : '', block['thinking']].filter(Boolean).join('\n\n')
+    const words = joinWords(joins ? first['thinking'] : '', block['thinking'])
     const whole: Block = words === '' && !joins ? { type: 'redacted_thinking', data: seal } : { type: 'thinking', thinking: words, signature: seal }
     place.splice(place.length - (moved.has(at) ? 0 : 1), joins ? 1 : 0, whole)
   }
   return placed.flat()
+}
+
+/** By +, which copies nothing: anybody may write a thousand of them. */
+function joinWords(before: unknown, after: unknown): string {
+  const [a, b] = [(before ?? '') as string, (after ?? '') as string]
+  return a === '' || b === '' ? a + b : a + '\n\n' + b
 }
 
 function thoughtOf({ type, thinking, signature, data }: Block): ReasoningItem {
