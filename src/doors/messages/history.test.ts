@@ -178,6 +178,12 @@ describe('seals that came late', () => {
     ],
     ['bring more thoughts along', [thinking('Hm.'), text('Hi'), thinking('Ah.', 'in.0.0.sb1.e30.x')], [sealed('sb1.e30.x', 'Hm.\n\nAh.'), said]],
     ['stay where they are when what they belong to is gone', [text('Hi'), late('in.7.0')], [said, sealed('sb1.e30.x')]],
+    ['of a vendor, too', [text('Hi'), late('at.0.0', 'Er8B')], [{ type: 'reasoning', summary: [], signature: 'Er8B' }, said]],
+    [
+      'join nothing that came late itself',
+      [text('Hi'), thinking('Hm.', 'in.1.0.'), thinking('Ah.', 'in.1.1.sb1.e30.x')],
+      [said, { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'Hm.' }] }, sealed('sb1.e30.x', 'Ah.')],
+    ],
     [
       'leave alone what has a seal',
       [thinking('Hm.', 'sb1.e30.y'), text('Hi'), late('in.0.0')],

@@ -108,10 +108,9 @@ function withSealsInPlace(blocks: readonly Block[]): readonly Block[] {
   for (const { where, at, seal, block } of late.toSorted((a, b) => a.nth - b.nth)) {
     const place = placed[at]!
     const first = place.at(-1)
-    const joins = where === 'in' && first?.type === 'thinking' && !first['signature']
-    const words = joinWords(joins ? first['thinking'] : '', block['thinking'])
-    const whole: Block = words === '' && !joins ? { type: 'redacted_thinking', data: seal } : { type: 'thinking', thinking: words, signature: seal }
-    place.splice(place.length - (moved.has(at) ? 0 : 1), joins ? 1 : 0, whole)
+    const joins = where === 'in' && !moved.has(at) && first?.type === 'thinking' && !first['signature']
+    const thinking = joinWords(joins ? first['thinking'] : '', block['thinking'])
+    place.splice(place.length - (moved.has(at) ? 0 : 1), joins ? 1 : 0, { type: 'thinking', thinking, signature: seal })
   }
   return placed.flat()
 }
