@@ -10,8 +10,8 @@ export const messages: Door = {
   refersToItems: false,
   idHeader: 'request-id',
   read(sent) {
-    const { body, wishes } = messagesToResponses(sent)
-    return { body, writer: (options) => new MessagesWriter(options, wishes) }
+    const { body, wishes, pathOf } = messagesToResponses(sent)
+    return { body, writer: (options) => new MessagesWriter(options, wishes), pathOf }
   },
   envelope: messagesEnvelope,
 }

@@ -1,10 +1,8 @@
-import { BY_CALLER } from '../../core/caller-call.ts'
-import { GatewayError } from '../../core/error.ts'
 import type { CustomToolCallItem, FunctionCallItem, JsonObject, MessageItem, OtherItem, OutputItem, ReasoningItem } from '../../core/item.ts'
 import { parseExact } from '../../lib/exact-json.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import type { ItemEvent, OpenItem } from '../responses/open-item.ts'
-import { ToldItem } from '../shared/told-item.ts'
+import { refuseCallersWork, ToldItem } from '../shared/told-item.ts'
 import type { BlockWriter } from './block-writer.ts'
 import { type LateSeal, writeLateSeal } from './late-seal.ts'
 
@@ -132,12 +130,9 @@ export class ToolUseBlock extends BlockItem<FunctionCallItem | CustomToolCallIte
 
 /** What the gateway or the provider did by itself: searches and pictures are shown, all else is counted in the usage. */
 export class OtherBlocks extends BlockItem<OtherItem> {
-  /** Throws GatewayError `unprocessable` for what waits for the caller, who could never hear of it. */
   override open(): void {
     super.open()
-    const { type } = this.inner.snapshot('incomplete')
-    if (BY_CALLER.has(type) || type === 'mcp_approval_request')
-      throw new GatewayError('unprocessable', `The model asks its caller for ${type}, which has no place in this format: use /api/v1/responses`)
+    refuseCallersWork(this.inner)
   }
 
   protected tell(): void {

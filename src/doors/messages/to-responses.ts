@@ -3,6 +3,7 @@ import type { JsonObject } from '../../core/item.ts'
 import { findFault } from '../responses/schema-combinators.ts'
 import { describeIssue, formatPath, toSentence } from '../responses/validation-message.ts'
 import { systemOf, toItems, type Message } from './history.ts'
+import { messagePaths } from './message-paths.ts'
 import { nativeTool, searchesTools } from './native-tools.ts'
 import { messagesRequest, SHARED } from './schema.ts'
 
@@ -15,6 +16,8 @@ export interface MessagesRead {
   /** The body in the words of Responses, which has passed this format's validation and not theirs. */
   readonly body: JsonObject
   readonly wishes: MessagesWishes
+  /** Where this format has what a fault of the translated body is about. */
+  readonly pathOf: (path: string) => string
 }
 
 const MAX_USER = 256
@@ -32,11 +35,15 @@ export function messagesToResponses(body: unknown): MessagesRead {
   for (const field of SHARED) if (sent[field] != null) translated[field] = sent[field]
   const { instructions, items } = systemOf(sent['system'])
   if (instructions !== undefined) translated['instructions'] = instructions
-  const conversation = toItems(sent['messages'] as readonly Message[])
-  if (conversation.length === 0) throw refuse('invalid_prompt', 'messages', 'say nothing: send at least one with content')
-  translated['input'] = [...items, ...conversation]
+  const conversation = (sent['messages'] as readonly Message[]).map((message) => toItems([message]))
+  if (conversation.every((said) => said.length === 0)) throw refuse('invalid_prompt', 'messages', 'say nothing: send at least one with content')
+  translated['input'] = [...items, ...conversation.flat()]
   Object.assign(translated, plainOf(sent), toolsOf(sent), thinkingOf(sent), modelsOf(sent), tierOf(sent), userOf(sent))
-  return { body: translated, wishes: { thinking: (sent['thinking'] as { readonly display?: unknown } | null | undefined)?.display !== 'omitted' } }
+  return {
+    body: translated,
+    wishes: { thinking: (sent['thinking'] as { readonly display?: unknown } | null | undefined)?.display !== 'omitted' },
+    pathOf: messagePaths([...items.map(() => -1), ...conversation.flatMap((said, index) => said.map(() => index))]),
+  }
 }
 
 function checkShape(body: unknown): void {
