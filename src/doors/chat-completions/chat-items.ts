@@ -1,8 +1,6 @@
-import { isCallerCall } from '../../core/caller-call.ts'
-import { GatewayError } from '../../core/error.ts'
 import type { CustomToolCallItem, FunctionCallItem, MessageItem, OtherItem, OutputItem, ReasoningItem } from '../../core/item.ts'
 import type { ItemEvent, OpenItem } from '../responses/open-item.ts'
-import { ToldItem } from '../shared/told-item.ts'
+import { refuseCallersWork, ToldItem } from '../shared/told-item.ts'
 import type { ChatMessageWriter } from './chat-message.ts'
 
 /** Items of an answer while they are told to the one message of this format. */
@@ -116,21 +114,11 @@ export class ChatCall extends ChatItem<FunctionCallItem | CustomToolCallItem> {
   }
 }
 
-function waitsForCaller(item: OutputItem): boolean {
-  if (item.type === 'mcp_approval_request') return true
-  // What was printed in a container of the provider's comes only behind the call.
-  const { environment } = item as { readonly environment?: { readonly type?: unknown } | null }
-  return isCallerCall(item, []) && !(item.type === 'shell_call' && String(environment?.type).startsWith('container'))
-}
-
 /** What the gateway or the provider did by itself. Pictures are shown; of all else this format tells nothing but what it cost. */
 export class ChatOther extends ChatItem<OtherItem> {
-  /** Throws GatewayError `unprocessable` for what waits for the caller, who could never hear of it. */
   override open(): void {
     super.open()
-    const item = this.inner.snapshot('incomplete')
-    if (waitsForCaller(item))
-      throw new GatewayError('unprocessable', `The model asks its caller for ${item.type}, which has no place in this format: use /api/v1/responses`)
+    refuseCallersWork(this.inner)
   }
 
   protected tell(): void {

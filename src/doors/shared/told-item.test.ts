@@ -5,14 +5,19 @@ import { manualClock } from '../../lib/clock.ts'
 import { sequentialIds } from '../../lib/id.ts'
 import { Assembler } from '../responses/assemble.ts'
 import type { AssemblerOptions } from '../responses/assembler-options.ts'
-import { ChatWriter } from './chat-writer.ts'
+import { chatCompletions } from '../chat-completions/door.ts'
+import { messages } from '../messages/door.ts'
+import type { Door } from './door.ts'
 
-function finishOf(item: OutputItem): string {
+const ASKED: readonly Door[] = [chatCompletions, messages]
+
+/** The answer of a model that leaves nothing but this item. */
+function answerOf(door: Door, item: OutputItem): object {
   const clock = manualClock()
   const request = { model: 'acme/small', input: [] }
   const facts = () => ({ model: 'acme/small' })
   const options: AssemblerOptions = { id: 'gen-1', request, receivedAt: clock.now(), stream: false, clock, newId: sequentialIds(), facts }
-  const subject = new Assembler(options, new ChatWriter(options, { usage: undefined, reasoning: true }))
+  const subject = new Assembler(options, door.read({ messages: [{ role: 'user', content: 'Hi' }] }).writer(options))
   const events: readonly ModelEvent[] = [
     { type: 'item-start', key: 'a', item },
     { type: 'item-end', key: 'a' },
@@ -20,10 +25,10 @@ function finishOf(item: OutputItem): string {
   ]
   subject.push(events)
   subject.finish()
-  return (JSON.parse(subject.answer()) as { readonly choices: readonly [{ readonly finish_reason: string }] }).choices[0].finish_reason
+  return JSON.parse(subject.answer()) as object
 }
 
-describe('calls that wait for the caller, of tools this format does not have', () => {
+describe.each(ASKED)('$path: calls that wait for the caller, of tools only Responses have', (door) => {
   it.each<OutputItem>([
     { type: 'apply_patch_call', call_id: 'c', operation: {} },
     { type: 'computer_call', call_id: 'c' },
@@ -33,12 +38,14 @@ describe('calls that wait for the caller, of tools this format does not have', (
     { type: 'tool_search_call', call_id: 'c', execution: 'client' },
     { type: 'mcp_approval_request', id: 'm', server_label: 's', name: 'n', arguments: '{}' },
   ])('are refused, as nobody would hear of them: $type', (item) => {
-    expect(() => finishOf(item)).toThrow(`The model asks its caller for ${item.type}, which has no place in this format`)
+    expect(() => answerOf(door, item)).toThrow(`The model asks its caller for ${item.type}, which has no place in this format`)
   })
 
   it.each<OutputItem>([
     { type: 'shell_call', call_id: 'c', action: {}, environment: { type: 'container_reference', container_id: 'x' } },
     { type: 'tool_search_call', execution: 'server' },
     { type: 'web_search_call', status: 'completed' },
-  ])('are not those the provider runs: $type', (item) => expect(finishOf(item)).toBe('stop'))
+  ])('are not those the provider runs: $type', (item) =>
+    expect(JSON.stringify(answerOf(door, item))).toMatch(/"(?:finish|stop)_reason":"(?:stop|end_turn)"/),
+  )
 })

@@ -1,3 +1,5 @@
+import { isCallerCall } from '../../core/caller-call.ts'
+import { GatewayError } from '../../core/error.ts'
 import type { OutputItem } from '../../core/item.ts'
 import type { ClosingStatus, ItemEvent, ItemPatch, OpenItem } from '../responses/open-item.ts'
 
@@ -33,4 +35,18 @@ export abstract class ToldItem<I extends OutputItem> implements OpenItem {
 
   protected abstract tell(event: ItemEvent): void
   protected abstract ended(item: I): void
+}
+
+function waitsForCaller(item: OutputItem): boolean {
+  if (item.type === 'mcp_approval_request') return true
+  // What was printed in a container of the provider's comes only behind the call.
+  const { environment } = item as { readonly environment?: { readonly type?: unknown } | null }
+  return isCallerCall(item, []) && !(item.type === 'shell_call' && String(environment?.type).startsWith('container'))
+}
+
+/** Throws GatewayError `unprocessable` for an item that waits for the caller in a way only Responses have: nobody would hear of it. */
+export function refuseCallersWork(inner: OpenItem): void {
+  const item = inner.snapshot('incomplete')
+  if (!waitsForCaller(item)) return
+  throw new GatewayError('unprocessable', `The model asks its caller for ${item.type}, which has no place in this format: use /api/v1/responses`)
 }
