@@ -9,7 +9,7 @@
  */
 
 /** Format names of the public contract. A caller who gives back an item with any other is refused. */
-const PUBLIC_FORMATS: ReadonlySet<string> = new Set([
+export const REASONING_FORMATS = [
   'unknown',
   'openai-responses-v1',
   'azure-openai-responses-v1',
@@ -19,7 +19,8 @@ const PUBLIC_FORMATS: ReadonlySet<string> = new Set([
   'meta-responses-v1',
   'anthropic-claude-v1',
   'google-gemini-v1',
-])
+] as const
+const PUBLIC_FORMATS: ReadonlySet<string> = new Set(REASONING_FORMATS)
 
 /** The format as the public item may name it; the envelope keeps the vendor's own word. */
 export function publicReasoningFormat(format: string): string {

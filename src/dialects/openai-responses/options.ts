@@ -1,3 +1,4 @@
+import { REASONING_FORMATS } from '../../core/reasoning-envelope.ts'
 import { z } from 'zod'
 import type { Target } from '../../core/dialect.ts'
 import { pattern } from '../shared/pattern.ts'
@@ -5,19 +6,6 @@ import { pattern } from '../shared/pattern.ts'
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 const efforts = z.array(z.enum(EFFORTS))
 const INPUT_PARTS = ['input_text', 'input_image', 'input_file', 'input_audio', 'input_video'] as const
-
-/** Format names of the public contract for encrypted reasoning. */
-const REASONING_FORMATS = [
-  'openai-responses-v1',
-  'azure-openai-responses-v1',
-  'bedrock-openai-responses-v1',
-  'bedrock-xai-responses-v1',
-  'xai-responses-v1',
-  'meta-responses-v1',
-  'anthropic-claude-v1',
-  'google-gemini-v1',
-  'unknown',
-] as const
 
 /**
  * Where servers of this format differ. The defaults describe the complete format as its inventor serves it; whoever serves less declares it.

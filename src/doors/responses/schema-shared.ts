@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { REASONING_FORMATS } from '../../core/reasoning-envelope.ts'
 import { byType, fields, list, maybe, tagged } from './schema-combinators.ts'
 
 /** Fragments that several parts of the request have in common. */
@@ -38,19 +39,7 @@ export const shellOutput = list(
 
 export const effort = z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])
 
-export const reasoningFormat = maybe(
-  z.enum([
-    'unknown',
-    'openai-responses-v1',
-    'azure-openai-responses-v1',
-    'bedrock-openai-responses-v1',
-    'bedrock-xai-responses-v1',
-    'xai-responses-v1',
-    'meta-responses-v1',
-    'anthropic-claude-v1',
-    'google-gemini-v1',
-  ]),
-)
+export const reasoningFormat = maybe(z.enum(REASONING_FORMATS))
 
 export const searchEngines = ['auto', 'native', 'exa', 'firecrawl', 'parallel', 'perplexity'] as const
 export const searchMode = maybe(z.enum(['instant', 'fast', 'auto', 'deep-lite', 'deep', 'deep-reasoning', 'turbo', 'basic', 'advanced']))
