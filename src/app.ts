@@ -166,7 +166,7 @@ export async function createApp({
     logger,
   })
   const answering: AnswerRouteOptions = {
-    authenticate: (request) => authenticate(request, 'inference'),
+    authenticate: (request, keyHeader) => authenticate(request, 'inference', keyHeader),
     handler,
     presets: policies.presets,
     defaultModel: (request, owner) => modelNames(request, defaults(owner))[0],

@@ -26,7 +26,7 @@ import { SseBody, type KeepAlive } from './sse-body.ts'
 
 export interface AnswerRouteOptions {
   /** Whose an inference key is, at once when it is known; throws or rejects with GatewayError `authentication` or `permission_denied`. */
-  readonly authenticate: (request: IncomingMessage) => Authenticated | Promise<Authenticated>
+  readonly authenticate: (request: IncomingMessage, keyHeader?: string) => Authenticated | Promise<Authenticated>
   readonly handler: Handler
   readonly presets: Presets
   /** The model of a request that names none; undefined when there is none either. */
@@ -108,7 +108,7 @@ async function answer(options: AnswerRouteOptions, request: IncomingMessage, res
   if (!options.accepting()) {
     throw new GatewayError('provider_overloaded', 'The gateway is shutting down', { headers: { connection: 'close' }, retryAfterMs: 1000 })
   }
-  const authenticated = options.authenticate(request)
+  const authenticated = options.authenticate(request, serving.door.keyHeader)
   const { owner } = authenticated instanceof Promise ? await waitedFor(authenticated, serving) : authenticated
   options.admission.enter(owner.keyHash)
   serving.admitted = owner.keyHash

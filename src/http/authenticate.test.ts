@@ -77,18 +77,22 @@ describe('authenticate', () => {
       ['beside an empty bearer', { 'x-api-key': 'good', authorization: 'Bearer ' }],
       ['beside the bearer, which counts', { 'x-api-key': 'wrong', authorization: 'Bearer good' }],
     ])('holds a key: %s', (_name, headers) => {
-      expect(make()(sent(headers), 'inference')).toBe(ACCEPTED)
+      expect(make()(sent(headers), 'inference', 'x-api-key')).toBe(ACCEPTED)
     })
 
     it('is guessed in as rarely as a bearer', async () => {
       const authenticate = make(1)
-      await expect(authenticate(sent({ 'x-api-key': 'wrong' }), 'inference')).rejects.toMatchObject({ status: 401 })
-      expect(() => authenticate(sent({ 'x-api-key': 'wronger' }), 'inference')).toThrow(expect.objectContaining({ status: 429 }))
+      await expect(authenticate(sent({ 'x-api-key': 'wrong' }), 'inference', 'x-api-key')).rejects.toMatchObject({ status: 401 })
+      expect(() => authenticate(sent({ 'x-api-key': 'wronger' }), 'inference', 'x-api-key')).toThrow(expect.objectContaining({ status: 429 }))
       expect(() => authenticate(request('wronger'), 'inference')).toThrow(expect.objectContaining({ status: 429 }))
     })
 
     it('opens no door the bearer would not', () => {
-      expect(() => make()(sent({ 'x-api-key': 'good' }), 'management')).toThrow(expect.objectContaining({ status: 403 }))
+      expect(() => make()(sent({ 'x-api-key': 'good' }), 'management', 'x-api-key')).toThrow(expect.objectContaining({ status: 403 }))
+    })
+
+    it('is no key where the route does not say so', async () => {
+      await expect((async () => await make()(sent({ 'x-api-key': 'good' }), 'inference'))()).rejects.toMatchObject({ status: 401 })
     })
   })
 })

@@ -25,11 +25,12 @@ export interface Authenticated {
   readonly key: ApiKey
 }
 
-export type Authenticate = (request: IncomingMessage, kind: KeyKind | undefined) => Authenticated | Promise<Authenticated>
+/** `keyHeader`: where else this route takes a key. */
+export type Authenticate = (request: IncomingMessage, kind: KeyKind | undefined, keyHeader?: string) => Authenticated | Promise<Authenticated>
 
 /**
- * Reads `Authorization: Bearer <key>`, else `x-api-key: <key>`, and answers from memory, at once; only a key that is not known there is waited for, while the database is
- * asked whether it was made a moment ago. `kind` is the kind of key the matched handler asks for (undefined: any).
+ * Reads `Authorization: Bearer <key>`, else the key in the header its route takes beside that, and answers from memory, at once; only a key
+ * that is not known there is waited for, while the database is asked whether it was made a moment ago. `kind` is the kind of key the matched handler asks for (undefined: any).
  * Throws GatewayError `authentication` (401), `permission_denied` (403), or `rate_limit_exceeded` (429) for an address that guesses.
  */
 export function createAuthenticate(authenticator: KeyBook, guard: Guard): Authenticate {
@@ -43,8 +44,8 @@ export function createAuthenticate(authenticator: KeyBook, guard: Guard): Authen
     if (kind !== undefined && result.key.kind !== kind) throw new GatewayError('permission_denied', WRONG_KIND[kind])
     return result
   }
-  return (request, kind) => {
-    const bearer = bearerOf(request.headers.authorization) || otherKeyOf(request)
+  return (request, kind, keyHeader) => {
+    const bearer = bearerOf(request.headers.authorization) || (keyHeader === undefined ? '' : keyIn(request, keyHeader))
     const result = authenticator.authenticate(bearer)
     if (result.ok || result.reason !== 'unknown') return settle(result, request, kind)
     // Who guesses too much is not worth a look.
@@ -60,8 +61,7 @@ function bearerOf(authorization: string | undefined): string {
   return authorization.slice(7).trim()
 }
 
-/** Where clients of another format put their key. */
-function otherKeyOf(request: IncomingMessage): string {
-  const key = request.headers['x-api-key']
+function keyIn(request: IncomingMessage, header: string): string {
+  const key = request.headers[header]
   return typeof key === 'string' ? key.trim() : ''
 }

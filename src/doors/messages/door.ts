@@ -8,6 +8,7 @@ export const messages: Door = {
   path: '/api/v1/messages',
   apiType: 'messages',
   refersToItems: false,
+  keyHeader: 'x-api-key',
   idHeader: 'request-id',
   read(sent) {
     const { body, wishes, pathOf } = messagesToResponses(sent)

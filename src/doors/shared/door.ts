@@ -30,6 +30,8 @@ export interface Door {
   readonly refersToItems: boolean
   /** A parsed body in the words of Responses, and what writes its answer. Throws GatewayError for a body this format does not have. */
   read(sent: unknown): Read
+  /** A header, beside `authorization`, in which clients of this format send their key. */
+  readonly keyHeader?: string
   /** A header, beside `x-request-id`, in which clients of this format look for the id of a request. */
   readonly idHeader?: string
   /** The envelope as this format has it; default: as it is. */

@@ -21,6 +21,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Default: `management`. A route that forgets to say who may call it is closed. */
     readonly access?: Access
+    /** Where else than in `authorization` a key may stand. */
+    readonly keyHeader?: string
     readonly doc?: RouteDoc
   }
   interface FastifyRequest {
@@ -30,7 +32,7 @@ declare module 'fastify' {
 
 export interface ManagementOptions {
   /** Throws or rejects with GatewayError `authentication` or, for the wrong kind of key, `permission_denied`. */
-  readonly authenticate: (request: IncomingMessage, kind: KeyKind | undefined) => Caller | Promise<Caller>
+  readonly authenticate: (request: IncomingMessage, kind: KeyKind | undefined, keyHeader?: string) => Caller | Promise<Caller>
   /** Holds for callers with inference keys, as on the way to a model: whoever manages must get in where there is trouble. Absent: everybody is let in. */
   readonly admission?: Pick<Admission, 'enter' | 'leave'>
   readonly onBug: (error: Failure, requestId: string) => void
@@ -70,9 +72,10 @@ export function createManagementApp(options: ManagementOptions, routes: readonly
     void reply.header('x-request-id', request.id)
     // Before anybody waits for a body that nobody wants.
     if (request.is404) throw missing(request)
-    const access = accessOf(request.routeOptions.config)
+    const { config } = request.routeOptions
+    const access = accessOf(config)
     if (access !== 'public' && request.routeOptions.url !== undefined) {
-      request.caller = await options.authenticate(request.raw, access === 'any' ? undefined : access)
+      request.caller = await options.authenticate(request.raw, access === 'any' ? undefined : access, config.keyHeader)
       letIn(options, request.caller, reply)
     }
     refuseEncoding(request.headers['content-encoding'])
