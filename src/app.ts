@@ -11,11 +11,11 @@ import type { GatewayError } from './core/error.ts'
 import type { KeyAccounts } from './core/account.ts'
 import { dialects } from './dialects/index.ts'
 import { withoutReasoning } from './dialects/shared/without-reasoning.ts'
-import { DOORS } from './doors/index.ts'
+import { DOORS, type Entrance } from './doors/index.ts'
 import { createAnswerRoute, type AnswerRouteOptions } from './http/answer-route.ts'
 import { createAuthenticate } from './http/authenticate.ts'
 import { GuessGuard } from './http/guess-guard.ts'
-import { LazyApi } from './http/management/lazy-handler.ts'
+import { LazyApi, type LazyApiOptions } from './http/management/lazy-handler.ts'
 import { RecentItems } from './http/recent-items.ts'
 import { healthRoute, readyRoute, workerRoute } from './http/health-routes.ts'
 import { createGatewayServer, type RouteHandler } from './http/server.ts'
@@ -220,7 +220,7 @@ export async function createApp({
   )
   const probes = [['GET /healthz', healthRoute] as const, ['GET /readyz', readyRoute(serving.readiness)] as const]
   const isWorker = config.server.role === 'worker'
-  const doors = DOORS.map((door) => [`POST ${door.path}`, createAnswerRoute(answering, door)] as const)
+  const doors = DOORS.map((entrance) => [`POST ${entrance.path}`, enter(entrance, answering, { onBug, newRequestId })] as const)
   const routes = new Map(isWorker ? probes : [...doors, ...probes])
   // What another process changed is looked at as soon as the database tells of it.
   const watch = state.store.watch(() => {
@@ -285,4 +285,10 @@ export async function createApp({
     },
     close: () => (closing ??= close()),
   }
+}
+
+/** The route of a door; one that is not loaded yet is with its first request. */
+function enter(entrance: Entrance, answering: AnswerRouteOptions, options: LazyApiOptions): RouteHandler {
+  if ('door' in entrance) return createAnswerRoute(answering, entrance.door)
+  return new LazyApi(async () => ({ app: { routing: createAnswerRoute(answering, await entrance.load()) } }), options).handle
 }

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { FastifyInstance } from 'fastify'
 import { asGatewayError, type GatewayError } from '../../core/error.ts'
 import { renderError } from '../error-handler.ts'
 import { requestIdOf } from '../request-headers.ts'
@@ -11,7 +10,7 @@ export interface LazyApiOptions {
 }
 
 /** An API that is built when it is first needed, so that the socket can open first. Once; after a failure again with the next request. */
-export class LazyApi<T extends { readonly app: FastifyInstance }> {
+export class LazyApi<T extends { readonly app: { routing(request: IncomingMessage, response: ServerResponse): void } }> {
   readonly #build: () => Promise<T>
   readonly #options: LazyApiOptions
   #building: Promise<T> | undefined
@@ -33,7 +32,7 @@ export class LazyApi<T extends { readonly app: FastifyInstance }> {
     return this.#building
   }
 
-  /** Hands a request to fastify; until it is built requests wait. */
+  /** Hands a request on; until it is built requests wait. */
   readonly handle = (request: IncomingMessage, response: ServerResponse): void => {
     if (this.#built !== undefined) return this.#built.app.routing(request, response)
     this.get().then(
