@@ -82,8 +82,13 @@ export interface App {
 /** Seconds of the busiest gateway, an hour of a quiet one. */
 const RECENT_ITEMS = { maxEntries: 20_000, maxChars: 32 * 1024 * 1024, ttlMs: 3_600_000 }
 
-/** Both have a limit of their own, which ends before this one. */
-const RECORDS_LIMIT_MS = 12_000
+/**
+ * Each has a limit of its own, which ends before this one. A connection that dies within an insert leaves its rows locked until the database
+ * gives the transaction up, twelve seconds later: until then nobody else can write the same records.
+ */
+const RECORDS_LIMIT_MS = 20_000
+const SINK_LIMIT_MS = 18_000
+const DELIVERIES_LIMIT_MS = 12_000
 
 /** The composition root: the only place that knows every room. */
 // oxlint-disable-next-line max-lines-per-function -- who gets what from whom reads best on one page
@@ -235,8 +240,8 @@ export async function createApp({
     // Records first: all that follows can be made again.
     await closeInOrder(
       [
-        { name: 'records', close: () => sink.close(), limitMs: RECORDS_LIMIT_MS },
-        { name: 'deliveries', close: () => delivery.close(), limitMs: RECORDS_LIMIT_MS },
+        { name: 'records', close: () => sink.close(SINK_LIMIT_MS), limitMs: RECORDS_LIMIT_MS },
+        { name: 'deliveries', close: () => delivery.close(), limitMs: DELIVERIES_LIMIT_MS },
         { name: 'changes', close: () => watch.close() },
         { name: 'http', close: () => http.close() },
         { name: 'tools', close: () => tooling.close() },
