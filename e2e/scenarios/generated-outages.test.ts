@@ -145,8 +145,6 @@ describe.skipIf(!postgres.available || redis === undefined)('two gateways and tw
 
   it.each(SEEDS)(
     verifies('S7-kill', 'S7-outage', 'S7-rolling', 'serve everybody, and record, count and deliver everything (schedule %i)'),
-    // Seven processes and what breaks them have two cores with all other tests: a run in which the machine itself stood still says nothing yet.
-    { retry: 1 },
     async (seed) => {
       const random = seeded(seed)
       const gateways = cluster.places.filter(({ role }) => role === 'gateway')
