@@ -1,6 +1,6 @@
 /**
  * One error class, one table. Thrown everywhere, turned into bytes in two places only:
- * http/error-handler before the first byte, doors/responses/assemble after it.
+ * http/error-handler before the first byte, the writer of a door after it.
  */
 
 export type ErrorType =

@@ -1,5 +1,5 @@
 import { ERROR_KINDS, type ErrorType } from '../../core/error.ts'
-import type { OutputItem, ReasoningItem } from '../../core/item.ts'
+import type { JsonObject, OutputItem, ReasoningItem } from '../../core/item.ts'
 import { tierServed } from '../../core/service-tier.ts'
 import { wellFormedJson } from '../../lib/json.ts'
 import type { AnswerWriter } from '../responses/answer-writer.ts'
@@ -7,8 +7,9 @@ import type { AssemblerOptions } from '../responses/assembler-options.ts'
 import { createItem, type ItemSurroundings } from '../responses/create-item.ts'
 import { CallIds } from '../responses/item-ids.ts'
 import type { OpenItem } from '../responses/open-item.ts'
-import { presentUsage, type ResourceState } from '../responses/resource.ts'
+import { members, presentUsage, type ResourceState } from '../responses/resource.ts'
 import { WireWriter } from '../responses/wire.ts'
+import { namedCosts } from '../shared/named-costs.ts'
 import { ChatCall, ChatOther, ChatText, ChatThoughts } from './chat-items.ts'
 import { ChatMessageWriter } from './chat-message.ts'
 import type { ChatWishes } from './to-responses.ts'
@@ -75,7 +76,7 @@ export class ChatWriter implements AnswerWriter {
 
   end(state: ResourceState): void {
     const finish = this.#finish(state)
-    const extra = `${this.#tier(state)}${members(state.extra)}`
+    const extra = `${this.#tier(state)}${state.extra === undefined ? '' : members(state.extra)}`
     const usage = this.#usage(state)
     if (!this.streams) this.answer = this.#completion(state, finish, `${usage}${extra}`)
     else {
@@ -143,18 +144,12 @@ export class ChatWriter implements AnswerWriter {
       output_tokens_details: written,
       ...rest
     } = presentUsage(usage, cost, isByok ?? false)
-    const {
-      upstream_inference_input_cost: prompt,
-      upstream_inference_output_cost: completion,
-      ...costs
-    } = (rest['cost_details'] ?? {}) as { readonly [name: string]: unknown }
+    const costs = rest['cost_details'] as JsonObject | undefined
     return `,"usage":${JSON.stringify({
       ...rest,
       prompt_tokens_details: read,
       completion_tokens_details: written,
-      ...(rest['cost_details'] === undefined
-        ? {}
-        : { cost_details: { ...costs, upstream_inference_prompt_cost: prompt, upstream_inference_completions_cost: completion } }),
+      ...(costs === undefined ? {} : { cost_details: namedCosts(costs) }),
     })}`
   }
 }
@@ -163,10 +158,4 @@ export class ChatWriter implements AnswerWriter {
 function faultOf({ errorType, message }: NonNullable<ResourceState['error']>): string {
   const { status } = ERROR_KINDS[errorType as ErrorType]
   return JSON.stringify({ code: status, message: message.toWellFormed(), metadata: { error_type: errorType } })
-}
-
-/** The members of an object, each behind a comma. */
-function members(extra: ResourceState['extra']): string {
-  const text = extra === undefined ? '{}' : wellFormedJson(JSON.stringify(extra))
-  return text === '{}' ? '' : `,${text.slice(1, -1)}`
 }

@@ -15,7 +15,7 @@ import {
 import { reasoning } from '../responses/schema-options.ts'
 import { responsesRequest } from '../responses/schema.ts'
 import { anyObject, cacheControl, effort, flag, positive, text } from '../responses/schema-shared.ts'
-import { GATEWAY_TOOLS, WEB_SEARCH_PARAMETERS } from '../responses/schema-gateway-tools.ts'
+import { GATEWAY_TOOLS_OF_ANY_FORMAT, WEB_SEARCH_PARAMETERS } from '../responses/schema-gateway-tools.ts'
 import { canonicalType } from '../responses/schema-names.ts'
 import { message } from './schema-messages.ts'
 
@@ -65,8 +65,6 @@ const customTool = tagged('custom', {
   }),
 })
 
-/** Tools that hand their work to the caller, in items this format does not have. */
-const HANDED_BACK: ReadonlySet<string> = new Set(['gateway:apply_patch'])
 const WEB_SEARCHES = ['web_search', 'web_search_2025_08_26', 'web_search_preview', 'web_search_preview_2025_03_11']
 
 /** The vendors' spelling of the search of the gateway: its parameters may stand beside the type. */
@@ -76,7 +74,7 @@ const filters = maybe(fields({ allowed_domains: domains, blocked_domains: domain
 const webSearches = WEB_SEARCHES.map((type) => tagged(type, { ...beside, filters, parameters: maybe(fields(WEB_SEARCH_PARAMETERS)) }))
 
 /** Tools whose calls and results have a place in this format. */
-const TOOLS: readonly Branch[] = [functionTool, customTool, ...webSearches, ...GATEWAY_TOOLS.filter(([type]) => !HANDED_BACK.has(type))]
+const TOOLS: readonly Branch[] = [functionTool, customTool, ...webSearches, ...GATEWAY_TOOLS_OF_ANY_FORMAT]
 
 const tools = list(
   byType(TOOLS, {

@@ -1,7 +1,6 @@
-import { GatewayError } from '../../core/error.ts'
 import type { InputItem, JsonObject } from '../../core/item.ts'
-import { findFault } from '../responses/schema-combinators.ts'
-import { describeIssue, formatPath, toSentence } from '../responses/validation-message.ts'
+import { isJsonObject } from '../../lib/json.ts'
+import { checkBody, given, refuse } from '../shared/check-body.ts'
 import { chatPaths } from './chat-paths.ts'
 import { toItems, type ChatMessage } from './history.ts'
 import { chatRequest } from './schema.ts'
@@ -22,9 +21,6 @@ export interface ChatRead {
 }
 
 const WEB_SEARCH = /^web_search/
-
-/** Far more than anybody's formats have. */
-const MAX_FIELDS = 1_024
 
 /** Fields of this format with other names, or none, in that of Responses. All others go over as they are. */
 const OWN_FIELDS: ReadonlySet<string> = new Set([
@@ -78,10 +74,10 @@ function itemsOf(messages: readonly ChatMessage[], origins: number[]): readonly 
   return items
 }
 
+/** A body that is not of this format is told so before its fields are looked at. */
 function checkShape(body: unknown): void {
-  if (typeof body === 'object' && body !== null && !Array.isArray(body)) {
-    if (Object.keys(body).length > MAX_FIELDS) throw new GatewayError('invalid_request', `The body must have at most ${MAX_FIELDS} fields`)
-    const { messages, input } = body as JsonObject
+  if (isJsonObject(body)) {
+    const { messages, input } = body
     if (messages == null && input != null)
       throw refuse(
         'invalid_prompt',
@@ -90,14 +86,8 @@ function checkShape(body: unknown): void {
       )
     if (Array.isArray(messages) && messages.length === 0) throw refuse('invalid_prompt', 'messages', 'is empty: send at least one message')
   }
-  const fault = findFault(chatRequest, body, describeIssue)
-  if (fault === undefined) return
-  const badRole = fault.path[0] === 'messages' && fault.path.at(-1) === 'role'
-  throw refuse(badRole ? 'invalid_prompt' : 'invalid_request', formatPath(fault.path), fault.message)
+  checkBody(chatRequest, body, 'messages')
 }
-
-const refuse = (type: 'invalid_request' | 'invalid_prompt', path: string, reason: string): GatewayError =>
-  new GatewayError(type, toSentence(path, reason), { path })
 
 function limitOf({ max_completion_tokens: limit, max_tokens: older }: JsonObject): JsonObject {
   const tokens = limit ?? older
@@ -177,8 +167,4 @@ function logprobsOf({ logprobs, top_logprobs: top, include }: JsonObject): JsonO
   const isWanted = logprobs ?? (top != null && (top as number) > 0)
   if (isWanted !== true || (include != null && !Array.isArray(include))) return number
   return { ...number, include: [...((include as readonly unknown[] | null | undefined) ?? []), 'message.output_text.logprobs'] }
-}
-
-function given(fields: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null))
 }

@@ -9,6 +9,7 @@ import { CallIds } from '../responses/item-ids.ts'
 import type { OpenItem } from '../responses/open-item.ts'
 import { presentUsage, type ResourceState } from '../responses/resource.ts'
 import { WireWriter } from '../responses/wire.ts'
+import { namedCosts } from '../shared/named-costs.ts'
 import { BlockWriter } from './block-writer.ts'
 import { faultTypeOf } from './error-envelope.ts'
 import { OtherBlocks, TextBlocks, ThinkingBlock, ToolUseBlock } from './message-items.ts'
@@ -126,7 +127,6 @@ export class MessagesWriter implements AnswerWriter {
       cost_details: details,
       is_byok: byok,
     } = presentUsage(usage, cost, isByok ?? false) as { readonly [field: string]: JsonObject | undefined }
-    const { upstream_inference_input_cost: prompt, upstream_inference_output_cost: completion, ...costs } = details ?? {}
     const served = tierServed(serviceTier, tier, this.#options.request, dropped)
     return {
       input_tokens: Math.max(0, usage.inputTokens - read - written),
@@ -139,9 +139,7 @@ export class MessagesWriter implements AnswerWriter {
       service_tier: served === 'priority' ? served : 'standard',
       inference_geo: null,
       cost: paid ?? null,
-      ...(details === undefined
-        ? {}
-        : { cost_details: { ...costs, upstream_inference_prompt_cost: prompt, upstream_inference_completions_cost: completion } }),
+      ...(details === undefined ? {} : { cost_details: namedCosts(details) }),
       is_byok: byok,
     }
   }

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../core/item.ts'
 import { type Branch, maybe, tagged } from '../responses/schema-combinators.ts'
 import { WEB_SEARCH_PARAMETERS } from '../responses/schema-gateway-tools.ts'
 import { positive, userLocation } from '../responses/schema-shared.ts'
+import { given } from '../shared/check-body.ts'
 
 /** Tools that callers of this format name by a type of its vendor, as tools any model can be offered. */
 
@@ -83,12 +84,11 @@ export function nativeTool(tool: JsonObject): JsonObject | undefined {
   if (type === ADVISOR) return { type: 'gateway:advisor', parameters: { model: tool['model'] } }
   if (TOOL_SEARCHES.includes(type)) return { type: 'gateway:tool_search' }
   if (!SEARCHES.includes(type)) return undefined
-  const wanted = {
+  const parameters = given({
     allowed_domains: tool['allowed_domains'],
     excluded_domains: tool['blocked_domains'],
     max_uses: tool['max_uses'],
     user_location: tool['user_location'],
-  }
-  const parameters = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value != null))
+  })
   return { type: 'gateway:web_search', ...(Object.keys(parameters).length === 0 ? {} : { parameters }) }
 }

@@ -13,7 +13,7 @@ import {
   strictFields,
   tagged,
 } from '../responses/schema-combinators.ts'
-import { GATEWAY_TOOLS } from '../responses/schema-gateway-tools.ts'
+import { GATEWAY_TOOLS_OF_ANY_FORMAT } from '../responses/schema-gateway-tools.ts'
 import { canonicalType } from '../responses/schema-names.ts'
 import { responsesRequest } from '../responses/schema.ts'
 import { anyObject, cacheControl, count, flag, positive, text, texts } from '../responses/schema-shared.ts'
@@ -51,9 +51,7 @@ const callerTool = fields({
   cache_control: maybe(cacheControl).describe('Taken, without effect: the end of what is cached is marked in messages.'),
 })
 
-/** Tools that hand their work to the caller, in items this format does not have. */
-const HANDED_BACK: ReadonlySet<string> = new Set(['gateway:apply_patch'])
-const TOOLS: readonly Branch[] = [['custom', callerTool], ...NATIVE_TOOLS, ...GATEWAY_TOOLS.filter(([type]) => !HANDED_BACK.has(type))]
+const TOOLS: readonly Branch[] = [['custom', callerTool], ...NATIVE_TOOLS, ...GATEWAY_TOOLS_OF_ANY_FORMAT]
 const known = byType(TOOLS, {
   noun: 'tool',
   alias: canonicalType,

@@ -1,7 +1,6 @@
-import { GatewayError } from '../../core/error.ts'
 import type { JsonObject } from '../../core/item.ts'
-import { findFault } from '../responses/schema-combinators.ts'
-import { describeIssue, formatPath, toSentence } from '../responses/validation-message.ts'
+import { isJsonObject } from '../../lib/json.ts'
+import { checkBody, given, refuse } from '../shared/check-body.ts'
 import { systemOf, toItems, type Message } from './history.ts'
 import { messagePaths } from './message-paths.ts'
 import { nativeTool, searchesTools } from './native-tools.ts'
@@ -21,8 +20,6 @@ export interface MessagesRead {
 }
 
 const MAX_USER = 256
-/** Far more than anybody's formats have. */
-const MAX_FIELDS = 1_024
 
 /**
  * The parsed body of POST /api/v1/messages in the words of Responses. Throws GatewayError `invalid_request` (`invalid_prompt` for no messages
@@ -47,15 +44,10 @@ export function messagesToResponses(body: unknown): MessagesRead {
 }
 
 function checkShape(body: unknown): void {
-  if (typeof body === 'object' && body !== null && !Array.isArray(body)) {
-    if (Object.keys(body).length > MAX_FIELDS) throw new GatewayError('invalid_request', `The body must have at most ${MAX_FIELDS} fields`)
-    const { messages } = body as JsonObject
-    if (Array.isArray(messages) && messages.length === 0) throw refuse('invalid_prompt', 'messages', 'is empty: send at least one message')
-  }
-  const fault = findFault(messagesRequest, body, describeIssue)
-  if (fault === undefined) return refuseTwoLists(body as JsonObject)
-  const badRole = fault.path[0] === 'messages' && fault.path.at(-1) === 'role'
-  throw refuse(badRole ? 'invalid_prompt' : 'invalid_request', formatPath(fault.path), fault.message)
+  if (isJsonObject(body) && Array.isArray(body['messages']) && body['messages'].length === 0)
+    throw refuse('invalid_prompt', 'messages', 'is empty: send at least one message')
+  checkBody(messagesRequest, body, 'messages')
+  refuseTwoLists(body as JsonObject)
 }
 
 /** Which of them would come first nobody can say. */
@@ -63,9 +55,6 @@ function refuseTwoLists({ models, fallbacks }: JsonObject): void {
   if (models != null && fallbacks != null)
     throw refuse('invalid_request', 'fallbacks', 'cannot stand beside "models": one of them says what to try next')
 }
-
-const refuse = (type: 'invalid_request' | 'invalid_prompt', path: string, reason: string): GatewayError =>
-  new GatewayError(type, toSentence(path, reason), { path })
 
 function plainOf({ max_tokens: limit, stop_sequences: stop, temperature, stream }: JsonObject): JsonObject {
   return given({
@@ -141,8 +130,4 @@ function tierOf({ service_tier: tier, speed }: JsonObject): JsonObject {
 function userOf({ user, metadata }: JsonObject): JsonObject {
   const { user_id: id } = (metadata ?? {}) as { readonly user_id?: string | null }
   return user == null && id != null && id !== '' && id.length <= MAX_USER ? { user: id } : {}
-}
-
-function given(fields: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null))
 }

@@ -1,13 +1,12 @@
-import { GatewayError } from '../../core/error.ts'
 import type { InputItem } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { countCharacters } from '../../lib/count-characters.ts'
 import { findEmptyMedia } from './empty-media.ts'
 import { findImpossibleChoice } from './forced-tool.ts'
 import { MAX_LABEL, responsesRequest } from './schema.ts'
-import { findFault, quote } from './schema-combinators.ts'
+import { quote } from './schema-combinators.ts'
 import { PLUGINS } from './schema-routing.ts'
-import { describeIssue, formatPath, toSentence } from './validation-message.ts'
+import { checkBody, refuse } from '../shared/check-body.ts'
 
 export interface ResponsesHeaders {
   /** `x-session-id`; the body's `session_id` wins. */
@@ -36,7 +35,7 @@ const CONTRACT_PLUGINS: ReadonlySet<string> = new Set(PLUGINS.map(([id]) => id))
  * `unprocessable` for a forced tool that is not offered. Each names one path (`details.path`) and one reason, under 1 KB.
  */
 export function decodeResponsesRequest(body: unknown, headers: ResponsesHeaders = {}, options: DecodeOptions = {}): ModelRequest {
-  checkShape(body)
+  checkBody(responsesRequest, body, 'input')
   const request: { [field: string]: unknown } = dropNulls(body as { readonly [field: string]: unknown })
   checkPlugins(request['plugins'] as ModelRequest['plugins'], options.plugins)
   const input = decodeInput(request['input'], options.resolveReference)
@@ -56,22 +55,6 @@ export function decodeResponsesRequest(body: unknown, headers: ResponsesHeaders 
   const impossible = findImpossibleChoice(decoded)
   if (impossible !== undefined) throw refuse('unprocessable', impossible.path, impossible.reason)
   return decoded
-}
-
-function refuse(type: 'invalid_request' | 'invalid_prompt' | 'unprocessable', path: string, reason: string): GatewayError {
-  return new GatewayError(type, toSentence(path, reason), { path })
-}
-
-/** Far more than anybody's formats have. Objects of hundreds of thousands of fields are copied at a hundredth of the usual speed. */
-const MAX_FIELDS = 1_024
-
-function checkShape(body: unknown): void {
-  if (typeof body === 'object' && body !== null && !Array.isArray(body) && Object.keys(body).length > MAX_FIELDS)
-    throw new GatewayError('invalid_request', `The body must have at most ${MAX_FIELDS} fields`)
-  const fault = findFault(responsesRequest, body, describeIssue)
-  if (fault === undefined) return
-  const badRole = fault.path[0] === 'input' && fault.path.at(-1) === 'role'
-  throw refuse(badRole ? 'invalid_prompt' : 'invalid_request', formatPath(fault.path), fault.message)
 }
 
 const KNOWN_FIELDS: ReadonlySet<string> = new Set(Object.keys(responsesRequest.shape))

@@ -173,7 +173,7 @@ export function createResource(id: string, createdAt: number, request: ModelRequ
 }
 
 /** The members of an object, each behind a comma. */
-function members(extra: NonNullable<ResourceState['extra']>): string {
+export function members(extra: NonNullable<ResourceState['extra']>): string {
   const text = wellFormedJson(JSON.stringify(extra))
   return text === '{}' ? '' : `,${text.slice(1, -1)}`
 }

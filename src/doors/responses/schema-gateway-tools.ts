@@ -96,3 +96,6 @@ export const GATEWAY_TOOLS: readonly Branch[] = [
     tools: list(nestedTool).max(8).optional(),
   }),
 ]
+
+/** Without those that hand their work to the caller, in items only Responses have. */
+export const GATEWAY_TOOLS_OF_ANY_FORMAT: readonly Branch[] = GATEWAY_TOOLS.filter(([type]) => type !== 'gateway:apply_patch')
